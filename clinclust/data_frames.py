@@ -34,3 +34,8 @@ def in_pandas(table: Any) -> Any:
         return table.to_pandas(integer_object_nulls=True)
     except ModuleNotFoundError as error:
         raise missing_package(f"a table of {library}", "pyarrow") from error
+
+
+def is_numbered(table: Any) -> bool:
+    """Return whether the columns of a pandas table are 0, 1, ..., as pandas calls those of an array."""
+    return len(table.columns) > 0 and list(table.columns) == list(range(len(table.columns)))

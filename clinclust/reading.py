@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -16,12 +17,18 @@ from clinclust.files.number_notation import DecimalMark
 from clinclust.files.opening import check_readable
 from clinclust.files.row_choice import KEPT, Keep, RowChoice, note_several_rows, subjects_with_several_rows
 from clinclust.files.tables import cohort_table
+from clinclust.files.visits import read_summaries, read_trends
 
 __all__ = ["read_cohort"]
 
 _ROW = Rule("the number of a row, from 1, or 0 for none", lambda value: WHOLE.accepts(value) and 0 <= value < 2**20)
 _DECIMAL = Rule("',' or '.'", lambda value: value in (",", "."))
 _KEEP = Rule("'first' or 'last'", lambda value: value in KEPT)
+_SUMMARISE = Rule(
+    "a dictionary from columns to lists of summaries, such as {'egfr': ['mean', 'slope']}",
+    lambda value: isinstance(value, Mapping),
+)
+_TRENDS = Rule("the trends of `rows` of a schema", lambda value: isinstance(value, Mapping))
 _DATES = Rule("'day-first' or 'month-first'", lambda value: value in DATE_ORDERS)
 
 
@@ -39,6 +46,9 @@ _DATES = Rule("'day-first' or 'month-first'", lambda value: value in DATE_ORDERS
     keep=_KEEP,
     by=TEXT,
     dates=_DATES,
+    time=TEXT,
+    summarise=_SUMMARISE,
+    trends=_TRENDS,
 )
 def read_cohort(
     path: str | os.PathLike[str],
@@ -55,6 +65,9 @@ def read_cohort(
     keep: Keep = "first",
     by: str | None = None,
     dates: DateOrder | None = None,
+    time: str | None = None,
+    summarise: Mapping[str, Sequence[str]] | None = None,
+    trends: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> pd.DataFrame:
     """Read a table from a text file, a workbook, or a file of SPSS, Stata or SAS.
 
@@ -83,18 +96,31 @@ def read_cohort(
     one_row_per : str, optional
         Keep one row for each value of this column.
     keep : {"first", "last"}
-        Which row to keep, in the order of the file or of `by`.
+        Which row to keep, in the order of `by`, else of `time`, else of the file.
     by : str, optional
         Column of numbers or dates that orders the rows of each subject.
     dates : {"day-first", "month-first"}, optional
-        How `where` and `by` read ambiguous dates such as 03/04/2020.
+        How `where`, `by` and `time` read ambiguous dates such as 03/04/2020.
+    time : str, optional
+        Column of the time of each row, for `summarise`: numbers, or dates, which count in years from the first of the
+        subject. It becomes no column of the table.
+    summarise : dict, optional
+        Columns with a measurement in several rows of a subject, and which summaries take their place:
+        ``{"egfr": ["mean", "slope"]}`` gives ``egfr mean`` and ``egfr slope``. ``mean`` is the level and ``slope`` the
+        change per unit of time of the subject's line, predicted by a linear mixed model with random intercepts and
+        slopes (REML, empirical Bayes), the level at the mean time of all values. ``last`` is the last value, ``spread``
+        the standard deviation of the values about the subject's own least-squares line. A slope needs 2 different
+        times, a spread 3 values; else they are missing.
+    trends : dict, optional
+        The mean lines and variances of a cohort, to summarise new subjects by them: ``read_cohort(new,
+        **model.schema_.rows.as_dict())``. By default they are estimated.
 
     Returns
     -------
     pandas.DataFrame, shape (N, D)
         Every cell as text, unchanged (``001``, ``1E5``, ``NA``); cells of workbooks as the text of their values, coded
         values as labels if all have one, parquet columns with their types. The label of a row plus 2 is its row in a
-        spreadsheet. ``frame.attrs`` has ``"column_notes"`` and ``"rows_taken"``.
+        spreadsheet. Summaries are numbers. ``frame.attrs`` has ``"column_notes"`` and ``"rows_taken"``.
 
     Raises
     ------
@@ -123,8 +149,8 @@ def read_cohort(
     """
     path = Path(path)
     check_readable(path)
-    choice = RowChoice(where, one_row_per, keep, by, dates, rows)
-    refuse(choice.problems())
+    choice = RowChoice(where, one_row_per, keep, by, dates, rows, time, read_summaries(summarise), read_trends(trends))
+    refuse([*choice.problems(), *choice.find_lost_columns(only, drop)])
     frame, remarks = cohort_table(
         path, choice, sheet=sheet, encoding=encoding, header_row=header_row, decimal=decimal, only=only, drop=drop
     )

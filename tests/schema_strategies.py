@@ -90,7 +90,14 @@ def row_choices(draw):
     fields = {"where": draw(st.none() | texts_in_quotes), "one_row_per": draw(st.none() | texts)}
     if fields["one_row_per"] is not None:
         fields |= {"keep": draw(st.sampled_from(["first", "last"])), "by": draw(st.none() | texts)}
-    return RowChoice(**fields)
+        if draw(st.booleans()):
+            several = st.lists(st.sampled_from(["mean", "slope", "last"]), min_size=1, unique=True)
+            fields |= {"time": draw(texts), "summarise": draw(st.dictionaries(texts, several, min_size=1, max_size=2))}
+            numbers = st.fixed_dictionaries(dict.fromkeys(("at", "mean", "slope"), st.floats(-1e9, 1e9)))
+            sizes = st.fixed_dictionaries(dict.fromkeys(("sd_mean", "sd_slope", "sd_residual"), st.floats(0, 1e9)))
+            trend = st.builds(lambda one, two, r: one | two | {"correlation": r}, numbers, sizes, st.floats(-1, 1))
+            fields["trends"] = {name: draw(trend) for name in fields["summarise"]}
+    return RowChoice.from_dict({name: value for name, value in fields.items() if value is not None})
 
 
 @st.composite

@@ -1,4 +1,4 @@
-"""What a notebook shows of a schema and of a model."""
+"""What a notebook shows of a model."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 
 from clinclust import MAPDP, Feature, FeatureSchema
 from clinclust.methods import PublishedMAPDP
+from clinclust.schema.feature_schema import block, table
 from clinclust.texts import shortened
 
 
@@ -65,28 +66,6 @@ def model():
         return PublishedMAPDP(schema, random_state=0, n_restarts=2).fit(frame)
 
 
-def test_a_schema_is_a_table_of_its_features(model):
-    shown = Cells(model.schema_._repr_html_())
-    heading = ["Name", "Label", "Role", "Likelihood", "Values", "Unit", "Section"]
-    assert shown.cells[:7] == heading
-    rows = [shown.cells[start : start + 7] for start in range(7, len(shown.cells), 7)]
-    assert rows == [
-        ["crp", "C-reactive protein", "cluster", "gaussian", "-100 or more", "mg/L", ""],
-        ["score", "", "cluster", "binomial", "1 to 5", "", ""],
-        ["sex", "", "cluster", "bernoulli", "female, male", "", "Person"],
-        ["same", "", "cluster", "poisson", "", "", ""],
-    ]
-    assert shown.words == ["Made up: 4 features"]
-
-
-def test_a_long_schema_ends_with_how_many_more():
-    schema = FeatureSchema([Feature(name=f"x{i}", likelihood="poisson") for i in range(75)])
-    shown = Cells(schema._repr_html_())
-    assert shown.cells[:3] == ["Name", "Role", "Likelihood"]  # nothing has a label, a unit or a section
-    assert len(shown.cells) == 3 * 61
-    assert shown.words == ["Untitled schema: 75 features", "and 15 more"]
-
-
 def test_a_fitted_model_says_what_it_found(model):
     shown = Cells(model._repr_html_())
     assert shown.words[0] == f"MAPDP: 2 subtypes of 100 subjects, log joint {model.log_joint_:,.1f} nats"
@@ -121,10 +100,9 @@ def test_a_model_before_its_fit_says_so():
 
 def test_long_texts_are_shortened_with_the_whole_in_the_title():
     label = "<b>" + "word " * 30
-    schema = FeatureSchema([Feature(name="x", likelihood="poisson", label=label)], title='<script>"')
-    shown = Cells(schema._repr_html_())
+    shown = Cells(block('<script>"', table(["label"], [[label]])))
     assert shown.titles == [" ".join(label.split())]
-    assert shown.cells[5].startswith("<b>word")
-    assert shown.cells[5].endswith("…")
-    assert shown.words == ['<script>": 1 feature']
+    assert shown.cells[1].startswith("<b>word")
+    assert shown.cells[1].endswith("…")
+    assert shown.words == ['<script>"']
     assert "b" not in shown.tags

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from clinclust.arguments import FRAME, MODEL, RANDOM_STATE, WHOLE, accepting
 from clinclust.arrays import Array, RandomState
-from clinclust.drafting.column import LOOK, Look
+from clinclust.drafting.column import Look
 from clinclust.drafting.propose import looks_of
 from clinclust.drafting.redundancy import looks, redundancies
 from clinclust.engine.joint_estimates.empirical_bayes import ClusterTree, log_marginals_in_tree
@@ -26,6 +26,7 @@ from clinclust.files.cell_text import shortened
 from clinclust.files.row_choice import noted_several_rows
 from clinclust.graded import graded, mid_ranks
 from clinclust.schema import Feature
+from clinclust.schema.reading import LOOK
 from clinclust.schema.yaml_files import yaml_line
 from clinclust.texts import on_one_line
 

@@ -44,6 +44,7 @@ from clinclust.files.typed_files import Part, is_in_partitions, table_of_parts
 from clinclust.progress import Progress
 from clinclust.reading import read_cohort
 from clinclust.schema import FeatureSchema
+from clinclust.schema.feature_schema import SCHEMA_SUFFIXES, read_schema, write_schema
 from clinclust.schema.validation import validated_sample
 from clinclust.schema.yaml_files import on_unused, yaml_line
 from clinclust.texts import did_you_mean
@@ -215,7 +216,7 @@ def run_check(options: CheckOptions) -> int:
     stated = {"--out": options.out is not None, "--overwrite": options.overwrite, "--all-rows": options.all_rows}
     if flags := [flag for flag in stated if stated[flag]]:
         raise InputError(f"{', '.join(flags)} can be used only together with --model")
-    schema, n_rows = FeatureSchema.from_yaml(options.schema), None
+    schema, n_rows = read_schema(options.schema), None
     if is_in_partitions(options.table):
         refuse_in_partitions(options)
         with table_in_partitions(options.table) as (partitions, _):
@@ -362,7 +363,8 @@ def refuse_in_partitions(options: TableOptions, *, roles: bool = True) -> None:
     """Raise InputError for options that choose rows, columns, or (with `roles`) roles of a table in memory."""
     names = {item.name for kind in (TableOptions, *[RoleOptions] * roles) for _, item in declared_options(kind)}
     items = [item for _, item in declared_options(type(options)) if item.name in names - {"table"}]
-    if flags := [flag_of(item.name) for item in items if getattr(options, item.name) != item.default]:
+    stated = [item for item in items if getattr(options, item.name) != item.default]
+    if flags := [flag_of(item.metadata.get("name", item.name)) for item in stated]:
         raise InputError(
             f"{', '.join(flags)} cannot be used with a table in partitions: choose rows and columns when its files are "
             "written, and roles in the schema"
@@ -373,7 +375,7 @@ def refuse_in_partitions(options: TableOptions, *, roles: bool = True) -> None:
 
 
 def _check_model(options: CheckOptions) -> int:
-    check_output(options, ".yaml", ".yml", called="a schema", holds="your edits")
+    check_output(options, *SCHEMA_SUFFIXES, called="a schema", holds="your edits")
     model = read_model(options)
     _, cohort = read_cohort_of_model(options, model)
     with Progress(not options.quiet).stage("checking the model"):
@@ -409,7 +411,7 @@ def _write_mended_schema(options: CheckOptions, check: ModelCheck, schema: Featu
     if not n:
         note(f"there is no line to mend, so that {options.out} was not written")
         return
-    check.applied_to(schema).to_yaml(options.out)
+    write_schema(check.applied_to(schema), options.out)
     say(f"Wrote {options.out}: a copy of the schema of the model, with {n} line{'' if n == 1 else 's'} changed.")
     say("Read them: follow the advice only where a line says what the column is.")
     folder = options.out.with_name(f"{options.out.stem}-subtypes")

@@ -23,6 +23,7 @@ from clinclust.cli.options import (
     option,
     whole_number,
 )
+from clinclust.errors import refuse
 from clinclust.estimators.parameters import (
     MAPDPParameters,
     PublishedParameters,
@@ -50,6 +51,8 @@ class RowOptions(Options):
     keep: Literal["first", "last"] = option("first")
     by: str | None = option(None, "COLUMN")
     dates: Literal["day-first", "month-first"] | None = option()
+    visit_time: str | None = option(None, "COLUMN", name="time", parameter="time")
+    summarise: tuple[str, ...] = option((), "COLUMN=mean,slope", action="append")
     rows: str | None = option(None, "FIRST-LAST")
 
     @property
@@ -57,7 +60,20 @@ class RowOptions(Options):
         """The choice of rows."""
         from clinclust.files.row_choice import RowChoice
 
-        return RowChoice(**{item.name: getattr(self, item.name) for item in fields(RowChoice)})
+        shared = {item.name: getattr(self, item.name) for item in fields(RowChoice) if hasattr(self, item.name)}
+        return RowChoice(**shared | {"time": self.visit_time, "summarise": _read_summaries(self.summarise)})
+
+
+def _read_summaries(texts: tuple[str, ...]) -> tuple[tuple[str, tuple[str, ...]], ...] | None:
+    """Return the summaries of columns that options such as ``egfr=mean,slope`` state; None without any option."""
+    parts = [text.rpartition("=") for text in texts]
+    refuse(
+        f"--summarise takes a column and its summaries, as egfr=mean,slope, not {text[:40]!r}"
+        for text, (name, _, summaries) in zip(texts, parts, strict=True)
+        if not name.strip() or not summaries.strip()
+    )
+    pairs = [(name.strip(), tuple(word.strip() for word in words.split(","))) for name, _, words in parts]
+    return tuple(pairs) or None
 
 
 @dataclass(kw_only=True)
@@ -300,7 +316,7 @@ class StartOptions(DraftedOptions, ResultOptions):
     out: Path = option(metavar="DIR")
     yes: bool = option(False)
     no_open: bool = option(False)
-    schema: Path = Path()
+    schema: Path = option(None, "FILE")
     wrote_schema: bool = False
     """Whether this run drafted the schema."""
 
@@ -310,6 +326,8 @@ class DraftOptions(DraftedOptions, OutputOptions, SummaryOptions):
     """The options of `clinclust draft`."""
 
     RUN = "clinclust.cli.fit.run_draft"
+
+    out: Path | None = option(None, "SCHEMA")
 
 
 @dataclass(kw_only=True)
@@ -370,6 +388,7 @@ class OutcomesOptions(SuppressOptions, ModelOptions, OutputOptions):
 
     RUN = "clinclust.cli.fitted.run_outcomes"
 
+    visit_time: str | None = option(None, "COLUMN", name="visit-time", parameter=None)
     outcome: str | None = option(None, "COLUMN", either=True)
     predictors: tuple[str, ...] = option((), "COLUMN", either=True, nargs="+")
     every_feature: bool = option(False, either=True)

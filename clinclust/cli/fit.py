@@ -81,13 +81,14 @@ from clinclust.reporting.report import gather_findings, write_findings
 from clinclust.reporting.results import facts_of_fit, summarise_fit
 from clinclust.reporting.sheets.overview import SHOWN, fit_without, in_words
 from clinclust.schema import FeatureSchema
+from clinclust.schema.feature_schema import SCHEMA_SUFFIXES, read_schema, write_schema
 from clinclust.schema.validation import Sampled
 
 
 def run_draft(options: DraftOptions) -> int:
     """Propose a likelihood for every column, with the reason."""
     outputs.refuse_summary_in_result(options)
-    check_output(options, ".yaml", ".yml", called="a schema", holds="your edits")
+    check_output(options, *SCHEMA_SUFFIXES, called="a schema", holds="your edits")
     check_dictionary(options)
     read_roles(options)  # raises what is wrong with them before anything is read
     schema, (frame, n_rows), refused = _draft_table(options)
@@ -96,7 +97,7 @@ def run_draft(options: DraftOptions) -> int:
     if options.out is None:
         write_data(schema.to_yaml())
         return 0
-    schema.to_yaml(options.out)
+    write_schema(schema, options.out, frame)
     path, options = options.out, without(options, RowOptions, RoleOptions)  # the schema has rows and roles now
     columns = [
         {"column": column.name, "role": column.role, "likelihood": column.likelihood, "comment": comment}
@@ -145,7 +146,7 @@ def run_fit(options: FitOptions) -> int:
     refuse(options.problems() + report_problems(options))
     outputs.refuse_replaced_inputs(options, *(options.out / name for name in outputs.FILES_OF_A_FIT))
     outputs.check_folder(options.out, allowed=options.overwrite)
-    schema = FeatureSchema.from_yaml(options.schema)
+    schema = read_schema(options.schema)
     if is_in_partitions(options.table):
         return _fit_in_partitions(options, schema)
     table = read_table_of_schema(options, schema, options.schema)
@@ -318,7 +319,11 @@ def run_start(stated: StartOptions) -> int:
     """Draft a schema next to the table, check the table, find the subtypes, write the report, and open it."""
     refuse(stated.problems() + report_problems(stated))
     check_dictionary(stated)
-    schema = stated.table.with_name(f"{stem(stated.table)}.yaml")
+    schema = stated.schema or stated.table.with_name(f"{stem(stated.table)}.yaml")
+    if stated.schema is not None and schema.suffix.lower() not in SCHEMA_SUFFIXES:
+        raise InputError(f"--schema {schema}: a schema ends in {' or '.join(SCHEMA_SUFFIXES)}; give such a name")
+    if schema.exists() and stated.table.exists() and schema.samefile(stated.table):
+        raise InputError(f"{schema} is the table itself; give another name after --schema")
     options = replace(stated, out=stated.out or results_folder(stated.table), schema=schema)
     outputs.refuse_replaced_inputs(options, *(options.out / name for name in outputs.FILES_OF_A_FIT))
     outputs.check_folder(options.out, allowed=False, instead="start replaces nothing; give another folder after --out")
@@ -346,7 +351,7 @@ def _draft_check_and_fit(options: StartOptions, stated: StartOptions) -> int:
             say(f"Stopped. {options.schema} is there; go on with: {_start_again(options, stated)}")
             return 0
         if options.schema.read_bytes() != before:
-            rows, schema = schema.rows, FeatureSchema.from_yaml(options.schema)
+            rows, schema = schema.rows, read_schema(options.schema)
             choices = without(options, RowOptions, RoleOptions) if options.wrote_schema else options
             if schema.rows != rows:
                 table = read_table_of_schema(choices, schema, options.schema)
@@ -369,14 +374,14 @@ def _read_or_draft_schema(
 ) -> tuple[FeatureSchema, pd.DataFrame, list[Look] | None]:
     """Return the schema next to the table or a drafted one, the table, and what to look at in it."""
     path = options.schema
-    if (path.exists() or path.is_symlink()) and path != options.table:
+    if path.exists() or path.is_symlink():
         if options.dictionary is not None:
             raise InputError(
-                f"{path} is next to the table and is used unchanged, so --dictionary would not be read: leave it "
+                f"{path} exists and is used unchanged, so --dictionary would not be read: leave it "
                 f"out, or rename {path} to have a schema drafted by the dictionary"
             )
-        say(f"Using {path}, which is next to the table")
-        schema = FeatureSchema.from_yaml(path)
+        say(f"Using {path}{'' if stated.schema else ', which is next to the table'}")
+        schema = read_schema(path)
         table = read_table_of_schema(options, schema, path)
         _refuse_visits(stated, table)
         return apply_roles(options, schema, table), table, []
@@ -385,7 +390,7 @@ def _read_or_draft_schema(
     _refuse_visits(stated, table)
     with about_table(options):
         schema = _draft_schema(options, table)
-    schema.to_yaml(path)
+    write_schema(schema, path, table)
     options.wrote_schema = True
     say(f"Wrote {path}: what each of the {len(schema)} columns seems to be, and why")
     return schema, table, look_at_draft(schema)
@@ -401,6 +406,12 @@ def _refuse_visits(stated: StartOptions, table: pd.DataFrame) -> None:
         f"the first row of each{last}": ("--one-row-per", visits.column),
         "every row, as if it were a subject": ("--every-row",),
     }
+    if not visits.are_copies:
+        trend = ("--time", "COLUMN", "--summarise", "COLUMN=mean,slope")
+        ways["the first row of each, and the level and trend of a measurement over all rows"] = (
+            *("--one-row-per", visits.column),
+            *trend,
+        )
     kind = "rows are copies of others" if visits.are_copies else "rows are visits, not patients"
     lines = [
         f"  {what}:\n    {next_command('start', stated, *more, repeated=(StartOptions,))}"

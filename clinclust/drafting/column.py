@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -16,10 +16,13 @@ from numpy.typing import NDArray
 from clinclust.arrays import Array
 from clinclust.data import data
 from clinclust.drafting.levels import without_number
-from clinclust.files.cell_text import compile_short, number_of, numbers_of, quote_cell
+from clinclust.errors import show_cells
+from clinclust.files.cell_text import compile_short, listed, number_of, numbers_of, quote_cell, shortened
 from clinclust.files.dictionaries.words import MISSING_SIGNS, means_missing, words_of
 from clinclust.files.text_table import ColumnNotes
-from clinclust.schema.reading import text_cells
+from clinclust.likelihoods.categorical import Categorical
+from clinclust.schema.feature import Feature
+from clinclust.schema.reading import LOOK, read_column, text_cells
 
 # One column of a table in one pass: its distinct texts, how many cells hold each, and what is proposed for it.
 
@@ -35,6 +38,7 @@ class Column:
     notes: ColumnNotes = field(default_factory=ColumnNotes)
     is_time: bool = False  # whether the cells are dates or times by their type
     order: tuple[str, ...] = ()  # all levels from low to high of an ordered categorical of pandas
+    codes_of_table: frozenset[float] = frozenset()  # numbers that stand for missing in several columns of the table
 
     @property
     def n_observed(self) -> int:
@@ -85,7 +89,6 @@ def column_of(name: str, cells: pd.Series, notes: ColumnNotes) -> Column:
     return Column(name, codes, tuple(texts), counts.astype(np.int64), notes, is_time, order)
 
 
-LOOK = "LOOK: "  # begins the lines of a comment that a person should decide
 DOUBTFUL = 0.8  # the probability below which the next best kind is offered
 
 
@@ -140,6 +143,60 @@ def with_codes(fields: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
     return {**more, **fields, **({"missing_codes": list(codes)} if codes else {})}
 
 
+_MOST_LEVELS = 50
+_FOR_READERS = ("label", "section", "description", "asked_if")
+
+
+class DraftedColumn:
+    """A column, its proposal, the feature that it makes, and the values of the column under it."""
+
+    def __init__(self, column: Column, propose: Callable[[], Proposal]) -> None:
+        self.column, self.has_role = column, False
+        self.make(propose)
+
+    def make(self, propose: Callable[[], Proposal]) -> None:
+        """Take a proposal; where it has a fault, the column becomes plain levels, and its comment says so."""
+        try:
+            self.proposal = propose()
+            self.feature = Feature(name=self.column.name, **self.proposal.fields)
+            self.typed = _typed(self.feature, self.column)
+        except MemoryError:
+            raise
+        except Exception as error:
+            fault = f"{type(error).__name__}: {show_cells(shortened(str(error)))}"
+            look = f"no better draft of this column was found, which is a fault of clinclust ({fault}): check its line"
+            texts = list(self.column.texts)
+            are_levels = 2 <= len(texts) <= _MOST_LEVELS
+            fields = {"likelihood": Categorical.name, "levels": texts} if are_levels else {"role": "ignore"}
+            said = "taken for levels as they are" if are_levels else "which could not be drafted"
+            self.proposal = Proposal(fields, f"{len(texts)} different values, {said}", looks=(look,))
+            self.feature = Feature(name=self.column.name, **fields)
+            self.typed = _typed(self.feature, self.column)
+
+    @property
+    def is_number(self) -> bool:
+        """Whether the column is drafted as a count or a measurement."""
+        return self.feature.traits.is_continuous or self.feature.traits.is_count
+
+    def take_role(self, role: str, reason: str, look: str = "") -> None:
+        """Take the role that a rule proposes: of a column that is clustered on, or left out for its many values."""
+        self.has_role = True
+        if role == "ignore":
+            kept = {name: self.proposal.fields[name] for name in _FOR_READERS if name in self.proposal.fields}
+            self.make(partial(Proposal, {**kept, "role": role}, reason, looks=(look,) if look else ()))
+        elif self.feature.role == "cluster" or role in ("time", "site"):
+            self.make(partial(self.proposal.extended, look, reason=f"{role}: {reason}", role=role))
+
+
+def _typed(feature: Feature, column: Column) -> pd.Series | None:
+    if feature.likelihood is None:
+        return None
+    reading = read_column(feature, ("", *feature.missing_codes), pd.Series([*column.texts, ""], dtype=object))
+    if reading.faults:
+        raise ValueError(f"cells of {column.name} are not what was proposed: {', '.join(reading.faults)}")
+    return reading.typed.iloc[column.codes].rename(column.name)
+
+
 def constant(column: Column) -> Proposal:
     """Return the proposal for a column of at most one value; if other cells are empty, it may be a mark for yes."""
     if not column.texts:
@@ -188,6 +245,24 @@ def dates_in(column: Column) -> str:
     return ""
 
 
+def dates_among_others(column: Column) -> str:
+    """Return what to look at, if a few cells of levels or small numbers are dates: a spreadsheet made 1-2 one."""
+    numbers = column.numbers
+    others = numbers[np.isfinite(numbers) & (numbers < _SERIAL[0])]
+    is_serial = (numbers % 1 == 0) & (numbers >= _SERIAL[0]) & (numbers <= _SERIAL[1])
+    is_serial &= (others.size > 0 or not np.isfinite(numbers).all()) and others.max(initial=0.0) < _SMALL
+    texts = zip(column.texts, numbers, strict=True)
+    is_date = is_serial | np.array([np.isnan(number) and _is_written_date(text) for text, number in texts], dtype=bool)
+    n = int(column.counts[is_date].sum())
+    if not 0 < n < column.n_observed / 2 or is_date.sum() > _MOST_MADE:
+        return ""
+    shown = listed(quote_cell(text) for text, is_one in zip(column.texts, is_date, strict=True) if is_one)
+    return f"{shown}: dates among other values, which a spreadsheet makes of 1-2 or 3/4; write what was meant"
+
+
+_SERIAL, _SMALL, _MOST_MADE = (36_526, 58_441), 1_000.0, 12  # 1 January 2000 to 2060, as spreadsheets count days
+
+
 def _share(column: Column, is_one: Callable[[str], bool]) -> float:
     of_text = np.array([is_one(text) for text in column.texts], dtype=bool)
     return float(column.counts[of_text].sum() / column.counts.sum())
@@ -216,8 +291,9 @@ def _is_compact(texts: list[str], width: int, form: str) -> bool:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         read = pd.to_datetime(pd.Series(texts).str.zfill(width), format=form, errors="coerce")
-    years = read.dt.year
-    return bool(read.notna().all() and (width == 6 or years.between(*_YEARS).all()))
+    # 100226, 100231, 100412: of identifiers that rise, the first digits are the same, and no month has one day only
+    has_days = read.dt.day.nunique() >= min(_FEWEST, len(texts) // 3)
+    return bool(read.notna().all() and has_days and (width == 6 or read.dt.year.between(*_YEARS).all()))
 
 
 # Which texts of a column mean a missing value: words, signs, and numbers that can be no values of it.
@@ -263,14 +339,67 @@ def _says_missing(text: str) -> bool:
     return folded in MISSING_SIGNS or means_missing(words)
 
 
-def missing_numbers(numbers: Array, counts: NDArray[np.int64]) -> set[float]:
+def missing_numbers(numbers: Array, counts: NDArray[np.int64], of_table: frozenset[float] = frozenset()) -> set[float]:
     """Return the numbers (m,), in so many cells, that surveys write for a missing value, and that lie apart.
 
     They are negative where all others are not, or exceed the largest other number by more than the range of the
-    others; 7, 8 and 9 are rare, behind a gap of a scale that ends by 6.
+    others; 7, 8 and 9 are rare, behind a gap of a scale that ends by 6, or codes `of_table`; 0 lies far below all
+    pressures.
     """
     finite = np.isfinite(numbers)
     numbers, counts = numbers[finite], counts[finite]
+    return _written_codes(numbers, counts) | _impossible_zero(numbers, counts) | (of_table & gapped_codes(numbers))
+
+
+def _impossible_zero(numbers: Array, counts: NDArray[np.int64]) -> set[float]:
+    """Return 0, where it lies so far below all other numbers that nobody can have it: 0 among pressures of 85 to 190.
+
+    Of 532 women near Phoenix, 35 have a diastolic pressure of 0, 11 a body mass index of 0, and 5 a glucose of 0 (Smith
+    et al. 1988, Proceedings of the Annual Symposium on Computer Application in Medical Care). Pack-years and hormones
+    begin near 0, and years at school have few levels.
+    """
+    rest, of_rest = numbers[numbers != 0.0], counts[numbers != 0.0]
+    n_zero = int(counts[numbers == 0.0].sum())
+    if rest.size <= _FEWEST_OTHERS or rest.min() <= 0.0 or not 0 < n_zero <= _MOST_ZEROS * counts.sum():
+        return set()
+    values = np.repeat(rest, of_rest)
+    middle = float(np.median(values))
+    is_far = rest.min() >= _FAR_FROM_ZERO * middle and middle >= _FAR_DEVIATIONS * values.std()
+    return {0.0} if is_far else set()
+
+
+def gapped_codes(numbers: Array) -> set[float]:
+    """Return the largest of few whole numbers from 0 or 1 on, if it is 7, 8, 9, 77 to 99 and behind a gap: 1, 2, 9."""
+    values = np.unique(numbers)
+    if not 3 <= values.size <= _MOST_ANSWERED or (values % 1 != 0).any() or values[0] not in (0.0, 1.0):
+        return set()
+    codes: set[float] = set()
+    while values.size > 2 and values[-1] in _UNKNOWN and (values[-1] - values[-2] > 1 or values[-1] in _REFUSALS):
+        codes.add(float(values[-1]))
+        values = values[:-1]
+    low = min(codes, default=0.0)
+    return codes if low - values[-1] > 1.0 else set()
+
+
+def codes_of_table(columns: Sequence[Column]) -> frozenset[float]:
+    """Return the codes that are behind a gap in several columns, most of which have the same answers: 9 after 1 and 2.
+
+    So an unknown code is one in all columns of a register, however many have it.
+    """
+    cells: dict[float, int] = {}
+    for column in columns:
+        if len(column.texts) <= _MOST_ANSWERED and np.isfinite(column.numbers).all():
+            for code in gapped_codes(column.numbers):
+                cells[code] = cells.get(code, 0) + 1
+    return frozenset(code for code, n in cells.items() if n >= _FEWEST_WITH_CODE)
+
+
+_FEWEST_OTHERS, _MOST_ZEROS, _FAR_FROM_ZERO, _FAR_DEVIATIONS = 11, 0.3, 0.2, 3.0
+_UNKNOWN = frozenset([7.0, 8.0, 9.0, 77.0, 88.0, 98.0, 99.0, 97.0])
+_MOST_ANSWERED, _FEWEST_WITH_CODE = 9, 3
+
+
+def _written_codes(numbers: Array, counts: NDArray[np.int64]) -> set[float]:
     found = {number for number in numbers.tolist() if _is_code(number)}
     usual = numbers[~np.isin(numbers, list(found))]
     while np.unique(usual).size < 2 and found:  # a scale may hold such numbers itself

@@ -2,38 +2,34 @@
 
 from __future__ import annotations
 
+import re
 import warnings
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from clinclust.data_frames import TABLE, in_pandas, is_partitioned
-from clinclust.drafting.column import Column, Proposal, column_of
+from clinclust.data import data
+from clinclust.data_frames import TABLE, in_pandas, is_numbered, is_partitioned
+from clinclust.drafting.column import Column, DraftedColumn, codes_of_table, column_of
 from clinclust.drafting.propose import proposed
 from clinclust.drafting.redundancy import applied, redundancies
-from clinclust.drafting.roles import (
-    alike_named_pairs,
-    keys_of,
-    looks_identifying,
-    named_role,
-    paired_roles,
-    repeated_measurements,
-    visit_columns,
-)
-from clinclust.errors import CohortError, CohortWarning, SchemaError, show_cells
-from clinclust.files.cell_text import shortened
+from clinclust.drafting.roles import assign_roles, rise_together
+from clinclust.errors import CohortError, CohortWarning, SchemaError
 from clinclust.files.dictionaries import notes_without_dictionary
-from clinclust.files.row_choice import repeated_subjects, rows_taken
+from clinclust.files.names import name_words
+from clinclust.files.row_choice import rows_taken
 from clinclust.files.text_table import ColumnNotes, notes_of, refuse_many_columns
-from clinclust.likelihoods.categorical import Categorical
 from clinclust.progress import SILENT, Progress
 from clinclust.roles import NEEDS_LIKELIHOOD
 from clinclust.schema.feature import Feature, block_key
 from clinclust.schema.feature_schema import FeatureSchema
-from clinclust.schema.reading import read_column, text_cells
+from clinclust.schema.reading import text_cells
 from clinclust.schema.validation import (
     Failure,
     Parts,
@@ -83,8 +79,6 @@ def with_wanted_roles(schema: FeatureSchema, frame: pd.DataFrame, roles: Mapping
 
 _MOST_COLUMNS = 5_000
 """Columns are compared in pairs: with 200 rows, 2,000 take 25 CPU seconds; 5,000 take 90, and 2.5 GB."""
-_MOST_LEVELS = 50
-_FOR_READERS = ("label", "section", "description", "asked_if")
 
 
 def draft_schema(
@@ -143,6 +137,8 @@ def draft_schema(
     frame = in_pandas(frame)
     if not isinstance(frame, pd.DataFrame):
         raise TypeError(f"frame must be {TABLE}, not {type(frame).__name__}")
+    if is_numbered(frame):
+        frame = frame.set_axis([f"x{place}" for place in range(frame.shape[1])], axis="columns")
     refuse_unusable(frame)
     _refuse_names(frame)
     refuse_many_columns(frame.shape[1], _MOST_COLUMNS, "drafted")
@@ -153,7 +149,10 @@ def draft_schema(
     stages = Progress(bool(progress))
     drafted = _drafted(_columns_of(frame, stages), stages)
     with stages.stage("comparing columns"):
-        schema = FeatureSchema([one.feature for one in _with_roles(drafted, frame)])
+        _note_empty_forms(drafted)
+        _agree_on_likelihoods(drafted)
+        assign_roles(drafted, frame)
+        schema = FeatureSchema([one.feature for one in drafted])
         schema.comments.update({one.column.name: one.proposal.comment() for one in drafted})
         if roles:
             schema = with_wanted_roles(schema, frame, roles)
@@ -164,46 +163,6 @@ def draft_schema(
     found = FeatureSchema(schema, rows=taken.choice)
     found.comments.update(schema.comments)
     return found
-
-
-class _Drafted:
-    """A column, its proposal, the feature that it makes, and the values of the column under it."""
-
-    def __init__(self, column: Column, propose: Callable[[], Proposal]) -> None:
-        self.column = column
-        self.make(propose)
-
-    def make(self, propose: Callable[[], Proposal]) -> None:
-        """Take a proposal; where it has a fault, the column becomes plain levels, and its comment says so."""
-        try:
-            self.proposal = propose()
-            self.feature = Feature(name=self.column.name, **self.proposal.fields)
-            self.typed = _typed(self.feature, self.column)
-        except MemoryError:
-            raise
-        except Exception as error:
-            fault = f"{type(error).__name__}: {show_cells(shortened(str(error)))}"
-            look = f"no better draft of this column was found, which is a fault of clinclust ({fault}): check its line"
-            texts = list(self.column.texts)
-            are_levels = 2 <= len(texts) <= _MOST_LEVELS
-            fields = {"likelihood": Categorical.name, "levels": texts} if are_levels else {"role": "ignore"}
-            said = "taken for levels as they are" if are_levels else "which could not be drafted"
-            self.proposal = Proposal(fields, f"{len(texts)} different values, {said}", looks=(look,))
-            self.feature = Feature(name=self.column.name, **fields)
-            self.typed = _typed(self.feature, self.column)
-
-    @property
-    def is_number(self) -> bool:
-        return self.feature.traits.is_continuous or self.feature.traits.is_count
-
-
-def _typed(feature: Feature, column: Column) -> pd.Series | None:
-    if feature.likelihood is None:
-        return None
-    reading = read_column(feature, ("", *feature.missing_codes), pd.Series([*column.texts, ""], dtype=object))
-    if reading.faults:
-        raise ValueError(f"cells of {column.name} are not what was proposed: {', '.join(reading.faults)}")
-    return reading.typed.iloc[column.codes].rename(column.name)
 
 
 def _columns_of(frame: pd.DataFrame, stages: Progress) -> list[Column]:
@@ -218,13 +177,15 @@ def _columns_of(frame: pd.DataFrame, stages: Progress) -> list[Column]:
     return columns
 
 
-def _drafted(columns: Sequence[Column], stages: Progress = SILENT) -> list[_Drafted]:
+def _drafted(columns: Sequence[Column], stages: Progress = SILENT) -> list[DraftedColumn]:
     """Return each column drafted for itself; a fault of one costs no other."""
     commas = any(column.notes.decimal == "," or _has_decimal_commas(column) for column in columns)
+    codes = codes_of_table(columns)
     drafted = []
     with np.errstate(all="ignore"), stages.stage("drafting columns", len(columns)) as advance:
         for column in columns:
-            drafted.append(_Drafted(column, partial(proposed, column, has_decimal_commas=commas)))
+            column = replace(column, codes_of_table=codes) if codes else column
+            drafted.append(DraftedColumn(column, partial(proposed, column, has_decimal_commas=commas)))
             advance()
     return _with_blocks_in_one_spelling(drafted)
 
@@ -238,52 +199,77 @@ def _has_decimal_commas(column: Column) -> bool:
     )
 
 
-def _with_roles(drafted: list[_Drafted], frame: pd.DataFrame) -> list[_Drafted]:
-    """Give roles to the columns that must not form subtypes: by names and levels, and by what their values show."""
-    keys = keys_of([one.column for one in drafted])
-    subjects = None
+_BOX = re.compile(r"(?P<question>.+)___[^_]\w*", re.DOTALL)
+_OFF = frozenset(["0", "0.0", "unchecked", "incomplete", "false"])
+
+
+def _note_empty_forms(drafted: Sequence[DraftedColumn]) -> None:
+    """Tell of check boxes of REDCap that are all 0 where their form was not completed: no answer looks like no.
+
+    The boxes of a question are called ``comorb___1``, ``comorb___2``; the column of the state of a form,
+    ``history_complete``, follows its fields.
+    """
+    boxes: dict[str, list[DraftedColumn]] = {}
     for one in drafted:
-        column, proposal = one.column, one.proposal
-        if one.feature.role == "id" or column.notes.role is not None:
+        name = one.column.name
+        if match := _BOX.fullmatch(name):
+            boxes.setdefault(match["question"], []).append(one)
+        elif name.endswith("_complete"):
+            not_completed = _is_off(one.column) | (one.column.codes < 0)
+            for of_question in boxes.values():
+                is_empty = not_completed & np.logical_and.reduce([_is_off(box.column) for box in of_question])
+                if is_empty.any() and not is_empty.all():
+                    _look_for_answers(of_question, name, int(is_empty.sum()))
+            boxes = {}
+
+
+def _is_off(column: Column) -> NDArray[np.bool_]:
+    off = np.array([*(text.casefold() in _OFF for text in column.texts), False], dtype=bool)
+    return np.asarray(off[column.codes], dtype=bool)
+
+
+def _look_for_answers(boxes: list[DraftedColumn], form: str, n: int) -> None:
+    names = [box.column.name for box in boxes]
+    off = f".astype(str).isin({sorted(_OFF)})"
+    look = (
+        f"in {n:,} rows no box of this question is ticked and {form} says that the form is not complete: no answer, "
+        f"rather than no. To take these for missing: boxes = {names}; is_empty = frame[boxes]{off}.all(axis=1) & "
+        f"frame[{form!r}]{off}; frame[boxes] = frame[boxes].apply(lambda box: box.mask(is_empty))"
+    )
+    for box in boxes:
+        box.make(partial(box.proposal.extended, look))
+
+
+_SIDES = frozenset(data("roles")["sides"]["words"])
+
+
+def _agree_on_likelihoods(drafted: Sequence[DraftedColumn]) -> None:
+    """Give one measurement in several columns one likelihood, that of most of them: thresholds of both ears.
+
+    The columns are called alike but for a number or a side, and rise with each other.
+    """
+    groups: dict[tuple[str, ...], list[DraftedColumn]] = {}
+    for one in drafted:
+        words = name_words(one.column.name)
+        stem = tuple(word for word in words if not word.isdigit() and word not in _SIDES)
+        if one.is_number and len(stem) < len(words) and set(one.proposal.fields) <= {"likelihood", "transform"}:
+            groups.setdefault(stem, []).append(one)
+    for group in groups.values():
+        kinds = Counter(tuple(sorted(one.proposal.fields.items())) for one in group)
+        if len(kinds) < 2 or not all(rise_together(group[0], one) for one in group[1:]):
             continue
-        is_many = len(column.texts) >= max(20, column.n_observed / 50)
-        if column.name in keys or (is_many and looks_identifying(column.name) and not (column.numbers % 1 > 0).any()):
-            repeated = repeated_subjects(frame, column.name)
-            if repeated is not None:
-                subjects = subjects or column
-                kept = {name: proposal.fields[name] for name in _FOR_READERS if name in proposal.fields}
-                reason = "it names subjects, who have several rows"
-                one.make(partial(Proposal, {**kept, "role": "ignore"}, reason, looks=(repeated.sentence(),)))
-                continue
-        role = named_role(column, n_levels=len(column.texts), is_number=one.is_number)
-        if proposal.reason.startswith(("dates", "times of day")):
-            role = "time"
-        if role:
-            _give(one, role, "by its name or values")
-    by_name = {one.column.name: one for one in drafted}
-    if subjects is not None:
-        for name in visit_columns(subjects, [one.column for one in drafted]):
-            _give(by_name[name], "time", "it tells the rows of a subject apart")
-    for name in repeated_measurements([one.column.name for one in drafted]):
-        _give(by_name[name], "outcome", "a later measurement of what was measured at baseline")
-    for name, role in alike_named_pairs([one.column for one in drafted]).items():
-        _give(by_name[name], role, "called alike, as a time and its event")
-    numbers = {one.column.name: one.feature.scores(one.typed) for one in drafted if one.typed is not None}
-    for name, role in paired_roles(numbers).items():
-        _give(by_name[name], role, "its values are those of a time to an event" if role == "time" else "an event")
-    return drafted
-
-
-def _give(one: _Drafted, role: str, why: str) -> None:
-    if one.feature.role != "cluster" and not (one.feature.role == "ignore" and role in ("time", "site")):
-        return
-    if one.column.notes.role is not None or not one.column.texts:
-        return
-    one.make(partial(one.proposal.extended, reason=f"{role}: {why}", role=role))
+        fields = dict(max(kinds, key=lambda kind: kinds[kind]))
+        lowest = min(one.column.numbers.min() for one in group)
+        if lowest <= 0.0 and "transform" in fields:
+            fields = {"likelihood": fields["likelihood"]}
+        for one in group:
+            if one.proposal.fields != fields:
+                reason = f"with the likelihood of {group[0].column.name} and others, which it measures too"
+                one.make(partial(replace, one.proposal, fields=fields, reason=reason, probability=1.0, otherwise=""))
 
 
 def _without_redundancy(
-    schema: FeatureSchema, drafted: list[_Drafted], frame: pd.DataFrame, roles: Mapping[str, str]
+    schema: FeatureSchema, drafted: list[DraftedColumn], frame: pd.DataFrame, roles: Mapping[str, str]
 ) -> FeatureSchema:
     """Return the schema with blocks and descriptions where columns repeat others; `roles` of the user stay."""
     if len(schema.clustered) < 2:
@@ -293,7 +279,7 @@ def _without_redundancy(
     return applied(schema, [one for one in redundancies(table, schema) if not set(one.described) & set(roles)])
 
 
-def _with_blocks_in_one_spelling(drafted: list[_Drafted]) -> list[_Drafted]:
+def _with_blocks_in_one_spelling(drafted: list[DraftedColumn]) -> list[DraftedColumn]:
     """Give blocks whose names a file writes in several ways (``RR`` and ``rr``) the first of these names."""
     names: dict[str, str] = {}
     for one in drafted:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 from functools import partial
+from itertools import permutations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +26,7 @@ from clinclust.drafting.column import (
     Proposal,
     column_of,
     constant,
+    dates_among_others,
     dates_in,
     joined,
     missing_numbers,
@@ -43,9 +47,10 @@ from clinclust.drafting.levels import (
     ordered_pair,
     without_number,
 )
-from clinclust.drafting.roles import identifies_rows, name_words
+from clinclust.drafting.subjects import identifies_rows
 from clinclust.files.cell_text import listed, number_of, numbers_of, quote_cell
 from clinclust.files.dictionaries.words import divided, may_mean_missing, means_missing, plain_text
+from clinclust.files.names import name_words
 from clinclust.files.number_notation import (
     Marks,
     WrittenNumber,
@@ -220,7 +225,7 @@ def proposal_of_numbers(column: Column, written: Written | None) -> Proposal | N
     odd = [text for text, number in zip(column.texts, written.numbers, strict=True) if not np.isfinite(number)]
     if odd and len(column.texts) <= MOST_LEVELS:
         return None
-    codes = missing_numbers(np.where(beyond, np.nan, written.numbers), column.counts)
+    codes = missing_numbers(np.where(beyond, np.nan, written.numbers), column.counts, column.codes_of_table)
     coded = [text for text, number in zip(column.texts, written.numbers.tolist(), strict=True) if number in codes]
     looks = [*written.looks]
     if odd:
@@ -343,7 +348,7 @@ _MOST_TEXTS, _LONG_TEXT = 50, 30
 _UNORDERED_TEXTS = 0.9  # how often texts without known order have none, in tables of the field
 _MOST_STEPS, _MOSTLY = 11, 0.9
 _TWO_NUMBERS = re.compile(r"[0-9]+(?:[.,][0-9]+)?\s*[/+|]\s*[0-9]+(?:[.,][0-9]+)?")
-_NOMINAL = frozenset(data("names")["nominal"])
+_NOMINAL = frozenset(data("roles")["nominal"]["words"])
 _LETTERED = re.compile(r"[^\W\d_]+ ?[0-9.]+")
 
 
@@ -352,11 +357,11 @@ def proposal_of_texts(column: Column) -> Proposal:
     synonyms = _one_spelling(column)
     texts = [text for text in column.texts if text not in synonyms]
     merged: dict[str, Any] = {"synonyms": synonyms} if synonyms else {}
-    look = f"{listed(map(quote_cell, sorted(synonyms)))}: other spellings, joined" if synonyms else ""
+    look = f"other spellings: {listed(_spelled(synonyms))}" if synonyms else ""
     if len(texts) == 1:
         return constant(column).extended(look)
     if len(texts) == 2:
-        return two_levels(column, texts).extended(look, **merged)
+        return two_levels(column, texts).extended(look, *_misspelt(column, texts), **merged)
     is_coded = all(without_number(text) != text or _LETTERED.fullmatch(text) for text in texts)
     order = None if is_coded and is_called_nominal(column) else order_of(texts)
     n_numbers = int(column.counts[np.isfinite(column.numbers)].sum())
@@ -379,7 +384,30 @@ def proposal_of_texts(column: Column) -> Proposal:
         found = scale_of(column, [texts[place] for place in order], f"{len(texts)} ordered levels", merged)
     else:
         found = nominal_of(column, f"{len(texts)} levels without known order", set(), texts)
-    return found.extended(look, **merged)
+    return found.extended(look, *_misspelt(column, texts), **merged)
+
+
+def _misspelt(column: Column, texts: Sequence[str]) -> Iterator[str]:
+    """Yield a sentence for each rare level that is a frequent one but for a letter: `Hispannic`, `Hispanic`."""
+    cells = dict(zip(column.texts, column.counts.tolist(), strict=True))
+    for rare, often in permutations(texts, 2):
+        is_rare = cells[rare] * _TIMES_OFTENER <= cells[often] and not any(map(str.isdigit, rare + often))
+        if is_rare and min(len(rare), len(often)) >= _SHORTEST_WORD and abs(len(rare) - len(often)) <= 1:
+            blocks = SequenceMatcher(None, rare.casefold(), often.casefold(), autojunk=False).get_matching_blocks()
+            if sum(block.size for block in blocks) >= max(len(rare), len(often)) - 1:
+                n = f"{cells[rare]:,} cell{'s' * (cells[rare] > 1)}"
+                yield (
+                    f"{quote_cell(rare)} ({n}) may be a misspelt {quote_cell(often)}: if it is, leave it out of "
+                    f"the levels and write synonyms: {{{rare}: {often}}}"
+                )
+
+
+_TIMES_OFTENER, _SHORTEST_WORD = 10, 5
+
+
+def _spelled(synonyms: dict[str, str]) -> Iterator[str]:
+    for text, meant in sorted(synonyms.items()):
+        yield f"{quote_cell(text)} is read as {quote_cell(meant)}"
 
 
 def is_called_nominal(column: Column) -> bool:
@@ -436,7 +464,8 @@ def _one_spelling(column: Column) -> dict[str, str]:
     first: dict[str, str] = {}
     meant = {}
     for text, _ in by_count:
-        target = first.setdefault(" ".join(text.casefold().split()).rstrip("."), text)
+        seen = "".join(sign for sign in text if unicodedata.category(sign) != "Cf")  # none that nobody sees
+        target = first.setdefault(" ".join(seen.casefold().split()).rstrip("."), text)
         if target != text:
             meant[text] = target
     left = [text for text, _ in by_count if text not in meant]
@@ -677,7 +706,12 @@ def _as_noted(column: Column, has_decimal_commas: bool) -> Proposal:
             return scale_of(column, [column.texts[place] for place in order], "its levels have an order")
         reason = "but not the order of its values; drafted by its values" if order is None else ""
         return _by_values(column, has_decimal_commas).extended(reason=reason)
-    if notes.kind == "nominal" and 2 < len(column.texts) <= _MOST_LEVELS and column.n_observed >= 2 * len(column.texts):
+    # SPSS calls measurements nominal too: fractions, or more whole numbers than codes have, are no levels.
+    are_codes = not np.isfinite(column.numbers).all() or (
+        len(column.texts) <= MOST_LEVELS and (column.numbers % 1 == 0).all()
+    )
+    is_nominal = notes.kind == "nominal" and are_codes and column.n_observed >= 2 * len(column.texts)
+    if is_nominal and 2 < len(column.texts) <= _MOST_LEVELS:
         words = missing_words(column)
         return nominal_of(column.without(words), "levels without order", words)
     return _by_values(column, has_decimal_commas)
@@ -740,10 +774,11 @@ def _by_values(column: Column, has_decimal_commas: bool, *, is_wanted: bool = Fa
     if len(left.order) > 2 and set(left.texts) <= set(left.order):
         return proposal_of_texts(left)
     if not has_marks and not is_wanted and identifies_rows(left):
-        is_whole = left.n_observed == column.codes.size
-        lacks = "" if is_whole else "; rows without an identifier: fill them in, and give role: id"
+        is_whole = len(left.texts) == column.codes.size
+        lacks = "" if is_whole else "; rows without an identifier of their own: give each one, and role: id"
         return Proposal({"role": "id" if is_whole else "ignore"}, f"every row has a value of its own{lacks}")
     found = proposal_of_numbers(left, written) or proposal_of_texts(left)
+    found = found.extended(dates_among_others(left))
     if not words or "likelihood" not in found.fields:
         return found
     fields = with_codes(found.fields, {"missing_codes": sorted(words)})

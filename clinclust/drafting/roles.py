@@ -1,86 +1,219 @@
-"""What a column is for: identifiers, arms, outcomes, times, sites."""
+"""What a column is for: a list of rules, each of which looks at a column and its neighbours and says why, or passes.
+
+A column that must not form subtypes is recognised by whole words of its name or label, by values that only such columns
+have, and by its neighbours: the event of a time, the visits of a subject, the baseline of a later measurement. The
+words are in `clinclust/data/roles.toml`. One word of the user undoes a rule (`role: cluster`).
+"""
 
 from __future__ import annotations
 
-import re
-import unicodedata
-from collections.abc import Sequence
-from functools import cache
-from itertools import combinations, islice
+import math
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import cache, cached_property, partial
+from itertools import combinations, pairwise
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+import pandas as pd
 
 from clinclust.arrays import Array
 from clinclust.data import data
-from clinclust.drafting.column import Column
-from clinclust.drafting.levels import numbers_on_grid
+from clinclust.drafting.column import Column, DraftedColumn
+from clinclust.drafting.levels import MOST_LEVELS, no_before_yes
+from clinclust.drafting.subjects import crossed_visits, is_hierarchy, keys_of, looks_identifying, visit_columns
 from clinclust.files.dictionaries.words import words_of
+from clinclust.files.names import mentions, name_words, names_subjects, says_only
+from clinclust.files.row_choice import noted_several_rows, repeated_subjects
+from clinclust.graded import mid_ranks
 
-# Why a column must not form subtypes: it is an identifier, an arm, an outcome, a time, or a matter of the site.
-#
-# A role is proposed by whole words of the name or label, by values that only such columns have, and by pairs of columns
-# whose values show that one is the time of the other. One word undoes it (`role: cluster`).
+# Which of the listed words count in a table.
 
-_WORD = re.compile(r"[A-ZÄÖÜÀ-Þ]+(?![a-zß-ÿ])|[A-ZÄÖÜÀ-Þ]?[a-zß-ÿ]+|[0-9]+")
-_ORDER = ("arm", "time", "outcome", "site")
-_MOST_ARMS, _FEWEST_TIMES, _BALANCED = 8, 8, 1.15
-_LONGEST_BEFORE_TIME, _FEWEST_DAYS = 6, 100
-_FEWEST_ROWS, _FEWEST_TIES, _DISTINCT, _BEGINS_NEAR_ZERO = 30, 10, 15, 0.1
-_MOST_LONG = 100  # columns that are compared in pairs: a wider table is one of genes or items, not of times
-_NEARLY_ALL = 0.95
-
-
-def name_words(name: str) -> list[str]:
-    """Return the words of a name without case and accents: `LeftHand_größe2` holds left, hand, grosse and 2."""
-    words = _WORD.findall(unicodedata.normalize("NFC", name))
-    return [word for part in words for word in words_of(part)]
+_LONG_WORD = 5  # letters, from which on a listed word of any language is no clinical abbreviation
+_FEWEST_SPEAKING = 2
 
 
 @cache
-def _words(file: str, listed: str, part: str = "") -> frozenset[str]:
-    found = data(file)[listed]
-    return frozenset(found[part] if part else found)
+def _languages() -> dict[str, frozenset[str]]:
+    """Return the words by which each language is known, without those that are English too."""
+    roles = data("roles")
+    english = {word for concept in roles.values() for word in concept.get("en", ())}
+    return {
+        language: frozenset(word for concept in roles.values() for word in concept.get(language, ())) - english
+        for language in roles["language"]
+    }
 
 
-def looks_identifying(name: str, *, is_unique: bool = False) -> bool:
-    """Return whether a name is one of identifiers, such as `patient_id` or `CaseNo`, and says nothing else.
+class Vocabulary:
+    """The listed words that count in one table: English and long ones, and short ones of the languages of its names."""
 
-    Words such as `number` and `index` say so only of values that are all different.
-    """
-    words = [word for word in name_words(name) if not word.isdigit()]
-    known, others = _words("names", "identifier"), _words("names", "beside_identifier")
-    if is_unique:
-        known = known | _words("names", "identifier_if_unique")
-    return any(word in known for word in words) and all(word in known or word in others for word in words)
+    def __init__(self, names: Collection[str]) -> None:
+        words = {word for name in names for split in [name_words(name)] for word in (*split, "".join(split))}
+        self._spoken = {"en", "zh"} | {
+            language for language, listed in _languages().items() if len(listed & words) >= _FEWEST_SPEAKING
+        }
+        self._accented = {word for name in names if not name.isascii() for word in name_words(name)}
+        self._listed: dict[str, frozenset[str]] = {}
+
+    def dialect(self, concept: str, key: str) -> tuple[str, ...]:
+        """Return how names begin or end in a language of the table, as ``cdisc_ends`` of the time; () if not spoken."""
+        return tuple(_list(concept, key)) if key.partition("_")[0] in self._spoken else ()
+
+    def __getitem__(self, concept: str) -> frozenset[str]:
+        """Return the words of a concept, such as ``event``; phrases have spaces."""
+        if concept not in self._listed:
+            lists = {key: words for key, words in data("roles")[concept].items() if key in _LANGUAGES}
+            self._listed[concept] = frozenset(
+                word
+                for language, words in lists.items()
+                for word in words
+                if language in self._spoken
+                or (language in _NATURAL and (len(word) >= _LONG_WORD or word in self._accented))
+            )
+        return self._listed[concept]
 
 
-def named_role(column: Column, *, n_levels: int, is_number: bool) -> str:
-    """Return the role that name, label or levels give a column of n_levels different values; empty if none does.
+_LANGUAGES = frozenset(["en", "zh", *data("roles")["language"]])
+_NATURAL = _LANGUAGES - {"cdisc", "cbioportal", "datasus", "nhanes"}
 
-    An arm has few values; a time has many, or its values are numbers.
-    """
-    levels = {" ".join(words_of(text)) for text in column.texts} if len(column.texts) <= _MOST_ARMS else set()
-    is_long = is_number or n_levels > _FEWEST_TIMES
-    for role in _ORDER:
-        listed = data("roles")[role]
-        if role == "arm" and n_levels > _MOST_ARMS:
-            continue
-        if not levels.isdisjoint(listed.get("levels", ())):
-            return role
-        is_named = any(_is_named(role, name) for name in (column.name, column.notes.label) if name)
-        if role == "arm" and _are_balanced(column):
-            words = [word for word in name_words(column.name) if not word.isdigit()]
-            groups = _words("roles", role, "balanced")
-            # "study group", and no "age group"
-            is_named |= bool(groups & set(words)) and groups | set(listed["beside"]) >= set(words)
-        if is_named and (role != "time" or is_long):
-            return role
-        is_timed = is_number and n_levels > _FEWEST_TIMES and _counts_days(column)
-        may_end = {"time": is_timed, "outcome": n_levels <= _MOST_ARMS}.get(role, False)
-        if may_end and _ends_as(role, column.name):
-            return role
-    return ""
+
+def _list(concept: str, key: str) -> frozenset[str]:
+    return frozenset(data("roles")[concept].get(key, ()))
+
+
+def _without_digits(words: Sequence[str]) -> list[str]:
+    return [word for word in words if not word.isdigit()]
+
+
+# A table whose columns have been drafted, each for itself.
+
+
+class Role(NamedTuple):
+    """The role that a rule proposes for a column, and its evidence."""
+
+    role: str
+    reason: str
+    look: str = ""
+
+
+class Table:
+    """The columns of a table with what they tell of each other."""
+
+    def __init__(self, drafted: Sequence[DraftedColumn], frame: pd.DataFrame) -> None:
+        self.drafted, self.frame = drafted, frame
+        self.columns = [one.column for one in drafted]
+        self.by_name = {one.column.name: one for one in drafted}
+        self.words = {name: name_words(name) for name in self.by_name}
+        self.vocabulary = Vocabulary(self.by_name)
+        self.note = noted_several_rows(frame)
+        self.subjects: Column | None = None
+
+    @property
+    def has_arm(self) -> bool:
+        """Whether a column is the arm of a trial."""
+        return any(one.feature.role == "arm" for one in self.drafted)
+
+    @cached_property
+    def has_row_names(self) -> bool:
+        """Whether an identifier names each row."""
+        return any(one.feature.role == "id" for one in self.drafted)
+
+    @cached_property
+    def keys(self) -> set[str]:
+        """The columns whose values name a few rows each that agree in other columns."""
+        return keys_of(self.columns)
+
+    @cached_property
+    def crossed(self) -> dict[str, str]:
+        """The column of subjects each of whom has a row at each visit, and that of the visits."""
+        return crossed_visits(self.columns)
+
+    @cached_property
+    def pairs(self) -> dict[str, str]:
+        """The times and events that are called alike, or whose values show that one ends the other."""
+        numbers = {one.column.name: one.feature.scores(one.typed) for one in self.drafted if one.typed is not None}
+        return {**ended_times(numbers), **dict(alike_named_pairs(self))}
+
+    @cached_property
+    def later(self) -> set[str]:
+        """The later measurements of what was measured at baseline too."""
+        return set(later_measurements(self))
+
+
+Rule = Callable[[DraftedColumn, Table], Role | None]
+"""Looks at a column and its neighbours; returns a role with its evidence, or None."""
+
+
+# People: who a row is of.
+
+_FEWEST_SUBJECTS = 10
+
+
+def subjects_with_several_rows(one: DraftedColumn, table: Table) -> Role | None:
+    """Recognise a column whose values name a few rows each: by its name, by what they share, or by their visits."""
+    column = one.column
+    words = table.words[column.name]
+    is_of_site = "number" not in words and _is_place(words, table)  # "hospital id"; a "hospital number" is a patient's
+    is_named = names_subjects(column.name) and not is_of_site and _may_name_subjects(one)
+    is_noted = table.note is not None and table.note.column == column.name
+    is_key = column.name in table.keys or column.name in table.crossed
+    if not (is_named or is_noted or is_key):
+        return None
+    if not (is_named or is_noted) and (_is_place(words, table) or is_hierarchy(column, table.columns)):
+        return Role("site", "it names places or units, each with several rows")
+    repeated = repeated_subjects(table.frame, column.name)
+    if repeated is None:
+        return None
+    reason = "it names subjects, who have several rows"
+    if table.has_row_names and repeated.n_repeated < _MOST_CHANCE_REPEATS * repeated.n_subjects:
+        return Role("ignore", "it names subjects; a few names are shared")
+    table.subjects = table.subjects or column
+    return Role("ignore", reason, repeated.sentence())
+
+
+_MOST_CHANCE_REPEATS = 0.05  # two people may have one first name
+
+
+def _may_name_subjects(one: DraftedColumn) -> bool:
+    """Return whether values can name subjects: many, whole or texts, and not a count that begins at 0 (`falls`)."""
+    numbers = one.column.numbers
+    if len(one.column.texts) < _FEWEST_SUBJECTS:
+        return False
+    finite = numbers[np.isfinite(numbers)]
+    return not (finite % 1 != 0).any() and not (one.feature.traits.is_count and finite.min(initial=1.0) == 0.0)
+
+
+def people(one: DraftedColumn, table: Table) -> Role | None:
+    """Recognise names, telephone numbers and second identifiers, of which some cells may be empty or shared."""
+    column = one.column
+    is_sparse = len(column.texts) >= max(_FEWEST_SUBJECTS, 0.8 * column.n_observed)
+    if is_sparse and not (column.numbers % 1 > 0).any() and looks_identifying(column.name, is_unique=True):
+        return Role("ignore", "names or numbers of people")
+    return None
+
+
+# The trial: its arms.
+
+_MOST_ARMS, _BALANCED = 8, 1.15
+
+
+def arms(one: DraftedColumn, table: Table) -> Role | None:
+    """Recognise the arm of a trial, which has few values."""
+    column, words = one.column, table.words[one.column.name]
+    if len(column.texts) > _MOST_ARMS:
+        return None
+    levels = {" ".join(words_of(text)) for text in column.texts}
+    if not levels.isdisjoint(_list("arm", "levels")):
+        return Role("arm", "by its values")
+    listed, beside = table.vocabulary["arm"], _list("arm", "beside")
+    names = [words, *([name_words(column.notes.label)] if column.notes.label else [])]
+    if any(
+        " ".join(_without_digits(name)) in _list("arm", "names") or says_only(name, listed, beside) for name in names
+    ):
+        return Role("arm", "by its name")
+    groups, bare = _list("arm", "balanced"), set(_without_digits(words))
+    if _are_balanced(column) and groups & bare and bare <= groups | beside:  # "study group", and no "age group"
+        return Role("arm", "by its name, and its groups are of one size")
+    return None
 
 
 def _are_balanced(column: Column) -> bool:
@@ -88,31 +221,82 @@ def _are_balanced(column: Column) -> bool:
     return bool(column.counts.size > 1 and column.counts.max() <= _BALANCED * column.counts.min())
 
 
-def _is_named(role: str, name: str) -> bool:
-    words = name_words(name)
-    phrase = " ".join(words)
-    bare = " ".join(word for word in words if not word.isdigit())
-    padded = f" {phrase} "
-    listed = data("roles")[role]
-    if {phrase, bare} & _words("roles", role, "names") or "".join(bare.split()) in _words("roles", role, "words"):
-        return True
-    if any(f" {one} " in padded for one in listed.get("always", ())):
-        return True
-    if "beside" in listed:  # "prior treatment" and "hours at school" are of the patient
-        known = _words("roles", role, "words")
-        return any(word in known for word in words) and all(
-            word in known or word in listed["beside"] or word.isdigit() for word in words
-        )
-    return any(f" {one} " in padded for one in listed["words"])
+# Times, and the events that end them.
+
+_FEWEST_TIMES, _FEWEST_DAYS, _LONGEST_BEFORE_TIME = 8, 100, 6
+_FEWEST_ROWS, _FEWEST_TIES, _DISTINCT, _BEGINS_NEAR_ZERO = 30, 10, 15, 0.1
+_MOST_LONG = 100  # columns that are compared in pairs: a wider table is one of genes or items, not of times
+_NEARLY_ALL = 0.95
+_MOST_LABEL_WORDS = 6
 
 
-def _ends_as(role: str, name: str) -> bool:
-    """Return whether the last word of a name is short and ends as those of a role do: `rfstime`, `etime1`, `pgstat`."""
-    words = [word for word in name_words(name) if not word.isdigit()]
-    if not words:
-        return False
-    ends = _words("roles", role, "endings")
-    return any(words[-1].endswith(end) and 0 < len(words[-1]) - len(end) <= _LONGEST_BEFORE_TIME for end in ends)
+def dates(one: DraftedColumn, table: Table) -> Role | None:
+    """Recognise dates and times of day by their values; and by their name, serial numbers of a spreadsheet."""
+    if one.proposal.reason.startswith(("dates", "times of day")):
+        return Role("time", "dates or times of day")
+    finite = one.column.numbers[np.isfinite(one.column.numbers)]
+    is_serial = (
+        finite.size > 0
+        and finite.size >= 0.5 * len(one.column.texts)
+        and bool(((finite % 1 == 0) & (finite >= _SERIAL_DAYS[0]) & (finite <= _SERIAL_DAYS[1])).all())
+    )
+    is_named = not table.vocabulary["date"].isdisjoint(table.words[one.column.name])
+    if is_named and (is_serial or one.is_number or len(one.column.texts) > _MOST_ARMS):
+        return Role("time", "by its name, numbers that a spreadsheet gives to dates" if is_serial else "by its name")
+    return None
+
+
+_SERIAL_DAYS = (7_306, 58_441)  # 1 January 1920 to 2060, as spreadsheets count days
+
+
+def pairs(one: DraftedColumn, table: Table) -> Role | None:
+    """Recognise a time and its event, which are called alike (`t1` and `d1`) or show it by their values."""
+    role = table.pairs.get(one.column.name)
+    if role is None:
+        return None
+    return Role(role, "a time and its event, by their names or values")
+
+
+def follow_up(one: DraftedColumn, table: Table) -> Role | None:
+    """Recognise times of follow-up by their names: `futime`, `time to death`, `OS`."""
+    column, listed = one.column, table.vocabulary["time"]
+    joined = "".join(table.words[column.name])
+    ends = table.vocabulary.dialect("time", "cdisc_ends")
+    if ends and joined.endswith(ends) and len(joined) >= _SHORTEST_NAME:
+        return Role("time", "by its name")
+    are_numbers = bool(np.isfinite(column.numbers).all())
+    if are_numbers and len(column.texts) > 2 and " ".join(table.words[column.name]) in _list("time", "names"):
+        return Role("time", "by its name")
+    if not (one.is_number or len(column.texts) > _FEWEST_TIMES):
+        return None
+    for name in _short_names(column):
+        words = name_words(name)
+        phrase, bare = " ".join(words), " ".join(_without_digits(words))
+        if {phrase, bare} & _list("time", "names") or "".join(bare.split()) in listed or mentions(words, listed):
+            return Role("time", "by its name")
+        if says_only(words, table.vocabulary["survival"], _list("survival", "beside")):
+            return Role("time", "by its name")
+        if mentions(words, table.vocabulary["event"]) and _list("survival", "beside").intersection(words) - {
+            "in",
+            "status",
+            "event",
+        }:
+            return Role("time", "by its name")
+    words = _without_digits(table.words[column.name])
+    if one.is_number and len(column.texts) > _FEWEST_TIMES and _counts_days(column) and words:
+        rests = [len(words[-1]) - len(end) for end in _list("time", "endings") if words[-1].endswith(end)]
+        if any(0 < rest <= _LONGEST_BEFORE_TIME for rest in rests):
+            return Role("time", "by the end of its name")
+    return None
+
+
+_SHORTEST_NAME = 4
+
+
+def _short_names(column: Column) -> list[str]:
+    """Return the name of a column, and its label unless that is a sentence: "positive events during the week"."""
+    label = column.notes.label or ""
+    return [column.name, *([label] if label and len(name_words(label)) <= _MOST_LABEL_WORDS else [])]
 
 
 def _counts_days(column: Column) -> bool:
@@ -121,68 +305,139 @@ def _counts_days(column: Column) -> bool:
     return bool(numbers.size and (numbers == np.floor(numbers)).all() and numbers.max() >= _FEWEST_DAYS)
 
 
-def alike_named_pairs(columns: Sequence[Column]) -> dict[str, str]:
-    """Return the columns that are called alike as a time (many numbers) and its event (two values): `t1` and `d1`."""
-    by_name = {"".join(name_words(column.name)): column for column in columns}
-    found: dict[str, str] = {}
-    for called, time in by_name.items():
-        numbers = time.numbers[np.isfinite(time.numbers)]
-        if numbers.size < max(_DISTINCT, len(time.texts) / 2) or numbers.min() < 0:
-            continue
-        for before, instead in data("roles")["time"]["pairs"]:
-            rest = called.removeprefix(before)
-            event = by_name.get(instead + rest) if rest != called and rest else None
-            if event is not None and event is not time and len(event.texts) == 2:
-                found |= {time.name: "time", event.name: "outcome"}
-    return found
+def events(one: DraftedColumn, table: Table) -> Role | None:
+    """Recognise outcomes by names, as `death` and `NEW_TUMOR_EVENT`, or by values that only outcomes have."""
+    column, listed = one.column, table.vocabulary["event"]
+    words = table.words[column.name]
+    bare = " ".join(_without_digits(words))
+    is_numbered = bare == "y" and len(words) > 1  # y1 to y12 are a questionnaire as well
+    if bare in _list("event", "names") and not is_numbered:
+        return Role("outcome", "by its name")
+    is_of_patient = _list("event", "not_beside").isdisjoint(words)
+    if is_of_patient and (mentions(words, listed) or _is_survival_status(words, table)):
+        return Role("outcome", "by its name")
+    if "".join(words).startswith(table.vocabulary.dialect("event", "cdisc_begins") or ("\0",)):
+        return Role("outcome", "by its name")
+    if column.notes.label and says_only(name_words(column.notes.label), listed, _list("event", "beside")):
+        return Role("outcome", "by its label")
+    if len(column.texts) <= _MOST_ARMS and is_of_patient:
+        ends = (listed - _NO_LEVELS) | _list("event", "levels")
+        levels = [
+            f"{' '.join(_without_digits(name_words(text)))} " for text in column.texts if len(text) <= _LONGEST_LEVEL
+        ]
+        if any(level.startswith(f"{end} ") for level in levels for end in ends):
+            return Role("outcome", "by its values")
+    return None
 
 
-def repeated_measurements(names: Sequence[str]) -> set[str]:
-    """Return the later measurements of what was measured at baseline too: `bdi.4m` where there is `bdi.pre`.
+_NO_LEVELS = frozenset(
+    ["event", "events", "outcome", "outcomes", "survival", "postop", "at", "cens", "reject", "recurrent"]
+)
+_LONGEST_LEVEL = 100
 
-    The baseline may be a number, if the others have the same word for visits: `x_t0` and `x_t1`, `x_week1`,
-    `x_week12`.
+
+def _is_survival_status(words: Sequence[str], table: Table) -> bool:
+    """Return whether a name is that of survival with a word of status: `DSS_STATUS`."""
+    has_status = any(len(word) > 2 and word in _list("status", "en") for word in words)
+    return has_status and says_only(words, table.vocabulary["survival"], _list("survival", "beside"))
+
+
+def alike_named_pairs(table: Table) -> Iterator[tuple[str, str]]:
+    """Yield the columns that are called alike but for a word of time or of status, as ``time`` and ``outcome``.
+
+    `t1` and `d1`, `OS_MONTHS` and `OS_STATUS`, `dayslink` and `link`, `rec` and `rec.s`. Nearly everybody has a time
+    above 0 at each level of the event, so that years of smoking are no time to a smoking status; and the event is no
+    cut of the time, as a raised CA-125 is.
     """
-    base, later = _words("roles", "baseline", "words"), _words("roles", "baseline", "later")
-    split = {name: name_words(name) for name in names}
-    stems = {_stem(words, base) for words in split.values() if len(words) > 1 and base & set(words)}
-    visits: dict[tuple[tuple[str, ...], frozenset[str]], dict[float, str]] = {}
-    found = set()
-    for name, words in split.items():
-        stem, numbers = _stem(words, later), [float(word) for word in words if word.isdigit()]
-        if not stem or stem == tuple(words) or base & set(words):
+    stems: dict[str, list[tuple[Column, bool]]] = {}
+    for column in table.columns:
+        if 2 <= len(column.texts) <= 4:
+            words = table.words[column.name]
+            called, parted = "".join(words), len(words) > 1 and words[-1] in _list("status", "en")
+            for stem in {called, *_stems(called, _list("status", "en"))}:
+                has_status = stem != called and (parted or len(called) - len(stem) >= _SHORTEST_STATUS)
+                stems.setdefault(stem, []).append((column, has_status))
+    for column in table.columns:
+        numbers, called = column.numbers[np.isfinite(column.numbers)], "".join(table.words[column.name])
+        if numbers.size < max(_DISTINCT, len(column.texts) / 2) or numbers.min() < 0:
             continue
-        if stem in stems:
-            found.add(name)
-        elif len(numbers) == 1:
-            visits.setdefault((stem, later & set(words)), {})[numbers[0]] = name
-    for (_, said), numbered in visits.items():
-        first = min(numbered)
-        if said and len(numbered) > 1 and (first == 0 or (first == 1 and len(max(said, key=len)) > 1)):
-            found |= {name for number, name in numbered.items() if number != first}
-    return found
+        surest, begins_at_0 = _stems(called, _SURE_TIMES), numbers.min() <= _BEGINS_NEAR_ZERO * numbers.max()
+        for stem in {called, *_stems(called, _TIMES)}:
+            for event, has_status in stems.get(stem, ()):
+                is_named = stem in surest or (stem != called and "".join(table.words[event.name]) != stem)
+                is_named |= stem == called and has_status and begins_at_0
+                if is_named and event is not column and _is_timed(column, event):
+                    yield column.name, "time"
+                    yield event.name, "outcome"
+    yield from _begun_alike(table)
 
 
-def _stem(words: Sequence[str], of_visits: frozenset[str]) -> tuple[str, ...]:
-    """Return the words of a name without numbers and without those that say which visit it is."""
-    return tuple(word for word in words if not word.isdigit() and word not in of_visits)
+def _begun_alike(table: Table) -> Iterator[tuple[str, str]]:
+    """Yield the times and events of which one name is the other with up to three letters more, as `rel` and `edrel`.
+
+    Whoever has no event is followed longer: in three of four pairs of subjects with and without it at least.
+    """
+    binary = [column for column in table.columns if len(column.texts) == 2 and set(column.numbers) in _EVENT_CODES]
+    for event in binary:
+        for column in table.columns:
+            called, name = "".join(table.words[column.name]), "".join(table.words[event.name])
+            is_alike = called != name and (called.startswith(name) or called.endswith(name))
+            if not is_alike or len(name) < _SHORTEST_EVENT or len(called) - len(name) > _MOST_LETTERS_MORE:
+                continue
+            if np.isfinite(column.numbers).sum() >= max(_DISTINCT, len(column.texts) / 2) and _is_timed(column, event):
+                times, has_event = column.in_rows(column.numbers), event.codes == int(event.numbers.argmax())
+                seen = np.isfinite(times) & (event.codes >= 0)
+                ranks, n_event = mid_ranks(times[seen]), int(has_event[seen].sum())
+                above = ranks[~has_event[seen]].mean() - ranks[has_event[seen]].mean()
+                if 0 < n_event < seen.sum() and above / seen.sum() + 0.5 >= _LONGER_WITHOUT:
+                    yield column.name, "time"
+                    yield event.name, "outcome"
 
 
-def paired_roles(numbers: dict[str, Array]) -> dict[str, str]:
+_EVENT_CODES = ({0.0, 1.0}, {1.0, 2.0})
+_SHORTEST_EVENT, _MOST_LETTERS_MORE, _LONGER_WITHOUT = 3, 3, 0.75
+_SHORTEST_STATUS = 4  # letters: `srvstat` is the status of `srv`, and `crps` is not that of `crp`
+_SURE_TIMES = frozenset(["time", "days", "timeto", "daysto", "tt"])
+_TIMES = frozenset(["t", "time", "times", "days", "months", "years", "weeks", "timeto", "daysto", "tt", "mo", "yrs"])
+
+
+def _stems(called: str, affixes: frozenset[str]) -> set[str]:
+    """Return what is left of a name without one of some words at its beginning or end."""
+    before = {called.removeprefix(affix) for affix in affixes if called.startswith(affix)}
+    return before | {called.removesuffix(affix) for affix in affixes if called.endswith(affix)}
+
+
+def _is_timed(time: Column, event: Column) -> bool:
+    """Return whether nearly everybody has a time above 0, whatever the event, and the times of the levels overlap."""
+    of_rows = time.in_rows(time.numbers)
+    by_level = [of_rows[event.codes == level] for level in range(len(event.texts))]
+    by_level = [
+        times[np.isfinite(times)] for times in by_level if times.size and np.mean(times > 0.0) > _NEARLY_EVERYBODY
+    ]
+    if len(by_level) < len(event.texts) or min(times.size for times in by_level) == 0:
+        return False
+    lows, highs = zip(*((times.min(), times.max()) for times in by_level), strict=True)
+    return bool(max(lows) < min(highs))
+
+
+_NEARLY_EVERYBODY = 0.8
+
+
+def ended_times(numbers: dict[str, Array]) -> dict[str, str]:
     """Return the times and the event (as ``time`` and ``outcome``) of which one time ends the other without the event.
 
     The longer time is at least as large in every row; where they are equal the yes/no column is no, and elsewhere yes:
     death or the end of follow-up ends the time to relapse. Two times alone may be two ages, or a first and a highest
     value of a laboratory. Numbers are float64 (N,) by column, NaN = missing; yes/no is 1/0.
     """
-    long, pairs = {}, {}
+    long, answers = {}, {}
     for name, values in numbers.items():
         distinct = np.unique(values[np.isfinite(values)])
         if distinct.size == 2:
-            pairs[name] = values == distinct[1]
+            answers[name] = values == distinct[1]
         elif distinct.size >= _DISTINCT and 0.0 <= distinct[0] <= _BEGINS_NEAR_ZERO * distinct[-1]:
             long[name] = values
-    found: dict[str, str] = {}
+    roles: dict[str, str] = {}
     for one, other in combinations(long if len(long) <= _MOST_LONG else (), 2):
         both = np.isfinite(long[one]) & np.isfinite(long[other])
         a, b = long[one][both], long[other][both]
@@ -190,109 +445,385 @@ def paired_roles(numbers: dict[str, Array]) -> dict[str, str]:
         if both.sum() < _FEWEST_ROWS or not ((a <= b).all() or (a >= b).all()):
             continue
         if _FEWEST_TIES <= ties.sum() <= ties.size - _FEWEST_TIES and np.unique(a[ties]).size >= _FEWEST_TIES:
-            events = [name for name, yes in pairs.items() if (ties != yes[both]).mean() >= _NEARLY_ALL]
-            found |= dict.fromkeys(events, "outcome") | (dict.fromkeys((one, other), "time") if events else {})
-    return found
+            ends = [name for name, yes in answers.items() if (ties != yes[both]).mean() >= _NEARLY_ALL]
+            roles |= dict.fromkeys(ends, "outcome") | (dict.fromkeys((one, other), "time") if ends else {})
+    return roles
 
 
-# Columns that name a subject, a family or a place: by their names and values, or by what they determine.
+# The calendar, and visits.
 
-Codes = NDArray[np.int64]
-
-_FEWEST_CELLS = 20
-_NUMBERS = re.compile(r"[0-9]+\s*[/+|]\s*[0-9]+")
-_COLLISIONS = 7.0  # the expected number of equal pairs from which on no pair at all is no chance (e^-7)
-_CONSECUTIVE, _RISING, _LONG = 1.1, 10.0, 100
-_FEWEST_KEYS, _MOST_KEY_ROWS = 20, 3.0
-_SAME, _SAME_BY_CHANCE = 0.995, 0.9
-_FEWEST_DETERMINED = 3
-_MOST_VISITS, _MOSTLY_REPEATED = 30, 0.5
+_YEARS = (1900, 2035)
+_CALENDAR = {"month": 12, "week": 53, "quarter": 4}
 
 
-def identifies_rows(column: Column) -> bool:
-    """Return whether every cell has a value of its own, and they are no measurements.
+def calendar(one: DraftedColumn, table: Table) -> Role | None:
+    """Recognise calendar years by their values, and years, months and weeks by name and values."""
+    numbers = one.column.numbers
+    if not np.isfinite(numbers).all() or not numbers.size or (numbers % 1 != 0).any():
+        return None
+    low, high = float(numbers.min()), float(numbers.max())
+    words = table.words[one.column.name]
+    parts = data("roles")["calendar"]
+    of_durations = not _list("calendar", "not_beside").isdisjoint(words)
+    is_named = any(
+        word.endswith(year) or word.startswith(year)
+        for word in words
+        for year in parts["year"]
+        if not word.endswith("s")
+    )
+    if _YEARS[0] <= low and high <= _YEARS[1]:
+        is_dense = numbers.size >= 0.5 * (high - low + 1)  # salaries of 1,950 to 2,030 leave most numbers out
+        if is_named or (is_dense and numbers.size > 2 and one.column.n_observed >= _FEWEST_ROWS):
+            return Role("time", "calendar years")
+        return None
+    if is_named and not of_durations and low >= 40 and high <= 99:  # 83 for 1983
+        return Role("time", "calendar years of two digits")
+    for unit, most in _CALENDAR.items():
+        is_of_unit = len(words) <= _MOST_WORDS and any(word.endswith(tuple(parts[unit])) for word in words)
+        if is_of_unit and not of_durations and low >= 1 and high <= most:
+            return Role("time", f"a {unit} of the year")
+    return None
 
-    Texts identify, and whole numbers that follow each other, rise from row to row, or are all different although as
-    many measurements with their spread would not be (the expected number of equal pairs is at least 7).
-    """
-    n = column.n_observed
-    if n < _FEWEST_CELLS or len(column.texts) < n or n < 0.9 * column.codes.size:
-        return n == len(column.texts) == column.codes.size > 1 and looks_identifying(column.name, is_unique=True)
-    numbers = column.numbers
-    if not np.isfinite(numbers).all():
-        if any(_NUMBERS.fullmatch(text) for text in column.texts[:_FEWEST_CELLS]):
-            return False  # pressures such as 120/80
-        has_words = np.mean([" " in text.strip() for text in column.texts]) > 0.5
-        return bool(np.isfinite(numbers).mean() < 0.5) and (
-            not has_words or looks_identifying(column.name, is_unique=True)
-        )
-    if not (numbers == np.floor(numbers)).all():
-        return False
-    span = numbers.max() - numbers.min()
-    rows = column.in_rows(numbers)
-    rows = rows[np.isfinite(rows)]
-    is_rising = (n >= _LONG or span <= _RISING * n) and bool((np.diff(rows) > 0).all() or (np.diff(rows) < 0).all())
-    if looks_identifying(column.name, is_unique=True) or span <= _CONSECUTIVE * n or is_rising:
+
+_MOST_WORDS = 3
+
+
+def visits(one: DraftedColumn, table: Table) -> Role | None:
+    """Recognise what tells the rows of a subject apart, and waves and visits by their names."""
+    name = one.column.name
+    if name in table.crossed.values() or (
+        table.subjects is not None and name in visit_columns(table.subjects, table.columns)
+    ):
+        return Role("time", "it tells the rows of a subject apart")
+    words = _without_digits(table.words[name])
+    if (
+        words
+        and set(words) <= table.vocabulary["visit"] | {"number", "no", "name", "nr", "id"}
+        and not table.vocabulary["visit"].isdisjoint(words)
+    ):
+        is_count = one.feature.traits.is_count and one.column.numbers.min(initial=1.0) == 0.0  # visits to a doctor
+        return None if is_count else Role("time", "by its name")
+    return None
+
+
+# Places: sites, regions, the design of a survey.
+
+
+def places(one: DraftedColumn, table: Table) -> Role | None:
+    """Recognise sites, places, people who measured, and codes of the design of a survey."""
+    column, words = one.column, table.words[one.column.name]
+    finite = column.numbers[np.isfinite(column.numbers)]
+    has_fractions = bool((finite % 1 != 0).any())
+    names = [words, *([name_words(column.notes.label)] if column.notes.label else [])]
+    if any(_is_sampling(name, table) for name in names):
+        return Role("site", "the design of a survey")
+    if {"lat", "latitude", "lon", "lng", "long", "longitude"} & set(words) and has_fractions:
+        return Role("site", "coordinates") if np.abs(finite).max(initial=0.0) <= 180.0 else None
+    if has_fractions:
+        return None  # `lab1` of 5.3 is a measurement
+    if one.is_number and (finite.min(initial=1.0) == 0.0 or _is_numbered(column, words, table)):
+        return None  # years at school and visits to hospitals begin at 0, centres at 1
+    is_dummy = len(column.texts) == 2 and (set(column.numbers) == {0.0, 1.0} or no_before_yes(column.texts) is not None)
+    if any(_is_place(name, table, may_be_town=not is_dummy) for name in names):
+        return Role("site", "by its name")
+    return None
+
+
+def _is_place(words: Sequence[str], table: Table, *, may_be_town: bool = True) -> bool:
+    """Return whether a name is one of sites or places, and says nothing else; `city` of no and yes is no place."""
+    if " ".join(_without_digits(words)) in _list("site", "names"):
         return True
-    grid = numbers_on_grid(numbers, np.ones(numbers.size))
-    spread = float(numbers.std()) / grid.step
-    return bool(n * (n - 1) / 2.0 / (2.0 * np.sqrt(np.pi) * max(spread, 1.0)) >= _COLLISIONS)
+    site, place = table.vocabulary["site"], table.vocabulary["place"]
+    if says_only(words, site, _list("site", "beside") | place):
+        return True
+    return may_be_town and says_only(words, place, _list("place", "beside") | site)
 
 
-def keys_of(columns: Sequence[Column]) -> set[str]:
-    """Return the columns, as of families, whose values name a few rows each that agree in three other columns."""
-    found = set()
-    for column in columns:
-        n, n_values = column.n_observed, len(column.texts)
-        if min(n_values, n - n_values) < _FEWEST_KEYS or not n / _MOST_KEY_ROWS <= n_values <= 0.97 * n:
+def _is_sampling(words: Sequence[str], table: Table) -> bool:
+    if " ".join(words) in _list("sampling", "names"):
+        return True
+    words = [word.removesuffix("s") for word in words]
+    pieces = [*words, "".join(words)]
+    starts = tuple(word for word in table.vocabulary["sampling"] if " " not in word and len(word) > 3)
+    joined = any(piece.startswith(starts) for piece in pieces) if starts else False
+    return joined or says_only(words, table.vocabulary["sampling"], _list("sampling", "beside"))
+
+
+def _is_numbered(column: Column, words: Sequence[str], table: Table) -> bool:
+    """Return whether a column is one of several with one word and a number, as `unit1` to `unit9` of many values."""
+    return len(column.texts) > _MOST_ARMS and len(words) > 1 and words[-1].isdigit()
+
+
+# Later measurements: outcomes of a cohort whose baseline forms the subtypes.
+
+_FEWEST_BOTH, _SURE = 8, 2.0
+
+
+def later(one: DraftedColumn, table: Table) -> Role | None:
+    """Recognise later measurements of what was measured at baseline, and those of a trial with a time in the name."""
+    if one.column.name in table.later:
+        return Role("outcome", "a later measurement of what was measured at baseline")
+    words = table.words[one.column.name]
+    is_ahead = len(one.column.texts) == 2 and any(
+        first.isdigit() and second in _YEARS_AHEAD for first, second in pairwise(words)
+    )
+    if (table.has_arm or is_ahead) and _has_time_after_baseline(words):  # "diabetes_5y" of a cohort without arms
+        return Role("outcome", "measured after baseline, by its name")
+    return None
+
+
+_YEARS_AHEAD = frozenset(["y", "yr", "yrs", "year", "years"])
+
+
+def _has_time_after_baseline(words: Sequence[str]) -> bool:
+    """Return whether a name has a number with a unit of time, and what was measured: `pain_30min`, `crp_day28`.
+
+    What is recalled at baseline is no later measurement: `falls_last_30d`.
+    """
+    units, recalled = _list("baseline", "units"), _list("history", "words") | _list("baseline", "words")
+    timed = [
+        (first, second)
+        for first, second in pairwise(words)
+        if (first.isdigit() and second in units) or (first in units and second.isdigit())
+    ]
+    measured = [word for word in words if not word.isdigit() and word not in units]
+    return (
+        bool(timed)
+        and bool(measured)
+        and recalled.isdisjoint(words)
+        and any(pair.strip("0") for pair in map("".join, timed))
+    )
+
+
+def later_measurements(table: Table) -> Iterator[str]:
+    """Yield later measurements of what was measured at baseline: `bdi.4m` beside `bdi.pre`, `Postwt` beside `Prewt`.
+
+    The baseline may be a number, if the others have the same word for visits: `x_t0` and `x_t1`, `x_week1`, `x_week12`.
+    Both are of one kind, and rise with each other: `m0x` to `m79x` of independent values are no visits.
+    """
+    base, after = _list("baseline", "words"), _list("baseline", "later")
+    words = {name: _with_prefix_parted(split, base | {"post"}) for name, split in table.words.items()}
+    stems: dict[tuple[str, ...], str] = {}
+    visits: dict[tuple[tuple[str, ...], frozenset[str]], dict[float, str]] = {}
+    for name, split in words.items():
+        if len(split) > 1 and base & set(split):
+            stems.setdefault(_stem(split, base), name)
+    for name, split in words.items():
+        stem, numbers = _stem(split, after), [float(word) for word in split if word.isdigit()]
+        if not stem or stem == tuple(split) or base & set(split):
             continue
-        numbers = column.numbers
-        if np.isfinite(numbers).any() and not (numbers == np.floor(numbers)).all():
+        if stem in stems:
+            if rise_together(table.by_name[stems[stem]], table.by_name[name]):
+                yield name
+        elif len(numbers) == 1:
+            visits.setdefault((stem, after & set(split)), {})[numbers[0]] = name
+    for (_, visit_words), numbered in visits.items():
+        first = min(numbered)
+        is_visit = first == 0 or (first == 1 and len(max(visit_words, key=len, default="")) > 1)
+        if visit_words and len(numbered) > 1 and is_visit:
+            start = table.by_name[numbered[first]]
+            yield from (
+                name
+                for number, name in numbered.items()
+                if number != first and rise_together(start, table.by_name[name])
+            )
+
+
+def _with_prefix_parted(words: Sequence[str], prefixes: frozenset[str]) -> list[str]:
+    """Return words of which the first is parted behind a prefix: `prewt` is pre and wt."""
+    for prefix in ("pre", "post"):
+        if words and words[0].startswith(prefix) and words[0] not in prefixes and len(words[0]) - len(prefix) >= 2:
+            return [prefix, words[0].removeprefix(prefix), *words[1:]]
+    return list(words)
+
+
+def _stem(words: Sequence[str], of_visits: frozenset[str]) -> tuple[str, ...]:
+    """Return the words of a name without numbers and without those that say which visit it is."""
+    return tuple(word for word in words if not word.isdigit() and word not in of_visits)
+
+
+def rise_together(first: DraftedColumn, second: DraftedColumn) -> bool:
+    """Return whether two columns are of one kind, and their rank correlation is above 0 beyond chance."""
+    if first.typed is None or second.typed is None or first.is_number != second.is_number:
+        return False
+    a, b = first.feature.scores(first.typed), second.feature.scores(second.typed)
+    both = np.isfinite(a) & np.isfinite(b)
+    n = int(both.sum())
+    if n < _FEWEST_BOTH:
+        return False
+    a, b = mid_ranks(a[both]), mid_ranks(b[both])
+    if not a.std() > 0 or not b.std() > 0:
+        return False
+    r = float(np.corrcoef(a, b)[0, 1])
+    return bool(np.arctanh(min(r, 0.999999)) * np.sqrt(n - 3.0) > _SURE)
+
+
+def siblings(one: DraftedColumn, table: Table) -> Role | None:
+    """Recognise a column by others of its name: `etime5` after `etime1`, `extubation_cough` after `pod1am_cough`."""
+    words = table.words[one.column.name]
+    stem = _without_digits(words)
+    others = [other for other in table.drafted if other.has_role and other is not one]
+    alike = [other.feature.role for other in others if _without_digits(table.words[other.column.name]) == stem]
+    if stem != words and len(alike) >= _FEWEST_SIBLINGS and set(alike) in ({"time"}, {"outcome"}):
+        return Role(alike[0], "called as others but for its number")
+    later = [other for other in others if other.column.name != one.column.name and other.feature.role == "outcome"]
+    phases = sum(table.words[other.column.name][-1:] == words[-1:] for other in later) if len(stem) > 1 else 0
+    if phases >= _FEWEST_PHASES and _list("baseline", "words").isdisjoint(words):
+        return Role("outcome", "called as later measurements but for its phase")
+    return None
+
+
+_FEWEST_SIBLINGS, _FEWEST_PHASES = 2, 3
+
+
+def recorded_with_time(one: DraftedColumn, table: Table) -> Role | None:
+    """Recognise levels that are recorded exactly where a time to an event is: the kind of progression."""
+    is_missing = one.column.codes < 0
+    if one.is_number or not _OFTEN_MISSING <= is_missing.mean() < 1.0:
+        return None
+    for other in table.drafted:
+        is_time = other.feature.role == "time" and other.is_number
+        if is_time and np.array_equal(is_missing, other.column.codes < 0):
+            return Role("outcome", "recorded where a time to an event is, and only there")
+    return None
+
+
+_OFTEN_MISSING = 0.3
+
+
+def days_of_calendar(one: DraftedColumn, table: Table) -> Role | None:
+    """Recognise dates that are numbers of days, by a time or outcome in such days that never lies before."""
+    days = one.column.in_rows(one.column.numbers)
+    seen = np.isfinite(days)
+    if not one.is_number or not seen.any() or (days[seen] % 1 != 0).any() or np.nanmin(days) < _FEWEST_DAYS_OF_CALENDAR:
+        return None
+    for other in table.drafted:
+        ends = other.column.in_rows(other.column.numbers)
+        both = seen & np.isfinite(ends)
+        if (
+            other is one
+            or other.feature.role not in ("time", "outcome")
+            or both.sum() < max(_FEWEST_ROWS, seen.sum() / 2)
+        ):
             continue
-        determined = (other for other in columns if other is not column and _is_determined(column, other))
-        if len(list(islice(determined, _FEWEST_DETERMINED))) == _FEWEST_DETERMINED:
-            found.add(column.name)
-    return found
+        is_in_range = np.nanmin(ends) <= np.median(days[both]) <= np.nanmax(ends)
+        if is_in_range and (ends[both] % 1 == 0).all() and (days[both] <= ends[both]).mean() >= _NEVER_BEFORE:
+            return Role("time", "days of the calendar, none after those of a time")
+    return None
 
 
-def _is_determined(key: Column, other: Column) -> bool:
-    """Return whether rows with the same key have the same value of another column, and that is no chance."""
-    seen = (key.codes >= 0) & (other.codes >= 0)
-    keys, values = key.codes[seen], other.codes[seen]
-    if len(other.texts) < 2 or len(other.texts) > len(key.texts) / 2:
-        return False
-    order = np.argsort(keys, kind="stable")
-    keys, values = keys[order], values[order]
-    pair = keys[1:] == keys[:-1]
-    if pair.sum() < _FEWEST_KEYS or (values[1:] == values[:-1])[pair].mean() < _SAME:
-        return False
-    shares = other.counts / other.counts.sum()
-    if float((shares**2).sum()) > _SAME_BY_CHANCE:
-        return False
-    return not _is_coarser(key, keys, values)
+_FEWEST_DAYS_OF_CALENDAR, _NEVER_BEFORE = 1_000.0, 0.995
 
 
-def _is_coarser(key: Column, keys: Codes, values: Codes) -> bool:
-    """Return whether values divide the numbers of the key into intervals, as groups of ages do."""
-    if not np.isfinite(key.numbers).all():
-        return False
-    firsts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
-    in_order = values[firsts][np.argsort(key.numbers[keys[firsts]], kind="stable")]
-    n_changes = int((in_order[1:] != in_order[:-1]).sum())
-    return n_changes <= 2 * (np.unique(values).size - 1)
+# The division of the subjects that is known already.
+
+_MOST_ANSWERS = 30
 
 
-def visit_columns(subjects: Column, columns: Sequence[Column]) -> list[str]:
-    """Return the columns that distinguish the rows of each subject, as visits, months and occasions do."""
-    n_most, n_repeated = int(subjects.counts.max(initial=0)), int((subjects.counts > 1).sum())
-    if n_repeated < _MOSTLY_REPEATED * len(subjects.texts):
-        return []
-    found = []
-    for column in columns:
-        if column is subjects or not 2 <= len(column.texts) <= _MOST_VISITS or len(column.texts) < n_most:
-            continue
-        seen = (subjects.codes >= 0) & (column.codes >= 0)
-        pairs = subjects.codes[seen] * len(column.texts) + column.codes[seen]
-        if seen.mean() > 0.99 and np.unique(pairs).size == pairs.size and n_most > 1:
-            found.append(column.name)
-    return found
+def answers(one: DraftedColumn, table: Table) -> Role | None:
+    """Recognise a diagnosis, class or group that is known: it describes subtypes and does not form them."""
+    column = one.column
+    if not 2 <= len(column.texts) <= _MOST_ANSWERS or one.is_number:
+        return None
+    words = table.words[column.name]
+    is_answer = says_only(words, table.vocabulary["answer"], _list("answer", "beside"))
+    # No type and no category is no or yes: that is whether somebody has the disease.
+    is_answer |= (
+        set(words) <= _list("answer", "if_yes_or_no")
+        and len(column.texts) == 2
+        and no_before_yes(column.texts) is not None
+    )
+    if not words or not is_answer:
+        return None
+    look = "by its name a division of the subjects that is known, so it is described; role: cluster clusters on it"
+    return Role("describe", "a known answer", look)
+
+
+# One measurement in two units: the first division of a report would be the unit.
+
+
+def mixed_units(one: DraftedColumn, table: Table) -> Role | None:
+    """Recognise a measurement of which some values are in another unit, as haemoglobins of 13 and of 130.
+
+    They part at the widest gap of their logarithms into two groups of which one is the other times a factor of
+    `clinclust/data/units.toml`: of one spread, with nobody between, and of some size. A marker that is high in one
+    group of patients has no such factor, another spread, or values between.
+    """
+    if one.typed is None or not one.feature.traits.is_continuous:
+        return None
+    values = one.typed.to_numpy(dtype=np.float64, na_value=np.nan)
+    numbers, cells = np.unique(values[np.isfinite(values)], return_counts=True)
+    if numbers.size <= MOST_LEVELS or numbers[0] <= 0.0:
+        return None
+    gaps = np.diff(np.log(numbers))
+    cut = int(gaps.argmax()) + 1
+    low, high = np.repeat(np.log(numbers[:cut]), cells[:cut]), np.repeat(np.log(numbers[cut:]), cells[cut:])
+    if min(low.size, high.size) < max(_FEWEST_OF_A_UNIT, _LEAST_OF_A_UNIT * (low.size + high.size)):
+        return None
+    least, most = sorted((float(low.std()), float(high.std())))
+    step = float(np.median(high) - np.median(low))
+    if least <= 0.0 or most > _SPREADS * least or gaps.max() < _GAP_OF_UNITS * most or step < _APART * most:
+        return None
+    # Three standard errors of the difference of two medians, that of each being sqrt(pi / 2 n) deviations.
+    error = min(3.0 * most * math.sqrt(math.pi / 2.0 * (1.0 / low.size + 1.0 / high.size)), _LARGEST_ERROR)
+    factors = [factor for factor in data("units")["factors"] if abs(step - math.log(factor)) <= max(error, _ROUNDED)]
+    if not factors:
+        return None
+    factor = min(factors, key=lambda factor: abs(step - math.log(factor)))
+    limit = f"{math.sqrt(numbers[cut - 1] * numbers[cut]):.3g}"
+    few, than, sign, above = (high, "higher", "/", ">") if high.size < low.size else (low, "lower", "*", "<")
+    column = f"frame[{one.column.name!r}]"
+    look = (
+        f"{few.size:,} of {low.size + high.size:,} values are {than} than the others by a factor of {factor:g}, as if "
+        f"in another unit: convert them, with x = pd.to_numeric({column}); "
+        f"{column} = x.mask(x {above} {limit}, x {sign} {factor:g}); or, if both are right, write role: cluster"
+    )
+    return Role("describe", "two units, until its values have one", look)
+
+
+_FEWEST_OF_A_UNIT, _LEAST_OF_A_UNIT = 5, 0.02
+_SPREADS, _GAP_OF_UNITS, _APART, _ROUNDED, _LARGEST_ERROR = 2.0, 1.0, 4.0, 0.02, 0.1
+
+
+RULES: tuple[Rule, ...] = (
+    subjects_with_several_rows,
+    people,
+    dates,
+    arms,
+    pairs,
+    calendar,
+    follow_up,
+    events,
+    visits,
+    places,
+    later,
+    siblings,
+    recorded_with_time,
+    days_of_calendar,
+    answers,
+    mixed_units,
+)
+"""In this order; each looks at every column that has no role yet: later rules know the roles that others gave."""
+
+
+def assign_roles(drafted: Sequence[DraftedColumn], frame: pd.DataFrame) -> None:
+    """Give roles to the drafted columns that must not form subtypes; what the file says of a column comes first."""
+    table = Table(drafted, frame)
+    for rule in RULES:
+        for one in drafted:
+            is_decided = (
+                one.has_role or one.column.notes.role is not None or one.feature.role not in ("cluster", "ignore")
+            )
+            if is_decided or not one.column.texts:
+                continue
+            try:
+                with np.errstate(all="ignore"):  # cells may be of any size
+                    proposal = rule(one, table)
+            except MemoryError:
+                raise
+            except Exception as error:  # a fault of one rule must not cost a draft
+                look = f"its role could not be looked for, which is a fault of clinclust ({type(error).__name__})"
+                one.make(partial(one.proposal.extended, look))
+                continue
+            if proposal is not None:
+                one.take_role(proposal.role, proposal.reason, proposal.look)

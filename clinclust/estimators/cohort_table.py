@@ -6,7 +6,7 @@ import hashlib
 import sys
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from clinclust.arrays import Whole
-from clinclust.data_frames import TABLE, in_pandas
+from clinclust.data_frames import TABLE, in_pandas, is_numbered
 from clinclust.errors import CohortWarning, InputError
 from clinclust.files.cell_text import limited, listed, quoted
 from clinclust.files.conditions import compared_columns, parsed
@@ -298,7 +298,8 @@ def schema_with_rows(schema: FeatureSchema, frame: pd.DataFrame, *, stacklevel: 
                 f"{taken.choice.in_words()}. Read it with the choice of the schema, or correct `rows` in the schema"
             )
         )
-    return schema.with_rows(schema.rows.completed_by(taken.choice))
+    # The trends by which the table was summarised made its values, and are those of the model.
+    return schema.with_rows(replace(schema.rows.completed_by(taken.choice), trends=taken.choice.trends))
 
 
 def warn_of_missing_in_condition(schema: FeatureSchema, validated: pd.DataFrame, *, stacklevel: int) -> None:
@@ -323,13 +324,15 @@ def warn_of_other_rows(schema: FeatureSchema, table: object, *, stacklevel: int)
     """Warn if new subjects were read with another choice of rows than the cohort."""
     taken = rows_taken(table) if isinstance(table, pd.DataFrame) else None
     fitted = schema.rows.by_values  # the rows of a sheet are those of one table, and say nothing of another
-    if taken is None or fitted is None or taken.choice.follows(fitted):
+    if taken is None or fitted is None or (taken.choice.follows(fitted) and taken.choice.trends == fitted.trends):
         return
-    warnings.warn(
-        limited(f"the model was fitted on {_rows(schema)}; of this table these are taken: {taken.choice.in_words()}"),
-        CohortWarning,
-        stacklevel=stacklevel + 1,
-    )
+    problem = f"the model was fitted on {_rows(schema)}; of this table these are taken: {taken.choice.in_words()}"
+    if taken.choice.follows(fitted):
+        problem = (
+            "levels and slopes were estimated on this table and not by the mean lines of the cohort, so that they are "
+            "not comparable: read it with clinclust.read_cohort(path, **model.schema_.rows.as_dict())"
+        )
+    warnings.warn(limited(problem), CohortWarning, stacklevel=stacklevel + 1)
 
 
 def hint_at_rows(schema: FeatureSchema) -> str:
@@ -353,7 +356,7 @@ def cohort_and_schema(
         from clinclust.drafting import draft_schema
         from clinclust.schema import schema_for_array
 
-        if isinstance(X, pd.DataFrame):
+        if isinstance(X, pd.DataFrame) and not is_numbered(X):
             schema = draft_schema(X, progress=progress)
             warnings.warn(
                 "No schema was given, so one was drafted from the data (see `schema_`); look it over, "
@@ -362,7 +365,7 @@ def cohort_and_schema(
                 stacklevel=stacklevel + 1,
             )
         else:
-            schema = schema_for_array(_array(X, "X"))
+            schema = schema_for_array(X.to_numpy() if isinstance(X, pd.DataFrame) else _array(X, "X"))
     table = named_table(X, schema.names)
     schema = schema_with_rows(schema, table, stacklevel=stacklevel + 1)
     validated = schema.validate(table, warn=False)
@@ -371,28 +374,28 @@ def cohort_and_schema(
 
 
 def named_table(X: pd.DataFrame | ArrayLike, names: Sequence[str]) -> pd.DataFrame:
-    """Return a table as a DataFrame, an array with the columns `names`; InputError if it does not fit."""
+    """Return a table as a DataFrame; `names` are the columns of an array. Another number of them is an InputError."""
     X = in_pandas(X)
-    if isinstance(X, pd.DataFrame):
+    if isinstance(X, pd.DataFrame) and not is_numbered(X):
         return X
-    table = _array(X, "X")
+    table = X if isinstance(X, pd.DataFrame) else _array(X, "X")
     if table.shape[1] != len(names):
         raise InputError(f"The array X has {table.shape[1]} columns, the schema {len(names)}: {', '.join(names)}")
-    return pd.DataFrame(table, columns=list(names))
+    return pd.DataFrame(table).set_axis(list(names), axis="columns")
 
 
 def table_of_fitted(X: pd.DataFrame | ArrayLike, names: Sequence[str], *, called: str = "X") -> pd.DataFrame:
     """Return the same for new subjects of a fitted model; `called` names the argument in errors."""
     X = in_pandas(X)
-    if isinstance(X, pd.DataFrame):
+    if isinstance(X, pd.DataFrame) and not is_numbered(X):
         return X
-    table = _array(X, called)
+    table = X if isinstance(X, pd.DataFrame) else _array(X, called)
     if table.shape[1] != len(names):
         raise InputError(
             f"{called} has {table.shape[1]} features, but MAPDP is expecting {len(names)} features as input: "
             f"{', '.join(names)}"
         )
-    return pd.DataFrame(table, columns=list(names))
+    return pd.DataFrame(table).set_axis(list(names), axis="columns")
 
 
 def _array(X: ArrayLike, called: str) -> NDArray[Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar, cast
 
@@ -22,12 +22,14 @@ from clinclust.engine.search.plan import interruptible
 from clinclust.errors import CohortError, CohortWarning, InputError, refuse
 from clinclust.estimators.cohort_table import table_of_fitted, warn_of_other_rows
 from clinclust.estimators.estimator import FittedAttributes
+from clinclust.estimators.mixture import mixture_cumulative
 from clinclust.files.cell_text import listed, quoted
 from clinclust.schema import FeatureSchema
 from clinclust.schema.reading import read_column
 from clinclust.schema.validation import column_failures, failures_frame, read_columns
 
 if TYPE_CHECKING:
+    from clinclust.engine.problem.problem import Clusters
     from clinclust.estimators.fit import Fit
 
 
@@ -401,7 +403,13 @@ class Prediction(Memberships, FittedAttributes):
         warn_of_other_rows(self.schema_, X, stacklevel=3)
         clusters = self.clusters_
         features = clusters.encoding.features
-        values = model_values(self._validated(table_of_fitted(X, self.schema_.names), unseen), features)
+        frame = self._validated(table_of_fitted(X, self.schema_.names), unseen)
+        values = model_values(frame, features)
+        for message in (
+            *_notes_on_empty_rows(frame, self.selected_features_),
+            *_notes_on_far_columns(clusters, values),
+        ):
+            warnings.warn(message, CohortWarning, stacklevel=3)
 
         def scores() -> Array:
             with announcing_compilation():
@@ -438,14 +446,40 @@ _SHOWN_ROWS = 5
 def notes_on_new_subjects(fit: Fit, frame: pd.DataFrame) -> Iterator[str]:
     """Yield a sentence for each peculiarity of a table of new subjects, with the labels of the first rows."""
     yield from _notes_on_identifiers(fit.schema_, frame)
-    names = fit.selected_features_
+
+
+def _notes_on_empty_rows(frame: pd.DataFrame, names: Sequence[str]) -> Iterator[str]:
     if names:
-        observed = fit.schema_.restricted_to(names).validate(frame, warn=False).notna().any(axis="columns")
-        rows = frame.index[~observed.to_numpy()]
+        rows = frame.index[frame[list(names)].isna().all(axis="columns").to_numpy()]
         if len(rows):
             yield (
                 f"{_which(rows)} no observed value in any feature that tells the subtypes apart; their subtype is the "
                 "most frequent one, by its size alone"
+            )
+
+
+_FEWEST_NEW, _MOSTLY = 5, 0.5
+
+
+def _notes_on_far_columns(clusters: Clusters, values: Mapping[str, Array]) -> Iterator[str]:
+    """Yield a sentence for each measurement or count most of whose new values lie beyond those of the cohort.
+
+    The values are those of the model, float64 (n,) by feature. Beyond is where the clusters, weighted by their sizes,
+    expect one in 2 N subjects at most: another unit, or the codes of another hospital.
+    """
+    encoding, sizes = clusters.encoding, clusters.sizes
+    for index, feature in enumerate(encoding.features):
+        new = (values[feature.name] - encoding.centres[index]) / encoding.scales[index]
+        new = new[np.isfinite(new)]
+        if new.size < _FEWEST_NEW or not (feature.traits.is_continuous or feature.traits.is_count):
+            continue
+        weights = np.broadcast_to(sizes / sizes.sum(), (new.size, sizes.size))
+        below = mixture_cumulative(encoding.alone[index], clusters.posteriors(index)[:-1], weights, new)
+        is_far = np.minimum(below, 1.0 - below) <= 0.5 / sizes.sum()
+        if is_far.mean() > _MOSTLY:
+            yield (
+                f"{feature.column}: {int(is_far.sum()):,} of {new.size:,} values lie beyond nearly all values of the "
+                "cohort; check the unit, the decimal mark and the missing codes of this table"
             )
 
 

@@ -58,14 +58,28 @@ def numbers_of(texts: list[str]) -> NDArray[np.float64]:
     return np.array([number_of(text) for text in texts], dtype=np.float64)
 
 
+# Spaces that look like the plain one, of no break or another width; and what has no width: soft hyphen, zero-width
+# space, word joiner, byte-order mark, marks of direction. Joiners between letters of Persian and Indic words stay.
+_SPACES = re.compile("[\u00a0\u2000-\u200a\u202f\u205f\u3000]")
+_UNSEEN = re.compile(
+    "[\u00ad\u034f\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff]"
+    "|(?<![^\x00-\x7f])[\u200c\u200d]|[\u200c\u200d](?![^\x00-\x7f])"
+)
+
+
+def _seen(text: str) -> str:
+    """Return a text as a reader sees it: ``m`` and ``m`` with a zero-width space are one level."""
+    return _UNSEEN.sub("", _SPACES.sub(" ", text)).strip()
+
+
 def canonical_text(value: object) -> str:
     """Return the canonical text of one cell.
 
-    Text is stripped. A whole float below 2^53 has no decimals (1.0 is ``1``), a date and time is in ISO form, without
-    the time if it is midnight.
+    Text is stripped, without characters that cannot be seen. A whole float below 2^53 has no decimals (1.0 is ``1``),
+    a date and time is in ISO form, without the time if it is midnight.
     """
     if isinstance(value, str):
-        return value.strip()
+        return value.strip() if value.isascii() else _seen(value)
     if isinstance(value, (float, np.floating)):
         if abs(float(value)) < _LARGEST_WHOLE_FLOAT and float(value).is_integer():
             return str(int(value))

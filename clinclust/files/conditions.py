@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import datetime
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from operator import and_, eq, ge, gt, le, lt, or_
@@ -28,7 +29,7 @@ from clinclust.files.number_notation import (
     number_as_written,
     parts_of,
 )
-from clinclust.files.text_table import TableRead, place_of_column
+from clinclust.files.text_table import ColumnNotes, TableRead, place_of_column
 from clinclust.texts import did_you_mean
 
 # Dates in a column whose cells say, together, whether the day or the month comes first.
@@ -124,6 +125,7 @@ _TOKEN = re.compile(
 )
 _DECIMALS = re.compile(r",[0-9]+(?![\w.,])")
 _SIGNS = {"==": "==", "=": "==", "!=": "!=", "<>": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
+_SIGN_OF = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 IS_MISSING = "is missing"
 WORDS = ("and", "or", "not", "in", "is", "missing")
@@ -167,104 +169,104 @@ class Joined:
 Condition = Comparison | Not | Joined
 
 
+# Which tokens may follow each other, and where they lead. A value is a name, a text or a number, and a sign compares. A
+# condition is in "start" before each comparison, and may end in "right" and "done".
+_GRAMMAR: dict[str, dict[str, str]] = {
+    "start": {"value": "left", "not": "start", "(": "start"},
+    "left": {"sign": "sign", "in": "list", "not": "not in", "is": "is"},
+    "sign": {"value": "right"},
+    "right": {"sign": "sign", "and": "start", "or": "start", ")": "done", "": "end"},
+    "not in": {"in": "list"},
+    "list": {"(": "item", "[": "item"},
+    "item": {"value": "more"},
+    "more": {",": "item", ")": "done", "]": "done"},
+    "is": {"not": "is not", "missing": "done"},
+    "is not": {"missing": "done"},
+    "done": {"and": "start", "or": "start", ")": "done", "": "end"},
+}
+_KINDS = {"quoted": "text", "word": "name"}
+_OPENED_BY = {")": "(", "]": "[", "": ""}
+
+
 def parsed(text: str) -> Condition:
-    """Return the condition that a text means; InputError, which shows the place that is wrong, if it is none."""
+    """Return the condition that a text means; InputError, which shows the place that is wrong, if it is none.
+
+    Python's own parser gives the order of `and`, `or` and `not`. It sees names of operands and words of the grammar
+    alone, and what it returns is read, never run.
+    """
     if len(text) > _LONGEST:
         raise InputError(f"`where` has {len(text):,} characters; at most {_LONGEST:,} are read")
-    parser = _Parser(text)
-    found = parser.any_of()
-    parser.expect("")
-    return found
+    source, operands = _write_as_python(text)
+    try:
+        return _read_tree(ast.parse(source, mode="eval").body, operands)
+    except (RecursionError, MemoryError):
+        raise _too_deep() from None
 
 
-class _Parser:
-    def __init__(self, text: str) -> None:
-        self._text, self._at, self._depth = text, 0, 0
-
-    def take(self, *words: str) -> str | None:
-        """Return which of these words and signs comes next, and go past it; None if none does. The end is ``""``."""
-        found = _TOKEN.match(self._text, self._at)
-        if found is None or found.lastgroup not in (None, "word", "sign") or found[0].strip().casefold() not in words:
-            return None
-        self._at = found.end()
-        return found[0].strip().casefold()
-
-    def expect(self, *words: str) -> str:
-        """Return what `take` returns; InputError if it is None."""
-        word = self.take(*words)
-        if word is None:
-            raise self._misunderstood()
-        return word
-
-    def any_of(self) -> Condition:
-        """Return parts that are joined by ``or``."""
-        return self._joined("or", lambda: self._joined("and", self._part))
-
-    def _joined(self, word: str, part: Callable[[], Condition]) -> Condition:
-        parts = [part()]
-        while self.take(word):
-            parts.append(part())
-        return parts[0] if len(parts) == 1 else Joined(word, tuple(parts))
-
-    def _part(self) -> Condition:
-        word = self.take("not", "(")
-        if word is None:
-            return self._comparisons()
-        self._depth += 1
-        if self._depth > _DEEPEST:
-            raise InputError(f"`where` has more than {_DEEPEST} 'not' or parentheses inside each other")
-        found = Not(self._part()) if word == "not" else self.any_of()
-        if word == "(":
-            self.expect(")")
-        self._depth -= 1
-        return found
-
-    def _comparisons(self) -> Condition:
-        left, is_opposite = self._operand(), False
-        if self.take("is"):
-            is_opposite = self.take("not") is not None
-            self.expect("missing")
-            found: Condition = _comparison(left, IS_MISSING, Operand("number", "missing"))
-        elif word := self.take("in", "not"):
-            is_opposite = word == "not" and bool(self.expect("in"))
-            end = {"(": ")", "[": "]"}[self.expect("(", "[")]
-            among: list[Condition] = []
-            while not among or self.expect(",", end) == ",":
-                among.append(_comparison(left, "==", self._operand(is_list=True)))
-            found = Joined("or", tuple(among))
+def _write_as_python(text: str) -> tuple[str, dict[str, Operand]]:
+    """Return a condition in Python, and its operands by name: ``_1 == _2`` for ```Age at visit` = '65'``."""
+    operands, words = {"None": Operand("number", "missing")}, list[str]()
+    state, at, brackets = "start", 0, ""
+    while state != "end":
+        token = _TOKEN.match(text, at)
+        word = token[0].strip().casefold() if token else "?"
+        is_value = token is not None and token.lastgroup not in (None, "sign") and word not in WORDS
+        key = "value" if is_value else "sign" if word in _SIGNS else word
+        if token is None or key not in _GRAMMAR[state] or _OPENED_BY.get(key, brackets[-1:]) != brackets[-1:]:
+            place = f"at {quoted(rest[:20])}" if (rest := text[at:].strip()) else "at its end"
+            raise InputError(
+                f"`where` cannot be understood {place}, after {quoted(text[:at][-40:])}: write columns, signs and "
+                "values such as visit in ('baseline', 'month 6') and 18 <= `Age at visit` < 65; texts and dates are in "
+                "quotes, names with spaces in backticks"
+            )
+        at, group = token.end(), str(token.lastgroup)
+        brackets = brackets + key if key in ("(", "[") else brackets[:-1] if key in (")", "]") else brackets
+        if len(brackets) > _DEEPEST:
+            raise _too_deep()
+        if is_value:
+            decimals = _DECIMALS.match(text, at) if token["number"] and word.lstrip("+-").isdecimal() else None
+            value, apart = token[group], decimals[0][1:] if decimals else ""
+            if decimals and state != "item":  # 5,2 is a number with a decimal comma
+                value, apart, at = value + decimals[0], "", decimals.end()
+            key_of_value = f"_{len(operands)}"
+            operands[key_of_value] = Operand(_KINDS.get(group, group), value, apart)
+            words.append(key_of_value)
+        elif state in ("list", "more"):
+            words.append({"(": "[", ")": "]"}.get(key, key))
         else:
-            chain = []
-            while sign := self.take(*_SIGNS):
-                right = self._operand()
-                chain.append(_comparison(left, _SIGNS[sign], right))
-                left = right
-            if not chain:
-                raise self._misunderstood()
-            found = chain[0] if len(chain) == 1 else Joined("and", tuple(chain))
-        return Not(found) if is_opposite else found
+            words.append("None" if key == "missing" else _SIGNS.get(word, key))
+        state = _GRAMMAR[state][key]
+    return " ".join(words), operands
 
-    def _operand(self, *, is_list: bool = False) -> Operand:
-        found = _TOKEN.match(self._text, self._at)
-        group = found and found.lastgroup
-        if not found or group in (None, "sign") or (group == "word" and found["word"].casefold() in WORDS):
-            raise self._misunderstood()
-        self._at = found.end()
-        if group != "number":
-            return Operand("text" if group in ("text", "quoted") else "name", found[str(group)])
-        decimals = _DECIMALS.match(self._text, self._at) if found["number"].lstrip("+-").isdecimal() else None
-        if decimals and not is_list:
-            self._at = decimals.end()
-            return Operand("number", found["number"] + decimals[0])
-        return Operand("number", found["number"], decimals[0][1:] if decimals else "")
 
-    def _misunderstood(self) -> InputError:
-        rest = self._text[self._at :].strip()
-        where = f"at {quoted(rest[:20])}" if rest else "at its end"
-        return InputError(
-            f"`where` cannot be understood {where}, after {quoted(self._text[: self._at][-40:])}: write columns, signs "
-            "and values such as visit in ('baseline', 'month 6') and 18 <= `Age at visit` < 65; texts and dates are in "
-            "quotes, names with spaces in backticks"
-        )
+def _too_deep() -> InputError:
+    return InputError(f"`where` has more than {_DEEPEST} 'not' or parentheses inside each other")
+
+
+def _read_tree(node: ast.expr, operands: Mapping[str, Operand], depth: int = 0) -> Condition:
+    """Return the condition of a part of the tree; ValueError for what the grammar does not write."""
+
+    def compare(left: ast.expr, sign: str, right: ast.expr) -> Comparison:
+        return _comparison(operands[ast.unparse(left)], sign, operands[ast.unparse(right)])
+
+    if depth > _DEEPEST:
+        raise _too_deep()
+    match node:
+        case ast.BoolOp(op, values):
+            word = "and" if isinstance(op, ast.And) else "or"
+            return Joined(word, tuple(_read_tree(value, operands, depth + 1) for value in values))
+        case ast.UnaryOp(ast.Not(), part):
+            return Not(_read_tree(part, operands, depth + 1))
+        case ast.Compare(left, [ast.Is() | ast.IsNot() as op], [right]):
+            condition: Condition = compare(left, IS_MISSING, right)
+        case ast.Compare(left, [ast.In() | ast.NotIn() as op], [ast.List(values)]):
+            condition = Joined("or", tuple(compare(left, "==", value) for value in values))
+        case ast.Compare(left, [op, *_] as ops, values):
+            chain = tuple(map(compare, [left, *values], [_SIGN_OF[type(each)] for each in ops], values))
+            condition = chain[0] if len(chain) == 1 else Joined("and", chain)
+        case _:
+            raise ValueError(ast.dump(node))
+    return Not(condition) if isinstance(op, ast.IsNot | ast.NotIn) else condition
 
 
 def _comparison(left: Operand, sign: str, right: Operand) -> Comparison:
@@ -339,14 +341,14 @@ class Cells:
 
     def __init__(self, reader: Reader, place: int) -> None:
         read, decimal = reader.read, reader.decimal
-        notes = read.notes[place] if read.notes else None
-        self.decimal, self.order_of_dates = decimal, reader.dates
-        self.has_comma = decimal == "," or (notes is not None and notes.decimal == ",")
+        notes = read.notes[place] if read.notes else ColumnNotes()
+        self.notes, self.decimal, self.order_of_dates = notes, decimal, reader.dates
+        self.has_comma = decimal == "," or notes.decimal == ","
         self.others_have_comma = decimal == "," or any(each.decimal == "," for each in read.notes)
         values = read.frame.iloc[:, place]
         missing = np.asarray(values.isna(), dtype=bool)
         texts = [canonical_text(value) for value in values.astype(object).where(~missing, "").tolist()]
-        codes = {"", *(notes.missing_codes if notes else ())}
+        codes = {"", *notes.missing_codes}
         self.texts = np.array(texts, dtype=object)
         self.missing = missing | np.array([text in codes for text in texts], dtype=bool)
         self.name = str(read.frame.columns[place])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import pairwise
@@ -66,13 +66,13 @@ class Explaining(NamedTuple):
     why: str
 
 
-def unit_in_name(name: str) -> tuple[str, str] | None:
+def _unit_in_name(name: str) -> tuple[str, str] | None:
     """Return the name without its unit, and the unit, if a name such as ``CRP (mg/L)`` ends in one."""
     match = _BRACKETED.fullmatch(name)
     return (match[1], match[2]) if match and match[1] and _UNIT.fullmatch(match[2]) else None
 
 
-def explaining(rows: Sequence[Row], names: dict[int, str], of_subjects: bool = True) -> Explaining | None:
+def _explaining(rows: Sequence[Row], names: dict[int, str], of_subjects: bool = True) -> Explaining | None:
     """Return what the first of some rows below the header explains, or may explain; None if it looks like a subject.
 
     In a codebook, whose rows are not `of_subjects`, only units are sure to explain.
@@ -81,7 +81,10 @@ def explaining(rows: Sequence[Row], names: dict[int, str], of_subjects: bool = T
         return Explaining(units, True, "units")
     if len(rows) < 2 or len(names) < _FEWEST_WORDS or not of_subjects:
         return None
-    texts = {place: text for place in names if (text := cell(rows[0], place).strip())}
+    every = {place: rows[0][1][place - 1].strip() for place in sorted(filled_places(rows[0][1]))}
+    if not every.keys() <= names.keys() and _are_names(every, rows):
+        return Explaining(every, False, "what reads like names, also where the row above it has none")
+    texts = {place: text for place, text in every.items() if place in names}
     holds_ids = [all(map(_IMPORT_ID.match, filter(str.strip, row[1]))) for row in rows[:2]]
     if any(holds_ids):
         return Explaining({} if holds_ids[0] else texts, True, "the survey program's own words")
@@ -134,12 +137,18 @@ def shape_of(text: str) -> str:
     return re.sub(r"[^\W\d_]+", "a", re.sub(r"\d+", "9", " ".join(text.split())))
 
 
-def names_like_values(names: dict[int, str], below: Sequence[Row]) -> list[str]:
+def _names_like_values(names: dict[int, str], below: Sequence[Row]) -> list[str]:
     """Return the names that are like the values below them, if more are so than are clearly names; otherwise none."""
     rows = [row for row in below if any(cell(row, place).strip() != name.strip() for place, name in names.items())]
     signs = [(name.strip(), _compared(name.strip(), _below([(0, []), *rows], place))) for place, name in names.items()]
     like = [name for name, sign in signs if sign > 0]
     return like if len(like) > sum(sign < 0 for _, sign in signs) else []
+
+
+def _are_names(texts: dict[int, str], rows: Sequence[Row]) -> bool:
+    """Return whether the texts of the first row differ, and most are clearly names of what is below them."""
+    signs = [_compared(text, _below(rows, place)) for place, text in texts.items()]
+    return len(set(texts.values())) == len(texts) and 2 * signs.count(-1) > len(signs)
 
 
 def _below(rows: Sequence[Row], place: int) -> list[str]:
@@ -191,7 +200,7 @@ def _groups_of(rows: Sequence[Row], at: int, merged: Sequence[Area]) -> dict[int
     upper, lower = filled_places(above), filled_places(names)
     first, width = min(upper | lower), max(upper | lower)
     is_complete = set().union(*(filled_places(texts) for _, texts in below)) <= upper | lower and lower - upper
-    is_title = upper == {first} and upper <= lower  # its cells may be merged over a part of the table
+    is_title = upper == {first}  # its cells may be merged over a part of the table
     if not is_complete or is_title or any(looks_like_number(names[place - 1]) for place in lower):
         return None
     spans = {left: right for top, left, bottom, right in merged if top == bottom == number and left in upper}
@@ -294,7 +303,7 @@ def _tell_of_titles(above: Sequence[Row], header: Header, asked: int | None) -> 
 
 
 def _look_for_subject(header: Header, below: Sequence[Row], asked: int | None) -> None:
-    like = names_like_values(header.names, below)
+    like = _names_like_values(header.names, below)
     row, shown = f"row {header.last}", listed(map(quote_cell, like))
     if like and asked is not None:
         header.remarks.append(
@@ -314,7 +323,7 @@ def _look_for_subject(header: Header, below: Sequence[Row], asked: int | None) -
 def _read_below(header: Header, below: Sequence[Row], first_subject: int | None, of_subjects: bool) -> None:
     """Add the units and explanations between the names and the first subject, if the user gave its row."""
     for at, (number, texts) in enumerate(below[:_MOST_BELOW]):
-        found = explaining(below[at:], header.names, of_subjects)
+        found = _explaining(below[at:], header.names, of_subjects)
         if found is None or (first_subject is not None and number >= first_subject):
             return
         why = f"{found.why} ({listed(quote_cell(text.strip()) for text in texts if not is_blank(text))})"
@@ -352,12 +361,14 @@ def _below_titles(rows: Sequence[Row], merged: Sequence[Area]) -> int:
 
 
 def _is_header(rows: Sequence[Row], at: int) -> bool:
-    """Return whether a row names every column that has a value below it, each once, and none by a number."""
-    filled = filled_places(rows[at][1])
-    names = [rows[at][1][place - 1].strip() for place in sorted(filled)]
-    below = set().union(*(filled_places(texts) for _, texts in rows[at + 1 :]))
-    has_all = below <= filled and len(names) > 1
-    return has_all and len(set(names)) == len(names) and not any(map(looks_like_number, names))
+    """Return whether a row names every column that has a value below it, each once, and none by a number.
+
+    The first column, of the names of rows, may lack a name if the others clearly have one.
+    """
+    names = {place: rows[at][1][place - 1].strip() for place in sorted(filled_places(rows[at][1]))}
+    lacking = set().union(*(filled_places(texts) for _, texts in rows[at + 1 :])) - names.keys()
+    has_all = len(names) > 1 and (not lacking or (max(lacking) < min(names) and _are_names(names, rows[at:])))
+    return has_all and len({*names.values()}) == len(names) and not any(map(looks_like_number, names.values()))
 
 
 # Rows that hold totals, means or counts of the rows above them, between the subjects or below them.
@@ -403,12 +414,12 @@ def filled_columns(frame: pd.DataFrame) -> tuple[list[int], list[int]]:
     return always, numeric
 
 
-def names_group(text: str) -> bool:
+def _names_group(text: str) -> bool:
     """Return whether a text reads like the name of a ward, a site or an arm of a trial."""
     return bool(_GROUP.fullmatch(text.strip()))
 
 
-def is_total_alone(text: str) -> bool:
+def _is_total_alone(text: str) -> bool:
     """Return whether a text is a count such as ``N = 24``, or the long word of a total and nothing else."""
     match = None if len(text) > LONGEST_NUMBER else _BEGINS.fullmatch(text) or _ENDS.fullmatch(text)
     is_alone = match is not None and _REST.fullmatch(match["rest"]) and re.fullmatch(_LONG, match["word"], re.I)
@@ -489,7 +500,7 @@ def _with_words(frame: pd.DataFrame, kept: Mask) -> list[_Claim]:
                 continue  # below the name of a subject is a level, such as of a response
             word, rest = match["word"], match["rest"].strip(" \t:=.()[],-")
             is_long = re.fullmatch(_LONG, word, re.I) is not None
-            of_group = is_long and (are_codes or names_group(rest) or rest in map(str.strip, above))
+            of_group = is_long and (are_codes or _names_group(rest) or rest in map(str.strip, above))
             is_total = of_group or bool(_REST.fullmatch(match["rest"]) or _COUNTED.fullmatch(texts[place]))
             if is_total or place == 0:
                 found.append(_Claim(at, place, texts, _figures_said(word), is_long, is_total))
@@ -542,10 +553,11 @@ _MOST_GAPS = 200  # more are a habit of the sheet, such as an empty row below ea
 _LAST_LOOKED_AT, _SHAPES_LOOKED_AT = 80, 2000
 _NOTE = re.compile(rf"\s*(?:{data('tables')['notes']['begins']})", re.IGNORECASE)
 _MEANING = re.compile(r"\S{1,12}\s*[=:]\s*\S.*")
+_LEGEND = re.compile(r"[\w.+-]{1,12}\s*=\s*[^\s=].*", re.DOTALL)
 _SENTENCE = 12
 
 
-def names_again(frame: pd.DataFrame, kept: Mask, headers: Sequence[Sequence[str]]) -> list[Finding]:
+def _names_again(frame: pd.DataFrame, kept: Mask, headers: Sequence[Sequence[str]]) -> list[Finding]:
     """Return the rows that are the header again, and those of another table that begins with names.
 
     The header may be in other words: most of its texts are names of their columns, shortened or lengthened, where
@@ -572,7 +584,7 @@ def names_again(frame: pd.DataFrame, kept: Mask, headers: Sequence[Sequence[str]
     return [*found, _from(min(below), below[min(below)], len(frame))] if below else found
 
 
-def second_tables(frame: pd.DataFrame, kept: Mask) -> list[Finding]:
+def _second_tables(frame: pd.DataFrame, kept: Mask) -> list[Finding]:
     """Return the rows below an empty row that begin with words in columns of numbers, or lack what all others have."""
     gaps = (np.flatnonzero(np.diff(np.asarray(frame.index)) > 1) + 1).tolist()
     if len(gaps) > _MOST_GAPS:
@@ -629,29 +641,48 @@ def _are_blank(texts: Iterable[str]) -> bool:
     return all(map(is_blank, texts))
 
 
-def is_note(text: str) -> bool:
+def _is_note(text: str) -> bool:
     """Return whether the only text of a row reads like a footnote, a legend such as ``1 = m``, a count or a total."""
     text = text.strip()
     is_sentence = len(text) >= _SENTENCE and " " in text and any(map(str.isalpha, text))
-    return is_sentence or bool(_NOTE.match(text) or _MEANING.fullmatch(text)) or is_total_alone(text)
+    return is_sentence or bool(_NOTE.match(text) or _MEANING.fullmatch(text)) or _is_total_alone(text)
 
 
-def notes_below(frame: pd.DataFrame, kept: Mask) -> list[Finding]:
-    """Return the last rows of one text that reads like a note; below such a title of a legend, of two texts too."""
-    places = np.flatnonzero(kept)[-_LAST_LOOKED_AT:].tolist()
-    cells = frame.iloc[places].to_numpy().tolist()
-    rows = [{column: text.strip() for column, text in enumerate(row) if not is_blank(text)} for row in cells]
+def _notes_below(frame: pd.DataFrame, kept: Mask) -> list[Finding]:
+    """Return the last rows of one text that reads like a note, and of a legend, with its titles.
+
+    A legend says in one or several cells what codes mean, ``1 = White``, perhaps next to the name of the column. Its
+    title is a text of another shape than those of the subjects (``Race``, not ``P33``) or, below an empty row, any one
+    or two texts.
+    """
+    subjects = np.flatnonzero(kept)
+    places = subjects[-_LAST_LOOKED_AT:].tolist()
+    above, rows = (
+        [{at: text.strip() for at, text in enumerate(row) if not is_blank(text)} for row in frame.iloc[of].to_numpy()]
+        for of in (subjects[: min(_LAST_LOOKED_AT, len(subjects) // 2)], places)
+    )
     width = frame.shape[1]
-    of_subjects = {column for row in rows if len(row) > 2 for column, text in row.items() if is_note(text)}
-    end = len(places)
+    fuller = [row for row in above if len(row) > min(2, width - 1)]
+    of_subjects = {column for row in fuller for column, text in row.items() if _is_note(text)}
+    shapes = {shape_of(text) for row in fuller for text in list(row.values())[:1]}
+    names = {_folded(str(name)) for name in frame.columns}
+    end, was_legend = len(places), False
     for at in range(len(places) - 1, 0, -1):
         column, text = next(iter(rows[at].items()))
-        reads = is_total_alone(text) if width < _FEWEST_COLUMNS else is_note(text) and column not in of_subjects
-        if len(rows[at]) > 1 + (width > _FEWEST_COLUMNS):
+        meanings = {place for place, text in rows[at].items() if _LEGEND.fullmatch(text)}
+        is_legend = bool(meanings) and of_subjects.isdisjoint(meanings)
+        others = [text for place, text in rows[at].items() if place not in meanings]
+        is_legend &= all(_folded(text) in names or shape_of(text) not in shapes for text in others)
+        reads = _is_total_alone(text) if width < _FEWEST_COLUMNS else _is_note(text) and column not in of_subjects
+        if len(rows[at]) > 1 + (width > _FEWEST_COLUMNS) and not is_legend:
             break
-        is_title = frame.index[places[at]] > frame.index[places[at - 1]] + 1
-        if len(rows[at]) == 1 and reads and (end == at + 1 or is_title):
+        is_below_gap = frame.index[places[at]] > frame.index[places[at - 1]] + 1
+        is_title = was_legend and bool(shapes) and shape_of(text) not in shapes
+        is_note_alone = len(rows[at]) == 1 and reads
+        is_part = is_legend or is_note_alone or (is_title and len(rows[at]) == 1)
+        if (is_part and end == at + 1) or (is_note_alone and is_below_gap):
             end = at
+        was_legend = is_legend and end == at
     return [Finding("notes below the table", places[end:])]
 
 
@@ -670,7 +701,7 @@ def headings(frame: pd.DataFrame, kept: Mask) -> list[Finding]:
     shapes = {shape_of(cell) for cell in sample if not is_blank(cell)}
     texts = dict(zip(alone.tolist(), frame.iloc[alone, 0].tolist(), strict=True))
     odd = [at for at, text in texts.items() if any(map(str.isalpha, text)) and shape_of(text) not in shapes]
-    certain = [at for at in odd if names_group(texts[at])]
+    certain = [at for at in odd if _names_group(texts[at])]
     rest = [at for at in odd if at not in certain] if shapes else []
     asked = "one text, unlike those of other rows, and nothing else: a heading, a remark, or a subject"
     known = "headings between the subjects, whose groups can be kept in a column of their own"
@@ -708,32 +739,41 @@ def sheet_table(
         raise InputError("the table is empty")
     if header is None:
         header = find_header(rows.first, merged, options.header_row, options.rows, options.of_subjects)
-    frame, n_outside = rows.body(header.last), rows.n_outside
+    (frame, every), n_outside = rows.body(header.last), rows.n_outside
     if options.rows is not None:
         is_said = [label + 2 in options.rows for label in frame.index.tolist()]
         n_outside += len(frame) - sum(is_said)
         frame = frame[is_said]
         if not len(frame):
             raise InputError(f"rows={options.rows.text!r}: none of these rows below the header holds anything")
-    every = rows.columns
-    named = [
-        at
-        for at, place in enumerate(every)
-        if place in header.names or not all(map(is_blank, frame.iloc[:, at].tolist()))
-    ]
-    frame, places = frame.iloc[:, named], [every[at] for at in named]
+    frame, places = _named_or_filled(frame, every, header)
     frame.columns = pd.Index([header.names.get(place, "") for place in places], dtype=object)
     headers = [[cell(row, place) for place in places] for row in header.rows]
-    kept, left_out = _subjects(frame, headers, header.doubts, options)
+    kept, left_out = _subjects(frame, headers, header.doubts, options, rows.filled_up)
     remarks = [*header.remarks, *_of_merged(merged, frame, places), *left_out]
-    frame = frame if kept.all() else frame[kept]
+    if not kept.all():
+        frame, places = _named_or_filled(frame[kept], places, header)
     commas, of_commas = columns_with_comma(frame, options.decimal)
     notes = [_notes(header, place, at in commas) for at, place in enumerate(places)]
-    return TableRead(frame, remarks + of_commas, notes, places, sorted(rows.beyond), n_outside)
+    return TableRead(frame, remarks + of_commas, notes, places, n_outside=n_outside)
+
+
+def _named_or_filled(frame: pd.DataFrame, places: Sequence[int], header: Header) -> tuple[pd.DataFrame, list[int]]:
+    """Return the columns, with their numbers in the file, that have a name or hold anything."""
+    named = [
+        at
+        for at, place in enumerate(places)
+        if place in header.names or not all(map(is_blank, frame.iloc[:, at].tolist()))
+    ]
+    return frame.iloc[:, named], [places[at] for at in named]
 
 
 def _subjects(
-    frame: pd.DataFrame, headers: Sequence[Sequence[str]], doubts: Sequence[Doubt], options: SheetOptions
+    frame: pd.DataFrame,
+    headers: Sequence[Sequence[str]],
+    doubts: Sequence[Doubt],
+    options: SheetOptions,
+    filled_up: Collection[int],
 ) -> tuple[NDArray[np.bool_], list[str]]:
     """Return which rows below the header are subjects, and remarks on the others; if in doubt, refuse.
 
@@ -745,10 +785,10 @@ def _subjects(
     if options.rows is not None:
         remarks.append(f"{len(frame):,} rows are read as subjects, as rows={options.rows.text!r} says")
     elif frame.shape[1] > 1:
-        looks = [lambda: names_again(frame, kept, headers), lambda: notes_below(frame, kept)]
+        looks = [lambda: _names_again(frame, kept, headers), lambda: _notes_below(frame, kept)]
         if options.of_subjects:
             looks += [lambda: totals(frame, kept, options.decimal), looks[1]]  # notes may be above totals
-            looks += [lambda: headings(frame, kept), lambda: second_tables(frame, kept)]
+            looks += [lambda: headings(frame, kept), lambda: _second_tables(frame, kept)]
     for look in looks:
         for finding in look():
             if not finding.is_certain:
@@ -763,7 +803,7 @@ def _subjects(
             every.append(Doubt(_said(finding.what, places, frame), tuple(numbers[places].tolist())))
         known.update(places)
     if every:
-        raise refusal(every, numbers[kept].tolist(), numbers[~kept].tolist())
+        raise refusal(every, numbers[kept].tolist(), numbers[~kept].tolist(), filled_up)
     return kept, remarks
 
 
@@ -789,7 +829,7 @@ def _of_merged(merged: Sequence[Area], frame: pd.DataFrame, places: Sequence[int
 def _notes(header: Header, place: int, has_comma: bool) -> ColumnNotes:
     name, group, unit = header.names.get(place, ""), header.groups.get(place), header.units.get(place)
     label = name.removeprefix(f"{group} - ") if group else None
-    in_name = unit_in_name(label or name)
+    in_name = _unit_in_name(label or name)
     if in_name is not None:
         label, unit = in_name[0], unit or in_name[1]
     description = " ".join(header.explanations.get(place, "").split()) or None

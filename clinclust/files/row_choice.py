@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal, NamedTuple, get_args
@@ -12,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clinclust.arrays import Mask
+from clinclust.arrays import Array, Mask
 from clinclust.data import data
 from clinclust.errors import InputError, refuse
 from clinclust.files.cell_text import argument, canonical_text, numbers_of, quote_cell, quoted
@@ -27,15 +25,25 @@ from clinclust.files.conditions import (
     name_in_condition,
     parsed,
 )
+from clinclust.files.names import names_subjects
 from clinclust.files.number_notation import DecimalMark
 from clinclust.files.text_table import RowRanges, TableRead
+from clinclust.files.visits import (
+    ByColumn,
+    Trends,
+    VisitSummaries,
+    find_summary_problems,
+    read_summaries,
+    read_trends,
+    render_summaries,
+    summarise_visits,
+)
 from clinclust.texts import did_you_mean, on_one_line
 
 # Recognise that a table holds several rows of one subject, as tables of visits do.
 
 SEVERAL_ROWS = "several_rows"  # the key of ``frame.attrs``
 
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _FEWEST_SUBJECTS = 20
 _FILLED = 0.9
 _HALF = 0.5
@@ -76,14 +84,6 @@ def one_row_of_each(column: str) -> str:
     return f"{argument('one_row_per', column)} (the first; with keep='last' the last)"
 
 
-def _names_subjects(name: str) -> bool:
-    """Return whether the name of a column says that it identifies subjects, and nothing else."""
-    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
-    words = {word.casefold() for word in _WORD.findall(plain)}  # `patientID_2` holds patient and id
-    known = words & set(data("tables")["subjects"]["words"])
-    return bool(known) and words <= known | set(data("tables")["subjects"]["beside"])
-
-
 def subjects_with_several_rows(frame: pd.DataFrame) -> RepeatedSubjects | None:
     """Return the subjects of a table of visits; None if no column clearly names subjects with several rows.
 
@@ -91,7 +91,7 @@ def subjects_with_several_rows(frame: pd.DataFrame) -> RepeatedSubjects | None:
     subjects have several rows, or another column speaks of visits, or all rows of a subject are copies of one.
     """
     for name in frame.columns[~frame.columns.duplicated(keep=False)]:
-        found = repeated_subjects(frame, str(name)) if _names_subjects(str(name)) else None
+        found = repeated_subjects(frame, str(name)) if names_subjects(str(name)) else None
         if found is None or found.n_subjects < _FEWEST_SUBJECTS or found.n_rows < _FILLED * len(frame):
             continue
         numbers = numbers_of(_texts(frame, str(name)).unique().tolist())
@@ -172,6 +172,9 @@ class RowChoice:
     by: str | None = None  # the column of numbers or dates that orders the rows of a subject; by default the file
     dates: DateOrder | None = None  # how dates such as 03/04/2020 are read, where no other date tells it
     rows: str | None = None  # those of the sheet that hold the subjects, such as 2-61,66-; the rest chooses among them
+    time: str | None = None  # the column of the time of each row of a subject, for `summarise`
+    summarise: ByColumn | None = None  # what becomes of columns: the level, trend, ... of all rows of a subject
+    trends: Trends | None = None  # the mean lines of a cohort, by which new subjects are summarised; else estimated
 
     def __bool__(self) -> bool:
         return self.rows is not None or self.by_values is not None
@@ -183,7 +186,12 @@ class RowChoice:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields that are not the default, by name."""
-        return {field.name: value for field in fields(self) if (value := getattr(self, field.name)) != field.default}
+        stated = {field.name: value for field in fields(self) if (value := getattr(self, field.name)) != field.default}
+        if self.summarise is not None:
+            stated["summarise"] = {name: list(summaries) for name, summaries in self.summarise}
+        if self.trends is not None:
+            stated["trends"] = {name: trend.as_dict() for name, trend in self.trends}
+        return stated
 
     @classmethod
     def from_dict(cls, given: object) -> RowChoice:
@@ -194,7 +202,8 @@ class RowChoice:
             )
         problems = [problem for name, value in given.items() if (problem := _problem(str(name), value))]
         if not problems:
-            choice = cls(**given)
+            summaries = {"summarise": read_summaries(given.get("summarise"))}
+            choice = cls(**{**given, **summaries, "trends": read_trends(given.get("trends"))})
             problems = choice.problems()
             try:
                 choice._meaning()
@@ -208,18 +217,37 @@ class RowChoice:
         problems = []
         if self.one_row_per is None and (self.keep != "first" or self.by is not None):
             problems.append("`keep` and `by` choose a row of a subject: give `one_row_per` with the column of subjects")
-        if self.dates is not None and self.where is None and self.by is None:
-            problems.append("`dates` says how `where` and `by` read dates: give one of these too")
-        return problems
+        if self.dates is not None and self.where is None and self.by is None and self.time is None:
+            problems.append("`dates` says how `where`, `by` and `time` read dates: give one of these too")
+        if self.summarise is None:
+            if self.time is not None or self.trends is not None:
+                problems.append("`time` is for `summarise`: give the columns to summarise; `by` orders rows without it")
+            return problems
+        needed = {"one_row_per": "the column of subjects", "time": "the column of the time of each row"}
+        problems += [
+            f"`summarise` needs `{name}`: give it with {what}"
+            for name, what in needed.items()
+            if getattr(self, name) is None
+        ]
+        return problems + find_summary_problems(self.summarise)
+
+    def find_lost_columns(self, only: Sequence[str] | None, drop: Sequence[str] | None) -> list[str]:
+        """Return one sentence for each column that is summarised, and that a choice of columns leaves out."""
+        return [
+            f"{quoted(name)} is summarised, but `{'drop' if name in (drop or ()) else 'only'}` leaves it out"
+            for name, _ in self.summarise or ()
+            if name in (drop or ()) or (only is not None and name not in only)
+        ]
 
     def _meaning(self) -> tuple[object, ...]:
         """Return its meaning without the order of dates, whatever the spaces."""
         ranges = None if self.rows is None else RowRanges.parsed(self.rows)
         condition = None if self.where is None else parsed(self.where)
-        return condition, self.one_row_per, self.keep, self.by, ranges and ranges.ranges
+        summaries = None if self.summarise is None else frozenset(self.summarise)
+        return condition, self.one_row_per, self.keep, self.by, ranges and ranges.ranges, self.time, summaries
 
     def agrees_with(self, other: RowChoice) -> bool:
-        """Return whether both choose the same rows; dates agree if only one has their order."""
+        """Return whether both choose the same rows; dates agree if only one has their order. Trends are no choice."""
         return self._meaning() == other._meaning() and len({self.dates, other.dates} - {None}) < 2
 
     def follows(self, said: RowChoice) -> bool:
@@ -232,7 +260,8 @@ class RowChoice:
         mine, theirs = self.by_values, said.by_values
         chosen = said if set(self.as_dict()) <= {"dates", "rows"} else self
         is_same = mine is None or (theirs is not None and mine.agrees_with(theirs))
-        return replace(chosen, dates=self.dates or (said.dates if is_same else None), rows=self.rows or said.rows)
+        dates, trends = (self.dates or said.dates, self.trends or said.trends) if is_same else (self.dates, self.trends)
+        return replace(chosen, dates=dates, rows=self.rows or said.rows, trends=trends)
 
     def in_words(self) -> str:
         """Return which rows they are, in words that follow "the rows taken are"."""
@@ -246,8 +275,11 @@ class RowChoice:
         if self.where is not None:
             said["where"] = f"those where {on_one_line(self.where.strip())}"
         if self.one_row_per is not None:
-            by = "in the file" if self.by is None else f"by {on_one_line(self.by)}"
+            order = self.by or self.time
+            by = "in the file" if order is None else f"by {on_one_line(order)}"
             said["one_row_per"] = f"one row for each {on_one_line(self.one_row_per)}, the {self.keep} {by}"
+            if self.summarise is not None:
+                said["one_row_per"] += f", with {render_summaries(self.time, self.summarise)}"
         return said
 
 
@@ -255,10 +287,13 @@ def _problem(name: str, value: object) -> str | None:
     names = [field.name for field in fields(RowChoice)]
     if name not in names:
         return f"{quoted(name)} is no part of it.{did_you_mean(name, names)} Parts are {', '.join(names)}"
-    if value is None:
+    if value is None or name == "trends":
         return None
+    if name == "summarise":
+        example = "{'egfr': ['mean', 'slope']}"
+        return None if isinstance(value, Mapping) else f"summarise must be such as {example}, not {quoted(value)}"
     if name in _WORDS:
-        means = "; average the rows of a subject before, as pandas does: frame.groupby(...).mean()"
+        means = "; for the level of a measurement over the rows of a subject, give `summarise`"
         said = f"{name} must be {' or '.join(_WORDS[name])}, not {quoted(value)}{means if value == 'mean' else ''}"
         return None if value in _WORDS[name] else said
     is_text = isinstance(value, str) and bool(value.strip())
@@ -316,7 +351,15 @@ def rows_taken(frame: pd.DataFrame) -> RowsTaken | None:
     return taken if len(frame) <= taken.counts.taken else None
 
 
-def chosen_rows(read: TableRead, choice: RowChoice, decimal: DecimalMark | None = None) -> tuple[TableRead, RowsTaken]:
+class ChosenRows(NamedTuple):
+    """A table with the rows that were chosen, how many these are, and the summaries of the rows of each subject."""
+
+    read: TableRead
+    taken: RowsTaken
+    summaries: VisitSummaries | None
+
+
+def chosen_rows(read: TableRead, choice: RowChoice, decimal: DecimalMark | None = None) -> ChosenRows:
     """Return the table with the rows that were chosen and remarks on them, and how many these are.
 
     The choice that is returned says how dates were read, if others of their column decided it, so that it means the
@@ -324,6 +367,7 @@ def chosen_rows(read: TableRead, choice: RowChoice, decimal: DecimalMark | None 
     """
     counts = RowCounts(len(read.frame) + read.n_outside, outside=read.n_outside)
     dates: list[DateColumn] = []
+    summaries: VisitSummaries | None = None
     if choice.where is not None:
         matching = Matching(Reader(read, decimal, choice.dates))
         try:
@@ -338,16 +382,23 @@ def chosen_rows(read: TableRead, choice: RowChoice, decimal: DecimalMark | None 
         read, dates = _with_rows(read, met, remarks), matching.dates
         counts = replace(counts, not_meeting=len(met) - n_met, unknown=int(matching.unknown.sum()))
     if choice.one_row_per is not None:
+        reader, times = Reader(read, decimal, choice.dates), None
         try:
-            kept, remarks, more = _one_row_per_subject(Reader(read, decimal, choice.dates), choice, choice.one_row_per)
+            if choice.time is not None and choice.summarise is not None:
+                summaries = summarise_visits(reader, choice.one_row_per, choice.time, choice.summarise, choice.trends)
+                dates, times = [*dates, *summaries.dates], summaries.times
+                read = replace(read, remarks=[*read.remarks, *summaries.remarks])
+            kept, remarks, more = _one_row_per_subject(reader, choice, choice.one_row_per, times)
         except InputError as error:
             raise ChoiceError(error.at_command_line) from error
+        if summaries is not None:
+            summaries, choice = replace(summaries, rows=kept), replace(choice, trends=summaries.trends or None)
         read, dates = _with_rows(read, kept, remarks), [*dates, *more]
         counts = replace(counts, further=int((~kept).sum()))
     derived = {column.order for column in dates if column.was_derived}
     if choice.dates is None and len(derived) == 1:
         choice = replace(choice, dates=derived.pop())
-    return read, RowsTaken(choice, counts)
+    return ChosenRows(read, RowsTaken(choice, counts), summaries)
 
 
 def _with_rows(read: TableRead, mask: Mask, remarks: list[str]) -> TableRead:
@@ -355,7 +406,10 @@ def _with_rows(read: TableRead, mask: Mask, remarks: list[str]) -> TableRead:
     return replace(read, frame=frame, remarks=[*read.remarks, *remarks])
 
 
-def _one_row_per_subject(reader: Reader, choice: RowChoice, name: str) -> tuple[Mask, list[str], list[DateColumn]]:
+def _one_row_per_subject(
+    reader: Reader, choice: RowChoice, name: str, times: Array | None
+) -> tuple[Mask, list[str], list[DateColumn]]:
+    """Return which row of each subject stays, remarks, and dates that decided; `times` order rows without `by`."""
     subjects, remarks, dates = reader.cells(name), list[str](), list[DateColumn]()
     if subjects.missing.any():
         condition = f"{name_in_condition(subjects.name, subjects.number)} is not missing"
@@ -371,17 +425,20 @@ def _one_row_per_subject(reader: Reader, choice: RowChoice, name: str) -> tuple[
             "keeps a row: if two are one patient, write them in one way in the table"
         )
     order = np.arange(len(subjects.texts))
-    if choice.by is not None:
+    last = -np.inf if choice.keep == "last" else np.inf
+    if choice.by is None and times is not None:
+        order = np.argsort(np.where(np.isnan(times), last, times), kind="stable")
+    elif choice.by is not None:
         cells = reader.cells(choice.by)
         dates = [cells.dates] if cells.looks_like_dates else []
         values = dates[0].moments if dates else _numbers(cells)
-        order = np.argsort(np.where(cells.missing, -np.inf if choice.keep == "last" else np.inf, values), kind="stable")
+        order = np.argsort(np.where(cells.missing, last, values), kind="stable")
         remarks += dates[0].notation(cells.name) if dates else cells.notation()
         if n_without := int(cells.missing.sum()):
             remarks.append(f"{n_without:,} rows without {quoted(cells.name)} stay only for lack of another")
     kept = np.zeros(len(order), dtype=bool)
     kept[order[~pd.Series(subjects.texts[order]).duplicated(keep=choice.keep).to_numpy()]] = True
-    by = "in the file" if choice.by is None else f"by {quoted(choice.by)}"
+    by = "in the file" if (column := choice.by or choice.time) is None else f"by {quoted(column)}"
     of_each = f"the {choice.keep} {by} of each {quoted(subjects.name)}"
     return kept, [*remarks, f"{kept.sum():,} of {len(kept):,} rows are kept: {of_each}"], dates
 

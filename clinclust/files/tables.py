@@ -20,8 +20,8 @@ import pandas as pd
 
 from clinclust.arguments import PATH, TEXT, accepting
 from clinclust.errors import CohortWarning, InputError, refuse
-from clinclust.files.cell_text import Places, limited, listed, quote_cell, quoted
-from clinclust.files.layout import SheetOptions, find_header, is_note, sheet_table
+from clinclust.files.cell_text import Places, limited, listed, quoted
+from clinclust.files.layout import SheetOptions, find_header, sheet_table
 from clinclust.files.number_notation import DecimalMark
 from clinclust.files.opening import Source, check_readable, kind_of, shown_name, unpacked
 from clinclust.files.row_choice import ROWS_TAKEN, ChoiceError, RowChoice, chosen_rows
@@ -34,6 +34,7 @@ from clinclust.files.text_table import (
     is_blank,
     refuse_many_columns,
     with_distinct_names,
+    with_names,
 )
 from clinclust.files.typed_files import STATISTICAL, read_parquet, read_statistical
 from clinclust.files.workbooks import read_ods_or_xlsb, read_xls, read_xlsx
@@ -49,10 +50,8 @@ _MARKED = (
 )
 _CALLED = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _LINES_TRIED = 50
-_FEWEST_BESIDE_NOTES = 3
 _SWALLOWING = "a text in quotes holds whole rows of the table: look for a quote that is not closed in its place"
 _NO_VALUE = "rows without any value are left out"
-_NOTE = "single texts below the table, left out as notes"
 
 
 class _Line(NamedTuple):
@@ -89,8 +88,10 @@ def read_delimited(source: Source, encoding: str | None, options: SheetOptions) 
         if above[0] <= header.last:
             rows.add(*above)
     below = (line for line in chain(first, lines) if line.number > header.last)
-    of_rows = _add(rows, below, len(names), delimiter, options)
+    of_rows, short = _add(rows, below, len(names), delimiter, options)
     read = sheet_table(rows, options, header=header)
+    if misfits := set(read.frame.index + 2).intersection(short):
+        raise _misfits([short[number] for number in sorted(misfits)], len(names), delimiter)
     return replace(read, remarks=remarks + read.remarks + of_rows)
 
 
@@ -158,49 +159,51 @@ def _lines(text: str, delimiter: str, n_before: int) -> Iterator[_Line]:
         raise InputError(f"line {line + 1} cannot be read ({error}): look for a quote that is not closed") from None
 
 
-def _add(rows: SheetRows, lines: Iterable[_Line], width: int, delimiter: str, options: SheetOptions) -> list[str]:
-    """Add the rows below the header, and return remarks on them.
+def _add(
+    rows: SheetRows, lines: Iterable[_Line], width: int, delimiter: str, options: SheetOptions
+) -> tuple[list[str], dict[int, _Line]]:
+    """Add the rows below the header; return remarks on them, and the rows at the end with fewer fields, by number.
 
-    Single texts below the last subject that read like footnotes are left out. InputError lists the other rows that may
-    be subjects and have not as many fields as the header.
+    These may be notes, which programs do not fill up with delimiters. InputError lists the other rows that may be
+    subjects and have not as many fields as the header.
     """
-    found = Places()
-    notes: list[_Line] = []
+    places = Places()
+    short: list[_Line] = []
     misfits: list[_Line] = []
-    subject = ""  # the first cell of the first subject, which a note does not look like
-    may_be_notes = options.rows is None and width >= _FEWEST_BESIDE_NOTES
     for line in lines:
         fields = line.fields
         if not options.may_be_subject(line.number):
             rows.n_outside += not all(map(is_blank, fields))
+        elif len(fields) < width and options.rows is None:
+            short.append(line)
+        elif len(fields) != width or short:  # short ones between subjects are no notes
+            misfits += [*short, *[line] * (len(fields) != width)]
+            short = []
+        if len(fields) != width or not options.may_be_subject(line.number):
             continue
-        if may_be_notes and len(fields) == 1 and is_note(fields[0]) and not is_note(subject):
-            notes.append(line)
-            continue
-        misfits += notes  # they stood between subjects
-        notes = []
-        if len(fields) != width:
-            misfits.append(line)
-            continue
-        subject = subject or fields[0]
         if line.is_long:
             inner = [part for text in fields for part in text.splitlines()[1:-1]]
             if any(part.count(delimiter) == width - 1 > 0 for part in inner):
-                found.add(_SWALLOWING, f"line {line.first}")
+                places.add(_SWALLOWING, f"line {line.first}")
         if width > 1 and not any(map(str.strip, fields)):
-            found.add(_NO_VALUE, f"line {line.first}")
+            places.add(_NO_VALUE, f"line {line.first}")
         else:
             rows.add(line.number, fields)
     if misfits:
-        shown = (f"line {each.first} has {len(each.fields)} field{'s' * (len(each.fields) != 1)}" for each in misfits)
-        raise InputError(
-            f"{listed(shown)}, the header has {width}: look for a {delimiter!r} too many or too few, for a text that "
-            "needs quotes, for a title above the header (header_row=N, or 0 if there is no header), or for another "
-            "table (rows=FIRST-LAST says which rows are the subjects)"
-        )
-    for line in notes:
-        found.add(_NOTE, f"line {line.first} ({quote_cell(line.fields[0])})")
-    return found.sentences()
+        raise _misfits([*misfits, *short], width, delimiter)
+    rows.filled_up.update(line.number for line in short)
+    for line in short:
+        rows.add(line.number, line.fields + [""] * (width - len(line.fields)))
+    return places.sentences(), {line.number: line for line in short}
+
+
+def _misfits(lines: Sequence[_Line], width: int, delimiter: str) -> InputError:
+    shown = (f"line {line.first} has {len(line.fields)} field{'s' * (len(line.fields) != 1)}" for line in lines)
+    return InputError(
+        f"{listed(shown)}, the header has {width}: look for a {delimiter!r} too many or too few, for a text that "
+        "needs quotes, for a title above the header (header_row=N, or 0 if there is no header), or for another "
+        "table (rows=FIRST-LAST says which rows are the subjects)"
+    )
 
 
 # Read the table of a file without interpreting it, with the rows and columns that were chosen.
@@ -225,8 +228,10 @@ def cohort_table(
         most = MOST_COLUMNS if only is None and drop is None else None
         whole = _table(path, sheet, encoding, SheetOptions(header_row, decimal, ranges, most_columns=most))
         refuse_many_columns(whole.frame.shape[1], most)
-        read, taken = chosen_rows(whole, choice, decimal)
+        read, taken, summaries = chosen_rows(whole, choice, decimal)
         frame, more = chosen_columns(read, only, drop)
+        if summaries is not None:
+            frame = summaries.replace_columns(frame)
         frame.attrs[ROWS_TAKEN] = {"choice": taken.choice.as_dict(), "counts": asdict(taken.counts)}
     return frame, [limited(f"{shown_name(path)}: {remark}") for remark in [*read.remarks, *more]]
 
@@ -260,7 +265,7 @@ def _table(path: Path, sheet: str | None, encoding: str | None, options: SheetOp
         read = read_xls(source, sheet, options)
     else:
         read = read_ods_or_xlsb(source, kind, sheet, options)
-    read = with_distinct_names(read)
+    read = with_distinct_names(with_names(read))
     return replace(read, remarks=[*remarks, *of_kind, *read.remarks])
 
 

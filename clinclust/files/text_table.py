@@ -15,7 +15,7 @@ import pandas as pd
 from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError
 
 from clinclust.errors import InputError
-from clinclust.files.cell_text import argument, listed, quoted
+from clinclust.files.cell_text import argument, canonical_text, listed, quoted
 from clinclust.roles import Role
 from clinclust.texts import did_you_mean
 
@@ -60,8 +60,8 @@ class ColumnNotes:
 
     def as_dict(self) -> dict[str, Any]:
         """Return what is said, as lists, texts and numbers that JSON can hold."""
-        said = {name: getattr(self, name) for name in _NAMES}
-        return {name: _as_lists(value) for name, value in said.items() if value not in (None, ())}
+        said: dict[str, Any] = _NOTES.dump_python(self, mode="json", exclude_defaults=True)
+        return said
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> ColumnNotes:
@@ -79,10 +79,6 @@ class ColumnNotes:
 
 _NAMES = tuple(field.name for field in fields(ColumnNotes))
 _NOTES = TypeAdapter(ColumnNotes)
-
-
-def _as_lists(value: Any) -> Any:
-    return [_as_lists(part) for part in value] if isinstance(value, tuple) else value
 
 
 def notes_of(frame: pd.DataFrame) -> dict[str, ColumnNotes]:
@@ -176,14 +172,19 @@ def rows_named(numbers: Sequence[int]) -> str:
     return f"row{'s' * (len(numbers) > 1)} {listed(numbers)}"
 
 
-def refusal(doubts: Sequence[Doubt], numbers: Sequence[int], no_subjects: Sequence[int]) -> InputError:
-    """Return the error that lists the doubts, with an option that leaves their rows out, and one that keeps all."""
+def refusal(
+    doubts: Sequence[Doubt], numbers: Sequence[int], no_subjects: Sequence[int], filled_up: Collection[int] = ()
+) -> InputError:
+    """Return the error that lists the doubts, with an option that leaves their rows out, and one that keeps all.
+
+    All cannot be subjects if some were `filled_up` to the width of the header.
+    """
     lines = ["it is not certain which rows are subjects:", *(f"  - {doubt.what}" for doubt in doubts[:_SHOWN])]
     lines += [f"  - and {len(doubts) - _SHOWN:,} more"] if len(doubts) > _SHOWN else []
     left_out = {row for doubt in doubts for row in doubt.rows}
     if left_out and numbers:
         without = ranges_of([number for number in numbers if number not in left_out], left_out | set(no_subjects))
-        every = ranges_of(numbers, no_subjects)
+        every = None if left_out & set(filled_up) else ranges_of(numbers, no_subjects)
         repair = "say with `rows` which rows are subjects, or delete in the file what is none"
         if without is not None:
             repair = f"if none of these rows is a subject, say rows={without!r}"
@@ -205,7 +206,7 @@ class TableRead:
     remarks: list[str] = field(default_factory=list)  # each a sentence without the name of the file
     notes: list[ColumnNotes] = field(default_factory=list)  # of each column; empty if the file says nothing of any
     places: list[int] = field(default_factory=list)  # of the columns in the file, from 1; empty if 1, 2, 3, ...
-    unread: list[int] = field(default_factory=list)  # places of columns without a name whose values were not kept
+    unnamed: frozenset[str] = frozenset()  # the names that were made for columns without one
     n_outside: int = 0  # rows below the header that hold something, but are not among the subjects of the user
 
 
@@ -218,12 +219,12 @@ def _compact(rows: Sequence[list[str]], width: int) -> pd.DataFrame:
 
 def is_blank(text: str) -> bool:
     """Return whether a cell holds nothing that can be seen."""
-    return not text or text.isspace()
+    return not text or text.isspace() or not (text.isascii() or canonical_text(text))
 
 
 def filled_places(texts: Sequence[str]) -> set[int]:
     """Return the numbers, from 1, of the columns in which a row holds anything; fast if most of it is empty."""
-    return {place for place in compress(count(1), texts) if not texts[place - 1].isspace()}
+    return {place for place in compress(count(1), texts) if not is_blank(texts[place - 1])}
 
 
 def cell(row: Row, place: int) -> str:
@@ -240,8 +241,9 @@ class SheetRows:
     def __init__(self, n_first: int = LOOKED_AT, subjects: RowRanges | None = None) -> None:
         self.n_first, self._subjects = n_first, subjects
         self.first: list[Row] = []
-        self.beyond: set[int] = set()  # columns, from 1, that hold a value below the first rows alone
+        self._beyond: dict[int, dict[int, str]] = {}  # of columns, from 1, that are empty in the first rows: by row
         self.n_outside = 0  # rows that hold something, but are none of the subjects
+        self.filled_up: set[int] = set()  # rows of a text with fewer fields than the header, which no subject has
         self._columns: list[int] | None = None  # once the first rows are complete
         self._gaps: list[slice] = []  # between these columns, and after the last
         self._texts: list[list[str]] = []
@@ -270,7 +272,8 @@ class SheetRows:
             return
         if len(texts) != len(self._columns) or self._columns[-1] != len(self._columns):
             for gap in self._gaps:  # few, while a stray cell in the last column of Excel makes 16,384 empty cells
-                self.beyond.update(gap.start + place for place in filled_places(texts[gap]))
+                for place in filled_places(texts[gap]):
+                    self._beyond.setdefault(gap.start + place, {})[number] = texts[gap.start + place - 1]
             texts = [texts[at - 1] if at <= len(texts) else "" for at in self._columns]
         for text in texts:  # faster than all(map(is_blank, texts)), and each row of a large file comes here
             if text and not text.isspace():
@@ -281,8 +284,8 @@ class SheetRows:
                     self._texts = []
                 return
 
-    def body(self, last: int) -> pd.DataFrame:
-        """Return the rows below that of the number `last`, in `columns`; labels plus 2 are row numbers."""
+    def body(self, last: int) -> tuple[pd.DataFrame, list[int]]:
+        """Return the rows below that of the number `last`, and the numbers of the columns; labels plus 2 are rows."""
         columns = self.columns
         above = [row for row in self.first if row[0] > last]
         first = _compact([[cell(row, at) for at in columns] for row in above], len(columns))
@@ -291,7 +294,19 @@ class SheetRows:
         labels = np.array([*(number for number, _ in above), *self._numbers], dtype=np.int64) - 2
         if not np.array_equal(labels, np.arange(len(frame))):
             frame.index = pd.Index(labels)
-        return frame
+        if not self._beyond:
+            return frame, columns
+        if len(self._beyond) > len(columns):  # with a million rows these would take all memory
+            rows = sorted({row for cells in self._beyond.values() for row in cells})
+            raise InputError(
+                f"{len(self._beyond):,} columns that are empty in the first {len(self.first)} rows hold something in "
+                f"{rows_named(rows)}: if that is another table, rows=FIRST-LAST says which rows are the subjects"
+            )
+        beyond = {at: pd.Series(cells, dtype=TEXT) for at, cells in self._beyond.items()}
+        far = pd.DataFrame({at: cells.reindex(labels + 2, fill_value="") for at, cells in beyond.items()})
+        places = [*columns, *far.columns]
+        order = np.argsort(places)
+        return pd.concat([frame, far.set_index(frame.index)], axis="columns").iloc[:, order], sorted(places)
 
 
 def column_of(letters: str) -> int:
@@ -310,6 +325,7 @@ def letters_of(column: int) -> str:
 MOST_COLUMNS = 20_000
 """The most columns of a table that is read whole: with 200 rows they take 13 CPU seconds."""
 
+_LONGEST_SHOWN, _LONGEST_OPTION = 60, 2000  # characters of a name, and of all names, that can be pasted
 _ONLY_REDCAP = ("Complete?", "Event Name", "Repeat Instrument", "Repeat Instance", "Data Access Group")
 _NUMBERED = re.compile(r"(?P<name>.*)#(?P<number>[0-9]{1,6})", re.DOTALL)
 
@@ -351,80 +367,125 @@ def chosen_columns(
 ) -> tuple[pd.DataFrame, list[str]]:
     """Return the table with the columns to keep (`only`), without those to `drop`, and remarks on the choice.
 
-    InputError is raised if a choice names no column or leaves none, or if columns that stay have no name, one name, or
-    look like two tables in one.
+    InputError is raised if a choice names no column or leaves none, or if columns that stay have one name, mostly no
+    name, or look like two tables in one.
     """
     names = [str(name) for name in read.frame.columns]
-    kept = _places_that_stay(read, only, drop)
-    unread = {number for number in read.unread if only is None and f"#{number}" not in (drop or ())}
-    _refuse_unclear(read, kept, unread, only is not None)
-    chosen = read.frame if len(kept) == len(names) else read.frame.iloc[:, kept]
-    if read.notes:
-        add_notes(chosen, {names[at]: read.notes[at] for at in kept})
-    is_choice = only is not None or bool(drop)
-    return chosen, [f"{len(kept)} of {len(names)} columns are kept, as `only` and `drop` say"] if is_choice else []
-
-
-def _places_that_stay(read: TableRead, only: Sequence[str] | None, drop: Sequence[str] | None) -> list[int]:
-    names = [str(name) for name in read.frame.columns]
-    unread = {f"#{number}" for number in read.unread}
-    wanted, dropped = (
-        [place_of_column(text, names, read.places) for text in texts or () if text not in unread]
-        for texts in (only, drop)
-    )
+    wanted, dropped = ([place_of_column(text, names, read.places) for text in texts or ()] for texts in (only, drop))
     if problems := [place for place in [*dropped, *wanted] if isinstance(place, str)]:
         raise InputError(listed(problems))
     kept = [at for at in range(len(names)) if (only is None or at in wanted) and at not in dropped]
     if not kept:
         raise InputError("`only` and `drop` leave no column: name fewer to drop, or others to keep")
-    return kept
+    remarks = _refuse_unclear(read, kept, was_chosen=only is not None)
+    chosen = read.frame if len(kept) == len(names) else read.frame.iloc[:, kept]
+    if read.notes:
+        add_notes(chosen, {names[at]: read.notes[at] for at in kept})
+    if only is not None or drop:
+        remarks.append(f"{len(kept)} of {len(names)} columns are kept, as `only` and `drop` say")
+    return chosen, remarks
 
 
-def _refuse_unclear(read: TableRead, kept: Sequence[int], unread: set[int], was_chosen: bool) -> None:
-    """Raise InputError if columns that stay have no name or one name, or belong to two tables."""
-    numbers = read.places or list(range(1, read.frame.shape[1] + 1))
+def _refuse_unclear(read: TableRead, kept: Sequence[int], was_chosen: bool) -> list[str]:
+    """Raise InputError if columns that stay have one name or mostly none, or belong to two tables; return remarks."""
+    names = [str(name) for name in read.frame.columns]
+    numbers = read.places or list(range(1, len(names) + 1))
     columns: dict[str, list[int]] = {}
     for at in kept:
-        name = str(read.frame.columns[at])
-        columns.setdefault(name if name.strip() else "", []).append(numbers[at])
-    unnamed = sorted(unread.union(columns.pop("", [])))
-    repeated = {name: where for name, where in columns.items() if len(where) > 1}
-    problems = []
-    if unnamed:
+        columns.setdefault(names[at], []).append(at)
+    repeated = {name: places for name, places in columns.items() if len(places) > 1}
+    unnamed = [at for at in kept if names[at] in read.unnamed]
+    held = f"the header has no name for column{'s' * (len(unnamed) > 1)} {listed(numbers[at] for at in unnamed)}"
+    without = _drop_as_argument(read, unnamed)
+    remarks, problems = [], []
+    if 2 * len(unnamed) > len(kept) and not was_chosen:
         problems.append(
-            f"the header has no name for column {listed(unnamed)} of {max(*numbers, *unread)}: write a name for every "
-            f"column, or leave it out: {argument('drop', [f'#{unnamed[0]}'])}. If the header is further down: "
+            f"{held} of {numbers[-1]}: write a name for every column{without}. If the header is further down: "
             "header_row=N; if no row holds names, header_row=0; if another table is below: rows=FIRST-LAST"
         )
-    if not was_chosen and (parts := _side_by_side(read.frame, kept, numbers, repeated)):
+    elif unnamed and not was_chosen:
+        made = listed(quoted(names[at]) for at in unnamed)
+        remarks.append(
+            f"{held}: read as {made}. Write {'names' if len(unnamed) > 1 else 'a name'} in the file{without}"
+        )
+    if not was_chosen and (parts := _side_by_side(read, kept, numbers, repeated)):
+        ways = " or ".join(argument("only", _names_to_paste(read, part)) for part in parts)
+        shown = " and ".join(f"{numbers[part[0]]} to {numbers[part[-1]]}" for part in parts)
         problems.append(
-            f"two tables seem to stand side by side, in columns {parts}, with an empty column between them: give the "
-            "columns of one of them with `only` (name#2 is the second column of a name, #7 the seventh column of the "
-            "file), or of both if they are one table"
+            f"two tables seem to stand side by side, in columns {shown}, with an empty column between them: give the "
+            f"columns of one of them with `only`, {ways}, or of both if they are one table"
         )
     elif repeated:
-        first, where = next(iter(repeated.items()))
-        can_be_pasted = first.isprintable() and len(first) < 60
-        second = argument("drop", [f"{first}#2" if can_be_pasted else f"#{where[1]}"])
+        where = {name: listed(numbers[at] for at in places) for name, places in repeated.items()}
+        shown = listed(f"{quoted(name)} over columns {which}" for name, which in where.items())
+        others = [at for places in repeated.values() for at in places[1:]]
         problems.append(
-            f"these names are those of several columns: {listed(map(quoted, repeated))} ({quoted(first)} over columns "
-            f"{listed(where)}); rename them in the file, or leave the others out: {second}"
+            f"these names are those of several columns: {shown}; rename them in the file"
+            f"{_drop_as_argument(read, others)}"
         )
     if problems:
         raise InputError("\n  ".join(problems))
+    return remarks
 
 
-def _side_by_side(frame: pd.DataFrame, kept: Sequence[int], numbers: Sequence[int], repeated: Collection[str]) -> str:
-    """Return the columns of two parts that an empty column divides, if a name is in both or one of them is shorter."""
+def _names_to_paste(read: TableRead, places: Sequence[int]) -> list[str]:
+    """Return names that mean these columns, from 0, in a list between commas: ``age``, ``age#2``, ``#7``."""
+    names = [str(name) for name in read.frame.columns]
+    numbers = read.places or range(1, len(names) + 1)
+    texts = []
+    for at in places:
+        name = f"{names[at]}#{names[: at + 1].count(names[at])}" if names.count(names[at]) > 1 else names[at]
+        is_plain = name.isprintable() and len(name) < _LONGEST_SHOWN and not set(name) & set(",'\"")
+        texts.append(name if is_plain and place_of_column(name, names, read.places) == at else f"#{numbers[at]}")
+    return texts
+
+
+def _drop_as_argument(read: TableRead, places: Sequence[int]) -> str:
+    """Return the end of a sentence that leaves all these columns out; empty if it would be too long to paste."""
+    option = argument("drop", _names_to_paste(read, places))
+    return f", or leave {'it' if len(places) == 1 else 'them'} out: {option}" if len(option) <= _LONGEST_OPTION else ""
+
+
+def _side_by_side(
+    read: TableRead, kept: Sequence[int], numbers: Sequence[int], repeated: Collection[str]
+) -> list[list[int]]:
+    """Return two parts that an empty column divides, if a name is in both or one of them is shorter; else nothing.
+
+    A part without any name is no table, but a remark to the right of one.
+    """
+    frame = read.frame
     gaps = [after for before, after in pairwise(kept) if numbers[after] - numbers[before] > after - before]
     if not gaps or not len(frame):
-        return ""
+        return []
     parts = [[at for at in kept if at < gaps[0]], [at for at in kept if at >= gaps[0]]]
     names = [{str(frame.columns[at]) for at in part} for part in parts]
     ends = [(frame.iloc[::-1, part] != "").any(axis=1).idxmax() for part in parts]
-    if ends[0] == ends[1] and not (names[0] & names[1] & set(repeated)):
-        return ""
-    return " and ".join(f"{numbers[part[0]]} to {numbers[part[-1]]}" for part in parts)
+    is_one_table = ends[0] == ends[1] and not (names[0] & names[1] & set(repeated))
+    return [] if is_one_table or any(part <= read.unnamed for part in names) else parts
+
+
+def with_names(read: TableRead) -> TableRead:
+    """Return the table with a name for each column without one: ``#7``, as the seventh column of the file.
+
+    Programs write the names of rows below an empty header (`write.csv` of R, `to_csv` of pandas), and a cell may be
+    filled by mistake.
+    """
+    names = [str(name) for name in read.frame.columns]
+    made = names_for_unnamed(names, read.places)
+    if not made:
+        return read
+    frame = read.frame.set_axis(pd.Index([made.get(at, name) for at, name in enumerate(names)], dtype=object), axis=1)
+    return replace(read, frame=frame, unnamed=frozenset(made.values()))
+
+
+def names_for_unnamed(names: Sequence[str], numbers: Sequence[int] = ()) -> dict[int, str]:
+    """Return a name for each column without one, by its place from 0, that is the name of no other."""
+    made: dict[int, str] = {}
+    for at in (at for at, name in enumerate(names) if is_blank(name)):
+        made[at] = f"#{numbers[at] if numbers else at + 1}"
+        while made[at] in names:
+            made[at] += " (2)"
+    return made
 
 
 def with_distinct_names(read: TableRead) -> TableRead:
@@ -433,8 +494,8 @@ def with_distinct_names(read: TableRead) -> TableRead:
     distinct = []
     for name in map(str, read.frame.columns):
         seen[name] += 1
-        distinct.append(f"{name} ({seen[name]})" if seen[name] > 1 and name.strip() else name)
-    repeated = [name for name, count in seen.items() if count > 1 and name.strip()]
+        distinct.append(f"{name} ({seen[name]})" if seen[name] > 1 else name)
+    repeated = [name for name, count in seen.items() if count > 1]
     if not repeated or not any(name.strip() in _ONLY_REDCAP or "(choice=" in name for name in seen):
         return read
     frame = read.frame.set_axis(pd.Index(distinct, dtype=object), axis=1)

@@ -15,7 +15,7 @@ import pandas as pd
 from clinclust.errors import InputError, missing_package
 from clinclust.files.cell_text import canonical_text, listed, number_of, quoted
 from clinclust.files.opening import Source, guarded, package
-from clinclust.files.text_table import TEXT, ColumnKind, ColumnNotes, TableRead, notes_of
+from clinclust.files.text_table import TEXT, ColumnKind, ColumnNotes, TableRead, names_for_unnamed, notes_of
 
 # Read files with declared columns: parquet, and those of SPSS, Stata and SAS.
 
@@ -45,7 +45,7 @@ def read_parquet(source: Source) -> TableRead:
 
     repair = "write it again with the program that made it, or as .csv or .xlsx"
     with guarded("parquet file", repair), source.open() as file:  # else pyarrow reads a whole folder
-        frame = frame_of_arrow(parquet.read_table(file, page_checksum_verification=True))
+        frame = _frame_of_arrow(parquet.read_table(file, page_checksum_verification=True))
     remarks = []
     try:
         known = notes_of(frame)  # which pandas wrote into the file, if there are any
@@ -55,7 +55,7 @@ def read_parquet(source: Source) -> TableRead:
     return TableRead(frame, remarks, [known.get(str(name), ColumnNotes()) for name in frame.columns] if known else [])
 
 
-def frame_of_arrow(table: Any) -> pd.DataFrame:
+def _frame_of_arrow(table: Any) -> pd.DataFrame:
     """Return what was read of a parquet file as a DataFrame, in which a named index is a column.
 
     Raises InputError for lists and records in cells, and errors of pyarrow for text that is not UTF-8.
@@ -223,7 +223,9 @@ def table_of_parts(table: Path) -> tuple[Any, list[Part]]:
         try:
             with _naming(file):
                 about = parquet.read_metadata(file)
-                empty = frame_of_arrow(about.schema.to_arrow_schema().empty_table()) if empty is None else empty
+                if empty is None:
+                    schema = about.schema.to_arrow_schema()
+                    empty = _frame_of_arrow(schema.empty_table()).rename(columns=_names_of_unnamed(schema.names))
         except InputError as error:
             problems.append(str(error))
             continue
@@ -243,11 +245,17 @@ def rows_of(part: Part, names: Sequence[str] | None = None) -> pd.DataFrame:
     """Return the rows of a partition, with all columns or these."""
     from pyarrow import parquet
 
-    columns = None if names is None else list(names)
     with _naming(part.file), parquet.ParquetFile(part.file, page_checksum_verification=True) as opened:
-        frame = frame_of_arrow(opened.read_row_group(part.group, columns=columns))
+        made = _names_of_unnamed(opened.schema_arrow.names)
+        stored = {name: blank for blank, name in made.items()}
+        columns = None if names is None else [stored.get(name, name) for name in names]
+        frame = _frame_of_arrow(opened.read_row_group(part.group, columns=columns)).rename(columns=made)
     frame = frame.set_axis(pd.RangeIndex(part.first, part.first + len(frame)), axis="index")
-    return frame if columns is None else frame[columns]
+    return frame if names is None else frame[list(names)]
+
+
+def _names_of_unnamed(names: Sequence[str]) -> dict[str, str]:
+    return {names[at]: name for at, name in names_for_unnamed(names).items()}
 
 
 @contextmanager

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import datetime
 import io
+import json
 import math
 import posixpath
 import re
+import subprocess
+import sys
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -35,7 +38,7 @@ ERRORS = "spreadsheet errors kept as text"
 NO_DATE = "numbers shown as dates that no date has, kept as numbers; correct them, or show them as numbers"
 
 
-def read_sheet(
+def _read_sheet(
     sheets: Sequence[tuple[str, bool]], asked: str | None, options: SheetOptions, read: Callable[[int], TableRead]
 ) -> TableRead:
     """Return the table of the sheet that was `asked` for, by name or number, or else of the first that is one.
@@ -73,7 +76,7 @@ def read_sheet(
     return replace(found, remarks=[remark, *found.remarks]) if others else found
 
 
-def with_remarks(read: TableRead, cells: Places, hidden_rows: set[int], hidden_columns: set[int]) -> TableRead:
+def _with_remarks(read: TableRead, cells: Places, hidden_rows: set[int], hidden_columns: set[int]) -> TableRead:
     """Return a table with remarks on some of its cells, and on hidden rows and columns."""
     named = zip(read.places, read.frame.columns, strict=True)
     unseen = {
@@ -119,9 +122,9 @@ def read_xls(source: Source, sheet: str | None, options: SheetOptions) -> TableR
         hidden = [
             {at + 1 for at, info in infos.items() if info.hidden} for infos in (chosen.rowinfo_map, chosen.colinfo_map)
         ]
-        return with_remarks(sheet_table(rows, options, merged), places, *hidden)
+        return _with_remarks(sheet_table(rows, options, merged), places, *hidden)
 
-    return read_sheet([(each.name, each.visibility != 0) for each in book.sheets()], sheet, options, read)
+    return _read_sheet([(each.name, each.visibility != 0) for each in book.sheets()], sheet, options, read)
 
 
 def _xls_text(xlrd: Any, cell: Any, datemode: int, place: str, places: Places) -> str:
@@ -141,39 +144,66 @@ def _xls_text(xlrd: Any, cell: Any, datemode: int, place: str, places: Places) -
     return cell.value if isinstance(cell.value, str) else canonical_text(cell.value)
 
 
+# Run by a process of its own: a damaged file ends it, or fills its memory, and not the one that reads the table.
+_CALAMINE = """
+import datetime, io, json, sys
+from itertools import compress, count, repeat
+from operator import ne
+import python_calamine as calamine
+
+def plain(cell):
+    if isinstance(cell, datetime.datetime):
+        return (cell.date() if cell.time() == datetime.time() else cell).isoformat()
+    return str(cell) if isinstance(cell, (datetime.date, datetime.time, datetime.timedelta)) else cell
+
+book = calamine.CalamineWorkbook.from_filelike(io.BytesIO(sys.stdin.buffer.read()))
+sheets = [sheet for sheet in book.sheets_metadata if sheet.typ == calamine.SheetTypeEnum.WorkSheet]
+if len(sys.argv) == 1:
+    answer = [(sheet.name, sheet.visible != calamine.SheetVisibleEnum.Visible) for sheet in sheets]
+else:
+    sheet = book.get_sheet_by_name(sheets[int(sys.argv[1])].name)
+    rows = sheet.to_python(skip_empty_area=False)
+    for row in rows:
+        filled = list(compress(count(), map(ne, row, repeat(""))))  # a far cell makes 16,000 empty ones in each row
+        for at in filled:
+            row[at] = plain(row[at])
+        del row[max(filled, default=-1) + 1 :]
+    answer = [rows, sheet.merged_cell_ranges or []]
+sys.stdout.write(json.dumps(answer))  # `dump` writes in many small parts
+"""
+
+
 def read_ods_or_xlsb(source: Source, kind: str, sheet: str | None, options: SheetOptions) -> TableRead:
     """Read a sheet of an OpenDocument or binary workbook; see `clinclust.read_cohort`."""
-    python_calamine = package("python_calamine", f"an {kind} file")
+    package("python_calamine", f"an {kind} file")
+    content = source.read()
     lacks = (
         f"cells with errors such as #N/A are read as empty from an {kind} file, and what is hidden in it is read "
         "too; to have them listed, save it as an Excel workbook (.xlsx)"
     )
-    with source.open() as file:
-        with guarded(f"{kind} workbook", _REPAIR):
-            book = python_calamine.CalamineWorkbook.from_filelike(file)
-            sheets = [each for each in book.sheets_metadata if each.typ == python_calamine.SheetTypeEnum.WorkSheet]
 
-        def read(at: int) -> TableRead:
-            rows = options.empty_rows()
-            with guarded(f"{kind} workbook", _REPAIR):
-                chosen = book.get_sheet_by_name(sheets[at].name)
-                for number, cells in enumerate(chosen.to_python(skip_empty_area=False), 1):
-                    for at in compress(count(), map(ne, cells, repeat(""))):  # calls nothing for an empty cell
-                        cells[at] = _text(cells[at])
-                    rows.add(number, cells)
-                ranges = chosen.merged_cell_ranges or []
-            merged = [(top + 1, left + 1, bottom + 1, right + 1) for (top, left), (bottom, right) in ranges]
-            table = sheet_table(rows, options, merged)
-            return replace(table, remarks=[lacks, *table.remarks])
+    def ask(*place: str) -> Any:
+        command = [sys.executable, "-P", "-c", _CALAMINE, *place]
+        run = subprocess.run(command, input=content, capture_output=True, check=False)  # noqa: S603 - all words are ours
+        if run.returncode:
+            lines = run.stderr.decode(errors="replace").splitlines()
+            why = next(
+                (quoted(line) for line in reversed(lines) if "Error: " in line or "Exception: " in line), "damaged"
+            )
+            raise InputError(f"this {kind} workbook cannot be read ({why}): {_REPAIR}")
+        return json.loads(run.stdout)
 
-        visible = python_calamine.SheetVisibleEnum.Visible
-        return read_sheet([(each.name, each.visible != visible) for each in sheets], sheet, options, read)
+    def read(at: int) -> TableRead:
+        rows, (cells, ranges) = options.empty_rows(), ask(str(at))
+        for number, row in enumerate(cells, 1):
+            for at_cell in compress(count(), map(ne, row, repeat(""))):  # calls nothing for an empty cell
+                row[at_cell] = row[at_cell] if isinstance(row[at_cell], str) else canonical_text(row[at_cell])
+            rows.add(number, row)
+        merged = [(top + 1, left + 1, bottom + 1, right + 1) for (top, left), (bottom, right) in ranges]
+        table = sheet_table(rows, options, merged)
+        return replace(table, remarks=[lacks, *table.remarks])
 
-
-def _text(cell: Any) -> str:
-    if type(cell) is datetime.date:
-        return cell.isoformat()
-    return cell if isinstance(cell, str) else canonical_text(cell)
+    return _read_sheet(ask(), sheet, options, read)
 
 
 # Read a table from an xlsx workbook: XML in a zip archive, read within bounds, and cells by type and format.
@@ -206,7 +236,7 @@ def local(tag: str) -> str:
     return name if namespace in _NAMESPACES else ""
 
 
-class Archive:
+class _Archive:
     """The parts of a workbook by name, in any letter case."""
 
     def __init__(self, file: BinaryIO) -> None:
@@ -358,7 +388,7 @@ _AREA = re.compile(r"\$?([A-Z]{1,3})\$?([0-9]{1,7}):\$?([A-Z]{1,3})\$?([0-9]{1,7
 def read_xlsx(source: Source, sheet: str | None, options: SheetOptions) -> TableRead:
     """Read a sheet of an xlsx file; see `clinclust.read_cohort`. A cell that could be wrong is refused or reported."""
     with source.open() as file:
-        archive = Archive(file)
+        archive = _Archive(file)
         top = archive.related("").values()
         book = next((target for kind, target in top if kind == "officeDocument"), "xl/workbook.xml")
         related = archive.related(book)
@@ -385,10 +415,10 @@ def read_xlsx(source: Source, sheet: str | None, options: SheetOptions) -> Table
             is_old = computes_at_load and cells.n_formulas
             return replace(table, remarks=[_OLD.format(cells.n_formulas), *table.remarks]) if is_old else table
 
-        return read_sheet([(name, is_hidden) for name, is_hidden, _ in sheets], sheet, options, read)
+        return _read_sheet([(name, is_hidden) for name, is_hidden, _ in sheets], sheet, options, read)
 
 
-def _styles(archive: Archive, part: str) -> list[Shown]:
+def _styles(archive: _Archive, part: str) -> list[Shown]:
     codes: dict[str, str] = {}
     shown: list[Shown] = []
     for tag, element in archive.elements(part, "numFmt", "cellXfs"):
@@ -400,7 +430,7 @@ def _styles(archive: Archive, part: str) -> list[Shown]:
     return shown
 
 
-def _read_worksheet(archive: Archive, part: str, name: str, cells: Cells, options: SheetOptions) -> TableRead:
+def _read_worksheet(archive: _Archive, part: str, name: str, cells: Cells, options: SheetOptions) -> TableRead:
     rows = options.empty_rows()
     merged: list[Area] = []
     hidden_rows: set[int] = set()
@@ -425,7 +455,7 @@ def _read_worksheet(archive: Archive, part: str, name: str, cells: Cells, option
         )
     if not rows.first:
         raise InputError(f"sheet {quoted(name)} is empty")
-    return with_remarks(sheet_table(rows, options, merged), cells.remarks, hidden_rows, hidden_columns)
+    return _with_remarks(sheet_table(rows, options, merged), cells.remarks, hidden_rows, hidden_columns)
 
 
 def _add_row(rows: SheetRows, row: Element, last: int, cells: Cells) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Annotated, Any, Literal, get_args
 
@@ -45,7 +45,7 @@ from clinclust.schema.field_types import (
 from clinclust.texts import did_you_mean, nearest
 
 Transform = Literal["log", "log1p", "sqrt"]
-_CHOICES = {
+CHOICES = {
     "role": ROLES,
     "likelihood": tuple(REGISTRY),
     "transform": get_args(Transform),
@@ -54,6 +54,7 @@ _CHOICES = {
     "thousands": get_args(ThousandsMark),
     "censored": get_args(Censored),
 }
+"""The words that a field accepts, by its name."""
 
 
 def _registered(name: str) -> str:
@@ -354,7 +355,7 @@ def _problems(error: ValidationError, fields: dict[str, object]) -> list[tuple[s
             meant.add(nearest(field, Feature.model_fields))
         elif found["type"] == "literal_error":
             given = found["input"]
-            known = f"must be one of {', '.join(_CHOICES[field])}, not {quoted(given)}"
+            known = f"must be one of {', '.join(CHOICES[field])}, not {quoted(given)}"
             problems.append((field, f"{known}.{_hint(field, given)}"))
         else:
             problems.append((field, found["msg"].removeprefix("Value error, ")))
@@ -367,7 +368,11 @@ def _problems(error: ValidationError, fields: dict[str, object]) -> list[tuple[s
             is_scale = isinstance(likelihood, str) and REGISTRY[likelihood].is_scale
             scale = {"levels", "trials", "minimum", "maximum"} if is_scale else set()
             problems += [
-                (of, rule) for of, rule in rules.by_field if of not in faulty and not (of in scale and faulty & scale)
+                (of, rule)
+                for of, rule in rules.by_field
+                if of not in faulty
+                and not (of in scale and faulty & scale)
+                and not (of == "synonyms" and "levels" in faulty)
             ]
     return problems
 
@@ -376,7 +381,7 @@ def _hint(field: str, given: object) -> str:
     if not isinstance(given, str):
         return ""
     meant = name_meant(given) if field == "likelihood" else None
-    return did_you_mean(given, _CHOICES[field]) if meant is None else f" Did you mean {meant!r}?"
+    return did_you_mean(given, CHOICES[field]) if meant is None else f" Did you mean {meant!r}?"
 
 
 OTHER_COLUMNS = ("error", "ignore")
@@ -546,20 +551,16 @@ def _out_of_bounds(feature: Feature, name: str, value: float | list[float]) -> P
         yield "prior", f"{name} must lie between {low:g} and {high:g}, not {outside[0]:g}"
 
 
-def problems_of_settings(title: object, missing_codes: object, other_columns: object, rows: object) -> list[str]:
+def problems_of_settings(settings: Mapping[str, object]) -> list[str]:
     """Return one sentence for each argument of a schema, other than features, that cannot be used."""
     problems = []
-    checks: tuple[tuple[str, Callable[[object], object], object], ...] = (
-        ("title", text, title),
-        ("missing_codes", codes, missing_codes),
-        ("rows", rows_of, rows),
-    )
-    for name, check, value in checks:
+    for name, check in (("title", text), ("missing_codes", codes), ("rows", rows_of)):
         try:
-            if value is not None or name == "missing_codes":
-                check(value)
+            if settings.get(name) is not None:
+                check(settings[name])
         except ValueError as error:
             problems.append(f"{name}: {error}")
+    other_columns = settings.get("other_columns", "error")
     if other_columns not in OTHER_COLUMNS:
         hint = did_you_mean(str(other_columns), OTHER_COLUMNS)
         problems.append(f"other_columns: must be error or ignore, not {quoted(other_columns)}.{hint}")

@@ -1,4 +1,4 @@
-"""`FeatureSchema`: its features, what is common to them, its view in a notebook, and ready schemas of instruments."""
+"""`FeatureSchema`: its features, its files, and ready schemas of instruments."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from html import escape
 from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,8 +22,8 @@ from clinclust.files.writing import write_text
 from clinclust.likelihoods.bernoulli import Bernoulli
 from clinclust.likelihoods.categorical import Categorical
 from clinclust.likelihoods.gaussian import Gaussian
+from clinclust.schema.excel import read_excel, write_excel
 from clinclust.schema.feature import Feature
-from clinclust.schema.pandera_schema import from_pandera, to_pandera
 from clinclust.schema.reading import PanderaExtras, SchemaContent, text_cells
 from clinclust.schema.validation import validate
 from clinclust.schema.yaml_files import read_yaml, with_roles, yaml_heading, yaml_text
@@ -50,12 +51,11 @@ def schema_of_instrument(name: str) -> str:
     return (_FOLDER / f"{name}.yaml").read_text(encoding="utf-8")
 
 
-# The HTML view of a schema in a notebook.
+# The parts of a view in a notebook.
 
 _SHORT = 40
 # Sets no colours, so that the table also suits a notebook with a dark theme.
 _CELL = "text-align: left; padding: 0.1em 0.8em 0.1em 0; vertical-align: top"
-_MOST_FEATURES = 60
 
 
 def block(title: str, *parts: str) -> str:
@@ -83,43 +83,6 @@ def _cell(text: str) -> str:
 
 def _text(text: str, width: int = 200) -> str:
     return escape(shortened(text, width))
-
-
-def schema_html(title: str | None, features: Sequence[Feature]) -> str:
-    """Return the features of a schema as an HTML table."""
-    rows = [
-        (
-            feature.name,
-            feature.label or "",
-            feature.role,
-            feature.likelihood or "",
-            _values(feature),
-            feature.unit or "",
-            feature.section or "",
-        )
-        for feature in features[:_MOST_FEATURES]
-    ]
-    left_out = len(features) - len(rows)
-    columns = ("Name", "Label", "Role", "Likelihood", "Values", "Unit", "Section")
-    # Leave out a column that is empty for every feature.
-    told = [place for place in range(len(columns)) if place < 1 or any(row[place] for row in rows)]
-    return block(
-        f"{title or 'Untitled schema'}: {len(features)} {'feature' if len(features) == 1 else 'features'}",
-        table([columns[place] for place in told], [[row[place] for place in told] for row in rows]),
-        paragraph(f"and {left_out} more") if left_out else "",
-    )
-
-
-def _values(feature: Feature) -> str:
-    if feature.levels is not None:
-        return ", ".join(feature.levels)
-    if feature.traits.is_scale and feature.n_trials is not None:
-        return f"{feature.lowest:g} to {feature.lowest + feature.n_trials:g}"
-    if feature.minimum is None and feature.maximum is None:
-        return ""
-    if feature.maximum is None:
-        return f"{feature.minimum:g} or more"
-    return f"up to {feature.maximum:g}" if feature.minimum is None else f"{feature.minimum:g} to {feature.maximum:g}"
 
 
 # The features of a cohort table, in order.
@@ -180,9 +143,6 @@ class FeatureSchema(SchemaContent):
         kinds = pd.Series([feature.likelihood or feature.role for feature in self.features]).value_counts(sort=False)
         summary = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
         return f"FeatureSchema({on_one_line(self.title or 'untitled')}: {len(self)} features; {summary})"
-
-    def _repr_html_(self) -> str:
-        return schema_html(self.title, self.features)
 
     def restricted_to(self, names: Iterable[str]) -> FeatureSchema:
         """Return a schema of only these features, in the order of this schema; it ignores all other columns.
@@ -320,6 +280,52 @@ class FeatureSchema(SchemaContent):
         features, settings = read_yaml(path_or_text)
         return cls(features, **settings)
 
+    def to_excel(self, path: str | os.PathLike[str], frame: pd.DataFrame | None = None) -> None:
+        """Write the schema as an Excel workbook: a row for each feature, with lists of the words to choose from.
+
+        Rows that a draft marked LOOK come first, at most ten, and in colour. A sheet explains each column and word.
+
+        Parameters
+        ----------
+        path : path of the workbook
+            An existing file is replaced.
+        frame : pandas.DataFrame, shape (N, any), optional
+            The table: the number of values, the share missing and frequent values are shown next to each feature.
+
+        Raises
+        ------
+        SchemaError
+            If the schema has what a workbook cannot hold, such as checks of pandera. The message lists all problems.
+        """
+        self.extras.refuse_yaml()
+        write_excel(self, Path(path), frame)
+
+    @classmethod
+    def from_excel(cls, path: str | os.PathLike[str]) -> FeatureSchema:
+        """Read a schema from a workbook that `to_excel` wrote, in any order of rows and columns.
+
+        Raises
+        ------
+        SchemaError
+            If the schema cannot be used. The message lists all problems with rows and cells.
+        InputError
+            If the file is no workbook.
+        FileNotFoundError
+            If the file does not exist.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import clinclust as cc
+        >>> schema = cc.FeatureSchema([cc.Feature(name="tremor", likelihood="bernoulli", levels=["no", "yes"])])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     schema.to_excel(f"{folder}/schema.xlsx")
+        ...     cc.FeatureSchema.from_excel(f"{folder}/schema.xlsx") == schema
+        True
+        """
+        features, settings = read_excel(Path(path))
+        return cls(features, **settings)
+
     @classmethod
     def of_instrument(cls, name: str) -> FeatureSchema:
         """Return the ready schema of an instrument, such as ``"phq9"``; ``clinclust schemas`` lists them.
@@ -390,6 +396,8 @@ class FeatureSchema(SchemaContent):
         >>> str(column.dtype), column.nullable, column.checks[0].statistics
         ('Int64', False, {'min_value': 0.0, 'max_value': 10.0, 'include_min': True, 'include_max': True})
         """
+        from clinclust.schema.pandera_schema import to_pandera
+
         return to_pandera(self)
 
     @classmethod
@@ -426,8 +434,31 @@ class FeatureSchema(SchemaContent):
         >>> schema["falls"].maximum, schema["falls"].complete
         (50.0, True)
         """
+        from clinclust.schema.pandera_schema import from_pandera
+
         features, settings = from_pandera(schema)
         return cls(features, **settings)
+
+
+SCHEMA_SUFFIXES = (".yaml", ".yml", ".xlsx")
+"""How the names of files end that `write_schema` writes."""
+
+
+def read_schema(path: Path) -> FeatureSchema:
+    """Read a schema from a file, an Excel workbook by its name or content, else YAML."""
+    is_excel = path.suffix.lower() == ".xlsx"
+    if not is_excel and path.is_file():
+        with path.open("rb") as file:
+            is_excel = file.read(4) == b"PK\x03\x04"
+    return FeatureSchema.from_excel(path) if is_excel else FeatureSchema.from_yaml(path)
+
+
+def write_schema(schema: FeatureSchema, path: Path, frame: pd.DataFrame | None = None) -> None:
+    """Write a schema to a file: an Excel workbook with what `frame` holds if its name ends in .xlsx, else YAML."""
+    if path.suffix.lower() == ".xlsx":
+        schema.to_excel(path, frame)
+    else:
+        schema.to_yaml(path)
 
 
 def schema_for_array(X: NDArray[Any]) -> FeatureSchema:

@@ -158,7 +158,7 @@ def text_cells(column: pd.Series, *, truth_as_number: bool = False) -> TextCells
         texts = [text(value) for value in column.cat.categories]
     elif _holds_text_only(column):
         codes, uniques = pd.factorize(column)
-        texts = [value.strip() for value in uniques.to_numpy(dtype=object)]
+        texts = [canonical_text(value) for value in uniques.to_numpy(dtype=object)]
     elif column.dtype == object:
         # 1, 1.0 and True are equal and have one hash, so convert them to text before the factorization.
         cells = [None if _is_missing(value) else text(value) for value in column]
@@ -363,6 +363,8 @@ def _censored(number: float, *, is_upper: bool, feature: Feature) -> float | Non
 
 # What a feature schema holds: the features in order, and what is said of the whole table.
 
+LOOK = "LOOK: "  # begins the lines of a comment that a person should decide
+
 
 @dataclass(frozen=True)
 class PanderaExtras:
@@ -432,7 +434,8 @@ class SchemaContent:
         if isinstance(features, str) or not isinstance(features, Iterable):
             raise SchemaError(f"features must be a list of Feature, not {type(features).__name__}")
         features = tuple(features)
-        problems = problems_of_settings(title, missing_codes, other_columns, rows)
+        settings = {"title": title, "missing_codes": missing_codes, "other_columns": other_columns, "rows": rows}
+        problems = problems_of_settings(settings)
         of_table = () if any(problem.startswith("missing_codes:") for problem in problems) else codes(missing_codes)
         problems += _problems(features, of_table)
         if problems:

@@ -16,15 +16,22 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.arrays import Whole
-from clinclust.data_frames import TABLE, in_pandas
+from clinclust.data_frames import TABLE, in_pandas, is_numbered
 from clinclust.errors import CohortError, CohortWarning, InputError
 from clinclust.files.cell_text import canonical_text, limited, number_of, quote_cell, shortened
 from clinclust.files.number_notation import BEYOND_A_LIMIT
 from clinclust.files.row_choice import N_SAMPLED, carry_rows_taken, drawn, one_row_of_each
 from clinclust.likelihoods import traits_of
 from clinclust.progress import Progress
-from clinclust.schema.pandera_schema import to_pandera
-from clinclust.schema.reading import Kind, Reading, SchemaContent, expectations, read_column, transform_limit
+from clinclust.schema.reading import (
+    Kind,
+    PanderaExtras,
+    Reading,
+    SchemaContent,
+    expectations,
+    read_column,
+    transform_limit,
+)
 from clinclust.texts import did_you_mean, on_one_line
 
 if TYPE_CHECKING:
@@ -222,14 +229,10 @@ def validate(schema: SchemaContent, frame: pd.DataFrame, *, warn: bool = True) -
     if not isinstance(frame, pd.DataFrame):
         raise TypeError(f"frame must be {TABLE}, not {type(frame).__name__}")
     refuse_unusable(frame)
-    typed, readings, errors = read_columns(schema, frame)
-    read = readings.items()
-    at_fault = [failure for name, column in read for failure in column_failures(schema[name], column, typed.index)]
-    at_fault += duplicate_identifiers([feature.name for feature in schema.ids], typed)
-    # A check of the user's own expects typed values, so its result for an unsound column has no meaning.
-    unsound = {None, *(failure.column for failure in at_fault)} if at_fault else set()
-    sound = [error for error in errors if getattr(error, "column_name", None) not in unsound]
-    failures = _failures_of_columns(schema, frame) + at_fault + [user_check_failure(error, typed) for error in sound]
+    if is_numbered(frame) and len(frame.columns) == len(schema):
+        frame = frame.set_axis(schema.names, axis="columns")
+    typed, readings = read_columns(schema, frame)
+    failures = _failures_of_columns(schema, frame) + _failures_of_cells(schema, typed, readings)
     if failures:
         order = {name: position for position, name in enumerate(schema.names)}
         failures.sort(key=lambda failure: order.get(failure.column, len(order)))
@@ -240,43 +243,56 @@ def validate(schema: SchemaContent, frame: pd.DataFrame, *, warn: bool = True) -
     return typed
 
 
-def read_columns(
-    schema: SchemaContent, frame: pd.DataFrame
-) -> tuple[pd.DataFrame, dict[str, Reading], list[SchemaError]]:
-    """Return the typed columns (missing where at fault), the reading of each, and errors of a user's own checks.
-
-    Only these and a user's own parsers need pandera, which takes ten times as long as reading a small table.
-    """
+def read_columns(schema: SchemaContent, frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, Reading]]:
+    """Return the typed columns (missing where at fault), and the reading of each; parsers of the user come first."""
     times = Counter(frame.columns)
     features = [feature for feature in schema if not feature.is_ignored and times[feature.name] == 1]
-    table = frame.copy(deep=False)
-    table.attrs = {}  # pandas copies them whenever a column is taken
-    readings: dict[str, Reading] = {}
-    errors: list[SchemaError] = []
-    if schema.extras.described():
+    bare = frame.copy(deep=False)
+    bare.attrs = {}  # pandas copies them whenever a column is taken
+    if parsers := {name: parsers for name, parsers in schema.extras.parsers.items() if times[name] == 1}:
         with _importing:
-            from pandera.config import ValidationDepth, config_context
-            from pandera.errors import SchemaErrors
+            import pandera.pandas as pa
+        columns = {name: pa.Column(parsers=parsers[name], nullable=True) for name in parsers}
+        bare = bare.assign(**pa.DataFrameSchema(columns).validate(bare[list(columns)]))
+    readings = {
+        feature.name: read_column(feature, schema.missing_codes_of(feature), bare[feature.name]) for feature in features
+    }
+    typed = {name: reading.typed for name, reading in readings.items()}
+    return pd.DataFrame(typed, index=frame.index, copy=False), readings
 
-            from clinclust.schema.pandera_parts import is_own
 
-        table = table[[feature.name for feature in features]]
-        compiled = to_pandera(schema, readings)  # its parsers fill in the readings
-        compiled.strict = False
-        for name in set(compiled.columns) - set(table.columns):
-            compiled.columns[name].required = False
-        if compiled.index is None:  # pandera finds failing rows by label, and labels may repeat
-            table = table.set_axis(pd.RangeIndex(len(table)), axis="index")
-        with config_context(validation_enabled=True, validation_depth=ValidationDepth.SCHEMA_AND_DATA):
-            try:
-                compiled.validate(table, lazy=True, inplace=True)
-            except SchemaErrors as found:
-                errors = [error for error in found.schema_errors if not is_own(error.check)]
-    else:
-        for feature in features:
-            readings[feature.name] = read_column(feature, schema.missing_codes_of(feature), table[feature.name])
-    columns = {name: reading.typed.set_axis(frame.index) for name, reading in readings.items()}
-    return pd.DataFrame(columns, index=frame.index, columns=list(columns), copy=False), readings, errors
+def _failures_of_cells(schema: SchemaContent, typed: pd.DataFrame, readings: Mapping[str, Reading]) -> list[Failure]:
+    failures = [
+        failure for name, reading in readings.items() for failure in column_failures(schema[name], reading, typed.index)
+    ]
+    failures += duplicate_identifiers([feature.name for feature in schema.ids], typed)
+    if schema.extras == PanderaExtras():
+        return failures
+    # A check of the user expects typed values, so its result for an unsound column has no meaning.
+    unsound = {failure.column for failure in failures}
+    return failures + [user_check_failure(error, typed) for error in _errors_of_checks(schema.extras, typed, unsound)]
+
+
+def _errors_of_checks(extras: PanderaExtras, typed: pd.DataFrame, unsound: set[str]) -> list[SchemaError]:
+    """Return the errors of the user's checks of sound columns, and of the table if all columns are sound."""
+    with _importing:
+        import pandera.pandas as pa
+        from pandera.config import ValidationDepth, config_context
+        from pandera.errors import SchemaErrors
+
+    sound = [name for name in typed if name not in unsound and name in {*extras.checks, *extras.unique}]
+    columns = {
+        name: pa.Column(checks=extras.checks.get(name), unique=name in extras.unique, nullable=True) for name in sound
+    }
+    compiled = pa.DataFrameSchema(columns, **({} if unsound else extras.frame))
+    if compiled.index is None:  # pandera finds failing rows by label, and labels may repeat
+        typed = typed.set_axis(pd.RangeIndex(len(typed)), axis="index")
+    with config_context(validation_enabled=True, validation_depth=ValidationDepth.SCHEMA_AND_DATA):
+        try:
+            compiled.validate(typed, lazy=True)
+        except SchemaErrors as errors:
+            return list(errors.schema_errors)
+    return []
 
 
 def refuse_unusable(frame: pd.DataFrame) -> None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 import re
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
@@ -179,196 +178,27 @@ def _printable(text: str) -> str:
     return "".join(character if character.isprintable() else " " for character in text)
 
 
-# Repairs of text that YAML cannot read.
-
-_TYPOGRAPHIC = re.compile(r"[“”„‟«»‘’‚‹›].*[“”„‟«»‘’‚‹›]", re.DOTALL)
-_STRAIGHT = str.maketrans(dict.fromkeys("“”„‟«»‘’‚‹›", ""))
-_QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'")
-_COMMA_ALONE = re.compile(r"(?P<key>decimal|thousands)\s*:\s*,")
-_NO_SPACE_IN_DASH = re.compile(r"\s*-[^\s-]")
-_TWO_COLONS = re.compile(r"(?P<key>[\w ]+?)\s*:\s+(?P<text>[^\"'\[{][^,}\]]*:(?:\s[^,}\]]*|$))")
-_STARTS = re.compile(r"(?:[:,\[{]|^\s*-)\s*(?P<text>[%@`|>&*!?][^,\]}]*)")
-_BRACKET_INSIDE = re.compile(r"[{,]\s*\w+\s*:\s+(?P<text>[^\s\"'\[{,:#][^,:\[\]{}]*[\[{][^,]*[\]}](?=\s*[,}]))")
-_AFTER_QUOTES = re.compile(r"(?P<text>(?P<mark>['\"])(?:(?!(?P=mark)).)*(?P=mark)\s*[^\s,:\]}#].*)")
-_KEYS = "|".join(Feature.model_fields)
-_WHYS = (
-    (_STARTS, "begins with a sign that means something else in YAML"),
-    (_TWO_COLONS, "holds a colon and a space"),
-    (_BRACKET_INSIDE, "holds a bracket"),
-)
-_NO_COMMA = re.compile(
-    rf"[{{,]\s*(?P<key>\w+)\s*:\s+(?P<value>[^\s\"'\[{{,:;][^\"'\[{{,:;]*?|\"\"|\[[^\]]*\])"
-    rf"(?P<gap>\s*;\s*|\s+)(?P<next>{_KEYS})\s*:(?=\s)"
-)
-_LONGEST_LINE = 1000
-_CLOSED_BY = {"[": "]", "{": "}"}
-
-
-def typographic_quotes(text: str) -> str | None:
-    """Return the text without enclosing typographic quotes; None if it has none."""
-    return text.translate(_STRAIGHT).strip() if _TYPOGRAPHIC.fullmatch(text.strip()) else None
-
-
-def with_odd_spaces(text: str) -> int | None:
-    """Return the first line, from 1, that begins with spaces that YAML takes for letters, or None."""
-    found = re.search(r"^[ ]*[\u00a0\u2000-\u200b\u202f\u3000]", text, re.MULTILINE)
-    return text[: found.start()].count("\n") + 1 if found else None
-
-
-def said_of_lone_key(key: str) -> str:
-    """Return what is wrong with a word between commas that has no colon: a part of a text, or of a number."""
-    shown = shortened(key)
-    if ":" in key:
-        return f"{shown!r} has no space after its colon: write {': '.join(shown.split(':', 1))}"
-    return (
-        f"{shown!r} is between commas without a key: write a text with a comma in quotes, such as "
-        '"Pain, at night", and a number has a decimal point, such as 0.5'
-    )
-
-
-def repair_of(error: yaml.MarkedYAMLError, text: str) -> tuple[int, str]:
-    """Return the line at fault in a document, from 1, and a sentence on the repair."""
-    lines = text.split("\n")
-    marks = [mark.line for mark in (error.problem_mark, error.context_mark) if mark is not None] or [0]
-    at = min(marks[0], len(lines) - 1)
-    begun = min(marks[-1], at)
-    for line in dict.fromkeys((at, begun, max(at - 1, 0))):
-        said = _said_of_line(lines[line])
-        if said is not None:
-            return line + 1, said
-    for first in (begun, 0):
-        opened = _never_closed(lines[first : at + 1])
-        if opened is not None:
-            return first + opened[0] + 1, opened[1]
-    return at + 1, _said_of_dash(lines, at) or _said_of_structure(str(error.problem or error.context), lines[at])
-
-
-def _said_of_line(line: str) -> str | None:
-    if len(line) > _LONGEST_LINE:  # the patterns take time that grows with its square
-        return None
-    if line.lstrip().startswith("#"):  # a comment
-        return None
-    outside = _QUOTED.sub('""', line)
-    if "\t" in line:
-        return "the line holds a tab, which YAML does not allow there: write spaces"
-    comma = _COMMA_ALONE.search(outside)
-    if comma:
-        return f'{comma["key"]}: a comma alone means nothing in YAML: write {comma["key"]}: ","'
-    if _NO_SPACE_IN_DASH.match(outside) and not outside.strip().startswith("---"):
-        return "there is no space after the -: write `- ` before each feature or level"
-    if lacking := _NO_COMMA.search(outside):
-        return _said_of_comma(lacking)
-    for pattern, why in _WHYS:
-        if found := pattern.search(outside):
-            return f"{_written(found['text'])} {why}: write it in quotes: {_in_quotes(found['text'])}"
-    found = _AFTER_QUOTES.search(line)
-    if found:
-        return (
-            f"a text goes on after its quotes, or holds quotes ({_written(found['text'])}): write the whole "
-            'text in quotes of the other kind, such as \'the "bad" day\' or "patient\'s view"'
-        )
-    return None
-
-
-def _said_of_comma(found: re.Match[str]) -> str:
-    value = found["value"] if found["value"][0] not in '"[' else "..."
-    before, after = f"{found['key']}: {value.strip()}", f"{found['next']}:"
-    between = "a semicolon" if ";" in found["gap"] else "no comma"
-    return f"there is {between} between {_written(before)} and {_written(after)}: write {before}, {after}"
-
-
-def _written(text: str) -> str:
-    return repr(shortened(text.strip()))
-
-
-def _in_quotes(text: str) -> str:
-    shown = shortened(text.strip())
-    return f"'{shown}'" if '"' in shown or "\\" in shown else f'"{shown}"'
-
-
-@dataclass
-class _Open:
-    """An open bracket or quote: its sign, its line, and whether a comment follows."""
-
-    sign: str
-    line: int
-    is_cut: bool = False
-
-
-def _never_closed(lines: list[str]) -> tuple[int, str] | None:
-    """Return the line, from 0, of a bracket or quote that is not closed, and the repair; or None."""
-    opened: list[_Open] = []
-    for number, line in enumerate(lines):
-        before = ","  # the last sign that is no space: only after some signs does a text begin
-        for at, sign in enumerate(line):
-            in_quotes = opened and opened[-1].sign in "'\""
-            if in_quotes:
-                if sign == opened[-1].sign and line[at - 1] != "\\":
-                    opened.pop()
-            elif sign == "#" and (at == 0 or line[at - 1] in " ["):
-                opened = [replace(each, is_cut=True) if each.line == number else each for each in opened]
-                break
-            elif sign in "[{'\"" and before in ":,[{-":
-                opened.append(_Open(sign, number))
-            elif sign in "]}" and opened:
-                if sign != _CLOSED_BY[opened[-1].sign]:
-                    return number, _not_closed(opened[-1])
-                opened.pop()
-            before = before if sign == " " else sign
-    return (opened[-1].line, _not_closed(opened[-1])) if opened else None
-
-
-def _not_closed(opened: _Open) -> str:
-    if opened.sign in _CLOSED_BY:
-        said = f"the {opened.sign} that opens here is not closed: write {_CLOSED_BY[opened.sign]} where it ends"
-        return f"{said}; texts with a # stand in quotes, because it begins a comment" if opened.is_cut else said
-    return f"the text that opens with {opened.sign} here is not closed: write {opened.sign} at its end"
-
-
-def _said_of_dash(lines: list[str], at: int) -> str | None:
-    line = lines[at]
-    above = next((each for each in reversed(lines[:at]) if each.lstrip().startswith("- ")), None)
-    if above is None or not line.lstrip().startswith("- "):
-        return None
-    found, wanted = (len(each) - len(each.lstrip(" ")) for each in (line, above))
-    if found == wanted:
-        return None
-    return (
-        f"the - is behind {found} space{'' if found == 1 else 's'}, and the one above it behind {wanted}: write "
-        f"{wanted} before it, as before each feature"
-    )
-
-
-def _said_of_structure(problem: str, line: str) -> str:
-    if line.strip().startswith(("---", "...")):
-        return "a second document begins here, and a schema is one: delete this line and what follows"
-    if "simple key" in problem or "expected ':'" in problem or "expected key" in problem:
-        return "this is not `key: value`: write a key, a colon, a space and its value"
-    if "mapping values" in problem or "indicator" in problem:
-        return "the line does not stand below the one above it: keys of one feature begin in the same column"
-    return (
-        f"this is not valid YAML ({problem}): compare it with a line that a draft wrote, and put texts with signs such "
-        'as : # , [ ] { } in quotes: "..."'
-    )
-
-
 # Read a feature schema from YAML; unknown keys, repeated keys and ambiguous values are errors.
 
 _Loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 _DEEPEST = 8  # levels of nested collections; a valid schema has at most five
 _LARGEST = 10 * 2**20  # bytes of a file: a hundred thousand features
+_LONGEST_NAME, _LONGEST_PATH = 255, 4096  # bytes of a file name and of a path, on most systems
 _FREE_OF_QUOTES = (
     *("role", "likelihood", "transform", "contrast", "trials", "minimum", "maximum", "spike", "limit", "complete"),
     "prior",
+    "trends",
 )
-NO_VALUE = "there is no value"
+_QUOTE_IT = 'texts with signs such as : # , [ ] { } % are in quotes: "Pain, worst"'
+_OF_A_LONE_KEY = " Texts with a comma are in quotes, numbers have a decimal point, and a space follows a colon."
+_NO_VALUE = "there is no value; leave the key out, or write the value in quotes"
 
 Entries = dict[str, tuple[yaml.Node, yaml.Node]]
 """The key and the value nodes of a mapping, by key."""
 
 
-class Problems(list[tuple[int, str]]):
-    """The problems found so far, each as (line number, sentence)."""
+class _Problems(list[tuple[int, str]]):
+    """Problems, each as (line number, sentence)."""
 
     def add(self, node: yaml.Node, sentence: str) -> None:
         """Add a problem at the line of a node."""
@@ -376,12 +206,12 @@ class Problems(list[tuple[int, str]]):
 
     def error(self) -> SchemaError:
         """Return the error that lists all problems by line."""
-        return SchemaError([f"line {line}: {sentence}" for line, sentence in sorted(self, key=lambda found: found[0])])
+        ordered = sorted(self, key=lambda problem: problem[0])
+        return SchemaError([f"line {line}: {sentence}" for line, sentence in ordered])
 
 
-def text_of(path: str | os.PathLike[str]) -> str:
+def _read_text(path: Path) -> str:
     """Return the text of a schema file; SchemaError if it is not UTF-8, or too large."""
-    path = Path(path)
     if check_readable(path, may_be_empty=True) > _LARGEST:
         raise SchemaError("line 1: the file is larger than 10 MB, which no schema is; is it the table?")
     content = path.read_bytes()
@@ -392,14 +222,8 @@ def text_of(path: str | os.PathLike[str]) -> str:
         raise SchemaError(f"line {line}: the file is not UTF-8 text; save it as UTF-8") from None
 
 
-def compose(text: str) -> yaml.Node | None:
+def _compose(text: str) -> yaml.Node | None:
     """Parse the text into nodes. Anchors, aliases, tags and deep nesting raise SchemaError."""
-    odd = with_odd_spaces(text)
-    if odd is not None:
-        raise SchemaError(
-            f"line {odd}: the line begins with spaces from a web page or word processor, which are none in YAML: type "
-            "plain spaces"
-        )
     try:
         depth = 0
         for event in yaml.parse(text, Loader=_Loader):
@@ -415,23 +239,34 @@ def compose(text: str) -> yaml.Node | None:
                 raise SchemaError(f"line {line}: lists and mappings are nested too deeply")
         root: yaml.Node | None = yaml.compose(text, Loader=_Loader)
     except yaml.MarkedYAMLError as error:
-        line, said = repair_of(error, text)
-        raise SchemaError(f"line {line}: {said}") from None
+        raise SchemaError(_describe_error(error, text.split("\n"))) from None
     except (yaml.YAMLError, UnicodeEncodeError) as error:
         line = text[: getattr(error, "position", 0)].count("\n") + 1
         raise SchemaError(f"line {line}: the text holds a character that YAML does not allow") from None
     return root
 
 
-def mapping(node: yaml.MappingNode, known: tuple[str, ...], context: str, problems: Problems) -> Entries:
+def _describe_error(error: yaml.MarkedYAMLError, lines: Sequence[str]) -> str:
+    """Return the message of PyYAML with the line at fault, and what to write."""
+    marks = [mark.line for mark in (error.problem_mark, error.context_mark) if mark is not None] or [0]
+    is_open = re.search("flow|quoted", error.context or "") is not None  # what opens on the line of the context
+    at = min(marks[-1] if is_open else marks[0], len(lines) - 1)
+    while at > 0 and not lines[at].strip():
+        at -= 1
+    repair = "write spaces in the place of the tab" if "\t" in lines[at] else _QUOTE_IT
+    return (
+        f"line {at + 1}: this is not YAML ({error.problem}): {quoted(lines[at].strip())}. Features begin in the same "
+        f"column, brackets and quotes are closed, and {repair}"
+    )
+
+
+def _read_entries(node: yaml.MappingNode, known: Iterable[str], context: str, problems: _Problems) -> Entries:
     """Return the entries of a mapping by key; record repeated keys and, unless `known` is empty, unknown ones."""
     entries: Entries = {}
     for key_node, value_node in node.value:
         key = key_node.value
         if not isinstance(key_node, yaml.ScalarNode):
             problems.add(key_node, f"{context}a key must be a single word")
-        elif _is_lone(key_node, value_node):
-            problems.add(key_node, f"{context}{said_of_lone_key(key)}")
         elif key in entries:
             problems.add(key_node, f"{context}{shortened(key)}: the key is given twice")
         elif known and key not in known:
@@ -441,40 +276,23 @@ def mapping(node: yaml.MappingNode, known: tuple[str, ...], context: str, proble
     return entries
 
 
-def _is_lone(key: yaml.Node, value: yaml.Node) -> bool:
-    is_empty = isinstance(value, yaml.ScalarNode) and value.value == "" and value.style not in ("'", '"')
-    return is_empty and key.end_mark.index == value.start_mark.index
-
-
-def plain(node: yaml.Node, context: str, problems: Problems) -> object:
+def _read_node(node: yaml.Node, context: str, problems: _Problems) -> object:
     """Return a node as text, lists and dicts; record unquoted text that YAML would not read as text."""
     key = context.rpartition(": ")[2]
     if isinstance(node, yaml.SequenceNode):
-        return [plain(item, context, problems) for item in node.value]
+        return [_read_node(item, context, problems) for item in node.value]
     if isinstance(node, yaml.MappingNode):
-        entries = mapping(node, (), f"{context}: ", problems)
-        return {name: plain(value, context, problems) for name, (_, value) in entries.items()}
-    node = cast("yaml.ScalarNode", node)
-    text: str = node.value
-    is_plain = node.style not in ("'", '"', "|", ">")
-    if is_plain and key not in _FREE_OF_QUOTES:
-        misread, shown = misread_as(text), shortened(text)
-        straight = typographic_quotes(text)
+        entries = _read_entries(node, (), f"{context}: ", problems)
+        inside = {"trends": "rows: trends"} if context == "rows" else {}  # numbers that a reading of the table wrote
+        return {name: _read_node(value, inside.get(name, context), problems) for name, (_, value) in entries.items()}
+    text = str(node.value)
+    if getattr(node, "style", None) not in ("'", '"', "|", ">") and key not in _FREE_OF_QUOTES:
+        kind, shown = misread_as(text), shortened(text)
         if text == "":
-            problems.add(node, f"{context}: {_no_value(key)}")
-        elif straight is not None:
-            problems.add(
-                node, f'{context}: {shown} is in the quotes of a word processor; write straight ones: "{straight}"'
-            )
-        elif misread and not (key == "missing_codes" and _is_ordinary_number(text)):
-            problems.add(node, f'{context}: YAML reads {shown} as {misread}; write it in quotes: "{shown}"')
+            problems.add(node, f"{context}: {_NO_VALUE}")
+        elif kind and not (key == "missing_codes" and _is_ordinary_number(text)):
+            problems.add(node, f'{context}: YAML reads {shown} as {kind}; write it in quotes: "{shown}"')
     return text
-
-
-def _no_value(key: str) -> str:
-    if key in ("decimal", "thousands"):
-        return f'{NO_VALUE}; write the comma in quotes: {key}: ","'
-    return f'{NO_VALUE}; leave the key out, or write "" for an empty text'
 
 
 def _is_ordinary_number(text: str) -> bool:
@@ -489,22 +307,25 @@ _TOP_KEYS = ("clinclust", "title", "missing_codes", "other_columns", "rows", "fe
 def read_yaml(path_or_text: str | os.PathLike[str]) -> tuple[list[Feature], dict[str, Any]]:
     """Return the features, and the other arguments of `FeatureSchema` (see `FeatureSchema.from_yaml`)."""
     if isinstance(path_or_text, str) and _looks_like_yaml(path_or_text):
-        return _schema_of(path_or_text)
+        return _read_schema(path_or_text)
     try:
-        return _schema_of(text_of(path_or_text))
+        return _read_schema(_read_text(Path(path_or_text)))
     except SchemaError as error:
         raise SchemaError(list(error.problems), shown_name(Path(path_or_text))) from None
 
 
 def _looks_like_yaml(text: str) -> bool:
-    return "\n" in text or not text.strip() or ": " in text or text.lstrip().startswith(("{", "["))
+    encoded = text.encode(errors="replace")
+    is_path = len(encoded) <= _LONGEST_PATH and max(map(len, re.split(rb"[/\\]", encoded))) <= _LONGEST_NAME
+    is_yaml = "\n" in text or not text.strip() or ": " in text or text.lstrip().startswith(("{", "["))
+    return is_yaml or not is_path
 
 
-def _schema_of(text: str) -> tuple[list[Feature], dict[str, Any]]:
-    problems = Problems()
-    top = _top(text, problems)
-    settings = _settings(top, problems)
-    features = _features(top, problems)
+def _read_schema(text: str) -> tuple[list[Feature], dict[str, Any]]:
+    problems = _Problems()
+    top = _read_top(text, problems)
+    settings = _read_settings(top, problems)
+    features = _read_features(top, problems)
     nodes = {feature.name: node for feature, node in features}
     for name, sentence in problems_among([feature for feature, _ in features], settings.get("missing_codes", [""])):
         problems.add(nodes[name], f"{shortened(name)}: {sentence}")
@@ -513,31 +334,26 @@ def _schema_of(text: str) -> tuple[list[Feature], dict[str, Any]]:
     return [feature for feature, _ in features], settings
 
 
-def _settings(top: Entries, problems: Problems) -> dict[str, Any]:
-    found_before = len(problems)
-    settings = {
-        key: plain(node, key, problems) for key, (_, node) in top.items() if key not in ("features", "clinclust")
-    }
-    told = {line for line, _ in problems[found_before:]}
-    for problem in problems_of_settings(
-        settings.get("title"),
-        settings.get("missing_codes", [""]),
-        settings.get("other_columns", "error"),
-        settings.get("rows"),
-    ):
+def _read_settings(top: Entries, problems: _Problems) -> dict[str, Any]:
+    of_values = _Problems()
+    arguments = {key: node for key, (_, node) in top.items() if key not in ("features", "clinclust")}
+    settings = {key: _read_node(node, key, of_values) for key, node in arguments.items()}
+    problems += of_values
+    lines = {line for line, _ in of_values}
+    for problem in problems_of_settings(settings):
         node = top[problem.partition(":")[0]][0]
-        if node.start_mark.line + 1 not in told:  # once is enough
+        if node.start_mark.line + 1 not in lines:  # once is enough
             problems.add(node, problem)
     return settings
 
 
-def _top(text: str, problems: Problems) -> Entries:
-    root = compose(text)
+def _read_top(text: str, problems: _Problems) -> Entries:
+    root = _compose(text)
     if root is None:
         raise SchemaError("line 1: the schema is empty; it must begin with `clinclust: 1` and list `features`")
     if not isinstance(root, yaml.MappingNode):
         raise SchemaError("line 1: a schema is a mapping that begins with `clinclust: 1`, not a list or a single value")
-    top = mapping(root, _TOP_KEYS, "", problems)
+    top = _read_entries(root, _TOP_KEYS, "", problems)
     if "clinclust" not in top:
         problems.append((1, f"`clinclust: {FORMAT_VERSION}`, the version of the format, is missing"))
     else:
@@ -549,27 +365,22 @@ def _top(text: str, problems: Problems) -> Entries:
     return top
 
 
-def _features(top: Entries, problems: Problems) -> list[tuple[Feature, yaml.Node]]:
+def _read_features(top: Entries, problems: _Problems) -> list[tuple[Feature, yaml.Node]]:
     if "features" not in top:
         return []
     node = top["features"][1]
     if not isinstance(node, yaml.SequenceNode) or not node.value:
         problems.add(node, "features: must be a list of features, each such as `- {name: age, likelihood: gaussian}`")
         return []
-    for item, name in _repeated(node.value):
-        problems.add(item, f"{shortened(name)}: {TWICE}")
-    features = ((_feature(item, problems), item) for item in node.value)
-    return [(feature, item) for feature, item in features if feature is not None]
-
-
-def _repeated(items: list[yaml.Node]) -> Iterator[tuple[yaml.Node, str]]:
-    seen: set[str] = set()
-    for item in items:
+    features, names = [], set[str]()
+    for item in node.value:
         name = _declared_name(item)
-        if name in seen:
-            yield item, name
-        if name:
-            seen.add(name)
+        if name in names:
+            problems.add(item, f"{shortened(name)}: {TWICE}")
+        names.update([name] if name else [])
+        feature = _read_feature(item, name, problems)
+        features += [] if feature is None else [(feature, item)]
+    return features
 
 
 def _declared_name(node: yaml.Node) -> str:
@@ -578,27 +389,30 @@ def _declared_name(node: yaml.Node) -> str:
     return name if isinstance(name, str) else ""
 
 
-def _feature(node: yaml.Node, problems: Problems) -> Feature | None:
+def _read_feature(node: yaml.Node, name: str, problems: _Problems) -> Feature | None:
     if not isinstance(node, yaml.MappingNode):
         problems.add(node, "a feature is a mapping such as {name: age, likelihood: gaussian}")
         return None
-    name = _declared_name(node)
     context = f"{shortened(name)}: " if name else ""
-    found_before = len(problems)
-    entries = mapping(node, (), context, problems)
-    fields = {
-        # Of an unknown key, its name is what is wrong.
-        key: plain(value, f"{context}{key}", problems if key in Feature.model_fields else Problems())
-        for key, (_, value) in entries.items()
-    }
+    n_before = len(problems)
+    entries = _read_entries(node, (), context, problems)
+    fields: dict[str, object] = {}
+    faulty: set[str | None] = set()
+    for key, (_, value) in entries.items():
+        of_value = _Problems()
+        fields[key] = _read_node(value, f"{context}{key}", of_value)
+        if of_value and key in Feature.model_fields:  # of an unknown key, its name is what is wrong
+            problems += of_value
+            faulty.add(key)
     try:
         feature = Feature(**fields)
     except FeatureError as error:
-        told = [sentence for _, sentence in problems[found_before:] if NO_VALUE in sentence]
         for field, sentence in error.by_field:
-            if field and any(each.startswith(f"{context}{shortened(field)}: ") for each in told):
-                continue  # once is enough
-            at = entries[field][0] if field in entries else node
-            problems.add(at, f"{context}{shortened(field)}: {sentence}" if field else f"{context}{sentence}")
+            if field not in faulty:  # once is enough
+                key_node, value = entries.get(field or "", (node, node))
+                is_lone = field not in Feature.model_fields and value.value == ""
+                hint = _OF_A_LONE_KEY if is_lone else ""
+                about = f"{shortened(field)}: " if field else ""
+                problems.add(key_node, f"{context}{about}{sentence}{hint}")
         return None
-    return feature if len(problems) == found_before else None
+    return feature if len(problems) == n_before else None

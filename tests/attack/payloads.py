@@ -258,18 +258,16 @@ def _in_csv(text):
 def _in_schema(made, folder):
     _, schema, *_ = made
     schema.to_yaml(folder / "s.yaml")
-    if cc.FeatureSchema.from_yaml(folder / "s.yaml") != schema:
+    schema.to_excel(folder / "s.xlsx")
+    read = (cc.FeatureSchema.from_yaml(folder / "s.yaml"), cc.FeatureSchema.from_excel(folder / "s.xlsx"))
+    if read != (schema, schema):
         return "another schema came back"
     yaml.safe_load((folder / "s.yaml").read_text(encoding="utf-8"))
     return None
 
 
 def _in_notebook(made, folder):
-    _, schema, _, _, table = made
-    for text in (schema._repr_html_(), table._repr_html_()):
-        if fault := _in_html(text):
-            return fault
-    return None
+    return _in_html(made[-1]._repr_html_())
 
 
 def _in_figure(made, folder):

@@ -40,6 +40,20 @@ def test_a_schema_next_to_the_table_is_used_and_kept(here, run):
     assert "[c]" in Path("here/subtypes.html").read_text(encoding="utf-8")
 
 
+def test_a_schema_in_excel_is_drafted_used_and_checked_like_yaml(here, run, must_refuse):
+    run("draft cohort.csv --out drafted.xlsx")
+    run("draft cohort.csv --out drafted.yaml")
+    schema = FeatureSchema.from_excel("drafted.xlsx")
+    assert schema == FeatureSchema.from_yaml("drafted.yaml")
+    plain, excel = (run(f"check cohort.csv --schema drafted.{kind}").out for kind in ("yaml", "xlsx"))
+    assert plain.replace("yaml", "xlsx") == excel
+    run(f"{START} --schema drafted.xlsx --out here")
+    assert MAPDP.load("here").schema_ == schema
+    must_refuse("start cohort.csv --schema cohort.csv", naming="--schema .xlsx")
+    Path("drafted.yaml").write_bytes(Path("drafted.xlsx").read_bytes())  # known by its content
+    assert run("check cohort.csv --schema drafted.yaml").out == plain
+
+
 def test_results_are_those_of_fit_with_the_same_options_and_are_not_replaced(here, run, must_refuse):
     Path("cohort.yaml").write_text(SCHEMA, encoding="utf-8")
     run(f"{START} {SEED} 3")

@@ -146,7 +146,7 @@ def test_a_draft_that_fails_in_all_columns_is_valid(frame):
         (pd.DataFrame(), "at least one row"),
         (pd.DataFrame(index=range(3)), "at least one column"),
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), "one column of this name"),
-        (pd.DataFrame([[1, 2]]), "a column name that is text"),
+        (pd.DataFrame([[1, 2]], columns=[1, 5]), "a column name that is text"),
         (pd.DataFrame([[1]], columns=[" "]), "a column name that is text"),
     ]
 )

@@ -12,39 +12,114 @@ rng = np.random.default_rng(0)
 FEATURE = {"gait": rng.normal(1.1, 0.2, N).round(2), "sex": rng.choice(["f", "m"], N)}
 TWO = rng.integers(0, 2, N)
 DAYS = rng.integers(3, 900, N)
+UNEVEN = rng.permutation(np.arange(N) < 45).astype(int) + 1  # no allocation makes such groups
 
 
 def role_of(name, cells, **others):
     return draft_schema(pd.DataFrame({**FEATURE, **others, name: cells}))[name].role
 
 
-@scored(
-    [
-        *((name, "arm") for name in ("trt", "Randomization", "treatment_group", "study arm", "Randomisierung")),
-        *(
-            (name, "outcome")
-            for name in ("death", "Died", "status", "relapse", "os_event", "fustat", "pgstat", "target")
-        ),
-        *((name, "site") for name in ("center", "Hospital", "study_site", "Zentrum")),
-        *((name, "cluster") for name in ("prior_treatment", "smoking_status", "marital_status", "hours_at_school")),
-        *(
-            (name, "cluster")
-            for name in ("death_anxiety", "family_history_death", "prior_relapse", "life_events_score")
-        ),
-    ]
-)
+ROLES_OF_TWO_VALUES = {
+    "arm": ["trt", "Randomization", "treatment_group", "study arm", "Randomisierung", "tratamiento", "braccio"],
+    "outcome": [
+        *("death", "Died", "status", "relapse", "os_event", "fustat", "target", "DSS_STATUS", "VITAL_STATUS", "dead"),
+        *("NEW_TUMOR_EVENT_AFTER_INITIAL_TREATMENT", "desenlace", "exitus", "\u00d3bito", "\u8f6c\u5f52", "Verstorben"),
+        *("readmission_30d", "hospital_mortality", "icu_death", "d\u00e9c\u00e8s", "censdead", "cause_of_death"),
+    ],
+    "site": ["center", "Hospital", "study_site", "Zentrum", "investigator_id", "interviewer", "psu", "strata"],
+    "describe": [
+        "diagnosis",
+        "true_class",
+        "Gruppe",
+        "subtype",
+        "Phenotype",
+        "final_diagnosis",
+        "species",
+        "diagn\u00f3stico",
+    ],
+    "cluster": [
+        *("prior_treatment", "smoking_status", "marital_status", "hours_at_school", "student_status", "HIV_status"),
+        *("menopausal_status", "death_anxiety", "family_history_death", "prior_relapse", "life_events_score"),
+        *("blood_group", "age_group", "mother_deceased", "urban", "mortality_risk", "weight_class"),
+    ],
+}
+ROLES_OF_NUMBERS = {
+    "time": [
+        *("time", "futime", "survTime", "rfstime", "time to death", "OS", "follow_up", "survivaltime", "days_to_event"),
+        *("OS_MONTHS", "length_of_stay", "seguimiento", "\u968f\u8bbf\u65f6\u95f4", "date_of_birth", "DT_NOTIFIC"),
+    ],
+    "site": ["res_zip", "postcode", "municipality_code", "sampling_weight", "survey_weights", "weights"],
+    "cluster": ["age", "disease_duration", "years_of_school", "weight", "TAG", "lab1", "unit3", "timed_walk"],
+}
+
+
+def cases_of(roles):
+    return [(name, role) for role, names in roles.items() for name in names]
+
+
+@scored(cases_of(ROLES_OF_TWO_VALUES))
 def test_names_say_why_a_column_of_two_values_forms_no_subtypes(name, role):
-    assert role_of(name, TWO) == role
+    assert role_of(name, UNEVEN) == role
+
+
+@scored(cases_of(ROLES_OF_NUMBERS))
+def test_names_say_which_numbers_are_times_places_and_weights(name, role):
+    assert role_of(name, DAYS) == role
 
 
 @scored(
     [
-        *((name, "time") for name in ("time", "futime", "survTime", "rfstime", "time to death", "OS", "follow_up")),
-        *((name, "cluster") for name in ("age", "disease_duration", "years_of_school", "weight")),
+        ("SEQN EOSSTT DTHADY LDDTHELD TRTSDT DMDY USUBJID SITEID", "outcome time outcome time time"),
+        ("NU_IDADE CS_SEXO EVOLUCAO CO_MUN_RES SEM_NOT", "outcome site time"),
+        ("edad sexo evolucion fecha municipio", "outcome time site"),
+        ("alter geschlecht tod ort", "outcome site"),
+        ("age sex tod x", "cluster"),
     ]
 )
-def test_names_say_which_numbers_are_times_of_follow_up(name, role):
-    assert role_of(name, DAYS) == role
+def test_short_words_count_in_tables_of_their_language_only(names, expected):
+    names, expected = names.split(), expected.split()
+    many = {"TRTSDT", "DMDY", "DTHADY", "LDDTHELD", "fecha"}
+    cells = {
+        name: DAYS if name in many else rng.choice([11, 12, 14, 15, 19], N, p=[0.4, 0.2, 0.2, 0.1, 0.1])
+        for name in names
+    }
+    schema = draft_schema(pd.DataFrame({**FEATURE, **cells}))
+    first = {"SEQN": 1, "NU_IDADE": 2}.get(names[0], 2)
+    assert [schema[name].role for name in names[first : first + len(expected)]] == expected
+
+
+def test_years_months_and_weeks_of_the_calendar_are_times_and_durations_are_none():
+    cells = {
+        "year": rng.integers(2015, 2020, N),
+        "dxyr": rng.integers(1980, 1999, N),
+        "seen": rng.integers(2001, 2012, N),
+        "epi_week": rng.integers(1, 53, N),
+        "month_of_admission": rng.integers(1, 13, N),
+    }
+    features = {"gestational_week": rng.integers(24, 42, N), "calories": rng.integers(1000, 3000, N)}
+    schema = draft_schema(pd.DataFrame({**FEATURE, **cells, **features}))
+    assert {schema[name].role for name in cells} == {"time"}
+    assert {schema[name].role for name in features} == {"cluster"}
+
+
+def test_measurements_called_like_sites_and_numbered_outcomes_are_measurements():
+    kinds = [rng.normal(5, 1, (N, 20)).round(2), rng.poisson(3, (N, 20)), rng.integers(0, 2, (N, 20))]
+    cells = {f"m{k}x": kinds[k % 3][:, k // 3] for k in range(60)}
+    cells |= {
+        f"{word}{k}": rng.normal(5, 1, N).round(2) for word in ("lab", "unit", "ward", "batch", "y") for k in (1, 2)
+    }
+    schema = draft_schema(pd.DataFrame({**FEATURE, **cells}))
+    assert {schema[name].role for name in cells} == {"cluster"}
+
+
+def test_years_of_an_exposure_are_no_time_to_its_status():
+    smoker = rng.integers(0, 2, N)
+    schema = draft_schema(
+        pd.DataFrame({**FEATURE, "smoking_status": smoker, "smoking_years": smoker * rng.integers(1, 40, N)})
+    )
+    assert {"time", "outcome"}.isdisjoint(schema[name].role for name in ("smoking_status", "smoking_years"))
+    raised = pd.DataFrame({**FEATURE, "ca125": DAYS, "ca125_status": (DAYS > 300).astype(int)})
+    assert draft_schema(raised)["ca125"].role == "cluster"
 
 
 @scored(
@@ -52,6 +127,9 @@ def test_names_say_which_numbers_are_times_of_follow_up(name, role):
         (["placebo", "drug"], "arm"),
         (["usual care", "exercise", "both"], "arm"),
         (["alive", "dead", "lost"], "outcome"),
+        (["1:DECEASED", "0:LIVING"], "outcome"),
+        (["cura", "óbito"], "outcome"),
+        (["COMPLETED", "DISCONTINUED"], "outcome"),
         (["mild", "severe"], "cluster"),
     ]
 )
@@ -69,7 +147,7 @@ def test_the_label_of_a_file_counts_like_the_name():
 
 def test_groups_of_equal_size_are_arms_and_others_are_not():
     assert role_of("group", [1, 2] * (N // 2)) == "arm"
-    assert role_of("group", [1] * 30 + [2] * (N - 30)) == "cluster"
+    assert role_of("group", [1] * 30 + [2] * (N - 30)) == "describe"
     assert role_of("study group", [1, 2] * (N // 2)) == "arm"
     for patients_own in ("age_group", "blood group", "risk_group", "Altersgruppe"):
         assert role_of(patients_own, [1, 2] * (N // 2)) == "cluster"
@@ -108,7 +186,8 @@ def test_a_score_that_ends_at_its_ceiling_is_no_time():
 @scored(["x_t0 x_t1", "hb_week1 hb_week12", "fev_0m fev_12m", "nihss_admission nihss_discharge", "a_baseline a_final"])
 def test_of_numbered_visits_the_first_forms_subtypes(names):
     first, second = names.split()
-    schema = draft_schema(pd.DataFrame({**FEATURE, first: rng.normal(size=N), second: rng.normal(size=N)}))
+    start = rng.normal(size=N)
+    schema = draft_schema(pd.DataFrame({**FEATURE, first: start, second: start + rng.normal(size=N)}))
     assert (schema[first].role, schema[second].role) == ("cluster", "outcome")
 
 
@@ -136,7 +215,8 @@ def test_blood_pressures_are_no_times_although_one_is_never_above_the_other():
 
 
 def test_later_measurements_of_what_was_measured_at_baseline_are_outcomes():
-    table = {name: rng.integers(0, 40, N) for name in ("bdi.pre", "bdi.2m", "bdi.8m", "age2")}
+    start = rng.integers(0, 40, N)
+    table = {name: start + rng.integers(0, 20, N) for name in ("bdi.pre", "bdi.2m", "bdi.8m", "age2")}
     schema = draft_schema(pd.DataFrame({**FEATURE, **table}))
     assert [schema[name].role for name in table] == ["cluster", "outcome", "outcome", "cluster"]
 
@@ -159,6 +239,9 @@ def test_what_tells_the_visits_of_a_subject_apart_is_a_time():
         ("x", np.linspace(1, 2, N), "cluster"),
         ("score_patient", np.linspace(1, 2, N).round(3), "cluster"),
         ("platelets", rng.normal(250_000, 60_000, N).round(), "cluster"),
+        ("MRN", [*rng.permutation(10**6)[: N - 1], 77, 77][-N:], "ignore"),
+        ("x", rng.permutation(N) + 100_200, "id"),
+        ("phone", [*(600_000_000 + rng.permutation(10**6)[:90]), *[None] * 30], "ignore"),
     ]
 )
 def test_identifiers_are_known_by_their_values(name, cells, role):

@@ -506,6 +506,19 @@ def test_a_plain_array_gets_a_schema_from_its_values():
     assert PublishedMAPDP(random_state=0, n_restarts=2).fit(np.where(X > 3, "b", "a")).n_clusters_ == 2
 
 
+def test_a_table_of_an_array_is_the_array():
+    X = two_groups()
+    frame = pd.DataFrame(X, index=[f"P{row}" for row in range(len(X))])
+    of_array, of_frame = (PublishedMAPDP(random_state=0, n_restarts=2).fit(table) for table in (X, frame))
+    assert of_frame.schema_ == of_array.schema_
+    for method in ("predict", "predict_proba", "score_samples"):
+        np.testing.assert_array_equal(getattr(of_frame, method)(frame), getattr(of_array, method)(X))
+    assert of_frame.transform(frame).index[0] == "P0"
+    assert of_frame.schema_.validate(frame).columns.tolist() == ["x0", "x1", "x2"]
+    with pytest.raises(ValueError, match="X has 2 features, but MAPDP is expecting 3"):
+        of_frame.predict(frame[[0, 1]])
+
+
 def test_arrays_of_the_wrong_shape_are_refused():
     X = two_groups()
     model = PublishedMAPDP(random_state=0, n_restarts=2).fit(X)

@@ -83,7 +83,7 @@ REFUSED = {
     "NULs in another encoding": (b"a,b\n\xff\0,2\n", "line 2 holds a NUL character"),
     "a long cell": ("a,b\n1,2\n1," + "x" * 200_000, "line 3 cannot be read .field larger than field limit"),
     "a long name": ("a" * 10_000_000, "line 1 cannot be read .field larger than field limit"),
-    "names missing": ("a,,c,\n1,2,3,4\n", "no name for column 2, 4 of 4"),
+    "names missing": ("a,,,\n1,2,3,4\n", "no name for columns 2, 3, 4 of 4"),
     "a quote that is said to be the delimiter": ('sep="\na,b\n', "line 2 has 2 fields, the header has 1"),
     "many rows of other lengths": (
         "a,b\n1\n1,2\n" + "1,2,3\n" * 900,

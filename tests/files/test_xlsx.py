@@ -63,7 +63,6 @@ UNSOUND = {
     "a type that is none": (row_xml(2, 't="q"><v>2</v>'), r"A2 \('2'\): cells with a value that their type"),
     "a date that is none": (row_xml(2, 't="d"><v>2020-13-01</v>'), r"A2 \('2020-13-01'\)"),
     "a style that is none": (row_xml(2, number(1, style=99)), r"A2 \('1'\): cells with a value"),
-    "a value without name": (row_xml(2, number(1), number(2), number(3)), "no name for column 3 of 3"),
     "a row in a row": ('<row r="2"><row r="3"/></row>', "row 2 after row 3"),
 }
 
@@ -277,5 +276,5 @@ def test_a_part_that_unpacks_to_far_more_than_a_table_is_refused_at_once(tmp_pat
 @pytest.mark.parametrize("rows", [1000])
 def test_a_lone_cell_in_the_last_column_does_not_fill_the_memory(tmp_path, rows):
     xml = HEADER + "".join(f'<row r="{k}"><c r="XFD{k}"><v>1</v></c></row>' for k in range(2, rows))
-    with pytest.raises(InputError, match="no name for column 16384 of 16384"):
-        read(tmp_path, workbook_bytes(sheet_xml(xml)))
+    with pytest.warns(CohortWarning, match="no name for column 16384: read as '#16384'"):
+        assert read(tmp_path, workbook_bytes(sheet_xml(xml))).shape == (rows - 2, 3)

@@ -146,18 +146,12 @@ def test_no_text_becomes_markup_in_a_notebook(everywhere):
     model, _ = everywhere
     shown = copy.copy(model)
     vars(shown).update(uninformative_={payload: payload for payload in PAYLOADS})
-    for text in (model.schema_._repr_html_(), model_html(shown, shown)):
-        page = Page(text)
-        assert {tag for tag, _ in page.elements} <= {
-            *("div", "p", "strong", "table", "thead", "tbody"),
-            "tr",
-            "th",
-            "td",
-        }
-        assert {name for _, attributes in page.elements for name in attributes} <= {"style", "scope", "title"}
-        assert len({attributes["style"] for _, attributes in page.elements if "style" in attributes}) == 1
-    words = {text for _, text in Page(model.schema_._repr_html_()).texts}
-    assert "<script>alert(1)</script>" in words
+    page = Page(model_html(shown, shown))
+    tags = {"div", "p", "strong", "table", "thead", "tbody", "tr", "th", "td"}
+    assert {tag for tag, _ in page.elements} <= tags
+    assert {name for _, attributes in page.elements for name in attributes} <= {"style", "scope", "title"}
+    assert len({attributes["style"] for _, attributes in page.elements if "style" in attributes}) == 1
+    assert any("<script>alert(1)</script>" in text for _, text in page.texts)
 
 
 def test_payloads_as_file_names_reach_neither_the_file_nor_the_folder(tmp_path):

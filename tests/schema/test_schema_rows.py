@@ -29,11 +29,11 @@ FEATURES = [Feature(name="falls", likelihood="poisson")]
         ("{one_row_per: id, keep: best}", "rows: keep must be first or last, not 'best'"),
         (
             "{one_row_per: id, keep: mean, averaged: [a]}",
-            "keep must be first or last, not 'mean'; average the rows .*; 'averaged' is no part of it",
+            "keep must be first or last, not 'mean'; for the level .* `summarise`; 'averaged' is no part of it",
         ),
         ("{by: date}", "rows: `keep` and `by` choose a row of a subject"),
         ("{rows: 5-2}", "rows: rows='5-2': '5-2' is no range of rows; write the first and the last row"),
-        ("{dates: day-first}", "rows: `dates` says how `where` and `by` read dates"),
+        ("{dates: day-first}", "rows: `dates` says how `where`, `by` and `time` read dates"),
         ("{keep: best, dates: x}", "keep must be first or last, not 'best'; dates must be day-first or month-first"),
     ],
 )

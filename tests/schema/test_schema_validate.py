@@ -1,4 +1,6 @@
 import contextlib
+import gc
+import tracemalloc
 import warnings
 from functools import cache
 
@@ -396,3 +398,23 @@ def test_a_number_is_read_as_python_reads_it_or_reported(cells):
             blank = cell is None or (isinstance(cell, str) and not cell.strip()) or cell != cell
             assert np.isnan(value) if blank else value == float(cell)
     assert_frame_equal(frame, before)
+
+
+def test_validation_keeps_the_values_and_no_copies_of_the_table():
+    n_rows, n_columns = 4_000, 50
+    texts = [f"{value:.2f}" for value in np.random.default_rng(0).normal(size=n_rows)]
+    frame = pd.DataFrame({f"x{place}": texts for place in range(n_columns)})
+    schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in frame])
+    schema.validate(frame.head(2))  # imports what it needs
+    gc.collect()
+    gc.disable()
+    tracemalloc.start()
+    try:
+        validated = schema.validate(frame)
+        in_use, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+        gc.enable()
+    assert len(validated) == n_rows
+    assert in_use < 10 * n_rows * n_columns
+    assert peak < 20 * n_rows * n_columns

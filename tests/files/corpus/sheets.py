@@ -182,10 +182,8 @@ SHEETS = (
         "a value far to the right of the table",
         "far.xlsx",
         xlsx([*CELLS, ["004", 1, 2, None, "check!"]]),
-        refused="no name for column 5 of 5: .* drop=.'#5'.",
-        repaired={"drop": ["#5"]},
-        rows=[*LAB, ["004", "1", "2"]],
-        told=("3 of 4 columns are kept",),
+        [[*LAB[0], "#5"], *[[*row, ""] for row in LAB[1:]], ["004", "1", "2", "check!"]],
+        (r"no name for column 5: read as '#5'\. Write a name .*, or leave it out: drop=\['#5'\]$",),
     ),
     MessyFile("the old format", "alt.xls", xls([*CELLS[:2], ["002", 48, True]]), [*LAB[:2], ["002", "48", "True"]]),
     MessyFile(

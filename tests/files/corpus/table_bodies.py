@@ -94,7 +94,7 @@ WITHOUT_HEADER = (
         "a title above a table without a header",
         "cohort.xlsx",
         xlsx([["Cohort of 2024"], [None], *typed(SUBJECTS)]),
-        refused="no name for column 2, 3, 4 of 4: .* if no row holds names, header_row=0; .* rows=FIRST-LAST",
+        refused="no name for columns 2, 3, 4 of 4: .* if no row holds names, header_row=0; .* rows=FIRST-LAST",
         repaired={"header_row": 0, "rows": "3-"},
         rows=[NUMBERED, *SUBJECTS],
         told=(NO_HEADER, "6 rows are read as subjects, as rows='3-' says"),
@@ -385,7 +385,7 @@ TWO_TABLES = (
     asked(
         "a second table of another width",
         [],
-        r"line 9 has 2 fields, line 10 has 2 fields, the header has 4: .* another table \(rows=FIRST-LAST",
+        r"rows 9, 10 \('group', 'A'\): a second table seems to begin here.*\n.* none of these .*, say rows='2-7'$",
         {"rows": "2-7"},
         make=joined(TABLE) + "\ngroup,n\nA,3\n",
     ),

@@ -1,0 +1,488 @@
+"""Visits: the level, trend, last value and spread of measurements of which each subject has several rows.
+
+Value j of subject i, at time t_ij, is a value of the subject's own line (Laird and Ware, Biometrics 1982,
+doi:10.2307/2529876)::
+
+    y_ij = (mean + a_i) + (slope + b_i) (t_ij - at) + e_ij,   (a_i, b_i) ~ N(0, D),   e_ij ~ N(0, sd_residual^2)
+
+The *level* of a subject is mean + a_i, the value at the common time `at`, which is the mean time of all values; the
+*trend* is slope + b_i. Both are best linear unbiased predictions: with few or noisy visits they are drawn towards the
+mean line. The mean line, D and the residual are estimated by restricted maximum likelihood. Its criterion is that of
+Bates et al. (J Stat Softw 2015, doi:10.18637/jss.v067.i01), computed from sums of each subject. statsmodels' MixedLM
+gives the same numbers where it converges (`tests/files/test_visits.py`). It does not where D is singular, as when all
+slopes are alike, and here the factor of D is bounded instead; and the order of the rows has no influence here.
+
+What is estimated is a `Trend`, with six digits. The schema keeps it, so that new subjects are compared with the line of
+the cohort.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, get_args
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+
+from clinclust.arrays import Array, Mask
+from clinclust.errors import InputError, refuse
+from clinclust.files.cell_text import argument, listed, quote_cell, quoted
+from clinclust.files.conditions import A_DAY, Cells, DateColumn, Reader, name_in_condition, text_in_condition
+from clinclust.files.dictionaries.words import MISSING_SIGNS, means_missing
+from clinclust.files.text_table import COLUMN_NOTES, ColumnNotes, add_notes, notes_of, place_of_column, rows_named
+from clinclust.texts import did_you_mean, on_one_line
+
+# What is asked for: summaries by column, in words that a schema and an option can hold.
+
+Summary = Literal["mean", "slope", "last", "spread"]
+SUMMARIES: Mapping[str, str] = dict(
+    zip(get_args(Summary), ("a value", "2 different times", "a value", "3 values at 2 different times"), strict=True)
+)
+"""The summaries of a measurement, and what a subject needs for each."""
+ByColumn = tuple[tuple[str, tuple[str, ...]], ...]
+_EXAMPLE = "{'egfr': ['mean', 'slope']}"
+
+
+def read_summaries(stated: Mapping[str, Any] | None) -> ByColumn | None:
+    """Return the summaries of each column, from a dictionary of lists; None is nothing."""
+    if stated is None:
+        return None
+    pairs = stated.items()
+    return tuple((str(name), tuple(names) if isinstance(names, list | tuple) else (names,)) for name, names in pairs)
+
+
+def find_summary_problems(summarise: ByColumn) -> list[str]:
+    """Return one sentence for each summary that is unknown, repeated or lacking, and for each repeated column."""
+    if not summarise:
+        return [f"`summarise` names no column; it takes such as {_EXAMPLE}"]
+    columns = [name for name, _ in summarise]
+    problems = [f"`summarise` names {quoted(name)} twice" for name in dict.fromkeys(columns) if columns.count(name) > 1]
+    for name, summaries in summarise:
+        unknown = [summary for summary in summaries if summary not in SUMMARIES]
+        problems += [
+            f"`summarise`: {quoted(summary)} of {quoted(name)} is no summary.{did_you_mean(str(summary), SUMMARIES)}"
+            for summary in unknown
+        ]
+        if unknown or not summaries or len(set(summaries)) < len(summaries):
+            problems.append(f"`summarise`: give {quoted(name)} one or more of {', '.join(SUMMARIES)}, each once")
+    return problems
+
+
+def render_summaries(time: str | None, summarise: ByColumn) -> str:
+    """Return what is summarised, in words."""
+    parts = [f"{' and '.join(summaries)} of {on_one_line(name)}" for name, summaries in summarise]
+    has_model = any({"mean", "slope"} & set(summaries) for _, summaries in summarise)
+    how = " (predictions of a linear mixed model)" if has_model else ""
+    return f"{', '.join(parts)} over {on_one_line(time or '')} from all of its rows{how}"
+
+
+# What is estimated on the cohort, and kept for new subjects.
+
+_Number = Annotated[float, Field(allow_inf_nan=False)]  # or its text, as YAML has it
+_Size = Annotated[float, Field(allow_inf_nan=False, ge=0)]
+_DIGITS = 6
+
+
+@dataclass(frozen=True)
+class Trend:
+    """The mean line of a measurement in a cohort, and how subjects and values vary about it."""
+
+    __pydantic_config__: ClassVar = ConfigDict(extra="forbid")
+
+    at: _Number  # the time at which the level is the value of a line
+    mean: _Number
+    slope: _Number
+    sd_mean: _Size  # of the levels of subjects
+    sd_slope: _Size
+    correlation: Annotated[float, Field(ge=-1, le=1)]  # of level and slope
+    sd_residual: _Size  # of a value about the line of its subject
+    per: Literal["year"] | None = None  # the unit of time, if it is dates
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the fields that say anything."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+    @property
+    def root(self) -> Array:
+        """The lower triangular root of the covariance D of level and slope, float64 (2, 2)."""
+        across = np.sqrt(1 - self.correlation**2)
+        return np.array([[self.sd_mean, 0.0], [self.correlation * self.sd_slope, across * self.sd_slope]])
+
+
+Trends = tuple[tuple[str, Trend], ...]
+_TRENDS = TypeAdapter(dict[str, Trend])
+
+
+def read_trends(stated: object) -> Trends | None:
+    """Return the trend of each column, from a dictionary as a schema has it; InputError for anything else."""
+    if stated is None:
+        return None
+    try:
+        return tuple(_TRENDS.validate_python(stated).items())
+    except ValidationError as error:
+        places = [".".join(map(str, problem["loc"])) for problem in error.errors()]
+        raise InputError(
+            f"trends must be as clinclust writes them into `rows` of a schema, for each column {_FIELDS}; look at "
+            f"{listed(place or 'its type' for place in places)}, or leave them out to estimate them again"
+        ) from None
+
+
+_FIELDS = ", ".join(name for name in Trend.__dataclass_fields__ if name != "per")
+
+
+class _Visits(NamedTuple):
+    """The values of a column with their times, sorted by subject, time and value, so that sums have the same bits."""
+
+    codes: NDArray[np.intp]  # of the subject of each value
+    times: Array
+    values: Array
+    n_subjects: int
+
+    def sum_by_subject(self, terms: Array | None = None) -> Array:
+        """Return the sum of a term over the values of each subject, float64 (n_subjects,); without one their number."""
+        return np.bincount(self.codes, terms, self.n_subjects).astype(np.float64)
+
+    def compute_moments(self, at: float, unit: float = 1.0) -> tuple[Array, Array]:
+        """Return X'X, float64 (n_subjects, 2, 2), and X'y, (n_subjects, 2), where a row of X is 1 and (t - at)/unit."""
+        times = (self.times - at) / unit
+        n, first, second = self.sum_by_subject(), self.sum_by_subject(times), self.sum_by_subject(times**2)
+        squares = np.stack([n, first, first, second], axis=-1).reshape(-1, 2, 2)
+        return squares, np.stack([self.sum_by_subject(self.values), self.sum_by_subject(times * self.values)], axis=-1)
+
+
+class _OwnLines(NamedTuple):
+    """The line of each subject by least squares, float64 (n_subjects,): NaN without two different times."""
+
+    n: Array
+    mean_time: Array
+    mean: Array
+    slope: Array
+    squares: Array  # the sum of squares about the line
+    exists: Mask
+
+
+def _fit_own_lines(visits: _Visits) -> _OwnLines:
+    codes, n = visits.codes, visits.sum_by_subject()
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean_time, mean = visits.sum_by_subject(visits.times) / n, visits.sum_by_subject(visits.values) / n
+        times, values = visits.times - mean_time[codes], visits.values - mean[codes]
+        differs = (np.diff(visits.times) > 0) & (np.diff(codes) == 0)
+        exists = np.bincount(codes[1:][differs], minlength=visits.n_subjects) > 0
+        slope = np.where(exists, visits.sum_by_subject(times * values) / visits.sum_by_subject(times**2), np.nan)
+        rest = values - np.where(exists, slope, 0.0)[codes] * times
+    rest[np.abs(rest) <= 1e-12 * np.abs(visits.values)] = 0.0  # rounding errors of constant values
+    return _OwnLines(n, mean_time, mean, slope, visits.sum_by_subject(rest**2), exists)
+
+
+def _estimate_trend(visits: _Visits, per: Literal["year"] | None) -> tuple[Trend, str]:
+    """Return the trend of a column, and a remark if nothing tells change from noise. A subject must have a line."""
+    present = np.unique(visits.codes, return_inverse=True)[1]  # without subjects of whom nothing is known
+    visits = visits._replace(codes=present, n_subjects=int(present[-1]) + 1)
+    lines, unit, scale = _fit_own_lines(visits), float(visits.times.std()), float(visits.values.std()) or 1.0
+    at = _round(visits.times.mean(), unit)
+    centre = visits.values.mean()
+    standard = visits._replace(values=(visits.values - centre) / scale)
+    n_free = float((lines.n - lines.exists - (lines.n > 0)).sum())
+    remark = ""
+    if n_free == 0 or lines.squares.sum() <= 1e-12 * scale**2 * visits.values.size:
+        level_and_slope = lines.mean + lines.slope * (at - lines.mean_time), lines.slope * unit
+        levels = (np.stack(level_and_slope)[:, lines.exists] - [[centre], [0.0]]) / scale
+        beta, residual = levels.mean(axis=1), 0.0
+        covariance = np.cov(levels) if levels.shape[1] > 1 else np.zeros((2, 2))
+        if n_free == 0:
+            remark = (
+                "no subject has three values or more, so that nothing tells change from noise: levels and slopes are "
+                "those of the subjects' own lines"
+            )
+    else:
+        beta, covariance, residual = _maximise_reml(
+            *standard.compute_moments(at, unit), float(standard.values @ standard.values)
+        )
+    sd_mean, sd_slope = np.sqrt(np.diag(covariance).clip(0.0)).tolist()
+    product = sd_mean * sd_slope
+    return Trend(
+        at=at,
+        mean=_round(centre + scale * beta[0], scale),
+        slope=_round(scale / unit * beta[1], scale / unit),
+        sd_mean=_round(scale * sd_mean, scale),
+        sd_slope=_round(scale / unit * sd_slope, scale / unit),
+        correlation=round(float(np.clip(covariance[0, 1] / product, -1, 1)), _DIGITS) if product else 0.0,
+        sd_residual=_round(scale * residual, scale),
+        per=per,
+    ), remark
+
+
+def _round(value: float, unit: float) -> float:
+    """Return a value with six digits of its unit, so that a schema holds few and the same numbers everywhere."""
+    return round(float(value), _DIGITS - 1 - int(np.floor(np.log10(unit)))) if unit else float(value)
+
+
+def _maximise_reml(squares: Array, products: Array, sum_of_squares: float) -> tuple[Array, Array, float]:
+    """Return the mean line (2,), D (2, 2) and the residual SD that maximise the restricted likelihood.
+
+    With X_i'X_i (S, 2, 2), X_i'y_i (S, 2) and the sum of y^2. D is residual^2 L L', and L has the elements theta.
+    """
+    from scipy.optimize import Bounds, minimize
+
+    n_free = squares[:, 0, 0].sum() - 2
+
+    def solve(theta: Array) -> tuple[float, Array, float]:
+        root = np.array([[theta[0], 0.0], [theta[1], theta[2]]])
+        mixed = squares @ root
+        inner = np.eye(2) + root.T @ mixed
+        corner = inner[:, 0, 1]
+        determinants = inner[:, 0, 0] * inner[:, 1, 1] - corner**2
+        inverse = np.stack([inner[:, 1, 1], -corner, -corner, inner[:, 0, 0]], axis=-1).reshape(-1, 2, 2)
+        inverse /= determinants[:, None, None]
+        scores = products @ root
+        solved = np.einsum("nij,nj->ni", inverse, scores)
+        information = squares.sum(axis=0) - np.einsum("nij,njk,nlk->il", mixed, inverse, mixed)
+        score = products.sum(axis=0) - np.einsum("nij,nj->i", mixed, solved)
+        beta = np.linalg.solve(information, score)
+        variance = (sum_of_squares - (scores * solved).sum() - beta @ score) / n_free
+        deviance = n_free * np.log(variance) + np.log(determinants).sum() + np.linalg.slogdet(information)[1]
+        return float(deviance), beta, float(variance)
+
+    theta = np.zeros(3)
+    if len(squares) > 1:  # of one subject nothing tells how subjects differ
+        starts = np.array([[2.0, 0.0, 0.1], [1.0, 0.0, 1.0]])  # SD of subjects in units of that of residuals
+        search = partial(minimize, lambda at: solve(at)[0], method="L-BFGS-B", bounds=Bounds([0, -np.inf, 0], np.inf))
+        ends = [search(x0=start, options={"ftol": 1e-14, "gtol": 1e-8}) for start in starts]
+        theta = min(ends, key=lambda end: float(end.fun)).x
+    _, beta, variance = solve(theta)
+    root = np.array([[theta[0], 0.0], [theta[1], theta[2]]])
+    return beta, variance * root @ root.T, float(np.sqrt(variance))
+
+
+def _predict_lines(visits: _Visits, trend: Trend) -> tuple[Array, Array]:
+    """Return the level and slope of each subject, float64 (n_subjects,), those of the mean line without any value.
+
+    The deviations are L (L'X'X L + sd^2 I)^-1 L'X'(y - X beta), which also holds for singular D = L L' and sd = 0.
+    """
+    squares, products = visits.compute_moments(trend.at)
+    beta, root = np.array([trend.mean, trend.slope]), trend.root
+    inner = root.T @ squares @ root + trend.sd_residual**2 * np.eye(2)
+    inverse = np.linalg.pinv(inner, rcond=1e-13, hermitian=True)
+    deviations = np.einsum("ij,njk,kl,nl->ni", root, inverse, root.T, products - squares @ beta, optimize=True)
+    return beta[0] + deviations[:, 0], beta[1] + deviations[:, 1]
+
+
+# The summaries of a table of visits.
+
+
+@dataclass(frozen=True, eq=False)
+class VisitSummaries:
+    """The summaries of the columns of a table, of the subject of each row."""
+
+    time: str
+    times: Array  # of the rows, float64 (N,), NaN without one
+    columns: Mapping[str, Mapping[str, tuple[Array, ColumnNotes]]]  # of each column: values (N,) and notes by name
+    trends: Trends
+    dates: list[DateColumn]
+    remarks: list[str]
+    rows: Mask  # those that stay
+
+    def replace_columns(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Return the table of the rows that stay, with summaries in the place of their columns, and without time."""
+        if lost := [quoted(name) for name in self.columns if name not in frame]:
+            raise InputError(f"`only` and `drop` leave out {listed(lost)}, which `summarise` names: do one of them")
+        columns: dict[Any, Any] = {}
+        for name in frame.columns.drop(self.time, errors="ignore"):
+            summaries = self.columns.get(name, {})
+            replaced: dict[Any, Any] = {new: values[self.rows] for new, (values, _) in summaries.items()}
+            columns |= replaced or {name: frame[name]}
+        changed = pd.DataFrame(columns, index=frame.index)
+        changed.attrs = {**frame.attrs, COLUMN_NOTES: {}}
+        new_notes = {new: notes for summaries in self.columns.values() for new, (_, notes) in summaries.items()}
+        add_notes(changed, {name: notes for name, notes in notes_of(frame).items() if name in changed} | new_notes)
+        return changed
+
+
+def summarise_visits(
+    reader: Reader, subjects: str, time: str, summarise: ByColumn, trends: Trends | None
+) -> VisitSummaries:
+    """Return the summaries of a table of visits; a trend that is not stated is estimated.
+
+    InputError lists all columns that are unknown or clash, and all cells that are no numbers.
+    """
+    problems, remarks = list[str](), list[str]()
+    cells = _find_columns(reader, subjects, time, summarise, problems)
+    labels = reader.read.frame.index
+    rows = np.asarray(labels + 2 if pd.api.types.is_integer_dtype(labels) else labels)
+    codes, times, per = np.zeros(len(rows), dtype=np.intp), np.zeros(0), None
+    if subjects in cells:
+        codes = np.unique(cells[subjects].texts.astype(str), return_inverse=True)[1]
+    if time in cells:
+        try:
+            times, per, notices = _read_times(cells[time], rows, codes)
+            remarks += notices
+        except InputError as error:
+            problems.append(error.at_command_line)
+    columns: dict[str, dict[str, tuple[Array, ColumnNotes]]] = {}
+    estimates = dict[str, Trend]()
+    for name, summaries in summarise:
+        if name not in cells:
+            continue
+        try:
+            values, notices = _read_numbers(cells[name], rows)
+            if problems:  # such as those of the time: only what else is wrong is of interest
+                continue
+            visits = _sort_visits(codes, times, values)
+            if {"mean", "slope"} & set(summaries):
+                stated = dict(trends or ()).get(name)
+                estimates[name], more = _choose_trend(cells[name].name, time, visits, stated, per)
+                notices += more
+        except InputError as error:
+            problems.append(error.at_command_line)
+            continue
+        unit_of_time, trend, notes = per or cells[time].name, estimates.get(name), cells[name].notes
+        remarks += notices
+        columns[cells[name].name] = by_name = {}
+        for summary, result in _summarise_column(visits, summaries, trend).items():
+            new = f"{cells[name].name} {summary}"
+            by_name[new] = result[codes], _describe_summary(summary, cells[name].name, notes, unit_of_time, trend)
+            if count := int(np.isnan(result).sum()):
+                remarks.append(f"{quoted(new)} is missing for {count:,} subjects: it needs {SUMMARIES[summary]}")
+    refuse(problems)
+    dates = [cells[time].dates] if per else []
+    return VisitSummaries(
+        cells[time].name, times, columns, tuple(estimates.items()), dates, remarks, np.ones(len(rows), dtype=bool)
+    )
+
+
+def _find_columns(
+    reader: Reader, subjects: str, time: str, summarise: ByColumn, problems: list[str]
+) -> dict[str, Cells]:
+    """Return the cells of the columns that exist, by the name in use for them, and add what is wrong to `problems`."""
+    names = list(map(str, reader.read.frame.columns))
+    uses = [(subjects, "`one_row_per`"), (time, "`time`"), *((name, "`summarise`") for name, _ in summarise)]
+    places = [place_of_column(name, names, reader.read.places) for name, _ in uses]
+    unknown = [f"{use}: {place}" for (_, use), place in zip(uses, places, strict=True) if isinstance(place, str)]
+    if unknown:
+        problems.append(f"{'; '.join(unknown)} The columns are {listed(names)}")
+    uses_by_place: dict[int, str] = {}
+    for (name, use), place in zip(uses, places, strict=True):
+        if not isinstance(place, str) and place in uses_by_place:
+            problems.append(f"{use} and {uses_by_place[place]} name one column, {quoted(name)}: give another")
+        elif not isinstance(place, str):
+            uses_by_place[place] = use
+    for (_, summaries), place in zip(summarise, places[2:], strict=True):
+        new = [f"{names[place]} {summary}" for summary in summaries] if not isinstance(place, str) else []
+        problems += [f"`summarise` would add a second {quoted(name)}: rename it" for name in new if name in names]
+    pairs = zip(uses, places, strict=True)
+    return {name: Cells(reader, place) for (name, _), place in pairs if not isinstance(place, str)}
+
+
+def _read_numbers(cells: Cells, rows: NDArray[Any], or_dates: str = "") -> tuple[Array, list[str]]:
+    """Return the numbers of a column, NaN where it has none, and remarks; InputError names the rows of other texts."""
+    low, high = cells.bounds
+    words = [text for text in cells.counts if means_missing(text) or text.casefold() in MISSING_SIGNS]
+    wrong = ~cells.missing & ~np.isin(cells.texts.astype(str), words) & ~((low == high) & np.isfinite(low))
+    if wrong.any():
+        texts = list(dict.fromkeys(cells.texts[wrong].tolist()))
+        name = name_in_condition(cells.name, cells.number)
+        conditions = [text_in_condition(text) for text in texts]
+        repair = "correct them"
+        if len(texts) <= 5 and all(conditions):
+            others = f"{name} is missing or {name} not in ({', '.join(map(str, conditions))})"
+            repair += f", or leave these rows out, {argument('where', others)}"
+        raise InputError(
+            f"{quoted(cells.name)} holds {listed(map(quote_cell, texts))} ({rows_named(rows[wrong].tolist())}), and "
+            f"numbers{or_dates} are needed: {repair}"
+        )
+    notices = [f"{listed(map(quote_cell, words))} in {quoted(cells.name)} is taken for missing"] if words else []
+    return np.where(wrong | (low != high), np.nan, low), [*cells.notation(), *notices]
+
+
+def _read_times(
+    cells: Cells, rows: NDArray[Any], codes: NDArray[np.intp]
+) -> tuple[Array, Literal["year"] | None, list[str]]:
+    """Return the time of each row, its unit if it is dates, and remarks.
+
+    Dates count in years from the first date of the subject: a day of the calendar is no common time of a cohort that
+    was recruited over years.
+    """
+    per: Literal["year"] | None = None
+    if cells.looks_like_dates:
+        times, notices = cells.dates.moments / (365.25 * A_DAY), cells.dates.notation(cells.name)
+        first = np.full(codes.max(initial=0) + 1, np.inf)
+        np.fmin.at(first, codes, times)
+        times, per = times - first[codes], "year"
+        notices.append(f"time is the years from the first {quoted(cells.name)} of each subject")
+    else:
+        times, notices = _read_numbers(cells, rows, " or dates such as 2024-05-31")
+    if n_without := int(np.isnan(times).sum()):
+        notices.append(f"{n_without:,} rows without {quoted(cells.name)} are not part of the summaries")
+    return times, per, notices
+
+
+def _sort_visits(codes: NDArray[np.intp], times: Array, values: Array) -> _Visits:
+    complete = np.isfinite(times) & np.isfinite(values)
+    order = np.lexsort((values[complete], times[complete], codes[complete]))
+    parts = (codes[complete][order], times[complete][order], values[complete][order])
+    return _Visits(*parts, int(codes.max(initial=-1)) + 1)
+
+
+def _choose_trend(
+    name: str, time: str, visits: _Visits, stated: Trend | None, per: Literal["year"] | None
+) -> tuple[Trend, list[str]]:
+    """Return the trend of a column, that of the cohort if it is stated, and remarks on what was estimated."""
+    if stated is not None:
+        if stated.per != per:
+            kinds = ("dates", "numbers") if stated.per else ("numbers", "dates")
+            raise InputError(
+                f"the trend of {quoted(name)} is over {kinds[0]}, and {quoted(time)} holds {kinds[1]} here"
+            )
+        return stated, []
+    if not _fit_own_lines(visits).exists.any():
+        raise InputError(
+            f"no subject has {quoted(name)} at two different times, so that there is no trend: ask for last alone, or "
+            "choose one row of each subject without `summarise`"
+        )
+    trend, remark = _estimate_trend(visits, per)
+    line = (
+        f"{quoted(name)}: the mean line is {trend.mean:.4g} at {_describe_time(trend, time)}, slope {trend.slope:.3g} "
+        f"per {per or time}; SD of subjects {trend.sd_mean:.3g} and {trend.sd_slope:.3g}, of a value about the line of "
+        f"its subject {trend.sd_residual:.3g}"
+    )
+    return trend, [line, *([f"{quoted(name)}: {remark}"] if remark else [])]
+
+
+def _describe_time(trend: Trend, time: str) -> str:
+    return f"{trend.at:.3g} years" if trend.per else f"{time} {trend.at:.3g}"
+
+
+def _summarise_column(visits: _Visits, summaries: Sequence[str], trend: Trend | None) -> dict[str, Array]:
+    """Return the summaries of each subject, float64 (n_subjects,), NaN where the subject has too few values."""
+    lines = _fit_own_lines(visits)
+    results: dict[str, Array] = {}
+    if trend is not None:
+        level, slope = _predict_lines(visits, trend)
+        results |= {"mean": np.where(lines.n > 0, level, np.nan), "slope": np.where(lines.exists, slope, np.nan)}
+    with np.errstate(invalid="ignore", divide="ignore"):
+        last_time = np.full(visits.n_subjects, -np.inf)
+        np.maximum.at(last_time, visits.codes, visits.times)
+        is_last = (visits.times == last_time[visits.codes]).astype(np.float64)  # the mean of several at one time
+        results["last"] = visits.sum_by_subject(is_last * visits.values) / visits.sum_by_subject(is_last)
+        results["spread"] = np.where(lines.exists & (lines.n > 2), np.sqrt(lines.squares / (lines.n - 2)), np.nan)
+    return {summary: results[summary] for summary in summaries}
+
+
+def _describe_summary(summary: str, name: str, notes: ColumnNotes, per: str, trend: Trend | None) -> ColumnNotes:
+    """Return the notes on a summary of a column; the summaries of one column are one block."""
+    label = notes.label or name
+    at = "" if trend is None else f" at {_describe_time(trend, per)}"
+    labels = {
+        "mean": f"{label}{at}",
+        "slope": f"slope of {label} per {per}",
+        "last": f"last {label}",
+        "spread": f"spread of {label} about its line",
+    }
+    unit = f"{notes.unit} per {per}" if notes.unit and summary == "slope" else notes.unit
+    reason = f"the {summary} of the rows of a subject"
+    block, section = notes.block or name, notes.section
+    return ColumnNotes(labels[summary], unit, section, kind="number", block=block, reason=reason)

@@ -1,0 +1,196 @@
+"""A schema in Excel: what is written comes back, and what a person types is read as strictly as YAML."""
+
+import datetime
+import tempfile
+import zipfile
+from pathlib import Path
+
+import openpyxl
+import pandas as pd
+import pytest
+from hypothesis import given
+from schema_strategies import schemas, texts
+from scored import scored
+
+import clinclust as cc
+from clinclust.data import data
+from clinclust.errors import InputError, SchemaError
+from clinclust.likelihoods import REGISTRY
+from clinclust.roles import ROLES
+from clinclust.schema import Feature, FeatureSchema
+from clinclust.schema.excel import read_list, write_list
+
+_TEMPORARY = tempfile.TemporaryDirectory()
+FOLDER = Path(_TEMPORARY.name)
+SCHEMA = FeatureSchema(
+    [
+        Feature(name="patient", role="id"),
+        Feature(name="sex", likelihood="bernoulli", levels=["f", "m"], synonyms={"w": "f", "a=b|c": "m"}),
+        Feature(name="crp", likelihood="gaussian", transform="log", spike=0, unit="mg/l", minimum=0.1 + 0.2),
+        Feature(name="pain", likelihood="ordinal", levels=["0", "1", "2"], prior={"lower": [1.5, 2.0]}),
+    ],
+    missing_codes=["", "-9"],
+    rows={"one_row_per": "patient", "keep": "last"},
+)
+
+
+def edited(cells, sheet="Schema"):
+    """Return the path of `SCHEMA` with other cells."""
+    SCHEMA.to_excel(FOLDER / "edited.xlsx")
+    book = openpyxl.load_workbook(FOLDER / "edited.xlsx")
+    for place, value in cells.items():
+        book[sheet][place] = value
+    book.save(FOLDER / "edited.xlsx")
+    return FOLDER / "edited.xlsx"
+
+
+def problems_of(path):
+    with pytest.raises(SchemaError) as caught:
+        FeatureSchema.from_excel(path)
+    return caught.value.problems
+
+
+@given(schemas())
+def test_a_workbook_is_lossless_whatever_the_text(schema):
+    schema.to_excel(FOLDER / "drawn.xlsx")
+    again = FeatureSchema.from_excel(FOLDER / "drawn.xlsx")
+    assert again == schema
+    assert again.to_yaml() == schema.to_yaml()
+
+
+@given(texts, texts)
+def test_any_values_come_back_from_one_cell(first, second):
+    assert read_list(write_list([first, "", second])) == [first, "", second]
+
+
+def test_the_same_schema_gives_the_same_bytes_and_no_formula():
+    schema = FeatureSchema([Feature(name="=1+1", likelihood="bernoulli", levels=["-2", "@a"], label="+SUM(A1)")])
+    for name in ("a.xlsx", "b.xlsx"):
+        schema.to_excel(FOLDER / name)
+    assert (FOLDER / "a.xlsx").read_bytes() == (FOLDER / "b.xlsx").read_bytes()
+    with zipfile.ZipFile(FOLDER / "a.xlsx") as archive:
+        assert not any(b"<f>" in archive.read(name) for name in archive.namelist())
+    assert FeatureSchema.from_excel(FOLDER / "a.xlsx") == schema
+
+
+def test_numbers_that_excel_makes_of_texts_are_texts_again():
+    # Columns: A order, B name, E role, F likelihood, G levels, H trials, M missing_codes.
+    path = edited({"B2": 2019.0, "E2": "  describe ", "F2": "ordinal", "G2": " ", "H2": 4.0, "M2": 9.0})
+    feature = FeatureSchema.from_excel(path).features[0]
+    assert (feature.name, feature.role, feature.trials, feature.missing_codes) == ("2019", "describe", 4, ("9",))
+    assert FeatureSchema.from_excel(edited({"G3": '0 | "1"', "O3": None})).features[1].levels == ("0", "1")
+
+
+def test_sorted_added_and_blank_rows_are_read_in_the_order_of_the_table():
+    path = edited({"A2": 7, "A5": None, "A7": 2.5, "B7": "age", "F7": "gaussian"})
+    assert FeatureSchema.from_excel(path).names == ["sex", "age", "crp", "patient", "pain"]
+
+
+FAULTS = [
+    ({"F3": "bernouli"}, ["row 3, cell F3 (likelihood): sex: must be one of", "Did you mean 'bernoulli'?"]),
+    ({"E4": "target"}, ["row 4, cell E4 (role): crp: must be one of cluster, arm"]),
+    ({"H5": "four"}, ["row 5, cell H5 (trials): pain: must be a number"]),
+    ({"G3": datetime.date(2024, 2, 1)}, ["row 3, cell G3 (levels): is a date", "format the cell as text"]),
+    ({"D3": "=A1"}, ["row 3, cell D3 (label): is a formula"]),
+    ({"B3": True}, ["row 3, cell B3 (name): is the truth value TRUE"]),
+    ({"G3": "f, m", "O3": None}, ["row 3, cell G3 (levels): sex:", "there are 1", "write |"]),
+    ({"Z1": "lable", "Z3": "Sex"}, ["row 1, cell Z1: 'lable' is no column of a schema. Did you mean 'label'?"]),
+    ({"Z1": "label"}, ["row 1, cell Z1: label: the column is given twice"]),
+    ({"Z3": "a note"}, ["row 3, cell Z3: the column has no name in row 1"]),
+    ({"B5": "sex"}, ["row 5: sex: two features have this name"]),
+    ({"B4": None}, ["row 4, cell B4: name is missing"]),
+    ({"A4": "third"}, ["row 4, cell A4 (order): must be a number"]),
+    ({"O3": "w: f"}, ["(synonyms): 'w: f' is no pair"]),
+    ({"G3": "f | -9", "O3": None}, ["row 3: sex: level '-9' is also one of the missing_codes of the schema"]),
+    ({"B1": "title"}, ["row 1, cell B1: 'title' is no column"]),
+]  # fmt: skip
+
+
+@scored(FAULTS)
+def test_a_fault_is_told_with_its_row_and_cell(cells, words):
+    told = problems_of(edited(cells))
+    assert len(told) == 1
+    for word in words:
+        assert word in told[0]
+
+
+def test_all_faults_are_told_at_once_in_the_order_of_rows():
+    told = problems_of(edited({"F5": "x", "H4": 3, "G3": "=1", "E2": "nobody"}))
+    assert [problem.split(", ")[0] for problem in told] == ["row 2", "row 3", "row 4", "row 5"]
+
+
+SETTINGS = [
+    ({"A3": "titel"}, "sheet Settings, row 3, cell A3: 'titel' is no setting. Did you mean 'title'?"),
+    ({"B2": 2}, "sheet Settings, row 2, cell B2 (clinclust): clinclust: this program reads version 1"),
+    ({"B5": "ignor"}, "sheet Settings, row 5, cell B5 (other_columns): must be error or ignore"),
+    ({"B8": "middle"}, "sheet Settings, row 7, cell B7 (rows)"),
+]
+
+
+@scored(SETTINGS)
+def test_a_fault_of_the_settings_is_told_with_its_cell(cells, words):
+    (told,) = problems_of(edited(cells, "Settings"))
+    assert told.startswith(words)
+
+
+def test_merged_and_far_cells_and_other_files_are_refused():
+    path = edited({})
+    book = openpyxl.load_workbook(path)
+    book["Schema"].merge_cells("F3:F4")
+    book.save(path)
+    assert problems_of(path)[0] == "cells F3:F4 are merged: unmerge them, and fill each of them"
+    assert "XFD" in problems_of(edited({"XFD3": "x"}))[0]
+    pd.DataFrame({"a": [1]}).to_excel(FOLDER / "table.xlsx", index=False)
+    assert "there is no sheet Schema" in problems_of(FOLDER / "table.xlsx")[0]
+    (FOLDER / "text.xlsx").write_text("clinclust: 1")
+    with pytest.raises(InputError, match=r"text\.xlsx: this workbook cannot be read"):
+        FeatureSchema.from_excel(FOLDER / "text.xlsx")
+    with pytest.raises(FileNotFoundError):
+        FeatureSchema.from_excel(FOLDER / "nowhere.xlsx")
+
+
+def test_what_a_cell_cannot_hold_is_refused_before_anything_is_written():
+    schema = FeatureSchema(
+        [Feature(name="a", role="id", label="_x000D_"), Feature(name="b", role="id", label="x" * 40_000)]
+    )
+    with pytest.raises(SchemaError) as caught:
+        schema.to_excel(FOLDER / "none.xlsx")
+    assert len(caught.value.problems) == 2
+    assert not (FOLDER / "none.xlsx").exists()
+
+
+def test_a_draft_shows_what_it_saw_and_what_to_look_at_first():
+    frame = pd.DataFrame(
+        {
+            "patient": [f"P{row}" for row in range(60)],
+            "note": [f"saw Mr {row}" for row in range(60)],
+            "sex": ["f", "m", ""] * 20,
+            "stents": [str(row % 5) for row in range(60)],
+        }
+    )
+    schema = cc.draft_schema(frame, progress=False)
+    schema.comments["stents"] = "counts; probability 0.59\nLOOK: otherwise likelihood: ordinal, trials: 4"
+    schema.to_excel(FOLDER / "draft.xlsx", frame)
+    sheet = openpyxl.load_workbook(FOLDER / "draft.xlsx")["Schema"]
+    head, *rows = sheet.values
+    seen = {row[1]: dict(zip(head, row, strict=True)) for row in rows}
+    assert [*seen] == ["stents", "patient", "note", "sex"]
+    assert seen["stents"]["look at"] == "otherwise likelihood: ordinal, trials: 4"
+    assert (seen["stents"]["probability"], seen["sex"]["n"], seen["sex"]["missing"]) == (0.59, 40, "33%")
+    assert set(seen["sex"]["examples"].split(", ")) == {"f", "m"}
+    assert seen["patient"]["examples"] is None
+    assert seen["note"]["examples"] is None  # may identify a person
+    assert sheet["B2"].fill.fgColor.rgb != sheet["B3"].fill.fgColor.rgb
+    assert FeatureSchema.from_excel(FOLDER / "draft.xlsx") == schema
+
+
+def test_lists_hold_every_word_and_each_word_is_explained():
+    SCHEMA.to_excel(FOLDER / "lists.xlsx")
+    book = openpyxl.load_workbook(FOLDER / "lists.xlsx")
+    ranges = {str(rule.sqref)[0]: rule.formula1 for rule in book["Schema"].data_validations.dataValidation}
+    for letter, words in (("E", ROLES), ("F", REGISTRY)):
+        name, _, cells = ranges[letter].partition("!")
+        assert [cell.value for (cell,) in book[name][cells.replace("$", "")]] == list(words)
+    texts_of = data("schema_workbook")
+    assert set(Feature.model_fields) <= set(texts_of["columns"])
+    assert set(REGISTRY) == set(texts_of["words"]["likelihood"])
