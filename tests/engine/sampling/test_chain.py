@@ -40,7 +40,7 @@ def test_the_concentration_is_drawn_from_its_posterior(n_subjects, n_clusters):
     log_density = (n_clusters + 1) * u + gammaln(at) - gammaln(at + n_subjects) - at / 3.0
     weights = np.exp(log_density - log_density.max())
     rng, concentration, drawn = np.random.default_rng(0), 3.0, []
-    for _ in range(2000):
+    for _ in range(4000):
         concentration = draw_concentration(concentration, n_subjects, n_clusters, 0.0, rng)
         drawn.append(np.log(concentration))
     for power in (1, 2):
