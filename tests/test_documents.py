@@ -111,9 +111,9 @@ def test_commands_have_the_options_that_pages_show(document):
 def small_cohort(tmp_path_factory):
     """Return a folder with the files that pages read, all of one cohort of three groups, and what is made of it."""
     rng = np.random.default_rng(0)
-    group = np.repeat([0, 1, 2], 50)
-    frame = pd.DataFrame({"patient_id": np.arange(150), "sex": rng.choice(["female", "male"], 150)})
-    frame["died"] = rng.choice(["no", "yes"], 150)
+    group = np.repeat([0, 1, 2], 40)
+    frame = pd.DataFrame({"patient_id": np.arange(120), "sex": rng.choice(["female", "male"], 120)})
+    frame["died"] = rng.choice(["no", "yes"], 120)
     sex = {"likelihood": "bernoulli", "levels": ("female", "male")}
     died = {"likelihood": "bernoulli", "levels": ("no", "yes"), "role": "outcome"}
     schema = [cc.Feature(name="patient_id", role="id"), cc.Feature(name="sex", **sex), cc.Feature(name="died", **died)]

@@ -62,7 +62,8 @@ class ComparisonsFrame:
     def _columns(self) -> dict[str, NDArray[Any]]:
         """The values of each column, (rows,); a missing one is NaN among floats, elsewhere None."""
         # `to_dict("records")` takes several times as long.
-        missing = {name: np.nan if isinstance(dtype, np.dtype) else None for name, dtype in self.frame.dtypes.items()}
+        dtypes = self.frame.dtypes.items()
+        missing: dict[Any, Any] = {name: np.nan if isinstance(dtype, np.dtype) else None for name, dtype in dtypes}
         return {str(name): self.frame[name].to_numpy(dtype=object, na_value=missing[name]) for name in self.frame}
 
     @cached_property

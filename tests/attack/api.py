@@ -122,6 +122,6 @@ def _verdicts(count, rng, folder):
 
 
 ATTACKS = (
-    Attack("two reports or figures at once", _threads, smoke=2, full=100),
-    Attack("check and fit of the same table", _verdicts, smoke=3, full=100),
+    Attack("two reports or figures at once", _threads, smoke=1, full=100),
+    Attack("check and fit of the same table", _verdicts, smoke=2, full=100),
 )

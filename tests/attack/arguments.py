@@ -230,4 +230,4 @@ def _odd_arguments(count, rng, folder):
             yield _outcome(name, partial(function, **{**sound, **odd}), odd)
 
 
-ATTACKS = (Attack("odd arguments of public functions", _odd_arguments, smoke=60, full=300),)
+ATTACKS = (Attack("odd arguments of public functions", _odd_arguments, smoke=30, full=300),)

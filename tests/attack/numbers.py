@@ -172,6 +172,6 @@ def _not_refused(call, what):
 
 
 ATTACKS = (
-    Attack("numbers: the joint of random cohorts in forty digits", _joints, smoke=40, full=10_000),
-    Attack("numbers: values and hyperparameters outside the stated ranges", _outside, smoke=40, full=1_000),
+    Attack("numbers: the joint of random cohorts in forty digits", _joints, smoke=20, full=10_000),
+    Attack("numbers: values and hyperparameters outside the stated ranges", _outside, smoke=20, full=1_000),
 )

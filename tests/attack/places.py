@@ -232,6 +232,6 @@ def _fault(about, code, said, expected, before, folder):
 
 ATTACKS = (
     Attack("places: odd outputs of every command", odd_places, smoke=10, full=80),
-    Attack("places: full disks", full_disks, smoke=4, full=50),
-    Attack("places: limits of the size of files", limits_of_size, smoke=4, full=100),
+    Attack("places: full disks", full_disks, smoke=2, full=50),
+    Attack("places: limits of the size of files", limits_of_size, smoke=2, full=100),
 )

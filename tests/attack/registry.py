@@ -19,20 +19,6 @@ from attack import (
 )
 from attack.attempts import Attack
 
-ATTACKS: tuple[Attack, ...] = (
-    *numbers.ATTACKS,
-    *joint_law.ATTACKS,
-    *malformed_tables.ATTACKS,
-    *odd_workbooks.ATTACKS,
-    *malformed_schemas.ATTACKS,
-    *mutated_files.ATTACKS,
-    *models.ATTACKS,
-    *wrong_tables.ATTACKS,
-    *writing.ATTACKS,
-    *places.ATTACKS,
-    *terminal.ATTACKS,
-    *payloads.ATTACKS,
-    *api.ATTACKS,
-    *arguments.ATTACKS,
-    *interrupts.ATTACKS,
-)
+_INPUTS = (numbers, joint_law, malformed_tables, odd_workbooks, malformed_schemas, mutated_files, models, wrong_tables)
+_OUTPUTS = (writing, places, terminal, payloads, api, arguments, interrupts)
+ATTACKS: tuple[Attack, ...] = tuple(attack for module in (*_INPUTS, *_OUTPUTS) for attack in module.ATTACKS)

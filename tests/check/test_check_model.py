@@ -1,6 +1,7 @@
 """The check of a model: planted misfits are found and mended, and right models get no advice."""
 
 import warnings
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -45,6 +46,11 @@ def wrong_schema():
     return cc.FeatureSchema([cc.Feature(name=name, **kinds.get(name, {"likelihood": "gaussian"})) for name in names])
 
 
+@cache
+def wrong_model():
+    return fitted(cohort()[0], wrong_schema())
+
+
 def fitted(frame, schema):
     return cc.methods.PublishedMAPDP(schema, n_restarts=4, random_state=0, progress=False).fit(frame)
 
@@ -52,8 +58,7 @@ def fitted(frame, schema):
 @MISFIT
 def test_planted_misfits_are_found_and_following_the_advice_brings_the_groups_back():
     frame, group = cohort()
-    schema = wrong_schema()
-    model = fitted(frame, schema)
+    schema, model = wrong_schema(), wrong_model()
     found = cc.check.check_model(model, frame)
     assert model.n_clusters_ > 5
     assert {"crp", "counts", "scale", "systolic", "diastolic"} <= set(found.advice["feature"])
@@ -66,15 +71,16 @@ def test_planted_misfits_are_found_and_following_the_advice_brings_the_groups_ba
     again = fitted(frame, mended)
     assert again.n_clusters_ == 3
     assert adjusted_rand_score(group, again.labels_) > 0.9 > adjusted_rand_score(group, model.labels_)
-    assert cc.check.check_model(again, frame).advice.empty
-    assert "Nothing speaks" in cc.check.check_model(again, frame).summary
+    mended = cc.check.check_model(again, frame)
+    assert mended.advice.empty
+    assert "Nothing speaks" in mended.summary
     assert "  - {name: crp, likelihood: gaussian, transform: log}" in found.summary
 
 
 @MISFIT
 def test_checks_say_what_is_observed_and_what_is_expected():
     frame, _ = cohort()
-    found = cc.check.check_model(fitted(frame, wrong_schema()), frame)
+    found = cc.check.check_model(wrong_model(), frame)
     checks = found.checks.set_index(["feature", "statistic"])
     scatter = checks.loc[("counts", "scatter")]
     assert scatter["p"] < 0.02
@@ -132,7 +138,7 @@ def test_statistics_by_brute_force():
 @MISFIT
 def test_the_same_seed_gives_the_same_and_the_order_of_the_table_does_not_matter():
     frame, _ = cohort()
-    model = fitted(frame, wrong_schema())
+    model = wrong_model()
     one, two = cc.check.check_model(model, frame), cc.check.check_model(model, frame)
     pd.testing.assert_frame_equal(one.checks, two.checks)
     with pytest.warns(cc.CohortWarning, match="another order"):
@@ -145,7 +151,7 @@ def test_the_same_seed_gives_the_same_and_the_order_of_the_table_does_not_matter
 @MISFIT
 def test_what_cannot_be_checked_is_refused():
     frame, _ = cohort()
-    model = fitted(frame, wrong_schema())
+    model = wrong_model()
     with pytest.raises(InputError, match="n_draws must be a whole number of at least 1"):
         cc.check.check_model(model, frame, n_draws=0)
     with pytest.raises(InputError, match="check_model needs a fitted MAPDP"):

@@ -11,6 +11,7 @@ import openpyxl
 import pandas as pd
 import pytest
 from command_line import FILES, FIT, RESTARTS, SCHEMA, all_gaussian, cohort, contents, exit_code, names_in, severities
+from scored import few
 
 from clinclust import MAPDP, FeatureSchema, __version__, compare_subtypes, read_cohort
 from clinclust.methods import PublishedMAPDP
@@ -142,7 +143,7 @@ def wild(wild_folder, tmp_path, monkeypatch):
     return MAPDP.load("out")
 
 
-@pytest.mark.parametrize(("text", "floor", "number"), [("20", 20, None), ("0.1", 0.1, 4)])
+@pytest.mark.parametrize(("text", "floor", "number"), few([("0.1", 0.1, 4), ("20", 20, None)], 1))
 def test_the_fit_is_that_of_the_model_with_this_floor(wild, run, text, floor, number):
     run(f"{FIT_WILD} --overwrite --min-size {text} {'' if number is None else f'--n-clusters {number}'}")
     model = MAPDP.load("out")

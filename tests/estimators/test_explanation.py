@@ -82,10 +82,14 @@ def test_single_predictives_are_those_of_scipy(seed):
             np.testing.assert_allclose(found[place, :, k], expected, atol=1e-7)
 
 
-def test_words_say_for_whom_a_value_speaks():
+def walking():
     rng = np.random.default_rng(0)
     frail = np.arange(200) % 5 < 2
-    frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
+    return pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
+
+
+def test_words_say_for_whom_a_value_speaks():
+    frame = walking()
     model = cc.methods.PublishedMAPDP(cc.draft_schema(frame), random_state=0, progress=False).fit(frame)
     new = pd.DataFrame({"gait": [0.62, 1.2, np.nan], "grip": [33.0, 34.0, 21.0]}, index=["p", "q", "r"])
     told = model.explain(new).set_index(["subject", "feature"])
@@ -101,9 +105,7 @@ def test_words_say_for_whom_a_value_speaks():
 
 
 def test_the_figure_has_a_bar_for_each_term_of_one_subject():
-    rng = np.random.default_rng(0)
-    frail = np.arange(200) % 5 < 2
-    frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
+    frame = walking()
     model = cc.methods.PublishedMAPDP(cc.draft_schema(frame), random_state=0, progress=False).fit(frame)
     told = model.explain(frame.head(4))
     ax = cc.plots.plot_explanation(told, subject=2)
@@ -127,9 +129,7 @@ def fitted_model(seed, **options):
 
 
 def walkers():
-    rng = np.random.default_rng(0)
-    frail = np.arange(200) % 5 < 2
-    frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
+    frame = walking()
     gait = cc.Feature(name="gait", likelihood="gaussian", label="Gait; speed", unit="m/s")
     schema = cc.FeatureSchema([gait, cc.Feature(name="grip", likelihood="gaussian")])
     return cc.methods.PublishedMAPDP(schema, random_state=0, progress=False).fit(frame)

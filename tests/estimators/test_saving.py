@@ -26,21 +26,9 @@ from clinclust.files.writing import write_manifest
 from clinclust.methods import PublishedMAPDP
 
 FITTED = (
-    "labels_",
-    "membership_",
-    "log_joint_trace_",
-    "cluster_sizes_",
-    "n_clusters_",
-    "log_joint_",
-    "leave_one_out_nll_",
-    "hyperparameters_",
-    "uninformative_",
-    "concentration_",
-    "block_weights_",
-    "random_seed_",
-    "versions_",
-    "n_features_in_",
-    "schema_",
+    *("labels_", "membership_", "log_joint_trace_", "cluster_sizes_", "n_clusters_", "log_joint_"),
+    *("leave_one_out_nll_", "hyperparameters_", "uninformative_", "concentration_", "block_weights_", "random_seed_"),
+    *("versions_", "n_features_in_", "schema_"),
 )
 
 
@@ -399,30 +387,11 @@ def with_the_right_salt(folder):
 
 
 IMPOSSIBLE = (
-    "a concentration below 0",
-    "features in another order",
-    "a column that is missing",
-    "text in a column",
-    "a label too large",
-    "a label of no memory",
-    "a label below 0",
-    "another label",
-    "labels of another type",
-    "a subject less",
-    "a statistic less",
-    "a cluster less",
-    "no number",
-    "a scale of 0",
-    "a scale too large",
-    "another scale",
-    "another centre",
-    "another prior",
-    "a power above 1",
-    "a power of 0",
-    "a power less",
-    "two powers in a block",
-    "a power without a block",
-    "a tree of other joins",
+    *("a concentration below 0", "features in another order", "a column that is missing", "text in a column"),
+    *("a label too large", "a label of no memory", "a label below 0", "another label", "labels of another type"),
+    *("a subject less", "a statistic less", "a cluster less", "no number", "a scale of 0", "a scale too large"),
+    *("another scale", "another centre", "another prior", "a power above 1", "a power of 0", "a power less"),
+    *("two powers in a block", "a power without a block", "a tree of other joins"),
 )
 
 

@@ -52,7 +52,7 @@ def test_sites_find_the_pooled_partition_with_a_group_that_the_first_has_not():
 @pytest.mark.parametrize("fewest", few([10, 1], 1))
 def test_no_message_grows_with_the_subjects(fewest):
     longest = []
-    for scale in (0.2, 0.6):
+    for scale in (0.15, 0.4):
         tables = three_tables(1, apart=3.5, scale=scale)
         _, wires = fitted(tables, fewest=fewest)
         crossed = [message for wire in wires for message in wire.crossed]

@@ -27,7 +27,7 @@ SCHEMA = cc.FeatureSchema(
 )
 
 
-def cohort(seed=0, n=120):
+def cohort(seed=0, n=100):
     rng = np.random.default_rng(seed)
     group = np.arange(n) % 2
     frame = pd.DataFrame(rng.normal(4.0 * group[:, None], 1.0, (n, 3)), columns=["gait", "grip", "crp"])
@@ -269,5 +269,5 @@ def test_what_cannot_be_used_is_all_told():
     with pytest.raises(ValueError, match="frame has 10 subjects; a comparison needs at least 20"):
         cc.methods.compare_methods(frame.head(10), SCHEMA)
     model = cc.methods.PublishedMAPDP(SCHEMA, n_restarts=1, random_state=0, progress=False).fit(frame.head(60))
-    with pytest.raises(ValueError, match="the table has 120 rows, but the model was fitted on 60 subjects"):
+    with pytest.raises(ValueError, match="the table has 100 rows, but the model was fitted on 60 subjects"):
         cc.methods.compare_methods(frame, SCHEMA, model=model, methods=[])

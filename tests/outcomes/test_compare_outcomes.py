@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scored import few
 
 import clinclust as cc
 from clinclust.errors import InputError
@@ -169,7 +170,7 @@ def test_one_subtype_is_nothing_to_compare(cohort):
 # --- what a reviewer attacks --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("outcome", ["crp", "falls", "visits", "died"])
+@pytest.mark.parametrize("outcome", few(["crp", "died", "falls", "visits"], 2))
 @pytest.mark.parametrize("times", [pytest.param(1e-6, marks=pytest.mark.simulation), 1e6])
 def test_units_decide_nothing(cohort, model, outcome, times):
     frame, options = cohort[0], OUTCOMES[outcome][0]

@@ -50,7 +50,7 @@ def test_dependence_is_told_with_the_lines_that_mend_it(tmp_path):
     words = Words(page).text
     assert "Inside the subtypes, 2 features depend on each other, most of all" in words
     assert "which can make more subtypes than there are: see Model check." in words
-    book = openpyxl.load_workbook(cc.write_report(model, frame, tmp_path / "x.xlsx", progress=False))
+    book = openpyxl.load_workbook(cc.write_report(model, frame, tmp_path / "x.xlsx", **QUICK))
     rows = sheet_of(book, "Model check")
     strongest = next(row for row in rows if {FORMULA, MARKUP} <= {str(cell).lstrip("'") for cell in row})
     check = cc.check.check_model(model, frame)
@@ -62,10 +62,10 @@ def test_dependence_is_told_with_the_lines_that_mend_it(tmp_path):
 
 def test_a_model_that_fits_has_no_such_sheet_and_a_shared_report_neither(tmp_path):
     frame = cohort(0.0)
-    book = openpyxl.load_workbook(cc.write_report(fitted(frame), frame, tmp_path / "x.xlsx", progress=False))
+    book = openpyxl.load_workbook(cc.write_report(fitted(frame), frame, tmp_path / "x.xlsx", **QUICK))
     assert "Model check" not in book.sheetnames
     frame = cohort(1.0)
-    shared = cc.write_report(fitted(frame), frame, tmp_path / "y.xlsx", suppress=10, progress=False)
+    shared = cc.write_report(fitted(frame), frame, tmp_path / "y.xlsx", suppress=10, **QUICK)
     book = openpyxl.load_workbook(shared)
     assert "Model check" not in book.sheetnames
     assert not any("Model check" in str(cell.value) for row in book["Overview"] for cell in row)
@@ -77,7 +77,7 @@ def test_values_that_no_likelihood_describes_are_told(tmp_path):
     model = fitted(frame)
     check = cc.check.check_model(model, frame)
     assert check.advice[["feature", "kind"]].to_numpy().tolist() == [["bent", "values"]]
-    book = openpyxl.load_workbook(cc.write_report(model, frame, tmp_path / "x.xlsx", progress=False))
+    book = openpyxl.load_workbook(cc.write_report(model, frame, tmp_path / "x.xlsx", **QUICK))
     told = [str(cell) for row in sheet_of(book, "Model check") for cell in row]
     assert any(words in told for words in check.checks["words"])
     first = [str(cell.value) for row in book["Trust"] for cell in row]
@@ -122,7 +122,7 @@ def test_the_first_page_counts_them_and_the_sheet_has_the_lines(wrong, tmp_path)
     assert MARKUP not in page  # it stays text
     words = Words(page).text
     assert f"{SAID} subtypes: change the schema lines in Likelihoods and fit again." in words
-    book = openpyxl.load_workbook(cc.write_report(*wrong, tmp_path / "x.xlsx", progress=False))
+    book = openpyxl.load_workbook(cc.write_report(*wrong, tmp_path / "x.xlsx", **QUICK))
     assert SAID in " ".join(str(cell.value) for row in book["Trust"] for cell in row if cell.value)
     rows = [[cell.value for cell in row] for row in book["Likelihoods"].iter_rows()]
     heading = next(place for place, row in enumerate(rows) if row[0] == "Feature")
@@ -158,7 +158,7 @@ def test_few_is_marked_and_explained_everywhere_but_in_a_shared_report(right, tm
     words = Words(cc.write_report(model, frame, tmp_path / "x.html", **QUICK).read_text(encoding="utf-8")).text
     meaning = "Marks of subtypes: few, fewer than 5 subjects."
     assert f"{meaning} Such subtypes may be noise; without them 2 subtypes are left." in words
-    book = openpyxl.load_workbook(cc.write_report(model, frame, tmp_path / "x.xlsx", progress=False))
+    book = openpyxl.load_workbook(cc.write_report(model, frame, tmp_path / "x.xlsx", **QUICK))
     for name in ("Trust", "Summary", "Profile", "Assignments"):
         cells = [str(cell.value) for row in book[name].iter_rows() for cell in row if cell.value is not None]
         assert meaning in " ".join(cells), name

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from openpyxl import load_workbook
+from scored import few
 
 import clinclust as cc
 
@@ -43,7 +44,7 @@ def test_each_part_is_in_the_table_of_its_kind(groups, tmp_path):
     assert "CRP, if not 0" in page
 
 
-@pytest.mark.parametrize("options", [{}, {"round_to": 10}])
+@pytest.mark.parametrize("options", few([{"round_to": 10}, {}], 1))
 def test_a_shared_report_names_no_point_mass_of_few_subjects(groups, tmp_path, options):
     model, frame, _ = groups
     path = cc.write_report(model, frame, tmp_path / "report.xlsx", suppress=10, progress=False, **options)

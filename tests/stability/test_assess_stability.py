@@ -153,9 +153,10 @@ def test_the_report_says_which_subtypes_come_out_again(tmp_path):
     assert "Comes out again" in page
     assert page.count("highly stable (1.00)") == 3
     found = assessed(model, frame, 4)
-    book = load_workbook(cc.write_report(model, frame, tmp_path / "a.xlsx", associations=None, stability=found))
+    quick = {"associations": None, "stability": found}
+    book = load_workbook(cc.write_report(model, frame, tmp_path / "a.xlsx", **quick))
     assert "Stability" in book.sheetnames
-    shared = load_workbook(cc.write_report(model, frame, tmp_path / "b.xlsx", stability=found, suppress=5))
+    shared = load_workbook(cc.write_report(model, frame, tmp_path / "b.xlsx", suppress=5, **quick))
     assert "Stability" not in shared.sheetnames
     assert not any("Comes out" in str(cell.value) for row in shared["Overview"].iter_rows() for cell in row)
     with pytest.raises(InputError, match=r"sizes \[40, 40, 40\], and the model has sizes \[80, 40\]"):

@@ -100,7 +100,7 @@ def assert_drawn_from(expected, drawn):
 def test_a_chain_draws_from_the_posterior_of_all_partitions(discount, coarsening):
     problem = posed(discount, coarsening)
     chain = Chain(problem, np.zeros(N_SUBJECTS, dtype=np.int64), np.random.default_rng(1))
-    drawn = [in_order(chain.step().labels.tolist()) for _ in range(4000)]
+    drawn = [in_order(chain.step().labels.tolist()) for _ in range(8000)]
     assert_drawn_from(exact(problem), drawn)
     assert chain.n_accepted > 0
 
