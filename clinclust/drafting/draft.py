@@ -258,7 +258,7 @@ def _agree_on_likelihoods(drafted: Sequence[DraftedColumn]) -> None:
         kinds = Counter(tuple(sorted(one.proposal.fields.items())) for one in group)
         if len(kinds) < 2 or not all(rise_together(group[0], one) for one in group[1:]):
             continue
-        fields = dict(max(kinds, key=lambda kind: kinds[kind]))
+        fields = dict(kinds.most_common(1)[0][0])
         lowest = min(one.column.numbers.min() for one in group)
         if lowest <= 0.0 and "transform" in fields:
             fields = {"likelihood": fields["likelihood"]}
