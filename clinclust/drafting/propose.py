@@ -472,7 +472,9 @@ def _one_spelling(column: Column) -> dict[str, str]:
     if 2 < len(left) <= 8:
         pairs = [*data("answers")["pairs"], data("answers")["sexes"]]
         for no, yes in ([meaning(words, left) for words in pair] for pair in pairs):
-            if no and yes and len(no) + len(yes) == len(left):
+            # N, S and Y of an oedema are no answers in two languages: letters alone are of one.
+            is_mixed = any(len({text.casefold() for text in side if len(text) == 1}) > 1 for side in (no, yes))
+            if no and yes and len(no) + len(yes) == len(left) and not is_mixed:
                 answers = dict.fromkeys(no[1:], no[0]) | dict.fromkeys(yes[1:], yes[0])
                 return {text: answers.get(target, target) for text, target in meant.items()} | answers
     return meant

@@ -351,21 +351,26 @@ def alike_named_pairs(table: Table) -> Iterator[tuple[str, str]]:
     above 0 at each level of the event, so that years of smoking are no time to a smoking status; and the event is no
     cut of the time, as a raised CA-125 is.
     """
-    stems: dict[str, list[tuple[Column, bool]]] = {}
+    stems: dict[str, list[tuple[Column, bool, bool]]] = {}
     for column in table.columns:
         if 2 <= len(column.texts) <= 4:
             words = table.words[column.name]
             called, parted = "".join(words), len(words) > 1 and words[-1] in _list("status", "en")
             for stem in {called, *_stems(called, _list("status", "en"))}:
                 has_status = stem != called and (parted or len(called) - len(stem) >= _SHORTEST_STATUS)
-                stems.setdefault(stem, []).append((column, has_status))
+                is_letter = (
+                    len(called) - len(stem) == 1 and not parted
+                )  # `d1` beside `t1`, and no `sga` beside `ga_weeks`
+                stems.setdefault(stem, []).append((column, has_status, is_letter))
     for column in table.columns:
         numbers, called = column.numbers[np.isfinite(column.numbers)], "".join(table.words[column.name])
         if numbers.size < max(_DISTINCT, len(column.texts) / 2) or numbers.min() < 0:
             continue
         surest, begins_at_0 = _stems(called, _SURE_TIMES), numbers.min() <= _BEGINS_NEAR_ZERO * numbers.max()
         for stem in {called, *_stems(called, _TIMES)}:
-            for event, has_status in stems.get(stem, ()):
+            for event, has_status, is_letter in stems.get(stem, ()):
+                if is_letter and len(called) - len(stem) > 1:
+                    continue
                 is_named = stem in surest or (stem != called and "".join(table.words[event.name]) != stem)
                 is_named |= stem == called and has_status and begins_at_0
                 if is_named and event is not column and _is_timed(column, event):
@@ -522,8 +527,9 @@ def places(one: DraftedColumn, table: Table) -> Role | None:
     names = [words, *([name_words(column.notes.label)] if column.notes.label else [])]
     if any(_is_sampling(name, table) for name in names):
         return Role("site", "the design of a survey")
-    if {"lat", "latitude", "lon", "lng", "long", "longitude"} & set(words) and has_fractions:
-        return Role("site", "coordinates") if np.abs(finite).max(initial=0.0) <= 180.0 else None
+    if {"lat", "latitude", "lon", "lng", "long", "longitude"} & set(words):  # `lat` of left and right is a side
+        is_coordinate = has_fractions and np.abs(finite).max(initial=0.0) <= 180.0
+        return Role("site", "coordinates") if is_coordinate else None
     if has_fractions:
         return None  # `lab1` of 5.3 is a measurement
     if one.is_number and (finite.min(initial=1.0) == 0.0 or _is_numbered(column, words, table)):

@@ -112,6 +112,16 @@ def test_measurements_called_like_sites_and_numbered_outcomes_are_measurements()
     assert {schema[name].role for name in cells} == {"cluster"}
 
 
+def test_columns_called_alike_without_being_dates_times_or_places_form_subtypes():
+    dates = pd.date_range("2020-01-01", periods=N).strftime("%Y-%m-%d")
+    columns = {f"VAR{k}": dates if k < 3 else rng.normal(k, 1, N).round(1) for k in range(1, 9)}
+    others = {"lat": rng.choice(["L", "R", "B"], N), "ga_weeks": rng.normal(38, 2, N).round(1), "sga": TWO}
+    schema = draft_schema(pd.DataFrame({**FEATURE, **columns, **others}))
+    assert {schema[f"VAR{k}"].role for k in range(3, 9)} | {schema[name].role for name in others} == {"cluster"}
+    hospitals = pd.DataFrame({**FEATURE, "hospital_id": rng.integers(1, 31, N)})
+    assert draft_schema(hospitals)["hospital_id"].role == "site"
+
+
 def test_years_of_an_exposure_are_no_time_to_its_status():
     smoker = rng.integers(0, 2, N)
     schema = draft_schema(

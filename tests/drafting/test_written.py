@@ -194,6 +194,11 @@ def test_misspelt_levels_and_dates_among_levels_deserve_a_look(cells, is_looked_
     assert ("misspelt" in comment or "dates among" in comment) == is_looked_at
 
 
+def test_letters_of_two_languages_are_no_spellings_of_one_answer():
+    schema = draft_schema(pd.DataFrame({"edema": ["N", "S", "Y", "N"] * 20, "ill": ["Y", "yes", "N", "no"] * 20}))
+    assert (schema["edema"].likelihood, schema["ill"].likelihood) == ("categorical", "bernoulli")
+
+
 def test_what_cannot_be_seen_makes_no_second_level():
     schema = draft_schema(
         pd.DataFrame({"x": ["mild"] * 9 + ["mi\u00adld"] * 2 + ["severe\u200b"] * 5 + ["severe"] * 6})
