@@ -188,8 +188,12 @@ def people(one: DraftedColumn, table: Table) -> Role | None:
     """Recognise names, telephone numbers and second identifiers, of which some cells may be empty or shared."""
     column = one.column
     is_sparse = len(column.texts) >= max(_FEWEST_SUBJECTS, 0.8 * column.n_observed)
+    is_family = len(column.texts) >= 2 * _FEWEST_SUBJECTS and _may_name_subjects(one)
+    is_of_site = _is_place(table.words[column.name], table)
     if is_sparse and not (column.numbers % 1 > 0).any() and looks_identifying(column.name, is_unique=True):
         return Role("ignore", "names or numbers of people")
+    if is_family and not is_of_site and looks_identifying(column.name):
+        return Role("ignore", "names or numbers of people or families")
     return None
 
 
@@ -358,9 +362,7 @@ def alike_named_pairs(table: Table) -> Iterator[tuple[str, str]]:
             called, parted = "".join(words), len(words) > 1 and words[-1] in _list("status", "en")
             for stem in {called, *_stems(called, _list("status", "en"))}:
                 has_status = stem != called and (parted or len(called) - len(stem) >= _SHORTEST_STATUS)
-                is_letter = (
-                    len(called) - len(stem) == 1 and not parted
-                )  # `d1` beside `t1`, and no `sga` beside `ga_weeks`
+                is_letter = len(called) - len(stem) == 1 and not parted  # `d1` with `t1`, and not `sga` with `ga_weeks`
                 stems.setdefault(stem, []).append((column, has_status, is_letter))
     for column in table.columns:
         numbers, called = column.numbers[np.isfinite(column.numbers)], "".join(table.words[column.name])
@@ -382,7 +384,7 @@ def alike_named_pairs(table: Table) -> Iterator[tuple[str, str]]:
 def _begun_alike(table: Table) -> Iterator[tuple[str, str]]:
     """Yield the times and events of which one name is the other with up to three letters more, as `rel` and `edrel`.
 
-    Whoever has no event is followed longer: in three of four pairs of subjects with and without it at least.
+    Subjects without the event are followed longer: in three of four pairs of subjects with and without it at least.
     """
     called = {column.name: "".join(table.words[column.name]) for column in table.columns}
     binary = {
@@ -607,7 +609,7 @@ def _has_time_after_baseline(words: Sequence[str]) -> bool:
 
 
 def later_measurements(table: Table) -> Iterator[str]:
-    """Yield later measurements of what was measured at baseline: `bdi.4m` beside `bdi.pre`, `Postwt` beside `Prewt`.
+    """Yield later measurements of what was measured at baseline: `bdi.4m` with `bdi.pre`, `Postwt` with `Prewt`.
 
     The baseline may be a number, if the others have the same word for visits: `x_t0` and `x_t1`, `x_week1`, `x_week12`.
     Both are of one kind, and rise with each other: `m0x` to `m79x` of independent values are no visits.
@@ -619,10 +621,13 @@ def later_measurements(table: Table) -> Iterator[str]:
     for name, split in words.items():
         if len(split) > 1 and base & set(split):
             stems.setdefault(_stem(split, base), name)
+    plain = {tuple(split): name for name, split in words.items()}
     for name, split in words.items():
         stem, numbers = _stem(split, after), [float(word) for word in split if word.isdigit()]
         if not stem or stem == tuple(split) or base & set(split):
             continue
+        if stem in plain and after & set(split) and numbers:  # `egfr_12m` with `egfr`
+            stems.setdefault(stem, plain[stem])
         if stem in stems:
             if rise_together(table.by_name[stems[stem]], table.by_name[name]):
                 yield name
@@ -740,7 +745,7 @@ def answers(one: DraftedColumn, table: Table) -> Role | None:
         return None
     words = table.words[column.name]
     is_answer = says_only(words, table.vocabulary["answer"], _list("answer", "beside"))
-    # No type and no category is no or yes: that is whether somebody has the disease.
+    # No type and no category is no or yes: that is whether a subject has the disease.
     is_answer |= (
         set(words) <= _list("answer", "if_yes_or_no")
         and len(column.texts) == 2
