@@ -464,7 +464,7 @@ _FEWEST_NEW, _MOSTLY = 5, 0.5
 
 
 def _notes_on_far_columns(clusters: Clusters, values: Mapping[str, Array]) -> Iterator[str]:
-    """Yield a sentence for each measurement or count most of whose new values lie beyond those of the cohort.
+    """Yield a sentence for each measurement most of whose new values lie beyond those of the cohort.
 
     The values are those of the model, float64 (n,) by feature. Beyond is where the clusters, weighted by their sizes,
     expect one in 2 N subjects at most: another unit, or the codes of another hospital.
@@ -473,13 +473,11 @@ def _notes_on_far_columns(clusters: Clusters, values: Mapping[str, Array]) -> It
     for index, feature in enumerate(encoding.features):
         new = (values[feature.name] - encoding.centres[index]) / encoding.scales[index]
         new = new[np.isfinite(new)]
-        if new.size < _FEWEST_NEW or not (feature.traits.is_continuous or feature.traits.is_count):
+        if new.size < _FEWEST_NEW or not feature.traits.is_continuous:
             continue
         weights = np.broadcast_to(sizes / sizes.sum(), (new.size, sizes.size))
-        mixture = encoding.alone[index], clusters.posteriors(index)[:-1], weights
-        below = mixture_cumulative(*mixture, new)
-        above = 1.0 - (mixture_cumulative(*mixture, new - 1.0) if feature.traits.is_count else below)
-        is_far = np.minimum(below, above) <= 0.5 / sizes.sum()
+        below = mixture_cumulative(encoding.alone[index], clusters.posteriors(index)[:-1], weights, new)
+        is_far = np.minimum(below, 1.0 - below) <= 0.5 / sizes.sum()
         if is_far.mean() > _MOSTLY:
             yield (
                 f"{feature.column}: {int(is_far.sum()):,} of {new.size:,} values lie beyond nearly all values of the "

@@ -79,7 +79,7 @@ def canonical_text(value: object) -> str:
     a date and time is in ISO form, without the time if it is midnight.
     """
     if isinstance(value, str):
-        return value.strip() if value.isascii() else _seen(value) or value.strip()
+        return value.strip() if value.isascii() else _seen(value)
     if isinstance(value, (float, np.floating)):
         if abs(float(value)) < _LARGEST_WHOLE_FLOAT and float(value).is_integer():
             return str(int(value))

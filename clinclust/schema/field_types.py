@@ -143,7 +143,8 @@ def _synonyms(value: object) -> dict[str, str]:
             if isinstance(side, bool) or not isinstance(side, (str, int, float)):
                 raise ValueError(f"texts are given for texts, not {quoted(side)}")
             _encodable(str(side))
-        read[canonical_text(given)] = canonical_text(meant)
+        text, level = (side.strip() if isinstance(side, str) else canonical_text(side) for side in (given, meant))
+        read[text] = level
     return read
 
 
