@@ -200,7 +200,7 @@ def _has_decimal_commas(column: Column) -> bool:
 
 
 _BOX = re.compile(r"(?P<question>.+)___[^_]\w*", re.DOTALL)
-_OFF = frozenset(["0", "0.0", "unchecked", "incomplete", "false"])
+_OFF = data("roles")["redcap"]["off"]
 
 
 def _note_empty_forms(drafted: Sequence[DraftedColumn]) -> None:
@@ -230,7 +230,7 @@ def _is_off(column: Column) -> NDArray[np.bool_]:
 
 def _look_for_answers(boxes: list[DraftedColumn], form: str, n: int) -> None:
     names = [box.column.name for box in boxes]
-    off = f".astype(str).isin({sorted(_OFF)})"
+    off = f".astype(str).isin({_OFF})"
     look = (
         f"in {n:,} rows no box of this question is ticked and {form} says that the form is not complete: no answer, "
         f"rather than no. To take these for missing: boxes = {names}; is_empty = frame[boxes]{off}.all(axis=1) & "

@@ -327,7 +327,7 @@ def events(one: DraftedColumn, table: Table) -> Role | None:
     if column.notes.label and says_only(name_words(column.notes.label), listed, _list("event", "beside")):
         return Role("outcome", "by its label")
     if len(column.texts) <= _MOST_ARMS and is_of_patient:
-        ends = (listed - _NO_LEVELS) | _list("event", "levels")
+        ends = (listed - _list("event", "not_levels")) | _list("event", "levels")
         levels = [
             f"{' '.join(_without_digits(name_words(text)))} " for text in column.texts if len(text) <= _LONGEST_LEVEL
         ]
@@ -336,9 +336,6 @@ def events(one: DraftedColumn, table: Table) -> Role | None:
     return None
 
 
-_NO_LEVELS = frozenset(
-    ["event", "events", "outcome", "outcomes", "survival", "postop", "at", "cens", "reject", "recurrent"]
-)
 _LONGEST_LEVEL = 100
 
 
@@ -368,8 +365,11 @@ def alike_named_pairs(table: Table) -> Iterator[tuple[str, str]]:
         numbers, called = column.numbers[np.isfinite(column.numbers)], "".join(table.words[column.name])
         if numbers.size < max(_DISTINCT, len(column.texts) / 2) or numbers.min() < 0:
             continue
-        surest, begins_at_0 = _stems(called, _SURE_TIMES), numbers.min() <= _BEGINS_NEAR_ZERO * numbers.max()
-        for stem in {called, *_stems(called, _TIMES)}:
+        surest, begins_at_0 = (
+            _stems(called, _list("time", "sure_affixes")),
+            numbers.min() <= _BEGINS_NEAR_ZERO * numbers.max(),
+        )
+        for stem in {called, *_stems(called, _list("time", "affixes") | _list("time", "sure_affixes"))}:
             for event, has_status, is_letter in stems.get(stem, ()):
                 if is_letter and len(called) - len(stem) > 1:
                     continue
@@ -378,39 +378,9 @@ def alike_named_pairs(table: Table) -> Iterator[tuple[str, str]]:
                 if is_named and event is not column and _is_timed(column, event):
                     yield column.name, "time"
                     yield event.name, "outcome"
-    yield from _begun_alike(table)
 
 
-def _begun_alike(table: Table) -> Iterator[tuple[str, str]]:
-    """Yield the times and events of which one name is the other with up to three letters more, as `rel` and `edrel`.
-
-    Subjects without the event are followed longer: in three of four pairs of subjects with and without it at least.
-    """
-    called = {column.name: "".join(table.words[column.name]) for column in table.columns}
-    binary = {
-        called[column.name]: column
-        for column in table.columns
-        if len(called[column.name]) >= _SHORTEST_EVENT and set(column.numbers) in _EVENT_CODES
-    }
-    for column in table.columns:
-        name = called[column.name]
-        parts = {part for n in range(1, _MOST_LETTERS_MORE + 1) for part in (name[n:], name[:-n])}
-        for event in [binary[part] for part in parts if part in binary and binary[part] is not column]:
-            if np.isfinite(column.numbers).sum() >= max(_DISTINCT, len(column.texts) / 2) and _is_timed(column, event):
-                times, has_event = column.in_rows(column.numbers), event.codes == int(event.numbers.argmax())
-                seen = np.isfinite(times) & (event.codes >= 0)
-                ranks, n_event = mid_ranks(times[seen]), int(has_event[seen].sum())
-                above = ranks[~has_event[seen]].mean() - ranks[has_event[seen]].mean()
-                if 0 < n_event < seen.sum() and above / seen.sum() + 0.5 >= _LONGER_WITHOUT:
-                    yield column.name, "time"
-                    yield event.name, "outcome"
-
-
-_EVENT_CODES = ({0.0, 1.0}, {1.0, 2.0})
-_SHORTEST_EVENT, _MOST_LETTERS_MORE, _LONGER_WITHOUT = 3, 3, 0.75
 _SHORTEST_STATUS = 4  # letters: `srvstat` is the status of `srv`, and `crps` is not that of `crp`
-_SURE_TIMES = frozenset(["time", "days", "timeto", "daysto", "tt"])
-_TIMES = frozenset(["t", "time", "times", "days", "months", "years", "weeks", "timeto", "daysto", "tt", "mo", "yrs"])
 
 
 def _stems(called: str, affixes: frozenset[str]) -> set[str]:
@@ -507,12 +477,7 @@ def visits(one: DraftedColumn, table: Table) -> Role | None:
         table.subjects is not None and name in visit_columns(table.subjects, table.columns)
     ):
         return Role("time", "it tells the rows of a subject apart")
-    words = _without_digits(table.words[name])
-    if (
-        words
-        and set(words) <= table.vocabulary["visit"] | {"number", "no", "name", "nr", "id"}
-        and not table.vocabulary["visit"].isdisjoint(words)
-    ):
+    if says_only(table.words[name], table.vocabulary["visit"], _list("visit", "beside")):
         is_count = one.feature.traits.is_count and one.column.numbers.min(initial=1.0) == 0.0  # visits to a doctor
         return None if is_count else Role("time", "by its name")
     return None
@@ -529,12 +494,12 @@ def places(one: DraftedColumn, table: Table) -> Role | None:
     names = [words, *([name_words(column.notes.label)] if column.notes.label else [])]
     if any(_is_sampling(name, table) for name in names):
         return Role("site", "the design of a survey")
-    if {"lat", "latitude", "lon", "lng", "long", "longitude"} & set(words):  # `lat` of left and right is a side
+    if not _list("place", "coordinates").isdisjoint(words):  # `lat` of left and right is a side
         is_coordinate = has_fractions and np.abs(finite).max(initial=0.0) <= 180.0
         return Role("site", "coordinates") if is_coordinate else None
     if has_fractions:
         return None  # `lab1` of 5.3 is a measurement
-    if one.is_number and (finite.min(initial=1.0) == 0.0 or _is_numbered(column, words, table)):
+    if one.is_number and (finite.min(initial=1.0) == 0.0 or _is_numbered(column, words)):
         return None  # years at school and visits to hospitals begin at 0, centres at 1
     is_dummy = len(column.texts) == 2 and (set(column.numbers) == {0.0, 1.0} or no_before_yes(column.texts) is not None)
     if any(_is_place(name, table, may_be_town=not is_dummy) for name in names):
@@ -562,7 +527,7 @@ def _is_sampling(words: Sequence[str], table: Table) -> bool:
     return joined or says_only(words, table.vocabulary["sampling"], _list("sampling", "beside"))
 
 
-def _is_numbered(column: Column, words: Sequence[str], table: Table) -> bool:
+def _is_numbered(column: Column, words: Sequence[str]) -> bool:
     """Return whether a column is one of several with one word and a number, as `unit1` to `unit9` of many values."""
     return len(column.texts) > _MOST_ARMS and len(words) > 1 and words[-1].isdigit()
 
@@ -578,14 +543,11 @@ def later(one: DraftedColumn, table: Table) -> Role | None:
         return Role("outcome", "a later measurement of what was measured at baseline")
     words = table.words[one.column.name]
     is_ahead = len(one.column.texts) == 2 and any(
-        first.isdigit() and second in _YEARS_AHEAD for first, second in pairwise(words)
+        first.isdigit() and second in _list("baseline", "years") for first, second in pairwise(words)
     )
     if (table.has_arm or is_ahead) and _has_time_after_baseline(words):  # "diabetes_5y" of a cohort without arms
         return Role("outcome", "measured after baseline, by its name")
     return None
-
-
-_YEARS_AHEAD = frozenset(["y", "yr", "yrs", "year", "years"])
 
 
 def _has_time_after_baseline(words: Sequence[str]) -> bool:
@@ -615,7 +577,7 @@ def later_measurements(table: Table) -> Iterator[str]:
     Both are of one kind, and rise with each other: `m0x` to `m79x` of independent values are no visits.
     """
     base, after = _list("baseline", "words"), _list("baseline", "later")
-    words = {name: _with_prefix_parted(split, base | {"post"}) for name, split in table.words.items()}
+    words = {name: _with_prefix_parted(split) for name, split in table.words.items()}
     stems: dict[tuple[str, ...], str] = {}
     visits: dict[tuple[tuple[str, ...], frozenset[str]], dict[float, str]] = {}
     for name, split in words.items():
@@ -645,10 +607,11 @@ def later_measurements(table: Table) -> Iterator[str]:
             )
 
 
-def _with_prefix_parted(words: Sequence[str], prefixes: frozenset[str]) -> list[str]:
+def _with_prefix_parted(words: Sequence[str]) -> list[str]:
     """Return words of which the first is parted behind a prefix: `prewt` is pre and wt."""
+    parted = _list("baseline", "words") | _list("baseline", "later")
     for prefix in ("pre", "post"):
-        if words and words[0].startswith(prefix) and words[0] not in prefixes and len(words[0]) - len(prefix) >= 2:
+        if words and words[0].startswith(prefix) and words[0] not in parted and len(words[0]) - len(prefix) >= 2:
             return [prefix, words[0].removeprefix(prefix), *words[1:]]
     return list(words)
 
@@ -675,23 +638,18 @@ def rise_together(first: DraftedColumn, second: DraftedColumn) -> bool:
 
 
 def siblings(one: DraftedColumn, table: Table) -> Role | None:
-    """Recognise a column by others of its name: `etime5` after `etime1`, `extubation_cough` after `pod1am_cough`."""
+    """Recognise a column that is called as several times or outcomes but for its number: `etime5` after `etime1`."""
     words = table.words[one.column.name]
     stem = _without_digits(words)
-    others = table.decided
     # `VAR1` to `VAR9` of which two hold dates are no times: dates are times by their values alone.
-    named = [other for other in others if not other.proposal.reason.startswith(_DATES)]
+    named = [other for other in table.decided if not other.proposal.reason.startswith(_DATES)]
     alike = [other.feature.role for other in named if _without_digits(table.words[other.column.name]) == stem]
     if stem != words and len(alike) >= _FEWEST_SIBLINGS and set(alike) in ({"time"}, {"outcome"}):
         return Role(alike[0], "called as others but for its number")
-    later = [other for other in others if other.feature.role == "outcome"]
-    phases = sum(table.words[other.column.name][-1:] == words[-1:] for other in later) if len(stem) > 1 else 0
-    if phases >= _FEWEST_PHASES and _list("baseline", "words").isdisjoint(words):
-        return Role("outcome", "called as later measurements but for its phase")
     return None
 
 
-_FEWEST_SIBLINGS, _FEWEST_PHASES = 2, 3
+_FEWEST_SIBLINGS = 2
 
 
 def recorded_with_time(one: DraftedColumn, table: Table) -> Role | None:
@@ -707,30 +665,6 @@ def recorded_with_time(one: DraftedColumn, table: Table) -> Role | None:
 
 
 _OFTEN_MISSING = 0.3
-
-
-def days_of_calendar(one: DraftedColumn, table: Table) -> Role | None:
-    """Recognise dates that are numbers of days, by a time or outcome in such days that never lies before."""
-    days = one.column.in_rows(one.column.numbers)
-    seen = np.isfinite(days)
-    if not one.is_number or not seen.any() or (days[seen] % 1 != 0).any() or np.nanmin(days) < _FEWEST_DAYS_OF_CALENDAR:
-        return None
-    for other in table.decided:
-        ends = other.column.in_rows(other.column.numbers)
-        both = seen & np.isfinite(ends)
-        if (
-            other is one
-            or other.feature.role not in ("time", "outcome")
-            or both.sum() < max(_FEWEST_ROWS, seen.sum() / 2)
-        ):
-            continue
-        is_in_range = np.nanmin(ends) <= np.median(days[both]) <= np.nanmax(ends)
-        if is_in_range and (ends[both] % 1 == 0).all() and (days[both] <= ends[both]).mean() >= _NEVER_BEFORE:
-            return Role("time", "days of the calendar, none after those of a time")
-    return None
-
-
-_FEWEST_DAYS_OF_CALENDAR, _NEVER_BEFORE = 1_000.0, 0.995
 
 
 # The division of the subjects that is known already.
@@ -817,7 +751,6 @@ RULES: tuple[Rule, ...] = (
     later,
     siblings,
     recorded_with_time,
-    days_of_calendar,
     answers,
     mixed_units,
 )
