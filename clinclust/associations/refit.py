@@ -297,7 +297,8 @@ def without(problem: Problem, left_out: NDArray[np.bool_], keys: Keys) -> tuple[
 
 def refit_plan(model: MAPDP, seed: int, n_restarts: int) -> SearchPlan:
     """Return the plan of a search like that of the model, but from scratch, on one thread and not refined."""
-    select_features, fill_modes = model.select_features, Settings.of(model).fills_modes
+    settings = Settings.of(model)
+    select_features, fill_modes = settings.select_features is True, settings.fills_modes
     return SearchPlan(
         seed=seed,
         start="single" if fill_modes else "search",
@@ -309,6 +310,7 @@ def refit_plan(model: MAPDP, seed: int, n_restarts: int) -> SearchPlan:
         look_back=select_features,
         finishers=None if select_features or fill_modes else _FINISHERS,
         select_features=select_features,
+        selects_first=settings.selects_first,
         outlying_share=model.outlying_share_,
         fill_modes=fill_modes,
     )

@@ -177,6 +177,7 @@ def _is_floor(value: object) -> bool:
 
 
 _NUMBERS = f"a number from {LEAST_CONCENTRATION:g} to {MOST_CONCENTRATION:g}"
+_SELECTION = Rule("'auto', True or False", lambda value: isinstance(value, bool) or value == "auto")
 _SHARE = Rule("a number from 0 to below 1", lambda value: is_number(value) and 0.0 <= value < 1.0)
 _POWER = Rule("a number above 0 and at most 1", _is_power)
 _OPTIONAL_SCHEMA = SCHEMA.or_none()
@@ -225,7 +226,7 @@ class MAPDPParameters:
         "auto",
         Rule(f"'auto' or {_POWER.allowed}", _word_or(_is_power, "auto")),
         "Power of the likelihood (Miller and Dunson 2019). 'auto' finds it from the dependence left inside clusters, "
-        "and sets outlying values aside; it cannot be combined with `select_features` or an estimated prior.",
+        "and sets outlying values aside; it cannot be combined with `select_features=True` or an estimated prior.",
         Option("number", "POWER", ("auto",)),
     )
     block_weights: Mapping[str, float] | str | None = parameter(
@@ -241,8 +242,12 @@ class MAPDPParameters:
         "Prior probability that a value is outlying (`outliers_`) and adds nothing to its cluster's statistics. By "
         f"default {AUTOMATIC_SHARE} with coarsening='auto', else 0.",
     )
-    select_features: bool = parameter(
-        False, ON_OR_OFF, "Leave out features that do not differ between clusters.", Option("flag")
+    select_features: bool | str = parameter(
+        "auto",
+        _SELECTION,
+        "Leave out features that do not differ between clusters. 'auto': in tables of more than 20 features, select "
+        "them, and find how strong the priors are, before the search.",
+        Option(words=("auto", "yes", "no")),
     )
     calibrate: bool = parameter(
         True,
@@ -321,6 +326,7 @@ class PublishedParameters(MAPDPParameters):
     )
     coarsening: float | str = as_in(MAPDPParameters, "coarsening", default=1.0)
     block_weights: Mapping[str, float] | str | None = as_in(MAPDPParameters, "block_weights", default=None)
+    select_features: bool | str = as_in(MAPDPParameters, "select_features", default=False)
     calibrate: bool = as_in(MAPDPParameters, "calibrate", default=False)
     missing: str = parameter(
         "marginal",
@@ -401,6 +407,7 @@ RULES: dict[str, Rule] = {
     "outlying_share": _SHARE,
     "block_weights": declarations(SamplerParameters)["block_weights"].rule,
     "hyperparameters": _Hyperparameters("a dictionary by feature or None", _none_or()),
+    "select_features": ON_OR_OFF,
     "coarsenings": Rule("falling numbers, each above 0 and at most 1", _fall),
     "n_fresh": _whole(1),
     "min_size": _whole(1),
@@ -466,7 +473,7 @@ def _additional_searches(parameters: Mapping[str, Any]) -> dict[str, str]:
     is_searched = {
         "hyperparameters": isinstance(parameters.get("hyperparameters"), str),
         "concentration": not is_number(parameters["concentration"]),
-        "select_features": parameters.get("select_features", False),
+        "select_features": parameters.get("select_features") is True,
         "coarsening": isinstance(parameters["coarsening"], str),
         "outlying_share": (parameters.get("outlying_share") or 0.0) > 0.0,
     }

@@ -13,7 +13,13 @@ from numpy.typing import NDArray
 
 from clinclust.engine.joint_estimates.empirical_bayes import Hyperprior
 from clinclust.engine.joint_estimates.mode_filling import search_filling
-from clinclust.engine.joint_estimates.outlying import OutlyingMask, none_outlying, search_with_outlying
+from clinclust.engine.joint_estimates.outlying import (
+    OutlyingMask,
+    none_outlying,
+    outlying_together,
+    search_with_outlying,
+    without_outlying,
+)
 from clinclust.engine.joint_estimates.resolution import (
     Estimated,
     ResolutionStep,
@@ -28,7 +34,17 @@ from clinclust.engine.joint_estimates.resolution import (
     sampled_steps,
     starts_among,
 )
-from clinclust.engine.joint_estimates.selection import has_repeated, reproduced_weights, run_selecting_restarts
+from clinclust.engine.joint_estimates.selection import (
+    MANY_FEATURES,
+    has_repeated,
+    log_inclusion,
+    reproduced_weights,
+    run_selecting_restarts,
+    strength_and_features,
+    strengthened,
+)
+from clinclust.engine.problem.problem import joint_of
+from clinclust.arrays import Mask
 from clinclust.engine.search.plan import Budget, RestartResult, SearchPlan
 from clinclust.engine.search.restarts import (
     LARGE,
@@ -160,7 +176,9 @@ def _row(problem: Problem, restarts: list[RestartResult]) -> dict[str, float]:
 _BRANCH = 1414
 """Spawn key of the random draws of the resolution path."""
 _SAMPLE = 1415
-"""Spawn key of the sample for the block weights of a large cohort."""
+"""Spawn key of the sample of a large cohort for block weights and the selection of features."""
+_SHARE_OF_SELECTION = 0.3
+"""Largest share of a time budget for the selection of features before the search."""
 _SHARE_OF_POWERS = 0.3
 """Largest share of a time budget for the estimation of block weights."""
 _RESTARTS_BETWEEN = 4
@@ -201,11 +219,41 @@ class SearchResult:
 
 
 def search(problem: Problem, plan: SearchPlan) -> SearchResult:
-    """Run the search that the plan describes, after shorter ones that estimate block weights if asked for.
+    """Run the search that the plan describes, after shorter ones that estimate block weights and select features.
 
     The problem holds all values; its coarsening is 1 if the coarsening is to be chosen.
     """
-    return _search(with_powers_estimated(problem, plan), plan)
+    problem = with_powers_estimated(problem, plan)
+    likelihoods = problem.cohort.encoding.likelihoods
+    if plan.selects_first and len(likelihoods) > MANY_FEATURES and not any(each.n_before for each in likelihoods):
+        first = short_plan(plan, plan.budget.part(_SHARE_OF_SELECTION), plan.progress.within("selection of features"))
+        part, first = _in_sample(problem, first)
+        kept = without_outlying(part, outlying_together(part, plan.outlying_share), plan.outlying_share)
+        chosen = strength_and_features(kept, replace(first, outlying_share=0.0))
+        if chosen is not None:
+            strength, included = chosen
+            stronger = strengthened(problem, strength)
+            return _among_all_features(_search(stronger.with_features(included), plan), stronger, included, plan)
+    return _search(problem, plan)
+
+
+def _among_all_features(result: SearchResult, whole: Problem, included: Mask, plan: SearchPlan) -> SearchResult:
+    """Return the result of a search on the included features, bool (D,), as one on all: the joint is that of all."""
+    model = result.problem.model
+    whole = replace(
+        whole, model=whole.model._replace(coarsening=model.coarsening, concentration=model.concentration)
+    )
+    outlying = outlying_together(whole, plan.outlying_share)
+    outlying[:, included] = result.outlying
+    kept = without_outlying(whole, outlying, plan.outlying_share)
+    # The terms of the features that do not differ, and the prior of the selection, are the same in every restart.
+    constant = joint_of(kept.with_features(included), result.winner.labels) - result.winner.log_joint
+    constant += log_inclusion(int(included.sum()), included.size)
+    restarts = [
+        replace(restart, log_joint=restart.log_joint + constant, trace=restart.trace + constant, included=included)
+        for restart in result.restarts
+    ]
+    return replace(result, problem=kept, restarts=restarts, outlying=outlying)
 
 
 def with_powers_estimated(problem: Problem, plan: SearchPlan) -> Problem:
@@ -213,15 +261,7 @@ def with_powers_estimated(problem: Problem, plan: SearchPlan) -> Problem:
     if not plan.estimate_powers or not has_repeated(problem):
         return problem
     budget = plan.budget.part(_SHARE_OF_POWERS)
-    between = short_plan(plan, budget, plan.progress)
-    part = problem
-    if problem.cohort.n_subjects >= LARGE:
-        rng = np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(_SAMPLE,)))
-        rows = np.sort(rng.choice(problem.cohort.n_subjects, N_SAMPLED, replace=False))
-        part = problem.restricted_to(rows, 0)
-        if not isinstance(plan.start, str):
-            between = replace(between, start=compact(plan.start[rows]))
-
+    part, between = _in_sample(problem, short_plan(plan, budget, plan.progress))
     rounds = count(1)
 
     def find(posed: Problem) -> tuple[Problem, NDArray[np.int64]]:
@@ -230,6 +270,17 @@ def with_powers_estimated(problem: Problem, plan: SearchPlan) -> Problem:
         return found.problem, found.winner.labels
 
     return problem.with_powers(reproduced_weights(part, find, budget.used_up))
+
+
+def _in_sample(problem: Problem, plan: SearchPlan) -> tuple[Problem, SearchPlan]:
+    """Return the problem and the plan of a short search: in a sample of a large cohort."""
+    if problem.cohort.n_subjects < LARGE:
+        return problem, plan
+    rng = np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(_SAMPLE,)))
+    rows = np.sort(rng.choice(problem.cohort.n_subjects, N_SAMPLED, replace=False))
+    if not isinstance(plan.start, str):
+        plan = replace(plan, start=compact(plan.start[rows]))
+    return problem.restricted_to(rows, 0), plan
 
 
 def short_plan(plan: SearchPlan, budget: Budget, progress: Progress) -> SearchPlan:
@@ -241,6 +292,7 @@ def short_plan(plan: SearchPlan, budget: Budget, progress: Progress) -> SearchPl
         n_restarts=min(plan.n_restarts, _RESTARTS_BETWEEN),
         refine=False,
         estimate_powers=False,
+        selects_first=False,
         resolution=None,
         hyperparameters=None,
         concentration=None,

@@ -64,6 +64,11 @@ class Settings(PublishedParameters):
         return isinstance(self.hyperparameters, str) or not is_number(self.concentration)
 
     @property
+    def selects_first(self) -> bool:
+        """Whether features of a wide table are selected before the search."""
+        return self.select_features == "auto" and self.starts_anywhere and not self.estimates_prior
+
+    @property
     def fills_modes(self) -> bool:
         """Whether the search fills missing values with modes."""
         return self.missing == "mode"
@@ -99,7 +104,8 @@ class Settings(PublishedParameters):
             max_sweeps=self.max_sweeps,
             n_jobs=self.n_jobs,
             refine=self.starts_anywhere,
-            select_features=self.select_features,
+            select_features=self.select_features is True,
+            selects_first=self.selects_first,
             outlying_share=share,
             resolution=ResolutionPlan(choose=True) if self.chooses_coarsening else None,
             estimate_powers=isinstance(self.block_weights, str),
@@ -114,7 +120,7 @@ class Settings(PublishedParameters):
 
     def _refuse_with_blocks(self, problem: Problem) -> None:
         """Refuse what is not defined for multivariate Gaussian blocks, spikes and limits."""
-        asked = ["select_features"] * bool(self.select_features) + ["missing='mode'"] * self.fills_modes
+        asked = ["select_features"] * (self.select_features is True) + ["missing='mode'"] * self.fills_modes
         features, likelihoods = problem.cohort.encoding.features, problem.cohort.encoding.likelihoods
         in_parts = sorted({feature.column for feature in features if feature.is_part})
         if self.fills_modes and in_parts:
@@ -206,7 +212,7 @@ def needed_memory(problem: Problem, settings: Settings) -> float:
 
 def _begins_in_sample(n_subjects: int, settings: Settings) -> bool:
     """Return whether the search begins in a sample, so that never more than that is in memory as a table of levels."""
-    tunes = settings.estimates_prior or settings.select_features
+    tunes = settings.estimates_prior or settings.select_features is True
     return n_subjects >= LARGE and settings.starts_anywhere and not tunes
 
 
@@ -396,7 +402,7 @@ def _searches(problem: Problem, settings: Settings) -> float:
         factor *= _OF_COARSENING
     elif settings.outlying_share:
         factor *= _OF_OUTLYING
-    if settings.select_features:
+    if settings.select_features is True:
         factor *= _OF_SELECTION
     if isinstance(settings.hyperparameters, str):
         factor *= _OF_HYPERPARAMETERS

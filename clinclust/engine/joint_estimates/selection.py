@@ -11,11 +11,19 @@ import numpy as np
 from scipy.special import betaln, gammaln
 
 from clinclust.arrays import Array, Labels, Mask, Whole
+from clinclust.engine.joint_estimates.empirical_bayes import with_prior
 from clinclust.engine.kernels.moves import CohortArrays
 from clinclust.engine.problem.encoding import encoded_columns, members_of_blocks, members_of_chains, numeric_columns
-from clinclust.engine.problem.problem import Problem, feature_relevance
+from clinclust.engine.problem.problem import Problem, feature_relevance, joint_of
 from clinclust.engine.search.plan import Either, RestartResult, SearchPlan
-from clinclust.engine.search.restarts import Attempts, Start, run_restarts, search_from
+from clinclust.engine.search.restarts import (
+    Attempts,
+    Start,
+    index_of_best,
+    run_restarts,
+    search_from,
+    search_starts,
+)
 from clinclust.engine.search.settle import chunks, minimum_gain
 from clinclust.graded import Graded, graded, paired_moments, whole_ranks
 
@@ -339,3 +347,61 @@ def _between(columns: Graded, first: int, last: int) -> Array:
     between = np.add.reduceat(between, np.flatnonzero(np.diff(owners[mine], prepend=-1)), axis=0)
     between[np.arange(last - first), np.arange(first, last)] = 0.0
     return np.asarray(between, dtype=np.float64)
+
+
+# Wide tables: how strong the priors are, and which features tell, before the search that chooses the coarsening.
+#
+# Of 300 people with 40 measurements, 8 tell three groups apart that lie 4 SD from each other. Under the default prior a
+# further cluster costs each of the other 32 about 5 nats, the logarithm of what its mean and its spread could have
+# been, and one cluster is best. Of 300 people with 500 measurements that each differ by a quarter of an SD, no single
+# one tells the groups apart unless the prior expects small differences. Both are seen once the features that differ are
+# selected, under priors to which `strength` subjects with the averages of the cohort were added:
+#
+#     theta_s = theta + s * (mean of T over the observed values),
+#
+# in natural parameters, for every conjugate prior. With one cluster the joint rises with s whatever the data, so that
+# strengths are compared by what the best partition gains over one cluster under the same prior.
+
+STRENGTHS = (0.0, 1.0, 4.0)
+"""Subjects added to the prior. From 8 on, noise of 150 x 300 falls into eight clusters; groups a quarter of an SD apart
+in each of 500 features need 4 (benchmarks/wide.py)."""
+MANY_FEATURES = 20
+"""Number of features up to which nothing is selected unasked: groups that K-means finds are missed from 25 on, and in
+12 they are not (benchmarks/wide.py)."""
+
+
+def strengthened(problem: Problem, strength: float) -> Problem:
+    """Return the problem whose priors hold so many more subjects with the averages of the cohort.
+
+    What the schema states is not changed, and neither is the prior of a multivariate Gaussian block.
+    """
+    cohort, prior = problem.cohort, problem.model.prior.copy()
+    sums = problem.partition(cohort.together).statistics[0]
+    of_prior, of_sums = cohort.arrays.prior_start, cohort.arrays.statistic_start
+    for index, (feature, likelihood) in enumerate(
+        zip(cohort.encoding.features, cohort.encoding.likelihoods, strict=True)
+    ):
+        if not likelihood.is_chained and not feature.stated:
+            theta, own = prior[of_prior[index] :], sums[of_sums[index] : of_sums[index + 1]]
+            theta = theta[: likelihood.n_hyperparameters]
+            theta[:] = likelihood.prior.posterior(theta, strength * own / max(cohort.n_observed[index], 1))
+    return with_prior(problem, prior)
+
+
+def strength_and_features(problem: Problem, plan: SearchPlan) -> tuple[float, Mask] | None:
+    """Return the strength of the priors and the features that differ, bool (D,), of the best partition, or None.
+
+    None: under no strength does any partition gain over one cluster.
+    """
+    best: tuple[float, float, Mask] | None = None
+    starts = search_starts(problem.cohort.n_subjects, plan.seeds)
+    for strength in STRENGTHS:
+        stronger = strengthened(problem, strength)
+        restarts = run_selecting_restarts(stronger, starts, plan)
+        result = restarts[index_of_best(restarts)]
+        gain = result.log_joint - joint_of(stronger, problem.cohort.together)
+        if result.included is not None and result.included.any() and (best is None or gain > best[0]):
+            best = gain, strength, result.included
+        if plan.budget.used_up():
+            break
+    return None if best is None else best[1:]

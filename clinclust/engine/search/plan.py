@@ -421,6 +421,8 @@ class SearchPlan:
     4 if the best partition was found often enough, else 12."""
     select_features: bool = False
     """Whether to select the features that differ between the clusters."""
+    selects_first: bool = False
+    """Whether to find the strength of the priors and the features of a wide table before the search."""
     outlying_share: float = 0.0
     """Probability, in [0, 1), that a value is outlying. If it is above 0, outlying values are searched for."""
     look_back: bool = True

@@ -119,7 +119,8 @@ def partitioned_fit(settings: Settings, table: Any, cancelled: Event) -> tuple[P
     )
     if len(set(table.columns)) < len(table.columns):
         raise InputError("the table has columns of the same name; rename or drop all but one of each")
-    settings = replace(settings, random_state=seed_of(settings.random_state))
+    chosen = False if settings.select_features == "auto" else settings.select_features
+    settings = replace(settings, random_state=seed_of(settings.random_state), select_features=chosen)
     progress, budget = Progress(bool(settings.progress)), Budget(settings.max_seconds)
     with place_of_shards(n_threads(settings.n_jobs), cancelled) as (place, pool), announcing_compilation():
         cohort = _read(settings, table, place, progress)
@@ -152,7 +153,7 @@ def refuse_unusable(settings: Settings, repair: str) -> None:
         for what, is_asked in (
             ("init as labels", not isinstance(settings.init, str)),
             ("missing='mode'", settings.fills_modes),
-            ("select_features", settings.select_features),
+            ("select_features", settings.select_features is True),
         )
         if is_asked
     ]
