@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 __all__ = ["NEEDS_LIKELIHOOD", "REASONS", "ROLES", "Role", "is_described", "is_ignored"]
 
-Role = Literal["cluster", "arm", "outcome", "time", "site", "describe", "id", "ignore"]
+Role = Literal["cluster", "adjust", "arm", "outcome", "time", "site", "describe", "id", "ignore"]
 ROLES: tuple[Role, ...] = get_args(Role)
 REASONS: dict[str, str] = {
     "arm": "allocation to treatment",
@@ -15,12 +15,12 @@ REASONS: dict[str, str] = {
     "site": "a centre, staff, device or administration",
 }
 """Roles with a reason not to form subtypes."""
-NEEDS_LIKELIHOOD = ("cluster", "describe")
+NEEDS_LIKELIHOOD = ("cluster", "adjust", "describe")
 
 
 def is_described(role: str, likelihood: object) -> bool:
-    """Return whether a feature is reported and tested, but not clustered on."""
-    return role == "describe" or (role in REASONS and likelihood is not None)
+    """Return whether a feature is reported and tested, but not clustered on; it may be adjusted for."""
+    return role in ("adjust", "describe") or (role in REASONS and likelihood is not None)
 
 
 def is_ignored(role: str, likelihood: object) -> bool:

@@ -137,7 +137,7 @@ class DictionaryOptions(Options):
     dictionary_sheet: str | None = option(metavar="SHEET")
 
 
-ROLES = ("cluster", "describe", "ignore")
+ROLES = ("cluster", "adjust", "describe", "ignore")
 """The roles that options give to columns."""
 
 
@@ -147,6 +147,7 @@ class RoleOptions(Options):
 
     TITLE = "what columns are for"
     cluster: tuple[str, ...] = option((), "NAME")
+    adjust: tuple[str, ...] = option((), "NAME")
     describe: tuple[str, ...] = option((), "NAME")
     ignore: tuple[str, ...] = option((), "NAME")
 

@@ -18,6 +18,7 @@ from clinclust.engine.problem.encoding import in_encoded_order, members_of_chain
 from clinclust.engine.problem.hyperparameters import flat_prior, named_hyperparameters
 from clinclust.engine.problem.problem import Clusters
 from clinclust.engine.search.settle import groups_by_decreasing_size
+from clinclust.estimators.adjustment import Adjustment
 from clinclust.estimators.cohort_table import CohortFingerprint, salt_of
 from clinclust.estimators.joint import ResolutionPath
 from clinclust.estimators.mixture import NO_FLOOR, SubtypeMixture, cluster_parameters, marks_of
@@ -69,6 +70,15 @@ class Fit:
     resolution_path_: ResolutionPath | None = None
     min_size_: int = NO_FLOOR
     completed_log_joint_: float | None = None
+    adjustment_: Adjustment | None = None
+
+    def adjusted(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Return a validated table as the model sees it: its measurements at the averages of the adjusted columns."""
+        return frame if self.adjustment_ is None else self.adjustment_.remove(frame, self.schema_)
+
+    def restored(self, completed: pd.DataFrame, frame: pd.DataFrame) -> pd.DataFrame:
+        """Return a completed table of `adjusted` as that of `frame`, which is validated and has the same rows."""
+        return completed if self.adjustment_ is None else self.adjustment_.restore(completed, frame, self.schema_)
 
     @cached_property
     def subtypes_(self) -> SubtypeMixture:

@@ -29,6 +29,7 @@ from clinclust.engine.sampling.chains import temperature
 from clinclust.engine.search.plan import Budget, RestartResult, SearchPlan, interruptible
 from clinclust.engine.search.settle import adjusted_rand_index, by_decreasing_size, merge_tree
 from clinclust.errors import CohortWarning, InputError
+from clinclust.estimators.adjustment import Adjustment, estimate_adjustment
 from clinclust.estimators.cohort_table import cohort_and_schema, fingerprint_of, salt_of, warn_of_copied_rows
 from clinclust.estimators.distinct_subtypes import (
     as_asked,
@@ -63,9 +64,12 @@ class Prepared(NamedTuple):
     """A cohort that can be fitted."""
 
     frame: pd.DataFrame
-    """The validated columns."""
+    """The validated columns, with measurements adjusted as in the fit."""
     schema: FeatureSchema
     problem: Problem
+    unadjusted: pd.DataFrame | None = None
+    """The validated columns as they are; None if nothing is adjusted."""
+    adjustment: Adjustment | None = None
 
 
 def prepared(settings: Settings, X: pd.DataFrame | ArrayLike, *, stacklevel: int) -> Prepared:
@@ -164,10 +168,10 @@ def _import_everything() -> None:
 # leave less dependence, the search is repeated with the weights that they imply.
 
 
-def fit_of(result: SearchResult, schema: FeatureSchema, plan: SearchPlan, frame: pd.DataFrame) -> Fit:
+def fit_of(result: SearchResult, of_cohort: Prepared, plan: SearchPlan) -> Fit:
     """Return the results of a search, subjects in the order of the table and clusters by decreasing size."""
-    problem, best = result.problem, result.winner
-    cohort = problem.cohort
+    problem, best, schema = result.problem, result.winner, of_cohort.schema
+    cohort, frame = problem.cohort, of_cohort.frame if of_cohort.unadjusted is None else of_cohort.unadjusted
     labels = by_decreasing_size(best.labels)
     partition = problem.partition(labels)
     # A feature that was not selected has the same distribution in every cluster. It cancels in the probabilities of
@@ -205,6 +209,7 @@ def fit_of(result: SearchResult, schema: FeatureSchema, plan: SearchPlan, frame:
         row_counts_=None if taken is None else taken.counts,
         resolution_path_=path_of(result.steps, problem.model.coarsening) if result.steps else None,
         completed_log_joint_=best.log_joint if plan.fill_modes else None,
+        adjustment_=of_cohort.adjustment,
     )
 
 
@@ -271,7 +276,7 @@ def with_raised_weights(fit: Fit, cohort: Prepared, plan: SearchPlan, tested: Te
 
 def _searched(cohort: Prepared, plan: SearchPlan, powers: Mapping[str, float]) -> Fit:
     of_features = powers_of_features(cohort.problem.cohort.encoding.features, powers)
-    return fit_of(search(cohort.problem.with_powers(of_features), plan), cohort.schema, plan, cohort.frame)
+    return fit_of(search(cohort.problem.with_powers(of_features), plan), cohort, plan)
 
 
 def _implied_by(fit: Fit, cohort: Prepared) -> dict[str, float]:
@@ -296,8 +301,33 @@ def found_fit(settings: Settings, cohort: Prepared, cancelled: Event) -> Fit:
     budget = Budget(settings.max_seconds)
     with announcing_compilation():
         plan = settings.search_plan(cohort.problem, cancelled, budget, Progress(bool(settings.progress)))
+        cohort = adjusted(cohort, settings, plan)
         fit = fit_by(plan, cohort, is_tested=settings.is_tested)
     return as_asked(fit, settings.n_clusters, settings.min_size)
+
+
+_SHARE_OF_ADJUSTMENT = 0.5
+"""Largest share of a time budget for the effects of the columns to adjust for."""
+
+
+def adjusted(cohort: Prepared, settings: Settings, plan: SearchPlan) -> Prepared:
+    """Return the cohort with its measurements adjusted for the columns with the role ``adjust``."""
+    short = replace(
+        short_plan(plan, plan.budget.part(_SHARE_OF_ADJUSTMENT), plan.progress.within("adjustment")),
+        resolution=plan.resolution,
+    )
+
+    def search_adjusted(frame: pd.DataFrame) -> tuple[Labels, float]:
+        result = search(settings.problem_of(frame, cohort.schema), short)
+        labels = result.problem.cohort.in_table_order(result.winner.labels)
+        whole = replace(result.problem, model=result.problem.model._replace(coarsening=1.0))
+        return labels, log_joint(whole, whole.partition(result.winner.labels))
+
+    adjustment = estimate_adjustment(cohort.frame, cohort.schema, search_adjusted)
+    if adjustment is None:
+        return cohort
+    frame = adjustment.remove(cohort.frame, cohort.schema)
+    return Prepared(frame, cohort.schema, settings.problem_of(frame, cohort.schema), cohort.frame, adjustment)
 
 
 def warnings_of_fit(fit: Fit, settings: Settings, cohort: Prepared) -> Iterator[str]:
@@ -329,7 +359,7 @@ def fit_by(
     `n_draws` is the largest number of cohorts drawn at each join. With `with_grades`, accepted joins are also tested
     against one continuum of any shape.
     """
-    fit = fit_of(search(cohort.problem, plan), cohort.schema, plan, cohort.frame)
+    fit = fit_of(search(cohort.problem, plan), cohort, plan)
     if not is_tested:
         return fit
 

@@ -32,6 +32,7 @@ from clinclust.engine.sampling.chains import (
 )
 from clinclust.engine.search.plan import Budget, Cancelled, SearchPlan, interruptible, n_threads
 from clinclust.errors import CohortError, CohortWarning, InputError, not_fitted
+from clinclust.estimators.adjustment import refuse_adjustment
 from clinclust.estimators.cohort_table import table_of_fitted
 from clinclust.estimators.estimator import BaseSubtypes, Parameterised
 from clinclust.estimators.fitting import Prepared, posed, several_subjects
@@ -326,6 +327,7 @@ class GibbsDP(SamplerParameters, Memberships, Parameterised, BaseSubtypes):
         """
         settings = SamplerSettings.of(self)
         cohort = checked(settings, X, stacklevel=2)
+        refuse_adjustment(cohort.schema, "GibbsDP")
         cancelled = Cancelled()
         found = interruptible(partial(drawn_posterior, settings, cohort, cancelled), cancelled)
         self.posterior_, self.random_seed_ = found

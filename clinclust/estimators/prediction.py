@@ -415,7 +415,9 @@ class Prediction(Memberships, FittedAttributes):
 
         def scores() -> Array:
             with announcing_compilation():
-                return clusters.scores(values, coarsened=coarsened)
+                found = clusters.scores(values, coarsened=coarsened)
+            adjustment = None if coarsened else self.fit_.adjustment_
+            return found if adjustment is None else found + adjustment.log_jacobian(frame, self.schema_)[:, None]
 
         return interruptible(scores)
 
@@ -427,14 +429,16 @@ class Prediction(Memberships, FittedAttributes):
             if note:
                 warnings.warn(note, CohortWarning, stacklevel=4)
         try:
-            return schema.validate(frame, warn=False)
+            return self.fit_.adjusted(schema.validate(frame, warn=False))
         except CohortError as error:
             raise CohortError(about_new_subjects(error.failures, schema)) from error
 
     @property
     def schema_needed(self) -> FeatureSchema:
-        """The features that the model needs of new subjects."""
-        return self.schema_.restricted_to(feature.column for feature in self.clusters_.encoding.features)
+        """The features that the model needs of new subjects: those clustered on, and those adjusted for."""
+        clustered = {feature.column for feature in self.clusters_.encoding.features}
+        adjusted = {feature.name for feature in self.schema_ if feature.role == "adjust" and self.fit_.adjustment_}
+        return self.schema_.restricted_to(clustered | adjusted)
 
 
 # New subjects of a fitted model: notes on their table, and values that the model cannot read.

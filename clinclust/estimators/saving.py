@@ -27,6 +27,7 @@ from clinclust.engine.kernels.moves import Model
 from clinclust.engine.problem.encoding import Encoding
 from clinclust.engine.problem.problem import Clusters
 from clinclust.errors import CohortWarning, InputError, refuse
+from clinclust.estimators.adjustment import Adjustment
 from clinclust.estimators.cohort_table import CohortFingerprint, seal_of_subtypes
 from clinclust.estimators.fit import Fit, fit_problems, shape_problems
 from clinclust.estimators.joint import ResolutionPath
@@ -77,7 +78,9 @@ HELD: dict[type, dict[str, Kind]] = {
         "resolution_path_": (ResolutionPath, None),
         "min_size_": int,
         "completed_log_joint_": (float, None),
+        "adjustment_": (Adjustment, None),
     },
+    Adjustment: {"terms": {str: dict}, "coefficients": {str: list}},
     Clusters: {
         "encoding": Encoding,
         "model": Model,

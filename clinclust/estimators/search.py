@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from clinclust.arrays import Mask
 from clinclust.engine.joint_estimates.empirical_bayes import Hyperprior
 from clinclust.engine.joint_estimates.mode_filling import search_filling
 from clinclust.engine.joint_estimates.outlying import (
@@ -44,7 +45,6 @@ from clinclust.engine.joint_estimates.selection import (
     strengthened,
 )
 from clinclust.engine.problem.problem import joint_of
-from clinclust.arrays import Mask
 from clinclust.engine.search.plan import Budget, RestartResult, SearchPlan
 from clinclust.engine.search.restarts import (
     LARGE,
@@ -240,9 +240,7 @@ def search(problem: Problem, plan: SearchPlan) -> SearchResult:
 def _among_all_features(result: SearchResult, whole: Problem, included: Mask, plan: SearchPlan) -> SearchResult:
     """Return the result of a search on the included features, bool (D,), as one on all: the joint is that of all."""
     model = result.problem.model
-    whole = replace(
-        whole, model=whole.model._replace(coarsening=model.coarsening, concentration=model.concentration)
-    )
+    whole = replace(whole, model=whole.model._replace(coarsening=model.coarsening, concentration=model.concentration))
     outlying = outlying_together(whole, plan.outlying_share)
     outlying[:, included] = result.outlying
     kept = without_outlying(whole, outlying, plan.outlying_share)

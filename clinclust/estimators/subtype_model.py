@@ -147,7 +147,8 @@ class FittedCohort:
     model : SubtypeModel
         A fitted `MAPDP` or `GibbsDP`, a `Partition`, or the result of another method.
     table : DataFrame, N rows
-        The validated columns of the schema, with rows in the order of the labels of the model.
+        The validated columns of the schema, with rows in the order of the labels of the model, and measurements
+        adjusted as in the fit.
     rows : int64 (N,), optional
         The row of each subject in the table of the user; None if that has the order of the labels.
     """
@@ -205,13 +206,13 @@ def cohort_of(model: SubtypeModel, frame: pd.DataFrame, *, stacklevel: int = 2) 
             f"{hint_at_rows(model.schema_)}"
         )
     if np.array_equal(rows, np.arange(len(rows))):
-        return FittedCohort(model, validated)
+        return FittedCohort(model, model.fit_.adjusted(validated))
     warnings.warn(
         "the rows of the table are in another order than when the model was fitted; they were put back into that order",
         CohortWarning,
         stacklevel=stacklevel + 1,
     )
-    return FittedCohort(model, validated.iloc[rows], rows)
+    return FittedCohort(model, model.fit_.adjusted(validated.iloc[rows]), rows)
 
 
 def cohort_problems(model: SubtypeModel, frame: pd.DataFrame) -> list[str]:

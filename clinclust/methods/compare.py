@@ -25,7 +25,7 @@ from clinclust.engine.problem.problem import Problem, clusters_of, log_joint, po
 from clinclust.engine.search.plan import RestartResult, SearchPlan
 from clinclust.errors import InputError, MissingPackageError, refuse
 from clinclust.estimators.distinct_subtypes import tested_tree
-from clinclust.estimators.fitting import fit_of
+from clinclust.estimators.fitting import Prepared, fit_of
 from clinclust.estimators.mapdp import MAPDP
 from clinclust.estimators.parameters import seed_of
 from clinclust.estimators.search import SearchResult, tried_once
@@ -307,7 +307,9 @@ class Measures:
         joint = log_joint(problem, problem.partition(ordered))
         only = RestartResult.of("given", ordered, [joint], converged=True)
         result = SearchResult(problem, [only], 0, tried_once(problem, [only]), none_outlying(problem))
-        fit = fit_of(result, self.ours.schema_, SearchPlan(seed=self.seed, n_restarts=1), table)
+        fit = fit_of(
+            result, Prepared(table, self.ours.schema_, result.problem), SearchPlan(seed=self.seed, n_restarts=1)
+        )
         parameters = {**DEFAULT_TEST, "n_draws": self.n_draws, "random_state": self.seed, "n_jobs": 1}
         tree, test = tested_tree(fit, table, parameters, SILENT, Event(), with_grades=False)
         return len(test.parted_nodes(tree))

@@ -41,7 +41,7 @@ from clinclust.reporting.sheets.methods import methods_sheet
 from clinclust.reporting.sheets.model_check import likelihoods_sheets, model_check_sheets, withheld
 from clinclust.reporting.sheets.overview import overview, summary, trust
 from clinclust.reporting.sheets.subjects import ASSIGNMENTS, DATA, assignments, codebook, tidy_data, unusual_sheets
-from clinclust.reporting.sheets.subtypes import missing_data, pairwise_tests, profile, table_of_report
+from clinclust.reporting.sheets.subtypes import missing_data, on_adjustment, pairwise_tests, profile, table_of_report
 from clinclust.stability.assess import Stability, resample_cohort
 
 # Gather the findings of a report, and write them: make the sheets and pass them to the writer of the file type.
@@ -136,7 +136,7 @@ def _sheets(findings: Findings, moment: datetime, *, on_page: bool) -> list[Shee
     read = [
         overview(findings),
         *([withheld(findings)] if findings.is_shared else []),
-        table.sheet(),
+        replace(table.sheet(), notes=on_adjustment(findings)),
         trust(findings),
         *tests,
         *outcomes_sheets(findings),

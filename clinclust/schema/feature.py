@@ -82,10 +82,12 @@ class Feature(BaseModel):
     ----------
     name : str
         The name of the column, exactly as in the table.
-    role : {"cluster", "arm", "outcome", "time", "site", "describe", "id", "ignore"}
-        ``cluster`` (the default): used in the clustering. ``describe``: only reported and tested; likewise ``arm``
-        (treatment), ``outcome``, ``time`` (of follow-up, dates, visits) and ``site`` (centre, staff, device), which are
-        ignored without a likelihood. ``id``: identifies the subject. ``ignore``: dropped; the column may be absent.
+    role : {"cluster", "adjust", "arm", "outcome", "time", "site", "describe", "id", "ignore"}
+        ``cluster`` (the default): used in the clustering. ``adjust``: forms no subtypes, and measurements are clustered
+        as they would be at its average (`clinclust.estimators.adjustment`). ``describe``: only reported and tested;
+        likewise ``arm`` (treatment), ``outcome``, ``time`` (of follow-up, dates, visits) and ``site`` (centre, staff,
+        device), which are ignored without a likelihood. ``id``: identifies the subject. ``ignore``: dropped; the column
+        may be absent.
     likelihood : str
         A name in `clinclust.likelihoods.REGISTRY`: ``bernoulli``, ``binomial``, ``categorical``, ``poisson``,
         ``geometric``, ``exponential``, ``gaussian``, ...

@@ -16,14 +16,7 @@ from clinclust.engine.kernels.moves import CohortArrays
 from clinclust.engine.problem.encoding import encoded_columns, members_of_blocks, members_of_chains, numeric_columns
 from clinclust.engine.problem.problem import Problem, feature_relevance, joint_of
 from clinclust.engine.search.plan import Either, RestartResult, SearchPlan
-from clinclust.engine.search.restarts import (
-    Attempts,
-    Start,
-    index_of_best,
-    run_restarts,
-    search_from,
-    search_starts,
-)
+from clinclust.engine.search.restarts import Attempts, Start, index_of_best, run_restarts, search_from, search_starts
 from clinclust.engine.search.settle import chunks, minimum_gain
 from clinclust.graded import Graded, graded, paired_moments, whole_ranks
 

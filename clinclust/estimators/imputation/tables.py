@@ -56,13 +56,15 @@ def impute(
 ) -> pd.DataFrame:
     """Implement `Prediction.impute`; `scores` is `Prediction.cluster_scores` of the model."""
     _check_way(how)
-    filled = validated_for_imputation(fit.schema_, frame)
+    seen = validated_for_imputation(fit.schema_, frame)
+    weights = _weights(fit, seen, scores, how, within_subtype, rng)
+    filled = fit.adjusted(seen).copy()
     # Draws of a subject's missing values in a block are one joint draw: each given those that were drawn before.
     given = filled if how == "draw" else filled.copy()
-    for missing in _missing(fit, given, _weights(fit, given, scores, how, within_subtype, rng)):
+    for missing in _missing(fit, given, weights):
         name = missing.feature.column
         filled[name] = with_cells(filled[name], missing.rows, missing.cells(missing.values(how, rng)))
-    return filled
+    return fit.restored(filled, seen)
 
 
 def imputed_cells(
@@ -227,7 +229,8 @@ def multiple_imputations(
     fit = require_search(model, "multiple_imputations")
     rows = _rows(model, fit, frame)
     seen = fit.schema_.validate(frame, warn=False)
-    cohort, back, found = seen.iloc[rows], np.argsort(rows), []
+    observed, back, found = seen.iloc[rows], np.argsort(rows), []
+    cohort = fit.adjusted(observed)
     with announcing_compilation():
         membership = _membership(fit, cohort)
         copula, encoding = _copula(fit, cohort, rng)
@@ -238,7 +241,7 @@ def multiple_imputations(
                 if cancelled.is_set():
                     raise SearchCancelled
                 copula.round()
-            table = _completed(cohort, encoding, copula, rng)
+            table = fit.restored(_completed(cohort, encoding, copula, rng), observed)
             found.append(_with_observed(table, fit.schema_, rng).iloc[back])
     unfilled = [feature.name for feature in fit.schema_.reported if found and found[0][feature.name].isna().any()]
     if unfilled:

@@ -33,6 +33,7 @@ from clinclust.engine.search.partitioned import (
 from clinclust.engine.search.plan import Budget, RestartResult, SearchPlan, n_threads
 from clinclust.engine.search.settle import Settled, compact
 from clinclust.errors import CohortWarning, InputError
+from clinclust.estimators.adjustment import refuse_adjustment
 from clinclust.estimators.distinct_subtypes import as_asked, refuse_too_large_a_floor
 from clinclust.estimators.fit import Fit
 from clinclust.estimators.fitting import Prepared, fit_by, fit_of, prepared, with_tree_tested
@@ -117,6 +118,7 @@ def partitioned_fit(settings: Settings, table: Any, cancelled: Event) -> tuple[P
     refuse_unusable(
         settings, "and this one is in partitions; leave it out, or fit table.compute() if that is small enough"
     )
+    refuse_adjustment(settings.schema, "A fit of a table in partitions")
     if len(set(table.columns)) < len(table.columns):
         raise InputError("the table has columns of the same name; rename or drop all but one of each")
     chosen = False if settings.select_features == "auto" else settings.select_features
@@ -344,7 +346,7 @@ def fit_in_sample(
     joint = log_joint(kept, kept.partition(own))
     restarts = [RestartResult.of("all subjects", own, [joint], converged=True)]
     result = SearchResult(kept, restarts, 0, tried_once(kept, restarts), outlying[order])
-    found = fit_of(result, first.schema_, plan, sample.frame)
+    found = fit_of(result, sample, plan)
     found = replace(found, restarts_=first.restarts_, resolution_path_=first.resolution_path_)
     if settings.is_tested:
         found = with_tree_tested(found, sample, plan)

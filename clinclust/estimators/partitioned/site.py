@@ -90,6 +90,9 @@ class Site:
     def __init__(
         self, table: pd.DataFrame, schema: FeatureSchema, *, fewest: int = 10, agrees: Agrees | None = None
     ) -> None:
+        from clinclust.estimators.adjustment import refuse_adjustment
+
+        refuse_adjustment(schema, "A fit over sites")
         self._schema, self._fewest, self._agrees = schema, fewest, agrees
         self._frame = schema.validate(table, warn=False)
         groups = {"subjects": np.arange(len(table))}

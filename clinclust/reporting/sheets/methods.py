@@ -36,7 +36,13 @@ from clinclust.reporting.layout import (
 )
 from clinclust.reporting.sheets.associations import methods_of_associations
 from clinclust.reporting.sheets.divisions import MEASURES, is_sampled
-from clinclust.reporting.sheets.subtypes import enough_subjects, groups_found, on_merged_groups, sentence_on_unions
+from clinclust.reporting.sheets.subtypes import (
+    enough_subjects,
+    groups_found,
+    on_adjustment,
+    on_merged_groups,
+    sentence_on_unions,
+)
 from clinclust.schema import Feature, FeatureSchema
 from clinclust.texts import on_one_line
 
@@ -234,7 +240,7 @@ def _model(findings: Findings, fit: Fit, given: Mapping[str, Any], references: R
             "whether a value is one of these has a Bernoulli or categorical distribution of its own, and the "
             f"likelihood describes the other values ({references.cite('two-part')})."
         )
-    sentences += [*sentence_on_unions(findings), *on_merged_groups(findings)]
+    sentences += [*sentence_on_unions(findings), *on_merged_groups(findings), *on_adjustment(findings)]
     sentences += [concentration_in_words(findings, fit, given["concentration"], references)]
     if fit.discount_ > 0:
         sentences.append(

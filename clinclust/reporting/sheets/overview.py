@@ -50,6 +50,7 @@ from clinclust.reporting.sheets.subtypes import (
     groups_found,
     marks_of,
     number_asked_for,
+    on_adjustment,
     on_few_subjects,
     on_merged_groups,
     remark_cell,
@@ -267,6 +268,7 @@ def _statements(findings: Findings) -> list[str]:
     return [
         *verdict(findings),
         *sentences(findings),
+        *on_adjustment(findings),
         *on_dominant_columns(findings),
         *sentences_on_visits(findings),
         *_on_copies(findings),
@@ -525,7 +527,7 @@ _SMALL_SUBTYPE = 10
 def overview(findings: Findings) -> Sheet:
     """Return the first section: one sentence, a line for each subtype, three on trust, and what to look at next."""
     tables = [*_subtypes(findings), _trust(findings)]
-    notes = [*sentences_on_visits(findings), _answer(findings)]
+    notes = [*sentences_on_visits(findings), _answer(findings), *on_adjustment(findings)]
     return Sheet("Overview", notes, tables, explanations=[f"Look next: {_next(findings)}"])
 
 

@@ -467,6 +467,24 @@ def on_merged_groups(findings: Findings) -> list[str]:
     ]
 
 
+def on_adjustment(findings: Findings) -> list[str]:
+    """Return the sentence on the columns that measurements are adjusted for; empty if there are none."""
+    if findings.fit is None or findings.fit.adjustment_ is None:
+        return []
+    schema, adjusted = findings.cohort.schema, set(findings.fit.adjustment_.coefficients)
+    columns = listed([feature.title for feature in schema if feature.role == "adjust"])
+    others = [feature.title for feature in findings.clustered if feature.name not in adjusted]
+    more = f" and {len(others) - _MOST_NAMED} more" if len(others) > _MOST_NAMED else ""
+    apart = f" Counts, scales and levels are as they were: {', '.join(others[:_MOST_NAMED])}{more}." if others else ""
+    return [
+        f"Measurements are adjusted for {columns}: they are clustered, tested and shown as they would be at the "
+        f"averages of the cohort.{apart}"
+    ]
+
+
+_MOST_NAMED = 6
+
+
 def _below(findings: Findings) -> str:
     # They may be more than the report asks for, if its comparisons were given.
     is_known = all(findings.sizes[subtype] < findings.min_size for subtype in findings.untested)

@@ -1,0 +1,298 @@
+"""Adjustment: measurements as they would be at the average sex, age or site of the cohort.
+
+Columns with the role ``adjust`` form no subtypes. Each clustered measurement is modelled given them, on the scale of
+its model (after its transform) and with the subtype z of the subject:
+
+    y_id = mu_d(z_i) + sum_c f_dc(x_ic) + error        log E[y_id] = log mu_d(z_i) + sum_c f_dc(x_ic)  for durations
+
+A number has a restricted cubic spline with four knots as f (Harrell 2015, *Regression modeling strategies*, 2.4.4), or
+a line if it has few values; a column of levels has one coefficient for each. Terms are centred at their means in the
+cohort, so that the adjusted table (`Adjustment.remove`) keeps its units and averages, and everything that a fit needs
+of a table is done with the adjusted one. A missing x counts as the average. Counts, scales and levels are not adjusted.
+
+The coefficients are those within subtypes: where a subtype is more frequent in men, those of the whole cohort would
+take a part of the difference between the subtypes for one between the sexes. They are therefore estimated in turns with
+the partition, from those in the whole cohort and from those within the clusters of the unadjusted table, and the joint
+of the cohort decides between the two (`estimate_adjustment`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from clinclust.arrays import Array, Labels
+from clinclust.engine.problem.encoding import model_values
+from clinclust.errors import InputError
+from clinclust.files.cell_text import listed
+
+if TYPE_CHECKING:
+    from clinclust.schema import Feature, FeatureSchema
+
+_KNOTS = (0.05, 0.35, 0.65, 0.95)
+"""Quantiles of the knots of a spline (Harrell 2015, table 2.3)."""
+_FEW_VALUES = 10
+"""Number of different values below which the term of a number is a line."""
+_RIDGE = 5.0
+"""Subjects without any effect that are added to those of the cohort, for levels that few have."""
+_FARTHEST = 3.0
+"""Standard deviations within clusters at which a residual is bounded: a gross value moves no coefficient by more."""
+_STEPS, _TOLERANCE = 25, 1e-6
+_ROUNDS = 4
+"""Largest number of turns of partition and coefficients; measured, the second changes hardly anything."""
+
+
+@dataclass(frozen=True, eq=False)
+class Adjustment:
+    """The estimated effects of the columns with the role ``adjust`` on the clustered measurements.
+
+    Attributes
+    ----------
+    terms : dict of str to dict
+        The terms of each column: its ``levels`` (a term for each but the first), or the ``knots`` of its spline (none:
+        a line), with the ``centres`` and ``scales`` of its terms.
+    coefficients : dict of str to list of float
+        The coefficients of each adjusted feature for all terms in their order, on the scale of its model.
+    """
+
+    terms: dict[str, dict[str, Any]]
+    coefficients: dict[str, list[float]]
+
+    @classmethod
+    def of(cls, frame: pd.DataFrame, schema: FeatureSchema) -> Adjustment:
+        """Return the terms of a validated cohort with all coefficients 0."""
+        terms: dict[str, dict[str, Any]] = {}
+        for part, values in _covariates(frame, schema).items():
+            observed = values[~np.isnan(values)]
+            distinct = np.unique(observed)
+            if distinct.size < 2:
+                continue
+            term: dict[str, Any] = {"levels": [], "knots": []}
+            if part.traits.is_nominal or distinct.size == 2:
+                term["levels"] = distinct[1:].tolist()
+            elif distinct.size >= _FEW_VALUES:
+                knots = np.unique(np.quantile(observed, _KNOTS))
+                term["knots"] = knots.tolist() if knots.size == len(_KNOTS) else []
+            columns = _columns(term, values)
+            term["centres"] = np.nanmean(columns, axis=0).tolist()
+            term["scales"] = np.nanstd(columns, axis=0).tolist()
+            terms[part.name] = term
+        n_terms = sum(len(term["centres"]) for term in terms.values())
+        names = [feature.name for feature in adjusted_features(schema)] if n_terms else []
+        return cls(terms, {name: [0.0] * n_terms for name in names})
+
+    def design(self, frame: pd.DataFrame, schema: FeatureSchema) -> Array:
+        """Return the terms of a validated table, float64 (n, T): mean 0 and one variance in the cohort, 0 = missing."""
+        columns = [np.zeros((len(frame), 0))]
+        for part, values in _covariates(frame, schema).items():
+            if term := self.terms.get(part.name):
+                standard = (_columns(term, values) - term["centres"]) / term["scales"]
+                columns.append(np.where(np.isnan(standard), 0.0, standard))
+        return np.hstack(columns)
+
+    def remove(self, frame: pd.DataFrame, schema: FeatureSchema) -> pd.DataFrame:
+        """Return a validated table with the adjusted measurements, as they would be at the averages of the cohort."""
+        return self._moved(frame, frame, schema, -1.0)
+
+    def restore(self, completed: pd.DataFrame, frame: pd.DataFrame, schema: FeatureSchema) -> pd.DataFrame:
+        """Return a completed adjusted table, any columns (n, ...), with the effects and observed values of `frame`."""
+        restored = self._moved(completed, frame, schema, 1.0)
+        for name in self.coefficients.keys() & set(completed.columns) & set(frame.columns):
+            restored[name] = restored[name].where(frame[name].isna().to_numpy(), frame[name].to_numpy())
+        return restored
+
+    def log_jacobian(self, frame: pd.DataFrame, schema: FeatureSchema) -> Array:
+        """Return what is added to the log density of an adjusted subject for that of the table, float64 (n,)."""
+        total = np.zeros(len(frame))
+        design = self.design(frame, schema)
+        for feature in adjusted_features(schema):
+            if not feature.traits.is_real and feature.name in self.coefficients:  # divided by exp(effect)
+                observed = frame[feature.name].notna().to_numpy()
+                total -= np.where(observed, np.einsum("nt,t->n", design, self.coefficients[feature.name]), 0.0)
+        return total
+
+    def _moved(self, table: pd.DataFrame, frame: pd.DataFrame, schema: FeatureSchema, sign: float) -> pd.DataFrame:
+        """Return a table whose measurements are moved by the effects of the columns of `frame`, in the same rows."""
+        design, moved = self.design(frame, schema), table.copy()
+        for feature in adjusted_features(schema):
+            if feature.name not in self.coefficients or feature.name not in table:
+                continue
+            values = _measured(feature, table)
+            effects = sign * np.einsum("nt,t->n", design, self.coefficients[feature.name])
+            values = values + effects if feature.traits.is_real else values * np.exp(effects)
+            column = table[feature.name].to_numpy(dtype=np.float64, na_value=np.nan).copy()
+            observed = ~np.isnan(values)  # not those at a point mass, such as 0 or beyond a limit of detection
+            column[observed] = feature.parts[-1].from_model_scale(values[observed])
+            moved[feature.name] = column
+        return moved
+
+
+def adjusted_features(schema: FeatureSchema) -> list[Feature]:
+    """Return the clustered features that are modelled given the columns with the role ``adjust``, if there are any."""
+    if not any(feature.role == "adjust" for feature in schema):
+        return []
+    return [feature for feature in schema.clustered if feature.parts[-1].traits.is_continuous]
+
+
+def refuse_adjustment(schema: FeatureSchema | None, what: str) -> None:
+    """Raise InputError if a schema has columns to adjust for, which `what` cannot do."""
+    names = [] if schema is None else [feature.name for feature in schema if feature.role == "adjust"]
+    if names:
+        raise InputError(
+            f"{what} cannot adjust measurements for {listed(names)}; give the role describe, or fit a MAPDP on a table "
+            "in memory"
+        )
+
+
+def _covariates(frame: pd.DataFrame, schema: FeatureSchema) -> dict[Feature, Array]:
+    """Return the values of the columns with the role ``adjust``, float64 (n,), by their parts."""
+    parts = [part for feature in schema if feature.role == "adjust" for part in feature.parts]
+    values = model_values(frame, tuple(parts))
+    return {part: values[part.name] for part in parts}
+
+
+def _columns(term: dict[str, Any], values: Array) -> Array:
+    """Return the columns of a term, (n, t): indicators of levels, or x and the cubes of a restricted spline."""
+    missing = np.isnan(values)
+    if term["levels"]:
+        return np.where(missing[:, None], np.nan, values[:, None] == np.array(term["levels"]))
+    knots = np.array(term["knots"])
+    if not knots.size:
+        return values[:, None]
+
+    def cubes(knot: float) -> Array:
+        return np.asarray(np.maximum(values - knot, 0.0) ** 3)
+
+    last, before = float(knots[-1]), float(knots[-2])
+    bent = [
+        cubes(knot) - cubes(before) * (last - knot) / (last - before) + cubes(last) * (before - knot) / (last - before)
+        for knot in knots[:-2].tolist()
+    ]
+    return np.where(missing[:, None], np.nan, np.column_stack([values, *bent]))
+
+
+def _measured(feature: Feature, frame: pd.DataFrame) -> Array:
+    """Return the amounts of a feature on the scale of its model, float64 (n,); NaN = missing or at a point mass."""
+    part = feature.parts[-1]
+    return model_values(frame, (part,))[part.name]
+
+
+def within_clusters(adjustment: Adjustment, frame: pd.DataFrame, schema: FeatureSchema, labels: Labels) -> Adjustment:
+    """Return the adjustment with the coefficients within these clusters, int64 (N,), of a validated table.
+
+    They solve the normal equations of the module docstring by reweighting: residuals beyond three standard deviations
+    are bounded, as in Huber's regression (1981), and five subjects without an effect are added.
+    """
+    design = adjustment.design(frame, schema)
+    coefficients = {}
+    for feature in adjusted_features(schema):
+        values = _measured(feature, frame)
+        observed = ~np.isnan(values)
+        of_feature = _additive if feature.traits.is_real else _multiplicative
+        found = of_feature(values[observed], design[observed], np.unique(labels[observed], return_inverse=True)[1])
+        coefficients[feature.name] = found.tolist()
+    return Adjustment(adjustment.terms, coefficients)
+
+
+def _additive(values: Array, design: Array, labels: Labels) -> Array:
+    """Return the coefficients of y = mu(z) + design * coefficients + error, float64 (T,)."""
+    coefficients = np.zeros(design.shape[1])
+    if not values.size:
+        return coefficients
+    inside = design - _means(design, labels)[labels]
+    inverse = np.linalg.inv(np.einsum("ns,nt->st", inside, inside) + _RIDGE * np.eye(design.shape[1]))
+    for _ in range(_STEPS):
+        rest = values - np.einsum("nt,t->n", design, coefficients)
+        rest -= _medians(rest, labels)[labels]
+        bound = _FARTHEST * 1.4826 * float(np.median(np.abs(rest)))
+        bounded = np.clip(rest, -bound, bound) if bound > 0.0 else rest
+        step = inverse @ (np.einsum("nt,n->t", inside, bounded) - _RIDGE * coefficients)
+        coefficients = coefficients + step
+        if np.abs(step).max() <= _TOLERANCE * max(float(np.abs(coefficients).max()), 1e-12):
+            break
+    return coefficients
+
+
+def _multiplicative(values: Array, design: Array, labels: Labels) -> Array:
+    """Return the coefficients of log E[y] = log mu(z) + design * coefficients, float64 (T,), of durations."""
+    coefficients = np.zeros(design.shape[1])
+    if not values.size:
+        return coefficients
+    inside = design - _means(design, labels)[labels]
+    inverse = np.linalg.inv(np.einsum("ns,nt->st", inside, inside) + _RIDGE * np.eye(design.shape[1]))
+    for _ in range(_STEPS):
+        rest = values * np.exp(-np.einsum("nt,t->n", design, coefficients))
+        mean = np.maximum(_means(rest[:, None], labels)[labels, 0], 1e-300)
+        bounded = np.minimum(rest / mean - 1.0, _FARTHEST)
+        step = inverse @ (np.einsum("nt,n->t", inside, bounded) - _RIDGE * coefficients)
+        coefficients = coefficients + step
+        if np.abs(step).max() <= _TOLERANCE:
+            break
+    return coefficients
+
+
+def _means(columns: Array, labels: Labels) -> Array:
+    sums = np.zeros((int(labels.max()) + 1, columns.shape[1]))
+    np.add.at(sums, labels, columns)
+    return sums / np.maximum(np.bincount(labels), 1)[:, None]
+
+
+def _medians(values: Array, labels: Labels) -> Array:
+    return np.array([np.median(values[labels == cluster]) for cluster in range(int(labels.max()) + 1)])
+
+
+Partitioned = tuple[Labels, float]
+"""The clusters of a search, (N,), and the log joint of the cohort, comparable between adjustments."""
+
+
+def estimate_adjustment(
+    frame: pd.DataFrame, schema: FeatureSchema, search: Callable[[pd.DataFrame], Partitioned]
+) -> Adjustment | None:
+    """Return the adjustment of a validated cohort, or None if no column with the role ``adjust`` varies.
+
+    `search` returns the clusters of an adjusted table, and its log joint. Two chains of turns begin with the effects in
+    the whole cohort, and within the clusters of the table as it is; each ends when its joint no longer rises.
+    """
+    none = Adjustment.of(frame, schema)
+    if not none.coefficients:
+        return None
+    together = np.zeros(len(frame), dtype=np.int64)
+    ends: list[tuple[float, Adjustment]] = []
+    for first in (within_clusters(none, frame, schema, together), none):
+        adjustment, best = first, (-np.inf, first)
+        for _ in range(_ROUNDS):
+            labels, joint = search(adjustment.remove(frame, schema))
+            joint += float(adjustment.log_jacobian(frame, schema).sum())
+            if joint <= best[0]:
+                break
+            best = joint, adjustment
+            adjustment = within_clusters(adjustment, frame, schema, labels)
+        ends.append(best)
+    return max(ends, key=lambda end: end[0])[1]
+
+
+def named_coefficients(adjustment: Adjustment, schema: FeatureSchema) -> pd.DataFrame:
+    """Return a row for each adjusted feature and level or standard deviation of a column, with its coefficient."""
+    names = _names_of_terms(adjustment, schema)
+    rows = [
+        (feature, *names[place], coefficient)
+        for feature, row in adjustment.coefficients.items()
+        for place, coefficient in enumerate(row)
+    ]
+    return pd.DataFrame(rows, columns=["feature", "column", "term", "coefficient"])
+
+
+def _names_of_terms(adjustment: Adjustment, schema: FeatureSchema) -> Sequence[tuple[str, str]]:
+    names: list[tuple[str, str]] = []
+    for name, term in adjustment.terms.items():
+        feature = next((it for it in schema if it.name == name), None)
+        levels = feature.levels if feature is not None and feature.levels else None
+        if term["levels"]:
+            names += [(name, str(levels[int(level)]) if levels else f"{level:g}") for level in term["levels"]]
+        else:
+            names += [(name, "line"), *((name, f"bend {place}") for place in range(1, len(term["centres"])))]
+    return names
