@@ -19,7 +19,17 @@ from numpy.typing import NDArray
 from clinclust.arguments import FRAME, MODEL, Rule, accepting, is_number, is_whole
 from clinclust.arrays import Labels, RandomState
 from clinclust.compiled import announcing_compilation
-from clinclust.engine.continuum.tested_node import SMALLEST_NODE, DrawPlan, Node, NodeTest, RunningTest
+from clinclust.engine.continuum.gap import p_of_gap
+from clinclust.engine.continuum.null_cohorts import one_population
+from clinclust.engine.continuum.tested_node import (
+    LARGEST_NODE,
+    SMALLEST_NODE,
+    DrawPlan,
+    Node,
+    NodeTest,
+    RunningTest,
+    divided_in_two,
+)
 from clinclust.engine.kernels.moves import new_partition
 from clinclust.engine.search.plan import Cancelled, interruptible, n_threads, workers_or_threads
 from clinclust.engine.search.settle import groups_by_decreasing_size, merge_gains, merge_tree
@@ -46,7 +56,9 @@ from clinclust.estimators.subtype_tree import (
     DEFAULT_TEST,
     DISTINCT_LEVEL,
     FEWEST_DRAWS,
+    GAP_COUNTS,
     JOIN_DTYPES,
+    SHAPE_COUNTS,
     SubtypeTree,
     TreeTest,
     is_tested,
@@ -68,8 +80,8 @@ if TYPE_CHECKING:
 Side: TypeAlias = frozenset[int]
 """Clusters of the fit."""
 
-_BRANCH = 1416
-"""Spawn key of the random draws."""
+_BRANCH, _GAP = 1416, 1417
+"""Spawn keys of the random draws."""
 _NEAREST = 3
 """Number of nearest groups with which each group is tested."""
 _FEW = 5
@@ -102,7 +114,8 @@ class PairTests:
 
         The draws depend on `number`, or else on the clusters.
         """
-        plan = replace(self.plan, significance_level=DISTINCT_LEVEL, any_shape=True) if any_shape else self.plan
+        level = DISTINCT_LEVEL / SHAPE_COUNTS
+        plan = replace(self.plan, significance_level=level, any_shape=True) if any_shape else self.plan
         pair = frozenset((first, second)), any_shape
         if pair not in self._begun:
             key = sorted(first | second) if number is None else [number]
@@ -113,6 +126,16 @@ class PairTests:
     def test(self, first: Side, second: Side, number: int | None = None, *, any_shape: bool = False) -> NodeTest:
         """Return the ended test of two groups (`begun`)."""
         return self.begun(first, second, number, any_shape=any_shape).ended()
+
+    def p_of_any_shape(self, first: Side, second: Side, number: int | None = None) -> float:
+        """Return p of two groups against a continuum of any shape: by a gap, or else by draws (`GAP_COUNTS`)."""
+        rng = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(_GAP, *sorted(first | second))))
+        node = self.node(first, second).sample(LARGEST_NODE, rng)
+        population = one_population(self.problem.restricted_to(node.members, 0), rng)
+        p = GAP_COUNTS * p_of_gap(population, node.halves, divided_in_two, rng, DISTINCT_LEVEL / GAP_COUNTS)
+        if p >= DISTINCT_LEVEL:
+            p = min(p, SHAPE_COUNTS * self.test(first, second, number, any_shape=True).p)
+        return min(p, 1.0)
 
     def most_continuous(self, sides: Sequence[Side]) -> tuple[int, ...]:
         """Return the positions of the groups that are most clearly one continuum; empty if none are.
@@ -295,7 +318,7 @@ def _add_grades(rows: list[dict[str, Any]], tree: SubtypeTree, tests: PairTests,
         if row["accepted"] and node in reached:
             sides = tree.joins[row["step"] - 1].tolist()
             first, second = (frozenset(members[side]) for side in sides)
-            row["p_any_shape"] = tests.test(first, second, node if by_number else None, any_shape=True).p
+            row["p_any_shape"] = tests.p_of_any_shape(first, second, node if by_number else None)
             row["distinct"] = row["p_any_shape"] < DISTINCT_LEVEL
             reached |= set(sides) if row["distinct"] else set()
 

@@ -356,6 +356,14 @@ def best_division(part: Problem, given: Labels | None = None) -> Division:
     return max(pursued, key=_gain, default=Division(-np.inf, together))
 
 
+def divided_in_two(part: Problem, halves: Labels) -> Labels:
+    """Return the best division of subjects into two, 0 or 1 (M,), by sweeps from one, or from cuts if it has one half.
+
+    All 0 if no two clusters were found.
+    """
+    return best_division(part, halves if 0 < halves.sum() < halves.size else None).labels
+
+
 class Division(NamedTuple):
     """A division of subjects into two clusters."""
 

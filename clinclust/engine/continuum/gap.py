@@ -1,0 +1,175 @@
+"""Whether there is a gap between two groups: few subjects between them, along the axis that tells them apart.
+
+The axis is Fisher's linear discriminant of normal scores. Each subject's place on it comes from a discriminant, and
+from a division into two, that were found without the subject (cross-fitting, ten folds): a division of one population
+looks like a gap to the subjects it was made from, and to no others. Silverman's test (1981, *Using kernel density
+estimates to investigate multimodality*, Journal of the Royal Statistical Society B 43, 97-99) then asks whether the
+density of these places has more than one peak: h is the smallest bandwidth at which the estimate has one, and p the
+share of samples from this estimate, rescaled to the variance of the places, that have more at h.
+
+A peak counts if 3% of the subjects lie between its valleys: far values are no group.
+
+Ranks that pile up, as those of a scale at its floor and its ceiling, have peaks of their own. Where features are
+discrete, h must therefore also exceed those of cohorts drawn from one population with the same margins and
+correlations, from which the same axis is found. Where less than a third of the features are measurements, this is not
+enough, and no gap can be told: 12 scales of a uniform severity would have one in 17 of 100 cohorts of 400.
+
+Both p are those of Besag and Clifford (1991, *Sequential Monte Carlo p-values*, Biometrika 78, 301-304): draws end once
+enough were as extreme.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from clinclust.arrays import Array, Labels
+from clinclust.engine.continuum.null_cohorts import (
+    OnePopulation,
+    nearest_correlation,
+    reliable_correlations,
+    with_unit_diagonal,
+)
+from clinclust.engine.problem.problem import Problem, patterns_of
+
+_FOLDS = 10
+_LEAST_MASS = 0.03
+_CELLS, _PADDING = 512, 3.0
+"""Cells of the density estimate, and the bandwidths by which it reaches beyond the places."""
+_NARROWEST, _WIDEST, _HALVINGS = 0.02, 2.5, 11
+"""Bounds of h in standard deviations, and how often they are halved."""
+_SAMPLES, _ENOUGH = 999, 30
+"""Largest number of samples of Silverman's test, and as many with more peaks are enough."""
+_COHORTS, _FEW = 59, 2
+"""Largest number of cohorts of one population with which h is compared, and as many with as large an h are enough."""
+_LEAST_MEASURED = 1.0 / 3.0
+"""Least share of measurements among the features."""
+_SHRINKAGE = 0.1
+"""Share of the diagonal in the covariance matrix within the two groups (Friedman 1989)."""
+
+Divide = Callable[[Problem, Labels], Labels]
+"""It divides the subjects of a problem into two, beginning at a division, int64 (M,)."""
+
+
+def places_on_axis(part: Problem, scores: Array, halves: Labels, divide: Divide, rng: np.random.Generator) -> Array:
+    """Return the place of each subject along the axis between two groups, found without the subject, float64 (M,).
+
+    `scores` are normal scores (M, D), NaN = missing; missing ones have their expectation given the others.
+    """
+    filled = _expected(scores)
+    fold, places, first = rng.permutation(len(filled)) % _FOLDS, np.zeros(len(filled)), None
+    for number in range(_FOLDS):
+        others, left_out = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
+        labels = divide(part.restricted_to(others, 0), halves[others])
+        if not 0 < labels.sum() < labels.size:
+            labels = halves[others]
+        if not 0 < labels.sum() < labels.size:
+            return np.zeros(len(filled))
+        axis, middle, spread = _discriminant(filled[others], labels)
+        first = axis if first is None else first
+        sign = -1.0 if float((axis * first).sum()) < 0.0 else 1.0
+        places[left_out] = sign * (np.einsum("ij,j->i", filled[left_out], axis) - middle) / spread
+    return places
+
+
+def _expected(scores: Array) -> Array:
+    """Return scores with missing ones (NaN) at their expectation given the others, R_mo R_oo^-1 z_o."""
+    observed = ~np.isnan(scores)
+    if observed.all():
+        return scores
+    correlation = nearest_correlation(with_unit_diagonal(reliable_correlations(scores)))
+    filled = np.where(observed, scores, 0.0)
+    for seen, rows in patterns_of(observed):
+        if seen.any() and not seen.all():
+            weights = np.linalg.solve(correlation[np.ix_(seen, seen)], correlation[np.ix_(seen, ~seen)])
+            filled[np.ix_(rows, ~seen)] = np.einsum("ij,jk->ik", scores[np.ix_(rows, seen)], weights)
+    return filled
+
+
+def _discriminant(scores: Array, labels: Labels) -> tuple[Array, float, float]:
+    """Return the discriminant axis of two groups (D,), the place midway between them, and the spread within them."""
+    groups = [scores[labels == group] for group in (0, 1)]
+    means = [group.mean(axis=0) for group in groups]
+    within = np.zeros((scores.shape[1], scores.shape[1]))
+    for group, mean in zip(groups, means, strict=True):
+        off = group - mean
+        within += np.einsum("ij,ik->jk", off, off)
+    within /= max(len(scores) - 2, 1)
+    within = (1.0 - _SHRINKAGE) * within + np.diag(_SHRINKAGE * np.diag(within) + 1e-9)
+    axis = np.linalg.solve(within, means[1] - means[0])
+    middle = float((axis * (means[0] + means[1])).sum()) / 2.0
+    return axis, middle, max(float(np.sqrt(np.einsum("j,jk,k->", axis, within, axis))), 1e-12)
+
+
+def p_of_one_peak(places: Array, rng: np.random.Generator) -> tuple[float, float]:
+    """Return Silverman's p of one peak of places (M,), and their critical bandwidth in standard deviations."""
+    spread = float(places.std())
+    if spread <= 0.0:
+        return 1.0, 0.0
+    x = (places - places.mean()) / spread
+    h = critical_bandwidth(x)
+    shrink = 1.0 / np.sqrt(1.0 + h**2)
+    n_more = 0
+    for drawn in range(1, _SAMPLES + 1):
+        sample = x[rng.integers(x.size, size=x.size)]
+        mean = sample.mean()
+        n_more += n_peaks(mean + (sample - mean + h * rng.standard_normal(x.size)) * shrink, h) > 1
+        if n_more == _ENOUGH:
+            return n_more / drawn, h
+    return (n_more + 1) / (_SAMPLES + 1), h
+
+
+def critical_bandwidth(x: Array) -> float:
+    """Return the smallest bandwidth at which the density estimate of standardised places (M,) has one peak."""
+    low, high = _NARROWEST, _WIDEST
+    for _ in range(_HALVINGS):
+        middle = float(np.sqrt(low * high))
+        low, high = (low, middle) if n_peaks(x, middle) <= 1 else (middle, high)
+    return high
+
+
+def n_peaks(x: Array, h: float) -> int:
+    """Return the number of peaks of the density estimate of places (M,) with a Gaussian kernel that count."""
+    low, high = float(x.min()) - _PADDING * h, float(x.max()) + _PADDING * h
+    width = (high - low) / _CELLS
+    cells = np.minimum(((x - low) / width).astype(np.int64), _CELLS - 1)
+    counts = np.bincount(cells, minlength=_CELLS).astype(np.float64)
+    kernel = np.exp(-0.5 * (np.arange(-_CELLS, _CELLS + 1) * width / h) ** 2)
+    transform = np.fft.rfft(counts, n=4 * _CELLS) * np.fft.rfft(kernel, n=4 * _CELLS)
+    density = np.fft.irfft(transform, n=4 * _CELLS)[_CELLS : 2 * _CELLS]
+    least = 1e-9 * float(density.max())
+    density = np.maximum(density, least)
+    slopes = np.diff(density)
+    at = np.flatnonzero(np.abs(slopes) >= least)
+    rising = slopes[at] > 0.0
+    valleys = at[1:][~rising[:-1] & rising[1:]]
+    if valleys.size == 0:
+        return 1
+    below = np.concatenate([[0.0], np.cumsum(counts)[valleys], [x.size]]) / x.size
+    return max(int((np.diff(below) >= _LEAST_MASS).sum()), 1)
+
+
+def p_of_gap(
+    population: OnePopulation, halves: Labels, divide: Divide, rng: np.random.Generator, level: float
+) -> float:
+    """Return p of one peak along the axis between the two halves, int64 (M,), of the subjects of a population.
+
+    1 if no gap can be told. Above the level, the p of the places alone.
+    """
+    part = population.part
+    n_discrete, n_measured = part.cohort.arrays.codes.shape[1], part.cohort.arrays.values.shape[1]
+    if n_measured < _LEAST_MEASURED * (n_discrete + n_measured):
+        return 1.0
+    p, h = p_of_one_peak(places_on_axis(part, population.scores, halves, divide, rng), rng)
+    if p >= level or n_discrete == 0:
+        return p
+    n_as_wide = 0
+    for number in range(1, _COHORTS + 1):
+        drawn, scores = population.draw(rng)
+        places = places_on_axis(drawn, scores, divide(drawn, np.zeros_like(halves)), divide, rng)
+        spread = float(places.std())
+        n_as_wide += spread > 0.0 and critical_bandwidth((places - places.mean()) / spread) >= h
+        if n_as_wide == _FEW:
+            return max(p, _FEW / number)
+    return max(p, (n_as_wide + 1) / (_COHORTS + 1))
