@@ -92,6 +92,8 @@ _NEAR = 4.0
 """The z below which two groups may be neighbouring slices: 1.8 to 3.6 in simulated cohorts, and 10 for distant ones."""
 _MANY = 7
 """Number of groups above which only pairs are tested."""
+FEWEST_MEMBERS = 3
+"""Number of subjects below which a side of a division is no subtype, but unusual subjects."""
 
 
 class PairTests:
@@ -269,15 +271,44 @@ def _tested(
     if not is_tested(tree):
         return tree, _test_of([], plan, seed)
     tests = PairTests(fit, cohort, plan, seed)
-    walked = _walked(tree, tests, by_number=True)
+    tiny = _joins_of_tiny_clusters(tree, tests)
+    if tiny:
+        tree = _joined_first(fit, cohort, tiny)
+    walked = _walked(tree, tests, by_number=not tiny)
     first = leaves_merged(tree, _test_of(walked, plan, seed).parted_nodes(tree), tests)
     if first:
-        problem = fitted_problem(fit, cohort, coarsening=fit.coarsening_)
-        tree = SubtypeTree(tree.labels, *merge_tree(problem, tree.labels[problem.cohort.order], first))
+        tree = _joined_first(fit, cohort, first)
         walked = _walked(tree, tests, by_number=False)
     if with_grades:
-        _add_grades(walked, tree, tests, by_number=not first)
+        _add_grades(walked, tree, tests, by_number=not (first or tiny))
     return tree, _test_of(walked, plan, seed)
+
+
+def _joined_first(fit: Fit, cohort: pd.DataFrame, first: list[tuple[int, int]]) -> SubtypeTree:
+    """Return the tree of the clusters that begins with these joins."""
+    problem, labels = fitted_problem(fit, cohort, coarsening=fit.coarsening_), fit.tree_.labels
+    return SubtypeTree(labels, *merge_tree(problem, labels[problem.cohort.order], first))
+
+
+def _joins_of_tiny_clusters(tree: SubtypeTree, tests: PairTests) -> list[tuple[int, int]]:
+    """Return the joins of each cluster of one or two subjects with its nearest other cluster: it is no subtype.
+
+    A row of gross errors is a cluster of its own. Its division from all others would be the first of the tree, and the
+    most clear.
+    """
+    partition = new_partition(tests.problem.cohort.arrays, tests.labels)
+    sizes = partition.sizes[: tree.n_subtypes]
+    if sizes.min() >= FEWEST_MEMBERS or sizes.max() < FEWEST_MEMBERS:
+        return []
+    gains = merge_gains(tests.problem, partition)
+    gains = np.maximum(gains, gains.T)
+    gains[:, sizes < FEWEST_MEMBERS] = -np.inf
+    nodes, joins = list(range(tree.n_subtypes)), list[tuple[int, int]]()
+    for cluster in np.flatnonzero(sizes < FEWEST_MEMBERS).tolist():
+        nearest = int(gains[cluster].argmax())
+        joins.append((nodes[nearest], cluster))
+        nodes[nearest] = tree.n_subtypes + len(joins) - 1
+    return joins
 
 
 def _test_of(rows: list[dict[str, Any]], plan: DrawPlan, seed: int) -> TreeTest:
@@ -300,7 +331,8 @@ def _walked(tree: SubtypeTree, tests: PairTests, *, by_number: bool) -> list[dic
         sides = [int(side) for side in tree.joins[number - tree.n_subtypes]]
         first, second = (frozenset(members[side]) for side in sides)
         node = tests.node(first, second)
-        if node.members.size < SMALLEST_NODE:
+        n_second = int(node.halves.sum())
+        if node.members.size < SMALLEST_NODE or min(n_second, node.members.size - n_second) < FEWEST_MEMBERS:
             continue
         found = tests.test(first, second, number if by_number else None)
         accepted = found.p < tests.plan.significance_level

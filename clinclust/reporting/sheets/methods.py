@@ -15,7 +15,7 @@ from clinclust.engine.continuum.tested_node import FIRST_SAMPLE, LARGEST_NODE, S
 from clinclust.estimators.fit import STOPPED_EARLY, Fit
 from clinclust.estimators.saving import software_versions
 from clinclust.estimators.subtype_model import parameters_of
-from clinclust.estimators.subtype_tree import DISTINCT_LEVEL, TreeTest
+from clinclust.estimators.subtype_tree import DISTINCT_LEVEL, GAP_COUNTS, SHAPE_COUNTS, TreeTest
 from clinclust.files.conditions import Comparison, Condition, Joined, compared_columns, is_order, parsed
 from clinclust.files.row_choice import RowChoice, RowCounts, noted_several_rows, rows_taken
 from clinclust.likelihoods import REGISTRY
@@ -147,10 +147,13 @@ def _tested(test: TreeTest, fit: Fit, references: References, sampled: bool) -> 
         )
     if test.joins["p_any_shape"].notna().any():
         sentences.append(
-            "Accepted divisions, from the root down, were also compared with one population of any shape: draws of a "
-            f"smoothed bootstrap ({references.cite('smoothed bootstrap')}), with the smallest bandwidth at which the "
-            f"density of the first two principal components has one peak ({references.cite('one mode')}). Subtypes are "
-            f"called distinct where this explains no division above them (p below {DISTINCT_LEVEL:g}), else graded."
+            "Accepted divisions, from the root down, were also compared with one population of any shape: by "
+            f"Silverman's test of one peak ({references.cite('one mode')}) along a discriminant axis that was found "
+            "without the subject, in tables with measurements, and, where this showed no gap, with draws of a smoothed "
+            f"bootstrap ({references.cite('smoothed bootstrap')}), with the smallest bandwidth at which the density of "
+            f"the first two principal components has one peak (p: {GAP_COUNTS:g} and {SHAPE_COUNTS:g} times those of "
+            "the two). Subtypes are called distinct where this explains no division above them (p below "
+            f"{DISTINCT_LEVEL:g}), else graded."
         )
     accepted, n_tested = int(test.joins["accepted"].sum()), len(test.joins)
     subtypes = "one continuum" if n_parted(fit) == 1 else f"{n_parted(fit)} subtypes, {distinct_in_words(fit)}"
