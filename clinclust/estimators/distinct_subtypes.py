@@ -37,6 +37,7 @@ from clinclust.errors import InputError, refuse
 from clinclust.estimators.mixture import NO_FLOOR, evidence_between, with_joined
 from clinclust.estimators.parameters import (
     DISTINCT,
+    KINDS,
     RULES,
     MAPDPParameters,
     check_parameters,
@@ -689,13 +690,13 @@ def _numbered(fit: Fit, n_clusters: int | str | None) -> Fit:
     """Return the fit with this number of subtypes."""
     if n_clusters is None:
         return merged_fit(fit, np.arange(fit.subtype_of_.size))
-    if n_clusters == DISTINCT:
+    if isinstance(n_clusters, str):
         if fit.tree_test_ is None:
             raise InputError(
                 "which subtypes are distinct was not tested at the fit; fit with n_clusters='distinct', or give "
                 "`cut` what `distinct_subtypes(model, frame)` returns"
             )
-        return merged_fit(fit, fit.tree_test_.parted_of(fit.tree_))
+        return merged_fit(fit, fit.tree_test_.parted_of(fit.tree_, "distinct" if n_clusters == KINDS else "accepted"))
     asked, n_found = int(n_clusters), fit.subtype_of_.size
     if asked > n_found:
         in_python = "; to keep a search whatever it finds, fit without `n_clusters`, and then call `model.cut`"

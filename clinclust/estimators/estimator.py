@@ -218,13 +218,14 @@ class BaseSubtypes:
         return pd.Index([self.names_.get(k, k) for k in range(1, self.n_clusters_ + 1)], name="subtype")
 
     def summary(self) -> pd.DataFrame:
-        """Return one row for each subtype: n, percent, and the percent of its members whose subtype is clear.
+        """Return one row for each subtype: n, percent, the percent of clear members, and their mean membership.
 
         Clear is a probability of at least 0.95 (`membership_`); NaN without probabilities.
         """
         sizes, own = self.cluster_sizes_, own_membership(cast(SubtypeModel, self))
         clear = np.nan if own is None else 100.0 * np.bincount(self.labels_, own >= CLEAR, sizes.size) / sizes
-        columns = {"n": sizes, "percent": 100.0 * sizes / sizes.sum(), "clear": clear}
+        mean = np.nan if own is None else np.bincount(self.labels_, own, sizes.size) / sizes
+        columns = {"n": sizes, "percent": 100.0 * sizes / sizes.sum(), "clear": clear, "membership": mean}
         return pd.DataFrame(columns, index=self._called)
 
     @property

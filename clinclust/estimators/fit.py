@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.special import xlogy
 
 from clinclust.arrays import Array, Labels
 from clinclust.engine.problem.encoding import in_encoded_order, members_of_chains, powers_of_blocks, powers_of_features
@@ -114,6 +115,23 @@ class Fit:
             return self.log_joint_
         rise = self.subtypes_.pooled.log_joint_of_partition() - self.clusters_.log_joint_of_partition()
         return self.log_joint_ + rise
+
+    @cached_property
+    def kinds_(self) -> Labels | None:
+        """Kind of each subject, int64 (N,), 0, 1, ... by decreasing size: its subtype if grades of one are united.
+
+        None if the tree was not tested.
+        """
+        test = self.tree_test_
+        return None if test is None else test.parted_of(self.tree_, "distinct")[self.cluster_labels_]
+
+    @property
+    def relative_entropy_(self) -> float:
+        """1 - sum of -p ln p over subjects and subtypes / (N ln K), of the memberships p; 1 with one subtype."""
+        p = self.membership_
+        if p.shape[1] == 1:
+            return 1.0
+        return 1.0 + float(xlogy(p, p).sum()) / (p.shape[0] * math.log(p.shape[1]))
 
     @property
     def cluster_sizes_(self) -> Labels:

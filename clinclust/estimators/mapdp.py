@@ -189,9 +189,10 @@ class MAPDP(MAPDPParameters, Parameterised, Prediction):
 
         Parameters
         ----------
-        n_clusters : int, "distinct", DistinctSubtypes or None
+        n_clusters : int, "distinct", "kinds", DistinctSubtypes or None
             Number of subtypes, from 1 to the number of clusters. ``"distinct"``, or what `distinct_subtypes` returned:
-            the distinct subtypes. None: the clusters.
+            the subtypes of the test. ``"kinds"``: those of them that one continuum of any shape does not explain,
+            without grades. None: the clusters.
         min_size : int, float or None
             As in `MAPDP`; None: no floor.
 

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 Estimator = TypeVar("Estimator", bound=type)
 
-DISTINCT = "distinct"
-"""The value of `MAPDP.n_clusters` for the distinct subtypes."""
+DISTINCT, KINDS = "distinct", "kinds"
+"""The values of `MAPDP.n_clusters` for the subtypes of the test, and for those of them that are no grades of one."""
 LEAST_CONCENTRATION, MOST_CONCENTRATION = 1e-12, 1e12
 """Bounds of the concentration. Within them the log joint is accurate to ten digits."""
 AUTOMATIC_SHARE = 0.01
@@ -194,14 +194,14 @@ class MAPDPParameters:
     n_clusters: int | str | None = parameter(
         DISTINCT,
         Rule(
-            f"'{DISTINCT}' or a whole number of at least 1",
-            _word_or(lambda value: value is None or is_whole(value, 1), DISTINCT),
+            f"'{DISTINCT}', '{KINDS}' or a whole number of at least 1",
+            _word_or(lambda value: value is None or is_whole(value, 1), DISTINCT, KINDS),
             ", or None",
         ),
         "Number of subtypes. 'distinct': clusters that one continuous population explains are merged "
-        "(`distinct_subtypes`). A number: clusters are merged along their tree until so many are left. None: each "
+        "(`distinct_subtypes`). 'kinds': grades of one kind are merged as well. A number: clusters are merged along their tree until so many are left. None: each "
         "cluster is a subtype.",
-        Option("whole number", "K", (DISTINCT, "none")),
+        Option("whole number", "K", (DISTINCT, KINDS, "none")),
     )
     min_size: float | None = parameter(
         None,
@@ -444,10 +444,11 @@ _PUBLISHED = {"missing": "mode", "init": "single", "hyperparameters": "greedy"}
 def combination_problems(parameters: Mapping[str, Any]) -> list[str]:
     """Return the problems of a combination of `MAPDP` parameters, each of which can be used alone."""
     published = [name for name, value in _PUBLISHED.items() if _words(value)(parameters.get(name))]
-    if published and parameters["n_clusters"] == DISTINCT:
+    if published and isinstance(parameters["n_clusters"], str):
         return [
             f"{' and '.join(f'{name}={parameters[name]!r}' for name in published)} cannot be combined with "
-            f"n_clusters='{DISTINCT}': it reproduces a published search. State n_clusters=None or a number"
+            f"n_clusters={parameters['n_clusters']!r}: it reproduces a published search. State n_clusters=None or a "
+            "number"
         ]
     problems = []
     searches = _additional_searches(parameters)

@@ -16,7 +16,7 @@ from clinclust.arguments import NOTHING, ON_OR_OFF, WHOLE, accepting, either
 from clinclust.associations.associate import associate_cohort, number_persons
 from clinclust.associations.refit import TestRules
 from clinclust.comparisons.compare import compare_cohort
-from clinclust.comparisons.dominance import find_dominant
+from clinclust.comparisons.dominance import find_dominant, tell_divisions
 from clinclust.comparisons.frame import ComparisonsFrame
 from clinclust.data_frames import is_partitioned
 from clinclust.disclosure.counts import FACTS, SHEETS, Rule, may_be_printed
@@ -163,6 +163,17 @@ def _sheets(findings: Findings, moment: datetime, *, on_page: bool) -> list[Shee
     ]
 
 
+def _tell_divisions(findings: Findings, table: pd.DataFrame) -> pd.DataFrame:
+    """Return `tell_divisions` of the accepted divisions between subtypes, with their numbers."""
+    accepted = [division for division in findings.divisions if division.is_accepted and division.subtypes]
+    sides = [
+        {subtype - 1: side for side, branch in enumerate(division.subtypes or ()) for subtype in branch}
+        for division in accepted
+    ]
+    told = tell_divisions(findings.cohort, table, sides)
+    return told.assign(division=[accepted[place].number for place in told["division"]])
+
+
 def gather_findings(
     cohort: FittedCohort,
     table: pd.DataFrame,
@@ -200,6 +211,7 @@ def gather_findings(
     findings = findings if associations is None else findings.with_associations(associations)
     if findings.is_shared:  # it has no functions of all counts
         return findings
+    findings = replace(findings, told=_tell_divisions(findings, table))
     # One group has nothing that could come apart.
     stability = options.stability if model.fit_ is not None and len(findings.sizes) > 1 else None
     if not (stability is None or isinstance(stability, Stability)):

@@ -63,7 +63,8 @@ def test_words_of_options_are_values_of_the_parameter():
     for estimator in (MAPDPParameters, PublishedParameters):
         for name, each in declarations(estimator).items():
             for word in each.option.words if each.option else ():
-                assert rules_of(estimator)[name].accepts(None if word == "none" else word), (name, word)
+                value = {"none": None, "yes": True, "no": False}.get(word, word)
+                assert rules_of(estimator)[name].accepts(value), (name, word)
 
 
 def test_a_default_is_changed_in_one_place(tmp_path):

@@ -18,6 +18,7 @@ from clinclust.engine.search.settle import adjusted_rand_index
 from clinclust.errors import InputError, NotFittedError
 from clinclust.estimators.distinct_subtypes import DistinctSubtypes
 from clinclust.estimators.subtype_model import cohort_of, fitted_problem
+from clinclust.estimators.subtype_tree import DISTINCT_LEVEL
 from clinclust.methods import PublishedMAPDP
 
 N = 160
@@ -76,7 +77,7 @@ def graded():
     values[far] = 9.0 * np.array([1, -1, 1, -1, 1, -1]) + 0.7 * np.random.default_rng(9).normal(size=(80, 6))
     schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in "abcdef"])
     frame = pd.DataFrame(values, columns=schema.names)
-    model = fitted(frame, schema, coarsening=0.3, n_restarts=2)
+    model = fitted(frame, schema, coarsening=0.6, n_restarts=2)
     return model, far.astype(np.int64), distinct_subtypes(model, frame, n_draws=40)
 
 
@@ -99,7 +100,7 @@ def test_a_curved_severity_is_grades_of_one():
     values, severity = curved_cohort(1)
     schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in "abcdef"])
     frame = pd.DataFrame(values, columns=schema.names)
-    distinct = distinct_subtypes(fitted(frame, schema, coarsening=0.15, n_restarts=2), frame, n_draws=40)
+    distinct = distinct_subtypes(fitted(frame, schema, coarsening=0.3, n_restarts=2), frame, n_draws=40)
     assert distinct.n_distinct == 1 < distinct.n_subtypes
     assert (distinct.distinct == 0).all()
     assert "which may be grades of one" in distinct.summary
@@ -116,6 +117,18 @@ def test_a_continuum_is_rarely_divided():
         assert model.n_clusters_ > 1
         divided += distinct_subtypes(model, frame, n_draws=40).n_subtypes > 1
     assert divided <= 2
+
+
+def test_gross_rows_are_no_subtypes_of_one_or_two_subjects():
+    frame, schema, groups = severity_cohort(2, n_groups=2)
+    rng, values = np.random.default_rng(2), frame.to_numpy(dtype=float)
+    values[:2] *= rng.uniform(30.0, 60.0, size=(2, 1))  # a unit, and a decimal mark
+    gross = pd.DataFrame(values, columns=frame.columns)
+    model = fitted(gross, schema)
+    assert model.cluster_sizes_.min() < 3
+    distinct = distinct_subtypes(model, gross, n_draws=40)
+    assert distinct.n_subtypes == 2
+    assert adjusted_rand_index(distinct.labels[2:], groups[2:]) > 0.9
 
 
 def in_unions(labels, of):
@@ -398,7 +411,7 @@ def test_the_stage_is_told_in_the_log(monkeypatch, caplog):
 def test_accepted_joins_below_distinct_ones_are_tested_against_a_continuum_that_bends(three, graded):
     for distinct in (three[3], graded[2]):
         joins, steps, root = distinct.joins, distinct.test.joins["step"].tolist(), 2 * distinct.tree.n_subtypes - 2
-        assert (joins["distinct"] == (joins["p_any_shape"] < 0.01)).all()
+        assert (joins["distinct"] == (joins["p_any_shape"] < DISTINCT_LEVEL)).all()
         reached = {root}
         for step, row in zip(steps, joins.to_dict("records"), strict=True):
             node = distinct.tree.n_subtypes + step - 1

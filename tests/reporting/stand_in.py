@@ -71,6 +71,7 @@ class Fitted:
     row_counts_: object = None
     resolution_path_: object = None
     tree_test_: object = None
+    adjustment_: object = None
     names_: dict = field(default_factory=dict)
     index_: object = None
     made_by: str = "a MAP-DP search"

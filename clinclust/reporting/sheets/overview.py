@@ -17,6 +17,7 @@ from clinclust.estimators.cohort_table import copied_rows
 from clinclust.estimators.fit import STOPPED_EARLY, Fit
 from clinclust.estimators.saving import software_versions
 from clinclust.estimators.subtype_model import CLEAR, basis_of_membership
+from clinclust.estimators.subtype_tree import DISTINCT_LEVEL
 from clinclust.reporting.divisions import Division, distinct_in_words, n_distinct, n_parted, shows_tested_subtypes
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import WITHHELD, Column, Filled, Sheet, Table, Value, counted, percent, tabulated
@@ -249,7 +250,7 @@ _MOST_UNUSED = 6
 
 def trust(findings: Findings) -> Sheet:
     """Return the section: the test of one continuum first, then whatever speaks against the subtypes."""
-    tables = [*_how_sure(findings), *divisions_table(findings), *continuum_table(findings)]
+    tables = [*_how_sure(findings), *divisions_table(findings), *_what_tells(findings), *continuum_table(findings)]
     explanations = [
         *_on_membership(findings),
         *on_posterior_membership(findings),
@@ -257,6 +258,32 @@ def trust(findings: Findings) -> Sheet:
         *on_the_test(findings),
     ]
     return Sheet("Trust", _statements(findings), tables, explanations=explanations)
+
+
+def _what_tells(findings: Findings) -> list[Table]:
+    """Return the table of the columns that tell the sides of each division best; empty if there are none."""
+    if findings.told is None or findings.told.empty:
+        return []
+    titles = {division.number: division.title for division in findings.divisions}
+    schema, rows = findings.cohort.schema, list[list[Value]]()
+    for row in findings.told.to_dict("records"):
+        name = str(row["column"])
+        title = schema[name].title if name in schema else name
+        is_clustered = name in schema and schema[name].is_clustered
+        instead = f"--describe {name}" if is_clustered else f"--adjust {name}"
+        if row["told_by"] == "missing":
+            title, instead = f"whether {title} has a value", "leave out the rows or the columns without values"
+        about: list[Value] = [f"{row['division']}: {titles[row['division']]}", title, str(row["role"])]
+        rows.append([*about, 100 * row["named_right"], 100 * row["largest"], instead])
+    columns = [
+        Column("Division"),
+        Column("Told best by"),
+        Column("Role"),
+        Column("Right (%)", "0"),
+        Column("Largest side (%)", "0"),
+        Column("If it is not of interest", widest=40),
+    ]
+    return [Table("The columns that tell the sides of each division best", columns, rows)]
 
 
 def _statements(findings: Findings) -> list[str]:
@@ -616,7 +643,10 @@ def _more_than_a_continuum(findings: Findings) -> str:
         return f"{'Nearly, but not shown' if division.p < _NEAR else 'Not shown'}{often}."
     if not shows_tested_subtypes(fit):
         return f"Not all{often}."
-    return f"Yes{often}."
+    if n_distinct(fit) == 1:
+        return "Cannot be told: they may be degrees of one condition, as one continuum of another shape has them."
+    graded = "" if n_distinct(fit) == len(findings.sizes) else f" for {n_distinct(fit)} kinds; the others are grades"
+    return f"Yes{graded}: no gap like theirs is expected in a continuum of any shape (p < {DISTINCT_LEVEL:g})."
 
 
 def _found_again(findings: Findings) -> str:
