@@ -199,8 +199,8 @@ class MAPDPParameters:
             ", or None",
         ),
         "Number of subtypes. 'distinct': clusters that one continuous population explains are merged "
-        "(`distinct_subtypes`). 'kinds': grades of one kind are merged as well. A number: clusters are merged along their tree until so many are left. None: each "
-        "cluster is a subtype.",
+        "(`distinct_subtypes`). 'kinds': grades of one kind are merged as well. A number: clusters are merged along "
+        "their tree until so many are left. None: each cluster is a subtype.",
         Option("whole number", "K", (DISTINCT, KINDS, "none")),
     )
     min_size: float | None = parameter(
