@@ -27,11 +27,11 @@ from numpy.typing import NDArray
 
 from clinclust import distinct_subtypes
 from clinclust.engine.continuum import tested_node
-from clinclust.engine.continuum.tested_node import DrawPlan, Node, NodeTest, RunningTest
+from clinclust.engine.continuum.tested_node import DrawPlan, Node, NodeTest, RunningTest, p_of_gap_in
 from clinclust.engine.problem.problem import Problem, pose
 from clinclust.engine.search.plan import Threads
 from clinclust.estimators.subtype_model import cohort_of, fitted_problem
-from clinclust.estimators.subtype_tree import DISTINCT_LEVEL
+from clinclust.estimators.subtype_tree import DISTINCT_LEVEL, GAP_COUNTS, SHAPE_COUNTS
 from clinclust.methods import PublishedMAPDP
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -67,11 +67,21 @@ def result_of(problem: Problem, members: Labels, seed: int, *, any_shape: bool =
     """Return the test of these subjects against one continuum, or one that bends, and the number of draws it made."""
     drawn: list[int] = []
     with Threads(1) as pool:
-        level = DISTINCT_LEVEL if any_shape else LEVEL
+        level = DISTINCT_LEVEL / SHAPE_COUNTS if any_shape else LEVEL
         plan = DrawPlan(DRAWS, level, pool, Event(), lambda: drawn.append(1), any_shape=any_shape)
         node = Node(members, np.zeros(members.size, dtype=np.int64), PARTS)
         found = RunningTest(problem, node, plan, np.random.SeedSequence(seed)).ended()
     return found, len(drawn)
+
+
+def p_of_any_shape(problem: Problem, seed: int) -> float:
+    """Return p of all subjects against a continuum of any shape, as `distinct_subtypes` has it."""
+    everybody = np.arange(problem.cohort.n_subjects)
+    node = Node(everybody, np.zeros_like(everybody), PARTS)
+    p = GAP_COUNTS * p_of_gap_in(problem, node, np.random.SeedSequence(seed), DISTINCT_LEVEL / GAP_COUNTS)
+    if p >= DISTINCT_LEVEL:
+        p = min(p, SHAPE_COUNTS * result_of(problem, everybody, seed, any_shape=True)[0].p)
+    return min(p, 1.0)
 
 
 def at_the_root(task: tuple[str, int, int]) -> list[Row]:
@@ -91,7 +101,7 @@ def at_the_root(task: tuple[str, int, int]) -> list[Row]:
         "p_any_shape": 1.0,
     }
     if found.p < LEVEL:
-        row["p_any_shape"] = result_of(problem, np.arange(n_subjects), seed, any_shape=True)[0].p
+        row["p_any_shape"] = p_of_any_shape(problem, seed)
     if (kind, n_subjects) == CHECKED:
         with mock.patch.object(tested_node, "_CHECKPOINTS", ()):
             row["p_of_all"] = result_of(problem, np.arange(n_subjects), seed)[0].p
@@ -204,7 +214,7 @@ def page(roots: pd.DataFrame, groups: pd.DataFrame) -> str:
             "",
             f"{roots['seed'].nunique()} cohorts of each kind, a third of 2,000 subjects; 12 features, at most {DRAWS} "
             "draws; made by `benchmarks/continuum_levels.py`. Divided: p < .05 against one continuum; called distinct: "
-            "and p < .01 against one of any shape. All subjects are tested, in up to four parts. In brackets: the "
+            f"and p < {DISTINCT_LEVEL:g} against one of any shape. All subjects are tested, in up to four parts. In brackets: the "
             "standard error of a share; 0 of 60 is at most .05 with 95% confidence. Draws: their mean number.",
             "",
             "One population that a Gaussian copula describes:",

@@ -19,17 +19,7 @@ from numpy.typing import NDArray
 from clinclust.arguments import FRAME, MODEL, Rule, accepting, is_number, is_whole
 from clinclust.arrays import Labels, RandomState
 from clinclust.compiled import announcing_compilation
-from clinclust.engine.continuum.gap import p_of_gap
-from clinclust.engine.continuum.null_cohorts import one_population
-from clinclust.engine.continuum.tested_node import (
-    LARGEST_NODE,
-    SMALLEST_NODE,
-    DrawPlan,
-    Node,
-    NodeTest,
-    RunningTest,
-    divided_in_two,
-)
+from clinclust.engine.continuum.tested_node import SMALLEST_NODE, DrawPlan, Node, NodeTest, RunningTest, p_of_gap_in
 from clinclust.engine.kernels.moves import new_partition
 from clinclust.engine.search.plan import Cancelled, interruptible, n_threads, workers_or_threads
 from clinclust.engine.search.settle import groups_by_decreasing_size, merge_gains, merge_tree
@@ -132,10 +122,8 @@ class PairTests:
 
     def p_of_any_shape(self, first: Side, second: Side, number: int | None = None) -> float:
         """Return p of two groups against a continuum of any shape: by a gap, or else by draws (`GAP_COUNTS`)."""
-        rng = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(_GAP, *sorted(first | second))))
-        node = self.node(first, second).sample(LARGEST_NODE, rng)
-        population = one_population(self.problem.restricted_to(node.members, 0), rng)
-        p = GAP_COUNTS * p_of_gap(population, node.halves, divided_in_two, rng, DISTINCT_LEVEL / GAP_COUNTS)
+        seed = np.random.SeedSequence(self.seed, spawn_key=(_GAP, *sorted(first | second)))
+        p = GAP_COUNTS * p_of_gap_in(self.problem, self.node(first, second), seed, DISTINCT_LEVEL / GAP_COUNTS)
         if p >= DISTINCT_LEVEL:
             p = min(p, SHAPE_COUNTS * self.test(first, second, number, any_shape=True).p)
         return min(p, 1.0)

@@ -38,6 +38,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from clinclust.arrays import Array, Labels
+from clinclust.engine.continuum.gap import p_of_gap
 from clinclust.engine.continuum.null_cohorts import OnePopulation, one_population, shape_of, smoothed_population
 from clinclust.engine.kernels.moves import Partition, accumulate, relabel
 from clinclust.engine.kernels.sweep import make_moves
@@ -354,6 +355,14 @@ def best_division(part: Problem, given: Labels | None = None) -> Division:
     begun = sorted((after(start, 1) for start in starts), key=_gain, reverse=True)[:_PURSUED]
     pursued = [after(division.labels, _SWEEPS) for division in begun if division.gain > -np.inf]
     return max(pursued, key=_gain, default=Division(-np.inf, together))
+
+
+def p_of_gap_in(problem: Problem, node: Node, seed: np.random.SeedSequence, level: float) -> float:
+    """Return p of one peak along the axis between the halves of a node of a problem at coarsening 1 (`p_of_gap`)."""
+    rng = np.random.default_rng(seed)
+    node = node.sample(LARGEST_NODE, rng)
+    population = one_population(problem.restricted_to(node.members, 0), rng)
+    return p_of_gap(population, node.halves, divided_in_two, rng, level)
 
 
 def divided_in_two(part: Problem, halves: Labels) -> Labels:
