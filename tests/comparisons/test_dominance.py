@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clinclust as cc
-from clinclust.comparisons.dominance import ColumnEvidence
+from clinclust.comparisons.dominance import ColumnEvidence, tell_divisions
 
 N = 300
 
@@ -195,3 +195,28 @@ def test_a_division_that_a_feature_makes_alone_is_named():
     assert found[["column", "role"]].to_numpy().tolist() == [["sex", "cluster"]]
     assert sorted(map(len, found["groups"].item())) == [2, 2]
     assert found["others"].item() < 0.2
+
+
+def test_the_columns_that_tell_a_division_best_are_named():
+    rng = np.random.default_rng(0)
+    labels = np.repeat([0, 1, 2], [60, 40, 50])
+    table = pd.DataFrame(
+        {
+            "iron": rng.normal(4.0 * (labels == 2), 1.0),
+            "sex": np.where(rng.random(150) < 0.1, labels == 0, labels != 0).astype(int),
+            "lab": np.where(labels == 1, np.nan, 1.0),
+        }
+    )
+    table["lab"] += rng.integers(3, size=150)
+    schema = FeatureSchema(
+        [
+            Feature(name="iron", likelihood="gaussian"),
+            Feature(name="sex", likelihood="bernoulli", role="describe"),
+            Feature(name="lab", likelihood="poisson", role="describe"),
+        ]
+    )
+    cohort = cohort_of(Partition(labels, schema, made_by="a simulation"), table)
+    told = tell_divisions(cohort, table, [{0: 0, 1: 1, 2: 1}, {1: 0, 2: 1}])
+    rows = told[["division", "column", "told_by"]].values.tolist()
+    assert rows == [[0, "sex", "value"], [1, "iron", "value"], [1, "lab", "missing"]]
+    assert told["named_right"].iloc[0] > 0.85 > told["largest"].iloc[0]

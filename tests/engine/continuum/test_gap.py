@@ -1,0 +1,90 @@
+"""A gap between two groups along the axis that tells them apart."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.signal import find_peaks
+from scipy.stats import gaussian_kde
+
+import clinclust as cc
+from clinclust.engine.continuum.gap import critical_bandwidth, n_peaks, p_of_gap, p_of_one_peak, places_on_axis
+from clinclust.engine.continuum.null_cohorts import one_population
+from clinclust.engine.continuum.tested_node import divided_in_two
+from clinclust.engine.problem.problem import pose
+
+LEVEL = 0.02
+
+
+def groups(distance, share=0.4, n=400, seed=0, n_telling=8):
+    rng = np.random.default_rng(seed)
+    away = np.r_[np.full(n_telling, distance / np.sqrt(n_telling)), np.zeros(12 - n_telling)]
+    return rng.normal(size=(n, 12)) + (rng.random(n) < share)[:, None] * away
+
+
+def population_of(values, likelihood="gaussian"):
+    frame = pd.DataFrame(values, columns=[f"x{place}" for place in range(values.shape[1])])
+    schema = cc.FeatureSchema([cc.Feature(name=name, likelihood=likelihood) for name in frame])
+    return one_population(pose(schema.validate(frame), schema, None, 3.0), np.random.default_rng(0))
+
+
+def p_of(values, seed=0, **more):
+    population = population_of(values, **more)
+    halves = divided_in_two(population.part, np.zeros(len(values), dtype=np.int64))
+    return p_of_gap(population, halves, divided_in_two, np.random.default_rng(seed), LEVEL)
+
+
+@pytest.mark.parametrize("h", [0.15, 0.3, 0.6])
+def test_peaks_are_those_of_a_kernel_density(h):
+    x = np.concatenate([np.random.default_rng(seed).normal(place, 0.5, 100) for seed, place in enumerate((-2, 0, 3))])
+    grid = np.linspace(-5.0, 6.0, 4_000)
+    density = gaussian_kde(x, h / x.std(ddof=1))(grid)
+    peaks, _ = find_peaks(density)
+    valleys, _ = find_peaks(-density)
+    below = np.concatenate([[0.0], [np.mean(x <= grid[valley]) for valley in valleys], [1.0]])
+    assert n_peaks(x, h) == max((np.diff(below) >= 0.03).sum(), 1)
+    assert len(peaks) == len(valleys) + 1
+
+
+def test_at_the_critical_bandwidth_the_last_two_peaks_become_one():
+    x = np.random.default_rng(1).normal(np.repeat([-1.0, 1.0], 150), 0.4)
+    h = critical_bandwidth(x)
+    assert n_peaks(x, 1.01 * h) == 1 < n_peaks(x, 0.95 * h)
+
+
+def test_one_peak_and_two():
+    rng = np.random.default_rng(2)
+    assert p_of_one_peak(rng.normal(size=400), rng)[0] > 0.05
+    assert p_of_one_peak(np.append(rng.normal(size=395), np.full(5, 9.0)), rng)[0] > 0.05  # far values are no group
+    assert p_of_one_peak(rng.normal(np.repeat([0.0, 4.0], 200)), rng)[0] < 0.005
+    assert p_of_one_peak(np.zeros(20), rng) == (1.0, 0.0)
+
+
+def test_groups_have_a_gap_and_a_severity_has_none():
+    rng = np.random.default_rng(3)
+    severity = 0.8 * rng.normal(size=(400, 1)) + 0.6 * rng.normal(size=(400, 12))
+    assert p_of(severity) >= LEVEL
+    assert p_of(groups(4.0)) < LEVEL
+    holes = groups(5.0, seed=4)
+    holes[rng.random(holes.shape) < 0.2] = np.nan
+    assert p_of(holes) < LEVEL
+
+
+def test_places_are_found_without_the_subject():
+    population, values = population_of(groups(4.0)), None
+    halves = divided_in_two(population.part, np.zeros(400, dtype=np.int64))
+    flipped = np.where(np.arange(400) == 7, 1 - halves, halves)
+
+    def places(labels):
+        return places_on_axis(
+            population.part, population.scores, labels, lambda _, given: given, np.random.default_rng(5)
+        )
+
+    values = places(halves), places(flipped)
+    same_fold = np.isclose(*values, atol=1e-12)
+    assert same_fold[7]  # its own label has no part in its place
+    assert not same_fold.all()
+
+
+def test_without_measurements_no_gap_can_be_told():
+    yes = (groups(6.0) > 1.0).astype(int)
+    assert p_of(yes, likelihood="bernoulli") == 1.0
