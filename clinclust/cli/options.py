@@ -216,7 +216,7 @@ def of_parameter(name: str, default: Any = None) -> Any:
     usual = parameter.default if default is None else default
     about = parameter.help.replace("None", "none") + (f" (default: {usual})" if usual is not None else "")
     if further := ", ".join(word for word in published.words if word not in read.words):
-        about += f" (with --as-published also: {further})"
+        about += f" ({'also' if read.reads or read.words else 'only'} with --as-published: {further})"
     return option(default, read.metavar, help=about.replace("%", "%%"), **details)
 
 

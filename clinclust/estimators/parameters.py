@@ -269,10 +269,10 @@ class MAPDPParameters:
     )
     hyperparameters: Mapping[str, Mapping[str, Any]] | str | None = parameter(
         None,
-        _Hyperparameters("'empirical'", _none_or("empirical"), ", a dictionary by feature or None"),
+        _Hyperparameters("a dictionary by feature", _none_or(), " or None"),
         "Hyperparameters by feature and name, on the scale after the transform; others are from the schema or the "
-        "data. 'empirical' maximises the joint with a weak hyperprior.",
-        Option(words=("empirical",)),
+        "data.",
+        Option(),
     )
     max_sweeps: int = parameter(200, _whole(1), "Largest number of sweeps of a start.", Option("whole number", "S"))
     max_seconds: float | None = parameter(
@@ -345,12 +345,10 @@ class PublishedParameters(MAPDPParameters):
     hyperparameters: Mapping[str, Mapping[str, Any]] | str | None = as_in(
         MAPDPParameters,
         "hyperparameters",
-        rule=_Hyperparameters(
-            "'empirical' or 'greedy'", _none_or("empirical", "greedy"), ", a dictionary by feature or None"
-        ),
+        rule=_Hyperparameters("'greedy'", _none_or("greedy"), ", a dictionary by feature or None"),
         help="Hyperparameters by feature and name, on the scale after the transform; others are from the schema or the "
-        "data. 'empirical' maximises the joint with a weak hyperprior; 'greedy' is the coordinate search of the paper.",
-        option=Option(words=("empirical", "greedy")),
+        "data. 'greedy' is the coordinate search of the paper.",
+        option=Option(words=("greedy",)),
     )
 
 
@@ -406,7 +404,6 @@ RULES: dict[str, Rule] = {
     "coarsening": _POWER,
     "outlying_share": _SHARE,
     "block_weights": declarations(SamplerParameters)["block_weights"].rule,
-    "hyperparameters": _Hyperparameters("a dictionary by feature or None", _none_or()),
     "select_features": ON_OR_OFF,
     "coarsenings": Rule("falling numbers, each above 0 and at most 1", _fall),
     "n_fresh": _whole(1),

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clinclust.engine.joint_estimates.empirical_bayes import Hyperprior
+from clinclust.arrays import Mask
 from clinclust.engine.joint_estimates.mode_filling import search_filling
 from clinclust.engine.joint_estimates.outlying import (
     OutlyingMask,
@@ -21,7 +21,6 @@ from clinclust.engine.joint_estimates.outlying import (
     without_outlying,
 )
 from clinclust.engine.joint_estimates.resolution import (
-    Estimated,
     ResolutionStep,
     alternate,
     carry_on,
@@ -44,7 +43,6 @@ from clinclust.engine.joint_estimates.selection import (
     strengthened,
 )
 from clinclust.engine.problem.problem import joint_of
-from clinclust.arrays import Mask
 from clinclust.engine.search.plan import Budget, RestartResult, SearchPlan
 from clinclust.engine.search.restarts import (
     LARGE,
@@ -78,7 +76,7 @@ def search_and_tune(
         rng = np.random.default_rng(np.random.SeedSequence(plan.seed).spawn(len(starts) + 1)[-1])
         tried = _cross_validated(problem, starts, plan, rng)
         chosen = float(tried["concentration"].iloc[tried["held_out_log_density"].argmax()])
-        problem, restarts, _ = _search_under(problem, starts, plan, chosen)
+        problem, restarts = _search_under(problem, starts, plan, chosen)
     elif isinstance(plan.concentration, tuple):
         # In ascending order, because argmax takes the first of equal values: in a tie the smaller concentration wins.
         grid = np.unique(plan.concentration)
@@ -86,12 +84,11 @@ def search_and_tune(
             _search_under(problem, starts, _told(_with_part(plan, grid.size - place), value), float(value))
             for place, value in enumerate(grid)
         ]
-        tried = pd.DataFrame([_row(problem, restarts) for problem, restarts, _ in results])
-        extended = [restarts[index_of_best(restarts)].log_joint + log_h for _, restarts, log_h in results]
-        problem, restarts, _ = results[int(np.argmax(extended))]
+        tried = pd.DataFrame([_row(problem, restarts) for problem, restarts in results])
+        problem, restarts = results[int(tried["log_joint"].argmax())]
         chosen = problem.model.concentration
     else:
-        problem, restarts, _ = _search_under(problem, starts, plan, problem.model.concentration)
+        problem, restarts = _search_under(problem, starts, plan, problem.model.concentration)
         chosen = problem.model.concentration
         tried = tried_once(problem, restarts)
     return problem, restarts, tried.assign(chosen=tried["concentration"] == chosen)
@@ -103,17 +100,16 @@ def _search_under(
     plan: SearchPlan,
     concentration: float,
     found: list[RestartResult] | None = None,
-) -> tuple[Problem, list[RestartResult], float]:
-    """Search from an initial concentration, or on from `found`; return problem, restarts and log hyperprior in nats."""
+) -> tuple[Problem, list[RestartResult]]:
+    """Search from an initial concentration, or on from `found`; return problem and restarts."""
     problem = replace(problem, model=problem.model._replace(concentration=concentration))
-    hyperprior = Hyperprior.of(problem) if plan.hyperparameters == "empirical" else None
-    estimated = Estimated(hyperprior, plan.concentration == "map")
     search = partial(_restarts, plan)
     restarts = search(problem, starts) if found is None else carry_on(problem, found, starts, search)
-    if plan.hyperparameters == "greedy":
+    if plan.choose_hyperparameters:
         problem, restarts = choose_greedily(problem, restarts, starts, search, plan)
-    problem, restarts = alternate(problem, restarts, starts, estimated, search, plan.budget)
-    return problem, restarts, estimated.log_hyperprior(problem)
+    if plan.concentration == "map":
+        problem, restarts = alternate(problem, restarts, starts, search, plan.budget)
+    return problem, restarts
 
 
 def _with_part(plan: SearchPlan, n_ahead: int) -> SearchPlan:
@@ -144,9 +140,8 @@ def _cross_validated(problem: Problem, starts: list[Start], plan: SearchPlan, rn
         n_ahead -= 1
         at_default = _restarts(_with_part(fold_plan, 2), part, part_starts)
         for index, concentration in enumerate(CONCENTRATIONS):
-            found, restarts, _ = _search_under(
-                part, part_starts, _told(fold_plan, concentration), concentration, at_default
-            )
+            at_value = _told(fold_plan, concentration)
+            found, restarts = _search_under(part, part_starts, at_value, concentration, at_default)
             best = restarts[index_of_best(restarts)]
             densities[held_out, index] = held_out_log_density(found, best.labels, problem.cohort, held_out)
             n_clusters[index].append(int(best.labels.max()) + 1)
@@ -240,9 +235,7 @@ def search(problem: Problem, plan: SearchPlan) -> SearchResult:
 def _among_all_features(result: SearchResult, whole: Problem, included: Mask, plan: SearchPlan) -> SearchResult:
     """Return the result of a search on the included features, bool (D,), as one on all: the joint is that of all."""
     model = result.problem.model
-    whole = replace(
-        whole, model=whole.model._replace(coarsening=model.coarsening, concentration=model.concentration)
-    )
+    whole = replace(whole, model=whole.model._replace(coarsening=model.coarsening, concentration=model.concentration))
     outlying = outlying_together(whole, plan.outlying_share)
     outlying[:, included] = result.outlying
     kept = without_outlying(whole, outlying, plan.outlying_share)
@@ -294,7 +287,7 @@ def short_plan(plan: SearchPlan, budget: Budget, progress: Progress) -> SearchPl
         estimate_powers=False,
         selects_first=False,
         resolution=None,
-        hyperparameters=None,
+        choose_hyperparameters=False,
         concentration=None,
         finished=None,
         calibrate=False,

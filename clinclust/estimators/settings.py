@@ -109,7 +109,7 @@ class Settings(PublishedParameters):
             outlying_share=share,
             resolution=ResolutionPlan(choose=True) if self.chooses_coarsening else None,
             estimate_powers=isinstance(self.block_weights, str),
-            hyperparameters=self.hyperparameters if isinstance(self.hyperparameters, str) else None,
+            choose_hyperparameters=isinstance(self.hyperparameters, str),
             concentration=_choice_of(self.concentration),
             fill_modes=self.fills_modes,
             calibrate=self.calibrate,

@@ -68,7 +68,6 @@ def parameters(here, run, monkeypatch):
         ("--concentration 1", {"concentration": 1.0}),
         (f"{SEED} 3 {RESTARTS} 5 {JOBS} 1", {"random_state": 3, "n_restarts": 5, "n_jobs": 1}),
         ("--concentration map --coarsening 1", {"concentration": "map", "coarsening": 1.0}),
-        ("--hyperparameters empirical --coarsening 1", {"hyperparameters": "empirical", "coarsening": 1.0}),
         *((f"--min-size {text}", {"min_size": floor}) for text, floor in ACCEPTED_FLOORS.items()),
     ]
 )
@@ -95,7 +94,8 @@ REFUSED = {
         f"--suppress 1 --name Mild {RESTARTS} 0 {SEED} -1": f"--concentration --coarsening {JOBS} --n-clusters "
         f"--max-seconds --significance-level --min-size --suppress --name {RESTARTS} {SEED}",
         "--coarsening auto --select-features": "--coarsening --select-features",
-        "--coarsening auto --select-features --hyperparameters empirical": "--hyperparameters --coarsening --select-f",
+        "--as-published --coarsening auto --hyperparameters greedy": "--hyperparameters --coarsening",
+        "--hyperparameters greedy": "--hyperparameters --as-published",
         "--n-clusters 41": "40",
         "--significance-level 1 --name x=y": "--significance-level --name",
         **dict.fromkeys([f"--min-size {text}" for text in FLOORS], "--min-size"),

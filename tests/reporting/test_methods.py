@@ -46,7 +46,6 @@ def test_every_work_that_is_cited_is_listed_and_no_other(findings):
         ({"calibrate": True}, {"temperature_": 1.2}, "divided by a temperature, 1.20 (Guo et al., 2017)", "Guo C"),
         ({"select_features": True}, {}, "21 of 21 have a distribution in each subtype", None),
         ({"hyperparameters": "greedy"}, {}, "greedy coordinate search", None),
-        ({"hyperparameters": "empirical"}, {}, "weak hyperprior", None),
         ({"hyperparameters": {"tremor": {"a": 1.0}}}, {}, "Those of 1 feature were stated in advance", None),
         ({"init": "single"}, {}, "with all subjects in one subtype", None),
     ],

@@ -11,19 +11,11 @@ import numpy as np
 from scipy.special import betaln, gammaln
 
 from clinclust.arrays import Array, Labels, Mask, Whole
-from clinclust.engine.joint_estimates.empirical_bayes import with_prior
 from clinclust.engine.kernels.moves import CohortArrays
 from clinclust.engine.problem.encoding import encoded_columns, members_of_blocks, members_of_chains, numeric_columns
 from clinclust.engine.problem.problem import Problem, feature_relevance, joint_of
 from clinclust.engine.search.plan import Either, RestartResult, SearchPlan
-from clinclust.engine.search.restarts import (
-    Attempts,
-    Start,
-    index_of_best,
-    run_restarts,
-    search_from,
-    search_starts,
-)
+from clinclust.engine.search.restarts import Attempts, Start, index_of_best, run_restarts, search_from, search_starts
 from clinclust.engine.search.settle import chunks, minimum_gain
 from clinclust.graded import Graded, graded, paired_moments, whole_ranks
 
@@ -385,7 +377,7 @@ def strengthened(problem: Problem, strength: float) -> Problem:
             theta, own = prior[of_prior[index] :], sums[of_sums[index] : of_sums[index + 1]]
             theta = theta[: likelihood.n_hyperparameters]
             theta[:] = likelihood.prior.posterior(theta, strength * own / max(cohort.n_observed[index], 1))
-    return with_prior(problem, prior)
+    return problem.with_prior(prior)
 
 
 def strength_and_features(problem: Problem, plan: SearchPlan) -> tuple[float, Mask] | None:

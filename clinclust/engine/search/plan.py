@@ -433,8 +433,8 @@ class SearchPlan:
     """Whether the temperature of the probabilities of the best partition is found (`sampling.calibration`)."""
     estimate_powers: bool = False
     """Whether to estimate the weights of the blocks first (`reproduced_weights`)."""
-    hyperparameters: str | None = None
-    """How to estimate the hyperparameters, "empirical" or "greedy"; None = keep those of the problem."""
+    choose_hyperparameters: bool = False
+    """Whether to choose the hyperparameters one after the other (`choose_greedily`)."""
     concentration: str | tuple[float, ...] | None = None
     """How to estimate the concentration, "map" or "cross-validation", or the values to try; None = keep it."""
     fill_modes: bool = False
@@ -467,7 +467,7 @@ class SearchPlan:
             self.select_features
             or self.outlying_share > 0.0
             or self.resolution is not None
-            or self.hyperparameters is not None
+            or self.choose_hyperparameters
             or self.concentration is not None
         )
 
@@ -476,7 +476,7 @@ class SearchPlan:
         """Whether a large cohort is first searched in a sample: from any start, with one coarsening at most."""
         from_anywhere = isinstance(self.start, str) and self.start == "search"
         whole_path = self.resolution is not None and not self.resolution.choose
-        tunes = self.select_features or self.hyperparameters is not None or self.concentration is not None
+        tunes = self.select_features or self.choose_hyperparameters or self.concentration is not None
         return from_anywhere and not whole_path and not tunes
 
 

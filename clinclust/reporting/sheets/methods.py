@@ -277,9 +277,7 @@ def _model(findings: Findings, fit: Fit, given: Mapping[str, Any], references: R
 def _prior(findings: Findings, asked: Mapping[str, Any], references: References) -> list[str]:
     given = asked["hyperparameters"]
     stated = {feature.name for feature in findings.clustered if feature.prior}
-    if given == "empirical":
-        how = "were estimated, feature by feature, by maximising the marginal likelihood under a weak hyperprior"
-    elif given == "greedy":
+    if given == "greedy":
         how = f"were estimated by greedy coordinate search ({references.cite('map-dp')}, appendix G)"
     else:
         how = "were set from the data, each prior about as strong as one subject"
