@@ -12,7 +12,7 @@ PAGE = Path(__file__).parent / "command_line.md"
 TABLE = re.compile(
     r"(?<=^\| option \| values \| default \| meaning \|\n\| --- \| --- \| --- \| --- \|\n)(\|.*\n)+", re.M
 )
-READ = {"share": "whole number or share", "flag": "", "": ""}
+READ = {"share": "whole number or share", "": ""}
 
 
 def rows() -> Iterator[str]:

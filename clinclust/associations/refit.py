@@ -298,7 +298,7 @@ def without(problem: Problem, left_out: NDArray[np.bool_], keys: Keys) -> tuple[
 def refit_plan(model: MAPDP, seed: int, n_restarts: int) -> SearchPlan:
     """Return the plan of a search like that of the model, but from scratch, on one thread and not refined."""
     settings = Settings.of(model)
-    select_features, fill_modes = settings.select_features is True, settings.fills_modes
+    select_features, fill_modes = settings.selects_features, settings.fills_modes
     return SearchPlan(
         seed=seed,
         start="single" if fill_modes else "search",

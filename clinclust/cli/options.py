@@ -200,6 +200,8 @@ def _number_or(words: tuple[str, ...], parse: Callable[[str], float]) -> Callabl
 # The options of the search, from the declarations of the parameters.
 
 DECLARED, PUBLISHED = declarations(MAPDPParameters), declarations(PublishedParameters)
+WORDS = {"none": None, "yes": True, "no": False}
+"""The words of an option that are values of its parameter."""
 
 
 def of_parameter(name: str, default: Any = None) -> Any:
@@ -208,8 +210,6 @@ def of_parameter(name: str, default: Any = None) -> Any:
     read = parameter.option
     assert read is not None
     assert published is not None
-    if read.reads == "flag":
-        return option(False, action="store_true", help=parameter.help)
     details: dict[str, Any] = {"type": _READ_PARAMETER[read.reads]} if read.reads else {"choices": published.words}
     if read.reads and published.words:
         details["type"] = _number_or(published.words, details["type"])
@@ -274,13 +274,14 @@ def in_options(message: str, **others: str) -> str:
     if not _MENTIONED.search(message):
         return message
     flags = _flags_by_parameter() | {name: flag_of(other) for name, other in others.items()}
+    words = {str(value): word for word, value in WORDS.items()}
 
     def replaced(match: re.Match[str]) -> str:
         flag, text = flags.get(match["alone"] or match["stated"]), match["value"]
-        if flag is None or text in (None, "True"):
+        if flag is None or text is None or (text == "True" and match["stated"] not in DECLARED):
             return flag or match[0]
         try:
-            value = ast.literal_eval(text) if text[0] in "'\"[" else text.replace("None", "none")
+            value = ast.literal_eval(text) if text[0] in "'\"[" else words.get(text, text)
         except (ValueError, SyntaxError):  # a text that was shortened
             return match[0]
         return in_shell(*option_words(flag, join_names(*value) if isinstance(value, list) else value))

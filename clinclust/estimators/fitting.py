@@ -205,6 +205,7 @@ def fit_of(result: SearchResult, schema: FeatureSchema, plan: SearchPlan, frame:
         row_counts_=None if taken is None else taken.counts,
         resolution_path_=path_of(result.steps, problem.model.coarsening) if result.steps else None,
         completed_log_joint_=best.log_joint if plan.fill_modes else None,
+        prior_strength_=result.prior_strength,
     )
 
 

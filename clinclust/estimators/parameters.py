@@ -47,7 +47,7 @@ class Option:
 
     Attributes
     ----------
-    reads : {"whole number", "number", "share", "flag", ""}
+    reads : {"whole number", "number", "share", ""}
         What is read besides `words`; a share is a number of subjects, or a share of the cohort as 0.02 or 2%.
     metavar : str
         The name of the value in the help.
@@ -177,7 +177,7 @@ def _is_floor(value: object) -> bool:
 
 
 _NUMBERS = f"a number from {LEAST_CONCENTRATION:g} to {MOST_CONCENTRATION:g}"
-_SELECTION = Rule("'auto', True or False", lambda value: isinstance(value, bool) or value == "auto")
+_SELECTION = Rule(f"'auto', {ON_OR_OFF.allowed}", _word_or(ON_OR_OFF.accepts, "auto"))
 _SHARE = Rule("a number from 0 to below 1", lambda value: is_number(value) and 0.0 <= value < 1.0)
 _POWER = Rule("a number above 0 and at most 1", _is_power)
 _OPTIONAL_SCHEMA = SCHEMA.or_none()
@@ -470,7 +470,7 @@ def _additional_searches(parameters: Mapping[str, Any]) -> dict[str, str]:
     is_searched = {
         "hyperparameters": isinstance(parameters.get("hyperparameters"), str),
         "concentration": not is_number(parameters["concentration"]),
-        "select_features": parameters.get("select_features") is True,
+        "select_features": parameters.get("select_features", False) not in ("auto", False),
         "coarsening": isinstance(parameters["coarsening"], str),
         "outlying_share": (parameters.get("outlying_share") or 0.0) > 0.0,
     }

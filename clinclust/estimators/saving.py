@@ -77,6 +77,7 @@ HELD: dict[type, dict[str, Kind]] = {
         "resolution_path_": (ResolutionPath, None),
         "min_size_": int,
         "completed_log_joint_": (float, None),
+        "prior_strength_": float,
     },
     Clusters: {
         "encoding": Encoding,

@@ -198,6 +198,8 @@ class SearchResult:
         Outlying values; subjects and features in encoded order.
     steps : list of ResolutionStep
         The resolution path with decreasing coarsening; empty if the plan has none.
+    prior_strength : float
+        Subjects that were added to the priors (`strengthened`).
     """
 
     problem: Problem
@@ -206,6 +208,7 @@ class SearchResult:
     tuning: pd.DataFrame
     outlying: OutlyingMask
     steps: list[ResolutionStep] = field(default_factory=list)
+    prior_strength: float = 0.0
 
     @property
     def winner(self) -> RestartResult:

@@ -64,9 +64,14 @@ class Settings(PublishedParameters):
         return isinstance(self.hyperparameters, str) or not is_number(self.concentration)
 
     @property
+    def selects_features(self) -> bool:
+        """Whether features are selected together with the partition."""
+        return bool(self.select_features) and not isinstance(self.select_features, str)
+
+    @property
     def selects_first(self) -> bool:
         """Whether features of a wide table are selected before the search."""
-        return self.select_features == "auto" and self.starts_anywhere and not self.estimates_prior
+        return isinstance(self.select_features, str) and self.starts_anywhere and not self.estimates_prior
 
     @property
     def fills_modes(self) -> bool:
@@ -104,7 +109,7 @@ class Settings(PublishedParameters):
             max_sweeps=self.max_sweeps,
             n_jobs=self.n_jobs,
             refine=self.starts_anywhere,
-            select_features=self.select_features is True,
+            select_features=self.selects_features,
             selects_first=self.selects_first,
             outlying_share=share,
             resolution=ResolutionPlan(choose=True) if self.chooses_coarsening else None,
@@ -120,7 +125,7 @@ class Settings(PublishedParameters):
 
     def _refuse_with_blocks(self, problem: Problem) -> None:
         """Refuse what is not defined for multivariate Gaussian blocks, spikes and limits."""
-        asked = ["select_features"] * (self.select_features is True) + ["missing='mode'"] * self.fills_modes
+        asked = ["select_features"] * self.selects_features + ["missing='mode'"] * self.fills_modes
         features, likelihoods = problem.cohort.encoding.features, problem.cohort.encoding.likelihoods
         in_parts = sorted({feature.column for feature in features if feature.is_part})
         if self.fills_modes and in_parts:
@@ -212,7 +217,7 @@ def needed_memory(problem: Problem, settings: Settings) -> float:
 
 def _begins_in_sample(n_subjects: int, settings: Settings) -> bool:
     """Return whether the search begins in a sample, so that never more than that is in memory as a table of levels."""
-    tunes = settings.estimates_prior or settings.select_features is True
+    tunes = settings.estimates_prior or settings.selects_features
     return n_subjects >= LARGE and settings.starts_anywhere and not tunes
 
 
@@ -402,7 +407,7 @@ def _searches(problem: Problem, settings: Settings) -> float:
         factor *= _OF_COARSENING
     elif settings.outlying_share:
         factor *= _OF_OUTLYING
-    if settings.select_features is True:
+    if settings.selects_features:
         factor *= _OF_SELECTION
     if isinstance(settings.hyperparameters, str):
         factor *= _OF_HYPERPARAMETERS

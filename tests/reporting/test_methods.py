@@ -45,6 +45,8 @@ def test_every_work_that_is_cited_is_listed_and_no_other(findings):
         ({}, {"outlying_share_": 0.01}, "prior probability of 0.01; 0 values were set aside", None),
         ({"calibrate": True}, {"temperature_": 1.2}, "divided by a temperature, 1.20 (Guo et al., 2017)", "Guo C"),
         ({"select_features": True}, {}, "21 of 21 have a distribution in each subtype", None),
+        ({"select_features": "auto"}, {"prior_strength_": 4.0}, "in a shorter search before", None),
+        ({"select_features": "auto"}, {"prior_strength_": 4.0}, "about as strong as 5 subjects", None),
         ({"hyperparameters": "greedy"}, {}, "greedy coordinate search", None),
         ({"hyperparameters": {"tremor": {"a": 1.0}}}, {}, "Those of 1 feature were stated in advance", None),
         ({"init": "single"}, {}, "with all subjects in one subtype", None),

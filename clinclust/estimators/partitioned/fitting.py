@@ -153,7 +153,7 @@ def refuse_unusable(settings: Settings, repair: str) -> None:
         for what, is_asked in (
             ("init as labels", not isinstance(settings.init, str)),
             ("missing='mode'", settings.fills_modes),
-            ("select_features", settings.select_features is True),
+            ("select_features", settings.selects_features),
         )
         if is_asked
     ]

@@ -173,7 +173,7 @@ def methods(findings: Findings) -> Methods:
     written = {
         "Subjects": sentences_on_rows(findings),
         "Model": _given(findings) if fit is None else _model(findings, fit, asked, references),
-        "Prior": [] if fit is None else _prior(findings, asked, references),
+        "Prior": [] if fit is None else _prior(findings, fit, asked, references),
         "Missing values": [] if fit is None else _missing(findings, fit, references),
         "Search": [] if fit is None else search_in_words(findings, fit, asked),
         "Distinct subtypes": methods_of_the_test(findings, references),
@@ -265,22 +265,33 @@ def _model(findings: Findings, fit: Fit, given: Mapping[str, Any], references: R
             f"{divisor} ({references.cite('temperature')}), which brings probabilities nearest to averages over "
             "partitions from a short run of Gibbs sampling."
         )
-    if given["select_features"]:
+    # Whether 'auto' selected features is a function of exact counts.
+    in_advance = isinstance(given["select_features"], str)
+    n_informative = sum(feature.name not in fit.uninformative_ for feature in clustered)
+    is_narrower = len(fit.selected_features_) < n_informative or fit.prior_strength_ > 0.0
+    if is_narrower and not findings.is_rounded if in_advance else given["select_features"]:
         selected = WITHHELD if findings.withholds_evidence else str(len(fit.selected_features_))
+        when = f"in a shorter search before that for the {group}s" if in_advance else f"together with the {group}s"
         sentences.append(
-            f"Features were selected together with the subtypes: {selected} of {len(clustered)} have a distribution in "
-            f"each {group}, the others have one for all subjects."
+            f"Features were selected {when}: {selected} of {len(clustered)} have a distribution in each {group}, the "
+            "others have one for all subjects."
         )
     return sentences
 
 
-def _prior(findings: Findings, asked: Mapping[str, Any], references: References) -> list[str]:
+def _prior(findings: Findings, fit: Fit, asked: Mapping[str, Any], references: References) -> list[str]:
     given = asked["hyperparameters"]
     stated = {feature.name for feature in findings.clustered if feature.prior}
     if given == "greedy":
         how = f"were estimated by greedy coordinate search ({references.cite('map-dp')}, appendix G)"
     else:
-        how = "were set from the data, each prior about as strong as one subject"
+        subjects, chosen = "one subject", ""
+        if findings.is_shared and isinstance(asked["select_features"], str):
+            subjects = "one subject or a few"
+        elif fit.prior_strength_:
+            subjects = f"{1.0 + fit.prior_strength_:g} subjects"
+            chosen = ", because subtypes gained most over a single one under this strength of those tried"
+        how = f"were set from the data, each prior about as strong as {subjects}{chosen}"
         stated |= {*(given or {})} & {feature.name for feature in findings.features}
     sentences = [f"The hyperparameters {how}."]
     if stated:
