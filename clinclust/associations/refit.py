@@ -311,6 +311,7 @@ def refit_plan(model: MAPDP, seed: int, n_restarts: int) -> SearchPlan:
         finishers=None if select_features or fill_modes else _FINISHERS,
         select_features=select_features,
         selects_first=settings.selects_first,
+        stated=frozenset(stated_hyperparameters(settings.hyperparameters) or ()),
         outlying_share=model.outlying_share_,
         fill_modes=fill_modes,
     )

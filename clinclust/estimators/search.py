@@ -230,8 +230,9 @@ def search(problem: Problem, plan: SearchPlan) -> SearchResult:
         chosen = strength_and_features(kept, replace(first, outlying_share=0.0))
         if chosen is not None:
             strength, included = chosen
-            stronger = strengthened(problem, strength)
-            return _among_all_features(_search(stronger.with_features(included), plan), stronger, included, plan)
+            stronger = strengthened(problem, strength, plan.stated)
+            result = _search(stronger.with_features(included), plan)
+            return replace(_among_all_features(result, stronger, included, plan), prior_strength=strength)
     return _search(problem, plan)
 
 
@@ -249,7 +250,8 @@ def _among_all_features(result: SearchResult, whole: Problem, included: Mask, pl
         replace(restart, log_joint=restart.log_joint + constant, trace=restart.trace + constant, included=included)
         for restart in result.restarts
     ]
-    return replace(result, problem=kept, restarts=restarts, outlying=outlying)
+    tuning = result.tuning.assign(log_joint=result.tuning["log_joint"] + constant)
+    return replace(result, problem=kept, restarts=restarts, tuning=tuning, outlying=outlying)
 
 
 def with_powers_estimated(problem: Problem, plan: SearchPlan) -> Problem:

@@ -111,6 +111,7 @@ class Settings(PublishedParameters):
             refine=self.starts_anywhere,
             select_features=self.selects_features,
             selects_first=self.selects_first,
+            stated=frozenset(stated_hyperparameters(self.hyperparameters) or ()),
             outlying_share=share,
             resolution=ResolutionPlan(choose=True) if self.chooses_coarsening else None,
             estimate_powers=isinstance(self.block_weights, str),

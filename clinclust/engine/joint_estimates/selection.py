@@ -362,10 +362,10 @@ MANY_FEATURES = 20
 12 they are not (benchmarks/wide.py)."""
 
 
-def strengthened(problem: Problem, strength: float) -> Problem:
+def strengthened(problem: Problem, strength: float, stated: frozenset[str]) -> Problem:
     """Return the problem whose priors hold so many more subjects with the averages of the cohort.
 
-    What the schema states is not changed, and neither is the prior of a multivariate Gaussian block.
+    A prior that the schema states is not changed, nor that of a multivariate Gaussian block or of `stated` features.
     """
     cohort, prior = problem.cohort, problem.model.prior.copy()
     sums = problem.partition(cohort.together).statistics[0]
@@ -373,7 +373,7 @@ def strengthened(problem: Problem, strength: float) -> Problem:
     for index, (feature, likelihood) in enumerate(
         zip(cohort.encoding.features, cohort.encoding.likelihoods, strict=True)
     ):
-        if not likelihood.is_chained and not feature.stated:
+        if not likelihood.is_chained and not feature.stated and feature.name not in stated:
             theta, own = prior[of_prior[index] :], sums[of_sums[index] : of_sums[index + 1]]
             theta = theta[: likelihood.n_hyperparameters]
             theta[:] = likelihood.prior.posterior(theta, strength * own / max(cohort.n_observed[index], 1))
@@ -388,7 +388,7 @@ def strength_and_features(problem: Problem, plan: SearchPlan) -> tuple[float, Ma
     best: tuple[float, float, Mask] | None = None
     starts = search_starts(problem.cohort.n_subjects, plan.seeds)
     for strength in STRENGTHS:
-        stronger = strengthened(problem, strength)
+        stronger = strengthened(problem, strength, plan.stated)
         restarts = run_selecting_restarts(stronger, starts, plan)
         result = restarts[index_of_best(restarts)]
         gain = result.log_joint - joint_of(stronger, problem.cohort.together)

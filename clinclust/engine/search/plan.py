@@ -423,6 +423,8 @@ class SearchPlan:
     """Whether to select the features that differ between the clusters."""
     selects_first: bool = False
     """Whether to find the strength of the priors and the features of a wide table before the search."""
+    stated: frozenset[str] = frozenset()
+    """Names of features whose hyperparameters are stated in code; like those in the schema, they do not change."""
     outlying_share: float = 0.0
     """Probability, in [0, 1), that a value is outlying. If it is above 0, outlying values are searched for."""
     look_back: bool = True
