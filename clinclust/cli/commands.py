@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from clinclust.cli.options import (
     DECLARED,
     PUBLISHED,
-    WORDS,
     Command,
     Options,
     declared_options,
@@ -230,7 +229,8 @@ class SearchOptions(JobOptions, Command):
         names = [item.name for _, item in declared_options(SearchOptions) if item.name in DECLARED]
         values = {name: getattr(self, name) for name in names}
         stated = {name: value for name, value in values.items() if value is not None and value is not False}
-        return {name: WORDS.get(value, value) for name, value in stated.items()}
+        words = {"none": None, "yes": True, "no": False}
+        return {name: words.get(value, value) for name, value in stated.items()}
 
     def problems(self) -> list[str]:
         """Return one sentence for each option that cannot be used or combined."""

@@ -200,8 +200,6 @@ def _number_or(words: tuple[str, ...], parse: Callable[[str], float]) -> Callabl
 # The options of the search, from the declarations of the parameters.
 
 DECLARED, PUBLISHED = declarations(MAPDPParameters), declarations(PublishedParameters)
-WORDS = {"none": None, "yes": True, "no": False}
-"""The words of an option that are values of its parameter."""
 
 
 def of_parameter(name: str, default: Any = None) -> Any:
@@ -274,14 +272,13 @@ def in_options(message: str, **others: str) -> str:
     if not _MENTIONED.search(message):
         return message
     flags = _flags_by_parameter() | {name: flag_of(other) for name, other in others.items()}
-    words = {str(value): word for word, value in WORDS.items()}
 
     def replaced(match: re.Match[str]) -> str:
         flag, text = flags.get(match["alone"] or match["stated"]), match["value"]
         if flag is None or text is None or (text == "True" and match["stated"] not in DECLARED):
             return flag or match[0]
         try:
-            value = ast.literal_eval(text) if text[0] in "'\"[" else words.get(text, text)
+            value = ast.literal_eval(text) if text[0] in "'\"[" else {"None": "none", "True": "yes"}.get(text, text)
         except (ValueError, SyntaxError):  # a text that was shortened
             return match[0]
         return in_shell(*option_words(flag, join_names(*value) if isinstance(value, list) else value))

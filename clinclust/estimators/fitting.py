@@ -40,8 +40,8 @@ from clinclust.estimators.fit import STOPPED_EARLY, Fit
 from clinclust.estimators.joint import path_of
 from clinclust.estimators.likelihood_check import compared_likelihoods, warning_of_misfits
 from clinclust.estimators.saving import software_versions
-from clinclust.estimators.search import SearchResult, search, short_plan
-from clinclust.estimators.settings import Settings, refuse_or_warn_of_memory
+from clinclust.estimators.search import SearchResult, search
+from clinclust.estimators.settings import Settings, pose_for, refuse_or_warn_of_memory
 from clinclust.estimators.subtype_model import fitted_problem
 from clinclust.estimators.subtype_tree import DEFAULT_TEST, FEWEST_DRAWS, SubtypeTree
 from clinclust.files.cell_text import limited
@@ -79,7 +79,7 @@ def prepared(settings: Settings, X: pd.DataFrame | ArrayLike, *, stacklevel: int
     frame, schema = several_subjects(X, settings.schema, stacklevel=stacklevel + 1, progress=settings.progress)
     refuse_more_than_subjects(settings.n_clusters, len(frame))
     refuse_too_large_a_floor(settings.min_size, len(frame))
-    cohort = posed(frame, schema, partial(settings.problem_of, frame, schema), stacklevel=stacklevel + 1)
+    cohort = posed(frame, schema, partial(pose_for, settings, frame, schema), stacklevel=stacklevel + 1)
     refuse_or_warn_of_memory(cohort.problem, settings, stacklevel=stacklevel + 1)
     return cohort
 
@@ -261,7 +261,7 @@ def with_raised_weights(fit: Fit, cohort: Prepared, plan: SearchPlan, tested: Te
     powers = fit.block_weights_
     if not plan.estimate_powers or min(powers.values(), default=1.0) >= _LOW or plan.budget.used_up():
         return fit
-    short = short_plan(plan, plan.budget.part(_SHARE), plan.progress.within("blocks in full"))
+    short = plan.shortened(plan.budget.part(_SHARE), "blocks in full")
     implied = _implied_by(tested(_searched(cohort, short, {}), in_short=True), cohort)
     if not any(_dependence(implied[block]) <= _LEFT * _dependence(powers[block]) for block in implied):
         return fit

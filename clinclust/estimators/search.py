@@ -11,15 +11,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clinclust.arrays import Mask
 from clinclust.engine.joint_estimates.mode_filling import search_filling
-from clinclust.engine.joint_estimates.outlying import (
-    OutlyingMask,
-    none_outlying,
-    outlying_together,
-    search_with_outlying,
-    without_outlying,
-)
+from clinclust.engine.joint_estimates.outlying import OutlyingMask, OutlyingResult, none_outlying, search_with_outlying
 from clinclust.engine.joint_estimates.resolution import (
     ResolutionStep,
     alternate,
@@ -34,20 +27,18 @@ from clinclust.engine.joint_estimates.resolution import (
     starts_among,
 )
 from clinclust.engine.joint_estimates.selection import (
-    MANY_FEATURES,
     has_repeated,
-    log_inclusion,
     reproduced_weights,
     run_selecting_restarts,
     strength_and_features,
     strengthened,
+    with_all_features,
 )
-from clinclust.engine.problem.problem import joint_of
-from clinclust.engine.search.plan import Budget, RestartResult, SearchPlan
+from clinclust.engine.search.plan import RestartResult, SearchPlan
 from clinclust.engine.search.restarts import (
     LARGE,
-    N_SAMPLED,
     Start,
+    draw_sample,
     index_of_best,
     run_restarts,
     run_sampled_restarts,
@@ -55,8 +46,6 @@ from clinclust.engine.search.restarts import (
     single_starts,
     starts_from,
 )
-from clinclust.engine.search.settle import compact
-from clinclust.progress import Progress
 
 if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
@@ -170,14 +159,10 @@ def _row(problem: Problem, restarts: list[RestartResult]) -> dict[str, float]:
 
 _BRANCH = 1414
 """Spawn key of the random draws of the resolution path."""
-_SAMPLE = 1415
-"""Spawn key of the sample of a large cohort for block weights and the selection of features."""
 _SHARE_OF_SELECTION = 0.3
 """Largest share of a time budget for the selection of features before the search."""
 _SHARE_OF_POWERS = 0.3
 """Largest share of a time budget for the estimation of block weights."""
-_RESTARTS_BETWEEN = 4
-"""Largest number of restarts of a search between two estimates of block weights."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,44 +207,24 @@ def search(problem: Problem, plan: SearchPlan) -> SearchResult:
     The problem holds all values; its coarsening is 1 if the coarsening is to be chosen.
     """
     problem = with_powers_estimated(problem, plan)
-    likelihoods = problem.cohort.encoding.likelihoods
-    if plan.selects_first and len(likelihoods) > MANY_FEATURES and not any(each.n_before for each in likelihoods):
-        first = short_plan(plan, plan.budget.part(_SHARE_OF_SELECTION), plan.progress.within("selection of features"))
-        part, first = _in_sample(problem, first)
-        kept = without_outlying(part, outlying_together(part, plan.outlying_share), plan.outlying_share)
-        chosen = strength_and_features(kept, replace(first, outlying_share=0.0))
+    if plan.selects_first is not None:
+        short = plan.shortened(plan.budget.part(_SHARE_OF_SELECTION), "selection of features")
+        chosen = strength_and_features(*draw_sample(problem, short), plan.selects_first)
         if chosen is not None:
             strength, included = chosen
-            stronger = strengthened(problem, strength, plan.stated)
-            result = _search(stronger.with_features(included), plan)
-            return replace(_among_all_features(result, stronger, included, plan), prior_strength=strength)
+            stronger = strengthened(problem, strength, plan.selects_first)
+            some = _search(stronger.with_features(included), plan)
+            result = OutlyingResult(some.restarts, some.best, some.outlying, some.problem)
+            restarts, best, outlying, whole = with_all_features(result, stronger, included, plan.outlying_share)
+            return SearchResult(whole, restarts, best, tried_once(whole, restarts), outlying, some.steps, strength)
     return _search(problem, plan)
-
-
-def _among_all_features(result: SearchResult, whole: Problem, included: Mask, plan: SearchPlan) -> SearchResult:
-    """Return the result of a search on the included features, bool (D,), as one on all: the joint is that of all."""
-    model = result.problem.model
-    whole = replace(whole, model=whole.model._replace(coarsening=model.coarsening, concentration=model.concentration))
-    outlying = outlying_together(whole, plan.outlying_share)
-    outlying[:, included] = result.outlying
-    kept = without_outlying(whole, outlying, plan.outlying_share)
-    # The terms of the features that do not differ, and the prior of the selection, are the same in every restart.
-    constant = joint_of(kept.with_features(included), result.winner.labels) - result.winner.log_joint
-    constant += log_inclusion(int(included.sum()), included.size)
-    restarts = [
-        replace(restart, log_joint=restart.log_joint + constant, trace=restart.trace + constant, included=included)
-        for restart in result.restarts
-    ]
-    tuning = result.tuning.assign(log_joint=result.tuning["log_joint"] + constant)
-    return replace(result, problem=kept, restarts=restarts, tuning=tuning, outlying=outlying)
 
 
 def with_powers_estimated(problem: Problem, plan: SearchPlan) -> Problem:
     """Return the problem with the block weights estimated if the plan asks for it, in a sample of a large cohort."""
     if not plan.estimate_powers or not has_repeated(problem):
         return problem
-    budget = plan.budget.part(_SHARE_OF_POWERS)
-    part, between = _in_sample(problem, short_plan(plan, budget, plan.progress))
+    part, between = draw_sample(problem, plan.shortened(plan.budget.part(_SHARE_OF_POWERS), "block weights"))
     rounds = count(1)
 
     def find(posed: Problem) -> tuple[Problem, NDArray[np.int64]]:
@@ -267,36 +232,7 @@ def with_powers_estimated(problem: Problem, plan: SearchPlan) -> Problem:
         found = _search(posed, replace(between, progress=plan.progress.within(about)))
         return found.problem, found.winner.labels
 
-    return problem.with_powers(reproduced_weights(part, find, budget.used_up))
-
-
-def _in_sample(problem: Problem, plan: SearchPlan) -> tuple[Problem, SearchPlan]:
-    """Return the problem and the plan of a short search: in a sample of a large cohort."""
-    if problem.cohort.n_subjects < LARGE:
-        return problem, plan
-    rng = np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(_SAMPLE,)))
-    rows = np.sort(rng.choice(problem.cohort.n_subjects, N_SAMPLED, replace=False))
-    if not isinstance(plan.start, str):
-        plan = replace(plan, start=compact(plan.start[rows]))
-    return problem.restricted_to(rows, 0), plan
-
-
-def short_plan(plan: SearchPlan, budget: Budget, progress: Progress) -> SearchPlan:
-    """Return the plan of a short search, which estimates only outlying values and selected features."""
-    return replace(
-        plan,
-        budget=budget,
-        progress=progress,
-        n_restarts=min(plan.n_restarts, _RESTARTS_BETWEEN),
-        refine=False,
-        estimate_powers=False,
-        selects_first=False,
-        resolution=None,
-        choose_hyperparameters=False,
-        concentration=None,
-        finished=None,
-        calibrate=False,
-    )
+    return problem.with_powers(reproduced_weights(part, find, between.budget.used_up))
 
 
 def _search(problem: Problem, plan: SearchPlan) -> SearchResult:

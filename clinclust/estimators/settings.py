@@ -69,9 +69,10 @@ class Settings(PublishedParameters):
         return bool(self.select_features) and not isinstance(self.select_features, str)
 
     @property
-    def selects_first(self) -> bool:
-        """Whether features of a wide table are selected before the search."""
-        return isinstance(self.select_features, str) and self.starts_anywhere and not self.estimates_prior
+    def selects_first(self) -> frozenset[str] | None:
+        """The features with priors stated in code, if features of a wide table are selected before the search."""
+        is_first = isinstance(self.select_features, str) and self.starts_anywhere and not self.estimates_prior
+        return frozenset(stated_hyperparameters(self.hyperparameters) or ()) if is_first else None
 
     @property
     def fills_modes(self) -> bool:
@@ -82,18 +83,6 @@ class Settings(PublishedParameters):
     def starts_anywhere(self) -> bool:
         """Whether restarts begin at starts of several kinds."""
         return isinstance(self.init, str) and self.init == "search" and not self.fills_modes
-
-    def problem_of(self, frame: pd.DataFrame, schema: FeatureSchema) -> Problem:
-        """Return the problem of a validated cohort; estimated parameters begin at their defaults."""
-        return pose(
-            frame,
-            schema,
-            stated_hyperparameters(self.hyperparameters),
-            self.concentration if is_number(self.concentration) else DEFAULT,
-            self.discount,
-            self.coarsening if is_number(self.coarsening) else 1.0,
-            None if isinstance(self.block_weights, str) else self.block_weights,
-        )
 
     def search_plan(self, problem: Problem, cancelled: Event, budget: Budget, progress: Progress) -> SearchPlan:
         """Return the plan of the search of a fit; InputError for unusable `init` or options that blocks cannot have."""
@@ -111,7 +100,6 @@ class Settings(PublishedParameters):
             refine=self.starts_anywhere,
             select_features=self.selects_features,
             selects_first=self.selects_first,
-            stated=frozenset(stated_hyperparameters(self.hyperparameters) or ()),
             outlying_share=share,
             resolution=ResolutionPlan(choose=True) if self.chooses_coarsening else None,
             estimate_powers=isinstance(self.block_weights, str),
@@ -159,17 +147,18 @@ class SamplerSettings(SamplerParameters):
         check_estimator(cls, sampler.get_params())
         return cls(**sampler.get_params())
 
-    def problem_of(self, frame: pd.DataFrame, schema: FeatureSchema) -> Problem:
-        """Return the problem of a validated cohort; drawn parameters begin at their defaults."""
-        return pose(
-            frame,
-            schema,
-            stated_hyperparameters(self.hyperparameters),
-            self.concentration if is_number(self.concentration) else DEFAULT,
-            self.discount,
-            self.coarsening,
-            self.block_weights,
-        )
+
+def pose_for(settings: Settings | SamplerSettings, frame: pd.DataFrame, schema: FeatureSchema) -> Problem:
+    """Return the problem of a validated cohort; estimated and drawn parameters begin at their defaults."""
+    return pose(
+        frame,
+        schema,
+        stated_hyperparameters(settings.hyperparameters),
+        settings.concentration if is_number(settings.concentration) else DEFAULT,
+        settings.discount,
+        settings.coarsening if is_number(settings.coarsening) else 1.0,
+        None if isinstance(settings.block_weights, str) else settings.block_weights,
+    )
 
 
 def stated_hyperparameters(

@@ -12,7 +12,7 @@ from clinclust.engine.joint_estimates.selection import log_inclusion
 from clinclust.engine.problem.problem import log_crp
 
 QUICK = {"n_clusters": None, "calibrate": False, "n_restarts": 3, "n_jobs": 1, "random_state": 0, "progress": False}
-STRENGTHS = "clinclust.engine.joint_estimates.selection.STRENGTHS"
+STRENGTHS = "clinclust.engine.joint_estimates.selection._STRENGTHS"
 
 
 def measurements(values):

@@ -26,7 +26,6 @@ from clinclust.engine.joint_estimates.selection import independent_share
 from clinclust.engine.kernels.moves import clusters_without_subjects
 from clinclust.engine.kernels.sweep import write_scores
 from clinclust.engine.problem.encoding import EncodedCohort
-from clinclust.engine.problem.hyperparameters import find_free
 from clinclust.engine.problem.problem import Problem, joint_of, log_joint
 from clinclust.engine.search.plan import Budget, ResolutionPlan, RestartResult, SearchPlan, Threads, n_threads
 from clinclust.engine.search.restarts import (
@@ -111,7 +110,7 @@ def choose_greedily(
     continue from the best partition so far, and clusters are merged and divided once, at the end; the first values are
     the defaults; each hyperparameter that the schema does not state is changed once, by `_FACTORS` or `_STEPS`.
     """
-    free, means = find_free(problem.cohort.encoding)
+    free, means = problem.cohort.encoding.find_free()
     lead = index_of_best(restarts)
     best = restarts[lead]
     for index in np.flatnonzero(free):

@@ -150,18 +150,6 @@ def prior_of_features(encoding: Encoding, prior: Array, included: Mask) -> Array
     return np.concatenate(parts) if parts else np.zeros(0)
 
 
-def find_free(encoding: Encoding) -> tuple[Mask, Mask]:
-    """Return which hyperparameters of the flat prior the schema does not state, and which are prior means, bool (H,).
-
-    The prior of a multivariate Gaussian block is not free.
-    """
-    features = zip(encoding.features, encoding.likelihoods, strict=True)
-    places = [(feature, some, name) for feature, some in features for name in some.hyperparameter_names]
-    free = [not some.is_chained and name not in feature.stated for feature, some, name in places]
-    means = [some.is_chained or name == "mean" for _, some, name in places]
-    return np.array(free, dtype=bool), np.array(means, dtype=bool)
-
-
 def named_hyperparameters(encoding: Encoding, prior: Array) -> Hyperparameters:
     """Return the hyperparameters of a flat prior by feature and name, on the scale of the columns."""
     named: Hyperparameters = {}

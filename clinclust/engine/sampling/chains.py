@@ -19,7 +19,6 @@ from clinclust.compiled import kernel
 from clinclust.engine.joint_estimates.resolution import log_concentration_hyperprior
 from clinclust.engine.kernels.moves import Model, Partition, accumulate, grow, log_marginals
 from clinclust.engine.kernels.sweep import UNLIMITED, draw_moves, write_scores
-from clinclust.engine.problem.hyperparameters import find_free
 from clinclust.engine.problem.problem import Problem, leave_one_out_scores, log_joint, probabilities
 from clinclust.engine.search.plan import Budget, Cancelled, SearchCancelled, SearchPlan, workers_or_threads
 from clinclust.engine.search.restarts import run_restarts, search_starts
@@ -167,8 +166,8 @@ def _log_ratio(problem: Problem, halves: Partition, n_clusters: int) -> float:
 # It weighs about as one cluster. Given a partition, features are separate problems, of which those with the same
 # conjugate prior are computed together.
 
-Objective = Callable[[Array], Array]
-"""Takes the offsets of F features with P hyperparameters each, float64 (F, P), and returns `objective_by_feature`."""
+_Objective = Callable[[Array], Array]
+"""Takes the offsets of F features with P hyperparameters each, float64 (F, P), and returns `_objective_by_feature`."""
 
 
 @dataclass(frozen=True)
@@ -185,7 +184,7 @@ class Hyperprior:
     @classmethod
     def of(cls, problem: Problem) -> Hyperprior:
         """Return the hyperprior centred at the present hyperparameters."""
-        free, location = find_free(problem.cohort.encoding)
+        free, location = problem.cohort.encoding.find_free()
         return cls(problem.model.prior, location, free)
 
     def offsets(self, prior: Array, places: Whole | slice = slice(None)) -> Array:
@@ -205,7 +204,7 @@ class Hyperprior:
         return -0.5 * float((offsets**2).sum()) - 0.5 * math.log(2.0 * math.pi) * offsets.size
 
 
-def objectives(problem: Problem, partition: Partition, hyperprior: Hyperprior) -> Iterator[tuple[Whole, Objective]]:
+def objectives(problem: Problem, partition: Partition, hyperprior: Hyperprior) -> Iterator[tuple[Whole, _Objective]]:
     """Yield, for each conjugate prior, the indices of its hyperparameters, int64 (F, P), and its objective.
 
     The log base measures that depend on the prior are part of it.
@@ -220,13 +219,13 @@ def objectives(problem: Problem, partition: Partition, hyperprior: Hyperprior) -
     for (conjugate, n_hyperparameters, n_statistics), features in groups.items():
         places = arrays.prior_start[features][:, None] + np.arange(n_hyperparameters)
         statistics = sums[:, arrays.statistic_start[features][:, None] + np.arange(n_statistics)]
-        objective = partial(objective_by_feature, conjugate, hyperprior, places, statistics, exponents[features])
+        objective = partial(_objective_by_feature, conjugate, hyperprior, places, statistics, exponents[features])
         if likelihoods[features[0]].base_depends_on_prior:
             objective = partial(_add_base_measures, objective, problem, features, hyperprior, places)
         yield places, objective
 
 
-def objective_by_feature(
+def _objective_by_feature(
     conjugate: type[ConjugatePrior],
     hyperprior: Hyperprior,
     places: Whole,
@@ -245,7 +244,7 @@ def objective_by_feature(
 
 
 def _add_base_measures(
-    objective: Objective, problem: Problem, features: list[int], hyperprior: Hyperprior, places: Whole, offsets: Array
+    objective: _Objective, problem: Problem, features: list[int], hyperprior: Hyperprior, places: Whole, offsets: Array
 ) -> Array:
     values, prior = objective(offsets), hyperprior.prior_at(offsets, places)
     exponents, cohort = problem.model.exponents, problem.cohort

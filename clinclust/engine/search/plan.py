@@ -291,6 +291,8 @@ def _end_all() -> None:
 
 # The search plan, with the options of all searches in one frozen object, and the result of one restart.
 
+_RESTARTS_IN_SHORT = 4
+"""Largest number of restarts of a short search, as between two estimates of block weights."""
 COARSENINGS = (1.0, 0.85, 0.7, 0.6, 0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.1, 0.07, 0.05)
 """The default path of coarsenings, each 14 to 33 percent below the one before."""
 
@@ -421,10 +423,9 @@ class SearchPlan:
     4 if the best partition was found often enough, else 12."""
     select_features: bool = False
     """Whether to select the features that differ between the clusters."""
-    selects_first: bool = False
-    """Whether to find the strength of the priors and the features of a wide table before the search."""
-    stated: frozenset[str] = frozenset()
-    """Names of features whose hyperparameters are stated in code; like those in the schema, they do not change."""
+    selects_first: frozenset[str] | None = None
+    """If not None, find the strength of the priors and the features of a wide table before the search. Priors of these
+    features, by name, stay: they are stated in code."""
     outlying_share: float = 0.0
     """Probability, in [0, 1), that a value is outlying. If it is above 0, outlying values are searched for."""
     look_back: bool = True
@@ -461,6 +462,23 @@ class SearchPlan:
         """Raise SearchCancelled if the plan is cancelled: searches that stopped early are no result."""
         if self.cancelled.is_set():
             raise SearchCancelled("the search was cancelled")
+
+    def shortened(self, budget: Budget, stage: str) -> SearchPlan:
+        """Return the plan of a short search, which estimates only outlying values and selected features."""
+        return replace(
+            self,
+            budget=budget,
+            progress=self.progress.within(stage),
+            n_restarts=min(self.n_restarts, _RESTARTS_IN_SHORT),
+            refine=False,
+            estimate_powers=False,
+            selects_first=None,
+            resolution=None,
+            choose_hyperparameters=False,
+            concentration=None,
+            finished=None,
+            calibrate=False,
+        )
 
     @property
     def searches_beside(self) -> bool:
