@@ -29,7 +29,6 @@ OPTIONS = {
     "concentration map": {"concentration": "map"},
     "concentration grid": {"concentration": [0.3, 3.0]},
     "cross-validation": {"concentration": "cross-validation", "n_restarts": 3},
-    "empirical": {"hyperparameters": "empirical"},
     "greedy": {"hyperparameters": "greedy", "n_restarts": 3},
 }
 OPTION_COHORTS = (1, 6)

@@ -20,12 +20,10 @@ from clinclust.methods import PublishedMAPDP
 
 WAYS = {
     "default": {},
-    "empirical": {"hyperparameters": "empirical"},
     "greedy": {"hyperparameters": "greedy"},
     "concentration map": {"concentration": "map"},
     "concentration grid": {"concentration": [0.1, 0.3, 1.0, 3.0, 10.0, 30.0]},
     "concentration cross-validation": {"concentration": "cross-validation"},
-    "empirical and map": {"hyperparameters": "empirical", "concentration": "map"},
 }
 N_RESTARTS = 3
 

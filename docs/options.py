@@ -12,7 +12,7 @@ PAGE = Path(__file__).parent / "command_line.md"
 TABLE = re.compile(
     r"(?<=^\| option \| values \| default \| meaning \|\n\| --- \| --- \| --- \| --- \|\n)(\|.*\n)+", re.M
 )
-READ = {"share": "whole number or share", "flag": "", "": ""}
+READ = {"share": "whole number or share", "": ""}
 
 
 def rows() -> Iterator[str]:
@@ -23,7 +23,7 @@ def rows() -> Iterator[str]:
             continue
         values = _values(declared.option)
         if further := [word for word in published[name].option.words if word not in declared.option.words]:
-            values += f"; with `--as-published` also `{', '.join(further)}`"
+            values += f"{'; also' if values else 'only'} with `--as-published`: `{', '.join(further)}`"
         default = "" if declared.default in (None, False) else f"`{declared.default}`"
         meaning = re.split(r"(?<=\.) (?=[A-Z'])", re.sub(r" \(`\w+_`\)", "", declared.help))[0]  # without attributes
         yield f"| `--{name.replace('_', '-')}` | {values} | {default} | {meaning} |\n"

@@ -253,8 +253,7 @@ NOT_FOUND_AGAIN = (
 
 def whole_cohort(cohort: FittedCohort) -> Subtypes:
     """Return all subjects with their subtypes in the model."""
-    labels = cohort.labels
-    return Subtypes(np.arange(labels.size), labels, int(labels.max()) + 1)
+    return Subtypes(np.arange(cohort.labels.size), cohort.labels, int(cohort.labels.max()) + 1)
 
 
 def why_untested(method: str, values: Array, subtypes: Subtypes, rules: TestRules) -> str:
@@ -298,29 +297,28 @@ def without(problem: Problem, left_out: NDArray[np.bool_], keys: Keys) -> tuple[
 def refit_plan(model: MAPDP, seed: int, n_restarts: int) -> SearchPlan:
     """Return the plan of a search like that of the model, but from scratch, on one thread and not refined."""
     settings = Settings.of(model)
-    select_features, fill_modes = settings.select_features is True, settings.fills_modes
     return SearchPlan(
         seed=seed,
-        start="single" if fill_modes else "search",
+        start="single" if settings.fills_modes else "search",
         n_restarts=n_restarts,
         max_sweeps=model.max_sweeps,
         n_jobs=1,
         refine=False,
-        divide=select_features,
-        look_back=select_features,
-        finishers=None if select_features or fill_modes else _FINISHERS,
-        select_features=select_features,
+        divide=settings.selects_features,
+        look_back=settings.selects_features,
+        finishers=None if settings.selects_features or settings.fills_modes else _FINISHERS,
+        select_features=settings.selects_features,
         selects_first=settings.selects_first,
         outlying_share=model.outlying_share_,
-        fill_modes=fill_modes,
+        fill_modes=settings.fills_modes,
     )
 
 
 def pose_as_fitted(cohort: FittedCohort) -> Problem:
     """Return the problem of a cohort with the stated prior of its model and the resolution that the fit chose."""
-    fit, hyperparameters = cohort.fit, stated_hyperparameters(parameters_of(cohort.model)["hyperparameters"])
-    prior = fit.concentration_, fit.discount_
-    return pose(cohort.table, cohort.schema, hyperparameters, *prior, fit.coarsening_, fit.block_weights_)
+    fit, stated = cohort.fit, stated_hyperparameters(parameters_of(cohort.model)["hyperparameters"])
+    numbers = fit.concentration_, fit.discount_, fit.coarsening_
+    return pose(cohort.table, cohort.schema, stated, *numbers, fit.block_weights_)
 
 
 def refit(problem: Problem, plan: SearchPlan, reported: AsReported) -> tuple[Labels, int]:

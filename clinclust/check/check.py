@@ -18,7 +18,7 @@ from clinclust.arrays import Array, RandomState
 from clinclust.drafting.column import Look
 from clinclust.drafting.propose import looks_of
 from clinclust.drafting.redundancy import looks, redundancies
-from clinclust.engine.joint_estimates.empirical_bayes import ClusterTree, log_marginals_in_tree
+from clinclust.engine.joint_estimates.cluster_tree import ClusterTree, log_marginals_in_tree
 from clinclust.engine.joint_estimates.selection import independent_features
 from clinclust.errors import InputError
 from clinclust.estimators.subtype_model import cohort_of, require_search

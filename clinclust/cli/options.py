@@ -208,15 +208,13 @@ def of_parameter(name: str, default: Any = None) -> Any:
     read = parameter.option
     assert read is not None
     assert published is not None
-    if read.reads == "flag":
-        return option(False, action="store_true", help=parameter.help)
     details: dict[str, Any] = {"type": _READ_PARAMETER[read.reads]} if read.reads else {"choices": published.words}
     if read.reads and published.words:
         details["type"] = _number_or(published.words, details["type"])
     usual = parameter.default if default is None else default
     about = parameter.help.replace("None", "none") + (f" (default: {usual})" if usual is not None else "")
     if further := ", ".join(word for word in published.words if word not in read.words):
-        about += f" (with --as-published also: {further})"
+        about += f" ({'also' if read.reads or read.words else 'only'} with --as-published: {further})"
     return option(default, read.metavar, help=about.replace("%", "%%"), **details)
 
 
@@ -277,10 +275,10 @@ def in_options(message: str, **others: str) -> str:
 
     def replaced(match: re.Match[str]) -> str:
         flag, text = flags.get(match["alone"] or match["stated"]), match["value"]
-        if flag is None or text in (None, "True"):
+        if flag is None or text is None or (text == "True" and match["stated"] not in DECLARED):
             return flag or match[0]
         try:
-            value = ast.literal_eval(text) if text[0] in "'\"[" else text.replace("None", "none")
+            value = ast.literal_eval(text) if text[0] in "'\"[" else {"None": "none", "True": "yes"}.get(text, text)
         except (ValueError, SyntaxError):  # a text that was shortened
             return match[0]
         return in_shell(*option_words(flag, join_names(*value) if isinstance(value, list) else value))

@@ -71,6 +71,7 @@ class Fit:
     resolution_path_: ResolutionPath | None = None
     min_size_: int = NO_FLOOR
     completed_log_joint_: float | None = None
+    prior_strength_: float = 0.0
     adjustment_: Adjustment | None = None
 
     def adjusted(self, frame: pd.DataFrame) -> pd.DataFrame:
@@ -493,6 +494,8 @@ def _problems_of_numbers(fit: Fit) -> Iterator[str]:
         yield f"the temperature is {fit.clusters_.temperature}"
     if not 1 <= fit.min_size_ <= fit.cluster_labels_.size:
         yield f"min_size_ is {fit.min_size_}"
+    if not 0.0 <= fit.prior_strength_ < math.inf:
+        yield f"prior_strength_ is {fit.prior_strength_}"
     if fit.random_seed_ < 0:
         yield f"random_seed_ is {fit.random_seed_}"
     if not _SHA256.fullmatch(fit.cohort_fingerprint_.digest):

@@ -41,8 +41,8 @@ from clinclust.estimators.fit import STOPPED_EARLY, Fit
 from clinclust.estimators.joint import path_of
 from clinclust.estimators.likelihood_check import compared_likelihoods, warning_of_misfits
 from clinclust.estimators.saving import software_versions
-from clinclust.estimators.search import SearchResult, search, short_plan
-from clinclust.estimators.settings import Settings, refuse_or_warn_of_memory
+from clinclust.estimators.search import SearchResult, search
+from clinclust.estimators.settings import Settings, pose_for, refuse_or_warn_of_memory
 from clinclust.estimators.subtype_model import fitted_problem
 from clinclust.estimators.subtype_tree import DEFAULT_TEST, FEWEST_DRAWS, SubtypeTree
 from clinclust.files.cell_text import limited
@@ -83,7 +83,7 @@ def prepared(settings: Settings, X: pd.DataFrame | ArrayLike, *, stacklevel: int
     frame, schema = several_subjects(X, settings.schema, stacklevel=stacklevel + 1, progress=settings.progress)
     refuse_more_than_subjects(settings.n_clusters, len(frame))
     refuse_too_large_a_floor(settings.min_size, len(frame))
-    cohort = posed(frame, schema, partial(settings.problem_of, frame, schema), stacklevel=stacklevel + 1)
+    cohort = posed(frame, schema, partial(pose_for, settings, frame, schema), stacklevel=stacklevel + 1)
     refuse_or_warn_of_memory(cohort.problem, settings, stacklevel=stacklevel + 1)
     return cohort
 
@@ -210,6 +210,7 @@ def fit_of(result: SearchResult, of_cohort: Prepared, plan: SearchPlan) -> Fit:
         resolution_path_=path_of(result.steps, problem.model.coarsening) if result.steps else None,
         completed_log_joint_=best.log_joint if plan.fill_modes else None,
         adjustment_=of_cohort.adjustment,
+        prior_strength_=result.prior_strength,
     )
 
 
@@ -265,7 +266,7 @@ def with_raised_weights(fit: Fit, cohort: Prepared, plan: SearchPlan, tested: Te
     powers = fit.block_weights_
     if not plan.estimate_powers or min(powers.values(), default=1.0) >= _LOW or plan.budget.used_up():
         return fit
-    short = short_plan(plan, plan.budget.part(_SHARE), plan.progress.within("blocks in full"))
+    short = plan.shortened(plan.budget.part(_SHARE), "blocks in full")
     implied = _implied_by(tested(_searched(cohort, short, {}), in_short=True), cohort)
     if not any(_dependence(implied[block]) <= _LEFT * _dependence(powers[block]) for block in implied):
         return fit
@@ -312,13 +313,11 @@ _SHARE_OF_ADJUSTMENT = 0.5
 
 def adjusted(cohort: Prepared, settings: Settings, plan: SearchPlan) -> Prepared:
     """Return the cohort with its measurements adjusted for the columns with the role ``adjust``."""
-    short = replace(
-        short_plan(plan, plan.budget.part(_SHARE_OF_ADJUSTMENT), plan.progress.within("adjustment")),
-        resolution=plan.resolution,
-    )
+    short = plan.shortened(plan.budget.part(_SHARE_OF_ADJUSTMENT), "adjustment")
+    short = replace(short, resolution=plan.resolution, selects_first=plan.selects_first)
 
     def search_adjusted(frame: pd.DataFrame) -> tuple[Labels, float]:
-        result = search(settings.problem_of(frame, cohort.schema), short)
+        result = search(pose_for(settings, frame, cohort.schema), short)
         labels = result.problem.cohort.in_table_order(result.winner.labels)
         whole = replace(result.problem, model=result.problem.model._replace(coarsening=1.0))
         return labels, log_joint(whole, whole.partition(result.winner.labels))
@@ -327,7 +326,7 @@ def adjusted(cohort: Prepared, settings: Settings, plan: SearchPlan) -> Prepared
     if adjustment is None:
         return cohort
     frame = adjustment.remove(cohort.frame, cohort.schema)
-    return Prepared(frame, cohort.schema, settings.problem_of(frame, cohort.schema), cohort.frame, adjustment)
+    return Prepared(frame, cohort.schema, pose_for(settings, frame, cohort.schema), cohort.frame, adjustment)
 
 
 def warnings_of_fit(fit: Fit, settings: Settings, cohort: Prepared) -> Iterator[str]:

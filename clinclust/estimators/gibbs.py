@@ -15,11 +15,11 @@ from numpy.typing import ArrayLike, NDArray
 from clinclust.arguments import LABELS, accepting, is_number
 from clinclust.arrays import Array, Labels
 from clinclust.compiled import announcing_compilation
-from clinclust.engine.joint_estimates.empirical_bayes import Hyperprior
 from clinclust.engine.problem.encoding import model_values
 from clinclust.engine.problem.problem import clusters_of, probabilities
 from clinclust.engine.sampling.chains import (
     CredibleBall,
+    Hyperprior,
     Loss,
     SamplingPlan,
     Unknown,
@@ -38,7 +38,7 @@ from clinclust.estimators.estimator import BaseSubtypes, Parameterised
 from clinclust.estimators.fitting import Prepared, posed, several_subjects
 from clinclust.estimators.parameters import DRAWN, SamplerParameters, cluster_codes, documented, seed_of
 from clinclust.estimators.prediction import NONE_OF_THESE, Memberships, about_new_subjects
-from clinclust.estimators.settings import SamplerSettings
+from clinclust.estimators.settings import SamplerSettings, pose_for
 from clinclust.estimators.subtype_model import require_search
 from clinclust.progress import Progress
 
@@ -191,7 +191,7 @@ _MOST_DRAWS, _MOST_NUMBERS = 500, 25_000_000
 def checked(settings: SamplerSettings, X: pd.DataFrame | ArrayLike, *, stacklevel: int) -> Prepared:
     """Return the checked cohort with its problem; raises and warns as `GibbsDP.fit` does."""
     frame, schema = several_subjects(X, settings.schema, stacklevel=stacklevel + 1, progress=settings.progress)
-    return posed(frame, schema, partial(settings.problem_of, frame, schema), stacklevel=stacklevel + 1)
+    return posed(frame, schema, partial(pose_for, settings, frame, schema), stacklevel=stacklevel + 1)
 
 
 def drawn_posterior(settings: SamplerSettings, cohort: Prepared, cancelled: Event) -> tuple[Posterior, int]:

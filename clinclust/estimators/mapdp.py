@@ -92,9 +92,12 @@ class MAPDP(MAPDPParameters, Parameterised, Prediction):
     tree_, tree_test_ : SubtypeTree, TreeTest
         Tree of the clusters with the evidence of each join in nats; its test with ``n_clusters="distinct"``.
     resolution_path_ : ResolutionPath
-        With ``coarsening="auto"`` only: the best partition at each coarsening.
+        With ``coarsening="auto"`` only: the best partition at each coarsening. Log joints are of the features that were
+        selected before.
     hyperparameters_, concentration_, discount_, coarsening_, block_weights_, outlying_share_, temperature_ :
         Values of the final model.
+    prior_strength_ : float
+        Subjects that ``select_features="auto"`` added to the prior of each feature, with the averages of the cohort.
     schema_, row_counts_ : FeatureSchema, RowCounts
         Schema used; after `read_cohort`, how many rows of the file were taken and left out.
     stopped_early_ : bool

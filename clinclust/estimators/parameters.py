@@ -47,7 +47,7 @@ class Option:
 
     Attributes
     ----------
-    reads : {"whole number", "number", "share", "flag", ""}
+    reads : {"whole number", "number", "share", ""}
         What is read besides `words`; a share is a number of subjects, or a share of the cohort as 0.02 or 2%.
     metavar : str
         The name of the value in the help.
@@ -177,7 +177,7 @@ def _is_floor(value: object) -> bool:
 
 
 _NUMBERS = f"a number from {LEAST_CONCENTRATION:g} to {MOST_CONCENTRATION:g}"
-_SELECTION = Rule("'auto', True or False", lambda value: isinstance(value, bool) or value == "auto")
+_SELECTION = Rule(f"'auto', {ON_OR_OFF.allowed}", _word_or(ON_OR_OFF.accepts, "auto"))
 _SHARE = Rule("a number from 0 to below 1", lambda value: is_number(value) and 0.0 <= value < 1.0)
 _POWER = Rule("a number above 0 and at most 1", _is_power)
 _OPTIONAL_SCHEMA = SCHEMA.or_none()
@@ -269,10 +269,10 @@ class MAPDPParameters:
     )
     hyperparameters: Mapping[str, Mapping[str, Any]] | str | None = parameter(
         None,
-        _Hyperparameters("'empirical'", _none_or("empirical"), ", a dictionary by feature or None"),
+        _Hyperparameters("a dictionary by feature", _none_or(), " or None"),
         "Hyperparameters by feature and name, on the scale after the transform; others are from the schema or the "
-        "data. 'empirical' maximises the joint with a weak hyperprior.",
-        Option(words=("empirical",)),
+        "data.",
+        Option(),
     )
     max_sweeps: int = parameter(200, _whole(1), "Largest number of sweeps of a start.", Option("whole number", "S"))
     max_seconds: float | None = parameter(
@@ -345,12 +345,10 @@ class PublishedParameters(MAPDPParameters):
     hyperparameters: Mapping[str, Mapping[str, Any]] | str | None = as_in(
         MAPDPParameters,
         "hyperparameters",
-        rule=_Hyperparameters(
-            "'empirical' or 'greedy'", _none_or("empirical", "greedy"), ", a dictionary by feature or None"
-        ),
+        rule=_Hyperparameters("'greedy'", _none_or("greedy"), ", a dictionary by feature or None"),
         help="Hyperparameters by feature and name, on the scale after the transform; others are from the schema or the "
-        "data. 'empirical' maximises the joint with a weak hyperprior; 'greedy' is the coordinate search of the paper.",
-        option=Option(words=("empirical", "greedy")),
+        "data. 'greedy' is the coordinate search of the paper.",
+        option=Option(words=("greedy",)),
     )
 
 
@@ -406,7 +404,6 @@ RULES: dict[str, Rule] = {
     "coarsening": _POWER,
     "outlying_share": _SHARE,
     "block_weights": declarations(SamplerParameters)["block_weights"].rule,
-    "hyperparameters": _Hyperparameters("a dictionary by feature or None", _none_or()),
     "select_features": ON_OR_OFF,
     "coarsenings": Rule("falling numbers, each above 0 and at most 1", _fall),
     "n_fresh": _whole(1),
@@ -474,7 +471,7 @@ def _additional_searches(parameters: Mapping[str, Any]) -> dict[str, str]:
     is_searched = {
         "hyperparameters": isinstance(parameters.get("hyperparameters"), str),
         "concentration": not is_number(parameters["concentration"]),
-        "select_features": parameters.get("select_features") is True,
+        "select_features": parameters.get("select_features", False) not in ("auto", False),
         "coarsening": isinstance(parameters["coarsening"], str),
         "outlying_share": (parameters.get("outlying_share") or 0.0) > 0.0,
     }

@@ -79,6 +79,7 @@ HELD: dict[type, dict[str, Kind]] = {
         "min_size_": int,
         "completed_log_joint_": (float, None),
         "adjustment_": (Adjustment, None),
+        "prior_strength_": float,
     },
     Adjustment: {"terms": {str: dict}, "coefficients": {str: list}},
     Clusters: {

@@ -11,18 +11,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clinclust.arrays import Mask
-from clinclust.engine.joint_estimates.empirical_bayes import Hyperprior
 from clinclust.engine.joint_estimates.mode_filling import search_filling
-from clinclust.engine.joint_estimates.outlying import (
-    OutlyingMask,
-    none_outlying,
-    outlying_together,
-    search_with_outlying,
-    without_outlying,
-)
+from clinclust.engine.joint_estimates.outlying import OutlyingMask, OutlyingResult, none_outlying, search_with_outlying
 from clinclust.engine.joint_estimates.resolution import (
-    Estimated,
     ResolutionStep,
     alternate,
     carry_on,
@@ -36,20 +27,18 @@ from clinclust.engine.joint_estimates.resolution import (
     starts_among,
 )
 from clinclust.engine.joint_estimates.selection import (
-    MANY_FEATURES,
     has_repeated,
-    log_inclusion,
     reproduced_weights,
     run_selecting_restarts,
     strength_and_features,
     strengthened,
+    with_all_features,
 )
-from clinclust.engine.problem.problem import joint_of
-from clinclust.engine.search.plan import Budget, RestartResult, SearchPlan
+from clinclust.engine.search.plan import RestartResult, SearchPlan
 from clinclust.engine.search.restarts import (
     LARGE,
-    N_SAMPLED,
     Start,
+    draw_sample,
     index_of_best,
     run_restarts,
     run_sampled_restarts,
@@ -57,8 +46,6 @@ from clinclust.engine.search.restarts import (
     single_starts,
     starts_from,
 )
-from clinclust.engine.search.settle import compact
-from clinclust.progress import Progress
 
 if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
@@ -78,7 +65,7 @@ def search_and_tune(
         rng = np.random.default_rng(np.random.SeedSequence(plan.seed).spawn(len(starts) + 1)[-1])
         tried = _cross_validated(problem, starts, plan, rng)
         chosen = float(tried["concentration"].iloc[tried["held_out_log_density"].argmax()])
-        problem, restarts, _ = _search_under(problem, starts, plan, chosen)
+        problem, restarts = _search_under(problem, starts, plan, chosen)
     elif isinstance(plan.concentration, tuple):
         # In ascending order, because argmax takes the first of equal values: in a tie the smaller concentration wins.
         grid = np.unique(plan.concentration)
@@ -86,12 +73,11 @@ def search_and_tune(
             _search_under(problem, starts, _told(_with_part(plan, grid.size - place), value), float(value))
             for place, value in enumerate(grid)
         ]
-        tried = pd.DataFrame([_row(problem, restarts) for problem, restarts, _ in results])
-        extended = [restarts[index_of_best(restarts)].log_joint + log_h for _, restarts, log_h in results]
-        problem, restarts, _ = results[int(np.argmax(extended))]
+        tried = pd.DataFrame([_row(problem, restarts) for problem, restarts in results])
+        problem, restarts = results[int(tried["log_joint"].argmax())]
         chosen = problem.model.concentration
     else:
-        problem, restarts, _ = _search_under(problem, starts, plan, problem.model.concentration)
+        problem, restarts = _search_under(problem, starts, plan, problem.model.concentration)
         chosen = problem.model.concentration
         tried = tried_once(problem, restarts)
     return problem, restarts, tried.assign(chosen=tried["concentration"] == chosen)
@@ -103,17 +89,16 @@ def _search_under(
     plan: SearchPlan,
     concentration: float,
     found: list[RestartResult] | None = None,
-) -> tuple[Problem, list[RestartResult], float]:
-    """Search from an initial concentration, or on from `found`; return problem, restarts and log hyperprior in nats."""
+) -> tuple[Problem, list[RestartResult]]:
+    """Search from an initial concentration, or on from `found`; return problem and restarts."""
     problem = replace(problem, model=problem.model._replace(concentration=concentration))
-    hyperprior = Hyperprior.of(problem) if plan.hyperparameters == "empirical" else None
-    estimated = Estimated(hyperprior, plan.concentration == "map")
     search = partial(_restarts, plan)
     restarts = search(problem, starts) if found is None else carry_on(problem, found, starts, search)
-    if plan.hyperparameters == "greedy":
+    if plan.choose_hyperparameters:
         problem, restarts = choose_greedily(problem, restarts, starts, search, plan)
-    problem, restarts = alternate(problem, restarts, starts, estimated, search, plan.budget)
-    return problem, restarts, estimated.log_hyperprior(problem)
+    if plan.concentration == "map":
+        problem, restarts = alternate(problem, restarts, starts, search, plan.budget)
+    return problem, restarts
 
 
 def _with_part(plan: SearchPlan, n_ahead: int) -> SearchPlan:
@@ -144,9 +129,8 @@ def _cross_validated(problem: Problem, starts: list[Start], plan: SearchPlan, rn
         n_ahead -= 1
         at_default = _restarts(_with_part(fold_plan, 2), part, part_starts)
         for index, concentration in enumerate(CONCENTRATIONS):
-            found, restarts, _ = _search_under(
-                part, part_starts, _told(fold_plan, concentration), concentration, at_default
-            )
+            at_value = _told(fold_plan, concentration)
+            found, restarts = _search_under(part, part_starts, at_value, concentration, at_default)
             best = restarts[index_of_best(restarts)]
             densities[held_out, index] = held_out_log_density(found, best.labels, problem.cohort, held_out)
             n_clusters[index].append(int(best.labels.max()) + 1)
@@ -175,14 +159,10 @@ def _row(problem: Problem, restarts: list[RestartResult]) -> dict[str, float]:
 
 _BRANCH = 1414
 """Spawn key of the random draws of the resolution path."""
-_SAMPLE = 1415
-"""Spawn key of the sample of a large cohort for block weights and the selection of features."""
 _SHARE_OF_SELECTION = 0.3
 """Largest share of a time budget for the selection of features before the search."""
 _SHARE_OF_POWERS = 0.3
 """Largest share of a time budget for the estimation of block weights."""
-_RESTARTS_BETWEEN = 4
-"""Largest number of restarts of a search between two estimates of block weights."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,6 +183,8 @@ class SearchResult:
         Outlying values; subjects and features in encoded order.
     steps : list of ResolutionStep
         The resolution path with decreasing coarsening; empty if the plan has none.
+    prior_strength : float
+        Subjects that were added to the priors (`strengthened`).
     """
 
     problem: Problem
@@ -211,6 +193,7 @@ class SearchResult:
     tuning: pd.DataFrame
     outlying: OutlyingMask
     steps: list[ResolutionStep] = field(default_factory=list)
+    prior_strength: float = 0.0
 
     @property
     def winner(self) -> RestartResult:
@@ -224,42 +207,24 @@ def search(problem: Problem, plan: SearchPlan) -> SearchResult:
     The problem holds all values; its coarsening is 1 if the coarsening is to be chosen.
     """
     problem = with_powers_estimated(problem, plan)
-    likelihoods = problem.cohort.encoding.likelihoods
-    if plan.selects_first and len(likelihoods) > MANY_FEATURES and not any(each.n_before for each in likelihoods):
-        first = short_plan(plan, plan.budget.part(_SHARE_OF_SELECTION), plan.progress.within("selection of features"))
-        part, first = _in_sample(problem, first)
-        kept = without_outlying(part, outlying_together(part, plan.outlying_share), plan.outlying_share)
-        chosen = strength_and_features(kept, replace(first, outlying_share=0.0))
+    if plan.selects_first is not None:
+        short = plan.shortened(plan.budget.part(_SHARE_OF_SELECTION), "selection of features")
+        chosen = strength_and_features(*draw_sample(problem, short), plan.selects_first)
         if chosen is not None:
             strength, included = chosen
-            stronger = strengthened(problem, strength)
-            return _among_all_features(_search(stronger.with_features(included), plan), stronger, included, plan)
+            stronger = strengthened(problem, strength, plan.selects_first)
+            some = _search(stronger.with_features(included), plan)
+            result = OutlyingResult(some.restarts, some.best, some.outlying, some.problem)
+            restarts, best, outlying, whole = with_all_features(result, stronger, included, plan.outlying_share)
+            return SearchResult(whole, restarts, best, tried_once(whole, restarts), outlying, some.steps, strength)
     return _search(problem, plan)
-
-
-def _among_all_features(result: SearchResult, whole: Problem, included: Mask, plan: SearchPlan) -> SearchResult:
-    """Return the result of a search on the included features, bool (D,), as one on all: the joint is that of all."""
-    model = result.problem.model
-    whole = replace(whole, model=whole.model._replace(coarsening=model.coarsening, concentration=model.concentration))
-    outlying = outlying_together(whole, plan.outlying_share)
-    outlying[:, included] = result.outlying
-    kept = without_outlying(whole, outlying, plan.outlying_share)
-    # The terms of the features that do not differ, and the prior of the selection, are the same in every restart.
-    constant = joint_of(kept.with_features(included), result.winner.labels) - result.winner.log_joint
-    constant += log_inclusion(int(included.sum()), included.size)
-    restarts = [
-        replace(restart, log_joint=restart.log_joint + constant, trace=restart.trace + constant, included=included)
-        for restart in result.restarts
-    ]
-    return replace(result, problem=kept, restarts=restarts, outlying=outlying)
 
 
 def with_powers_estimated(problem: Problem, plan: SearchPlan) -> Problem:
     """Return the problem with the block weights estimated if the plan asks for it, in a sample of a large cohort."""
     if not plan.estimate_powers or not has_repeated(problem):
         return problem
-    budget = plan.budget.part(_SHARE_OF_POWERS)
-    part, between = _in_sample(problem, short_plan(plan, budget, plan.progress))
+    part, between = draw_sample(problem, plan.shortened(plan.budget.part(_SHARE_OF_POWERS), "block weights"))
     rounds = count(1)
 
     def find(posed: Problem) -> tuple[Problem, NDArray[np.int64]]:
@@ -267,36 +232,7 @@ def with_powers_estimated(problem: Problem, plan: SearchPlan) -> Problem:
         found = _search(posed, replace(between, progress=plan.progress.within(about)))
         return found.problem, found.winner.labels
 
-    return problem.with_powers(reproduced_weights(part, find, budget.used_up))
-
-
-def _in_sample(problem: Problem, plan: SearchPlan) -> tuple[Problem, SearchPlan]:
-    """Return the problem and the plan of a short search: in a sample of a large cohort."""
-    if problem.cohort.n_subjects < LARGE:
-        return problem, plan
-    rng = np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(_SAMPLE,)))
-    rows = np.sort(rng.choice(problem.cohort.n_subjects, N_SAMPLED, replace=False))
-    if not isinstance(plan.start, str):
-        plan = replace(plan, start=compact(plan.start[rows]))
-    return problem.restricted_to(rows, 0), plan
-
-
-def short_plan(plan: SearchPlan, budget: Budget, progress: Progress) -> SearchPlan:
-    """Return the plan of a short search, which estimates only outlying values and selected features."""
-    return replace(
-        plan,
-        budget=budget,
-        progress=progress,
-        n_restarts=min(plan.n_restarts, _RESTARTS_BETWEEN),
-        refine=False,
-        estimate_powers=False,
-        selects_first=False,
-        resolution=None,
-        hyperparameters=None,
-        concentration=None,
-        finished=None,
-        calibrate=False,
-    )
+    return problem.with_powers(reproduced_weights(part, find, between.budget.used_up))
 
 
 def _search(problem: Problem, plan: SearchPlan) -> SearchResult:

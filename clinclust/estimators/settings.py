@@ -64,9 +64,15 @@ class Settings(PublishedParameters):
         return isinstance(self.hyperparameters, str) or not is_number(self.concentration)
 
     @property
-    def selects_first(self) -> bool:
-        """Whether features of a wide table are selected before the search."""
-        return self.select_features == "auto" and self.starts_anywhere and not self.estimates_prior
+    def selects_features(self) -> bool:
+        """Whether features are selected together with the partition."""
+        return bool(self.select_features) and not isinstance(self.select_features, str)
+
+    @property
+    def selects_first(self) -> frozenset[str] | None:
+        """The features with priors stated in code, if features of a wide table are selected before the search."""
+        is_first = isinstance(self.select_features, str) and self.starts_anywhere and not self.estimates_prior
+        return frozenset(stated_hyperparameters(self.hyperparameters) or ()) if is_first else None
 
     @property
     def fills_modes(self) -> bool:
@@ -77,18 +83,6 @@ class Settings(PublishedParameters):
     def starts_anywhere(self) -> bool:
         """Whether restarts begin at starts of several kinds."""
         return isinstance(self.init, str) and self.init == "search" and not self.fills_modes
-
-    def problem_of(self, frame: pd.DataFrame, schema: FeatureSchema) -> Problem:
-        """Return the problem of a validated cohort; estimated parameters begin at their defaults."""
-        return pose(
-            frame,
-            schema,
-            stated_hyperparameters(self.hyperparameters),
-            self.concentration if is_number(self.concentration) else DEFAULT,
-            self.discount,
-            self.coarsening if is_number(self.coarsening) else 1.0,
-            None if isinstance(self.block_weights, str) else self.block_weights,
-        )
 
     def search_plan(self, problem: Problem, cancelled: Event, budget: Budget, progress: Progress) -> SearchPlan:
         """Return the plan of the search of a fit; InputError for unusable `init` or options that blocks cannot have."""
@@ -104,12 +98,12 @@ class Settings(PublishedParameters):
             max_sweeps=self.max_sweeps,
             n_jobs=self.n_jobs,
             refine=self.starts_anywhere,
-            select_features=self.select_features is True,
+            select_features=self.selects_features,
             selects_first=self.selects_first,
             outlying_share=share,
             resolution=ResolutionPlan(choose=True) if self.chooses_coarsening else None,
             estimate_powers=isinstance(self.block_weights, str),
-            hyperparameters=self.hyperparameters if isinstance(self.hyperparameters, str) else None,
+            choose_hyperparameters=isinstance(self.hyperparameters, str),
             concentration=_choice_of(self.concentration),
             fill_modes=self.fills_modes,
             calibrate=self.calibrate,
@@ -120,7 +114,7 @@ class Settings(PublishedParameters):
 
     def _refuse_with_blocks(self, problem: Problem) -> None:
         """Refuse what is not defined for multivariate Gaussian blocks, spikes and limits."""
-        asked = ["select_features"] * (self.select_features is True) + ["missing='mode'"] * self.fills_modes
+        asked = ["select_features"] * self.selects_features + ["missing='mode'"] * self.fills_modes
         features, likelihoods = problem.cohort.encoding.features, problem.cohort.encoding.likelihoods
         in_parts = sorted({feature.column for feature in features if feature.is_part})
         if self.fills_modes and in_parts:
@@ -153,17 +147,18 @@ class SamplerSettings(SamplerParameters):
         check_estimator(cls, sampler.get_params())
         return cls(**sampler.get_params())
 
-    def problem_of(self, frame: pd.DataFrame, schema: FeatureSchema) -> Problem:
-        """Return the problem of a validated cohort; drawn parameters begin at their defaults."""
-        return pose(
-            frame,
-            schema,
-            stated_hyperparameters(self.hyperparameters),
-            self.concentration if is_number(self.concentration) else DEFAULT,
-            self.discount,
-            self.coarsening,
-            self.block_weights,
-        )
+
+def pose_for(settings: Settings | SamplerSettings, frame: pd.DataFrame, schema: FeatureSchema) -> Problem:
+    """Return the problem of a validated cohort; estimated and drawn parameters begin at their defaults."""
+    return pose(
+        frame,
+        schema,
+        stated_hyperparameters(settings.hyperparameters),
+        settings.concentration if is_number(settings.concentration) else DEFAULT,
+        settings.discount,
+        settings.coarsening if is_number(settings.coarsening) else 1.0,
+        None if isinstance(settings.block_weights, str) else settings.block_weights,
+    )
 
 
 def stated_hyperparameters(
@@ -212,7 +207,7 @@ def needed_memory(problem: Problem, settings: Settings) -> float:
 
 def _begins_in_sample(n_subjects: int, settings: Settings) -> bool:
     """Return whether the search begins in a sample, so that never more than that is in memory as a table of levels."""
-    tunes = settings.estimates_prior or settings.select_features is True
+    tunes = settings.estimates_prior or settings.selects_features
     return n_subjects >= LARGE and settings.starts_anywhere and not tunes
 
 
@@ -402,7 +397,7 @@ def _searches(problem: Problem, settings: Settings) -> float:
         factor *= _OF_COARSENING
     elif settings.outlying_share:
         factor *= _OF_OUTLYING
-    if settings.select_features is True:
+    if settings.selects_features:
         factor *= _OF_SELECTION
     if isinstance(settings.hyperparameters, str):
         factor *= _OF_HYPERPARAMETERS

@@ -228,10 +228,6 @@ class Likelihood(ABC):
         """Return log h(x), float64 (n,), of values (n,), under hyperparameters (H,). A missing value has log h = 0."""
         return np.zeros(values.shape)
 
-    def log_base_gradient(self, levels: Array, counts: Array, hyperparameters: Array) -> Array:
-        """Return the derivatives of counts (L,) @ log h(levels (L,)) with respect to the hyperparameters, (H,)."""
-        return np.zeros(hyperparameters.shape)
-
     @abstractmethod
     def default_hyperparameters(self, values: Array) -> Array:
         """Return hyperparameters (H,) of a prior around the observed mean that weighs about as one subject."""

@@ -71,20 +71,12 @@ class NegativeBinomial(Likelihood):
         """Return ln [Gamma(x + r) / (Gamma(r) x!)], with r the dispersion; hyperparameters may be of many (..., 3)."""
         return np.where(np.isnan(values), 0.0, _log_ways(values, hyperparameters[..., 2]))
 
-    def log_base_gradient(self, levels: Array, counts: Array, hyperparameters: Array) -> Array:
-        """Return the derivatives with respect to (a, b, r): 0, 0 and the sum of counts [psi(x + r) - psi(r)]."""
-        from scipy.special import psi
-
-        dispersion = hyperparameters[2]
-        return np.array([0.0, 0.0, float((counts * (psi(levels + dispersion) - psi(dispersion))).sum())])
-
     def default_hyperparameters(self, values: Array) -> Array:
         """Return (1 + r, m, r), where m is the observed mean and r the dispersion with the highest likelihood.
 
         The predictive mean r b / (a - 1) is m. The likelihood of r is that of all subjects together, so that
         differences between subtypes count as dispersion, which is conservative. If only such counts distinguish the
-        subtypes, state the dispersion as `prior`, or estimate it with the clusters with
-        ``hyperparameters="empirical"``.
+        subtypes, state the dispersion as `prior`.
         """
         mean = float(np.nanmean(values))
         dispersion = _most_likely_dispersion(values[~np.isnan(values)])

@@ -47,7 +47,7 @@ def log_beta(a: Any, b: Any) -> Array:
 
 
 class ConjugatePrior(ABC):
-    """A conjugate prior: posterior hyperparameters, log normaliser A, and the gradient of the log marginal.
+    """A conjugate prior: posterior hyperparameters and log normaliser A.
 
     It has no instances. Hyperparameters and sufficient statistics are in the last dimension of their arrays.
     """
@@ -65,16 +65,6 @@ class ConjugatePrior(ABC):
     def log_normalizer(parameters: Array) -> Array:
         """Return A, shape (...)."""
 
-    @staticmethod
-    def slope(parameters: Array) -> Array:
-        """Return the derivatives of A with respect to the hyperparameters; needed for `log_marginal_gradient` below."""
-        raise NotImplementedError
-
-    @classmethod
-    def log_marginal_gradient(cls, prior: Array, statistics: Array) -> Array:
-        """Return the derivatives of A(posterior) - A(prior) with respect to the prior, of its shape."""
-        return cls.slope(cls.posterior(prior, statistics)) - cls.slope(prior)
-
 
 class Dirichlet(ConjugatePrior):
     """Dirichlet(concentrations): the conjugate prior of the probabilities of L levels (categorical likelihood).
@@ -90,13 +80,6 @@ class Dirichlet(ConjugatePrior):
         from scipy.special import gammaln
 
         return np.asarray(gammaln(parameters).sum(axis=-1) - gammaln(parameters.sum(axis=-1)), dtype=np.float64)
-
-    @staticmethod
-    def slope(parameters: Array) -> Array:
-        """Return psi(c_l) - psi(sum_l c_l), with psi = (ln Gamma)'."""
-        from scipy.special import psi
-
-        return np.asarray(psi(parameters) - psi(parameters.sum(axis=-1, keepdims=True)), dtype=np.float64)
 
 
 class Beta(Dirichlet):
@@ -134,13 +117,6 @@ class BetaWithDispersion(ConjugatePrior):
         """Return A(a, b) = ln B(a, b)."""
         return log_beta(parameters[..., 0], parameters[..., 1])
 
-    @classmethod
-    def log_marginal_gradient(cls, prior: Array, statistics: Array) -> Array:
-        """Return the derivatives of A(posterior) - A(prior); by the dispersion it is n [psi(a') - psi(a' + b')]."""
-        slope = Beta.slope(cls.posterior(prior, statistics)[..., :2])
-        by_dispersion = statistics[..., 0] * slope[..., 0]
-        return np.concatenate([slope - Beta.slope(prior[..., :2]), by_dispersion[..., None]], axis=-1)
-
 
 class Gamma(ConjugatePrior):
     """Gamma(shape, rate): the conjugate prior of a rate (Poisson and exponential likelihoods).
@@ -157,14 +133,6 @@ class Gamma(ConjugatePrior):
 
         shape, rate = parameters[..., 0], parameters[..., 1]
         return np.asarray(gammaln(shape) - shape * np.log(rate), dtype=np.float64)
-
-    @staticmethod
-    def slope(parameters: Array) -> Array:
-        """Return psi(shape) - ln rate, and -shape / rate."""
-        from scipy.special import psi
-
-        shape, rate = parameters[..., 0], parameters[..., 1]
-        return np.stack([psi(shape) - np.log(rate), -shape / rate], axis=-1)
 
 
 class NormalGamma(ConjugatePrior):
@@ -201,32 +169,3 @@ class NormalGamma(ConjugatePrior):
 
         kappa, shape, rate = (parameters[..., index] for index in (1, 2, 3))
         return np.asarray(gammaln(shape) - shape * np.log(rate) - 0.5 * np.log(kappa), dtype=np.float64)
-
-    @classmethod
-    def log_marginal_gradient(cls, prior: Array, statistics: Array) -> Array:
-        """Return the derivatives of A(posterior) - A(prior) with respect to (mean, kappa, shape, rate).
-
-        With primes for the posterior, x for the average of the values and psi = (ln Gamma)', they are:
-
-            by mean    (shape' / rate') kappa n (x - mean) / kappa'
-            by kappa   -(shape' / rate') n^2 (x - mean)^2 / (2 kappa'^2) - 1 / (2 kappa') + 1 / (2 kappa)
-            by shape   psi(shape') - ln rate' - psi(shape) + ln rate
-            by rate    shape / rate - shape' / rate'
-        """
-        from scipy.special import psi
-
-        after = cls.posterior(prior, statistics)
-        mean, kappa, shape, rate = (prior[..., index] for index in range(4))
-        kappa_n, shape_n, rate_n = (after[..., index] for index in (1, 2, 3))
-        n, total = statistics[..., 0], statistics[..., 1]
-        distance = total / np.maximum(n, 1.0) - mean
-        precision = shape_n / rate_n
-        return np.stack(
-            [
-                precision * kappa * n * distance / kappa_n,
-                -0.5 * precision * (n * distance / kappa_n) ** 2 - 0.5 / kappa_n + 0.5 / kappa,
-                psi(shape_n) - np.log(rate_n) - psi(shape) + np.log(rate),
-                shape / rate - precision,
-            ],
-            axis=-1,
-        )

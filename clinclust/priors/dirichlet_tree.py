@@ -88,12 +88,3 @@ class DirichletTree(ConjugatePrior):
         """Return A = sum over splits of ln B(lower, upper)."""
         lower, upper = np.split(parameters, 2, axis=-1)
         return np.asarray(log_beta(lower, upper).sum(axis=-1), dtype=np.float64)
-
-    @staticmethod
-    def slope(parameters: Array) -> Array:
-        """Return psi(lower) - psi(lower + upper), and psi(upper) - psi(lower + upper), with psi = (ln Gamma)'."""
-        from scipy.special import psi
-
-        lower, upper = np.split(parameters, 2, axis=-1)
-        both = psi(lower + upper)
-        return np.concatenate([psi(lower) - both, psi(upper) - both], axis=-1)

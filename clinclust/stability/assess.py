@@ -29,7 +29,7 @@ from clinclust.estimators.fitting import Prepared, fit_by
 from clinclust.estimators.mapdp import MAPDP
 from clinclust.estimators.mixture import FEW_SUBJECTS
 from clinclust.estimators.parameters import parameter_problems, seed_of
-from clinclust.estimators.settings import Settings, estimated_seconds, rounded_duration, seconds_of_stability
+from clinclust.estimators.settings import Settings, estimated_seconds, pose_for, rounded_duration, seconds_of_stability
 from clinclust.estimators.subtype_model import FittedCohort, cohort_of, cohort_problems, require_search
 from clinclust.estimators.subtype_tree import FEWEST_DRAWS
 from clinclust.progress import SILENT, Progress
@@ -112,7 +112,7 @@ class Refitter:
             init=settings.init if isinstance(settings.init, str) else "search",
         )
         try:
-            problem = settings.problem_of(table, schema)
+            problem = pose_for(settings, table, schema)
         except InputError:
             if len(kept_out(table, schema)) < len(schema.clustered):
                 raise

@@ -15,7 +15,7 @@ from clinclust.estimators.parameters import combination_problems
 
 N = 24
 CHOICES = {
-    "hyperparameters": (None, "empirical", "greedy"),
+    "hyperparameters": (None, "greedy"),
     "concentration": (0.7, "map", (0.5, 5.0), "cross-validation"),
     "discount": (0.0, 0.3),
     "coarsening": (1.0, 0.4, "auto"),

@@ -63,12 +63,13 @@ def parameters(here, run, monkeypatch):
         ("--coarsening 1", {"coarsening": 1.0}),
         ("--as-published --n-clusters distinct", {**PUBLISHED, "n_clusters": "distinct"}),
         ("--as-published --coarsening auto", {**PUBLISHED, "coarsening": "auto"}),
-        ("--select-features --coarsening 1", {"coarsening": 1.0, "select_features": True}),
+        ("--select-features yes --coarsening 1", {"coarsening": 1.0, "select_features": True}),
+        ("--select-features no", {"select_features": False}),
+        ("--as-published --select-features auto", {**PUBLISHED, "select_features": "auto"}),
         ("--hyperparameters greedy --as-published", {**PUBLISHED, "hyperparameters": "greedy"}),
         ("--concentration 1", {"concentration": 1.0}),
         (f"{SEED} 3 {RESTARTS} 5 {JOBS} 1", {"random_state": 3, "n_restarts": 5, "n_jobs": 1}),
         ("--concentration map --coarsening 1", {"concentration": "map", "coarsening": 1.0}),
-        ("--hyperparameters empirical --coarsening 1", {"hyperparameters": "empirical", "coarsening": 1.0}),
         *((f"--min-size {text}", {"min_size": floor}) for text, floor in ACCEPTED_FLOORS.items()),
     ]
 )
@@ -94,8 +95,8 @@ REFUSED = {
         f"--concentration 0 --coarsening 2 {JOBS} 0 --n-clusters 0 --max-seconds 0 --significance-level 2 --min-size 0 "
         f"--suppress 1 --name Mild {RESTARTS} 0 {SEED} -1": f"--concentration --coarsening {JOBS} --n-clusters "
         f"--max-seconds --significance-level --min-size --suppress --name {RESTARTS} {SEED}",
-        "--coarsening auto --select-features": "--coarsening --select-features",
-        "--coarsening auto --select-features --hyperparameters empirical": "--hyperparameters --coarsening --select-f",
+        "--coarsening auto --select-features yes": "--coarsening --select-features",
+        "--coarsening auto --select-features yes --hyperparameters greedy": "--hyperparameters --coarsening --select-f",
         "--n-clusters 41": "40",
         "--significance-level 1 --name x=y": "--significance-level --name",
         **dict.fromkeys([f"--min-size {text}" for text in FLOORS], "--min-size"),
@@ -111,7 +112,7 @@ REFUSED = {
         "--suppress --other-methods": "--other-methods --suppress",
     },
     f"fit cohort.csv --schema schema.yaml --out new {RESTARTS} 2": {
-        "--select-features": "--select-features --coarsening",
+        "--select-features yes": "--select-features yes --coarsening",
         "--concentration map": "--concentration --coarsening",
         "--hyperparameters greedy": "--hyperparameters --as-published",
     },

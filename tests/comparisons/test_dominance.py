@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 import clinclust as cc
 from clinclust.comparisons.dominance import ColumnEvidence, tell_divisions
+from clinclust.estimators.subtype_model import cohort_of
 
 N = 300
 
@@ -208,14 +209,14 @@ def test_the_columns_that_tell_a_division_best_are_named():
         }
     )
     table["lab"] += rng.integers(3, size=150)
-    schema = FeatureSchema(
+    schema = cc.FeatureSchema(
         [
-            Feature(name="iron", likelihood="gaussian"),
-            Feature(name="sex", likelihood="bernoulli", role="describe"),
-            Feature(name="lab", likelihood="poisson", role="describe"),
+            cc.Feature(name="iron", likelihood="gaussian"),
+            cc.Feature(name="sex", likelihood="bernoulli", role="describe"),
+            cc.Feature(name="lab", likelihood="poisson", role="describe"),
         ]
     )
-    cohort = cohort_of(Partition(labels, schema, made_by="a simulation"), table)
+    cohort = cohort_of(cc.Partition(labels, schema, made_by="a simulation"), table)
     told = tell_divisions(cohort, table, [{0: 0, 1: 1, 2: 1}, {1: 0, 2: 1}])
     rows = told[["division", "column", "told_by"]].values.tolist()
     assert rows == [[0, "sex", "value"], [1, "iron", "value"], [1, "lab", "missing"]]

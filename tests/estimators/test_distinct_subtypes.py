@@ -253,7 +253,7 @@ OPTIONS = {
     "coarsened": {"coarsening": 0.7},
     "outlying": {"outlying_share": 0.02},
     "selected": {"select_features": True},
-    "empirical": {"hyperparameters": "empirical"},
+    "greedy": {"hyperparameters": "greedy"},
     "concentration": {"concentration": "map", "discount": 0.3},
     "no powers": {"block_weights": None},
 }

@@ -319,7 +319,7 @@ def test_every_bad_parameter_is_said_at_once():
             "concentration",
             [np.nan, np.inf, -1, "3", None, True, [], [1.0, -1.0], [[1.0, 2.0]], [1.0, "3"], {1.0: 2.0}, np.array(3)],
         ),
-        ("hyperparameters", ["flat", 3.0, ["empirical"]]),
+        ("hyperparameters", ["flat", 3.0, ["greedy"]]),
         ("discount", [np.nan, -0.1, 1, "0", None, False]),
         ("coarsening", [np.nan, 1.1, -1, "1", "automatic", None, True]),
         ("block_weights", [0.5, "none", True, [0.5], {"a": 0.0}, {"a": 1.1}, {"a": np.nan}, {"a": "1"}, {"a": None}]),
@@ -339,7 +339,7 @@ def test_bad_values_of_one_parameter(name, values):
 @pytest.mark.parametrize(
     ("parameters", "said"),
     [
-        ({"hyperparameters": "empirical", "select_features": True}, "hyperparameters='empirical' select_features=True"),
+        ({"hyperparameters": "greedy", "select_features": True}, "hyperparameters='greedy' select_features=True"),
         ({"concentration": "map", "outlying_share": 0.01}, "concentration='map' outlying_share=0.01"),
         ({"concentration": [1.0, 2.0], "coarsening": "auto"}, "concentration coarsening='auto' coarsening=1"),
         (

@@ -307,7 +307,7 @@ def test_a_step_is_as_good_as_the_step_before_at_its_own_coarsening():
         ("concentration", 0),
         ("n_jobs", 0),
         ("random_state", -1),
-        ("hyperparameters", "empirical"),
+        ("hyperparameters", "greedy"),
     ],
 )
 def test_bad_parameters_of_a_path(name, value):

@@ -27,7 +27,6 @@ OPTIONS = {
     "concentration map": {"concentration": "map"},
     "concentration grid": {"concentration": [0.3, 3.0]},
     "cross-validation": {"concentration": "cross-validation"},
-    "empirical": {"hyperparameters": "empirical"},
     "greedy": {"hyperparameters": "greedy"},
 }
 

@@ -1,17 +1,15 @@
-"""Hyperparameters and concentration estimated from the data: gradients, optima, and what never falls."""
+"""Hyperparameters and concentration estimated from the data: optima, and what never falls."""
 
 import numpy as np
 import pandas as pd
 import pytest
 from cohorts import LIKELIHOODS, mixed_cohort
-from scipy.optimize import approx_fprime, minimize_scalar
+from scipy.optimize import minimize_scalar
 from scipy.special import gammaln
 from scored import few
 
 from clinclust import MAPDP, FeatureSchema, log_joint
-from clinclust.engine.joint_estimates.empirical_bayes import Hyperprior, maximise_hyperparameters, with_prior
 from clinclust.engine.joint_estimates.resolution import (
-    Estimated,
     alternate,
     concentration_mode,
     deal_folds,
@@ -24,66 +22,11 @@ from clinclust.engine.problem.problem import log_joint as joint_of
 from clinclust.engine.search.plan import Budget, SearchPlan
 from clinclust.engine.search.restarts import run_restarts, search_starts
 from clinclust.methods import PublishedMAPDP
-from clinclust.priors.conjugate import Beta, Dirichlet, Gamma, NormalGamma
 
 
-def posed(seed, n=80, coarsening=1.0):
-    frame, schema, _, groups = mixed_cohort(seed, n, likelihoods=LIKELIHOODS)
-    problem = pose(schema.validate(frame), schema, None, 3.0, 0.0, coarsening)
-    return problem, new_partition(problem.cohort.arrays, groups[problem.cohort.order])
-
-
-@pytest.mark.parametrize("prior", [Beta, Gamma, Dirichlet, NormalGamma])
-def test_gradients_are_those_of_numeric_differences(prior):
-    rng = np.random.default_rng(0)
-    for _ in range(20):
-        theta = rng.gamma(2.0, size=3 if prior is Dirichlet else len(prior.NAMES)) + 0.1
-        statistics = rng.integers(1, 9, size=theta.size).astype(float)
-        if prior is NormalGamma:
-            x = rng.normal(size=int(rng.integers(1, 9)))
-            statistics = np.array([x.size, x.sum(), (x**2).sum()])
-
-        def marginal(at, statistics=statistics):
-            return float(prior.log_normalizer(prior.posterior(at, statistics)) - prior.log_normalizer(at))
-
-        expected = approx_fprime(theta, marginal, 1e-7)
-        np.testing.assert_allclose(prior.log_marginal_gradient(theta, statistics), expected, rtol=1e-4, atol=1e-5)
-
-
-@pytest.mark.parametrize("coarsening", [1.0, 0.4])
-@pytest.mark.parametrize("seed", range(3))
-def test_no_nearby_hyperparameter_is_better(seed, coarsening):
-    problem, partition = posed(seed, coarsening=coarsening)
-    hyperprior = Hyperprior.of(problem)
-
-    def extended(some):
-        return joint_of(some, partition) + hyperprior.log_density(some.model.prior)
-
-    best = maximise_hyperparameters(problem, partition, hyperprior)
-    assert extended(best) > extended(problem) + 1.0
-    offsets = hyperprior.offsets(best.model.prior)
-    rng = np.random.default_rng(seed)
-    for scale in (0.01, 0.1, 1.0):
-        for _ in range(10):
-            other = with_prior(best, hyperprior.prior_at(offsets + scale * rng.normal(size=offsets.size)))
-            assert extended(other) <= extended(best) + 1e-8
-
-
-def test_the_optimum_of_two_hyperparameters_is_that_of_a_grid():
-    problem, partition = posed(1)
-    hyperprior = Hyperprior.of(problem)
-    best = maximise_hyperparameters(problem, partition, hyperprior)
-    names = [feature.name for feature in problem.cohort.encoding.features]
-    first = int(problem.cohort.arrays.prior_start[names.index("poisson_3")])
-    joints, grid = {}, np.linspace(-3.0, 3.0, 25)
-    for i in grid:
-        for j in grid:
-            offsets = hyperprior.offsets(best.model.prior)
-            offsets[first : first + 2] = i, j
-            some = with_prior(best, hyperprior.prior_at(offsets))
-            joints[i, j] = joint_of(some, partition) + hyperprior.log_density(some.model.prior)
-    found = hyperprior.offsets(best.model.prior)[first : first + 2]
-    np.testing.assert_allclose(found, max(joints, key=joints.get), atol=0.13)
+def posed(seed, n=80):
+    frame, schema, _, _ = mixed_cohort(seed, n, likelihoods=LIKELIHOODS)
+    return pose(schema.validate(frame), schema, None, 3.0)
 
 
 @pytest.mark.parametrize("discount", [0.0, 0.5])
@@ -99,30 +42,27 @@ def test_newtons_mode_is_that_of_scipy(n, k, discount):
     assert np.log(concentration_mode(n, k, discount)) == pytest.approx(expected, abs=1e-5)
 
 
-@pytest.mark.parametrize(("empirical", "concentration"), [(True, False), (False, True), (True, True)])
-def test_the_extended_joint_never_falls(empirical, concentration):
-    problem, _ = posed(4)
+def test_the_extended_joint_never_falls():
+    problem = posed(4)
     starts = search_starts(80, np.random.SeedSequence(0).spawn(3))
 
     def search(problem, starts):
         return run_restarts(problem, starts, SearchPlan(n_jobs=1, refine=False))
 
     restarts = search(problem, starts)
-    estimated = Estimated(Hyperprior.of(problem) if empirical else None, concentration)
-    before = max(restart.log_joint for restart in restarts) + estimated.log_hyperprior(problem)
-    after, found = alternate(problem, restarts, starts, estimated, search, Budget())
+    before = max(restart.log_joint for restart in restarts) + log_concentration_hyperprior(problem.model.concentration)
+    after, found = alternate(problem, restarts, starts, search, Budget())
     best = max(found, key=lambda restart: restart.log_joint)
-    assert best.log_joint + estimated.log_hyperprior(after) > before
+    assert best.log_joint + log_concentration_hyperprior(after.model.concentration) > before
     assert (np.diff(best.trace) >= 0).all()
     assert best.trace[-1] == best.log_joint
     assert best.log_joint == pytest.approx(joint_of(after, new_partition(after.cohort.arrays, best.labels)), rel=1e-12)
 
 
 WAYS = [
-    {"concentration": "map", "hyperparameters": "empirical"},
+    {"concentration": "map", "hyperparameters": "greedy"},
     {"hyperparameters": "greedy"},
     {"concentration": "cross-validation"},
-    {"hyperparameters": "empirical"},
     {"concentration": "map"},
     {"concentration": (10.0, 1.0)},
 ]
@@ -151,21 +91,18 @@ def test_every_way_fits_together_and_comes_back_from_disk(way, tmp_path, monkeyp
     assert loaded.fit(frame).labels_.tobytes() == first.labels_.tobytes()
 
 
-@pytest.mark.parametrize("how", ["empirical", "greedy"])
-def test_what_the_schema_states_stays(how):
+def test_what_the_schema_states_stays():
     frame, schema, _, _ = mixed_cohort(3, n=60)
     stated = {"poisson_3": {"rate": 0.3}, "gaussian_6": {"mean": 101.3, "shape": 2.7}}
     features = [
         type(feature)(**{**feature.content(), "prior": stated[feature.name]}) if feature.name in stated else feature
         for feature in schema
     ]
-    model = PublishedMAPDP(FeatureSchema(features), n_restarts=2, random_state=0, hyperparameters=how).fit(frame)
+    model = PublishedMAPDP(FeatureSchema(features), n_restarts=2, random_state=0, hyperparameters="greedy").fit(frame)
     default = PublishedMAPDP(FeatureSchema(features), n_restarts=2, random_state=0).fit(frame)
     for name, named in stated.items():
         assert {key: model.hyperparameters_[name][key] for key in named} == named
     assert model.hyperparameters_["poisson_3"]["shape"] != default.hyperparameters_["poisson_3"]["shape"]
-    if how == "empirical":  # greedily, the default may be the best of the few values tried
-        assert model.hyperparameters_["gaussian_6"]["kappa"] != default.hyperparameters_["gaussian_6"]["kappa"]
 
 
 def test_the_grid_is_judged_by_the_joint():

@@ -57,6 +57,7 @@ class Fitted:
     hyperparameters_: dict = field(default_factory=dict)
     log_joint_: float = -4321.098
     completed_log_joint_: float | None = None
+    prior_strength_: float = 0.0
     random_seed_: int = 20160926
     concentration_: float = 3.0
     discount_: float = 0.0

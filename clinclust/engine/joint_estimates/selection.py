@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import betaln, gammaln
 
 from clinclust.arrays import Array, Labels, Mask, Whole
-from clinclust.engine.joint_estimates.empirical_bayes import with_prior
+from clinclust.engine.joint_estimates.outlying import OutlyingResult, outlying_together, without_outlying
 from clinclust.engine.kernels.moves import CohortArrays
 from clinclust.engine.problem.encoding import encoded_columns, members_of_blocks, members_of_chains, numeric_columns
 from clinclust.engine.problem.problem import Problem, feature_relevance, joint_of
@@ -355,18 +355,18 @@ def _between(columns: Graded, first: int, last: int) -> Array:
 # in natural parameters, for every conjugate prior. With one cluster the joint rises with s whatever the data, so that
 # strengths are compared by what the best partition gains over one cluster under the same prior.
 
-STRENGTHS = (0.0, 1.0, 4.0)
+_STRENGTHS = (0.0, 1.0, 4.0)
 """Subjects added to the prior. From 8 on, noise of 150 x 300 falls into eight clusters; groups a quarter of an SD apart
 in each of 500 features need 4 (benchmarks/wide.py)."""
-MANY_FEATURES = 20
+_MANY_FEATURES = 20
 """Number of features up to which nothing is selected unasked: groups that K-means finds are missed from 25 on, and in
 12 they are not (benchmarks/wide.py)."""
 
 
-def strengthened(problem: Problem, strength: float) -> Problem:
+def strengthened(problem: Problem, strength: float, stated: frozenset[str]) -> Problem:
     """Return the problem whose priors hold so many more subjects with the averages of the cohort.
 
-    What the schema states is not changed, and neither is the prior of a multivariate Gaussian block.
+    A prior that the schema states is not changed, nor that of a multivariate Gaussian block or of `stated` features.
     """
     cohort, prior = problem.cohort, problem.model.prior.copy()
     sums = problem.partition(cohort.together).statistics[0]
@@ -374,22 +374,27 @@ def strengthened(problem: Problem, strength: float) -> Problem:
     for index, (feature, likelihood) in enumerate(
         zip(cohort.encoding.features, cohort.encoding.likelihoods, strict=True)
     ):
-        if not likelihood.is_chained and not feature.stated:
-            theta, own = prior[of_prior[index] :], sums[of_sums[index] : of_sums[index + 1]]
+        if not likelihood.is_chained and not feature.stated and feature.name not in stated:
+            theta, total = prior[of_prior[index] :], sums[of_sums[index] : of_sums[index + 1]]
             theta = theta[: likelihood.n_hyperparameters]
-            theta[:] = likelihood.prior.posterior(theta, strength * own / max(cohort.n_observed[index], 1))
-    return with_prior(problem, prior)
+            theta[:] = likelihood.prior.posterior(theta, strength * total / max(cohort.n_observed[index], 1))
+    return problem.with_prior(prior)
 
 
-def strength_and_features(problem: Problem, plan: SearchPlan) -> tuple[float, Mask] | None:
+def strength_and_features(problem: Problem, plan: SearchPlan, stated: frozenset[str]) -> tuple[float, Mask] | None:
     """Return the strength of the priors and the features that differ, bool (D,), of the best partition, or None.
 
-    None: under no strength does any partition gain over one cluster.
+    None: the table is not wide, has a multivariate Gaussian block, or no partition gains over one cluster.
     """
+    likelihoods = problem.cohort.encoding.likelihoods
+    if len(likelihoods) <= _MANY_FEATURES or any(likelihood.n_before for likelihood in likelihoods):
+        return None
+    problem = without_outlying(problem, outlying_together(problem, plan.outlying_share), plan.outlying_share)
+    plan = replace(plan, outlying_share=0.0)
     best: tuple[float, float, Mask] | None = None
     starts = search_starts(problem.cohort.n_subjects, plan.seeds)
-    for strength in STRENGTHS:
-        stronger = strengthened(problem, strength)
+    for strength in _STRENGTHS:
+        stronger = strengthened(problem, strength, stated)
         restarts = run_selecting_restarts(stronger, starts, plan)
         result = restarts[index_of_best(restarts)]
         gain = result.log_joint - joint_of(stronger, problem.cohort.together)
@@ -398,3 +403,20 @@ def strength_and_features(problem: Problem, plan: SearchPlan) -> tuple[float, Ma
         if plan.budget.used_up():
             break
     return None if best is None else best[1:]
+
+
+def with_all_features(found: OutlyingResult, whole: Problem, included: Mask, share: float) -> OutlyingResult:
+    """Return the result of a search on the included features, bool (D,), as one on all: the joint is that of all."""
+    model, best = found.problem.model, found.restarts[found.best]
+    whole = replace(whole, model=whole.model._replace(coarsening=model.coarsening, concentration=model.concentration))
+    outlying = outlying_together(whole, share)
+    outlying[:, included] = found.outlying
+    whole = without_outlying(whole, outlying, share)
+    # The terms of the features that do not differ, and the prior of the selection, are the same in every restart.
+    constant = joint_of(whole.with_features(included), best.labels) - best.log_joint
+    constant += log_inclusion(int(included.sum()), included.size)
+    restarts = [
+        replace(restart, log_joint=restart.log_joint + constant, trace=restart.trace + constant, included=included)
+        for restart in found.restarts
+    ]
+    return OutlyingResult(restarts, found.best, outlying, whole)

@@ -255,6 +255,17 @@ class Encoding:
         centres, scales = np.array(standards, dtype=np.float64).reshape(-1, 2).T.copy()
         return cls(ordered, centres, scales)
 
+    def find_free(self) -> tuple[Mask, Mask]:
+        """Return which hyperparameters the schema does not state, and which are prior means, bool (H,).
+
+        The prior of a multivariate Gaussian block is not free.
+        """
+        features = zip(self.features, self.likelihoods, strict=True)
+        places = [(feature, some, name) for feature, some in features for name in some.hyperparameter_names]
+        free = [not some.is_chained and name not in feature.stated for feature, some, name in places]
+        means = [some.is_chained or name == "mean" for _, some, name in places]
+        return np.array(free, dtype=bool), np.array(means, dtype=bool)
+
     def encode(
         self,
         values: dict[str, Array],

@@ -93,6 +93,18 @@ class Problem:
             model=self.model._replace(prior=kept_prior, powers=self.model.powers[included]),
         )
 
+    def with_prior(self, prior: Array) -> Problem:
+        """Return the problem with other hyperparameters, float64 (H,); those of the schema keep every digit."""
+        encoding = self.cohort.encoding
+        named = named_hyperparameters(encoding, prior)
+        for feature in encoding.features:
+            stated = self.hyperparameters[feature.name]
+            named[feature.name].update({name: stated[name] for name in feature.stated})
+        # Users may pass hyperparameters by name back, so the flat array is computed from those numbers.
+        prior = flat_prior(encoding, named)
+        cohort = self.cohort.with_prior(prior, self.model.powers)
+        return replace(self, cohort=cohort, hyperparameters=named, model=self.model._replace(prior=prior))
+
     def with_powers(self, powers: Array) -> Problem:
         """Return the problem in which the likelihood of each feature counts to this power, float64 (D,)."""
         change = powers - self.model.powers

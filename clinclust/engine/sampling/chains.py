@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from threading import Event
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -13,9 +14,8 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment, minimize_scalar
 from scipy.special import gammaln
 
-from clinclust.arrays import Array, Codes, Labels
+from clinclust.arrays import Array, Codes, Labels, Mask, Whole
 from clinclust.compiled import kernel
-from clinclust.engine.joint_estimates.empirical_bayes import Hyperprior, objectives, with_prior
 from clinclust.engine.joint_estimates.resolution import log_concentration_hyperprior
 from clinclust.engine.kernels.moves import Model, Partition, accumulate, grow, log_marginals
 from clinclust.engine.kernels.sweep import UNLIMITED, draw_moves, write_scores
@@ -23,7 +23,7 @@ from clinclust.engine.problem.problem import Problem, leave_one_out_scores, log_
 from clinclust.engine.search.plan import Budget, Cancelled, SearchCancelled, SearchPlan, workers_or_threads
 from clinclust.engine.search.restarts import run_restarts, search_starts
 from clinclust.engine.search.settle import by_decreasing_size, compact
-from clinclust.priors.conjugate import log_gamma_ratio
+from clinclust.priors.conjugate import ConjugatePrior, log_gamma_ratio
 from clinclust.progress import Progress
 
 # Divisions and mergers of whole clusters, proposed and accepted so that the posterior stays as it is.
@@ -159,9 +159,106 @@ def _log_ratio(problem: Problem, halves: Partition, n_clusters: int) -> float:
     return float(log_prior + model.coarsening * log_likelihood)
 
 
+# The hyperprior of the hyperparameters theta that the schema does not state; densities are densities of u:
+#
+#     u = ln theta, or mean / standard deviation of a Gaussian feature,     u ~ Normal(u of the default, 1)
+#
+# It weighs about as one cluster. Given a partition, features are separate problems, of which those with the same
+# conjugate prior are computed together.
+
+_Objective = Callable[[Array], Array]
+"""Takes the offsets of F features with P hyperparameters each, float64 (F, P), and returns `_objective_by_feature`."""
+
+
+@dataclass(frozen=True)
+class Hyperprior:
+    """The hyperprior of the H hyperparameters of a cohort (the flat prior), on the encoded scale."""
+
+    centre: Array
+    """(H,) the default hyperparameters."""
+    location: Mask
+    """(H,) true for the prior means of Gaussian features, the only hyperparameters that may be 0 or negative."""
+    free: Mask
+    """(H,) true for hyperparameters that the schema does not state. Only these are drawn."""
+
+    @classmethod
+    def of(cls, problem: Problem) -> Hyperprior:
+        """Return the hyperprior centred at the present hyperparameters."""
+        free, location = problem.cohort.encoding.find_free()
+        return cls(problem.model.prior, location, free)
+
+    def offsets(self, prior: Array, places: Whole | slice = slice(None)) -> Array:
+        """Return u minus the u of the default, for all hyperparameters or for those at `places`."""
+        location, centre = self.location[places], self.centre[places]
+        ratio = np.where(location, 1.0, prior) / np.where(location, 1.0, centre)
+        return np.where(location, prior - centre, np.log(ratio))
+
+    def prior_at(self, offsets: Array, places: Whole | slice = slice(None)) -> Array:
+        """Return the hyperparameters that have these offsets: the inverse of `offsets`."""
+        location, centre = self.location[places], self.centre[places]
+        return np.where(location, centre + offsets, centre * np.exp(np.where(location, 0.0, offsets)))
+
+    def log_density(self, prior: Array) -> float:
+        """Return the log density of u, summed over the free hyperparameters."""
+        offsets = self.offsets(prior)[self.free]
+        return -0.5 * float((offsets**2).sum()) - 0.5 * math.log(2.0 * math.pi) * offsets.size
+
+
+def objectives(problem: Problem, partition: Partition, hyperprior: Hyperprior) -> Iterator[tuple[Whole, _Objective]]:
+    """Yield, for each conjugate prior, the indices of its hyperparameters, int64 (F, P), and its objective.
+
+    The log base measures that depend on the prior are part of it.
+    """
+    sums, arrays = partition.statistics[: int(partition.n_clusters[0])], problem.cohort.arrays
+    likelihoods, exponents = problem.cohort.encoding.likelihoods, problem.model.exponents
+    groups: dict[tuple[type[ConjugatePrior], int, int], list[int]] = {}
+    for index, likelihood in enumerate(likelihoods):
+        if not likelihood.is_chained:
+            shape = (likelihood.prior, likelihood.n_hyperparameters, likelihood.n_statistics)
+            groups.setdefault(shape, []).append(index)
+    for (conjugate, n_hyperparameters, n_statistics), features in groups.items():
+        places = arrays.prior_start[features][:, None] + np.arange(n_hyperparameters)
+        statistics = sums[:, arrays.statistic_start[features][:, None] + np.arange(n_statistics)]
+        objective = partial(_objective_by_feature, conjugate, hyperprior, places, statistics, exponents[features])
+        if likelihoods[features[0]].base_depends_on_prior:
+            objective = partial(_add_base_measures, objective, problem, features, hyperprior, places)
+        yield places, objective
+
+
+def _objective_by_feature(
+    conjugate: type[ConjugatePrior],
+    hyperprior: Hyperprior,
+    places: Whole,
+    statistics: Array,
+    exponents: Array,
+    offsets: Array,
+) -> Array:
+    """Return each feature's term of the log joint with the log hyperprior, without constants, float64 (F,).
+
+    It is exponent * sum_k [A(posterior_k) - A(prior)] - sum over P of offsets^2 / 2; the statistics are float64
+    (K, F, S), and `places` (F, P) are the indices in the flat prior.
+    """
+    prior = hyperprior.prior_at(offsets, places)
+    marginals = conjugate.log_normalizer(conjugate.posterior(prior, statistics)) - conjugate.log_normalizer(prior)
+    return np.asarray(exponents * marginals.sum(axis=0) - 0.5 * (offsets**2).sum(axis=-1))
+
+
+def _add_base_measures(
+    objective: _Objective, problem: Problem, features: list[int], hyperprior: Hyperprior, places: Whole, offsets: Array
+) -> Array:
+    values, prior = objective(offsets), hyperprior.prior_at(offsets, places)
+    exponents, cohort = problem.model.exponents, problem.cohort
+    for row, feature in enumerate(features):
+        likelihood, counts = cohort.encoding.likelihoods[feature], cohort.level_counts(feature).astype(np.float64)
+        start, stop = cohort.arrays.level_start[feature : feature + 2]
+        levels = cohort.arrays.level_values[start:stop]
+        values[row] += exponents[feature] * float((counts * likelihood.log_base_measure(levels, prior[row])).sum())
+    return values
+
+
 # One Markov chain of partitions: sweeps of Gibbs sampling, with divisions and mergers of clusters between them.
 #
-# The concentration and the hyperparameters may be drawn too, under the hyperpriors of `joint_estimates`.
+# The concentration and the hyperparameters may be drawn too, under their hyperpriors.
 
 _WIDTH = 1.0
 _LEAST, _MOST = math.log(1e-12), math.log(1e12)
@@ -298,16 +395,16 @@ def draw_hyperparameters(
     for places, objective in objectives(problem, partition, hyperprior):
         free = hyperprior.free[places]
         at = hyperprior.offsets(prior[places], places)
-        values, _ = objective(at)
+        values = objective(at)
         for _ in range(_N_STEPS):
             size = rng.choice(_STEPS, (len(at), 1)) / np.sqrt(np.maximum(free.sum(axis=1, keepdims=True), 1))
             proposed = np.where(free, at + size * rng.normal(size=at.shape), at)
-            proposed_values, _ = objective(proposed)
+            proposed_values = objective(proposed)
             is_accepted = np.log1p(-rng.random(len(at))) < proposed_values - values
             at = np.where(is_accepted[:, None], proposed, at)
             values = np.where(is_accepted, proposed_values, values)
         prior[places] = np.where(free, hyperprior.prior_at(at, places), prior[places])
-    return with_prior(problem, prior)
+    return problem.with_prior(prior)
 
 
 # Several Markov chains from overdispersed starts, run until they agree or the sweeps allowed are used up.

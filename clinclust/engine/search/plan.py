@@ -291,6 +291,8 @@ def _end_all() -> None:
 
 # The search plan, with the options of all searches in one frozen object, and the result of one restart.
 
+_RESTARTS_IN_SHORT = 4
+"""Largest number of restarts of a short search, as between two estimates of block weights."""
 COARSENINGS = (1.0, 0.85, 0.7, 0.6, 0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.1, 0.07, 0.05)
 """The default path of coarsenings, each 14 to 33 percent below the one before."""
 
@@ -421,8 +423,9 @@ class SearchPlan:
     4 if the best partition was found often enough, else 12."""
     select_features: bool = False
     """Whether to select the features that differ between the clusters."""
-    selects_first: bool = False
-    """Whether to find the strength of the priors and the features of a wide table before the search."""
+    selects_first: frozenset[str] | None = None
+    """If not None, find the strength of the priors and the features of a wide table before the search. Priors of these
+    features, by name, stay: they are stated in code."""
     outlying_share: float = 0.0
     """Probability, in [0, 1), that a value is outlying. If it is above 0, outlying values are searched for."""
     look_back: bool = True
@@ -433,8 +436,8 @@ class SearchPlan:
     """Whether the temperature of the probabilities of the best partition is found (`sampling.calibration`)."""
     estimate_powers: bool = False
     """Whether to estimate the weights of the blocks first (`reproduced_weights`)."""
-    hyperparameters: str | None = None
-    """How to estimate the hyperparameters, "empirical" or "greedy"; None = keep those of the problem."""
+    choose_hyperparameters: bool = False
+    """Whether to choose the hyperparameters one after the other (`choose_greedily`)."""
     concentration: str | tuple[float, ...] | None = None
     """How to estimate the concentration, "map" or "cross-validation", or the values to try; None = keep it."""
     fill_modes: bool = False
@@ -460,6 +463,23 @@ class SearchPlan:
         if self.cancelled.is_set():
             raise SearchCancelled("the search was cancelled")
 
+    def shortened(self, budget: Budget, stage: str) -> SearchPlan:
+        """Return the plan of a short search, which estimates only outlying values and selected features."""
+        return replace(
+            self,
+            budget=budget,
+            progress=self.progress.within(stage),
+            n_restarts=min(self.n_restarts, _RESTARTS_IN_SHORT),
+            refine=False,
+            estimate_powers=False,
+            selects_first=None,
+            resolution=None,
+            choose_hyperparameters=False,
+            concentration=None,
+            finished=None,
+            calibrate=False,
+        )
+
     @property
     def searches_beside(self) -> bool:
         """Whether anything is estimated in addition to the partition."""
@@ -467,7 +487,7 @@ class SearchPlan:
             self.select_features
             or self.outlying_share > 0.0
             or self.resolution is not None
-            or self.hyperparameters is not None
+            or self.choose_hyperparameters
             or self.concentration is not None
         )
 
@@ -476,7 +496,7 @@ class SearchPlan:
         """Whether a large cohort is first searched in a sample: from any start, with one coarsening at most."""
         from_anywhere = isinstance(self.start, str) and self.start == "search"
         whole_path = self.resolution is not None and not self.resolution.choose
-        tunes = self.select_features or self.hyperparameters is not None or self.concentration is not None
+        tunes = self.select_features or self.choose_hyperparameters or self.concentration is not None
         return from_anywhere and not whole_path and not tunes
 
 

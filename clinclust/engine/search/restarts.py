@@ -536,6 +536,8 @@ _ALIKE = 0.95
 """Adjusted Rand index from which on two partitions of the sample are expected to lead to the same final partition."""
 _SHARE_OF_SAMPLE = 0.5
 """Share of a time budget that the search in the sample may take."""
+_SAMPLE = 1415
+"""Spawn key of the sample of a large cohort for block weights and the selection of features."""
 N_DIVIDED = 8_000
 """Largest number of members of a cluster among whom a division is searched for."""
 
@@ -623,6 +625,17 @@ def _times_found(found: list[RestartResult]) -> int:
 def index_of_best(found: list[RestartResult]) -> int:
     """Return the index of the restart with the highest log joint; the first of several equal ones."""
     return max(range(len(found)), key=lambda index: found[index].log_joint)
+
+
+def draw_sample(problem: Problem, plan: SearchPlan) -> tuple[Problem, SearchPlan]:
+    """Return the problem and the plan of a search in a sample of a large cohort; the same of a smaller one."""
+    if problem.cohort.n_subjects < LARGE:
+        return problem, plan
+    rng = np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(_SAMPLE,)))
+    rows = np.sort(rng.choice(problem.cohort.n_subjects, N_SAMPLED, replace=False))
+    if not isinstance(plan.start, str):
+        plan = replace(plan, start=compact(plan.start[rows]))
+    return problem.restricted_to(rows, 0), plan
 
 
 def run_sampled_restarts(problem: Problem, plan: SearchPlan) -> list[RestartResult]:

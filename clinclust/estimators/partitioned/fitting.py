@@ -51,12 +51,12 @@ from clinclust.estimators.partitioned.fit import (
     together,
 )
 from clinclust.estimators.search import SearchResult, tried_once
+from clinclust.estimators.settings import Settings, pose_for
 from clinclust.files.row_choice import N_SAMPLED
 from clinclust.progress import Progress
 from clinclust.schema.validation import first_rows, parts_of_one_column, refuse_failures, results_of
 
 if TYPE_CHECKING:
-    from clinclust.estimators.settings import Settings
     from clinclust.schema import FeatureSchema
 
 
@@ -155,7 +155,7 @@ def refuse_unusable(settings: Settings, repair: str) -> None:
         for what, is_asked in (
             ("init as labels", not isinstance(settings.init, str)),
             ("missing='mode'", settings.fills_modes),
-            ("select_features", settings.select_features is True),
+            ("select_features", settings.selects_features),
         )
         if is_asked
     ]
@@ -208,7 +208,7 @@ def with_prior_of_all(settings: Settings, sample: Prepared, summaries: Sequence[
             # The features of a multivariate Gaussian block share the value of the first, the most complete one.
             value = largest.setdefault(f"{feature.block}: {name}", value) if likelihood.is_chained else value
             stated.setdefault(feature.name, {})[name] = value
-    posed = replace(settings, hyperparameters=stated).problem_of(sample.frame, sample.schema)
+    posed = pose_for(replace(settings, hyperparameters=stated), sample.frame, sample.schema)
     return sample._replace(problem=posed)
 
 

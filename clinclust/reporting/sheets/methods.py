@@ -182,7 +182,7 @@ def methods(findings: Findings) -> Methods:
     written = {
         "Subjects": sentences_on_rows(findings),
         "Model": _given(findings) if fit is None else _model(findings, fit, asked, references),
-        "Prior": [] if fit is None else _prior(findings, asked, references),
+        "Prior": [] if fit is None else _prior(findings, fit, asked, references),
         "Missing values": [] if fit is None else _missing(findings, fit, references),
         "Search": [] if fit is None else search_in_words(findings, fit, asked),
         "Distinct subtypes": methods_of_the_test(findings, references),
@@ -268,35 +268,35 @@ def _model(findings: Findings, fit: Fit, given: Mapping[str, Any], references: R
         aside = "" if findings.is_shared else f"; {counted(n_aside, 'value')} {was(n_aside)} set aside"
         sentences.append(f"Each value was outlying with a prior probability of {fit.outlying_share_:g}{aside}.")
     if given["calibrate"] and fit.n_clusters_ > 1:
-        divisor = "" if findings.is_shared else f", {fit.temperature_:.2f}"
         sentences.append(
             "Probabilities given one partition are too certain: log odds were divided by a temperature"
-            f"{divisor} ({references.cite('temperature')}), which brings probabilities nearest to averages over "
-            "partitions from a short run of Gibbs sampling."
+            f"{'' if findings.is_shared else f', {fit.temperature_:.2f}'} ({references.cite('temperature')}), which "
+            "brings probabilities nearest to averages over partitions from a short run of Gibbs sampling."
         )
-    if given["select_features"]:
+    is_first = isinstance(given["select_features"], str)
+    n_alike = sum(feature.name not in {*fit.uninformative_, *fit.selected_features_} for feature in clustered)
+    # Whether 'auto' selected features is a function of exact counts.
+    if (n_alike or fit.prior_strength_) and not findings.is_rounded if is_first else given["select_features"]:
         selected = WITHHELD if findings.withholds_evidence else str(len(fit.selected_features_))
         sentences.append(
-            f"Features were selected together with the subtypes: {selected} of {len(clustered)} have a distribution in "
-            f"each {group}, the others have one for all subjects."
+            f"Features were selected {'in a shorter search before' if is_first else 'together with'} the {group}s: "
+            f"{selected} of {len(clustered)} have a distribution in each {group}, the others have one for all subjects."
         )
     return sentences
 
 
-def _prior(findings: Findings, asked: Mapping[str, Any], references: References) -> list[str]:
+def _prior(findings: Findings, fit: Fit, asked: Mapping[str, Any], references: References) -> list[str]:
     given = asked["hyperparameters"]
     stated = {feature.name for feature in findings.clustered if feature.prior}
-    if given == "empirical":
-        how = "were estimated, feature by feature, by maximising the marginal likelihood under a weak hyperprior"
-    elif given == "greedy":
+    if given == "greedy":
         how = f"were estimated by greedy coordinate search ({references.cite('map-dp')}, appendix G)"
     else:
-        how = "were set from the data, each prior about as strong as one subject"
+        is_secret = findings.is_shared and isinstance(asked["select_features"], str)
+        weight = "1 subject or a few" if is_secret else counted(1 + round(fit.prior_strength_), "subject")
+        how = f"were set from the data, each prior about as strong as {weight}"
         stated |= {*(given or {})} & {feature.name for feature in findings.features}
-    sentences = [f"The hyperparameters {how}."]
-    if stated:
-        sentences.append(f"Those of {counted(len(stated), 'feature')} were stated in advance, in whole or in part.")
-    return sentences
+    of_stated = f"Those of {counted(len(stated), 'feature')} were stated in advance, in whole or in part."
+    return [f"The hyperparameters {how}.", *[of_stated] * bool(stated)]
 
 
 def _missing(findings: Findings, fit: Fit, references: References) -> list[str]:

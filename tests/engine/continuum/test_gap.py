@@ -70,7 +70,7 @@ def test_groups_have_a_gap_and_a_severity_has_none():
 
 
 def test_places_are_found_without_the_subject():
-    population, values = population_of(groups(4.0)), None
+    population = population_of(groups(4.0))
     halves = divided_in_two(population.part, np.zeros(400, dtype=np.int64))
     flipped = np.where(np.arange(400) == 7, 1 - halves, halves)
 

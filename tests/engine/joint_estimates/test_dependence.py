@@ -271,7 +271,7 @@ def test_slices_of_one_quantity_are_no_subtypes(times, rho):
     assert PublishedMAPDP(schema, n_restarts=3, random_state=0).fit(frame).n_clusters_ > 1
 
 
-OPTIONS = [{"select_features": True}, {"outlying_share": 0.02}, {}, {"hyperparameters": "empirical"}, {"discount": 0.3}]
+OPTIONS = [{"select_features": True}, {"outlying_share": 0.02}, {}, {"hyperparameters": "greedy"}, {"discount": 0.3}]
 
 
 @pytest.mark.parametrize("options", few(OPTIONS, 2), ids=lambda options: next(iter(options), "default"))

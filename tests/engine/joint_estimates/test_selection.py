@@ -387,8 +387,9 @@ def test_a_saved_selection_comes_back(toy, tmp_path):
     pd.testing.assert_series_equal(loaded.feature_relevance_, model.feature_relevance_, check_exact=True)
 
 
-def test_select_features_is_on_or_off():
-    with pytest.raises(ValueError, match="select_features must be True or False, not 'yes'"):
-        PublishedMAPDP(select_features="yes").fit(np.eye(4))
+def test_select_features_is_automatic_on_or_off():
+    for value in ("yes", 1, None):
+        with pytest.raises(ValueError, match=f"select_features must be 'auto', True or False, not {value!r}"):
+            PublishedMAPDP(select_features=value).fit(np.eye(4))
     with pytest.raises(ValueError, match="select_features must be True or False, not 1"):
         log_joint(*mixed_cohort(0, 10)[:1], np.zeros(10), mixed_cohort(0, 10)[1], select_features=1)

@@ -15,7 +15,7 @@ from clinclust.engine.search.plan import Budget, Either, ResolutionPlan, SearchP
         {"select_features": True},
         {"outlying_share": 0.01},
         {"resolution": ResolutionPlan()},
-        {"hyperparameters": "empirical"},
+        {"choose_hyperparameters": True},
         {"concentration": "map"},
         {"concentration": (1.0, 3.0)},
     ],
