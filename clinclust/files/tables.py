@@ -76,9 +76,9 @@ def read_delimited(source: Source, encoding: str | None, options: SheetOptions) 
         raise InputError("the file is empty")
     n_filled = max(sum(not is_blank(field) for field in fields) for _, fields in filled)
     refuse_many_columns(n_filled, options.most_columns)  # at once: what follows looks at each column
-    header = find_header(filled, (), options.header_row, options.rows, options.of_subjects)
+    header = find_header(filled, (), options)
     subjects = (fields for number, fields in filled if options.may_be_subject(number))
-    names = header.rows[-1][1] if header.rows else next(subjects, filled[0][1])
+    names = dict(filled)[header.rows[-1][0]] if header.rows else next(subjects, filled[0][1])
     if len(names) == 1 and re.search(r"[,;\t|]|\S {2,}\S", names[0]):
         remarks.append(
             f"read as one column, {quoted(names[0])}: if it is several, begin the file with a line that says what "

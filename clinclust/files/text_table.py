@@ -8,14 +8,14 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import reduce
 from itertools import compress, count, groupby, pairwise
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
 from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError
 
 from clinclust.errors import InputError
-from clinclust.files.cell_text import argument, canonical_text, listed, quoted
+from clinclust.files.cell_text import argument, canonical_text, listed, quoted, rows_named
 from clinclust.roles import Role
 from clinclust.texts import did_you_mean
 
@@ -106,7 +106,6 @@ def add_notes(frame: pd.DataFrame, notes: Mapping[str, ColumnNotes]) -> None:
 _RANGE = re.compile(r"(\d{1,7})(?:\s*-\s*(\d{0,7}))?")
 _LAST = 10**9  # beyond the last row and column of any file
 _LONGEST = 120
-_SHOWN = 8
 
 
 @dataclass(frozen=True)
@@ -150,51 +149,8 @@ def ranges_of(numbers: Iterable[int], between: Iterable[int] = ()) -> str | None
     return text if 0 < len(text) <= _LONGEST else None
 
 
-class Finding(NamedTuple):
-    """What some rows below the header are instead of subjects; `places` count these rows from 0."""
-
-    what: str
-    places: list[int]
-    is_certain: bool = True
-
-
-class Doubt(NamedTuple):
-    """What was seen, as a sentence without a full stop, and the rows that are no subjects if the suspicion is right."""
-
-    what: str
-    rows: tuple[int, ...] = ()
-
-
-def rows_named(numbers: Sequence[int]) -> str:
-    """Return the words for some rows: ``row 4``, or ``rows 4, 9``, or ``rows 4 to 9``."""
-    if len(numbers) > 2 and numbers[-1] - numbers[0] == len(numbers) - 1:
-        return f"rows {numbers[0]} to {numbers[-1]}"
-    return f"row{'s' * (len(numbers) > 1)} {listed(numbers)}"
-
-
-def refusal(
-    doubts: Sequence[Doubt], numbers: Sequence[int], no_subjects: Sequence[int], filled_up: Collection[int] = ()
-) -> InputError:
-    """Return the error that lists the doubts, with an option that leaves their rows out, and one that keeps all.
-
-    All cannot be subjects if some were `filled_up` to the width of the header.
-    """
-    lines = ["it is not certain which rows are subjects:", *(f"  - {doubt.what}" for doubt in doubts[:_SHOWN])]
-    lines += [f"  - and {len(doubts) - _SHOWN:,} more"] if len(doubts) > _SHOWN else []
-    left_out = {row for doubt in doubts for row in doubt.rows}
-    if left_out and numbers:
-        without = ranges_of([number for number in numbers if number not in left_out], left_out | set(no_subjects))
-        every = None if left_out & set(filled_up) else ranges_of(numbers, no_subjects)
-        repair = "say with `rows` which rows are subjects, or delete in the file what is none"
-        if without is not None:
-            repair = f"if none of these rows is a subject, say rows={without!r}"
-        lines.append(f"  {repair}" + ("" if every is None else f"; if all of them are subjects, say rows={every!r}"))
-    return InputError("\n".join(lines))
-
-
 TEXT = pd.StringDtype(na_value=np.nan)
 _CELLS_AT_ONCE = 2_500_000  # Python strings need much memory, so rows are converted to a compact table in portions
-Row = tuple[int, list[str]]  # the number of a row in a spreadsheet, and its texts from the first column on
 LOOKED_AT = 60  # rows, to find the header; one that is asked for may be below them
 
 
@@ -227,11 +183,6 @@ def filled_places(texts: Sequence[str]) -> set[int]:
     return {place for place in compress(count(1), texts) if not is_blank(texts[place - 1])}
 
 
-def cell(row: Row, place: int) -> str:
-    """Return the text of a row in the column of a number, from 1."""
-    return row[1][place - 1] if place <= len(row[1]) else ""
-
-
 class SheetRows:
     """The rows of a sheet: the first that hold anything as they are, the others in a compact table.
 
@@ -240,7 +191,7 @@ class SheetRows:
 
     def __init__(self, n_first: int = LOOKED_AT, subjects: RowRanges | None = None) -> None:
         self.n_first, self._subjects = n_first, subjects
-        self.first: list[Row] = []
+        self.first: list[tuple[int, list[str]]] = []  # number of the row, and its texts from the first column on
         self._beyond: dict[int, dict[int, str]] = {}  # of columns, from 1, that are empty in the first rows: by row
         self.n_outside = 0  # rows that hold something, but are none of the subjects
         self.filled_up: set[int] = set()  # rows of a text with fewer fields than the header, which no subject has
@@ -288,7 +239,9 @@ class SheetRows:
         """Return the rows below that of the number `last`, and the numbers of the columns; labels plus 2 are rows."""
         columns = self.columns
         above = [row for row in self.first if row[0] > last]
-        first = _compact([[cell(row, at) for at in columns] for row in above], len(columns))
+        first = _compact(
+            [[texts[at - 1] if at <= len(texts) else "" for at in columns] for _, texts in above], len(columns)
+        )
         portions = [first, *self._portions, _compact(self._texts, len(columns))]
         frame = pd.concat([portion for portion in portions if len(portion)] or portions[:1], ignore_index=True)
         labels = np.array([*(number for number, _ in above), *self._numbers], dtype=np.int64) - 2
