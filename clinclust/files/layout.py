@@ -16,7 +16,6 @@ from clinclust.arrays import Array, Mask
 from clinclust.data import data
 from clinclust.errors import InputError
 from clinclust.files.cell_text import LONGEST_NUMBER, compile_short, listed, numbers_of, quote_cell, quoted, rows_named
-from clinclust.files.dictionaries.words import means_missing
 from clinclust.files.number_notation import (
     DecimalMark,
     columns_with_comma,
@@ -34,6 +33,7 @@ from clinclust.files.text_table import (
     letters_of,
     ranges_of,
 )
+from clinclust.files.words import means_missing
 
 Texts = Mapping[int, str]  # of a row: those that are not blank, stripped, by the number of their column
 Row = tuple[int, Texts]  # the number of a row in a spreadsheet, and its texts by column, from 1

@@ -25,7 +25,6 @@ from clinclust.files.conditions import (
     name_in_condition,
     parsed,
 )
-from clinclust.files.names import names_subjects
 from clinclust.files.number_notation import DecimalMark
 from clinclust.files.text_table import RowRanges, TableRead
 from clinclust.files.visits import (
@@ -38,6 +37,7 @@ from clinclust.files.visits import (
     render_summaries,
     summarise_visits,
 )
+from clinclust.files.words import names_subjects
 from clinclust.texts import did_you_mean, on_one_line
 
 # Recognise that a table holds several rows of one subject, as tables of visits do.

@@ -11,9 +11,16 @@ from hypothesis import strategies as st
 from test_tables import write_xlsx
 
 from clinclust.errors import CohortWarning, InputError
-from clinclust.files.dictionaries import note_columns, read_dictionary
-from clinclust.files.dictionaries.words import coded_values, interval, listed_values, plain_text, redcap_choices
+from clinclust.files.dictionaries import (
+    coded_values,
+    interval,
+    listed_values,
+    note_columns,
+    read_dictionary,
+    redcap_choices,
+)
 from clinclust.files.text_table import notes_of
+from clinclust.files.words import plain_text
 from clinclust.reading import read_cohort
 
 
