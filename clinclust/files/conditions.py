@@ -27,7 +27,7 @@ from clinclust.files.number_notation import (
     number_as_written,
     parts_of,
 )
-from clinclust.files.text_table import ColumnNotes, TableRead, place_of_column
+from clinclust.files.text_table import ColumnNotes, TableRead
 from clinclust.texts import did_you_mean
 
 # Dates in a column whose cells say, together, whether the day or the month comes first.
@@ -328,10 +328,9 @@ class Reader(NamedTuple):
 
     def cells(self, name: str) -> Cells:
         """Return the cells of the column that a text means; InputError if there is none."""
-        names = [str(each) for each in self.read.frame.columns]
-        place = place_of_column(name, names, self.read.places)
+        place = self.read.find_column(name)
         if isinstance(place, str):
-            raise InputError(f"{place} The columns are {listed(names)}")
+            raise InputError(f"{place} The columns are {listed(self.read.names)}")
         return Cells(self, place)
 
 
@@ -351,7 +350,7 @@ class Cells:
         self.texts = np.array(texts, dtype=object)
         self.missing = missing | np.array([text in codes for text in texts], dtype=bool)
         self.name = str(read.frame.columns[place])
-        self.number = read.places[place] if read.places else place + 1
+        self.number = read.numbers[place]
 
     @cached_property
     def counts(self) -> Counter[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 from itertools import pairwise
@@ -32,6 +32,7 @@ from clinclust.files.text_table import (
     is_blank,
     letters_of,
     ranges_of,
+    texts_in,
 )
 from clinclust.files.words import means_missing
 
@@ -58,10 +59,6 @@ class SheetOptions:
     def may_be_subject(self, number: int) -> bool:
         """Return whether the user did not exclude this row."""
         return self.rows is None or number in self.rows
-
-
-def _texts_in(cells: Iterable[str], first: int = 0) -> dict[int, str]:
-    return {at: text.strip() for at, text in enumerate(cells, first) if text and not is_blank(text)}
 
 
 # What a row above the subjects is, given the cells below it: units, an explanation, names, or itself a subject.
@@ -220,7 +217,7 @@ def find_header(lines: Sequence[tuple[int, list[str]]], merged: Sequence[Area], 
     InputError is raised if the row that the user named as the header holds nothing, or is among the subjects.
     """
     asked, subjects = options.header_row, options.rows
-    rows: list[Row] = [(number, _texts_in(texts, 1)) for number, texts in lines]
+    rows: list[Row] = [(number, texts_in(texts, 1)) for number, texts in lines]
     if asked == 0:
         filled = set().union(*(texts for number, texts in rows if options.may_be_subject(number)))
         names = {place: f"column {place}" for place in sorted(filled)}
@@ -417,13 +414,13 @@ class _Claim(NamedTuple):
 
 def _texts_of(frame: pd.DataFrame, at: int) -> dict[int, str]:
     """Return the texts of a row, by column from 0."""
-    return _texts_in(frame.iloc[at].tolist())
+    return texts_in(frame.iloc[at].tolist())
 
 
 def _filled_columns(frame: pd.DataFrame) -> tuple[list[int], list[int]]:
     """Return the places of columns that nearly all of 200 rows fill, and of those of numbers; none of under 5 rows."""
     rows = np.unique(np.linspace(0, max(0, len(frame) - 1), min(len(frame), _ROWS_LOOKED_AT), dtype=np.int64))
-    columns = [list(_texts_in(frame.iloc[rows, at].tolist()).values()) for at in range(frame.shape[1])]
+    columns = [list(texts_in(frame.iloc[rows, at].tolist()).values()) for at in range(frame.shape[1])]
     fewest = max(_FEWEST_ROWS, _NEARLY_ALL * len(rows))
     always = [at for at, cells in enumerate(columns) if len(cells) >= fewest]
     return always, [
@@ -501,7 +498,7 @@ def _with_words(frame: pd.DataFrame, kept: Mask) -> list[_Claim]:
         like = np.flatnonzero(np.array([_LIKE.search(text) is not None for text in cells.tolist()], dtype=bool) & kept)
         if not 0 < like.size <= min(_MOST_LOOKED_AT, kept.sum() / 2):
             continue
-        others = list(_texts_in(cells.iloc[np.setdiff1d(np.flatnonzero(kept), like)].tolist()).values())
+        others = list(texts_in(cells.iloc[np.setdiff1d(np.flatnonzero(kept), like)].tolist()).values())
         others = others[:: max(1, len(others) // _CELLS_LOOKED_AT)]
         are_codes = bool(others) and sum(map(bool, map(_CODE.fullmatch, others))) >= _MOST_CODES * len(others)
         for at in like.tolist():
@@ -588,7 +585,7 @@ def _find_second_table(frame: pd.DataFrame, kept: Mask) -> list[Finding]:
         always, numeric = _filled_columns(frame[:begin][kept[:begin]])
         if _has_words(frame.iloc[block[0]].tolist(), numeric):
             return _second_table(frame, {block[0]: "below an empty row, with words in columns of numbers"})
-        filled = {at for row in frame.iloc[block].to_numpy() for at in _texts_in(row)}
+        filled = {at for row in frame.iloc[block].to_numpy() for at in texts_in(row)}
         lacking = [quoted(str(frame.columns[at]).strip()) for at in always if at not in filled]
         if len(lacking) >= _FEWEST_LACKING and filled - {0}:
             why = f"below an empty row, without a value in {listed(lacking)}, which all rows above it have"
@@ -687,7 +684,7 @@ def _find_headings(frame: pd.DataFrame, kept: Mask) -> list[Finding]:
         return []
     fuller = np.setdiff1d(np.flatnonzero(kept), alone)
     sample = frame.iloc[fuller[:: max(1, len(fuller) // _SHAPES_LOOKED_AT)], 0].tolist()
-    shapes = set(map(_shape_of, _texts_in(sample).values()))
+    shapes = set(map(_shape_of, texts_in(sample).values()))
     texts = dict(zip(alone.tolist(), map(str.strip, frame.iloc[alone, 0]), strict=True))
     odd = [at for at, text in texts.items() if any(map(str.isalpha, text)) and _shape_of(text) not in shapes]
     groups = [at for at in odd if _GROUP.fullmatch(texts[at])]

@@ -32,9 +32,8 @@ from clinclust.files.text_table import (
     TableRead,
     chosen_columns,
     is_blank,
+    name_columns,
     refuse_many_columns,
-    with_distinct_names,
-    with_names,
 )
 from clinclust.files.typed_files import STATISTICAL, read_parquet, read_statistical
 from clinclust.files.workbooks import read_ods_or_xlsb, read_xls, read_xlsx
@@ -265,7 +264,7 @@ def _table(path: Path, sheet: str | None, encoding: str | None, options: SheetOp
         read = read_xls(source, sheet, options)
     else:
         read = read_ods_or_xlsb(source, kind, sheet, options)
-    read = with_distinct_names(with_names(read))
+    read = name_columns(read)
     return replace(read, remarks=[*remarks, *of_kind, *read.remarks])
 
 

@@ -32,7 +32,7 @@ from clinclust.arrays import Array, Mask
 from clinclust.errors import InputError, refuse
 from clinclust.files.cell_text import argument, listed, quote_cell, quoted, rows_named
 from clinclust.files.conditions import A_DAY, Cells, DateColumn, Reader, name_in_condition, text_in_condition
-from clinclust.files.text_table import COLUMN_NOTES, ColumnNotes, add_notes, notes_of, place_of_column
+from clinclust.files.text_table import COLUMN_NOTES, ColumnNotes, add_notes, notes_of
 from clinclust.files.words import MISSING_SIGNS, means_missing
 from clinclust.texts import did_you_mean, on_one_line
 
@@ -342,9 +342,9 @@ def _find_columns(
     reader: Reader, subjects: str, time: str, summarise: ByColumn, problems: list[str]
 ) -> dict[str, Cells]:
     """Return the cells of the columns that exist, by the name in use for them, and add what is wrong to `problems`."""
-    names = list(map(str, reader.read.frame.columns))
+    names = reader.read.names
     uses = [(subjects, "`one_row_per`"), (time, "`time`"), *((name, "`summarise`") for name, _ in summarise)]
-    places = [place_of_column(name, names, reader.read.places) for name, _ in uses]
+    places = [reader.read.find_column(name) for name, _ in uses]
     unknown = [f"{use}: {place}" for (_, use), place in zip(uses, places, strict=True) if isinstance(place, str)]
     if unknown:
         problems.append(f"{'; '.join(unknown)} The columns are {listed(names)}")
