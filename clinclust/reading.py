@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from clinclust.arguments import PATH, TEXT, TEXTS, WHOLE, Rule, accepting
-from clinclust.errors import CohortWarning, refuse
+from clinclust.errors import refuse
 from clinclust.files.conditions import DATE_ORDERS, DateOrder
+from clinclust.files.layout import SheetOptions
 from clinclust.files.number_notation import DecimalMark
 from clinclust.files.opening import check_readable
-from clinclust.files.row_choice import KEPT, Keep, RowChoice, note_several_rows, subjects_with_several_rows
-from clinclust.files.tables import cohort_table
+from clinclust.files.row_choice import (
+    KEPT,
+    ROWS_TAKEN,
+    Keep,
+    RowChoice,
+    chosen_rows,
+    note_several_rows,
+    subjects_with_several_rows,
+)
+from clinclust.files.tables import naming_file, read_table, warn_of_file
+from clinclust.files.text_table import MOST_COLUMNS, RowRanges, chosen_columns
 from clinclust.files.visits import read_summaries, read_trends
 
 __all__ = ["read_cohort"]
@@ -151,10 +161,15 @@ def read_cohort(
     check_readable(path)
     choice = RowChoice(where, one_row_per, keep, by, dates, rows, time, read_summaries(summarise), read_trends(trends))
     refuse([*choice.problems(), *choice.find_lost_columns(only, drop)])
-    frame, remarks = cohort_table(
-        path, choice, sheet=sheet, encoding=encoding, header_row=header_row, decimal=decimal, only=only, drop=drop
-    )
-    for remark in remarks:
-        warnings.warn(remark, CohortWarning, stacklevel=3)
+    with naming_file(path):
+        ranges = None if rows is None else RowRanges.parsed(rows)
+        most = MOST_COLUMNS if only is None and drop is None else None
+        whole = read_table(path, SheetOptions(header_row, decimal, ranges, most_columns=most), sheet, encoding)
+        read, taken, summaries = chosen_rows(whole, choice, decimal)
+        frame, remarks = chosen_columns(read, only, drop)
+        if summaries is not None:
+            frame = summaries.replace_columns(frame)
+        frame.attrs[ROWS_TAKEN] = {"choice": taken.choice.as_dict(), "counts": asdict(taken.counts)}
+    warn_of_file(path, [*read.remarks, *remarks], stacklevel=3)
     note_several_rows(frame, subjects_with_several_rows(frame))
     return frame

@@ -5,19 +5,21 @@ from __future__ import annotations
 import math
 import os
 import re
-import warnings
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
+from clinclust.arguments import PATH, TEXT, accepting
 from clinclust.data import data
-from clinclust.errors import CohortWarning, InputError, refuse
+from clinclust.errors import InputError, refuse
 from clinclust.files.cell_text import NUMBER, Places, canonical_text, limited, listed, quoted, shortened
+from clinclust.files.layout import SheetOptions
 from clinclust.files.number_notation import is_known_unit
-from clinclust.files.opening import shown_name
-from clinclust.files.text_table import ColumnNotes, add_notes
+from clinclust.files.opening import check_readable, shown_name
+from clinclust.files.tables import naming_file, read_table, warn_of_file
+from clinclust.files.text_table import ColumnNotes, add_notes, chosen_columns
 from clinclust.files.words import Choices, divided, folded, means_missing, paragraphs, plain_text, words_of
 from clinclust.texts import nearest
 
@@ -467,6 +469,7 @@ class Dictionary(NamedTuple):
     remarks: tuple[str, ...]
 
 
+@accepting(path=PATH, sheet=TEXT)
 def read_dictionary(path: str | os.PathLike[str], columns: Sequence[str], *, sheet: str | None = None) -> Dictionary:
     r"""Read a REDCap data dictionary, or a codebook: a table with a row for each variable, or for each of its levels.
 
@@ -482,20 +485,22 @@ def read_dictionary(path: str | os.PathLike[str], columns: Sequence[str], *, she
     >>> dictionary.notes["sex"].levels, dictionary.notes["crp"].unit
     ((('1', 'male'), ('2', 'female')), 'mg/L')
     """
-    from clinclust.files.tables import read_codebook
-
-    table = read_codebook(path, sheet)
+    path = Path(path)
+    check_readable(path)
+    with naming_file(path):
+        read = read_table(path, SheetOptions(of_subjects=False), sheet)
+        table, remarks = chosen_columns(read, None, None)
+    warn_of_file(path, [*read.remarks, *remarks], stacklevel=3)
     try:
         return _read(table, [str(column) for column in columns])
     except InputError as error:
-        raise InputError(limited(f"the dictionary {shown_name(Path(path))} cannot be used: {error}")) from error
+        raise InputError(limited(f"the dictionary {shown_name(path)} cannot be used: {error}")) from error
 
 
 def note_columns(frame: pd.DataFrame, path: str | os.PathLike[str], *, sheet: str | None = None) -> Dictionary:
     """Read a dictionary (see `read_dictionary`) and add its notes to those of a table; warn of each remark."""
     dictionary = read_dictionary(path, list(frame.columns), sheet=sheet)
-    for remark in dictionary.remarks:
-        warnings.warn(limited(f"{shown_name(Path(path))}: {remark}"), CohortWarning, stacklevel=2)
+    warn_of_file(Path(path), dictionary.remarks, stacklevel=2)
     add_notes(frame, dictionary.notes)
     return dictionary
 
