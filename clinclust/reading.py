@@ -15,7 +15,7 @@ from clinclust.errors import refuse
 from clinclust.files.conditions import DATE_ORDERS, DateOrder
 from clinclust.files.layout import SheetOptions
 from clinclust.files.number_notation import DecimalMark
-from clinclust.files.opening import check_readable
+from clinclust.files.opening import check_readable, naming_file
 from clinclust.files.row_choice import (
     KEPT,
     ROWS_TAKEN,
@@ -25,7 +25,7 @@ from clinclust.files.row_choice import (
     note_several_rows,
     subjects_with_several_rows,
 )
-from clinclust.files.tables import naming_file, read_table, warn_of_file
+from clinclust.files.tables import read_table, warn_of_file
 from clinclust.files.text_table import MOST_COLUMNS, RowRanges, chosen_columns
 from clinclust.files.visits import read_summaries, read_trends
 

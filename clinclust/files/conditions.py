@@ -70,33 +70,33 @@ def date_column(texts: NDArray[np.object_], present: NDArray[np.bool_], order: D
     nothing.
     """
     distinct = list(dict.fromkeys(texts[present].tolist()))
-    year_last = [found for text in distinct if (found := _YEAR_LAST.fullmatch(text)) is not None]
+    year_last = [match for text in distinct if (match := _YEAR_LAST.fullmatch(text)) is not None]
     orders = DATE_ORDERS if order is None else (order,)
-    known = {each: {text: _moment(text, each) for text in distinct} for each in orders}
-    faults = {each: next((text for text in distinct if np.isnan(known[each][text])), None) for each in orders}
-    fitting = [each for each in orders if faults[each] is None]
+    moments = {way: {text: _moment(text, way) for text in distinct} for way in orders}
+    faults = {way: next((text for text in distinct if np.isnan(moments[way][text])), None) for way in orders}
+    fitting = [way for way in orders if faults[way] is None]
     if not fitting:
         wrong = dict.fromkeys(quote_cell(text) for text in faults.values() if text is not None)
         return (
             f"holds {' and '.join(wrong)}: not all cells are dates {'in one order' if order is None else order}, with "
             "a year of four digits; write them as year-month-day"
         )
-    unclear = next((found[0] for found in year_last if found["mark"] != "."), None)
+    unclear = next((match[0] for match in year_last if match["mark"] != "."), None)
     if len(fitting) > 1 and unclear is not None:
         return (
             f"holds {quote_cell(unclear)}, and no date in it tells whether the day or the month comes first: say "
             "dates='day-first' or dates='month-first'"
         )
-    cells = [known[fitting[0]][text] if here else np.nan for text, here in zip(texts, present, strict=True)]
+    cells = [moments[fitting[0]][text] if here else np.nan for text, here in zip(texts, present, strict=True)]
     was_derived = order is None and len(fitting) == 1
     return DateColumn(np.array(cells, dtype=np.float64), fitting[0] if year_last else None, was_derived)
 
 
 def _moment(text: str, order: DateOrder) -> float:
-    found = _YEAR_FIRST.fullmatch(text) or _YEAR_LAST.fullmatch(text)
-    if found is None:
+    match = _YEAR_FIRST.fullmatch(text) or _YEAR_LAST.fullmatch(text)
+    if match is None:
         return np.nan
-    part = found.groupdict()
+    part = match.groupdict()
     if "one" in part:
         part["day"], part["month"] = (part["one"], part["two"])[:: -1 if order == "month-first" else 1]
     try:
@@ -366,19 +366,17 @@ class Cells:
                 f"the comma in {quoted(self.name)} ({quote_cell(example)}) may be a decimal mark or keep thousands "
                 "apart: say decimal=',' or decimal='.'"
             )
-        known = {text: self._bounds(parts) for text, parts in self._parts.items()}
+        known: dict[str, tuple[float, float]] = {}
+        for text, parts in self._parts.items():
+            limit, number = set(parts.limit), self._number(parts.number, self.marks)
+            end = -np.inf if limit & {"<", "≤"} else np.inf
+            if limit and not limit & {"=", "≤", "≥"}:
+                number = float(np.nextafter(number, end))
+            if not np.isnan(number):
+                known[text] = (number, number) if not limit else (end, number) if end < 0 else (number, end)
         bounds = [known.get(text, (np.nan, np.nan)) for text in self.texts.tolist()]
-        low, high = np.array(bounds, dtype=np.float64).reshape(-1, 2).T
-        return low, high
-
-    def _bounds(self, parts: WrittenNumber) -> tuple[float, float]:
-        number = self._number(parts.number, self.marks)
-        if not parts.limit or np.isnan(number):
-            return number, number
-        end = -np.inf if {"<", "≤"} & set(parts.limit) else np.inf
-        if not {"=", "≤", "≥"} & set(parts.limit):
-            number = float(np.nextafter(number, end))
-        return (end, number) if end < 0 else (number, end)
+        lows, highs = np.array(bounds, dtype=np.float64).reshape(-1, 2).T
+        return lows, highs
 
     @cached_property
     def are_words(self) -> NDArray[np.bool_]:
@@ -416,8 +414,7 @@ class Cells:
     @cached_property
     def _parts(self) -> dict[str, WrittenNumber]:
         """The parts of the texts that are a number, or a limit and a number, and nothing else."""
-        found = {text: parts_of(text) for text in self.counts}
-        return {text: parts for text, parts in found.items() if parts is not None and not parts.unit}
+        return {text: parts for text in self.counts if (parts := parts_of(text)) is not None and not parts.unit}
 
     @cached_property
     def marks(self) -> Marks:

@@ -17,8 +17,8 @@ from clinclust.errors import InputError, refuse
 from clinclust.files.cell_text import NUMBER, Places, canonical_text, limited, listed, quoted, shortened
 from clinclust.files.layout import SheetOptions
 from clinclust.files.number_notation import is_known_unit
-from clinclust.files.opening import check_readable, shown_name
-from clinclust.files.tables import naming_file, read_table, warn_of_file
+from clinclust.files.opening import check_readable, naming_file, shown_name
+from clinclust.files.tables import read_table, warn_of_file
 from clinclust.files.text_table import ColumnNotes, add_notes, chosen_columns
 from clinclust.files.words import Choices, divided, folded, means_missing, paragraphs, plain_text, words_of
 from clinclust.texts import nearest

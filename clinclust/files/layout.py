@@ -240,7 +240,13 @@ def find_header(lines: Sequence[tuple[int, list[str]]], merged: Sequence[Area], 
     names = {place: dict(lines)[used[0][0]][place - 1] for place in used[0][1]}
     if groups is not None:
         names = _join_names(used[0][1], used[1][1], groups)
-    header = Header(names, used[-1][0], used, groups or {}, remarks=_tell_of_titles(rows[:at], used, asked))
+    header = Header(names, used[-1][0], used, groups or {})
+    if titles := dict(rows[:at]):
+        held = listed(quote_cell(next(iter(texts.values()))) for texts in titles.values())
+        more = "" if asked is not None else ". If that is wrong, give the row of the header: header_row=N"
+        header.remarks.append(
+            f"the header is row {used[0][0]}: what is above it, in {rows_named([*titles])}, is left out ({held}){more}"
+        )
     if groups is not None:
         joined = next((names[place] for place in groups if place in names), "")
         header.remarks.append(
@@ -270,15 +276,6 @@ def find_header(lines: Sequence[tuple[int, list[str]]], merged: Sequence[Area], 
         )
     _read_below(header, below, None if subjects is None else subjects.first, options.of_subjects)
     return header
-
-
-def _tell_of_titles(above: Sequence[Row], used: Sequence[Row], asked: int | None) -> list[str]:
-    if not above:
-        return []
-    held = listed(quote_cell(next(iter(texts.values()))) for _, texts in above)
-    rows = rows_named([number for number, _ in above])
-    more = "" if asked is not None else ". If that is wrong, give the row of the header: header_row=N"
-    return [f"the header is row {used[0][0]}: what is above it, in {rows}, is left out ({held}){more}"]
 
 
 def _read_below(header: Header, below: Sequence[Row], first_subject: int | None, of_subjects: bool) -> None:
@@ -434,7 +431,11 @@ def _find_totals(frame: pd.DataFrame, kept: Mask, decimal: DecimalMark | None) -
     A total has the word of one, or no name, and its numbers are figures of the rows above it or since the last total.
     """
     places, taken, begin = np.arange(len(frame)), ~kept, 0
-    claims = sorted({claim.at: claim for claim in (*_without_name(frame, kept), *_with_words(frame, kept))}.values())
+    by_row: dict[int, _Claim] = {}
+    blank = np.flatnonzero(np.asarray(frame.iloc[:, 0].str.strip() == "", dtype=bool) & kept)
+    if blank.size <= min(_MOST_LOOKED_AT, max(2, _SHARE_WITHOUT_NAME * kept.sum())):  # nearly all others have a name
+        by_row = {at: _Claim(at, -1, _texts_of(frame, at)) for at in blank.tolist()}
+    claims = sorted((by_row | {claim.at: claim for claim in _with_words(frame, kept)}).values())
     if not claims:
         return []
     counted = np.ones(len(frame), dtype=bool)  # a total counts subjects, and no other total
@@ -513,23 +514,14 @@ def _with_words(frame: pd.DataFrame, kept: Mask) -> list[_Claim]:
             of_group = is_long and (are_codes or bool(_GROUP.fullmatch(rest)) or rest in of_above)
             is_total = of_group or bool(_REST.fullmatch(match["rest"]) or _COUNTED.fullmatch(text))
             if is_total or place == 0:
-                claims.append(_Claim(at, place, texts, _figures_said(word), is_long, is_total))
+                shorts = _WORDS["short"]
+                names = (name for name in _FIGURES if name != "sum")
+                said = (
+                    name for name in names if re.fullmatch(f"{_WORDS[name]}|{shorts.get(name, '(?!)')}", word, re.I)
+                )
+                figures = next(((name,) for name in said), ("sum", "mean", "count"))
+                claims.append(_Claim(at, place, texts, figures, is_long, is_total))
     return claims
-
-
-def _figures_said(word: str) -> tuple[str, ...]:
-    short = _WORDS["short"]
-    said = (name for name in _FIGURES if re.fullmatch(f"{_WORDS[name]}|{short.get(name, '(?!)')}", word, re.I))
-    figure = next((name for name in said if name != "sum"), None)
-    return ("sum", "mean", "count") if figure is None else (figure,)
-
-
-def _without_name(frame: pd.DataFrame, kept: Mask) -> list[_Claim]:
-    """Return the rows without a value in the first column, if nearly all others have one."""
-    blank = np.flatnonzero(np.asarray(frame.iloc[:, 0].str.strip() == "", dtype=bool) & kept)
-    if blank.size > min(_MOST_LOOKED_AT, max(2, _SHARE_WITHOUT_NAME * kept.sum())):
-        return []
-    return [_Claim(at, -1, _texts_of(frame, at)) for at in blank.tolist()]
 
 
 # Rows below the header that are no subjects: notes, headings, the header again, and second tables.

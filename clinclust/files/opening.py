@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 
 from clinclust.data import data
 from clinclust.errors import InputError, missing_package
-from clinclust.files.cell_text import listed, quoted, shortened
+from clinclust.files.cell_text import limited, listed, quoted, shortened
 from clinclust.texts import did_you_mean, visible
 
 _LONGEST_NAME = 255  # of most file systems
@@ -69,6 +69,18 @@ def check_readable(path: Path, *, may_be_empty: bool = False) -> int:
     if found.st_size == 0 and not may_be_empty:
         raise InputError(f"{shown_name(path)}: the file is empty")
     return found.st_size
+
+
+@contextmanager
+def naming_file(path: Path) -> Iterator[None]:
+    """Make every error name the file, in a message of bounded length."""
+    name = shown_name(path)
+    try:
+        yield
+    except InputError as error:
+        raise type(error)(limited(f"{name}: {error}")) from error
+    except OSError as error:
+        raise type(error)(f"{name} cannot be read: {error.strerror or error}") from error
 
 
 def package(name: str, what: str) -> Any:

@@ -89,15 +89,15 @@ def subjects_with_several_rows(frame: pd.DataFrame) -> RepeatedSubjects | None:
     The name of the column says that it identifies at least 20 subjects, and its values do so in nearly all rows. Most
     subjects have several rows, or another column speaks of visits, or all rows of a subject are copies of one.
     """
-    for name in frame.columns[~frame.columns.duplicated(keep=False)]:
-        found = repeated_subjects(frame, str(name)) if names_subjects(str(name)) else None
-        if found is None or found.n_subjects < _FEWEST_SUBJECTS or found.n_rows < _FILLED * len(frame):
+    for name in frame.columns[~frame.columns.duplicated(keep=False)].astype(str):
+        subjects = repeated_subjects(frame, name) if names_subjects(name) else None
+        if subjects is None or subjects.n_subjects < _FEWEST_SUBJECTS or subjects.n_rows < _FILLED * len(frame):
             continue
-        numbers = numbers_of(_texts(frame, str(name)).unique().tolist())
-        if np.isfinite(numbers).all() and (numbers != np.floor(numbers)).any():
-            continue
-        if found.are_copies or found.has_visits or found.n_repeated > _HALF * found.n_subjects:
-            return found
+        numbers = numbers_of(_texts(frame, name).unique().tolist())
+        are_decimals = np.isfinite(numbers).all() and (numbers != np.floor(numbers)).any()
+        is_clear = subjects.are_copies or subjects.has_visits or subjects.n_repeated > _HALF * subjects.n_subjects
+        if is_clear and not are_decimals:
+            return subjects
     return None
 
 

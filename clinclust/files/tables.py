@@ -9,7 +9,7 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
@@ -19,7 +19,6 @@ from clinclust.errors import CohortWarning, InputError, refuse
 from clinclust.files.cell_text import Places, limited, listed, quoted
 from clinclust.files.layout import SheetOptions, find_header, sheet_table
 from clinclust.files.opening import Source, kind_of, shown_name, unpacked
-from clinclust.files.row_choice import ChoiceError
 from clinclust.files.text_table import SheetRows, TableRead, is_blank, name_columns, refuse_many_columns
 from clinclust.files.typed_files import STATISTICAL, read_parquet, read_statistical
 from clinclust.files.workbooks import read_ods_or_xlsb, read_xls, read_xlsx
@@ -226,19 +225,6 @@ def read_table(path: Path, options: SheetOptions, sheet: str | None = None, enco
     read = name_columns(read)
     refuse_many_columns(read.frame.shape[1], options.most_columns)
     return replace(read, remarks=[*remarks, *of_kind, *read.remarks])
-
-
-@contextmanager
-def naming_file(path: Path) -> Iterator[None]:
-    """Make every error name the file, in a message of bounded length."""
-    name = shown_name(path)
-    try:
-        yield
-    except InputError as error:
-        kind = ChoiceError if isinstance(error, ChoiceError) else InputError
-        raise kind(limited(f"{name}: {error}")) from error
-    except OSError as error:
-        raise type(error)(f"{name} cannot be read: {error.strerror or error}") from error
 
 
 def warn_of_file(path: Path, remarks: Sequence[str], stacklevel: int) -> None:
