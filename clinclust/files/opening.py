@@ -53,7 +53,7 @@ def check_readable(path: Path, *, may_be_empty: bool = False) -> int:
     """Return the size of a file in bytes; OSError if it is no regular file, InputError if it is empty."""
     shown = _shown(str(path), 2 * _LONGEST_NAME)
     try:
-        found = path.stat()
+        state = path.stat()
     except (FileNotFoundError, NotADirectoryError):
         hint = ""
         with suppress(OSError):
@@ -62,13 +62,13 @@ def check_readable(path: Path, *, may_be_empty: bool = False) -> int:
     except (OSError, ValueError) as error:  # ValueError: the path holds a NUL
         kind = type(error) if isinstance(error, OSError) else OSError
         raise kind(f"{shown} cannot be opened: {getattr(error, 'strerror', None) or error}") from None
-    if stat.S_ISDIR(found.st_mode):
+    if stat.S_ISDIR(state.st_mode):
         raise IsADirectoryError(f"{shown} is a folder; give the name of a file")
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(state.st_mode):
         raise OSError(f"{shown} is a pipe or a device, not a file; save what it gives to a file, and read that")
-    if found.st_size == 0 and not may_be_empty:
+    if state.st_size == 0 and not may_be_empty:
         raise InputError(f"{shown_name(path)}: the file is empty")
-    return found.st_size
+    return state.st_size
 
 
 @contextmanager

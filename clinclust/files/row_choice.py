@@ -25,7 +25,7 @@ from clinclust.files.conditions import (
     parsed,
 )
 from clinclust.files.number_notation import DecimalMark
-from clinclust.files.text_table import RowRanges, TableRead
+from clinclust.files.text_table import RowRanges, TableRead, chosen_columns
 from clinclust.files.visits import (
     ByColumn,
     Trends,
@@ -211,17 +211,13 @@ class RowChoice:
             problems.append("`keep` and `by` choose a row of a subject: give `one_row_per` with the column of subjects")
         if self.dates is not None and self.where is None and self.by is None and self.time is None:
             problems.append("`dates` says how `where`, `by` and `time` read dates: give one of these too")
-        if self.summarise is None:
-            if self.time is not None or self.trends is not None:
-                problems.append("`time` is for `summarise`: give the columns to summarise; `by` orders rows without it")
-            return problems
-        needed = {"one_row_per": "the column of subjects", "time": "the column of the time of each row"}
-        problems += [
-            f"`summarise` needs `{name}`: give it with {what}"
-            for name, what in needed.items()
-            if getattr(self, name) is None
-        ]
-        return problems + find_summary_problems(self.summarise)
+        if self.summarise is None and (self.time is not None or self.trends is not None):
+            problems.append("`time` is for `summarise`: give the columns to summarise; `by` orders rows without it")
+        if self.summarise is not None and self.one_row_per is None:
+            problems.append("`summarise` needs `one_row_per`: give it with the column of subjects")
+        if self.summarise is not None and self.time is None:
+            problems.append("`summarise` needs `time`: give it with the column of the time of each row")
+        return problems + ([] if self.summarise is None else find_summary_problems(self.summarise))
 
     def find_lost_columns(self, only: Sequence[str] | None, drop: Sequence[str] | None) -> list[str]:
         """Return one sentence for each column that is summarised, and that a choice of columns leaves out."""
@@ -261,18 +257,16 @@ class RowChoice:
 
     def phrases(self) -> dict[str, str]:
         """Return the words for the rows of the sheet, the condition and the row of each subject, by field, if any."""
-        said = {}
-        if self.rows is not None:
-            said["rows"] = f"rows {on_one_line(self.rows)} of the sheet"
-        if self.where is not None:
-            said["where"] = f"those where {on_one_line(self.where.strip())}"
-        if self.one_row_per is not None:
-            order = self.by or self.time
-            by = "in the file" if order is None else f"by {on_one_line(order)}"
-            said["one_row_per"] = f"one row for each {on_one_line(self.one_row_per)}, the {self.keep} {by}"
-            if self.summarise is not None:
-                said["one_row_per"] += f", with {render_summaries(self.time, self.summarise)}"
-        return said
+        order = self.by or self.time
+        by = "in the file" if order is None else f"by {on_one_line(order)}"
+        with_summaries = f", with {render_summaries(self.time, self.summarise)}" if self.summarise is not None else ""
+        phrases = {
+            "rows": f"rows {on_one_line(self.rows or '')} of the sheet",
+            "where": f"those where {on_one_line((self.where or '').strip())}",
+            "one_row_per": f"one row for each {on_one_line(self.one_row_per or '')}, the {self.keep} {by}"
+            + with_summaries,
+        }
+        return {name: phrase for name, phrase in phrases.items() if getattr(self, name) is not None}
 
 
 def _is_text(value: object) -> bool:
@@ -337,10 +331,10 @@ def rows_taken(frame: pd.DataFrame) -> RowsTaken | None:
         return None
     try:
         taken = RowsTaken(RowChoice.from_dict(noted["choice"]), RowCounts(**noted["counts"]))
-        is_ours = len(noted) == 2 and not taken.counts.problems()
+        is_sound = len(noted) == 2 and not taken.counts.problems()
     except (TypeError, KeyError):
-        is_ours = False
-    if not is_ours:
+        is_sound = False
+    if not is_sound:
         raise InputError(
             f"frame.attrs[{ROWS_TAKEN!r}] does not say which rows were taken; remove it, or read the file again with "
             "clinclust.read_cohort"
@@ -348,13 +342,17 @@ def rows_taken(frame: pd.DataFrame) -> RowsTaken | None:
     return taken if len(frame) <= taken.counts.taken else None
 
 
-def chosen_rows(
-    read: TableRead, choice: RowChoice, decimal: DecimalMark | None = None
-) -> tuple[TableRead, RowsTaken, VisitSummaries | None]:
-    """Return the table with the rows that were chosen and remarks on them, how many these are, and any summaries.
+def choose_rows(
+    read: TableRead,
+    choice: RowChoice,
+    decimal: DecimalMark | None,
+    only: Sequence[str] | None,
+    drop: Sequence[str] | None,
+) -> tuple[pd.DataFrame, list[str]]:
+    """Return the table with the rows and columns that were chosen, and all remarks on it.
 
-    The choice that is returned says how dates were read, if others of their column decided it, so that it means the
-    same in another table. ChoiceError is raised if rows cannot be chosen so, or none is left.
+    The choice that it notes says how dates were read, if others of their column decided it, so that it means the same
+    in another table. ChoiceError is raised if rows cannot be chosen so, or none is left.
     """
     counts = RowCounts(len(read.frame) + read.n_outside, outside=read.n_outside)
     dates: list[DateColumn] = []
@@ -390,7 +388,11 @@ def chosen_rows(
     derived = {column.order for column in dates if column.was_derived}
     if choice.dates is None and len(derived) == 1:
         choice = replace(choice, dates=derived.pop())
-    return read, RowsTaken(choice, counts), summaries
+    frame, remarks = chosen_columns(read, only, drop)
+    if summaries is not None:
+        frame = summaries.replace_columns(frame)
+    frame.attrs[ROWS_TAKEN] = {"choice": choice.as_dict(), "counts": asdict(counts)}
+    return frame, [*read.remarks, *remarks]
 
 
 def _one_row_per_subject(

@@ -68,9 +68,9 @@ def read_delimited(source: Source, encoding: str | None, options: SheetOptions) 
             f"read as one column, {quoted(names[0])}: if it is several, begin the file with a line that says what "
             "separates them, such as sep=;"
         )
-    for above in filled:
-        if above[0] <= header.last:
-            rows.add(*above)
+    for number, fields in filled:
+        if number <= header.last:
+            rows.add(number, fields)
     below = (line for line in chain(first, lines) if line.number > header.last)
     of_rows, short = _add(rows, below, len(names), delimiter, options)
     read = sheet_table(rows, options, header=header)

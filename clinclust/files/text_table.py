@@ -60,8 +60,7 @@ class ColumnNotes:
 
     def as_dict(self) -> dict[str, Any]:
         """Return what is said, as lists, texts and numbers that JSON can hold."""
-        said: dict[str, Any] = _NOTES.dump_python(self, mode="json", exclude_defaults=True)
-        return said
+        return dict(_NOTES.dump_python(self, mode="json", exclude_defaults=True))
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> ColumnNotes:
@@ -83,20 +82,19 @@ _NOTES = TypeAdapter(ColumnNotes)
 
 def notes_of(frame: pd.DataFrame) -> dict[str, ColumnNotes]:
     """Return the notes on the columns that are in a table; InputError if `read_cohort` did not write them."""
-    kept = frame.attrs.get(COLUMN_NOTES, {})
-    if not isinstance(kept, Mapping) or not all(isinstance(given, Mapping) for given in kept.values()):
+    notes = frame.attrs.get(COLUMN_NOTES, {})
+    if not isinstance(notes, Mapping) or not all(isinstance(said, Mapping) for said in notes.values()):
         raise InputError(
             f"frame.attrs[{COLUMN_NOTES!r}] is not a dictionary from columns to notes; remove it, or read the file "
             "again with clinclust.read_cohort"
         )
     present = set(frame.columns)
-    return {str(column): ColumnNotes.from_dict(given) for column, given in kept.items() if column in present}
+    return {str(column): ColumnNotes.from_dict(said) for column, said in notes.items() if column in present}
 
 
 def add_notes(frame: pd.DataFrame, notes: Mapping[str, ColumnNotes]) -> None:
     """Put the notes that say anything into ``frame.attrs``, in the place of earlier notes on these columns."""
-    said = {column: given.as_dict() for column, given in notes.items()}
-    said = {column: given for column, given in said.items() if given}
+    said = {column: about for column, of_column in notes.items() if (about := of_column.as_dict())}
     if said:
         frame.attrs[COLUMN_NOTES] = {**frame.attrs.get(COLUMN_NOTES, {}), **said}
 
@@ -228,7 +226,7 @@ class SheetRows:
             )
         for place, cells in self._beyond.items():
             frame[place] = pd.Series(cells, dtype=TEXT).reindex(labels + 2, fill_value="").set_axis(frame.index)
-        places = sorted(frame.columns)
+        places = sorted([*self._columns, *self._beyond])
         return frame[places] if self._beyond else frame, places
 
 
@@ -336,20 +334,19 @@ def _refuse_unclear(read: TableRead, kept: Sequence[int], was_chosen: bool) -> l
     for at in kept:
         columns.setdefault(names[at], []).append(at)
     repeated = {name: places for name, places in columns.items() if len(places) > 1}
-    unnamed = [at for at in kept if names[at] in read.unnamed]
-    held = f"the header has no name for column{'s' * (len(unnamed) > 1)} {listed(numbers[at] for at in unnamed)}"
-    without = _drop_as_argument(read, unnamed)
     remarks, problems = [], []
-    if 2 * len(unnamed) > len(kept) and not was_chosen:
-        problems.append(
-            f"{held} of {numbers[-1]}: write a name for every column{without}. If the header is further down: "
-            "header_row=N; if no row holds names, header_row=0; if another table is below: rows=FIRST-LAST"
-        )
-    elif unnamed and not was_chosen:
-        made = listed(quoted(names[at]) for at in unnamed)
-        remarks.append(
-            f"{held}: read as {made}. Write {'names' if len(unnamed) > 1 else 'a name'} in the file{without}"
-        )
+    if not was_chosen and (unnamed := [at for at in kept if names[at] in read.unnamed]):
+        held = f"the header has no name for column{'s' * (len(unnamed) > 1)} {listed(numbers[at] for at in unnamed)}"
+        without = _drop_as_argument(read, unnamed)
+        if 2 * len(unnamed) > len(kept):
+            problems.append(
+                f"{held} of {numbers[-1]}: write a name for every column{without}. If the header is further down: "
+                "header_row=N; if no row holds names, header_row=0; if another table is below: rows=FIRST-LAST"
+            )
+        else:
+            made = listed(quoted(names[at]) for at in unnamed)
+            write = f"Write {'names' if len(unnamed) > 1 else 'a name'} in the file"
+            remarks.append(f"{held}: read as {made}. {write}{without}")
     if not was_chosen and (parts := _side_by_side(read, kept, repeated)):
         ways = " or ".join(argument("only", _names_to_paste(read, part)) for part in parts)
         shown = " and ".join(f"{numbers[part[0]]} to {numbers[part[-1]]}" for part in parts)

@@ -183,8 +183,8 @@ def _estimate_trend(visits: _Visits, per: Literal["year"] | None) -> tuple[Trend
             )
     else:
         values = (visits.values - centre) / scale
-        moments = (sums[visits.n > 0] for sums in visits.compute_moments(values, at, unit))
-        beta, covariance, residual = _maximise_reml(*moments, float(values @ values))
+        squares, products = (sums[visits.n > 0] for sums in visits.compute_moments(values, at, unit))
+        beta, covariance, residual = _maximise_reml(squares, products, float(values @ values))
     sd_mean, sd_slope = np.sqrt(np.diag(covariance).clip(0.0)).tolist()
     product = sd_mean * sd_slope
     return Trend(

@@ -431,8 +431,8 @@ def _read_worksheet(archive: _Archive, part: str, name: str, cells: Cells, optio
             first, to = (element.get(end, "") for end in ("min", "max"))
             if _PLACE.fullmatch(first) and _PLACE.fullmatch(to):
                 hidden_columns.update(range(int(first), min(int(to), _MOST_COLUMNS) + 1))
-        elif tag == "mergeCell" and (found := _AREA.fullmatch(element.get("ref", ""))):
-            merged.append((int(found[2]), column_of(found[1]), int(found[4]), column_of(found[3])))
+        elif tag == "mergeCell" and (area := _AREA.fullmatch(element.get("ref", ""))):
+            merged.append((int(area[2]), column_of(area[1]), int(area[4]), column_of(area[3])))
     if faults := cells.faults.sentences():
         listing = "\n".join(f"  - {fault}" for fault in faults)
         raise InputError(
@@ -446,10 +446,10 @@ def _read_worksheet(archive: _Archive, part: str, name: str, cells: Cells, optio
 
 def _add_row(rows: SheetRows, row: Element, last: int, cells: Cells) -> int:
     """Add the cells of a row, and return its number, or that of the last after recording a fault."""
-    given = row.get("r", str(last + 1))
-    number = int(given) if _PLACE.fullmatch(given) else 0
+    stated = row.get("r", str(last + 1))
+    number = int(stated) if _PLACE.fullmatch(stated) else 0
     if not last < number <= _MOST_ROWS:
-        cells.faults.add(_MISPLACED, f"row {given} after row {last}")
+        cells.faults.add(_MISPLACED, f"row {stated} after row {last}")
         return last
     texts: list[str] = []
     column = 0
@@ -457,7 +457,7 @@ def _add_row(rows: SheetRows, row: Element, last: int, cells: Cells) -> int:
         if local(cell.tag) != "c":
             continue
         place = cell.get("r") or f"{letters_of(column + 1)}{number}"
-        at = _column(place.removesuffix(given))
+        at = _column(place.removesuffix(stated))
         if not column < at <= _MOST_COLUMNS:
             cells.faults.add(_MISPLACED, place)
             continue
