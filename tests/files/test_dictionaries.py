@@ -126,10 +126,8 @@ LABELS = WORDS.map(str.strip).filter(lambda label: any(map(str.isalpha, label)))
 def test_choices_are_read_as_they_were_written(choices):
     written = " | ".join(f"{code}, {label}" for code, label in choices)
     first = {code: plain_text(label) for code, label in reversed(choices)}
-    assert dictionaries.redcap_choices(written) == (
-        [(code, first[code]) for code in dict.fromkeys(code for code, _ in choices)],
-        [],
-    )
+    codes = dict.fromkeys(code for code, _ in choices)
+    assert dictionaries.redcap_choices(written) == ([(code, first[code]) for code in codes], [])
 
 
 PLAIN = st.from_regex(r"[a-z]{1,8}( [a-z]{1,8})?", fullmatch=True)
