@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,25 +10,23 @@ from typing import Any
 import pandas as pd
 
 from clinclust.arguments import PATH, TEXT, TEXTS, WHOLE, Rule, accepting
-from clinclust.errors import CohortWarning, refuse
+from clinclust.errors import refuse
 from clinclust.files.conditions import DATE_ORDERS, DateOrder
+from clinclust.files.layout import SheetOptions
 from clinclust.files.number_notation import DecimalMark
-from clinclust.files.opening import check_readable
-from clinclust.files.row_choice import KEPT, Keep, RowChoice, note_several_rows, subjects_with_several_rows
-from clinclust.files.tables import cohort_table
+from clinclust.files.opening import check_readable, naming_file
+from clinclust.files.row_choice import KEPT, Keep, RowChoice, choose_rows, note_several_rows, subjects_with_several_rows
+from clinclust.files.tables import read_table, warn_of_file
+from clinclust.files.text_table import MOST_COLUMNS, RowRanges
 from clinclust.files.visits import read_summaries, read_trends
 
 __all__ = ["read_cohort"]
 
 _ROW = Rule("the number of a row, from 1, or 0 for none", lambda value: WHOLE.accepts(value) and 0 <= value < 2**20)
-_DECIMAL = Rule("',' or '.'", lambda value: value in (",", "."))
-_KEEP = Rule("'first' or 'last'", lambda value: value in KEPT)
 _SUMMARISE = Rule(
     "a dictionary from columns to lists of summaries, such as {'egfr': ['mean', 'slope']}",
     lambda value: isinstance(value, Mapping),
 )
-_TRENDS = Rule("the trends of `rows` of a schema", lambda value: isinstance(value, Mapping))
-_DATES = Rule("'day-first' or 'month-first'", lambda value: value in DATE_ORDERS)
 
 
 @accepting(
@@ -38,17 +35,17 @@ _DATES = Rule("'day-first' or 'month-first'", lambda value: value in DATE_ORDERS
     encoding=TEXT,
     header_row=_ROW,
     rows=TEXT,
-    decimal=_DECIMAL,
+    decimal=Rule("',' or '.'", (",", ".").__contains__),
     where=TEXT,
     only=TEXTS,
     drop=TEXTS,
     one_row_per=TEXT,
-    keep=_KEEP,
+    keep=Rule("'first' or 'last'", KEPT.__contains__),
     by=TEXT,
-    dates=_DATES,
+    dates=Rule("'day-first' or 'month-first'", DATE_ORDERS.__contains__),
     time=TEXT,
     summarise=_SUMMARISE,
-    trends=_TRENDS,
+    trends=Rule("the trends of `rows` of a schema", lambda value: isinstance(value, Mapping)),
 )
 def read_cohort(
     path: str | os.PathLike[str],
@@ -151,10 +148,12 @@ def read_cohort(
     check_readable(path)
     choice = RowChoice(where, one_row_per, keep, by, dates, rows, time, read_summaries(summarise), read_trends(trends))
     refuse([*choice.problems(), *choice.find_lost_columns(only, drop)])
-    frame, remarks = cohort_table(
-        path, choice, sheet=sheet, encoding=encoding, header_row=header_row, decimal=decimal, only=only, drop=drop
-    )
-    for remark in remarks:
-        warnings.warn(remark, CohortWarning, stacklevel=3)
+    with naming_file(path):
+        most = MOST_COLUMNS if only is None and drop is None else None
+        ranges = None if rows is None else RowRanges.parsed(rows)
+        options = SheetOptions(header_row, decimal, ranges, most_columns=most)
+        whole = read_table(path, options, sheet, encoding)
+        frame, remarks = choose_rows(whole, choice, decimal, only, drop)
+    warn_of_file(path, remarks, stacklevel=3)
     note_several_rows(frame, subjects_with_several_rows(frame))
     return frame

@@ -13,8 +13,8 @@ from scipy.special import gammaln, ndtr
 
 from clinclust.arrays import Array
 from clinclust.data import data
-from clinclust.files.dictionaries.words import words_of
 from clinclust.files.number_notation import is_known_unit
+from clinclust.files.words import words_of
 from clinclust.likelihoods import REGISTRY
 from clinclust.likelihoods.binomial import Binomial
 from clinclust.likelihoods.exponential import Exponential

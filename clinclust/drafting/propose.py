@@ -49,8 +49,6 @@ from clinclust.drafting.levels import (
 )
 from clinclust.drafting.subjects import identifies_rows
 from clinclust.files.cell_text import listed, number_of, numbers_of, quote_cell
-from clinclust.files.dictionaries.words import divided, may_mean_missing, means_missing, plain_text
-from clinclust.files.names import name_words
 from clinclust.files.number_notation import (
     Marks,
     WrittenNumber,
@@ -65,6 +63,7 @@ from clinclust.files.number_notation import (
     without_flags,
 )
 from clinclust.files.text_table import ORDERED, ColumnNotes
+from clinclust.files.words import divided, may_mean_missing, means_missing, name_words, plain_text
 from clinclust.likelihoods import traits_of
 from clinclust.likelihoods.bernoulli import Bernoulli
 from clinclust.likelihoods.categorical import Categorical

@@ -21,9 +21,8 @@ from clinclust.data import data
 from clinclust.drafting.column import Column, DraftedColumn
 from clinclust.drafting.levels import MOST_LEVELS, no_before_yes
 from clinclust.drafting.subjects import crossed_visits, is_hierarchy, keys_of, looks_identifying, visit_columns
-from clinclust.files.dictionaries.words import words_of
-from clinclust.files.names import mentions, name_words, names_subjects, says_only
 from clinclust.files.row_choice import noted_several_rows, repeated_subjects
+from clinclust.files.words import mentions, name_words, names_subjects, says_only, words_of
 from clinclust.graded import mid_ranks
 
 # Which of the listed words count in a table.

@@ -13,7 +13,7 @@ from scipy.special import pdtr
 from clinclust.data import data
 from clinclust.drafting.column import Column
 from clinclust.drafting.levels import numbers_on_grid
-from clinclust.files.names import name_words, says_only
+from clinclust.files.words import name_words, says_only
 
 Codes = NDArray[np.int64]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import islice
 
 import numpy as np
@@ -110,6 +110,13 @@ def listed(items: Iterable[object], count: int | None = None) -> str:
     shown = [shortened(str(item)) for item in given[:_SHOWN]]
     more = f" and {count - len(shown):,} more" if count > len(shown) else ""
     return ", ".join(shown) + more
+
+
+def rows_named(numbers: Sequence[int]) -> str:
+    """Return the words for some rows: ``row 4``, or ``rows 4, 9``, or ``rows 4 to 9``."""
+    if len(numbers) > 2 and numbers[-1] - numbers[0] == len(numbers) - 1:
+        return f"rows {numbers[0]} to {numbers[-1]}"
+    return f"row{'s' * (len(numbers) > 1)} {listed(numbers)}"
 
 
 def quoted(value: object) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
-from functools import cache
+from itertools import compress
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -36,6 +36,9 @@ _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+(?:[eE][+-]?[0-9]+)?")
 _GROUPED = {mark: re.compile(rf"{_HEAD}(?:{re.escape(mark)}[0-9]{{3}})+(?P<rest>[.,][0-9]+)?") for mark in ",.' "}
 _EITHER = re.compile(rf"{_HEAD}[.,][0-9]{{3}}")  # only the other numbers say whether the mark is a decimal mark
 _TOKEN = re.compile(r"[^\W\d_]+²?|[%‰°]\w?|m2|[$€£¥]")
+_UNITS = data("units")
+_PREFIXED = (prefix + word for prefix in _UNITS["prefixes"] for word in _UNITS["prefixed"])
+_KNOWN_UNITS = frozenset([*_UNITS["words"], *_PREFIXED])
 _FAR = 1000**0.5
 _WRITTEN = compile_short(
     r"[<>≤≥~]?\s*[+-]?(?:\d+(?:[.,]\d+)?|[.,]\d+|"
@@ -71,11 +74,11 @@ def parts_of(text: str) -> WrittenNumber | None:
     """Return the parts of a cell that holds a number, (<; 5,2; mg/L) of ``<5,2 mg/L``; None if it holds none."""
     cell = with_plain_spaces(text)
     limit = BEYOND_A_LIMIT.fullmatch(cell)
-    found = _PARTS.fullmatch(limit[2] if limit else cell)
-    if found is None:
+    parts = _PARTS.fullmatch(limit[2] if limit else cell)
+    if parts is None:
         return None
-    unit = found["currency"] or found["unit"] or ""
-    return WrittenNumber(limit[1] if limit else "", found["number"].strip(), unit.strip())
+    unit = parts["currency"] or parts["unit"] or ""
+    return WrittenNumber(limit[1] if limit else "", parts["number"].strip(), unit.strip())
 
 
 def marks_of(numbers: Sequence[str]) -> Marks:
@@ -138,13 +141,7 @@ def is_unit(text: str) -> bool:
 def is_known_unit(text: str) -> bool:
     """Return whether a text consists of words of `clinclust/data/units.toml`: ``mg/dL``, ``x10^9/L``; not ``_yes``."""
     tokens = _TOKEN.findall(text.casefold().replace(" per ", "/").strip(" ._-"))
-    return bool(tokens) and all(token in _units() for token in tokens)
-
-
-@cache
-def _units() -> frozenset[str]:
-    units = data("units")
-    return frozenset([*units["words"], *(prefix + word for prefix in units["prefixes"] for word in units["prefixed"])])
+    return bool(tokens) and _KNOWN_UNITS.issuperset(tokens)
 
 
 def unit_key(unit: str) -> str:
@@ -179,27 +176,26 @@ def looks_like_number(text: str) -> bool:
 
 def share_of_numbers(texts: Iterable[str]) -> float:
     """Return the share of texts that are numbers; 0 if there are none."""
-    found = [looks_like_number(text) for text in texts]
-    return sum(found) / len(found) if found else 0.0
+    are_numbers = [looks_like_number(text) for text in texts]
+    return sum(are_numbers) / len(are_numbers) if are_numbers else 0.0
 
 
 def columns_with_comma(frame: pd.DataFrame, decimal: DecimalMark | None) -> tuple[set[int], list[str]]:
     """Return the places of the columns with decimal commas, and remarks on them, given the mark if the user said it."""
     if decimal == ".":
         return set(), []
-    found: dict[str, dict[int, str]] = {kind: {} for kind in _REMARKS}
+    examples: dict[str, dict[int, str]] = {kind: {} for kind in _REMARKS}
     rows = np.unique(np.linspace(0, max(0, len(frame) - 1), min(len(frame), _CELLS_LOOKED_AT), dtype=np.int64))
     for place in range(frame.shape[1]):
         kind, example = _kind_of_column(frame.iloc[rows, place].tolist())
-        found.get(kind, {})[place] = example
-    if decimal == "," or found["comma"]:
-        found["comma"], found["either"] = found["comma"] | found["either"], {}
-    remarks = []
-    for kind, places in found.items():
-        if places and not (kind == "comma" and decimal == ","):
-            names = listed(f"{str(frame.columns[place]).strip()} ({text})" for place, text in places.items())
-            remarks.append(_REMARKS[kind].format(names))
-    return set(found["comma"]), remarks
+        examples.get(kind, {})[place] = example
+    if decimal == "," or examples["comma"]:
+        examples["comma"], examples["either"] = examples["comma"] | examples["either"], {}
+    told = {kind: places for kind, places in examples.items() if places and not (kind == "comma" and decimal == ",")}
+    return set(examples["comma"]), [
+        _REMARKS[kind].format(listed(f"{str(frame.columns[place]).strip()} ({text})" for place, text in places.items()))
+        for kind, places in told.items()
+    ]
 
 
 def _kind_of_column(texts: Sequence[str]) -> tuple[str, str]:
@@ -250,39 +246,33 @@ def without_flags(texts: Sequence[str], counts: NDArray[np.int64]) -> Marked:
 
     Letters in (nearly) all cells are a unit or part of a code: litres are no flag for low, and ``L 4`` is a vertebra.
     """
-    found = [_marks_of(text) for text in texts]
-    refused = _refused(found, counts)
-    kept = [bool(before or after) and refused.isdisjoint([*before, *after]) for before, after, _ in found]
-    marks = {mark for (before, after, _), keep in zip(found, kept, strict=True) if keep for mark in [*before, *after]}
-    bodies = [body if keep else text for text, (_, _, body), keep in zip(texts, found, kept, strict=True)]
-    return Marked(tuple(sorted(marks, key=lambda mark: (-len(mark), mark))), bodies, np.array(kept, dtype=bool))
-
-
-def _marks_of(text: str) -> tuple[list[str], list[str], str]:
-    before: list[str] = []
-    after: list[str] = []
-    body = text
-    while found := _BEFORE.match(body):
-        before.append(found["mark"].strip())
-        body = body[found.end() :]
-    while found := _AFTER.fullmatch(body):
-        after.append(found["mark"].strip())
-        body = body[: found.start("mark")].rstrip()
-    return before, after, body
-
-
-def _refused(found: list[tuple[list[str], list[str], str]], counts: NDArray[np.int64]) -> set[str]:
-    """Return the letters that are units or codes in this column, and no flags."""
-    letters: set[str] = set()
+    marked = [_marks_of(text) for text in texts]
+    letters: set[str] = set()  # that are units or codes in this column, and no flags
     n_before = n_after = 0
-    for (before, after, _), count in zip(found, counts.tolist(), strict=True):
+    for (before, after, _), count in zip(marked, counts.tolist(), strict=True):
         flagged, followed = (set(filter(_ARE_LETTERS.fullmatch, marks)) for marks in (before, after))
         letters |= flagged | followed
         n_before += count if flagged else 0
         n_after += count if followed else 0
-    total = int(counts.sum())
-    is_code = n_before > _HALF * total or (len(letters) == 1 and n_after >= _NEARLY_ALL * total)
-    return letters if is_code else set()
+    is_code = n_before > _HALF * counts.sum() or (len(letters) == 1 and n_after >= _NEARLY_ALL * counts.sum())
+    refused = letters if is_code else set()
+    keep = [bool(before or after) and refused.isdisjoint([*before, *after]) for before, after, _ in marked]
+    marks = {mark for (before, after, _) in compress(marked, keep) for mark in [*before, *after]}
+    bodies = [body if is_marked else text for text, (_, _, body), is_marked in zip(texts, marked, keep, strict=True)]
+    return Marked(tuple(sorted(marks, key=lambda mark: (-len(mark), mark))), bodies, np.array(keep, dtype=bool))
+
+
+def _marks_of(text: str) -> tuple[list[str], list[str], str]:
+    """Return the marks before and after a number, and the text without them."""
+    before: list[str] = []
+    after: list[str] = []
+    while match := _BEFORE.match(text):
+        before.append(match["mark"].strip())
+        text = text[match.end() :]
+    while match := _AFTER.fullmatch(text):
+        after.append(match["mark"].strip())
+        text = text[: match.start("mark")].rstrip()
+    return before, after, text
 
 
 def limits_in_words(texts: Sequence[str], counts: NDArray[np.int64]) -> dict[str, str]:
@@ -290,9 +280,9 @@ def limits_in_words(texts: Sequence[str], counts: NDArray[np.int64]) -> dict[str
 
     At least half of the cells must be numbers: of others, ``under 20`` is an interval of a scale.
     """
-    found = {text: match for text in texts if (match := _WORDED.fullmatch(with_plain_spaces(text))) is not None}
-    is_number = [bool(found) and text not in found and parts_of(text) is not None for text in texts]
-    if not found or counts[np.array(is_number)].sum() < 0.5 * counts.sum():
+    matches = {text: match for text in texts if (match := _WORDED.fullmatch(with_plain_spaces(text))) is not None}
+    is_number = np.array([bool(matches) and text not in matches and parts_of(text) is not None for text in texts])
+    if not matches or counts[is_number].sum() < _HALF * counts.sum():
         return {}
-    signed = {text: (">" if match["above"] else "<") + match["number"] for text, match in found.items()}
+    signed = {text: (">" if match["above"] else "<") + match["number"] for text, match in matches.items()}
     return {text: sign for text, sign in signed.items() if parts_of(sign) is not None}

@@ -16,14 +16,13 @@ from typing import Any, BinaryIO
 
 from clinclust.data import data
 from clinclust.errors import InputError, missing_package
-from clinclust.files.cell_text import listed, quoted, shortened
+from clinclust.files.cell_text import limited, listed, quoted, shortened
 from clinclust.texts import did_you_mean, visible
 
 _LONGEST_NAME = 255  # of most file systems
 _SMALL = 100 * 2**20
 _MOST_UNPACKED = 250  # times its size: tables reach 3 to 50, and deflate 1032
 _NO_TABLE = ("__MACOSX/", ".DS_Store", "Thumbs.db", "desktop.ini")
-_AGAIN = "pack it again"
 _KINDS = data("file_kinds")["kinds"]
 _NAMED = {suffix: kind for kind, about in _KINDS.items() for suffix in about["suffixes"]}
 _READ_FROM = ", ".join(suffix for suffix in _NAMED if suffix not in (".tab", ".dat", ".asc", ".xlsm"))
@@ -54,7 +53,7 @@ def check_readable(path: Path, *, may_be_empty: bool = False) -> int:
     """Return the size of a file in bytes; OSError if it is no regular file, InputError if it is empty."""
     shown = _shown(str(path), 2 * _LONGEST_NAME)
     try:
-        found = path.stat()
+        state = path.stat()
     except (FileNotFoundError, NotADirectoryError):
         hint = ""
         with suppress(OSError):
@@ -63,13 +62,25 @@ def check_readable(path: Path, *, may_be_empty: bool = False) -> int:
     except (OSError, ValueError) as error:  # ValueError: the path holds a NUL
         kind = type(error) if isinstance(error, OSError) else OSError
         raise kind(f"{shown} cannot be opened: {getattr(error, 'strerror', None) or error}") from None
-    if stat.S_ISDIR(found.st_mode):
+    if stat.S_ISDIR(state.st_mode):
         raise IsADirectoryError(f"{shown} is a folder; give the name of a file")
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(state.st_mode):
         raise OSError(f"{shown} is a pipe or a device, not a file; save what it gives to a file, and read that")
-    if found.st_size == 0 and not may_be_empty:
+    if state.st_size == 0 and not may_be_empty:
         raise InputError(f"{shown_name(path)}: the file is empty")
-    return found.st_size
+    return state.st_size
+
+
+@contextmanager
+def naming_file(path: Path) -> Iterator[None]:
+    """Make every error name the file, in a message of bounded length."""
+    name = shown_name(path)
+    try:
+        yield
+    except InputError as error:
+        raise type(error)(limited(f"{name}: {error}")) from error
+    except OSError as error:
+        raise type(error)(f"{name} cannot be read: {error.strerror or error}") from error
 
 
 def package(name: str, what: str) -> Any:
@@ -133,44 +144,38 @@ def unpacked(path: Path) -> tuple[Source, list[str]]:
     start = source.start(4)
     if start.startswith(b"\x1f\x8b"):
         packed, is_named = path.stat().st_size, source.suffix == ".gz"
-        with guarded("gzip file", _AGAIN), gzip.open(path) as stream:
+        with guarded("gzip file", "pack it again"), gzip.open(path) as stream:
             content = stream.read(_most(packed) + 1)
         refuse_bomb(packed, len(content), "this gzip file unpacks")
-        inner = Source(path, _suffix(path.name[:-3] if is_named else path.name), content)
-        return inner, [] if is_named else ["the file is packed with gzip, although its name does not say so"]
-    if start == b"PK\x03\x04" and source.suffix == ".zip":
-        return _from_zip(path)
-    if source.suffix in (".gz", ".zip"):
+        name, told = path.name[:-3] if is_named else path.name, "the file is packed with gzip"
+        remarks = [] if is_named else [f"{told}, although its name does not say so"]
+    elif start == _ZIP and source.suffix == ".zip":
+        repair = "unpack it, and give the file in it, or pack it again"
+        with guarded("zip file", repair), zipfile.ZipFile(path) as archive:
+            entries = [entry for entry in archive.infolist() if entry.file_size]
+            tables = [entry for entry in entries if not any(part in entry.filename for part in _NO_TABLE)]
+            if len(tables) != 1:
+                held = listed(quoted(entry.filename) for entry in tables) or "no file"
+                raise InputError(
+                    f"this zip file holds {held}, and one table is expected: unpack it, and give the file of the table"
+                )
+            name = tables[0].filename
+            refuse_bomb(tables[0].compress_size, tables[0].file_size, "this zip file unpacks")
+            content, remarks = archive.read(name), [f"read {quoted(name)}, the one file in this zip file"]
+    elif source.suffix in (".gz", ".zip"):
         raise InputError(f"this is not a {source.suffix[1:]} file: give it the name of what it is, such as cohort.csv")
-    return source, []
-
-
-def _from_zip(path: Path) -> tuple[Source, list[str]]:
-    with guarded("zip file", f"unpack it, and give the file in it, or {_AGAIN}"), zipfile.ZipFile(path) as archive:
-        entries = [entry for entry in archive.infolist() if entry.file_size]
-        tables = [entry for entry in entries if not any(part in entry.filename for part in _NO_TABLE)]
-        if len(tables) != 1:
-            held = listed(quoted(entry.filename) for entry in tables) or "no file"
-            raise InputError(
-                f"this zip file holds {held}, and one table is expected: unpack it, and give the file of the table"
-            )
-        name = tables[0].filename
-        refuse_bomb(tables[0].compress_size, tables[0].file_size, "this zip file unpacks")
-        return Source(path, _suffix(name), archive.read(name)), [f"read {quoted(name)}, the one file in this zip file"]
-
-
-def _suffix(name: str) -> str:
-    return PurePosixPath(name).suffix.lower()
+    else:
+        return source, []
+    return Source(path, PurePosixPath(name).suffix.lower(), content), remarks
 
 
 def kind_of(source: Source) -> tuple[str, list[str]]:
     """Return the kind of a file, such as ``text``, and a remark if its name says another; InputError if it has none."""
     named = _NAMED.get(source.suffix)
-    found = _by_signature(source) or _by_name(source, named)
-    if found == named:
-        return found, []
+    kind = _by_signature(source) or _by_name(source, named)
     says = f"ends in {shortened(source.suffix)}" if source.suffix else "does not say so"
-    return found, [f"the file is {_KINDS[found]['called']}, although its name {says}: read as such"]
+    remark = f"the file is {_KINDS[kind]['called']}, although its name {says}: read as such"
+    return kind, [] if kind == named else [remark]
 
 
 def _by_signature(source: Source) -> str | None:
@@ -185,22 +190,17 @@ def _by_signature(source: Source) -> str | None:
                 "this workbook is locked with a password: open it in Excel, remove the password, and save it as .xlsx"
             )
         return "xls"
-    if start.startswith(_ZIP):
-        return _of_zip(source)
-    return next((kind for signature, kind in _SIGNATURES.items() if start.startswith(signature)), None)
-
-
-def _of_zip(source: Source) -> str:
-    """Return the kind of a zip archive by a part that only this kind has; xlsx if it has none, or is damaged."""
-    try:
+    if not start.startswith(_ZIP):
+        return next((kind for signature, kind in _SIGNATURES.items() if start.startswith(signature)), None)
+    try:  # an archive has parts that only its kind has; it is xlsx if it has none, or is damaged
         with source.open() as file, zipfile.ZipFile(file) as archive:
             names = {name.replace("\\", "/").lstrip("/").casefold() for name in archive.namelist()}
     except (zipfile.BadZipFile, NotImplementedError, ValueError, IndexError):
         return "xlsx"
-    found = next((kind for part, kind in _PARTS.items() if part in names), "xlsx")
-    if found not in _KINDS:
-        raise InputError(f"this is {found}")
-    return found
+    kind = next((kind for part, kind in _PARTS.items() if part in names), "xlsx")
+    if kind not in _KINDS:
+        raise InputError(f"this is {kind}")
+    return kind
 
 
 def _by_name(source: Source, named: str | None) -> str:
@@ -222,7 +222,7 @@ def _by_name(source: Source, named: str | None) -> str:
     if named in ("text", "xlsx", "parquet"):
         return named  # whose readers say what is wrong
     if named is None:
-        given = shortened(source.suffix) or "no suffix"
-        raise InputError(f"tables are read from {_READ_FROM}, not from {given}")
+        suffix = shortened(source.suffix) or "no suffix"
+        raise InputError(f"tables are read from {_READ_FROM}, not from {suffix}")
     what = "text; if it is a table, let its name end in .csv" if is_text else "damaged, or something else"
     raise InputError(f"this is not {_KINDS[named]['called']}, but {what}")

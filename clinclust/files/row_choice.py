@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -16,7 +16,6 @@ from clinclust.errors import InputError, refuse
 from clinclust.files.cell_text import argument, canonical_text, numbers_of, quote_cell, quoted
 from clinclust.files.conditions import (
     DATE_ORDERS,
-    Cells,
     DateColumn,
     DateOrder,
     Matching,
@@ -25,9 +24,8 @@ from clinclust.files.conditions import (
     name_in_condition,
     parsed,
 )
-from clinclust.files.names import names_subjects
 from clinclust.files.number_notation import DecimalMark
-from clinclust.files.text_table import RowRanges, TableRead
+from clinclust.files.text_table import RowRanges, TableRead, chosen_columns
 from clinclust.files.visits import (
     ByColumn,
     Trends,
@@ -38,6 +36,7 @@ from clinclust.files.visits import (
     render_summaries,
     summarise_visits,
 )
+from clinclust.files.words import names_subjects
 from clinclust.texts import did_you_mean, on_one_line
 
 # Recognise that a table holds several rows of one subject, as tables of visits do.
@@ -90,15 +89,15 @@ def subjects_with_several_rows(frame: pd.DataFrame) -> RepeatedSubjects | None:
     The name of the column says that it identifies at least 20 subjects, and its values do so in nearly all rows. Most
     subjects have several rows, or another column speaks of visits, or all rows of a subject are copies of one.
     """
-    for name in frame.columns[~frame.columns.duplicated(keep=False)]:
-        found = repeated_subjects(frame, str(name)) if names_subjects(str(name)) else None
-        if found is None or found.n_subjects < _FEWEST_SUBJECTS or found.n_rows < _FILLED * len(frame):
+    for name in frame.columns[~frame.columns.duplicated(keep=False)].astype(str):
+        subjects = repeated_subjects(frame, name) if names_subjects(name) else None
+        if subjects is None or subjects.n_subjects < _FEWEST_SUBJECTS or subjects.n_rows < _FILLED * len(frame):
             continue
-        numbers = numbers_of(_texts(frame, str(name)).unique().tolist())
-        if np.isfinite(numbers).all() and (numbers != np.floor(numbers)).any():
-            continue
-        if found.are_copies or found.has_visits or found.n_repeated > _HALF * found.n_subjects:
-            return found
+        numbers = numbers_of(_texts(frame, name).unique().tolist())
+        are_decimals = np.isfinite(numbers).all() and (numbers != np.floor(numbers)).any()
+        is_clear = subjects.are_copies or subjects.has_visits or subjects.n_repeated > _HALF * subjects.n_subjects
+        if is_clear and not are_decimals:
+            return subjects
     return None
 
 
@@ -111,29 +110,23 @@ def repeated_subjects(frame: pd.DataFrame, column: str) -> RepeatedSubjects | No
         return None
     is_repeated = subjects.isin(several.index).to_numpy()
     repeated = frame[is_repeated].astype(str).assign(**{column: subjects.to_numpy()[is_repeated]})
-    names = [str(name) for name in frame.columns]
-    timed = [
-        name
-        for name in names
-        if name != column
-        and any(part in name.casefold() for part in data("tables")["visits"]["parts"])
-        and names.count(name) == 1
-    ]
+    parts = data("tables")["visits"]["parts"]
+    timed = [name for name in frame.columns.drop(column) if any(part in str(name).casefold() for part in parts)]
     return RepeatedSubjects(
         column,
-        int(counts.sum()),
-        len(counts),
-        len(several),
-        int(counts.iloc[0]),
-        any(not repeated[[column, name]].duplicated().any() for name in timed),
+        n_rows=int(counts.sum()),
+        n_subjects=len(counts),
+        n_repeated=len(several),
+        most_rows=int(counts.iloc[0]),
+        has_visits=any(timed.count(name) == 1 and not repeated[[column, name]].duplicated().any() for name in timed),
         are_copies=len(repeated.drop_duplicates()) == len(several),
     )
 
 
-def note_several_rows(frame: pd.DataFrame, found: RepeatedSubjects | None) -> None:
+def note_several_rows(frame: pd.DataFrame, subjects: RepeatedSubjects | None) -> None:
     """Put into ``frame.attrs`` that the subjects of a table have several rows."""
-    if found is not None:
-        frame.attrs[SEVERAL_ROWS] = asdict(found)
+    if subjects is not None:
+        frame.attrs[SEVERAL_ROWS] = asdict(subjects)
 
 
 def noted_several_rows(frame: pd.DataFrame) -> RepeatedSubjects | None:
@@ -154,7 +147,6 @@ def _texts(frame: pd.DataFrame, name: str) -> pd.Series:
 
 Keep = Literal["first", "last"]
 KEPT: tuple[Keep, ...] = get_args(Keep)
-_WORDS: Mapping[str, tuple[str, ...]] = {"keep": KEPT, "dates": DATE_ORDERS}
 ROWS_TAKEN = "rows_taken"
 
 
@@ -200,7 +192,7 @@ class RowChoice:
             raise InputError(
                 f"must say which rows are taken, such as {{where: \"visit == 'baseline'\"}}, not {quoted(given)}"
             )
-        problems = [problem for name, value in given.items() if (problem := _problem(str(name), value))]
+        problems = [problem for name, value in given.items() if (problem := _find_problem(str(name), value))]
         if not problems:
             summaries = {"summarise": read_summaries(given.get("summarise"))}
             choice = cls(**{**given, **summaries, "trends": read_trends(given.get("trends"))})
@@ -219,17 +211,13 @@ class RowChoice:
             problems.append("`keep` and `by` choose a row of a subject: give `one_row_per` with the column of subjects")
         if self.dates is not None and self.where is None and self.by is None and self.time is None:
             problems.append("`dates` says how `where`, `by` and `time` read dates: give one of these too")
-        if self.summarise is None:
-            if self.time is not None or self.trends is not None:
-                problems.append("`time` is for `summarise`: give the columns to summarise; `by` orders rows without it")
-            return problems
-        needed = {"one_row_per": "the column of subjects", "time": "the column of the time of each row"}
-        problems += [
-            f"`summarise` needs `{name}`: give it with {what}"
-            for name, what in needed.items()
-            if getattr(self, name) is None
-        ]
-        return problems + find_summary_problems(self.summarise)
+        if self.summarise is None and (self.time is not None or self.trends is not None):
+            problems.append("`time` is for `summarise`: give the columns to summarise; `by` orders rows without it")
+        if self.summarise is not None and self.one_row_per is None:
+            problems.append("`summarise` needs `one_row_per`: give it with the column of subjects")
+        if self.summarise is not None and self.time is None:
+            problems.append("`summarise` needs `time`: give it with the column of the time of each row")
+        return problems + ([] if self.summarise is None else find_summary_problems(self.summarise))
 
     def find_lost_columns(self, only: Sequence[str] | None, drop: Sequence[str] | None) -> list[str]:
         """Return one sentence for each column that is summarised, and that a choice of columns leaves out."""
@@ -269,35 +257,38 @@ class RowChoice:
 
     def phrases(self) -> dict[str, str]:
         """Return the words for the rows of the sheet, the condition and the row of each subject, by field, if any."""
-        said = {}
-        if self.rows is not None:
-            said["rows"] = f"rows {on_one_line(self.rows)} of the sheet"
-        if self.where is not None:
-            said["where"] = f"those where {on_one_line(self.where.strip())}"
-        if self.one_row_per is not None:
-            order = self.by or self.time
-            by = "in the file" if order is None else f"by {on_one_line(order)}"
-            said["one_row_per"] = f"one row for each {on_one_line(self.one_row_per)}, the {self.keep} {by}"
-            if self.summarise is not None:
-                said["one_row_per"] += f", with {render_summaries(self.time, self.summarise)}"
-        return said
+        order = self.by or self.time
+        by = "in the file" if order is None else f"by {on_one_line(order)}"
+        with_summaries = f", with {render_summaries(self.time, self.summarise)}" if self.summarise is not None else ""
+        phrases = {
+            "rows": f"rows {on_one_line(self.rows or '')} of the sheet",
+            "where": f"those where {on_one_line((self.where or '').strip())}",
+            "one_row_per": f"one row for each {on_one_line(self.one_row_per or '')}, the {self.keep} {by}"
+            + with_summaries,
+        }
+        return {name: phrase for name, phrase in phrases.items() if getattr(self, name) is not None}
 
 
-def _problem(name: str, value: object) -> str | None:
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+# What the fields hold other than texts: a check, and the words of a message.
+_RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "keep": (KEPT.__contains__, " or ".join(KEPT)),
+    "dates": (DATE_ORDERS.__contains__, " or ".join(DATE_ORDERS)),
+    "summarise": (lambda value: isinstance(value, Mapping), "such as {'egfr': ['mean', 'slope']}"),
+    "trends": (lambda _: True, ""),  # read_trends refuses what they are not
+}
+
+
+def _find_problem(name: str, value: object) -> str | None:
     names = [field.name for field in fields(RowChoice)]
     if name not in names:
         return f"{quoted(name)} is no part of it.{did_you_mean(name, names)} Parts are {', '.join(names)}"
-    if value is None or name == "trends":
-        return None
-    if name == "summarise":
-        example = "{'egfr': ['mean', 'slope']}"
-        return None if isinstance(value, Mapping) else f"summarise must be such as {example}, not {quoted(value)}"
-    if name in _WORDS:
-        means = "; for the level of a measurement over the rows of a subject, give `summarise`"
-        said = f"{name} must be {' or '.join(_WORDS[name])}, not {quoted(value)}{means if value == 'mean' else ''}"
-        return None if value in _WORDS[name] else said
-    is_text = isinstance(value, str) and bool(value.strip())
-    return None if is_text else f"{name} must be a text that is not empty, not {quoted(value)}"
+    accepts, what = _RULES.get(name, (_is_text, "a text that is not empty"))
+    means = "; for the level of a measurement over the rows of a subject, give `summarise`" if value == "mean" else ""
+    return None if value is None or accepts(value) else f"{name} must be {what}, not {quoted(value)}{means}"
 
 
 @dataclass(frozen=True)
@@ -340,10 +331,10 @@ def rows_taken(frame: pd.DataFrame) -> RowsTaken | None:
         return None
     try:
         taken = RowsTaken(RowChoice.from_dict(noted["choice"]), RowCounts(**noted["counts"]))
-        is_ours = len(noted) == 2 and not taken.counts.problems()
+        is_sound = len(noted) == 2 and not taken.counts.problems()
     except (TypeError, KeyError):
-        is_ours = False
-    if not is_ours:
+        is_sound = False
+    if not is_sound:
         raise InputError(
             f"frame.attrs[{ROWS_TAKEN!r}] does not say which rows were taken; remove it, or read the file again with "
             "clinclust.read_cohort"
@@ -351,19 +342,17 @@ def rows_taken(frame: pd.DataFrame) -> RowsTaken | None:
     return taken if len(frame) <= taken.counts.taken else None
 
 
-class ChosenRows(NamedTuple):
-    """A table with the rows that were chosen, how many these are, and the summaries of the rows of each subject."""
+def choose_rows(
+    read: TableRead,
+    choice: RowChoice,
+    decimal: DecimalMark | None,
+    only: Sequence[str] | None,
+    drop: Sequence[str] | None,
+) -> tuple[pd.DataFrame, list[str]]:
+    """Return the table with the rows and columns that were chosen, and all remarks on it.
 
-    read: TableRead
-    taken: RowsTaken
-    summaries: VisitSummaries | None
-
-
-def chosen_rows(read: TableRead, choice: RowChoice, decimal: DecimalMark | None = None) -> ChosenRows:
-    """Return the table with the rows that were chosen and remarks on them, and how many these are.
-
-    The choice that is returned says how dates were read, if others of their column decided it, so that it means the
-    same in another table. ChoiceError is raised if rows cannot be chosen so, or none is left.
+    The choice that it notes says how dates were read, if others of their column decided it, so that it means the same
+    in another table. ChoiceError is raised if rows cannot be chosen so, or none is left.
     """
     counts = RowCounts(len(read.frame) + read.n_outside, outside=read.n_outside)
     dates: list[DateColumn] = []
@@ -379,31 +368,31 @@ def chosen_rows(read: TableRead, choice: RowChoice, decimal: DecimalMark | None 
             why = "; ".join(matching.remarks()) or "rows meet each part of it, and none meets all"
             raise ChoiceError(f"`where` {where} keeps none of {len(met):,} rows: {why}")
         remarks = [*matching.remarks(), f"{n_met:,} of {len(met):,} rows are kept, as `where` says ({where})"]
-        read, dates = _with_rows(read, met, remarks), matching.dates
+        read, dates = replace(read, frame=read.frame[met], remarks=[*read.remarks, *remarks]), matching.dates
         counts = replace(counts, not_meeting=len(met) - n_met, unknown=int(matching.unknown.sum()))
     if choice.one_row_per is not None:
         reader, times = Reader(read, decimal, choice.dates), None
         try:
             if choice.time is not None and choice.summarise is not None:
                 summaries = summarise_visits(reader, choice.one_row_per, choice.time, choice.summarise, choice.trends)
-                dates, times = [*dates, *summaries.dates], summaries.times
+                dates, times = dates + summaries.dates, summaries.times
                 read = replace(read, remarks=[*read.remarks, *summaries.remarks])
             kept, remarks, more = _one_row_per_subject(reader, choice, choice.one_row_per, times)
         except InputError as error:
             raise ChoiceError(error.at_command_line) from error
         if summaries is not None:
             summaries, choice = replace(summaries, rows=kept), replace(choice, trends=summaries.trends or None)
-        read, dates = _with_rows(read, kept, remarks), [*dates, *more]
+        read = replace(read, frame=read.frame[kept], remarks=[*read.remarks, *remarks])
+        dates += more
         counts = replace(counts, further=int((~kept).sum()))
     derived = {column.order for column in dates if column.was_derived}
     if choice.dates is None and len(derived) == 1:
         choice = replace(choice, dates=derived.pop())
-    return ChosenRows(read, RowsTaken(choice, counts), summaries)
-
-
-def _with_rows(read: TableRead, mask: Mask, remarks: list[str]) -> TableRead:
-    frame = read.frame if mask.all() else read.frame[mask]
-    return replace(read, frame=frame, remarks=[*read.remarks, *remarks])
+    frame, remarks = chosen_columns(read, only, drop)
+    if summaries is not None:
+        frame = summaries.replace_columns(frame)
+    frame.attrs[ROWS_TAKEN] = {"choice": choice.as_dict(), "counts": asdict(counts)}
+    return frame, [*read.remarks, *remarks]
 
 
 def _one_row_per_subject(
@@ -431,8 +420,14 @@ def _one_row_per_subject(
     elif choice.by is not None:
         cells = reader.cells(choice.by)
         dates = [cells.dates] if cells.looks_like_dates else []
-        values = dates[0].moments if dates else _numbers(cells)
-        order = np.argsort(np.where(cells.missing, last, values), kind="stable")
+        low, high = (dates[0].moments, dates[0].moments) if dates else cells.bounds
+        if wrong := cells.texts[~cells.missing & ~(low == high)].tolist():
+            raise InputError(
+                f"`by`: {quoted(cells.name)} holds neither numbers nor dates such as 2024-05-31 throughout "
+                f"({quote_cell(min(wrong, key=looks_like_date))}): correct them, or leave out `by`, and the order in "
+                "the file decides"
+            )
+        order = np.argsort(np.where(cells.missing, last, low), kind="stable")
         remarks += dates[0].notation(cells.name) if dates else cells.notation()
         if n_without := int(cells.missing.sum()):
             remarks.append(f"{n_without:,} rows without {quoted(cells.name)} stay only for lack of another")
@@ -441,18 +436,6 @@ def _one_row_per_subject(
     by = "in the file" if (column := choice.by or choice.time) is None else f"by {quoted(column)}"
     of_each = f"the {choice.keep} {by} of each {quoted(subjects.name)}"
     return kept, [*remarks, f"{kept.sum():,} of {len(kept):,} rows are kept: {of_each}"], dates
-
-
-def _numbers(cells: Cells) -> NDArray[np.float64]:
-    low, high = cells.bounds
-    wrong = cells.texts[~cells.missing & ~(low == high)].tolist()
-    if wrong:
-        raise InputError(
-            f"`by`: {quoted(cells.name)} holds neither numbers nor dates such as 2024-05-31 throughout "
-            f"({quote_cell(min(wrong, key=looks_like_date))}): correct them, or leave out `by`, and the order in the "
-            "file decides"
-        )
-    return low
 
 
 # Draw a sample of the rows of a large table by a hash, the same in any order and in any partitions.

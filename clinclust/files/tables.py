@@ -5,37 +5,21 @@ from __future__ import annotations
 import codecs
 import csv
 import io
-import os
 import re
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import asdict, replace
+from contextlib import suppress
+from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
-import pandas as pd
-
-from clinclust.arguments import PATH, TEXT, accepting
 from clinclust.errors import CohortWarning, InputError, refuse
 from clinclust.files.cell_text import Places, limited, listed, quoted
 from clinclust.files.layout import SheetOptions, find_header, sheet_table
-from clinclust.files.number_notation import DecimalMark
-from clinclust.files.opening import Source, check_readable, kind_of, shown_name, unpacked
-from clinclust.files.row_choice import ROWS_TAKEN, ChoiceError, RowChoice, chosen_rows
-from clinclust.files.text_table import (
-    MOST_COLUMNS,
-    RowRanges,
-    SheetRows,
-    TableRead,
-    chosen_columns,
-    is_blank,
-    refuse_many_columns,
-    with_distinct_names,
-    with_names,
-)
+from clinclust.files.opening import Source, kind_of, shown_name, unpacked
+from clinclust.files.text_table import SheetRows, TableRead, is_blank, name_columns, refuse_many_columns
 from clinclust.files.typed_files import STATISTICAL, read_parquet, read_statistical
 from clinclust.files.workbooks import read_ods_or_xlsb, read_xls, read_xlsx
 
@@ -76,17 +60,17 @@ def read_delimited(source: Source, encoding: str | None, options: SheetOptions) 
         raise InputError("the file is empty")
     n_filled = max(sum(not is_blank(field) for field in fields) for _, fields in filled)
     refuse_many_columns(n_filled, options.most_columns)  # at once: what follows looks at each column
-    header = find_header(filled, (), options.header_row, options.rows, options.of_subjects)
+    header = find_header(filled, (), options)
     subjects = (fields for number, fields in filled if options.may_be_subject(number))
-    names = header.rows[-1][1] if header.rows else next(subjects, filled[0][1])
+    names = dict(filled)[header.rows[-1][0]] if header.rows else next(subjects, filled[0][1])
     if len(names) == 1 and re.search(r"[,;\t|]|\S {2,}\S", names[0]):
         remarks.append(
             f"read as one column, {quoted(names[0])}: if it is several, begin the file with a line that says what "
             "separates them, such as sep=;"
         )
-    for above in filled:
-        if above[0] <= header.last:
-            rows.add(*above)
+    for number, fields in filled:
+        if number <= header.last:
+            rows.add(number, fields)
     below = (line for line in chain(first, lines) if line.number > header.last)
     of_rows, short = _add(rows, below, len(names), delimiter, options)
     read = sheet_table(rows, options, header=header)
@@ -125,7 +109,14 @@ def _decoded(content: bytes, encoding: str | None) -> tuple[str, list[str]]:
 
 def _delimiter_of(text: str) -> str:
     """Return the delimiter that splits most rows alike, and among several into most fields; a comma if none does."""
-    splits = {mark: _split(text, mark) for mark in _CALLED}
+    splits = dict[str, tuple[float, int]]()  # the share of the first rows that it splits alike, and into how many
+    for mark in _CALLED:
+        numbers: Counter[int] = Counter()
+        with suppress(csv.Error):
+            rows = filter(None, csv.reader(io.StringIO(text, newline=""), delimiter=mark))
+            numbers.update(map(len, islice(rows, _LINES_TRIED)))
+        n_fields, n_rows = numbers.most_common(1)[0] if numbers else (1, 0)
+        splits[mark] = (n_rows / numbers.total(), n_fields) if n_fields > 1 else (0.0, 0)
     most = max(splits.values())
     best = [mark for mark in _CALLED if splits[mark] == most]
     if most[1] and len(best) > 1:
@@ -134,16 +125,6 @@ def _delimiter_of(text: str) -> str:
             f"says what separates the cells, {' or '.join(f'sep={mark}' for mark in best)}"
         )
     return best[0]
-
-
-def _split(text: str, delimiter: str) -> tuple[float, int]:
-    """Return the share of the first rows that a delimiter splits alike, and into how many fields; 0 if into none."""
-    numbers: Counter[int] = Counter()
-    with suppress(csv.Error):
-        rows = filter(None, csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
-        numbers.update(map(len, islice(rows, _LINES_TRIED)))
-    fields, count = numbers.most_common(1)[0] if numbers else (1, 0)
-    return (count / numbers.total(), fields) if fields > 1 else (0.0, 0)
 
 
 def _lines(text: str, delimiter: str, n_before: int) -> Iterator[_Line]:
@@ -206,53 +187,29 @@ def _misfits(lines: Sequence[_Line], width: int, delimiter: str) -> InputError:
     )
 
 
-# Read the table of a file without interpreting it, with the rows and columns that were chosen.
+# Read the table of a file of any kind without interpreting it.
 
 _WORKBOOKS = ("xlsx", "xls", "xlsb", "ods")
 
 
-def cohort_table(
-    path: Path,
-    choice: RowChoice,
-    *,
-    sheet: str | None,
-    encoding: str | None,
-    header_row: int | None,
-    decimal: DecimalMark | None,
-    only: Sequence[str] | None,
-    drop: Sequence[str] | None,
-) -> tuple[pd.DataFrame, list[str]]:
-    """Return the table of a file as `clinclust.read_cohort` does, and remarks on it."""
-    with _about(path):
-        ranges = None if choice.rows is None else RowRanges.parsed(choice.rows)
-        most = MOST_COLUMNS if only is None and drop is None else None
-        whole = _table(path, sheet, encoding, SheetOptions(header_row, decimal, ranges, most_columns=most))
-        refuse_many_columns(whole.frame.shape[1], most)
-        read, taken, summaries = chosen_rows(whole, choice, decimal)
-        frame, more = chosen_columns(read, only, drop)
-        if summaries is not None:
-            frame = summaries.replace_columns(frame)
-        frame.attrs[ROWS_TAKEN] = {"choice": taken.choice.as_dict(), "counts": asdict(taken.counts)}
-    return frame, [limited(f"{shown_name(path)}: {remark}") for remark in [*read.remarks, *more]]
-
-
-@accepting(path=PATH, sheet=TEXT)
-def read_codebook(path: str | os.PathLike[str], sheet: str | None = None) -> pd.DataFrame:
-    """Read a table whose rows are variables; everything else is as in `read_cohort`."""
-    path = Path(path)
-    check_readable(path)
-    with _about(path):
-        read = _table(path, sheet, None, SheetOptions(of_subjects=False))
-        frame, more = chosen_columns(read, None, None)
-    for remark in [*read.remarks, *more]:
-        warnings.warn(limited(f"{shown_name(path)}: {remark}"), CohortWarning, stacklevel=3)
-    return frame
-
-
-def _table(path: Path, sheet: str | None, encoding: str | None, options: SheetOptions) -> TableRead:
+def read_table(path: Path, options: SheetOptions, sheet: str | None = None, encoding: str | None = None) -> TableRead:
+    """Return the table of a file, with a name for each column; see `clinclust.read_cohort`."""
     source, remarks = unpacked(path)
     kind, of_kind = kind_of(source)
-    _refuse_options(kind, sheet, encoding, options)
+    stated = (
+        ("sheet", sheet, _WORKBOOKS, "a workbook"),
+        ("encoding", encoding, ("text", *STATISTICAL), "a text file"),
+        ("header_row", options.header_row, ("text", *_WORKBOOKS), "a text file or a workbook"),
+        ("rows", options.rows and options.rows.text, ("text", *_WORKBOOKS), "a text file or a workbook"),
+        ("decimal", options.decimal, ("text", *_WORKBOOKS), "a text file or a workbook"),
+    )
+    refuse(
+        [
+            f"{name}={quoted(value)} makes sense for {what} only"
+            for name, value, kinds, what in stated
+            if value is not None and kind not in kinds
+        ]
+    )
     if kind == "text":
         read = read_delimited(source, encoding, options)
     elif kind == "parquet":
@@ -265,34 +222,12 @@ def _table(path: Path, sheet: str | None, encoding: str | None, options: SheetOp
         read = read_xls(source, sheet, options)
     else:
         read = read_ods_or_xlsb(source, kind, sheet, options)
-    read = with_distinct_names(with_names(read))
+    read = name_columns(read)
+    refuse_many_columns(read.frame.shape[1], options.most_columns)
     return replace(read, remarks=[*remarks, *of_kind, *read.remarks])
 
 
-def _refuse_options(kind: str, sheet: str | None, encoding: str | None, options: SheetOptions) -> None:
-    given = (
-        ("sheet", sheet, _WORKBOOKS, "a workbook"),
-        ("encoding", encoding, ("text", *STATISTICAL), "a text file"),
-        ("header_row", options.header_row, ("text", *_WORKBOOKS), "a text file or a workbook"),
-        ("rows", options.rows and options.rows.text, ("text", *_WORKBOOKS), "a text file or a workbook"),
-        ("decimal", options.decimal, ("text", *_WORKBOOKS), "a text file or a workbook"),
-    )
-    problems = [
-        f"{name}={quoted(value)} makes sense for {what} only"
-        for name, value, kinds, what in given
-        if value is not None and kind not in kinds
-    ]
-    refuse(problems)
-
-
-@contextmanager
-def _about(path: Path) -> Iterator[None]:
-    """Make every error name the file, in a message of bounded length."""
-    name = shown_name(path)
-    try:
-        yield
-    except InputError as error:
-        kind = ChoiceError if isinstance(error, ChoiceError) else InputError
-        raise kind(limited(f"{name}: {error}")) from error
-    except OSError as error:
-        raise type(error)(f"{name} cannot be read: {error.strerror or error}") from error
+def warn_of_file(path: Path, remarks: Sequence[str], stacklevel: int) -> None:
+    """Warn of each remark on a file; `stacklevel` as in `warnings.warn`, seen from the caller."""
+    for remark in remarks:
+        warnings.warn(limited(f"{shown_name(path)}: {remark}"), CohortWarning, stacklevel=stacklevel + 1)

@@ -8,14 +8,14 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import reduce
 from itertools import compress, count, groupby, pairwise
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
 from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError
 
 from clinclust.errors import InputError
-from clinclust.files.cell_text import argument, canonical_text, listed, quoted
+from clinclust.files.cell_text import argument, canonical_text, listed, quoted, rows_named
 from clinclust.roles import Role
 from clinclust.texts import did_you_mean
 
@@ -60,8 +60,7 @@ class ColumnNotes:
 
     def as_dict(self) -> dict[str, Any]:
         """Return what is said, as lists, texts and numbers that JSON can hold."""
-        said: dict[str, Any] = _NOTES.dump_python(self, mode="json", exclude_defaults=True)
-        return said
+        return dict(_NOTES.dump_python(self, mode="json", exclude_defaults=True))
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> ColumnNotes:
@@ -83,20 +82,19 @@ _NOTES = TypeAdapter(ColumnNotes)
 
 def notes_of(frame: pd.DataFrame) -> dict[str, ColumnNotes]:
     """Return the notes on the columns that are in a table; InputError if `read_cohort` did not write them."""
-    kept = frame.attrs.get(COLUMN_NOTES, {})
-    if not isinstance(kept, Mapping) or not all(isinstance(given, Mapping) for given in kept.values()):
+    notes = frame.attrs.get(COLUMN_NOTES, {})
+    if not isinstance(notes, Mapping) or not all(isinstance(said, Mapping) for said in notes.values()):
         raise InputError(
             f"frame.attrs[{COLUMN_NOTES!r}] is not a dictionary from columns to notes; remove it, or read the file "
             "again with clinclust.read_cohort"
         )
     present = set(frame.columns)
-    return {str(column): ColumnNotes.from_dict(given) for column, given in kept.items() if column in present}
+    return {str(column): ColumnNotes.from_dict(said) for column, said in notes.items() if column in present}
 
 
 def add_notes(frame: pd.DataFrame, notes: Mapping[str, ColumnNotes]) -> None:
     """Put the notes that say anything into ``frame.attrs``, in the place of earlier notes on these columns."""
-    said = {column: given.as_dict() for column, given in notes.items()}
-    said = {column: given for column, given in said.items() if given}
+    said = {column: about for column, of_column in notes.items() if (about := of_column.as_dict())}
     if said:
         frame.attrs[COLUMN_NOTES] = {**frame.attrs.get(COLUMN_NOTES, {}), **said}
 
@@ -106,7 +104,6 @@ def add_notes(frame: pd.DataFrame, notes: Mapping[str, ColumnNotes]) -> None:
 _RANGE = re.compile(r"(\d{1,7})(?:\s*-\s*(\d{0,7}))?")
 _LAST = 10**9  # beyond the last row and column of any file
 _LONGEST = 120
-_SHOWN = 8
 
 
 @dataclass(frozen=True)
@@ -150,163 +147,87 @@ def ranges_of(numbers: Iterable[int], between: Iterable[int] = ()) -> str | None
     return text if 0 < len(text) <= _LONGEST else None
 
 
-class Finding(NamedTuple):
-    """What some rows below the header are instead of subjects; `places` count these rows from 0."""
-
-    what: str
-    places: list[int]
-    is_certain: bool = True
-
-
-class Doubt(NamedTuple):
-    """What was seen, as a sentence without a full stop, and the rows that are no subjects if the suspicion is right."""
-
-    what: str
-    rows: tuple[int, ...] = ()
-
-
-def rows_named(numbers: Sequence[int]) -> str:
-    """Return the words for some rows: ``row 4``, or ``rows 4, 9``, or ``rows 4 to 9``."""
-    if len(numbers) > 2 and numbers[-1] - numbers[0] == len(numbers) - 1:
-        return f"rows {numbers[0]} to {numbers[-1]}"
-    return f"row{'s' * (len(numbers) > 1)} {listed(numbers)}"
-
-
-def refusal(
-    doubts: Sequence[Doubt], numbers: Sequence[int], no_subjects: Sequence[int], filled_up: Collection[int] = ()
-) -> InputError:
-    """Return the error that lists the doubts, with an option that leaves their rows out, and one that keeps all.
-
-    All cannot be subjects if some were `filled_up` to the width of the header.
-    """
-    lines = ["it is not certain which rows are subjects:", *(f"  - {doubt.what}" for doubt in doubts[:_SHOWN])]
-    lines += [f"  - and {len(doubts) - _SHOWN:,} more"] if len(doubts) > _SHOWN else []
-    left_out = {row for doubt in doubts for row in doubt.rows}
-    if left_out and numbers:
-        without = ranges_of([number for number in numbers if number not in left_out], left_out | set(no_subjects))
-        every = None if left_out & set(filled_up) else ranges_of(numbers, no_subjects)
-        repair = "say with `rows` which rows are subjects, or delete in the file what is none"
-        if without is not None:
-            repair = f"if none of these rows is a subject, say rows={without!r}"
-        lines.append(f"  {repair}" + ("" if every is None else f"; if all of them are subjects, say rows={every!r}"))
-    return InputError("\n".join(lines))
-
-
 TEXT = pd.StringDtype(na_value=np.nan)
 _CELLS_AT_ONCE = 2_500_000  # Python strings need much memory, so rows are converted to a compact table in portions
-Row = tuple[int, list[str]]  # the number of a row in a spreadsheet, and its texts from the first column on
 LOOKED_AT = 60  # rows, to find the header; one that is asked for may be below them
-
-
-@dataclass(frozen=True)
-class TableRead:
-    """A table as it was read. Names of its columns may repeat, or be empty."""
-
-    frame: pd.DataFrame
-    remarks: list[str] = field(default_factory=list)  # each a sentence without the name of the file
-    notes: list[ColumnNotes] = field(default_factory=list)  # of each column; empty if the file says nothing of any
-    places: list[int] = field(default_factory=list)  # of the columns in the file, from 1; empty if 1, 2, 3, ...
-    unnamed: frozenset[str] = frozenset()  # the names that were made for columns without one
-    n_outside: int = 0  # rows below the header that hold something, but are not among the subjects of the user
-
-
-def _compact(rows: Sequence[list[str]], width: int) -> pd.DataFrame:
-    cells = np.empty((len(rows), width), dtype=object)
-    for place, texts in enumerate(rows):
-        cells[place] = texts
-    return pd.DataFrame(cells, dtype=TEXT)
 
 
 def is_blank(text: str) -> bool:
     """Return whether a cell holds nothing that can be seen."""
-    return not text or text.isspace() or not (text.isascii() or canonical_text(text))
+    start = text.lstrip()[:1]
+    return not start or not (start.isascii() or canonical_text(text))
 
 
-def filled_places(texts: Sequence[str]) -> set[int]:
-    """Return the numbers, from 1, of the columns in which a row holds anything; fast if most of it is empty."""
-    return {place for place in compress(count(1), texts) if not is_blank(texts[place - 1])}
-
-
-def cell(row: Row, place: int) -> str:
-    """Return the text of a row in the column of a number, from 1."""
-    return row[1][place - 1] if place <= len(row[1]) else ""
+def texts_in(cells: Iterable[str], first: int = 0) -> dict[int, str]:
+    """Return the texts of a row that are not blank, stripped, by the number of their column."""
+    return {at: text.strip() for at, text in enumerate(cells, first) if text and not is_blank(text)}
 
 
 class SheetRows:
-    """The rows of a sheet: the first that hold anything as they are, the others in a compact table.
+    """The rows of a sheet: the first that hold anything unchanged, the others in a compact table.
 
     If the user gave the rows of the `subjects`, no others are kept below the first.
     """
 
     def __init__(self, n_first: int = LOOKED_AT, subjects: RowRanges | None = None) -> None:
         self.n_first, self._subjects = n_first, subjects
-        self.first: list[Row] = []
-        self._beyond: dict[int, dict[int, str]] = {}  # of columns, from 1, that are empty in the first rows: by row
+        self.first: list[tuple[int, list[str]]] = []  # number of the row, and its texts from the first column on
         self.n_outside = 0  # rows that hold something, but are none of the subjects
         self.filled_up: set[int] = set()  # rows of a text with fewer fields than the header, which no subject has
-        self._columns: list[int] | None = None  # once the first rows are complete
-        self._gaps: list[slice] = []  # between these columns, and after the last
+        self._columns: dict[int, None] = {}  # numbers, from 1, of those that hold anything in the first rows
+        self._beyond: dict[int, dict[int, str]] = {}  # the cells of other columns, by row
         self._texts: list[list[str]] = []
         self._numbers: list[int] = []
         self._portions: list[pd.DataFrame] = []
 
-    @property
-    def columns(self) -> list[int]:
-        """Numbers, from 1, of the columns that hold anything in the first rows."""
-        if self._columns is not None:
-            return self._columns
-        return sorted(set[int]().union(*(filled_places(texts) for _, texts in self.first)))
-
     def add(self, number: int, texts: list[str]) -> None:
         """Add a row; a blank one is not kept."""
-        if self._columns is None:
-            if len(self.first) < self.n_first:
-                if not is_blank("".join(texts)):
-                    self.first.append((number, texts))
-                return
-            self._columns = self.columns
-            ends = pairwise([0, *self._columns, _LAST])
-            self._gaps = [slice(last, end - 1) for last, end in ends if end > last + 1]
-        if self._subjects is not None and number not in self._subjects:
-            self.n_outside += not is_blank("".join(texts))
+        if is_blank("".join(texts)):
             return
-        if len(texts) != len(self._columns) or self._columns[-1] != len(self._columns):
-            for gap in self._gaps:  # few, while a stray cell in the last column of Excel makes 16,384 empty cells
-                for place in filled_places(texts[gap]):
-                    self._beyond.setdefault(gap.start + place, {})[number] = texts[gap.start + place - 1]
-            texts = [texts[at - 1] if at <= len(texts) else "" for at in self._columns]
-        for text in texts:  # faster than all(map(is_blank, texts)), and each row of a large file comes here
-            if text and not text.isspace():
-                self._texts.append(texts)
-                self._numbers.append(number)
-                if len(self._texts) * len(self._columns) >= _CELLS_AT_ONCE:
-                    self._portions.append(_compact(self._texts, len(self._columns)))
-                    self._texts = []
-                return
+        if len(self.first) < self.n_first:
+            self.first.append((number, texts))
+            self._columns = dict.fromkeys(sorted({*self._columns, *texts_in(texts, 1)}))
+        elif self._subjects is not None and number not in self._subjects:
+            self.n_outside += 1
+        else:
+            if len(texts) != len(self._columns) or len(texts) not in self._columns:
+                for place in compress(count(1), texts):  # calls nothing for the empty cells of a very wide row
+                    if place not in self._columns and not is_blank(texts[place - 1]):
+                        self._beyond.setdefault(place, {})[number] = texts[place - 1]
+                texts = self._in_columns(texts)
+            self._texts.append(texts)
+            self._numbers.append(number)
+            if len(self._texts) * len(self._columns) >= _CELLS_AT_ONCE:
+                self._portions.append(self._tabulate(self._texts))
+                self._texts = []
+
+    def _in_columns(self, texts: list[str]) -> list[str]:
+        return [texts[at - 1] if at <= len(texts) else "" for at in self._columns]
+
+    def _tabulate(self, rows: Sequence[list[str]]) -> pd.DataFrame:
+        cells = np.empty((len(rows), len(self._columns)), dtype=object)
+        for place, texts in enumerate(rows):
+            cells[place] = texts
+        return pd.DataFrame(cells, columns=[*self._columns], dtype=TEXT)
 
     def body(self, last: int) -> tuple[pd.DataFrame, list[int]]:
         """Return the rows below that of the number `last`, and the numbers of the columns; labels plus 2 are rows."""
-        columns = self.columns
-        above = [row for row in self.first if row[0] > last]
-        first = _compact([[cell(row, at) for at in columns] for row in above], len(columns))
-        portions = [first, *self._portions, _compact(self._texts, len(columns))]
+        above = {number: self._in_columns(texts) for number, texts in self.first if number > last}
+        portions = [self._tabulate([*above.values()]), *self._portions, self._tabulate(self._texts)]
         frame = pd.concat([portion for portion in portions if len(portion)] or portions[:1], ignore_index=True)
-        labels = np.array([*(number for number, _ in above), *self._numbers], dtype=np.int64) - 2
+        labels = np.array([*above, *self._numbers], dtype=np.int64) - 2
         if not np.array_equal(labels, np.arange(len(frame))):
             frame.index = pd.Index(labels)
-        if not self._beyond:
-            return frame, columns
-        if len(self._beyond) > len(columns):  # with a million rows these would take all memory
+        if len(self._beyond) > len(self._columns):  # with a million rows these would take all memory
             rows = sorted({row for cells in self._beyond.values() for row in cells})
             raise InputError(
                 f"{len(self._beyond):,} columns that are empty in the first {len(self.first)} rows hold something in "
                 f"{rows_named(rows)}: if that is another table, rows=FIRST-LAST says which rows are the subjects"
             )
-        beyond = {at: pd.Series(cells, dtype=TEXT) for at, cells in self._beyond.items()}
-        far = pd.DataFrame({at: cells.reindex(labels + 2, fill_value="") for at, cells in beyond.items()})
-        places = [*columns, *far.columns]
-        order = np.argsort(places)
-        return pd.concat([frame, far.set_index(frame.index)], axis="columns").iloc[:, order], sorted(places)
+        for place, cells in self._beyond.items():
+            frame[place] = pd.Series(cells, dtype=TEXT).reindex(labels + 2, fill_value="").set_axis(frame.index)
+        places = sorted([*self._columns, *self._beyond])
+        return frame[places] if self._beyond else frame, places
 
 
 def column_of(letters: str) -> int:
@@ -330,27 +251,47 @@ _ONLY_REDCAP = ("Complete?", "Event Name", "Repeat Instrument", "Repeat Instance
 _NUMBERED = re.compile(r"(?P<name>.*)#(?P<number>[0-9]{1,6})", re.DOTALL)
 
 
-def place_of_column(wanted: str, names: Sequence[str], places: Sequence[int] = ()) -> int | str:
-    """Return the place (from 0) of the column that a text means, or what is wrong with the text.
+@dataclass(frozen=True)
+class TableRead:
+    """A table as it was read. Names of its columns may repeat, or be empty."""
 
-    It is a name; ``name#2`` for the second column of this name; ``#7`` for the seventh column of the file, whose
-    numbers are `places`.
-    """
-    found = [at for at, name in enumerate(names) if name == wanted]
-    found = found or [at for at, name in enumerate(names) if name.strip() == wanted.strip() and name.strip()]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        return (
-            f"there are {len(found)} columns {quoted(wanted)}: say {quoted(f'{wanted}#1')} or {quoted(f'{wanted}#2')}"
-        )
-    if match := _NUMBERED.fullmatch(wanted):
-        name, number = match["name"].strip(), int(match["number"])
-        same = [at for at, each in enumerate(names) if not name or each.strip() == name]
-        numbers = range(1, len(same) + 1) if name else list(places) or range(1, len(names) + 1)
-        if number in numbers:
-            return same[numbers.index(number)]
-    return f"there is no column {quoted(wanted)}.{did_you_mean(wanted, names)}"
+    frame: pd.DataFrame
+    remarks: list[str] = field(default_factory=list)  # each a sentence without the name of the file
+    notes: list[ColumnNotes] = field(default_factory=list)  # of each column; empty if the file says nothing of any
+    places: list[int] = field(default_factory=list)  # of the columns in the file, from 1; empty if 1, 2, 3, ...
+    unnamed: frozenset[str] = frozenset()  # the names that were made for columns without one
+    n_outside: int = 0  # rows below the header that hold something, but are not among the subjects of the user
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns."""
+        return [str(name) for name in self.frame.columns]
+
+    @property
+    def numbers(self) -> list[int]:
+        """The numbers of the columns in the file, from 1."""
+        return self.places or list(range(1, self.frame.shape[1] + 1))
+
+    def find_column(self, wanted: str) -> int | str:
+        """Return the place (from 0) of the column that a text means, or what is wrong with the text.
+
+        It is a name; ``name#2`` for the second column of this name; ``#7`` for the seventh column of the file.
+        """
+        names = self.names
+        same = [at for at, name in enumerate(names) if name == wanted]
+        same = same or [at for at, name in enumerate(names) if name.strip() == wanted.strip() and name.strip()]
+        if len(same) == 1:
+            return same[0]
+        if same:
+            ways = " or ".join(quoted(f"{wanted}#{number}") for number in (1, 2))
+            return f"there are {len(same)} columns {quoted(wanted)}: say {ways}"
+        if match := _NUMBERED.fullmatch(wanted):
+            bare, number = match["name"].strip(), int(match["number"])
+            same = [at for at, name in enumerate(names) if not bare or name.strip() == bare]
+            numbers = list(range(1, len(same) + 1)) if bare else self.numbers
+            if number in numbers:
+                return same[numbers.index(number)]
+        return f"there is no column {quoted(wanted)}.{did_you_mean(wanted, names)}"
 
 
 def refuse_many_columns(n_columns: int, most: int | None, what: str = "read without a choice") -> None:
@@ -370,8 +311,8 @@ def chosen_columns(
     InputError is raised if a choice names no column or leaves none, or if columns that stay have one name, mostly no
     name, or look like two tables in one.
     """
-    names = [str(name) for name in read.frame.columns]
-    wanted, dropped = ([place_of_column(text, names, read.places) for text in texts or ()] for texts in (only, drop))
+    names = read.names
+    wanted, dropped = ([read.find_column(text) for text in texts or ()] for texts in (only, drop))
     if problems := [place for place in [*dropped, *wanted] if isinstance(place, str)]:
         raise InputError(listed(problems))
     kept = [at for at in range(len(names)) if (only is None or at in wanted) and at not in dropped]
@@ -388,27 +329,25 @@ def chosen_columns(
 
 def _refuse_unclear(read: TableRead, kept: Sequence[int], was_chosen: bool) -> list[str]:
     """Raise InputError if columns that stay have one name or mostly none, or belong to two tables; return remarks."""
-    names = [str(name) for name in read.frame.columns]
-    numbers = read.places or list(range(1, len(names) + 1))
+    names, numbers = read.names, read.numbers
     columns: dict[str, list[int]] = {}
     for at in kept:
         columns.setdefault(names[at], []).append(at)
     repeated = {name: places for name, places in columns.items() if len(places) > 1}
-    unnamed = [at for at in kept if names[at] in read.unnamed]
-    held = f"the header has no name for column{'s' * (len(unnamed) > 1)} {listed(numbers[at] for at in unnamed)}"
-    without = _drop_as_argument(read, unnamed)
     remarks, problems = [], []
-    if 2 * len(unnamed) > len(kept) and not was_chosen:
-        problems.append(
-            f"{held} of {numbers[-1]}: write a name for every column{without}. If the header is further down: "
-            "header_row=N; if no row holds names, header_row=0; if another table is below: rows=FIRST-LAST"
-        )
-    elif unnamed and not was_chosen:
-        made = listed(quoted(names[at]) for at in unnamed)
-        remarks.append(
-            f"{held}: read as {made}. Write {'names' if len(unnamed) > 1 else 'a name'} in the file{without}"
-        )
-    if not was_chosen and (parts := _side_by_side(read, kept, numbers, repeated)):
+    if not was_chosen and (unnamed := [at for at in kept if names[at] in read.unnamed]):
+        held = f"the header has no name for column{'s' * (len(unnamed) > 1)} {listed(numbers[at] for at in unnamed)}"
+        without = _drop_as_argument(read, unnamed)
+        if 2 * len(unnamed) > len(kept):
+            problems.append(
+                f"{held} of {numbers[-1]}: write a name for every column{without}. If the header is further down: "
+                "header_row=N; if no row holds names, header_row=0; if another table is below: rows=FIRST-LAST"
+            )
+        else:
+            made = listed(quoted(names[at]) for at in unnamed)
+            write = f"Write {'names' if len(unnamed) > 1 else 'a name'} in the file"
+            remarks.append(f"{held}: read as {made}. {write}{without}")
+    if not was_chosen and (parts := _side_by_side(read, kept, repeated)):
         ways = " or ".join(argument("only", _names_to_paste(read, part)) for part in parts)
         shown = " and ".join(f"{numbers[part[0]]} to {numbers[part[-1]]}" for part in parts)
         problems.append(
@@ -430,13 +369,11 @@ def _refuse_unclear(read: TableRead, kept: Sequence[int], was_chosen: bool) -> l
 
 def _names_to_paste(read: TableRead, places: Sequence[int]) -> list[str]:
     """Return names that mean these columns, from 0, in a list between commas: ``age``, ``age#2``, ``#7``."""
-    names = [str(name) for name in read.frame.columns]
-    numbers = read.places or range(1, len(names) + 1)
-    texts = []
+    names, texts = read.names, []
     for at in places:
         name = f"{names[at]}#{names[: at + 1].count(names[at])}" if names.count(names[at]) > 1 else names[at]
         is_plain = name.isprintable() and len(name) < _LONGEST_SHOWN and not set(name) & set(",'\"")
-        texts.append(name if is_plain and place_of_column(name, names, read.places) == at else f"#{numbers[at]}")
+        texts.append(name if is_plain and read.find_column(name) == at else f"#{read.numbers[at]}")
     return texts
 
 
@@ -446,14 +383,12 @@ def _drop_as_argument(read: TableRead, places: Sequence[int]) -> str:
     return f", or leave {'it' if len(places) == 1 else 'them'} out: {option}" if len(option) <= _LONGEST_OPTION else ""
 
 
-def _side_by_side(
-    read: TableRead, kept: Sequence[int], numbers: Sequence[int], repeated: Collection[str]
-) -> list[list[int]]:
+def _side_by_side(read: TableRead, kept: Sequence[int], repeated: Collection[str]) -> list[list[int]]:
     """Return two parts that an empty column divides, if a name is in both or one of them is shorter; else nothing.
 
     A part without any name is no table, but a remark to the right of one.
     """
-    frame = read.frame
+    frame, numbers = read.frame, read.numbers
     gaps = [after for before, after in pairwise(kept) if numbers[after] - numbers[before] > after - before]
     if not gaps or not len(frame):
         return []
@@ -462,20 +397,6 @@ def _side_by_side(
     ends = [(frame.iloc[::-1, part] != "").any(axis=1).idxmax() for part in parts]
     is_one_table = ends[0] == ends[1] and not (names[0] & names[1] & set(repeated))
     return [] if is_one_table or any(part <= read.unnamed for part in names) else parts
-
-
-def with_names(read: TableRead) -> TableRead:
-    """Return the table with a name for each column without one: ``#7``, as the seventh column of the file.
-
-    Programs write the names of rows below an empty header (`write.csv` of R, `to_csv` of pandas), and a cell may be
-    filled by mistake.
-    """
-    names = [str(name) for name in read.frame.columns]
-    made = names_for_unnamed(names, read.places)
-    if not made:
-        return read
-    frame = read.frame.set_axis(pd.Index([made.get(at, name) for at, name in enumerate(names)], dtype=object), axis=1)
-    return replace(read, frame=frame, unnamed=frozenset(made.values()))
 
 
 def names_for_unnamed(names: Sequence[str], numbers: Sequence[int] = ()) -> dict[int, str]:
@@ -488,20 +409,26 @@ def names_for_unnamed(names: Sequence[str], numbers: Sequence[int] = ()) -> dict
     return made
 
 
-def with_distinct_names(read: TableRead) -> TableRead:
-    """Return an export of REDCap with labels in which the second column of a name has ``(2)`` after it."""
-    seen: Counter[str] = Counter()
-    distinct = []
-    for name in map(str, read.frame.columns):
-        seen[name] += 1
-        distinct.append(f"{name} ({seen[name]})" if seen[name] > 1 else name)
-    repeated = [name for name, count in seen.items() if count > 1]
-    if not repeated or not any(name.strip() in _ONLY_REDCAP or "(choice=" in name for name in seen):
+def name_columns(read: TableRead) -> TableRead:
+    """Return the table with a name for each column without one: ``#7``, as the seventh column of the file.
+
+    Programs write the names of rows below an empty header (`write.csv` of R, `to_csv` of pandas), and a cell may be
+    filled by mistake. In an export of REDCap with labels, the second column of a name has ``(2)`` after it.
+    """
+    made = names_for_unnamed(read.names, read.places)
+    names = [made.get(at, name) for at, name in enumerate(read.names)]
+    distinct, remarks = list(names), read.remarks
+    repeated = [name for name, count in Counter(names).items() if count > 1]
+    if repeated and any(name.strip() in _ONLY_REDCAP or "(choice=" in name for name in names):
+        counts = [names[: at + 1].count(name) for at, name in enumerate(names)]
+        distinct = [f"{name} ({n})" if n > 1 else name for name, n in zip(names, counts, strict=True)]
+        remark = (
+            f"an export of REDCap with labels, in which {len(repeated)} names are those of several columns "
+            f"({listed(map(quoted, repeated))}): the second is called {quoted(f'{repeated[0]} (2)')}, and so on in the "
+            "order of the file; an export with raw names has a name of its own for each field"
+        )
+        remarks = [*remarks, remark]
+    if distinct == read.names:
         return read
     frame = read.frame.set_axis(pd.Index(distinct, dtype=object), axis=1)
-    remark = (
-        f"an export of REDCap with labels, in which {len(repeated)} names are those of several columns "
-        f"({listed(map(quoted, repeated))}): the second is called {quoted(f'{repeated[0]} (2)')}, and so on in the "
-        "order of the file; an export with raw names has a name of its own for each field"
-    )
-    return replace(read, frame=frame, remarks=[*read.remarks, remark])
+    return replace(read, frame=frame, unnamed=frozenset(made.values()), remarks=remarks)

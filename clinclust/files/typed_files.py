@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from itertools import compress
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -13,8 +12,8 @@ import numpy as np
 import pandas as pd
 
 from clinclust.errors import InputError, missing_package
-from clinclust.files.cell_text import canonical_text, listed, number_of, quoted
-from clinclust.files.opening import Source, guarded, package
+from clinclust.files.cell_text import canonical_text, limited, listed, number_of, quoted
+from clinclust.files.opening import Source, guarded, naming_file, package
 from clinclust.files.text_table import TEXT, ColumnKind, ColumnNotes, TableRead, names_for_unnamed, notes_of
 
 # Read files with declared columns: parquet, and those of SPSS, Stata and SAS.
@@ -58,18 +57,9 @@ def read_parquet(source: Source) -> TableRead:
 def _frame_of_arrow(table: Any) -> pd.DataFrame:
     """Return what was read of a parquet file as a DataFrame, in which a named index is a column.
 
-    Raises InputError for lists and records in cells, and errors of pyarrow for text that is not UTF-8.
+    Columns of bytes are text, as some programs store text. InputError is raised for lists and records in cells, errors
+    of pyarrow for text that is not UTF-8.
     """
-    table = _one_value_a_cell(table)
-    table.validate(full=True)  # else text that is not UTF-8 fails later
-    # A float, for the missing values of whole numbers, would change the digits of long ones.
-    frame: pd.DataFrame = table.to_pandas(integer_object_nulls=True)
-    named = [name for name in frame.index.names if name is not None and name not in frame.columns]
-    return frame.reset_index(named) if named else frame
-
-
-def _one_value_a_cell(table: Any) -> Any:
-    """Return an Arrow table whose columns of bytes are text, as some programs store text; refuse lists and records."""
     import pyarrow
 
     unusable = []
@@ -87,7 +77,11 @@ def _one_value_a_cell(table: Any) -> Any:
             f"cells of {listed(map(quoted, unusable))} hold lists, records or bytes that are no text: store one number "
             "or text in each cell, or leave these columns out"
         )
-    return table
+    table.validate(full=True)  # else text that is not UTF-8 fails later
+    # A float, for the missing values of whole numbers, would change the digits of long ones.
+    frame: pd.DataFrame = table.to_pandas(integer_object_nulls=True)
+    named = [name for name in frame.index.names if name is not None and name not in frame.columns]
+    return frame.reset_index(named) if named else frame
 
 
 def read_statistical(source: Source, kind: str, encoding: str | None) -> TableRead:
@@ -169,6 +163,9 @@ MANY_ROWS = 2_000_000
 """Number of rows from which on a parquet file is read in partitions, its row groups."""
 
 
+_PARQUET = ("parquet file", "write it again with the program that made it")
+
+
 class Part(NamedTuple):
     """A row group of a parquet file."""
 
@@ -211,8 +208,6 @@ def table_of_parts(table: Path) -> tuple[Any, list[Part]]:
         from pyarrow import parquet
     except ImportError:
         raise missing_package(f"{table}, a table in partitions,", "'clinclust[dask]'") from None
-    from clinclust.files.cell_text import limited, listed
-
     parts, problems, empty = list[Part](), [], None
     if folders := sorted({file.parent.name for file in table.glob("*/*") if _is_parquet(file)}):
         raise InputError(
@@ -221,7 +216,7 @@ def table_of_parts(table: Path) -> tuple[Any, list[Part]]:
     files = filter(_is_parquet, table.glob("*"))
     for file in sorted(files, key=lambda one: natural_sort_key(one.name)) or [table]:
         try:
-            with _naming(file):
+            with naming_file(file), guarded(*_PARQUET):
                 about = parquet.read_metadata(file)
                 if empty is None:
                     schema = about.schema.to_arrow_schema()
@@ -245,7 +240,11 @@ def rows_of(part: Part, names: Sequence[str] | None = None) -> pd.DataFrame:
     """Return the rows of a partition, with all columns or these."""
     from pyarrow import parquet
 
-    with _naming(part.file), parquet.ParquetFile(part.file, page_checksum_verification=True) as opened:
+    with (
+        naming_file(part.file),
+        guarded(*_PARQUET),
+        parquet.ParquetFile(part.file, page_checksum_verification=True) as opened,
+    ):
         made = _names_of_unnamed(opened.schema_arrow.names)
         stored = {name: blank for blank, name in made.items()}
         columns = None if names is None else [stored.get(name, name) for name in names]
@@ -256,12 +255,3 @@ def rows_of(part: Part, names: Sequence[str] | None = None) -> pd.DataFrame:
 
 def _names_of_unnamed(names: Sequence[str]) -> dict[str, str]:
     return {names[at]: name for at, name in names_for_unnamed(names).items()}
-
-
-@contextmanager
-def _naming(file: Path) -> Iterator[None]:
-    try:
-        with guarded("parquet file", "write it again with the program that made it"):
-            yield
-    except InputError as error:
-        raise InputError(f"{file.name}: {error}") from error

@@ -18,10 +18,10 @@ the cohort.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple, get_args
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -30,10 +30,10 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from clinclust.arrays import Array, Mask
 from clinclust.errors import InputError, refuse
-from clinclust.files.cell_text import argument, listed, quote_cell, quoted
+from clinclust.files.cell_text import argument, listed, quote_cell, quoted, rows_named
 from clinclust.files.conditions import A_DAY, Cells, DateColumn, Reader, name_in_condition, text_in_condition
-from clinclust.files.dictionaries.words import MISSING_SIGNS, means_missing
-from clinclust.files.text_table import COLUMN_NOTES, ColumnNotes, add_notes, notes_of, place_of_column, rows_named
+from clinclust.files.text_table import COLUMN_NOTES, ColumnNotes, add_notes, notes_of
+from clinclust.files.words import MISSING_SIGNS, means_missing
 from clinclust.texts import did_you_mean, on_one_line
 
 # What is asked for: summaries by column, in words that a schema and an option can hold.
@@ -119,89 +119,72 @@ _TRENDS = TypeAdapter(dict[str, Trend])
 
 def read_trends(stated: object) -> Trends | None:
     """Return the trend of each column, from a dictionary as a schema has it; InputError for anything else."""
-    if stated is None:
-        return None
     try:
-        return tuple(_TRENDS.validate_python(stated).items())
+        return None if stated is None else tuple(_TRENDS.validate_python(stated).items())
     except ValidationError as error:
         places = [".".join(map(str, problem["loc"])) for problem in error.errors()]
+        names = ", ".join(name for name in Trend.__dataclass_fields__ if name != "per")
         raise InputError(
-            f"trends must be as clinclust writes them into `rows` of a schema, for each column {_FIELDS}; look at "
+            f"trends must be as clinclust writes them into `rows` of a schema, for each column {names}; look at "
             f"{listed(place or 'its type' for place in places)}, or leave them out to estimate them again"
         ) from None
 
 
-_FIELDS = ", ".join(name for name in Trend.__dataclass_fields__ if name != "per")
+class _Visits:
+    """The values of a column with their times, and the line of each subject by least squares.
 
+    They are sorted by subject, time and value, so that sums have the same bits. Lines are float64 (n_subjects,), their
+    slopes NaN without two different times.
+    """
 
-class _Visits(NamedTuple):
-    """The values of a column with their times, sorted by subject, time and value, so that sums have the same bits."""
-
-    codes: NDArray[np.intp]  # of the subject of each value
-    times: Array
-    values: Array
-    n_subjects: int
+    def __init__(self, codes: NDArray[np.intp], times: Array, values: Array) -> None:
+        complete = np.isfinite(times) & np.isfinite(values)
+        order = np.flatnonzero(complete)[np.lexsort((values[complete], times[complete], codes[complete]))]
+        self.codes, self.times, self.values = codes[order], times[order], values[order]
+        self._n_subjects = int(codes.max(initial=-1)) + 1
+        self.n = self.sum_by_subject()
+        with np.errstate(invalid="ignore", divide="ignore"):
+            self.mean_time, self.mean = (self.sum_by_subject(cells) / self.n for cells in (self.times, self.values))
+            times, values = self.times - self.mean_time[self.codes], self.values - self.mean[self.codes]
+            differs = (np.diff(self.times) > 0) & (np.diff(self.codes) == 0)
+            self.has_line = np.bincount(self.codes[1:][differs], minlength=self._n_subjects) > 0
+            slope = self.sum_by_subject(times * values) / self.sum_by_subject(times**2)
+        self.slope = np.where(self.has_line, slope, np.nan)
+        rest = values - np.where(self.has_line, slope, 0.0)[self.codes] * times
+        rest[np.abs(rest) <= 1e-12 * np.abs(self.values)] = 0.0  # rounding errors of constant values
+        self.squares = self.sum_by_subject(rest**2)  # about the line
 
     def sum_by_subject(self, terms: Array | None = None) -> Array:
         """Return the sum of a term over the values of each subject, float64 (n_subjects,); without one their number."""
-        return np.bincount(self.codes, terms, self.n_subjects).astype(np.float64)
+        return np.bincount(self.codes, terms, self._n_subjects).astype(np.float64)
 
-    def compute_moments(self, at: float, unit: float = 1.0) -> tuple[Array, Array]:
+    def compute_moments(self, values: Array, at: float, unit: float = 1.0) -> tuple[Array, Array]:
         """Return X'X, float64 (n_subjects, 2, 2), and X'y, (n_subjects, 2), where a row of X is 1 and (t - at)/unit."""
         times = (self.times - at) / unit
-        n, first, second = self.sum_by_subject(), self.sum_by_subject(times), self.sum_by_subject(times**2)
-        squares = np.stack([n, first, first, second], axis=-1).reshape(-1, 2, 2)
-        return squares, np.stack([self.sum_by_subject(self.values), self.sum_by_subject(times * self.values)], axis=-1)
-
-
-class _OwnLines(NamedTuple):
-    """The line of each subject by least squares, float64 (n_subjects,): NaN without two different times."""
-
-    n: Array
-    mean_time: Array
-    mean: Array
-    slope: Array
-    squares: Array  # the sum of squares about the line
-    exists: Mask
-
-
-def _fit_own_lines(visits: _Visits) -> _OwnLines:
-    codes, n = visits.codes, visits.sum_by_subject()
-    with np.errstate(invalid="ignore", divide="ignore"):
-        mean_time, mean = visits.sum_by_subject(visits.times) / n, visits.sum_by_subject(visits.values) / n
-        times, values = visits.times - mean_time[codes], visits.values - mean[codes]
-        differs = (np.diff(visits.times) > 0) & (np.diff(codes) == 0)
-        exists = np.bincount(codes[1:][differs], minlength=visits.n_subjects) > 0
-        slope = np.where(exists, visits.sum_by_subject(times * values) / visits.sum_by_subject(times**2), np.nan)
-        rest = values - np.where(exists, slope, 0.0)[codes] * times
-    rest[np.abs(rest) <= 1e-12 * np.abs(visits.values)] = 0.0  # rounding errors of constant values
-    return _OwnLines(n, mean_time, mean, slope, visits.sum_by_subject(rest**2), exists)
+        first, second = self.sum_by_subject(times), self.sum_by_subject(times**2)
+        squares = np.stack([self.n, first, first, second], axis=-1).reshape(-1, 2, 2)
+        return squares, np.stack([self.sum_by_subject(values), self.sum_by_subject(times * values)], axis=-1)
 
 
 def _estimate_trend(visits: _Visits, per: Literal["year"] | None) -> tuple[Trend, str]:
     """Return the trend of a column, and a remark if nothing tells change from noise. A subject must have a line."""
-    present = np.unique(visits.codes, return_inverse=True)[1]  # without subjects of whom nothing is known
-    visits = visits._replace(codes=present, n_subjects=int(present[-1]) + 1)
-    lines, unit, scale = _fit_own_lines(visits), float(visits.times.std()), float(visits.values.std()) or 1.0
-    at = _round(visits.times.mean(), unit)
-    centre = visits.values.mean()
-    standard = visits._replace(values=(visits.values - centre) / scale)
-    n_free = float((lines.n - lines.exists - (lines.n > 0)).sum())
-    remark = ""
-    if n_free == 0 or lines.squares.sum() <= 1e-12 * scale**2 * visits.values.size:
-        level_and_slope = lines.mean + lines.slope * (at - lines.mean_time), lines.slope * unit
-        levels = (np.stack(level_and_slope)[:, lines.exists] - [[centre], [0.0]]) / scale
-        beta, residual = levels.mean(axis=1), 0.0
-        covariance = np.cov(levels) if levels.shape[1] > 1 else np.zeros((2, 2))
+    unit, scale = float(visits.times.std()), float(visits.values.std()) or 1.0
+    at, centre, remark = _round(visits.times.mean(), unit), visits.values.mean(), ""
+    n_free = float((visits.n - visits.has_line - (visits.n > 0)).sum())
+    if n_free == 0 or visits.squares.sum() <= 1e-12 * scale**2 * visits.values.size:
+        levels = visits.mean + visits.slope * (at - visits.mean_time)
+        lines = np.stack([(levels - centre) / scale, visits.slope * unit / scale])[:, visits.has_line]
+        beta, residual = lines.mean(axis=1), 0.0
+        covariance = np.cov(lines) if lines.shape[1] > 1 else np.zeros((2, 2))
         if n_free == 0:
             remark = (
                 "no subject has three values or more, so that nothing tells change from noise: levels and slopes are "
                 "those of the subjects' own lines"
             )
     else:
-        beta, covariance, residual = _maximise_reml(
-            *standard.compute_moments(at, unit), float(standard.values @ standard.values)
-        )
+        values = (visits.values - centre) / scale
+        squares, products = (sums[visits.n > 0] for sums in visits.compute_moments(values, at, unit))
+        beta, covariance, residual = _maximise_reml(squares, products, float(values @ values))
     sd_mean, sd_slope = np.sqrt(np.diag(covariance).clip(0.0)).tolist()
     product = sd_mean * sd_slope
     return Trend(
@@ -230,7 +213,7 @@ def _maximise_reml(squares: Array, products: Array, sum_of_squares: float) -> tu
 
     n_free = squares[:, 0, 0].sum() - 2
 
-    def solve(theta: Array) -> tuple[float, Array, float]:
+    def solve(theta: Array) -> tuple[float, Array, float, Array]:
         root = np.array([[theta[0], 0.0], [theta[1], theta[2]]])
         mixed = squares @ root
         inner = np.eye(2) + root.T @ mixed
@@ -245,7 +228,7 @@ def _maximise_reml(squares: Array, products: Array, sum_of_squares: float) -> tu
         beta = np.linalg.solve(information, score)
         variance = (sum_of_squares - (scores * solved).sum() - beta @ score) / n_free
         deviance = n_free * np.log(variance) + np.log(determinants).sum() + np.linalg.slogdet(information)[1]
-        return float(deviance), beta, float(variance)
+        return float(deviance), beta, float(variance), root
 
     theta = np.zeros(3)
     if len(squares) > 1:  # of one subject nothing tells how subjects differ
@@ -253,8 +236,7 @@ def _maximise_reml(squares: Array, products: Array, sum_of_squares: float) -> tu
         search = partial(minimize, lambda at: solve(at)[0], method="L-BFGS-B", bounds=Bounds([0, -np.inf, 0], np.inf))
         ends = [search(x0=start, options={"ftol": 1e-14, "gtol": 1e-8}) for start in starts]
         theta = min(ends, key=lambda end: float(end.fun)).x
-    _, beta, variance = solve(theta)
-    root = np.array([[theta[0], 0.0], [theta[1], theta[2]]])
+    _, beta, variance, root = solve(theta)
     return beta, variance * root @ root.T, float(np.sqrt(variance))
 
 
@@ -263,7 +245,7 @@ def _predict_lines(visits: _Visits, trend: Trend) -> tuple[Array, Array]:
 
     The deviations are L (L'X'X L + sd^2 I)^-1 L'X'(y - X beta), which also holds for singular D = L L' and sd = 0.
     """
-    squares, products = visits.compute_moments(trend.at)
+    squares, products = visits.compute_moments(visits.values, trend.at)
     beta, root = np.array([trend.mean, trend.slope]), trend.root
     inner = root.T @ squares @ root + trend.sd_residual**2 * np.eye(2)
     inverse = np.linalg.pinv(inner, rcond=1e-13, hermitian=True)
@@ -318,8 +300,7 @@ def summarise_visits(
         codes = np.unique(cells[subjects].texts.astype(str), return_inverse=True)[1]
     if time in cells:
         try:
-            times, per, notices = _read_times(cells[time], rows, codes)
-            remarks += notices
+            times, per, remarks = _read_times(cells[time], rows, codes)
         except InputError as error:
             problems.append(error.at_command_line)
     columns: dict[str, dict[str, tuple[Array, ColumnNotes]]] = {}
@@ -331,7 +312,7 @@ def summarise_visits(
             values, notices = _read_numbers(cells[name], rows)
             if problems:  # such as those of the time: only what else is wrong is of interest
                 continue
-            visits = _sort_visits(codes, times, values)
+            visits = _Visits(codes, times, values)
             if {"mean", "slope"} & set(summaries):
                 stated = dict(trends or ()).get(name)
                 estimates[name], more = _choose_trend(cells[name].name, time, visits, stated, per)
@@ -339,13 +320,16 @@ def summarise_visits(
         except InputError as error:
             problems.append(error.at_command_line)
             continue
-        unit_of_time, trend, notes = per or cells[time].name, estimates.get(name), cells[name].notes
         remarks += notices
         columns[cells[name].name] = by_name = {}
-        for summary, result in _summarise_column(visits, summaries, trend).items():
-            new = f"{cells[name].name} {summary}"
-            by_name[new] = result[codes], _describe_summary(summary, cells[name].name, notes, unit_of_time, trend)
-            if count := int(np.isnan(result).sum()):
+        of_subjects = _summarise_column(visits, cells[name], estimates.get(name), per or cells[time].name)
+        for summary in summaries:
+            (values, label), notes, new = of_subjects[summary], cells[name].notes, f"{cells[name].name} {summary}"
+            unit = f"{notes.unit} per {per or cells[time].name}" if notes.unit and summary == "slope" else notes.unit
+            block, reason = notes.block or cells[name].name, f"the {summary} of the rows of a subject"
+            about = ColumnNotes(label, unit, notes.section, kind="number", block=block, reason=reason)
+            by_name[new] = values[codes], about
+            if count := int(np.isnan(values).sum()):
                 remarks.append(f"{quoted(new)} is missing for {count:,} subjects: it needs {SUMMARIES[summary]}")
     refuse(problems)
     dates = [cells[time].dates] if per else []
@@ -358,9 +342,9 @@ def _find_columns(
     reader: Reader, subjects: str, time: str, summarise: ByColumn, problems: list[str]
 ) -> dict[str, Cells]:
     """Return the cells of the columns that exist, by the name in use for them, and add what is wrong to `problems`."""
-    names = list(map(str, reader.read.frame.columns))
+    names = reader.read.names
     uses = [(subjects, "`one_row_per`"), (time, "`time`"), *((name, "`summarise`") for name, _ in summarise)]
-    places = [place_of_column(name, names, reader.read.places) for name, _ in uses]
+    places = [reader.read.find_column(name) for name, _ in uses]
     unknown = [f"{use}: {place}" for (_, use), place in zip(uses, places, strict=True) if isinstance(place, str)]
     if unknown:
         problems.append(f"{'; '.join(unknown)} The columns are {listed(names)}")
@@ -420,13 +404,6 @@ def _read_times(
     return times, per, notices
 
 
-def _sort_visits(codes: NDArray[np.intp], times: Array, values: Array) -> _Visits:
-    complete = np.isfinite(times) & np.isfinite(values)
-    order = np.lexsort((values[complete], times[complete], codes[complete]))
-    parts = (codes[complete][order], times[complete][order], values[complete][order])
-    return _Visits(*parts, int(codes.max(initial=-1)) + 1)
-
-
 def _choose_trend(
     name: str, time: str, visits: _Visits, stated: Trend | None, per: Literal["year"] | None
 ) -> tuple[Trend, list[str]]:
@@ -438,7 +415,7 @@ def _choose_trend(
                 f"the trend of {quoted(name)} is over {kinds[0]}, and {quoted(time)} holds {kinds[1]} here"
             )
         return stated, []
-    if not _fit_own_lines(visits).exists.any():
+    if not visits.has_line.any():
         raise InputError(
             f"no subject has {quoted(name)} at two different times, so that there is no trend: ask for last alone, or "
             "choose one row of each subject without `summarise`"
@@ -456,33 +433,18 @@ def _describe_time(trend: Trend, time: str) -> str:
     return f"{trend.at:.3g} years" if trend.per else f"{time} {trend.at:.3g}"
 
 
-def _summarise_column(visits: _Visits, summaries: Sequence[str], trend: Trend | None) -> dict[str, Array]:
-    """Return the summaries of each subject, float64 (n_subjects,), NaN where the subject has too few values."""
-    lines = _fit_own_lines(visits)
-    results: dict[str, Array] = {}
+def _summarise_column(visits: _Visits, cells: Cells, trend: Trend | None, time: str) -> dict[str, tuple[Array, str]]:
+    """Return each summary of the subjects, float64 (n_subjects,), NaN where one has too few values; and its label."""
+    label, n = cells.notes.label or cells.name, visits.n
+    results: dict[str, tuple[Array, str]] = {}
     if trend is not None:
         level, slope = _predict_lines(visits, trend)
-        results |= {"mean": np.where(lines.n > 0, level, np.nan), "slope": np.where(lines.exists, slope, np.nan)}
+        results["mean"] = np.where(n > 0, level, np.nan), f"{label} at {_describe_time(trend, time)}"
+        results["slope"] = np.where(visits.has_line, slope, np.nan), f"slope of {label} per {time}"
     with np.errstate(invalid="ignore", divide="ignore"):
-        last_time = np.full(visits.n_subjects, -np.inf)
+        last_time = np.full(n.size, -np.inf)
         np.maximum.at(last_time, visits.codes, visits.times)
         is_last = (visits.times == last_time[visits.codes]).astype(np.float64)  # the mean of several at one time
-        results["last"] = visits.sum_by_subject(is_last * visits.values) / visits.sum_by_subject(is_last)
-        results["spread"] = np.where(lines.exists & (lines.n > 2), np.sqrt(lines.squares / (lines.n - 2)), np.nan)
-    return {summary: results[summary] for summary in summaries}
-
-
-def _describe_summary(summary: str, name: str, notes: ColumnNotes, per: str, trend: Trend | None) -> ColumnNotes:
-    """Return the notes on a summary of a column; the summaries of one column are one block."""
-    label = notes.label or name
-    at = "" if trend is None else f" at {_describe_time(trend, per)}"
-    labels = {
-        "mean": f"{label}{at}",
-        "slope": f"slope of {label} per {per}",
-        "last": f"last {label}",
-        "spread": f"spread of {label} about its line",
-    }
-    unit = f"{notes.unit} per {per}" if notes.unit and summary == "slope" else notes.unit
-    reason = f"the {summary} of the rows of a subject"
-    block, section = notes.block or name, notes.section
-    return ColumnNotes(labels[summary], unit, section, kind="number", block=block, reason=reason)
+        last = visits.sum_by_subject(is_last * visits.values) / visits.sum_by_subject(is_last)
+        spread = np.where(visits.has_line & (n > 2), np.sqrt(visits.squares / (n - 2)), np.nan)
+    return results | {"last": (last, f"last {label}"), "spread": (spread, f"spread of {label} about its line")}

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from itertools import compress, count, repeat
@@ -46,63 +47,54 @@ def _read_sheet(
     `sheets` are the name of each sheet with cells and whether it is hidden; `read` reads the sheet at a place. If the
     options give the place of the table on its sheet, or are those of a codebook, the first sheet is read.
     """
+    names = [name for name, _ in sheets]
     if not sheets:
         raise InputError("the file has no sheet with cells")
-    names = [name for name, _ in sheets]
+    if asked in names:
+        return read(names.index(asked))
+    if asked is not None and asked.isascii() and asked.isdecimal() and len(asked) < 9 and 0 < int(asked) <= len(names):
+        return read(int(asked) - 1)
     if asked is not None:
-        return read(_place_of(asked, names))
-    visible = [at for at, (_, is_hidden) in enumerate(sheets) if not is_hidden]
-    first, name = (visible or [0])[0], quoted(names[(visible or [0])[0]])
+        numbered = listed(f"{number}: {name}" for number, name in enumerate(names, 1))
+        raise InputError(f"there is no sheet {quoted(asked)}.{did_you_mean(asked, names)} It has {numbered}")
+    visible = [at for at, (_, is_hidden) in enumerate(sheets) if not is_hidden] or [0]
+    first, name = visible[0], quoted(names[visible[0]])
     others = [f"{other} (hidden)" if is_hidden else other for other, is_hidden in sheets if other != names[first]]
     remark = f"read the first sheet, {name}; others are {listed(others)}: choose one by `sheet`"
     try:
-        found = read(first)
+        table = read(first)
     except InputError as error:
         if others:
             hint = f"If {name} is no table of subjects, choose another sheet by `sheet`: {listed(others)}"
             raise InputError(f"{error.at_command_line}. {hint}") from error
         raise
     is_free = options.header_row is None and options.rows is None and options.of_subjects
-    if is_free and found.frame.shape[1] <= _FEW_COLUMNS and len(found.frame) < _FEW_ROWS:
-        larger = {at: table for at in visible[1 : 1 + _MOST_READ] if (table := _larger_table(read, at)) is not None}
+    if is_free and table.frame.shape[1] <= _FEW_COLUMNS and len(table.frame) < _FEW_ROWS:
+        larger: dict[int, TableRead] = {}
+        for at in visible[1 : 1 + _MOST_READ]:
+            with suppress(InputError):
+                other = read(at)
+                if other.frame.shape[1] > _FEW_COLUMNS and len(other.frame) >= _FEW_ROWS:
+                    larger[at] = other
         if len(larger) > 1:
             raise InputError(
                 f"the first sheet, {name}, is no table of subjects, and others are: choose one by `sheet`: "
                 f"{listed(quoted(names[at]) for at in larger)}"
             )
-        for at, table in larger.items():
+        if larger:
+            ((at, table),) = larger.items()
             remark = f"read the sheet {quoted(names[at])}: the first, {name}, is no table (`sheet` reads another)"
-            found = table
-    return replace(found, remarks=[remark, *found.remarks]) if others else found
+    return replace(table, remarks=[remark, *table.remarks]) if others else table
 
 
 def _with_remarks(read: TableRead, cells: Places, hidden_rows: set[int], hidden_columns: set[int]) -> TableRead:
     """Return a table with remarks on some of its cells, and on hidden rows and columns."""
-    named = zip(read.places, read.frame.columns, strict=True)
     unseen = {
         "rows": [row for row in (read.frame.index + 2).tolist() if row in hidden_rows],
-        "columns": [column for place, column in named if place in hidden_columns],
+        "columns": [name for place, name in zip(read.places, read.names, strict=True) if place in hidden_columns],
     }
     hidden = [f"hidden {what} are read like the others ({listed(which)})" for what, which in unseen.items() if which]
     return replace(read, remarks=[*cells.sentences(), *hidden, *read.remarks])
-
-
-def _place_of(asked: str, names: Sequence[str]) -> int:
-    if asked in names:
-        return names.index(asked)
-    if asked.isascii() and asked.isdecimal() and len(asked) < 9 and 0 < int(asked) <= len(names):
-        return int(asked) - 1
-    numbered = listed(f"{number}: {name}" for number, name in enumerate(names, 1))
-    raise InputError(f"there is no sheet {quoted(asked)}.{did_you_mean(asked, names)} It has {numbered}")
-
-
-def _larger_table(read: Callable[[int], TableRead], at: int) -> TableRead | None:
-    """Return the table of a sheet that has more columns and rows than a cover; None if it is none."""
-    try:
-        found = read(at)
-    except InputError:
-        return None
-    return found if found.frame.shape[1] > _FEW_COLUMNS and len(found.frame) >= _FEW_ROWS else None
 
 
 def read_xls(source: Source, sheet: str | None, options: SheetOptions) -> TableRead:
@@ -112,36 +104,33 @@ def read_xls(source: Source, sheet: str | None, options: SheetOptions) -> TableR
         content = source.read()
         book = xlrd.open_workbook(file_contents=content, logfile=io.StringIO(), formatting_info=True, ragged_rows=True)
 
+    def text_of(cell: Any, place: str, places: Places) -> str:
+        if cell.ctype == xlrd.XL_CELL_DATE:
+            try:
+                moment = xlrd.xldate_as_datetime(cell.value, book.datemode)
+                return canonical_text(moment.time() if cell.value < 1 else moment)
+            except (ValueError, OverflowError):
+                places.add(NO_DATE, place)
+        if cell.ctype == xlrd.XL_CELL_ERROR:
+            text = str(xlrd.error_text_from_code.get(cell.value, "#N/A"))
+            places.add(ERRORS, f"{place} ({text})")
+            return text
+        value = bool(cell.value) if cell.ctype == xlrd.XL_CELL_BOOLEAN else cell.value
+        return value if isinstance(value, str) else canonical_text(value)
+
     def read(at: int) -> TableRead:
         chosen = book.sheet_by_index(at)
         places, rows = Places(), options.empty_rows()
         for number in range(1, chosen.nrows + 1):
             cells = enumerate(chosen.row(number - 1), 1)
-            rows.add(number, [_xls_text(xlrd, c, book.datemode, f"{letters_of(k)}{number}", places) for k, c in cells])
+            rows.add(number, [text_of(cell, f"{letters_of(column)}{number}", places) for column, cell in cells])
         merged = [(top + 1, left + 1, bottom, right) for top, bottom, left, right in chosen.merged_cells]
         hidden = [
             {at + 1 for at, info in infos.items() if info.hidden} for infos in (chosen.rowinfo_map, chosen.colinfo_map)
         ]
         return _with_remarks(sheet_table(rows, options, merged), places, *hidden)
 
-    return _read_sheet([(each.name, each.visibility != 0) for each in book.sheets()], sheet, options, read)
-
-
-def _xls_text(xlrd: Any, cell: Any, datemode: int, place: str, places: Places) -> str:
-    if cell.ctype == xlrd.XL_CELL_DATE:
-        try:
-            moment = xlrd.xldate_as_datetime(cell.value, datemode)
-        except (ValueError, OverflowError):
-            places.add(NO_DATE, place)
-            return canonical_text(cell.value)
-        return canonical_text(moment.time() if cell.value < 1 else moment)
-    if cell.ctype == xlrd.XL_CELL_ERROR:
-        text = str(xlrd.error_text_from_code.get(cell.value, "#N/A"))
-        places.add(ERRORS, f"{place} ({text})")
-        return text
-    if cell.ctype == xlrd.XL_CELL_BOOLEAN:
-        return str(bool(cell.value))
-    return cell.value if isinstance(cell.value, str) else canonical_text(cell.value)
+    return _read_sheet([(page.name, page.visibility != 0) for page in book.sheets()], sheet, options, read)
 
 
 # Run by a process of its own: a damaged file ends it, or fills its memory, and not the one that reads the table.
@@ -263,11 +252,11 @@ class _Archive:
     def related(self, part: str) -> dict[str, tuple[str, str]]:
         """Return the kind and the name of each part that a part is related to, by the id of the relation."""
         folder, name = posixpath.split(part)
-        found = {}
+        parts = {}
         for _, element in self.elements(posixpath.join(folder, "_rels", f"{name}.rels"), "Relationship"):
             target = posixpath.join("/", folder, element.get("Target", "").replace("\\", "/"))
-            found[element.get("Id", "")] = (element.get("Type", "").rpartition("/")[2], posixpath.normpath(target)[1:])
-        return found
+            parts[element.get("Id", "")] = (element.get("Type", "").rpartition("/")[2], posixpath.normpath(target)[1:])
+        return parts
 
 
 def _key(name: str) -> str:
@@ -295,25 +284,6 @@ def shown_by(number: str, code: str | None = None) -> Shown:
     if re.search("[dy]", positive) or ("m" in positive and not re.search("[hs]", positive)):
         return "date"
     return "time" if re.search("[hs]", positive) else "number"
-
-
-def _date_text(days: float, shown: Shown, has_1904: bool) -> str | None:
-    """Return the text of a number of days shown as a date, time or duration; None if it is none.
-
-    Days are counted from 1 January 1904, or from 1 January 1900 as day 1, with a 29 February 1900 that never was.
-    """
-    try:
-        length = datetime.timedelta(milliseconds=round(days * 86_400_000))
-        if shown == "duration":
-            return canonical_text(length)
-        if days < 0 or (not has_1904 and 60 <= days < 61):
-            return None
-        if not length.days and (shown == "time" or not has_1904):
-            return canonical_text((datetime.datetime.min + length).time())
-        first = (1904, 1, 1) if has_1904 else (1899, 12, 31) if days < 60 else (1899, 12, 30)
-        return canonical_text(datetime.datetime(*first) + length)
-    except OverflowError:
-        return None
 
 
 class Cells:
@@ -344,34 +314,50 @@ class Cells:
             return _unescaped(value)
         value = value.strip()
         try:
-            return self._number(place, value, cell.get("s", "0")) if kind == "n" else self._other(place, value, kind)
+            if kind == "n":
+                return self._number(place, value, self._shown[int(cell.get("s", "0"))])
+            if kind == "s" and value.isdecimal():
+                return self._shared[int(value)]
+            if kind == "b":
+                return _TRUTH[value]
+            if kind == "d":
+                return canonical_text(datetime.datetime.fromisoformat(value.removesuffix("Z")))
+            if kind == "e":
+                self.remarks.add(ERRORS, f"{place} ({value})")
+                return value
         except (ValueError, LookupError):
-            self.faults.add(_FAULTY, f"{place} ({quote_cell(value)})")
-            return ""
+            pass
+        self.faults.add(_FAULTY, f"{place} ({quote_cell(value)})")
+        return ""
 
-    def _number(self, place: str, value: str, style: str) -> str:
-        shown = self._shown[int(style)]
+    def _number(self, place: str, value: str, shown: Shown) -> str:
         if shown == "number" and value.isascii() and value.isdecimal() and value[0] != "0":
             return value
         if not NUMBER.fullmatch(value) or not math.isfinite(float(value)):
             raise ValueError(value)
         if shown != "number":
-            if (text := _date_text(float(value), shown, self._has_1904)) is not None:
+            if (text := self._date(float(value), shown)) is not None:
                 return text
             self.remarks.add(NO_DATE, place)
         return str(int(value)) if value.lstrip("+-").isdecimal() else canonical_text(float(value))
 
-    def _other(self, place: str, value: str, kind: str) -> str:
-        if kind == "s" and value.isdecimal():
-            return self._shared[int(value)]
-        if kind == "b":
-            return _TRUTH[value]
-        if kind == "d":
-            return canonical_text(datetime.datetime.fromisoformat(value.removesuffix("Z")))
-        if kind != "e":
-            raise ValueError(value)
-        self.remarks.add(ERRORS, f"{place} ({value})")
-        return value
+    def _date(self, days: float, shown: Shown) -> str | None:
+        """Return the text of a number of days shown as a date, time or duration; None if it is none.
+
+        Days are counted from 1 January 1904, or from 1 January 1900 as day 1, with a 29 February 1900 that never was.
+        """
+        try:
+            length = datetime.timedelta(milliseconds=round(days * 86_400_000))
+            if shown == "duration":
+                return canonical_text(length)
+            if days < 0 or (not self._has_1904 and 60 <= days < 61):
+                return None
+            if not length.days and (shown == "time" or not self._has_1904):
+                return canonical_text((datetime.datetime.min + length).time())
+            first = (1904, 1, 1) if self._has_1904 else (1899, 12, 31) if days < 60 else (1899, 12, 30)
+            return canonical_text(datetime.datetime(*first) + length)
+        except OverflowError:
+            return None
 
 
 _YES = ("1", "true", "on")
@@ -445,8 +431,8 @@ def _read_worksheet(archive: _Archive, part: str, name: str, cells: Cells, optio
             first, to = (element.get(end, "") for end in ("min", "max"))
             if _PLACE.fullmatch(first) and _PLACE.fullmatch(to):
                 hidden_columns.update(range(int(first), min(int(to), _MOST_COLUMNS) + 1))
-        elif tag == "mergeCell" and (found := _AREA.fullmatch(element.get("ref", ""))):
-            merged.append((int(found[2]), column_of(found[1]), int(found[4]), column_of(found[3])))
+        elif tag == "mergeCell" and (area := _AREA.fullmatch(element.get("ref", ""))):
+            merged.append((int(area[2]), column_of(area[1]), int(area[4]), column_of(area[3])))
     if faults := cells.faults.sentences():
         listing = "\n".join(f"  - {fault}" for fault in faults)
         raise InputError(
@@ -460,10 +446,10 @@ def _read_worksheet(archive: _Archive, part: str, name: str, cells: Cells, optio
 
 def _add_row(rows: SheetRows, row: Element, last: int, cells: Cells) -> int:
     """Add the cells of a row, and return its number, or that of the last after recording a fault."""
-    given = row.get("r", str(last + 1))
-    number = int(given) if _PLACE.fullmatch(given) else 0
+    stated = row.get("r", str(last + 1))
+    number = int(stated) if _PLACE.fullmatch(stated) else 0
     if not last < number <= _MOST_ROWS:
-        cells.faults.add(_MISPLACED, f"row {given} after row {last}")
+        cells.faults.add(_MISPLACED, f"row {stated} after row {last}")
         return last
     texts: list[str] = []
     column = 0
@@ -471,7 +457,7 @@ def _add_row(rows: SheetRows, row: Element, last: int, cells: Cells) -> int:
         if local(cell.tag) != "c":
             continue
         place = cell.get("r") or f"{letters_of(column + 1)}{number}"
-        at = _column(place.removesuffix(given))
+        at = _column(place.removesuffix(stated))
         if not column < at <= _MOST_COLUMNS:
             cells.faults.add(_MISPLACED, place)
             continue

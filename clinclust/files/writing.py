@@ -35,9 +35,12 @@ def plain_sentence(error: OSError, path: object = None, doing: str = "used") -> 
     """Return the message of an error of the operating system as a sentence: ``FILE cannot be used: MEANING``."""
     if _is_sentence(error):
         return str(error)
-    name = path if path is not None else error.filename
+    path = path if path is not None else error.filename
     meaning = _MEANINGS.get(error.errno) or error.strerror or os.strerror(error.errno or 0)
-    return meaning if name is None else f"{_shown(name)} cannot be {doing}: {meaning}"
+    name = on_one_line(os.fsdecode(path) if isinstance(path, bytes) else str(path))
+    name = _IN_A_PRIVATE_FOLDER.sub("", name)
+    name = name if len(name) <= _LONGEST_PATH else f"{name[: _LONGEST_PATH // 2]}...{name[-_LONGEST_PATH // 2 :]}"
+    return meaning if path is None else f"{name} cannot be {doing}: {meaning}"
 
 
 def plain_error(error: OSError, path: object, doing: str) -> OSError:
@@ -63,11 +66,6 @@ def naming(path: Path, instead_of: Path | None = None) -> Iterator[None]:
 def _is_sentence(error: OSError) -> bool:
     """Return whether an error has a message of this package and not of the system."""
     return error.errno is None or (error.strerror is None and error.filename is None)
-
-
-def _shown(name: object) -> str:
-    text = _IN_A_PRIVATE_FOLDER.sub("", on_one_line(os.fsdecode(name) if isinstance(name, bytes) else str(name)))
-    return text if len(text) <= _LONGEST_PATH else f"{text[: _LONGEST_PATH // 2]}...{text[-_LONGEST_PATH // 2 :]}"
 
 
 _REPLACED = ".replaced"  # the part of a private folder that holds the replaced files until all have moved
@@ -156,12 +154,10 @@ def _check_file(path: Path) -> None:
 
 
 def _refuse_impossible_name(path: Path) -> None:
-    try:
-        possible = b"\x00" not in os.fsencode(path)
-    except UnicodeEncodeError:
-        possible = False
-    if not possible:
-        raise InputError(f"{str(path)!r} cannot be the name of a file or folder here; choose another name")
+    with suppress(UnicodeEncodeError):
+        if b"\x00" not in os.fsencode(path):
+            return
+    raise InputError(f"{str(path)!r} cannot be the name of a file or folder here; choose another name")
 
 
 class _NotPutBackError(OSError):
@@ -244,6 +240,7 @@ MANIFEST = "manifest.json"
 
 _FORMAT = 1
 _SHA256 = re.compile("[0-9a-f]{64}")
+_LONGEST_NAME = 255  # of most file systems
 _SEPARATOR_OR_CONTROL = re.compile(r"[/\\:\x00-\x1f\x7f]")
 _REPAIR = "write the folder again with `clinclust fit`, or save the model again"
 
@@ -261,12 +258,22 @@ def read_manifest(folder: Path) -> dict[str, str]:
     if not path.is_file():
         raise InputError(f"{path} is missing, so the files of {folder} may not belong together; {_REPAIR}")
     try:
-        sha256s = _sha256s_in(json.loads(path.read_bytes()))
-    except (ValueError, RecursionError):
-        sha256s = None
-    if sha256s is None:
+        content: Any = json.loads(path.read_bytes())
+        sha256s: dict[str, str] = content["sha256"]
+        is_sound = content == {"clinclust_manifest": _FORMAT, "sha256": sha256s}
+        is_sound &= type(content["clinclust_manifest"]) is int
+        is_sound &= all(_SHA256.fullmatch(sha256) and _is_plain(name) for name, sha256 in sha256s.items())
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):  # of another structure
+        is_sound = False
+    if not is_sound:
         raise InputError(f"{path} is damaged: it does not list the files of {folder} with their SHA-256; {_REPAIR}")
     return sha256s
+
+
+def _is_plain(name: str) -> bool:
+    """Return whether this is the name of a file in the folder itself, on every system."""
+    is_plain = name not in ("", ".", "..", MANIFEST) and not _SEPARATOR_OR_CONTROL.search(name)
+    return is_plain and len(name) <= _LONGEST_NAME
 
 
 def changed_files(folder: Path, sha256s: Mapping[str, str]) -> list[str]:
@@ -279,19 +286,3 @@ def changed_files(folder: Path, sha256s: Mapping[str, str]) -> list[str]:
 def _sha256_of(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _sha256s_in(content: Any) -> dict[str, str] | None:
-    sha256s = content.get("sha256") if isinstance(content, dict) else None
-    if not isinstance(sha256s, dict) or {**content, "sha256": 0} != {"clinclust_manifest": _FORMAT, "sha256": 0}:
-        return None
-    sound = all(
-        _is_plain_name(name) and name != MANIFEST and isinstance(sha256, str) and _SHA256.fullmatch(sha256)
-        for name, sha256 in sha256s.items()
-    )
-    return sha256s if sound and type(content["clinclust_manifest"]) is int else None
-
-
-def _is_plain_name(name: str) -> bool:
-    """Return whether this is the name of a file in the folder itself, on every system."""
-    return name not in ("", ".", "..") and not _SEPARATOR_OR_CONTROL.search(name) and len(name) <= 255

@@ -4,7 +4,7 @@ import json
 
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clinclust.errors import InputError
@@ -31,6 +31,7 @@ some_notes = st.builds(
 )
 
 
+@settings(max_examples=20)
 @given(some_notes)
 def test_notes_are_what_their_json_says(notes):
     assert ColumnNotes.from_dict(json.loads(json.dumps(notes.as_dict()))) == notes

