@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import datetime
 import re
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from operator import and_, eq, ge, gt, le, lt, or_
@@ -70,33 +72,33 @@ def date_column(texts: NDArray[np.object_], present: NDArray[np.bool_], order: D
     nothing.
     """
     distinct = list(dict.fromkeys(texts[present].tolist()))
-    year_last = [match for text in distinct if (match := _YEAR_LAST.fullmatch(text)) is not None]
+    year_last = [found for text in distinct if (found := _YEAR_LAST.fullmatch(text)) is not None]
     orders = DATE_ORDERS if order is None else (order,)
-    moments = {way: {text: _moment(text, way) for text in distinct} for way in orders}
-    faults = {way: next((text for text in distinct if np.isnan(moments[way][text])), None) for way in orders}
-    fitting = [way for way in orders if faults[way] is None]
+    known = {each: {text: _moment(text, each) for text in distinct} for each in orders}
+    faults = {each: next((text for text in distinct if np.isnan(known[each][text])), None) for each in orders}
+    fitting = [each for each in orders if faults[each] is None]
     if not fitting:
         wrong = dict.fromkeys(quote_cell(text) for text in faults.values() if text is not None)
         return (
             f"holds {' and '.join(wrong)}: not all cells are dates {'in one order' if order is None else order}, with "
             "a year of four digits; write them as year-month-day"
         )
-    unclear = next((match[0] for match in year_last if match["mark"] != "."), None)
+    unclear = next((found[0] for found in year_last if found["mark"] != "."), None)
     if len(fitting) > 1 and unclear is not None:
         return (
             f"holds {quote_cell(unclear)}, and no date in it tells whether the day or the month comes first: say "
             "dates='day-first' or dates='month-first'"
         )
-    cells = [moments[fitting[0]][text] if here else np.nan for text, here in zip(texts, present, strict=True)]
+    cells = [known[fitting[0]][text] if here else np.nan for text, here in zip(texts, present, strict=True)]
     was_derived = order is None and len(fitting) == 1
     return DateColumn(np.array(cells, dtype=np.float64), fitting[0] if year_last else None, was_derived)
 
 
 def _moment(text: str, order: DateOrder) -> float:
-    match = _YEAR_FIRST.fullmatch(text) or _YEAR_LAST.fullmatch(text)
-    if match is None:
+    found = _YEAR_FIRST.fullmatch(text) or _YEAR_LAST.fullmatch(text)
+    if found is None:
         return np.nan
-    part = match.groupdict()
+    part = found.groupdict()
     if "one" in part:
         part["day"], part["month"] = (part["one"], part["two"])[:: -1 if order == "month-first" else 1]
     try:
@@ -118,10 +120,12 @@ _LONGEST_NAME = 200
 _PLAIN_NAME = re.compile(r"[^\W\d]\w*")
 """The names that a condition reads without backticks; Python's identifiers may hold more, such as a middle dot."""
 _TOKEN = re.compile(
-    r"\s*(?:(?P<comma>[+-]?[0-9]+,[0-9]+(?![\w.,]))|(?P<number>[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![\w.]))"
-    r"|`(?P<name>[^`]*)`|'(?P<text>[^']*)'|\"(?P<quoted>[^\"]*)\"|(?P<word>[^\W\d][\w.]*)|(?P<sign>==|!=|<>|<=|>=|[=<>(),\[\]])|$)"
+    r"\s*(?:(?P<number>[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![\w.]))|`(?P<name>[^`]*)`"
+    r"|'(?P<text>[^']*)'|\"(?P<quoted>[^\"]*)\"|(?P<word>[^\W\d][\w.]*)|(?P<sign>==|!=|<>|<=|>=|[=<>(),\[\]])|$)"
 )
+_DECIMALS = re.compile(r",[0-9]+(?![\w.,])")
 _SIGNS = {"==": "==", "=": "==", "!=": "!=", "<>": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
+_SIGN_OF = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 IS_MISSING = "is missing"
 WORDS = ("and", "or", "not", "in", "is", "missing")
@@ -165,110 +169,107 @@ class Joined:
 Condition = Comparison | Not | Joined
 
 
-_KINDS = {"quoted": "text", "word": "name", "comma": "number"}
+# Which tokens may follow each other, and where they lead. A value is a name, a text or a number, and a sign compares. A
+# condition is in "start" before each comparison, and may end in "right" and "done".
+_GRAMMAR: dict[str, dict[str, str]] = {
+    "start": {"value": "left", "not": "start", "(": "start"},
+    "left": {"sign": "sign", "in": "list", "not": "not in", "is": "is"},
+    "sign": {"value": "right"},
+    "right": {"sign": "sign", "and": "start", "or": "start", ")": "done", "": "end"},
+    "not in": {"in": "list"},
+    "list": {"(": "item", "[": "item"},
+    "item": {"value": "more"},
+    "more": {",": "item", ")": "done", "]": "done"},
+    "is": {"not": "is not", "missing": "done"},
+    "is not": {"missing": "done"},
+    "done": {"and": "start", "or": "start", ")": "done", "": "end"},
+}
+_KINDS = {"quoted": "text", "word": "name"}
+_OPENED_BY = {")": "(", "]": "[", "": ""}
 
 
 def parsed(text: str) -> Condition:
-    """Return the condition that a text means; InputError, which shows the place that is wrong, if it is none."""
+    """Return the condition that a text means; InputError, which shows the place that is wrong, if it is none.
+
+    Python's own parser gives the order of `and`, `or` and `not`. It sees names of operands and words of the grammar
+    alone, and what it returns is read, never run.
+    """
     if len(text) > _LONGEST:
         raise InputError(f"`where` has {len(text):,} characters; at most {_LONGEST:,} are read")
-    parser = _Parser(text)
-    condition = parser.read_joined("or")
-    parser.expect("")
-    return condition
+    source, operands = _write_as_python(text)
+    try:
+        return _read_tree(ast.parse(source, mode="eval").body, operands)
+    except (RecursionError, MemoryError):
+        raise _too_deep() from None
 
 
-class _Parser:
-    """Reads a condition from left to right: comparisons, joined by `and` before `or`."""
-
-    def __init__(self, text: str) -> None:
-        self._text, self._depth = text, 0
-        self._look_at(0)
-
-    def _look_at(self, at: int) -> None:
-        """Look at the token after a place: a value, a sign, a word of the language, or nothing at the end."""
-        self._at, self._token = at, _TOKEN.match(self._text, at)
-        word = self._token[0].strip().casefold() if self._token else "?"
-        is_value = self._token is not None and self._token.lastgroup not in (None, "sign") and word not in WORDS
-        self._key = "value" if is_value else _SIGNS.get(word, word)
-
-    def _take(self, *keys: str) -> str | None:
-        """Return the token that is looked at, and go on to the next, if it is one of these."""
-        if self._key not in keys or self._token is None:
-            return None
-        key = self._key
-        self._look_at(self._token.end())
-        return key
-
-    def expect(self, *keys: str) -> str:
-        """Return the token that must be one of these, and go on to the next."""
-        key = self._take(*keys)
-        if key is None:
-            place = f"at {quoted(rest[:20])}" if (rest := self._text[self._at :].strip()) else "at its end"
+def _write_as_python(text: str) -> tuple[str, dict[str, Operand]]:
+    """Return a condition in Python, and its operands by name: ``_1 == _2`` for ```Age at visit` = '65'``."""
+    operands, words = {"None": Operand("number", "missing")}, list[str]()
+    state, at, brackets = "start", 0, ""
+    while state != "end":
+        token = _TOKEN.match(text, at)
+        word = token[0].strip().casefold() if token else "?"
+        is_value = token is not None and token.lastgroup not in (None, "sign") and word not in WORDS
+        key = "value" if is_value else "sign" if word in _SIGNS else word
+        if token is None or key not in _GRAMMAR[state] or _OPENED_BY.get(key, brackets[-1:]) != brackets[-1:]:
+            place = f"at {quoted(rest[:20])}" if (rest := text[at:].strip()) else "at its end"
             raise InputError(
-                f"`where` cannot be understood {place}, after {quoted(self._text[: self._at][-40:])}: write columns, "
-                "signs and values such as visit in ('baseline', 'month 6') and 18 <= `Age at visit` < 65; texts and "
-                "dates are in quotes, names with spaces in backticks"
+                f"`where` cannot be understood {place}, after {quoted(text[:at][-40:])}: write columns, signs and "
+                "values such as visit in ('baseline', 'month 6') and 18 <= `Age at visit` < 65; texts and dates are in "
+                "quotes, names with spaces in backticks"
             )
-        return key
-
-    def read_joined(self, word: str) -> Condition:
-        """Return conditions that are joined by a word: by `or`, each of them perhaps joined by `and`."""
-        parts = [self.read_joined("and") if word == "or" else self._read_single()]
-        while self._take(word):
-            parts.append(self.read_joined("and") if word == "or" else self._read_single())
-        return parts[0] if len(parts) == 1 else Joined(word, tuple(parts))
-
-    def _read_single(self) -> Condition:
-        opening = self._take("not", "(")
-        if opening is None:
-            return self._read_comparison()
-        self._depth += 1
-        if self._depth > _DEEPEST:
-            raise InputError(f"`where` has more than {_DEEPEST} 'not' or parentheses inside each other")
-        condition = Not(self._read_single()) if opening == "not" else self.read_joined("or")
-        if opening == "(":
-            self.expect(")")
-        self._depth -= 1
-        return condition
-
-    def _read_comparison(self) -> Condition:
-        left = self._read_operand()
-        sign = self.expect("in", "not", "is", *_SIGNS)
-        if sign in _SIGNS:
-            chain = [_compare(left, sign, right := self._read_operand())]
-            while following := self._take(*_SIGNS):
-                left = right
-                chain.append(_compare(left, following, right := self._read_operand()))
-            return chain[0] if len(chain) == 1 else Joined("and", tuple(chain))
-        if sign == "is":
-            is_opposite = self._take("not") is not None
-            self.expect("missing")
-            condition: Condition = _compare(left, IS_MISSING, Operand("number", "missing"))
+        at, group = token.end(), str(token.lastgroup)
+        brackets = brackets + key if key in ("(", "[") else brackets[:-1] if key in (")", "]") else brackets
+        if len(brackets) > _DEEPEST:
+            raise _too_deep()
+        if is_value:
+            decimals = _DECIMALS.match(text, at) if token["number"] and word.lstrip("+-").isdecimal() else None
+            value, apart = token[group], decimals[0][1:] if decimals else ""
+            if decimals and state != "item":  # 5,2 is a number with a decimal comma
+                value, apart, at = value + decimals[0], "", decimals.end()
+            key_of_value = f"_{len(operands)}"
+            operands[key_of_value] = Operand(_KINDS.get(group, group), value, apart)
+            words.append(key_of_value)
+        elif state in ("list", "more"):
+            words.append({"(": "[", ")": "]"}.get(key, key))
         else:
-            is_opposite = sign == "not"
-            if is_opposite:
-                self.expect("in")
-            closing = ")" if self.expect("(", "[") == "(" else "]"
-            values, following = list[Operand](), ","
-            while following == ",":
-                value = self._read_operand()
-                whole, _, decimals = value.text.partition(",") if value.kind == "number" else (value.text, "", "")
-                values.append(replace(value, text=whole, decimals=decimals))
-                values += [Operand("number", decimals)] if decimals else []
-                following = self.expect(",", closing)
-            condition = Joined("or", tuple(_compare(left, "==", value) for value in values))
-        return Not(condition) if is_opposite else condition
-
-    def _read_operand(self) -> Operand:
-        token = self._token
-        self.expect("value")
-        assert token is not None
-        kind = str(token.lastgroup)
-        return Operand(_KINDS.get(kind, kind), token[kind])
+            words.append("None" if key == "missing" else _SIGNS.get(word, key))
+        state = _GRAMMAR[state][key]
+    return " ".join(words), operands
 
 
-def _compare(left: Operand, sign: str, right: Operand) -> Comparison:
+def _too_deep() -> InputError:
+    return InputError(f"`where` has more than {_DEEPEST} 'not' or parentheses inside each other")
+
+
+def _read_tree(node: ast.expr, operands: Mapping[str, Operand], depth: int = 0) -> Condition:
+    """Return the condition of a part of the tree; ValueError for what the grammar does not write."""
+
+    def compare(left: ast.expr, sign: str, right: ast.expr) -> Comparison:
+        return _comparison(operands[ast.unparse(left)], sign, operands[ast.unparse(right)])
+
+    if depth > _DEEPEST:
+        raise _too_deep()
+    match node:
+        case ast.BoolOp(op, values):
+            word = "and" if isinstance(op, ast.And) else "or"
+            return Joined(word, tuple(_read_tree(value, operands, depth + 1) for value in values))
+        case ast.UnaryOp(ast.Not(), part):
+            return Not(_read_tree(part, operands, depth + 1))
+        case ast.Compare(left, [ast.Is() | ast.IsNot() as op], [right]):
+            condition: Condition = compare(left, IS_MISSING, right)
+        case ast.Compare(left, [ast.In() | ast.NotIn() as op], [ast.List(values)]):
+            condition = Joined("or", tuple(compare(left, "==", value) for value in values))
+        case ast.Compare(left, [op, *_] as ops, values):
+            chain = tuple(map(compare, [left, *values], [_SIGN_OF[type(each)] for each in ops], values))
+            condition = chain[0] if len(chain) == 1 else Joined("and", chain)
+        case _:
+            raise ValueError(ast.dump(node))
+    return Not(condition) if isinstance(op, ast.IsNot | ast.NotIn) else condition
+
+
+def _comparison(left: Operand, sign: str, right: Operand) -> Comparison:
     if (left.kind == "name") == (right.kind == "name"):
         raise InputError(
             f"`where` compares {left.kind} {quoted(left.text)} with {right.kind} {quoted(right.text)}: give one column "
@@ -350,7 +351,7 @@ class Cells:
         self.texts = np.array(texts, dtype=object)
         self.missing = missing | np.array([text in codes for text in texts], dtype=bool)
         self.name = str(read.frame.columns[place])
-        self.number = read.numbers[place]
+        self.number = read.places[place] if read.places else place + 1
 
     @cached_property
     def counts(self) -> Counter[str]:
@@ -366,17 +367,19 @@ class Cells:
                 f"the comma in {quoted(self.name)} ({quote_cell(example)}) may be a decimal mark or keep thousands "
                 "apart: say decimal=',' or decimal='.'"
             )
-        known: dict[str, tuple[float, float]] = {}
-        for text, parts in self._parts.items():
-            limit, number = set(parts.limit), self._number(parts.number, self.marks)
-            end = -np.inf if limit & {"<", "≤"} else np.inf
-            if limit and not limit & {"=", "≤", "≥"}:
-                number = float(np.nextafter(number, end))
-            if not np.isnan(number):
-                known[text] = (number, number) if not limit else (end, number) if end < 0 else (number, end)
+        known = {text: self._bounds(parts) for text, parts in self._parts.items()}
         bounds = [known.get(text, (np.nan, np.nan)) for text in self.texts.tolist()]
-        lows, highs = np.array(bounds, dtype=np.float64).reshape(-1, 2).T
-        return lows, highs
+        low, high = np.array(bounds, dtype=np.float64).reshape(-1, 2).T
+        return low, high
+
+    def _bounds(self, parts: WrittenNumber) -> tuple[float, float]:
+        number = self._number(parts.number, self.marks)
+        if not parts.limit or np.isnan(number):
+            return number, number
+        end = -np.inf if {"<", "≤"} & set(parts.limit) else np.inf
+        if not {"=", "≤", "≥"} & set(parts.limit):
+            number = float(np.nextafter(number, end))
+        return (end, number) if end < 0 else (number, end)
 
     @cached_property
     def are_words(self) -> NDArray[np.bool_]:
@@ -414,7 +417,8 @@ class Cells:
     @cached_property
     def _parts(self) -> dict[str, WrittenNumber]:
         """The parts of the texts that are a number, or a limit and a number, and nothing else."""
-        return {text: parts for text in self.counts if (parts := parts_of(text)) is not None and not parts.unit}
+        found = {text: parts_of(text) for text in self.counts}
+        return {text: parts for text, parts in found.items() if parts is not None and not parts.unit}
 
     @cached_property
     def marks(self) -> Marks:
@@ -521,17 +525,11 @@ class Matching:
 
     def remarks(self) -> list[str]:
         """Return how numbers and dates were read, what no row meets, and how many rows are left out unknown."""
-        said, unmet = list(self._remarks), dict[tuple[Cells, str], list[str]]()
+        unmet: dict[tuple[Cells, str], list[str]] = {}
         for asked, cells, met, _ in self._parts:
             if not met.any():
                 unmet.setdefault((cells, asked.sign), []).append(asked.value.text)
-        for (cells, sign), texts in unmet.items():  # many levels are not shown: they may name subjects
-            n_levels = len(cells.counts)
-            levels = list(cells.counts) if n_levels <= _FEW_LEVELS else []
-            held = listed(map(quote_cell, levels)) or (f"{n_levels:,} different values" if n_levels else "no value")
-            hint = next((show_cells(hint) for text in texts if (hint := did_you_mean(text, levels))), "")
-            unmet_by = f"{quoted(cells.name)} {sign} {listed(map(quoted, texts))} is met by no row ({held}).{hint}"
-            said.append(unmet_by.rstrip("."))
+        said = [*self._remarks, *(_unmet(cells, sign, texts) for (cells, sign), texts in unmet.items())]
         names = [quoted(cells.name) for _, cells, _, unknown in self._parts if (unknown & self.unknown).any()]
         if names:
             said.append(
@@ -540,6 +538,15 @@ class Matching:
                 "with an empty cell, add `or ... is missing`"
             )
         return list(dict.fromkeys(said))
+
+
+def _unmet(cells: Cells, sign: str, texts: Sequence[str]) -> str:
+    """Return that no row meets a comparison, and the levels of the column; many values may name subjects."""
+    count = len(cells.counts)
+    levels = list(cells.counts) if count <= _FEW_LEVELS else []
+    held = listed(map(quote_cell, levels)) or (f"{count:,} different values" if count else "no value")
+    hint = next((show_cells(hint) for text in texts if (hint := did_you_mean(text, levels))), "")
+    return f"{quoted(cells.name)} {sign} {listed(map(quoted, texts))} is met by no row ({held}).{hint}".rstrip(".")
 
 
 def _met(low: NDArray[np.float64], high: NDArray[np.float64], sign: str, asked: float) -> tuple[Mask, Mask]:
