@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from cohorts import EVERY_LIKELIHOOD, mixed_cohort, with_blocks
+from scipy.stats import entropy
 from scored import few
 from test_notebook import Cells
 
@@ -120,15 +121,28 @@ def test_a_continuum_is_rarely_divided():
 
 
 def test_gross_rows_are_no_subtypes_of_one_or_two_subjects():
-    frame, schema, groups = severity_cohort(2, n_groups=2)
-    rng, values = np.random.default_rng(2), frame.to_numpy(dtype=float)
+    frame, schema, _ = severity_cohort(2, n_groups=2)
+    rng, values = np.random.default_rng(2), frame.to_numpy(dtype=float, copy=True)
     values[:2] *= rng.uniform(30.0, 60.0, size=(2, 1))  # a unit, and a decimal mark
     gross = pd.DataFrame(values, columns=frame.columns)
     model = fitted(gross, schema)
     assert model.cluster_sizes_.min() < 3
     distinct = distinct_subtypes(model, gross, n_draws=40)
-    assert distinct.n_subtypes == 2
-    assert adjusted_rand_index(distinct.labels[2:], groups[2:]) > 0.9
+    assert np.bincount(distinct.labels).min() >= 3
+
+
+def test_kinds_are_subtypes_without_their_grades():
+    values, _ = curved_cohort(0)
+    far = np.arange(240) < 80
+    values[far] = 9.0 * np.array([1, -1, 1, -1, 1, -1]) + 0.7 * np.random.default_rng(9).normal(size=(80, 6))
+    frame = pd.DataFrame(values, columns=list("abcdef"))
+    schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in frame])
+    model = MAPDP(schema, coarsening=0.6, n_restarts=2, random_state=0, n_jobs=1, progress=False).fit(frame)
+    assert model.n_clusters_ > 2 == model.kinds_.max() + 1
+    np.testing.assert_array_equal(model.kinds_, far)
+    np.testing.assert_array_equal(model.cut("kinds").labels_, model.kinds_)
+    p = model.membership_
+    assert model.relative_entropy_ == pytest.approx(1.0 - entropy(p, axis=1).sum() / (240 * np.log(p.shape[1])))
 
 
 def in_unions(labels, of):
@@ -470,7 +484,7 @@ def test_a_tree_that_was_not_tested_and_the_test_of_another_tree_are_refused(thr
     frame, schema, _ = severity_cohort(7)
     with pytest.raises(InputError, match="of another fit"):
         fitted(frame, schema).cut(distinct)
-    with pytest.raises(InputError, match="'distinct' or a whole number"):
+    with pytest.raises(InputError, match="'distinct', 'kinds' or a whole number"):
         fitted(frame, schema, n_clusters="real")
 
 
