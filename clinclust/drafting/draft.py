@@ -21,15 +21,16 @@ from clinclust.drafting.propose import proposed
 from clinclust.drafting.redundancy import applied, redundancies
 from clinclust.drafting.roles import assign_roles, rise_together
 from clinclust.errors import CohortError, CohortWarning, SchemaError
+from clinclust.files.cell_text import shortened
 from clinclust.files.dictionaries import notes_without_dictionary
 from clinclust.files.names import name_words
 from clinclust.files.row_choice import rows_taken
 from clinclust.files.text_table import ColumnNotes, notes_of, refuse_many_columns
 from clinclust.progress import SILENT, Progress
 from clinclust.roles import NEEDS_LIKELIHOOD
-from clinclust.schema.feature import Feature, block_key
-from clinclust.schema.feature_schema import FeatureSchema
-from clinclust.schema.reading import text_cells
+from clinclust.schema.feature import WRITE_LIKELIHOOD, Feature
+from clinclust.schema.feature_schema import FeatureSchema, role_problems
+from clinclust.schema.reading import block_key, text_cells
 from clinclust.schema.validation import (
     Failure,
     Parts,
@@ -41,7 +42,6 @@ from clinclust.schema.validation import (
     refuse_unusable,
     validate,
 )
-from clinclust.schema.yaml_files import WRITE_LIKELIHOOD, needs_likelihood, role_problems
 
 # Propose a feature schema for a table, with a reason for each feature.
 
@@ -67,8 +67,8 @@ def with_wanted_roles(schema: FeatureSchema, frame: pd.DataFrame, roles: Mapping
                 feature = Feature(**{**kept, **drafted.fields, "name": name, "role": role})
                 comments[name] = f"drafted by its values; {drafted.comment()}"
             else:
-                need = needs_likelihood(name, role)
-                problems.append(f"{need}, and its values give none ({drafted.reason}): {WRITE_LIKELIHOOD}")
+                lacks = f"role {role} needs a likelihood, and its values give none ({drafted.reason})"
+                problems.append(f"{shortened(name)}: {lacks}: {WRITE_LIKELIHOOD}")
         features.append(feature)
     if problems:
         raise SchemaError(problems)

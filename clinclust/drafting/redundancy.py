@@ -17,8 +17,9 @@ from clinclust.data import data
 from clinclust.drafting.column import Look
 from clinclust.files.cell_text import limited, listed, shortened
 from clinclust.graded import mid_ranks, paired_moments
-from clinclust.schema.feature import Feature, block_key
+from clinclust.schema.feature import Feature
 from clinclust.schema.feature_schema import FeatureSchema
+from clinclust.schema.reading import block_key
 
 if TYPE_CHECKING:
     import pandas as pd

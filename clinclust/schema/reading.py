@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -26,8 +26,7 @@ from clinclust.files.cell_text import (
 )
 from clinclust.files.number_notation import BEYOND_A_LIMIT, number_as_written, with_plain_spaces
 from clinclust.files.row_choice import RowChoice
-from clinclust.schema.feature import TWICE, Feature, problems_among, problems_of_settings, rows_of
-from clinclust.schema.field_types import codes, text
+from clinclust.schema.feature import Feature, FeatureError, check_text, read_codes
 from clinclust.texts import did_you_mean
 
 # The expectations of a feature for the cells of its column, in words and numbers.
@@ -362,9 +361,12 @@ def _censored(number: float, *, is_upper: bool, feature: Feature) -> float | Non
     return math.floor(number / 2.0) if feature.traits.is_whole else number / 2.0
 
 
-# What a feature schema holds: the features in order, and what is said of the whole table.
+# What a feature schema holds: the features in order, and the settings of the whole table.
 
 LOOK = "LOOK: "  # begins the lines of a comment that a person should decide
+FORMAT_VERSION = 1
+OTHER_COLUMNS = ("error", "ignore")
+_TWICE = "two features have this name"
 
 
 @dataclass(frozen=True)
@@ -386,27 +388,26 @@ class PanderaExtras:
         parsers = {name: parsers for name, parsers in self.parsers.items() if name in names}
         return PanderaExtras(checks, parsers, [name for name in self.unique if name in names])
 
-    def described(self) -> str:
-        """Return the requirements by name, one line each, for the fingerprint."""
-        return "\n".join(f"{name}: {asked}" for name, asked in self._asked())
-
-    def refuse_yaml(self) -> None:
-        """Raise SchemaError if there are any requirements, which YAML cannot hold."""
-        problems = [
-            f"{name}: {asked} of the pandera schema cannot be written as YAML; keep the schema as pandera "
-            "code, or remove it there (`levels`, `minimum` and `maximum` may say the same)"
-            for name, asked in self._asked()
-        ]
-        if problems:
-            raise SchemaError(problems)
-
-    def _asked(self) -> list[tuple[str, str]]:
+    def described(self) -> list[str]:
+        """Return the requirements, each with the name of its column."""
+        kinds = {"check": self.checks, "parser": self.parsers}
         asked = [
-            (name, f"the check {check.error or check.name}") for name, all_ in self.checks.items() for check in all_
+            f"{name}: the {kind} {getattr(part, 'error', None) or part.name}"
+            for kind, by_column in kinds.items()
+            for name, parts in by_column.items()
+            for part in parts
         ]
-        asked += [(name, f"the parser {parser.name}") for name, all_ in self.parsers.items() for parser in all_]
-        asked += [(name, "unique=True") for name in self.unique]
-        return asked + [("the table", f"{key}={value}") for key, value in self.frame.items()]
+        asked += [f"{name}: unique=True" for name in self.unique]
+        return asked + [f"the table: {key}={value}" for key, value in self.frame.items()]
+
+    def refuse_files(self) -> None:
+        """Raise SchemaError if there are any requirements, which no file of a schema can hold."""
+        if requirements := self.described():
+            repair = (
+                "of the pandera schema cannot be written as YAML or Excel; keep the schema as pandera code, or remove "
+                "it there (`levels`, `minimum` and `maximum` may say the same)"
+            )
+            raise SchemaError([f"{requirement} {repair}" for requirement in requirements])
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -435,21 +436,22 @@ class SchemaContent:
         if isinstance(features, str) or not isinstance(features, Iterable):
             raise SchemaError(f"features must be a list of Feature, not {type(features).__name__}")
         features = tuple(features)
+        problems: list[str] = []
         settings = {"title": title, "missing_codes": missing_codes, "other_columns": other_columns, "rows": rows}
-        problems = problems_of_settings(settings)
-        of_table = () if any(problem.startswith("missing_codes:") for problem in problems) else codes(missing_codes)
-        problems += _problems(features, of_table)
+        values = _read_settings(settings, lambda key, sentence: problems.append(f"{key}: {sentence}"))
+        strangers = [stranger for stranger in features if not isinstance(stranger, Feature)]
+        if strangers or not features:
+            problems += [f"features: must be Feature objects, not {quoted(stranger)}" for stranger in strangers[:5]]
+            problems += [] if features else ["features: there are no features"]
+        else:
+            times = Counter(feature.name for feature in features)
+            problems += [f"{shortened(name)}: {_TWICE}" for name, n in times.items() for _ in range(n - 1)]
+            among = _find_problems_among(features, values["missing_codes"])
+            problems += [f"{shortened(feature.name)}: {sentence}" for feature, sentence in among]
         if problems:
             raise SchemaError(problems)
-        self.__dict__.update(
-            features=features,
-            title=None if title is None else text(title),
-            missing_codes=of_table,
-            other_columns=other_columns,
-            rows=rows_of(rows),
-            extras=extras or PanderaExtras(),
-            comments=dict(comments or {}),
-        )
+        extras, comments = extras or PanderaExtras(), dict(comments or {})
+        self.__dict__.update(values, features=features, extras=extras, comments=comments)
 
     @cached_property
     def _by_name(self) -> dict[str, Feature]:
@@ -514,12 +516,136 @@ class SchemaContent:
         return self._by_name[name]
 
 
-def _problems(features: tuple[Feature, ...], missing_codes: tuple[str, ...]) -> list[str]:
-    strangers = [one for one in features if not isinstance(one, Feature)]
-    if strangers or not features:
-        problems = [f"features: must be Feature objects, not {quoted(stranger)}" for stranger in strangers[:5]]
-        return problems or ["features: there is none"]
-    times = Counter(feature.name for feature in features)
-    repeated = [(name, TWICE) for name, n in times.items() for _ in range(n - 1)]
-    found = [*repeated, *problems_among(features, missing_codes)]
-    return [f"{shortened(name)}: {problem}" for name, problem in found]
+def _find_problems_among(features: Sequence[Feature], missing_codes: Sequence[str]) -> Iterator[tuple[Feature, str]]:
+    """Yield (feature, sentence) for each broken rule between features, and of missing codes."""
+    parts = {part.name: feature for feature in features for part in feature.parts if part.is_part}
+    spellings: dict[str, str] = {}
+    chained = {feature.block: feature for feature in features if feature.is_clustered and feature.traits.is_chained}
+    for feature in features:
+        for code in missing_codes:
+            if code in (feature.levels or ()):
+                yield feature, f"level {quoted(code)} is also one of the missing_codes of the schema"
+        if feature.name in parts:
+            whole = quoted(parts[feature.name].name)
+            yield feature, f"has the name of a part of {whole}, which has a spike; rename it"
+        if feature.block is None:
+            continue
+        spelling = spellings.setdefault(block_key(feature.block), feature.block)
+        if spelling != feature.block:
+            yield (
+                feature,
+                f"block: {quoted(feature.block)} differs from the block {quoted(spelling)} above by case or spaces "
+                "only, and would be another block; write both in the same way, or give one of them another name",
+            )
+        if feature.block in chained and feature.is_clustered and not feature.traits.is_chained:
+            yield (
+                feature,
+                f"block: {quoted(feature.block)} is a block of {chained[feature.block].likelihood} features, and "
+                f"{feature.likelihood} cannot be among them; give it another block, or none",
+            )
+
+
+def block_key(block: str) -> str:
+    """Return what names of blocks share that differ by case and spaces only."""
+    return "".join(block.casefold().split())
+
+
+def _check_other_columns(value: object) -> object:
+    if value not in OTHER_COLUMNS:
+        raise ValueError(f"must be error or ignore, not {quoted(value)}.{did_you_mean(str(value), OTHER_COLUMNS)}")
+    return value
+
+
+SETTINGS: dict[str, tuple[Any, Callable[[Any], Any]]] = {
+    "title": (None, check_text),
+    "missing_codes": (("",), read_codes),
+    "other_columns": ("error", _check_other_columns),
+    "rows": (RowChoice(), lambda value: value if isinstance(value, RowChoice) else RowChoice.from_dict(value)),
+}
+"""The default of each setting, and what reads another value; it raises ValueError."""
+
+
+def _read_settings(settings: Mapping[str, object], report: Callable[[str, str], None]) -> dict[str, Any]:
+    """Return all settings, and report those that cannot be used, each with a sentence."""
+    values = {key: default for key, (default, _) in SETTINGS.items()}
+    for key, value in settings.items():
+        try:
+            values[key] = values[key] if value is None else SETTINGS[key][1](value)
+        except ValueError as error:
+            report(key, str(error))
+    return values
+
+
+# What the file of a schema declares: values with their places, and one check that reports all faults by place.
+
+
+class Place(NamedTuple):
+    """Where a file holds something: to sort by, and in words."""
+
+    order: tuple[int, ...]
+    words: str
+
+
+class Faults(list[tuple[Place, str]]):
+    """The faults of a file, each with a sentence."""
+
+    def refuse(self) -> None:
+        """Raise SchemaError with all faults in the order of the file, if there are any."""
+        if self:
+            ordered = sorted(self, key=lambda fault: fault[0].order)
+            raise SchemaError([f"{place.words}: {sentence}" for place, sentence in ordered])
+
+
+class Entry(NamedTuple):
+    """A value of a file, why it is not one, and what helps if a feature cannot have it."""
+
+    place: Place
+    value: Any
+    faults: Faults
+    hint: str = ""
+
+
+def read_declared(
+    settings: dict[str, Entry], rows: Sequence[tuple[Place, dict[str, Entry]]], top: Place, faults: Faults
+) -> tuple[list[Feature], dict[str, Any]]:
+    """Return the features and the settings that a file declares; SchemaError lists all faults, a field once.
+
+    `rows` are the features, `top` is the place of what the file lacks, and `faults` are those that its reader saw.
+    """
+
+    def report(key: str, sentence: str) -> None:
+        if not settings[key].faults:
+            faults.append((settings[key].place, f"{key}: {sentence}"))
+
+    if "clinclust" not in settings:
+        faults.append((top, f"`clinclust: {FORMAT_VERSION}`, the version of the format, is missing"))
+    elif str(settings["clinclust"].value) != str(FORMAT_VERSION):
+        report("clinclust", f"this program reads version {FORMAT_VERSION} of the format only")
+    faults += [(place, f"{key}: {text}") for key, entry in settings.items() for place, text in entry.faults]
+    values = _read_settings({key: settings[key].value for key in SETTINGS if key in settings}, report)
+    features: dict[str, tuple[Place, Feature]] = {}
+    names: set[str] = set()
+    for place, entries in rows:
+        name = entries["name"].value if "name" in entries else ""
+        about = f"{shortened(name)}: " if isinstance(name, str) and name else ""
+        if about and name in names:
+            faults.append((place, f"{about}{_TWICE}"))
+        names |= {name} if about else set()
+        # Of an unknown key, its name is what is wrong.
+        faulty = {key for key, entry in entries.items() if entry.faults and key in Feature.model_fields}
+        faults += [(at, f"{about}{key}: {text}") for key in faulty for at, text in entries[key].faults]
+        try:
+            feature = Feature(**{key: entry.value for key, entry in entries.items()})
+        except FeatureError as error:
+            for key, sentence in error.by_field:
+                if key not in faulty:
+                    entry = entries.get(key or "", Entry(place, None, Faults()))
+                    of_key = f"{shortened(key)}: " if key else ""
+                    faults.append((entry.place, f"{about}{of_key}{sentence}{entry.hint}"))
+        else:
+            features |= {} if faulty else {feature.name: (place, feature)}
+    in_order = [feature for _, feature in features.values()]
+    for feature, sentence in _find_problems_among(in_order, values["missing_codes"]):
+        faults.append((features[feature.name][0], f"{shortened(feature.name)}: {sentence}"))
+    faults.refuse()
+    return in_order, values
