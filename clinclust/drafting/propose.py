@@ -298,7 +298,7 @@ def _of_kind(kind: Kind, column: Column, values: Array, numbers: Numbers) -> Pro
         what = f"right-skewed, {what} on the log scale"
     if "spike" in kind.fields:
         spike = kind.fields["spike"]
-        share = float(numbers.counts[numbers.values == spike].sum() / numbers.n)
+        share = float(numbers.counts[numbers.values == spike].sum() / numbers.counts.sum())
         what = f"{what} but for {spike:g} in {share:.0%}, which is a part of its own"
     return Proposal(kind.fields, f"a measurement, {what}")
 

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from clinclust.arrays import Array, Whole
 from clinclust.data import data
 from clinclust.drafting.column import Look
+from clinclust.drafting.levels import step_of
 from clinclust.files.cell_text import limited, listed, shortened
 from clinclust.graded import mid_ranks, paired_moments
 from clinclust.schema.feature import Feature
@@ -110,7 +111,6 @@ def looks(redundancies: Iterable[Redundancy], schema: FeatureSchema) -> list[Loo
 COUNTED = 1.0 / 3.0
 """How much counts of the evidence against columns without any relation: severity and subtypes make columns agree."""
 _ONE_TABLE_IN = 1000
-_MOST_DECIMALS = 8
 
 
 def needed_evidence(n_columns: int, n_sources: int = 1) -> float:
@@ -124,15 +124,6 @@ def needed_evidence(n_columns: int, n_sources: int = 1) -> float:
 
 def _log_choices(n: int, k: int) -> float:
     return math.lgamma(n + 1.0) - math.lgamma(k + 1.0) - math.lgamma(n - k + 1.0) if k <= n else -math.inf
-
-
-def step_of(values: Array) -> float:
-    """Return the unit of the last decimal place of these numbers (1 for whole ones), or 0 if they have none."""
-    for decimals in range(_MOST_DECIMALS + 1):
-        scaled = values * 10.0**decimals
-        if np.abs(scaled).max(initial=0.0) < 2.0**50 and np.abs(scaled - np.rint(scaled)).max(initial=0.0) < 1e-6:
-            return float(10.0**-decimals)
-    return 0.0
 
 
 # Columns that several others determine: a total, a mean, a difference, a ratio, an index.
@@ -603,6 +594,7 @@ class _Compared:
         nominal = [one.likelihood is None or one.traits.is_nominal for one in self.features]
         self.ordered = ~np.array(nominal, dtype=bool) | (np.array(self.n_levels) == 2)
         self.number = np.array([not (one.likelihood is None or one.levels is not None) for one in self.features], bool)
+        self.n_observed = (~np.isnan(self.sample)).sum(axis=0).tolist()
         self.n, self.r = self._correlate()
         # Who each row is of, by the first identifier, if some subjects have several rows.
         ids = (self.frame[one.name].astype("category").cat.codes for one in schema.ids if one.name in frame.columns)
@@ -638,8 +630,7 @@ class _Compared:
 
     def preference(self, index: int) -> tuple[bool, int, int, int]:
         """Return what a column is kept for: its role, few missing values, many different ones, its place."""
-        n_observed = int((~np.isnan(self.sample[:, index])).sum())
-        return not self.clustered[index], n_observed, self.n_levels[index], -index
+        return not self.clustered[index], self.n_observed[index], self.n_levels[index], -index
 
     def undecided(self, found: list[Redundancy]) -> NDArray[np.bool_]:
         """Return which ordered columns are clustered, and neither determined nor in a block by findings, bool (C,)."""
