@@ -266,7 +266,7 @@ def _choose(names: tuple[str, ...], values: Array, **fields: Any) -> str:
 _NUMBER = r"[0-9]+(?:[., ']?[0-9]{3})*(?:[.,][0-9]+)?"
 _FIRST = re.compile(rf"(?P<before>[^0-9]*?)(?P<number>-?{_NUMBER})(?P<after>.*)", re.DOTALL)
 _ROMAN = re.compile(r"(?P<before>.*?)\b(?P<number>i{1,3}|iv|vi{0,3}|ix|x)(?P<after>[a-d]?)", re.IGNORECASE)
-_ROMANS = {"i": 1, "ii": 2, "iii": 3, "iv": 4, "v": 5, "vi": 6, "vii": 7, "viii": 8, "ix": 9, "x": 10}
+_ROMANS = ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
 _CODED = re.compile(r"\s*\(?-?[0-9]{1,4}\)?(?:\s*+[-_=:.)]\s*+|\s++)(?=[^\W\d_])")
 _STEP = 1e-6
 _SHORTEST_CUT = 3
@@ -348,21 +348,19 @@ def _without_shared(phrases: list[str]) -> list[str]:
 def _by_numbers(texts: Sequence[str]) -> list[float] | None:
     """Return the ranks of levels by the numbers that they begin with; None if more than one has no number."""
     folded = [" ".join(text.casefold().replace("_", " ").split()) for text in texts]
-    found = [_FIRST.fullmatch(text) or _ROMAN.fullmatch(text) for text in folded]
-    if sum(one is not None for one in found) < 2:
+    matches = [_FIRST.fullmatch(text) or _ROMAN.fullmatch(text) for text in folded]
+    numbered = [match for match in matches if match is not None]
+    without = [text for text, match in zip(folded, matches, strict=True) if match is None]
+    if len(numbered) < 2 or len(without) > 1 or not all(map(_says_absent, without)):
         return None
-    before = {_words_before(one["before"]) for one in found if one is not None}
+    before = {frozenset(words_of(_beyond("above").sub(" ", _beyond("below").sub(" ", m["before"])))) for m in numbered}
     if len(before) > 1 or not next(iter(before)) <= set(data("orders")["graded"]):
         return None  # `School 1`, `A1` and `B2`: codes
-    after = [re.sub(r"[\W\d_]+", " ", one["after"]).split() for one in found if one is not None]
+    after = [re.sub(r"[\W\d_]+", " ", match["after"]).split() for match in numbered]
     units = {" ".join(words).removesuffix("s") for words in after if len("".join(words)) > 1} - {""}
     if len(units) > 1 and all(is_known_unit(unit) for unit in units):
         return None  # `2 weeks`, `6 months`: the numbers alone do not order them
-    ranks = [_rank_of_number(one) if one is not None else -math.inf for one in found]
-    without = [text for text, one in zip(folded, found, strict=True) if one is None]
-    if len(without) > 1 or not all(_says_absent(text) for text in without):
-        return None
-    return ranks
+    return [-math.inf if match is None else _rank_of_number(match) for match in matches]
 
 
 @cache
@@ -373,24 +371,15 @@ def _beyond(end: str) -> re.Pattern[str]:
     return re.compile(rf"{signs}|\b(?:{words})(?: (?:{links}))?\b")
 
 
-def _words_before(text: str) -> frozenset[str]:
-    return frozenset(words_of(_beyond("above").sub(" ", _beyond("below").sub(" ", text))))
-
-
-def _rank_of_number(found: re.Match[str]) -> float:
-    written = found["number"]
-    number = float(_ROMANS[written]) if written in _ROMANS else _decimal(written)
-    text = found.string
-    ends = text[: found.end("number")] + " " + text[found.end("number") :].split("-")[0]
-    if _beyond("below").search(ends) and not _beyond("above").search(ends):
-        return number - _STEP * max(1.0, abs(number))
-    is_above = _beyond("above").search(ends) is not None or text.rstrip().endswith("+")
-    return number + (_STEP * max(1.0, abs(number)) if is_above else 0.0) + _letter(found["after"])
-
-
-def _letter(after: str) -> float:
-    """Return a small number that grows with a lone letter behind the number: `2a` lies below `2b`."""
-    return (ord(after) - ord("a") + 1) / 1e4 if len(after) == 1 and "a" <= after <= "z" else 0.0
+def _rank_of_number(match: re.Match[str]) -> float:
+    number = float(_ROMANS.index(match["number"])) if match["number"] in _ROMANS else _decimal(match["number"])
+    text, after = match.string, match["after"]
+    ends = text[: match.end("number")] + " " + text[match.end("number") :].split("-")[0]
+    is_above = _beyond("above").search(ends) is not None
+    is_below = _beyond("below").search(ends) is not None and not is_above
+    is_above |= not is_below and text.rstrip().endswith("+")
+    letter = (ord(after) - ord("a") + 1) / 1e4 if len(after) == 1 and "a" <= after <= "z" else 0.0  # `2a` below `2b`
+    return number + _STEP * max(1.0, abs(number)) * (is_above - is_below) + letter * (not is_below)
 
 
 def _decimal(text: str) -> float:
@@ -399,13 +388,15 @@ def _decimal(text: str) -> float:
     if re.fullmatch(r"-?[1-9][0-9]{0,2}([., '][0-9]{3})+", text):
         mark = -1
     whole, rest = (text, "") if mark < 0 else (text[:mark], text[mark + 1 :])
-    return float(f"{re.sub('[., ]', '', whole).replace(chr(39), '')}.{rest or 0}")
+    digits = re.sub("[., ']", "", whole)
+    return float(f"{digits}.{rest or 0}")
 
 
 def _says_absent(text: str) -> bool:
     phrase = " ".join(words_of(text))
-    begins = any(phrase.startswith(f"{words} ") for words in data("orders")["absences"])
-    return begins or phrase in data("orders")["absent"]
+    return phrase in data("orders")["absent"] or phrase.startswith(
+        tuple(f"{words} " for words in data("orders")["absences"])
+    )
 
 
 def no_before_yes(pair: Sequence[str]) -> list[int] | None:
@@ -421,8 +412,10 @@ def no_before_yes(pair: Sequence[str]) -> list[int] | None:
             return [0, 1]
         if second in no and first in yes:
             return [1, 0]
-    for place, (denied, other) in enumerate(((first, second), (second, first))):
-        if _denies(denied, other):
+    for place, (denied, other) in enumerate(((first, second), (second, first))):  # `nicht tastbar` of `tastbar`
+        words = denied.split()
+        others = [word for word in words if word not in data("answers")["denials"]]
+        if others != words and " ".join(others) == other:
             return [place, 1 - place]
     return None
 
@@ -430,13 +423,6 @@ def no_before_yes(pair: Sequence[str]) -> list[int] | None:
 def meaning(words: Sequence[str], texts: Sequence[str]) -> list[str]:
     """Return the texts that are one of some words, with or without a number before them."""
     return [text for text in texts if _phrase(without_number(text)) in words]
-
-
-def _denies(text: str, other: str) -> bool:
-    """Return whether a text is the other one with a negation: `nicht tastbar` of `tastbar`."""
-    words = text.split()
-    left = [word for word in words if word not in data("answers")["denials"]]
-    return left != words and " ".join(left) == other
 
 
 def ordered_pair(pair: Sequence[str]) -> list[str]:

@@ -6,12 +6,11 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
-from functools import partial
 from itertools import permutations
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -379,9 +378,9 @@ def proposal_of_texts(column: Column) -> Proposal:
         return Proposal({"role": "ignore"}, f"{kind} ({len(texts)} different among {column.n_observed})")
     levels = [text for text in column.order if text in texts]
     if len(levels) == len(texts):
-        found = scale_of(column, levels, "an ordered categorical of the table", merged)
+        found = scale_of(column, levels, "an ordered categorical of the table", synonyms)
     elif order is not None:
-        found = scale_of(column, [texts[place] for place in order], f"{len(texts)} ordered levels", merged)
+        found = scale_of(column, [texts[place] for place in order], f"{len(texts)} ordered levels", synonyms)
     else:
         found = nominal_of(column, f"{len(texts)} levels without known order", set(), texts)
     return found.extended(look, *_misspelt(column, texts), **merged)
@@ -434,10 +433,10 @@ def two_numbers(column: Column, values: Array) -> Proposal:
     return Proposal({"likelihood": Bernoulli.name, **fields}, "two values")
 
 
-def scale_of(column: Column, levels: list[str], what: str, merged: dict[str, Any] | None = None) -> Proposal:
-    """Return the proposal for levels from low to high, with the synonyms in `merged`."""
+def scale_of(column: Column, levels: list[str], what: str, synonyms: dict[str, str] | None = None) -> Proposal:
+    """Return the proposal for levels from low to high, which other texts may mean too."""
     place = {level: float(score) for score, level in enumerate(levels)}
-    place |= {text: place[level] for text, level in (merged or {}).get("synonyms", {}).items()}
+    place |= {text: place[level] for text, level in (synonyms or {}).items()}
     scores = np.repeat([place[text] for text in column.texts], column.counts)
     is_whole_scale = levels == [str(step) for step in range(len(levels))]
     fields = best_scale(scores, None if is_whole_scale else levels, len(levels) - 1 if is_whole_scale else None)
@@ -486,14 +485,6 @@ _MOST_LEVELS = 50
 _MOST_STRANGERS = 5  # values that no choice names, beyond which the choices do not describe the column
 
 
-class NotedLevels(NamedTuple):
-    """The fields that a file's list of values gives a column; without levels, it is drafted by its values."""
-
-    fields: dict[str, Any]
-    reason: str
-    is_ordered: bool = False
-
-
 @dataclass(frozen=True)
 class _Level:
     """A level: its text in the schema, the code and the label of the file, and the texts of the column that mean it."""
@@ -504,37 +495,51 @@ class _Level:
     seen: tuple[str, ...] = ()
 
 
-def noted_levels(column: Column) -> NotedLevels:
-    """Return what the values that the file lists make of a column, which is without its missing codes.
+def _by_noted_levels(column: Column, has_decimal_commas: bool) -> Proposal:
+    """Return the proposal for a column, without its missing codes, by the values that the file lists.
 
     A value that the file does not list becomes a level, and a column that contradicts the list is drafted by its
     values.
     """
     notes, present = column.notes, list(column.texts)
-    levels, strangers = _matched(_named(notes, present), present, is_yes_no=notes.kind == "yes/no")
-    unsaid = [text for text in strangers if means_missing(text)]
-    strangers = [text for text in strangers if text not in unsaid]
-    codes = {"missing_codes": unsaid} if unsaid else {}
-    if strangers and all(not math.isnan(number_of(text)) for text in strangers) and len(strangers) > len(levels):
-        return NotedLevels(codes, "but only some of its values have a label: the column holds numbers")
-    if len(strangers) > max(_MOST_STRANGERS, len(levels)):
-        return NotedLevels(
-            codes, f"but {len(strangers)} other values are in the column, so it is drafted by its values"
-        )
+    levels, others = _match_texts(_named(notes, present), present, is_yes_no=notes.kind == "yes/no")
+    unsaid = [text for text in others if means_missing(text)]
+    strangers = [_Level(text, text, text, (text,)) for text in others if text not in unsaid]
+    codes, left = {"missing_codes": unsaid} if unsaid else {}, column.without(set(unsaid))
+    fault = ""
+    if len(strangers) > len(levels) and not any(math.isnan(number_of(level.code)) for level in strangers):
+        fault = "but only some of its values have a label: the column holds numbers"
+    elif len(strangers) > max(_MOST_STRANGERS, len(levels)):
+        fault = f"but {len(strangers)} other values are in the column, so it is drafted by its values"
+    if fault:
+        found = _by_values(left, has_decimal_commas)
+        return replace(found, fields=with_codes(found.fields, codes), reason=joined(fault, found.reason))
     reason = f"{listed(map(quote_cell, unsaid))} taken for missing" if unsaid else ""
-    seen = [level for level in levels if level.seen]
     if len(levels) + len(strangers) > _MOST_LEVELS:
-        levels = seen
-        reason = joined(reason, f"only the {len(seen) + len(strangers)} that the column holds are levels")
-    ordered = _ordered(notes, levels, strangers)
+        levels = [level for level in levels if level.seen]
+        reason = joined(reason, f"only the {len(levels) + len(strangers)} that the column holds are levels")
     if strangers:
-        shown = listed(map(quote_cell, strangers))
-        added = f"{shown} not among its choices, added as a level (or list it under missing_codes)"
-        reason = joined(reason, added)
-    levels = ordered if ordered is not None else _no_first([*levels, *(_Level(t, t, t, (t,)) for t in strangers)])
-    if len(levels) == 2 and no_before_yes([level.label for level in levels]) is None:
-        reason = joined(reason, f"{quote_cell(levels[1].text)} counts as yes (swap the levels to change that)")
-    return NotedLevels({**_fields(levels), **codes}, reason, ordered is not None and len(levels) > 2)
+        shown = listed(quote_cell(level.text) for level in strangers)
+        reason = joined(reason, f"{shown} not among its choices, added as a level (or list it under missing_codes)")
+    ordered = _order(notes, levels, strangers)
+    levels = ordered or [*levels, *strangers]
+    if len(levels) > _MOST_LEVELS:
+        return Proposal({"role": "ignore"}, joined(reason, "too many different values for levels"))
+    if len(levels) == 2:
+        labels, texts = [level.label for level in levels], [level.code for level in levels]
+        places = (0, 1) if ordered else no_before_yes(labels) or no_before_yes(texts) or (0, 1)
+        levels = [levels[place] for place in places]
+        if no_before_yes(labels) is None:
+            reason = joined(reason, f"{quote_cell(levels[1].text)} counts as yes (swap the levels to change that)")
+    texts = [level.text for level in levels]
+    fields: dict[str, Any] = {"likelihood": Bernoulli.name if len(levels) == 2 else Categorical.name, "levels": texts}
+    synonyms = {other: level.text for level in levels for other in (level.code, *level.seen)}
+    fields["synonyms"] = {other: text for other, text in synonyms.items() if other and other not in texts}
+    meanings = [f"{level.text} = {level.label}" for level in levels if level.text == level.code != level.label]
+    fields["description"] = "; ".join(meanings)
+    if ordered and len(levels) > 2:
+        fields["likelihood"] = scale_of(left, texts, "", fields["synonyms"]).fields["likelihood"]
+    return Proposal({name: value for name, value in fields.items() if value} | codes, reason)
 
 
 def _named(notes: ColumnNotes, present: list[str]) -> list[_Level]:
@@ -550,96 +555,55 @@ def _named(notes: ColumnNotes, present: list[str]) -> list[_Level]:
     return [_Level(text, code, label) for text, (code, label) in zip(texts, pairs, strict=True)]
 
 
-def _matched(levels: list[_Level], present: list[str], *, is_yes_no: bool) -> tuple[list[_Level], list[str]]:
-    """Return the levels with the texts of the column that mean them, and the texts that mean none."""
+def _match_texts(levels: list[_Level], present: list[str], *, is_yes_no: bool) -> tuple[list[_Level], list[str]]:
+    """Return the levels with the texts of the column that mean them, and the texts that mean none.
+
+    A text means the level of its code, its label, its number, its letters, or in any case its code, the surest first;
+    of a question of yes and no, also a word for either.
+    """
+    by_code = all(level.text == level.code for level in levels)
+    called = [[level.text] if by_code else {level.text, level.label} for level in levels]
+    ways = [
+        _index_unique([level.code] for level in levels),
+        _index_unique(called),
+        _index_unique([number_of(level.code)] for level in levels),
+        _index_unique([name.casefold() for name in {level.text, level.label}] for level in levels),
+        _index_unique([level.code.casefold()] for level in levels),
+    ]
+    is_yes_no = is_yes_no and len(levels) == 2
+    no, yes = (no_before_yes([level.label for level in levels]) if is_yes_no else None) or (0, 1)
     seen: list[list[str]] = [[] for _ in levels]
-    ways = _ways(levels, is_yes_no=is_yes_no and len(levels) == 2)
     strangers: list[str] = []
     for text in present:
-        place = next((place for way in ways if (place := way(text)) is not None), None)
+        forms = (text, text, number_of(text), plain_text(text).casefold(), text.casefold())
+        place = next((way[form] for way, form in zip(ways, forms, strict=True) if form in way), None)
+        if place is None and is_yes_no:
+            place = no if no_before_yes([text, "yes"]) else yes if no_before_yes(["no", text]) else None
         (strangers if place is None else seen[place]).append(text)
     return [replace(level, seen=tuple(texts)) for level, texts in zip(levels, seen, strict=True)], strangers
 
 
-def _ways(levels: list[_Level], *, is_yes_no: bool) -> list[Callable[[str], int | None]]:
-    """Return the ways in which a text can mean a level, the surest first: its code, label, number, or letters."""
-    places = range(len(levels))
-    by_code = all(level.text == level.code for level in levels)
-    code = _only([(levels[place].code, place) for place in places])
-    text = _only([(name, place) for place in places for name in _called(levels[place], by_code)])
-    number = _only([(number_of(levels[place].code), place) for place in places])
-    letters = _only([(name.casefold(), place) for place in places for name in _called(levels[place], False)])
-    any_case = _only([(levels[place].code.casefold(), place) for place in places])
-    ways: list[Callable[[str], int | None]] = [
-        code.get,
-        text.get,
-        lambda given: number.get(number_of(given)),
-        lambda given: letters.get(plain_text(given).casefold()),
-        lambda given: any_case.get(given.casefold()),
-    ]
-    if is_yes_no:
-        ways.append(partial(_no_or_yes, no_before_yes([level.label for level in levels]) or [0, 1]))
-    return ways
-
-
-def _no_or_yes(places: list[int], given: str) -> int | None:
-    """Return the place of no, or of yes, if a text is a word for it."""
-    if no_before_yes([given, "yes"]):
-        return places[0]
-    return places[1] if no_before_yes(["no", given]) else None
-
-
-def _called(level: _Level, by_code: bool) -> set[str]:
-    return {level.text} if by_code else {level.text, level.label}
-
-
-def _only(named: list[tuple[Any, int]]) -> dict[Any, int]:
+def _index_unique(names: Iterable[Iterable[Any]]) -> dict[Any, int]:
     """Return the place of each name that only one place has."""
-    count = Counter(name for name, _ in named)
-    return {name: place for name, place in named if count[name] == 1}
+    placed = [(name, place) for place, names_of_place in enumerate(names) for name in names_of_place]
+    count = Counter(name for name, _ in placed)
+    return {name: place for name, place in placed if count[name] == 1}
 
 
-def _ordered(notes: ColumnNotes, levels: list[_Level], strangers: list[str]) -> list[_Level] | None:
-    """Return the levels from the lowest to the highest, with values that no choice names in their places; or None."""
+def _order(notes: ColumnNotes, levels: list[_Level], strangers: list[_Level]) -> list[_Level]:
+    """Return the levels from the lowest to the highest, with values that no choice names in their places; or none."""
     codes = [number_of(level.code) for level in levels]
     counted = not any(map(math.isnan, codes))
     ends = counted and 2 * sum(level.label == level.code for level in levels) >= len(levels)
     order = order_of([level.label for level in levels])
-    if notes.kind == ORDERED or ends:
-        by_number = sorted(range(len(levels)), key=lambda place: codes[place])
-        order = order or (by_number if counted else list(range(len(levels))))
+    if order is None and (notes.kind == ORDERED or ends):
+        order = sorted(range(len(levels)), key=lambda place: codes[place] if counted else place)
     if order is None or len(levels) < 2:
-        return None
-    if not strangers:
-        return [levels[place] for place in order]
-    extra = [number_of(text) for text in strangers]
+        return []
     rising = [codes[place] for place in order] == sorted(codes)
-    if not counted or not rising or any(map(math.isnan, extra)):
-        return None
-    every = [*levels, *(_Level(text, text, text, (text,)) for text in strangers)]
-    return sorted(every, key=lambda level: number_of(level.code))
-
-
-def _no_first(levels: list[_Level]) -> list[_Level]:
-    """Return two levels with that for no first, as far as their labels or codes say; others in their order."""
-    if len(levels) != 2:
-        return levels
-    order = no_before_yes([level.label for level in levels]) or no_before_yes([level.code for level in levels])
-    return [levels[place] for place in order or [0, 1]]
-
-
-def _fields(levels: list[_Level]) -> dict[str, Any]:
-    texts = {level.text for level in levels}
-    synonyms = {
-        other: level.text for level in levels for other in (level.code, *level.seen) if other and other not in texts
-    }
-    fields: dict[str, Any] = {"levels": [level.text for level in levels]}
-    if synonyms:
-        fields["synonyms"] = synonyms
-    meanings = [f"{level.text} = {level.label}" for level in levels if level.text == level.code != level.label]
-    if meanings:
-        fields["description"] = "; ".join(meanings)
-    return fields
+    if strangers and rising and counted and not any(math.isnan(number_of(level.code)) for level in strangers):
+        return sorted([*levels, *strangers], key=lambda level: number_of(level.code))
+    return [] if strangers else [levels[place] for place in order]
 
 
 _COMPUTE = "compute what matters from them, such as a duration in years"
@@ -693,7 +657,7 @@ def _as_noted(column: Column, has_decimal_commas: bool) -> Proposal:
     if len(column.texts) < 2:
         return constant(column)
     if notes.levels:
-        return _of_noted_levels(column, has_decimal_commas)
+        return _by_noted_levels(column, has_decimal_commas)
     if notes.kind == "number" and not identifies_rows(column):
         found = proposal_of_numbers(column, written_numbers(column, has_decimal_commas=has_decimal_commas))
         return found if found is not None else _by_values(column, has_decimal_commas)
@@ -717,24 +681,6 @@ def _as_noted(column: Column, has_decimal_commas: bool) -> Proposal:
         words = missing_words(column)
         return nominal_of(column.without(words), "levels without order", words)
     return _by_values(column, has_decimal_commas)
-
-
-def _of_noted_levels(column: Column, has_decimal_commas: bool) -> Proposal:
-    noted = noted_levels(column)
-    left = column.without(set(noted.fields.get("missing_codes", ())))
-    if "levels" not in noted.fields:
-        found = _by_values(left, has_decimal_commas)
-        return replace(found, fields=with_codes(found.fields, noted.fields), reason=joined(noted.reason, found.reason))
-    if len(noted.fields["levels"]) > _MOST_LEVELS:
-        return Proposal({"role": "ignore"}, joined(noted.reason, "too many different values for levels"))
-    if noted.is_ordered:
-        place = {level: float(score) for score, level in enumerate(noted.fields["levels"])}
-        place |= {text: place[level] for text, level in noted.fields.get("synonyms", {}).items()}
-        scores = np.repeat([place[text] for text in left.texts], left.counts)
-        fields = {**noted.fields, **best_scale(scores, noted.fields["levels"])}
-        return Proposal(fields, noted.reason)
-    likelihood = Bernoulli.name if len(noted.fields["levels"]) == 2 else Categorical.name
-    return Proposal({"likelihood": likelihood, **noted.fields}, noted.reason)
 
 
 def _sound(notes: ColumnNotes) -> tuple[ColumnNotes, tuple[str, ...]]:
