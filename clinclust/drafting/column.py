@@ -39,6 +39,8 @@ class Column:
     is_time: bool = False  # whether the cells are dates or times by their type
     order: tuple[str, ...] = ()  # all levels from low to high of an ordered categorical of pandas
     codes_of_table: frozenset[float] = frozenset()  # numbers that stand for missing in several columns of the table
+    has_decimal_commas: bool = False  # whether other columns of the table do
+    is_wanted: bool = False  # whether the user clusters on it or describes it, whatever its name or file says
 
     @property
     def n_observed(self) -> int:
@@ -122,6 +124,11 @@ class Proposal:
             looks=(*self.looks, *(look for look in looks if look)),
         )
 
+    def with_missing_codes(self, codes: Sequence[str]) -> Proposal:
+        """Return the proposal with more missing codes before its own."""
+        codes = list(dict.fromkeys([*codes, *self.fields.get("missing_codes", ())]))
+        return self.extended(**({"missing_codes": codes} if codes else {}))
+
 
 @dataclass(frozen=True)
 class Look:
@@ -137,14 +144,8 @@ def joined(*parts: str) -> str:
     return "; ".join(part for part in parts if part)
 
 
-def with_codes(fields: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
-    """Return fields with those of `more` that they lack, and with the missing codes of both."""
-    codes = dict.fromkeys([*more.get("missing_codes", ()), *fields.get("missing_codes", ())])
-    return {**more, **fields, **({"missing_codes": list(codes)} if codes else {})}
-
-
 _MOST_LEVELS = 50
-_FOR_READERS = ("label", "section", "description", "asked_if")
+FOR_READERS = ("label", "section", "description", "asked_if")
 
 
 class DraftedColumn:
@@ -182,7 +183,7 @@ class DraftedColumn:
         """Take the role that a rule proposes: of a column that is clustered on, or left out for its many values."""
         self.has_role = True
         if role == "ignore":
-            kept = {name: self.proposal.fields[name] for name in _FOR_READERS if name in self.proposal.fields}
+            kept = {name: self.proposal.fields[name] for name in FOR_READERS if name in self.proposal.fields}
             self.make(partial(Proposal, {**kept, "role": role}, reason, looks=(look,) if look else ()))
         elif self.feature.role == "cluster" or role in ("time", "site"):
             self.make(partial(self.proposal.extended, look, reason=f"{role}: {reason}", role=role))

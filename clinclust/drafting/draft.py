@@ -61,7 +61,7 @@ def with_wanted_roles(schema: FeatureSchema, frame: pd.DataFrame, roles: Mapping
         if role in NEEDS_LIKELIHOOD and feature.likelihood is None and name in frame:
             column = column_of(name, frame[name], notes.get(name, ColumnNotes()))
             with np.errstate(all="ignore"):
-                drafted = proposed(column.without(set(schema.missing_codes_of(feature))), is_wanted=True)
+                drafted = proposed(replace(column.without(set(schema.missing_codes_of(feature))), is_wanted=True))
             if "likelihood" in drafted.fields:
                 kept = {key: value for key, value in feature.content().items() if key not in ("name", "role")}
                 feature = Feature(**{**kept, **drafted.fields, "name": name, "role": role})
@@ -184,8 +184,8 @@ def _drafted(columns: Sequence[Column], stages: Progress = SILENT) -> list[Draft
     drafted = []
     with np.errstate(all="ignore"), stages.stage("drafting columns", len(columns)) as advance:
         for column in columns:
-            column = replace(column, codes_of_table=codes) if codes else column
-            drafted.append(DraftedColumn(column, partial(proposed, column, has_decimal_commas=commas)))
+            column = replace(column, codes_of_table=codes, has_decimal_commas=commas)
+            drafted.append(DraftedColumn(column, partial(proposed, column)))
             advance()
     return _with_blocks_in_one_spelling(drafted)
 

@@ -79,7 +79,8 @@ def numbers_on_grid(values: Array, counts: Array) -> Numbers:
     """
     distinct, place = np.unique(values, return_inverse=True)
     summed = np.bincount(place, weights=counts, minlength=distinct.size).astype(np.float64)
-    unit = step_of(distinct) or 10.0**-_MOST_DECIMALS
+    largest = float(np.abs(distinct).max(initial=1.0))  # of 15 digits
+    unit = step_of(distinct) or 10.0 ** max(-_MOST_DECIMALS, math.ceil(math.log10(largest)) - 15)
     gaps = np.diff(np.rint(np.clip(distinct / unit, -(2.0**52), 2.0**52)).astype(np.int64))
     return Numbers(distinct, summed, float(np.gcd.reduce(gaps[gaps > 0]) if (gaps > 0).any() else 1) * unit)
 
@@ -108,9 +109,9 @@ def log_probabilities(numbers: Numbers) -> dict[str, float]:
         kinds["levels"] = _log_shares(counts), values.size - 1
     kinds |= {name: (value, 2) for name, value in _log_normals(values, counts, judged.step)}
     if values[0] >= 0.0:
-        # In steps of the grid, exponential numbers x of mean m are geometric: sum of x log(m / (1 + m)) - log(1 + m).
+        # In steps of the grid, exponential numbers x of mean m are geometric: sum of -x log(1 + 1/m) - log(1 + m).
         mean = max(float((values * counts).sum() / n) / judged.step, _TINY)
-        kinds[Exponential.name] = n * (mean * math.log(mean / (1.0 + mean)) - math.log1p(mean)), 1
+        kinds[Exponential.name] = -n * (mean * math.log1p(1.0 / mean) + math.log1p(mean)), 1
     for spike, end in (("spike_low", 0), ("spike_high", -1)):
         if values.size > 3 and counts[end] >= _FEWEST_AT_SPIKE:
             mass = _log_shares(np.array([counts[end], n - counts[end]]))

@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from itertools import permutations
 from typing import Any
@@ -20,6 +20,7 @@ from clinclust.arrays import Array
 from clinclust.data import data
 from clinclust.drafting.column import (
     DOUBTFUL,
+    FOR_READERS,
     Column,
     Look,
     Proposal,
@@ -30,7 +31,6 @@ from clinclust.drafting.column import (
     joined,
     missing_numbers,
     missing_words,
-    with_codes,
 )
 from clinclust.drafting.levels import (
     MOST_LEVELS,
@@ -90,78 +90,65 @@ class Written:
     """How a column writes its numbers, and which they are. Arrays are (len(texts),)."""
 
     numbers: Array  # NaN for texts that write none; beyond a limit it is the limit
-    fields: dict[str, Any]  # of the feature: unit, marks, decimal, thousands, synonyms
-    below: NDArray[np.bool_]  # a limit
-    above: NDArray[np.bool_]
+    beyond: NDArray[np.int8]  # -1 below a limit, 1 above one, and else 0
+    fields: dict[str, Any] = field(default_factory=dict)  # of the feature: unit, marks, decimal, thousands, synonyms
     looks: tuple[str, ...] = ()  # what a person should decide
     fault: str = ""  # why the numbers cannot be compared, and how to repair it
 
 
-def written_numbers(column: Column, *, has_decimal_commas: bool = False) -> Written | None:
+def written_numbers(column: Column) -> Written | None:
     """Return how a column writes its numbers; None if fewer than nine cells in ten write a number in one way.
 
     Where other columns have decimal commas, `1.305` may be thousands.
     """
-    none = np.zeros(len(column.texts), dtype=bool)
-    if not column.texts:
-        return None
+    within = np.zeros(len(column.texts), dtype=np.int8)
     if np.isfinite(column.numbers).all():
-        if has_decimal_commas and are_thousands(column.texts):
-            if all(len(text.lstrip("-").partition(".")[0]) == 1 for text in column.texts):
-                return Written(column.numbers, {}, none, none, (), _UNDECIDED)
-            look = "points are read as separators of thousands, because other columns have decimal commas"
-            fields = {"decimal": ",", "thousands": "."}
-            return Written(numbers_of([text.replace(".", "") for text in column.texts]), fields, none, none, (look,))
-        return Written(column.numbers, {}, none, none)
+        if not column.has_decimal_commas or not are_thousands(column.texts):
+            return Written(column.numbers, within)
+        if all(len(text.lstrip("-").partition(".")[0]) == 1 for text in column.texts):
+            return Written(column.numbers, within, fault=_UNDECIDED)
+        look = "points are read as separators of thousands, because other columns have decimal commas"
+        numbers = numbers_of([text.replace(".", "") for text in column.texts])
+        return Written(numbers, within, {"decimal": ",", "thousands": "."}, (look,))
     if not any(character.isdigit() for text in column.texts for character in text):
         return None
-    return _read(column, has_decimal_commas=has_decimal_commas)
-
-
-def _read(column: Column, *, has_decimal_commas: bool) -> Written | None:
     synonyms = limits_in_words(column.texts, column.counts)
     marked = without_flags([synonyms.get(text, text) for text in column.texts], column.counts)
     parts = [parts_of(text) for text in marked.texts]
     unit, fault = _unit_of(column, parts)
-    units = {"", unit_key(unit)} if unit is not None else {""}
+    units = {"", unit_key(unit or "")}
     marks = marks_of([part.number for part in parts if part is not None and unit_key(part.unit) in units])
-    if marks.is_guess and marks.thousands == "," and has_decimal_commas:
+    if marks.is_guess and marks.thousands == "," and column.has_decimal_commas:
         marks = Marks(",")
-    fields: dict[str, Any] = {}
-    if marked.marks:
-        fields["marks"] = list(marked.marks)
-    if unit is not None:
-        fields["unit"] = unit
-    fields |= {name: mark for name, mark in (("decimal", marks.decimal), ("thousands", marks.thousands)) if mark}
-    meant = _in_unit(synonyms, units, marks.decimal, marks.thousands)
-    if meant:
-        fields["synonyms"] = meant
-    signs = [part.limit if part is not None else "" for part in parts]
-    below = np.array([bool(sign) and sign[0] in "<≤" for sign in signs], dtype=bool)
-    above = np.array([bool(sign) and sign[0] in ">≥" for sign in signs], dtype=bool)
-    beyond = {"censored": "limit"} if (below | above).any() else {}
-    feature = Feature(name="x", likelihood=Gaussian.name, **fields, **beyond)
+    fields: dict[str, Any] = {
+        "marks": list(marked.marks),
+        "unit": unit,
+        "decimal": marks.decimal,
+        "thousands": marks.thousands,
+        "synonyms": _in_unit(synonyms, units, marks.decimal, marks.thousands),
+    }
+    fields = {name: value for name, value in fields.items() if value}
+    signs = [part.limit[:1] if part is not None else "" for part in parts]
+    beyond = np.array([-1 if sign in ("<", "≤") else 1 if sign in (">", "≥") else 0 for sign in signs], dtype=np.int8)
+    censored = {"censored": "limit"} if beyond.any() else {}
+    feature = Feature(name="x", likelihood=Gaussian.name, **fields, **censored)
     values = [number_meant(feature, text) for text in column.texts]
     numbers = np.array([np.nan if value is None else value for value in values], dtype=np.float64)
-    n_numbers = int(column.counts[np.isfinite(numbers)].sum())
     if fault:
-        return Written(numbers, fields, below, above, (), fault)
+        return Written(numbers, beyond, fields, fault=fault)
     undecided = marks.is_guess and marks.decimal is not None
-    n_written = int(column.counts[[part is not None for part in parts]].sum()) if undecided else n_numbers
-    if n_written < _NEARLY_ALL * column.n_observed:
+    is_number = np.array([part is not None for part in parts]) if undecided else np.isfinite(numbers)
+    if column.counts[is_number].sum() < _NEARLY_ALL * column.n_observed:
         return None
     looks = []
     if marked.marks:
         n = int(column.counts[marked.is_marked].sum())
-        looks.append(
-            f"{n:,} cells hold more than the number, such as {quote_cell(marked.marks[0])}: `marks` says what is left "
-            "out"
-        )
-    if undecided:
-        fault = _UNDECIDED
-    elif marks.is_guess:
+        shown = f"{n:,} cells hold more than the number, such as {quote_cell(marked.marks[0])}"
+        looks.append(f"{shown}: `marks` says what is left out")
+    if marks.is_guess and not undecided:
         looks.append('commas are read as thousands; if they are decimal commas, write `decimal: ","` instead')
-    return Written(numbers, fields, below & np.isfinite(numbers), above & np.isfinite(numbers), tuple(looks), fault)
+    beyond[~np.isfinite(numbers)] = 0
+    return Written(numbers, beyond, fields, tuple(looks), _UNDECIDED if undecided else "")
 
 
 def _unit_of(column: Column, parts: Sequence[WrittenNumber | None]) -> tuple[str | None, str]:
@@ -218,7 +205,7 @@ def proposal_of_numbers(column: Column, written: Written | None) -> Proposal | N
         return None
     if written.fault:
         return Proposal({"role": "ignore"}, "numbers that cannot be compared", looks=(written.fault,))
-    beyond = written.below | written.above
+    beyond = written.beyond != 0
     if beyond.any() and len(column.texts) <= MOST_LEVELS:
         return None
     odd = [text for text, number in zip(column.texts, written.numbers, strict=True) if not np.isfinite(number)]
@@ -238,8 +225,7 @@ def proposal_of_numbers(column: Column, written: Written | None) -> Proposal | N
     if np.unique(values).size < 2:
         return constant(left)
     found = _of_values(left, values, written, beyond[is_left])
-    missing = {"missing_codes": [*odd, *coded]} if odd or coded else {}
-    return replace(found, fields=with_codes(found.fields, missing)).extended(*looks)
+    return found.with_missing_codes([*odd, *coded]).extended(*looks)
 
 
 def _of_values(column: Column, values: Array, written: Written, beyond: NDArray[np.bool_]) -> Proposal:
@@ -248,21 +234,21 @@ def _of_values(column: Column, values: Array, written: Written, beyond: NDArray[
     if np.abs(numbers.values).max() > LARGEST_MEASUREMENT:
         return Proposal({"role": "ignore"}, "numbers too large to be modelled", looks=("check the unit",))
     if numbers.values.size == 2 and not beyond.any():
-        return two_levels(column) if len(column.texts) == 2 else two_numbers(column, values)
+        levels = [column.texts[int(np.argmax(values == value))] for value in numbers.values]
+        meant = {text: levels[int(value > values.min())] for text, value in zip(column.texts, values, strict=True)}
+        others = {text: level for text, level in meant.items() if text not in levels}  # `1` and `1.0`
+        return two_levels(column, levels).extended(**({"synonyms": others} if others else {}))
     is_plain = not written.fields and len(column.texts) == numbers.values.size
     if is_plain and numbers.values.size <= _MOST_CODES and numbers.are_whole and is_called_nominal(column):
-        return nominal_of(column, f"{numbers.values.size} codes without order, by the name of the column", set())
-    declared = _declared_scale(column.notes)
-    if declared is not None and numbers.are_whole and not written.fields:
-        low, high = declared
-        if low <= numbers.values[0] and numbers.values[-1] <= high:
-            scores = np.repeat(values - low, column.counts)
-            fields = best_scale(scores, trials=int(high - low))
-            if low != 0:
-                fields = {"likelihood": fields["likelihood"], "minimum": low, "maximum": high}
-            return Proposal(fields, f"a scale {low:g} to {high:g}, as the file declares")
-    top = column.notes.maximum
-    is_longer = top is not None and top > numbers.values[-1]  # the file declares more steps than the values show
+        return nominal_of(column, f"{numbers.values.size} codes without order, by the name of the column")
+    low, high = column.notes.minimum or 0.0, column.notes.maximum
+    is_scale = high is not None and low % 1 == high % 1 == 0.0 and 2 <= high - low <= _LONGEST_SCALE
+    if is_scale and numbers.are_whole and not written.fields and low <= numbers.values[0] <= numbers.values[-1] <= high:
+        fields = best_scale(np.repeat(values - low, column.counts), trials=int(high - low))
+        if low != 0:
+            fields = {"likelihood": fields["likelihood"], "minimum": low, "maximum": high}
+        return Proposal(fields, f"a scale {low:g} to {high:g}, as the file declares")
+    is_longer = high is not None and high > numbers.values[-1]  # the file declares more steps than the values show
     kinds = kinds_of_numbers(numbers, may_be_scale=is_plain and not is_longer)
     scores = np.array([kind.score for kind in kinds])
     shares = np.exp(scores - scores.max())
@@ -280,7 +266,7 @@ def _of_values(column: Column, values: Array, written: Written, beyond: NDArray[
     fields = {**proposal.fields}
     if not {"levels", "trials"} & set(fields):
         fields |= written.fields
-        fields |= _bounds(column.notes, numbers, fields)
+        fields |= _bounds(column.notes, numbers, fields["likelihood"])
     found = replace(proposal, fields=fields, probability=probability, otherwise=otherwise)
     found = found.extended(_outside(column.notes, numbers))
     return _with_limits(found, column, written, beyond) if beyond.any() else found
@@ -307,38 +293,34 @@ def _with_limits(proposal: Proposal, column: Column, written: Written, beyond: N
     many = f"{share:.1%} of the values lie beyond a limit, such as {quote_cell(column.texts[int(np.argmax(beyond))])}"
     if share < _MUCH_BEYOND:
         return proposal.extended(f"{many}: the limit replaces them (`censored`)", censored="limit")
-    ends = [end for end, which in (("below", written.below), ("above", written.above)) if which.any()]
+    ends = [end for end, sign in (("below", -1), ("above", 1)) if (written.beyond == sign).any()]
     return proposal.extended(reason=f"{many}, which is a part of its own", limit=ends)
 
 
-def _declared_scale(notes: ColumnNotes) -> tuple[float, float] | None:
-    low, high = notes.minimum if notes.minimum is not None else 0.0, notes.maximum
-    if high is None or low % 1 or high % 1 or not 2 <= high - low <= _LONGEST_SCALE:
-        return None
-    return low, high
-
-
-def _bounds(notes: ColumnNotes, numbers: Numbers, fields: dict[str, Any]) -> dict[str, Any]:
+def _bounds(notes: ColumnNotes, numbers: Numbers, likelihood: str) -> dict[str, float]:
     """Return the bounds that the file declares, if the likelihood takes them and all values satisfy them."""
-    takes = traits_of(fields["likelihood"]).takes
-    low, high = notes.minimum, notes.maximum
+    takes, low, high = traits_of(likelihood).takes, notes.minimum, notes.maximum
     bounds = {}
+    if low is not None and high is not None and low >= high:
+        return bounds
     if low is not None and np.isfinite(low) and "minimum" in takes and low <= numbers.values[0]:
         bounds["minimum"] = low
     if high is not None and np.isfinite(high) and "maximum" in takes and numbers.values[-1] <= high:
         bounds["maximum"] = high
-    return bounds if low is None or high is None or low < high else {}
+    return bounds
 
 
 def _outside(notes: ColumnNotes, numbers: Numbers) -> str:
     """Return how many values are outside of the range that the file declares, which only warns of them."""
-    low = notes.minimum if notes.minimum is not None else -np.inf
-    high = notes.maximum if notes.maximum is not None else np.inf
-    n = int(numbers.counts[(numbers.values < low) | (numbers.values > high)].sum())
-    asked = f"{'from' if notes.maximum is not None else 'at least'} {low:g}" if notes.minimum is not None else ""
-    asked += (f" to {high:g}" if asked else f"at most {high:g}") if notes.maximum is not None else ""
-    repair = "correct them, or list them under missing_codes"
-    return f"{n:,} value{'s are' if n > 1 else ' is'} not {asked}, as the file asks for: {repair}" if n else ""
+    low, high = notes.minimum, notes.maximum
+    is_outside = numbers.values < (-np.inf if low is None else low)
+    is_outside |= numbers.values > (np.inf if high is None else high)
+    n = int(numbers.counts[is_outside].sum())
+    if not n:
+        return ""
+    words = " or ".join(f"{word} {end:g}" for word, end in (("below", low), ("above", high)) if end is not None)
+    shown = f"{n:,} value{'s are' if n > 1 else ' is'} {words}, the range that the file declares"
+    return f"{shown}: correct them, or list them under missing_codes"
 
 
 # The proposal for levels: as the file declares them, two that are no and yes, ordered, or without order.
@@ -382,7 +364,7 @@ def proposal_of_texts(column: Column) -> Proposal:
     elif order is not None:
         found = scale_of(column, [texts[place] for place in order], f"{len(texts)} ordered levels", synonyms)
     else:
-        found = nominal_of(column, f"{len(texts)} levels without known order", set(), texts)
+        found = nominal_of(column, f"{len(texts)} levels without known order", texts)
     return found.extended(look, *_misspelt(column, texts), **merged)
 
 
@@ -424,15 +406,6 @@ def two_levels(column: Column, texts: list[str] | None = None) -> Proposal:
     return Proposal({"likelihood": Bernoulli.name, **fields}, f"two values{known}")
 
 
-def two_numbers(column: Column, values: Array) -> Proposal:
-    """Return the proposal for two numbers that are written in several ways, as 1 and 1.0."""
-    places = [int(np.flatnonzero(values == value)[0]) for value in np.unique(values)]
-    levels = [column.texts[place] for place in places]
-    synonyms = {text: levels[int(value == values[places[1]])] for text, value in zip(column.texts, values, strict=True)}
-    fields = {"levels": levels, "synonyms": {text: level for text, level in synonyms.items() if text not in levels}}
-    return Proposal({"likelihood": Bernoulli.name, **fields}, "two values")
-
-
 def scale_of(column: Column, levels: list[str], what: str, synonyms: dict[str, str] | None = None) -> Proposal:
     """Return the proposal for levels from low to high, which other texts may mean too."""
     place = {level: float(score) for score, level in enumerate(levels)}
@@ -443,15 +416,12 @@ def scale_of(column: Column, levels: list[str], what: str, synonyms: dict[str, s
     return Proposal(fields, what)
 
 
-def nominal_of(column: Column, what: str, codes: set[str], texts: list[str] | None = None) -> Proposal:
+def nominal_of(column: Column, what: str, texts: list[str] | None = None) -> Proposal:
     """Return levels without order, in the order of the table."""
-    wanted = set(texts if texts is not None else column.texts)
     in_table = [column.texts[place] for place in np.argsort(column.first_rows, kind="stable").tolist()]
-    fields: dict[str, Any] = {"likelihood": Categorical.name, "levels": [text for text in in_table if text in wanted]}
-    if codes:
-        fields["missing_codes"] = sorted(codes)
-    otherwise = "likelihood: ordinal, with its levels from low to high" if len(wanted) <= 7 else ""
-    return Proposal(fields, what, _UNORDERED_TEXTS, otherwise)
+    levels = in_table if texts is None else [text for text in in_table if text in texts]
+    otherwise = "likelihood: ordinal, with its levels from low to high" if len(levels) <= 7 else ""
+    return Proposal({"likelihood": Categorical.name, "levels": levels}, what, _UNORDERED_TEXTS, otherwise)
 
 
 def _one_spelling(column: Column) -> dict[str, str]:
@@ -495,7 +465,7 @@ class _Level:
     seen: tuple[str, ...] = ()
 
 
-def _by_noted_levels(column: Column, has_decimal_commas: bool) -> Proposal:
+def _by_noted_levels(column: Column) -> Proposal:
     """Return the proposal for a column, without its missing codes, by the values that the file lists.
 
     A value that the file does not list becomes a level, and a column that contradicts the list is drafted by its
@@ -505,15 +475,15 @@ def _by_noted_levels(column: Column, has_decimal_commas: bool) -> Proposal:
     levels, others = _match_texts(_named(notes, present), present, is_yes_no=notes.kind == "yes/no")
     unsaid = [text for text in others if means_missing(text)]
     strangers = [_Level(text, text, text, (text,)) for text in others if text not in unsaid]
-    codes, left = {"missing_codes": unsaid} if unsaid else {}, column.without(set(unsaid))
+    left = column.without(set(unsaid))
     fault = ""
     if len(strangers) > len(levels) and not any(math.isnan(number_of(level.code)) for level in strangers):
         fault = "but only some of its values have a label: the column holds numbers"
     elif len(strangers) > max(_MOST_STRANGERS, len(levels)):
         fault = f"but {len(strangers)} other values are in the column, so it is drafted by its values"
     if fault:
-        found = _by_values(left, has_decimal_commas)
-        return replace(found, fields=with_codes(found.fields, codes), reason=joined(fault, found.reason))
+        found = _by_values(left).with_missing_codes(unsaid)
+        return replace(found, reason=joined(fault, found.reason))
     reason = f"{listed(map(quote_cell, unsaid))} taken for missing" if unsaid else ""
     if len(levels) + len(strangers) > _MOST_LEVELS:
         levels = [level for level in levels if level.seen]
@@ -539,7 +509,7 @@ def _by_noted_levels(column: Column, has_decimal_commas: bool) -> Proposal:
     fields["description"] = "; ".join(meanings)
     if ordered and len(levels) > 2:
         fields["likelihood"] = scale_of(left, texts, "", fields["synonyms"]).fields["likelihood"]
-    return Proposal({name: value for name, value in fields.items() if value} | codes, reason)
+    return Proposal({name: value for name, value in fields.items() if value}, reason).with_missing_codes(unsaid)
 
 
 def _named(notes: ColumnNotes, present: list[str]) -> list[_Level]:
@@ -609,43 +579,30 @@ def _order(notes: ColumnNotes, levels: list[_Level], strangers: list[_Level]) ->
 _COMPUTE = "compute what matters from them, such as a duration in years"
 
 
-def proposed(column: Column, *, has_decimal_commas: bool = False, is_wanted: bool = False) -> Proposal:
-    """Return the proposal for a column.
-
-    Other columns of the table may have decimal commas. A column `is_wanted` if the user clusters on it or describes
-    it, whatever its name or its file says.
-    """
-    if is_wanted:
+def proposed(column: Column) -> Proposal:
+    """Return the proposal for a column, by what its file says of it and by its values."""
+    if column.is_wanted:  # whatever its name or its file says
         kind = column.notes.kind if column.notes.kind not in ("date", "text", "id") else None
         column = replace(column, notes=replace(column.notes, role=None, kind=kind, reason=None))
-        if column.notes == ColumnNotes():
-            return _by_values(column, has_decimal_commas, is_wanted=True)
     if column.notes == ColumnNotes():
-        return _by_values(column, has_decimal_commas)
-    notes, labelled = _sound(column.notes)
+        return _by_values(column)
+    notes, looks = _without_missing_labels(column.notes)
     codes = {text for text in column.texts if _is_code(text, notes.missing_codes)}
-    left = replace(column.without(codes), notes=notes)
-    given = (
-        {"missing_codes": list(dict.fromkeys([*notes.missing_codes, *sorted(codes)]))} if notes.missing_codes else {}
-    )
-    found = _as_noted(left, has_decimal_commas)
-    found = found.extended(*labelled, reason="")
-    fields = with_codes(found.fields, given)
-    about = {
-        name: text
-        for name in ("label", "unit", "section", "block", "description", "asked_if")
-        if (text := getattr(notes, name)) is not None and text.strip()
-    }
+    found = _as_noted(replace(column.without(codes), notes=notes)).extended(*looks)
+    if notes.missing_codes:
+        found = found.with_missing_codes([*notes.missing_codes, *sorted(codes)])
+    texts = {name: getattr(notes, name) for name in (*FOR_READERS, "unit", "block")}
+    about = {name: text for name, text in texts.items() if text is not None and text.strip()}
+    fields = found.fields
     if fields.get("role") in ("id", "ignore"):
-        about.pop("block", None)
-        about.pop("unit", None)
+        about = {name: text for name, text in about.items() if name in FOR_READERS}
     elif notes.role is not None:
         fields = {**fields, "role": notes.role}
-    said = notes.reason or (f"the file says: {notes.kind}" if notes.kind else "")
-    return replace(found, fields={**about, **fields}, reason=joined(said, found.reason))
+    reason = notes.reason or (f"the file says: {notes.kind}" if notes.kind else "")
+    return replace(found, fields={**about, **fields}, reason=joined(reason, found.reason))
 
 
-def _as_noted(column: Column, has_decimal_commas: bool) -> Proposal:
+def _as_noted(column: Column) -> Proposal:
     notes = column.notes
     if notes.role == "ignore" or notes.kind in ("date", "text"):
         return Proposal({"role": "ignore"}, f"dates: {_COMPUTE}" if notes.kind == "date" else "")
@@ -657,10 +614,10 @@ def _as_noted(column: Column, has_decimal_commas: bool) -> Proposal:
     if len(column.texts) < 2:
         return constant(column)
     if notes.levels:
-        return _by_noted_levels(column, has_decimal_commas)
+        return _by_noted_levels(column)
     if notes.kind == "number" and not identifies_rows(column):
-        found = proposal_of_numbers(column, written_numbers(column, has_decimal_commas=has_decimal_commas))
-        return found if found is not None else _by_values(column, has_decimal_commas)
+        found = proposal_of_numbers(column, written_numbers(column))
+        return found if found is not None else _by_values(column)
     if notes.kind == "yes/no" and len(column.texts) == 2:
         return two_levels(column)
     if notes.kind == ORDERED and len(column.texts) <= _MOST_LEVELS:
@@ -671,7 +628,7 @@ def _as_noted(column: Column, has_decimal_commas: bool) -> Proposal:
         if order is not None and len(column.texts) > 2:
             return scale_of(column, [column.texts[place] for place in order], "its levels have an order")
         reason = "but not the order of its values; drafted by its values" if order is None else ""
-        return _by_values(column, has_decimal_commas).extended(reason=reason)
+        return _by_values(column).extended(reason=reason)
     # SPSS calls measurements nominal too: fractions, or more whole numbers than codes have, are no levels.
     are_codes = not np.isfinite(column.numbers).all() or (
         len(column.texts) <= MOST_LEVELS and (column.numbers % 1 == 0).all()
@@ -679,49 +636,47 @@ def _as_noted(column: Column, has_decimal_commas: bool) -> Proposal:
     is_nominal = notes.kind == "nominal" and are_codes and column.n_observed >= 2 * len(column.texts)
     if is_nominal and 2 < len(column.texts) <= _MOST_LEVELS:
         words = missing_words(column)
-        return nominal_of(column.without(words), "levels without order", words)
-    return _by_values(column, has_decimal_commas)
+        return nominal_of(column.without(words), "levels without order").with_missing_codes(sorted(words))
+    return _by_values(column)
 
 
-def _sound(notes: ColumnNotes) -> tuple[ColumnNotes, tuple[str, ...]]:
+def _without_missing_labels(notes: ColumnNotes) -> tuple[ColumnNotes, list[str]]:
     """Return notes of which labels that mean a missing value are missing codes, and what to look at."""
     codes = [code.strip() for code in notes.missing_codes if code.strip()]
     levels: dict[str, str] = {}
     for code, label in notes.levels:
-        if code.strip() and not _is_code(code.strip(), tuple(codes)):
+        if code.strip() and not _is_code(code.strip(), codes):
             levels.setdefault(code.strip(), label)
-    kept, missing = divided(list(levels.items()))
-    short = tuple(level for level in kept if may_mean_missing(level[1]))
-    if len(kept) - len(short) == 1:  # `ref` with `alt` is an allele
-        short = ()
-    kept = tuple(level for level in kept if level not in short)
+    sound, missing = divided(list(levels.items()))
+    short = [level for level in sound if may_mean_missing(level[1])]
+    if len(sound) - len(short) == 1:  # `ref` with `alt` is an allele
+        short = []
     codes += [code for code, _ in (*missing, *short)]
+    left = tuple(level for level in sound if level not in short)
     labels = listed(quote_cell(label) for _, label in short)
-    look = f"{labels}: taken for missing by the label; levels if they are answers"
-    found = replace(notes, missing_codes=tuple(dict.fromkeys(codes)), levels=kept)
-    return found, (look,) if short else ()
+    looks = [f"{labels}: taken for missing by the label; levels if they are answers"] if short else []
+    return replace(notes, missing_codes=tuple(dict.fromkeys(codes)), levels=left), looks
 
 
-def _is_code(text: str, codes: tuple[str, ...]) -> bool:
+def _is_code(text: str, codes: Sequence[str]) -> bool:
     """Return whether a text is one of the codes, or another way to write the number of one: ``-9.0`` for ``-9``."""
     number = number_of(text)
     return text in codes or (not np.isnan(number) and any(number_of(code) == number for code in codes))
 
 
-def _by_values(column: Column, has_decimal_commas: bool, *, is_wanted: bool = False) -> Proposal:
+def _by_values(column: Column) -> Proposal:
     """Return the proposal for a column by its values alone; one that is wanted is neither date nor identifier."""
     words = missing_words(column)
     left = column.without(words)
     if len(left.texts) < 2:
         return constant(left)
-    dated = "" if is_wanted else dates_in(left)
-    if dated:
-        return Proposal({"role": "ignore"}, f"{dated}: {_COMPUTE}")
-    written = written_numbers(left, has_decimal_commas=has_decimal_commas)
-    has_marks = written is not None and bool(written.fields or written.fault)
+    if not column.is_wanted and (dates := dates_in(left)):
+        return Proposal({"role": "ignore"}, f"{dates}: {_COMPUTE}")
     if len(left.order) > 2 and set(left.texts) <= set(left.order):
         return proposal_of_texts(left)
-    if not has_marks and not is_wanted and identifies_rows(left):
+    written = written_numbers(left)
+    has_marks = written is not None and bool(written.fields or written.fault)
+    if not has_marks and not column.is_wanted and identifies_rows(left):
         is_whole = len(left.texts) == column.codes.size
         lacks = "" if is_whole else "; rows without an identifier of their own: give each one, and role: id"
         return Proposal({"role": "id" if is_whole else "ignore"}, f"every row has a value of its own{lacks}")
@@ -729,9 +684,8 @@ def _by_values(column: Column, has_decimal_commas: bool, *, is_wanted: bool = Fa
     found = found.extended(dates_among_others(left))
     if not words or "likelihood" not in found.fields:
         return found
-    fields = with_codes(found.fields, {"missing_codes": sorted(words)})
-    reason = f"{listed(map(quote_cell, sorted(words)))} taken for missing"
-    return replace(found, fields=fields, reason=joined(found.reason, reason))
+    codes = sorted(words)
+    return found.with_missing_codes(codes).extended(reason=f"{listed(map(quote_cell, codes))} taken for missing")
 
 
 _SURE = 0.95
