@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import pdtr
 
 from clinclust.data import data
@@ -15,15 +14,13 @@ from clinclust.drafting.column import Column
 from clinclust.drafting.levels import numbers_on_grid
 from clinclust.files.names import name_words, says_only
 
-Codes = NDArray[np.int64]
-
 _FEWEST_CELLS = 20
 _NUMBERS = re.compile(r"[0-9]+\s*[/+|]\s*[0-9]+")
 _BY_CHANCE = np.exp(-7.0)
 """How probable so few equal pairs may be among measurements, below which whole numbers are no measurements."""
 _CONSECUTIVE, _RISING, _LONG = 1.1, 10.0, 100
 _MOST_SHARED = 0.01  # of the cells: identifiers that were mistyped, or entered twice
-_MOST_DIGITS = 10.0**6  # whole numbers of seven digits are no measurements: none is that exact
+_MOST_DIGITS = 10.0**6  # whole numbers of seven digits are more exact than measurements
 _FEWEST_KEYS, _MOST_KEY_ROWS = 20, 3.0
 _SAME, _SAME_BY_CHANCE = 0.995, 0.9
 _FEWEST_DETERMINED = 3
@@ -50,29 +47,26 @@ def identifies_rows(column: Column) -> bool:
     sqrt(pi)) pairs are equal on average.
     """
     n, n_different = column.n_observed, len(column.texts)
+    is_named = looks_identifying(column.name, is_unique=True)
     if n < _FEWEST_CELLS or n - n_different > max(2, _MOST_SHARED * n) or n < 0.9 * column.codes.size:
-        return n == n_different == column.codes.size > 1 and looks_identifying(column.name, is_unique=True)
+        return n == n_different == column.codes.size > 1 and is_named
     numbers = column.numbers
     if not np.isfinite(numbers).all():
         if n_different < n or any(_NUMBERS.fullmatch(text) for text in column.texts[:_FEWEST_CELLS]):
             return False  # pressures such as 120/80
         has_words = np.mean([" " in text.strip() for text in column.texts]) > 0.5
-        return bool(np.isfinite(numbers).mean() < 0.5) and (
-            not has_words or looks_identifying(column.name, is_unique=True)
-        )
-    if not (numbers == np.floor(numbers)).all():
+        return bool(np.isfinite(numbers).mean() < 0.5) and (is_named or not has_words)
+    if (numbers % 1 != 0).any():
         return False
     span = numbers.max() - numbers.min()
-    rows = column.in_rows(numbers)
-    rows = rows[np.isfinite(rows)]
-    is_rising = (n >= _LONG or span <= _RISING * n) and bool((np.diff(rows) > 0).all() or (np.diff(rows) < 0).all())
-    if looks_identifying(column.name, is_unique=True) or is_rising or (n == n_different and span <= _CONSECUTIVE * n):
+    steps = np.diff(column.in_rows(numbers)[column.codes >= 0])
+    is_rising = (n >= _LONG or span <= _RISING * n) and bool((steps > 0).all() or (steps < 0).all())
+    if is_named or is_rising or (n == n_different and span <= _CONSECUTIVE * n):
         return True
     grid = numbers_on_grid(numbers, np.ones(numbers.size))
     if grid.step == 1.0 and numbers.min() >= _MOST_DIGITS:
         return True
-    spread = float(numbers.std()) / grid.step
-    pairs = n * (n - 1) / 2.0 / (2.0 * np.sqrt(np.pi) * max(spread, 1.0))
+    pairs = n * (n - 1) / 2.0 / (2.0 * np.sqrt(np.pi) * max(float(numbers.std()) / grid.step, 1.0))
     return bool(pdtr(n - n_different, pairs) <= _BY_CHANCE)
 
 
@@ -83,7 +77,7 @@ def keys_of(columns: Sequence[Column]) -> set[str]:
         n, n_values = column.n_observed, len(column.texts)
         is_key = min(n_values, n - n_values) >= _FEWEST_KEYS and n / _MOST_KEY_ROWS <= n_values <= 0.97 * n
         if is_key and _are_codes(column):
-            determined = islice(_determined_by(column, columns), _FEWEST_DETERMINED)
+            determined = islice(_find_determined(column, columns), _FEWEST_DETERMINED)
             if len(list(determined)) == _FEWEST_DETERMINED:
                 keys.add(column.name)
     return keys
@@ -91,11 +85,10 @@ def keys_of(columns: Sequence[Column]) -> set[str]:
 
 def _are_codes(column: Column) -> bool:
     """Return whether values can be codes: texts or whole numbers."""
-    numbers = column.numbers
-    return not np.isfinite(numbers).any() or bool((numbers == np.floor(numbers)).all())
+    return not np.isfinite(column.numbers).any() or bool((column.numbers % 1 == 0).all())
 
 
-def _determined_by(key: Column, columns: Sequence[Column]) -> Iterator[Column]:
+def _find_determined(key: Column, columns: Sequence[Column]) -> Iterator[Column]:
     return (other for other in columns if other is not key and _is_determined(key, other))
 
 
@@ -104,7 +97,7 @@ def is_hierarchy(key: Column, columns: Sequence[Column]) -> bool:
 
     The sex, age and schooling of a patient do not determine each other.
     """
-    determined = sorted(_determined_by(key, columns), key=lambda column: -len(column.texts))
+    determined = sorted(_find_determined(key, columns), key=lambda column: -len(column.texts))
     return len(determined) > 1 and all(_is_determined(a, b) for a, b in pairwise(determined))
 
 
@@ -149,17 +142,12 @@ def _is_determined(key: Column, other: Column) -> bool:
     shares = other.counts / other.counts.sum()
     if float((shares**2).sum()) > _SAME_BY_CHANCE:
         return False
-    return not _is_coarser(key, keys, values)
-
-
-def _is_coarser(key: Column, keys: Codes, values: Codes) -> bool:
-    """Return whether values divide the numbers of the key into intervals, as groups of ages do."""
     if not np.isfinite(key.numbers).all():
-        return False
-    firsts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
+        return True
+    # Values that divide the numbers of the key into intervals, as groups of ages do, are a coarser form of it.
+    firsts = np.flatnonzero(np.append(True, ~pair))
     in_order = values[firsts][np.argsort(key.numbers[keys[firsts]], kind="stable")]
-    n_changes = int((in_order[1:] != in_order[:-1]).sum())
-    return n_changes <= 2 * (np.unique(values).size - 1)
+    return int((in_order[1:] != in_order[:-1]).sum()) > 2 * (np.unique(values).size - 1)
 
 
 def visit_columns(subjects: Column, columns: Sequence[Column]) -> list[str]:
