@@ -21,16 +21,7 @@ from clinclust.files.cell_text import canonical_text, listed, number_of
 from clinclust.likelihoods import REGISTRY, traits_of
 from clinclust.roles import NEEDS_LIKELIHOOD, is_described
 from clinclust.schema.feature import Feature
-from clinclust.schema.reading import (
-    Kind,
-    PanderaExtras,
-    SchemaContent,
-    expectations,
-    largest,
-    limits,
-    read_column,
-    transform_limit,
-)
+from clinclust.schema.reading import Kind, PanderaExtras, SchemaContent, bounds_of, expectations, limits, read_column
 from clinclust.texts import did_you_mean
 
 # The parts of a compiled schema: what reads a column, what judges its cells, and its dtype.
@@ -150,34 +141,24 @@ def _choose_dtype(feature: Feature, reader: Reader) -> Any:
 def _check_expectations(feature: Feature, reader: Reader) -> list[pa.Check]:
     """Return a check for each expectation that neither the dtype nor nullability says.
 
-    It judges raw cells too, and has the name and the statistics of the check of pandera for validated ones.
+    It judges raw cells too, and has the name and the statistics of the check of pandera that every valid column passes.
     """
-    checks = []
-    for kind, text in expectations(feature).items():
-        if kind not in ("observed", *_OF_DTYPE):
-            name, statistics = _as_pandera_says(feature, kind)
-            checks.append(pa.Check(Judge(reader, kind), name=name, error=text, statistics=statistics))
+    if feature.levels is not None and not feature.is_ignored:
+        allowed = {"allowed_values": list(feature.levels)}
+        words = expectations(feature)["level"]
+        return [pa.Check(Judge(reader, "level"), name="isin", error=words, statistics=allowed)]
+    checks, masses = [], feature.point_masses
+    for kind, low, high, words, is_open in [] if feature.is_id or feature.is_ignored else bounds_of(feature):
+        is_open = is_open and min(masses, default=math.inf) > low
+        low, high = min(low, *masses, low), max(high, *masses, high)  # point masses may be beyond a range
+        statistics: dict[str, Any] = {"min_value": low, "max_value": high, "include_min": True, "include_max": True}
+        name = "in_range"
+        if high == math.inf:
+            name, statistics = "greater_than" if is_open else "greater_than_or_equal_to", {"min_value": low}
+        elif low == -math.inf:
+            name, statistics = "less_than_or_equal_to", {"max_value": high}
+        checks.append(pa.Check(Judge(reader, kind), name=name, error=words, statistics=statistics))
     return checks
-
-
-def _as_pandera_says(feature: Feature, kind: Kind) -> tuple[str, dict[str, Any]]:
-    """Return the name and the statistics of the check of pandera that every valid column passes."""
-    if kind == "level":
-        return "isin", {"allowed_values": list(feature.levels or ())}
-    if kind == "transform":
-        low, usable = transform_limit(feature)
-        high, usable = math.inf, usable or min(feature.point_masses, default=math.inf) <= low
-    else:
-        low, high = limits(feature) if kind == "range" else (-largest(feature), largest(feature))
-        low, usable = -math.inf if kind == "size" and not feature.traits.is_real else low, True
-    low, high = min(low, *feature.point_masses, low), max(high, *feature.point_masses, high)  # may be beyond a range
-    if not usable:
-        return "greater_than", {"min_value": low}
-    if high == math.inf:
-        return "greater_than_or_equal_to", {"min_value": low}
-    if low == -math.inf:
-        return "less_than_or_equal_to", {"max_value": high}
-    return "in_range", {"min_value": low, "max_value": high, "include_min": True, "include_max": True}
 
 
 def _is_own(part: object) -> bool:

@@ -61,6 +61,36 @@ def transform_limit(feature: Feature) -> tuple[float, bool]:
     return (0.0, True) if feature.transform == "sqrt" else (-math.inf, True)
 
 
+class Bounds(NamedTuple):
+    """Between which numbers the cells of a feature lie for one reason, and what is expected of them."""
+
+    kind: Kind
+    low: float
+    high: float
+    words: str
+    is_open: bool = False  # whether the lowest number is not allowed itself
+
+
+def bounds_of(feature: Feature) -> list[Bounds]:
+    """Return the range of a feature, the largest number of its likelihood, and the limit of its transform."""
+    (low, high), bounds = limits(feature), []
+    spikes = " or ".join(f"{value:.15g}" for value in feature.spike)
+    or_spike = f", or {spikes} (spike)" if spikes else ""
+    if (low, high) != (-math.inf, math.inf):
+        kind = f"{feature.likelihood} with {feature.trials} trials" if feature.trials else f"{feature.likelihood}"
+        words = f"at least {low:.15g}" if high == math.inf else f"{low:.15g} to {high:.15g}"
+        words = f"at most {high:.15g}" if low == -math.inf else words
+        bounds.append(Bounds("range", low, high, f"{words} ({kind}){or_spike}"))
+    if not math.isinf(most := largest(feature)):
+        sign, lowest = (" in absolute value", -most) if feature.traits.is_real else ("", -math.inf)
+        bounds.append(Bounds("size", lowest, most, f"at most {most:,.15g}{sign} ({feature.likelihood})"))
+    if feature.transform is not None:
+        limit, usable = transform_limit(feature)
+        words = f"{'at least' if usable else 'greater than'} {limit:g} (transform {feature.transform}){or_spike}"
+        bounds.append(Bounds("transform", limit, math.inf, words, not usable))
+    return bounds
+
+
 def expectations(feature: Feature) -> dict[Kind, str]:
     """Return the conditions on every cell, in words; a cell is reported for the first that it fails."""
     if feature.is_ignored:
@@ -69,42 +99,12 @@ def expectations(feature: Feature) -> dict[Kind, str]:
         return {"observed": "an identifier in every row"}
     asked: dict[Kind, str] = {"observed": "a value in every row (complete: true)"} if feature.complete else {}
     if feature.levels is not None:
-        return asked | {"level": f"one of the levels {listed(feature.levels)}"}
+        shown = ", ".join(map(repr, feature.levels[:_LEVELS_SHOWN]))
+        more = f", ... ({len(feature.levels)} in all)" if len(feature.levels) > _LEVELS_SHOWN else ""
+        return asked | {"level": f"one of the levels {shown}{more}"}
     asked |= {"number": "a number", "finite": "a finite number"}
-    if feature.traits.is_whole:
-        asked["whole"] = "a whole number"
-    if limits(feature) != (-math.inf, math.inf):
-        asked["range"] = _range_in_words(feature) + _or_at_a_spike(feature)
-    if not math.isinf(largest(feature)):
-        sign = " in absolute value" if feature.traits.is_real else ""
-        asked["size"] = f"at most {largest(feature):,.15g}{sign} ({feature.likelihood})"
-    if feature.transform is not None:
-        limit, usable = transform_limit(feature)
-        relation = "at least" if usable else "greater than"
-        asked["transform"] = f"{relation} {limit:g} (transform {feature.transform}){_or_at_a_spike(feature)}"
-    return asked
-
-
-def _or_at_a_spike(feature: Feature) -> str:
-    return f", or {' or '.join(f'{value:.15g}' for value in feature.spike)} (spike)" if feature.spike else ""
-
-
-def listed(levels: tuple[str, ...]) -> str:
-    """Return the levels in quotes; of a long list the first ones and their number."""
-    shown = ", ".join(map(repr, levels[:_LEVELS_SHOWN]))
-    return shown if len(levels) <= _LEVELS_SHOWN else f"{shown}, ... ({len(levels)} in all)"
-
-
-def _range_in_words(feature: Feature) -> str:
-    low, high = limits(feature)
-    kind = f"{feature.likelihood} with {feature.trials} trials" if feature.trials else f"{feature.likelihood}"
-    if high == math.inf:
-        words = f"at least {low:.15g}"
-    elif low == -math.inf:
-        words = f"at most {high:.15g}"
-    else:
-        words = f"{low:.15g} to {high:.15g}"
-    return f"{words} ({kind})"
+    asked |= {"whole": "a whole number"} if feature.traits.is_whole else {}
+    return asked | {bounds.kind: bounds.words for bounds in bounds_of(feature)}
 
 
 # Read one column according to its feature: typed values, and the cells at fault.
@@ -237,7 +237,7 @@ def _read_numbers(feature: Feature, missing_codes: tuple[str, ...], column: pd.S
         unreadable = np.isnan(numbers) & ~missing
     if missing_numbers:
         missing = missing | np.isin(numbers, missing_numbers)
-    faults = _faults_of_numbers(feature, np.where(missing, np.nan, numbers))
+    faults = _find_faulty_numbers(feature, np.where(missing, np.nan, numbers))
     if feature.complete:
         faults["observed"] = missing
     faults["number"] = unreadable
@@ -262,21 +262,16 @@ def _is_numeric(dtype: np.dtype[Any] | pd.api.extensions.ExtensionDtype) -> bool
     return api.is_numeric_dtype(dtype) and not api.is_bool_dtype(dtype) and not api.is_complex_dtype(dtype)
 
 
-def _faults_of_numbers(feature: Feature, numbers: NDArray[np.float64]) -> dict[Kind, NDArray[np.bool_]]:
+def _find_faulty_numbers(feature: Feature, numbers: NDArray[np.float64]) -> dict[Kind, NDArray[np.bool_]]:
     if feature.point_masses:  # their values need not be in the range of the likelihood and its transform
         numbers = np.where(np.isin(numbers, feature.point_masses), np.nan, numbers)
     faults: dict[Kind, NDArray[np.bool_]] = {"finite": np.isinf(numbers)}
     sound = np.where(faults["finite"], np.nan, numbers)
     if feature.traits.is_whole:
-        faults["whole"] = (np.floor(sound) != sound) & ~np.isnan(sound)
-        sound = np.where(faults["whole"], np.nan, sound)
-    low, high = limits(feature)
-    faults["range"] = (sound < low) | (sound > high)
-    faults["size"] = (np.abs(sound) > largest(feature)) & ~faults["range"]
-    sound = np.where(faults["size"], np.nan, sound)
-    if feature.transform is not None:
-        limit, usable = transform_limit(feature)
-        faults["transform"] = ((sound < limit) if usable else (sound <= limit)) & ~faults["range"]
+        faults["whole"] = sound % 1 > 0
+    for kind, low, high, _, is_open in bounds_of(feature):
+        sound = np.where(np.logical_or.reduce(list(faults.values())), np.nan, sound)
+        faults[kind] = ((sound <= low) if is_open else (sound < low)) | (sound > high)
     return faults
 
 
