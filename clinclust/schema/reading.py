@@ -113,13 +113,17 @@ _NUMBER_FIRST = compile_short(r"(?P<number>[^0-9]*[0-9][0-9.,' ]*(?<! ))(?P<rest
 _ID_DTYPE = pd.StringDtype(na_value=np.nan)  # the dtype "str" of pandas 3
 
 
+Faulty = dict[Kind, NDArray[np.bool_]]
+"""Rows at fault, bool (N,), by kind, at most one kind per row."""
+
+
 @dataclass(frozen=True)
 class Reading:
-    """A column (N,) as given, its typed values, and its faults: rows, bool (N,), by kind, at most one kind per row."""
+    """A column (N,) as given, its typed values, and its faults: only the kinds that occur."""
 
     cells: pd.Series
     typed: pd.Series
-    faults: dict[Kind, NDArray[np.bool_]] = field(default_factory=dict)
+    faults: Faulty = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -137,10 +141,13 @@ class TextCells:
 def read_column(feature: Feature, missing_codes: tuple[str, ...], column: pd.Series) -> Reading:
     """Read one column of a table; `missing_codes` are all texts that mean missing."""
     if feature.is_id:
-        return _read_id(missing_codes, column)
-    if feature.levels is not None:
-        return _read_levels(feature, feature.levels, missing_codes, column)
-    return _read_numbers(feature, missing_codes, column)
+        values, faults = _read_id(missing_codes, column)
+    elif feature.levels is not None:
+        values, faults = _read_levels(feature, feature.levels, missing_codes, column)
+    else:
+        values, faults = _read_numbers(feature, missing_codes, column)
+    typed = pd.Series(values, index=column.index, name=column.name, copy=False)
+    return Reading(column, typed, {kind: rows for kind, rows in faults.items() if rows.any()})
 
 
 def text_cells(column: pd.Series, *, truth_as_number: bool = False) -> TextCells:
@@ -179,36 +186,33 @@ def _is_missing(value: object) -> bool:
     return pd.api.types.is_scalar(value) and bool(pd.isna(value))  # type: ignore[call-overload]
 
 
-def _read_id(missing_codes: tuple[str, ...], column: pd.Series) -> Reading:
+def _read_id(missing_codes: tuple[str, ...], column: pd.Series) -> tuple[Any, Faulty]:
     cells = text_cells(column)
     is_code = np.array([text in missing_codes for text in cells.texts], dtype=bool)
     missing = (cells.codes < 0) | cells.pick(is_code)
     texts = np.array([*cells.texts, None], dtype=object)[cells.codes]
     texts[missing] = None
-    values = pd.Series(texts, index=column.index, name=column.name, dtype=_ID_DTYPE)
-    return Reading(column, values, _only_present({"observed": missing}))
+    return pd.array(texts, dtype=_ID_DTYPE), {"observed": missing}
 
 
 def _read_levels(
     feature: Feature, levels: tuple[str, ...], missing_codes: tuple[str, ...], column: pd.Series
-) -> Reading:
+) -> tuple[Any, Faulty]:
     dtype = pd.CategoricalDtype(list(levels), ordered=not feature.traits.is_nominal)
     if isinstance(column.dtype, pd.CategoricalDtype) and list(column.cat.categories) == list(levels):
         codes, unknown = column.cat.codes.to_numpy(), np.zeros(len(column), dtype=bool)
     else:
         cells = text_cells(column)
         index_of = dict.fromkeys(missing_codes, -1) | {level: index for index, level in enumerate(levels)}
-        index_of |= {given: index_of[meant] for given, meant in (feature.synonyms or {}).items()}
+        index_of |= {word: index_of[level] for word, level in (feature.synonyms or {}).items()}
         index_of = {canonical_text(word): index for word, index in index_of.items()} | index_of
         of_number = _by_number(index_of)
         found = [index_of[text] if text in index_of else of_number.get(number_of(text)) for text in cells.texts]
         level_of_text = [-1 if index is None else index for index in found] + [index_of.get("", -1)]
         codes = np.array(level_of_text, dtype=np.intp)[cells.codes]
         unknown = cells.pick(np.array([index is None for index in found], dtype=bool))
-    typed = pd.Categorical.from_codes(codes, dtype=dtype)
-    values = pd.Series(typed, index=column.index, name=column.name)
-    absent = values.isna().to_numpy() & ~unknown if feature.complete else unknown & False
-    return Reading(column, values, _only_present({"observed": absent, "level": unknown}))
+    absent = {"observed": (codes < 0) & ~unknown} if feature.complete else {}
+    return pd.Categorical.from_codes(codes, dtype=dtype), {**absent, "level": unknown}
 
 
 def _by_number(index_of: dict[str, int]) -> dict[float, int]:
@@ -219,31 +223,34 @@ def _by_number(index_of: dict[str, int]) -> dict[float, int]:
     return {number: min(meant) for number, meant in of_number.items() if len(meant) == 1 and np.isfinite(number)}
 
 
-def _read_numbers(feature: Feature, missing_codes: tuple[str, ...], column: pd.Series) -> Reading:
+def _read_numbers(feature: Feature, missing_codes: tuple[str, ...], column: pd.Series) -> tuple[Any, Faulty]:
     missing_numbers = [number for number in map(number_of, missing_codes) if not np.isnan(number)]
-    if _is_numeric(column.dtype):
+    api = pd.api.types
+    if (
+        api.is_numeric_dtype(column.dtype)
+        and not api.is_bool_dtype(column.dtype)
+        and not api.is_complex_dtype(column.dtype)
+    ):
         numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
         missing, unreadable = np.isnan(numbers), np.zeros(len(column), dtype=bool)
     else:
         cells = text_cells(column, truth_as_number=feature.traits.is_yes_no)
-        codes = np.array([text in missing_codes for text in cells.texts], dtype=bool)
-        of_text = np.full(len(codes) + 1, np.nan)
-        of_text[:-1][~codes], absent = _numbers_meant(
+        absent = np.array([text in missing_codes for text in cells.texts], dtype=bool)
+        of_text = np.full(len(absent) + 1, np.nan)
+        of_text[:-1][~absent], absent[~absent] = _numbers_meant(
             feature, [text for text in cells.texts if text not in missing_codes]
         )
-        codes[~codes] = absent
         numbers = of_text[cells.codes]
-        missing = (cells.codes < 0) | cells.pick(codes)
+        missing = (cells.codes < 0) | cells.pick(absent)
         unreadable = np.isnan(numbers) & ~missing
     if missing_numbers:
         missing = missing | np.isin(numbers, missing_numbers)
     faults = _find_faulty_numbers(feature, np.where(missing, np.nan, numbers))
-    if feature.complete:
-        faults["observed"] = missing
-    faults["number"] = unreadable
-    at_fault = np.logical_or.reduce(list(faults.values()))
-    values = np.where(missing | at_fault, np.nan, numbers)
-    return Reading(column, _typed(feature, values, column), _only_present(faults))
+    faults |= {"number": unreadable} | ({"observed": missing} if feature.complete else {})
+    absent = missing | np.logical_or.reduce(list(faults.values()))
+    if feature.traits.is_whole and not feature.limit:
+        return pd.arrays.IntegerArray(np.where(absent, 0, numbers).astype(np.int64), absent), faults
+    return np.where(absent, np.nan, numbers), faults
 
 
 def _numbers_meant(feature: Feature, texts: list[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
@@ -257,15 +264,10 @@ def _numbers_meant(feature: Feature, texts: list[str]) -> tuple[NDArray[np.float
     return np.array([np.nan if number is None else number for number in meant], dtype=np.float64), absent
 
 
-def _is_numeric(dtype: np.dtype[Any] | pd.api.extensions.ExtensionDtype) -> bool:
-    api = pd.api.types
-    return api.is_numeric_dtype(dtype) and not api.is_bool_dtype(dtype) and not api.is_complex_dtype(dtype)
-
-
-def _find_faulty_numbers(feature: Feature, numbers: NDArray[np.float64]) -> dict[Kind, NDArray[np.bool_]]:
+def _find_faulty_numbers(feature: Feature, numbers: NDArray[np.float64]) -> Faulty:
     if feature.point_masses:  # their values need not be in the range of the likelihood and its transform
         numbers = np.where(np.isin(numbers, feature.point_masses), np.nan, numbers)
-    faults: dict[Kind, NDArray[np.bool_]] = {"finite": np.isinf(numbers)}
+    faults: Faulty = {"finite": np.isinf(numbers)}
     sound = np.where(faults["finite"], np.nan, numbers)
     if feature.traits.is_whole:
         faults["whole"] = sound % 1 > 0
@@ -275,41 +277,38 @@ def _find_faulty_numbers(feature: Feature, numbers: NDArray[np.float64]) -> dict
     return faults
 
 
-def _typed(feature: Feature, values: NDArray[np.float64], column: pd.Series) -> pd.Series:
-    if not feature.traits.is_whole or feature.limit:
-        return pd.Series(values, index=column.index, name=column.name)
-    absent = np.isnan(values)
-    whole = np.where(absent, 0, values).astype(np.int64)
-    return pd.Series(pd.arrays.IntegerArray(whole, absent), index=column.index, name=column.name)
-
-
-def _only_present(faults: dict[Kind, NDArray[np.bool_]]) -> dict[Kind, NDArray[np.bool_]]:
-    return {kind: rows for kind, rows in faults.items() if rows.any()}
-
-
 def number_meant(feature: Feature, text: str) -> float | None:
     """Return the number that a cell in canonical text means; NaN if it is no number, None if missing."""
     meant = (feature.synonyms or {}).get(text)  # a plain number, whatever marks the column has
     if meant is None and len(text) > LONGEST_NUMBER:
         return math.nan
-    cell = without_marks(with_plain_spaces(text), feature.marks) if meant is None else meant
+    cell = _without_marks(with_plain_spaces(text), feature.marks) if meant is None else meant
     limit = BEYOND_A_LIMIT.fullmatch(cell) if feature.censored is not None or feature.limit else None
-    written = limit[2] if limit else cell
-    number = _number(feature, written) if meant is None else number_of(written)
+    written: str | None = limit[2] if limit else cell
+    if meant is None and written is not None:
+        plain, unit = number_as_written(written, feature.decimal, feature.thousands), feature.unit
+        if plain is None and unit is not None:
+            plain = number_as_written(_without_unit(written, unit), feature.decimal, feature.thousands)
+        written = plain
+    number = math.nan if written is None else number_of(written)
     if limit is None or math.isnan(number):
         return number
     is_upper = "<" in limit[1] or limit[1] == "≤"
     if feature.limit:
         beyond = -math.inf if is_upper else math.inf
         return beyond if beyond in feature.point_masses else math.nan
-    return _censored(number, is_upper=is_upper, feature=feature)
+    if feature.censored == "missing":
+        return None
+    if feature.censored == "limit" or not is_upper:
+        return number
+    return math.floor(number / 2.0) if feature.traits.is_whole else number / 2.0
 
 
-def without_marks(cell: str, marks: Sequence[str]) -> str:
+def _without_marks(cell: str, marks: Sequence[str]) -> str:
     """Return a cell without marks around its number; marks of letters are whole words (``H`` of ``137H``)."""
-    left = None
-    while left != cell:
-        left = cell
+    before = None
+    while before != cell:
+        before = cell
         for mark in marks:
             rest = cell.removeprefix(mark)
             if rest != cell and not (mark[-1].isalpha() and rest[:1].isalpha()):
@@ -317,24 +316,11 @@ def without_marks(cell: str, marks: Sequence[str]) -> str:
             rest = cell.removesuffix(mark)
             if rest != cell and not (mark[0].isalpha() and rest[-1:].isalpha()):
                 cell = rest.rstrip()
-            cell = _without_mark_before_unit(cell, mark)
+            match = _NUMBER_FIRST.match(cell)  # between number and unit: ``6.5* mg/l``, ``6.5 H mg/l``
+            rest = match["rest"].lstrip() if match else ""
+            if match and rest.startswith(mark) and rest[len(mark) :][:1].isspace():
+                cell = match["number"] + rest[len(mark) :]
     return cell
-
-
-def _without_mark_before_unit(cell: str, mark: str) -> str:
-    """Return a cell without a mark between number and unit: ``6.5* mg/l``, ``6.5 H mg/l``."""
-    found = _NUMBER_FIRST.match(cell)
-    if found is None or not found["rest"].lstrip().startswith(mark):
-        return cell
-    behind = found["rest"].lstrip()[len(mark) :]
-    return found["number"] + behind if behind[:1].isspace() else cell
-
-
-def _number(feature: Feature, text: str) -> float:
-    number = number_as_written(text, feature.decimal, feature.thousands)
-    if number is None and feature.unit is not None:
-        number = number_as_written(_without_unit(text, feature.unit), feature.decimal, feature.thousands)
-    return math.nan if number is None else number_of(number)
 
 
 def _without_unit(text: str, unit: str) -> str:
