@@ -111,18 +111,19 @@ class Proposal:
         return "\n".join([*lines, *(f"{LOOK}{look}" for look in self.looks)])
 
     def extended(self, *looks: str, reason: str = "", **fields: Any) -> Proposal:
-        """Return the proposal with more to decide, a further reason, and other fields."""
-        return replace(
-            self,
-            fields={**self.fields, **fields},
-            reason=joined(self.reason, reason),
-            looks=(*self.looks, *(look for look in looks if look)),
-        )
+        """Return the proposal with more to decide, a further reason, and other fields, unless they are empty."""
+        fields = {**self.fields, **{name: value for name, value in fields.items() if value}}
+        looks = (*self.looks, *filter(None, looks))
+        return replace(self, fields=fields, reason=joined(self.reason, reason), looks=looks)
 
     def with_missing_codes(self, codes: Sequence[str]) -> Proposal:
         """Return the proposal with more missing codes before its own."""
-        codes = list(dict.fromkeys([*codes, *self.fields.get("missing_codes", ())]))
-        return self.extended(**({"missing_codes": codes} if codes else {}))
+        return self.extended(missing_codes=list(dict.fromkeys([*codes, *self.fields.get("missing_codes", ())])))
+
+
+def leave_out(reason: str, *looks: str) -> Proposal:
+    """Return the proposal to ignore a column."""
+    return Proposal({"role": "ignore"}, reason, looks=looks)
 
 
 @dataclass(frozen=True)
@@ -196,12 +197,12 @@ def _typed(feature: Feature, column: Column) -> pd.Series | None:
 def constant(column: Column) -> Proposal:
     """Return the proposal for a column of at most one value; if other cells are empty, it may be a mark for yes."""
     if not column.texts:
-        return Proposal({"role": "ignore"}, "no observed value")
+        return leave_out("no observed value")
     value, share = quote_cell(column.texts[0]), column.n_observed / column.codes.size
-    if share < 1.0:
-        look = f"{value} is in {share:.0%} of the cells, and the others are empty: if that means no, write no there"
-        return Proposal({"role": "ignore"}, "one value, or none", looks=(look,))
-    return Proposal({"role": "ignore"}, f"the same value in every subject observed: {value}")
+    if share == 1.0:
+        return leave_out(f"the same value in every subject observed: {value}")
+    look = f"{value} is in {share:.0%} of the cells, and the others are empty: if that means no, write no there"
+    return leave_out("one value, or none", look)
 
 
 # Whether a column holds dates or times, in whatever way they are written.

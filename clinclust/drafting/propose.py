@@ -29,6 +29,7 @@ from clinclust.drafting.column import (
     dates_among_others,
     dates_in,
     joined,
+    leave_out,
     missing_numbers,
     missing_words,
 )
@@ -46,7 +47,7 @@ from clinclust.drafting.levels import (
     ordered_pair,
     without_number,
 )
-from clinclust.drafting.subjects import identifies_rows
+from clinclust.drafting.roles import identifies_rows
 from clinclust.files.cell_text import listed, number_of, numbers_of, quote_cell
 from clinclust.files.dictionaries.words import divided, may_mean_missing, means_missing, plain_text
 from clinclust.files.names import name_words
@@ -204,7 +205,7 @@ def proposal_of_numbers(column: Column, written: Written | None) -> Proposal | N
     if written is None:
         return None
     if written.fault:
-        return Proposal({"role": "ignore"}, "numbers that cannot be compared", looks=(written.fault,))
+        return leave_out("numbers that cannot be compared", written.fault)
     beyond = written.beyond != 0
     if beyond.any() and len(column.texts) <= MOST_LEVELS:
         return None
@@ -232,12 +233,12 @@ def _of_values(column: Column, values: Array, written: Written, beyond: NDArray[
     exact = ~beyond if np.unique(values[~beyond]).size > 2 else np.ones(values.size, dtype=bool)
     numbers = numbers_on_grid(values[exact], column.counts[exact].astype(np.float64))
     if np.abs(numbers.values).max() > LARGEST_MEASUREMENT:
-        return Proposal({"role": "ignore"}, "numbers too large to be modelled", looks=("check the unit",))
+        return leave_out("numbers too large to be modelled", "check the unit")
     if numbers.values.size == 2 and not beyond.any():
         levels = [column.texts[int(np.argmax(values == value))] for value in numbers.values]
         meant = {text: levels[int(value > values.min())] for text, value in zip(column.texts, values, strict=True)}
         others = {text: level for text, level in meant.items() if text not in levels}  # `1` and `1.0`
-        return two_levels(column, levels).extended(**({"synonyms": others} if others else {}))
+        return two_levels(column, levels).extended(synonyms=others)
     is_plain = not written.fields and len(column.texts) == numbers.values.size
     if is_plain and numbers.values.size <= _MOST_CODES and numbers.are_whole and is_called_nominal(column):
         return nominal_of(column, f"{numbers.values.size} codes without order, by the name of the column")
@@ -337,12 +338,12 @@ def proposal_of_texts(column: Column) -> Proposal:
     """Return the proposal for a column of texts."""
     synonyms = _one_spelling(column)
     texts = [text for text in column.texts if text not in synonyms]
-    merged: dict[str, Any] = {"synonyms": synonyms} if synonyms else {}
-    look = f"other spellings: {listed(_spelled(synonyms))}" if synonyms else ""
+    spellings = listed(f"{quote_cell(text)} is read as {quote_cell(synonyms[text])}" for text in sorted(synonyms))
+    look = f"other spellings: {spellings}" if synonyms else ""
     if len(texts) == 1:
         return constant(column).extended(look)
     if len(texts) == 2:
-        return two_levels(column, texts).extended(look, *_misspelt(column, texts), **merged)
+        return two_levels(column, texts).extended(look, *_misspelt(column, texts), synonyms=synonyms)
     is_coded = all(without_number(text) != text or _LETTERED.fullmatch(text) for text in texts)
     order = None if is_coded and is_called_nominal(column) else order_of(texts)
     n_numbers = int(column.counts[np.isfinite(column.numbers)].sum())
@@ -350,14 +351,14 @@ def proposal_of_texts(column: Column) -> Proposal:
         others = [text for text, number in zip(column.texts, column.numbers, strict=True) if not np.isfinite(number)]
         repair = "write these as numbers or limits such as <5, or list them in missing_codes"
         look = f"among the numbers the cells hold {listed(map(quote_cell, others))}: {repair}"
-        return Proposal({"role": "ignore"}, "numbers and other texts", looks=(look,))
+        return leave_out("numbers and other texts", look)
     if np.mean([_TWO_NUMBERS.fullmatch(text) is not None for text in texts]) > _MOSTLY:
         repair = "give each of the two numbers a column of its own"
-        return Proposal({"role": "ignore"}, "two numbers in each cell", looks=(repair,))
+        return leave_out("two numbers in each cell", repair)
     if len(texts) > _MOST_TEXTS or (column.n_observed < 2 * len(texts) and order is None):
         is_long = np.mean([len(text) for text in texts]) > _LONG_TEXT or np.mean([" " in text for text in texts]) > 0.5
         kind = "free text" if is_long else "too many different values for levels"
-        return Proposal({"role": "ignore"}, f"{kind} ({len(texts)} different among {column.n_observed})")
+        return leave_out(f"{kind} ({len(texts)} different among {column.n_observed})")
     levels = [text for text in column.order if text in texts]
     if len(levels) == len(texts):
         found = scale_of(column, levels, "an ordered categorical of the table", synonyms)
@@ -365,7 +366,7 @@ def proposal_of_texts(column: Column) -> Proposal:
         found = scale_of(column, [texts[place] for place in order], f"{len(texts)} ordered levels", synonyms)
     else:
         found = nominal_of(column, f"{len(texts)} levels without known order", texts)
-    return found.extended(look, *_misspelt(column, texts), **merged)
+    return found.extended(look, *_misspelt(column, texts), synonyms=synonyms)
 
 
 def _misspelt(column: Column, texts: Sequence[str]) -> Iterator[str]:
@@ -384,11 +385,6 @@ def _misspelt(column: Column, texts: Sequence[str]) -> Iterator[str]:
 
 
 _TIMES_OFTENER, _SHORTEST_WORD = 10, 5
-
-
-def _spelled(synonyms: dict[str, str]) -> Iterator[str]:
-    for text, meant in sorted(synonyms.items()):
-        yield f"{quote_cell(text)} is read as {quote_cell(meant)}"
 
 
 def is_called_nominal(column: Column) -> bool:
@@ -494,7 +490,7 @@ def _by_noted_levels(column: Column) -> Proposal:
     ordered = _order(notes, levels, strangers)
     levels = ordered or [*levels, *strangers]
     if len(levels) > _MOST_LEVELS:
-        return Proposal({"role": "ignore"}, joined(reason, "too many different values for levels"))
+        return leave_out(joined(reason, "too many different values for levels"))
     if len(levels) == 2:
         labels, texts = [level.label for level in levels], [level.code for level in levels]
         places = (0, 1) if ordered else no_before_yes(labels) or no_before_yes(texts) or (0, 1)
@@ -605,12 +601,12 @@ def proposed(column: Column) -> Proposal:
 def _as_noted(column: Column) -> Proposal:
     notes = column.notes
     if notes.role == "ignore" or notes.kind in ("date", "text"):
-        return Proposal({"role": "ignore"}, f"dates: {_COMPUTE}" if notes.kind == "date" else "")
+        return leave_out(f"dates: {_COMPUTE}" if notes.kind == "date" else "")
     if notes.kind == "id":
         if len(column.texts) == column.n_observed == column.codes.size:
             return Proposal({"role": "id"})
         several = "but subjects have several rows: choose one for each, and give role: id; until then it is left out"
-        return Proposal({"role": "ignore"}, several)
+        return leave_out(several)
     if len(column.texts) < 2:
         return constant(column)
     if notes.levels:
@@ -671,7 +667,7 @@ def _by_values(column: Column) -> Proposal:
     if len(left.texts) < 2:
         return constant(left)
     if not column.is_wanted and (dates := dates_in(left)):
-        return Proposal({"role": "ignore"}, f"{dates}: {_COMPUTE}")
+        return leave_out(f"{dates}: {_COMPUTE}")
     if len(left.order) > 2 and set(left.texts) <= set(left.order):
         return proposal_of_texts(left)
     written = written_numbers(left)
@@ -696,27 +692,23 @@ def looks_of(table: pd.DataFrame, schema: FeatureSchema) -> list[Look]:
 
     What the draft of a column by its values is sure of, and the schema contradicts, deserves a look.
     """
-    found: list[Look] = []
-    with np.errstate(all="ignore"):
-        for feature in schema.clustered:
-            if feature.name in table:
-                found += _about(feature, table[feature.name], schema.missing_codes_of(feature))
-    return found
-
-
-def _about(feature: Feature, cells: pd.Series, codes: tuple[str, ...]) -> Iterator[Look]:
-    column = column_of(feature.name, cells, ColumnNotes())
-    draft = proposed(column.without(set(codes)))
-    if "likelihood" not in draft.fields:
-        return
-    drafted, declared = traits_of(draft.fields["likelihood"]), feature.traits
-    suspected = [code for code in draft.fields.get("missing_codes", ()) if code not in (feature.levels or ())]
-    if suspected and feature.levels is None:
-        shown = ", ".join(suspected)
-        yield Look((feature.name,), f"{shown} may mean missing values", f"missing_codes: [{shown}]")
-    kinds = (declared.is_continuous, declared.is_count), (drafted.is_continuous, drafted.is_count)
-    if feature.levels is None and not declared.is_scale and kinds[0] != kinds[1] and draft.probability >= _SURE:
-        repair = ", ".join(f"{name}: {value}" for name, value in draft.fields.items() if name != "missing_codes")
-        yield Look((feature.name,), f"by its values it is {draft.reason}", repair)
-    elif "spike" in draft.fields and declared.is_continuous and not getattr(feature, "spike", None):
-        yield Look((feature.name,), draft.reason, f"spike: {draft.fields['spike']:g}")
+    looks: list[Look] = []
+    for feature in schema.clustered:
+        if feature.name not in table:
+            continue
+        column = column_of(feature.name, table[feature.name], ColumnNotes())
+        with np.errstate(all="ignore"):
+            draft = proposed(column.without(set(schema.missing_codes_of(feature))))
+        if "likelihood" not in draft.fields:
+            continue
+        drafted, declared = traits_of(draft.fields["likelihood"]), feature.traits
+        suspected = ", ".join(draft.fields.get("missing_codes", ()))
+        if suspected and feature.levels is None:
+            looks.append(Look((feature.name,), f"{suspected} may mean missing values", f"missing_codes: [{suspected}]"))
+        kinds = (declared.is_continuous, declared.is_count), (drafted.is_continuous, drafted.is_count)
+        if feature.levels is None and not declared.is_scale and kinds[0] != kinds[1] and draft.probability >= _SURE:
+            repair = ", ".join(f"{name}: {value}" for name, value in draft.fields.items() if name != "missing_codes")
+            looks.append(Look((feature.name,), f"by its values it is {draft.reason}", repair))
+        elif "spike" in draft.fields and declared.is_continuous and not feature.spike:
+            looks.append(Look((feature.name,), draft.reason, f"spike: {draft.fields['spike']:g}"))
+    return looks

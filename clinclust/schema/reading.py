@@ -334,14 +334,6 @@ def _without_unit(text: str, unit: str) -> str:
     return text[len(unit) :].lstrip() if text.casefold().startswith(unit.casefold()) else text
 
 
-def _censored(number: float, *, is_upper: bool, feature: Feature) -> float | None:
-    if feature.censored == "missing":
-        return None
-    if feature.censored == "limit" or not is_upper:
-        return number
-    return math.floor(number / 2.0) if feature.traits.is_whole else number / 2.0
-
-
 # What a feature schema holds: the features in order, and the settings of the whole table.
 
 LOOK = "LOOK: "  # begins the lines of a comment that a person should decide
