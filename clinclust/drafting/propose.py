@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.special import softmax
 
 from clinclust.arrays import Array
 from clinclust.data import data
@@ -48,22 +49,10 @@ from clinclust.drafting.levels import (
     without_number,
 )
 from clinclust.drafting.roles import identifies_rows
+from clinclust.files import number_notation as notation
 from clinclust.files.cell_text import listed, number_of, numbers_of, quote_cell
 from clinclust.files.dictionaries.words import divided, may_mean_missing, means_missing, plain_text
 from clinclust.files.names import name_words
-from clinclust.files.number_notation import (
-    Marks,
-    WrittenNumber,
-    are_thousands,
-    is_known_unit,
-    is_unit,
-    limits_in_words,
-    marks_of,
-    number_as_written,
-    parts_of,
-    unit_key,
-    without_flags,
-)
 from clinclust.files.text_table import ORDERED, ColumnNotes
 from clinclust.likelihoods import traits_of
 from clinclust.likelihoods.bernoulli import Bernoulli
@@ -104,7 +93,7 @@ def written_numbers(column: Column) -> Written | None:
     """
     within = np.zeros(len(column.texts), dtype=np.int8)
     if np.isfinite(column.numbers).all():
-        if not column.has_decimal_commas or not are_thousands(column.texts):
+        if not column.has_decimal_commas or not notation.are_thousands(column.texts):
             return Written(column.numbers, within)
         if all(len(text.lstrip("-").partition(".")[0]) == 1 for text in column.texts):
             return Written(column.numbers, within, fault=_UNDECIDED)
@@ -113,14 +102,16 @@ def written_numbers(column: Column) -> Written | None:
         return Written(numbers, within, {"decimal": ",", "thousands": "."}, (look,))
     if not any(character.isdigit() for text in column.texts for character in text):
         return None
-    synonyms = limits_in_words(column.texts, column.counts)
-    marked = without_flags([synonyms.get(text, text) for text in column.texts], column.counts)
-    parts = [parts_of(text) for text in marked.texts]
+    synonyms = notation.limits_in_words(column.texts, column.counts)
+    marked = notation.without_flags([synonyms.get(text, text) for text in column.texts], column.counts)
+    parts = [notation.parts_of(text) for text in marked.texts]
     unit, fault = _unit_of(column, parts)
-    units = {"", unit_key(unit or "")}
-    marks = marks_of([part.number for part in parts if part is not None and unit_key(part.unit) in units])
+    units = {"", notation.unit_key(unit or "")}
+    marks = notation.marks_of(
+        [part.number for part in parts if part is not None and notation.unit_key(part.unit) in units]
+    )
     if marks.is_guess and marks.thousands == "," and column.has_decimal_commas:
-        marks = Marks(",")
+        marks = notation.Marks(",")
     fields: dict[str, Any] = {
         "marks": list(marked.marks),
         "unit": unit,
@@ -152,21 +143,21 @@ def written_numbers(column: Column) -> Written | None:
     return Written(numbers, beyond, fields, tuple(looks), _UNDECIDED if undecided else "")
 
 
-def _unit_of(column: Column, parts: Sequence[WrittenNumber | None]) -> tuple[str | None, str]:
+def _unit_of(column: Column, parts: Sequence[notation.WrittenNumber | None]) -> tuple[str | None, str]:
     """Return the unit of the numbers, and why they cannot be compared if there are several."""
     cells: Counter[str] = Counter()
     spelled: dict[str, Counter[str]] = {}
     n_different: Counter[str] = Counter()
     for part, count in zip(parts, column.counts.tolist(), strict=True):
         if part is not None and part.unit:
-            key = unit_key(part.unit)
+            key = notation.unit_key(part.unit)
             cells[key] += count
             n_different[key] += 1
             spelled.setdefault(key, Counter())[part.unit] += count
     known = {
         key: n
         for key, n in cells.items()
-        if is_known_unit(key) or (is_unit(key) and n_different[key] > _MOST_LEVELS_MISREAD)
+        if notation.is_known_unit(key) or (notation.is_unit(key) and n_different[key] > _MOST_LEVELS_MISREAD)
     }
     if not known:
         return None, ""
@@ -183,13 +174,13 @@ def _unit_of(column: Column, parts: Sequence[WrittenNumber | None]) -> tuple[str
 
 def _in_unit(synonyms: dict[str, str], units: set[str], decimal: Any, thousands: Any) -> dict[str, str]:
     """Return the texts with a limit in words whose number has the unit of the column or none, as a schema writes it."""
-    parts = {text: parts_of(meant) for text, meant in synonyms.items()}
+    parts = {text: notation.parts_of(meant) for text, meant in synonyms.items()}
     return {
         text: part.limit + number
         for text, part in parts.items()
         if part is not None
-        and unit_key(part.unit) in units
-        and (number := number_as_written(part.number, decimal, thousands)) is not None
+        and notation.unit_key(part.unit) in units
+        and (number := notation.number_as_written(part.number, decimal, thousands)) is not None
     }
 
 
@@ -242,18 +233,16 @@ def _of_values(column: Column, values: Array, written: Written, beyond: NDArray[
     is_plain = not written.fields and len(column.texts) == numbers.values.size
     if is_plain and numbers.values.size <= _MOST_CODES and numbers.are_whole and is_called_nominal(column):
         return nominal_of(column, f"{numbers.values.size} codes without order, by the name of the column")
-    low, high = column.notes.minimum or 0.0, column.notes.maximum
-    is_scale = high is not None and low % 1 == high % 1 == 0.0 and 2 <= high - low <= _LONGEST_SCALE
-    if is_scale and numbers.are_whole and not written.fields and low <= numbers.values[0] <= numbers.values[-1] <= high:
+    low, high, top = column.notes.minimum or 0.0, column.notes.maximum, numbers.values[-1]
+    is_unscaled = high is None or low % 1 or high % 1 or not 2 <= high - low <= _LONGEST_SCALE or written.fields
+    if high is not None and not is_unscaled and numbers.are_whole and low <= numbers.values[0] and top <= high:
         fields = best_scale(np.repeat(values - low, column.counts), trials=int(high - low))
         if low != 0:
             fields = {"likelihood": fields["likelihood"], "minimum": low, "maximum": high}
         return Proposal(fields, f"a scale {low:g} to {high:g}, as the file declares")
-    is_longer = high is not None and high > numbers.values[-1]  # the file declares more steps than the values show
+    is_longer = high is not None and high > top  # the file declares more steps than the values show
     kinds = kinds_of_numbers(numbers, may_be_scale=is_plain and not is_longer)
-    scores = np.array([kind.score for kind in kinds])
-    shares = np.exp(scores - scores.max())
-    shares = shares / shares.sum()
+    shares = softmax([kind.score for kind in kinds])
     proposal, probability = _of_kind(kinds[0], column, values, numbers), float(shares[0])
     other = float(shares[1]) if len(kinds) > 1 else 0.0
     is_other_scale = kinds[0].name == "scale" and other <= probability * (1.0 - _ORDERED_CODES)
@@ -301,7 +290,7 @@ def _with_limits(proposal: Proposal, column: Column, written: Written, beyond: N
 def _bounds(notes: ColumnNotes, numbers: Numbers, likelihood: str) -> dict[str, float]:
     """Return the bounds that the file declares, if the likelihood takes them and all values satisfy them."""
     takes, low, high = traits_of(likelihood).takes, notes.minimum, notes.maximum
-    bounds = {}
+    bounds: dict[str, float] = {}
     if low is not None and high is not None and low >= high:
         return bounds
     if low is not None and np.isfinite(low) and "minimum" in takes and low <= numbers.values[0]:

@@ -13,7 +13,7 @@ import math
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -393,7 +393,7 @@ def find_candidates(
     return sorted(pairs)
 
 
-def _find_ranges(group: Array, low: Array, high: Array) -> tuple[Array, Array]:
+def _find_ranges(group: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the lowest and the highest code of each column in each level of a group, int32 (L, C).
 
     In `low` and `high`, int32 (N, C), a missing value is below, or above, all others; in the group it is -1.

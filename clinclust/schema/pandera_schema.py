@@ -180,9 +180,11 @@ def _in_pandas_terms(schema: Any, problems: list[str]) -> Any:
     What is written for the data of polars, a check or parser of its own, is a problem.
     """
     theirs: Any = sys.modules.get("pandera.polars")  # a schema of this kind exists only if this was imported
-    if theirs is not None and isinstance(schema, type) and issubclass(schema, theirs.DataFrameModel):
-        schema = schema.to_schema()
-    if theirs is None or not isinstance(schema, theirs.DataFrameSchema):
+    if theirs is None:
+        return schema
+    is_model = isinstance(schema, type) and issubclass(schema, theirs.DataFrameModel)
+    schema = schema.to_schema() if is_model else schema
+    if not isinstance(schema, theirs.DataFrameSchema):
         return schema
     columns = {}
     for name, column in schema.columns.items():

@@ -211,8 +211,8 @@ def _read_levels(
         level_of_text = [-1 if index is None else index for index in found] + [index_of.get("", -1)]
         codes = np.array(level_of_text, dtype=np.intp)[cells.codes]
         unknown = cells.pick(np.array([index is None for index in found], dtype=bool))
-    absent = {"observed": (codes < 0) & ~unknown} if feature.complete else {}
-    return pd.Categorical.from_codes(codes, dtype=dtype), {**absent, "level": unknown}
+    faults: Faulty = {"observed": (codes < 0) & ~unknown} if feature.complete else {}
+    return pd.Categorical.from_codes(codes, dtype=dtype), faults | {"level": unknown}
 
 
 def _by_number(index_of: dict[str, int]) -> dict[float, int]:
