@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from clinclust.data import data
@@ -112,11 +113,6 @@ def _read_prior(value: str) -> str | list[str]:
 _MAPPINGS = {"summarise": '{"egfr": ["mean", "slope"]}', "trends": "clinclust writes it"}
 
 
-def _text_of(value: object) -> str:
-    """Return a cell as it was typed: a name may hold what cannot be seen."""
-    return value.strip() if isinstance(value, str) else canonical_text(value)
-
-
 def _read_cell(cell: Any, field: str) -> Any:
     """Return the content of a cell that is not blank as a value of a field; ValueError if it cannot be one."""
     value = cell.value
@@ -126,13 +122,12 @@ def _read_cell(cell: Any, field: str) -> Any:
         raise ValueError(
             "is a date, which Excel makes of texts such as 1-2: format the cell as text, and type it again"
         )
-    if isinstance(value, bool):
-        if field == "complete":
-            return value
+    if isinstance(value, bool) and field != "complete":
         raise ValueError(f"is the truth value {str(value).upper()}: format the cell as text, and type it again")
-    if field in (*_NUMBERS, "order") and not isinstance(value, str):
+    if isinstance(value, bool) or (field in (*_NUMBERS, "order") and not isinstance(value, str)):
         return value
-    text = _UNESCAPED.sub(lambda match: chr(int(match[1], 16)), _text_of(value))
+    typed = value.strip() if isinstance(value, str) else canonical_text(value)  # a name may hold what cannot be seen
+    text = _UNESCAPED.sub(lambda match: chr(int(match[1], 16)), typed)
     if field in _MAPPINGS:
         try:
             return json.loads(text)
@@ -222,16 +217,13 @@ class _UndatedArchive(zipfile.ZipFile):
 def _add_styles(workbook: Workbook) -> None:
     from openpyxl.styles import Alignment, Font, NamedStyle, PatternFill
 
-    wrapped = Alignment(horizontal="left", vertical="top", wrap_text=True)
-    fonts = {
-        kind: Font(name="Calibri", size=11, bold=kind == "heading", color=_GREY if kind == "seen" else None)
-        for kind in ("heading", "field", "seen")
-    }
-    for kind, font in fonts.items():
-        for is_coloured in (False, True):
-            colour = _HEADING if kind == "heading" else _COLOUR
-            style = NamedStyle(f"{kind}{' to look at' * is_coloured}", font, alignment=wrapped)
-            style.fill = PatternFill("solid", fgColor=colour) if is_coloured or kind == "heading" else PatternFill()
+    for kind in ("heading", "field", "seen"):
+        for suffix in ("", " to look at"):
+            style = NamedStyle(kind + suffix)
+            style.alignment = Alignment(horizontal="left", vertical="top", wrap_text=True)
+            style.font = Font("Calibri", 11, bold=kind == "heading", color=_GREY if kind == "seen" else None)
+            if colour := _HEADING if kind == "heading" else _COLOUR if suffix else None:
+                style.fill = PatternFill("solid", fgColor=colour)
             style.number_format = "@" if kind == "field" else "General"  # Excel would make a date of 1-2
             workbook.add_named_style(style)
 
@@ -280,13 +272,11 @@ def _write_explanations(workbook: Workbook) -> dict[str, str]:
 def _write_settings(workbook: Workbook, schema: SchemaContent) -> None:
     texts, sheet = data("schema_workbook")["settings"], workbook.create_sheet(_SETTINGS, 1)
     _lay_out(sheet, (18, 40, 70))
+    values = {"clinclust": FORMAT_VERSION, "title": schema.title, **schema.rows.as_dict()}
     values = {
-        "clinclust": FORMAT_VERSION,
-        "title": None if schema.title is None else _write_value(schema.title),
-        "missing_codes": write_list(schema.missing_codes),
-        "other_columns": schema.other_columns,
-        **{name: _write_value(value) for name, value in schema.rows.as_dict().items()},
+        key: value if key == "clinclust" or value is None else _write_value(value) for key, value in values.items()
     }
+    values |= {"missing_codes": write_list(schema.missing_codes), "other_columns": schema.other_columns}
     _write_row(sheet, 1, ("setting", "value", "meaning"), ["heading"] * 3)
     for row, key in enumerate(_KEYS, start=2):
         _write_row(sheet, row, (key, values.get(key), texts[key]), ("field", "field", "seen"))
@@ -298,7 +288,7 @@ def _write_features(
     from openpyxl.utils import get_column_letter
     from openpyxl.worksheet.datavalidation import DataValidation
 
-    remarks = {feature.name: _Remarks.of(schema.comments.get(feature.name, "")) for feature in schema}
+    remarks = {feature.name: _read_remarks(schema.comments.get(feature.name, "")) for feature in schema}
     in_use = {field for feature in schema for field in feature.content()}
     others = [field for field in Feature.model_fields if field in in_use and field not in _USUAL]
     names = [*_USUAL, *others, *_OF_DRAFT]
@@ -333,38 +323,36 @@ class _Remarks(NamedTuple):
     look: str | None
     probability: float | None
 
-    @classmethod
-    def of(cls, comment: str) -> _Remarks:
-        lines = comment.splitlines()
-        looks = [line.removeprefix(LOOK) for line in lines if line.startswith(LOOK)]
-        reason = "\n".join(line for line in lines if not line.startswith(LOOK))
-        number = number_of(reason.rpartition("probability ")[2])
-        return cls(visible(reason) or None, visible("\n".join(looks)) or None, number if 0.0 <= number <= 1.0 else None)
+
+def _read_remarks(comment: str) -> _Remarks:
+    lines = comment.splitlines()
+    looks = "\n".join(line.removeprefix(LOOK) for line in lines if line.startswith(LOOK))
+    reason = "\n".join(line for line in lines if not line.startswith(LOOK))
+    number = number_of(reason.rpartition("probability ")[2])
+    return _Remarks(visible(reason) or None, visible(looks) or None, number if 0.0 <= number <= 1.0 else None)
 
 
 def _order(schema: SchemaContent, remarks: Mapping[str, _Remarks]) -> list[tuple[int, Feature]]:
     """Return the features with their numbers: what to look at first, least probable before others, then the rest."""
     numbered = list(enumerate(schema, start=1))
-
-    def weight(item: tuple[int, Feature]) -> tuple[bool, float]:
-        probability = remarks[item[1].name].probability
-        return not item[1].is_clustered, 1.0 if probability is None else probability
-
-    top = sorted((item for item in numbered if remarks[item[1].name].look), key=weight)[:_ON_TOP]
-    return [*top, *(item for item in numbered if item not in top)]
+    looks = [item for item in numbered if remarks[item[1].name].look]
+    probability = {name: 1.0 if remark.probability is None else remark.probability for name, remark in remarks.items()}
+    looks.sort(key=lambda item: (not item[1].is_clustered, probability[item[1].name]))
+    return [*looks[:_ON_TOP], *(item for item in numbered if item not in looks[:_ON_TOP])]
 
 
 def _summarise_column(schema: SchemaContent, feature: Feature, frame: pd.DataFrame) -> dict[str, Any]:
     """Return n, the share missing and the most frequent values, but no text of a single row, which may identify it."""
     if list(frame.columns).count(feature.name) != 1:
         return {}
-    cells, codes = text_cells(frame[feature.name]), {"", *schema.missing_codes_of(feature)}
-    counts = pd.Series(cells.codes[cells.codes >= 0]).map(dict(enumerate(cells.texts))).value_counts()
-    counts = counts[~counts.index.isin(codes)]
-    shown = [text for text, n in counts.items() if n > 1 or number_of(str(text)) == number_of(str(text))]
-    examples = visible(", ".join(shortened(str(text)) for text in shown[:_MOST_EXAMPLES]))
+    cells, codes = text_cells(frame[feature.name]), ["", *schema.missing_codes_of(feature)]
+    counts = (
+        pd.Series(np.array([*cells.texts, ""], dtype=object)[cells.codes]).value_counts().drop(codes, errors="ignore")
+    )
+    shown = [shortened(text) for text, n in counts.items() if n > 1 or not math.isnan(number_of(text))]
     n, n_rows = int(counts.sum()), max(1, len(frame))
-    return {"n": n, "missing": f"{1.0 - n / n_rows:.0%}", "examples": None if feature.is_id else examples or None}
+    examples = None if feature.is_id else visible(", ".join(shown[:_MOST_EXAMPLES])) or None
+    return {"n": n, "missing": f"{1.0 - n / n_rows:.0%}", "examples": examples}
 
 
 # Read a schema. Every fault has its row and cell.

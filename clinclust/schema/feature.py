@@ -707,36 +707,34 @@ class Part(Feature):
         """The value that is 0 on the scale of the model: of counts without 0, the lowest possible one."""
         return self._lowest
 
-    @property
-    def is_spike(self) -> bool:
-        """Whether this is the first part, the point mass of a value."""
-        return self.levels is not None
-
     def scores(self, column: pd.Series) -> Array:
-        """Return this part (N,) of a validated column of the whole feature."""
-        values = self._whole.scores(column)
-        places = place_at(values, self._whole.point_masses)
-        return places if self.is_spike else np.where(places > 0.0, np.nan, values)
+        """Return this part (N,) of a validated column: 1, 2, ... at the point masses and 0 elsewhere, or the rest."""
+        values, masses = self._whole.scores(column), self._whole.point_masses
+        if self.levels is None:
+            return np.where(np.isin(values, masses), np.nan, values)
+        places = np.where(np.isnan(values), np.nan, 0.0)
+        for place, mass in enumerate(masses, start=1):
+            places[values == mass] = float(place)
+        return places
 
 
 @lru_cache(maxsize=4096)
 def parts_of(whole: Feature) -> tuple[Feature, ...]:
     """Return the two parts of a feature with point masses."""
     masses = whole.point_masses
+    texts = tuple(map(mass_text, masses))
+    others = f"if not {' or '.join(texts)}"
+    if all(map(math.isinf, masses)):
+        others = "if detected" if masses == (-math.inf,) else "if within the limits"
     shared = {name: getattr(whole, name) for name in _OF_BOTH}
-    first = Part(
-        name=f"{whole.name}: spike",
-        label=whole.title,
-        likelihood=Bernoulli.name if len(masses) == 1 else Categorical.name,
-        levels=(OTHER, *map(mass_text, masses)),
-        **shared,
-    )
-    own = {name: getattr(whole, name) for name in _OF_THE_REST}
-    second = Part(name=f"{whole.name}: rest", label=f"{whole.title}, {_if_other(masses)}", **shared, **own)
+    likelihood = Bernoulli.name if len(masses) == 1 else Categorical.name
+    name, levels = f"{whole.name}: spike", (OTHER, *texts)
+    first = Part(name=name, label=whole.title, likelihood=likelihood, levels=levels, **shared)
+    shared |= {name: getattr(whole, name) for name in _OF_THE_REST}
+    second = Part(name=f"{whole.name}: rest", label=f"{whole.title}, {others}", **shared)
     first._whole = second._whole = whole
-    if whole.traits.is_count:
-        while second._lowest in masses:
-            second._lowest += 1.0
+    while whole.traits.is_count and second._lowest in masses:
+        second._lowest += 1.0
     return first, second
 
 
@@ -748,14 +746,6 @@ def few_of_the_rest(rest: Feature, column: pd.Series) -> str:
     return f"{n_rest} of {n_all} values only, which are described, while whether there is one still forms subtypes"
 
 
-def place_at(values: Array, masses: Sequence[float]) -> Array:
-    """Return 1, 2, ... for values (N,) at the first, second, ... point mass, 0 for others; NaN = missing."""
-    places = np.where(np.isnan(values), np.nan, 0.0)
-    for place, mass in enumerate(masses, start=1):
-        places[values == mass] = float(place)
-    return places
-
-
 def mass_text(mass: float) -> str:
     """Return a point mass in words."""
     if math.isinf(mass):
@@ -763,20 +753,12 @@ def mass_text(mass: float) -> str:
     return f"{mass:.15g}"
 
 
-def _if_other(masses: Sequence[float]) -> str:
-    if all(map(math.isinf, masses)):
-        return "if detected" if masses == (-math.inf,) else "if within the limits"
-    return f"if not {' or '.join(map(mass_text, masses))}"
-
-
 def pairs_of_parts(features: Sequence[Feature]) -> list[tuple[int, int]]:
     """Return the places of the first and the second part of each feature of which both are present."""
-    first = {feature.column: place for place, feature in enumerate(features) if feature.is_part and feature.levels}
-    return [
-        (first[feature.column], place)
-        for place, feature in enumerate(features)
-        if feature.is_part and not feature.levels and feature.column in first
-    ]
+    parts = [(place, feature) for place, feature in enumerate(features) if feature.is_part]
+    first = {feature.column: place for place, feature in parts if feature.levels}
+    rest = [(place, feature.column) for place, feature in parts if not feature.levels]
+    return [(first[column], place) for place, column in rest if column in first]
 
 
 def of_wholes(features: Iterable[Feature], terms: Array) -> tuple[list[Feature], Array]:
