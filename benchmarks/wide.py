@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import warnings
 from concurrent.futures import ProcessPoolExecutor
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -80,7 +81,7 @@ def main() -> None:
     lines += ["| --- " * 8 + "|"]
     for table, bounds in ((groups, (0.0, LEAST_DISTANCE, np.inf)), (wide, (0.0, np.inf))):
         for setting, rows in table.groupby("setting", sort=False):
-            for low, high in zip(bounds[:-1], bounds[1:], strict=True):
+            for low, high in pairwise(bounds):
                 some = rows[rows["distance"].between(low, high, inclusive="left")]
                 if len(some):
                     near = int((some["selected first"] >= some["K-means"] - NEAR).sum())

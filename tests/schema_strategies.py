@@ -10,7 +10,7 @@ from clinclust.files.row_choice import RowChoice
 from clinclust.likelihoods import REGISTRY
 from clinclust.roles import NEEDS_LIKELIHOOD, REASONS
 from clinclust.schema import Feature, FeatureSchema
-from clinclust.schema.feature import block_key
+from clinclust.schema.reading import block_key
 
 AWKWARD = [
     "no", "NO", "yes", "y", "on", "null", "~", "1", "1.0", "012", "0x10", "1e5", "1_000", "12:30", "2020-01-01", ".inf",

@@ -39,6 +39,8 @@ class Column:
     is_time: bool = False  # whether the cells are dates or times by their type
     order: tuple[str, ...] = ()  # all levels from low to high of an ordered categorical of pandas
     codes_of_table: frozenset[float] = frozenset()  # numbers that stand for missing in several columns of the table
+    has_decimal_commas: bool = False  # whether other columns of the table do
+    is_wanted: bool = False  # whether the user clusters on it or describes it, whatever its name or file says
 
     @property
     def n_observed(self) -> int:
@@ -73,20 +75,15 @@ class Column:
 def column_of(name: str, cells: pd.Series, notes: ColumnNotes) -> Column:
     """Return cells of any type as a column."""
     found = text_cells(cells)
-    texts = sorted({text for text in found.texts if text})
+    texts = sorted({found.texts[code] for code in np.unique(found.codes) if code >= 0} - {""})
     place = {text: index for index, text in enumerate(texts)}
-    of_cell = np.array([*(place.get(text, -1) for text in found.texts), -1], dtype=np.int64)
-    codes = of_cell[found.codes]
-    counts = np.bincount(codes[codes >= 0], minlength=len(texts))
-    used = counts > 0
-    if not used.all():  # levels of a categorical that no row has
-        codes = np.append(np.where(used, np.cumsum(used) - 1, -1), -1)[codes]
-        texts, counts = [text for text, is_used in zip(texts, used, strict=True) if is_used], counts[used]
+    codes = np.array([*(place.get(text, -1) for text in found.texts), -1], dtype=np.int64)[found.codes]
+    counts = np.bincount(codes[codes >= 0], minlength=len(texts)).astype(np.int64)
     dtype = cells.dtype
     is_time = pd.api.types.is_datetime64_any_dtype(dtype) or pd.api.types.is_timedelta64_dtype(dtype)
     is_ordered = isinstance(dtype, pd.CategoricalDtype) and bool(dtype.ordered)
     order = tuple(dict.fromkeys(text for text in found.texts if text)) if is_ordered else ()
-    return Column(name, codes, tuple(texts), counts.astype(np.int64), notes, is_time, order)
+    return Column(name, codes, tuple(texts), counts, notes, is_time, order)
 
 
 DOUBTFUL = 0.8  # the probability below which the next best kind is offered
@@ -114,13 +111,19 @@ class Proposal:
         return "\n".join([*lines, *(f"{LOOK}{look}" for look in self.looks)])
 
     def extended(self, *looks: str, reason: str = "", **fields: Any) -> Proposal:
-        """Return the proposal with more to decide, a further reason, and other fields."""
-        return replace(
-            self,
-            fields={**self.fields, **fields},
-            reason=joined(self.reason, reason),
-            looks=(*self.looks, *(look for look in looks if look)),
-        )
+        """Return the proposal with more to decide, a further reason, and other fields, unless they are empty."""
+        fields = {**self.fields, **{name: value for name, value in fields.items() if value}}
+        looks = (*self.looks, *filter(None, looks))
+        return replace(self, fields=fields, reason=joined(self.reason, reason), looks=looks)
+
+    def with_missing_codes(self, codes: Sequence[str]) -> Proposal:
+        """Return the proposal with more missing codes before its own."""
+        return self.extended(missing_codes=list(dict.fromkeys([*codes, *self.fields.get("missing_codes", ())])))
+
+
+def leave_out(reason: str, *looks: str) -> Proposal:
+    """Return the proposal to ignore a column."""
+    return Proposal({"role": "ignore"}, reason, looks=looks)
 
 
 @dataclass(frozen=True)
@@ -137,14 +140,8 @@ def joined(*parts: str) -> str:
     return "; ".join(part for part in parts if part)
 
 
-def with_codes(fields: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
-    """Return fields with those of `more` that they lack, and with the missing codes of both."""
-    codes = dict.fromkeys([*more.get("missing_codes", ()), *fields.get("missing_codes", ())])
-    return {**more, **fields, **({"missing_codes": list(codes)} if codes else {})}
-
-
 _MOST_LEVELS = 50
-_FOR_READERS = ("label", "section", "description", "asked_if")
+FOR_READERS = ("label", "section", "description", "asked_if")
 
 
 class DraftedColumn:
@@ -182,7 +179,7 @@ class DraftedColumn:
         """Take the role that a rule proposes: of a column that is clustered on, or left out for its many values."""
         self.has_role = True
         if role == "ignore":
-            kept = {name: self.proposal.fields[name] for name in _FOR_READERS if name in self.proposal.fields}
+            kept = {name: self.proposal.fields[name] for name in FOR_READERS if name in self.proposal.fields}
             self.make(partial(Proposal, {**kept, "role": role}, reason, looks=(look,) if look else ()))
         elif self.feature.role == "cluster" or role in ("time", "site"):
             self.make(partial(self.proposal.extended, look, reason=f"{role}: {reason}", role=role))
@@ -200,12 +197,12 @@ def _typed(feature: Feature, column: Column) -> pd.Series | None:
 def constant(column: Column) -> Proposal:
     """Return the proposal for a column of at most one value; if other cells are empty, it may be a mark for yes."""
     if not column.texts:
-        return Proposal({"role": "ignore"}, "no observed value")
+        return leave_out("no observed value")
     value, share = quote_cell(column.texts[0]), column.n_observed / column.codes.size
-    if share < 1.0:
-        look = f"{value} is in {share:.0%} of the cells, and the others are empty: if that means no, write no there"
-        return Proposal({"role": "ignore"}, "one value, or none", looks=(look,))
-    return Proposal({"role": "ignore"}, f"the same value in every subject observed: {value}")
+    if share == 1.0:
+        return leave_out(f"the same value in every subject observed: {value}")
+    look = f"{value} is in {share:.0%} of the cells, and the others are empty: if that means no, write no there"
+    return leave_out("one value, or none", look)
 
 
 # Whether a column holds dates or times, in whatever way they are written.
@@ -301,7 +298,7 @@ def _is_compact(texts: list[str], width: int, form: str) -> bool:
 _DIGITS = [*(digit * k for digit in "789" for k in range(1, 6)), "66", *("9" * k + d for k in (1, 2, 3) for d in "678")]
 _AMONG_WORDS = frozenset(["9", "99", "999", "88", "77", "-9", "-99", "-1"])
 _REFUSALS = frozenset([7.0, 8.0, 9.0])
-_HIGHEST_STEP, _MOST_REFUSALS = 6.0, 0.1
+_MOST_REFUSALS = 0.1
 _FAR = 3.0
 _SHORT = 3
 
@@ -343,16 +340,22 @@ def missing_numbers(numbers: Array, counts: NDArray[np.int64], of_table: frozens
     """Return the numbers (m,), in so many cells, that surveys write for a missing value, and that lie apart.
 
     They are negative where all others are not, or exceed the largest other number by more than the range of the
-    others; 7, 8 and 9 are rare, behind a gap of a scale that ends by 6, or codes `of_table`; 0 lies far below all
-    pressures.
+    others; are behind a gap of few answers, and rare or codes `of_table`; or are 0 far below all pressures.
     """
     finite = np.isfinite(numbers)
     numbers, counts = numbers[finite], counts[finite]
-    return _written_codes(numbers, counts) | _impossible_zero(numbers, counts) | (of_table & gapped_codes(numbers))
+    gapped = gapped_codes(numbers)
+    n_gapped = counts[np.isin(numbers, list(gapped))].sum()
+    are_refusals = 9.0 in gapped <= _REFUSALS and n_gapped <= _MOST_REFUSALS * counts.sum()
+    return (
+        _far_codes(numbers, counts)
+        | _impossible_zero(numbers, counts)
+        | (gapped if are_refusals else of_table & gapped)
+    )
 
 
 def _impossible_zero(numbers: Array, counts: NDArray[np.int64]) -> set[float]:
-    """Return 0, where it lies so far below all other numbers that nobody can have it: 0 among pressures of 85 to 190.
+    """Return 0, where it lies so far below all other numbers that it is no value: 0 among pressures of 85 to 190.
 
     Of 532 women near Phoenix, 35 have a diastolic pressure of 0, 11 a body mass index of 0, and 5 a glucose of 0 (Smith
     et al. 1988, Proceedings of the Annual Symposium on Computer Application in Medical Care). Pack-years and hormones
@@ -377,8 +380,7 @@ def gapped_codes(numbers: Array) -> set[float]:
     while values.size > 2 and values[-1] in _UNKNOWN and (values[-1] - values[-2] > 1 or values[-1] in _REFUSALS):
         codes.add(float(values[-1]))
         values = values[:-1]
-    low = min(codes, default=0.0)
-    return codes if low - values[-1] > 1.0 else set()
+    return codes if min(codes, default=0.0) - values[-1] > 1.0 else set()
 
 
 def codes_of_table(columns: Sequence[Column]) -> frozenset[float]:
@@ -399,43 +401,28 @@ _UNKNOWN = frozenset([7.0, 8.0, 9.0, 77.0, 88.0, 98.0, 99.0, 97.0])
 _MOST_ANSWERED, _FEWEST_WITH_CODE = 9, 3
 
 
-def _written_codes(numbers: Array, counts: NDArray[np.int64]) -> set[float]:
-    found = {number for number in numbers.tolist() if _is_code(number)}
+def _far_codes(numbers: Array, counts: NDArray[np.int64]) -> set[float]:
+    """Return the numbers that are written as codes and lie apart: 99, -9, 998, 99.9; -1 too."""
+    found = {n for n in numbers.tolist() if n == -1.0 or f"{abs(n):g}".replace(".", "") in _DIGITS}
     usual = numbers[~np.isin(numbers, list(found))]
     while np.unique(usual).size < 2 and found:  # a scale may hold such numbers itself
-        nearest = min(found, key=abs)
+        usual = np.append(usual, nearest := min(found, key=abs))
         found.remove(nearest)
-        usual = np.append(usual, nearest)
     if not found or np.unique(usual).size < 2:
         return set()
-    cells = {code: int(counts[numbers == code].sum()) for code in found}
-    refusals = _refusals(found, usual, cells, int(counts.sum()))
     for code in sorted(found, key=abs):  # from the inside: 98 and 99 follow 97, and are no codes
         low, high = float(usual.min()), float(usual.max())
         if code not in _REFUSALS and high < code <= high + max(high - low, _FAR):
             usual = np.append(usual, code)
     low, high = float(usual.min()), float(usual.max())
     above = {code for code in found if code > high} - _REFUSALS
+    cells = {code: int(counts[numbers == code].sum()) for code in found}
+    are_whole = bool((usual == np.floor(usual)).all())
     gap = float(np.diff(np.unique(usual)).max()) if usual.size <= 30 else 1.0
     below = {code for code in found if code < 0.0 <= low and low - code > (1.0 if code < -1.0 else 0.0) * gap}
-    below = {code for code in below if code < -1.0 or (cells[code] >= 2 and bool((usual == np.floor(usual)).all()))}
+    below = {code for code in below if code < -1.0 or (cells[code] >= 2 and are_whole)}
     if low > 0.0 or np.unique(usual).size < 4:
         below.discard(-1.0)
-    if (usual != np.floor(usual)).any():  # of scores around 0, only a code that lies apart is one
+    if not are_whole:  # of scores around 0, only a code that lies apart is one
         below |= {code for code in found if code < low - (high - low) / 2.0 and cells[code] > 1}
-    return above | below | refusals
-
-
-def _is_code(number: float) -> bool:
-    """Return whether a number is written as codes are: 99, -9, 998, 99.9; -1 too."""
-    digits = f"{abs(number):g}".replace(".", "")
-    return digits in _DIGITS or number == -1.0
-
-
-def _refusals(found: set[float], usual: Array, cells: dict[float, int], n: int) -> set[float]:
-    """Return 7, 8 and 9 that are rare and behind a gap of a short scale of whole numbers."""
-    high, steps = float(usual.max()), np.unique(usual)
-    codes = {code for code in found & _REFUSALS if code > high + 1.0}
-    is_scale = bool((np.diff(steps) == 1.0).all()) and 0.0 <= steps[0] <= 1.0 and high <= _HIGHEST_STEP
-    is_refusal = is_scale and 9.0 in codes and high + 1.0 not in found
-    return codes if is_refusal and sum(cells[code] for code in codes) <= _MOST_REFUSALS * n else set()
+    return above | below

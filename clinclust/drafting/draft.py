@@ -21,15 +21,16 @@ from clinclust.drafting.propose import proposed
 from clinclust.drafting.redundancy import applied, redundancies
 from clinclust.drafting.roles import assign_roles, rise_together
 from clinclust.errors import CohortError, CohortWarning, SchemaError
+from clinclust.files.cell_text import shortened
 from clinclust.files.dictionaries import notes_without_dictionary
 from clinclust.files.row_choice import rows_taken
 from clinclust.files.text_table import ColumnNotes, notes_of, refuse_many_columns
 from clinclust.files.words import name_words
-from clinclust.progress import SILENT, Progress
+from clinclust.progress import Progress
 from clinclust.roles import NEEDS_LIKELIHOOD
-from clinclust.schema.feature import Feature, block_key
-from clinclust.schema.feature_schema import FeatureSchema
-from clinclust.schema.reading import text_cells
+from clinclust.schema.feature import WRITE_LIKELIHOOD, Feature
+from clinclust.schema.feature_schema import FeatureSchema, role_problems
+from clinclust.schema.reading import block_key, text_cells
 from clinclust.schema.validation import (
     Failure,
     Parts,
@@ -41,7 +42,6 @@ from clinclust.schema.validation import (
     refuse_unusable,
     validate,
 )
-from clinclust.schema.yaml_files import WRITE_LIKELIHOOD, needs_likelihood, role_problems
 
 # Propose a feature schema for a table, with a reason for each feature.
 
@@ -53,27 +53,23 @@ def with_wanted_roles(schema: FeatureSchema, frame: pd.DataFrame, roles: Mapping
     comment says so. SchemaError lists the unknown names and roles, and the columns whose values give no likelihood.
     """
     problems = role_problems(roles, schema.names)
-    notes = notes_of(frame)
-    features, comments = [], dict(schema.comments)
+    notes, drafts, comments = notes_of(frame), dict[str, Feature](), dict(schema.comments)
     for feature in schema:
-        name = feature.name
-        role = roles.get(name, feature.role)
+        name, role = feature.name, roles.get(feature.name, feature.role)
         if role in NEEDS_LIKELIHOOD and feature.likelihood is None and name in frame:
             column = column_of(name, frame[name], notes.get(name, ColumnNotes()))
             with np.errstate(all="ignore"):
-                drafted = proposed(column.without(set(schema.missing_codes_of(feature))), is_wanted=True)
+                drafted = proposed(replace(column.without(set(schema.missing_codes_of(feature))), is_wanted=True))
             if "likelihood" in drafted.fields:
-                kept = {key: value for key, value in feature.content().items() if key not in ("name", "role")}
-                feature = Feature(**{**kept, **drafted.fields, "name": name, "role": role})
+                drafts[name] = Feature(**{**feature.content(), **drafted.fields, "name": name, "role": role})
                 comments[name] = f"drafted by its values; {drafted.comment()}"
             else:
-                need = needs_likelihood(name, role)
-                problems.append(f"{need}, and its values give none ({drafted.reason}): {WRITE_LIKELIHOOD}")
-        features.append(feature)
+                lacks = f"role {role} needs a likelihood, and its values give none ({drafted.reason})"
+                problems.append(f"{shortened(name)}: {lacks}: {WRITE_LIKELIHOOD}")
     if problems:
         raise SchemaError(problems)
-    changed = schema.with_changed(features)
-    changed.comments.update({name: comment for name, comment in comments.items() if comment})
+    changed = schema.with_changed(drafts.get(feature.name, feature) for feature in schema)
+    changed.comments.update(comments)
     return changed.with_roles(roles)
 
 
@@ -143,51 +139,41 @@ def draft_schema(
     _refuse_names(frame)
     refuse_many_columns(frame.shape[1], _MOST_COLUMNS, "drafted")
     roles = dict(roles or {})
-    problems = role_problems(roles, frame.columns)
-    if problems:
+    if problems := role_problems(roles, frame.columns):
         raise SchemaError(problems)
     stages = Progress(bool(progress))
-    drafted = _drafted(_columns_of(frame, stages), stages)
+    drafted = _draft_columns(frame, stages)
     with stages.stage("comparing columns"):
+        _write_blocks_alike(drafted)
         _note_empty_forms(drafted)
         _agree_on_likelihoods(drafted)
         assign_roles(drafted, frame)
-        schema = FeatureSchema([one.feature for one in drafted])
+        taken = rows_taken(frame)
+        schema = FeatureSchema([one.feature for one in drafted], rows=None if taken is None else taken.choice)
         schema.comments.update({one.column.name: one.proposal.comment() for one in drafted})
         if roles:
             schema = with_wanted_roles(schema, frame, roles)
-        schema = _without_redundancy(schema, drafted, frame, roles)
-    taken = rows_taken(frame)
-    if taken is None:
-        return schema
-    found = FeatureSchema(schema, rows=taken.choice)
-    found.comments.update(schema.comments)
-    return found
+        return _without_redundancy(schema, drafted, frame, roles)
 
 
-def _columns_of(frame: pd.DataFrame, stages: Progress) -> list[Column]:
+def _draft_columns(frame: pd.DataFrame, stages: Progress) -> list[DraftedColumn]:
+    """Return each column drafted for itself; a fault of one costs no other."""
     notes = {**notes_without_dictionary(frame), **notes_of(frame)}
-    frame = frame.copy(deep=False)
-    frame.attrs = {}  # pandas copies them whenever a column is taken
-    columns = []
+    bare = frame.copy(deep=False)
+    bare.attrs = {}  # pandas copies them whenever a column is taken
+    columns, drafted = [], []
     with stages.stage("reading columns", frame.shape[1]) as advance:
         for name in frame.columns:
-            columns.append(column_of(str(name), frame[name], notes.get(str(name), ColumnNotes())))
+            columns.append(column_of(name, bare[name], notes.get(name, ColumnNotes())))
             advance()
-    return columns
-
-
-def _drafted(columns: Sequence[Column], stages: Progress = SILENT) -> list[DraftedColumn]:
-    """Return each column drafted for itself; a fault of one costs no other."""
     commas = any(column.notes.decimal == "," or _has_decimal_commas(column) for column in columns)
     codes = codes_of_table(columns)
-    drafted = []
     with np.errstate(all="ignore"), stages.stage("drafting columns", len(columns)) as advance:
         for column in columns:
-            column = replace(column, codes_of_table=codes) if codes else column
-            drafted.append(DraftedColumn(column, partial(proposed, column, has_decimal_commas=commas)))
+            column = replace(column, codes_of_table=codes, has_decimal_commas=commas)
+            drafted.append(DraftedColumn(column, partial(proposed, column)))
             advance()
-    return _with_blocks_in_one_spelling(drafted)
+    return drafted
 
 
 def _has_decimal_commas(column: Column) -> bool:
@@ -218,26 +204,23 @@ def _note_empty_forms(drafted: Sequence[DraftedColumn]) -> None:
             not_completed = _is_off(one.column) | (one.column.codes < 0)
             for of_question in boxes.values():
                 is_empty = not_completed & np.logical_and.reduce([_is_off(box.column) for box in of_question])
-                if is_empty.any() and not is_empty.all():
-                    _look_for_answers(of_question, name, int(is_empty.sum()))
+                if not is_empty.any() or is_empty.all():
+                    continue
+                names, off = [box.column.name for box in of_question], f".astype(str).isin({_OFF})"
+                look = (
+                    f"in {is_empty.sum():,} rows no box of this question is ticked and {name} says that the form is "
+                    f"not complete: no answer, rather than no. To take these for missing: boxes = {names}; is_empty = "
+                    f"frame[boxes]{off}.all(axis=1) & frame[{name!r}]{off}; frame[boxes] = "
+                    "frame[boxes].apply(lambda box: box.mask(is_empty))"
+                )
+                for box in of_question:
+                    box.make(partial(box.proposal.extended, look))
             boxes = {}
 
 
 def _is_off(column: Column) -> NDArray[np.bool_]:
     off = np.array([*(text.casefold() in _OFF for text in column.texts), False], dtype=bool)
     return np.asarray(off[column.codes], dtype=bool)
-
-
-def _look_for_answers(boxes: list[DraftedColumn], form: str, n: int) -> None:
-    names = [box.column.name for box in boxes]
-    off = f".astype(str).isin({_OFF})"
-    look = (
-        f"in {n:,} rows no box of this question is ticked and {form} says that the form is not complete: no answer, "
-        f"rather than no. To take these for missing: boxes = {names}; is_empty = frame[boxes]{off}.all(axis=1) & "
-        f"frame[{form!r}]{off}; frame[boxes] = frame[boxes].apply(lambda box: box.mask(is_empty))"
-    )
-    for box in boxes:
-        box.make(partial(box.proposal.extended, look))
 
 
 _SIDES = frozenset(data("roles")["sides"]["words"])
@@ -259,9 +242,8 @@ def _agree_on_likelihoods(drafted: Sequence[DraftedColumn]) -> None:
         if len(kinds) < 2 or not all(rise_together(group[0], one) for one in group[1:]):
             continue
         fields = dict(kinds.most_common(1)[0][0])
-        lowest = min(one.column.numbers.min() for one in group)
-        if lowest <= 0.0 and "transform" in fields:
-            fields = {"likelihood": fields["likelihood"]}
+        if min(one.column.numbers.min() for one in group) <= 0.0:
+            fields.pop("transform", None)
         for one in group:
             if one.proposal.fields != fields:
                 reason = f"with the likelihood of {group[0].column.name} and others, which it measures too"
@@ -279,14 +261,13 @@ def _without_redundancy(
     return applied(schema, [one for one in redundancies(table, schema) if not set(one.described) & set(roles)])
 
 
-def _with_blocks_in_one_spelling(drafted: list[DraftedColumn]) -> list[DraftedColumn]:
+def _write_blocks_alike(drafted: Sequence[DraftedColumn]) -> None:
     """Give blocks whose names a file writes in several ways (``RR`` and ``rr``) the first of these names."""
     names: dict[str, str] = {}
     for one in drafted:
         block = one.feature.block
         if block is not None and names.setdefault(block_key(block), block) != block:
             one.make(partial(one.proposal.extended, block=names[block_key(block)]))
-    return drafted
 
 
 def _refuse_names(frame: pd.DataFrame) -> None:
@@ -323,11 +304,6 @@ class Draft(NamedTuple):
     """What it does not allow all the same."""
 
 
-class _Refused(NamedTuple):
-    rows: pd.DataFrame
-    failures: pd.DataFrame
-
-
 def draft_of_partitions(table: Any, draft: Callable[[pd.DataFrame], FeatureSchema], *, progress: bool = True) -> Draft:
     """Return the schema that `draft` makes of a sample of a Dask DataFrame.
 
@@ -341,30 +317,30 @@ def draft_of_partitions(table: Any, draft: Callable[[pd.DataFrame], FeatureSchem
     for n_left in reversed(range(_ROUNDS)):
         schema = draft(rows)
         with stages.stage("checking partitions"):
-            found = parts.each(_refused, schema=schema)
-        more = pd.concat([rows, *(own.rows for own in found if own is not None)])
+            found = parts.each(_refuse_rows, schema=schema)
+        more = pd.concat([rows, *(refused for refused, _ in found if refused is not None)])
         more = more[~more.index.duplicated()].sort_index()
         if not n_left or len(more) == len(rows):
             break
         rows = more
-    failures = {
-        number: None if own is None else own.failures
-        for number, own in enumerate(found)
-        if parts.first[number] < parts.first[number + 1]
-    }
+    error = None
     try:
-        refuse_failures(failures)
-    except CohortError as error:
-        return Draft(schema, Sampled(rows, parts.n_rows), error)
-    return Draft(schema, Sampled(rows, parts.n_rows), None)
+        starts = zip(parts.first, parts.first[1:], found, strict=False)
+        has_rows = [first < after for first, after, _ in starts]
+        refuse_failures({number: found[number][1] for number in np.flatnonzero(has_rows).tolist()})
+    except CohortError as refused:
+        error = refused
+    return Draft(schema, Sampled(rows, parts.n_rows), error)
 
 
-def _refused(frame: pd.DataFrame, first: int, schema: FeatureSchema) -> _Refused | None:
-    """Return what a schema does not allow in a partition, with a row for each value at fault; None if nothing."""
-    if not len(frame):
-        return None
+def _refuse_rows(
+    frame: pd.DataFrame, first: int, schema: FeatureSchema
+) -> tuple[pd.DataFrame | None, pd.DataFrame | None]:
+    """Return a row of a partition for each value that a schema does not allow, and the failures; None without any."""
     try:
-        validate(schema, frame, warn=False)
+        if len(frame):
+            validate(schema, frame, warn=False)
+        return None, None
     except CohortError as error:
         at_fault = np.zeros(len(frame), dtype=np.bool_)
         for reading in read_columns(schema, frame)[1].values():
@@ -372,8 +348,6 @@ def _refused(frame: pd.DataFrame, first: int, schema: FeatureSchema) -> _Refused
                 rows = np.flatnonzero(faulty)
                 codes = text_cells(reading.cells.iloc[rows]).codes
                 at_fault[rows[np.unique(codes, return_index=True)[1]][:_MOST_ROWS]] = True
-        ids = [feature.name for feature in schema.ids if feature.name in frame]
-        if ids:
+        if ids := [feature.name for feature in schema.ids if feature.name in frame]:
             at_fault[np.flatnonzero(frame.duplicated(ids, keep=False))[:_MOST_ROWS]] = True
-        return _Refused(numbered(frame, first)[at_fault], error.failures)
-    return None
+        return numbered(frame, first)[at_fault], error.failures

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import gammaln, ndtr
+from scipy.special import ndtr
 
 from clinclust.arrays import Array
 from clinclust.data import data
@@ -36,10 +36,11 @@ from clinclust.schema.feature import Feature
 # where the second term approximates the integral over the parameters (Schwarz 1978, Annals of Statistics 6).
 
 _MOST = 200  # quantiles are judged: a kind that is nearly right must not lose by sheer number
-_FINEST, _MOST_LEVELS = 9, 30
+_MOST_DECIMALS, _MOST_LEVELS = 8, 30
 _TINY, _NARROW = 1e-300, 1e-4
-_DISPERSIONS = np.exp(np.linspace(np.log(0.05), np.log(200.0), 25))
 _FEWEST_AT_SPIKE = 2
+_SCALES = (Ordinal.name, Binomial.name)
+_COUNTS = (Poisson.name, Geometric.name, NegativeBinomial.name)
 
 
 class Numbers(NamedTuple):
@@ -50,30 +51,19 @@ class Numbers(NamedTuple):
     step: float
 
     @property
-    def n(self) -> float:
-        """The number of subjects."""
-        return float(self.counts.sum())
-
-    @property
     def are_whole(self) -> bool:
         """Whether all numbers are whole."""
         return bool((self.values == np.floor(self.values)).all())
 
-    @property
-    def median(self) -> float:
-        """The median over the subjects."""
-        return float(self.values[np.searchsorted(np.cumsum(self.counts), self.n / 2.0)])
-
-    def above_zero(self) -> Numbers:
-        """Return the numbers of the subjects that are not 0, or all if they are."""
-        kept = self.values != 0.0
-        return Numbers(self.values[kept], self.counts[kept], self.step) if kept.any() else self
+    def in_subjects(self) -> Array:
+        """Return the number of each subject, (n,)."""
+        return np.repeat(self.values, self.counts.astype(np.int64))
 
     def quantiles(self) -> Numbers:
         """Return the numbers of at most 200 subjects, evenly spaced in their order, with the lowest and the highest."""
-        if self.n <= _MOST:
+        if (n := self.counts.sum()) <= _MOST:
             return self
-        ranks = np.linspace(0.0, self.n - 0.5, _MOST)
+        ranks = np.linspace(0.0, n - 0.5, _MOST)
         places = np.searchsorted(np.cumsum(self.counts), ranks, side="right")
         counts = np.bincount(places, minlength=self.values.size).astype(np.float64)
         return Numbers(self.values[counts > 0], counts[counts > 0], self.step)
@@ -89,73 +79,66 @@ def numbers_on_grid(values: Array, counts: Array) -> Numbers:
     """
     distinct, place = np.unique(values, return_inverse=True)
     summed = np.bincount(place, weights=counts, minlength=distinct.size).astype(np.float64)
-    return Numbers(distinct, summed, _step(distinct))
+    largest = float(np.abs(distinct).max(initial=1.0))  # of 15 digits
+    unit = step_of(distinct) or 10.0 ** max(-_MOST_DECIMALS, math.ceil(math.log10(largest)) - 15)
+    gaps = np.diff(np.rint(np.clip(distinct / unit, -(2.0**52), 2.0**52)).astype(np.int64))
+    return Numbers(distinct, summed, float(np.gcd.reduce(gaps[gaps > 0]) if (gaps > 0).any() else 1) * unit)
 
 
-def _step(distinct: Array) -> float:
-    largest = float(np.abs(distinct).max(initial=1.0))
-    for decimals in range(_FINEST + 1):
-        scaled = distinct * 10.0**decimals
-        if largest * 10.0 ** (decimals + 1) > 2.0**52 or np.abs(scaled - np.rint(scaled)).max(initial=0.0) < 1e-4:
-            break
-    whole = np.rint(np.clip(scaled, -(2.0**52), 2.0**52)).astype(np.int64)
-    gaps = np.diff(whole)
-    return float(np.gcd.reduce(gaps[gaps > 0]) if (gaps > 0).any() else 1) / 10.0**decimals
+def step_of(values: Array) -> float:
+    """Return the unit of the last decimal place of these numbers (1 for whole ones), or 0 if they have none."""
+    for decimals in range(_MOST_DECIMALS + 1):
+        scaled = values * 10.0**decimals
+        if np.abs(scaled).max(initial=0.0) < 2.0**50 and np.abs(scaled - np.rint(scaled)).max(initial=0.0) < 1e-6:
+            return float(10.0**-decimals)
+    return 0.0
 
 
 def log_probabilities(numbers: Numbers) -> dict[str, float]:
     """Return the log probability of the numbers under each kind of distribution that can have them.
 
     ``levels``: a probability for each number that occurs, if they are few. ``gaussian``, ``log`` (lognormal),
-    ``exponential``. ``poisson``, ``geometric``, ``negative_binomial``, if the numbers are whole and not negative;
-    those from 1 on may be counted from 1. ``spike_low_gaussian``, ``spike_low_log``, ``spike_high_gaussian``,
-    ``spike_high_log``: the lowest or highest number has a probability of its own.
+    ``exponential``. ``poisson``, ``geometric``, ``negative_binomial`` by the evidence of the likelihood, if the numbers
+    are whole and not negative; those from 1 on may be counted from 1. ``spike_low_gaussian``, ``spike_low_log``,
+    ``spike_high_gaussian``, ``spike_high_log``: the lowest or highest number has a probability of its own.
     """
     judged = numbers.quantiles()
-    values, counts, n, half = judged.values, judged.counts, judged.n, judged.step / 2.0
-    found = {"levels": _penalised(_log_shares(counts), values.size - 1, n)} if values.size <= _MOST_LEVELS else {}
-    found[Gaussian.name] = _penalised(_normal(values, counts, values - half, values + half), 2, n)
-    if values[0] > 0.0:
-        edges = np.log(np.maximum(values - half, _TINY)), np.log(values + half)
-        found["log"] = _penalised(_normal(np.log(values), counts, *edges), 2, n)
+    values, counts = judged.values, judged.counts
+    n, kinds = float(counts.sum()), dict[str, tuple[float, int]]()  # each with its number of parameters
+    if values.size <= _MOST_LEVELS:
+        kinds["levels"] = _log_shares(counts), values.size - 1
+    kinds |= {name: (value, 2) for name, value in _log_normals(values, counts, judged.step)}
     if values[0] >= 0.0:
-        steps = np.rint(values / judged.step)
-        found[Exponential.name] = _penalised(_geometric(steps, counts), 1, n)
-    for end in (0, -1):
+        # In steps of the grid, exponential numbers x of mean m are geometric: sum of -x log(1 + 1/m) - log(1 + m).
+        mean = max(float((values * counts).sum() / n) / judged.step, _TINY)
+        kinds[Exponential.name] = -n * (mean * math.log1p(1.0 / mean) + math.log1p(mean)), 1
+    for spike, end in (("spike_low", 0), ("spike_high", -1)):
         if values.size > 3 and counts[end] >= _FEWEST_AT_SPIKE:
-            found |= _with_spike(judged, end)
+            mass = _log_shares(np.array([counts[end], n - counts[end]]))
+            rest = _log_normals(np.delete(values, end), np.delete(counts, end), judged.step)
+            kinds |= {f"{spike}_{name}": (mass + value, 3) for name, value in rest}
+    found = {name: value - 0.5 * n_parameters * math.log(n) for name, (value, n_parameters) in kinds.items()}
     if judged.are_whole and values[0] >= 0.0:
-        from_one = values - 1.0 if values[0] == 1.0 else values
-        found[Poisson.name] = _penalised(max(_poisson(v, counts) for v in (values, from_one)), 1, n)
-        found[Geometric.name] = _penalised(max(_geometric(v, counts) for v in (values, from_one)), 1, n)
-        found[NegativeBinomial.name] = _penalised(max(_negative_binomial(v, counts) for v in (values, from_one)), 2, n)
+        starts = {0.0, float(values[0] == 1.0)}
+        found |= {name: max(_log_evidence(name, judged.in_subjects() - start) for start in starts) for name in _COUNTS}
     return found
-
-
-def _with_spike(numbers: Numbers, end: int) -> dict[str, float]:
-    """Return the log probabilities with a probability of its own for the lowest (0) or the highest (-1) number."""
-    rest, counts, half = np.delete(numbers.values, end), np.delete(numbers.counts, end), numbers.step / 2.0
-    mass = _log_shares(np.array([numbers.counts[end], counts.sum()]))
-    name = "spike_low" if end == 0 else "spike_high"
-    found = {f"{name}_gaussian": mass + _normal(rest, counts, rest - half, rest + half)}
-    if rest[0] > 0.0:
-        edges = np.log(np.maximum(rest - half, _TINY)), np.log(rest + half)
-        found[f"{name}_log"] = mass + _normal(np.log(rest), counts, *edges)
-    return {kind: _penalised(value, 3, numbers.n) for kind, value in found.items()}
-
-
-def _penalised(log_likelihood: float, n_parameters: int, n: float) -> float:
-    return log_likelihood - 0.5 * n_parameters * float(np.log(n))
 
 
 def _log_shares(counts: Array) -> float:
     return float((counts * np.log(counts / counts.sum())).sum())
 
 
-def _normal(values: Array, counts: Array, low: Array, high: Array) -> float:
-    n = counts.sum()
-    mean = float((values * counts).sum() / n)
-    deviation = float(np.sqrt(max(((values - mean) ** 2 * counts).sum() / n, _TINY)))
+def _log_normals(values: Array, counts: Array, step: float) -> Iterator[tuple[str, float]]:
+    """Yield the log probability of values (m,) in so many subjects, and of their logarithms if all are positive."""
+    low, high = values - step / 2.0, values + step / 2.0
+    yield Gaussian.name, _log_normal(values, counts, low, high)
+    if values[0] > 0.0:
+        yield "log", _log_normal(np.log(values), counts, np.log(np.maximum(low, _TINY)), np.log(high))
+
+
+def _log_normal(values: Array, counts: Array, low: Array, high: Array) -> float:
+    mean = np.average(values, weights=counts)
+    deviation = float(np.sqrt(max(np.average((values - mean) ** 2, weights=counts), _TINY)))
     low, high = (low - mean) / deviation, (high - mean) / deviation
     # In the upper half the upper tails are subtracted, which are small and exact there; of narrow ones the density is.
     share = np.where(low > 0.0, ndtr(-low) - ndtr(-high), ndtr(high) - ndtr(low))
@@ -164,29 +147,10 @@ def _normal(values: Array, counts: Array, low: Array, high: Array) -> float:
     return float((counts * np.log(np.maximum(share, _TINY))).sum())
 
 
-def _poisson(values: Array, counts: Array) -> float:
-    mean = float((values * counts).sum() / counts.sum())
-    if mean == 0.0:
-        return 0.0
-    return float((counts * (values * np.log(mean) - mean - gammaln(values + 1.0))).sum())
-
-
-def _geometric(values: Array, counts: Array) -> float:
-    mean = float((values * counts).sum() / counts.sum())
-    if mean == 0.0:
-        return 0.0
-    return float((counts * (values * (np.log(mean) - np.log1p(mean)) - np.log1p(mean))).sum())
-
-
-def _negative_binomial(values: Array, counts: Array) -> float:
-    """Return the log likelihood at the mean of the values, and the best of some dispersions."""
-    mean = float((values * counts).sum() / counts.sum())
-    if mean == 0.0:
-        return 0.0
-    size = _DISPERSIONS[:, None]
-    terms = gammaln(values + size) - gammaln(size) - gammaln(values + 1.0)
-    terms = terms + size * np.log(size / (size + mean)) + values * np.log(mean / (size + mean))
-    return float((terms * counts).sum(axis=1).max())
+def _log_evidence(name: str, values: Array, **fields: Any) -> float:
+    """Return the log marginal probability of values (n,) under a likelihood; -inf if it cannot be computed."""
+    evidence = REGISTRY[name].of(Feature(name="x", likelihood=name, **fields)).evidence(values)
+    return evidence if np.isfinite(evidence) else -math.inf
 
 
 # The kinds that the numbers of a column may be, by the probability of the values and by what clinical tables hold.
@@ -199,14 +163,17 @@ MOST_LEVELS = 11
 """Whole numbers with more different values that are not declared are counts or measurements."""
 _MOST_STEPS = 7  # of numbers in larger steps than 1; others are rounded: pressures in tens are no scale
 _TEMPER = 0.25  # how much of the evidence counts: no column has exactly the distribution of its kind
-_SCALE, _FROM_0_OR_1, _EACH_LEVEL, _GAP = 4.0, 3.0, 0.4, 6.0
+_SCALE, _FROM_0_OR_1, _EACH_LEVEL, _GAP = 4.1, 3.0, 0.4, 6.0
 _COUNT_BELOW, _COUNT_SLOPE, _COUNT_FROM, _LARGE = 4.5, 3.0, 8.0, 10.0
 _FEWEST_EQUAL, _LEAST_EQUAL, _STANDS_OUT, _NEAR = 5, 0.03, 1.5, 0.5
 _SPIKE = 10.0  # nats, among 200 subjects, from which on a share of equal numbers has a probability of its own
 _LOG = 4.0  # nats by which another distribution of a measurement must be better than the Gaussian
 _ENOUGH = 2_000
-_SCALES = (Ordinal.name, Binomial.name)
-_COUNTS = (Poisson.name, Geometric.name, NegativeBinomial.name)
+_MEASUREMENTS: dict[str, dict[str, Any]] = {
+    Gaussian.name: {"likelihood": Gaussian.name},
+    "log": {"likelihood": Gaussian.name, "transform": "log"},
+    Exponential.name: {"likelihood": Exponential.name},
+}
 
 
 class Kind(NamedTuple):
@@ -220,10 +187,11 @@ class Kind(NamedTuple):
 def kinds_of_numbers(numbers: Numbers, *, may_be_scale: bool) -> list[Kind]:
     """Return the kinds of numbers with at least three values, the most probable first; only levels may be a scale."""
     found = log_probabilities(_without_slips(numbers.quantiles()))
-    measurement, fields = _measurement(numbers, found)
+    measurement, fields = _best_measurement(numbers, found)
     kinds = [Kind("measurement", fields, _TEMPER * measurement)]
-    low, median, above_zero = float(numbers.values[0]), numbers.median, numbers.above_zero().median
-    median = above_zero if above_zero > _LARGE else median  # most of them never smoked: pack-years are no counts
+    low, subjects = float(numbers.values[0]), numbers.in_subjects()
+    above_zero = float(np.median(subjects[subjects != 0.0]))  # most of them never smoked: pack-years are no counts
+    median = above_zero if above_zero > _LARGE else float(np.median(subjects))
     # Counts whose tail is longer than that of every likelihood of counts are counts all the same.
     is_joined = numbers.values[1] - low <= 2.0 * numbers.step  # 0 far below all others is no count
     longer = ("log", "spike_low_log") if is_joined else ()
@@ -242,12 +210,25 @@ def kinds_of_numbers(numbers: Numbers, *, may_be_scale: bool) -> list[Kind]:
 
 def _without_slips(numbers: Numbers) -> Numbers:
     """Return the numbers without those that are so far from the others that they must be errors of entry."""
-    values = np.repeat(numbers.values, numbers.counts.astype(np.int64))
-    usual = without_far_values(values)
-    if usual.size == values.size:
-        return numbers
-    kept = (numbers.values >= usual.min()) & (numbers.values <= usual.max())
-    return Numbers(numbers.values[kept], numbers.counts[kept], numbers.step) if kept.sum() > 2 else numbers
+    usual = without_far_values(numbers.in_subjects())
+    inside = (numbers.values >= usual.min()) & (numbers.values <= usual.max())
+    return Numbers(numbers.values[inside], numbers.counts[inside], numbers.step) if inside.sum() > 2 else numbers
+
+
+def _best_measurement(numbers: Numbers, found: dict[str, float]) -> tuple[float, dict[str, Any]]:
+    """Return the log probability of the best distribution of a measurement, and its fields."""
+    options: list[tuple[float, float, dict[str, Any]]] = []
+    for end, place in (("", None), ("spike_low_", 0), ("spike_high_", -1)):
+        if place is not None and not _may_be_spike(numbers, place):
+            continue
+        spike = {} if place is None else {"spike": float(numbers.values[place])}
+        for kind, fields in _MEASUREMENTS.items():
+            is_possible = bool(spike) or kind == Gaussian.name or numbers.values[0] >= (0.0 if kind != "log" else _TINY)
+            if f"{end}{kind}" in found and is_possible:
+                needed = _SPIKE * bool(spike) + _LOG * (kind != Gaussian.name)
+                options.append((found[f"{end}{kind}"] - needed, found[f"{end}{kind}"], {**fields, **spike}))
+    _, log_probability, fields = max(options, key=lambda option: option[0])
+    return log_probability, fields
 
 
 def _may_be_spike(numbers: Numbers, place: int) -> bool:
@@ -255,51 +236,30 @@ def _may_be_spike(numbers: Numbers, place: int) -> bool:
 
     Far from them it is no value that subjects have: 999 among weights, or 0 among blood pressures.
     """
-    if numbers.values.size <= MOST_LEVELS or numbers.counts[place] < max(_FEWEST_EQUAL, _LEAST_EQUAL * numbers.n):
+    counts, n = numbers.counts, numbers.counts.sum()
+    if numbers.values.size <= MOST_LEVELS or counts[place] < max(_FEWEST_EQUAL, _LEAST_EQUAL * n):
         return False
-    rest, counts = np.delete(numbers.values, place), np.delete(numbers.counts, place)
-    if numbers.counts[place] < _STANDS_OUT * counts.max():
-        return False
-    spread = float(np.sqrt(np.cov(rest, fweights=counts.astype(np.int64))))
-    return bool(abs(numbers.values[place] - rest[place]) <= _NEAR * spread)
-
-
-def _measurement(numbers: Numbers, found: dict[str, float]) -> tuple[float, dict[str, Any]]:
-    """Return the log probability of the best distribution of a measurement, and its fields."""
-    options: list[tuple[float, float, dict[str, Any]]] = [(found[Gaussian.name], 0.0, {"likelihood": Gaussian.name})]
-    if "log" in found and numbers.values[0] > 0.0:
-        options.append((found["log"], _LOG, {"likelihood": Gaussian.name, "transform": "log"}))
-    if Exponential.name in found and numbers.values[0] >= 0.0:
-        options.append((found[Exponential.name], _LOG, {"likelihood": Exponential.name}))
-    for end, place in (("spike_low", 0), ("spike_high", -1)):
-        if not _may_be_spike(numbers, place):
-            continue
-        spike = {"spike": float(numbers.values[place])}
-        if f"{end}_gaussian" in found:
-            options.append((found[f"{end}_gaussian"], _SPIKE, {"likelihood": Gaussian.name, **spike}))
-        if f"{end}_log" in found:
-            fields = {"likelihood": Gaussian.name, "transform": "log", **spike}
-            options.append((found[f"{end}_log"], _SPIKE + _LOG, fields))
-    best = max(options, key=lambda option: option[0] - option[1])
-    return best[0], best[2]
+    rest, of_rest = np.delete(numbers.values, place), np.delete(counts, place)
+    spread = float(np.sqrt(np.cov(rest, fweights=of_rest.astype(np.int64))))
+    is_near = abs(numbers.values[place] - rest[place]) <= _NEAR * spread
+    return bool(is_near and counts[place] >= _STANDS_OUT * of_rest.max())
 
 
 def best_count(values: Array) -> dict[str, Any]:
     """Return the likelihood of counts (n,) under which they are most probable."""
-    return {"likelihood": _most_probable(_COUNTS, values, {})}
+    return {"likelihood": _choose(_COUNTS, values)}
 
 
 def best_scale(scores: Array, levels: list[str] | None = None, trials: int | None = None) -> dict[str, Any]:
     """Return the likelihood of the steps of a scale, counted from 0 (n,), and its levels or trials."""
-    given: dict[str, Any] = {"levels": levels} if levels is not None else {"trials": trials}
-    return {"likelihood": _most_probable(_SCALES, scores, given), **given}
+    steps: dict[str, Any] = {"levels": levels} if levels is not None else {"trials": trials}
+    return {"likelihood": _choose(_SCALES, scores, **steps), **steps}
 
 
-def _most_probable(names: tuple[str, ...], values: Array, given: dict[str, Any]) -> str:
+def _choose(names: tuple[str, ...], values: Array, **fields: Any) -> str:
     if values.size > _ENOUGH:  # evenly spaced quantiles decide as well
         values = np.sort(values)[((np.arange(_ENOUGH) + 0.5) / _ENOUGH * values.size).astype(np.int64)]
-    evidence = {name: REGISTRY[name].of(Feature(name="x", likelihood=name, **given)).evidence(values) for name in names}
-    return max(names, key=lambda name: evidence[name] if np.isfinite(evidence[name]) else -np.inf)
+    return max(names, key=lambda name: _log_evidence(name, values, **fields))
 
 
 # The order of levels: by the number that they begin with, by ordered words, or none.
@@ -307,7 +267,7 @@ def _most_probable(names: tuple[str, ...], values: Array, given: dict[str, Any])
 _NUMBER = r"[0-9]+(?:[., ']?[0-9]{3})*(?:[.,][0-9]+)?"
 _FIRST = re.compile(rf"(?P<before>[^0-9]*?)(?P<number>-?{_NUMBER})(?P<after>.*)", re.DOTALL)
 _ROMAN = re.compile(r"(?P<before>.*?)\b(?P<number>i{1,3}|iv|vi{0,3}|ix|x)(?P<after>[a-d]?)", re.IGNORECASE)
-_ROMANS = {"i": 1, "ii": 2, "iii": 3, "iv": 4, "v": 5, "vi": 6, "vii": 7, "viii": 8, "ix": 9, "x": 10}
+_ROMANS = ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
 _CODED = re.compile(r"\s*\(?-?[0-9]{1,4}\)?(?:\s*+[-_=:.)]\s*+|\s++)(?=[^\W\d_])")
 _STEP = 1e-6
 _SHORTEST_CUT = 3
@@ -389,21 +349,19 @@ def _without_shared(phrases: list[str]) -> list[str]:
 def _by_numbers(texts: Sequence[str]) -> list[float] | None:
     """Return the ranks of levels by the numbers that they begin with; None if more than one has no number."""
     folded = [" ".join(text.casefold().replace("_", " ").split()) for text in texts]
-    found = [_FIRST.fullmatch(text) or _ROMAN.fullmatch(text) for text in folded]
-    if sum(one is not None for one in found) < 2:
+    matches = [_FIRST.fullmatch(text) or _ROMAN.fullmatch(text) for text in folded]
+    numbered = [match for match in matches if match is not None]
+    without = [text for text, match in zip(folded, matches, strict=True) if match is None]
+    if len(numbered) < 2 or len(without) > 1 or not all(map(_says_absent, without)):
         return None
-    before = {_words_before(one["before"]) for one in found if one is not None}
+    before = {frozenset(words_of(_beyond("above").sub(" ", _beyond("below").sub(" ", m["before"])))) for m in numbered}
     if len(before) > 1 or not next(iter(before)) <= set(data("orders")["graded"]):
         return None  # `School 1`, `A1` and `B2`: codes
-    after = [re.sub(r"[\W\d_]+", " ", one["after"]).split() for one in found if one is not None]
+    after = [re.sub(r"[\W\d_]+", " ", match["after"]).split() for match in numbered]
     units = {" ".join(words).removesuffix("s") for words in after if len("".join(words)) > 1} - {""}
     if len(units) > 1 and all(is_known_unit(unit) for unit in units):
         return None  # `2 weeks`, `6 months`: the numbers alone do not order them
-    ranks = [_rank_of_number(one) if one is not None else -math.inf for one in found]
-    without = [text for text, one in zip(folded, found, strict=True) if one is None]
-    if len(without) > 1 or not all(_says_absent(text) for text in without):
-        return None
-    return ranks
+    return [-math.inf if match is None else _rank_of_number(match) for match in matches]
 
 
 @cache
@@ -414,24 +372,15 @@ def _beyond(end: str) -> re.Pattern[str]:
     return re.compile(rf"{signs}|\b(?:{words})(?: (?:{links}))?\b")
 
 
-def _words_before(text: str) -> frozenset[str]:
-    return frozenset(words_of(_beyond("above").sub(" ", _beyond("below").sub(" ", text))))
-
-
-def _rank_of_number(found: re.Match[str]) -> float:
-    written = found["number"]
-    number = float(_ROMANS[written]) if written in _ROMANS else _decimal(written)
-    text = found.string
-    ends = text[: found.end("number")] + " " + text[found.end("number") :].split("-")[0]
-    if _beyond("below").search(ends) and not _beyond("above").search(ends):
-        return number - _STEP * max(1.0, abs(number))
-    is_above = _beyond("above").search(ends) is not None or text.rstrip().endswith("+")
-    return number + (_STEP * max(1.0, abs(number)) if is_above else 0.0) + _letter(found["after"])
-
-
-def _letter(after: str) -> float:
-    """Return a small number that grows with a lone letter behind the number: `2a` lies below `2b`."""
-    return (ord(after) - ord("a") + 1) / 1e4 if len(after) == 1 and "a" <= after <= "z" else 0.0
+def _rank_of_number(match: re.Match[str]) -> float:
+    number = float(_ROMANS.index(match["number"])) if match["number"] in _ROMANS else _decimal(match["number"])
+    text, after = match.string, match["after"]
+    ends = text[: match.end("number")] + " " + text[match.end("number") :].split("-")[0]
+    is_above = _beyond("above").search(ends) is not None
+    is_below = _beyond("below").search(ends) is not None and not is_above
+    is_above |= not is_below and text.rstrip().endswith("+")
+    letter = (ord(after) - ord("a") + 1) / 1e4 if len(after) == 1 and "a" <= after <= "z" else 0.0  # `2a` below `2b`
+    return number + _STEP * max(1.0, abs(number)) * (is_above - is_below) + letter * (not is_below)
 
 
 def _decimal(text: str) -> float:
@@ -440,13 +389,15 @@ def _decimal(text: str) -> float:
     if re.fullmatch(r"-?[1-9][0-9]{0,2}([., '][0-9]{3})+", text):
         mark = -1
     whole, rest = (text, "") if mark < 0 else (text[:mark], text[mark + 1 :])
-    return float(f"{re.sub('[., ]', '', whole).replace(chr(39), '')}.{rest or 0}")
+    digits = re.sub("[., ']", "", whole)
+    return float(f"{digits}.{rest or 0}")
 
 
 def _says_absent(text: str) -> bool:
     phrase = " ".join(words_of(text))
-    begins = any(phrase.startswith(f"{words} ") for words in data("orders")["absences"])
-    return begins or phrase in data("orders")["absent"]
+    return phrase in data("orders")["absent"] or phrase.startswith(
+        tuple(f"{words} " for words in data("orders")["absences"])
+    )
 
 
 def no_before_yes(pair: Sequence[str]) -> list[int] | None:
@@ -462,8 +413,10 @@ def no_before_yes(pair: Sequence[str]) -> list[int] | None:
             return [0, 1]
         if second in no and first in yes:
             return [1, 0]
-    for place, (denied, other) in enumerate(((first, second), (second, first))):
-        if _denies(denied, other):
+    for place, (denied, other) in enumerate(((first, second), (second, first))):  # `nicht tastbar` of `tastbar`
+        words = denied.split()
+        others = [word for word in words if word not in data("answers")["denials"]]
+        if others != words and " ".join(others) == other:
             return [place, 1 - place]
     return None
 
@@ -471,13 +424,6 @@ def no_before_yes(pair: Sequence[str]) -> list[int] | None:
 def meaning(words: Sequence[str], texts: Sequence[str]) -> list[str]:
     """Return the texts that are one of some words, with or without a number before them."""
     return [text for text in texts if _phrase(without_number(text)) in words]
-
-
-def _denies(text: str, other: str) -> bool:
-    """Return whether a text is the other one with a negation: `nicht tastbar` of `tastbar`."""
-    words = text.split()
-    left = [word for word in words if word not in data("answers")["denials"]]
-    return left != words and " ".join(left) == other
 
 
 def ordered_pair(pair: Sequence[str]) -> list[str]:

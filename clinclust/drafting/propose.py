@@ -6,21 +6,22 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
-from functools import partial
 from itertools import permutations
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.special import softmax
 
 from clinclust.arrays import Array
 from clinclust.data import data
 from clinclust.drafting.column import (
     DOUBTFUL,
+    FOR_READERS,
     Column,
     Look,
     Proposal,
@@ -29,9 +30,9 @@ from clinclust.drafting.column import (
     dates_among_others,
     dates_in,
     joined,
+    leave_out,
     missing_numbers,
     missing_words,
-    with_codes,
 )
 from clinclust.drafting.levels import (
     MOST_LEVELS,
@@ -47,21 +48,9 @@ from clinclust.drafting.levels import (
     ordered_pair,
     without_number,
 )
-from clinclust.drafting.subjects import identifies_rows
+from clinclust.drafting.roles import identifies_rows
+from clinclust.files import number_notation as notation
 from clinclust.files.cell_text import listed, number_of, numbers_of, quote_cell
-from clinclust.files.number_notation import (
-    Marks,
-    WrittenNumber,
-    are_thousands,
-    is_known_unit,
-    is_unit,
-    limits_in_words,
-    marks_of,
-    number_as_written,
-    parts_of,
-    unit_key,
-    without_flags,
-)
 from clinclust.files.text_table import ORDERED, ColumnNotes
 from clinclust.files.words import divided, may_mean_missing, means_missing, name_words, plain_text
 from clinclust.likelihoods import traits_of
@@ -90,95 +79,84 @@ class Written:
     """How a column writes its numbers, and which they are. Arrays are (len(texts),)."""
 
     numbers: Array  # NaN for texts that write none; beyond a limit it is the limit
-    fields: dict[str, Any]  # of the feature: unit, marks, decimal, thousands, synonyms
-    below: NDArray[np.bool_]  # a limit
-    above: NDArray[np.bool_]
+    beyond: NDArray[np.int8]  # -1 below a limit, 1 above one, and else 0
+    fields: dict[str, Any] = field(default_factory=dict)  # of the feature: unit, marks, decimal, thousands, synonyms
     looks: tuple[str, ...] = ()  # what a person should decide
     fault: str = ""  # why the numbers cannot be compared, and how to repair it
 
 
-def written_numbers(column: Column, *, has_decimal_commas: bool = False) -> Written | None:
+def written_numbers(column: Column) -> Written | None:
     """Return how a column writes its numbers; None if fewer than nine cells in ten write a number in one way.
 
     Where other columns have decimal commas, `1.305` may be thousands.
     """
-    none = np.zeros(len(column.texts), dtype=bool)
-    if not column.texts:
-        return None
+    within = np.zeros(len(column.texts), dtype=np.int8)
     if np.isfinite(column.numbers).all():
-        if has_decimal_commas and are_thousands(column.texts):
-            if all(len(text.lstrip("-").partition(".")[0]) == 1 for text in column.texts):
-                return Written(column.numbers, {}, none, none, (), _UNDECIDED)
-            look = "points are read as separators of thousands, because other columns have decimal commas"
-            fields = {"decimal": ",", "thousands": "."}
-            return Written(numbers_of([text.replace(".", "") for text in column.texts]), fields, none, none, (look,))
-        return Written(column.numbers, {}, none, none)
+        if not column.has_decimal_commas or not notation.are_thousands(column.texts):
+            return Written(column.numbers, within)
+        if all(len(text.lstrip("-").partition(".")[0]) == 1 for text in column.texts):
+            return Written(column.numbers, within, fault=_UNDECIDED)
+        look = "points are read as separators of thousands, because other columns have decimal commas"
+        numbers = numbers_of([text.replace(".", "") for text in column.texts])
+        return Written(numbers, within, {"decimal": ",", "thousands": "."}, (look,))
     if not any(character.isdigit() for text in column.texts for character in text):
         return None
-    return _read(column, has_decimal_commas=has_decimal_commas)
-
-
-def _read(column: Column, *, has_decimal_commas: bool) -> Written | None:
-    synonyms = limits_in_words(column.texts, column.counts)
-    marked = without_flags([synonyms.get(text, text) for text in column.texts], column.counts)
-    parts = [parts_of(text) for text in marked.texts]
+    synonyms = notation.limits_in_words(column.texts, column.counts)
+    marked = notation.without_flags([synonyms.get(text, text) for text in column.texts], column.counts)
+    parts = [notation.parts_of(text) for text in marked.texts]
     unit, fault = _unit_of(column, parts)
-    units = {"", unit_key(unit)} if unit is not None else {""}
-    marks = marks_of([part.number for part in parts if part is not None and unit_key(part.unit) in units])
-    if marks.is_guess and marks.thousands == "," and has_decimal_commas:
-        marks = Marks(",")
-    fields: dict[str, Any] = {}
-    if marked.marks:
-        fields["marks"] = list(marked.marks)
-    if unit is not None:
-        fields["unit"] = unit
-    fields |= {name: mark for name, mark in (("decimal", marks.decimal), ("thousands", marks.thousands)) if mark}
-    meant = _in_unit(synonyms, units, marks.decimal, marks.thousands)
-    if meant:
-        fields["synonyms"] = meant
-    signs = [part.limit if part is not None else "" for part in parts]
-    below = np.array([bool(sign) and sign[0] in "<≤" for sign in signs], dtype=bool)
-    above = np.array([bool(sign) and sign[0] in ">≥" for sign in signs], dtype=bool)
-    beyond = {"censored": "limit"} if (below | above).any() else {}
-    feature = Feature(name="x", likelihood=Gaussian.name, **fields, **beyond)
+    units = {"", notation.unit_key(unit or "")}
+    marks = notation.marks_of(
+        [part.number for part in parts if part is not None and notation.unit_key(part.unit) in units]
+    )
+    if marks.is_guess and marks.thousands == "," and column.has_decimal_commas:
+        marks = notation.Marks(",")
+    fields: dict[str, Any] = {
+        "marks": list(marked.marks),
+        "unit": unit,
+        "decimal": marks.decimal,
+        "thousands": marks.thousands,
+        "synonyms": _in_unit(synonyms, units, marks.decimal, marks.thousands),
+    }
+    fields = {name: value for name, value in fields.items() if value}
+    signs = [part.limit[:1] if part is not None else "" for part in parts]
+    beyond = np.array([-1 if sign in ("<", "≤") else 1 if sign in (">", "≥") else 0 for sign in signs], dtype=np.int8)
+    censored = {"censored": "limit"} if beyond.any() else {}
+    feature = Feature(name="x", likelihood=Gaussian.name, **fields, **censored)
     values = [number_meant(feature, text) for text in column.texts]
     numbers = np.array([np.nan if value is None else value for value in values], dtype=np.float64)
-    n_numbers = int(column.counts[np.isfinite(numbers)].sum())
     if fault:
-        return Written(numbers, fields, below, above, (), fault)
+        return Written(numbers, beyond, fields, fault=fault)
     undecided = marks.is_guess and marks.decimal is not None
-    n_written = int(column.counts[[part is not None for part in parts]].sum()) if undecided else n_numbers
-    if n_written < _NEARLY_ALL * column.n_observed:
+    is_number = np.array([part is not None for part in parts]) if undecided else np.isfinite(numbers)
+    if column.counts[is_number].sum() < _NEARLY_ALL * column.n_observed:
         return None
     looks = []
     if marked.marks:
         n = int(column.counts[marked.is_marked].sum())
-        looks.append(
-            f"{n:,} cells hold more than the number, such as {quote_cell(marked.marks[0])}: `marks` says what is left "
-            "out"
-        )
-    if undecided:
-        fault = _UNDECIDED
-    elif marks.is_guess:
+        shown = f"{n:,} cells hold more than the number, such as {quote_cell(marked.marks[0])}"
+        looks.append(f"{shown}: `marks` says what is left out")
+    if marks.is_guess and not undecided:
         looks.append('commas are read as thousands; if they are decimal commas, write `decimal: ","` instead')
-    return Written(numbers, fields, below & np.isfinite(numbers), above & np.isfinite(numbers), tuple(looks), fault)
+    beyond[~np.isfinite(numbers)] = 0
+    return Written(numbers, beyond, fields, tuple(looks), _UNDECIDED if undecided else "")
 
 
-def _unit_of(column: Column, parts: Sequence[WrittenNumber | None]) -> tuple[str | None, str]:
+def _unit_of(column: Column, parts: Sequence[notation.WrittenNumber | None]) -> tuple[str | None, str]:
     """Return the unit of the numbers, and why they cannot be compared if there are several."""
     cells: Counter[str] = Counter()
     spelled: dict[str, Counter[str]] = {}
     n_different: Counter[str] = Counter()
     for part, count in zip(parts, column.counts.tolist(), strict=True):
         if part is not None and part.unit:
-            key = unit_key(part.unit)
+            key = notation.unit_key(part.unit)
             cells[key] += count
             n_different[key] += 1
             spelled.setdefault(key, Counter())[part.unit] += count
     known = {
         key: n
         for key, n in cells.items()
-        if is_known_unit(key) or (is_unit(key) and n_different[key] > _MOST_LEVELS_MISREAD)
+        if notation.is_known_unit(key) or (notation.is_unit(key) and n_different[key] > _MOST_LEVELS_MISREAD)
     }
     if not known:
         return None, ""
@@ -195,13 +173,13 @@ def _unit_of(column: Column, parts: Sequence[WrittenNumber | None]) -> tuple[str
 
 def _in_unit(synonyms: dict[str, str], units: set[str], decimal: Any, thousands: Any) -> dict[str, str]:
     """Return the texts with a limit in words whose number has the unit of the column or none, as a schema writes it."""
-    parts = {text: parts_of(meant) for text, meant in synonyms.items()}
+    parts = {text: notation.parts_of(meant) for text, meant in synonyms.items()}
     return {
         text: part.limit + number
         for text, part in parts.items()
         if part is not None
-        and unit_key(part.unit) in units
-        and (number := number_as_written(part.number, decimal, thousands)) is not None
+        and notation.unit_key(part.unit) in units
+        and (number := notation.number_as_written(part.number, decimal, thousands)) is not None
     }
 
 
@@ -217,8 +195,8 @@ def proposal_of_numbers(column: Column, written: Written | None) -> Proposal | N
     if written is None:
         return None
     if written.fault:
-        return Proposal({"role": "ignore"}, "numbers that cannot be compared", looks=(written.fault,))
-    beyond = written.below | written.above
+        return leave_out("numbers that cannot be compared", written.fault)
+    beyond = written.beyond != 0
     if beyond.any() and len(column.texts) <= MOST_LEVELS:
         return None
     odd = [text for text, number in zip(column.texts, written.numbers, strict=True) if not np.isfinite(number)]
@@ -238,35 +216,32 @@ def proposal_of_numbers(column: Column, written: Written | None) -> Proposal | N
     if np.unique(values).size < 2:
         return constant(left)
     found = _of_values(left, values, written, beyond[is_left])
-    missing = {"missing_codes": [*odd, *coded]} if odd or coded else {}
-    return replace(found, fields=with_codes(found.fields, missing)).extended(*looks)
+    return found.with_missing_codes([*odd, *coded]).extended(*looks)
 
 
 def _of_values(column: Column, values: Array, written: Written, beyond: NDArray[np.bool_]) -> Proposal:
     exact = ~beyond if np.unique(values[~beyond]).size > 2 else np.ones(values.size, dtype=bool)
     numbers = numbers_on_grid(values[exact], column.counts[exact].astype(np.float64))
     if np.abs(numbers.values).max() > LARGEST_MEASUREMENT:
-        return Proposal({"role": "ignore"}, "numbers too large to be modelled", looks=("check the unit",))
+        return leave_out("numbers too large to be modelled", "check the unit")
     if numbers.values.size == 2 and not beyond.any():
-        return two_levels(column) if len(column.texts) == 2 else two_numbers(column, values)
+        levels = [column.texts[int(np.argmax(values == value))] for value in numbers.values]
+        meant = {text: levels[int(value > values.min())] for text, value in zip(column.texts, values, strict=True)}
+        others = {text: level for text, level in meant.items() if text not in levels}  # `1` and `1.0`
+        return two_levels(column, levels).extended(synonyms=others)
     is_plain = not written.fields and len(column.texts) == numbers.values.size
     if is_plain and numbers.values.size <= _MOST_CODES and numbers.are_whole and is_called_nominal(column):
-        return nominal_of(column, f"{numbers.values.size} codes without order, by the name of the column", set())
-    declared = _declared_scale(column.notes)
-    if declared is not None and numbers.are_whole and not written.fields:
-        low, high = declared
-        if low <= numbers.values[0] and numbers.values[-1] <= high:
-            scores = np.repeat(values - low, column.counts)
-            fields = best_scale(scores, trials=int(high - low))
-            if low != 0:
-                fields = {"likelihood": fields["likelihood"], "minimum": low, "maximum": high}
-            return Proposal(fields, f"a scale {low:g} to {high:g}, as the file declares")
-    top = column.notes.maximum
-    is_longer = top is not None and top > numbers.values[-1]  # the file declares more steps than the values show
+        return nominal_of(column, f"{numbers.values.size} codes without order, by the name of the column")
+    low, high, top = column.notes.minimum or 0.0, column.notes.maximum, numbers.values[-1]
+    is_unscaled = high is None or low % 1 or high % 1 or not 2 <= high - low <= _LONGEST_SCALE or written.fields
+    if high is not None and not is_unscaled and numbers.are_whole and low <= numbers.values[0] and top <= high:
+        fields = best_scale(np.repeat(values - low, column.counts), trials=int(high - low))
+        if low != 0:
+            fields = {"likelihood": fields["likelihood"], "minimum": low, "maximum": high}
+        return Proposal(fields, f"a scale {low:g} to {high:g}, as the file declares")
+    is_longer = high is not None and high > top  # the file declares more steps than the values show
     kinds = kinds_of_numbers(numbers, may_be_scale=is_plain and not is_longer)
-    scores = np.array([kind.score for kind in kinds])
-    shares = np.exp(scores - scores.max())
-    shares = shares / shares.sum()
+    shares = softmax([kind.score for kind in kinds])
     proposal, probability = _of_kind(kinds[0], column, values, numbers), float(shares[0])
     other = float(shares[1]) if len(kinds) > 1 else 0.0
     is_other_scale = kinds[0].name == "scale" and other <= probability * (1.0 - _ORDERED_CODES)
@@ -280,7 +255,7 @@ def _of_values(column: Column, values: Array, written: Written, beyond: NDArray[
     fields = {**proposal.fields}
     if not {"levels", "trials"} & set(fields):
         fields |= written.fields
-        fields |= _bounds(column.notes, numbers, fields)
+        fields |= _bounds(column.notes, numbers, fields["likelihood"])
     found = replace(proposal, fields=fields, probability=probability, otherwise=otherwise)
     found = found.extended(_outside(column.notes, numbers))
     return _with_limits(found, column, written, beyond) if beyond.any() else found
@@ -297,7 +272,7 @@ def _of_kind(kind: Kind, column: Column, values: Array, numbers: Numbers) -> Pro
         what = f"right-skewed, {what} on the log scale"
     if "spike" in kind.fields:
         spike = kind.fields["spike"]
-        share = float(numbers.counts[numbers.values == spike].sum() / numbers.n)
+        share = float(numbers.counts[numbers.values == spike].sum() / numbers.counts.sum())
         what = f"{what} but for {spike:g} in {share:.0%}, which is a part of its own"
     return Proposal(kind.fields, f"a measurement, {what}")
 
@@ -307,38 +282,34 @@ def _with_limits(proposal: Proposal, column: Column, written: Written, beyond: N
     many = f"{share:.1%} of the values lie beyond a limit, such as {quote_cell(column.texts[int(np.argmax(beyond))])}"
     if share < _MUCH_BEYOND:
         return proposal.extended(f"{many}: the limit replaces them (`censored`)", censored="limit")
-    ends = [end for end, which in (("below", written.below), ("above", written.above)) if which.any()]
+    ends = [end for end, sign in (("below", -1), ("above", 1)) if (written.beyond == sign).any()]
     return proposal.extended(reason=f"{many}, which is a part of its own", limit=ends)
 
 
-def _declared_scale(notes: ColumnNotes) -> tuple[float, float] | None:
-    low, high = notes.minimum if notes.minimum is not None else 0.0, notes.maximum
-    if high is None or low % 1 or high % 1 or not 2 <= high - low <= _LONGEST_SCALE:
-        return None
-    return low, high
-
-
-def _bounds(notes: ColumnNotes, numbers: Numbers, fields: dict[str, Any]) -> dict[str, Any]:
+def _bounds(notes: ColumnNotes, numbers: Numbers, likelihood: str) -> dict[str, float]:
     """Return the bounds that the file declares, if the likelihood takes them and all values satisfy them."""
-    takes = traits_of(fields["likelihood"]).takes
-    low, high = notes.minimum, notes.maximum
-    bounds = {}
+    takes, low, high = traits_of(likelihood).takes, notes.minimum, notes.maximum
+    bounds: dict[str, float] = {}
+    if low is not None and high is not None and low >= high:
+        return bounds
     if low is not None and np.isfinite(low) and "minimum" in takes and low <= numbers.values[0]:
         bounds["minimum"] = low
     if high is not None and np.isfinite(high) and "maximum" in takes and numbers.values[-1] <= high:
         bounds["maximum"] = high
-    return bounds if low is None or high is None or low < high else {}
+    return bounds
 
 
 def _outside(notes: ColumnNotes, numbers: Numbers) -> str:
     """Return how many values are outside of the range that the file declares, which only warns of them."""
-    low = notes.minimum if notes.minimum is not None else -np.inf
-    high = notes.maximum if notes.maximum is not None else np.inf
-    n = int(numbers.counts[(numbers.values < low) | (numbers.values > high)].sum())
-    asked = f"{'from' if notes.maximum is not None else 'at least'} {low:g}" if notes.minimum is not None else ""
-    asked += (f" to {high:g}" if asked else f"at most {high:g}") if notes.maximum is not None else ""
-    repair = "correct them, or list them under missing_codes"
-    return f"{n:,} value{'s are' if n > 1 else ' is'} not {asked}, as the file asks for: {repair}" if n else ""
+    low, high = notes.minimum, notes.maximum
+    is_outside = numbers.values < (-np.inf if low is None else low)
+    is_outside |= numbers.values > (np.inf if high is None else high)
+    n = int(numbers.counts[is_outside].sum())
+    if not n:
+        return ""
+    words = " or ".join(f"{word} {end:g}" for word, end in (("below", low), ("above", high)) if end is not None)
+    shown = f"{n:,} value{'s are' if n > 1 else ' is'} {words}, the range that the file declares"
+    return f"{shown}: correct them, or list them under missing_codes"
 
 
 # The proposal for levels: as the file declares them, two that are no and yes, ordered, or without order.
@@ -355,12 +326,12 @@ def proposal_of_texts(column: Column) -> Proposal:
     """Return the proposal for a column of texts."""
     synonyms = _one_spelling(column)
     texts = [text for text in column.texts if text not in synonyms]
-    merged: dict[str, Any] = {"synonyms": synonyms} if synonyms else {}
-    look = f"other spellings: {listed(_spelled(synonyms))}" if synonyms else ""
+    spellings = listed(f"{quote_cell(text)} is read as {quote_cell(synonyms[text])}" for text in sorted(synonyms))
+    look = f"other spellings: {spellings}" if synonyms else ""
     if len(texts) == 1:
         return constant(column).extended(look)
     if len(texts) == 2:
-        return two_levels(column, texts).extended(look, *_misspelt(column, texts), **merged)
+        return two_levels(column, texts).extended(look, *_misspelt(column, texts), synonyms=synonyms)
     is_coded = all(without_number(text) != text or _LETTERED.fullmatch(text) for text in texts)
     order = None if is_coded and is_called_nominal(column) else order_of(texts)
     n_numbers = int(column.counts[np.isfinite(column.numbers)].sum())
@@ -368,22 +339,22 @@ def proposal_of_texts(column: Column) -> Proposal:
         others = [text for text, number in zip(column.texts, column.numbers, strict=True) if not np.isfinite(number)]
         repair = "write these as numbers or limits such as <5, or list them in missing_codes"
         look = f"among the numbers the cells hold {listed(map(quote_cell, others))}: {repair}"
-        return Proposal({"role": "ignore"}, "numbers and other texts", looks=(look,))
+        return leave_out("numbers and other texts", look)
     if np.mean([_TWO_NUMBERS.fullmatch(text) is not None for text in texts]) > _MOSTLY:
         repair = "give each of the two numbers a column of its own"
-        return Proposal({"role": "ignore"}, "two numbers in each cell", looks=(repair,))
+        return leave_out("two numbers in each cell", repair)
     if len(texts) > _MOST_TEXTS or (column.n_observed < 2 * len(texts) and order is None):
         is_long = np.mean([len(text) for text in texts]) > _LONG_TEXT or np.mean([" " in text for text in texts]) > 0.5
         kind = "free text" if is_long else "too many different values for levels"
-        return Proposal({"role": "ignore"}, f"{kind} ({len(texts)} different among {column.n_observed})")
+        return leave_out(f"{kind} ({len(texts)} different among {column.n_observed})")
     levels = [text for text in column.order if text in texts]
     if len(levels) == len(texts):
-        found = scale_of(column, levels, "an ordered categorical of the table", merged)
+        found = scale_of(column, levels, "an ordered categorical of the table", synonyms)
     elif order is not None:
-        found = scale_of(column, [texts[place] for place in order], f"{len(texts)} ordered levels", merged)
+        found = scale_of(column, [texts[place] for place in order], f"{len(texts)} ordered levels", synonyms)
     else:
-        found = nominal_of(column, f"{len(texts)} levels without known order", set(), texts)
-    return found.extended(look, *_misspelt(column, texts), **merged)
+        found = nominal_of(column, f"{len(texts)} levels without known order", texts)
+    return found.extended(look, *_misspelt(column, texts), synonyms=synonyms)
 
 
 def _misspelt(column: Column, texts: Sequence[str]) -> Iterator[str]:
@@ -404,11 +375,6 @@ def _misspelt(column: Column, texts: Sequence[str]) -> Iterator[str]:
 _TIMES_OFTENER, _SHORTEST_WORD = 10, 5
 
 
-def _spelled(synonyms: dict[str, str]) -> Iterator[str]:
-    for text, meant in sorted(synonyms.items()):
-        yield f"{quote_cell(text)} is read as {quote_cell(meant)}"
-
-
 def is_called_nominal(column: Column) -> bool:
     """Return whether the name or label is one of codes without order, such as race and region."""
     return not _NOMINAL.isdisjoint(name_words(f"{column.name} {column.notes.label or ''}"))
@@ -424,34 +390,22 @@ def two_levels(column: Column, texts: list[str] | None = None) -> Proposal:
     return Proposal({"likelihood": Bernoulli.name, **fields}, f"two values{known}")
 
 
-def two_numbers(column: Column, values: Array) -> Proposal:
-    """Return the proposal for two numbers that are written in several ways, as 1 and 1.0."""
-    places = [int(np.flatnonzero(values == value)[0]) for value in np.unique(values)]
-    levels = [column.texts[place] for place in places]
-    synonyms = {text: levels[int(value == values[places[1]])] for text, value in zip(column.texts, values, strict=True)}
-    fields = {"levels": levels, "synonyms": {text: level for text, level in synonyms.items() if text not in levels}}
-    return Proposal({"likelihood": Bernoulli.name, **fields}, "two values")
-
-
-def scale_of(column: Column, levels: list[str], what: str, merged: dict[str, Any] | None = None) -> Proposal:
-    """Return the proposal for levels from low to high, with the synonyms in `merged`."""
+def scale_of(column: Column, levels: list[str], what: str, synonyms: dict[str, str] | None = None) -> Proposal:
+    """Return the proposal for levels from low to high, which other texts may mean too."""
     place = {level: float(score) for score, level in enumerate(levels)}
-    place |= {text: place[level] for text, level in (merged or {}).get("synonyms", {}).items()}
+    place |= {text: place[level] for text, level in (synonyms or {}).items()}
     scores = np.repeat([place[text] for text in column.texts], column.counts)
     is_whole_scale = levels == [str(step) for step in range(len(levels))]
     fields = best_scale(scores, None if is_whole_scale else levels, len(levels) - 1 if is_whole_scale else None)
     return Proposal(fields, what)
 
 
-def nominal_of(column: Column, what: str, codes: set[str], texts: list[str] | None = None) -> Proposal:
+def nominal_of(column: Column, what: str, texts: list[str] | None = None) -> Proposal:
     """Return levels without order, in the order of the table."""
-    wanted = set(texts if texts is not None else column.texts)
     in_table = [column.texts[place] for place in np.argsort(column.first_rows, kind="stable").tolist()]
-    fields: dict[str, Any] = {"likelihood": Categorical.name, "levels": [text for text in in_table if text in wanted]}
-    if codes:
-        fields["missing_codes"] = sorted(codes)
-    otherwise = "likelihood: ordinal, with its levels from low to high" if len(wanted) <= 7 else ""
-    return Proposal(fields, what, _UNORDERED_TEXTS, otherwise)
+    levels = in_table if texts is None else [text for text in in_table if text in texts]
+    otherwise = "likelihood: ordinal, with its levels from low to high" if len(levels) <= 7 else ""
+    return Proposal({"likelihood": Categorical.name, "levels": levels}, what, _UNORDERED_TEXTS, otherwise)
 
 
 def _one_spelling(column: Column) -> dict[str, str]:
@@ -485,14 +439,6 @@ _MOST_LEVELS = 50
 _MOST_STRANGERS = 5  # values that no choice names, beyond which the choices do not describe the column
 
 
-class NotedLevels(NamedTuple):
-    """The fields that a file's list of values gives a column; without levels, it is drafted by its values."""
-
-    fields: dict[str, Any]
-    reason: str
-    is_ordered: bool = False
-
-
 @dataclass(frozen=True)
 class _Level:
     """A level: its text in the schema, the code and the label of the file, and the texts of the column that mean it."""
@@ -503,37 +449,51 @@ class _Level:
     seen: tuple[str, ...] = ()
 
 
-def noted_levels(column: Column) -> NotedLevels:
-    """Return what the values that the file lists make of a column, which is without its missing codes.
+def _by_noted_levels(column: Column) -> Proposal:
+    """Return the proposal for a column, without its missing codes, by the values that the file lists.
 
     A value that the file does not list becomes a level, and a column that contradicts the list is drafted by its
     values.
     """
     notes, present = column.notes, list(column.texts)
-    levels, strangers = _matched(_named(notes, present), present, is_yes_no=notes.kind == "yes/no")
-    unsaid = [text for text in strangers if means_missing(text)]
-    strangers = [text for text in strangers if text not in unsaid]
-    codes = {"missing_codes": unsaid} if unsaid else {}
-    if strangers and all(not math.isnan(number_of(text)) for text in strangers) and len(strangers) > len(levels):
-        return NotedLevels(codes, "but only some of its values have a label: the column holds numbers")
-    if len(strangers) > max(_MOST_STRANGERS, len(levels)):
-        return NotedLevels(
-            codes, f"but {len(strangers)} other values are in the column, so it is drafted by its values"
-        )
+    levels, others = _match_texts(_named(notes, present), present, is_yes_no=notes.kind == "yes/no")
+    unsaid = [text for text in others if means_missing(text)]
+    strangers = [_Level(text, text, text, (text,)) for text in others if text not in unsaid]
+    left = column.without(set(unsaid))
+    fault = ""
+    if len(strangers) > len(levels) and not any(math.isnan(number_of(level.code)) for level in strangers):
+        fault = "but only some of its values have a label: the column holds numbers"
+    elif len(strangers) > max(_MOST_STRANGERS, len(levels)):
+        fault = f"but {len(strangers)} other values are in the column, so it is drafted by its values"
+    if fault:
+        found = _by_values(left).with_missing_codes(unsaid)
+        return replace(found, reason=joined(fault, found.reason))
     reason = f"{listed(map(quote_cell, unsaid))} taken for missing" if unsaid else ""
-    seen = [level for level in levels if level.seen]
     if len(levels) + len(strangers) > _MOST_LEVELS:
-        levels = seen
-        reason = joined(reason, f"only the {len(seen) + len(strangers)} that the column holds are levels")
-    ordered = _ordered(notes, levels, strangers)
+        levels = [level for level in levels if level.seen]
+        reason = joined(reason, f"only the {len(levels) + len(strangers)} that the column holds are levels")
     if strangers:
-        shown = listed(map(quote_cell, strangers))
-        added = f"{shown} not among its choices, added as a level (or list it under missing_codes)"
-        reason = joined(reason, added)
-    levels = ordered if ordered is not None else _no_first([*levels, *(_Level(t, t, t, (t,)) for t in strangers)])
-    if len(levels) == 2 and no_before_yes([level.label for level in levels]) is None:
-        reason = joined(reason, f"{quote_cell(levels[1].text)} counts as yes (swap the levels to change that)")
-    return NotedLevels({**_fields(levels), **codes}, reason, ordered is not None and len(levels) > 2)
+        shown = listed(quote_cell(level.text) for level in strangers)
+        reason = joined(reason, f"{shown} not among its choices, added as a level (or list it under missing_codes)")
+    ordered = _order(notes, levels, strangers)
+    levels = ordered or [*levels, *strangers]
+    if len(levels) > _MOST_LEVELS:
+        return leave_out(joined(reason, "too many different values for levels"))
+    if len(levels) == 2:
+        labels, texts = [level.label for level in levels], [level.code for level in levels]
+        places = (0, 1) if ordered else no_before_yes(labels) or no_before_yes(texts) or (0, 1)
+        levels = [levels[place] for place in places]
+        if no_before_yes(labels) is None:
+            reason = joined(reason, f"{quote_cell(levels[1].text)} counts as yes (swap the levels to change that)")
+    texts = [level.text for level in levels]
+    fields: dict[str, Any] = {"likelihood": Bernoulli.name if len(levels) == 2 else Categorical.name, "levels": texts}
+    synonyms = {other: level.text for level in levels for other in (level.code, *level.seen)}
+    fields["synonyms"] = {other: text for other, text in synonyms.items() if other and other not in texts}
+    meanings = [f"{level.text} = {level.label}" for level in levels if level.text == level.code != level.label]
+    fields["description"] = "; ".join(meanings)
+    if ordered and len(levels) > 2:
+        fields["likelihood"] = scale_of(left, texts, "", fields["synonyms"]).fields["likelihood"]
+    return Proposal({name: value for name, value in fields.items() if value}, reason).with_missing_codes(unsaid)
 
 
 def _named(notes: ColumnNotes, present: list[str]) -> list[_Level]:
@@ -549,153 +509,99 @@ def _named(notes: ColumnNotes, present: list[str]) -> list[_Level]:
     return [_Level(text, code, label) for text, (code, label) in zip(texts, pairs, strict=True)]
 
 
-def _matched(levels: list[_Level], present: list[str], *, is_yes_no: bool) -> tuple[list[_Level], list[str]]:
-    """Return the levels with the texts of the column that mean them, and the texts that mean none."""
+def _match_texts(levels: list[_Level], present: list[str], *, is_yes_no: bool) -> tuple[list[_Level], list[str]]:
+    """Return the levels with the texts of the column that mean them, and the texts that mean none.
+
+    A text means the level of its code, its label, its number, its letters, or in any case its code, the surest first;
+    of a question of yes and no, also a word for either.
+    """
+    by_code = all(level.text == level.code for level in levels)
+    called = [[level.text] if by_code else {level.text, level.label} for level in levels]
+    ways = [
+        _index_unique([level.code] for level in levels),
+        _index_unique(called),
+        _index_unique([number_of(level.code)] for level in levels),
+        _index_unique([name.casefold() for name in {level.text, level.label}] for level in levels),
+        _index_unique([level.code.casefold()] for level in levels),
+    ]
+    is_yes_no = is_yes_no and len(levels) == 2
+    no, yes = (no_before_yes([level.label for level in levels]) if is_yes_no else None) or (0, 1)
     seen: list[list[str]] = [[] for _ in levels]
-    ways = _ways(levels, is_yes_no=is_yes_no and len(levels) == 2)
     strangers: list[str] = []
     for text in present:
-        place = next((place for way in ways if (place := way(text)) is not None), None)
+        forms = (text, text, number_of(text), plain_text(text).casefold(), text.casefold())
+        place = next((way[form] for way, form in zip(ways, forms, strict=True) if form in way), None)
+        if place is None and is_yes_no:
+            place = no if no_before_yes([text, "yes"]) else yes if no_before_yes(["no", text]) else None
         (strangers if place is None else seen[place]).append(text)
     return [replace(level, seen=tuple(texts)) for level, texts in zip(levels, seen, strict=True)], strangers
 
 
-def _ways(levels: list[_Level], *, is_yes_no: bool) -> list[Callable[[str], int | None]]:
-    """Return the ways in which a text can mean a level, the surest first: its code, label, number, or letters."""
-    places = range(len(levels))
-    by_code = all(level.text == level.code for level in levels)
-    code = _only([(levels[place].code, place) for place in places])
-    text = _only([(name, place) for place in places for name in _called(levels[place], by_code)])
-    number = _only([(number_of(levels[place].code), place) for place in places])
-    letters = _only([(name.casefold(), place) for place in places for name in _called(levels[place], False)])
-    any_case = _only([(levels[place].code.casefold(), place) for place in places])
-    ways: list[Callable[[str], int | None]] = [
-        code.get,
-        text.get,
-        lambda given: number.get(number_of(given)),
-        lambda given: letters.get(plain_text(given).casefold()),
-        lambda given: any_case.get(given.casefold()),
-    ]
-    if is_yes_no:
-        ways.append(partial(_no_or_yes, no_before_yes([level.label for level in levels]) or [0, 1]))
-    return ways
-
-
-def _no_or_yes(places: list[int], given: str) -> int | None:
-    """Return the place of no, or of yes, if a text is a word for it."""
-    if no_before_yes([given, "yes"]):
-        return places[0]
-    return places[1] if no_before_yes(["no", given]) else None
-
-
-def _called(level: _Level, by_code: bool) -> set[str]:
-    return {level.text} if by_code else {level.text, level.label}
-
-
-def _only(named: list[tuple[Any, int]]) -> dict[Any, int]:
+def _index_unique(names: Iterable[Iterable[Any]]) -> dict[Any, int]:
     """Return the place of each name that only one place has."""
-    count = Counter(name for name, _ in named)
-    return {name: place for name, place in named if count[name] == 1}
+    placed = [(name, place) for place, names_of_place in enumerate(names) for name in names_of_place]
+    count = Counter(name for name, _ in placed)
+    return {name: place for name, place in placed if count[name] == 1}
 
 
-def _ordered(notes: ColumnNotes, levels: list[_Level], strangers: list[str]) -> list[_Level] | None:
-    """Return the levels from the lowest to the highest, with values that no choice names in their places; or None."""
+def _order(notes: ColumnNotes, levels: list[_Level], strangers: list[_Level]) -> list[_Level]:
+    """Return the levels from the lowest to the highest, with values that no choice names in their places; or none."""
     codes = [number_of(level.code) for level in levels]
     counted = not any(map(math.isnan, codes))
     ends = counted and 2 * sum(level.label == level.code for level in levels) >= len(levels)
     order = order_of([level.label for level in levels])
-    if notes.kind == ORDERED or ends:
-        by_number = sorted(range(len(levels)), key=lambda place: codes[place])
-        order = order or (by_number if counted else list(range(len(levels))))
+    if order is None and (notes.kind == ORDERED or ends):
+        order = sorted(range(len(levels)), key=lambda place: codes[place] if counted else place)
     if order is None or len(levels) < 2:
-        return None
-    if not strangers:
-        return [levels[place] for place in order]
-    extra = [number_of(text) for text in strangers]
+        return []
     rising = [codes[place] for place in order] == sorted(codes)
-    if not counted or not rising or any(map(math.isnan, extra)):
-        return None
-    every = [*levels, *(_Level(text, text, text, (text,)) for text in strangers)]
-    return sorted(every, key=lambda level: number_of(level.code))
-
-
-def _no_first(levels: list[_Level]) -> list[_Level]:
-    """Return two levels with that for no first, as far as their labels or codes say; others in their order."""
-    if len(levels) != 2:
-        return levels
-    order = no_before_yes([level.label for level in levels]) or no_before_yes([level.code for level in levels])
-    return [levels[place] for place in order or [0, 1]]
-
-
-def _fields(levels: list[_Level]) -> dict[str, Any]:
-    texts = {level.text for level in levels}
-    synonyms = {
-        other: level.text for level in levels for other in (level.code, *level.seen) if other and other not in texts
-    }
-    fields: dict[str, Any] = {"levels": [level.text for level in levels]}
-    if synonyms:
-        fields["synonyms"] = synonyms
-    meanings = [f"{level.text} = {level.label}" for level in levels if level.text == level.code != level.label]
-    if meanings:
-        fields["description"] = "; ".join(meanings)
-    return fields
+    if strangers and rising and counted and not any(math.isnan(number_of(level.code)) for level in strangers):
+        return sorted([*levels, *strangers], key=lambda level: number_of(level.code))
+    return [] if strangers else [levels[place] for place in order]
 
 
 _COMPUTE = "compute what matters from them, such as a duration in years"
 
 
-def proposed(column: Column, *, has_decimal_commas: bool = False, is_wanted: bool = False) -> Proposal:
-    """Return the proposal for a column.
-
-    Other columns of the table may have decimal commas. A column `is_wanted` if the user clusters on it or describes
-    it, whatever its name or its file says.
-    """
-    if is_wanted:
+def proposed(column: Column) -> Proposal:
+    """Return the proposal for a column, by what its file says of it and by its values."""
+    if column.is_wanted:  # whatever its name or its file says
         kind = column.notes.kind if column.notes.kind not in ("date", "text", "id") else None
         column = replace(column, notes=replace(column.notes, role=None, kind=kind, reason=None))
-        if column.notes == ColumnNotes():
-            return _by_values(column, has_decimal_commas, is_wanted=True)
     if column.notes == ColumnNotes():
-        return _by_values(column, has_decimal_commas)
-    notes, labelled = _sound(column.notes)
+        return _by_values(column)
+    notes, looks = _without_missing_labels(column.notes)
     codes = {text for text in column.texts if _is_code(text, notes.missing_codes)}
-    left = replace(column.without(codes), notes=notes)
-    given = (
-        {"missing_codes": list(dict.fromkeys([*notes.missing_codes, *sorted(codes)]))} if notes.missing_codes else {}
-    )
-    found = _as_noted(left, has_decimal_commas)
-    found = found.extended(*labelled, reason="")
-    fields = with_codes(found.fields, given)
-    about = {
-        name: text
-        for name in ("label", "unit", "section", "block", "description", "asked_if")
-        if (text := getattr(notes, name)) is not None and text.strip()
-    }
+    found = _as_noted(replace(column.without(codes), notes=notes)).extended(*looks)
+    if notes.missing_codes:
+        found = found.with_missing_codes([*notes.missing_codes, *sorted(codes)])
+    texts = {name: getattr(notes, name) for name in (*FOR_READERS, "unit", "block")}
+    about = {name: text for name, text in texts.items() if text is not None and text.strip()}
+    fields = found.fields
     if fields.get("role") in ("id", "ignore"):
-        about.pop("block", None)
-        about.pop("unit", None)
+        about = {name: text for name, text in about.items() if name in FOR_READERS}
     elif notes.role is not None:
         fields = {**fields, "role": notes.role}
-    said = notes.reason or (f"the file says: {notes.kind}" if notes.kind else "")
-    return replace(found, fields={**about, **fields}, reason=joined(said, found.reason))
+    reason = notes.reason or (f"the file says: {notes.kind}" if notes.kind else "")
+    return replace(found, fields={**about, **fields}, reason=joined(reason, found.reason))
 
 
-def _as_noted(column: Column, has_decimal_commas: bool) -> Proposal:
+def _as_noted(column: Column) -> Proposal:
     notes = column.notes
     if notes.role == "ignore" or notes.kind in ("date", "text"):
-        return Proposal({"role": "ignore"}, f"dates: {_COMPUTE}" if notes.kind == "date" else "")
+        return leave_out(f"dates: {_COMPUTE}" if notes.kind == "date" else "")
     if notes.kind == "id":
         if len(column.texts) == column.n_observed == column.codes.size:
             return Proposal({"role": "id"})
         several = "but subjects have several rows: choose one for each, and give role: id; until then it is left out"
-        return Proposal({"role": "ignore"}, several)
+        return leave_out(several)
     if len(column.texts) < 2:
         return constant(column)
     if notes.levels:
-        return _of_noted_levels(column, has_decimal_commas)
+        return _by_noted_levels(column)
     if notes.kind == "number" and not identifies_rows(column):
-        found = proposal_of_numbers(column, written_numbers(column, has_decimal_commas=has_decimal_commas))
-        return found if found is not None else _by_values(column, has_decimal_commas)
+        found = proposal_of_numbers(column, written_numbers(column))
+        return found if found is not None else _by_values(column)
     if notes.kind == "yes/no" and len(column.texts) == 2:
         return two_levels(column)
     if notes.kind == ORDERED and len(column.texts) <= _MOST_LEVELS:
@@ -706,7 +612,7 @@ def _as_noted(column: Column, has_decimal_commas: bool) -> Proposal:
         if order is not None and len(column.texts) > 2:
             return scale_of(column, [column.texts[place] for place in order], "its levels have an order")
         reason = "but not the order of its values; drafted by its values" if order is None else ""
-        return _by_values(column, has_decimal_commas).extended(reason=reason)
+        return _by_values(column).extended(reason=reason)
     # SPSS calls measurements nominal too: fractions, or more whole numbers than codes have, are no levels.
     are_codes = not np.isfinite(column.numbers).all() or (
         len(column.texts) <= MOST_LEVELS and (column.numbers % 1 == 0).all()
@@ -714,67 +620,47 @@ def _as_noted(column: Column, has_decimal_commas: bool) -> Proposal:
     is_nominal = notes.kind == "nominal" and are_codes and column.n_observed >= 2 * len(column.texts)
     if is_nominal and 2 < len(column.texts) <= _MOST_LEVELS:
         words = missing_words(column)
-        return nominal_of(column.without(words), "levels without order", words)
-    return _by_values(column, has_decimal_commas)
+        return nominal_of(column.without(words), "levels without order").with_missing_codes(sorted(words))
+    return _by_values(column)
 
 
-def _of_noted_levels(column: Column, has_decimal_commas: bool) -> Proposal:
-    noted = noted_levels(column)
-    left = column.without(set(noted.fields.get("missing_codes", ())))
-    if "levels" not in noted.fields:
-        found = _by_values(left, has_decimal_commas)
-        return replace(found, fields=with_codes(found.fields, noted.fields), reason=joined(noted.reason, found.reason))
-    if len(noted.fields["levels"]) > _MOST_LEVELS:
-        return Proposal({"role": "ignore"}, joined(noted.reason, "too many different values for levels"))
-    if noted.is_ordered:
-        place = {level: float(score) for score, level in enumerate(noted.fields["levels"])}
-        place |= {text: place[level] for text, level in noted.fields.get("synonyms", {}).items()}
-        scores = np.repeat([place[text] for text in left.texts], left.counts)
-        fields = {**noted.fields, **best_scale(scores, noted.fields["levels"])}
-        return Proposal(fields, noted.reason)
-    likelihood = Bernoulli.name if len(noted.fields["levels"]) == 2 else Categorical.name
-    return Proposal({"likelihood": likelihood, **noted.fields}, noted.reason)
-
-
-def _sound(notes: ColumnNotes) -> tuple[ColumnNotes, tuple[str, ...]]:
+def _without_missing_labels(notes: ColumnNotes) -> tuple[ColumnNotes, list[str]]:
     """Return notes of which labels that mean a missing value are missing codes, and what to look at."""
     codes = [code.strip() for code in notes.missing_codes if code.strip()]
     levels: dict[str, str] = {}
     for code, label in notes.levels:
-        if code.strip() and not _is_code(code.strip(), tuple(codes)):
+        if code.strip() and not _is_code(code.strip(), codes):
             levels.setdefault(code.strip(), label)
-    kept, missing = divided(list(levels.items()))
-    short = tuple(level for level in kept if may_mean_missing(level[1]))
-    if len(kept) - len(short) == 1:  # `ref` with `alt` is an allele
-        short = ()
-    kept = tuple(level for level in kept if level not in short)
+    sound, missing = divided(list(levels.items()))
+    short = [level for level in sound if may_mean_missing(level[1])]
+    if len(sound) - len(short) == 1:  # `ref` with `alt` is an allele
+        short = []
     codes += [code for code, _ in (*missing, *short)]
+    left = tuple(level for level in sound if level not in short)
     labels = listed(quote_cell(label) for _, label in short)
-    look = f"{labels}: taken for missing by the label; levels if they are answers"
-    found = replace(notes, missing_codes=tuple(dict.fromkeys(codes)), levels=kept)
-    return found, (look,) if short else ()
+    looks = [f"{labels}: taken for missing by the label; levels if they are answers"] if short else []
+    return replace(notes, missing_codes=tuple(dict.fromkeys(codes)), levels=left), looks
 
 
-def _is_code(text: str, codes: tuple[str, ...]) -> bool:
+def _is_code(text: str, codes: Sequence[str]) -> bool:
     """Return whether a text is one of the codes, or another way to write the number of one: ``-9.0`` for ``-9``."""
     number = number_of(text)
     return text in codes or (not np.isnan(number) and any(number_of(code) == number for code in codes))
 
 
-def _by_values(column: Column, has_decimal_commas: bool, *, is_wanted: bool = False) -> Proposal:
+def _by_values(column: Column) -> Proposal:
     """Return the proposal for a column by its values alone; one that is wanted is neither date nor identifier."""
     words = missing_words(column)
     left = column.without(words)
     if len(left.texts) < 2:
         return constant(left)
-    dated = "" if is_wanted else dates_in(left)
-    if dated:
-        return Proposal({"role": "ignore"}, f"{dated}: {_COMPUTE}")
-    written = written_numbers(left, has_decimal_commas=has_decimal_commas)
-    has_marks = written is not None and bool(written.fields or written.fault)
+    if not column.is_wanted and (dates := dates_in(left)):
+        return leave_out(f"{dates}: {_COMPUTE}")
     if len(left.order) > 2 and set(left.texts) <= set(left.order):
         return proposal_of_texts(left)
-    if not has_marks and not is_wanted and identifies_rows(left):
+    written = written_numbers(left)
+    has_marks = written is not None and bool(written.fields or written.fault)
+    if not has_marks and not column.is_wanted and identifies_rows(left):
         is_whole = len(left.texts) == column.codes.size
         lacks = "" if is_whole else "; rows without an identifier of their own: give each one, and role: id"
         return Proposal({"role": "id" if is_whole else "ignore"}, f"every row has a value of its own{lacks}")
@@ -782,9 +668,8 @@ def _by_values(column: Column, has_decimal_commas: bool, *, is_wanted: bool = Fa
     found = found.extended(dates_among_others(left))
     if not words or "likelihood" not in found.fields:
         return found
-    fields = with_codes(found.fields, {"missing_codes": sorted(words)})
-    reason = f"{listed(map(quote_cell, sorted(words)))} taken for missing"
-    return replace(found, fields=fields, reason=joined(found.reason, reason))
+    codes = sorted(words)
+    return found.with_missing_codes(codes).extended(reason=f"{listed(map(quote_cell, codes))} taken for missing")
 
 
 _SURE = 0.95
@@ -795,27 +680,23 @@ def looks_of(table: pd.DataFrame, schema: FeatureSchema) -> list[Look]:
 
     What the draft of a column by its values is sure of, and the schema contradicts, deserves a look.
     """
-    found: list[Look] = []
-    with np.errstate(all="ignore"):
-        for feature in schema.clustered:
-            if feature.name in table:
-                found += _about(feature, table[feature.name], schema.missing_codes_of(feature))
-    return found
-
-
-def _about(feature: Feature, cells: pd.Series, codes: tuple[str, ...]) -> Iterator[Look]:
-    column = column_of(feature.name, cells, ColumnNotes())
-    draft = proposed(column.without(set(codes)))
-    if "likelihood" not in draft.fields:
-        return
-    drafted, declared = traits_of(draft.fields["likelihood"]), feature.traits
-    suspected = [code for code in draft.fields.get("missing_codes", ()) if code not in (feature.levels or ())]
-    if suspected and feature.levels is None:
-        shown = ", ".join(suspected)
-        yield Look((feature.name,), f"{shown} may mean missing values", f"missing_codes: [{shown}]")
-    kinds = (declared.is_continuous, declared.is_count), (drafted.is_continuous, drafted.is_count)
-    if feature.levels is None and not declared.is_scale and kinds[0] != kinds[1] and draft.probability >= _SURE:
-        repair = ", ".join(f"{name}: {value}" for name, value in draft.fields.items() if name != "missing_codes")
-        yield Look((feature.name,), f"by its values it is {draft.reason}", repair)
-    elif "spike" in draft.fields and declared.is_continuous and not getattr(feature, "spike", None):
-        yield Look((feature.name,), draft.reason, f"spike: {draft.fields['spike']:g}")
+    looks: list[Look] = []
+    for feature in schema.clustered:
+        if feature.name not in table:
+            continue
+        column = column_of(feature.name, table[feature.name], ColumnNotes())
+        with np.errstate(all="ignore"):
+            draft = proposed(column.without(set(schema.missing_codes_of(feature))))
+        if "likelihood" not in draft.fields:
+            continue
+        drafted, declared = traits_of(draft.fields["likelihood"]), feature.traits
+        suspected = ", ".join(draft.fields.get("missing_codes", ()))
+        if suspected and feature.levels is None:
+            looks.append(Look((feature.name,), f"{suspected} may mean missing values", f"missing_codes: [{suspected}]"))
+        kinds = (declared.is_continuous, declared.is_count), (drafted.is_continuous, drafted.is_count)
+        if feature.levels is None and not declared.is_scale and kinds[0] != kinds[1] and draft.probability >= _SURE:
+            repair = ", ".join(f"{name}: {value}" for name, value in draft.fields.items() if name != "missing_codes")
+            looks.append(Look((feature.name,), f"by its values it is {draft.reason}", repair))
+        elif "spike" in draft.fields and declared.is_continuous and not feature.spike:
+            looks.append(Look((feature.name,), draft.reason, f"spike: {draft.fields['spike']:g}"))
+    return looks

@@ -1,13 +1,19 @@
-"""Which columns are redundant: the same measurement twice, or a formula of other columns."""
+"""Which columns are redundant: the same measurement twice, or a formula of other columns.
+
+Three questions are asked of the columns of a table: is one determined by one other, by several, or does it measure
+nearly the same as another? What is determined is described, and what is nearly the same is one block. The evidence
+alone decides, never a name.
+"""
 
 from __future__ import annotations
 
 import itertools
 import logging
 import math
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,22 +21,15 @@ from numpy.typing import NDArray
 from clinclust.arrays import Array, Whole
 from clinclust.data import data
 from clinclust.drafting.column import Look
+from clinclust.drafting.levels import step_of
 from clinclust.files.cell_text import limited, listed, shortened
 from clinclust.graded import mid_ranks, paired_moments
-from clinclust.schema.feature import Feature, block_key
+from clinclust.schema.feature import Feature
 from clinclust.schema.feature_schema import FeatureSchema
+from clinclust.schema.reading import block_key
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-# Columns of a table that others determine, or that measure nearly the same, and what a schema should do about them.
-#
-# Three questions are asked: is a column determined by one other (`same_measurement`), by several (`formulas`), or does
-# it measure nearly the same as another? What is determined is described, and what is nearly the same is one block. The
-# evidence alone decides, never a name.
-
-__all__ = ["Redundancy", "applied", "looks", "redundancies"]
 
 
 # What was found of a drafted schema, how the schema is changed by it, and which of it a schema leaves open.
@@ -49,91 +48,92 @@ class Redundancy:
 
     @property
     def described(self) -> tuple[str, ...]:
-        """The column that is no longer clustered on; none if it is a block."""
+        """The column that is no longer clustered on; empty if it is a block."""
         return () if self.block is not None or self.target is None else (self.target,)
+
+    def is_settled(self, schema: FeatureSchema, clustered: Collection[str]) -> bool:
+        """Return whether the target is not clustered, at most one column is, or all that are form one block.
+
+        What several determine is settled as soon as any of them is not clustered: the others do not determine it.
+        """
+        names = [name for name in self.columns if name in schema and name in clustered]
+        if self.target is not None and self.target not in names:
+            return True
+        if self.role != "describe":
+            return False
+        if self.kind == "computed" and len(names) < len(self.columns):
+            return True
+        blocks = {schema[name].block for name in names}
+        return len(names) < 2 or (len(blocks) == 1 and None not in blocks)
 
 
 def applied(schema: FeatureSchema, redundancies: Iterable[Redundancy]) -> FeatureSchema:
     """Return the schema with roles and blocks of these findings where it declares none; one feature stays clustered."""
-    changes: dict[str, dict[str, Any]] = {}
+    changes: dict[str, dict[str, str]] = {}
     comments = dict(schema.comments)
-    left = {feature.name for feature in schema.clustered}
+    clustered = {feature.name for feature in schema.clustered}
     for finding in redundancies:
-        if _is_dealt_with(finding, schema, left):
+        if finding.is_settled(schema, clustered):
             continue
-        given: dict[str, Any] = {"role": finding.role} if finding.block is None else {"block": finding.block}
+        change, result = {"role": finding.role}, f", so its role is {finding.role} too"
+        if finding.block is not None:
+            change, result = {"block": finding.block}, ", so they are one block"
+        elif finding.role == "describe":
+            result = ", so it is described and not clustered on"
         for name in finding.described or finding.columns:
-            feature = schema[name]
-            if name in changes or name not in left or (finding.block and feature.block) or left == {name}:
+            if name in changes or name not in clustered or clustered == {name}:
                 continue
-            changes[name] = given
-            left -= {name} if "role" in given else set()
-            comments[name] = "\n".join(filter(None, (comments.get(name), f"{finding.reason}{_done(finding)}")))
-    features = [Feature(**(feature.content() | changes.get(feature.name, {}))) for feature in schema]
-    changed = schema.with_changed(features)
+            if finding.block is None or schema[name].block is None:
+                changes[name] = change
+                clustered -= {name} if "role" in change else set()
+                comments[name] = "\n".join(filter(None, (comments.get(name), f"{finding.reason}{result}")))
+    changed = schema.with_changed(Feature(**(one.content() | changes.get(one.name, {}))) for one in schema)
     changed.comments.update(comments)
     return changed
 
 
-def _done(finding: Redundancy) -> str:
-    if finding.block is not None:
-        return ", so they are one block"
-    if finding.role == "describe":
-        return ", so it is described and not clustered on"
-    return f", so its role is {finding.role} too"
-
-
 def looks(redundancies: Iterable[Redundancy], schema: FeatureSchema) -> list[Look]:
-    """Return what deserves a look: the findings that the schema does not deal with, with the lines to write."""
+    """Return what deserves a look: the findings that the schema does not settle, with the lines to write."""
     clustered = {feature.name for feature in schema.clustered}
-    found = [finding for finding in redundancies if not _is_dealt_with(finding, schema, clustered)]
-    return [Look(finding.columns, limited(finding.reason), _repair(finding, clustered)) for finding in found]
+    found = []
+    for finding in redundancies:
+        if not finding.is_settled(schema, clustered):
+            repair = f"write role: {finding.role} on the line of {listed(finding.described)}"
+            if finding.block is not None:
+                names = listed(name for name in finding.columns if name in clustered)
+                repair = f"write block: {finding.block} on the lines of {names}"
+            found.append(Look(finding.columns, limited(finding.reason), repair))
+    return found
 
 
-def _is_dealt_with(finding: Redundancy, schema: FeatureSchema, clustered: Collection[str]) -> bool:
-    """Return whether the target is not clustered, at most one column is, or all that are form one block.
+# Evidence: how improbable a relation is by chance.
 
-    What several determine is dealt with as soon as any of them is not clustered: the others do not determine it.
+COUNTED = 1.0 / 3.0
+"""How much counts of the evidence against columns without any relation: severity and subtypes make columns agree."""
+_ONE_TABLE_IN = 1000
+
+
+def needed_evidence(n_columns: int, n_sources: int = 1) -> float:
+    """Return the evidence, in nats, that one in a thousand tables of so many unrelated columns has by chance.
+
+    It is log(1000) + log(C) + log(C choose k), for each of C columns and each set of k sources.
     """
-    names = [name for name in finding.columns if name in schema and name in clustered]
-    if finding.target is not None and finding.target not in names:
-        return True
-    if finding.role != "describe":
-        return False
-    if finding.kind == "computed" and len(names) < len(finding.columns):
-        return True
-    blocks = {schema[name].block for name in names}
-    return len(names) < 2 or (len(blocks) == 1 and None not in blocks)
+    n = max(n_columns, n_sources + 1)
+    return math.log(_ONE_TABLE_IN) + math.log(n) + _log_choices(n, n_sources)
 
 
-def _repair(finding: Redundancy, clustered: Collection[str]) -> str:
-    if finding.block is not None:
-        names = [name for name in finding.columns if name in clustered]
-        return f"write block: {finding.block} on the lines of {listed(names)}"
-    return f"write role: {finding.role} on the line of {listed(finding.described)}"
-
-
-def block_name(names: Sequence[str], taken: set[str]) -> str:
-    """Return a name for a block that none has yet, with what the names begin with in common; `taken` gets it."""
-    same = [len(set(letters)) == 1 for letters in zip(*names, strict=False)]
-    common = names[0][: [*same, False].index(False)].rstrip("0123456789 _.-:").strip()
-    base = common if sum(map(str.isalpha, common)) > 1 else "block"
-    name, number = common if base == common else "block 1", 2
-    while block_key(name) in taken:
-        name, number = f"{base} {number}", number + 1
-    taken.add(block_key(name))
-    return name
+def _log_choices(n: int, k: int) -> float:
+    return math.lgamma(n + 1.0) - math.lgamma(k + 1.0) - math.lgamma(n - k + 1.0) if k <= n else -math.inf
 
 
 # Columns that several others determine: a total, a mean, a difference, a ratio, an index.
 #
 # A formula holds up to the grids on which its columns are written. How narrow these grids are compared with the spread
-# of the column, in how many subjects, is the evidence, of which a third counts, as in `same_measurement`. It must
-# exceed the logarithm of the number of sets of columns.
+# of the column, in how many subjects, is the evidence. It must exceed the logarithm of the number of sets of columns.
 
 _MOST_ADDED, _MOST_MULTIPLIED, _FEWEST_VALUES = 30, 3, 5
 _ROWS_FITTED = 1000  # that weights are fitted to
-LEAST_SHARE = 0.98  # of the subjects in whom a formula must hold: errors of entry do not hide a total
+_LEAST_SHARE = 0.98  # of the subjects in whom a formula must hold: errors of entry do not hide a total
 _TRIMMED = 0.9  # the share of subjects that weights are fitted to
 _COARSEST_FORMULA = 0.25
 _EXACT = 1e-6
@@ -147,23 +147,23 @@ class Formula(NamedTuple):
 
     target: int
     sources: tuple[int, ...]
-    weights: tuple[float, ...]
+    weights: Array
     constant: float
     logs: bool
-    filled: float
+    step: float  # of the grid of the target
+    steps: Array  # of those of the sources
+    slack: float  # in halves of a step: the fitted weights are not the true ones
+    by_own: bool = True  # whether the grid of the target is enough, without those of its sources
+    filled: float = 0.0
     """How far off the formula nine in ten subjects are, in halves of a step of the grid of the target.
 
     It is .9 if the target was rounded after it was computed, less if a source of it was, and more if others were.
     """
-    step: float  # of the grid of the target
-    steps: tuple[float, ...]  # of those of the sources
-    slack: float  # in halves of a step: the fitted weights are not the true ones
-    by_own: bool  # whether the grid of the target is enough, without those of its sources
 
     @property
     def how(self) -> str:
         """What is computed, in words that names of columns can follow."""
-        weights = np.array(self.weights)
+        weights = self.weights
         if np.ptp(np.abs(weights)) > _EQUAL * np.abs(weights).max():
             return "computed from" if self.logs else "a weighted sum of"
         if self.logs:
@@ -181,6 +181,22 @@ class Formula(NamedTuple):
         own = self.filled if self.filled < _OWN else -self.filled
         return round(min(own, 1.0), 1), is_sum, -self.step, self.target
 
+    def compare(self, y: Array, x: Array) -> tuple[Array, Array, Array, float]:
+        """Return how far the target (N,) is from the formula, how far its grid and that of x (N, k) allow, its SD."""
+        response, design = (np.log(y), np.log(x)) if self.logs else (y, x)
+        residual = np.abs(response - self.constant - design @ self.weights)
+        own = np.full(len(y), self.step / 2.0) / (y if self.logs else 1.0)
+        of_others = (self.steps / 2.0 / (x if self.logs else np.ones_like(x))) @ np.abs(self.weights)
+        return residual, own, own if self.by_own else own + of_others, float(response.std())
+
+    def holds_in(self, y: Array, x: Array) -> tuple[int, int]:
+        """Return in how many subjects the formula can be looked at, and in how many it holds: y (N,), x (N, k)."""
+        seen = ~np.isnan(y) & ~np.isnan(x).any(axis=1)
+        if self.logs:
+            seen &= (y > 0) & (x > 0).all(axis=1)
+        residual, _, tolerance, deviation = self.compare(y[seen], x[seen])
+        return int(seen.sum()), int((residual <= self.slack * tolerance + _EXACT * deviation).sum())
+
 
 def formulas(table: Array, usable: NDArray[np.bool_]) -> list[Formula]:
     """Return the columns that are computed from others, each with its formula; no result is a source of a later one.
@@ -189,27 +205,34 @@ def formulas(table: Array, usable: NDArray[np.bool_]) -> list[Formula]:
     """
     n_columns, table = table.shape[1], table[:_ROWS_FITTED]
     n_values = np.array([np.unique(column[~np.isnan(column)]).size for column in table.T])
-    positive = np.where(table > 0, table, np.nan)
     found: list[Formula] = []
     left = usable & (n_values > 1)
-    for logs, values in ((False, table), (True, positive)):
+    for logs, values in ((False, table), (True, np.where(table > 0, table, np.nan))):
         few_zeros = (~np.isnan(values)).sum(axis=0) > (~np.isnan(table)).sum(axis=0) / 2
         active = left & few_zeros & ((n_values > _FEWEST_VALUES) | (not logs))
         targets = set(np.flatnonzero(active & (n_values >= _FEWEST_VALUES)).tolist())
         while targets:
-            sets = _sets(values, np.flatnonzero(active), sorted(targets), logs, n_columns)
-            new = _results(values, sets, n_values, logs, n_columns)
-            found += new
-            results = {formula.target for formula in new}
+            sets = _find_sets(values, np.flatnonzero(active), sorted(targets), logs, n_columns)
+            results: set[int] = set()
+            for members in sets:
+                if results & set(members):
+                    continue
+                fits = (
+                    _fit_formula(values, target, [source for source in members if source != target], logs, n_columns)
+                    for target in sorted(members)
+                    if n_values[target] >= _FEWEST_VALUES
+                )
+                best = max((fit for fit in fits if fit is not None), key=lambda fit: fit.rank, default=None)
+                if best is not None:
+                    found.append(best)
+                    results.add(best.target)
             # Only targets whose set has lost a column may have another one.
             targets = {members[0] for members in sets if results & set(members)} - results
             active[list(results)] = left[list(results)] = False
     return found
 
 
-def _sets(
-    values: Array, active: NDArray[np.int64], targets: list[int], logs: bool, n_columns: int
-) -> list[tuple[int, ...]]:
+def _find_sets(values: Array, active: Whole, targets: list[int], logs: bool, n_columns: int) -> list[tuple[int, ...]]:
     """Return each target that has a formula with the fewest columns that it needs, the smallest sets first."""
     if active.size < 3:
         return []
@@ -220,44 +243,19 @@ def _sets(
     correlation = moments.covariance / np.sqrt(np.maximum(moments.own_variance * moments.other_variance, 1e-12))
     sets, place = [], {int(index): at for at, index in enumerate(active)}
     for target in targets:
-        chosen = _pursued(correlation, place[target], _MOST_MULTIPLIED if logs else _MOST_ADDED)
-        needed = _needed(values, target, [int(active[one]) for one in chosen], logs, n_columns)
-        if len(needed) > 1:  # one alone is another unit of the target
-            sets.append((target, *needed))
+        chosen = _pursue(correlation, place[target], _MOST_MULTIPLIED if logs else _MOST_ADDED)
+        needed = [int(active[index]) for index in chosen]
+        if len(needed) > 1 and _fit_formula(values, target, needed, logs, n_columns) is not None:
+            for column in needed[::-1]:
+                fewer = [other for other in needed if other != column]
+                if fewer and _fit_formula(values, target, fewer, logs, n_columns) is not None:
+                    needed = fewer
+            if len(needed) > 1:  # one alone is another unit of the target
+                sets.append((target, *needed))
     return sorted(sets, key=lambda members: (len(members), members))
 
 
-def _results(
-    values: Array, sets: list[tuple[int, ...]], n_values: NDArray[np.int64], logs: bool, n_columns: int
-) -> list[Formula]:
-    found: list[Formula] = []
-    for members in sets:
-        if {formula.target for formula in found} & set(members):
-            continue
-        fits = [
-            _formula(values, target, [source for source in members if source != target], logs, n_columns)
-            for target in sorted(members)
-            if n_values[target] >= _FEWEST_VALUES
-        ]
-        possible = [fit for fit in fits if fit is not None]
-        if possible:
-            found.append(max(possible, key=lambda formula: formula.rank))
-    return found
-
-
-def _needed(values: Array, target: int, chosen: list[int], logs: bool, n_columns: int) -> list[int]:
-    """Return those of the chosen columns that a formula of the target needs; none if there is no formula."""
-    if len(chosen) < 2 or _formula(values, target, chosen, logs, n_columns) is None:
-        return []
-    left = list(chosen)
-    for column in reversed(chosen):
-        fewer = [other for other in left if other != column]
-        if fewer and _formula(values, target, fewer, logs, n_columns) is not None:
-            left = fewer
-    return left
-
-
-def _formula(values: Array, target: int, sources: list[int], logs: bool, n_columns: int) -> Formula | None:
+def _fit_formula(values: Array, target: int, sources: list[int], logs: bool, n_columns: int) -> Formula | None:
     complete = ~np.isnan(values[:, [target, *sources]]).any(axis=1)
     y, x = values[complete, target], values[complete][:, sources]
     if len(y) < 2 * len(sources) + 5:
@@ -267,57 +265,32 @@ def _formula(values: Array, target: int, sources: list[int], logs: bool, n_colum
     if not (spread > 0).all() or not response.std() > 0:
         return None
     design = np.column_stack([np.ones(len(y)), (design - middle) / spread])
-    kept, fits = np.ones(len(y), dtype=bool), []
-    for _ in range(3):  # from the second on without the subjects who are farthest off: errors of entry bend a fit
-        solution = np.linalg.lstsq(design[kept], response[kept], rcond=None)[0]
-        fits.append((solution, np.abs(response - design @ solution)))
-        kept = fits[-1][1] <= np.quantile(fits[-1][1], _TRIMMED)
-    least, slack = needed_evidence(n_columns, len(sources)), 1.1 + 2.0 * math.sqrt((len(sources) + 1) / len(y))
-    exact, step = _EXACT * float(response.std()), step_of(y)
+    slack = 1.1 + 2.0 * math.sqrt((len(sources) + 1) / len(y))
     # Levels and scores are whole without having been rounded.
     steps = np.array([step_of(column) if np.unique(column).size > FEW_LEVELS else 0.0 for column in x.T])
-    for by_own, (solution, residual) in itertools.product((True, False), fits):
+    rows, fits = np.ones(len(y), dtype=bool), []
+    for _ in range(3):  # from the second on without the subjects who are farthest off: errors of entry bend a fit
+        solution = np.linalg.lstsq(design[rows], response[rows], rcond=None)[0]
+        off = np.abs(response - design @ solution)
+        rows = off <= np.quantile(off, _TRIMMED)
         weights = solution[1:] / spread
-        own, of_others = _grids(y, x, weights, logs, step, steps)
-        tolerance = own if by_own else own + of_others
+        constant = float(solution[0] - weights @ middle)
+        fits.append(Formula(target, tuple(sources), weights, constant, logs, step_of(y), steps, slack))
+    for by_own, fit in itertools.product((True, False), fits):
+        formula = fit._replace(by_own=by_own)
+        residual, own, tolerance, deviation = formula.compare(y, x)
+        exact = _EXACT * deviation
         holds = int((residual <= slack * tolerance + exact).sum())
-        relative = max(float(np.median(tolerance)) / float(response.std()), _EXACT)
+        relative = max(float(np.median(tolerance)) / deviation, _EXACT)
         free = holds - len(sources) - 1 - 2 * (len(y) - holds)
-        if (
-            holds >= LEAST_SHARE * len(y)
-            and relative <= _COARSEST_FORMULA
-            and COUNTED * free * math.log(2.0 / relative) >= least
-        ):
-            constant = float(solution[0] - weights @ middle)
-            filled = float(np.quantile(np.where(residual > exact, residual / np.maximum(own, exact), 0.0), _TRIMMED))
-            judged = (filled, step, tuple(steps.tolist()), slack, by_own)
-            return Formula(target, tuple(sources), tuple(weights.tolist()), constant, logs, *judged)
+        is_sure = COUNTED * free * math.log(2.0 / relative) >= needed_evidence(n_columns, len(sources))
+        if is_sure and holds >= _LEAST_SHARE * len(y) and relative <= _COARSEST_FORMULA:
+            filled = np.quantile(np.where(residual > exact, residual / np.maximum(own, exact), 0.0), _TRIMMED)
+            return formula._replace(filled=float(filled))
     return None
 
 
-def _grids(y: Array, x: Array, weights: Array, logs: bool, step: float, steps: Array) -> tuple[Array, Array]:
-    """Return by how much rounding of the target, and of the sources, may move each subject off a formula, (N,) each."""
-    own = np.full(len(y), step / 2.0) / (y if logs else 1.0)
-    return own, np.asarray((steps / 2.0 / (x if logs else np.ones_like(x))) @ np.abs(weights))
-
-
-def holds_in(formula: Formula, y: Array, x: Array) -> tuple[int, int]:
-    """Return in how many subjects a formula can be looked at, and in how many of them it holds.
-
-    The target is float64 (N,) and its sources (N, k); NaN = missing.
-    """
-    seen = ~np.isnan(y) & ~np.isnan(x).any(axis=1)
-    if formula.logs:
-        seen &= (y > 0) & (x > 0).all(axis=1)
-    y, x, weights = y[seen], x[seen], np.array(formula.weights)
-    own, of_others = _grids(y, x, weights, formula.logs, formula.step, np.array(formula.steps))
-    response, design = (np.log(y), np.log(x)) if formula.logs else (y, x)
-    residual = np.abs(response - formula.constant - design @ weights)
-    tolerance = own if formula.by_own else own + of_others
-    return len(y), int((residual <= formula.slack * tolerance + _EXACT * response.std()).sum())
-
-
-def _pursued(correlation: Array, target: int, most: int) -> list[int]:
+def _pursue(correlation: Array, target: int, most: int) -> list[int]:
     """Return the columns that explain the target, each time the one that explains most (orthogonal least squares)."""
     chosen: list[int] = []
     own = np.ones(len(correlation))  # what the chosen columns do not explain, of each column
@@ -349,35 +322,24 @@ def _pursued(correlation: Array, target: int, most: int) -> list[int]:
 #
 # How often each value of y occurs leaves n! / prod(n_v!) ways to spread the values over the n subjects. If x determines
 # y, a map from the values of x to those of y says the same. A third of the logarithm of the number of ways, less the
-# logarithm of the number of maps of that kind, is the evidence in nats. All of it would count for columns without any
-# relation, but severity and subtypes make the columns of a cohort agree.
+# logarithm of the number of maps of that kind, is the evidence in nats.
 
 FEW_LEVELS = 30  # beyond it, levels tell who or where a subject is, and so all that is constant there
 _ROWS = 1000  # in which candidates are looked for
 _ABOVE = np.iinfo(np.int32).max
 _NEARLY_LINEAR = 0.98  # rank correlation: monotone and linear relations of columns with more levels exceed it
 _MOST_PAIRS = 20_000  # beyond it, only the strongest are looked at
-_ONE_TABLE_IN = 1000
-COUNTED = 1.0 / 3.0  # of the evidence against columns without any relation
-_MOST_DECIMALS = 8
 _COARSEST = 0.25  # of a standard deviation: a wider grid would find lines in noise
 _SLACK = 1.1  # the fitted line is not the true one
 _WIDEST_GAP, _NEIGHBOURS = 6.0, 5  # a cut at a given value falls into a gap so wide, in mean gaps, in 2 of 100 columns
-
-
-class Kinds(NamedTuple):
-    """What the values of each column are, bool (C,)."""
-
-    ordered: NDArray[np.bool_]  # two values always are
-    number: NDArray[np.bool_]  # not levels
 
 
 class Scored(NamedTuple):
     """One column for an exact comparison."""
 
     values: Array  # (N,), NaN = missing
-    ordered: bool
-    number: bool
+    ordered: bool  # two values always are
+    number: bool  # not levels
 
 
 class Relation(NamedTuple):
@@ -393,46 +355,20 @@ class Relation(NamedTuple):
         return self.how not in ("coarser", "limits", "levels")
 
 
-def needed_evidence(n_columns: int, n_sources: int = 1) -> float:
-    """Return the evidence, in nats, that one in a thousand tables of so many unrelated columns has by chance.
-
-    It is log(1000) + log(C) + log(C choose k), for each of C columns and each set of k sources.
-    """
-    n = max(n_columns, n_sources + 1)
-    return math.log(_ONE_TABLE_IN) + math.log(n) + _log_choices(n, n_sources)
-
-
-def step_of(values: Array) -> float:
-    """Return the unit of the last decimal place of these numbers (1 for whole ones), or 0 if they have none."""
-    for decimals in range(_MOST_DECIMALS + 1):
-        scaled = values * 10.0**decimals
-        if np.abs(scaled).max(initial=0.0) < 2.0**50 and np.abs(scaled - np.rint(scaled)).max(initial=0.0) < 1e-6:
-            return float(10.0**-decimals)
-    return 0.0
-
-
-def rank_correlation(table: Array, ordered: NDArray[np.bool_]) -> tuple[Array, Array]:
-    """Return the number of subjects and the rank correlation of columns in pairs, float64 (C, C); 0 if unordered."""
-    ranks = np.column_stack([mid_ranks(column) for column in table.T])
-    ranks -= np.nan_to_num(np.nanmean(ranks, axis=0))
-    n, covariance, own, other = paired_moments(ranks, ranks)
-    varying = (np.minimum(own, other) > 1e-9) & ordered & ordered[:, None]
-    r = np.where(varying, covariance / np.sqrt(np.where(varying, own * other, 1.0)), 0.0)
-    np.fill_diagonal(r, 0.0)
-    return n, r
-
-
-def candidates(table: Array, kinds: Kinds, r: Array) -> list[tuple[int, int]]:
+def find_candidates(
+    table: Array, ordered: NDArray[np.bool_], number: NDArray[np.bool_], r: Array
+) -> list[tuple[int, int]]:
     """Return the pairs (x, y) in which y may be determined by x: nothing in these subjects contradicts it.
 
-    The rows of the table (N, C) are in random order; `r` has the rank correlations (C, C).
+    The rows of the table (N, C) are in random order; `r` has the rank correlations (C, C). Columns, bool (C,), are
+    ordered or not, and numbers or levels.
     """
     codes = np.full(table.shape, -1, dtype=np.int32)
     n_levels, ways = np.zeros(table.shape[1], dtype=np.int64), np.zeros(table.shape[1])
     for index, column in enumerate(table.T):
         seen = ~np.isnan(column)
         levels, codes[seen, index], counts = np.unique(column[seen], return_inverse=True, return_counts=True)
-        n_levels[index], ways[index] = levels.size, COUNTED * log_ways(counts)
+        n_levels[index], ways[index] = levels.size, COUNTED * _log_ways(counts)
     codes = codes[:_ROWS]  # `relation` looks at all
     missing_last = np.where(codes < 0, _ABOVE, codes)
     least, varying = needed_evidence(len(n_levels)), n_levels > 1
@@ -442,14 +378,14 @@ def candidates(table: Array, kinds: Kinds, r: Array) -> list[tuple[int, int]]:
     for group in np.flatnonzero(varying & (n_levels <= max(len(table) // 2, 2))):
         # As x: y has one value in each of its levels. An order of y is no help here, so y must vary enough.
         determined = (
-            varying & ~(kinds.number & (n_levels > FEW_LEVELS)) & (ways - _log_maps(n_levels[group], n_levels) >= least)
+            varying & ~(number & (n_levels > FEW_LEVELS)) & (ways - _log_maps(n_levels[group], n_levels) >= least)
         )
         # As y: its levels are ranges of an ordered x that do not overlap.
-        cut = kinds.ordered & (n_levels > n_levels[group]) & (n_levels[group] <= FEW_LEVELS)
+        cut = ordered & (n_levels > n_levels[group]) & (n_levels[group] <= FEW_LEVELS)
         asked = np.flatnonzero((determined | (cut & (ways[group] >= least))) & (np.arange(len(n_levels)) != group))
         if not asked.size:
             continue
-        low, high = _ranges(codes[:, group], codes[:, asked], missing_last[:, asked])
+        low, high = _find_ranges(codes[:, group], codes[:, asked], missing_last[:, asked])
         pairs |= {(int(group), int(y)) for y in asked[determined[asked] & (high <= low).all(axis=0)]}
         order = np.argsort(low, axis=0, kind="stable")
         low, high = np.take_along_axis(low, order, axis=0), np.take_along_axis(high, order, axis=0)
@@ -457,9 +393,7 @@ def candidates(table: Array, kinds: Kinds, r: Array) -> list[tuple[int, int]]:
     return sorted(pairs)
 
 
-def _ranges(
-    group: NDArray[np.int32], low: NDArray[np.int32], high: NDArray[np.int32]
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def _find_ranges(group: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the lowest and the highest code of each column in each level of a group, int32 (L, C).
 
     In `low` and `high`, int32 (N, C), a missing value is below, or above, all others; in the group it is -1.
@@ -485,12 +419,12 @@ def relation(x: Scored, y: Scored, subjects: Whole | None = None) -> Relation | 
     n_x, n_y = x_values.size, y_values.size
     if min(n_x, n_y) < 2:
         return None
-    images = y_codes[:, None].astype(np.int32)
-    low, high = (image[:, 0].astype(np.int64) for image in _ranges(x_codes.astype(np.int32), images, images))
-    ways, mixed = COUNTED * log_ways(counts), np.flatnonzero(low != high)
-    if mixed.size and n_y <= FEW_LEVELS and _is_binned(x, x_values, low, high, mixed):
+    low, high = (image[:, 0] for image in _find_ranges(x_codes, y_codes[:, None], y_codes[:, None]))
+    ways, mixed = COUNTED * _log_ways(counts), np.flatnonzero(low != high)
+    bins = _log_choices(n_x - 1, n_y - 1) + math.lgamma(n_y + 1.0)  # the logarithm of the number of cuts, with names
+    if mixed.size and n_y <= FEW_LEVELS and _is_cut_at_rounded_limits(x, x_values, low, high, mixed):
         n_mixed = int(np.isin(x_codes, mixed).sum())  # each of their subjects may be in either bin
-        return Relation(n, "limits", ways - _log_bins(n_x, n_y) - (n_mixed + mixed.size) * math.log(2.0))
+        return Relation(n, "limits", ways - bins - (n_mixed + mixed.size) * math.log(2.0))
     if mixed.size:
         line = _log_line(one, other) if x.number and y.number else None
         return None if line is None else Relation(n, "unit", line)
@@ -503,39 +437,35 @@ def relation(x: Scored, y: Scored, subjects: Whole | None = None) -> Relation | 
     if monotone:
         maps = min(maps, _log_choices(n_x - 1, n_y - 1) + math.log(2.0))
     elif is_binned:
-        maps = min(maps, _log_bins(n_x, n_y))
-    if n_x > n_y:
-        how = "coarser" if is_binned else "levels"
-        return Relation(n, how, ways - maps) if _steps_among_subjects(x, x_values, low) else None
+        maps = min(maps, bins)
     rises = monotone and changes[0] > 0
-    if np.array_equal(one, other):
+    if n_x > n_y:
+        if not _steps_among_subjects(x, x_values, low):
+            return None
+        how = "coarser" if is_binned else "levels"
+    elif np.array_equal(one, other):
         how = "equal"
-    elif not monotone or (n_y == 2 and rises):
-        how = "recoded"
-    elif n_y == 2:
+    elif monotone and n_y == 2 and not rises:
         how = "opposite"
-    elif not (x.number and y.number):
-        how = "recoded" if rises else "reversed"
+    elif not monotone or n_y == 2 or not (x.number and y.number):
+        how = "reversed" if monotone and not rises else "recoded"
     else:
         how = "unit" if rises and np.corrcoef(one, other)[0, 1] > 1.0 - 1e-12 else "transform"
     return Relation(n, how, ways - maps)
 
 
-def _is_binned(x: Scored, values: Array, low: Whole, high: Whole, mixed: Whole) -> bool:
+def _is_cut_at_rounded_limits(x: Scored, values: Array, low: Array, high: Array, mixed: Whole) -> bool:
     """Return whether y divides an ordered x, but that some limits are rounded and occur in two bins."""
     if not x.number or values.size <= FEW_LEVELS or mixed.size >= FEW_LEVELS or mixed[0] == 0:
         return False
-    below, above = low[mixed - 1], high[np.minimum(mixed + 1, values.size - 1)]
-    first = np.minimum(low[mixed], high[mixed]), np.maximum(low[mixed], high[mixed])
-    around = np.minimum(below, above), np.maximum(below, above)
+    inside = np.sort([low[mixed], high[mixed]], axis=0)
+    around = np.sort([low[mixed - 1], high[np.minimum(mixed + 1, values.size - 1)]], axis=0)
     pure = np.delete(low, mixed)
-    n_runs = 1 + np.count_nonzero(np.diff(pure))
-    return bool(
-        np.array_equal(first, around) and n_runs == np.unique(pure).size and _steps_among_subjects(x, values, low)
-    )
+    are_runs = 1 + np.count_nonzero(np.diff(pure)) == np.unique(pure).size
+    return bool(np.array_equal(inside, around) and are_runs and _steps_among_subjects(x, values, low))
 
 
-def _steps_among_subjects(x: Scored, values: Array, image: Whole) -> bool:
+def _steps_among_subjects(x: Scored, values: Array, image: Array) -> bool:
     """Return whether y changes where values of x lie close together, and not only in gaps between subtypes."""
     if not x.ordered or values.size <= FEW_LEVELS:
         return True
@@ -558,17 +488,9 @@ def _log_line(x: Array, y: Array) -> float | None:
     return COUNTED * (x.size - 2) * math.log(2.0 * float(y.std()) / tolerance)
 
 
-def log_ways(counts: Whole) -> float:
+def _log_ways(counts: Whole) -> float:
     """Return the logarithm of the number of ways to spread values that occur so often, n! / prod(n_v!)."""
     return math.lgamma(counts.sum() + 1.0) - sum(map(math.lgamma, (counts + 1.0).tolist()))
-
-
-def _log_choices(n: int, k: int) -> float:
-    return math.lgamma(n + 1.0) - math.lgamma(k + 1.0) - math.lgamma(n - k + 1.0)
-
-
-def _log_bins(n_x: int, n_y: int) -> float:
-    return _log_choices(n_x - 1, n_y - 1) + math.lgamma(n_y + 1.0)
 
 
 def _log_maps(n_x: int, n_y: Whole) -> Array:
@@ -599,8 +521,7 @@ def groups_of_nearly_same(n: Array, r: Array) -> list[list[int]]:
     return sorted(group for group in groups if len(group) > 1)
 
 
-P = ParamSpec("P")
-T = TypeVar("T")
+# The three questions, asked of the columns of a table: in a sample of the subjects, and confirmed in all of them.
 
 _FOLLOWED = ("outcome", "arm", "time", "site")  # a column has such a role too if a column of it determines it
 _SAMPLED = 4000  # subjects in which nothing may contradict, before all are looked at
@@ -632,101 +553,110 @@ def redundancies(frame: pd.DataFrame, schema: FeatureSchema) -> list[Redundancy]
     ['cluster', 'describe']
     """
     found: list[Redundancy] = []
-    with np.errstate(all="ignore"):  # numbers may be of any size; what is not finite is no evidence
-        compared = _guarded(_Compared, frame, schema)
-        if compared is None or len(compared.names) < 2:
-            return []
-        for question in (_by_one, _by_several, _nearly_same):
-            found += _guarded(question, compared, found) or []
+    with np.errstate(all="ignore"), _surviving_faults():  # numbers may be of any size
+        compared = _Compared(frame, schema)
+        for question in (_find_determined, _find_computed, _find_nearly_same):
+            with _surviving_faults():
+                found += question(compared, found) if len(compared.names) > 1 else []
     position = {feature.name: place for place, feature in enumerate(schema)}
     return sorted(found, key=lambda one: (position[one.columns[0]], one.columns))
 
 
-def _guarded(ask: Callable[P, T], *args: P.args, **options: P.kwargs) -> T | None:
-    """Return an answer, or None if asking fails: a fault in one comparison must not cost a draft."""
+@contextmanager
+def _surviving_faults() -> Iterator[None]:
+    """Let no fault of a comparison cost a draft."""
     try:
-        return ask(*args, **options)
+        yield
     except MemoryError:
         raise
     except Exception:
         logging.getLogger(__name__).debug("a comparison of columns failed", exc_info=True)
-        return None
 
 
 class _Compared:
     """The scores of the columns that are compared: in a sample of the subjects, and in all of them on demand."""
 
     def __init__(self, frame: pd.DataFrame, schema: FeatureSchema) -> None:
-        n = len(frame)
-        self.n_subjects = n
-        self.features: list[Feature] = []
-        n_columns = sum(feature.name in frame.columns for feature in schema)
-        n_sampled = max(_FEWEST_SAMPLED, min(_SAMPLED, _MOST_CELLS // max(n_columns, 1)))
-        rows = np.random.default_rng(_SEED).permutation(n)[:n_sampled]
-        self.is_sample = n > n_sampled
+        present = [feature for feature in schema if feature.name in frame.columns]
+        n_sampled = max(_FEWEST_SAMPLED, min(_SAMPLED, _MOST_CELLS // max(len(present), 1)))
+        rows = np.random.default_rng(_SEED).permutation(len(frame))[:n_sampled]
         sampled = frame.iloc[rows]  # shuffled even if it is all: the rows of one subject follow each other in a table
-        scores: list[Array] = []
+        self.n_subjects, self.is_sample = len(frame), len(frame) > n_sampled
         self.frame = frame if self.is_sample else sampled
-        for feature in schema:
-            if feature.name not in frame.columns or feature.role not in ("cluster", *_FOLLOWED):
-                continue
-            column = _guarded(_scores, feature, sampled)
-            if column is not None and np.unique(column[~np.isnan(column)]).size > 1:
-                self.features.append(feature)
-                scores.append(column)
-        self.sample: Array = np.column_stack(scores) if scores else np.zeros((len(sampled), 0))
+        scores = [(feature, _score(feature, sampled)) for feature in present if feature.role in ("cluster", *_FOLLOWED)]
+        levels = [np.unique(column[~np.isnan(column)]).size for _, column in scores]
+        scores = [scored for scored, n_levels in zip(scores, levels, strict=True) if n_levels > 1]
+        self.features = [feature for feature, _ in scores]
         self.names = [feature.name for feature in self.features]
+        self.n_levels = [n_levels for n_levels in levels if n_levels > 1]
+        self.sample = np.column_stack([np.zeros((len(sampled), 0)), *(column for _, column in scores)])
         self.clustered = np.array([feature.role == "cluster" for feature in self.features], dtype=bool)
-        self.n_levels = np.array([np.unique(column[~np.isnan(column)]).size for column in self.sample.T], dtype=int)
-        self.n_observed = (~np.isnan(self.sample)).sum(axis=0)
-        nominal = [feature.likelihood is None or feature.traits.is_nominal for feature in self.features]
-        levels = [feature.likelihood is None or feature.levels is not None for feature in self.features]
-        self.kinds = Kinds(~np.array(nominal, dtype=bool) | (self.n_levels == 2), ~np.array(levels, dtype=bool))
-        self.n, self.r = rank_correlation(self.sample, self.kinds.ordered)
-        self.subjects = _subjects(self.frame, schema)
+        nominal = [one.likelihood is None or one.traits.is_nominal for one in self.features]
+        self.ordered = ~np.array(nominal, dtype=bool) | (np.array(self.n_levels) == 2)
+        self.number = np.array([not (one.likelihood is None or one.levels is not None) for one in self.features], bool)
+        self.n_observed = (~np.isnan(self.sample)).sum(axis=0).tolist()
+        self.n, self.r = self._correlate()
+        # Who each row is of, by the first identifier, if some subjects have several rows.
+        ids = (self.frame[one.name].astype("category").cat.codes for one in schema.ids if one.name in frame.columns)
+        self.subjects = next((np.asarray(one, dtype=np.int64) for one in ids if one.duplicated().any()), None)
         self.taken = {block_key(feature.block) for feature in schema if feature.block is not None}
         self._whole: dict[int, Array] = {}
 
+    def _correlate(self) -> tuple[Array, Array]:
+        """Return the number of subjects and the rank correlation of columns in pairs, (C, C); 0 if unordered."""
+        ranks = np.column_stack([np.zeros((len(self.sample), 0)), *map(mid_ranks, self.sample.T)])
+        ranks -= np.nan_to_num(np.nanmean(ranks, axis=0))
+        n, covariance, own, other = paired_moments(ranks, ranks)
+        varying = (np.minimum(own, other) > 1e-9) & self.ordered & self.ordered[:, None]
+        r = np.where(varying, covariance / np.sqrt(np.where(varying, own * other, 1.0)), 0.0)
+        np.fill_diagonal(r, 0.0)
+        return n, r
+
     def whole(self, index: int) -> Array:
+        """Return the scores of a column in all subjects."""
         if not self.is_sample:
             return self.sample[:, index]
         if index not in self._whole:
-            self._whole[index] = _scores(self.features[index], self.frame)
+            self._whole[index] = _score(self.features[index], self.frame)
         return self._whole[index]
 
     def relation(self, x: int, y: int) -> Relation | None:
         """Return how y is determined by x in all subjects, if it surely is; the sample is asked first."""
-        one, other = ((bool(self.kinds.ordered[i]), bool(self.kinds.number[i])) for i in (x, y))
-        x_and_y = Scored(self.sample[:, x], *one), Scored(self.sample[:, y], *other)
-        if self.is_sample and relation(*x_and_y) is None:
+        one, other = ((bool(self.ordered[index]), bool(self.number[index])) for index in (x, y))
+        if self.is_sample and relation(Scored(self.sample[:, x], *one), Scored(self.sample[:, y], *other)) is None:
             return None
-        said = relation(Scored(self.whole(x), *one), Scored(self.whole(y), *other), self.subjects)
-        return None if said is None or said.evidence < needed_evidence(len(self.names)) else said
+        found = relation(Scored(self.whole(x), *one), Scored(self.whole(y), *other), self.subjects)
+        return None if found is None or found.evidence < needed_evidence(len(self.names)) else found
 
     def preference(self, index: int) -> tuple[bool, int, int, int]:
         """Return what a column is kept for: its role, few missing values, many different ones, its place."""
-        return not self.clustered[index], int(self.n_observed[index]), int(self.n_levels[index]), -index
+        return not self.clustered[index], self.n_observed[index], self.n_levels[index], -index
 
-    def left(self, found: list[Redundancy]) -> NDArray[np.bool_]:
-        """Return which columns are clustered and neither determined nor in a block by these findings, bool (C,)."""
-        gone = {name for one in found for name in (one.columns if one.block else one.described)}
-        return np.asarray(self.clustered & [name not in gone for name in self.names], dtype=bool)
+    def undecided(self, found: list[Redundancy]) -> NDArray[np.bool_]:
+        """Return which ordered columns are clustered, and neither determined nor in a block by findings, bool (C,)."""
+        decided = {name for one in found for name in (one.columns if one.block else one.described)}
+        return np.asarray(self.ordered & self.clustered & [name not in decided for name in self.names], dtype=bool)
 
-    def block(self, names: tuple[str, ...]) -> str:
+    def name_block(self, names: tuple[str, ...]) -> str:
+        """Return the one block of columns, or a new name from what their names begin with in common."""
         blocks = {feature.block for feature in self.features if feature.name in names and feature.block is not None}
-        return blocks.pop() if len(blocks) == 1 else block_name(names, self.taken)
+        if len(blocks) == 1:
+            return blocks.pop()
+        same = [len(set(letters)) == 1 for letters in zip(*names, strict=False)]
+        common = names[0][: [*same, False].index(False)].rstrip("0123456789 _.-:").strip()
+        base = common if sum(map(str.isalpha, common)) > 1 else "block"
+        numbered = (f"{base} {number}" for number in itertools.count(1 if base == "block" else 2))
+        options = numbered if base == "block" else itertools.chain([base], numbered)
+        name = next(option for option in options if block_key(option) not in self.taken)
+        self.taken.add(block_key(name))
+        return name
 
-    def lost(self, source: int, target: int) -> int:
-        return int((np.isnan(self.whole(source)) & ~np.isnan(self.whole(target))).sum())
-
-    def in_all(self, n: int) -> str:
-        return f"in all {n:,} subjects" if n == self.n_subjects else f"in all {n:,} subjects who have these values"
-
-    def in_order(self, members: set[int]) -> tuple[str, ...]:
+    def in_order(self, members: Iterable[int]) -> tuple[str, ...]:
+        """Return the names of columns in the order of the table."""
         return tuple(self.names[index] for index in sorted(members))
 
 
-def _scores(feature: Feature, frame: pd.DataFrame) -> Array:
+def _score(feature: Feature, frame: pd.DataFrame) -> Array:
     column = frame[feature.name]
     if feature.likelihood is not None:
         return feature.scores(column)
@@ -734,68 +664,60 @@ def _scores(feature: Feature, frame: pd.DataFrame) -> Array:
     return np.where(codes < 0, np.nan, codes)
 
 
-def _subjects(frame: pd.DataFrame, schema: FeatureSchema) -> Whole | None:
-    """Return who each row is of, by the first identifier, if some subjects have several rows."""
-    codes = (frame[one.name].astype("category").cat.codes for one in schema.ids if one.name in frame.columns)
-    return next((np.asarray(one, dtype=np.int64) for one in codes if one.duplicated().any()), None)
-
-
-def _by_one(compared: _Compared, _: list[Redundancy]) -> list[Redundancy]:
+def _find_determined(compared: _Compared, _: list[Redundancy]) -> list[Redundancy]:
     """Return the columns that one other determines. Of two that determine each other, the better one is kept."""
     sources: dict[int, list[int]] = {}
-    for x, y in candidates(compared.sample, compared.kinds, compared.r):
+    for x, y in find_candidates(compared.sample, compared.ordered, compared.number, compared.r):
         if compared.clustered[y]:
             sources.setdefault(y, []).append(x)
-    found: list[Redundancy] = []
-    results: set[int] = set()
+    found: dict[int, Redundancy] = {}
     for y in sorted(sources, key=compared.preference, reverse=True):
-        for x in sorted(set(sources[y]) - results, key=compared.preference, reverse=True):
-            said = _guarded(compared.relation, x, y)
-            if said is not None and not (said.one_to_one and compared.preference(x) < compared.preference(y)):
-                results.add(y)
-                found.append(_determined(compared, x, y, said))
+        for x in sorted(sources[y], key=compared.preference, reverse=True):
+            how = compared.relation(x, y) if x not in found else None
+            if how is not None and not (how.one_to_one and compared.preference(x) < compared.preference(y)):
+                found[y] = _describe_relation(compared, x, y, how)
                 break
-    return found
+    return list(found.values())
 
 
-def _determined(compared: _Compared, x: int, y: int, said: Relation) -> Redundancy:
+def _describe_relation(compared: _Compared, x: int, y: int, found: Relation) -> Redundancy:
     source, target, columns = compared.names[x], compared.names[y], compared.in_order({x, y})
-    is_named_otherwise = said.how == "equal" and compared.features[x].levels != compared.features[y].levels
-    how = _HOW["recoded" if is_named_otherwise else said.how]
-    reason = f"{shortened(target)} {how} {shortened(source)} {compared.in_all(said.n)}"
+    is_named_otherwise = found.how == "equal" and compared.features[x].levels != compared.features[y].levels
+    how = _HOW["recoded" if is_named_otherwise else found.how]
+    among = "" if found.n == compared.n_subjects else " who have these values"
+    reason = f"{shortened(target)} {how} {shortened(source)} in all {found.n:,} subjects{among}"
     if not compared.clustered[x]:
         return Redundancy(columns, "determined", reason, target, role=compared.features[x].role)
-    lost = compared.lost(x, y)
-    if lost <= _MOST_LOST * (said.n + lost):
+    lost = int((np.isnan(compared.whole(x)) & ~np.isnan(compared.whole(y))).sum())
+    if lost <= _MOST_LOST * (found.n + lost):
         return Redundancy(columns, "determined", reason, target)
     reason += f"; but {lost:,} have no value in {shortened(source)}"
-    return Redundancy(columns, "determined", reason, target, block=compared.block(columns))
+    return Redundancy(columns, "determined", reason, target, block=compared.name_block(columns))
 
 
-def _by_several(compared: _Compared, found: list[Redundancy]) -> list[Redundancy]:
-    left = compared.left(found)
+def _find_computed(compared: _Compared, found: list[Redundancy]) -> list[Redundancy]:
     results = []
-    for formula in formulas(compared.sample, left & compared.kinds.ordered):
-        y, x = compared.whole(formula.target), np.column_stack([compared.whole(i) for i in formula.sources])
-        n, holds = holds_in(formula, y, x)
-        if holds >= LEAST_SHARE * n:
+    for formula in formulas(compared.sample, compared.undecided(found)):
+        sources = np.column_stack([compared.whole(index) for index in formula.sources])
+        n, holds = formula.holds_in(compared.whole(formula.target), sources)
+        if holds >= _LEAST_SHARE * n:
             among = f"in all {n:,} subjects" if holds == n else f"in {holds:,} of {n:,} subjects"
-            target, of = compared.names[formula.target], listed(compared.in_order(set(formula.sources)))
-            columns = compared.in_order({formula.target, *formula.sources})
+            target, of = compared.names[formula.target], listed(compared.in_order(formula.sources))
+            columns = compared.in_order([formula.target, *formula.sources])
             reason = f"{shortened(target)} is {formula.how} {of} {among}"
             results.append(Redundancy(columns, "computed", reason, target))
     return results
 
 
-def _nearly_same(compared: _Compared, found: list[Redundancy]) -> list[Redundancy]:
-    left = np.flatnonzero(compared.left(found) & compared.kinds.ordered)
+def _find_nearly_same(compared: _Compared, found: list[Redundancy]) -> list[Redundancy]:
+    left = np.flatnonzero(compared.undecided(found))
     results = []
     for group in groups_of_nearly_same(compared.n[np.ix_(left, left)], compared.r[np.ix_(left, left)]):
         members = left[group]
         size = np.abs(compared.r[np.ix_(members, members)])[np.triu_indices(len(group), 1)]
-        names = compared.in_order(set(members.tolist()))
+        names = compared.in_order(members.tolist())
         least, most = f"{size.min():.2f}", f"{size.max():.2f}"
         between = least if least == most else f"{least} to {most}"
         reason = f"{listed(names)} measure nearly the same (rank correlation {between})"
-        results.append(Redundancy(names, "nearly the same", reason, block=compared.block(names)))
+        results.append(Redundancy(names, "nearly the same", reason, block=compared.name_block(names)))
     return results

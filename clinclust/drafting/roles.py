@@ -8,27 +8,182 @@ words are in `clinclust/data/roles.toml`. One word of the user undoes a rule (`r
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache, cached_property, partial
-from itertools import combinations, pairwise
+from itertools import combinations, islice, pairwise
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy.special import pdtr
 
 from clinclust.arrays import Array
 from clinclust.data import data
 from clinclust.drafting.column import Column, DraftedColumn
-from clinclust.drafting.levels import MOST_LEVELS, no_before_yes
-from clinclust.drafting.subjects import crossed_visits, is_hierarchy, keys_of, looks_identifying, visit_columns
+from clinclust.drafting.levels import MOST_LEVELS, no_before_yes, numbers_on_grid
 from clinclust.files.row_choice import noted_several_rows, repeated_subjects
 from clinclust.files.words import mentions, name_words, names_subjects, says_only, words_of
 from clinclust.graded import mid_ranks
+
+# Columns that name a subject, a family or a place: by their names and values, or by what they determine.
+
+_FEWEST_CELLS = 20
+_NUMBERS = re.compile(r"[0-9]+\s*[/+|]\s*[0-9]+")
+_BY_CHANCE = np.exp(-7.0)
+"""How probable so few equal pairs may be among measurements, below which whole numbers are no measurements."""
+_CONSECUTIVE, _RISING, _LONG = 1.1, 10.0, 100
+_MOST_SHARED = 0.01  # of the cells: identifiers that were mistyped, or entered twice
+_MOST_DIGITS = 10.0**6  # whole numbers of seven digits are more exact than measurements
+_FEWEST_KEYS, _MOST_KEY_ROWS = 20, 3.0
+_SAME, _SAME_BY_CHANCE = 0.995, 0.9
+_FEWEST_DETERMINED = 3
+_MOST_VISITS, _MOSTLY_REPEATED = 30, 0.5
+_FEWEST_CROSSED, _CROSSED = 20, 0.9
+
+
+def looks_identifying(name: str, *, is_unique: bool = False) -> bool:
+    """Return whether a name is one of subjects or people, such as `patient_id`, `surname` or `phone`.
+
+    Words such as `number` and `index` say so only of values that are all different.
+    """
+    subjects, people = data("tables")["subjects"], data("roles")["identifier"]
+    unlisted = {"beside", *([] if is_unique else ["if_unique"])}
+    words = frozenset(subjects["words"]).union(*(people[key] for key in people if key not in unlisted))
+    return says_only(name_words(name), words, frozenset([*subjects["beside"], *people["beside"]]))
+
+
+def identifies_rows(column: Column) -> bool:
+    """Return whether nearly every cell has a value of its own, and they are no measurements.
+
+    Texts identify, and whole numbers that follow each other, rise from row to row, have seven digits, or repeat less
+    often than as many measurements with their spread: of n numbers with standard deviation s, in steps, n^2 / (4 s
+    sqrt(pi)) pairs are equal on average.
+    """
+    n, n_different = column.n_observed, len(column.texts)
+    is_named = looks_identifying(column.name, is_unique=True)
+    if n < _FEWEST_CELLS or n - n_different > max(2, _MOST_SHARED * n) or n < 0.9 * column.codes.size:
+        return n == n_different == column.codes.size > 1 and is_named
+    numbers = column.numbers
+    if not np.isfinite(numbers).all():
+        if n_different < n or any(_NUMBERS.fullmatch(text) for text in column.texts[:_FEWEST_CELLS]):
+            return False  # pressures such as 120/80
+        has_words = np.mean([" " in text.strip() for text in column.texts]) > 0.5
+        return bool(np.isfinite(numbers).mean() < 0.5) and (is_named or not has_words)
+    if (numbers % 1 != 0).any():
+        return False
+    span = numbers.max() - numbers.min()
+    steps = np.diff(column.in_rows(numbers)[column.codes >= 0])
+    is_rising = (n >= _LONG or span <= _RISING * n) and bool((steps > 0).all() or (steps < 0).all())
+    if is_named or is_rising or (n == n_different and span <= _CONSECUTIVE * n):
+        return True
+    grid = numbers_on_grid(numbers, np.ones(numbers.size))
+    if grid.step == 1.0 and numbers.min() >= _MOST_DIGITS:
+        return True
+    pairs = n * (n - 1) / 2.0 / (2.0 * np.sqrt(np.pi) * max(float(numbers.std()) / grid.step, 1.0))
+    return bool(pdtr(n - n_different, pairs) <= _BY_CHANCE)
+
+
+def keys_of(columns: Sequence[Column]) -> set[str]:
+    """Return the columns, as of families, whose values name a few rows each that agree in three other columns."""
+    keys = set()
+    for column in columns:
+        n, n_values = column.n_observed, len(column.texts)
+        is_key = min(n_values, n - n_values) >= _FEWEST_KEYS and n / _MOST_KEY_ROWS <= n_values <= 0.97 * n
+        if is_key and _are_codes(column):
+            determined = islice(_find_determined(column, columns), _FEWEST_DETERMINED)
+            if len(list(determined)) == _FEWEST_DETERMINED:
+                keys.add(column.name)
+    return keys
+
+
+def _are_codes(column: Column) -> bool:
+    """Return whether values can be codes: texts or whole numbers."""
+    return not np.isfinite(column.numbers).any() or bool((column.numbers % 1 == 0).all())
+
+
+def _find_determined(key: Column, columns: Sequence[Column]) -> Iterator[Column]:
+    return (other for other in columns if other is not key and _is_determined(key, other))
+
+
+def is_hierarchy(key: Column, columns: Sequence[Column]) -> bool:
+    """Return whether each of the columns that a key determines determines the next: units, municipalities, states.
+
+    The sex, age and schooling of a patient do not determine each other.
+    """
+    determined = sorted(_find_determined(key, columns), key=lambda column: -len(column.texts))
+    return len(determined) > 1 and all(_is_determined(a, b) for a, b in pairwise(determined))
+
+
+def crossed_visits(columns: Sequence[Column]) -> dict[str, str]:
+    """Return columns of subjects each of whom has one row at each visit, with the columns of the visits.
+
+    ``s_1`` to ``s_40`` at baseline, V1 and V3, whatever the columns are called.
+    """
+    crossed, by_size = {}, dict[int, list[Column]]()
+    for column in columns:
+        if 2 <= len(column.texts) <= _MOST_VISITS:
+            by_size.setdefault(len(column.texts), []).append(column)
+    for subjects in columns:
+        n, n_subjects = subjects.n_observed, len(subjects.texts)
+        if not _FEWEST_CROSSED <= n_subjects <= n / 2 or not _are_codes(subjects):
+            continue
+        full = [visit for size, visits in by_size.items() if n >= _CROSSED * n_subjects * size for visit in visits]
+        visit = next((one for one in full if one is not subjects and _tells_apart(subjects, one)), None)
+        if visit is not None:
+            crossed[subjects.name] = visit.name
+    return crossed
+
+
+def _tells_apart(subjects: Column, visit: Column) -> bool:
+    """Return whether no two rows of a subject have the same visit."""
+    seen = (subjects.codes >= 0) & (visit.codes >= 0)
+    pairs = subjects.codes[seen] * len(visit.texts) + visit.codes[seen]
+    return bool(seen.mean() > 0.99 and np.unique(pairs).size == pairs.size)
+
+
+def _is_determined(key: Column, other: Column) -> bool:
+    """Return whether rows with the same key have the same value of another column, and that is no chance."""
+    seen = (key.codes >= 0) & (other.codes >= 0)
+    keys, values = key.codes[seen], other.codes[seen]
+    if len(other.texts) < 2 or len(other.texts) > len(key.texts) / 2:
+        return False
+    order = np.argsort(keys, kind="stable")
+    keys, values = keys[order], values[order]
+    pair = keys[1:] == keys[:-1]
+    if pair.sum() < _FEWEST_KEYS or (values[1:] == values[:-1])[pair].mean() < _SAME:
+        return False
+    shares = other.counts / other.counts.sum()
+    if float((shares**2).sum()) > _SAME_BY_CHANCE:
+        return False
+    if not np.isfinite(key.numbers).all():
+        return True
+    # Values that divide the numbers of the key into intervals, as groups of ages do, are a coarser form of it.
+    firsts = np.flatnonzero(np.append(True, ~pair))
+    in_order = values[firsts][np.argsort(key.numbers[keys[firsts]], kind="stable")]
+    return int((in_order[1:] != in_order[:-1]).sum()) > 2 * (np.unique(values).size - 1)
+
+
+def visit_columns(subjects: Column, columns: Sequence[Column]) -> list[str]:
+    """Return the columns that distinguish the rows of each subject, as visits, months and occasions do."""
+    n_most, n_repeated = int(subjects.counts.max(initial=0)), int((subjects.counts > 1).sum())
+    if n_repeated < _MOSTLY_REPEATED * len(subjects.texts) or n_most < 2:
+        return []
+    return [
+        column.name
+        for column in columns
+        if column is not subjects
+        and max(2, n_most) <= len(column.texts) <= _MOST_VISITS
+        and _tells_apart(subjects, column)
+    ]
+
 
 # Which of the listed words count in a table.
 
 _LONG_WORD = 5  # letters, from which on a listed word of any language is no clinical abbreviation
 _FEWEST_SPEAKING = 2
+_LANGUAGES = frozenset(["en", "zh", *data("roles")["language"]])
+_NATURAL = _LANGUAGES - {"cdisc", "cbioportal", "datasus", "nhanes"}
 
 
 @cache
@@ -60,30 +215,28 @@ class Vocabulary:
     def __getitem__(self, concept: str) -> frozenset[str]:
         """Return the words of a concept, such as ``event``; phrases have spaces."""
         if concept not in self._listed:
-            lists = {key: words for key, words in data("roles")[concept].items() if key in _LANGUAGES}
             self._listed[concept] = frozenset(
                 word
-                for language, words in lists.items()
-                for word in words
+                for language in data("roles")[concept].keys() & _LANGUAGES
+                for word in data("roles")[concept][language]
                 if language in self._spoken
                 or (language in _NATURAL and (len(word) >= _LONG_WORD or word in self._accented))
             )
         return self._listed[concept]
 
 
-_LANGUAGES = frozenset(["en", "zh", *data("roles")["language"]])
-_NATURAL = _LANGUAGES - {"cdisc", "cbioportal", "datasus", "nhanes"}
-
-
 def _list(concept: str, key: str) -> frozenset[str]:
     return frozenset(data("roles")[concept].get(key, ()))
 
 
-def _without_digits(words: Sequence[str]) -> list[str]:
-    return [word for word in words if not word.isdigit()]
+def _bare(words: Sequence[str]) -> str:
+    """Return the words of a name without numbers."""
+    return " ".join(word for word in words if not word.isdigit())
 
 
 # A table whose columns have been drafted, each for itself.
+
+_MOST_LABEL_WORDS = 6
 
 
 class Role(NamedTuple):
@@ -104,19 +257,14 @@ class Table:
         self.words = {name: name_words(name) for name in self.by_name}
         self.vocabulary = Vocabulary(self.by_name)
         self.note = noted_several_rows(frame)
+        self.has_row_names = any(one.feature.role == "id" for one in drafted)
         self.subjects: Column | None = None
-        self.decided: list[DraftedColumn] = []  # the columns to which earlier rules gave a role
-        self.has_arm = False
+        self.decided: list[DraftedColumn] = []  # the columns to which rules gave a role
 
-    def update(self) -> None:
-        """Take note of the roles that the rules so far gave."""
-        self.decided = [one for one in self.drafted if one.has_role]
-        self.has_arm = any(one.feature.role == "arm" for one in self.decided)
-
-    @cached_property
-    def has_row_names(self) -> bool:
-        """Whether an identifier names each row."""
-        return any(one.feature.role == "id" for one in self.drafted)
+    def names_of(self, column: Column) -> list[list[str]]:
+        """Return the words of a name, and of its label unless that is a sentence: "positive events during the week"."""
+        label = name_words(column.notes.label or "")
+        return [self.words[column.name], *([label] if 0 < len(label) <= _MOST_LABEL_WORDS else [])]
 
     @cached_property
     def keys(self) -> set[str]:
@@ -147,6 +295,7 @@ Rule = Callable[[DraftedColumn, Table], Role | None]
 # People: who a row is of.
 
 _FEWEST_SUBJECTS = 10
+_MOST_CHANCE_REPEATS = 0.05  # two people may have one first name
 
 
 def subjects_with_several_rows(one: DraftedColumn, table: Table) -> Role | None:
@@ -155,32 +304,25 @@ def subjects_with_several_rows(one: DraftedColumn, table: Table) -> Role | None:
     words = table.words[column.name]
     is_of_site = "number" not in words and _is_place(words, table)  # "hospital id"; a "hospital number" is a patient's
     is_named = names_subjects(column.name) and not is_of_site and _may_name_subjects(one)
-    is_noted = table.note is not None and table.note.column == column.name and not is_of_site
-    is_key = column.name in table.keys or column.name in table.crossed
-    if not (is_named or is_noted or is_key):
+    is_named |= table.note is not None and table.note.column == column.name and not is_of_site
+    if not is_named and column.name not in table.keys and column.name not in table.crossed:
         return None
-    if not (is_named or is_noted) and (_is_place(words, table) or is_hierarchy(column, table.columns)):
+    if not is_named and (_is_place(words, table) or is_hierarchy(column, table.columns)):
         return Role("site", "it names places or units, each with several rows")
     repeated = repeated_subjects(table.frame, column.name)
     if repeated is None:
         return None
-    reason = "it names subjects, who have several rows"
     if table.has_row_names and repeated.n_repeated < _MOST_CHANCE_REPEATS * repeated.n_subjects:
         return Role("ignore", "it names subjects; a few names are shared")
     table.subjects = table.subjects or column
-    return Role("ignore", reason, repeated.sentence())
-
-
-_MOST_CHANCE_REPEATS = 0.05  # two people may have one first name
+    return Role("ignore", "it names subjects, who have several rows", repeated.sentence())
 
 
 def _may_name_subjects(one: DraftedColumn) -> bool:
     """Return whether values can name subjects: many, whole or texts, and not a count that begins at 0 (`falls`)."""
-    numbers = one.column.numbers
-    if len(one.column.texts) < _FEWEST_SUBJECTS:
-        return False
-    finite = numbers[np.isfinite(numbers)]
-    return not (finite % 1 != 0).any() and not (one.feature.traits.is_count and finite.min(initial=1.0) == 0.0)
+    finite = one.column.numbers[np.isfinite(one.column.numbers)]
+    is_count = one.feature.traits.is_count and finite.min(initial=1.0) == 0.0
+    return len(one.column.texts) >= _FEWEST_SUBJECTS and not is_count and not (finite % 1 != 0).any()
 
 
 def people(one: DraftedColumn, table: Table) -> Role | None:
@@ -188,10 +330,9 @@ def people(one: DraftedColumn, table: Table) -> Role | None:
     column = one.column
     is_sparse = len(column.texts) >= max(_FEWEST_SUBJECTS, 0.8 * column.n_observed)
     is_family = len(column.texts) >= 2 * _FEWEST_SUBJECTS and _may_name_subjects(one)
-    is_of_site = _is_place(table.words[column.name], table)
     if is_sparse and not (column.numbers % 1 > 0).any() and looks_identifying(column.name, is_unique=True):
         return Role("ignore", "names or numbers of people")
-    if is_family and not is_of_site and looks_identifying(column.name):
+    if is_family and not _is_place(table.words[column.name], table) and looks_identifying(column.name):
         return Role("ignore", "names or numbers of people or families")
     return None
 
@@ -203,145 +344,108 @@ _MOST_ARMS, _BALANCED = 8, 1.15
 
 def arms(one: DraftedColumn, table: Table) -> Role | None:
     """Recognise the arm of a trial, which has few values."""
-    column, words = one.column, table.words[one.column.name]
+    column = one.column
     if len(column.texts) > _MOST_ARMS:
         return None
-    levels = {" ".join(words_of(text)) for text in column.texts}
-    if not levels.isdisjoint(_list("arm", "levels")):
+    if not {" ".join(words_of(text)) for text in column.texts}.isdisjoint(_list("arm", "levels")):
         return Role("arm", "by its values")
     listed, beside = table.vocabulary["arm"], _list("arm", "beside")
-    names = [words, *([name_words(column.notes.label)] if column.notes.label else [])]
-    if any(
-        " ".join(_without_digits(name)) in _list("arm", "names") or says_only(name, listed, beside) for name in names
-    ):
+    names = table.names_of(column)
+    if any(_bare(words) in _list("arm", "names") or says_only(words, listed, beside) for words in names):
         return Role("arm", "by its name")
-    groups, bare = _list("arm", "balanced"), set(_without_digits(words))
-    if _are_balanced(column) and groups & bare and bare <= groups | beside:  # "study group", and no "age group"
+    # Allocation makes all levels nearly as frequent: "study group", and no "age group".
+    are_balanced = column.counts.size > 1 and column.counts.max() <= _BALANCED * column.counts.min()
+    if are_balanced and says_only(names[0], _list("arm", "balanced"), beside):
         return Role("arm", "by its name, and its groups are of one size")
     return None
 
 
-def _are_balanced(column: Column) -> bool:
-    """Return whether all levels are nearly as frequent, as allocation makes them."""
-    return bool(column.counts.size > 1 and column.counts.max() <= _BALANCED * column.counts.min())
-
-
 # Times, and the events that end them.
 
-_FEWEST_TIMES, _FEWEST_DAYS, _LONGEST_BEFORE_TIME = 8, 100, 6
+_FEWEST_TIMES, _FEWEST_DAYS, _LONGEST_BEFORE_TIME, _SHORTEST_NAME = 8, 100, 6, 4
 _FEWEST_ROWS, _FEWEST_TIES, _DISTINCT, _BEGINS_NEAR_ZERO = 30, 10, 15, 0.1
 _MOST_LONG = 100  # columns that are compared in pairs: a wider table is one of genes or items, not of times
-_NEARLY_ALL = 0.95
-_MOST_LABEL_WORDS = 6
-
-
+_NEARLY_ALL, _NEARLY_EVERYBODY = 0.95, 0.8
+_SHORTEST_STATUS = 4  # letters: `srvstat` is the status of `srv`, and `crps` is not that of `crp`
+_LONGEST_LEVEL = 100
 _DATES = ("dates", "times of day")
+_SERIAL_DAYS = (7_306, 58_441)  # 1 January 1920 to 2060, as spreadsheets count days
 
 
 def dates(one: DraftedColumn, table: Table) -> Role | None:
     """Recognise dates and times of day by their values; and by their name, serial numbers of a spreadsheet."""
     if one.proposal.reason.startswith(_DATES):
         return Role("time", "dates or times of day")
+    if table.vocabulary["date"].isdisjoint(table.words[one.column.name]):
+        return None
     finite = one.column.numbers[np.isfinite(one.column.numbers)]
-    is_serial = (
-        finite.size > 0
-        and finite.size >= 0.5 * len(one.column.texts)
-        and bool(((finite % 1 == 0) & (finite >= _SERIAL_DAYS[0]) & (finite <= _SERIAL_DAYS[1])).all())
-    )
-    is_named = not table.vocabulary["date"].isdisjoint(table.words[one.column.name])
-    if is_named and (is_serial or one.is_number or len(one.column.texts) > _MOST_ARMS):
-        return Role("time", "by its name, numbers that a spreadsheet gives to dates" if is_serial else "by its name")
-    return None
-
-
-_SERIAL_DAYS = (7_306, 58_441)  # 1 January 1920 to 2060, as spreadsheets count days
+    are_days = (finite % 1 == 0) & (finite >= _SERIAL_DAYS[0]) & (finite <= _SERIAL_DAYS[1])
+    if finite.size >= max(1.0, 0.5 * len(one.column.texts)) and are_days.all():
+        return Role("time", "by its name, numbers that a spreadsheet gives to dates")
+    return Role("time", "by its name") if one.is_number or len(one.column.texts) > _MOST_ARMS else None
 
 
 def pairs(one: DraftedColumn, table: Table) -> Role | None:
     """Recognise a time and its event, which are called alike (`t1` and `d1`) or show it by their values."""
     role = table.pairs.get(one.column.name)
-    if role is None:
-        return None
-    return Role(role, "a time and its event, by their names or values")
+    return None if role is None else Role(role, "a time and its event, by their names or values")
 
 
 def follow_up(one: DraftedColumn, table: Table) -> Role | None:
     """Recognise times of follow-up by their names: `futime`, `time to death`, `OS`."""
-    column, listed = one.column, table.vocabulary["time"]
-    joined = "".join(table.words[column.name])
-    ends = table.vocabulary.dialect("time", "cdisc_ends")
-    if ends and joined.endswith(ends) and len(joined) >= _SHORTEST_NAME:
-        return Role("time", "by its name")
+    column, words = one.column, table.words[one.column.name]
+    joined, ends = "".join(words), table.vocabulary.dialect("time", "cdisc_ends")
+    is_named = bool(ends) and joined.endswith(ends) and len(joined) >= _SHORTEST_NAME
     are_numbers = bool(np.isfinite(column.numbers).all())
-    if are_numbers and len(column.texts) > 2 and " ".join(table.words[column.name]) in _list("time", "names"):
+    is_named |= are_numbers and len(column.texts) > 2 and " ".join(words) in _list("time", "names")
+    if one.is_number or len(column.texts) > _FEWEST_TIMES:
+        is_named |= any(_names_time(name, table) for name in table.names_of(column))
+    if is_named:
         return Role("time", "by its name")
-    if not (one.is_number or len(column.texts) > _FEWEST_TIMES):
-        return None
-    for name in _short_names(column):
-        words = name_words(name)
-        phrase, bare = " ".join(words), " ".join(_without_digits(words))
-        if {phrase, bare} & _list("time", "names") or "".join(bare.split()) in listed or mentions(words, listed):
-            return Role("time", "by its name")
-        if says_only(words, table.vocabulary["survival"], _list("survival", "beside")):
-            return Role("time", "by its name")
-        units = _list("survival", "beside") - {"in", "status", "event", "stat"}
-        if mentions(words, table.vocabulary["event"]) and not units.isdisjoint(words):
-            return Role("time", "by its name")
-    words = _without_digits(table.words[column.name])
-    if one.is_number and len(column.texts) > _FEWEST_TIMES and _counts_days(column) and words:
-        rests = [len(words[-1]) - len(end) for end in _list("time", "endings") if words[-1].endswith(end)]
+    finite = column.numbers[np.isfinite(column.numbers)]
+    counts_days = finite.size > 0 and (finite % 1 == 0).all() and finite.max() >= _FEWEST_DAYS  # no prothrombin time
+    if one.is_number and len(column.texts) > _FEWEST_TIMES and counts_days and _bare(words):
+        last = _bare(words).split()[-1]
+        rests = [len(last) - len(end) for end in _list("time", "endings") if last.endswith(end)]
         if any(0 < rest <= _LONGEST_BEFORE_TIME for rest in rests):
             return Role("time", "by the end of its name")
     return None
 
 
-_SHORTEST_NAME = 4
-
-
-def _short_names(column: Column) -> list[str]:
-    """Return the name of a column, and its label unless that is a sentence: "positive events during the week"."""
-    label = column.notes.label or ""
-    return [column.name, *([label] if label and len(name_words(label)) <= _MOST_LABEL_WORDS else [])]
-
-
-def _counts_days(column: Column) -> bool:
-    """Return whether whole numbers are as large as the days of a follow-up: a prothrombin time is not."""
-    numbers = column.numbers[np.isfinite(column.numbers)]
-    return bool(numbers.size and (numbers == np.floor(numbers)).all() and numbers.max() >= _FEWEST_DAYS)
+def _names_time(words: Sequence[str], table: Table) -> bool:
+    """Return whether a name is one of times: listed, of survival (`OS months`), or of an event (`days to death`)."""
+    listed, beside = table.vocabulary["time"], _list("survival", "beside")
+    units = beside - {"in", "status", "event", "stat"}
+    return (
+        not {" ".join(words), _bare(words)}.isdisjoint(_list("time", "names"))
+        or _bare(words).replace(" ", "") in listed
+        or mentions(words, listed)
+        or says_only(words, table.vocabulary["survival"], beside)
+        or (mentions(words, table.vocabulary["event"]) and not units.isdisjoint(words))
+    )
 
 
 def events(one: DraftedColumn, table: Table) -> Role | None:
     """Recognise outcomes by names, as `death` and `NEW_TUMOR_EVENT`, or by values that only outcomes have."""
-    column, listed = one.column, table.vocabulary["event"]
-    words = table.words[column.name]
-    bare = " ".join(_without_digits(words))
-    is_numbered = bare == "y" and len(words) > 1  # y1 to y12 are a questionnaire as well
-    if bare in _list("event", "names") and not is_numbered:
-        return Role("outcome", "by its name")
+    column, words, listed = one.column, table.words[one.column.name], table.vocabulary["event"]
+    is_numbered = _bare(words) == "y" and len(words) > 1  # y1 to y12 are a questionnaire as well
     is_of_patient = _list("event", "not_beside").isdisjoint(words)
-    if is_of_patient and (mentions(words, listed) or _is_survival_status(words, table)):
-        return Role("outcome", "by its name")
-    if "".join(words).startswith(table.vocabulary.dialect("event", "cdisc_begins") or ("\0",)):
+    has_status = any(len(word) > 2 and word in _list("status", "en") for word in words)  # `DSS_STATUS`
+    has_status = has_status and says_only(words, table.vocabulary["survival"], _list("survival", "beside"))
+    if (
+        (_bare(words) in _list("event", "names") and not is_numbered)
+        or (is_of_patient and (mentions(words, listed) or has_status))
+        or "".join(words).startswith(table.vocabulary.dialect("event", "cdisc_begins") or ("\0",))
+    ):
         return Role("outcome", "by its name")
     if column.notes.label and says_only(name_words(column.notes.label), listed, _list("event", "beside")):
         return Role("outcome", "by its label")
     if len(column.texts) <= _MOST_ARMS and is_of_patient:
         ends = (listed - _list("event", "not_levels")) | _list("event", "levels")
-        levels = [
-            f"{' '.join(_without_digits(name_words(text)))} " for text in column.texts if len(text) <= _LONGEST_LEVEL
-        ]
-        if any(level.startswith(f"{end} ") for level in levels for end in ends):
+        levels = [f"{_bare(name_words(text))} " for text in column.texts if len(text) <= _LONGEST_LEVEL]
+        if any(level.startswith(tuple(f"{end} " for end in ends)) for level in levels):
             return Role("outcome", "by its values")
     return None
-
-
-_LONGEST_LEVEL = 100
-
-
-def _is_survival_status(words: Sequence[str], table: Table) -> bool:
-    """Return whether a name is that of survival with a word of status: `DSS_STATUS`."""
-    has_status = any(len(word) > 2 and word in _list("status", "en") for word in words)
-    return has_status and says_only(words, table.vocabulary["survival"], _list("survival", "beside"))
 
 
 def alike_named_pairs(table: Table) -> Iterator[tuple[str, str]]:
@@ -351,35 +455,30 @@ def alike_named_pairs(table: Table) -> Iterator[tuple[str, str]]:
     above 0 at each level of the event, so that years of smoking are no time to a smoking status; and the event is no
     cut of the time, as a raised CA-125 is.
     """
-    stems: dict[str, list[tuple[Column, bool, bool]]] = {}
+    statuses, sure = _list("status", "en"), _list("time", "sure_affixes")
+    events: dict[str, list[tuple[Column, bool, bool]]] = {}
     for column in table.columns:
         if 2 <= len(column.texts) <= 4:
             words = table.words[column.name]
-            called, parted = "".join(words), len(words) > 1 and words[-1] in _list("status", "en")
-            for stem in {called, *_stems(called, _list("status", "en"))}:
-                has_status = stem != called and (parted or len(called) - len(stem) >= _SHORTEST_STATUS)
-                is_letter = len(called) - len(stem) == 1 and not parted  # `d1` with `t1`, and not `sga` with `ga_weeks`
-                stems.setdefault(stem, []).append((column, has_status, is_letter))
+            called, parted = "".join(words), len(words) > 1 and words[-1] in statuses
+            for stem in {called, *_stems(called, statuses)}:
+                n_letters = len(called) - len(stem)
+                has_status = stem != called and (parted or n_letters >= _SHORTEST_STATUS)
+                is_letter = n_letters == 1 and not parted  # `d1` with `t1`, and not `sga` with `ga_weeks`
+                events.setdefault(stem, []).append((column, has_status, is_letter))
     for column in table.columns:
         numbers, called = column.numbers[np.isfinite(column.numbers)], "".join(table.words[column.name])
         if numbers.size < max(_DISTINCT, len(column.texts) / 2) or numbers.min() < 0:
             continue
-        surest, begins_at_0 = (
-            _stems(called, _list("time", "sure_affixes")),
-            numbers.min() <= _BEGINS_NEAR_ZERO * numbers.max(),
-        )
-        for stem in {called, *_stems(called, _list("time", "affixes") | _list("time", "sure_affixes"))}:
-            for event, has_status, is_letter in stems.get(stem, ()):
-                if is_letter and len(called) - len(stem) > 1:
-                    continue
-                is_named = stem in surest or (stem != called and "".join(table.words[event.name]) != stem)
-                is_named |= stem == called and has_status and begins_at_0
-                if is_named and event is not column and _is_timed(column, event):
+        begins_at_0 = numbers.min() <= _BEGINS_NEAR_ZERO * numbers.max()
+        for stem in {called, *_stems(called, _list("time", "affixes") | sure)}:
+            for event, has_status, is_letter in events.get(stem, ()):
+                is_other = stem != called and "".join(table.words[event.name]) != stem
+                is_named = is_other or stem in _stems(called, sure) or (stem == called and has_status and begins_at_0)
+                is_named &= event is not column and not (is_letter and len(called) - len(stem) > 1)
+                if is_named and _is_timed(column, event):
                     yield column.name, "time"
                     yield event.name, "outcome"
-
-
-_SHORTEST_STATUS = 4  # letters: `srvstat` is the status of `srv`, and `crps` is not that of `crp`
 
 
 def _stems(called: str, affixes: frozenset[str]) -> set[str]:
@@ -392,16 +491,10 @@ def _is_timed(time: Column, event: Column) -> bool:
     """Return whether nearly everybody has a time above 0, whatever the event, and the times of the levels overlap."""
     of_rows = time.in_rows(time.numbers)
     by_level = [of_rows[event.codes == level] for level in range(len(event.texts))]
-    by_level = [
-        times[np.isfinite(times)] for times in by_level if times.size and np.mean(times > 0.0) > _NEARLY_EVERYBODY
-    ]
-    if len(by_level) < len(event.texts) or min(times.size for times in by_level) == 0:
+    observed = [times[np.isfinite(times)] for times in by_level]
+    if not all(np.mean(times > 0.0) > _NEARLY_EVERYBODY for times in by_level) or not all(map(np.size, observed)):
         return False
-    lows, highs = zip(*((times.min(), times.max()) for times in by_level), strict=True)
-    return bool(max(lows) < min(highs))
-
-
-_NEARLY_EVERYBODY = 0.8
+    return bool(max(times.min() for times in observed) < min(times.max() for times in observed))
 
 
 def ended_times(numbers: dict[str, Array]) -> dict[str, str]:
@@ -435,6 +528,7 @@ def ended_times(numbers: dict[str, Array]) -> dict[str, str]:
 
 _YEARS = (1900, 2035)
 _CALENDAR = {"month": 12, "week": 53, "quarter": 4}
+_MOST_WORDS = 3
 
 
 def calendar(one: DraftedColumn, table: Table) -> Role | None:
@@ -443,43 +537,32 @@ def calendar(one: DraftedColumn, table: Table) -> Role | None:
     if not np.isfinite(numbers).all() or not numbers.size or (numbers % 1 != 0).any():
         return None
     low, high = float(numbers.min()), float(numbers.max())
-    words = table.words[one.column.name]
-    parts = data("roles")["calendar"]
-    of_durations = not _list("calendar", "not_beside").isdisjoint(words)
-    is_named = any(
-        word.endswith(year) or word.startswith(year)
-        for word in words
-        for year in parts["year"]
-        if not word.endswith("s")
-    )
+    words, parts = table.words[one.column.name], {unit: tuple(_list("calendar", unit)) for unit in ("year", *_CALENDAR)}
+    is_named = any(word.endswith(parts["year"]) or word.startswith(parts["year"]) for word in words if word[-1] != "s")
     if _YEARS[0] <= low and high <= _YEARS[1]:
         is_dense = numbers.size >= 0.5 * (high - low + 1)  # salaries of 1,950 to 2,030 leave most numbers out
-        if is_named or (is_dense and numbers.size > 2 and one.column.n_observed >= _FEWEST_ROWS):
-            return Role("time", "calendar years")
+        is_dense = is_dense and numbers.size > 2 and one.column.n_observed >= _FEWEST_ROWS
+        return Role("time", "calendar years") if is_named or is_dense else None
+    if not _list("calendar", "not_beside").isdisjoint(words):  # durations
         return None
-    if is_named and not of_durations and low >= 40 and high <= 99:  # 83 for 1983
+    if is_named and low >= 40 and high <= 99:  # 83 for 1983
         return Role("time", "calendar years of two digits")
     for unit, most in _CALENDAR.items():
-        is_of_unit = len(words) <= _MOST_WORDS and any(word.endswith(tuple(parts[unit])) for word in words)
-        if is_of_unit and not of_durations and low >= 1 and high <= most:
+        is_of_unit = len(words) <= _MOST_WORDS and any(word.endswith(parts[unit]) for word in words)
+        if is_of_unit and low >= 1 and high <= most:
             return Role("time", f"a {unit} of the year")
     return None
-
-
-_MOST_WORDS = 3
 
 
 def visits(one: DraftedColumn, table: Table) -> Role | None:
     """Recognise what tells the rows of a subject apart, and waves and visits by their names."""
     name = one.column.name
-    if name in table.crossed.values() or (
-        table.subjects is not None and name in visit_columns(table.subjects, table.columns)
-    ):
+    of_subjects = () if table.subjects is None else visit_columns(table.subjects, table.columns)
+    if name in table.crossed.values() or name in of_subjects:
         return Role("time", "it tells the rows of a subject apart")
-    if says_only(table.words[name], table.vocabulary["visit"], _list("visit", "beside")):
-        is_count = one.feature.traits.is_count and one.column.numbers.min(initial=1.0) == 0.0  # visits to a doctor
-        return None if is_count else Role("time", "by its name")
-    return None
+    is_count = one.feature.traits.is_count and one.column.numbers.min(initial=1.0) == 0.0  # visits to a doctor
+    is_named = says_only(table.words[name], table.vocabulary["visit"], _list("visit", "beside"))
+    return Role("time", "by its name") if is_named and not is_count else None
 
 
 # Places: sites, regions, the design of a survey.
@@ -487,19 +570,18 @@ def visits(one: DraftedColumn, table: Table) -> Role | None:
 
 def places(one: DraftedColumn, table: Table) -> Role | None:
     """Recognise sites, places, people who measured, and codes of the design of a survey."""
-    column, words = one.column, table.words[one.column.name]
-    finite = column.numbers[np.isfinite(column.numbers)]
+    column, names = one.column, table.names_of(one.column)
+    words, finite = names[0], column.numbers[np.isfinite(column.numbers)]
     has_fractions = bool((finite % 1 != 0).any())
-    names = [words, *([name_words(column.notes.label)] if column.notes.label else [])]
     if any(_is_sampling(name, table) for name in names):
         return Role("site", "the design of a survey")
     if not _list("place", "coordinates").isdisjoint(words):  # `lat` of left and right is a side
         is_coordinate = has_fractions and np.abs(finite).max(initial=0.0) <= 180.0
         return Role("site", "coordinates") if is_coordinate else None
-    if has_fractions:
+    is_numbered = len(column.texts) > _MOST_ARMS and len(words) > 1 and words[-1].isdigit()  # `unit1` to `unit9`
+    begins_at_0 = finite.min(initial=1.0) == 0.0  # as years at school and visits to hospitals do, and no centres
+    if has_fractions or (one.is_number and (begins_at_0 or is_numbered)):
         return None  # `lab1` of 5.3 is a measurement
-    if one.is_number and (finite.min(initial=1.0) == 0.0 or _is_numbered(column, words)):
-        return None  # years at school and visits to hospitals begin at 0, centres at 1
     is_dummy = len(column.texts) == 2 and (set(column.numbers) == {0.0, 1.0} or no_before_yes(column.texts) is not None)
     if any(_is_place(name, table, may_be_town=not is_dummy) for name in names):
         return Role("site", "by its name")
@@ -508,65 +590,53 @@ def places(one: DraftedColumn, table: Table) -> Role | None:
 
 def _is_place(words: Sequence[str], table: Table, *, may_be_town: bool = True) -> bool:
     """Return whether a name is one of sites or places, and says nothing else; `city` of no and yes is no place."""
-    if " ".join(_without_digits(words)) in _list("site", "names"):
-        return True
     site, place = table.vocabulary["site"], table.vocabulary["place"]
-    if says_only(words, site, _list("site", "beside") | place):
-        return True
-    return may_be_town and says_only(words, place, _list("place", "beside") | site)
+    return (
+        _bare(words) in _list("site", "names")
+        or says_only(words, site, _list("site", "beside") | place)
+        or (may_be_town and says_only(words, place, _list("place", "beside") | site))
+    )
 
 
 def _is_sampling(words: Sequence[str], table: Table) -> bool:
     if " ".join(words) in _list("sampling", "names"):
         return True
-    words = [word.removesuffix("s") for word in words]
-    pieces = [*words, "".join(words)]
-    starts = tuple(word for word in table.vocabulary["sampling"] if " " not in word and len(word) > 3)
-    joined = any(piece.startswith(starts) for piece in pieces) if starts else False
-    return joined or says_only(words, table.vocabulary["sampling"], _list("sampling", "beside"))
-
-
-def _is_numbered(column: Column, words: Sequence[str]) -> bool:
-    """Return whether a column is one of several with one word and a number, as `unit1` to `unit9` of many values."""
-    return len(column.texts) > _MOST_ARMS and len(words) > 1 and words[-1].isdigit()
+    words, listed = [word.removesuffix("s") for word in words], table.vocabulary["sampling"]
+    starts = tuple(word for word in listed if " " not in word and len(word) > 3)
+    joined = any(piece.startswith(starts) for piece in (*words, "".join(words)))
+    return joined or says_only(words, listed, _list("sampling", "beside"))
 
 
 # Later measurements: outcomes of a cohort whose baseline forms the subtypes.
 
 _FEWEST_BOTH, _SURE = 8, 2.0
+_FEWEST_SIBLINGS, _OFTEN_MISSING = 2, 0.3
 
 
 def later(one: DraftedColumn, table: Table) -> Role | None:
-    """Recognise later measurements of what was measured at baseline, and those of a trial with a time in the name."""
+    """Recognise later measurements of what was measured at baseline, and those of a trial with a time in the name.
+
+    A number with a unit of time is `pain_30min` and `crp_day28`; what is recalled at baseline, as `falls_last_30d`, is
+    no later measurement. In a cohort without arms it is one of yes and no, years ahead: `diabetes_5y`.
+    """
     if one.column.name in table.later:
         return Role("outcome", "a later measurement of what was measured at baseline")
-    words = table.words[one.column.name]
-    is_ahead = len(one.column.texts) == 2 and any(
-        first.isdigit() and second in _list("baseline", "years") for first, second in pairwise(words)
-    )
-    if (table.has_arm or is_ahead) and _has_time_after_baseline(words):  # "diabetes_5y" of a cohort without arms
-        return Role("outcome", "measured after baseline, by its name")
-    return None
-
-
-def _has_time_after_baseline(words: Sequence[str]) -> bool:
-    """Return whether a name has a number with a unit of time, and what was measured: `pain_30min`, `crp_day28`.
-
-    What is recalled at baseline is no later measurement: `falls_last_30d`.
-    """
-    units, recalled = _list("baseline", "units"), _list("history", "words") | _list("baseline", "words")
+    words, units = table.words[one.column.name], _list("baseline", "units")
     timed = [
         (first, second)
         for first, second in pairwise(words)
         if (first.isdigit() and second in units) or (first in units and second.isdigit())
     ]
-    measured = [word for word in words if not word.isdigit() and word not in units]
-    return (
-        bool(timed)
-        and bool(measured)
-        and recalled.isdisjoint(words)
-        and any(pair.strip("0") for pair in map("".join, timed))
+    has_time = any(pair.strip("0") for pair in map("".join, timed))
+    is_measured = not all(word.isdigit() or word in units for word in words)
+    is_recalled = not (_list("history", "words") | _list("baseline", "words")).isdisjoint(words)
+    if not has_time or not is_measured or is_recalled:
+        return None
+    is_ahead = len(one.column.texts) == 2 and any(
+        first.isdigit() and second in _list("baseline", "years") for first, second in pairwise(words)
     )
+    has_arm = any(other.feature.role == "arm" for other in table.decided)
+    return Role("outcome", "measured after baseline, by its name") if has_arm or is_ahead else None
 
 
 def later_measurements(table: Table) -> Iterator[str]:
@@ -576,7 +646,7 @@ def later_measurements(table: Table) -> Iterator[str]:
     Both are of one kind, and rise with each other: `m0x` to `m79x` of independent values are no visits.
     """
     base, after = _list("baseline", "words"), _list("baseline", "later")
-    words = {name: _with_prefix_parted(split) for name, split in table.words.items()}
+    words = {name: _with_prefix_parted(split, base | after) for name, split in table.words.items()}
     stems: dict[tuple[str, ...], str] = {}
     visits: dict[tuple[tuple[str, ...], frozenset[str]], dict[float, str]] = {}
     for name, split in words.items():
@@ -597,20 +667,15 @@ def later_measurements(table: Table) -> Iterator[str]:
     for (_, visit_words), numbered in visits.items():
         first = min(numbered)
         is_visit = first == 0 or (first == 1 and len(max(visit_words, key=len, default="")) > 1)
-        if visit_words and len(numbered) > 1 and is_visit:
-            start = table.by_name[numbered[first]]
-            yield from (
-                name
-                for number, name in numbered.items()
-                if number != first and rise_together(start, table.by_name[name])
-            )
+        if visit_words and is_visit:
+            start = table.by_name[numbered.pop(first)]
+            yield from (name for name in numbered.values() if rise_together(start, table.by_name[name]))
 
 
-def _with_prefix_parted(words: Sequence[str]) -> list[str]:
+def _with_prefix_parted(words: Sequence[str], listed: frozenset[str]) -> list[str]:
     """Return words of which the first is parted behind a prefix: `prewt` is pre and wt."""
-    parted = _list("baseline", "words") | _list("baseline", "later")
     for prefix in ("pre", "post"):
-        if words and words[0].startswith(prefix) and words[0] not in parted and len(words[0]) - len(prefix) >= 2:
+        if words and words[0].startswith(prefix) and words[0] not in listed and len(words[0]) - len(prefix) >= 2:
             return [prefix, words[0].removeprefix(prefix), *words[1:]]
     return list(words)
 
@@ -627,28 +692,24 @@ def rise_together(first: DraftedColumn, second: DraftedColumn) -> bool:
     a, b = first.feature.scores(first.typed), second.feature.scores(second.typed)
     both = np.isfinite(a) & np.isfinite(b)
     n = int(both.sum())
-    if n < _FEWEST_BOTH:
+    if n < _FEWEST_BOTH or np.ptp(a[both]) == 0.0 or np.ptp(b[both]) == 0.0:
         return False
-    a, b = mid_ranks(a[both]), mid_ranks(b[both])
-    if not a.std() > 0 or not b.std() > 0:
-        return False
-    r = float(np.corrcoef(a, b)[0, 1])
+    r = float(np.corrcoef(mid_ranks(a[both]), mid_ranks(b[both]))[0, 1])
     return bool(np.arctanh(min(r, 0.999999)) * np.sqrt(n - 3.0) > _SURE)
 
 
 def siblings(one: DraftedColumn, table: Table) -> Role | None:
     """Recognise a column that is called as several times or outcomes but for its number: `etime5` after `etime1`."""
     words = table.words[one.column.name]
-    stem = _without_digits(words)
+    stem = _bare(words)
+    if stem == " ".join(words):
+        return None
     # `VAR1` to `VAR9` of which two hold dates are no times: dates are times by their values alone.
     named = [other for other in table.decided if not other.proposal.reason.startswith(_DATES)]
-    alike = [other.feature.role for other in named if _without_digits(table.words[other.column.name]) == stem]
-    if stem != words and len(alike) >= _FEWEST_SIBLINGS and set(alike) in ({"time"}, {"outcome"}):
+    alike = [other.feature.role for other in named if _bare(table.words[other.column.name]) == stem]
+    if len(alike) >= _FEWEST_SIBLINGS and set(alike) in ({"time"}, {"outcome"}):
         return Role(alike[0], "called as others but for its number")
     return None
-
-
-_FEWEST_SIBLINGS = 2
 
 
 def recorded_with_time(one: DraftedColumn, table: Table) -> Role | None:
@@ -656,14 +717,10 @@ def recorded_with_time(one: DraftedColumn, table: Table) -> Role | None:
     is_missing = one.column.codes < 0
     if one.is_number or not _OFTEN_MISSING <= is_missing.mean() < 1.0:
         return None
-    for other in table.decided:
-        is_time = other.feature.role == "time" and other.is_number
-        if is_time and np.array_equal(is_missing, other.column.codes < 0):
-            return Role("outcome", "recorded where a time to an event is, and only there")
+    times = (other.column for other in table.decided if other.feature.role == "time" and other.is_number)
+    if any(np.array_equal(is_missing, time.codes < 0) for time in times):
+        return Role("outcome", "recorded where a time to an event is, and only there")
     return None
-
-
-_OFTEN_MISSING = 0.3
 
 
 # The division of the subjects that is known already.
@@ -673,21 +730,14 @@ _MOST_ANSWERS = 30
 
 def answers(one: DraftedColumn, table: Table) -> Role | None:
     """Recognise a diagnosis, class or group that is known: it describes subtypes and does not form them."""
-    column = one.column
-    if not 2 <= len(column.texts) <= _MOST_ANSWERS or one.is_number:
+    column, words = one.column, table.words[one.column.name]
+    if not words or not 2 <= len(column.texts) <= _MOST_ANSWERS or one.is_number:
         return None
-    words = table.words[column.name]
     is_answer = says_only(words, table.vocabulary["answer"], _list("answer", "beside"))
-    # No type and no category is no or yes: that is whether a subject has the disease.
-    is_answer |= (
-        set(words) <= _list("answer", "if_yes_or_no")
-        and len(column.texts) == 2
-        and no_before_yes(column.texts) is not None
-    )
-    if not words or not is_answer:
-        return None
+    if set(words) <= _list("answer", "if_yes_or_no"):  # a type that is no or yes is whether a subject has the disease
+        is_answer |= len(column.texts) == 2 and no_before_yes(column.texts) is not None
     look = "by its name a division of the subjects that is known, so it is described; role: cluster clusters on it"
-    return Role("describe", "a known answer", look)
+    return Role("describe", "a known answer", look) if is_answer else None
 
 
 # One measurement in two units: the first division of a report would be the unit.
@@ -759,13 +809,10 @@ RULES: tuple[Rule, ...] = (
 def assign_roles(drafted: Sequence[DraftedColumn], frame: pd.DataFrame) -> None:
     """Give roles to the drafted columns that must not form subtypes; what the file says of a column comes first."""
     table = Table(drafted, frame)
+    may_change = [one for one in drafted if one.column.notes.role is None and one.column.texts]
     for rule in RULES:
-        table.update()
-        for one in drafted:
-            is_decided = (
-                one.has_role or one.column.notes.role is not None or one.feature.role not in ("cluster", "ignore")
-            )
-            if is_decided or not one.column.texts:
+        for one in may_change:
+            if one.has_role or one.feature.role not in ("cluster", "ignore"):
                 continue
             try:
                 with np.errstate(all="ignore"):  # cells may be of any size
@@ -778,3 +825,4 @@ def assign_roles(drafted: Sequence[DraftedColumn], frame: pd.DataFrame) -> None:
                 continue
             if proposal is not None:
                 one.take_role(proposal.role, proposal.reason, proposal.look)
+                table.decided.append(one)

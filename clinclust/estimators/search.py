@@ -159,6 +159,8 @@ def _row(problem: Problem, restarts: list[RestartResult]) -> dict[str, float]:
 
 _BRANCH = 1414
 """Spawn key of the random draws of the resolution path."""
+_RESTARTS_OF_SELECTION = 6
+"""Largest number of restarts of the selection; the fifth, `bisected`, finds groups that differ a little everywhere."""
 _SHARE_OF_SELECTION = 0.3
 """Largest share of a time budget for the selection of features before the search."""
 _SHARE_OF_POWERS = 0.3
@@ -209,6 +211,7 @@ def search(problem: Problem, plan: SearchPlan) -> SearchResult:
     problem = with_powers_estimated(problem, plan)
     if plan.selects_first is not None:
         short = plan.shortened(plan.budget.part(_SHARE_OF_SELECTION), "selection of features")
+        short = replace(short, n_restarts=min(plan.n_restarts, _RESTARTS_OF_SELECTION))
         chosen = strength_and_features(*draw_sample(problem, short), plan.selects_first)
         if chosen is not None:
             strength, included = chosen

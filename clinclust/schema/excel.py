@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import math
 import re
 import textwrap
 import warnings
@@ -16,6 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from clinclust.data import data
@@ -24,9 +26,18 @@ from clinclust.files.cell_text import canonical_text, number_of, quoted, shorten
 from clinclust.files.opening import check_readable, guarded, shown_name
 from clinclust.files.row_choice import RowChoice
 from clinclust.files.writing import atomic_write
-from clinclust.schema.feature import CHOICES, TWICE, Feature, FeatureError, problems_among, problems_of_settings
-from clinclust.schema.reading import LOOK, SchemaContent, text_cells
-from clinclust.schema.yaml_files import FORMAT_VERSION
+from clinclust.schema.feature import CHOICES, Feature
+from clinclust.schema.reading import (
+    FORMAT_VERSION,
+    LOOK,
+    SETTINGS,
+    Entry,
+    Faults,
+    Place,
+    SchemaContent,
+    read_declared,
+    text_cells,
+)
 from clinclust.texts import did_you_mean, visible
 
 if TYPE_CHECKING:
@@ -102,29 +113,21 @@ def _read_prior(value: str) -> str | list[str]:
 _MAPPINGS = {"summarise": '{"egfr": ["mean", "slope"]}', "trends": "clinclust writes it"}
 
 
-def _text_of(value: object) -> str:
-    """Return a cell as it was typed: a name may hold what cannot be seen."""
-    return value.strip() if isinstance(value, str) else canonical_text(value)
-
-
 def _read_cell(cell: Any, field: str) -> Any:
-    """Return the content of a cell as a value of a field; None if it is blank, ValueError if it cannot be one."""
+    """Return the content of a cell that is not blank as a value of a field; ValueError if it cannot be one."""
     value = cell.value
-    if value is None or (isinstance(value, str) and not value.strip()):
-        return None
     if cell.data_type == "f":
         raise ValueError("is a formula: type the value itself")
     if isinstance(value, (datetime.date, datetime.time, datetime.timedelta)):
         raise ValueError(
             "is a date, which Excel makes of texts such as 1-2: format the cell as text, and type it again"
         )
-    if isinstance(value, bool):
-        if field == "complete":
-            return value
+    if isinstance(value, bool) and field != "complete":
         raise ValueError(f"is the truth value {str(value).upper()}: format the cell as text, and type it again")
-    if field in _NUMBERS and not isinstance(value, str):
+    if isinstance(value, bool) or (field in (*_NUMBERS, "order") and not isinstance(value, str)):
         return value
-    text = _UNESCAPED.sub(lambda match: chr(int(match[1], 16)), _text_of(value))
+    typed = value.strip() if isinstance(value, str) else canonical_text(value)  # a name may hold what cannot be seen
+    text = _UNESCAPED.sub(lambda match: chr(int(match[1], 16)), typed)
     if field in _MAPPINGS:
         try:
             return json.loads(text)
@@ -174,7 +177,7 @@ _OF_DRAFT = ("n", "missing", "examples", "probability", "reason")
 _UNUSABLE = "unusable"  # the field of a column of the sheet with a problem in its name
 _NOT_READ = ("look at", *_OF_DRAFT, _UNUSABLE)
 _OF_ROWS = tuple(RowChoice.__dataclass_fields__)
-_KEYS = ("clinclust", "title", "missing_codes", "other_columns", *_OF_ROWS)
+_KEYS = ("clinclust", *(key for key in SETTINGS if key != "rows"), *_OF_ROWS)
 _WORDS = {**CHOICES, "limit": ("below", "above", "below | above"), "complete": ("true", "false")}
 _ON_TOP = 10
 _SPARE_ROWS = 100  # rows for further columns that have the lists to choose from
@@ -214,16 +217,13 @@ class _UndatedArchive(zipfile.ZipFile):
 def _add_styles(workbook: Workbook) -> None:
     from openpyxl.styles import Alignment, Font, NamedStyle, PatternFill
 
-    wrapped = Alignment(horizontal="left", vertical="top", wrap_text=True)
-    fonts = {
-        kind: Font(name="Calibri", size=11, bold=kind == "heading", color=_GREY if kind == "seen" else None)
-        for kind in ("heading", "field", "seen")
-    }
-    for kind, font in fonts.items():
-        for is_coloured in (False, True):
-            colour = _HEADING if kind == "heading" else _COLOUR
-            style = NamedStyle(f"{kind}{' to look at' * is_coloured}", font, alignment=wrapped)
-            style.fill = PatternFill("solid", fgColor=colour) if is_coloured or kind == "heading" else PatternFill()
+    for kind in ("heading", "field", "seen"):
+        for suffix in ("", " to look at"):
+            style = NamedStyle(kind + suffix)
+            style.alignment = Alignment(horizontal="left", vertical="top", wrap_text=True)
+            style.font = Font("Calibri", 11, bold=kind == "heading", color=_GREY if kind == "seen" else None)
+            if colour := _HEADING if kind == "heading" else _COLOUR if suffix else None:
+                style.fill = PatternFill("solid", fgColor=colour)
             style.number_format = "@" if kind == "field" else "General"  # Excel would make a date of 1-2
             workbook.add_named_style(style)
 
@@ -272,13 +272,11 @@ def _write_explanations(workbook: Workbook) -> dict[str, str]:
 def _write_settings(workbook: Workbook, schema: SchemaContent) -> None:
     texts, sheet = data("schema_workbook")["settings"], workbook.create_sheet(_SETTINGS, 1)
     _lay_out(sheet, (18, 40, 70))
+    values = {"clinclust": FORMAT_VERSION, "title": schema.title, **schema.rows.as_dict()}
     values = {
-        "clinclust": FORMAT_VERSION,
-        "title": None if schema.title is None else _write_value(schema.title),
-        "missing_codes": write_list(schema.missing_codes),
-        "other_columns": schema.other_columns,
-        **{name: _write_value(value) for name, value in schema.rows.as_dict().items()},
+        key: value if key == "clinclust" or value is None else _write_value(value) for key, value in values.items()
     }
+    values |= {"missing_codes": write_list(schema.missing_codes), "other_columns": schema.other_columns}
     _write_row(sheet, 1, ("setting", "value", "meaning"), ["heading"] * 3)
     for row, key in enumerate(_KEYS, start=2):
         _write_row(sheet, row, (key, values.get(key), texts[key]), ("field", "field", "seen"))
@@ -290,7 +288,7 @@ def _write_features(
     from openpyxl.utils import get_column_letter
     from openpyxl.worksheet.datavalidation import DataValidation
 
-    remarks = {feature.name: _Remarks.of(schema.comments.get(feature.name, "")) for feature in schema}
+    remarks = {feature.name: _read_remarks(schema.comments.get(feature.name, "")) for feature in schema}
     in_use = {field for feature in schema for field in feature.content()}
     others = [field for field in Feature.model_fields if field in in_use and field not in _USUAL]
     names = [*_USUAL, *others, *_OF_DRAFT]
@@ -325,55 +323,46 @@ class _Remarks(NamedTuple):
     look: str | None
     probability: float | None
 
-    @classmethod
-    def of(cls, comment: str) -> _Remarks:
-        lines = comment.splitlines()
-        looks = [line.removeprefix(LOOK) for line in lines if line.startswith(LOOK)]
-        reason = "\n".join(line for line in lines if not line.startswith(LOOK))
-        number = number_of(reason.rpartition("probability ")[2])
-        return cls(visible(reason) or None, visible("\n".join(looks)) or None, number if 0.0 <= number <= 1.0 else None)
+
+def _read_remarks(comment: str) -> _Remarks:
+    lines = comment.splitlines()
+    looks = "\n".join(line.removeprefix(LOOK) for line in lines if line.startswith(LOOK))
+    reason = "\n".join(line for line in lines if not line.startswith(LOOK))
+    number = number_of(reason.rpartition("probability ")[2])
+    return _Remarks(visible(reason) or None, visible(looks) or None, number if 0.0 <= number <= 1.0 else None)
 
 
 def _order(schema: SchemaContent, remarks: Mapping[str, _Remarks]) -> list[tuple[int, Feature]]:
     """Return the features with their numbers: what to look at first, least probable before others, then the rest."""
     numbered = list(enumerate(schema, start=1))
-
-    def weight(item: tuple[int, Feature]) -> tuple[bool, float]:
-        probability = remarks[item[1].name].probability
-        return not item[1].is_clustered, 1.0 if probability is None else probability
-
-    top = sorted((item for item in numbered if remarks[item[1].name].look), key=weight)[:_ON_TOP]
-    return [*top, *(item for item in numbered if item not in top)]
+    looks = [item for item in numbered if remarks[item[1].name].look]
+    probability = {name: 1.0 if remark.probability is None else remark.probability for name, remark in remarks.items()}
+    looks.sort(key=lambda item: (not item[1].is_clustered, probability[item[1].name]))
+    return [*looks[:_ON_TOP], *(item for item in numbered if item not in looks[:_ON_TOP])]
 
 
 def _summarise_column(schema: SchemaContent, feature: Feature, frame: pd.DataFrame) -> dict[str, Any]:
     """Return n, the share missing and the most frequent values, but no text of a single row, which may identify it."""
     if list(frame.columns).count(feature.name) != 1:
         return {}
-    cells, codes = text_cells(frame[feature.name]), {"", *schema.missing_codes_of(feature)}
-    counts = pd.Series(cells.codes[cells.codes >= 0]).map(dict(enumerate(cells.texts))).value_counts()
-    counts = counts[~counts.index.isin(codes)]
-    shown = [text for text, n in counts.items() if n > 1 or number_of(str(text)) == number_of(str(text))]
-    examples = visible(", ".join(shortened(str(text)) for text in shown[:_MOST_EXAMPLES]))
+    cells, codes = text_cells(frame[feature.name]), ["", *schema.missing_codes_of(feature)]
+    counts = (
+        pd.Series(np.array([*cells.texts, ""], dtype=object)[cells.codes]).value_counts().drop(codes, errors="ignore")
+    )
+    shown = [shortened(text) for text, n in counts.items() if n > 1 or not math.isnan(number_of(text))]
     n, n_rows = int(counts.sum()), max(1, len(frame))
-    return {"n": n, "missing": f"{1.0 - n / n_rows:.0%}", "examples": None if feature.is_id else examples or None}
+    examples = None if feature.is_id else visible(", ".join(shown[:_MOST_EXAMPLES])) or None
+    return {"n": n, "missing": f"{1.0 - n / n_rows:.0%}", "examples": examples}
 
 
-# Read a schema. Every fault is told with its row and cell.
+# Read a schema. Every fault has its row and cell.
 
 _LARGEST = 50 * 2**20  # bytes of all parts, unpacked: tens of thousands of features
 _MOST_COLUMNS = 200
 _REPAIR = "open it in Excel or LibreOffice, remove a password, and save it as an Excel workbook (.xlsx)"
 _NO_LIST = "between values write |, as in no | yes"
-
-
-class _Problems(list[tuple[int, str]]):
-    """The problems of a sheet, each as (row, sentence)."""
-
-    def add(self, row: int, letter: str | None, field: str | None, sentence: str) -> None:
-        """Add the problem of a cell, or of a row without a letter."""
-        cell = "" if letter is None else f", cell {letter}{row}"
-        self.append((row, f"row {row}{cell}{f' ({field})' if field else ''}: {sentence}"))
+Cells = dict[str, Any]
+"""The cells of a row with a value, by the letter of their column."""
 
 
 def read_excel(path: Path) -> tuple[list[Feature], dict[str, Any]]:
@@ -381,7 +370,7 @@ def read_excel(path: Path) -> tuple[list[Feature], dict[str, Any]]:
     from openpyxl import load_workbook
 
     check_readable(path)
-    source = shown_name(path)
+    faults = Faults()
     try:
         with (
             guarded("workbook", _REPAIR),
@@ -390,33 +379,29 @@ def read_excel(path: Path) -> tuple[list[Feature], dict[str, Any]]:
             zipfile.ZipFile(file) as archive,
         ):
             if sum(part.file_size for part in archive.infolist()) > _LARGEST:
-                raise SchemaError("the workbook is larger than 50 MB, which no schema is; is it the table?", source)
+                raise SchemaError("the workbook is larger than 50 MB, which no schema is; is it the table?")
             book = load_workbook(file, read_only=True)
             if _SCHEMA not in book.sheetnames:
                 hint = did_you_mean(_SCHEMA, book.sheetnames) or " Is it the table?"
-                raise SchemaError(f"there is no sheet {_SCHEMA}, which `clinclust draft` writes.{hint}", source)
-            rows = {name: list(_read_rows(book[name])) for name in (_SCHEMA, _SETTINGS) if name in book.sheetnames}
-            merged = _merged_cells(book[_SCHEMA])
-    except SchemaError:
-        raise
+                raise SchemaError(f"there is no sheet {_SCHEMA}, which `clinclust draft` writes.{hint}")
+            rows = {name: dict(_read_rows(book[name])) for name in (_SCHEMA, _SETTINGS) if name in book.sheetnames}
+            sheet: Any = book[_SCHEMA]  # openpyxl lists merged cells only if it makes an object of each cell
+            with sheet._get_source() as source:
+                merged = re.findall(rb'<(?:\w+:)?mergeCell\s[^>]*?\bref="([^"]*)"', source.read())
+        for cells in merged:
+            sentence = f"cells {shortened(cells.decode(errors='replace'))} are merged: unmerge them, and fill each"
+            faults.append((Place((1, 0), f"sheet {_SCHEMA}"), sentence))
+        settings = _read_settings(rows.get(_SETTINGS, {}), faults)
+        return read_declared(
+            settings, _read_features(rows[_SCHEMA], faults), Place((0, 0), f"sheet {_SETTINGS}"), faults
+        )
+    except SchemaError as error:
+        raise SchemaError(list(error.problems), shown_name(path)) from None
     except InputError as error:
-        raise InputError(f"{source}: {error}") from None
-    of_settings, problems = _Problems(), _Problems()
-    settings = _read_settings(rows.get(_SETTINGS, []), of_settings)
-    for cells in merged:
-        problems.append((0, f"cells {cells} are merged: unmerge them, and fill each of them"))
-    features = _read_features(rows[_SCHEMA], problems)
-    place = {feature.name: row for row, feature in features}
-    codes = settings.get("missing_codes", [""])
-    for name, sentence in problems_among([feature for _, feature in features], codes):
-        problems.add(place[name], None, None, f"{shortened(name)}: {sentence}")
-    sentences = [f"sheet {_SETTINGS}, {sentence}" for _, sentence in sorted(of_settings)]
-    if sentences := [*sentences, *(sentence for _, sentence in sorted(problems, key=lambda problem: problem[0]))]:
-        raise SchemaError(sentences, source)
-    return [feature for _, feature in features], settings
+        raise InputError(f"{shown_name(path)}: {error}") from None
 
 
-def _read_rows(sheet: Any) -> Iterator[tuple[int, dict[str, Any]]]:
+def _read_rows(sheet: Any) -> Iterator[tuple[int, Cells]]:
     """Yield each row that is not blank: its number, and its cells with a value by letter."""
     from openpyxl.utils import get_column_letter
 
@@ -424,73 +409,73 @@ def _read_rows(sheet: Any) -> Iterator[tuple[int, dict[str, Any]]]:
     for number, row in enumerate(sheet.iter_rows(), start=1):
         if len(row) > _MOST_COLUMNS:
             raise SchemaError(f"row {number}: there is a cell in column {get_column_letter(len(row))}: clear it")
-        cells = {get_column_letter(place): cell for place, cell in enumerate(row, start=1) if cell.value is not None}
-        cells = {letter: cell for letter, cell in cells.items() if str(cell.value).strip()}
+        is_blank = (cell.value is None or not str(cell.value).strip() for cell in row)
+        cells = {get_column_letter(place): row[place - 1] for place, blank in enumerate(is_blank, start=1) if not blank}
         if cells:
             yield number, cells
 
 
-def _merged_cells(sheet: Any) -> list[str]:
-    """Return the ranges of merged cells, which openpyxl lists only if it makes an object of each of their cells."""
-    with sheet._get_source() as source:
-        ranges = re.findall(rb'<(?:\w+:)?mergeCell\s[^>]*?\bref="([^"]*)"', source.read())
-    return [shortened(cells.decode(errors="replace")) for cells in ranges]
+def _place(row: int, letter: str = "", sheet: str = _SCHEMA) -> Place:
+    cell = f", cell {letter}{row}" if letter else ""
+    return Place((sheet == _SCHEMA, row), f"{'' if sheet == _SCHEMA else f'sheet {sheet}, '}row {row}{cell}")
 
 
-def _read_settings(rows: Sequence[tuple[int, dict[str, Any]]], problems: _Problems) -> dict[str, Any]:
-    settings: dict[str, Any] = {}
-    places: dict[str, int] = {}
-    for row, cells in rows[1:] if rows and rows[0][0] == 1 else rows:
-        key = str(cells["A"].value).strip() if "A" in cells else ""
-        if key not in _KEYS:
-            problems.add(row, "A", None, f"{quoted(key)} is no setting.{did_you_mean(key, _KEYS)}")
-            continue
-        if key in places:
-            problems.add(row, "A", None, f"{key} is given twice")
-        places[key] = row
-        try:
-            value = _read_cell(cells["B"], key) if "B" in cells else None
-        except ValueError as error:
-            problems.add(row, "B", key, str(error))
-            continue
-        if value is not None:
-            settings[key] = value
-    version = settings.pop("clinclust", None)
-    if version != str(FORMAT_VERSION) and not problems:
-        needed = f"clinclust: this program reads version {FORMAT_VERSION} of the format only"
-        problems.add(places.get("clinclust", 1), "B", "clinclust", needed)
+def _read_entry(cell: Any, field: str, place: Place) -> Entry:
+    try:
+        value = _read_cell(cell, field)
+    except ValueError as error:
+        return Entry(place, cell, Faults([(place, str(error))]))  # a cell is no value of any field
+    is_joined = isinstance(value, list) and len(value) == 1 and re.search("[,;/\n]", value[0])
+    return Entry(place, value, Faults(), f" ({_NO_LIST})" if is_joined else "")
+
+
+def _read_settings(rows: Mapping[int, Cells], faults: Faults) -> dict[str, Entry]:
+    settings: dict[str, Entry] = {}
+    for row, cells in rows.items():
+        key, place = str(cells["A"].value).strip() if "A" in cells else "", _place(row, "A", _SETTINGS)
+        if row > 1 and key not in _KEYS:
+            faults.append((place, f"{quoted(key)} is no setting.{did_you_mean(key, _KEYS)}"))
+        elif key in settings:
+            faults.append((place, f"{key} is given twice"))
+        elif row > 1 and "B" in cells:
+            settings[key] = _read_entry(cells["B"], key, _place(row, "B", _SETTINGS))
     if choice := {key: settings.pop(key) for key in _OF_ROWS if key in settings}:
-        settings["rows"] = choice
-        places["rows"] = min(places[key] for key in choice)
-    for problem in problems_of_settings(settings):
-        key, _, sentence = problem.partition(": ")
-        problems.add(places.get(key, 1), "B", key, sentence)
+        of_choice = Faults((place, f"{key}: {text}") for key in choice for place, text in choice[key].faults)
+        values = {key: entry.value for key, entry in choice.items()}
+        settings["rows"] = Entry(min(entry.place for entry in choice.values()), values, of_choice)
     return settings
 
 
-def _read_features(rows: Sequence[tuple[int, dict[str, Any]]], problems: _Problems) -> list[tuple[int, Feature]]:
-    """Return the features in the order of the table, each with its row."""
-    if not rows or rows[0][0] != 1:
-        problems.add(1, None, None, "must hold the names of the columns: name, role, likelihood and others")
+def _read_features(rows: Mapping[int, Cells], faults: Faults) -> list[tuple[Place, dict[str, Entry]]]:
+    """Return the entries of each feature in the order of the table, with the place of its name."""
+    if 1 not in rows:
+        faults.append((_place(1), "must hold the names of the columns: name, role, likelihood and others"))
         return []
-    fields = _read_heading(rows[0][1], problems)
-    features: list[tuple[float, int, Feature]] = []
-    rows_of_name: dict[str, int] = {}
-    for row, cells in rows[1:]:
-        if not any(fields.get(letter, "") not in _NOT_READ for letter in cells):
+    fields = _read_heading(rows[1], faults)
+    features: list[tuple[float, Place, dict[str, Entry]]] = []
+    for row, cells in rows.items():
+        entries: dict[str, Entry] = {}
+        for letter, cell in cells.items() if row > 1 else ():
+            if letter not in fields:
+                faults.append((_place(row, letter), "the column has no name in row 1: name it, or clear the cell"))
+            elif fields[letter] not in _NOT_READ:
+                entries[fields[letter]] = _read_entry(cell, fields[letter], _place(row, letter))
+        if not entries:
             continue
-        order, feature = _read_feature(row, cells, fields, problems)
-        if feature is not None:
-            if feature.name in rows_of_name:
-                problems.add(row, None, None, f"{shortened(feature.name)}: {TWICE}")
-            rows_of_name[feature.name] = row
-            features.append((order, row, feature))
-    if not features and not problems:
-        problems.add(1, None, None, "there is no row with a column of the table below this one")
-    return [(row, feature) for _, row, feature in sorted(features, key=lambda item: item[:2])]
+        order = entries.pop("order", Entry(_place(row), "inf", Faults()))
+        number = number_of(canonical_text(order.value))
+        if math.isnan(number):
+            faults += order.faults or [(order.place, "order: must be a number, the place of the column in the table")]
+        place = next((_place(row, letter) for letter, field in fields.items() if field == "name"), _place(row))
+        if "name" not in fields.values():  # which is a fault of the heading
+            entries["name"] = Entry(place, f"row {row}", Faults())
+        features.append((number, place, entries))
+    if not features and not faults:
+        faults.append((_place(1), "there is no row with a column of the table below this one"))
+    return [(place, entries) for _, place, entries in sorted(features, key=lambda item: item[:2])]
 
 
-def _read_heading(cells: Mapping[str, Any], problems: _Problems) -> dict[str, str]:
+def _read_heading(cells: Cells, faults: Faults) -> dict[str, str]:
     """Return the field of each column of the sheet by letter."""
     known = ("order", *Feature.model_fields, "look at", *_OF_DRAFT)
     fields: dict[str, str] = {}
@@ -499,52 +484,10 @@ def _read_heading(cells: Mapping[str, Any], problems: _Problems) -> dict[str, st
         field = title.casefold() if title.casefold() in known else "_".join(title.casefold().split())
         if field not in known:
             hint = did_you_mean(title, known) or " Remove the column, or give it the name of a field."
-            problems.add(1, letter, None, f"{quoted(title)} is no column of a schema.{hint}")
-            field = _UNUSABLE
+            faults.append((_place(1, letter), f"{quoted(title)} is no column of a schema.{hint}"))
         elif field in fields.values():
-            problems.add(1, letter, None, f"{field}: the column is given twice")
-            field = _UNUSABLE
-        fields[letter] = field
-    if "name" not in fields.values() and not problems:
-        problems.add(1, None, None, "there is no column `name`, which holds the names of the columns of the table")
+            faults.append((_place(1, letter), f"{field}: the column is given twice"))
+        fields[letter] = field if field in known and field not in fields.values() else _UNUSABLE
+    if "name" not in fields.values() and not faults:
+        faults.append((_place(1), "there is no column `name`, which holds the names of the columns of the table"))
     return fields
-
-
-def _read_feature(
-    row: int, cells: Mapping[str, Any], fields: Mapping[str, str], problems: _Problems
-) -> tuple[float, Feature | None]:
-    """Return the place of a feature in the table, and the feature; None if it has problems, which are added."""
-    values: dict[str, Any] = {}
-    letters = {field: letter for letter, field in fields.items()}
-    n_before, faulty = len(problems), {"order"} if "name" in letters else {"order", "name"}
-    for letter, cell in cells.items():
-        field = fields.get(letter)
-        if field is None:
-            problems.add(row, letter, None, "the column has no name in row 1: name it, or clear the cell")
-        elif field not in _NOT_READ:
-            try:
-                values[field] = _read_cell(cell, "minimum" if field == "order" else field)
-            except ValueError as error:
-                problems.add(row, letter, field, str(error))
-                faulty.add(field)
-                values |= {field: cell} if field != "order" else {}  # no value, so that no rule applies to it
-    order = number_of(canonical_text(values.pop("order", None) or "inf"))
-    if order != order:
-        problems.add(row, letters["order"], "order", "must be a number, the place of the column in the table")
-    try:
-        feature = Feature(**{field: value for field, value in values.items() if value is not None})
-    except FeatureError as error:
-        about = f"{shortened(str(values['name']))}: " if isinstance(values.get("name"), str) else ""
-        for field, sentence in error.by_field:
-            if field in faulty or (field is None and "name" in faulty):
-                continue  # once is enough
-            hint = _hint_of_list(field, values)
-            problems.add(row, letters.get(field or "name"), field, f"{about}{sentence}{hint}")
-        return order, None
-    return order, feature if len(problems) == n_before else None
-
-
-def _hint_of_list(field: str | None, values: Mapping[str, Any]) -> str:
-    """Return how to write a list, if a single value has signs that people write between values."""
-    value = values.get(field or "")
-    return f" ({_NO_LIST})" if isinstance(value, list) and len(value) == 1 and re.search("[,;/\n]", value[0]) else ""

@@ -3,48 +3,175 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
 from functools import lru_cache
+from itertools import pairwise
 from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pydantic import AfterValidator, BaseModel, ConfigDict, PrivateAttr, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, PrivateAttr, ValidationError
 from pydantic_core import PydanticCustomError
 
 from clinclust.arrays import Array
 from clinclust.errors import InputError, SchemaError
-from clinclust.files.cell_text import NUMBER, quoted, shortened
+from clinclust.files.cell_text import NUMBER, canonical_text, compile_short, listed, quoted, shortened
 from clinclust.files.number_notation import BEYOND_A_LIMIT, DecimalMark, ThousandsMark
-from clinclust.files.row_choice import RowChoice
 from clinclust.likelihoods import REGISTRY, Likelihood, name_meant, traits_of
 from clinclust.likelihoods.bernoulli import Bernoulli
 from clinclust.likelihoods.categorical import Categorical
 from clinclust.likelihoods.likelihood import ContrastKind
 from clinclust.roles import NEEDS_LIKELIHOOD, REASONS, ROLES, Role, is_described, is_ignored
-from clinclust.schema.field_types import (
-    Censored,
-    Codes,
-    LevelNumbers,
-    Levels,
-    Limits,
-    Marks,
-    Number,
-    Prior,
-    Spikes,
-    Synonyms,
-    Text,
-    Whole,
-    YesNo,
-    codes,
-    ends_in_words,
-    numbers_of_levels,
-    text,
-)
 from clinclust.texts import did_you_mean, nearest
 
+# The types of the fields of a feature, and the values that each accepts from Python and files.
+
+_ENDS = ("below", "above")
+_OF_NUMBERS = frozenset("0123456789.,-\u2212'’<>=≤≥ ")
+"""The characters of numbers and of signs of limits."""
+
+
+def check_text(value: object) -> str:
+    """Return `value` if it is text that is not blank and can be encoded; raise ValueError otherwise."""
+    if not isinstance(value, str):
+        raise ValueError(f"must be text, not {quoted(value)}")
+    if not value.strip():
+        raise ValueError("must not be empty")
+    return str(_check_word(value))
+
+
+def _check_word(value: Any) -> Any:
+    """Return text that a file can store, or a number; raise ValueError otherwise."""
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        raise ValueError(f"must be text or a number, not {quoted(value)}")
+    try:
+        str(value).encode()
+    except UnicodeEncodeError:
+        raise ValueError(
+            f"{quoted(value)} holds half of a character (a lone surrogate), which no file can store"
+        ) from None
+    return value
+
+
+def _read_number(value: Any) -> float:
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not is_number and not (isinstance(value, str) and NUMBER.fullmatch(value.strip())):
+        raise ValueError(f"must be a number, not {quoted(value)}")
+    if not math.isfinite(number := float(value)):
+        raise ValueError(f"must be a finite number, not {quoted(value)}")
+    return number
+
+
+def _read_count(value: object) -> int:
+    number = _read_number(value)
+    if number != math.floor(number) or number < 1:
+        raise ValueError(f"must be a whole number of at least 1, not {quoted(value)}")
+    return int(number)
+
+
+def _read_list(value: object) -> list[Any]:
+    if not isinstance(value, (list, tuple)):
+        raise ValueError(f"must be a list, not {quoted(value)}")
+    return list(value)
+
+
+def _read_lone(value: object) -> list[Any]:
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def _read_levels(value: object) -> tuple[str, ...]:
+    levels = _read_list(value)
+    for level in levels:
+        if not isinstance(level, str):
+            raise ValueError(
+                f'levels are text: write "{shortened(canonical_text(level))}" in quotes, not {quoted(level)}'
+            )
+        if level != level.strip():
+            raise ValueError(f"level {quoted(level)} has white space at an end, which is stripped from every cell")
+        _check_word(level)
+    repeated = sorted(level for level, times in Counter(levels).items() if times > 1)
+    if repeated:
+        raise ValueError(f"every level must be listed once; repeated: {listed(map(quoted, repeated))}")
+    return tuple(levels)
+
+
+def read_codes(value: object) -> tuple[str, ...]:
+    """Return missing codes, texts or numbers, as distinct texts; raise ValueError for anything else."""
+    return tuple(dict.fromkeys(canonical_text(_check_word(code)) for code in _read_list(value)))
+
+
+def _read_marks(value: object) -> tuple[str, ...]:
+    for mark in (marks := _read_list(value)):
+        if not isinstance(mark, str) or not mark.strip():
+            raise ValueError(f'marks are text, such as "H" or "~", not {quoted(mark)}')
+        if _OF_NUMBERS.issuperset(mark):
+            raise ValueError(f"{quoted(mark)} could be a part of a number, and is no mark next to one")
+    return tuple(dict.fromkeys(_check_word(mark.strip()) for mark in marks))
+
+
+def _read_ends(value: object) -> tuple[str, ...]:
+    for end in (ends := _read_lone(value)):
+        if end not in _ENDS:
+            raise ValueError(f"must be one of {', '.join(_ENDS)}, or a list of both, not {quoted(end)}")
+    return tuple(end for end in _ENDS if end in ends)
+
+
+def _read_truth(value: object) -> bool:
+    if not isinstance(value, bool) and value not in ("true", "false"):
+        raise ValueError(f"must be true or false, not {quoted(value)}")
+    return value in (True, "true")
+
+
+def _read_prior(value: object) -> dict[str, float | list[float]]:
+    if not isinstance(value, dict):
+        raise ValueError(f"must give values by name, such as {{a: 1, b: 1}}, not {quoted(value)}")
+    prior: dict[str, float | list[float]] = {}
+    for name, item in value.items():
+        try:
+            is_list = isinstance(item, (list, tuple))
+            prior[str(name)] = [_read_number(number) for number in item] if is_list else _read_number(item)
+        except ValueError as error:
+            raise ValueError(f"{shortened(str(name))} {error}") from None
+    return prior
+
+
+def _read_synonyms(value: object) -> dict[str, str]:
+    if not isinstance(value, dict) or not value:
+        raise ValueError(f'must give what other texts mean, such as {{ja: "yes"}}, not {quoted(value)}')
+
+    def text(word: object) -> str:
+        _check_word(word)
+        return word.strip() if isinstance(word, str) else canonical_text(word)
+
+    return {text(word): text(meaning) for word, meaning in value.items()}
+
+
+def _check_likelihood(name: str) -> str:
+    if name not in REGISTRY:
+        raise PydanticCustomError("literal_error", "not a likelihood")
+    return name
+
+
+Censored = Literal["limit", "half", "missing"]
 Transform = Literal["log", "log1p", "sqrt"]
+LikelihoodName = Annotated[str, AfterValidator(_check_likelihood)]
+Text = Annotated[str, BeforeValidator(check_text)]
+Number = Annotated[float, BeforeValidator(_read_number)]
+Whole = Annotated[int, BeforeValidator(_read_count)]
+YesNo = Annotated[bool, BeforeValidator(_read_truth)]
+Levels = Annotated[tuple[str, ...], BeforeValidator(_read_levels)]
+Marks = Annotated[tuple[str, ...], BeforeValidator(_read_marks)]
+Spikes = Annotated[
+    tuple[float, ...], BeforeValidator(lambda value: tuple(sorted(set(map(_read_number, _read_lone(value))))))
+]
+Limits = Annotated[tuple[str, ...], BeforeValidator(_read_ends)]
+Codes = Annotated[tuple[str, ...], BeforeValidator(read_codes)]
+Synonyms = Annotated[dict[str, str], BeforeValidator(_read_synonyms)]
+Prior = Annotated[dict[str, float | list[float]], BeforeValidator(_read_prior)]
 CHOICES = {
     "role": ROLES,
     "likelihood": tuple(REGISTRY),
@@ -57,13 +184,53 @@ CHOICES = {
 """The words that a field accepts, by its name."""
 
 
-def _registered(name: str) -> str:
-    if name not in REGISTRY:
-        raise PydanticCustomError("literal_error", "not a likelihood")
-    return name
+# The numbers in the levels of a scale (``60 %``, ``NYHA II``), and the scores of levels in words.
+
+_AROUND = r"[^\W\d_]*[\s.:]*"
+_NUMBERED = compile_short(
+    rf"(?P<before>{_AROUND})(?P<number>[-+\u2212]?\d+(?:[.,]\d+)?)(?P<after>\s*(?:[%‰°]|[^\W\d_]*(?:[/ ][^\W\d_]+)?))"
+)
+_NUMERALS = ("0", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X")
 
 
-LikelihoodName = Annotated[str, AfterValidator(_registered)]
+@dataclass(frozen=True)
+class LevelNumbers:
+    """The numbers of levels, in their order, and the step of which all differences are multiples."""
+
+    numbers: tuple[float, ...]
+    step: float
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The lowest and the highest number."""
+        return min(self.numbers), max(self.numbers)
+
+
+@lru_cache(maxsize=1024)
+def numbers_of_levels(levels: tuple[str, ...]) -> LevelNumbers | None:
+    """Return the numbers of levels that rise or fall, with the same word or sign next to each; otherwise None.
+
+    Roman numerals are numbers, and 0 may precede them: ``("0", "I", "II")``.
+    """
+    split = [_split_number(level.strip()) for level in levels]
+    numbers = [number for _, number in split if number is not None]
+    if len(levels) < 2 or len(numbers) < len(levels) or len({around for around, _ in split}) > 1:
+        return None
+    steps = [later - earlier for earlier, later in pairwise(numbers)]
+    if not (all(step > 0 for step in steps) or all(step < 0 for step in steps)):
+        return None
+    places = 10 ** max(max(0, -int(number.as_tuple().exponent)) for number in numbers)
+    step = math.gcd(*(int(step * places) for step in steps)) / places
+    return LevelNumbers(tuple(map(float, numbers)), step)
+
+
+def _split_number(level: str) -> tuple[tuple[str, str], Decimal | None]:
+    """Return what is around the number of a level, and the number, if it has any."""
+    if match := _NUMBERED.fullmatch(level):
+        around = match["before"].strip(), match["after"].strip()
+        return around, Decimal(match["number"].replace("\u2212", "-").replace(",", "."))
+    before, _, numeral = level.rpartition(" ")
+    return (before.strip(), ""), Decimal(_NUMERALS.index(numeral)) if numeral in _NUMERALS else None
 
 
 class FeatureError(SchemaError):
@@ -180,9 +347,9 @@ class Feature(BaseModel):
         try:
             super().__init__(**fields)
         except ValidationError as error:
-            raise FeatureError(fields.get("name"), _problems(error, fields)) from None
-        if problems := [*broken_rules(self)]:
-            raise FeatureError(self.name, [*problems])
+            raise FeatureError(fields.get("name"), _describe_faults(error, fields)) from None
+        if problems := [*_find_broken_rules(self)]:
+            raise FeatureError(self.name, problems)
 
     def __hash__(self) -> int:
         return hash((self.name, self.role, self.likelihood))
@@ -274,8 +441,9 @@ class Feature(BaseModel):
     @property
     def scored(self) -> str | None:
         """The meaning of scores of a scale with levels in words, as ``0 (none)–3 (severe)``; None for others."""
-        in_words = self.levels is not None and self.traits.is_scale and self.level_numbers is None
-        return ends_in_words(self.levels or ()) if in_words else None
+        if self.levels is None or not self.traits.is_scale or self.level_numbers is not None:
+            return None
+        return f"0 ({shortened(self.levels[0])})–{len(self.levels) - 1} ({shortened(self.levels[-1])})"
 
     def scores(self, column: pd.Series) -> NDArray[np.float64]:
         """Return a validated column as numbers, before any transform.
@@ -344,85 +512,71 @@ class Feature(BaseModel):
         return content | single
 
 
-def _problems(error: ValidationError, fields: dict[str, object]) -> list[tuple[str | None, str]]:
+def _describe_faults(error: ValidationError, fields: dict[str, Any]) -> list[tuple[str | None, str]]:
+    """Return (field, sentence) for each fault that pydantic saw, and for each broken rule of the other fields."""
     problems: list[tuple[str | None, str]] = []
-    meant: set[str | None] = set()  # the known keys that unknown keys probably stand for
-    likelihood = fields.get("likelihood")
-    for found in error.errors(include_url=False):
-        field = str(found["loc"][0])
-        if found["type"] == "missing":
+    faulty = {"name"}
+    for fault in error.errors(include_url=False):
+        field, value = str(fault["loc"][0]), fault["input"]
+        if fault["type"] == "missing":
             problems.append((None, f"{field} is missing"))
-        elif found["type"] == "extra_forbidden":
+        elif fault["type"] == "extra_forbidden":
             problems.append((field, f"unknown key.{did_you_mean(field, Feature.model_fields)}"))
-            meant.add(nearest(field, Feature.model_fields))
-        elif found["type"] == "literal_error":
-            given = found["input"]
-            known = f"must be one of {', '.join(CHOICES[field])}, not {quoted(given)}"
-            problems.append((field, f"{known}.{_hint(field, given)}"))
+            faulty.add(nearest(field, Feature.model_fields) or field)  # the key that it probably is
+        elif fault["type"] == "literal_error":
+            synonym = name_meant(value) if field == "likelihood" and isinstance(value, str) else None
+            hint = f" Did you mean {synonym!r}?" if synonym else did_you_mean(str(value), CHOICES[field])
+            problems.append((field, f"must be one of {', '.join(CHOICES[field])}, not {quoted(value)}.{hint}"))
         else:
-            problems.append((field, found["msg"].removeprefix("Value error, ")))
-    faulty = {field for field, _ in problems} | meant | {"name"}
-    if "role" not in faulty and "likelihood" not in faulty:
-        rest = {key: value for key, value in fields.items() if key not in faulty}
+            problems.append((field, fault["msg"].removeprefix("Value error, ")))
+    faulty |= {field for field, _ in problems if field}
+    if faulty.isdisjoint(("role", "likelihood")):
         try:
-            Feature(name="x", **rest)
+            Feature(name="x", **{key: value for key, value in fields.items() if key not in faulty})
         except FeatureError as rules:
-            is_scale = isinstance(likelihood, str) and REGISTRY[likelihood].is_scale
-            scale = {"levels", "trials", "minimum", "maximum"} if is_scale else set()
-            problems += [
-                (of, rule)
-                for of, rule in rules.by_field
-                if of not in faulty
-                and not (of in scale and faulty & scale)
-                and not (of == "synonyms" and "levels" in faulty)
-            ]
+            if "levels" in faulty:
+                faulty.add("synonyms")
+            if traits_of(fields.get("likelihood")).is_scale and not faulty.isdisjoint(_OF_A_SCALE):
+                faulty.update(_OF_A_SCALE)
+            problems += [(field, rule) for field, rule in rules.by_field if field not in faulty]
     return problems
 
 
-def _hint(field: str, given: object) -> str:
-    if not isinstance(given, str):
-        return ""
-    meant = name_meant(given) if field == "likelihood" else None
-    return did_you_mean(given, CHOICES[field]) if meant is None else f" Did you mean {meant!r}?"
-
-
-OTHER_COLUMNS = ("error", "ignore")
-TWICE = "two features have this name"
-_OF_A_SCALE = ("levels", "trials", "minimum", "maximum", "transform")
-_OF_NUMBERS = ("decimal", "thousands", "censored", "spike", "limit", "marks")
-_OF_A_LIKELIHOOD = ("likelihood", *_OF_A_SCALE, *_OF_NUMBERS, "synonyms", "contrast", "prior", "complete")
+WRITE_LIKELIHOOD = (
+    "write one on its line, as `likelihood: gaussian` (a measurement) or `likelihood: categorical, levels: [...]` "
+    "(groups)"
+)
+_OF_A_SCALE = ("levels", "trials", "minimum", "maximum")
+_OF_NUMERIC_CELLS = ("decimal", "thousands", "censored", "spike", "limit", "marks")
+_OF_A_LIKELIHOOD = (
+    *("likelihood", *_OF_A_SCALE, "transform", *_OF_NUMERIC_CELLS),
+    *("synonyms", "contrast", "prior", "complete"),
+)
 
 Problems = Iterator[tuple[str, str]]
-"""The field or the feature, and a sentence."""
+"""A field, and a sentence."""
 
 
-def broken_rules(feature: Feature) -> Problems:
-    """Yield (field, sentence) for every rule between fields that `feature` breaks."""
-    if feature.is_id:
-        for field in _OF_A_LIKELIHOOD:
-            if getattr(feature, field):
-                yield field, "an id is not modelled; leave this out or give another role"
-        return
-    if feature.likelihood is None:
-        if feature.role in NEEDS_LIKELIHOOD:
-            known = ", ".join(REGISTRY)
-            yield "likelihood", f"a feature with role {feature.role} needs one of: {known}"
-        if feature.role in REASONS:
-            for field in _OF_A_LIKELIHOOD:
-                if getattr(feature, field):
-                    yield field, "says nothing without a likelihood; give one, or leave this out"
-        return
-    yield from _rules_of_levels(feature)
-    yield from _rules_of_numbers(feature)
-    yield from _rules_of_point_masses(feature)
-    yield from _rules_of_texts(feature)
-    if feature.contrast is not None and feature.contrast not in feature.traits.contrasts:
-        fitting = ", ".join(feature.traits.contrasts)
-        yield "contrast", f"{feature.likelihood} cannot be contrasted by {feature.contrast} (only by {fitting})"
-    yield from _rules_of_prior(feature)
+def _find_broken_rules(feature: Feature) -> Iterator[tuple[str | None, str]]:
+    """Yield (field, sentence) for every rule between fields that `feature` breaks; no field is the whole feature."""
+    if feature.is_id or (feature.likelihood is None and feature.role in REASONS):
+        why = "says nothing without a likelihood; give one, or leave this out"
+        why = "an id is not modelled; leave this out or give another role" if feature.is_id else why
+        yield from ((field, why) for field in _OF_A_LIKELIHOOD if getattr(feature, field))
+    elif feature.likelihood is None and feature.role in NEEDS_LIKELIHOOD:
+        known = ", ".join(REGISTRY)
+        yield None, f"role {feature.role} needs a likelihood, which is one of {known}: {WRITE_LIKELIHOOD}"
+    elif feature.likelihood is not None:
+        yield from _check_levels(feature)
+        yield from _check_numbers(feature)
+        yield from _check_cells(feature)
+        if feature.contrast is not None and feature.contrast not in feature.traits.contrasts:
+            fitting = ", ".join(feature.traits.contrasts)
+            yield "contrast", f"{feature.likelihood} cannot be contrasted by {feature.contrast} (only by {fitting})"
+        yield from _check_prior(feature)
 
 
-def _rules_of_levels(feature: Feature) -> Problems:
+def _check_levels(feature: Feature) -> Problems:
     levels, traits = feature.levels, feature.traits
     if levels is None:
         if traits.takes == {"levels"} and not traits.is_yes_no:
@@ -438,46 +592,47 @@ def _rules_of_levels(feature: Feature) -> Problems:
     for code in feature.missing_codes:
         if code in levels:
             yield "missing_codes", f"{quoted(code)} is also one of the levels"
+    for field in _OF_NUMERIC_CELLS:
+        if getattr(feature, field):
+            yield field, "a feature with levels has no numbers; leave this out"
 
 
-def _rules_of_numbers(feature: Feature) -> Problems:
-    traits, low, high = feature.traits, feature.minimum, feature.maximum
-    for field in ("transform", "trials", "minimum", "maximum"):
-        if field not in traits.takes and getattr(feature, field) is not None:
-            yield field, f"{feature.likelihood} has no {field} (only {_that_take(field)})"
+def _that_take(field: str) -> str:
+    """Return the likelihoods that accept the field, and their verb: ``binomial and ordinal have``."""
+    *first, last = [name for name, likelihood in REGISTRY.items() if field in likelihood.takes]
+    return f"{', '.join(first)} and {last} have" if first else f"{last} has"
+
+
+def _check_numbers(feature: Feature) -> Problems:
+    traits, bounds = feature.traits, {"minimum": feature.minimum, "maximum": feature.maximum}
+    low, high = bounds.values()
+    for field in ("transform", "trials", *bounds, *(("spike", "limit") if feature.levels is None else ())):
+        needed = "spike" if field == "limit" else field
+        if needed not in traits.takes and getattr(feature, field) not in (None, ()):
+            yield field, f"{feature.likelihood} has no {field} (only {_that_take(needed)})"
     if low is not None and high is not None and low >= high:
         yield "maximum", f"must be greater than the minimum, {low:g}"
-    if traits.is_scale:
-        yield from _rules_of_a_scale(feature)
-    most, steps = traits.most_steps, feature.n_trials
-    if most is not None and steps is not None and steps > most:
-        yield (
-            "trials",
-            f"{feature.likelihood} has at most {most:,} steps, not {steps:,}; declare a longer scale gaussian",
-        )
-
-
-def _rules_of_a_scale(feature: Feature) -> Problems:
-    bounds = {"minimum": feature.minimum, "maximum": feature.maximum}
-    has_bounds = any(bound is not None for bound in bounds.values())
-    if (feature.trials is not None) + (feature.levels is not None) + has_bounds != 1:
+    has_bounds = low is not None or high is not None
+    if traits.is_scale and (feature.trials is not None) + (feature.levels is not None) + has_bounds != 1:
         yield (
             "trials",
             f"{feature.likelihood} needs exactly one of `trials` (values 0 to trials), `levels` (in order, lowest "
             "first) or whole `minimum` and `maximum`",
         )
-    elif has_bounds:
+    elif traits.is_scale and has_bounds:
         for field, bound in bounds.items():
             if bound is None:
                 yield field, f"{feature.likelihood} needs both `minimum` and `maximum`, or `trials`"
             elif bound != math.floor(bound):
                 yield field, f"{feature.likelihood} needs a whole number, not {bound:g}"
+    most, steps = traits.most_steps, feature.n_trials
+    if most is not None and steps is not None and steps > most:
+        longest = f"{feature.likelihood} has at most {most:,} steps, not {steps:,}"
+        yield "trials", f"{longest}; declare a longer scale gaussian"
 
 
-def _rules_of_point_masses(feature: Feature) -> Problems:
-    for field in ("spike", "limit"):
-        if getattr(feature, field) and feature.levels is None and "spike" not in feature.traits.takes:
-            yield field, f"{feature.likelihood} has no {field} (only {_that_take('spike')})"
+def _check_cells(feature: Feature) -> Problems:
+    """Yield the broken rules of what cells may hold other than plain numbers and levels."""
     if feature.limit and feature.censored is not None:
         yield (
             "limit",
@@ -488,139 +643,47 @@ def _rules_of_point_masses(feature: Feature) -> Problems:
             yield "spike", f"{feature.likelihood} has whole numbers only, not {value:g}"
         if f"{value:.15g}" in feature.missing_codes:
             yield "spike", f"{value:.15g} is also a missing code"
-
-
-def _rules_of_texts(feature: Feature) -> Problems:
-    for field in _OF_NUMBERS:
-        if feature.levels is not None and getattr(feature, field):
-            yield field, "a feature with levels has no numbers; leave this out"
-    if feature.thousands is not None and feature.thousands == (feature.decimal or "."):
-        mark, other = feature.decimal or ".", "." if feature.decimal == "," else ","
+    mark, other = feature.decimal or ".", "." if feature.decimal == "," else ","
+    if feature.thousands == mark:
         needed = f'they must differ: write `decimal: "{other}"` as well'
         yield "thousands", f"the decimal mark is {quoted(mark)} too; {needed}"
-    for given, meant in (feature.synonyms or {}).items():
-        if given in (feature.levels or ()):
-            yield "synonyms", f"{quoted(given)} is itself a level"
-        elif given in feature.missing_codes:
-            yield "synonyms", f"{quoted(given)} is also a missing code"
-        elif feature.levels is not None and meant not in feature.levels:
-            yield "synonyms", f"{quoted(given)} must mean a level, not {quoted(meant)}"
-        elif feature.levels is None and not _means_number(feature, meant):
-            yield "synonyms", f"{quoted(given)} must mean a number, not {quoted(meant)}"
+    for word, meaning in (feature.synonyms or {}).items():
+        limit = BEYOND_A_LIMIT.fullmatch(meaning) if feature.censored is not None or feature.limit else None
+        is_number = NUMBER.fullmatch(limit[2] if limit else meaning) is not None
+        if word in (feature.levels or ()):
+            yield "synonyms", f"{quoted(word)} is itself a level"
+        elif word in feature.missing_codes:
+            yield "synonyms", f"{quoted(word)} is also a missing code"
+        elif not (is_number if feature.levels is None else meaning in feature.levels):
+            needed = "number" if feature.levels is None else "level"
+            yield "synonyms", f"{quoted(word)} must mean a {needed}, not {quoted(meaning)}"
 
 
-def _means_number(feature: Feature, meant: str) -> bool:
-    limit = BEYOND_A_LIMIT.fullmatch(meant) if feature.censored is not None or feature.limit else None
-    return NUMBER.fullmatch(limit[2] if limit else meant) is not None
-
-
-def _that_take(field: str) -> str:
-    """Return the likelihoods that accept the field, and their verb: ``binomial and ordinal have``."""
-    *first, last = [name for name, likelihood in REGISTRY.items() if field in likelihood.takes]
-    return f"{', '.join(first)} and {last} have" if first else f"{last} has"
-
-
-def _rules_of_prior(feature: Feature) -> Problems:
-    lengths = feature.traits.hyperparameter_lengths(feature)
-    lengths |= {name: lengths[scale] for name, (_, scale) in feature.traits.known.items()}
-    for name, value in (feature.prior or {}).items():
-        twice = [other for other in feature.traits.known.get(name, ()) if other in (feature.prior or {})]
-        if twice:
-            yield "prior", f"{name} says {' and '.join(feature.traits.known[name])} as well; leave out {twice[0]}"
+def _check_prior(feature: Feature) -> Problems:
+    traits, prior = feature.traits, feature.prior or {}
+    lengths = traits.hyperparameter_lengths(feature)
+    lengths |= {name: lengths[scale] for name, (_, scale) in traits.known.items()}
+    for name, value in prior.items():
+        if twice := [other for other in traits.known.get(name, ()) if other in prior]:
+            yield "prior", f"{name} says {' and '.join(traits.known[name])} as well; leave out {twice[0]}"
         if name not in lengths:
-            known = ", ".join(lengths)
-            hint = did_you_mean(name, lengths)
+            known, hint = ", ".join(lengths), did_you_mean(name, lengths)
             yield "prior", f"{feature.likelihood} has no hyperparameter {quoted(name)} ({known}).{hint}"
             continue
-        length = lengths[name]
+        length, values = lengths[name], value if isinstance(value, list) else [value]
         if isinstance(value, list) != (length is not None):
             yield "prior", f"{name} must be {'one number' if length is None else 'a list of numbers'}"
-        elif isinstance(value, list) and length and len(value) != length:
-            yield "prior", f"{name} must be {length} numbers, {feature.traits.listed_by} in order"
-        yield from _out_of_bounds(feature, name, value)
+        elif length and len(values) != length:
+            yield "prior", f"{name} must be {length} numbers, {traits.listed_by} in order"
+        low, high = traits.bounds.get(name, traits.usual_bounds)
+        if name in traits.with_unit:  # must only be positive here; of a list, the last is the feature's own
+            if low > 0 and values and not values[-1] > 0:
+                yield "prior", f"{name} must be greater than 0, not {values[-1]:g}"
+        elif outside := [number for number in values if not low <= number <= high]:
+            yield "prior", f"{name} must lie between {low:g} and {high:g}, not {outside[0]:g}"
 
 
-def _out_of_bounds(feature: Feature, name: str, value: float | list[float]) -> Problems:
-    """Yield the problem of a hyperparameter out of its bounds; those with a unit must only be positive here."""
-    low, high = feature.traits.bounds.get(name, feature.traits.usual_bounds)
-    values = (value if isinstance(value, list) else [value]) or [1.0]
-    if name in feature.traits.with_unit:
-        if low > 0 and not values[-1] > 0:  # of a list, the last is the feature's own
-            yield "prior", f"{name} must be greater than 0, not {values[-1]:g}"
-        return
-    outside = [number for number in values if not low <= number <= high]
-    if outside:
-        yield "prior", f"{name} must lie between {low:g} and {high:g}, not {outside[0]:g}"
-
-
-def problems_of_settings(settings: Mapping[str, object]) -> list[str]:
-    """Return one sentence for each argument of a schema, other than features, that cannot be used."""
-    problems = []
-    for name, check in (("title", text), ("missing_codes", codes), ("rows", rows_of)):
-        try:
-            if settings.get(name) is not None:
-                check(settings[name])
-        except ValueError as error:
-            problems.append(f"{name}: {error}")
-    other_columns = settings.get("other_columns", "error")
-    if other_columns not in OTHER_COLUMNS:
-        hint = did_you_mean(str(other_columns), OTHER_COLUMNS)
-        problems.append(f"other_columns: must be error or ignore, not {quoted(other_columns)}.{hint}")
-    return problems
-
-
-def rows_of(value: object) -> RowChoice:
-    """Return the choice of rows of a schema; raise InputError for any other value."""
-    if value is None or isinstance(value, RowChoice):
-        return value or RowChoice()
-    return RowChoice.from_dict(value)
-
-
-def problems_among(features: Sequence[Feature], missing_codes: object) -> Problems:
-    """Yield (feature name, sentence) for each broken rule between features, and of missing codes."""
-    known = missing_codes if isinstance(missing_codes, (list, tuple)) else ()
-    for feature in features:
-        for code in known:
-            if feature.levels is not None and code in feature.levels:
-                yield feature.name, f"level {quoted(code)} is also one of the missing_codes of the schema"
-    of_parts = {part.name: feature.name for feature in features for part in feature.parts if part.is_part}
-    for feature in features:
-        if feature.name in of_parts:
-            of = quoted(of_parts[feature.name])
-            yield feature.name, f"has the name of a part of {of}, which has a spike; rename it"
-    yield from _blocks_alike(features)
-    yield from _mixed_blocks(features)
-
-
-def _blocks_alike(features: Sequence[Feature]) -> Problems:
-    """Yield each feature whose block differs from an earlier one by case and spaces only."""
-    first: dict[str, str] = {}
-    for feature in features:
-        known = None if feature.block is None else first.setdefault(block_key(feature.block), feature.block)
-        if known != feature.block:
-            yield (
-                feature.name,
-                f"block: {quoted(feature.block)} differs from the block {quoted(known)} above by case or spaces "
-                "only, and would be another block; write both in the same way, or give one of them another name",
-            )
-
-
-def _mixed_blocks(features: Sequence[Feature]) -> Problems:
-    clustered = [feature for feature in features if feature.block is not None and feature.is_clustered]
-    chained = {feature.block: feature for feature in clustered if feature.traits.is_chained}
-    for feature in clustered:
-        if feature.block in chained and not feature.traits.is_chained:
-            yield (
-                feature.name,
-                f"block: {quoted(feature.block)} is a block of {chained[feature.block].likelihood} features, and "
-                f"{feature.likelihood} cannot be among them; give it another block, or none",
-            )
-
-
-def block_key(block: str) -> str:
-    """Return what names of blocks share that differ by case and spaces only."""
-    return "".join(block.casefold().split())
-
+# The parts of a feature with point masses: whether a value is at one, and the values at none.
 
 _FEWEST, _SMALLEST_SHARE = 30, 0.1
 """Fewest values at no point mass, and their smallest share, for which their amount forms subtypes."""
@@ -646,36 +709,34 @@ class Part(Feature):
         """The value that is 0 on the scale of the model: of counts without 0, the lowest possible one."""
         return self._lowest
 
-    @property
-    def is_spike(self) -> bool:
-        """Whether this is the first part, the point mass of a value."""
-        return self.levels is not None
-
     def scores(self, column: pd.Series) -> Array:
-        """Return this part (N,) of a validated column of the whole feature."""
-        values = self._whole.scores(column)
-        places = place_at(values, self._whole.point_masses)
-        return places if self.is_spike else np.where(places > 0.0, np.nan, values)
+        """Return this part (N,) of a validated column: 1, 2, ... at the point masses and 0 elsewhere, or the rest."""
+        values, masses = self._whole.scores(column), self._whole.point_masses
+        if self.levels is None:
+            return np.where(np.isin(values, masses), np.nan, values)
+        places = np.where(np.isnan(values), np.nan, 0.0)
+        for place, mass in enumerate(masses, start=1):
+            places[values == mass] = float(place)
+        return places
 
 
 @lru_cache(maxsize=4096)
 def parts_of(whole: Feature) -> tuple[Feature, ...]:
     """Return the two parts of a feature with point masses."""
     masses = whole.point_masses
+    texts = tuple(map(mass_text, masses))
+    others = f"if not {' or '.join(texts)}"
+    if all(map(math.isinf, masses)):
+        others = "if detected" if masses == (-math.inf,) else "if within the limits"
     shared = {name: getattr(whole, name) for name in _OF_BOTH}
-    first = Part(
-        name=f"{whole.name}: spike",
-        label=whole.title,
-        likelihood=Bernoulli.name if len(masses) == 1 else Categorical.name,
-        levels=(OTHER, *map(mass_text, masses)),
-        **shared,
-    )
-    own = {name: getattr(whole, name) for name in _OF_THE_REST}
-    second = Part(name=f"{whole.name}: rest", label=f"{whole.title}, {_if_other(masses)}", **shared, **own)
+    likelihood = Bernoulli.name if len(masses) == 1 else Categorical.name
+    name, levels = f"{whole.name}: spike", (OTHER, *texts)
+    first = Part(name=name, label=whole.title, likelihood=likelihood, levels=levels, **shared)
+    shared |= {name: getattr(whole, name) for name in _OF_THE_REST}
+    second = Part(name=f"{whole.name}: rest", label=f"{whole.title}, {others}", **shared)
     first._whole = second._whole = whole
-    if whole.traits.is_count:
-        while second._lowest in masses:
-            second._lowest += 1.0
+    while whole.traits.is_count and second._lowest in masses:
+        second._lowest += 1.0
     return first, second
 
 
@@ -687,14 +748,6 @@ def few_of_the_rest(rest: Feature, column: pd.Series) -> str:
     return f"{n_rest} of {n_all} values only, which are described, while whether there is one still forms subtypes"
 
 
-def place_at(values: Array, masses: Sequence[float]) -> Array:
-    """Return 1, 2, ... for values (N,) at the first, second, ... point mass, 0 for others; NaN = missing."""
-    places = np.where(np.isnan(values), np.nan, 0.0)
-    for place, mass in enumerate(masses, start=1):
-        places[values == mass] = float(place)
-    return places
-
-
 def mass_text(mass: float) -> str:
     """Return a point mass in words."""
     if math.isinf(mass):
@@ -702,20 +755,12 @@ def mass_text(mass: float) -> str:
     return f"{mass:.15g}"
 
 
-def _if_other(masses: Sequence[float]) -> str:
-    if all(map(math.isinf, masses)):
-        return "if detected" if masses == (-math.inf,) else "if within the limits"
-    return f"if not {' or '.join(map(mass_text, masses))}"
-
-
 def pairs_of_parts(features: Sequence[Feature]) -> list[tuple[int, int]]:
     """Return the places of the first and the second part of each feature of which both are present."""
-    first = {feature.column: place for place, feature in enumerate(features) if feature.is_part and feature.levels}
-    return [
-        (first[feature.column], place)
-        for place, feature in enumerate(features)
-        if feature.is_part and not feature.levels and feature.column in first
-    ]
+    parts = [(place, feature) for place, feature in enumerate(features) if feature.is_part]
+    first = {feature.column: place for place, feature in parts if feature.levels}
+    rest = [(place, feature.column) for place, feature in parts if not feature.levels]
+    return [(first[column], place) for place, column in rest if column in first]
 
 
 def of_wholes(features: Iterable[Feature], terms: Array) -> tuple[list[Feature], Array]:

@@ -16,17 +16,19 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.errors import InputError, SchemaError
-from clinclust.files.cell_text import numbers_of
+from clinclust.files.cell_text import numbers_of, quoted
+from clinclust.files.cell_text import shortened as shorten_cell
 from clinclust.files.row_choice import RowChoice
 from clinclust.files.writing import write_text
 from clinclust.likelihoods.bernoulli import Bernoulli
 from clinclust.likelihoods.categorical import Categorical
 from clinclust.likelihoods.gaussian import Gaussian
+from clinclust.roles import ROLES
 from clinclust.schema.excel import read_excel, write_excel
-from clinclust.schema.feature import Feature
+from clinclust.schema.feature import Feature, FeatureError
 from clinclust.schema.reading import PanderaExtras, SchemaContent, text_cells
 from clinclust.schema.validation import validate
-from clinclust.schema.yaml_files import read_yaml, with_roles, yaml_heading, yaml_text
+from clinclust.schema.yaml_files import read_yaml, yaml_heading, yaml_text
 from clinclust.texts import did_you_mean, on_one_line, shortened, visible
 
 if TYPE_CHECKING:
@@ -137,7 +139,7 @@ class FeatureSchema(SchemaContent):
     @property
     def fingerprint(self) -> str:
         """The SHA-256 hash of the schema without comments, in hexadecimal."""
-        return hashlib.sha256((yaml_text(self, comments={}) + self.extras.described()).encode()).hexdigest()
+        return hashlib.sha256((yaml_text(self, comments={}) + "\n".join(self.extras.described())).encode()).hexdigest()
 
     def __repr__(self) -> str:
         kinds = pd.Series([feature.likelihood or feature.role for feature in self.features]).value_counts(sort=False)
@@ -198,7 +200,17 @@ class FeatureSchema(SchemaContent):
         >>> [feature.role for feature in schema.with_roles({"CRP (mg/L)": "describe"}, trt="arm")]
         ['arm', 'describe', 'cluster']
         """
-        return self.with_changed(with_roles(self.features, {**(roles or {}), **by_name}))
+        wanted = {**(roles or {}), **by_name}
+        problems, changed = role_problems(wanted, self.names), []
+        for feature in self:
+            role = wanted.get(feature.name, feature.role)
+            try:
+                changed.append(feature if role == feature.role else Feature(**{**feature.content(), "role": role}))
+            except FeatureError as error:
+                problems += error.problems if role in ROLES else []
+        if problems:
+            raise SchemaError(problems)
+        return self.with_changed(changed)
 
     def replace(self, name: str, /, **fields: Any) -> FeatureSchema:
         """Return the same schema with other fields for one feature (see `Feature`).
@@ -260,7 +272,7 @@ class FeatureSchema(SchemaContent):
         SchemaError
             If the schema has checks of pandera that YAML cannot hold.
         """
-        self.extras.refuse_yaml()
+        self.extras.refuse_files()
         text = yaml_heading(self.features) + yaml_text(self, comments=self.comments)
         if path is not None:
             write_text(text, path)
@@ -297,7 +309,7 @@ class FeatureSchema(SchemaContent):
         SchemaError
             If the schema has what a workbook cannot hold, such as checks of pandera. The message lists all problems.
         """
-        self.extras.refuse_yaml()
+        self.extras.refuse_files()
         write_excel(self, Path(path), frame)
 
     @classmethod
@@ -438,6 +450,18 @@ class FeatureSchema(SchemaContent):
 
         features, settings = from_pandera(schema)
         return cls(features, **settings)
+
+
+def role_problems(roles: Mapping[str, str], names: Iterable[str]) -> list[str]:
+    """Return one sentence for each unknown role and each unknown column."""
+    names, problems = tuple(names), []
+    for name, role in roles.items():
+        if name not in names:
+            problems.append(f"{shorten_cell(str(name))}: there is no such column.{did_you_mean(str(name), names)}")
+        if role not in ROLES:
+            known, hint = ", ".join(ROLES), did_you_mean(str(role), ROLES)
+            problems.append(f"{shorten_cell(str(name))}: role: must be one of {known}, not {quoted(role)}.{hint}")
+    return problems
 
 
 SCHEMA_SUFFIXES = (".yaml", ".yml", ".xlsx")

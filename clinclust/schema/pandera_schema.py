@@ -16,22 +16,12 @@ from pandera.engines import numpy_engine, pandas_engine
 from pandera.errors import SchemaError as PanderaError
 from pandera.errors import SchemaErrorReason
 
-from clinclust.arrays import Mask
 from clinclust.errors import CohortWarning, SchemaError
 from clinclust.files.cell_text import canonical_text, listed, number_of
 from clinclust.likelihoods import REGISTRY, traits_of
 from clinclust.roles import NEEDS_LIKELIHOOD, is_described
 from clinclust.schema.feature import Feature
-from clinclust.schema.reading import (
-    Kind,
-    PanderaExtras,
-    SchemaContent,
-    expectations,
-    largest,
-    limits,
-    read_column,
-    transform_limit,
-)
+from clinclust.schema.reading import Kind, PanderaExtras, SchemaContent, bounds_of, expectations, limits, read_column
 from clinclust.texts import did_you_mean
 
 # The parts of a compiled schema: what reads a column, what judges its cells, and its dtype.
@@ -51,18 +41,20 @@ class Reader:
     missing_codes: tuple[str, ...]
 
     def __call__(self, column: pd.Series) -> pd.Series:
-        """Return the typed column if every cell is sound; else the column as it is, with None where missing."""
+        """Return the typed column if every cell is sound; else the column unchanged, with None where missing."""
         reading = read_column(self.feature, self.missing_codes, column)
         if not reading.faults:
             return reading.typed
         absent = reading.faults.get("observed")
         return column if absent is None else column.astype(object).where(~absent, None)
 
-    def at_fault(self, column: pd.Series, *kinds: Kind) -> Mask:
-        """Return which cells are at fault for a reason of these kinds, bool (N,)."""
+    def find_sound(self, column: pd.Series, *kinds: Kind) -> pd.Series:
+        """Return which cells are not at fault for a reason of these kinds, bool (N,)."""
         faults = read_column(self.feature, self.missing_codes, column).faults
-        sound = np.zeros(len(column), dtype=np.bool_)
-        return np.asarray(np.logical_or.reduce([faults.get(kind, sound) for kind in kinds]), dtype=np.bool_)
+        at_fault = np.zeros(len(column), dtype=np.bool_)
+        for kind in kinds:
+            at_fault |= faults.get(kind, False)
+        return pd.Series(~at_fault, index=column.index)
 
 
 @dataclass(frozen=True)
@@ -74,7 +66,7 @@ class Judge:
 
     def __call__(self, column: pd.Series) -> pd.Series:
         """Return whether each cell is sound."""
-        return pd.Series(~self.reader.at_fault(column, self.kind), index=column.index, dtype=bool)
+        return self.reader.find_sound(column, self.kind)
 
 
 @dataclass(frozen=True)
@@ -86,7 +78,7 @@ class IdentifiersDiffer:
     def __call__(self, frame: pd.DataFrame) -> pd.Series:
         """Return whether each row has one; True where an identifier or its column is missing."""
         if not set(self.names) <= set(frame.columns):
-            return pd.Series(np.ones(len(frame), dtype=bool), index=frame.index)
+            return pd.Series(True, index=frame.index)
         keys = frame[list(self.names)]
         return ~keys.duplicated(keep=False) | keys.isna().any(axis="columns")
 
@@ -110,8 +102,8 @@ class _Judged:
         """Return whether each cell can have the dtype; without a column, whether the dtypes are equal."""
         if self.reader is None or data_container is None:
             return super().check(pandera_dtype, data_container)  # type: ignore[misc]
-        at_fault = self.reader.at_fault(data_container, *_OF_DTYPE)
-        return pd.Series(~at_fault, index=data_container.index) if at_fault.any() else True
+        sound = self.reader.find_sound(data_container, *_OF_DTYPE)
+        return bool(sound.all()) or sound
 
 
 class _Float(_Judged, numpy_engine.Float64):
@@ -133,59 +125,43 @@ class _Levels(_Judged, pandas_engine.Category):
     """Levels."""
 
 
-def dtype_of(feature: Feature, reader: Reader) -> Any:
+def _choose_dtype(feature: Feature, reader: Reader) -> Any:
     """Return the dtype of a validated column."""
-    found: Any
+    dtype: Any
     if feature.is_id:
-        found = _Text()
+        dtype = _Text()
     elif feature.levels is not None:
-        found = _Levels(list(feature.levels), ordered=not feature.traits.is_nominal)
+        dtype = _Levels(list(feature.levels), ordered=not feature.traits.is_nominal)
     else:
-        found = (_Whole if feature.traits.is_whole and not feature.limit else _Float)()  # type: ignore[call-arg]
-    object.__setattr__(found, "reader", reader)  # pandera's dtypes are frozen
-    return found
+        dtype = (_Whole if feature.traits.is_whole and not feature.limit else _Float)()  # type: ignore[call-arg]
+    object.__setattr__(dtype, "reader", reader)  # pandera's dtypes are frozen
+    return dtype
 
 
-def checks_of(feature: Feature, reader: Reader) -> list[pa.Check]:
+def _check_expectations(feature: Feature, reader: Reader) -> list[pa.Check]:
     """Return a check for each expectation that neither the dtype nor nullability says.
 
-    It judges raw cells too, and has the name and the statistics of the check of pandera for validated ones.
+    It judges raw cells too, and has the name and the statistics of the check of pandera that every valid column passes.
     """
-    asked = {kind: text for kind, text in expectations(feature).items() if kind not in ("observed", *_OF_DTYPE)}
-    checks = []
-    for kind, text in asked.items():
-        name, statistics = _as_pandera_says(feature, kind)
-        checks.append(pa.Check(Judge(reader, kind), name=name, error=text, statistics=statistics))
+    if feature.levels is not None and not feature.is_ignored:
+        allowed = {"allowed_values": list(feature.levels)}
+        words = expectations(feature)["level"]
+        return [pa.Check(Judge(reader, "level"), name="isin", error=words, statistics=allowed)]
+    checks, masses = [], feature.point_masses
+    for kind, low, high, words, is_open in [] if feature.is_id or feature.is_ignored else bounds_of(feature):
+        is_open = is_open and min(masses, default=math.inf) > low
+        low, high = min(low, *masses, low), max(high, *masses, high)  # point masses may be beyond a range
+        statistics: dict[str, Any] = {"min_value": low, "max_value": high, "include_min": True, "include_max": True}
+        name = "in_range"
+        if high == math.inf:
+            name, statistics = "greater_than" if is_open else "greater_than_or_equal_to", {"min_value": low}
+        elif low == -math.inf:
+            name, statistics = "less_than_or_equal_to", {"max_value": high}
+        checks.append(pa.Check(Judge(reader, kind), name=name, error=words, statistics=statistics))
     return checks
 
 
-def identifier_check(names: tuple[str, ...]) -> pa.Check:
-    """Return the check of the table that no two rows have the same identifiers."""
-    asked = f"a different {' and '.join(names)} in every row"
-    return pa.Check(IdentifiersDiffer(names), name="identifier", error=asked, ignore_na=False)
-
-
-def _as_pandera_says(feature: Feature, kind: Kind) -> tuple[str, dict[str, Any]]:
-    """Return the name and the statistics of the check of pandera that every valid column passes."""
-    if kind == "level":
-        return "isin", {"allowed_values": list(feature.levels or ())}
-    if kind == "transform":
-        low, usable = transform_limit(feature)
-        high, usable = math.inf, usable or min(feature.point_masses, default=math.inf) <= low
-    else:
-        low, high = limits(feature) if kind == "range" else (-largest(feature), largest(feature))
-        low, usable = -math.inf if kind == "size" and not feature.traits.is_real else low, True
-    low, high = min(low, *feature.point_masses, low), max(high, *feature.point_masses, high)  # may be beyond a range
-    if not usable:
-        return "greater_than", {"min_value": low}
-    if high == math.inf:
-        return "greater_than_or_equal_to", {"min_value": low}
-    if low == -math.inf:
-        return "less_than_or_equal_to", {"max_value": high}
-    return "in_range", {"min_value": low, "max_value": high, "include_min": True, "include_max": True}
-
-
-def is_own(part: object) -> bool:
+def _is_own(part: object) -> bool:
     """Return whether a check or parser is compiled from a schema of this package."""
     function = getattr(part, "_check_fn", getattr(part, "_parser_fn", None))
     return function is refuse_repeated or isinstance(function, Reader | Judge | IdentifiersDiffer)
@@ -198,7 +174,7 @@ _OF_TABLE = ("strict", "unique", "title", "metadata", "drop_invalid_rows")
 _OF_CHECK = ("error", "raise_warning", "ignore_na", "n_failure_cases", "title", "description")
 
 
-def in_pandas_terms(schema: Any, problems: list[str]) -> Any:
+def _in_pandas_terms(schema: Any, problems: list[str]) -> Any:
     """Return a schema or model for polars as a DataFrameSchema for pandas, and anything else unchanged.
 
     What is written for the data of polars, a check or parser of its own, is a problem.
@@ -207,38 +183,26 @@ def in_pandas_terms(schema: Any, problems: list[str]) -> Any:
     if theirs is None:
         return schema
     is_model = isinstance(schema, type) and issubclass(schema, theirs.DataFrameModel)
-    found: Any = schema
-    found = found.to_schema() if is_model else found
-    return _converted(found, problems) if isinstance(found, theirs.DataFrameSchema) else schema
+    schema = schema.to_schema() if is_model else schema
+    if not isinstance(schema, theirs.DataFrameSchema):
+        return schema
+    columns = {}
+    for name, column in schema.columns.items():
+        # Of dtypes, only levels say more than the values.
+        levels = getattr(getattr(column.dtype, "type", None), "categories", None)
+        dtype = None if levels is None or not len(levels) else pd.CategoricalDtype(list(levels))
+        shared = {key: getattr(column, key) for key in _SHARED}
+        columns[name] = pa.Column(dtype, _built_in_checks(name, column, problems), name=name, **shared)
+    shared = {key: getattr(schema, key) for key in _OF_TABLE}
+    return pa.DataFrameSchema(columns, checks=_built_in_checks("the table", schema, problems), **shared)
 
 
-def _converted(schema: Any, problems: list[str]) -> pa.DataFrameSchema:
-    columns = {name: _column_of_polars(name, column, problems) for name, column in schema.columns.items()}
-    checks = _checks("the table", schema.checks, problems)
-    if schema.parsers:
-        problems.append("parsers of the whole table are for polars: apply them to the table before it is validated")
-    shared = {name: getattr(schema, name) for name in _OF_TABLE}
-    return pa.DataFrameSchema(columns, checks=checks, **shared)
-
-
-def _column_of_polars(name: str, column: Any, problems: list[str]) -> pa.Column:
-    if column.parsers:
-        problems.append(f"{name}: its parsers are for polars: apply them to the table before it is validated")
-    shared = {each: getattr(column, each) for each in _SHARED}
-    return pa.Column(_dtype(column.dtype), _checks(name, column.checks, problems), name=name, **shared)
-
-
-def _dtype(dtype: Any) -> Any:
-    """Return the dtype of levels, the only one that says more than the values."""
-    categories = getattr(getattr(dtype, "type", None), "categories", None)
-    levels = [] if categories is None else list(categories)
-    return pd.CategoricalDtype(levels) if levels else None
-
-
-def _checks(about: str, checks: list[Any], problems: list[str]) -> list[pa.Check]:
-    """Return the built-in checks; the others take the data of polars."""
-    found = []
-    for check in checks:
+def _built_in_checks(about: str, part: Any, problems: list[str]) -> list[pa.Check]:
+    """Return the built-in checks of a column or table; parsers and other checks take the data of polars."""
+    if part.parsers:
+        problems.append(f"{about}: its parsers are for polars: apply them to the table before it is validated")
+    checks = []
+    for check in part.checks:
         if check.registry_name is None or not pa.Check.is_builtin_check(check.registry_name):
             problems.append(
                 f"{about}: the check {check.error or check.name} is a function of the data of polars; use a check of "
@@ -246,8 +210,8 @@ def _checks(about: str, checks: list[Any], problems: list[str]) -> list[pa.Check
             )
             continue
         options = {name: getattr(check, name) for name in _OF_CHECK}
-        found.append(getattr(pa.Check, check.registry_name)(**(check.statistics or {}), **options))
-    return found
+        checks.append(getattr(pa.Check, check.registry_name)(**(check.statistics or {}), **options))
+    return checks
 
 
 # Conversion between feature schemas and pandera schemas.
@@ -263,7 +227,9 @@ def to_pandera(schema: SchemaContent) -> pa.DataFrameSchema:
     if len(ids) > 1 and "unique" not in frame:
         frame["unique"] = ids
     elif len(ids) > 1:
-        frame["checks"] = [identifier_check(tuple(ids)), *frame.get("checks", [])]
+        asked = f"a different {' and '.join(ids)} in every row"
+        check = pa.Check(IdentifiersDiffer(tuple(ids)), name="identifier", error=asked, ignore_na=False)
+        frame["checks"] = [check, *frame.get("checks", [])]
     rows = {"rows": schema.rows.as_dict()} if schema.rows else {}
     return pa.DataFrameSchema(
         {feature.name: _column(schema, feature) for feature in schema},
@@ -280,8 +246,8 @@ def _column(schema: SchemaContent, feature: Feature) -> pa.Column:
     del content["name"]
     extras, reader = schema.extras, Reader(feature, schema.missing_codes_of(feature))
     return pa.Column(
-        dtype=None if feature.is_ignored else dtype_of(feature, reader),
-        checks=[*checks_of(feature, reader), *extras.checks.get(feature.name, [])],
+        dtype=None if feature.is_ignored else _choose_dtype(feature, reader),
+        checks=[*_check_expectations(feature, reader), *extras.checks.get(feature.name, [])],
         parsers=[*extras.parsers.get(feature.name, []), *([] if feature.is_ignored else [pa.Parser(reader)])],
         nullable=not (feature.is_id or feature.complete),
         unique=feature.name in extras.unique or [feature] == list(schema.ids),
@@ -296,13 +262,13 @@ def _column(schema: SchemaContent, feature: Feature) -> pa.Column:
 def from_pandera(schema: Any) -> tuple[list[Feature], dict[str, Any]]:
     """Return the features, and the other arguments of `FeatureSchema` (see `FeatureSchema.from_pandera`)."""
     problems: list[str] = []
-    schema = in_pandas_terms(schema, problems)
+    schema = _in_pandas_terms(schema, problems)
     if isinstance(schema, type) and issubclass(schema, pa.DataFrameModel):
         schema = schema.to_schema()
     if not isinstance(schema, pa.DataFrameSchema):
-        raise TypeError(
-            f"from_pandera needs a DataFrameSchema or DataFrameModel for pandas or polars, not {_called(schema)}"
-        )
+        kind = schema if isinstance(schema, type) else type(schema)
+        called = f"{kind.__module__}.{kind.__name__}"
+        raise TypeError(f"from_pandera needs a DataFrameSchema or DataFrameModel for pandas or polars, not {called}")
     settings = _settings(schema, problems)
     features, checks, parsers = [], {}, {}
     for name, column in schema.columns.items():
@@ -310,37 +276,35 @@ def from_pandera(schema: Any) -> tuple[list[Feature], dict[str, Any]]:
         if feature is None:
             continue
         features.append(feature)
-        beyond = [check for check in column.checks if not (is_own(check) or _is_implied(feature, check))]
+        beyond = [check for check in column.checks if not (_is_own(check) or _is_implied(feature, check))]
         if beyond and not feature.is_ignored:
             checks[name] = beyond
-        if theirs := [parser for parser in column.parsers if not is_own(parser)]:
+        if theirs := [parser for parser in column.parsers if not _is_own(parser)]:
             parsers[name] = theirs
     if schema.drop_invalid_rows:
         problems.append("drop_invalid_rows: clinclust never drops subjects; remove it and correct the cells")
-    if not all(map(is_own, schema.parsers)):
+    if not all(map(_is_own, schema.parsers)):
         problems.append("parsers of the whole table may move rows: apply them to the table before it is validated")
     if problems:
         raise SchemaError(problems)
-    untold = [str(name) for name, column in schema.columns.items() if _METADATA not in (column.metadata or {})]
-    if untold:
-        called = f"{len(untold)} column{'' if len(untold) == 1 else 's'} without metadata for clinclust"
-        said = f"{called}: {listed(untold)}; not clustered on or described. draft_schema(frame) proposes what they are"
-        warnings.warn(said, CohortWarning, stacklevel=3)
+    bare = [str(name) for name, column in schema.columns.items() if _METADATA not in (column.metadata or {})]
+    if bare:
+        warnings.warn(
+            f"{len(bare)} column{'' if len(bare) == 1 else 's'} without metadata for clinclust: {listed(bare)}; not "
+            "clustered on or described. draft_schema(frame) proposes what they are",
+            CohortWarning,
+            stacklevel=3,
+        )
     ids = [feature.name for feature in features if feature.is_id]
     unique = [name for name, column in schema.columns.items() if column.unique and [name] != ids]
     frame = {
-        "checks": [check for check in schema.checks if not is_own(check)],
+        "checks": [check for check in schema.checks if not _is_own(check)],
         "unique": None if set(schema.unique or ()) == set(ids) else schema.unique,
         "index": schema.index,
     }
     whole = {key: value for key, value in frame.items() if value is not None and value != []}
     settings["other_columns"] = "error" if schema.strict is True else "ignore"
     return features, settings | {"extras": PanderaExtras(checks, parsers, unique, whole)}
-
-
-def _called(schema: object) -> str:
-    kind = schema if isinstance(schema, type) else type(schema)
-    return f"{kind.__module__}.{kind.__name__}"
 
 
 def _settings(schema: pa.DataFrameSchema, problems: list[str]) -> dict[str, Any]:
@@ -380,7 +344,7 @@ def _from_checks(fields: Mapping[str, Any], column: pa.Column) -> dict[str, Any]
     likelihood = fields.get("likelihood")
     traits = traits_of(likelihood if likelihood in REGISTRY else None)
     found: dict[str, Any] = {}
-    checks = [check for check in column.checks if not is_own(check)]
+    checks = [check for check in column.checks if not _is_own(check)]
     categories = getattr(column.dtype, "categories", None)
     if categories is not None and "levels" in traits.takes and not {"levels", "trials"} & set(fields):
         found["levels"] = [canonical_text(category) for category in categories]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -26,8 +26,7 @@ from clinclust.files.cell_text import (
 )
 from clinclust.files.number_notation import BEYOND_A_LIMIT, number_as_written, with_plain_spaces
 from clinclust.files.row_choice import RowChoice
-from clinclust.schema.feature import TWICE, Feature, problems_among, problems_of_settings, rows_of
-from clinclust.schema.field_types import codes, text
+from clinclust.schema.feature import Feature, FeatureError, check_text, read_codes
 from clinclust.texts import did_you_mean
 
 # The expectations of a feature for the cells of its column, in words and numbers.
@@ -62,6 +61,36 @@ def transform_limit(feature: Feature) -> tuple[float, bool]:
     return (0.0, True) if feature.transform == "sqrt" else (-math.inf, True)
 
 
+class Bounds(NamedTuple):
+    """Between which numbers the cells of a feature lie for one reason, and what is expected of them."""
+
+    kind: Kind
+    low: float
+    high: float
+    words: str
+    is_open: bool = False  # whether the lowest number is not allowed itself
+
+
+def bounds_of(feature: Feature) -> list[Bounds]:
+    """Return the range of a feature, the largest number of its likelihood, and the limit of its transform."""
+    (low, high), bounds = limits(feature), []
+    spikes = " or ".join(f"{value:.15g}" for value in feature.spike)
+    or_spike = f", or {spikes} (spike)" if spikes else ""
+    if (low, high) != (-math.inf, math.inf):
+        kind = f"{feature.likelihood} with {feature.trials} trials" if feature.trials else f"{feature.likelihood}"
+        words = f"at least {low:.15g}" if high == math.inf else f"{low:.15g} to {high:.15g}"
+        words = f"at most {high:.15g}" if low == -math.inf else words
+        bounds.append(Bounds("range", low, high, f"{words} ({kind}){or_spike}"))
+    if not math.isinf(most := largest(feature)):
+        sign, lowest = (" in absolute value", -most) if feature.traits.is_real else ("", -math.inf)
+        bounds.append(Bounds("size", lowest, most, f"at most {most:,.15g}{sign} ({feature.likelihood})"))
+    if feature.transform is not None:
+        limit, usable = transform_limit(feature)
+        words = f"{'at least' if usable else 'greater than'} {limit:g} (transform {feature.transform}){or_spike}"
+        bounds.append(Bounds("transform", limit, math.inf, words, not usable))
+    return bounds
+
+
 def expectations(feature: Feature) -> dict[Kind, str]:
     """Return the conditions on every cell, in words; a cell is reported for the first that it fails."""
     if feature.is_ignored:
@@ -70,42 +99,12 @@ def expectations(feature: Feature) -> dict[Kind, str]:
         return {"observed": "an identifier in every row"}
     asked: dict[Kind, str] = {"observed": "a value in every row (complete: true)"} if feature.complete else {}
     if feature.levels is not None:
-        return asked | {"level": f"one of the levels {listed(feature.levels)}"}
+        shown = ", ".join(map(repr, feature.levels[:_LEVELS_SHOWN]))
+        more = f", ... ({len(feature.levels)} in all)" if len(feature.levels) > _LEVELS_SHOWN else ""
+        return asked | {"level": f"one of the levels {shown}{more}"}
     asked |= {"number": "a number", "finite": "a finite number"}
-    if feature.traits.is_whole:
-        asked["whole"] = "a whole number"
-    if limits(feature) != (-math.inf, math.inf):
-        asked["range"] = _range_in_words(feature) + _or_at_a_spike(feature)
-    if not math.isinf(largest(feature)):
-        sign = " in absolute value" if feature.traits.is_real else ""
-        asked["size"] = f"at most {largest(feature):,.15g}{sign} ({feature.likelihood})"
-    if feature.transform is not None:
-        limit, usable = transform_limit(feature)
-        relation = "at least" if usable else "greater than"
-        asked["transform"] = f"{relation} {limit:g} (transform {feature.transform}){_or_at_a_spike(feature)}"
-    return asked
-
-
-def _or_at_a_spike(feature: Feature) -> str:
-    return f", or {' or '.join(f'{value:.15g}' for value in feature.spike)} (spike)" if feature.spike else ""
-
-
-def listed(levels: tuple[str, ...]) -> str:
-    """Return the levels in quotes; of a long list the first ones and their number."""
-    shown = ", ".join(map(repr, levels[:_LEVELS_SHOWN]))
-    return shown if len(levels) <= _LEVELS_SHOWN else f"{shown}, ... ({len(levels)} in all)"
-
-
-def _range_in_words(feature: Feature) -> str:
-    low, high = limits(feature)
-    kind = f"{feature.likelihood} with {feature.trials} trials" if feature.trials else f"{feature.likelihood}"
-    if high == math.inf:
-        words = f"at least {low:.15g}"
-    elif low == -math.inf:
-        words = f"at most {high:.15g}"
-    else:
-        words = f"{low:.15g} to {high:.15g}"
-    return f"{words} ({kind})"
+    asked |= {"whole": "a whole number"} if feature.traits.is_whole else {}
+    return asked | {bounds.kind: bounds.words for bounds in bounds_of(feature)}
 
 
 # Read one column according to its feature: typed values, and the cells at fault.
@@ -114,13 +113,17 @@ _NUMBER_FIRST = compile_short(r"(?P<number>[^0-9]*[0-9][0-9.,' ]*(?<! ))(?P<rest
 _ID_DTYPE = pd.StringDtype(na_value=np.nan)  # the dtype "str" of pandas 3
 
 
+Faulty = dict[Kind, NDArray[np.bool_]]
+"""Rows at fault, bool (N,), by kind, at most one kind per row."""
+
+
 @dataclass(frozen=True)
 class Reading:
-    """A column (N,) as given, its typed values, and its faults: rows, bool (N,), by kind, at most one kind per row."""
+    """A column (N,) as given, its typed values, and its faults: only the kinds that occur."""
 
     cells: pd.Series
     typed: pd.Series
-    faults: dict[Kind, NDArray[np.bool_]] = field(default_factory=dict)
+    faults: Faulty = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -138,10 +141,13 @@ class TextCells:
 def read_column(feature: Feature, missing_codes: tuple[str, ...], column: pd.Series) -> Reading:
     """Read one column of a table; `missing_codes` are all texts that mean missing."""
     if feature.is_id:
-        return _read_id(missing_codes, column)
-    if feature.levels is not None:
-        return _read_levels(feature, feature.levels, missing_codes, column)
-    return _read_numbers(feature, missing_codes, column)
+        values, faults = _read_id(missing_codes, column)
+    elif feature.levels is not None:
+        values, faults = _read_levels(feature, feature.levels, missing_codes, column)
+    else:
+        values, faults = _read_numbers(feature, missing_codes, column)
+    typed = pd.Series(values, index=column.index, name=column.name, copy=False)
+    return Reading(column, typed, {kind: rows for kind, rows in faults.items() if rows.any()})
 
 
 def text_cells(column: pd.Series, *, truth_as_number: bool = False) -> TextCells:
@@ -180,36 +186,33 @@ def _is_missing(value: object) -> bool:
     return pd.api.types.is_scalar(value) and bool(pd.isna(value))  # type: ignore[call-overload]
 
 
-def _read_id(missing_codes: tuple[str, ...], column: pd.Series) -> Reading:
+def _read_id(missing_codes: tuple[str, ...], column: pd.Series) -> tuple[Any, Faulty]:
     cells = text_cells(column)
     is_code = np.array([text in missing_codes for text in cells.texts], dtype=bool)
     missing = (cells.codes < 0) | cells.pick(is_code)
     texts = np.array([*cells.texts, None], dtype=object)[cells.codes]
     texts[missing] = None
-    values = pd.Series(texts, index=column.index, name=column.name, dtype=_ID_DTYPE)
-    return Reading(column, values, _only_present({"observed": missing}))
+    return pd.array(texts, dtype=_ID_DTYPE), {"observed": missing}
 
 
 def _read_levels(
     feature: Feature, levels: tuple[str, ...], missing_codes: tuple[str, ...], column: pd.Series
-) -> Reading:
+) -> tuple[Any, Faulty]:
     dtype = pd.CategoricalDtype(list(levels), ordered=not feature.traits.is_nominal)
     if isinstance(column.dtype, pd.CategoricalDtype) and list(column.cat.categories) == list(levels):
         codes, unknown = column.cat.codes.to_numpy(), np.zeros(len(column), dtype=bool)
     else:
         cells = text_cells(column)
         index_of = dict.fromkeys(missing_codes, -1) | {level: index for index, level in enumerate(levels)}
-        index_of |= {given: index_of[meant] for given, meant in (feature.synonyms or {}).items()}
+        index_of |= {word: index_of[level] for word, level in (feature.synonyms or {}).items()}
         index_of = {canonical_text(word): index for word, index in index_of.items()} | index_of
         of_number = _by_number(index_of)
         found = [index_of[text] if text in index_of else of_number.get(number_of(text)) for text in cells.texts]
         level_of_text = [-1 if index is None else index for index in found] + [index_of.get("", -1)]
         codes = np.array(level_of_text, dtype=np.intp)[cells.codes]
         unknown = cells.pick(np.array([index is None for index in found], dtype=bool))
-    typed = pd.Categorical.from_codes(codes, dtype=dtype)
-    values = pd.Series(typed, index=column.index, name=column.name)
-    absent = values.isna().to_numpy() & ~unknown if feature.complete else unknown & False
-    return Reading(column, values, _only_present({"observed": absent, "level": unknown}))
+    faults: Faulty = {"observed": (codes < 0) & ~unknown} if feature.complete else {}
+    return pd.Categorical.from_codes(codes, dtype=dtype), faults | {"level": unknown}
 
 
 def _by_number(index_of: dict[str, int]) -> dict[float, int]:
@@ -220,31 +223,34 @@ def _by_number(index_of: dict[str, int]) -> dict[float, int]:
     return {number: min(meant) for number, meant in of_number.items() if len(meant) == 1 and np.isfinite(number)}
 
 
-def _read_numbers(feature: Feature, missing_codes: tuple[str, ...], column: pd.Series) -> Reading:
+def _read_numbers(feature: Feature, missing_codes: tuple[str, ...], column: pd.Series) -> tuple[Any, Faulty]:
     missing_numbers = [number for number in map(number_of, missing_codes) if not np.isnan(number)]
-    if _is_numeric(column.dtype):
+    api = pd.api.types
+    if (
+        api.is_numeric_dtype(column.dtype)
+        and not api.is_bool_dtype(column.dtype)
+        and not api.is_complex_dtype(column.dtype)
+    ):
         numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
         missing, unreadable = np.isnan(numbers), np.zeros(len(column), dtype=bool)
     else:
         cells = text_cells(column, truth_as_number=feature.traits.is_yes_no)
-        codes = np.array([text in missing_codes for text in cells.texts], dtype=bool)
-        of_text = np.full(len(codes) + 1, np.nan)
-        of_text[:-1][~codes], absent = _numbers_meant(
+        absent = np.array([text in missing_codes for text in cells.texts], dtype=bool)
+        of_text = np.full(len(absent) + 1, np.nan)
+        of_text[:-1][~absent], absent[~absent] = _numbers_meant(
             feature, [text for text in cells.texts if text not in missing_codes]
         )
-        codes[~codes] = absent
         numbers = of_text[cells.codes]
-        missing = (cells.codes < 0) | cells.pick(codes)
+        missing = (cells.codes < 0) | cells.pick(absent)
         unreadable = np.isnan(numbers) & ~missing
     if missing_numbers:
         missing = missing | np.isin(numbers, missing_numbers)
-    faults = _faults_of_numbers(feature, np.where(missing, np.nan, numbers))
-    if feature.complete:
-        faults["observed"] = missing
-    faults["number"] = unreadable
-    at_fault = np.logical_or.reduce(list(faults.values()))
-    values = np.where(missing | at_fault, np.nan, numbers)
-    return Reading(column, _typed(feature, values, column), _only_present(faults))
+    faults = _find_faulty_numbers(feature, np.where(missing, np.nan, numbers))
+    faults |= {"number": unreadable} | ({"observed": missing} if feature.complete else {})
+    absent = missing | np.logical_or.reduce(list(faults.values()))
+    if feature.traits.is_whole and not feature.limit:
+        return pd.arrays.IntegerArray(np.where(absent, 0, numbers).astype(np.int64), absent), faults
+    return np.where(absent, np.nan, numbers), faults
 
 
 def _numbers_meant(feature: Feature, texts: list[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
@@ -258,39 +264,17 @@ def _numbers_meant(feature: Feature, texts: list[str]) -> tuple[NDArray[np.float
     return np.array([np.nan if number is None else number for number in meant], dtype=np.float64), absent
 
 
-def _is_numeric(dtype: np.dtype[Any] | pd.api.extensions.ExtensionDtype) -> bool:
-    api = pd.api.types
-    return api.is_numeric_dtype(dtype) and not api.is_bool_dtype(dtype) and not api.is_complex_dtype(dtype)
-
-
-def _faults_of_numbers(feature: Feature, numbers: NDArray[np.float64]) -> dict[Kind, NDArray[np.bool_]]:
+def _find_faulty_numbers(feature: Feature, numbers: NDArray[np.float64]) -> Faulty:
     if feature.point_masses:  # their values need not be in the range of the likelihood and its transform
         numbers = np.where(np.isin(numbers, feature.point_masses), np.nan, numbers)
-    faults: dict[Kind, NDArray[np.bool_]] = {"finite": np.isinf(numbers)}
+    faults: Faulty = {"finite": np.isinf(numbers)}
     sound = np.where(faults["finite"], np.nan, numbers)
     if feature.traits.is_whole:
-        faults["whole"] = (np.floor(sound) != sound) & ~np.isnan(sound)
-        sound = np.where(faults["whole"], np.nan, sound)
-    low, high = limits(feature)
-    faults["range"] = (sound < low) | (sound > high)
-    faults["size"] = (np.abs(sound) > largest(feature)) & ~faults["range"]
-    sound = np.where(faults["size"], np.nan, sound)
-    if feature.transform is not None:
-        limit, usable = transform_limit(feature)
-        faults["transform"] = ((sound < limit) if usable else (sound <= limit)) & ~faults["range"]
+        faults["whole"] = sound % 1 > 0
+    for kind, low, high, _, is_open in bounds_of(feature):
+        sound = np.where(np.logical_or.reduce(list(faults.values())), np.nan, sound)
+        faults[kind] = ((sound <= low) if is_open else (sound < low)) | (sound > high)
     return faults
-
-
-def _typed(feature: Feature, values: NDArray[np.float64], column: pd.Series) -> pd.Series:
-    if not feature.traits.is_whole or feature.limit:
-        return pd.Series(values, index=column.index, name=column.name)
-    absent = np.isnan(values)
-    whole = np.where(absent, 0, values).astype(np.int64)
-    return pd.Series(pd.arrays.IntegerArray(whole, absent), index=column.index, name=column.name)
-
-
-def _only_present(faults: dict[Kind, NDArray[np.bool_]]) -> dict[Kind, NDArray[np.bool_]]:
-    return {kind: rows for kind, rows in faults.items() if rows.any()}
 
 
 def number_meant(feature: Feature, text: str) -> float | None:
@@ -298,24 +282,33 @@ def number_meant(feature: Feature, text: str) -> float | None:
     meant = (feature.synonyms or {}).get(text)  # a plain number, whatever marks the column has
     if meant is None and len(text) > LONGEST_NUMBER:
         return math.nan
-    cell = without_marks(with_plain_spaces(text), feature.marks) if meant is None else meant
+    cell = _without_marks(with_plain_spaces(text), feature.marks) if meant is None else meant
     limit = BEYOND_A_LIMIT.fullmatch(cell) if feature.censored is not None or feature.limit else None
-    written = limit[2] if limit else cell
-    number = _number(feature, written) if meant is None else number_of(written)
+    written: str | None = limit[2] if limit else cell
+    if meant is None and written is not None:
+        plain, unit = number_as_written(written, feature.decimal, feature.thousands), feature.unit
+        if plain is None and unit is not None:
+            plain = number_as_written(_without_unit(written, unit), feature.decimal, feature.thousands)
+        written = plain
+    number = math.nan if written is None else number_of(written)
     if limit is None or math.isnan(number):
         return number
     is_upper = "<" in limit[1] or limit[1] == "≤"
     if feature.limit:
         beyond = -math.inf if is_upper else math.inf
         return beyond if beyond in feature.point_masses else math.nan
-    return _censored(number, is_upper=is_upper, feature=feature)
+    if feature.censored == "missing":
+        return None
+    if feature.censored == "limit" or not is_upper:
+        return number
+    return math.floor(number / 2.0) if feature.traits.is_whole else number / 2.0
 
 
-def without_marks(cell: str, marks: Sequence[str]) -> str:
+def _without_marks(cell: str, marks: Sequence[str]) -> str:
     """Return a cell without marks around its number; marks of letters are whole words (``H`` of ``137H``)."""
-    left = None
-    while left != cell:
-        left = cell
+    before = None
+    while before != cell:
+        before = cell
         for mark in marks:
             rest = cell.removeprefix(mark)
             if rest != cell and not (mark[-1].isalpha() and rest[:1].isalpha()):
@@ -323,24 +316,11 @@ def without_marks(cell: str, marks: Sequence[str]) -> str:
             rest = cell.removesuffix(mark)
             if rest != cell and not (mark[0].isalpha() and rest[-1:].isalpha()):
                 cell = rest.rstrip()
-            cell = _without_mark_before_unit(cell, mark)
+            match = _NUMBER_FIRST.match(cell)  # between number and unit: ``6.5* mg/l``, ``6.5 H mg/l``
+            rest = match["rest"].lstrip() if match else ""
+            if match and rest.startswith(mark) and rest[len(mark) :][:1].isspace():
+                cell = match["number"] + rest[len(mark) :]
     return cell
-
-
-def _without_mark_before_unit(cell: str, mark: str) -> str:
-    """Return a cell without a mark between number and unit: ``6.5* mg/l``, ``6.5 H mg/l``."""
-    found = _NUMBER_FIRST.match(cell)
-    if found is None or not found["rest"].lstrip().startswith(mark):
-        return cell
-    behind = found["rest"].lstrip()[len(mark) :]
-    return found["number"] + behind if behind[:1].isspace() else cell
-
-
-def _number(feature: Feature, text: str) -> float:
-    number = number_as_written(text, feature.decimal, feature.thousands)
-    if number is None and feature.unit is not None:
-        number = number_as_written(_without_unit(text, feature.unit), feature.decimal, feature.thousands)
-    return math.nan if number is None else number_of(number)
 
 
 def _without_unit(text: str, unit: str) -> str:
@@ -354,17 +334,12 @@ def _without_unit(text: str, unit: str) -> str:
     return text[len(unit) :].lstrip() if text.casefold().startswith(unit.casefold()) else text
 
 
-def _censored(number: float, *, is_upper: bool, feature: Feature) -> float | None:
-    if feature.censored == "missing":
-        return None
-    if feature.censored == "limit" or not is_upper:
-        return number
-    return math.floor(number / 2.0) if feature.traits.is_whole else number / 2.0
-
-
-# What a feature schema holds: the features in order, and what is said of the whole table.
+# What a feature schema holds: the features in order, and the settings of the whole table.
 
 LOOK = "LOOK: "  # begins the lines of a comment that a person should decide
+FORMAT_VERSION = 1
+OTHER_COLUMNS = ("error", "ignore")
+_TWICE = "two features have this name"
 
 
 @dataclass(frozen=True)
@@ -386,27 +361,26 @@ class PanderaExtras:
         parsers = {name: parsers for name, parsers in self.parsers.items() if name in names}
         return PanderaExtras(checks, parsers, [name for name in self.unique if name in names])
 
-    def described(self) -> str:
-        """Return the requirements by name, one line each, for the fingerprint."""
-        return "\n".join(f"{name}: {asked}" for name, asked in self._asked())
-
-    def refuse_yaml(self) -> None:
-        """Raise SchemaError if there are any requirements, which YAML cannot hold."""
-        problems = [
-            f"{name}: {asked} of the pandera schema cannot be written as YAML; keep the schema as pandera "
-            "code, or remove it there (`levels`, `minimum` and `maximum` may say the same)"
-            for name, asked in self._asked()
-        ]
-        if problems:
-            raise SchemaError(problems)
-
-    def _asked(self) -> list[tuple[str, str]]:
+    def described(self) -> list[str]:
+        """Return the requirements, each with the name of its column."""
+        kinds = {"check": self.checks, "parser": self.parsers}
         asked = [
-            (name, f"the check {check.error or check.name}") for name, all_ in self.checks.items() for check in all_
+            f"{name}: the {kind} {getattr(part, 'error', None) or part.name}"
+            for kind, by_column in kinds.items()
+            for name, parts in by_column.items()
+            for part in parts
         ]
-        asked += [(name, f"the parser {parser.name}") for name, all_ in self.parsers.items() for parser in all_]
-        asked += [(name, "unique=True") for name in self.unique]
-        return asked + [("the table", f"{key}={value}") for key, value in self.frame.items()]
+        asked += [f"{name}: unique=True" for name in self.unique]
+        return asked + [f"the table: {key}={value}" for key, value in self.frame.items()]
+
+    def refuse_files(self) -> None:
+        """Raise SchemaError if there are any requirements, which no file of a schema can hold."""
+        if requirements := self.described():
+            repair = (
+                "of the pandera schema cannot be written as YAML or Excel; keep the schema as pandera code, or remove "
+                "it there (`levels`, `minimum` and `maximum` may say the same)"
+            )
+            raise SchemaError([f"{requirement} {repair}" for requirement in requirements])
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -435,21 +409,22 @@ class SchemaContent:
         if isinstance(features, str) or not isinstance(features, Iterable):
             raise SchemaError(f"features must be a list of Feature, not {type(features).__name__}")
         features = tuple(features)
+        problems: list[str] = []
         settings = {"title": title, "missing_codes": missing_codes, "other_columns": other_columns, "rows": rows}
-        problems = problems_of_settings(settings)
-        of_table = () if any(problem.startswith("missing_codes:") for problem in problems) else codes(missing_codes)
-        problems += _problems(features, of_table)
+        values = _read_settings(settings, lambda key, sentence: problems.append(f"{key}: {sentence}"))
+        strangers = [stranger for stranger in features if not isinstance(stranger, Feature)]
+        if strangers or not features:
+            problems += [f"features: must be Feature objects, not {quoted(stranger)}" for stranger in strangers[:5]]
+            problems += [] if features else ["features: there are no features"]
+        else:
+            times = Counter(feature.name for feature in features)
+            problems += [f"{shortened(name)}: {_TWICE}" for name, n in times.items() for _ in range(n - 1)]
+            among = _find_problems_among(features, values["missing_codes"])
+            problems += [f"{shortened(feature.name)}: {sentence}" for feature, sentence in among]
         if problems:
             raise SchemaError(problems)
-        self.__dict__.update(
-            features=features,
-            title=None if title is None else text(title),
-            missing_codes=of_table,
-            other_columns=other_columns,
-            rows=rows_of(rows),
-            extras=extras or PanderaExtras(),
-            comments=dict(comments or {}),
-        )
+        extras, comments = extras or PanderaExtras(), dict(comments or {})
+        self.__dict__.update(values, features=features, extras=extras, comments=comments)
 
     @cached_property
     def _by_name(self) -> dict[str, Feature]:
@@ -514,12 +489,136 @@ class SchemaContent:
         return self._by_name[name]
 
 
-def _problems(features: tuple[Feature, ...], missing_codes: tuple[str, ...]) -> list[str]:
-    strangers = [one for one in features if not isinstance(one, Feature)]
-    if strangers or not features:
-        problems = [f"features: must be Feature objects, not {quoted(stranger)}" for stranger in strangers[:5]]
-        return problems or ["features: there is none"]
-    times = Counter(feature.name for feature in features)
-    repeated = [(name, TWICE) for name, n in times.items() for _ in range(n - 1)]
-    found = [*repeated, *problems_among(features, missing_codes)]
-    return [f"{shortened(name)}: {problem}" for name, problem in found]
+def _find_problems_among(features: Sequence[Feature], missing_codes: Sequence[str]) -> Iterator[tuple[Feature, str]]:
+    """Yield (feature, sentence) for each broken rule between features, and of missing codes."""
+    parts = {part.name: feature for feature in features for part in feature.parts if part.is_part}
+    spellings: dict[str, str] = {}
+    chained = {feature.block: feature for feature in features if feature.is_clustered and feature.traits.is_chained}
+    for feature in features:
+        for code in missing_codes:
+            if code in (feature.levels or ()):
+                yield feature, f"level {quoted(code)} is also one of the missing_codes of the schema"
+        if feature.name in parts:
+            whole = quoted(parts[feature.name].name)
+            yield feature, f"has the name of a part of {whole}, which has a spike; rename it"
+        if feature.block is None:
+            continue
+        spelling = spellings.setdefault(block_key(feature.block), feature.block)
+        if spelling != feature.block:
+            yield (
+                feature,
+                f"block: {quoted(feature.block)} differs from the block {quoted(spelling)} above by case or spaces "
+                "only, and would be another block; write both in the same way, or give one of them another name",
+            )
+        if feature.block in chained and feature.is_clustered and not feature.traits.is_chained:
+            yield (
+                feature,
+                f"block: {quoted(feature.block)} is a block of {chained[feature.block].likelihood} features, and "
+                f"{feature.likelihood} cannot be among them; give it another block, or none",
+            )
+
+
+def block_key(block: str) -> str:
+    """Return what names of blocks share that differ by case and spaces only."""
+    return "".join(block.casefold().split())
+
+
+def _check_other_columns(value: object) -> object:
+    if value not in OTHER_COLUMNS:
+        raise ValueError(f"must be error or ignore, not {quoted(value)}.{did_you_mean(str(value), OTHER_COLUMNS)}")
+    return value
+
+
+SETTINGS: dict[str, tuple[Any, Callable[[Any], Any]]] = {
+    "title": (None, check_text),
+    "missing_codes": (("",), read_codes),
+    "other_columns": ("error", _check_other_columns),
+    "rows": (RowChoice(), lambda value: value if isinstance(value, RowChoice) else RowChoice.from_dict(value)),
+}
+"""The default of each setting, and what reads another value; it raises ValueError."""
+
+
+def _read_settings(settings: Mapping[str, object], report: Callable[[str, str], None]) -> dict[str, Any]:
+    """Return all settings, and report those that cannot be used, each with a sentence."""
+    values = {key: default for key, (default, _) in SETTINGS.items()}
+    for key, value in settings.items():
+        try:
+            values[key] = values[key] if value is None else SETTINGS[key][1](value)
+        except ValueError as error:
+            report(key, str(error))
+    return values
+
+
+# What the file of a schema declares: values with their places, and one check that reports all faults by place.
+
+
+class Place(NamedTuple):
+    """Where a file holds something: to sort by, and in words."""
+
+    order: tuple[int, ...]
+    words: str
+
+
+class Faults(list[tuple[Place, str]]):
+    """The faults of a file, each with a sentence."""
+
+    def refuse(self) -> None:
+        """Raise SchemaError with all faults in the order of the file, if there are any."""
+        if self:
+            ordered = sorted(self, key=lambda fault: fault[0].order)
+            raise SchemaError([f"{place.words}: {sentence}" for place, sentence in ordered])
+
+
+class Entry(NamedTuple):
+    """A value of a file, why it is not one, and what helps if a feature cannot have it."""
+
+    place: Place
+    value: Any
+    faults: Faults
+    hint: str = ""
+
+
+def read_declared(
+    settings: dict[str, Entry], rows: Sequence[tuple[Place, dict[str, Entry]]], top: Place, faults: Faults
+) -> tuple[list[Feature], dict[str, Any]]:
+    """Return the features and the settings that a file declares; SchemaError lists all faults, a field once.
+
+    `rows` are the features, `top` is the place of what the file lacks, and `faults` are those that its reader saw.
+    """
+
+    def report(key: str, sentence: str) -> None:
+        if not settings[key].faults:
+            faults.append((settings[key].place, f"{key}: {sentence}"))
+
+    if "clinclust" not in settings:
+        faults.append((top, f"`clinclust: {FORMAT_VERSION}`, the version of the format, is missing"))
+    elif str(settings["clinclust"].value) != str(FORMAT_VERSION):
+        report("clinclust", f"this program reads version {FORMAT_VERSION} of the format only")
+    faults += [(place, f"{key}: {text}") for key, entry in settings.items() for place, text in entry.faults]
+    values = _read_settings({key: settings[key].value for key in SETTINGS if key in settings}, report)
+    features: dict[str, tuple[Place, Feature]] = {}
+    names: set[str] = set()
+    for place, entries in rows:
+        name = entries["name"].value if "name" in entries else ""
+        about = f"{shortened(name)}: " if isinstance(name, str) and name else ""
+        if about and name in names:
+            faults.append((place, f"{about}{_TWICE}"))
+        names |= {name} if about else set()
+        # Of an unknown key, its name is what is wrong.
+        faulty = {key for key, entry in entries.items() if entry.faults and key in Feature.model_fields}
+        faults += [(at, f"{about}{key}: {text}") for key in faulty for at, text in entries[key].faults]
+        try:
+            feature = Feature(**{key: entry.value for key, entry in entries.items()})
+        except FeatureError as error:
+            for key, sentence in error.by_field:
+                if key not in faulty:
+                    entry = entries.get(key or "", Entry(place, None, Faults()))
+                    of_key = f"{shortened(key)}: " if key else ""
+                    faults.append((entry.place, f"{about}{of_key}{sentence}{entry.hint}"))
+        else:
+            features |= {} if faulty else {feature.name: (place, feature)}
+    in_order = [feature for _, feature in features.values()]
+    for feature, sentence in _find_problems_among(in_order, values["missing_codes"]):
+        faults.append((features[feature.name][0], f"{shortened(feature.name)}: {sentence}"))
+    faults.refuse()
+    return in_order, values

@@ -84,7 +84,7 @@ def column_failures(feature: Feature, reading: Reading, index: pd.Index) -> list
     return failures
 
 
-def duplicate_identifiers(ids: list[str], typed: pd.DataFrame) -> list[Failure]:
+def _find_repeated_identifiers(ids: list[str], typed: pd.DataFrame) -> list[Failure]:
     """Return the failure of rows with the same combination of identifiers, if any."""
     if not ids or not set(ids) <= set(typed.columns):
         return []
@@ -101,14 +101,12 @@ def duplicate_identifiers(ids: list[str], typed: pd.DataFrame) -> list[Failure]:
     return [_failure_of_rows(ids[0], expected, repeated, typed.index, examples, repair)]
 
 
-def user_check_failure(error: SchemaError, typed: pd.DataFrame) -> Failure:
+def _describe_user_check(error: SchemaError, typed: pd.DataFrame) -> Failure:
     """Return the failure of a check of a user's own pandera schema."""
-    name = getattr(error, "column_name", None)
+    name, output = getattr(error, "column_name", None), error.check_output
     asked = getattr(error.check, "error", None) or getattr(error.check, "name", None) or str(error.check)
-    expected = f"{asked} (a check of the pandera schema)"
+    expected, column = f"{asked} (a check of the pandera schema)", name or "the table"
     repair = "Correct the cells, or change the check in the pandera schema."
-    column = name or "the table"
-    output = error.check_output
     if isinstance(output, pd.Series) and pd.api.types.is_bool_dtype(output.dtype):
         failing = output.index[~output.fillna(True).to_numpy(dtype=bool)]
         if pd.api.types.is_integer_dtype(failing.dtype) and failing.isin(range(len(typed))).all():
@@ -145,24 +143,22 @@ def _short(value: object) -> object:
     return shortened(value if isinstance(value, str) else str(value))
 
 
+_REPAIRS: dict[Kind, str] = {
+    "observed": "Fill the cells in, or leave these rows out.",
+    "finite": _CORRECT,
+    "whole": "Round the values, or choose a likelihood for any numbers (gaussian, exponential).",
+}
+
+
 def _repair(feature: Feature, kind: Kind, examples: list[str]) -> str:
-    if kind == "observed":
-        return "Fill the cells in, or leave these rows out."
-    if kind == "level":
-        assert feature.levels is not None
-        hints = {did_you_mean(text, feature.levels) for text in examples}
-        return (
-            f"{''.join(sorted(hints)).strip()} {_CORRECT[:-1]}; add to `levels` what is a level, and to `synonyms` "
-            "what means one."
-        ).strip()
+    if kind in _REPAIRS:
+        return _REPAIRS[kind]
     if kind == "number":
-        return _repair_of_text(feature, examples)
-    if kind == "finite":
-        return _CORRECT
-    if kind == "whole":
-        return "Round the values, or choose a likelihood for any numbers (gaussian, exponential)."
-    if kind == "size":
-        return _repair_of_size(feature)
+        return _repair_text(examples)
+    if kind == "level":
+        hints = "".join(sorted({did_you_mean(text, feature.levels or ()) for text in examples}))
+        lists = "add to `levels` what is a level, and to `synonyms` what means one."
+        return f"{hints} {_CORRECT[:-1]}; {lists}".strip()
     if kind == "transform":
         limit, usable = transform_limit(feature)
         if examples and all(number_of(text) == limit for text in examples) and not usable:
@@ -171,46 +167,43 @@ def _repair(feature: Feature, kind: Kind, examples: list[str]) -> str:
                 f"the other values. Or choose another transform than {feature.transform}."
             )
         return f"Choose another transform than {feature.transform}, or list the values under `missing_codes`."
-    widen = "Raise `trials`" if feature.trials else "Change the likelihood"
-    if feature.minimum is not None or feature.maximum is not None:
-        widen = "Widen `minimum` and `maximum`"
-    return f"{widen}, correct the cells, or list the values under `missing_codes`."
-
-
-def _repair_of_size(feature: Feature) -> str:
+    if kind == "range":
+        widen = "Raise `trials`" if feature.trials else "Change the likelihood"
+        if feature.minimum is not None or feature.maximum is not None:
+            widen = "Widen `minimum` and `maximum`"
+        return f"{widen}, correct the cells, or list the values under `missing_codes`."
     if not feature.traits.is_count:
         return f"Give the column in a larger unit, so that its numbers are smaller. {_CORRECT}"
     wider = [name for name in feature.traits.alternatives if traits_of(name).largest > feature.traits.largest]
     return f"Declare large counts {' or '.join([*wider[:1], 'gaussian with transform: log1p'])}. {_CORRECT}"
 
 
-def _repair_of_text(feature: Feature, examples: list[str]) -> str:
+def _repair_text(examples: list[str]) -> str:
+    """Return the repair of texts that are no numbers, by how they are written."""
+
     def any_like(pattern: re.Pattern[str]) -> bool:
         return any(pattern.fullmatch(text) for text in examples)
 
-    has_decimal_comma = any(_DECIMAL_COMMA.fullmatch(text) and not _THOUSANDS.fullmatch(text) for text in examples)
-    if any_like(_THOUSANDS) and not has_decimal_comma:
-        return 'If they are separators of thousands, declare that in the schema, such as `thousands: ","`. ' + _CORRECT
-    if has_decimal_comma:
+    if any(_DECIMAL_COMMA.fullmatch(text) and not _THOUSANDS.fullmatch(text) for text in examples):
         return 'Declare the decimal comma in the schema: `decimal: ","`.'
+    if any_like(_THOUSANDS):
+        return f'If they are separators of thousands, declare that in the schema, such as `thousands: ","`. {_CORRECT}'
     if any_like(BEYOND_A_LIMIT):
         return (
             "Values beyond a limit of detection: model in the schema whether a value was detected (`limit: below` or "
             "`limit: above`), or say what replaces them, `censored: limit`, `censored: half` (half of the limit) or "
             "`censored: missing`."
         )
-    units = {found[1].strip() for found in map(_WITH_UNIT.fullmatch, examples) if found}
+    units = {match[1].strip() for match in map(_WITH_UNIT.fullmatch, examples) if match}
     if len(units) == 1:
         return f"If {quote_cell(units.pop())} is the unit, declare it in the schema (`unit`). {_CORRECT}"
     if any_like(_MARKED):
-        return (
-            f"If what is next to the number says nothing of its value (a flag, or a sign of an approximation), list "
-            f"it under `marks`. {_CORRECT}"
-        )
+        meaning = "says nothing of its value (a flag, or a sign of an approximation), list it under `marks`"
+        return f"If what is next to the number {meaning}. {_CORRECT}"
     if any_like(_DATE_OR_TIME):
         return "Dates and times are not numbers: compute one (such as years since), or give role: time."
     if any(text.casefold() in ("true", "false", "yes", "no") for text in examples):
-        return "Use bernoulli with these two values as `levels`. " + _CORRECT
+        return f"Use bernoulli with these two values as `levels`. {_CORRECT}"
     return _CORRECT
 
 
@@ -232,7 +225,16 @@ def validate(schema: SchemaContent, frame: pd.DataFrame, *, warn: bool = True) -
     if is_numbered(frame) and len(frame.columns) == len(schema):
         frame = frame.set_axis(schema.names, axis="columns")
     typed, readings = read_columns(schema, frame)
-    failures = _failures_of_columns(schema, frame) + _failures_of_cells(schema, typed, readings)
+    failures = _failures_of_columns(schema, frame)
+    of_cells = [
+        failure for name, reading in readings.items() for failure in column_failures(schema[name], reading, typed.index)
+    ]
+    of_cells += _find_repeated_identifiers([feature.name for feature in schema.ids], typed)
+    if schema.extras != PanderaExtras():
+        # A check of the user expects typed values, so its result for an unsound column has no meaning.
+        unsound = {failure.column for failure in of_cells}
+        of_cells += [_describe_user_check(error, typed) for error in _run_user_checks(schema.extras, typed, unsound)]
+    failures += of_cells
     if failures:
         order = {name: position for position, name in enumerate(schema.names)}
         failures.sort(key=lambda failure: order.get(failure.column, len(order)))
@@ -261,19 +263,7 @@ def read_columns(schema: SchemaContent, frame: pd.DataFrame) -> tuple[pd.DataFra
     return pd.DataFrame(typed, index=frame.index, copy=False), readings
 
 
-def _failures_of_cells(schema: SchemaContent, typed: pd.DataFrame, readings: Mapping[str, Reading]) -> list[Failure]:
-    failures = [
-        failure for name, reading in readings.items() for failure in column_failures(schema[name], reading, typed.index)
-    ]
-    failures += duplicate_identifiers([feature.name for feature in schema.ids], typed)
-    if schema.extras == PanderaExtras():
-        return failures
-    # A check of the user expects typed values, so its result for an unsound column has no meaning.
-    unsound = {failure.column for failure in failures}
-    return failures + [user_check_failure(error, typed) for error in _errors_of_checks(schema.extras, typed, unsound)]
-
-
-def _errors_of_checks(extras: PanderaExtras, typed: pd.DataFrame, unsound: set[str]) -> list[SchemaError]:
+def _run_user_checks(extras: PanderaExtras, typed: pd.DataFrame, unsound: set[str]) -> list[SchemaError]:
     """Return the errors of the user's checks of sound columns, and of the table if all columns are sound."""
     with _importing:
         import pandera.pandas as pa
@@ -297,37 +287,37 @@ def _errors_of_checks(extras: PanderaExtras, typed: pd.DataFrame, unsound: set[s
 
 def refuse_unusable(frame: pd.DataFrame) -> None:
     """Raise CohortError for a table with column names in several rows (a MultiIndex), or without rows."""
+    expected = repair = ""
     if isinstance(frame.columns, pd.MultiIndex):
+        expected = "one row of column names, not several (a MultiIndex)"
         repair = "Join the names of each column into one, such as 'blood pressure, systolic'."
-        failure = Failure("the table", "one row of column names, not several (a MultiIndex)", repair=repair)
     elif len(frame) == 0:
-        repair = "Check how the file was read or filtered."
-        failure = Failure("the table", "at least one row; it has none", repair=repair)
-    else:
-        return
-    raise CohortError(failures_frame([failure]))
+        expected, repair = "at least one row; it has none", "Check how the file was read or filtered."
+    if expected:
+        raise CohortError(failures_frame([Failure("the table", expected, repair=repair)]))
 
 
 def _failures_of_columns(schema: SchemaContent, frame: pd.DataFrame) -> list[Failure]:
     names = Counter(frame.columns)
-    unnamed = [str(name) for name in names if name not in schema]
+    others = {name: str(name) for name in names if name not in schema}
+    absent = [feature.name for feature in schema if feature.name not in names]
     failures: list[Failure] = []
+
+    def hint(name: str, choices: Iterable[str]) -> str:
+        return did_you_mean(name, choices) if len(failures) < _MOST_HINTS else ""
+
     for name, count in names.items():
         if count > 1 and (name in schema or schema.other_columns == "error"):
             repair = f"Rename or drop all but one of the {count} columns of this name."
             failures.append(Failure(str(name), "one column of this name", repair=repair))
-    for feature in schema:
-        if not feature.is_ignored and feature.name not in names:
-            hint = did_you_mean(feature.name, unnamed) if len(failures) < _MOST_HINTS else ""
-            repair = f"There is no such column.{hint} Rename it, or remove the feature."
-            failures.append(Failure(feature.name, "a column of this name", repair=repair))
-    if schema.other_columns == "error":
-        absent = [name for name in schema.names if name not in names]
-        for name in names:
-            if name not in schema:
-                hint = did_you_mean(str(name), absent or schema.names) if len(failures) < _MOST_HINTS else ""
-                repair = f"{hint} Drop it, give it role: ignore in the schema, or set other_columns: ignore."
-                failures.append(Failure(str(name), "a column that the schema names", repair=repair.strip()))
+    for name in absent:
+        if not schema[name].is_ignored:
+            repair = f"There is no such column.{hint(name, others.values())} Rename it, or remove the feature."
+            failures.append(Failure(name, "a column of this name", repair=repair))
+    for text in others.values() if schema.other_columns == "error" else ():
+        nearest = hint(text, absent or schema.names)
+        repair = f"{nearest} Drop it, give it role: ignore in the schema, or set other_columns: ignore."
+        failures.append(Failure(text, "a column that the schema names", repair=repair.strip()))
     return failures
 
 

@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from clinclust.drafting.levels import log_probabilities, numbers_on_grid
+from clinclust.likelihoods import REGISTRY
+from clinclust.schema import Feature
 
 rng = np.random.default_rng(0)
 
@@ -35,8 +37,9 @@ def test_every_kind_has_the_probability_of_the_intervals_and_pays_for_its_parame
     logs = stats.norm(np.log(values).mean(), np.log(values).std())
     interval = np.log(logs.cdf(np.log(values + 0.5)) - logs.cdf(np.log(values - 0.5))).sum()
     assert found["log"] == pytest.approx(interval - np.log(n))
-    assert found["poisson"] == pytest.approx(stats.poisson(mean).logpmf(values).sum() - np.log(n) / 2)
-    assert found["geometric"] == pytest.approx(stats.geom(1 / (1 + mean)).logpmf(values + 1).sum() - np.log(n) / 2)
+    geometric = stats.geom(1 / (1 + mean)).logpmf(values + 1).sum()  # of steps of the grid
+    assert found["exponential"] == pytest.approx(geometric - np.log(n) / 2)
+    assert found["poisson"] == REGISTRY["poisson"].of(Feature(name="x", likelihood="poisson")).evidence(values)
     shares = np.array([1, 2, 1, 1, 1, 1]) / n
     assert found["levels"] == pytest.approx((shares * n * np.log(shares)).sum() - 5 / 2 * np.log(n))
 

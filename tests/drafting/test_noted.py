@@ -86,7 +86,7 @@ def test_ranges_codes_and_units_of_numbers_are_kept(notes, cells, fields):
 
 def test_values_outside_of_the_range_of_a_file_are_told():
     _, comment = drafted([*range(20, 60), 120], kind="number", minimum=0.0, maximum=100.0)
-    assert "LOOK: 3 values are not from 0 to 100, as the file asks for" in comment
+    assert "LOOK: 3 values are below 0 or above 100, the range that the file declares" in comment
 
 
 def test_labels_of_some_values_do_not_make_levels():

@@ -87,21 +87,21 @@ def test_sorted_added_and_blank_rows_are_read_in_the_order_of_the_table():
 
 
 FAULTS = [
-    ({"F3": "bernouli"}, ["row 3, cell F3 (likelihood): sex: must be one of", "Did you mean 'bernoulli'?"]),
-    ({"E4": "target"}, ["row 4, cell E4 (role): crp: must be one of cluster, arm"]),
-    ({"H5": "four"}, ["row 5, cell H5 (trials): pain: must be a number"]),
-    ({"G3": datetime.date(2024, 2, 1)}, ["row 3, cell G3 (levels): is a date", "format the cell as text"]),
-    ({"D3": "=A1"}, ["row 3, cell D3 (label): is a formula"]),
-    ({"B3": True}, ["row 3, cell B3 (name): is the truth value TRUE"]),
-    ({"G3": "f, m", "O3": None}, ["row 3, cell G3 (levels): sex:", "there are 1", "write |"]),
+    ({"F3": "bernouli"}, ["row 3, cell F3: sex: likelihood: must be one of", "Did you mean 'bernoulli'?"]),
+    ({"E4": "target"}, ["row 4, cell E4: crp: role: must be one of cluster, arm"]),
+    ({"H5": "four"}, ["row 5, cell H5: pain: trials: must be a number"]),
+    ({"G3": datetime.date(2024, 2, 1)}, ["row 3, cell G3: sex: levels: is a date", "format the cell as text"]),
+    ({"D3": "=A1"}, ["row 3, cell D3: sex: label: is a formula"]),
+    ({"B3": True}, ["row 3, cell B3: name: is the truth value TRUE"]),
+    ({"G3": "f, m", "O3": None}, ["row 3, cell G3: sex: levels:", "there are 1", "write |"]),
     ({"Z1": "lable", "Z3": "Sex"}, ["row 1, cell Z1: 'lable' is no column of a schema. Did you mean 'label'?"]),
     ({"Z1": "label"}, ["row 1, cell Z1: label: the column is given twice"]),
     ({"Z3": "a note"}, ["row 3, cell Z3: the column has no name in row 1"]),
-    ({"B5": "sex"}, ["row 5: sex: two features have this name"]),
+    ({"B5": "sex"}, ["row 5, cell B5: sex: two features have this name"]),
     ({"B4": None}, ["row 4, cell B4: name is missing"]),
-    ({"A4": "third"}, ["row 4, cell A4 (order): must be a number"]),
-    ({"O3": "w: f"}, ["(synonyms): 'w: f' is no pair"]),
-    ({"G3": "f | -9", "O3": None}, ["row 3: sex: level '-9' is also one of the missing_codes of the schema"]),
+    ({"A4": "third"}, ["row 4, cell A4: order: must be a number"]),
+    ({"O3": "w: f"}, ["cell O3: sex: synonyms: 'w: f' is no pair"]),
+    ({"G3": "f | -9", "O3": None}, ["row 3, cell B3: sex: level '-9' is also one of the missing_codes of the schema"]),
     ({"B1": "title"}, ["row 1, cell B1: 'title' is no column"]),
 ]  # fmt: skip
 
@@ -121,9 +121,9 @@ def test_all_faults_are_told_at_once_in_the_order_of_rows():
 
 SETTINGS = [
     ({"A3": "titel"}, "sheet Settings, row 3, cell A3: 'titel' is no setting. Did you mean 'title'?"),
-    ({"B2": 2}, "sheet Settings, row 2, cell B2 (clinclust): clinclust: this program reads version 1"),
-    ({"B5": "ignor"}, "sheet Settings, row 5, cell B5 (other_columns): must be error or ignore"),
-    ({"B8": "middle"}, "sheet Settings, row 7, cell B7 (rows)"),
+    ({"B2": 2}, "sheet Settings, row 2, cell B2: clinclust: this program reads version 1"),
+    ({"B5": "ignor"}, "sheet Settings, row 5, cell B5: other_columns: must be error or ignore"),
+    ({"B8": "middle"}, "sheet Settings, row 7, cell B7: rows:"),
 ]
 
 
@@ -138,7 +138,7 @@ def test_merged_and_far_cells_and_other_files_are_refused():
     book = openpyxl.load_workbook(path)
     book["Schema"].merge_cells("F3:F4")
     book.save(path)
-    assert problems_of(path)[0] == "cells F3:F4 are merged: unmerge them, and fill each of them"
+    assert problems_of(path)[0] == "sheet Schema: cells F3:F4 are merged: unmerge them, and fill each"
     assert "XFD" in problems_of(edited({"XFD3": "x"}))[0]
     pd.DataFrame({"a": [1]}).to_excel(FOLDER / "table.xlsx", index=False)
     assert "there is no sheet Schema" in problems_of(FOLDER / "table.xlsx")[0]

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clinclust as cc
-from clinclust.schema.field_types import numbers_of_levels
+from clinclust.schema.feature import numbers_of_levels
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ MALFORMED = [
     ({"name": "", "likelihood": "gaussian"}, ["name", "must not be empty"]),
     ({"name": 3, "likelihood": "gaussian"}, ["name", "must be text, not 3"]),
     ({"name": "a\ud800", "likelihood": "gaussian"}, ["name", "surrogate"]),
-    ({"name": "x"}, ["x: likelihood", "needs one of", "gaussian"]),
+    ({"name": "x"}, ["x: role cluster needs a likelihood", "gaussian"]),
     ({"name": "x", "likelihood": "gausian"}, ["x: likelihood", "'gausian'", "Did you mean 'gaussian'"]),
     ({"name": "x", "likelihood": "gaussian", "lable": "X"}, ["x: lable", "unknown key", "Did you mean 'label'"]),
     ({"name": "x", "likelihood": "gaussian", "role": "cluter"}, ["x: role", "Did you mean 'cluster'"]),

@@ -58,7 +58,7 @@ def test_a_schema_can_be_copied_and_stored():
 @pytest.mark.parametrize(
     ("features", "settings", "words"),
     [
-        ([], {}, "features: there is none"),
+        ([], {}, "features: there are no features"),
         ([AGE, AGE], {}, "age: two features have this name"),
         (["age"], {}, "must be Feature objects, not 'age'"),
         ([AGE], {"title": ""}, "title: must not be empty"),

@@ -139,7 +139,7 @@ def test_a_single_unique_id_is_what_an_id_is_anyway():
         ({"x": column(int, metadata={"likelihood": "poisson"})}, {"drop_invalid_rows": True}, "drop_invalid_rows"),
         ({"x": column(int, metadata={"likelihood": "poisson"})}, {"parsers": pa.Parser(lambda f: f)}, "parsers of the"),
         ({"x": pa.Column(int)}, {"metadata": {"clinclust": {"titel": "x"}}}, "Did you mean 'title'"),
-        ({}, {}, "features: there is none"),
+        ({}, {}, "features: there are no features"),
     ],
 )
 def test_a_malformed_pandera_schema_is_a_schema_error(columns, arguments, words):

@@ -10,7 +10,7 @@ import numpy as np
 
 from clinclust.data import data
 from clinclust.disclosure.counts import are_small_rows
-from clinclust.drafting.subjects import looks_identifying
+from clinclust.drafting.roles import looks_identifying
 from clinclust.engine.continuum.tested_node import FIRST_SAMPLE, LARGEST_NODE, SMALLEST_NODE
 from clinclust.estimators.fit import STOPPED_EARLY, Fit
 from clinclust.estimators.saving import software_versions
