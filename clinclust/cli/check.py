@@ -5,11 +5,11 @@ from __future__ import annotations
 import shutil
 import textwrap
 import warnings
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import pandas as pd
 
@@ -27,13 +27,13 @@ from clinclust.cli.commands import (
     SearchOptions,
     TableOptions,
 )
-from clinclust.cli.options import declared_options, flag_of, in_options, next_command, without
+from clinclust.cli.options import declared_options, flag_of, in_options, next_command
 from clinclust.cli.outputs import check_output, note, record, say
 from clinclust.drafting.column import Look
 from clinclust.drafting.draft import with_wanted_roles
 from clinclust.errors import CohortError, CohortWarning, InputError, refuse, show_cells
 from clinclust.estimators.fitting import Prepared, prepared
-from clinclust.estimators.mapdp import MAPDP
+from clinclust.estimators.mapdp import MAPDP, PublishedMAPDP
 from clinclust.estimators.settings import Settings, duration_sentence
 from clinclust.estimators.subtype_model import FittedCohort, cohort_of, rows_of_the_fit
 from clinclust.files.cell_text import limited
@@ -41,7 +41,6 @@ from clinclust.files.dictionaries import note_columns
 from clinclust.files.opening import shown_name
 from clinclust.files.row_choice import ChoiceError, RowChoice
 from clinclust.files.typed_files import Part, is_in_partitions, table_of_parts
-from clinclust.progress import Progress
 from clinclust.reading import read_cohort
 from clinclust.schema import FeatureSchema
 from clinclust.schema.feature_schema import SCHEMA_SUFFIXES, read_schema, write_schema
@@ -52,10 +51,36 @@ from clinclust.texts import did_you_mean
 # What commands read: a table with its choice of rows, its schema or model, and a data dictionary.
 
 
-def read_table(options: TableOptions, rows: RowChoice | None = None, *, rows_of: str = "") -> pd.DataFrame:
-    """Return the table as text, indexed by spreadsheet rows; `rows_of` is added to an error in the choice of rows."""
+def read_choice(options: RowOptions) -> RowChoice:
+    """Return the choice of rows that the options state."""
+    shared = {item.name: getattr(options, item.name) for item in fields(RowChoice) if hasattr(options, item.name)}
+    return RowChoice(**shared | {"time": options.visit_time, "summarise": _read_summaries(options.summarise)})
+
+
+def _read_summaries(texts: tuple[str, ...]) -> tuple[tuple[str, tuple[str, ...]], ...] | None:
+    """Return the summaries of columns that options such as ``egfr=mean,slope`` state; None without any option."""
+    parts = [text.rpartition("=") for text in texts]
+    refuse(
+        f"--summarise takes a column and its summaries, as egfr=mean,slope, not {text[:40]!r}"
+        for text, (name, _, summaries) in zip(texts, parts, strict=True)
+        if not name.strip() or not summaries.strip()
+    )
+    pairs = [(name.strip(), tuple(word.strip() for word in words.split(","))) for name, _, words in parts]
+    return tuple(pairs) or None
+
+
+def read_table(
+    options: TableOptions, rows: RowChoice | None = None, *, taken: str = "", repair: str = ""
+) -> pd.DataFrame:
+    """Return the table as text, indexed by spreadsheet rows.
+
+    For `rows` that the options do not state, a warning says how they are `taken`, and an error in their choice also
+    says the `repair`.
+    """
+    stated, shown = read_choice(options), shown_name(options.table)
+    rows = stated if rows is None else rows
     try:
-        with Progress(not getattr(options, "quiet", False)).stage(f"reading {options.shown_table}"):
+        with options.progress.stage(f"reading {shown}"):
             frame = read_cohort(
                 options.table,
                 sheet=options.sheet,
@@ -64,33 +89,58 @@ def read_table(options: TableOptions, rows: RowChoice | None = None, *, rows_of:
                 decimal=options.decimal,
                 only=list(options.only) or None,
                 drop=list(options.drop) or None,
-                **(options.choice if rows is None else rows).as_dict(),
+                **rows.as_dict(),
             )
     except ChoiceError as error:
-        if not rows_of or rows in (None, options.choice):
+        if rows == stated:
             raise
-        raise ChoiceError(limited(f"{error.at_command_line} ({rows_of})")) from error
+        raise ChoiceError(limited(f"{error.at_command_line} ({repair})")) from error
     if not pd.api.types.is_integer_dtype(frame.index):  # a parquet file may store labels as the index
         frame = frame.reset_index(drop=True)
     frame.index = frame.index + 2
+    if rows and any(getattr(stated, name) != getattr(rows, name) for name in rows.as_dict()):
+        warn(f"{shown}: rows are taken {taken}: {rows.in_words()}")
     return frame
 
 
+def warn(message: str) -> None:
+    """Issue a CohortWarning, which the command prints as a note."""
+    warnings.warn(limited(message), CohortWarning, stacklevel=3)
+
+
+def name_files(error: CohortError, path: Path, parts: Sequence[Part] = ()) -> CohortError:
+    """Return an error about a table with its name, and with those of its files in the place of the partitions."""
+    failures = error.failures
+    if "partition" in failures:
+        files = failures["partition"].map(lambda number: parts[number].file.name if number >= 0 else number)
+        failures = failures.assign(partition=files)
+    return CohortError(failures, shown_name(path))
+
+
 @contextmanager
-def about_table(options: TableOptions, other: Path | None = None) -> Iterator[None]:
-    """Make an error about the content of the table, or of another one, name its file."""
-    name = shown_name(other or options.table)
+def about_table(path: Path, parts: Sequence[Part] = ()) -> Iterator[None]:
+    """Make an error about the content of a table name its file, or those of its partitions."""
     try:
         yield
     except CohortError as error:
-        raise CohortError(error.failures, name) from error
+        raise name_files(error, path, parts) from error
     except InputError as error:
-        raise InputError(f"{name}: {error}") from error
+        raise InputError(f"{shown_name(path)}: {error.at_command_line}") from error
+
+
+@contextmanager
+def table_in_partitions(path: Path) -> Iterator[tuple[Any, list[Part]]]:
+    """Yield a table larger than memory as a Dask DataFrame, and its partitions; errors about it name its files."""
+    parts: list[Part] = []
+    with about_table(path, parts):
+        table, read = table_of_parts(path)
+        parts += read
+        yield table, parts
 
 
 def read_table_of_schema(options: TableOptions, schema: FeatureSchema, path: Path) -> pd.DataFrame:
     """Return the table with the rows of the schema or of the options; InputError if they contradict each other."""
-    name, rows = shown_name(path), options.choice
+    name, rows = shown_name(path), read_choice(options)
     if schema.rows:
         rows = rows.completed_by(schema.rows)
         if not rows.follows(schema.rows):
@@ -100,10 +150,8 @@ def read_table_of_schema(options: TableOptions, schema: FeatureSchema, path: Pat
                     f"options that choose rows, or correct the line `rows:` of {name}"
                 )
             )
-    rows_of = f"these rows are taken by the line `rows:` of {name}; correct it there if this table needs another"
-    frame = read_table(options, rows, rows_of=rows_of)
-    _warn_of_rows(options, rows, f"as {name} says")
-    return frame
+    repair = f"these rows are taken by the line `rows:` of {name}; correct it there if this table needs another"
+    return read_table(options, rows, taken=f"as {name} says", repair=repair)
 
 
 def read_model(options: ModelOptions) -> MAPDP:
@@ -121,28 +169,31 @@ def read_model(options: ModelOptions) -> MAPDP:
 
 def read_table_of_model(options: ModelOptions, model: MAPDP, *, of_sheet: bool = True) -> pd.DataFrame:
     """Return the table with the rows of the options, or of the fit; with spreadsheet rows only if `of_sheet`."""
-    rows_of = (
+    rows, fitted = read_choice(options), model.schema_.rows
+    if options.all_rows:
+        if set(rows.as_dict()) - {"rows"}:
+            raise InputError(f"--all-rows takes all rows, and other options take {rows.in_words()}: give one of them")
+        rows = RowChoice(rows=rows.rows)
+    else:
+        rows = rows.completed_by(fitted if of_sheet else fitted.by_values or RowChoice())
+    repair = (
         "the model was fitted on these rows; if this table holds only rows to take, say --all-rows, and if its columns "
         "have other names, choose the rows with --where or --one-row-per"
     )
-    rows = _rows_of_model(options, model, of_sheet=of_sheet)
-    frame = read_table(options, rows, rows_of=rows_of)
-    _warn_of_rows(options, rows, "as for the fit (--all-rows takes all)")
-    return frame
+    return read_table(options, rows, taken="as for the fit (--all-rows takes all)", repair=repair)
 
 
 def read_cohort_of_model(options: ModelOptions, model: MAPDP) -> tuple[pd.DataFrame, FittedCohort]:
     """Return the table that a model was fitted on, and the model with its validated columns in the order of the fit."""
     table = read_table_of_model(options, model)
-    with about_table(options):
+    with about_table(options.table):
         return table, cohort_of(model, table)
 
 
 def read_second_table(options: ModelOptions, path: Path, model: MAPDP) -> pd.DataFrame:
     """Return another table, read with the same options but with the rows of the fit."""
-    return read_table_of_model(
-        replace(without(options, RowOptions), table=path, only=(), drop=(), all_rows=False), model
-    )
+    options = replace(options.without(RowOptions), table=path, only=(), drop=(), all_rows=False)
+    return read_table_of_model(options, model)
 
 
 def read_new_table(options: ModelOptions, model: MAPDP) -> pd.DataFrame:
@@ -151,8 +202,10 @@ def read_new_table(options: ModelOptions, model: MAPDP) -> pd.DataFrame:
     if fitted is None or options.rows is not None or options.all_rows or _is_table_of_fit(options, model):
         return read_table_of_model(options, model)
     frame = read_table_of_model(options, model, of_sheet=False)
-    note = f"the model was fitted on rows {fitted} of the sheet of its own table, which say nothing of this table"
-    warnings.warn(f"{options.table}: {note} (--rows says which rows are subjects)", CohortWarning, stacklevel=2)
+    warn(
+        f"{options.table}: the model was fitted on rows {fitted} of the sheet of its own table, which say nothing of "
+        "this table (--rows says which rows are subjects)"
+    )
     return frame
 
 
@@ -161,27 +214,9 @@ def _is_table_of_fit(options: ModelOptions, model: MAPDP) -> bool:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the caller warns when it reads the table again
         try:
-            return rows_of_the_fit(model.fit_, read_table(options, _rows_of_model(options, model))) is not None
+            return rows_of_the_fit(model.fit_, read_table_of_model(options, model)) is not None
         except InputError:
             return False
-
-
-def _rows_of_model(options: ModelOptions, model: MAPDP, *, of_sheet: bool = True) -> RowChoice:
-
-    rows, fitted = options.choice, model.schema_.rows
-    if options.all_rows:
-        if set(rows.as_dict()) - {"rows"}:
-            raise InputError(f"--all-rows takes all rows, and other options take {rows.in_words()}: give one of them")
-        return RowChoice(rows=rows.rows)
-    return rows.completed_by(fitted if of_sheet else fitted.by_values or RowChoice())
-
-
-def _warn_of_rows(options: TableOptions, rows: RowChoice, how: str) -> None:
-
-    stated = options.choice
-    if rows and any(getattr(stated, name) != getattr(rows, name) for name in rows.as_dict()):
-        note = f"{options.shown_table}: rows are taken {how}: {rows.in_words()}"
-        warnings.warn(limited(note), CohortWarning, stacklevel=3)
 
 
 # A data dictionary.
@@ -204,8 +239,6 @@ def note_dictionary(options: DictionaryOptions, frame: pd.DataFrame) -> None:
 
 # `clinclust check`, and the roles of columns and tables in partitions, which `draft`, `fit` and `start` have too.
 
-WithRoles = TypeVar("WithRoles", bound=RoleOptions)
-
 
 def run_check(options: CheckOptions) -> int:
     """Check a table against a schema, or whether the model of a fit describes its table."""
@@ -220,7 +253,7 @@ def run_check(options: CheckOptions) -> int:
     if is_in_partitions(options.table):
         refuse_in_partitions(options)
         with table_in_partitions(options.table) as (partitions, _):
-            table, n_rows = validated_sample(partitions, schema, progress=not options.quiet)
+            table, n_rows = validated_sample(partitions, schema, progress=options.progress.shown)
     else:
         table = read_table_of_schema(options, schema, options.schema)
         schema = apply_roles(options, schema, table)
@@ -229,16 +262,18 @@ def run_check(options: CheckOptions) -> int:
     return 0
 
 
-def prepare_cohort(options: TableOptions, table: pd.DataFrame, model: MAPDP) -> Prepared:
-    """Check a table as a fit does, and return the prepared cohort.
+def build_model(options: CheckedOptions | SearchOptions, schema: FeatureSchema) -> MAPDP:
+    """Return the estimator that the options state, not fitted."""
+    if not isinstance(options, SearchOptions):
+        return MAPDP(schema, progress=options.progress.shown)
+    estimator = PublishedMAPDP if options.as_published else MAPDP
+    return estimator(schema, **options.parameters(), progress=options.progress.shown)
 
-    Values that do not fit the schema are a CohortError, a table without anything to cluster an InputError.
-    """
-    try:
-        with Progress(not getattr(options, "quiet", False)).stage("checking values"):
-            return prepared(Settings.of(model), table, stacklevel=1)
-    except CohortError as error:
-        raise CohortError(error.failures, options.shown_table) from error
+
+def prepare_cohort(options: TableOptions, table: pd.DataFrame, model: MAPDP) -> Prepared:
+    """Check a table as a fit does, and return the prepared cohort; InputError if there is nothing to cluster."""
+    with about_table(options.table), options.progress.stage("checking values"):
+        return prepared(Settings.of(model), table, stacklevel=1)
 
 
 def check_cohort(
@@ -253,13 +288,10 @@ def check_cohort(
 
     `looks` are the remarks of a draft, if any. The table may be a sample of `n_rows` validated rows.
     """
-    if isinstance(options, SearchOptions):
-        model = options.build_model(schema)
-    else:
-        model = MAPDP(schema, progress=not options.quiet)
+    model = build_model(options, schema)
     cohort = prepare_cohort(options, table, model)
     if looks is None:
-        with Progress(not options.quiet).stage("comparing columns"):
+        with options.progress.stage("comparing columns"):
             looks = look_at_table(cohort, table)
     say_unused(schema)
     record(**facts_of_check(cohort, table, looks))
@@ -289,8 +321,7 @@ def results_folder(table: Path) -> Path:
 
 def stem(table: Path) -> str:
     """Return the name of a table without its suffix, and without that of a compression."""
-    name = table.with_suffix("") if table.suffix.lower() in (".gz", ".zip") else table
-    return name.stem
+    return (table.with_suffix("") if table.suffix.lower() in (".gz", ".zip") else table).stem
 
 
 # What columns are for.
@@ -306,13 +337,6 @@ def read_roles(options: RoleOptions) -> dict[str, str]:
                 problems.append(f"{name} is named after {flag_of(roles[name])} and {flag_of(role)}: give one of them")
     refuse(problems)
     return roles
-
-
-def without_roles_of(options: WithRoles, names: Collection[object]) -> WithRoles:
-    """Return the options without the roles of these columns."""
-    return replace(
-        options, **{role: tuple(name for name in getattr(options, role) if name not in names) for role in ROLES}
-    )
 
 
 def apply_roles(options: RoleOptions, schema: FeatureSchema, table: pd.DataFrame) -> FeatureSchema:
@@ -334,31 +358,6 @@ def say_unused(schema: FeatureSchema) -> None:
     say(*textwrap.wrap(text, min(max(width, 40), 120), break_long_words=False, break_on_hyphens=False))
 
 
-# Tables larger than memory: a folder of parquet files, or a parquet file of many rows.
-
-
-@contextmanager
-def table_in_partitions(path: Path) -> Iterator[tuple[Any, list[Part]]]:
-    """Yield a table as a Dask DataFrame, and its partitions; errors about its content name its files."""
-    parts: list[Part] = []
-    try:
-        table, parts = table_of_parts(path)
-        yield table, parts
-    except CohortError as error:
-        raise name_files(error, path, parts) from error
-    except InputError as error:
-        raise InputError(f"{shown_name(path)}: {error}") from error
-
-
-def name_files(error: CohortError, path: Path, parts: Sequence[Part]) -> CohortError:
-    """Return an error about a table with the names of the files in the place of the numbers of partitions."""
-    failures = error.failures
-    if "partition" in failures:
-        files = failures["partition"].map(lambda number: parts[number].file.name if number >= 0 else number)
-        failures = failures.assign(partition=files)
-    return CohortError(failures, shown_name(path))
-
-
 def refuse_in_partitions(options: TableOptions, *, roles: bool = True) -> None:
     """Raise InputError for options that choose rows, columns, or (with `roles`) roles of a table in memory."""
     names = {item.name for kind in (TableOptions, *[RoleOptions] * roles) for _, item in declared_options(kind)}
@@ -378,13 +377,24 @@ def _check_model(options: CheckOptions) -> int:
     check_output(options, *SCHEMA_SUFFIXES, called="a schema", holds="your edits")
     model = read_model(options)
     _, cohort = read_cohort_of_model(options, model)
-    with Progress(not options.quiet).stage("checking the model"):
+    with options.progress.stage("checking the model"):
         check = check_model(model, cohort.table)
-    advice = check.advice.to_dict("records")
-    mended = None if options.out is None or not check.mended else str(options.out)
+    advice, n_lines, out = check.advice.to_dict("records"), len(check.mended), options.out
+    mended = str(out) if out is not None and n_lines else None
     record(subjects=len(cohort.table), fits=not advice, advice=advice, mended=mended)
     say(*_render_advice(check, len(model.schema_.clustered)))
-    _write_mended_schema(options, check, model.schema_)
+    if out is not None and n_lines:
+        write_schema(check.applied_to(model.schema_), out)
+        say(f"Wrote {out}: a copy of the schema of the model, with {n_lines} line{'s' * (n_lines > 1)} changed.")
+        say("Read them: follow the advice only where a line says what the column is.")
+        fit = ("--schema", out, "--out", results_folder(out))
+        say(f"next: {next_command('fit', options, *fit, repeated=(TableOptions,))}")
+    elif out is not None:
+        note(f"there is no line to mend, so that {out} was not written")
+    elif n_lines:
+        again = ("--model", options.model, "--out", "mended.yaml")
+        say(f"To write a copy of the schema with {'this line' if n_lines == 1 else 'these lines'}:")
+        say(f"next: {next_command('check', options, *again, repeated=(TableOptions,))}")
     return 0
 
 
@@ -398,21 +408,3 @@ def _render_advice(check: ModelCheck, n_features: int) -> list[str]:
         line = f"      {row['line']}"  # in one piece, to be copied; one line may mend two problems
         lines += [line] if row["line"] and line not in lines else []
     return lines
-
-
-def _write_mended_schema(options: CheckOptions, check: ModelCheck, schema: FeatureSchema) -> None:
-    n, repeated = len(check.mended), (TableOptions,)
-    if options.out is None:
-        if n:
-            again = ("--model", options.model, "--out", "mended.yaml")
-            say(f"To write a copy of the schema with {'this line' if n == 1 else 'these lines'}:")
-            say(f"next: {next_command('check', options, *again, repeated=repeated)}")
-        return
-    if not n:
-        note(f"there is no line to mend, so that {options.out} was not written")
-        return
-    write_schema(check.applied_to(schema), options.out)
-    say(f"Wrote {options.out}: a copy of the schema of the model, with {n} line{'' if n == 1 else 's'} changed.")
-    say("Read them: follow the advice only where a line says what the column is.")
-    folder = options.out.with_name(f"{options.out.stem}-subtypes")
-    say(f"next: {next_command('fit', options, '--schema', options.out, '--out', folder, repeated=repeated)}")

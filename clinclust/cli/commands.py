@@ -1,20 +1,18 @@
 """The commands, and the options of each in the order of its help.
 
-The help of commands and options is in `clinclust/data/command_line.toml`. `RUN` of a command is the function that runs
-it, in the module of that name: what it imports is loaded only then. Options that several commands share come first.
+The help of commands and options is in `clinclust/data/command_line.toml`. `runs` of a command is the function that runs
+it, in a module of this folder: what it imports is loaded only then. Options that several commands share come first.
 """
 
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, ClassVar, Literal
 
 from clinclust.cli.options import (
     DECLARED,
     PUBLISHED,
-    Command,
     Options,
     declared_options,
     flag_of,
@@ -23,7 +21,6 @@ from clinclust.cli.options import (
     option,
     whole_number,
 )
-from clinclust.errors import refuse
 from clinclust.estimators.parameters import (
     MAPDPParameters,
     PublishedParameters,
@@ -32,20 +29,33 @@ from clinclust.estimators.parameters import (
     rules_of,
 )
 
-if TYPE_CHECKING:
-    from clinclust.estimators.mapdp import MAPDP
-    from clinclust.files.row_choice import RowChoice
-    from clinclust.schema import FeatureSchema
+COMMANDS: dict[str, type[Command]] = {}
+"""The commands by name, in the order of the help."""
+
+
+class Command(Options):
+    """A command with its options; `run_start` of the module `fit` runs `start` for ``runs="fit.run_start"``."""
+
+    RUN: ClassVar[str] = ""
+
+    command: str = ""
+    debug: bool = False
+    quiet: bool = option(False, parameter=None)
+
+    def __init_subclass__(cls, runs: str = "", **more: Any) -> None:
+        """Add a command that runs to the list."""
+        super().__init_subclass__(**more)
+        if runs:
+            cls.RUN = f"clinclust.cli.{runs}"
+            COMMANDS[runs.rpartition("run_")[2]] = cls
 
 
 # Reading the table, its schema and its model.
 
 
-@dataclass(kw_only=True)
-class RowOptions(Options):
+class RowOptions(Options, title="choosing rows and columns"):
     """The options that choose rows: the fields of `RowChoice`."""
 
-    TITLE = "choosing rows and columns"
     where: str | None = option(None, "CONDITION")
     one_row_per: str | None = option(None, "COLUMN")
     keep: Literal["first", "last"] = option("first")
@@ -55,30 +65,8 @@ class RowOptions(Options):
     summarise: tuple[str, ...] = option((), "COLUMN=mean,slope", action="append")
     rows: str | None = option(None, "FIRST-LAST")
 
-    @property
-    def choice(self) -> RowChoice:
-        """The choice of rows."""
-        from clinclust.files.row_choice import RowChoice
 
-        shared = {item.name: getattr(self, item.name) for item in fields(RowChoice) if hasattr(self, item.name)}
-        return RowChoice(**shared | {"time": self.visit_time, "summarise": _read_summaries(self.summarise)})
-
-
-def _read_summaries(texts: tuple[str, ...]) -> tuple[tuple[str, tuple[str, ...]], ...] | None:
-    """Return the summaries of columns that options such as ``egfr=mean,slope`` state; None without any option."""
-    parts = [text.rpartition("=") for text in texts]
-    refuse(
-        f"--summarise takes a column and its summaries, as egfr=mean,slope, not {text[:40]!r}"
-        for text, (name, _, summaries) in zip(texts, parts, strict=True)
-        if not name.strip() or not summaries.strip()
-    )
-    pairs = [(name.strip(), tuple(word.strip() for word in words.split(","))) for name, _, words in parts]
-    return tuple(pairs) or None
-
-
-@dataclass(kw_only=True)
-class _ColumnOptions(Options):
-    TITLE = RowOptions.TITLE
+class _ColumnOptions(Options, title="choosing rows and columns"):
     only: tuple[str, ...] = option((), "A,B")
     drop: tuple[str, ...] = option((), "A,B")
 
@@ -91,37 +79,25 @@ def _row(text: str) -> int:
     return int(text)
 
 
-@dataclass(kw_only=True)
-class _ReadingOptions(Options):
-    TITLE = "reading the table"
+class _ReadingOptions(Options, title="reading the table"):
     sheet: str | None = option()
     encoding: str | None = option()
     header_row: int | None = option(None, "N", type=_row)
     decimal: Literal[",", "."] | None = option()
 
 
-@dataclass(kw_only=True)
 class TableOptions(_ReadingOptions, RowOptions, _ColumnOptions):
     """The table, how it is read, and its rows and columns."""
 
     table: Path = option(metavar="TABLE", positional=True)
 
-    @property
-    def shown_table(self) -> str:
-        """The name of the table in messages."""
-        from clinclust.files.opening import shown_name
 
-        return shown_name(self.table)
-
-
-@dataclass(kw_only=True)
 class SchemaOptions(Options):
     """The schema of the table."""
 
     schema: Path = option(required=True)
 
 
-@dataclass(kw_only=True)
 class ModelOptions(TableOptions, Command):
     """The model fitted on the table, and whether to include rows that the fit left out."""
 
@@ -129,23 +105,13 @@ class ModelOptions(TableOptions, Command):
     all_rows: bool = option(False)
 
 
-@dataclass(kw_only=True)
-class DictionaryOptions(Options):
-    """A data dictionary of the table."""
-
-    dictionary: Path | None = option(metavar="FILE")
-    dictionary_sheet: str | None = option(metavar="SHEET")
-
-
 ROLES = ("cluster", "describe", "ignore")
 """The roles that options give to columns."""
 
 
-@dataclass(kw_only=True)
-class RoleOptions(Options):
+class RoleOptions(Options, title="what columns are for"):
     """The options that change roles; their names are those of the roles."""
 
-    TITLE = "what columns are for"
     cluster: tuple[str, ...] = option((), "NAME")
     describe: tuple[str, ...] = option((), "NAME")
     ignore: tuple[str, ...] = option((), "NAME")
@@ -154,7 +120,6 @@ class RoleOptions(Options):
 # What a command writes, and what it withholds.
 
 
-@dataclass(kw_only=True)
 class OutputOptions(TableOptions):
     """The file that a command writes."""
 
@@ -162,18 +127,15 @@ class OutputOptions(TableOptions):
     overwrite: bool = option(False)
 
 
-@dataclass(kw_only=True)
 class SummaryOptions(Options):
     """The option of a command that can summarise what it did for a program."""
 
     json: bool = option(False, parameter=None)
 
 
-@dataclass(kw_only=True)
-class SuppressOptions(Options):
+class SuppressOptions(Options, title="results that can be shared"):
     """Whether small counts are withheld."""
 
-    TITLE = "results that can be shared"
     suppress: int | None = option(None, "N", type=whole_number, nargs="?", const=10)
     is_off: bool = False
     """Whether the options exclude suppression."""
@@ -181,11 +143,9 @@ class SuppressOptions(Options):
     """Whether counts are withheld as in the fit."""
 
 
-@dataclass(kw_only=True)
-class SharingOptions(SuppressOptions):
+class SharingOptions(SuppressOptions, title="results that can be shared"):
     """How counts are withheld or rounded."""
 
-    TITLE = SuppressOptions.TITLE
     round_to: int | None = option(None, "N")
     missing_is_harmless: bool = option(False)
     min_n: int | None = option(None, "N")
@@ -194,18 +154,15 @@ class SharingOptions(SuppressOptions):
 # The search, and the reports of its subtypes.
 
 
-@dataclass(kw_only=True)
 class JobOptions(Options):
     """The number of threads."""
 
     n_jobs: Any = of_parameter("n_jobs")
 
 
-@dataclass(kw_only=True)
-class SearchOptions(JobOptions, Command):
+class SearchOptions(JobOptions, Command, title="the search"):
     """The options of the search: parameters of `MAPDP`."""
 
-    TITLE = "the search"
     n_clusters: Any = of_parameter("n_clusters")
     min_size: Any = of_parameter("min_size")
     as_published: bool = option(False, parameter=None)
@@ -248,35 +205,23 @@ class SearchOptions(JobOptions, Command):
         defaults = {name: declared.default for name, declared in declarations(parameters).items()}
         return problems or [in_options(problem) for problem in combination_problems(defaults | stated)]
 
-    def build_model(self, schema: FeatureSchema | None) -> MAPDP:
-        """Return the estimator with these options, not fitted."""
-        from clinclust.estimators.mapdp import MAPDP, PublishedMAPDP
 
-        make = PublishedMAPDP if self.as_published else MAPDP
-        return make(schema, **self.parameters(), progress=not self.quiet)
-
-
-@dataclass(kw_only=True)
-class ComparisonOptions(SharingOptions):
+class ComparisonOptions(SharingOptions, title="the reports"):
     """The options of comparisons of subtypes: a report, and the table of a paper."""
 
-    TITLE = "the reports"
     significance_level: float = option(0.01, "P")
     name: tuple[str, ...] = option((), "K=NAME", action="append", parameter="names")
 
 
-@dataclass(kw_only=True)
 class ModelComparisonOptions(ComparisonOptions, ModelOptions):
     """The options of a command on a model with its own smallest size of subtypes."""
 
-    smallest_tested: int = option(3, "N", name="min_size", parameter="min_size")
+    min_size: int = option(3, "N")
 
 
-@dataclass(kw_only=True)
-class FitReportOptions(ComparisonOptions, JobOptions, Command):
+class FitReportOptions(ComparisonOptions, JobOptions, Command, title="the reports"):
     """The options of the reports of a fit."""
 
-    TITLE = "the reports"
     associations: Literal["refit", "none"] = option("refit")
     stability: int | None = option(None, "N")
     whole_procedure: bool = option(False)
@@ -284,33 +229,30 @@ class FitReportOptions(ComparisonOptions, JobOptions, Command):
     other_methods: bool = option(False)
 
 
-@dataclass(kw_only=True)
 class ResultOptions(RoleOptions, TableOptions, SearchOptions, FitReportOptions):
     """The options of a command that searches and writes a folder of results."""
 
     out: Path = option()
 
 
-@dataclass(kw_only=True)
 class CheckedOptions(RoleOptions, TableOptions, Command):
     """The options of a command that checks a table."""
 
     all: bool = option(False)
 
 
-@dataclass(kw_only=True)
-class DraftedOptions(CheckedOptions, DictionaryOptions):
-    """The options of a command that drafts a schema."""
+class DictionaryOptions(CheckedOptions):
+    """The options of a command that drafts a schema: a data dictionary of the table."""
+
+    dictionary: Path | None = option(metavar="FILE")
+    dictionary_sheet: str | None = option(metavar="SHEET")
 
 
 # The commands, in the order of the help.
 
 
-@dataclass(kw_only=True)
-class StartOptions(DraftedOptions, ResultOptions):
+class StartOptions(DictionaryOptions, ResultOptions, runs="fit.run_start"):
     """The options of `clinclust start`."""
-
-    RUN = "clinclust.cli.fit.run_start"
 
     every_row: bool = option(False)
     out: Path = option(metavar="DIR")
@@ -321,54 +263,36 @@ class StartOptions(DraftedOptions, ResultOptions):
     """Whether this run drafted the schema."""
 
 
-@dataclass(kw_only=True)
-class DraftOptions(DraftedOptions, OutputOptions, SummaryOptions):
+class DraftOptions(DictionaryOptions, OutputOptions, SummaryOptions, runs="fit.run_draft"):
     """The options of `clinclust draft`."""
-
-    RUN = "clinclust.cli.fit.run_draft"
 
     out: Path | None = option(None, "SCHEMA")
 
 
-@dataclass(kw_only=True)
-class CheckOptions(CheckedOptions, SchemaOptions, ModelOptions, OutputOptions, SummaryOptions):
+class CheckOptions(CheckedOptions, SchemaOptions, ModelOptions, OutputOptions, SummaryOptions, runs="check.run_check"):
     """The options of `clinclust check`."""
-
-    RUN = "clinclust.cli.check.run_check"
 
     schema: Path = option(either=True)
     model: Path = option(None, "DIR", either=True)
     out: Path | None = option(None, "SCHEMA")
 
 
-@dataclass(kw_only=True)
-class FitOptions(SchemaOptions, ResultOptions, SummaryOptions):
+class FitOptions(SchemaOptions, ResultOptions, SummaryOptions, runs="fit.run_fit"):
     """The options of `clinclust fit`."""
-
-    RUN = "clinclust.cli.fit.run_fit"
 
     out: Path = option(None, "DIR", required=True)
     overwrite: bool = option(False)
 
 
-@dataclass(kw_only=True)
-class RepeatOptions(FitReportOptions, ModelComparisonOptions):
+class RepeatOptions(FitReportOptions, ModelComparisonOptions, runs="fitted.run_report"):
     """The options of `clinclust report`."""
-
-    RUN = "clinclust.cli.fitted.run_report"
 
     out: Path | None = option(None, "DIR")
     overwrite: bool = option(False)
 
 
-SHOWN_COLUMNS = ("missing", "all", "subtypes", "smd", "p", "validated")
-
-
-@dataclass(kw_only=True)
-class SubtypeTableOptions(ModelComparisonOptions, OutputOptions):
+class SubtypeTableOptions(ModelComparisonOptions, OutputOptions, runs="fitted.run_table"):
     """The options of `clinclust table`."""
-
-    RUN = "clinclust.cli.fitted.run_table"
 
     out: Path = option(None, "FILE", required=True)
     title: str | None = option()
@@ -382,11 +306,8 @@ class SubtypeTableOptions(ModelComparisonOptions, OutputOptions):
     significant: bool = option(False)
 
 
-@dataclass(kw_only=True)
-class OutcomesOptions(SuppressOptions, ModelOptions, OutputOptions):
+class OutcomesOptions(SuppressOptions, ModelOptions, OutputOptions, runs="fitted.run_outcomes"):
     """The options of `clinclust outcomes`."""
-
-    RUN = "clinclust.cli.fitted.run_outcomes"
 
     visit_time: str | None = option(None, "COLUMN", name="visit-time", parameter=None)
     outcome: str | None = option(None, "COLUMN", either=True)
@@ -401,22 +322,16 @@ class OutcomesOptions(SuppressOptions, ModelOptions, OutputOptions):
     out: Path | None = option(None, "FILE")
 
 
-@dataclass(kw_only=True)
-class ImputeOptions(ModelOptions, OutputOptions):
+class ImputeOptions(ModelOptions, OutputOptions, runs="fitted.run_impute"):
     """The options of `clinclust impute`."""
-
-    RUN = "clinclust.cli.fitted.run_impute"
 
     out: Path = option(None, "FILE", required=True)
     tables: int = option(1, "M")
     random_state: int = option(0)
 
 
-@dataclass(kw_only=True)
-class CompareOptions(SuppressOptions, ModelOptions, OutputOptions):
+class CompareOptions(SuppressOptions, ModelOptions, OutputOptions, runs="fitted.run_compare"):
     """The options of `clinclust compare`."""
-
-    RUN = "clinclust.cli.fitted.run_compare"
 
     out: Path | None = option(None, "FILE")
     method: tuple[str, ...] = option((), "NAME", action="append", parameter="methods")
@@ -425,47 +340,22 @@ class CompareOptions(SuppressOptions, ModelOptions, OutputOptions):
     random_state: int = option(0)
 
 
-@dataclass(kw_only=True)
-class AssignOptions(SuppressOptions, ModelOptions, OutputOptions, SummaryOptions):
+class AssignOptions(SuppressOptions, ModelOptions, OutputOptions, SummaryOptions, runs="fitted.run_assign"):
     """The options of `clinclust assign`."""
-
-    RUN = "clinclust.cli.fitted.run_assign"
 
     unseen: Literal["leave-out", "missing"] = option("leave-out")
     explain: bool = option(False)
     cohort: Path | None = option(None, "TABLE")
 
 
-@dataclass(kw_only=True)
-class ValidateOptions(SuppressOptions, ModelOptions, OutputOptions):
+class ValidateOptions(SuppressOptions, ModelOptions, OutputOptions, runs="fitted.run_validate"):
     """The options of `clinclust validate`."""
-
-    RUN = "clinclust.cli.fitted.run_validate"
 
     cohort: Path = option(None, "TABLE", required=True)
     out: Path | None = option(None, "FILE")
 
 
-@dataclass(kw_only=True)
-class SchemasOptions(Command):
+class SchemasOptions(Command, runs="fitted.run_schemas"):
     """The options of `clinclust schemas`."""
 
-    RUN = "clinclust.cli.fitted.run_schemas"
-
     instrument: str | None = option(positional=True, nargs="?")
-
-
-COMMANDS: dict[str, type[Command]] = {
-    "start": StartOptions,
-    "draft": DraftOptions,
-    "check": CheckOptions,
-    "fit": FitOptions,
-    "report": RepeatOptions,
-    "table": SubtypeTableOptions,
-    "outcomes": OutcomesOptions,
-    "impute": ImputeOptions,
-    "compare": CompareOptions,
-    "assign": AssignOptions,
-    "validate": ValidateOptions,
-    "schemas": SchemasOptions,
-}

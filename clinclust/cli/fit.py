@@ -7,60 +7,19 @@ from __future__ import annotations
 
 import sys
 import webbrowser
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import pandas as pd
 
 from clinclust.check.check import look_at_draft
-from clinclust.cli import outputs
-from clinclust.cli.check import (
-    about_table,
-    apply_roles,
-    check_cohort,
-    check_dictionary,
-    name_files,
-    note_dictionary,
-    prepare_cohort,
-    read_roles,
-    read_table,
-    read_table_of_schema,
-    refuse_in_partitions,
-    results_folder,
-    say_next_fit,
-    say_unused,
-    stem,
-    table_in_partitions,
-    without_roles_of,
-)
-from clinclust.cli.commands import (
-    DraftedOptions,
-    DraftOptions,
-    FitOptions,
-    FitReportOptions,
-    ResultOptions,
-    RoleOptions,
-    RowOptions,
-    SchemaOptions,
-    SearchOptions,
-    StartOptions,
-    TableOptions,
-)
+from clinclust.cli import check, commands, outputs
+from clinclust.cli.commands import FitReportOptions, RoleOptions, RowOptions, TableOptions
 from clinclust.cli.fitted import report_options, report_problems, say_what_to_share, size_problems
-from clinclust.cli.options import flag_of, in_options, join_names, next_command, option_words, without
-from clinclust.cli.outputs import (
-    PARTLY,
-    REPORTS,
-    check_output,
-    note,
-    record,
-    say,
-    sentence_of,
-    tell,
-    tell_failure,
-    write_data,
-)
+from clinclust.cli.options import flag_of, in_options, join_names, next_command, option_words
+from clinclust.cli.outputs import PARTLY, REPORTS, note, record, say, sentence_of, tell, tell_failure
 from clinclust.comparisons.dominance import find_dominant
 from clinclust.drafting import draft_schema
 from clinclust.drafting.column import Look
@@ -70,12 +29,11 @@ from clinclust.estimators.fitting import Prepared
 from clinclust.estimators.mapdp import MAPDP
 from clinclust.estimators.subtype_model import FittedCohort
 from clinclust.files.cell_text import limited, quoted
+from clinclust.files.opening import shown_name
 from clinclust.files.row_choice import noted_several_rows, rows_taken
 from clinclust.files.typed_files import is_in_partitions
 from clinclust.files.writing import MANIFEST, naming, write_manifest, write_together
-from clinclust.progress import Progress
 from clinclust.reporting.assignments import tabulate_assignments, write_inert_csv
-from clinclust.reporting.findings import Findings
 from clinclust.reporting.options import comparisons_of_all, unknown_names, write_assignments
 from clinclust.reporting.report import gather_findings, write_findings
 from clinclust.reporting.results import facts_of_fit, summarise_fit
@@ -85,20 +43,19 @@ from clinclust.schema.feature_schema import SCHEMA_SUFFIXES, read_schema, write_
 from clinclust.schema.validation import Sampled
 
 
-def run_draft(options: DraftOptions) -> int:
+def run_draft(options: commands.DraftOptions) -> int:
     """Propose a likelihood for every column, with the reason."""
-    outputs.refuse_summary_in_result(options)
-    check_output(options, *SCHEMA_SUFFIXES, called="a schema", holds="your edits")
-    check_dictionary(options)
-    read_roles(options)  # raises what is wrong with them before anything is read
+    outputs.check_output(options, *SCHEMA_SUFFIXES, called="a schema", holds="your edits", is_printed=True)
+    check.check_dictionary(options)
+    check.read_roles(options)  # raises what is wrong with them before anything is read
     schema, (frame, n_rows), refused = _draft_table(options)
     if refused is not None:
         note(f"the proposal refuses some rows, so edit it or them: {sentence_of(refused)}")
     if options.out is None:
-        write_data(schema.to_yaml())
+        outputs.write_data(schema.to_yaml())
         return 0
     write_schema(schema, options.out, frame)
-    path, options = options.out, without(options, RowOptions, RoleOptions)  # the schema has rows and roles now
+    path, options = options.out, options.without(RowOptions, RoleOptions)  # the schema has rows and roles now
     columns = [
         {"column": column.name, "role": column.role, "likelihood": column.likelihood, "comment": comment}
         for column in schema
@@ -108,32 +65,33 @@ def run_draft(options: DraftOptions) -> int:
     say(f"Wrote {path}: {len(schema)} columns. Read it through; it is a proposal.")
     if refused is None:
         try:
-            check_cohort(options, schema, frame, path, look_at_draft(schema), n_rows)
+            check.check_cohort(options, schema, frame, path, look_at_draft(schema), n_rows)
         except InputError as error:  # that there is nothing to find under a proposal is no failure of drafting
             note(f"the proposal finds nothing: {sentence_of(error)}")
         else:
-            say_next_fit(options, path)
+            check.say_next_fit(options, path)
             return 0
-    say_unused(schema)
+    check.say_unused(schema)
     again = next_command("check", options, "--schema", str(path), repeated=(TableOptions,))
     say(f"next, after editing {path}: {again}")
     return 0
 
 
-def _draft_table(options: DraftOptions) -> Draft:
+def _draft_table(options: commands.DraftOptions) -> Draft:
     if not is_in_partitions(options.table):
-        frame = read_table(options)
-        with about_table(options):
+        frame = check.read_table(options)
+        with check.about_table(options.table):
             return Draft(_draft_schema(options, frame), Sampled(frame, len(frame)), None)
-    refuse_in_partitions(options, roles=False)
-    with table_in_partitions(options.table) as (table, parts):
-        draft = draft_of_partitions(table, partial(_draft_schema, options), progress=not options.quiet)
-    return draft if draft.refused is None else draft._replace(refused=name_files(draft.refused, options.table, parts))
+    check.refuse_in_partitions(options, roles=False)
+    with check.table_in_partitions(options.table) as (table, parts):
+        draft = draft_of_partitions(table, partial(_draft_schema, options), progress=options.progress.shown)
+    error = draft.refused
+    return draft if error is None else draft._replace(refused=check.name_files(error, options.table, parts))
 
 
-def _draft_schema(options: DraftedOptions, table: pd.DataFrame) -> FeatureSchema:
-    note_dictionary(options, table)
-    schema = draft_schema(table, roles=read_roles(options), progress=not options.quiet)
+def _draft_schema(options: commands.DictionaryOptions, table: pd.DataFrame) -> FeatureSchema:
+    check.note_dictionary(options, table)
+    schema = draft_schema(table, roles=check.read_roles(options), progress=options.progress.shown)
     schema.comments.update({name: in_options(comment) for name, comment in schema.comments.items()})
     return schema
 
@@ -141,7 +99,7 @@ def _draft_schema(options: DraftedOptions, table: pd.DataFrame) -> FeatureSchema
 # clinclust fit
 
 
-def run_fit(options: FitOptions) -> int:
+def run_fit(options: commands.FitOptions) -> int:
     """Find the subtypes, and write the model, the assignments, the reports and a manifest of these files."""
     refuse(options.problems() + report_problems(options))
     outputs.refuse_replaced_inputs(options, *(options.out / name for name in outputs.FILES_OF_A_FIT))
@@ -149,12 +107,12 @@ def run_fit(options: FitOptions) -> int:
     schema = read_schema(options.schema)
     if is_in_partitions(options.table):
         return _fit_in_partitions(options, schema)
-    table = read_table_of_schema(options, schema, options.schema)
-    schema = apply_roles(options, schema, table)
-    return _write_results(options, prepare_cohort(options, table, options.build_model(schema)), table)
+    table = check.read_table_of_schema(options, schema, options.schema)
+    schema = check.apply_roles(options, schema, table)
+    return _write_results(options, check.prepare_cohort(options, table, check.build_model(options, schema)), table)
 
 
-def _write_results(options: ResultOptions, prepared: Prepared, table: pd.DataFrame) -> int:
+def _write_results(options: commands.ResultOptions, prepared: Prepared, table: pd.DataFrame) -> int:
     """Find the subtypes of a checked cohort, write the folder ``options.out``, and return the exit code."""
     outputs.note_other_files(options.out)
     refuse(size_problems(options, len(prepared.frame)))
@@ -174,26 +132,35 @@ def _write_results(options: ResultOptions, prepared: Prepared, table: pd.DataFra
                 f"make the reports with: {command}"
             )
         raise
-    files = [*reports, *outputs.FILES_OF_A_MODEL, *([] if options.suppress is None else [outputs.SHARING]), MANIFEST]
-    say_unused(prepared.schema)
-    say(*summarise_fit(model, options.n_stated))
-    rows_are_chosen = bool(prepared.schema.rows) or options.where is not None
-    _say_dominant(options, rows_are_chosen=rows_are_chosen, dominant=dominant)
-    _say_files(options, model, files)
-    if reports:
-        say_what_to_share(options, options.out)
+    _say_results(options, model, reports, outputs.FILES_OF_A_MODEL, dominant)
     return max(code, code_of_number)
 
 
-def _say_files(options: ResultOptions, model: MAPDP, files: list[str]) -> None:
+def _say_results(
+    options: commands.ResultOptions,
+    model: MAPDP,
+    reports: Sequence[str],
+    others: Sequence[str],
+    dominant: pd.DataFrame | None = None,
+) -> None:
+    """Print what a fit found and wrote, and how to fit without its `dominant` columns."""
+    files = [*reports, *others, *([] if options.suppress is None else [outputs.SHARING]), MANIFEST]
+    check.say_unused(model.schema_)
+    say(*summarise_fit(model, options.n_stated))
+    if dominant is not None:
+        _say_dominant(options, bool(model.schema_.rows) or options.where is not None, dominant)
     say(f"Wrote {options.out}: {', '.join(files)}")
     record(out=str(options.out), files=files, **facts_of_fit(model, options.n_stated))
+    if reports:
+        say_what_to_share(options, options.out)
 
 
-def _write_model(options: ResultOptions, cohort: Prepared, hold_interrupts: Callable[[], None]) -> tuple[MAPDP, int]:
+def _write_model(
+    options: commands.ResultOptions, cohort: Prepared, hold_interrupts: Callable[[], None]
+) -> tuple[MAPDP, int]:
     """Fit the model, and write it and its assignments; the exit code is not 0 for fewer subtypes than stated."""
     with write_together(options.out, replacing=outputs.FILES_OF_A_FIT, last=MANIFEST) as folder:
-        model, code = options.build_model(cohort.schema), 0
+        model, code = check.build_model(options, cohort.schema), 0
         n_clusters = model.n_clusters
         if not isinstance(n_clusters, int):
             model.fit_prepared(cohort)
@@ -213,60 +180,49 @@ def _write_model(options: ResultOptions, cohort: Prepared, hold_interrupts: Call
 
 
 def _write_reports(
-    options: ResultOptions,
+    options: commands.ResultOptions,
     cohort: FittedCohort,
     dominant: pd.DataFrame,
     compare_all: Callable[[], pd.DataFrame | None] = lambda: None,
 ) -> tuple[list[str], int]:
     """Write the reports, and return their names and the exit code.
 
-    What fails is reported, and the other reports are written. `compare_all` compares all of a table in partitions.
+    What fails is reported, and the other reports are written. `compare_all` compares all of a table in partitions. A
+    name of a subtype that does not exist is left out.
     """
-    codes, failed = [0], f"{outputs.REPORTS_IN_WORDS} were not written"
-    try:
-        with outputs.reports_placed(options.out) as folder:
-            try:
-                findings = _gather_findings(cohort, options, dominant, codes, compare_all())
-            except Exception as error:
-                codes.append(tell_failure(error, options, failed))
-                return [], max(codes)
-            for name in REPORTS:
-                try:
-                    write_findings(findings, folder / name, progress=Progress(not options.quiet))
-                except Exception as error:
-                    codes.append(tell_failure(error, options, f"{name} was not written"))
-            written = [name for name in REPORTS if (folder / name).exists()]
-    except Exception as error:
-        return [], tell_failure(error, options, failed)
-    return written, max(codes)
-
-
-def _gather_findings(
-    cohort: FittedCohort, options: ResultOptions, dominant: pd.DataFrame, codes: list[int], of_all: pd.DataFrame | None
-) -> Findings:
-    """Return the findings of the reports; a name of a subtype that does not exist adds a code."""
-    report, subtypes = report_options(options), range(1, cohort.model.cluster_sizes_.size + 1)
+    report, subtypes, codes = report_options(options), range(1, cohort.model.cluster_sizes_.size + 1), [0]
     for problem in unknown_names(report.names, subtypes, called="--name"):
         tell(f"clinclust: {problem}; the reports leave this name out")
         outputs.record_failure(InputError(problem), problem, "its name in the reports")
         codes.append(PARTLY)
     report = replace(report, names={subtype: name for subtype, name in report.names.items() if subtype in subtypes})
-    findings = gather_findings(cohort, cohort.table, report, dominant=dominant, of_all=of_all)
-    return replace(findings, n_asked=options.n_stated)
+    with (
+        outputs.failures_told(options, f"{outputs.REPORTS_IN_WORDS} were not written", codes),
+        outputs.reports_placed(options.out) as folder,
+    ):
+        findings = gather_findings(cohort, cohort.table, report, dominant=dominant, of_all=compare_all())
+        findings = replace(findings, n_asked=options.n_stated)
+        for name in REPORTS:
+            with outputs.failures_told(options, f"{name} was not written", codes):
+                write_findings(findings, folder / name, progress=options.progress)
+    return [name for name in REPORTS if (options.out / name).exists()], max(codes)
 
 
-def _say_dominant(options: ResultOptions, *, rows_are_chosen: bool, dominant: pd.DataFrame) -> None:
+def _say_dominant(options: commands.ResultOptions, rows_are_chosen: bool, dominant: pd.DataFrame) -> None:
     """Print which columns nearly make the subtypes, and the command that fits without each."""
-    repeated = (TableOptions, SchemaOptions, RoleOptions, SearchOptions, FitReportOptions)
+    repeated = (TableOptions, commands.SchemaOptions, RoleOptions, commands.SearchOptions, FitReportOptions)
     for row in dominant.head(SHOWN).to_dict("records"):
         say(in_words(row, lambda name: name, "subtype {}".format))
         how, values = fit_without(row)
         if values and not (rows_are_chosen and how == "where"):
             write = join_names if how == "describe" else str
             more = [word for value in values for word in option_words(flag_of(how), write(value))]
-            remaining = without_roles_of(options, {row["column"], row["second"]})
+            names = {row["column"], row["second"]}
+            roles: dict[str, Any] = {
+                role: tuple(name for name in getattr(options, role) if name not in names) for role in commands.ROLES
+            }
             again = options.out.with_name(f"{options.out.name}-2")
-            command = next_command("fit", remaining, *more, "--out", again, repeated=repeated)
+            command = next_command("fit", replace(options, **roles), *more, "--out", again, repeated=repeated)
             say(f"to see what else there is: {command}")
 
 
@@ -275,9 +231,9 @@ def _say_dominant(options: ResultOptions, *, rows_are_chosen: bool, dominant: pd
 ASSIGNMENTS = "assignments.parquet"
 
 
-def _fit_in_partitions(options: FitOptions, schema: FeatureSchema) -> int:
+def _fit_in_partitions(options: commands.FitOptions, schema: FeatureSchema) -> int:
     files = (*outputs.FILES_OF_A_FIT, ASSIGNMENTS)
-    refuse_in_partitions(options)
+    check.refuse_in_partitions(options)
     if options.out.resolve().is_relative_to(options.table.resolve()):
         raise InputError(
             f"--out {options.out} is in the folder of the table, where {ASSIGNMENTS} would be read as a part of it; "
@@ -286,9 +242,9 @@ def _fit_in_partitions(options: FitOptions, schema: FeatureSchema) -> int:
     outputs.refuse_replaced_inputs(options, options.out / ASSIGNMENTS)
     outputs.check_folder(options.out, (ASSIGNMENTS,), allowed=options.overwrite)
     outputs.note_other_files(options.out, files)
-    model = options.build_model(schema)
+    model = check.build_model(options, schema)
     with (
-        table_in_partitions(options.table) as (table, parts),
+        check.table_in_partitions(options.table) as (table, parts),
         write_together(options.out, replacing=files, last=MANIFEST) as folder,
     ):
         model.fit(table)
@@ -306,25 +262,23 @@ def _fit_in_partitions(options: FitOptions, schema: FeatureSchema) -> int:
     cohort = FittedCohort(in_sample, schema.validate(sample, warn=False))
     compare_all = partial(comparisons_of_all, model, table, report_options(options))
     reports, code = _write_reports(options, cohort, find_dominant(cohort, sample), compare_all)
-    say_unused(schema)
-    say(*summarise_fit(model, options.n_stated))
-    _say_files(options, model, [*reports, ASSIGNMENTS, "model.json", "model.npz", MANIFEST])
+    _say_results(options, model, reports, [ASSIGNMENTS, "model.json", "model.npz"])
     return code
 
 
 # clinclust start
 
 
-def run_start(stated: StartOptions) -> int:
+def run_start(stated: commands.StartOptions) -> int:
     """Draft a schema next to the table, check the table, find the subtypes, write the report, and open it."""
     refuse(stated.problems() + report_problems(stated))
-    check_dictionary(stated)
-    schema = stated.schema or stated.table.with_name(f"{stem(stated.table)}.yaml")
+    check.check_dictionary(stated)
+    schema = stated.schema or stated.table.with_name(f"{check.stem(stated.table)}.yaml")
     if stated.schema is not None and schema.suffix.lower() not in SCHEMA_SUFFIXES:
         raise InputError(f"--schema {schema}: a schema ends in {' or '.join(SCHEMA_SUFFIXES)}; give such a name")
     if schema.exists() and stated.table.exists() and schema.samefile(stated.table):
         raise InputError(f"{schema} is the table itself; give another name after --schema")
-    options = replace(stated, out=stated.out or results_folder(stated.table), schema=schema)
+    options = replace(stated, out=stated.out or check.results_folder(stated.table), schema=schema)
     outputs.refuse_replaced_inputs(options, *(options.out / name for name in outputs.FILES_OF_A_FIT))
     outputs.check_folder(options.out, allowed=False, instead="start replaces nothing; give another folder after --out")
     try:
@@ -336,14 +290,14 @@ def run_start(stated: StartOptions) -> int:
         raise
 
 
-def _start_again(options: StartOptions, stated: StartOptions) -> str:
-    repeated = without(stated, RowOptions, RoleOptions) if options.wrote_schema else stated
-    return next_command("start", repeated, repeated=(StartOptions,))
+def _start_again(options: commands.StartOptions, stated: commands.StartOptions) -> str:
+    repeated = stated.without(RowOptions, RoleOptions) if options.wrote_schema else stated
+    return next_command("start", repeated, repeated=(commands.StartOptions,))
 
 
-def _draft_check_and_fit(options: StartOptions, stated: StartOptions) -> int:
+def _draft_check_and_fit(options: commands.StartOptions, stated: commands.StartOptions) -> int:
     schema, table, looks = _read_or_draft_schema(options, stated)
-    cohort = check_cohort(options, schema, table, options.schema, looks)
+    cohort = check.check_cohort(options, schema, table, options.schema, looks)
     is_watched = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
     if is_watched and not options.yes and not options.quiet:
         before = options.schema.read_bytes()
@@ -352,15 +306,14 @@ def _draft_check_and_fit(options: StartOptions, stated: StartOptions) -> int:
             return 0
         if options.schema.read_bytes() != before:
             rows, schema = schema.rows, read_schema(options.schema)
-            choices = without(options, RowOptions, RoleOptions) if options.wrote_schema else options
+            choices = options.without(RowOptions, RoleOptions) if options.wrote_schema else options
             if schema.rows != rows:
-                table = read_table_of_schema(choices, schema, options.schema)
-            schema = apply_roles(choices, schema, table)
-            cohort = check_cohort(options, schema, table, options.schema)
+                table = check.read_table_of_schema(choices, schema, options.schema)
+            schema = check.apply_roles(choices, schema, table)
+            cohort = check.check_cohort(options, schema, table, options.schema)
     code = _write_results(options, cohort, table)
     paper = ("--model", options.out, "--out", "table.xlsx")
-    further = next_command("table", without(options, RowOptions), *paper, repeated=(TableOptions,))
-    say(f"next: {further}")
+    say(f"next: {next_command('table', options.without(RowOptions), *paper, repeated=(TableOptions,))}")
     page = options.out / "subtypes.html"
     if page.exists():
         say(f"The report is {page}; open it in a browser.")
@@ -370,7 +323,7 @@ def _draft_check_and_fit(options: StartOptions, stated: StartOptions) -> int:
 
 
 def _read_or_draft_schema(
-    options: StartOptions, stated: StartOptions
+    options: commands.StartOptions, stated: commands.StartOptions
 ) -> tuple[FeatureSchema, pd.DataFrame, list[Look] | None]:
     """Return the schema next to the table or a drafted one, the table, and what to look at in it."""
     path = options.schema
@@ -382,13 +335,13 @@ def _read_or_draft_schema(
             )
         say(f"Using {path}{'' if stated.schema else ', which is next to the table'}")
         schema = read_schema(path)
-        table = read_table_of_schema(options, schema, path)
+        table = check.read_table_of_schema(options, schema, path)
         _refuse_visits(stated, table)
-        return apply_roles(options, schema, table), table, []
-    read_roles(options)  # raises what is wrong with them before anything is read
-    table = read_table(options)
+        return check.apply_roles(options, schema, table), table, []
+    check.read_roles(options)  # raises what is wrong with them before anything is read
+    table = check.read_table(options)
     _refuse_visits(stated, table)
-    with about_table(options):
+    with check.about_table(options.table):
         schema = _draft_schema(options, table)
     write_schema(schema, path, table)
     options.wrote_schema = True
@@ -396,37 +349,32 @@ def _read_or_draft_schema(
     return schema, table, look_at_draft(schema)
 
 
-def _refuse_visits(stated: StartOptions, table: pd.DataFrame) -> None:
+def _refuse_visits(stated: commands.StartOptions, table: pd.DataFrame) -> None:
     """Raise InputError if subjects have several rows and the options do not choose among them."""
     visits, rows = noted_several_rows(table), rows_taken(table)
     if visits is None or stated.every_row or (rows is not None and rows.choice.by_values is not None):
         return
     last = "" if visits.are_copies else " (with --keep last the last; by the order of a column: --by COLUMN)"
-    ways: dict[str, tuple[str, ...]] = {
-        f"the first row of each{last}": ("--one-row-per", visits.column),
-        "every row, as if it were a subject": ("--every-row",),
-    }
+    first: tuple[str, ...] = ("--one-row-per", visits.column)
+    ways = {f"the first row of each{last}": first, "every row, as if it were a subject": ("--every-row",)}
     if not visits.are_copies:
-        trend = ("--time", "COLUMN", "--summarise", "COLUMN=mean,slope")
-        ways["the first row of each, and the level and trend of a measurement over all rows"] = (
-            *("--one-row-per", visits.column),
-            *trend,
-        )
+        with_trend = (*first, "--time", "COLUMN", "--summarise", "COLUMN=mean,slope")
+        ways["the first row of each, and the level and trend of a measurement over all rows"] = with_trend
     kind = "rows are copies of others" if visits.are_copies else "rows are visits, not patients"
     lines = [
-        f"  {what}:\n    {next_command('start', stated, *more, repeated=(StartOptions,))}"
+        f"  {what}:\n    {next_command('start', stated, *more, repeated=(commands.StartOptions,))}"
         for what, more in ways.items()
     ]
     raise InputError(
         limited(
-            f"{stated.shown_table}: {kind}: {visits.n_repeated:,} of {visits.n_subjects:,} "
+            f"{shown_name(stated.table)}: {kind}: {visits.n_repeated:,} of {visits.n_subjects:,} "
             f"subjects have several rows (up to {visits.most_rows:,} with the same {quoted(visits.column)}). Nothing "
             "was written. Choose the rows by one of these lines:\n" + "\n".join(lines)
         )
     )
 
 
-def _is_accepted(options: StartOptions) -> bool:
+def _is_accepted(options: commands.StartOptions) -> bool:
     say(f"Read {options.schema}, and correct it where it is wrong.")
     try:
         answer = input("Press Enter to go on, q and Enter to stop: ")

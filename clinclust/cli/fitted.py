@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import warnings
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from pathlib import Path
@@ -13,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from clinclust.associations import validated_associations
-from clinclust.cli import outputs
+from clinclust.cli import commands, outputs
 from clinclust.cli.check import (
     about_table,
     read_cohort_of_model,
@@ -21,47 +20,24 @@ from clinclust.cli.check import (
     read_new_table,
     read_second_table,
     read_table_of_model,
-)
-from clinclust.cli.commands import (
-    AssignOptions,
-    CompareOptions,
-    ComparisonOptions,
-    FitReportOptions,
-    ImputeOptions,
-    ModelComparisonOptions,
-    OutcomesOptions,
-    RepeatOptions,
-    SchemasOptions,
-    SubtypeTableOptions,
-    ValidateOptions,
+    warn,
 )
 from clinclust.cli.options import flag_of
-from clinclust.cli.outputs import (
-    PARTLY,
-    REPORTS,
-    check_output,
-    record,
-    refuse_to_share,
-    say,
-    say_withheld,
-    sentence_of,
-    tell,
-    write_data,
-)
+from clinclust.cli.outputs import PARTLY, REPORTS, check_output, record, refuse_to_share, say, say_withheld, sentence_of
 from clinclust.comparisons import compare_subtypes
 from clinclust.comparisons.dominance import find_dominant
 from clinclust.disclosure import suppress_small_cells, withhold_associations
 from clinclust.drift import Drift, assess_drift
-from clinclust.errors import CohortError, CohortWarning, InputError, refuse
+from clinclust.errors import CohortError, InputError, refuse
 from clinclust.estimators.explanation import reasons_of_new
 from clinclust.estimators.mapdp import MAPDP, NONE_OF_THESE
 from clinclust.estimators.parameters import RULES
 from clinclust.estimators.prediction import notes_on_new_subjects, rows_at_fault, without_unseen
 from clinclust.estimators.subtype_model import FittedCohort, rows_of_the_fit
+from clinclust.files.opening import shown_name
 from clinclust.files.writing import MANIFEST
 from clinclust.methods.compare import FEWEST_SUBJECTS, compare_methods
 from clinclust.outcomes import adjusted_differences, compare_outcomes, subtype_predictors, summarise_outcomes
-from clinclust.progress import Progress
 from clinclust.reporting.assignments import (
     SUFFIXES,
     assignment_table,
@@ -87,7 +63,7 @@ from clinclust.stability import validate_subtypes
 from clinclust.texts import did_you_mean
 
 
-def run_report(options: RepeatOptions) -> int:
+def run_report(options: commands.RepeatOptions) -> int:
     """Make the reports again with other names, levels or suppression, from the model and the table of a fit."""
     options = outputs.follow_the_fit(options, options.model)
     problems = report_problems(options) + RULES["n_jobs"].problems_of_option("--n-jobs", options.n_jobs)
@@ -104,14 +80,14 @@ def run_report(options: RepeatOptions) -> int:
     with outputs.reports_placed(folder) as new:  # all or none
         findings = gather_findings(cohort, cohort.table, report_options(options), dominant=dominant)
         for name in REPORTS:
-            write_findings(findings, new / name, progress=Progress(not options.quiet))
+            write_findings(findings, new / name, progress=options.progress)
     say(f"Wrote {folder}: {', '.join(REPORTS)}, {MANIFEST}")
     say_withheld(options)
     say_what_to_share(options, folder)
     return 0
 
 
-def _check_folder(options: RepeatOptions, folder: Path) -> None:
+def _check_folder(options: commands.RepeatOptions, folder: Path) -> None:
     replaced = (*REPORTS, MANIFEST)
     outputs.refuse_replaced_inputs(options, *(folder / name for name in replaced), of_model=False)
     if folder.exists() and options.model.exists() and folder.samefile(options.model):
@@ -125,41 +101,29 @@ def _check_folder(options: RepeatOptions, folder: Path) -> None:
 # The options of a report, as Python knows them.
 
 
-def _names_of_subtypes(options: ComparisonOptions) -> dict[int, str]:
-    """Return the names of subtypes by number; `_problems_of_names` must be empty."""
-    parts = (text.partition("=") for text in options.name)
-    return {int(subtype): name.strip() for subtype, _, name in parts}
+def report_options(options: commands.ComparisonOptions) -> ReportOptions:
+    """Return the options of the report; `report_problems` must be empty."""
+    names = {item.name for item in fields(ReportOptions)} - {"associations", "names", "progress"}
+    if isinstance(options, commands.SearchOptions):
+        names -= {"min_size"}  # that of the search
+    values: dict[str, Any] = {name: getattr(options, name) for name in names if hasattr(options, name)}
+    if isinstance(options, commands.FitReportOptions):
+        values["associations"] = None if options.associations == "none" else options.associations
+    parts = [text.partition("=") for text in options.name]
+    values["names"] = {int(subtype): name.strip() for subtype, _, name in parts}
+    return ReportOptions(**values, progress=options.progress.shown)
 
 
-def _problems_of_names(options: ComparisonOptions) -> list[str]:
+def report_problems(options: commands.ComparisonOptions) -> list[str]:
+    """Return one sentence for each option of the report that cannot be used, whatever the model."""
     numbers = [text.partition("=")[0].strip() for text in options.name]
     repeated = sorted({number for number in numbers if numbers.count(number) > 1})
-    return [f"--name: subtype {number} has more than one name" for number in repeated] + [
+    problems = [f"--name: subtype {number} has more than one name" for number in repeated]
+    problems += [
         f"--name takes the number of a subtype and its name, as 1=Tremor, not {text!r}"
         for text in options.name
         if not text.partition("=")[0].strip().isdecimal() or not text.partition("=")[2].strip()
     ]
-
-
-def _unknown_names(options: ComparisonOptions, model: MAPDP) -> list[str]:
-    return unknown_names(_names_of_subtypes(options), range(1, model.n_clusters_ + 1), called="--name")
-
-
-def report_options(options: ComparisonOptions) -> ReportOptions:
-    """Return the options of the report; `report_problems` must be empty."""
-    names = {item.name for item in fields(ReportOptions)} - {"associations", "names", "min_size"}
-    values = {name: getattr(options, name) for name in names if hasattr(options, name)}
-    if isinstance(options, FitReportOptions):
-        values["associations"] = None if options.associations == "none" else options.associations
-        values |= {"n_jobs": options.n_jobs, "progress": not options.quiet}
-    if isinstance(options, ModelComparisonOptions):
-        values["min_size"] = options.smallest_tested
-    return ReportOptions(names=_names_of_subtypes(options), **values)
-
-
-def report_problems(options: ComparisonOptions) -> list[str]:
-    """Return one sentence for each option of the report that cannot be used, whatever the model."""
-    problems = _problems_of_names(options)
     report = report_options(replace(options, name=()) if problems else options)
     private = ("stability", "posterior", "other_methods") if options.suppress is not None else ()
     shared = [
@@ -170,7 +134,11 @@ def report_problems(options: ComparisonOptions) -> list[str]:
     return [*report.problems(flag_of), *shared, *problems]
 
 
-def size_problems(options: FitReportOptions, n_subjects: int) -> list[str]:
+def _unknown_names(options: commands.ComparisonOptions, model: MAPDP) -> list[str]:
+    return unknown_names(report_options(options).names, range(1, model.n_clusters_ + 1), called="--name")
+
+
+def size_problems(options: commands.FitReportOptions, n_subjects: int) -> list[str]:
     """Return one sentence for each option of the reports that needs a larger cohort."""
     problems = []
     if options.suppress is not None and n_subjects < options.suppress:
@@ -182,7 +150,7 @@ def size_problems(options: FitReportOptions, n_subjects: int) -> list[str]:
     return problems
 
 
-def say_what_to_share(options: FitReportOptions, folder: Path) -> None:
+def say_what_to_share(options: commands.FitReportOptions, folder: Path) -> None:
     """Print which files of a folder may be shared, if counts are withheld, and which may not."""
     if options.suppress is None:
         return
@@ -199,11 +167,11 @@ def say_what_to_share(options: FitReportOptions, folder: Path) -> None:
 # The subtype table of a paper.
 
 
-def run_table(options: SubtypeTableOptions) -> int:
+def run_table(options: commands.SubtypeTableOptions) -> int:
     """Write every feature in all subjects and in each subtype, as papers print it, for the cohort of a fit."""
     options = outputs.follow_the_fit(options, options.model)
     refuse(suffix_problems(options.out) + report_problems(options) + _problems_of_columns(options))
-    check_output(options)
+    check_output(options, called="a table")
     model = read_model(options)
     refuse(_problems_of_subtypes(options, model))
     table, cohort = read_cohort_of_model(options, model)
@@ -211,7 +179,7 @@ def run_table(options: SubtypeTableOptions) -> int:
         cohort.table,
         cohort.labels,
         cohort.schema,
-        min_size=max(options.smallest_tested, model.min_size_),
+        min_size=max(options.min_size, model.min_size_),
         significance_level=options.significance_level,
         weights=None if options.weights is None else _weights(table, cohort, options.weights),
     )
@@ -225,13 +193,13 @@ def run_table(options: SubtypeTableOptions) -> int:
         )
     associations = None
     if "validated" in options.columns:
-        associations = validated_associations(model, cohort.table, progress=not options.quiet)
+        associations = validated_associations(model, cohort.table, progress=options.progress.shown)
         if options.suppress is not None:
             associations = withhold_associations(associations, comparisons)
     printed = subtype_table(
         comparisons,
         associations=associations,
-        names=_names_of_subtypes(options),
+        names=report_options(options).names,
         features="significant" if options.significant else None,
         between=options.between,
         columns=cast("Sequence[ColumnName]", options.columns) or None,
@@ -255,7 +223,7 @@ def _weights(table: pd.DataFrame, cohort: FittedCohort, name: str) -> pd.Series[
     return pd.Series((numbers if rows is None else numbers.iloc[rows]).to_numpy(dtype=float), index=cohort.table.index)
 
 
-def _problems_of_columns(options: SubtypeTableOptions) -> list[str]:
+def _problems_of_columns(options: commands.SubtypeTableOptions) -> list[str]:
     columns = options.columns
     problems = ["--columns takes each column once"] if len(set(columns)) < len(columns) else []
     if columns and not {"all", "subtypes"} & set(columns):
@@ -269,14 +237,14 @@ def _problems_of_columns(options: SubtypeTableOptions) -> list[str]:
     return problems
 
 
-def _problems_of_subtypes(options: SubtypeTableOptions, model: MAPDP) -> list[str]:
+def _problems_of_subtypes(options: commands.SubtypeTableOptions, model: MAPDP) -> list[str]:
     """Return the problems of ``--name`` and ``--between``, whose subtypes must be two that are tested."""
     pair: Sequence[int] = options.between or ()
     problems = unknown_names(dict.fromkeys(pair, ""), range(1, model.n_clusters_ + 1), called="--between")
     if not problems and len(set(pair)) < len(pair):
         problems = [f"--between takes two different subtypes, not {pair[0]} twice"]
     if not problems:
-        floor, why = options.smallest_tested, f"than --min-size {options.smallest_tested}, so it is not tested"
+        floor, why = options.min_size, f"than --min-size {options.min_size}, so it is not tested"
         repair = "give a lower --min-size"
         if model.min_size_ > floor:
             floor, why = model.min_size_, f"than the {model.min_size_} that the fit asks for, so it is untested"
@@ -295,10 +263,9 @@ def _problems_of_subtypes(options: SubtypeTableOptions, model: MAPDP) -> list[st
 _PARTS_OF_DRIFT = ("subtypes", "tests", "features")
 
 
-def run_assign(options: AssignOptions) -> int:
+def run_assign(options: commands.AssignOptions) -> int:
     """Give each subject of a table its most probable subtype."""
-    outputs.refuse_summary_in_result(options)
-    check_output(options, ".csv", ".txt", called="a table of assignments")
+    check_output(options, ".csv", ".txt", called="a table of assignments", is_printed=True)
     if options.cohort is not None:
         options = refuse_to_share(options, options.model, "--cohort")
     model = read_model(options)
@@ -309,7 +276,7 @@ def run_assign(options: AssignOptions) -> int:
     drift = None
     if options.cohort is not None:
         cohort = read_second_table(options, options.cohort, model)
-        with about_table(options, options.cohort):
+        with about_table(options.cohort):
             drift = assess_drift(model, cohort, frame)
     n_left_out = int((table["assigned"] == "no").sum())
     sizes = table["subtype"].value_counts()
@@ -320,14 +287,14 @@ def run_assign(options: AssignOptions) -> int:
         subtypes={str(subtype): int(sizes.get(subtype, 0)) for subtype in range(model.n_clusters_ + 1)},
         drift=None if drift is None else {name: getattr(drift, name).to_dict("records") for name in _PARTS_OF_DRIFT},
     )
-    _write_table(table, options.out, f"{len(table)} subjects")
+    _write_table(table, options.out, "subjects")
     if drift is not None:
         _say_drift(options, drift)
     if unread is None:
         return 0
     was, values = ("was", "a value") if n_left_out == 1 else ("were", "values")
     outputs.record_failure(unread, sentence_of(unread), "the subtypes of some subjects")
-    tell(
+    outputs.tell(
         f"clinclust: {n_left_out} of {len(table)} subjects {was} not assigned (assigned: no), for "
         f"{values} that the model does not know. {sentence_of(unread)}"
     )
@@ -336,25 +303,33 @@ def run_assign(options: AssignOptions) -> int:
 
 def _write_table(table: pd.DataFrame, out: Path | None, rows: str) -> None:
     """Write a result as csv, to a file or to standard output."""
+    text = io.StringIO()
+    write_inert_csv(table, text if out is None else out)
     if out is None:
-        text = io.StringIO()
-        write_inert_csv(table, text)
-        write_data(text.getvalue())
+        outputs.write_data(text.getvalue())
     else:
-        write_inert_csv(table, out)
-        say(f"Wrote {out}: {rows}")
+        say(f"Wrote {out}: {len(table)} {rows}")
 
 
-def _assignments_of_the_fit(options: AssignOptions, model: MAPDP, frame: pd.DataFrame) -> pd.DataFrame | None:
+def _say_and_write(
+    options: commands.OutcomesOptions | commands.CompareOptions, summary: Sequence[str], table: pd.DataFrame, rows: str
+) -> int:
+    """Print a result, and write its table if there is a place for it."""
+    say(*summary)
+    if options.out is not None:
+        _write_table(table, options.out, rows)
+    say_withheld(options)
+    return 0
+
+
+def _assignments_of_the_fit(options: commands.AssignOptions, model: MAPDP, frame: pd.DataFrame) -> pd.DataFrame | None:
     """Return the assignments of the fit in the order of the table, with the columns of ``assignments.csv``, or None."""
     rows = rows_of_the_fit(model.fit_, frame)
     if rows is None:
         return None
-    warnings.warn(
+    warn(
         f"{options.table}: this is the table of the fit; its subjects keep the subtypes and probabilities that the fit "
-        "gave them, as in assignments.csv",
-        CohortWarning,
-        stacklevel=2,
+        "gave them, as in assignments.csv"
     )
     in_table = rows.argsort()  # `rows` leads from the order of the fit to that of the table
     cohort = FittedCohort(model, model.schema_.validate(frame, warn=False).iloc[rows])
@@ -362,7 +337,7 @@ def _assignments_of_the_fit(options: AssignOptions, model: MAPDP, frame: pd.Data
 
 
 def _assignments_of_new_subjects(
-    options: AssignOptions, model: MAPDP, frame: pd.DataFrame
+    options: commands.AssignOptions, model: MAPDP, frame: pd.DataFrame
 ) -> tuple[pd.DataFrame, CohortError | None]:
     """Return the assignments of new subjects, and the error of those not assigned; raise it if none can be."""
     assignable, notes = frame, []
@@ -371,7 +346,7 @@ def _assignments_of_new_subjects(
         notes = [note] * bool(note)
     at_fault, error = rows_at_fault(model.schema_needed, assignable)
     assignable = assignable[~at_fault] if at_fault.any() and not at_fault.all() else assignable
-    with about_table(options):
+    with about_table(options.table):
         probabilities = model.predict_proba(assignable)
     notes += notes_on_new_subjects(model.fit_, assignable)
     if n_parted(model.fit_) == 1:
@@ -382,7 +357,7 @@ def _assignments_of_new_subjects(
             f"whole cohort{where}"
         )
     for message in notes:
-        warnings.warn(f"{options.table}: {message}", CohortWarning, stacklevel=2)
+        warn(f"{options.table}: {message}")
     labels = probabilities.argmax(axis=1)
     reasons = None
     if options.explain:
@@ -398,21 +373,21 @@ def _assignments_of_new_subjects(
         described_only=model.untested_,
         reasons=reasons,
     )
-    return table, None if is_assigned is None else CohortError(error.failures, options.shown_table)
+    return table, None if is_assigned is None else CohortError(error.failures, shown_name(options.table))
 
 
-def _say_drift(options: AssignOptions, drift: Drift) -> None:
+def _say_drift(options: commands.AssignOptions, drift: Drift) -> None:
     lines = drift.summary.split("\n")
     if options.out is not None:
         say(*lines)
     elif not options.quiet:
-        tell("\n".join([f"clinclust: {lines[0]}", *lines[1:]]))
+        outputs.tell("\n".join([f"clinclust: {lines[0]}", *lines[1:]]))
 
 
 # Missing values, outcomes, another cohort, other methods, ready schemas.
 
 
-def run_impute(options: ImputeOptions) -> int:
+def run_impute(options: commands.ImputeOptions) -> int:
     """Write the table of a fit with each missing value drawn, given what else is observed of the subject."""
     least = {"--tables": (options.tables, 1), "--random-state": (options.random_state, 0)}
     refuse(f"{name} must be at least {most}, not {value}" for name, (value, most) in least.items() if value < most)
@@ -420,7 +395,7 @@ def run_impute(options: ImputeOptions) -> int:
     model = read_model(options)
     frame = read_table_of_model(options, model)
     refuse(problems_of_file(options.out, len(frame) * options.tables))
-    with about_table(options):
+    with about_table(options.table):
         tables = model.multiple_imputations(frame, options.tables, random_state=options.random_state)
         completed = completed_table(frame, model.schema_, tables)
         counts = filled_cells(frame, model.schema_, tables)
@@ -431,7 +406,7 @@ def run_impute(options: ImputeOptions) -> int:
     return 0
 
 
-def run_outcomes(options: OutcomesOptions) -> int:
+def run_outcomes(options: commands.OutcomesOptions) -> int:
     """Compare an outcome between the subtypes of a fit, or regress the subtypes on predictors."""
     check_output(options, ".csv", called="a table of outcomes")
     if options.every_feature and not options.covariates:
@@ -446,7 +421,7 @@ def run_outcomes(options: OutcomesOptions) -> int:
     model = read_model(options)
     table = read_table_of_model(options, model)
     shared: dict[str, Any] = {"versus": options.versus, "level": options.level}
-    with about_table(options):
+    with about_table(options.table):
         if options.outcome is not None:
             shared |= of_outcome | {"covariates": list(options.covariates)}
             results = compare_outcomes(model, table, options.outcome, **shared)
@@ -454,22 +429,18 @@ def run_outcomes(options: OutcomesOptions) -> int:
             results = adjusted_differences(model, table, list(options.covariates), **shared)
         else:
             results = subtype_predictors(model, table, list(options.predictors), **shared)
-    say(*summarise_outcomes(results))
-    if options.out is not None:
-        _write_table(results, options.out, f"{len(results)} rows")
-    say_withheld(options)
-    return 0
+    return _say_and_write(options, summarise_outcomes(results), results, "rows")
 
 
-def run_validate(options: ValidateOptions) -> int:
+def run_validate(options: commands.ValidateOptions) -> int:
     """Look for the subtypes of a fit in another cohort."""
     check_output(options, ".html", ".csv", called="a page or a table")
     options = refuse_to_share(options, options.model, "validate")
     model = read_model(options)
     other = read_new_table(options, model)
     cohort = read_second_table(options, options.cohort, model)
-    with about_table(options):
-        validation = validate_subtypes(model, cohort, other, progress=not options.quiet)
+    with about_table(options.table):
+        validation = validate_subtypes(model, cohort, other, progress=options.progress.shown)
     say(*validation.summary.split("\n"))
     if options.out is not None:
         if options.out.suffix.lower() == ".csv":
@@ -482,7 +453,7 @@ def run_validate(options: ValidateOptions) -> int:
     return 0
 
 
-def run_compare(options: CompareOptions) -> int:
+def run_compare(options: commands.CompareOptions) -> int:
     """Cluster the cohort of a fit by K-means, mixtures, latent classes and other methods."""
     check_output(options, ".csv", called="a table of methods")
     if options.random_state < 0:
@@ -499,17 +470,13 @@ def run_compare(options: CompareOptions) -> int:
         n_draws=options.n_draws,
         random_state=options.random_state,
     )
-    say(*comparison.summary.split("\n"))
-    if options.out is not None:
-        _write_table(comparison.table, options.out, f"{len(comparison.table)} methods")
-    say_withheld(options)
-    return 0
+    return _say_and_write(options, comparison.summary.split("\n"), comparison.table, "methods")
 
 
-def run_schemas(options: SchemasOptions) -> int:
+def run_schemas(options: commands.SchemasOptions) -> int:
     """List the instruments with a ready schema, or print one as YAML."""
     if options.instrument is not None:
-        write_data(schema_of_instrument(options.instrument))
+        outputs.write_data(schema_of_instrument(options.instrument))
         return 0
     for name in instruments():
         schema = FeatureSchema.from_yaml(schema_of_instrument(name))

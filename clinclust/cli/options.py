@@ -1,10 +1,9 @@
 """Options of the command line: fields of dataclasses that commands inherit, and argparse reads and fills.
 
-A command states its options as a dataclass; options that several commands share are a dataclass that these inherit. The
-type of a field says how its text is read. An option of the search is the parameter of `MAPDP` of its name
-(`of_parameter`): its default, help and values are declared in `clinclust.estimators.parameters`.
+A command states its options as a subclass of `Options`, which makes it a dataclass; options that several commands share
+are a class that these inherit. The type of a field says how its text is read. An option of the search is the parameter
+of `MAPDP` of its name (`of_parameter`): its default, help and values are declared in `clinclust.estimators.parameters`.
 
-    @dataclass(kw_only=True)
     class ImputeOptions(ModelOptions):
         tables: int = option(1, "M")
 
@@ -26,16 +25,13 @@ from dataclasses import Field, dataclass, field, fields, replace
 from functools import cache
 from pathlib import Path
 from types import NoneType
-from typing import Any, ClassVar, Literal, TypeAlias, TypeVar, cast, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Literal, Self, dataclass_transform, get_args, get_origin, get_type_hints
 
 from clinclust.data import data
 from clinclust.estimators.parameters import MAPDPParameters, PublishedParameters, declarations
-
-Commands: TypeAlias = "argparse._SubParsersAction[Any]"
-
+from clinclust.progress import Progress
 
 # How options are declared, and become arguments of argparse.
-
 
 TEXTS = data("command_line")
 """What the help says of commands and options."""
@@ -51,31 +47,44 @@ def option(default: Any = None, metavar: Any = None, **details: Any) -> Any:
     return field(default=default, metadata={"help": "", **shown, **details})
 
 
-@dataclass(kw_only=True)
+@dataclass_transform(kw_only_default=True)
 class Options:
-    """Options that belong together; fields not declared by `option` are no arguments."""
+    """Options that belong together: a dataclass, whose fields not declared by `option` are no arguments.
 
-    TITLE: ClassVar[str] = ""
-    """The heading of the options in the help."""
+    `title` is their heading in the help.
+    """
 
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
-@dataclass(kw_only=True)
-class Command(Options):
-    """A command with its options; `RUN` is the function that runs it."""
+    def __init_subclass__(cls, title: str = "", **more: Any) -> None:
+        """Make each subclass a dataclass."""
+        super().__init_subclass__(**more)
+        cls.heading = title
+        dataclass(kw_only=True)(cls)
 
-    RUN: ClassVar[str] = ""
+    heading: ClassVar[str]
 
-    command: str = ""
-    debug: bool = False
-    quiet: bool = option(False, parameter=None)
+    @property
+    def progress(self) -> Progress:
+        """Reports the stages of the work, unless the command is quiet."""
+        return Progress(not getattr(self, "quiet", False))
 
+    @classmethod
+    def read(cls, parsed: argparse.Namespace) -> Self:
+        """Return the options that argparse parsed."""
+        values: dict[str, Any] = {item.name: getattr(parsed, item.name, item.default) for item in fields(cls)}
+        lists = {item.name for item in fields(cls) if item.default == ()}
+        return cls(**{name: tuple(value or ()) if name in lists else value for name, value in values.items()})
 
-Stated = TypeVar("Stated", bound=Options)
+    def without(self, *left_out: type[Options]) -> Self:
+        """Return the options with the defaults of some dataclasses."""
+        items = [item for declaring in left_out for _, item in declared_options(declaring)]
+        return replace(self, **{item.name: item.default for item in items})
 
 
 def declared_options(options: type[Options]) -> Iterator[tuple[type[Options], Field[Any]]]:
     """Yield each option of a dataclass with the class that declares it: its own first, then those of its bases."""
-    lineage = [base for base in options.__mro__ if issubclass(base, Options)]
+    lineage = [base for base in options.__mro__ if issubclass(base, Options) and base is not Options]
     # The last one to be set is the first to declare the option.
     owner = {name: base for base in lineage for name in base.__dataclass_fields__}
     by_name = {item.name: item for item in fields(options) if "help" in item.metadata}
@@ -93,12 +102,11 @@ def add_options(parser: argparse.ArgumentParser, options: type[Options]) -> None
     groups: dict[str, argparse._ActionsContainer] = {"": parser}
     exclusive, types = None, get_type_hints(options)
     for owner, item in declared_options(options):
-        title = vars(owner).get("TITLE", "")
         details = {key: value for key, value in item.metadata.items() if key != "parameter"}
         if not {"action", "nargs"} & details.keys():
             details = _reading_of(types[item.name]) | details
         details["help"] = _IN_PYTHON.sub("", in_options(details["help"] or _help_of(options, item.name)))
-        group = groups.get(title) or groups.setdefault(title, parser.add_argument_group(title))
+        group = groups.get(owner.heading) or groups.setdefault(owner.heading, parser.add_argument_group(owner.heading))
         if details.pop("either", False):
             group = exclusive = exclusive or parser.add_mutually_exclusive_group(required=True)
         if details.pop("positional", False):
@@ -126,22 +134,6 @@ def _reading_of(hint: Any) -> dict[str, Any]:
     return {"type": _READ_BY_TYPE[kind]} if kind in _READ_BY_TYPE else {}
 
 
-def read_options(options: type[Stated], parsed: argparse.Namespace) -> Stated:
-    """Return the parsed options of a dataclass."""
-    values: dict[str, Any] = {item.name: getattr(parsed, item.name, item.default) for item in fields(options)}
-    lists = {item.name for item in fields(options) if item.default == ()}
-    return options(**{name: tuple(value or ()) if name in lists else value for name, value in values.items()})
-
-
-def add_command(commands: Commands, name: str, options: type[Command]) -> argparse.ArgumentParser:
-    """Add a command with its options; return its parser."""
-    texts = TEXTS["commands"][name]
-    parser = commands.add_parser(name, help=texts["summary"], description=texts["help"])
-    add_options(parser, options)
-    parser.set_defaults(options=options)
-    return cast("argparse.ArgumentParser", parser)
-
-
 # How the text of an argument becomes a value.
 
 
@@ -160,14 +152,17 @@ def read_names(text: str) -> list[str]:
     return names
 
 
-def whole_number(text: str) -> int:
-    """Parse an option whose value is a whole number."""
-    return int(text)
+def _read_as(name: str, read: Callable[[str], Any], *words: str) -> Callable[[str], Any]:
+    """Return a function that reads a value or one of these words; argparse shows its name: "invalid number value"."""
+
+    def read_text(text: str) -> Any:
+        return text if text in words else read(text)
+
+    read_text.__name__ = " or ".join([name, *words])
+    return read_text
 
 
-def number(text: str) -> float:
-    """Parse an option whose value is a number."""
-    return float(text)
+whole_number, number = _read_as("whole number", int), _read_as("number", float)
 
 
 def number_or_share(text: str) -> float:
@@ -184,17 +179,8 @@ def number_or_share(text: str) -> float:
         raise argparse.ArgumentTypeError(f"{takes}, not {quoted(text)}") from None
 
 
-whole_number.__name__ = "whole number"  # argparse shows the name: "invalid whole number value"
 _READ_BY_TYPE: dict[type, Callable[[str], Any]] = {int: whole_number, float: number, Path: read_path}
 _READ_PARAMETER = {"whole number": whole_number, "number": number, "share": number_or_share}
-
-
-def _number_or(words: tuple[str, ...], parse: Callable[[str], float]) -> Callable[[str], float | str]:
-    def read(text: str) -> float | str:
-        return text if text in words else parse(text)
-
-    read.__name__ = " or ".join([parse.__name__, *words])
-    return read
 
 
 # The options of the search, from the declarations of the parameters.
@@ -212,7 +198,7 @@ def of_parameter(name: str, default: Any = None) -> Any:
         return option(False, action="store_true", help=parameter.help)
     details: dict[str, Any] = {"type": _READ_PARAMETER[read.reads]} if read.reads else {"choices": published.words}
     if read.reads and published.words:
-        details["type"] = _number_or(published.words, details["type"])
+        details["type"] = _read_as(details["type"].__name__, details["type"], *published.words)
     usual = parameter.default if default is None else default
     about = parameter.help.replace("None", "none") + (f" (default: {usual})" if usual is not None else "")
     if further := ", ".join(word for word in published.words if word not in read.words):
@@ -221,12 +207,6 @@ def of_parameter(name: str, default: Any = None) -> Any:
 
 
 # Commands and options in messages: a further command with the same options, and parameters as options.
-
-
-def without(options: Stated, *left_out: type[Options]) -> Stated:
-    """Return the options with the defaults of some dataclasses."""
-    defaults = {item.name: item.default for declaring in left_out for _, item in declared_options(declaring)}
-    return replace(options, **defaults)
 
 
 def next_command(command: str, options: Options, *more: str | Path, repeated: tuple[type[Options], ...]) -> str:
@@ -291,7 +271,7 @@ def in_options(message: str, **others: str) -> str:
 @cache
 def _flags_by_parameter() -> dict[str, str]:
     """Return the flag of each parameter, or of a field without one, over all options that are declared."""
-    waiting, flags = [Options], dict[str, str]()
+    waiting, flags = Options.__subclasses__(), dict[str, str]()
     while waiting:
         options = waiting.pop()
         waiting += options.__subclasses__()

@@ -16,15 +16,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TextIO, TypeVar, cast
 
-from clinclust.cli.commands import OutputOptions, SharingOptions, SuppressOptions, TableOptions
-from clinclust.cli.options import Command, flag_of, in_options
-from clinclust.errors import CohortError, InputError, MissingPackageError, masking_cells, refuse
+from clinclust import __version__
+from clinclust.cli.commands import Command, OutputOptions, SharingOptions, SuppressOptions, TableOptions
+from clinclust.cli.options import flag_of, in_options
+from clinclust.errors import CohortError, InputError, MissingPackageError, refuse
 from clinclust.files.writing import MANIFEST, changed_files, check_place, plain_error, plain_sentence, read_manifest
 from clinclust.texts import on_one_line, visible_to_people
 
 _OUTPUT = "standard output"
 _LONGEST_LINE = 1000  # a name may have any length
-_IS_QUIET: ContextVar[bool] = ContextVar("clinclust_quiet", default=False)
 
 
 class VisibleStream:
@@ -39,17 +39,14 @@ class VisibleStream:
 
     def write(self, text: str) -> int:
         """Write text, which may begin with a carriage return (progress bars)."""
-        if self._stream is not None:
-            bar, encoding = "\r" if text.startswith("\r") else "", self._stream.encoding or "utf-8"
-            shown = visible_to_people(text.removeprefix(bar)).encode(encoding, "backslashreplace").decode(encoding)
-            with self._may_fail(self._stream):
-                self._stream.write(bar + shown)
+        bar, encoding = "\r" if text.startswith("\r") else "", getattr(self._stream, "encoding", None) or "utf-8"
+        shown = visible_to_people(text.removeprefix(bar)).encode(encoding, "backslashreplace").decode(encoding)
+        self._use(lambda stream: stream.write(bar + shown))
         return len(text)
 
     def writelines(self, lines: Iterable[str]) -> None:
         """Write several texts."""
-        for line in lines:
-            self.write(line)
+        self.write("".join(lines))
 
     def write_exactly(self, text: str) -> None:
         """Write text unchanged, in UTF-8; on a terminal as `write` does."""
@@ -57,21 +54,17 @@ class VisibleStream:
             raise OSError(f"{_OUTPUT} is closed, and the result was to go there; give --out")
         if self._stream.isatty():
             self.write(text)
-            return
-        with self._may_fail(self._stream):
-            self._stream.flush()
-            if hasattr(self._stream, "buffer"):
-                self._stream.buffer.write(text.encode("utf-8", "surrogateescape"))
-            else:
-                self._stream.write(text)
+        elif hasattr(self._stream, "buffer"):
+            self.flush()
+            self._use(lambda stream: stream.buffer.write(text.encode("utf-8", "surrogateescape")))
+        else:
+            self._use(lambda stream: stream.write(text))
 
     def flush(self) -> None:
         """Flush the stream, and raise the first error of a write again."""
         if self._failure is not None:
             raise self._failure
-        if self._stream is not None:
-            with self._may_fail(self._stream):
-                self._stream.flush()
+        self._use(lambda stream: stream.flush())
 
     def isatty(self) -> bool:
         """Return whether a terminal shows the text."""
@@ -80,14 +73,14 @@ class VisibleStream:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
 
-    @contextmanager
-    def _may_fail(self, stream: TextIO) -> Iterator[None]:
+    def _use(self, action: Callable[[TextIO], object]) -> None:
         try:
-            yield
+            if self._stream is not None:
+                action(self._stream)
         except OSError as error:
             # What is still buffered is discarded, so that Python reports no second error at exit.
             with suppress(OSError, ValueError), Path(os.devnull).open("wb") as null:  # a text in memory has no number
-                os.dup2(null.fileno(), stream.fileno())
+                os.dup2(null.fileno(), self.fileno())
             if self._must_arrive:
                 is_unread = isinstance(error, BrokenPipeError)
                 self._failure = error if is_unread else plain_error(error, _OUTPUT, "written")
@@ -113,14 +106,16 @@ def streams_for_people() -> Iterator[None]:
         sys.stdout, sys.stderr = before
 
 
-@contextmanager
-def quiet(is_quiet: bool) -> Iterator[None]:
-    """Let `say` print nothing while the block runs, if `is_quiet`."""
-    token = _IS_QUIET.set(is_quiet)
-    try:
-        yield
-    finally:
-        _IS_QUIET.reset(token)
+_IS_QUIET: ContextVar[bool] = ContextVar("clinclust_quiet", default=False)
+_FACTS: ContextVar[dict[str, Any]] = ContextVar("clinclust_facts")
+
+
+def collect_facts(command: str, *, is_quiet: bool) -> dict[str, Any]:
+    """Return the summary of a command for a program, which fills in this context; `is_quiet` silences `say`."""
+    facts = {"clinclust": __version__, "command": command, "exit_code": 0, "warnings": [], "problems": []}
+    _IS_QUIET.set(is_quiet)
+    _FACTS.set(facts)
+    return facts
 
 
 def say(*lines: str) -> None:
@@ -144,28 +139,18 @@ def _cut(line: str) -> str:
 
 def write_data(text: str) -> None:
     """Write the result of a command on standard output, for a program, or visibly on a terminal."""
-    if isinstance(sys.stdout, VisibleStream):
-        sys.stdout.write_exactly(text)
-    else:
-        sys.stdout.write(text)
-
-
-# The summary for a program.
-
-_FACTS: ContextVar[dict[str, Any] | None] = ContextVar("clinclust_summary", default=None)
+    cast(VisibleStream, sys.stdout).write_exactly(text)
 
 
 def record(**facts: object) -> None:
-    """Add facts to the summary, if one was asked for."""
-    if (summary := _FACTS.get()) is not None:
-        summary.update(facts)
+    """Add facts to the summary."""
+    _FACTS.get().update(facts)
 
 
 def note(message: str, kind: str = "note") -> None:
     """Print a note on standard error, and add it to the summary."""
     tell(f"clinclust: note: {message}")
-    if (summary := _FACTS.get()) is not None:
-        summary["warnings"].append({"kind": kind, "message": message})
+    _FACTS.get()["warnings"].append({"kind": kind, "message": message})
 
 
 def record_failure(error: Exception, message: str, lost: str) -> None:
@@ -178,26 +163,7 @@ def record_failure(error: Exception, message: str, lost: str) -> None:
         problem["message"] = "the table does not fit the schema"
         failures = error.failures.drop(columns="examples")
         problem["failures"] = failures.assign(repair=failures["repair"].map(in_options)).to_dict("records")
-    if (summary := _FACTS.get()) is not None:
-        summary["problems"].append(problem)
-
-
-def summarise(command: str, run: Callable[[], int]) -> int:
-    """Run a command, print its summary, and return its exit code."""
-    from clinclust import __version__
-
-    summary: dict[str, Any] = {"clinclust": __version__, "command": command}
-    summary |= {"exit_code": 0, "warnings": [], "problems": []}
-    token = _FACTS.set(summary)
-    with masking_cells(in_options) as mask:
-        try:
-            summary["exit_code"] = run()
-        finally:
-            _FACTS.reset(token)
-        from clinclust.reporting.results import json_text
-
-        write_data(json_text(mask(summary)))
-    return int(summary["exit_code"])
+    _FACTS.get()["problems"].append(problem)
 
 
 # Failures.
@@ -221,6 +187,15 @@ def tell_failure(error: Exception, options: Command, lost: str = "") -> int:
     for line in _report_of(error, options.command):
         tell(line)
     return BUG
+
+
+@contextmanager
+def failures_told(options: Command, lost: str, codes: list[int]) -> Iterator[None]:
+    """Report a failure of the block, whose work is then `lost`, add its exit code, and go on."""
+    try:
+        yield
+    except Exception as error:
+        codes.append(tell_failure(error, options, lost))
 
 
 def sentence_of(error: Exception) -> str:
@@ -261,7 +236,7 @@ def interrupts_held() -> Iterator[Callable[[], None]]:
 
     def hold() -> None:
         # Signal handlers can be set on the main thread only.
-        if not before and threading.current_thread() is threading.main_thread():
+        if threading.current_thread() is threading.main_thread():
             before.append(signal.signal(signal.SIGINT, lambda number, frame: pressed.append(number)))
 
     try:
@@ -284,10 +259,17 @@ SHARING = "sharing.json"
 FILES_OF_A_FIT = (*REPORTS, *FILES_OF_A_MODEL, SHARING, MANIFEST)
 
 
-def check_output(options: OutputOptions, *suffixes: str, called: str = "", holds: str = "an earlier result") -> None:
-    """Check that ``--out`` can be written, has one of these suffixes as `called`, and replaces nothing unasked."""
+def check_output(
+    options: OutputOptions, *suffixes: str, called: str, holds: str = "an earlier result", is_printed: bool = False
+) -> None:
+    """Check that ``--out`` can be written, has one of these suffixes as `called`, and replaces nothing unasked.
+
+    Without ``--out``, what `is_printed` goes to standard output, where ``--json`` prints too: InputError.
+    """
     out = options.out
-    if out is None:  # standard output, where a summary goes too
+    if out is None:
+        if is_printed and getattr(options, "json", False):
+            raise InputError("--json prints on standard output, where the result would go: give --out as well")
         return
     misnamed = suffixes and out.suffix.lower() not in suffixes and not out.is_dir()
     repair = f"--out {out}: {called} ends in {' or '.join(suffixes)}; give such a name"
@@ -297,12 +279,6 @@ def check_output(options: OutputOptions, *suffixes: str, called: str = "", holds
             f"{out} exists and may hold {holds}; give --overwrite to replace it, or another name after --out"
         )
     check_place(out)
-
-
-def refuse_summary_in_result(options: OutputOptions) -> None:
-    """Raise InputError if ``--json`` and the result itself would go to standard output."""
-    if options.out is None and getattr(options, "json", False):
-        raise InputError("--json prints on standard output, where the result would go: give --out as well")
 
 
 def refuse_replaced_inputs(
@@ -407,14 +383,12 @@ def write_terms(options: SharingOptions, folder: Path) -> list[str]:
 
 def follow_the_fit(options: Shared, model: Path) -> Shared:
     """Return the options that withhold what the fit did, unless they say otherwise."""
-    threshold = options.suppress
-    if threshold is None:
-        recorded = {name: value for name, value in _read_terms(model).items() if hasattr(options, name)}
-        options = replace(options, **{name: getattr(options, name) or value for name, value in recorded.items()})
-    suppress = None if threshold == 0 else options.suppress
-    return replace(
-        options, suppress=suppress, is_off=threshold == 0, is_as_fitted=threshold is None and suppress is not None
-    )
+    if options.suppress is not None:
+        is_off = options.suppress == 0
+        return replace(options, suppress=None if is_off else options.suppress, is_off=is_off)
+    terms = {name: value for name, value in _read_terms(model).items() if hasattr(options, name)}
+    options = replace(options, **{name: getattr(options, name) or value for name, value in terms.items()})
+    return replace(options, is_as_fitted=options.suppress is not None)
 
 
 def refuse_to_share(options: Shared, model: Path, what: str) -> Shared:

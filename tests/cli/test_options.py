@@ -2,7 +2,7 @@
 
 import argparse
 import shlex
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
@@ -16,16 +16,7 @@ from scored import scored
 from clinclust import MAPDP, FeatureSchema
 from clinclust.cli.commands import COMMANDS, TableOptions
 from clinclust.cli.entry import main  # noqa: F401 - it declares every option
-from clinclust.cli.options import (
-    TEXTS,
-    add_options,
-    in_options,
-    join_names,
-    next_command,
-    number_or_share,
-    option,
-    read_options,
-)
+from clinclust.cli.options import TEXTS, add_options, in_options, join_names, next_command, number_or_share, option
 from clinclust.errors import InputError
 from clinclust.methods import PublishedMAPDP
 
@@ -288,7 +279,6 @@ def test_every_option_has_a_help_and_every_help_an_option():
         assert [action.dest for action in parser._actions if not action.help] == []
 
 
-@dataclass(kw_only=True)
 class EveryKind(TableOptions):
     """A table, and one option of each kind."""
 
@@ -312,5 +302,5 @@ def test_options_of_every_kind_are_repeated_exactly(table, sheet, names, words, 
     parser = argparse.ArgumentParser()
     add_options(parser, EveryKind)
     line = next_command("fit", options, repeated=(EveryKind,))
-    again = read_options(EveryKind, parser.parse_args(shlex.split(line)[2:]))
+    again = EveryKind.read(parser.parse_args(shlex.split(line)[2:]))
     assert replace(again, table=again.table.absolute()) == replace(options, table=options.table.absolute())
