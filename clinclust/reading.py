@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from clinclust.arguments import PATH, TEXT, TEXTS, WHOLE, Rule, accepting
+from clinclust.arguments import Rule, accepting, is_whole, one_of
 from clinclust.errors import CohortWarning, refuse
 from clinclust.files.conditions import DATE_ORDERS, DateOrder
 from clinclust.files.number_notation import DecimalMark
@@ -21,34 +21,17 @@ from clinclust.files.visits import read_summaries, read_trends
 
 __all__ = ["read_cohort"]
 
-_ROW = Rule("the number of a row, from 1, or 0 for none", lambda value: WHOLE.accepts(value) and 0 <= value < 2**20)
-_DECIMAL = Rule("',' or '.'", lambda value: value in (",", "."))
-_KEEP = Rule("'first' or 'last'", lambda value: value in KEPT)
-_SUMMARISE = Rule(
-    "a dictionary from columns to lists of summaries, such as {'egfr': ['mean', 'slope']}",
-    lambda value: isinstance(value, Mapping),
-)
-_TRENDS = Rule("the trends of `rows` of a schema", lambda value: isinstance(value, Mapping))
-_DATES = Rule("'day-first' or 'month-first'", lambda value: value in DATE_ORDERS)
-
 
 @accepting(
-    path=PATH,
-    sheet=TEXT,
-    encoding=TEXT,
-    header_row=_ROW,
-    rows=TEXT,
-    decimal=_DECIMAL,
-    where=TEXT,
-    only=TEXTS,
-    drop=TEXTS,
-    one_row_per=TEXT,
-    keep=_KEEP,
-    by=TEXT,
-    dates=_DATES,
-    time=TEXT,
-    summarise=_SUMMARISE,
-    trends=_TRENDS,
+    header_row=Rule("the number of a row, from 1, or 0 for none", lambda value: is_whole(value, 0) and value < 2**20),
+    decimal=one_of(",", "."),
+    keep=one_of(*KEPT),
+    dates=one_of(*DATE_ORDERS),
+    summarise=Rule(
+        "a dictionary from columns to lists of summaries, such as {'egfr': ['mean', 'slope']}",
+        lambda value: isinstance(value, Mapping),
+    ),
+    trends=Rule("the trends of `rows` of a schema", lambda value: isinstance(value, Mapping)),
 )
 def read_cohort(
     path: str | os.PathLike[str],

@@ -52,21 +52,16 @@ from clinclust.texts import did_you_mean
 
 
 def read_choice(options: RowOptions) -> RowChoice:
-    """Return the choice of rows that the options state."""
-    shared = {item.name: getattr(options, item.name) for item in fields(RowChoice) if hasattr(options, item.name)}
-    return RowChoice(**shared | {"time": options.visit_time, "summarise": _read_summaries(options.summarise)})
-
-
-def _read_summaries(texts: tuple[str, ...]) -> tuple[tuple[str, tuple[str, ...]], ...] | None:
-    """Return the summaries of columns that options such as ``egfr=mean,slope`` state; None without any option."""
-    parts = [text.rpartition("=") for text in texts]
+    """Return the choice of rows that the options state; ``--summarise egfr=mean,slope`` has two summaries."""
+    parts = [text.rpartition("=") for text in options.summarise]
     refuse(
         f"--summarise takes a column and its summaries, as egfr=mean,slope, not {text[:40]!r}"
-        for text, (name, _, summaries) in zip(texts, parts, strict=True)
+        for text, (name, _, summaries) in zip(options.summarise, parts, strict=True)
         if not name.strip() or not summaries.strip()
     )
     pairs = [(name.strip(), tuple(word.strip() for word in words.split(","))) for name, _, words in parts]
-    return tuple(pairs) or None
+    shared = {item.name: getattr(options, item.name) for item in fields(RowChoice) if hasattr(options, item.name)}
+    return RowChoice(**shared | {"time": options.visit_time, "summarise": tuple(pairs) or None})
 
 
 def read_table(

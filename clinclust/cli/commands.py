@@ -137,8 +137,6 @@ class SuppressOptions(Options, title="results that can be shared"):
     """Whether small counts are withheld."""
 
     suppress: int | None = option(None, "N", type=whole_number, nargs="?", const=10)
-    is_off: bool = False
-    """Whether the options exclude suppression."""
     is_as_fitted: bool = False
     """Whether counts are withheld as in the fit."""
 

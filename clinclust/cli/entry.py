@@ -73,7 +73,7 @@ def _run_command(options: Command) -> int:
     facts = collect_facts(options.command, is_quiet=options.quiet or is_summarised)
     with warnings.catch_warnings(), masking_cells(in_options) as mask, stages:
         warnings.filterwarnings("always", category=CohortWarning)
-        warnings.showwarning = _show_warning
+        warnings.showwarning = lambda message, kind, *more, **others: note(in_options(str(message)), kind.__name__)
         module, _, name = options.RUN.rpartition(".")
         try:
             facts["exit_code"] = code = int(getattr(import_module(module), name)(options))
@@ -86,10 +86,6 @@ def _run_command(options: Command) -> int:
 
             write_data(json_text(mask(facts)))
     return code
-
-
-def _show_warning(message: Warning | str, category: type[Warning], *details: object, **more: object) -> None:
-    note(in_options(str(message)), category.__name__)
 
 
 @cache

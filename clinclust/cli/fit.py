@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 import webbrowser
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -144,7 +145,7 @@ def _say_results(
     dominant: pd.DataFrame | None = None,
 ) -> None:
     """Print what a fit found and wrote, and how to fit without its `dominant` columns."""
-    files = [*reports, *others, *([] if options.suppress is None else [outputs.SHARING]), MANIFEST]
+    files = [*reports, *others, *([] if not options.suppress else [outputs.SHARING]), MANIFEST]
     check.say_unused(model.schema_)
     say(*summarise_fit(model, options.n_stated))
     if dominant is not None:
@@ -301,7 +302,11 @@ def _draft_check_and_fit(options: commands.StartOptions, stated: commands.StartO
     is_watched = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
     if is_watched and not options.yes and not options.quiet:
         before = options.schema.read_bytes()
-        if not _is_accepted(options):
+        say(f"Read {options.schema}, and correct it where it is wrong.")
+        answer = "q"
+        with suppress(EOFError):
+            answer = input("Press Enter to go on, q and Enter to stop: ")
+        if answer.strip().casefold().startswith(("q", "n")):
             say(f"Stopped. {options.schema} is there; go on with: {_start_again(options, stated)}")
             return 0
         if options.schema.read_bytes() != before:
@@ -372,12 +377,3 @@ def _refuse_visits(stated: commands.StartOptions, table: pd.DataFrame) -> None:
             "was written. Choose the rows by one of these lines:\n" + "\n".join(lines)
         )
     )
-
-
-def _is_accepted(options: commands.StartOptions) -> bool:
-    say(f"Read {options.schema}, and correct it where it is wrong.")
-    try:
-        answer = input("Press Enter to go on, q and Enter to stop: ")
-    except EOFError:
-        answer = "q"
-    return not answer.strip().casefold().startswith(("q", "n"))

@@ -23,11 +23,11 @@ from clinclust.cli.check import (
     warn,
 )
 from clinclust.cli.options import flag_of
-from clinclust.cli.outputs import PARTLY, REPORTS, check_output, record, refuse_to_share, say, say_withheld, sentence_of
+from clinclust.cli.outputs import PARTLY, REPORTS, check_output, record, say, say_withheld, sentence_of
 from clinclust.comparisons import compare_subtypes
 from clinclust.comparisons.dominance import find_dominant
 from clinclust.disclosure import suppress_small_cells, withhold_associations
-from clinclust.drift import Drift, assess_drift
+from clinclust.drift import assess_drift
 from clinclust.errors import CohortError, InputError, refuse
 from clinclust.estimators.explanation import reasons_of_new
 from clinclust.estimators.mapdp import MAPDP, NONE_OF_THESE
@@ -70,32 +70,26 @@ def run_report(options: commands.RepeatOptions) -> int:
     if problems:
         raise InputError("; ".join(problems) + outputs.because_of_the_fit(options))
     folder = options.model if options.out is None else options.out
-    _check_folder(options, folder)
-    model = read_model(options)
-    refuse(_unknown_names(options, model))
+    outputs.refuse_replaced_inputs(options, *(folder / name for name in (*REPORTS, MANIFEST)), of_model=False)
+    if folder.exists() and options.model.exists() and folder.samefile(options.model):
+        outputs.check_folder(folder, REPORTS, allowed=options.overwrite)
+    else:
+        another = "reports of this model would not belong to it; give another folder after --out"
+        outputs.check_folder(folder, outputs.FILES_OF_A_MODEL, allowed=False, instead=another)
+        outputs.check_folder(folder, (*REPORTS, MANIFEST), allowed=options.overwrite)
+    model, report = read_model(options), report_options(options)
+    refuse(unknown_names(report.names, range(1, model.n_clusters_ + 1), called="--name"))
     table, cohort = read_cohort_of_model(options, model)
     refuse(size_problems(options, len(cohort.table)))
-    dominant = find_dominant(cohort, table)
     outputs.note_other_files(folder)
     with outputs.reports_placed(folder) as new:  # all or none
-        findings = gather_findings(cohort, cohort.table, report_options(options), dominant=dominant)
+        findings = gather_findings(cohort, cohort.table, report, dominant=find_dominant(cohort, table))
         for name in REPORTS:
             write_findings(findings, new / name, progress=options.progress)
     say(f"Wrote {folder}: {', '.join(REPORTS)}, {MANIFEST}")
     say_withheld(options)
     say_what_to_share(options, folder)
     return 0
-
-
-def _check_folder(options: commands.RepeatOptions, folder: Path) -> None:
-    replaced = (*REPORTS, MANIFEST)
-    outputs.refuse_replaced_inputs(options, *(folder / name for name in replaced), of_model=False)
-    if folder.exists() and options.model.exists() and folder.samefile(options.model):
-        outputs.check_folder(folder, REPORTS, allowed=options.overwrite)
-        return
-    another = "reports of this model would not belong to it; give another folder after --out"
-    outputs.check_folder(folder, outputs.FILES_OF_A_MODEL, allowed=False, instead=another)
-    outputs.check_folder(folder, replaced, allowed=options.overwrite)
 
 
 # The options of a report, as Python knows them.
@@ -110,6 +104,7 @@ def report_options(options: commands.ComparisonOptions) -> ReportOptions:
     if isinstance(options, commands.FitReportOptions):
         values["associations"] = None if options.associations == "none" else options.associations
     parts = [text.partition("=") for text in options.name]
+    values["suppress"] = options.suppress or None
     values["names"] = {int(subtype): name.strip() for subtype, _, name in parts}
     return ReportOptions(**values, progress=options.progress.shown)
 
@@ -125,7 +120,7 @@ def report_problems(options: commands.ComparisonOptions) -> list[str]:
         if not text.partition("=")[0].strip().isdecimal() or not text.partition("=")[2].strip()
     ]
     report = report_options(replace(options, name=()) if problems else options)
-    private = ("stability", "posterior", "other_methods") if options.suppress is not None else ()
+    private = ("stability", "posterior", "other_methods") if options.suppress else ()
     shared = [
         f"{flag_of(name)} cannot be used with --suppress: {outputs.NOT_SHARED}"
         for name in private
@@ -134,14 +129,10 @@ def report_problems(options: commands.ComparisonOptions) -> list[str]:
     return [*report.problems(flag_of), *shared, *problems]
 
 
-def _unknown_names(options: commands.ComparisonOptions, model: MAPDP) -> list[str]:
-    return unknown_names(report_options(options).names, range(1, model.n_clusters_ + 1), called="--name")
-
-
 def size_problems(options: commands.FitReportOptions, n_subjects: int) -> list[str]:
     """Return one sentence for each option of the reports that needs a larger cohort."""
     problems = []
-    if options.suppress is not None and n_subjects < options.suppress:
+    if options.suppress and n_subjects < options.suppress:
         problems.append(
             f"--suppress {options.suppress} withholds everything of {n_subjects} subjects; give a lower number"
         )
@@ -152,7 +143,7 @@ def size_problems(options: commands.FitReportOptions, n_subjects: int) -> list[s
 
 def say_what_to_share(options: commands.FitReportOptions, folder: Path) -> None:
     """Print which files of a folder may be shared, if counts are withheld, and which may not."""
-    if options.suppress is None:
+    if not options.suppress:
         return
     say(f"For sharing: {outputs.REPORTS_IN_WORDS} only.")
     private = [name for name in outputs.FILES_OF_A_MODEL if (folder / name).exists()]
@@ -183,7 +174,7 @@ def run_table(options: commands.SubtypeTableOptions) -> int:
         significance_level=options.significance_level,
         weights=None if options.weights is None else _weights(table, cohort, options.weights),
     )
-    if options.suppress is not None:
+    if options.suppress:
         comparisons = suppress_small_cells(
             comparisons,
             threshold=options.suppress,
@@ -194,7 +185,7 @@ def run_table(options: commands.SubtypeTableOptions) -> int:
     associations = None
     if "validated" in options.columns:
         associations = validated_associations(model, cohort.table, progress=options.progress.shown)
-        if options.suppress is not None:
+        if options.suppress:
             associations = withhold_associations(associations, comparisons)
     printed = subtype_table(
         comparisons,
@@ -230,7 +221,7 @@ def _problems_of_columns(options: commands.SubtypeTableOptions) -> list[str]:
         problems.append("--columns must have all, subtypes or both")
     if "validated" in columns and options.round_to is not None:
         problems.append("--columns: validated cannot be used with --round-to, because every p is one of exact counts")
-    if options.weights is not None and (options.suppress is not None or options.significant or options.between):
+    if options.weights is not None and (options.suppress or options.significant or options.between):
         problems.append("--weights cannot be used with --suppress, --significant or --between: nothing is tested")
     if options.decimals is not None and options.decimals > 6:
         problems.append(f"--decimals must be from 0 to 6, not {options.decimals}")
@@ -240,7 +231,8 @@ def _problems_of_columns(options: commands.SubtypeTableOptions) -> list[str]:
 def _problems_of_subtypes(options: commands.SubtypeTableOptions, model: MAPDP) -> list[str]:
     """Return the problems of ``--name`` and ``--between``, whose subtypes must be two that are tested."""
     pair: Sequence[int] = options.between or ()
-    problems = unknown_names(dict.fromkeys(pair, ""), range(1, model.n_clusters_ + 1), called="--between")
+    subtypes, names = range(1, model.n_clusters_ + 1), report_options(options).names
+    problems = unknown_names(dict.fromkeys(pair, ""), subtypes, called="--between")
     if not problems and len(set(pair)) < len(pair):
         problems = [f"--between takes two different subtypes, not {pair[0]} twice"]
     if not problems:
@@ -255,19 +247,17 @@ def _problems_of_subtypes(options: commands.SubtypeTableOptions, model: MAPDP) -
             for subtype, size in sizes.items()
             if size < floor
         ]
-    return _unknown_names(options, model) + problems
+    return unknown_names(names, subtypes, called="--name") + problems
 
 
 # New subjects.
-
-_PARTS_OF_DRIFT = ("subtypes", "tests", "features")
 
 
 def run_assign(options: commands.AssignOptions) -> int:
     """Give each subject of a table its most probable subtype."""
     check_output(options, ".csv", ".txt", called="a table of assignments", is_printed=True)
     if options.cohort is not None:
-        options = refuse_to_share(options, options.model, "--cohort")
+        options = outputs.follow_the_fit(options, options.model, without="--cohort")
     model = read_model(options)
     frame = read_new_table(options, model)
     table, unread = _assignments_of_the_fit(options, model, frame), None
@@ -285,11 +275,15 @@ def run_assign(options: commands.AssignOptions) -> int:
         subjects=len(table),
         not_assigned=n_left_out,
         subtypes={str(subtype): int(sizes.get(subtype, 0)) for subtype in range(model.n_clusters_ + 1)},
-        drift=None if drift is None else {name: getattr(drift, name).to_dict("records") for name in _PARTS_OF_DRIFT},
+        drift=None
+        if drift is None
+        else {name: getattr(drift, name).to_dict("records") for name in ("subtypes", "tests", "features")},
     )
     _write_table(table, options.out, "subjects")
-    if drift is not None:
-        _say_drift(options, drift)
+    if drift is not None and options.out is not None:
+        say(*drift.summary.split("\n"))
+    elif drift is not None and not options.quiet:
+        outputs.tell(f"clinclust: {drift.summary}")
     if unread is None:
         return 0
     was, values = ("was", "a value") if n_left_out == 1 else ("were", "values")
@@ -376,14 +370,6 @@ def _assignments_of_new_subjects(
     return table, None if is_assigned is None else CohortError(error.failures, shown_name(options.table))
 
 
-def _say_drift(options: commands.AssignOptions, drift: Drift) -> None:
-    lines = drift.summary.split("\n")
-    if options.out is not None:
-        say(*lines)
-    elif not options.quiet:
-        outputs.tell("\n".join([f"clinclust: {lines[0]}", *lines[1:]]))
-
-
 # Missing values, outcomes, another cohort, other methods, ready schemas.
 
 
@@ -417,7 +403,7 @@ def run_outcomes(options: commands.OutcomesOptions) -> int:
     if options.outcome is None and stated:
         other = "--predictors" if options.predictors else "--every-feature"
         raise InputError(f"{', '.join(stated)} belong to --outcome, not to {other}")
-    options = refuse_to_share(options, options.model, "outcomes")
+    options = outputs.follow_the_fit(options, options.model, without="outcomes")
     model = read_model(options)
     table = read_table_of_model(options, model)
     shared: dict[str, Any] = {"versus": options.versus, "level": options.level}
@@ -435,7 +421,7 @@ def run_outcomes(options: commands.OutcomesOptions) -> int:
 def run_validate(options: commands.ValidateOptions) -> int:
     """Look for the subtypes of a fit in another cohort."""
     check_output(options, ".html", ".csv", called="a page or a table")
-    options = refuse_to_share(options, options.model, "validate")
+    options = outputs.follow_the_fit(options, options.model, without="validate")
     model = read_model(options)
     other = read_new_table(options, model)
     cohort = read_second_table(options, options.cohort, model)
@@ -458,7 +444,7 @@ def run_compare(options: commands.CompareOptions) -> int:
     check_output(options, ".csv", called="a table of methods")
     if options.random_state < 0:
         raise InputError(f"--random-state must be at least 0, not {options.random_state}")
-    options = refuse_to_share(options, options.model, "compare")
+    options = outputs.follow_the_fit(options, options.model, without="compare")
     model = read_model(options)
     _, cohort = read_cohort_of_model(options, model)
     comparison = compare_methods(

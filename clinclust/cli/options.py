@@ -22,7 +22,6 @@ import shlex
 import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import Field, dataclass, field, fields, replace
-from functools import cache
 from pathlib import Path
 from types import NoneType
 from typing import Any, ClassVar, Literal, Self, dataclass_transform, get_args, get_origin, get_type_hints
@@ -35,6 +34,8 @@ from clinclust.progress import Progress
 
 TEXTS = data("command_line")
 """What the help says of commands and options."""
+_FLAGS: dict[str | None, str] = {}
+"""The flag of each parameter, or of a field without one, over all options that are declared."""
 
 
 def option(default: Any = None, metavar: Any = None, **details: Any) -> Any:
@@ -61,6 +62,10 @@ class Options:
         super().__init_subclass__(**more)
         cls.heading = title
         dataclass(kw_only=True)(cls)
+        for name in cls.__annotations__:
+            details = cls.__dataclass_fields__[name].metadata
+            if "help" in details and "positional" not in details:
+                _FLAGS[details.get("parameter", name)] = flag_of(details.get("name", name))
 
     heading: ClassVar[str]
 
@@ -105,7 +110,9 @@ def add_options(parser: argparse.ArgumentParser, options: type[Options]) -> None
         details = {key: value for key, value in item.metadata.items() if key != "parameter"}
         if not {"action", "nargs"} & details.keys():
             details = _reading_of(types[item.name]) | details
-        details["help"] = _IN_PYTHON.sub("", in_options(details["help"] or _help_of(options, item.name)))
+        helps = (TEXTS["options"].get(base.__name__, {}).get(item.name) for base in options.__mro__)
+        text = details["help"] or next(filter(None, helps), "")  # that of the class which declares it last
+        details["help"] = _IN_PYTHON.sub("", in_options(text))
         group = groups.get(owner.heading) or groups.setdefault(owner.heading, parser.add_argument_group(owner.heading))
         if details.pop("either", False):
             group = exclusive = exclusive or parser.add_mutually_exclusive_group(required=True)
@@ -114,12 +121,6 @@ def add_options(parser: argparse.ArgumentParser, options: type[Options]) -> None
             continue
         default = None if item.default == () else item.default  # argparse begins its own list
         group.add_argument(flag_of(details.pop("name", item.name)), dest=item.name, default=default, **details)
-
-
-def _help_of(options: type[Options], name: str) -> str:
-    """Return the help of an option from the class that declares it last; an empty text without one."""
-    helps = [TEXTS["options"].get(base.__name__, {}) for base in options.__mro__]
-    return next((of_class[name] for of_class in helps if name in of_class), "")
 
 
 def _reading_of(hint: Any) -> dict[str, Any]:
@@ -156,6 +157,7 @@ def _read_as(name: str, read: Callable[[str], Any], *words: str) -> Callable[[st
     """Return a function that reads a value or one of these words; argparse shows its name: "invalid number value"."""
 
     def read_text(text: str) -> Any:
+        """Return what a text says."""
         return text if text in words else read(text)
 
     read_text.__name__ = " or ".join([name, *words])
@@ -253,7 +255,7 @@ def in_options(message: str, **others: str) -> str:
     """
     if not _MENTIONED.search(message):
         return message
-    flags = _flags_by_parameter() | {name: flag_of(other) for name, other in others.items()}
+    flags = _FLAGS | {name: flag_of(other) for name, other in others.items()}
 
     def replaced(match: re.Match[str]) -> str:
         flag, text = flags.get(match["alone"] or match["stated"]), match["value"]
@@ -266,20 +268,6 @@ def in_options(message: str, **others: str) -> str:
         return in_shell(*option_words(flag, join_names(*value) if isinstance(value, list) else value))
 
     return _MENTIONED.sub(replaced, message)
-
-
-@cache
-def _flags_by_parameter() -> dict[str, str]:
-    """Return the flag of each parameter, or of a field without one, over all options that are declared."""
-    waiting, flags = Options.__subclasses__(), dict[str, str]()
-    while waiting:
-        options = waiting.pop()
-        waiting += options.__subclasses__()
-        for name, item in options.__dataclass_fields__.items():
-            is_option = "help" in item.metadata and not item.metadata.get("positional")
-            if is_option and name in vars(options).get("__annotations__", {}):
-                flags[item.metadata.get("parameter", name)] = flag_of(item.metadata.get("name", name))
-    return flags
 
 
 def in_shell(*words: str) -> str:

@@ -19,7 +19,7 @@ from typing import Any, TextIO, TypeVar, cast
 from clinclust import __version__
 from clinclust.cli.commands import Command, OutputOptions, SharingOptions, SuppressOptions, TableOptions
 from clinclust.cli.options import flag_of, in_options
-from clinclust.errors import CohortError, InputError, MissingPackageError, refuse
+from clinclust.errors import CohortError, InputError, MissingPackageError
 from clinclust.files.writing import MANIFEST, changed_files, check_place, plain_error, plain_sentence, read_manifest
 from clinclust.texts import on_one_line, visible_to_people
 
@@ -125,16 +125,12 @@ def say(*lines: str) -> None:
 
 
 def tell(message: str) -> None:
-    """Print a message on standard error, its further lines indented."""
+    """Print a message on standard error, its further lines indented, and the midst of endless ones left out."""
     first, *more = message.split("\n")
     lines = [first, *(line if line.startswith("  ") else f"  {line}" for line in more)]
-    # In one piece, because lines on stages come from threads of their own.
-    print("\n".join([*map(_cut, lines), ""]), end="", file=sys.stderr)
-
-
-def _cut(line: str) -> str:
     half = _LONGEST_LINE // 2
-    return line if len(line) <= _LONGEST_LINE else f"{line[:half]} ... {line[-half:]}"
+    lines = [line if len(line) <= _LONGEST_LINE else f"{line[:half]} ... {line[-half:]}" for line in lines]
+    print("\n".join([*lines, ""]), end="", file=sys.stderr)  # in one piece, because threads tell of their stages
 
 
 def write_data(text: str) -> None:
@@ -359,45 +355,39 @@ def describe_sharing(options: SuppressOptions) -> str:
 
 def because_of_the_fit(options: SuppressOptions) -> str:
     """Return the sentence that counts are withheld as in the fit; empty if they are not."""
-    if not options.is_as_fitted:
-        return ""
-    return f" (the fit was asked for --suppress {options.suppress}; --suppress 0 withholds nothing)"
+    because = f" (the fit was asked for --suppress {options.suppress}; --suppress 0 withholds nothing)"
+    return because if options.is_as_fitted else ""
 
 
 def say_withheld(options: SuppressOptions) -> None:
     """Print what was withheld, or that nothing was."""
-    if isinstance(options, SharingOptions) and options.suppress is not None:
+    if isinstance(options, SharingOptions) and options.suppress:
         say(f"Small counts withheld: {describe_sharing(options)}{because_of_the_fit(options)}")
-    elif options.is_off:
+    elif options.suppress == 0:
         say("Nothing withheld (--suppress 0): not for sharing.")
 
 
 def write_terms(options: SharingOptions, folder: Path) -> list[str]:
     """Write what a fit withholds, if anything; return the names of files written."""
-    if options.suppress is None:
+    if not options.suppress:
         return []
     text = json.dumps({name: getattr(options, name) for name in _TERMS}, indent=1)
     (folder / SHARING).write_text(f"{text}\n", encoding="utf-8", newline="\n")
     return [SHARING]
 
 
-def follow_the_fit(options: Shared, model: Path) -> Shared:
-    """Return the options that withhold what the fit did, unless they say otherwise."""
-    if options.suppress is not None:
-        is_off = options.suppress == 0
-        return replace(options, suppress=None if is_off else options.suppress, is_off=is_off)
-    terms = {name: value for name, value in _read_terms(model).items() if hasattr(options, name)}
-    options = replace(options, **{name: getattr(options, name) or value for name, value in terms.items()})
-    return replace(options, is_as_fitted=options.suppress is not None)
+def follow_the_fit(options: Shared, model: Path, *, without: str = "") -> Shared:
+    """Return the options that withhold what the fit did, unless they say otherwise.
 
-
-def refuse_to_share(options: Shared, model: Path, what: str) -> Shared:
-    """Return the options of `follow_the_fit`; raise InputError if `what` would have to withhold counts."""
-    followed = follow_the_fit(options, model)
-    refuse(
-        [f"{what} cannot be used with --suppress: {NOT_SHARED}{because_of_the_fit(followed)}"] * bool(followed.suppress)
-    )
-    return followed
+    InputError if counts are to be withheld from what cannot be made `without` them.
+    """
+    if options.suppress is None:
+        terms = {name: value for name, value in _read_terms(model).items() if hasattr(options, name)}
+        options = replace(options, **{name: getattr(options, name) or value for name, value in terms.items()})
+        options.is_as_fitted = options.suppress is not None
+    if without and options.suppress:
+        raise InputError(f"{without} cannot be used with --suppress: {NOT_SHARED}{because_of_the_fit(options)}")
+    return options
 
 
 def _read_terms(folder: Path) -> dict[str, Any]:

@@ -242,23 +242,12 @@ def _date(given: datetime | None) -> datetime:
 
 
 @accepting(
-    model=arguments.MODEL,
     frame=arguments.ANY_FRAME,
-    path=arguments.PATH,
     comparisons=arguments.WHOLE_COMPARISONS,
     associations=either(arguments.ASSOCIATIONS, arguments.TEXT, NOTHING),
     stability=either(arguments.STABILITY, WHOLE, NOTHING),
     posterior=either(arguments.POSTERIOR, ON_OR_OFF),
     other_methods=either(arguments.METHOD_COMPARISON, ON_OR_OFF),
-    names=arguments.NAMES,
-    min_size=WHOLE,
-    significance_level=arguments.NUMBER,
-    suppress=WHOLE,
-    round_to=WHOLE,
-    missing_is_harmless=ON_OR_OFF,
-    min_n=WHOLE,
-    generated=arguments.MOMENT,
-    progress=ON_OR_OFF,
 )
 def write_report(
     model: SubtypeModel,

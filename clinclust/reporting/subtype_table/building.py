@@ -10,7 +10,7 @@ from typing import Any, Literal, cast
 import pandas as pd
 
 import clinclust.arguments as arguments
-from clinclust.arguments import BY_FEATURE, ON_OR_OFF, TEXT, TEXTS, WHOLE, WHOLES, accepting, either
+from clinclust.arguments import BY_FEATURE, TEXT, TEXTS, WHOLE, accepting, either
 from clinclust.comparisons.compare import FEWEST_TESTED, compare_cohort
 from clinclust.comparisons.frame import ALL_SUBJECTS, WITHHELD, Record, is_missing, is_suppressed
 from clinclust.estimators.mixture import FEW, MEANING_OF_MARKS
@@ -338,17 +338,11 @@ def _descriptive(plan: Plan) -> str:
 
 @accepting(
     comparisons=either(arguments.COMPARISONS, arguments.MODEL),
-    frame=arguments.FRAME,
     associations=arguments.FRAME_OF_TESTS,
-    names=arguments.NAMES,
     features=either(TEXT, TEXTS),
-    subtypes=WHOLES,
-    between=WHOLES,
     summaries=either(TEXT, BY_FEATURE),
     columns=TEXTS,
     decimals=either(WHOLE, BY_FEATURE),
-    missing_rows=ON_OR_OFF,
-    title=TEXT,
 )
 def subtype_table(
     comparisons: pd.DataFrame | SubtypeModel,
