@@ -19,9 +19,9 @@ from clinclust.methods import PublishedMAPDP
 
 # --- the model and its files ------------------------------------------------------------------------------------------
 def test_the_defaults_of_the_command_are_the_recommended_ones(here, run_json):
-    facts = run_json("fit cohort.csv --schema schema.yaml --associations none --out a/b")
+    facts = run_json(f"fit cohort.csv --schema schema.yaml --associations none --out a/b {RESTARTS} 2")
     model = MAPDP.load("a/b")
-    assert model.get_params() == {**MAPDP().get_params(), "random_state": 0, "schema": model.schema_}
+    assert model.get_params() == {**MAPDP().get_params(), "random_state": 0, "n_restarts": 2, "schema": model.schema_}
     assert sorted(facts["files"]) == names_in("a/b") == sorted(FILES)
     assert [subtype["n"] for subtype in facts["subtypes"]] == [24, 16]
     assert facts["warnings"] == []
