@@ -15,18 +15,8 @@ import pandas as pd
 
 from clinclust.check import ModelCheck, check_model
 from clinclust.check.check import facts_of_check, look_at_table, render_check, wrap_item
-from clinclust.cli.commands import (
-    ROLES,
-    CheckedOptions,
-    CheckOptions,
-    DictionaryOptions,
-    FitReportOptions,
-    ModelOptions,
-    RoleOptions,
-    RowOptions,
-    SearchOptions,
-    TableOptions,
-)
+from clinclust.cli import commands
+from clinclust.cli.commands import ModelOptions, RoleOptions, RowOptions, SearchOptions, TableOptions
 from clinclust.cli.options import declared_options, flag_of, in_options, next_command
 from clinclust.cli.outputs import check_output, note, record, say
 from clinclust.drafting.column import Look
@@ -217,13 +207,13 @@ def _is_table_of_fit(options: ModelOptions, model: MAPDP) -> bool:
 # A data dictionary.
 
 
-def check_dictionary(options: DictionaryOptions) -> None:
+def check_dictionary(options: commands.DictionaryOptions) -> None:
     """Raise InputError for a sheet without a file."""
     if options.dictionary_sheet is not None and options.dictionary is None:
         raise InputError("--dictionary-sheet names a sheet of the file that --dictionary gives; give both")
 
 
-def note_dictionary(options: DictionaryOptions, frame: pd.DataFrame) -> None:
+def note_dictionary(options: commands.DictionaryOptions, frame: pd.DataFrame) -> None:
     """Note the entries of the dictionary, if there is one, in the attributes of the table."""
     if options.dictionary is not None:
         try:
@@ -235,10 +225,10 @@ def note_dictionary(options: DictionaryOptions, frame: pd.DataFrame) -> None:
 # `clinclust check`, and the roles of columns and tables in partitions, which `draft`, `fit` and `start` have too.
 
 
-def run_check(options: CheckOptions) -> int:
+def run_check(options: commands.CheckOptions) -> int:
     """Check a table against a schema, or whether the model of a fit describes its table."""
     if options.model is not None:
-        if flags := [flag_of(role) for role in ROLES if getattr(options, role)]:
+        if flags := [flag_of(role) for role in commands.ROLES if getattr(options, role)]:
             raise InputError(f"{', '.join(flags)} can be used only together with --schema: fit again to change roles")
         return _check_model(options)
     stated = {"--out": options.out is not None, "--overwrite": options.overwrite, "--all-rows": options.all_rows}
@@ -257,7 +247,7 @@ def run_check(options: CheckOptions) -> int:
     return 0
 
 
-def build_model(options: CheckedOptions | SearchOptions, schema: FeatureSchema) -> MAPDP:
+def build_model(options: commands.CheckedOptions | SearchOptions, schema: FeatureSchema) -> MAPDP:
     """Return the estimator that the options state, not fitted."""
     if not isinstance(options, SearchOptions):
         return MAPDP(schema, progress=options.progress.shown)
@@ -272,7 +262,7 @@ def prepare_cohort(options: TableOptions, table: pd.DataFrame, model: MAPDP) -> 
 
 
 def check_cohort(
-    options: CheckedOptions,
+    options: commands.CheckedOptions,
     schema: FeatureSchema,
     table: pd.DataFrame,
     path: Path,
@@ -297,13 +287,13 @@ def check_cohort(
     say(*render_check(cohort, table, names=(str(options.table), str(path)), looks=looks, is_all=options.all))
     if not is_sample:
         work: dict[str, Any] = {"options": "default options"}
-        if isinstance(options, FitReportOptions):
+        if isinstance(options, commands.FitReportOptions):
             work = {"associations": options.associations, "stability": options.stability}
         say(f"{duration_sentence(cohort.problem, Settings.of(model), **work)}.")
     return cohort
 
 
-def say_next_fit(options: CheckedOptions, schema: Path) -> None:
+def say_next_fit(options: commands.CheckedOptions, schema: Path) -> None:
     """Print the command that finds the subtypes of the table."""
     folder, repeated = Path(results_folder(options.table).name), (TableOptions, RoleOptions)
     say(f"next: {next_command('fit', options, '--schema', schema, '--out', folder, repeated=repeated)}")
@@ -326,7 +316,7 @@ def read_roles(options: RoleOptions) -> dict[str, str]:
     """Return the role of each column that the options name; a column has one role."""
     roles: dict[str, str] = {}
     problems = []
-    for role in ROLES:
+    for role in commands.ROLES:
         for name in getattr(options, role):
             if roles.setdefault(name, role) != role:
                 problems.append(f"{name} is named after {flag_of(roles[name])} and {flag_of(role)}: give one of them")
@@ -368,7 +358,7 @@ def refuse_in_partitions(options: TableOptions, *, roles: bool = True) -> None:
 # Whether a model fits its table.
 
 
-def _check_model(options: CheckOptions) -> int:
+def _check_model(options: commands.CheckOptions) -> int:
     check_output(options, *SCHEMA_SUFFIXES, called="a schema", holds="your edits")
     model = read_model(options)
     _, cohort = read_cohort_of_model(options, model)

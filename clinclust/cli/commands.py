@@ -79,17 +79,14 @@ def _row(text: str) -> int:
     return int(text)
 
 
-class _ReadingOptions(Options, title="reading the table"):
+class TableOptions(RowOptions, _ColumnOptions, title="reading the table"):
+    """The table, how it is read, and its rows and columns."""
+
+    table: Path = option(metavar="TABLE", positional=True)
     sheet: str | None = option()
     encoding: str | None = option()
     header_row: int | None = option(None, "N", type=_row)
     decimal: Literal[",", "."] | None = option()
-
-
-class TableOptions(_ReadingOptions, RowOptions, _ColumnOptions):
-    """The table, how it is read, and its rows and columns."""
-
-    table: Path = option(metavar="TABLE", positional=True)
 
 
 class SchemaOptions(Options):
@@ -230,6 +227,7 @@ class FitReportOptions(ComparisonOptions, JobOptions, Command, title="the report
 class ResultOptions(RoleOptions, TableOptions, SearchOptions, FitReportOptions):
     """The options of a command that searches and writes a folder of results."""
 
+    schema: Path = option()
     out: Path = option()
 
 

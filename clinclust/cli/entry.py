@@ -122,10 +122,25 @@ class Parser(argparse.ArgumentParser):
         commands = [name for action in self._actions if action.dest == "command" for name in action.choices or ()]
         is_option = [text.startswith("-") for text in arguments]
         place = is_option.index(False) if commands and False in is_option else len(arguments)
-        problems = [self._unknown(name, bool(commands)) for name in _names_of_options(arguments[:place])]
-        problems = [problem for problem in problems if problem]
+        before = arguments[: min(place, arguments.index("--"))] if "--" in arguments else arguments[:place]
+        names = dict.fromkeys(text.partition("=")[0] for text in before if text.startswith("-") and text != "-")
+        flags = [flag for action in self._actions for flag in action.option_strings]
+        problems = []
+        for name in names:
+            if name not in flags and " " not in name and not _NUMBER.fullmatch(name):
+                close = nearest(name.lstrip("-"), (flag.lstrip("-") for flag in flags if flag.startswith("--")))
+                hint = f" Did you mean --{close}?" if close else ""
+                if commands and not close:
+                    hint = (
+                        " The options of a command stand after it, as in: clinclust draft cohort.csv --out schema.yaml"
+                    )
+                problems.append(f"there is no option {shortened(name, _LONGEST)}.{hint}")
         if place < len(arguments) and arguments[place] not in commands and not problems:
-            problems = [_unknown_command(arguments[place], commands)]
+            name, hint = arguments[place], did_you_mean(arguments[place], commands)
+            if not hint and (Path(name).suffix or Path(name).exists()):
+                hint = f" To begin with this table: clinclust start {shortened(shlex.quote(name), _LONGEST)}"
+            hint = hint or f" The commands are {', '.join(commands)}"
+            problems = [f"there is no command {shortened(name, _LONGEST)}.{hint}"]
         if problems:
             self.error("; ".join(problems))
         return super().parse_known_args(arguments, namespace)
@@ -135,26 +150,3 @@ class Parser(argparse.ArgumentParser):
         tell(f"clinclust: {on_one_line(message)}")
         tell(f"  `{self.prog} --help` shows how the command is used")
         raise SystemExit(BAD_INPUT)
-
-    def _unknown(self, name: str, is_before_command: bool) -> str:
-        flags = [option for action in self._actions for option in action.option_strings]
-        if name in flags:
-            return ""
-        close = nearest(name.lstrip("-"), (option.lstrip("-") for option in flags if option.startswith("--")))
-        hint = f" Did you mean --{close}?" if close else ""
-        if is_before_command and not close:
-            hint = " The options of a command stand after it, as in: clinclust draft cohort.csv --out schema.yaml"
-        return f"there is no option {shortened(name, _LONGEST)}.{hint}"
-
-
-def _names_of_options(arguments: Sequence[str]) -> list[str]:
-    before = arguments[: arguments.index("--")] if "--" in arguments else arguments
-    names = [text.partition("=")[0] for text in before if text.startswith("-") and text != "-"]
-    return list(dict.fromkeys(name for name in names if " " not in name and not _NUMBER.fullmatch(name)))
-
-
-def _unknown_command(name: str, commands: Sequence[str]) -> str:
-    hint = did_you_mean(name, commands)
-    if not hint and (Path(name).suffix or Path(name).exists()):
-        hint = f" To begin with this table: clinclust start {shortened(shlex.quote(name), _LONGEST)}"
-    return f"there is no command {shortened(name, _LONGEST)}.{hint or ' The commands are ' + ', '.join(commands)}"

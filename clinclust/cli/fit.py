@@ -211,7 +211,7 @@ def _write_reports(
 
 def _say_dominant(options: commands.ResultOptions, rows_are_chosen: bool, dominant: pd.DataFrame) -> None:
     """Print which columns nearly make the subtypes, and the command that fits without each."""
-    repeated = (TableOptions, commands.SchemaOptions, RoleOptions, commands.SearchOptions, FitReportOptions)
+    repeated = (TableOptions, RoleOptions, commands.SearchOptions, FitReportOptions)
     for row in dominant.head(SHOWN).to_dict("records"):
         say(in_words(row, lambda name: name, "subtype {}".format))
         how, values = fit_without(row)
@@ -222,8 +222,8 @@ def _say_dominant(options: commands.ResultOptions, rows_are_chosen: bool, domina
             roles: dict[str, Any] = {
                 role: tuple(name for name in getattr(options, role) if name not in names) for role in commands.ROLES
             }
-            again = options.out.with_name(f"{options.out.name}-2")
-            command = next_command("fit", replace(options, **roles), *more, "--out", again, repeated=repeated)
+            places = ("--schema", options.schema, "--out", options.out.with_name(f"{options.out.name}-2"))
+            command = next_command("fit", replace(options, **roles), *more, *places, repeated=repeated)
             say(f"to see what else there is: {command}")
 
 

@@ -117,7 +117,7 @@ def add_options(parser: argparse.ArgumentParser, options: type[Options]) -> None
         if details.pop("either", False):
             group = exclusive = exclusive or parser.add_mutually_exclusive_group(required=True)
         if details.pop("positional", False):
-            group.add_argument(item.name, **details)
+            parser.add_argument(item.name, **details)
             continue
         default = None if item.default == () else item.default  # argparse begins its own list
         group.add_argument(flag_of(details.pop("name", item.name)), dest=item.name, default=default, **details)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -349,23 +349,10 @@ def write_report(
     >>> numbers.query("kind == 'Tested division'")[["subtype", "versus", "method", "n"]].values.tolist()[0]
     ['Subtype 1', 'Subtype 2', 'one continuum', 200.0]
     """
+    stated = locals() | {"names": names or {}}
+    options = ReportOptions(**{item.name: stated[item.name] for item in fields(ReportOptions) if item.name in stated})
     require_fitted(model)
     path = Path(path)
-    options = ReportOptions(
-        comparisons,
-        associations,
-        stability,
-        names or {},
-        min_size,
-        significance_level,
-        suppress,
-        round_to,
-        missing_is_harmless,
-        min_n,
-        posterior=posterior,
-        other_methods=other_methods,
-        progress=progress,
-    )
     if not is_partitioned(frame):
         check_report(model, frame, path, options)
         check_place(path)

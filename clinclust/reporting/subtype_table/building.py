@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from string import ascii_lowercase
 from typing import Any, Literal, cast
 
@@ -429,27 +429,15 @@ def subtype_table(
     >>> table.save("table1.docx").name
     'table1.docx'
     """
-    marks: Mapping[int, Sequence[str]] = {}
+    stated = locals()
+    choices = Choices(**{item.name: stated[item.name] for item in fields(Choices) if item.name in stated})
     if frame is not None:
         model = cast("SubtypeModel", comparisons)
         require_fitted(model)
         cohort = cohort_of(model, frame, stacklevel=3)
         comparisons = compare_cohort(cohort, min_size=max(FEWEST_TESTED, fewest_subjects(model)))
-        names = {**model.names_, **(names or {})}
         marks = {} if model.fit_ is None else dict(enumerate(model.fit_.remarks_, start=1))
-    choices = Choices(
-        associations=associations,
-        names=names,
-        features=features,
-        subtypes=subtypes,
-        between=between,
-        summaries=summaries,
-        columns=columns,
-        decimals=decimals,
-        missing_rows=missing_rows,
-        title=title,
-        marks=marks,
-    )
+        choices = replace(choices, names={**model.names_, **(names or {})}, marks=marks)
     return table_of(Compared(cast("pd.DataFrame", comparisons)), choices)
 
 
