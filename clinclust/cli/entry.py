@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from clinclust import __version__
-from clinclust.cli.commands import COMMANDS, Command
-from clinclust.cli.options import TEXTS, add_options, in_options
+from clinclust.cli.commands import COMMANDS, TEXTS, Command, add_options, in_options
 from clinclust.cli.outputs import BAD_INPUT, collect_facts, note, streams_for_people, tell, tell_failure, write_data
 from clinclust.errors import CohortWarning, masking_cells
 from clinclust.progress import reporting_stages

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -13,16 +12,19 @@ import pandas as pd
 
 from clinclust.associations import validated_associations
 from clinclust.cli import commands, outputs
-from clinclust.cli.check import (
+from clinclust.cli.fit import (
     about_table,
     read_cohort_of_model,
     read_model,
     read_new_table,
     read_second_table,
     read_table_of_model,
+    report_options,
+    report_problems,
+    say_what_to_share,
+    size_problems,
     warn,
 )
-from clinclust.cli.options import flag_of
 from clinclust.cli.outputs import PARTLY, REPORTS, check_output, record, say, say_withheld, sentence_of
 from clinclust.comparisons import compare_subtypes
 from clinclust.comparisons.dominance import find_dominant
@@ -36,7 +38,7 @@ from clinclust.estimators.prediction import notes_on_new_subjects, rows_at_fault
 from clinclust.estimators.subtype_model import FittedCohort, rows_of_the_fit
 from clinclust.files.opening import shown_name
 from clinclust.files.writing import MANIFEST
-from clinclust.methods.compare import FEWEST_SUBJECTS, compare_methods
+from clinclust.methods.compare import compare_methods
 from clinclust.outcomes import adjusted_differences, compare_outcomes, subtype_predictors, summarise_outcomes
 from clinclust.reporting.assignments import (
     SUFFIXES,
@@ -50,7 +52,7 @@ from clinclust.reporting.assignments import (
 )
 from clinclust.reporting.divisions import n_parted
 from clinclust.reporting.layout import counted
-from clinclust.reporting.options import ReportOptions, unknown_names
+from clinclust.reporting.options import unknown_names
 from clinclust.reporting.page.page import write_page
 from clinclust.reporting.report import gather_findings, write_findings
 from clinclust.reporting.sheets.model_check import validation_sheet
@@ -90,69 +92,6 @@ def run_report(options: commands.RepeatOptions) -> int:
     say_withheld(options)
     say_what_to_share(options, folder)
     return 0
-
-
-# The options of a report, as Python knows them.
-
-
-def report_options(options: commands.ComparisonOptions) -> ReportOptions:
-    """Return the options of the report; `report_problems` must be empty."""
-    names = {item.name for item in fields(ReportOptions)} - {"associations", "names", "progress"}
-    if isinstance(options, commands.SearchOptions):
-        names -= {"min_size"}  # that of the search
-    values: dict[str, Any] = {name: getattr(options, name) for name in names if hasattr(options, name)}
-    if isinstance(options, commands.FitReportOptions):
-        values["associations"] = None if options.associations == "none" else options.associations
-    parts = [text.partition("=") for text in options.name]
-    values["suppress"] = options.suppress or None
-    values["names"] = {int(subtype): name.strip() for subtype, _, name in parts}
-    return ReportOptions(**values, progress=options.progress.shown)
-
-
-def report_problems(options: commands.ComparisonOptions) -> list[str]:
-    """Return one sentence for each option of the report that cannot be used, whatever the model."""
-    numbers = [text.partition("=")[0].strip() for text in options.name]
-    repeated = sorted({number for number in numbers if numbers.count(number) > 1})
-    problems = [f"--name: subtype {number} has more than one name" for number in repeated]
-    problems += [
-        f"--name takes the number of a subtype and its name, as 1=Tremor, not {text!r}"
-        for text in options.name
-        if not text.partition("=")[0].strip().isdecimal() or not text.partition("=")[2].strip()
-    ]
-    report = report_options(replace(options, name=()) if problems else options)
-    private = ("stability", "posterior", "other_methods") if options.suppress else ()
-    shared = [
-        f"{flag_of(name)} cannot be used with --suppress: {outputs.NOT_SHARED}"
-        for name in private
-        if getattr(report, name)
-    ]
-    return [*report.problems(flag_of), *shared, *problems]
-
-
-def size_problems(options: commands.FitReportOptions, n_subjects: int) -> list[str]:
-    """Return one sentence for each option of the reports that needs a larger cohort."""
-    problems = []
-    if options.suppress and n_subjects < options.suppress:
-        problems.append(
-            f"--suppress {options.suppress} withholds everything of {n_subjects} subjects; give a lower number"
-        )
-    if options.other_methods and n_subjects < FEWEST_SUBJECTS:
-        problems.append(f"--other-methods needs at least {FEWEST_SUBJECTS} subjects, and there are {n_subjects}")
-    return problems
-
-
-def say_what_to_share(options: commands.FitReportOptions, folder: Path) -> None:
-    """Print which files of a folder may be shared, if counts are withheld, and which may not."""
-    if not options.suppress:
-        return
-    say(f"For sharing: {outputs.REPORTS_IN_WORDS} only.")
-    private = [name for name in outputs.FILES_OF_A_MODEL if (folder / name).exists()]
-    if private:
-        say(
-            f"Not for sharing: {', '.join(private)} (one row for each subject) and {MANIFEST} (their checksums). "
-            f"`clinclust report TABLE --model {folder} {outputs.describe_sharing(options)} --out DIR` writes the "
-            "reports to a folder of their own."
-        )
 
 
 # The subtype table of a paper.

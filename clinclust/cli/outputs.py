@@ -16,9 +16,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TextIO, TypeVar, cast
 
+import clinclust.cli.commands as commands
 from clinclust import __version__
-from clinclust.cli.commands import Command, OutputOptions, SharingOptions, SuppressOptions, TableOptions
-from clinclust.cli.options import flag_of, in_options
+from clinclust.cli.commands import flag_of, in_options
 from clinclust.errors import CohortError, InputError, MissingPackageError
 from clinclust.files.writing import MANIFEST, changed_files, check_place, plain_error, plain_sentence, read_manifest
 from clinclust.texts import on_one_line, visible_to_people
@@ -168,7 +168,7 @@ BAD_INPUT, PARTLY, BUG = 2, 3, 70
 """Exit codes: nothing was written, because the input is at fault; some of the results were written; a bug."""
 
 
-def tell_failure(error: Exception, options: Command, lost: str = "") -> int:
+def tell_failure(error: Exception, options: commands.Command, lost: str = "") -> int:
     """Print a failure on standard error, and return the exit code; `lost` is the part of the work that was not done."""
     if options.debug:
         tell("".join(traceback.format_exception(error)).rstrip())
@@ -186,7 +186,7 @@ def tell_failure(error: Exception, options: Command, lost: str = "") -> int:
 
 
 @contextmanager
-def failures_told(options: Command, lost: str, codes: list[int]) -> Iterator[None]:
+def failures_told(options: commands.Command, lost: str, codes: list[int]) -> Iterator[None]:
     """Report a failure of the block, whose work is then `lost`, add its exit code, and go on."""
     try:
         yield
@@ -256,7 +256,11 @@ FILES_OF_A_FIT = (*REPORTS, *FILES_OF_A_MODEL, SHARING, MANIFEST)
 
 
 def check_output(
-    options: OutputOptions, *suffixes: str, called: str, holds: str = "an earlier result", is_printed: bool = False
+    options: commands.OutputOptions,
+    *suffixes: str,
+    called: str,
+    holds: str = "an earlier result",
+    is_printed: bool = False,
 ) -> None:
     """Check that ``--out`` can be written, has one of these suffixes as `called`, and replaces nothing unasked.
 
@@ -278,7 +282,7 @@ def check_output(
 
 
 def refuse_replaced_inputs(
-    options: TableOptions, *outputs: Path, of_model: bool = True, more: Sequence[str] = ()
+    options: commands.TableOptions, *outputs: Path, of_model: bool = True, more: Sequence[str] = ()
 ) -> None:
     """Raise InputError, with `more` problems, if an output would replace a file that the command reads."""
     read = [(name, getattr(options, name, None)) for name in ("table", "cohort", "schema")]
@@ -344,30 +348,30 @@ def reports_placed(folder: Path) -> Iterator[Path]:
 _TERMS = ("suppress", "round_to", "min_n", "missing_is_harmless")
 _MOST_BYTES = 10_000
 NOT_SHARED = "a shared report has nothing of it"
-Shared = TypeVar("Shared", bound=SuppressOptions)
+Shared = TypeVar("Shared", bound=commands.SuppressOptions)
 
 
-def describe_sharing(options: SuppressOptions) -> str:
+def describe_sharing(options: commands.SuppressOptions) -> str:
     """Return the options of a result for sharing as they were given, with ``--suppress`` first."""
     stated = {name: getattr(options, name, None) for name in _TERMS}
     return " ".join(flag_of(name) + f" {value}" * (value is not True) for name, value in stated.items() if value)
 
 
-def because_of_the_fit(options: SuppressOptions) -> str:
+def because_of_the_fit(options: commands.SuppressOptions) -> str:
     """Return the sentence that counts are withheld as in the fit; empty if they are not."""
     because = f" (the fit was asked for --suppress {options.suppress}; --suppress 0 withholds nothing)"
     return because if options.is_as_fitted else ""
 
 
-def say_withheld(options: SuppressOptions) -> None:
+def say_withheld(options: commands.SuppressOptions) -> None:
     """Print what was withheld, or that nothing was."""
-    if isinstance(options, SharingOptions) and options.suppress:
+    if isinstance(options, commands.SharingOptions) and options.suppress:
         say(f"Small counts withheld: {describe_sharing(options)}{because_of_the_fit(options)}")
     elif options.suppress == 0:
         say("Nothing withheld (--suppress 0): not for sharing.")
 
 
-def write_terms(options: SharingOptions, folder: Path) -> list[str]:
+def write_terms(options: commands.SharingOptions, folder: Path) -> list[str]:
     """Write what a fit withholds, if anything; return the names of files written."""
     if not options.suppress:
         return []

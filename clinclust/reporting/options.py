@@ -55,7 +55,7 @@ class ReportOptions:
 
     def problems(self, called: Callable[[str], str] = str) -> list[str]:
         """Return which of them cannot be used, whatever the model; `called` says how a reader knows a name."""
-        suppress = self.suppress if is_whole(self.suppress, 2) else 2
+        suppress = self.suppress if self.suppress is not None and is_whole(self.suppress, 2) else 2
         lowest = {
             "min_size": (1, "1 subject"),
             "suppress": (2, "2, because no count lies between 0 and 1"),

@@ -130,37 +130,38 @@ def write_findings(
 
 def _sheets(findings: Findings, moment: datetime, *, on_page: bool) -> list[Sheet]:
     """Return the sheets in the order a reader asks; a page has those that are read, a workbook also the long lists."""
-    several, is_exact = len(findings.sizes) > 1, not findings.is_rounded
-    table = table_of_report(findings)
-    tests = [] if findings.associations is None or not several else [association_table(findings)]
-    read = [
-        overview(findings),
-        *([withheld(findings)] if findings.is_shared else []),
-        table.sheet(),
-        trust(findings),
-        *tests,
-        *outcomes_sheets(findings),
-        *likelihoods_sheets(findings),
-        *stability_sheets(findings),
-        *posterior_sheets(findings),
-        *other_methods_sheets(findings),
-    ]
+    several, is_exact, made = len(findings.sizes) > 1, not findings.is_rounded, findings.sheets
+    if "read" not in made:
+        made["table"] = table_of_report(findings)
+        made["read"] = [
+            overview(findings),
+            *([withheld(findings)] if findings.is_shared else []),
+            made["table"].sheet(),
+            trust(findings),
+            *([association_table(findings)] if findings.associations is not None and several else []),
+            *outcomes_sheets(findings),
+            *likelihoods_sheets(findings),
+            *stability_sheets(findings),
+            *posterior_sheets(findings),
+            *other_methods_sheets(findings),
+        ]
     if on_page:
-        return [*read, methods_sheet(findings)]
-    return [
-        *read,
-        *([profile(findings), charts(findings)] if several else []),
-        *([effect_sizes(findings), pairwise_tests(findings)] if several and is_exact else []),
-        table.numbers_sheet(),
-        *([] if findings.is_shared or findings.sizes_of_all is not None else [assignments(findings)]),
-        *unusual_sheets(findings),
-        *model_check_sheets(findings),
-        missing_data(findings),
-        summary(findings, moment),
-        codebook(findings),
-        methods_sheet(findings),
-        tidy_data(findings),
-    ]
+        return [*made["read"], methods_sheet(findings)]
+    if "lists" not in made:
+        made["lists"] = [
+            *([profile(findings), charts(findings)] if several else []),
+            *([effect_sizes(findings), pairwise_tests(findings)] if several and is_exact else []),
+            made["table"].numbers_sheet(),
+            *([] if findings.is_shared or findings.sizes_of_all is not None else [assignments(findings)]),
+            *unusual_sheets(findings),
+            *model_check_sheets(findings),
+            missing_data(findings),
+            summary(findings, moment),
+            codebook(findings),
+            methods_sheet(findings),
+            tidy_data(findings),
+        ]
+    return [*made["read"], *made["lists"]]
 
 
 def gather_findings(

@@ -14,9 +14,18 @@ from hypothesis import strategies as st
 from scored import scored
 
 from clinclust import MAPDP, FeatureSchema
-from clinclust.cli.commands import COMMANDS, TableOptions
+from clinclust.cli.commands import (
+    COMMANDS,
+    TEXTS,
+    TableOptions,
+    add_options,
+    in_options,
+    join_names,
+    next_command,
+    number_or_share,
+    option,
+)
 from clinclust.cli.entry import main  # noqa: F401 - it declares every option
-from clinclust.cli.options import TEXTS, add_options, in_options, join_names, next_command, number_or_share, option
 from clinclust.errors import InputError
 from clinclust.methods import PublishedMAPDP
 
@@ -220,6 +229,7 @@ def test_a_draft_has_the_roles_and_begins_with_what_forms_no_subtypes(arms, run)
     assert run("draft cohort.csv --ignore falls").out.startswith(first.partition(":")[0])
 
 
+@pytest.mark.usefixtures("empty_reports")
 def test_start_drafts_with_the_roles_and_changes_those_of_a_schema_next_to_the_table(arms, run):
     start = f"start cohort.csv --yes --quiet {QUICK}"
     run(f"{start} --ignore age")
