@@ -1,4 +1,4 @@
-"""Wide tables of measurements: are the groups found that K-means finds when it is told how many there are?
+"""Wide tables of measurements: the groups that are found, and those of K-means when it is told how many there are.
 
 Groups of 150 or 300 people whose means differ in some of 25 to 1,000 independent measurements. The distance is that of
 two means, in standard deviations inside a group, averaged over the pairs. In noise, one group is right.
@@ -40,6 +40,7 @@ def cohort(setting: tuple[int, int, int, float, int], seed: int) -> tuple[np.nda
 
 
 def fitted(values: np.ndarray, **options: object) -> MAPDP:
+    """Return a fit of measurements."""
     names = [f"m{place}" for place in range(values.shape[1])]
     schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in names])
     frame = pd.DataFrame(values, columns=names)
@@ -65,6 +66,7 @@ def of_noise(task: tuple[tuple[int, int], int]) -> dict[str, object]:
 
 
 def main() -> None:
+    """Measure, print the page and write it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cohorts", type=int, default=20)
     parser.add_argument("--jobs", type=int, default=1)

@@ -1,7 +1,8 @@
 """Check the arguments of public functions, apart from what depends on the data.
 
 A `Rule` completes the sentence "n_jobs must be ..." and decides which values meet it. `accepting` checks tables, models
-and other objects by such rules; `clinclust.estimators.parameters` declares the parameters of a search with them.
+and other objects by the rules of their annotations; `clinclust.estimators.parameters` declares the parameters of a
+search with rules of their own.
 """
 
 from __future__ import annotations
@@ -18,18 +19,6 @@ from typing import Any, ParamSpec, Self, TypeGuard, TypeVar
 
 from clinclust.data_frames import TABLE, in_pandas
 from clinclust.errors import refuse
-
-__all__ = [
-    "ANY_FRAME",
-    "ANY_LABELS",
-    "ASSOCIATIONS",
-    "AXES",
-    "BY_FEATURE",
-    "COMPARISONS",
-    "EXPLANATION",
-    "FRAME",
-    "FRAME_OF_TESTS",
-]
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
@@ -52,13 +41,13 @@ class Rule:
     in_python : str
         Further values, which options of the command line cannot have.
     read : callable
-        What `accepting` hands to the function for a value, such as a table of another library as one of pandas.
+        What `accepting` hands to the function for a value: a table of another library as one of pandas.
     """
 
     allowed: str
     accepts: Callable[[Any], bool]
     in_python: str = ""
-    read: Callable[[Any], Any] = lambda value: value
+    read: Callable[[Any], Any] = in_pandas
 
     def problems(self, name: str, value: object) -> list[str]:
         """Return one sentence for each problem of a value; empty if it can be used."""
@@ -80,28 +69,40 @@ class Rule:
 
 
 def accepting(**rules: Rule) -> Callable[[Callable[Parameters, Result]], Callable[Parameters, Result]]:
-    """Return a decorator that refuses arguments that break a rule, all in one message; defaults are accepted."""
+    """Return a decorator that refuses arguments that break a rule, all in one message; defaults are accepted.
+
+    A parameter without a rule has that of its annotation, such as ``int`` or ``Sequence[str] | None``, if there is one.
+    """
 
     def decorated(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
         parameters = signature(function)
         defaults = {name: parameter.default for name, parameter in parameters.parameters.items()}
+        annotations = {name: str(parameter.annotation) for name, parameter in parameters.parameters.items()}
+        kinds = {name: annotation.removesuffix(" | None") for name, annotation in annotations.items()}
+        checks = {name: _BY_ANNOTATION[kind] for name, kind in kinds.items() if kind in _BY_ANNOTATION} | rules
+        optional = {name for name in checks if name not in rules and kinds[name] != annotations[name]}
 
         @wraps(function)
         def checked(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
             bound = parameters.bind(*args, **kwargs)
-            arguments = bound.arguments
-            stated = [name for name in rules if name in arguments and arguments[name] is not defaults[name]]
-            arguments |= {name: rules[name].read(arguments[name]) for name in stated}
-            refuse(
-                f"{name} must be {rules[name].allowed}{rules[name].in_python}, not {_without_data(arguments[name])}"
-                for name in arguments
-                if name in stated and not rules[name].accepts(arguments[name])
-            )
+            problems = []
+            for name, value in bound.arguments.items():
+                if name in checks and value is not defaults[name] and not (value is None and name in optional):
+                    rule = checks[name]
+                    bound.arguments[name] = read = rule.read(value)
+                    if not rule.accepts(read):
+                        problems.append(f"{name} must be {rule.allowed}{rule.in_python}, not {_without_data(read)}")
+            refuse(problems)
             return function(*bound.args, **bound.kwargs)
 
         return checked
 
     return decorated
+
+
+def one_of(*words: str) -> Rule:
+    """Return the rule of an argument that is one of these words."""
+    return Rule(" or ".join(map(repr, words)), lambda value: value in words)
 
 
 def either(*rules: Rule) -> Rule:
@@ -185,7 +186,7 @@ def _generator(random_state: Any) -> Any:
 
 
 NOTHING = Rule("None", lambda value: value is None)
-FRAME = Rule(TABLE, _is_frame, read=in_pandas)
+FRAME = Rule(TABLE, _is_frame)
 _is_partitioned = _has("to_delayed", "npartitions")
 ANY_FRAME = Rule(
     f"{TABLE}, or a Dask DataFrame", lambda value: _is_frame(value) or _is_partitioned(value), read=in_pandas
@@ -208,10 +209,8 @@ RESOLUTION_PATH = Rule("a ResolutionPath", _has("steps", "labels_at"))
 POSTERIOR = Rule("a GibbsDP", _has("membership_in", "credible_ball"))
 METHOD_COMPARISON = Rule("a MethodComparison", _has("table", "models"))
 STABILITY = Rule("a Stability", _has("subtypes", "same_number", "sensitivity"))
-AXES = Rule("matplotlib Axes", _has("barh", "twinx", "figure"))
 LABELS = Rule("one label for each subject", _is_column)
 ANY_LABELS = Rule(LABELS.allowed, lambda value: _is_column(value) or _is_partitioned(value))
-NAMES = Rule("a dictionary from the number of a subtype to its name", _maps(is_whole, _is_text))
 SIZES = Rule(
     "a dictionary from the number of a subtype to its size or None",
     _maps(is_whole, lambda value: value is None or is_whole(value)),
@@ -222,9 +221,26 @@ NUMBER = Rule("a number", is_number)
 ON_OR_OFF = Rule("True or False", _is_truth)
 TEXT = Rule("a text", _is_text)
 TEXTS = Rule("a list of texts", _all_are(_is_text))
-WHOLES = Rule("a list of whole numbers", _all_are(is_whole))
 PATH = Rule("a path", lambda value: isinstance(value, str | os.PathLike))
 RANDOM_STATE = Rule(
     "a whole number from 0", _is_random_state, ", a numpy Generator or RandomState, or None", read=_generator
 )
-MOMENT = Rule("a datetime", lambda value: isinstance(value, datetime))
+
+_BY_ANNOTATION = {
+    "pd.DataFrame": FRAME,
+    "SubtypeModel": MODEL,
+    "FeatureSchema": SCHEMA,
+    "RandomState": RANDOM_STATE,
+    "Mapping[int, str]": Rule("a dictionary from the number of a subtype to its name", _maps(is_whole, _is_text)),
+    "Axes": Rule("matplotlib Axes", _has("barh", "twinx", "figure")),
+    "Sequence[str]": TEXTS,
+    "Sequence[int]": Rule("a list of whole numbers", _all_are(is_whole)),
+    "tuple[int, int]": Rule("a list of whole numbers", _all_are(is_whole)),
+    "str | os.PathLike[str]": PATH,
+    "datetime": Rule("a datetime", lambda value: isinstance(value, datetime)),
+    "bool": ON_OR_OFF,
+    "int": WHOLE,
+    "float": NUMBER,
+    "str": TEXT,
+}
+"""The rules of annotations, which are texts because every module imports `annotations`."""

@@ -21,7 +21,6 @@ _LONGEST_LINE = 500
 _LONGEST_NAME = 100
 _LONGEST_LIST = 3000
 
-
 _CELLS: ContextVar[set[str] | None] = ContextVar("clinclust_cells", default=None)
 
 
@@ -65,26 +64,18 @@ def _cut(text: str, length: int) -> str:
     return text if len(text) <= length else text[:length] + "..."
 
 
-def _listed(heading: str, lines: list[str]) -> tuple[str, bool]:
-    """Return a message of the heading and the first lines, each cut, and whether there are more."""
+def _list_problems(heading: str, lines: Sequence[str], attribute: str) -> tuple[str, str]:
+    """Return a message of the heading and the first lines, each cut, and where Python has all of them."""
     shown: list[str] = []
     for line in lines[:_SHOWN_FAILURES]:
-        cut = _indented(_cut(line, _LONGEST_LINE))
-        if sum(map(len, shown)) + len(cut) > _LONGEST_LIST:
+        item = "  - " + _cut(line, _LONGEST_LINE).replace("\n", "\n      ")
+        if sum(map(len, shown)) + len(item) > _LONGEST_LIST:
             break
-        shown.append(f"  - {cut}")
-    n_shown = len(shown)
-    if len(lines) > n_shown:
-        shown.append(f"  ... and {len(lines) - n_shown} more; repair these first, and look again")
-    return "\n".join([heading, *shown]), len(lines) > n_shown
-
-
-def _where_all_are(attribute: str, has_more: bool) -> str:
-    return f"\n  (the `{attribute}` attribute of this error holds all)" if has_more else ""
-
-
-def _indented(text: str) -> str:
-    return text.replace("\n", "\n      ")
+        shown.append(item)
+    if (n_more := len(lines) - len(shown)) == 0:
+        return "\n".join([heading, *shown]), ""
+    more = f"  ... and {n_more} more; repair these first, and look again"
+    return "\n".join([heading, *shown, more]), f"\n  (the `{attribute}` attribute of this error holds all)"
 
 
 class InputError(ValueError):
@@ -99,19 +90,13 @@ class InputError(ValueError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Let a process of its own hand its error over as it is."""
-        return _restored, (type(self), self.args, self.__dict__)
+        return type(self).__new__, (type(self), *self.args), self.__dict__
 
 
 def refuse(problems: Iterable[str]) -> None:
     """Raise InputError with all problems, if there are any."""
     if message := "; ".join(problems):
         raise InputError(message)
-
-
-def _restored(kind: type[InputError], args: tuple[object, ...], attributes: dict[str, Any]) -> InputError:
-    error = kind.__new__(kind, *args)
-    error.__dict__.update(attributes)
-    return error
 
 
 class NotFittedError(InputError, AttributeError):
@@ -165,8 +150,8 @@ class SchemaError(InputError):
         count = len(self.problems)
         subject = "The feature schema" if source is None else f"The feature schema {source}"
         heading = f"{subject} has {'a problem' if count == 1 else f'{count} problems'}:"
-        message, has_more = _listed(heading, list(self.problems))
-        super().__init__(message, in_python=_where_all_are("problems", has_more))
+        message, in_python = _list_problems(heading, self.problems, "problems")
+        super().__init__(message, in_python=in_python)
 
 
 class CohortError(InputError):
@@ -205,8 +190,12 @@ class CohortError(InputError):
     def __init__(self, failures: pd.DataFrame, source: str | None = None) -> None:
         self.failures = failures.reset_index(drop=True)
         self.source = source
-        message, has_more = self._message()
-        super().__init__(message, in_python=_where_all_are("failures", has_more))
+        count = len(self.failures)
+        subject = "The cohort" if source is None else f"The cohort {source}"
+        heading = f"{subject} does not fit the schema; {count} problem{'' if count == 1 else 's'}:"
+        shown = [_describe(failure) for failure in self.failures.head(_SHOWN_FAILURES).to_dict("records")]
+        message, in_python = _list_problems(heading, shown + [""] * (count - len(shown)), "failures")
+        super().__init__(message, in_python=in_python)
 
     @property
     def failure_cases(self) -> pd.DataFrame:
@@ -225,26 +214,19 @@ class CohortError(InputError):
         ]
         return pd.DataFrame(rows, dtype=object)
 
-    def _message(self) -> tuple[str, bool]:
-        count = len(self.failures)
-        lines = [_sentence(failure) for failure in self.failures.head(_SHOWN_FAILURES).to_dict("records")]
-        lines += [""] * (count - len(lines))  # only counted
-        subject = "The cohort" if self.source is None else f"The cohort {self.source}"
-        heading = f"{subject} does not fit the schema; {count} problem{'' if count == 1 else 's'}:"
-        return _listed(heading, lines)
 
-
-def _sentence(failure: dict[Hashable, Any]) -> str:
+def _describe(failure: dict[Hashable, Any]) -> str:
     partition = failure.get("partition", -1)
     where = "" if partition == -1 else f" ({partition if isinstance(partition, str) else f'partition {partition}'})"
-    said = f"{_cut(on_one_line(str(failure['column'])), _LONGEST_NAME)}{where}: expected {failure['expected']}"
-    if failure["rows"]:
-        rows = ", ".join(on_one_line(str(row)) for row in failure["first_rows"])
-        said += f"; {failure['rows']} row{'' if failure['rows'] == 1 else 's'} (first: {rows})"
+    column, rows = _cut(on_one_line(str(failure["column"])), _LONGEST_NAME), failure["rows"]
+    sentence = f"{column}{where}: expected {failure['expected']}"
+    if rows:
+        first = ", ".join(on_one_line(str(row)) for row in failure["first_rows"])
+        sentence += f"; {rows} row{'' if rows == 1 else 's'} (first: {first})"
     if failure["examples"]:
-        holds = " hold " if failure["rows"] != 1 else " holds "
-        said += show_cells(holds + ", ".join(repr(value) for value in failure["examples"]))
-    return f"{said}. {failure['repair']}"
+        cells = ", ".join(repr(value) for value in failure["examples"])
+        sentence += show_cells(f" hold{'s' if rows == 1 else ''} {cells}")
+    return f"{sentence}. {failure['repair']}"
 
 
 class CohortWarning(UserWarning):

@@ -41,80 +41,55 @@ class Progress:
             return
         from tqdm import tqdm
 
-        called = f"{self.about}: {name}" if self.about else name
-        shown = tqdm(total=total, desc=called, delay=_REPORTED_AFTER, disable=None)
-        with _logged(called, total) as count, shown as bar:
+        stage, ended = _Stage(f"{self.about}: {name}" if self.about else name, total), Event()
+        reporter = Thread(target=stage.report_until, args=(ended,), name="clinclust-stage", daemon=True)
+        with suppress(RuntimeError):  # the system allows no more threads: the work matters, not the line
+            reporter.start()
+        try:
+            with tqdm(total=total, desc=stage.name, delay=_REPORTED_AFTER, disable=None) as bar:
 
-            def advance() -> None:
-                count()
-                bar.update()
+                def advance() -> None:
+                    stage.n_done += 1
+                    bar.update()
 
-            yield advance
+                yield advance
+        finally:
+            ended.set()
+        if stage.was_reported:
+            logger.info("%s: done in %s", stage.name, _duration(stage.seconds))
 
 
 SILENT = Progress(shown=False)
 
 
-@contextmanager
-def _logged(name: str, total: int | None) -> Iterator[Callable[[], None]]:
-    stage = _Stage(name, total)
-    ended = Event()
-    reporter = Thread(target=stage.report_until, args=(ended,), name="clinclust-stage", daemon=True)
-    with suppress(RuntimeError):  # the system allows no more threads: the work matters, not the line
-        reporter.start()
-    try:
-        yield stage.count
-    finally:
-        ended.set()
-    if stage.was_reported:
-        logger.info("%s: done in %s", name, _duration(stage.seconds))
-
-
 class _Stage:
     def __init__(self, name: str, total: int | None) -> None:
-        self._name, self._total = name, total
-        self._began, self._done = time.monotonic(), 0
-        self.was_reported = False
+        self.name, self.total, self.n_done, self.was_reported = name, total, 0, False
+        self._began = time.monotonic()
 
     @property
     def seconds(self) -> float:
         return time.monotonic() - self._began
 
-    def count(self) -> None:
-        self._done += 1
-
     def report_until(self, ended: Event) -> None:
         for after in chain((_REPORTED_AFTER,), _REPORTED_AGAIN, count(2 * _REPORTED_AGAIN[-1], _REPORTED_AGAIN[-1])):
             if ended.wait(max(0.0, after - self.seconds)):
                 return
-            logger.info("%s: %s", self._name, self._state())
+            logger.info("%s: %s", self.name, self._state())
             self.was_reported = True
 
     def _state(self) -> str:
+        seconds = self.seconds
         if not self.was_reported:
-            return "running" if self._total is None else f"running, at most {self._total:,}"
-        if self._total is None or not 0 < self._done <= self._total:
-            return f"running for {_duration(self.seconds)}"
-        so_far, left = self.seconds, self.seconds * (self._total - self._done) / self._done
-        return f"{self._done:,} of at most {self._total:,} in {_duration(so_far)}; up to about {_duration(left)} left"
+            return "running" if self.total is None else f"running, at most {self.total:,}"
+        if self.total is None or not 0 < self.n_done <= self.total:
+            return f"running for {_duration(seconds)}"
+        rest = _duration(seconds * (self.total - self.n_done) / self.n_done)
+        return f"{self.n_done:,} of at most {self.total:,} in {_duration(seconds)}; up to about {rest} left"
 
 
 def _duration(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 99.5 else f"{seconds / 60.0:.0f} min"
-
-
-@contextmanager
-def reporting_stages(tell: Callable[[str], object]) -> Iterator[None]:
-    """Call `tell` with each line about a stage, on any thread, while the block runs."""
-    handler = _Calling(tell)
-    level = logger.level
-    logger.addHandler(handler)
-    logger.setLevel(logging.INFO)
-    try:
-        yield
-    finally:
-        logger.removeHandler(handler)
-        logger.setLevel(level)
 
 
 class _Calling(logging.Handler):
@@ -125,3 +100,16 @@ class _Calling(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Pass the line on."""
         self._tell(record.getMessage())
+
+
+@contextmanager
+def reporting_stages(tell: Callable[[str], object]) -> Iterator[None]:
+    """Call `tell` with each line about a stage, on any thread, while the block runs."""
+    handler, level = _Calling(tell), logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from clinclust.arguments import PATH, TEXT, TEXTS, WHOLE, Rule, accepting
+from clinclust.arguments import Rule, accepting, is_whole, one_of
 from clinclust.errors import refuse
 from clinclust.files.conditions import DATE_ORDERS, DateOrder
 from clinclust.files.layout import SheetOptions
@@ -22,29 +22,16 @@ from clinclust.files.visits import read_summaries, read_trends
 
 __all__ = ["read_cohort"]
 
-_ROW = Rule("the number of a row, from 1, or 0 for none", lambda value: WHOLE.accepts(value) and 0 <= value < 2**20)
-_SUMMARISE = Rule(
-    "a dictionary from columns to lists of summaries, such as {'egfr': ['mean', 'slope']}",
-    lambda value: isinstance(value, Mapping),
-)
-
 
 @accepting(
-    path=PATH,
-    sheet=TEXT,
-    encoding=TEXT,
-    header_row=_ROW,
-    rows=TEXT,
-    decimal=Rule("',' or '.'", (",", ".").__contains__),
-    where=TEXT,
-    only=TEXTS,
-    drop=TEXTS,
-    one_row_per=TEXT,
-    keep=Rule("'first' or 'last'", KEPT.__contains__),
-    by=TEXT,
-    dates=Rule("'day-first' or 'month-first'", DATE_ORDERS.__contains__),
-    time=TEXT,
-    summarise=_SUMMARISE,
+    header_row=Rule("the number of a row, from 1, or 0 for none", lambda value: is_whole(value, 0) and value < 2**20),
+    decimal=one_of(",", "."),
+    keep=one_of(*KEPT),
+    dates=one_of(*DATE_ORDERS),
+    summarise=Rule(
+        "a dictionary from columns to lists of summaries, such as {'egfr': ['mean', 'slope']}",
+        lambda value: isinstance(value, Mapping),
+    ),
     trends=Rule("the trends of `rows` of a schema", lambda value: isinstance(value, Mapping)),
 )
 def read_cohort(

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from clinclust import Feature, FeatureSchema
-from clinclust.cli import check, fit, fitted, main
+from clinclust.cli import fit, fitted, main
 
 JOBS, RESTARTS, SEED = "--n-jobs", "--n-restarts", "--random-state"
 COMMANDS = "start|draft|check|fit|report|table|outcomes|impute|compare|assign|validate|schemas"
@@ -105,7 +105,7 @@ def all_gaussian(names, **fields):
 
 def replace_in_commands(patch, name, value):
     """Replace a function of the package in every command that calls it."""
-    for module in (check, fit, fitted):
+    for module in (fit, fitted):
         if hasattr(module, name):
             patch.setattr(module, name, value)
 

@@ -1,18 +1,27 @@
 """Arguments of the wrong kind are refused by name, all at once, before anything else happens."""
 
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import clinclust
-from clinclust.arguments import BY_FEATURE, FRAME, LABELS, NAMES, WHOLE, accepting
+from clinclust.arguments import BY_FEATURE, LABELS, accepting
 from clinclust.errors import InputError
 
 calls = []
 
 
-@accepting(frame=FRAME, labels=LABELS, names=NAMES, at_most=WHOLE, contrasts=BY_FEATURE)
-def function(frame, labels, *, names=None, at_most=30, contrasts=None):
+@accepting(labels=LABELS, contrasts=BY_FEATURE)
+def function(
+    frame: "pd.DataFrame",
+    labels,
+    *,
+    names: "Mapping[int, str] | None" = None,
+    at_most: "int | None" = 30,
+    contrasts=None,
+):
     """Say what came."""
     calls.append(at_most)
     return len(frame)

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clinclust.arguments import BY_FEATURE, FRAME, LABELS, MODEL, NOTHING, NUMBER, TEXT, accepting, either
+from clinclust.arguments import BY_FEATURE, LABELS, NOTHING, TEXT, accepting, either
 from clinclust.arrays import Array, Labels
 from clinclust.associations.refit import (
     NOT_FOUND_AGAIN,
@@ -459,9 +459,7 @@ _DTYPES = {
 }
 
 
-@accepting(
-    model=MODEL, frame=FRAME, contrasts=BY_FEATURE, significance_level=NUMBER, persons=either(TEXT, LABELS, NOTHING)
-)
+@accepting(contrasts=BY_FEATURE, persons=either(TEXT, LABELS, NOTHING))
 def validated_associations(
     model: SubtypeModel,
     frame: pd.DataFrame,

@@ -13,7 +13,7 @@ import pandas as pd
 import yaml
 from numpy.typing import NDArray
 
-from clinclust.arguments import FRAME, MODEL, RANDOM_STATE, WHOLE, accepting
+from clinclust.arguments import accepting
 from clinclust.arrays import Array, RandomState
 from clinclust.drafting.column import Look
 from clinclust.drafting.propose import looks_of
@@ -636,7 +636,7 @@ class ModelCheck:
 N_DRAWS = 200  # replicates of each feature: the smallest p is then just below .01
 
 
-@accepting(model=MODEL, frame=FRAME, n_draws=WHOLE, random_state=RANDOM_STATE)
+@accepting()
 def check_model(
     model: SubtypeModel, frame: pd.DataFrame, *, n_draws: int = N_DRAWS, random_state: RandomState = 0
 ) -> ModelCheck:

@@ -8,20 +8,23 @@ import shlex
 import sys
 import warnings
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
+from contextvars import copy_context
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
-from clinclust.cli.commands import COMMANDS
-from clinclust.cli.options import TEXTS, Command, add_command, in_options, read_options
-from clinclust.cli.outputs import BAD_INPUT, note, quiet, streams_for_people, summarise, tell, tell_failure
-from clinclust.texts import did_you_mean, nearest, on_one_line
+from clinclust import __version__
+from clinclust.cli.commands import COMMANDS, TEXTS, Command, add_options, in_options
+from clinclust.cli.outputs import BAD_INPUT, collect_facts, note, streams_for_people, tell, tell_failure, write_data
+from clinclust.errors import CohortWarning, masking_cells
+from clinclust.progress import reporting_stages
+from clinclust.texts import did_you_mean, nearest, on_one_line, shortened
 
 _NUMBER = re.compile(r"-\d+|-\d*\.\d+")  # what argparse takes for a value
-_LONGEST_SHOWN = 100
 _INTERRUPTED = 130
+_LONGEST = 100  # characters of a wrong argument that an error shows
 _OUTPUT_CLOSED = 141  # 128 + SIGPIPE, the exit code of a process that this signal ends
 
 
@@ -33,24 +36,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     ``--debug`` adds the traceback to the messages of 2, 3 and 70.
     """
     with streams_for_people():
-        return _run(sys.argv[1:] if arguments is None else list(arguments))
+        return copy_context().run(_run, sys.argv[1:] if arguments is None else list(arguments))
 
 
 def _run(arguments: list[str]) -> int:
-    parsed = argparse.Namespace(command="", debug=False)
+    options = Command()
+    collect_facts("", is_quiet=False)
     try:
+        if not arguments:
+            for line in (TEXTS["description"], "", *TEXTS["first_steps"].split("\n"), TEXTS["says_more"]):
+                tell(line)
+            return BAD_INPUT
         try:
-            if not arguments:
-                for line in f"{TEXTS['description']}\n\n{TEXTS['first_steps']}\n`clinclust --help` says more.".split(
-                    "\n"
-                ):
-                    tell(line)
-                return BAD_INPUT
             parsed = _parser().parse_args(arguments)
         except SystemExit:  # of --help, --version, and arguments at fault
             sys.stdout.flush()
             raise
-        code = _run_command(parsed)
+        options = parsed.options.read(parsed)
+        code = _run_command(options)
         sys.stdout.flush()
     except BrokenPipeError:  # the reader closed the output
         return _OUTPUT_CLOSED
@@ -58,46 +61,34 @@ def _run(arguments: list[str]) -> int:
         tell("clinclust: stopped")
         return _INTERRUPTED
     except Exception as error:
-        return tell_failure(error, Command(command=parsed.command, debug=parsed.debug))
+        return tell_failure(error, options)
     return code
 
 
-def _run_command(parsed: argparse.Namespace) -> int:
-    from clinclust.errors import CohortWarning
-
-    options = read_options(parsed.options, parsed)
+def _run_command(options: Command) -> int:
     is_summarised = getattr(options, "json", False)
-
-    def run() -> int:
+    # Where no terminal shows bars, the stages of long work are lines.
+    stages = nullcontext() if sys.stderr.isatty() else reporting_stages(lambda line: tell(f"clinclust: {line}"))
+    facts = collect_facts(options.command, is_quiet=options.quiet or is_summarised)
+    with warnings.catch_warnings(), masking_cells(in_options) as mask, stages:
+        warnings.filterwarnings("always", category=CohortWarning)
+        warnings.showwarning = lambda message, kind, *more, **others: note(in_options(str(message)), kind.__name__)
         module, _, name = options.RUN.rpartition(".")
         try:
-            return int(getattr(import_module(module), name)(options))
+            facts["exit_code"] = code = int(getattr(import_module(module), name)(options))
         except BrokenPipeError:  # the reader closed the output, which is no failure
             raise
         except Exception as error:
-            return tell_failure(error, options)
+            facts["exit_code"] = code = tell_failure(error, options)
+        if is_summarised:
+            from clinclust.reporting.results import json_text
 
-    with warnings.catch_warnings(), quiet(options.quiet or is_summarised), _stages_in_lines():
-        warnings.filterwarnings("always", category=CohortWarning)
-        warnings.showwarning = _show_warning
-        return summarise(parsed.command, run) if is_summarised else run()
-
-
-def _stages_in_lines() -> AbstractContextManager[None]:
-    """Print the stages of long work as lines where no terminal shows their bars."""
-    from clinclust.progress import reporting_stages
-
-    return nullcontext() if sys.stderr.isatty() else reporting_stages(lambda line: tell(f"clinclust: {line}"))
-
-
-def _show_warning(message: Warning | str, category: type[Warning], *details: object, **more: object) -> None:
-    note(in_options(str(message)), category.__name__)
+            write_data(json_text(mask(facts)))
+    return code
 
 
 @cache
 def _parser() -> Parser:
-    from clinclust import __version__
-
     parser = Parser(
         prog="clinclust",
         description=TEXTS["description"],
@@ -109,9 +100,12 @@ def _parser() -> Parser:
     parser.add_argument("--debug", action="store_true", help=debug)
     commands = parser.add_subparsers(title="commands", dest="command", required=True, metavar="COMMAND")
     for name, options in COMMANDS.items():
+        texts = TEXTS["commands"][name]
+        command = commands.add_parser(name, help=texts["summary"], description=texts["help"])
+        add_options(command, options)
         # Without a default, which would undo a --debug before the command.
-        command = add_command(commands, name, options)
         command.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help=debug)
+        command.set_defaults(options=options)
     return parser
 
 
@@ -127,10 +121,25 @@ class Parser(argparse.ArgumentParser):
         commands = [name for action in self._actions if action.dest == "command" for name in action.choices or ()]
         is_option = [text.startswith("-") for text in arguments]
         place = is_option.index(False) if commands and False in is_option else len(arguments)
-        problems = [self._unknown(name, bool(commands)) for name in _names_of_options(arguments[:place])]
-        problems = [problem for problem in problems if problem]
+        before = arguments[: min(place, arguments.index("--"))] if "--" in arguments else arguments[:place]
+        names = dict.fromkeys(text.partition("=")[0] for text in before if text.startswith("-") and text != "-")
+        flags = [flag for action in self._actions for flag in action.option_strings]
+        problems = []
+        for name in names:
+            if name not in flags and " " not in name and not _NUMBER.fullmatch(name):
+                close = nearest(name.lstrip("-"), (flag.lstrip("-") for flag in flags if flag.startswith("--")))
+                hint = f" Did you mean --{close}?" if close else ""
+                if commands and not close:
+                    hint = (
+                        " The options of a command stand after it, as in: clinclust draft cohort.csv --out schema.yaml"
+                    )
+                problems.append(f"there is no option {shortened(name, _LONGEST)}.{hint}")
         if place < len(arguments) and arguments[place] not in commands and not problems:
-            problems = [_unknown_command(arguments[place], commands)]
+            name, hint = arguments[place], did_you_mean(arguments[place], commands)
+            if not hint and (Path(name).suffix or Path(name).exists()):
+                hint = f" To begin with this table: clinclust start {shortened(shlex.quote(name), _LONGEST)}"
+            hint = hint or f" The commands are {', '.join(commands)}"
+            problems = [f"there is no command {shortened(name, _LONGEST)}.{hint}"]
         if problems:
             self.error("; ".join(problems))
         return super().parse_known_args(arguments, namespace)
@@ -140,30 +149,3 @@ class Parser(argparse.ArgumentParser):
         tell(f"clinclust: {on_one_line(message)}")
         tell(f"  `{self.prog} --help` shows how the command is used")
         raise SystemExit(BAD_INPUT)
-
-    def _unknown(self, name: str, is_before_command: bool) -> str:
-        flags = [option for action in self._actions for option in action.option_strings]
-        if name in flags:
-            return ""
-        close = nearest(name.lstrip("-"), (option.lstrip("-") for option in flags if option.startswith("--")))
-        hint = f" Did you mean --{close}?" if close else ""
-        if is_before_command and not close:
-            hint = " The options of a command stand after it, as in: clinclust draft cohort.csv --out schema.yaml"
-        return f"there is no option {_cut_short(name)}.{hint}"
-
-
-def _names_of_options(arguments: Sequence[str]) -> list[str]:
-    before = arguments[: arguments.index("--")] if "--" in arguments else arguments
-    names = [text.partition("=")[0] for text in before if text.startswith("-") and text != "-"]
-    return list(dict.fromkeys(name for name in names if " " not in name and not _NUMBER.fullmatch(name)))
-
-
-def _unknown_command(name: str, commands: Sequence[str]) -> str:
-    hint = did_you_mean(name, commands)
-    if not hint and (Path(name).suffix or Path(name).exists()):
-        hint = f" To begin with this table: clinclust start {_cut_short(shlex.quote(name))}"
-    return f"there is no command {_cut_short(name)}.{hint or ' The commands are ' + ', '.join(commands)}"
-
-
-def _cut_short(text: str) -> str:
-    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."

@@ -1,104 +1,497 @@
 """From a table to its subtypes: a schema is drafted, the table checked, the model fitted, and the reports written.
 
-`clinclust draft` and `clinclust fit` do a step each; `clinclust start` does them all.
+`clinclust draft`, `clinclust check` and `clinclust fit` do a step each; `clinclust start` does them all. First
+comes what these commands and those on a fitted model read: a table and its rows, a schema, a model.
 """
 
 from __future__ import annotations
 
+import shutil
 import sys
+import textwrap
+import warnings
 import webbrowser
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import fields, replace
 from functools import partial
+from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
-from clinclust.check.check import look_at_draft
-from clinclust.cli import outputs
-from clinclust.cli.check import (
-    about_table,
-    apply_roles,
-    check_cohort,
-    check_dictionary,
-    name_files,
-    note_dictionary,
-    prepare_cohort,
-    read_roles,
-    read_table,
-    read_table_of_schema,
-    refuse_in_partitions,
-    results_folder,
-    say_next_fit,
-    say_unused,
-    stem,
-    table_in_partitions,
-    without_roles_of,
-)
-from clinclust.cli.commands import (
-    DraftedOptions,
-    DraftOptions,
-    FitOptions,
-    FitReportOptions,
-    ResultOptions,
-    RoleOptions,
-    RowOptions,
-    SchemaOptions,
-    SearchOptions,
-    StartOptions,
-    TableOptions,
-)
-from clinclust.cli.fitted import report_options, report_problems, say_what_to_share, size_problems
-from clinclust.cli.options import flag_of, in_options, join_names, next_command, option_words, without
-from clinclust.cli.outputs import (
-    PARTLY,
-    REPORTS,
-    check_output,
-    note,
-    record,
-    say,
-    sentence_of,
-    tell,
-    tell_failure,
-    write_data,
-)
+from clinclust.check import ModelCheck, check_model
+from clinclust.check.check import facts_of_check, look_at_draft, look_at_table, render_check, wrap_item
+from clinclust.cli import commands, outputs
+from clinclust.cli.commands import declared_options, flag_of, in_options, join_names, next_command, option_words
+from clinclust.cli.outputs import PARTLY, REPORTS, check_output, note, record, say, sentence_of, tell, tell_failure
 from clinclust.comparisons.dominance import find_dominant
 from clinclust.drafting import draft_schema
 from clinclust.drafting.column import Look
-from clinclust.drafting.draft import Draft, draft_of_partitions
-from clinclust.errors import InputError, refuse
-from clinclust.estimators.fitting import Prepared
-from clinclust.estimators.mapdp import MAPDP
-from clinclust.estimators.subtype_model import FittedCohort
+from clinclust.drafting.draft import Draft, draft_of_partitions, with_wanted_roles
+from clinclust.errors import CohortError, CohortWarning, InputError, refuse, show_cells
+from clinclust.estimators.fitting import Prepared, prepared
+from clinclust.estimators.mapdp import MAPDP, PublishedMAPDP
+from clinclust.estimators.settings import Settings, duration_sentence
+from clinclust.estimators.subtype_model import FittedCohort, cohort_of, rows_of_the_fit
 from clinclust.files.cell_text import limited, quoted
-from clinclust.files.row_choice import noted_several_rows, rows_taken
-from clinclust.files.typed_files import is_in_partitions
+from clinclust.files.dictionaries import note_columns
+from clinclust.files.opening import shown_name
+from clinclust.files.row_choice import ChoiceError, RowChoice, noted_several_rows, rows_taken
+from clinclust.files.typed_files import Part, is_in_partitions, table_of_parts
 from clinclust.files.writing import MANIFEST, naming, write_manifest, write_together
-from clinclust.progress import Progress
+from clinclust.methods.compare import FEWEST_SUBJECTS
+from clinclust.reading import read_cohort
 from clinclust.reporting.assignments import tabulate_assignments, write_inert_csv
-from clinclust.reporting.findings import Findings
-from clinclust.reporting.options import comparisons_of_all, unknown_names, write_assignments
+from clinclust.reporting.options import ReportOptions, comparisons_of_all, unknown_names, write_assignments
 from clinclust.reporting.report import gather_findings, write_findings
 from clinclust.reporting.results import facts_of_fit, summarise_fit
 from clinclust.reporting.sheets.overview import SHOWN, fit_without, in_words
 from clinclust.schema import FeatureSchema
 from clinclust.schema.feature_schema import SCHEMA_SUFFIXES, read_schema, write_schema
-from clinclust.schema.validation import Sampled
+from clinclust.schema.validation import Sampled, validated_sample
+from clinclust.schema.yaml_files import on_unused, yaml_line
+from clinclust.texts import did_you_mean
+
+# What commands read: a table with its choice of rows, its schema or model, and a data dictionary.
 
 
-def run_draft(options: DraftOptions) -> int:
-    """Propose a likelihood for every column, with the reason."""
-    outputs.refuse_summary_in_result(options)
+def read_choice(options: commands.RowOptions) -> RowChoice:
+    """Return the choice of rows that the options state; ``--summarise egfr=mean,slope`` has two summaries."""
+    parts = [text.rpartition("=") for text in options.summarise]
+    refuse(
+        f"--summarise takes a column and its summaries, as egfr=mean,slope, not {text[:40]!r}"
+        for text, (name, _, summaries) in zip(options.summarise, parts, strict=True)
+        if not name.strip() or not summaries.strip()
+    )
+    pairs = [(name.strip(), tuple(word.strip() for word in words.split(","))) for name, _, words in parts]
+    shared = {item.name: getattr(options, item.name) for item in fields(RowChoice) if hasattr(options, item.name)}
+    return RowChoice(**shared | {"time": options.visit_time, "summarise": tuple(pairs) or None})
+
+
+def read_table(
+    options: commands.TableOptions, rows: RowChoice | None = None, *, taken: str = "", repair: str = ""
+) -> pd.DataFrame:
+    """Return the table as text, indexed by spreadsheet rows.
+
+    For `rows` that the options do not state, a warning says how they are `taken`, and an error in their choice also
+    says the `repair`.
+    """
+    stated, shown = read_choice(options), shown_name(options.table)
+    rows = stated if rows is None else rows
+    try:
+        with options.progress.stage(f"reading {shown}"):
+            frame = read_cohort(
+                options.table,
+                sheet=options.sheet,
+                encoding=options.encoding,
+                header_row=options.header_row,
+                decimal=options.decimal,
+                only=list(options.only) or None,
+                drop=list(options.drop) or None,
+                **rows.as_dict(),
+            )
+    except ChoiceError as error:
+        if rows == stated:
+            raise
+        raise ChoiceError(limited(f"{error.at_command_line} ({repair})")) from error
+    if not pd.api.types.is_integer_dtype(frame.index):  # a parquet file may store labels as the index
+        frame = frame.reset_index(drop=True)
+    frame.index = frame.index + 2
+    if rows and any(getattr(stated, name) != getattr(rows, name) for name in rows.as_dict()):
+        warn(f"{shown}: rows are taken {taken}: {rows.in_words()}")
+    return frame
+
+
+def warn(message: str) -> None:
+    """Issue a CohortWarning, which the command prints as a note."""
+    warnings.warn(limited(message), CohortWarning, stacklevel=3)
+
+
+def name_files(error: CohortError, path: Path, parts: Sequence[Part] = ()) -> CohortError:
+    """Return an error about a table with its name, and with those of its files in the place of the partitions."""
+    failures = error.failures
+    if "partition" in failures:
+        files = failures["partition"].map(lambda number: parts[number].file.name if number >= 0 else number)
+        failures = failures.assign(partition=files)
+    return CohortError(failures, shown_name(path))
+
+
+@contextmanager
+def about_table(path: Path, parts: Sequence[Part] = ()) -> Iterator[None]:
+    """Make an error about the content of a table name its file, or those of its partitions."""
+    try:
+        yield
+    except CohortError as error:
+        raise name_files(error, path, parts) from error
+    except InputError as error:
+        raise InputError(f"{shown_name(path)}: {error.at_command_line}") from error
+
+
+@contextmanager
+def table_in_partitions(path: Path) -> Iterator[tuple[Any, list[Part]]]:
+    """Yield a table larger than memory as a Dask DataFrame, and its partitions; errors about it name its files."""
+    parts: list[Part] = []
+    with about_table(path, parts):
+        table, read = table_of_parts(path)
+        parts += read
+        yield table, parts
+
+
+def read_table_of_schema(options: commands.TableOptions, schema: FeatureSchema, path: Path) -> pd.DataFrame:
+    """Return the table with the rows of the schema or of the options; InputError if they contradict each other."""
+    name, rows = shown_name(path), read_choice(options)
+    if schema.rows:
+        rows = rows.completed_by(schema.rows)
+        if not rows.follows(schema.rows):
+            raise InputError(
+                limited(
+                    f"{name} takes {schema.rows.in_words()}; the command takes {rows.in_words()}. Leave out the "
+                    f"options that choose rows, or correct the line `rows:` of {name}"
+                )
+            )
+    repair = f"these rows are taken by the line `rows:` of {name}; correct it there if this table needs another"
+    return read_table(options, rows, taken=f"as {name} says", repair=repair)
+
+
+def read_model(options: commands.ModelOptions) -> MAPDP:
+    """Return the fitted model in the folder ``--model``."""
+    folder, takes = options.model, "--model takes the folder that `clinclust fit` wrote"
+    if folder.is_file():
+        takes = "--model takes the folder that holds it" if folder.name in ("model.json", "model.npz") else takes
+        raise InputError(f"{folder} is a file; {takes}")
+    if not folder.exists():
+        near = folder.parent.iterdir() if folder.parent.is_dir() else ()
+        hint = did_you_mean(folder.name, sorted(path.name for path in near if path.is_dir()))
+        raise InputError(f"there is no folder {folder}; {takes}" + (f".{hint}" if hint else ""))
+    return MAPDP.load(folder)
+
+
+def read_table_of_model(options: commands.ModelOptions, model: MAPDP, *, of_sheet: bool = True) -> pd.DataFrame:
+    """Return the table with the rows of the options, or of the fit; with spreadsheet rows only if `of_sheet`."""
+    rows, fitted = read_choice(options), model.schema_.rows
+    if options.all_rows:
+        if set(rows.as_dict()) - {"rows"}:
+            raise InputError(f"--all-rows takes all rows, and other options take {rows.in_words()}: give one of them")
+        rows = RowChoice(rows=rows.rows)
+    else:
+        rows = rows.completed_by(fitted if of_sheet else fitted.by_values or RowChoice())
+    repair = (
+        "the model was fitted on these rows; if this table holds only rows to take, say --all-rows, and if its columns "
+        "have other names, choose the rows with --where or --one-row-per"
+    )
+    return read_table(options, rows, taken="as for the fit (--all-rows takes all)", repair=repair)
+
+
+def read_cohort_of_model(options: commands.ModelOptions, model: MAPDP) -> tuple[pd.DataFrame, FittedCohort]:
+    """Return the table that a model was fitted on, and the model with its validated columns in the order of the fit."""
+    table = read_table_of_model(options, model)
+    with about_table(options.table):
+        return table, cohort_of(model, table)
+
+
+def read_second_table(options: commands.ModelOptions, path: Path, model: MAPDP) -> pd.DataFrame:
+    """Return another table, read with the same options but with the rows of the fit."""
+    options = replace(options.without(commands.RowOptions), table=path, only=(), drop=(), all_rows=False)
+    return read_table_of_model(options, model)
+
+
+def read_new_table(options: commands.ModelOptions, model: MAPDP) -> pd.DataFrame:
+    """Return a table of new subjects, with the rows of the options, or those that meet the conditions of the fit."""
+    fitted = model.schema_.rows.rows
+    if fitted is None or options.rows is not None or options.all_rows or _is_table_of_fit(options, model):
+        return read_table_of_model(options, model)
+    frame = read_table_of_model(options, model, of_sheet=False)
+    warn(
+        f"{options.table}: the model was fitted on rows {fitted} of the sheet of its own table, which say nothing of "
+        "this table (--rows says which rows are subjects)"
+    )
+    return frame
+
+
+def _is_table_of_fit(options: commands.ModelOptions, model: MAPDP) -> bool:
+    """Return whether the spreadsheet rows of the fit hold its subjects in this table."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the caller warns when it reads the table again
+        try:
+            return rows_of_the_fit(model.fit_, read_table_of_model(options, model)) is not None
+        except InputError:
+            return False
+
+
+# A data dictionary.
+
+
+def check_dictionary(options: commands.DictionaryOptions) -> None:
+    """Raise InputError for a sheet without a file."""
+    if options.dictionary_sheet is not None and options.dictionary is None:
+        raise InputError("--dictionary-sheet names a sheet of the file that --dictionary gives; give both")
+
+
+def note_dictionary(options: commands.DictionaryOptions, frame: pd.DataFrame) -> None:
+    """Note the entries of the dictionary, if there is one, in the attributes of the table."""
+    if options.dictionary is not None:
+        try:
+            note_columns(frame, options.dictionary, sheet=options.dictionary_sheet)
+        except InputError as error:
+            raise InputError(in_options(error.at_command_line, sheet="dictionary_sheet")) from error
+
+
+# `clinclust check`, and the roles of columns and tables in partitions, which `draft`, `fit` and `start` have too.
+
+
+def run_check(options: commands.CheckOptions) -> int:
+    """Check a table against a schema, or whether the model of a fit describes its table."""
+    if options.model is not None:
+        if flags := [flag_of(role) for role in commands.ROLES if getattr(options, role)]:
+            raise InputError(f"{', '.join(flags)} can be used only together with --schema: fit again to change roles")
+        return _check_model(options)
+    stated = {"--out": options.out is not None, "--overwrite": options.overwrite, "--all-rows": options.all_rows}
+    if flags := [flag for flag in stated if stated[flag]]:
+        raise InputError(f"{', '.join(flags)} can be used only together with --model")
+    schema, n_rows = read_schema(options.schema), None
+    if is_in_partitions(options.table):
+        refuse_in_partitions(options)
+        with table_in_partitions(options.table) as (partitions, _):
+            table, n_rows = validated_sample(partitions, schema, progress=options.progress.shown)
+    else:
+        table = read_table_of_schema(options, schema, options.schema)
+        schema = apply_roles(options, schema, table)
+    check_cohort(options, schema, table, options.schema, n_rows=n_rows)
+    _say_next(options, "fit", "--schema", options.schema, "--out", Path(results_folder(options.table).name))
+    return 0
+
+
+def build_model(options: commands.CheckedOptions | commands.SearchOptions, schema: FeatureSchema) -> MAPDP:
+    """Return the estimator that the options state, not fitted."""
+    if not isinstance(options, commands.SearchOptions):
+        return MAPDP(schema, progress=options.progress.shown)
+    estimator = PublishedMAPDP if options.as_published else MAPDP
+    return estimator(schema, **options.parameters(), progress=options.progress.shown)
+
+
+def prepare_cohort(options: commands.TableOptions, table: pd.DataFrame, model: MAPDP) -> Prepared:
+    """Check a table as a fit does, and return the prepared cohort; InputError if there is nothing to cluster."""
+    with about_table(options.table), options.progress.stage("checking values"):
+        return prepared(Settings.of(model), table, stacklevel=1)
+
+
+def check_cohort(
+    options: commands.CheckedOptions,
+    schema: FeatureSchema,
+    table: pd.DataFrame,
+    path: Path,
+    looks: Sequence[Look] | None = None,
+    n_rows: int | None = None,
+) -> Prepared:
+    """Return the cohort of `prepare_cohort`, and print what it holds.
+
+    `looks` are the remarks of a draft, if any. The table may be a sample of `n_rows` validated rows.
+    """
+    model = build_model(options, schema)
+    cohort = prepare_cohort(options, table, model)
+    if looks is None:
+        with options.progress.stage("comparing columns"):
+            looks = look_at_table(cohort, table)
+    say_unused(schema)
+    record(**facts_of_check(cohort, table, looks))
+    is_sample = n_rows is not None and n_rows > len(table)
+    if is_sample:
+        record(rows=n_rows)
+        say(f"A sample of {len(table):,} of {n_rows:,} rows, all of which were validated:")
+    say(*render_check(cohort, table, names=(str(options.table), str(path)), looks=looks, is_all=options.all))
+    if not is_sample:
+        work: dict[str, Any] = {"options": "default options"}
+        if isinstance(options, commands.FitReportOptions):
+            work = {"associations": options.associations, "stability": options.stability}
+        say(f"{duration_sentence(cohort.problem, Settings.of(model), **work)}.")
+    return cohort
+
+
+def _say_next(options: commands.TableOptions, command: str, *more: str | Path) -> None:
+    say(f"next: {next_command(command, options, *more, repeated=(commands.TableOptions, commands.RoleOptions))}")
+
+
+def results_folder(table: Path) -> Path:
+    """Return the default folder for the results of a table, next to it and named after it."""
+    return table.with_name(f"{stem(table)}-subtypes")
+
+
+def stem(table: Path) -> str:
+    """Return the name of a table without its suffix, and without that of a compression."""
+    return (table.with_suffix("") if table.suffix.lower() in (".gz", ".zip") else table).stem
+
+
+# What columns are for.
+
+
+def read_roles(options: commands.RoleOptions) -> dict[str, str]:
+    """Return the role of each column that the options name; a column has one role."""
+    roles: dict[str, str] = {}
+    problems = []
+    for role in commands.ROLES:
+        for name in getattr(options, role):
+            if roles.setdefault(name, role) != role:
+                problems.append(f"{name} is named after {flag_of(roles[name])} and {flag_of(role)}: give one of them")
+    refuse(problems)
+    return roles
+
+
+def apply_roles(options: commands.RoleOptions, schema: FeatureSchema, table: pd.DataFrame) -> FeatureSchema:
+    """Return the schema with the roles of the options; note what was drafted from the values of the table."""
+    roles = read_roles(options)
+    if not roles:
+        return schema
+    changed = with_wanted_roles(schema, table, roles)
+    for before, after in zip(schema, changed, strict=True):
+        if before.likelihood is None and after.likelihood is not None:
+            name, likelihood, levels = yaml_line(after).partition(f"likelihood: {after.likelihood}")
+            note(f"drafted by its values: {name}{likelihood}{show_cells(levels)}")  # levels are texts of cells
+    return changed
+
+
+def say_unused(schema: FeatureSchema) -> None:
+    """Print which columns form no subtypes, and why."""
+    text, width = on_unused(schema, repair="Use one with --cluster NAME."), shutil.get_terminal_size().columns
+    say(*textwrap.wrap(text, min(max(width, 40), 120), break_long_words=False, break_on_hyphens=False))
+
+
+def refuse_in_partitions(options: commands.TableOptions, *, roles: bool = True) -> None:
+    """Raise InputError for options that choose rows, columns, or (with `roles`) roles of a table in memory."""
+    names = {
+        item.name
+        for kind in (commands.TableOptions, *[commands.RoleOptions] * roles)
+        for _, item in declared_options(kind)
+    }
+    items = [item for _, item in declared_options(type(options)) if item.name in names - {"table"}]
+    stated = [item for item in items if getattr(options, item.name) != item.default]
+    if flags := [flag_of(item.metadata.get("name", item.name)) for item in stated]:
+        raise InputError(
+            f"{', '.join(flags)} cannot be used with a table in partitions: choose rows and columns when its files are "
+            "written, and roles in the schema"
+        )
+
+
+# Whether a model fits its table.
+
+
+def _check_model(options: commands.CheckOptions) -> int:
     check_output(options, *SCHEMA_SUFFIXES, called="a schema", holds="your edits")
+    model = read_model(options)
+    _, cohort = read_cohort_of_model(options, model)
+    with options.progress.stage("checking the model"):
+        check = check_model(model, cohort.table)
+    advice, n_lines, out = check.advice.to_dict("records"), len(check.mended), options.out
+    mended = str(out) if out is not None and n_lines else None
+    record(subjects=len(cohort.table), fits=not advice, advice=advice, mended=mended)
+    say(*_render_advice(check, len(model.schema_.clustered)))
+    if out is not None and n_lines:
+        write_schema(check.applied_to(model.schema_), out)
+        say(f"Wrote {out}: a copy of the schema of the model, with {n_lines} line{'s' * (n_lines > 1)} changed.")
+        say("Read them: follow the advice only where a line says what the column is.")
+        _say_next(options, "fit", "--schema", out, "--out", results_folder(out))
+    elif out is not None:
+        note(f"there is no line to mend, so that {out} was not written")
+    elif n_lines:
+        say(f"To write a copy of the schema with {'this line' if n_lines == 1 else 'these lines'}:")
+        _say_next(options, "check", "--model", options.model, "--out", "mended.yaml")
+    return 0
+
+
+def _render_advice(check: ModelCheck, n_features: int) -> list[str]:
+    n = check.advice["feature"].nunique()
+    if not n:
+        return [check.summary]
+    lines = [f"{n} of {n_features} features {'is' if n == 1 else 'are'} not as the model says; what would mend it:"]
+    for row in check.advice.to_dict("records"):
+        lines += wrap_item(f"{row['feature']}: {row['problem']} ({row['evidence']})")
+        line = f"      {row['line']}"  # in one piece, to be copied; one line may mend two problems
+        lines += [line] if row["line"] and line not in lines else []
+    return lines
+
+
+# The options of a report, as Python knows them.
+
+
+def report_options(options: commands.ComparisonOptions) -> ReportOptions:
+    """Return the options of the report; `report_problems` must be empty."""
+    names = {item.name for item in fields(ReportOptions)} - {"associations", "names", "progress"}
+    if isinstance(options, commands.SearchOptions):
+        names -= {"min_size"}  # that of the search
+    values: dict[str, Any] = {name: getattr(options, name) for name in names if hasattr(options, name)}
+    if isinstance(options, commands.FitReportOptions):
+        values["associations"] = None if options.associations == "none" else options.associations
+    parts = [text.partition("=") for text in options.name]
+    values["suppress"] = options.suppress or None
+    values["names"] = {int(subtype): name.strip() for subtype, _, name in parts}
+    return ReportOptions(**values, progress=options.progress.shown)
+
+
+def report_problems(options: commands.ComparisonOptions) -> list[str]:
+    """Return one sentence for each option of the report that cannot be used, whatever the model."""
+    numbers = [text.partition("=")[0].strip() for text in options.name]
+    repeated = sorted({number for number in numbers if numbers.count(number) > 1})
+    problems = [f"--name: subtype {number} has more than one name" for number in repeated]
+    problems += [
+        f"--name takes the number of a subtype and its name, as 1=Tremor, not {text!r}"
+        for text in options.name
+        if not text.partition("=")[0].strip().isdecimal() or not text.partition("=")[2].strip()
+    ]
+    report = report_options(replace(options, name=()) if problems else options)
+    private = ("stability", "posterior", "other_methods") if options.suppress else ()
+    shared = [
+        f"{flag_of(name)} cannot be used with --suppress: {outputs.NOT_SHARED}"
+        for name in private
+        if getattr(report, name)
+    ]
+    return [*report.problems(flag_of), *shared, *problems]
+
+
+def size_problems(options: commands.FitReportOptions, n_subjects: int) -> list[str]:
+    """Return one sentence for each option of the reports that needs a larger cohort."""
+    problems = []
+    if options.suppress and n_subjects < options.suppress:
+        problems.append(
+            f"--suppress {options.suppress} withholds everything of {n_subjects} subjects; give a lower number"
+        )
+    if options.other_methods and n_subjects < FEWEST_SUBJECTS:
+        problems.append(f"--other-methods needs at least {FEWEST_SUBJECTS} subjects, and there are {n_subjects}")
+    return problems
+
+
+def say_what_to_share(options: commands.FitReportOptions, folder: Path) -> None:
+    """Print which files of a folder may be shared, if counts are withheld, and which may not."""
+    if not options.suppress:
+        return
+    say(f"For sharing: {outputs.REPORTS_IN_WORDS} only.")
+    private = [name for name in outputs.FILES_OF_A_MODEL if (folder / name).exists()]
+    if private:
+        say(
+            f"Not for sharing: {', '.join(private)} (one row for each subject) and {MANIFEST} (their checksums). "
+            f"`clinclust report TABLE --model {folder} {outputs.describe_sharing(options)} --out DIR` writes the "
+            "reports to a folder of their own."
+        )
+
+
+# clinclust draft
+
+
+def run_draft(options: commands.DraftOptions) -> int:
+    """Propose a likelihood for every column, with the reason."""
+    outputs.check_output(options, *SCHEMA_SUFFIXES, called="a schema", holds="your edits", is_printed=True)
     check_dictionary(options)
     read_roles(options)  # raises what is wrong with them before anything is read
     schema, (frame, n_rows), refused = _draft_table(options)
     if refused is not None:
         note(f"the proposal refuses some rows, so edit it or them: {sentence_of(refused)}")
     if options.out is None:
-        write_data(schema.to_yaml())
+        outputs.write_data(schema.to_yaml())
         return 0
     write_schema(schema, options.out, frame)
-    path, options = options.out, without(options, RowOptions, RoleOptions)  # the schema has rows and roles now
+    path, options = (
+        options.out,
+        options.without(commands.RowOptions, commands.RoleOptions),
+    )  # the schema has rows and roles now
     columns = [
         {"column": column.name, "role": column.role, "likelihood": column.likelihood, "comment": comment}
         for column in schema
@@ -112,28 +505,29 @@ def run_draft(options: DraftOptions) -> int:
         except InputError as error:  # that there is nothing to find under a proposal is no failure of drafting
             note(f"the proposal finds nothing: {sentence_of(error)}")
         else:
-            say_next_fit(options, path)
+            _say_next(options, "fit", "--schema", path, "--out", Path(results_folder(options.table).name))
             return 0
     say_unused(schema)
-    again = next_command("check", options, "--schema", str(path), repeated=(TableOptions,))
+    again = next_command("check", options, "--schema", str(path), repeated=(commands.TableOptions,))
     say(f"next, after editing {path}: {again}")
     return 0
 
 
-def _draft_table(options: DraftOptions) -> Draft:
+def _draft_table(options: commands.DraftOptions) -> Draft:
     if not is_in_partitions(options.table):
         frame = read_table(options)
-        with about_table(options):
+        with about_table(options.table):
             return Draft(_draft_schema(options, frame), Sampled(frame, len(frame)), None)
     refuse_in_partitions(options, roles=False)
     with table_in_partitions(options.table) as (table, parts):
-        draft = draft_of_partitions(table, partial(_draft_schema, options), progress=not options.quiet)
-    return draft if draft.refused is None else draft._replace(refused=name_files(draft.refused, options.table, parts))
+        draft = draft_of_partitions(table, partial(_draft_schema, options), progress=options.progress.shown)
+    error = draft.refused
+    return draft if error is None else draft._replace(refused=name_files(error, options.table, parts))
 
 
-def _draft_schema(options: DraftedOptions, table: pd.DataFrame) -> FeatureSchema:
+def _draft_schema(options: commands.DictionaryOptions, table: pd.DataFrame) -> FeatureSchema:
     note_dictionary(options, table)
-    schema = draft_schema(table, roles=read_roles(options), progress=not options.quiet)
+    schema = draft_schema(table, roles=read_roles(options), progress=options.progress.shown)
     schema.comments.update({name: in_options(comment) for name, comment in schema.comments.items()})
     return schema
 
@@ -141,7 +535,7 @@ def _draft_schema(options: DraftedOptions, table: pd.DataFrame) -> FeatureSchema
 # clinclust fit
 
 
-def run_fit(options: FitOptions) -> int:
+def run_fit(options: commands.FitOptions) -> int:
     """Find the subtypes, and write the model, the assignments, the reports and a manifest of these files."""
     refuse(options.problems() + report_problems(options))
     outputs.refuse_replaced_inputs(options, *(options.out / name for name in outputs.FILES_OF_A_FIT))
@@ -151,10 +545,10 @@ def run_fit(options: FitOptions) -> int:
         return _fit_in_partitions(options, schema)
     table = read_table_of_schema(options, schema, options.schema)
     schema = apply_roles(options, schema, table)
-    return _write_results(options, prepare_cohort(options, table, options.build_model(schema)), table)
+    return _write_results(options, prepare_cohort(options, table, build_model(options, schema)), table)
 
 
-def _write_results(options: ResultOptions, prepared: Prepared, table: pd.DataFrame) -> int:
+def _write_results(options: commands.ResultOptions, prepared: Prepared, table: pd.DataFrame) -> int:
     """Find the subtypes of a checked cohort, write the folder ``options.out``, and return the exit code."""
     outputs.note_other_files(options.out)
     refuse(size_problems(options, len(prepared.frame)))
@@ -168,32 +562,43 @@ def _write_results(options: ResultOptions, prepared: Prepared, table: pd.DataFra
         reports, code = _write_reports(options, cohort, dominant)
     except KeyboardInterrupt:
         if is_saved:
-            command = next_command("report", options, "--model", options.out, repeated=(TableOptions, FitReportOptions))
+            command = next_command(
+                "report", options, "--model", options.out, repeated=(commands.TableOptions, commands.FitReportOptions)
+            )
             tell(
                 f"clinclust: the search had ended: {options.out} is whole, with the model in it; "
                 f"make the reports with: {command}"
             )
         raise
-    files = [*reports, *outputs.FILES_OF_A_MODEL, *([] if options.suppress is None else [outputs.SHARING]), MANIFEST]
-    say_unused(prepared.schema)
-    say(*summarise_fit(model, options.n_stated))
-    rows_are_chosen = bool(prepared.schema.rows) or options.where is not None
-    _say_dominant(options, rows_are_chosen=rows_are_chosen, dominant=dominant)
-    _say_files(options, model, files)
-    if reports:
-        say_what_to_share(options, options.out)
+    _say_results(options, model, reports, outputs.FILES_OF_A_MODEL, dominant)
     return max(code, code_of_number)
 
 
-def _say_files(options: ResultOptions, model: MAPDP, files: list[str]) -> None:
+def _say_results(
+    options: commands.ResultOptions,
+    model: MAPDP,
+    reports: Sequence[str],
+    others: Sequence[str],
+    dominant: pd.DataFrame | None = None,
+) -> None:
+    """Print what a fit found and wrote, and how to fit without its `dominant` columns."""
+    files = [*reports, *others, *([] if not options.suppress else [outputs.SHARING]), MANIFEST]
+    say_unused(model.schema_)
+    say(*summarise_fit(model, options.n_stated))
+    if dominant is not None:
+        _say_dominant(options, bool(model.schema_.rows) or options.where is not None, dominant)
     say(f"Wrote {options.out}: {', '.join(files)}")
     record(out=str(options.out), files=files, **facts_of_fit(model, options.n_stated))
+    if reports:
+        say_what_to_share(options, options.out)
 
 
-def _write_model(options: ResultOptions, cohort: Prepared, hold_interrupts: Callable[[], None]) -> tuple[MAPDP, int]:
+def _write_model(
+    options: commands.ResultOptions, cohort: Prepared, hold_interrupts: Callable[[], None]
+) -> tuple[MAPDP, int]:
     """Fit the model, and write it and its assignments; the exit code is not 0 for fewer subtypes than stated."""
     with write_together(options.out, replacing=outputs.FILES_OF_A_FIT, last=MANIFEST) as folder:
-        model, code = options.build_model(cohort.schema), 0
+        model, code = build_model(options, cohort.schema), 0
         n_clusters = model.n_clusters
         if not isinstance(n_clusters, int):
             model.fit_prepared(cohort)
@@ -213,60 +618,50 @@ def _write_model(options: ResultOptions, cohort: Prepared, hold_interrupts: Call
 
 
 def _write_reports(
-    options: ResultOptions,
+    options: commands.ResultOptions,
     cohort: FittedCohort,
     dominant: pd.DataFrame,
     compare_all: Callable[[], pd.DataFrame | None] = lambda: None,
 ) -> tuple[list[str], int]:
     """Write the reports, and return their names and the exit code.
 
-    What fails is reported, and the other reports are written. `compare_all` compares all of a table in partitions.
+    What fails is reported, and the other reports are written. `compare_all` compares all of a table in partitions. A
+    name of a subtype that does not exist is left out.
     """
-    codes, failed = [0], f"{outputs.REPORTS_IN_WORDS} were not written"
-    try:
-        with outputs.reports_placed(options.out) as folder:
-            try:
-                findings = _gather_findings(cohort, options, dominant, codes, compare_all())
-            except Exception as error:
-                codes.append(tell_failure(error, options, failed))
-                return [], max(codes)
-            for name in REPORTS:
-                try:
-                    write_findings(findings, folder / name, progress=Progress(not options.quiet))
-                except Exception as error:
-                    codes.append(tell_failure(error, options, f"{name} was not written"))
-            written = [name for name in REPORTS if (folder / name).exists()]
-    except Exception as error:
-        return [], tell_failure(error, options, failed)
-    return written, max(codes)
-
-
-def _gather_findings(
-    cohort: FittedCohort, options: ResultOptions, dominant: pd.DataFrame, codes: list[int], of_all: pd.DataFrame | None
-) -> Findings:
-    """Return the findings of the reports; a name of a subtype that does not exist adds a code."""
-    report, subtypes = report_options(options), range(1, cohort.model.cluster_sizes_.size + 1)
+    report, subtypes, codes = report_options(options), range(1, cohort.model.cluster_sizes_.size + 1), [0]
     for problem in unknown_names(report.names, subtypes, called="--name"):
         tell(f"clinclust: {problem}; the reports leave this name out")
         outputs.record_failure(InputError(problem), problem, "its name in the reports")
         codes.append(PARTLY)
     report = replace(report, names={subtype: name for subtype, name in report.names.items() if subtype in subtypes})
-    findings = gather_findings(cohort, cohort.table, report, dominant=dominant, of_all=of_all)
-    return replace(findings, n_asked=options.n_stated)
+    with (
+        outputs.failures_told(options, f"{outputs.REPORTS_IN_WORDS} were not written", codes),
+        outputs.reports_placed(options.out) as folder,
+    ):
+        findings = gather_findings(cohort, cohort.table, report, dominant=dominant, of_all=compare_all())
+        findings = replace(findings, n_asked=options.n_stated)
+        for name in REPORTS:
+            with outputs.failures_told(options, f"{name} was not written", codes):
+                write_findings(findings, folder / name, progress=options.progress)
+    return [name for name in REPORTS if (options.out / name).exists()], max(codes)
 
 
-def _say_dominant(options: ResultOptions, *, rows_are_chosen: bool, dominant: pd.DataFrame) -> None:
+def _say_dominant(options: commands.ResultOptions, rows_are_chosen: bool, dominant: pd.DataFrame) -> None:
     """Print which columns nearly make the subtypes, and the command that fits without each."""
-    repeated = (TableOptions, SchemaOptions, RoleOptions, SearchOptions, FitReportOptions)
+    described = (commands.TableOptions, commands.SchemaOptions, commands.RoleOptions)
+    repeated = (*described, commands.SearchOptions, commands.FitReportOptions)
     for row in dominant.head(SHOWN).to_dict("records"):
         say(in_words(row, lambda name: name, "subtype {}".format))
         how, values = fit_without(row)
         if values and not (rows_are_chosen and how == "where"):
             write = join_names if how == "describe" else str
             more = [word for value in values for word in option_words(flag_of(how), write(value))]
-            remaining = without_roles_of(options, {row["column"], row["second"]})
+            names = {row["column"], row["second"]}
+            roles: dict[str, Any] = {
+                role: tuple(name for name in getattr(options, role) if name not in names) for role in commands.ROLES
+            }
             again = options.out.with_name(f"{options.out.name}-2")
-            command = next_command("fit", remaining, *more, "--out", again, repeated=repeated)
+            command = next_command("fit", replace(options, **roles), *more, "--out", again, repeated=repeated)
             say(f"to see what else there is: {command}")
 
 
@@ -275,7 +670,7 @@ def _say_dominant(options: ResultOptions, *, rows_are_chosen: bool, dominant: pd
 ASSIGNMENTS = "assignments.parquet"
 
 
-def _fit_in_partitions(options: FitOptions, schema: FeatureSchema) -> int:
+def _fit_in_partitions(options: commands.FitOptions, schema: FeatureSchema) -> int:
     files = (*outputs.FILES_OF_A_FIT, ASSIGNMENTS)
     refuse_in_partitions(options)
     if options.out.resolve().is_relative_to(options.table.resolve()):
@@ -286,7 +681,7 @@ def _fit_in_partitions(options: FitOptions, schema: FeatureSchema) -> int:
     outputs.refuse_replaced_inputs(options, options.out / ASSIGNMENTS)
     outputs.check_folder(options.out, (ASSIGNMENTS,), allowed=options.overwrite)
     outputs.note_other_files(options.out, files)
-    model = options.build_model(schema)
+    model = build_model(options, schema)
     with (
         table_in_partitions(options.table) as (table, parts),
         write_together(options.out, replacing=files, last=MANIFEST) as folder,
@@ -306,16 +701,14 @@ def _fit_in_partitions(options: FitOptions, schema: FeatureSchema) -> int:
     cohort = FittedCohort(in_sample, schema.validate(sample, warn=False))
     compare_all = partial(comparisons_of_all, model, table, report_options(options))
     reports, code = _write_reports(options, cohort, find_dominant(cohort, sample), compare_all)
-    say_unused(schema)
-    say(*summarise_fit(model, options.n_stated))
-    _say_files(options, model, [*reports, ASSIGNMENTS, "model.json", "model.npz", MANIFEST])
+    _say_results(options, model, reports, [ASSIGNMENTS, "model.json", "model.npz"])
     return code
 
 
 # clinclust start
 
 
-def run_start(stated: StartOptions) -> int:
+def run_start(stated: commands.StartOptions) -> int:
     """Draft a schema next to the table, check the table, find the subtypes, write the report, and open it."""
     refuse(stated.problems() + report_problems(stated))
     check_dictionary(stated)
@@ -336,31 +729,34 @@ def run_start(stated: StartOptions) -> int:
         raise
 
 
-def _start_again(options: StartOptions, stated: StartOptions) -> str:
-    repeated = without(stated, RowOptions, RoleOptions) if options.wrote_schema else stated
-    return next_command("start", repeated, repeated=(StartOptions,))
+def _start_again(options: commands.StartOptions, stated: commands.StartOptions) -> str:
+    repeated = stated.without(commands.RowOptions, commands.RoleOptions) if options.wrote_schema else stated
+    return next_command("start", repeated, repeated=(commands.StartOptions,))
 
 
-def _draft_check_and_fit(options: StartOptions, stated: StartOptions) -> int:
+def _draft_check_and_fit(options: commands.StartOptions, stated: commands.StartOptions) -> int:
     schema, table, looks = _read_or_draft_schema(options, stated)
     cohort = check_cohort(options, schema, table, options.schema, looks)
     is_watched = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
     if is_watched and not options.yes and not options.quiet:
         before = options.schema.read_bytes()
-        if not _is_accepted(options):
+        say(f"Read {options.schema}, and correct it where it is wrong.")
+        answer = "q"
+        with suppress(EOFError):
+            answer = input("Press Enter to go on, q and Enter to stop: ")
+        if answer.strip().casefold().startswith(("q", "n")):
             say(f"Stopped. {options.schema} is there; go on with: {_start_again(options, stated)}")
             return 0
         if options.schema.read_bytes() != before:
             rows, schema = schema.rows, read_schema(options.schema)
-            choices = without(options, RowOptions, RoleOptions) if options.wrote_schema else options
+            choices = options.without(commands.RowOptions, commands.RoleOptions) if options.wrote_schema else options
             if schema.rows != rows:
                 table = read_table_of_schema(choices, schema, options.schema)
             schema = apply_roles(choices, schema, table)
             cohort = check_cohort(options, schema, table, options.schema)
     code = _write_results(options, cohort, table)
-    paper = ("--model", options.out, "--out", "table.xlsx")
-    further = next_command("table", without(options, RowOptions), *paper, repeated=(TableOptions,))
-    say(f"next: {further}")
+    without = options.without(commands.RowOptions, commands.RoleOptions)  # the model has rows and roles
+    _say_next(without, "table", "--model", options.out, "--out", "table.xlsx")
     page = options.out / "subtypes.html"
     if page.exists():
         say(f"The report is {page}; open it in a browser.")
@@ -370,7 +766,7 @@ def _draft_check_and_fit(options: StartOptions, stated: StartOptions) -> int:
 
 
 def _read_or_draft_schema(
-    options: StartOptions, stated: StartOptions
+    options: commands.StartOptions, stated: commands.StartOptions
 ) -> tuple[FeatureSchema, pd.DataFrame, list[Look] | None]:
     """Return the schema next to the table or a drafted one, the table, and what to look at in it."""
     path = options.schema
@@ -388,7 +784,7 @@ def _read_or_draft_schema(
     read_roles(options)  # raises what is wrong with them before anything is read
     table = read_table(options)
     _refuse_visits(stated, table)
-    with about_table(options):
+    with about_table(options.table):
         schema = _draft_schema(options, table)
     write_schema(schema, path, table)
     options.wrote_schema = True
@@ -396,40 +792,26 @@ def _read_or_draft_schema(
     return schema, table, look_at_draft(schema)
 
 
-def _refuse_visits(stated: StartOptions, table: pd.DataFrame) -> None:
+def _refuse_visits(stated: commands.StartOptions, table: pd.DataFrame) -> None:
     """Raise InputError if subjects have several rows and the options do not choose among them."""
     visits, rows = noted_several_rows(table), rows_taken(table)
     if visits is None or stated.every_row or (rows is not None and rows.choice.by_values is not None):
         return
     last = "" if visits.are_copies else " (with --keep last the last; by the order of a column: --by COLUMN)"
-    ways: dict[str, tuple[str, ...]] = {
-        f"the first row of each{last}": ("--one-row-per", visits.column),
-        "every row, as if it were a subject": ("--every-row",),
-    }
+    first: tuple[str, ...] = ("--one-row-per", visits.column)
+    ways = {f"the first row of each{last}": first, "every row, as if it were a subject": ("--every-row",)}
     if not visits.are_copies:
-        trend = ("--time", "COLUMN", "--summarise", "COLUMN=mean,slope")
-        ways["the first row of each, and the level and trend of a measurement over all rows"] = (
-            *("--one-row-per", visits.column),
-            *trend,
-        )
+        with_trend = (*first, "--time", "COLUMN", "--summarise", "COLUMN=mean,slope")
+        ways["the first row of each, and the level and trend of a measurement over all rows"] = with_trend
     kind = "rows are copies of others" if visits.are_copies else "rows are visits, not patients"
     lines = [
-        f"  {what}:\n    {next_command('start', stated, *more, repeated=(StartOptions,))}"
+        f"  {what}:\n    {next_command('start', stated, *more, repeated=(commands.StartOptions,))}"
         for what, more in ways.items()
     ]
     raise InputError(
         limited(
-            f"{stated.shown_table}: {kind}: {visits.n_repeated:,} of {visits.n_subjects:,} "
+            f"{shown_name(stated.table)}: {kind}: {visits.n_repeated:,} of {visits.n_subjects:,} "
             f"subjects have several rows (up to {visits.most_rows:,} with the same {quoted(visits.column)}). Nothing "
             "was written. Choose the rows by one of these lines:\n" + "\n".join(lines)
         )
     )
-
-
-def _is_accepted(options: StartOptions) -> bool:
-    say(f"Read {options.schema}, and correct it where it is wrong.")
-    try:
-        answer = input("Press Enter to go on, q and Enter to stop: ")
-    except EOFError:
-        answer = "q"
-    return not answer.strip().casefold().startswith(("q", "n"))

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import io
-import warnings
 from collections.abc import Sequence
-from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -13,55 +11,35 @@ import numpy as np
 import pandas as pd
 
 from clinclust.associations import validated_associations
-from clinclust.cli import outputs
-from clinclust.cli.check import (
+from clinclust.cli import commands, outputs
+from clinclust.cli.fit import (
     about_table,
     read_cohort_of_model,
     read_model,
     read_new_table,
     read_second_table,
     read_table_of_model,
+    report_options,
+    report_problems,
+    say_what_to_share,
+    size_problems,
+    warn,
 )
-from clinclust.cli.commands import (
-    AssignOptions,
-    CompareOptions,
-    ComparisonOptions,
-    FitReportOptions,
-    ImputeOptions,
-    ModelComparisonOptions,
-    OutcomesOptions,
-    RepeatOptions,
-    SchemasOptions,
-    SubtypeTableOptions,
-    ValidateOptions,
-)
-from clinclust.cli.options import flag_of
-from clinclust.cli.outputs import (
-    PARTLY,
-    REPORTS,
-    check_output,
-    record,
-    refuse_to_share,
-    say,
-    say_withheld,
-    sentence_of,
-    tell,
-    write_data,
-)
+from clinclust.cli.outputs import PARTLY, REPORTS, check_output, record, say, say_withheld, sentence_of
 from clinclust.comparisons import compare_subtypes
 from clinclust.comparisons.dominance import find_dominant
 from clinclust.disclosure import suppress_small_cells, withhold_associations
-from clinclust.drift import Drift, assess_drift
-from clinclust.errors import CohortError, CohortWarning, InputError, refuse
+from clinclust.drift import assess_drift
+from clinclust.errors import CohortError, InputError, refuse
 from clinclust.estimators.explanation import reasons_of_new
 from clinclust.estimators.mapdp import MAPDP, NONE_OF_THESE
 from clinclust.estimators.parameters import RULES
 from clinclust.estimators.prediction import notes_on_new_subjects, rows_at_fault, without_unseen
 from clinclust.estimators.subtype_model import FittedCohort, rows_of_the_fit
+from clinclust.files.opening import shown_name
 from clinclust.files.writing import MANIFEST
-from clinclust.methods.compare import FEWEST_SUBJECTS, compare_methods
+from clinclust.methods.compare import compare_methods
 from clinclust.outcomes import adjusted_differences, compare_outcomes, subtype_predictors, summarise_outcomes
-from clinclust.progress import Progress
 from clinclust.reporting.assignments import (
     SUFFIXES,
     assignment_table,
@@ -74,7 +52,7 @@ from clinclust.reporting.assignments import (
 )
 from clinclust.reporting.divisions import n_parted
 from clinclust.reporting.layout import counted
-from clinclust.reporting.options import ReportOptions, unknown_names
+from clinclust.reporting.options import unknown_names
 from clinclust.reporting.page.page import write_page
 from clinclust.reporting.report import gather_findings, write_findings
 from clinclust.reporting.sheets.model_check import validation_sheet
@@ -87,123 +65,43 @@ from clinclust.stability import validate_subtypes
 from clinclust.texts import did_you_mean
 
 
-def run_report(options: RepeatOptions) -> int:
+def run_report(options: commands.RepeatOptions) -> int:
     """Make the reports again with other names, levels or suppression, from the model and the table of a fit."""
     options = outputs.follow_the_fit(options, options.model)
     problems = report_problems(options) + RULES["n_jobs"].problems_of_option("--n-jobs", options.n_jobs)
     if problems:
         raise InputError("; ".join(problems) + outputs.because_of_the_fit(options))
     folder = options.model if options.out is None else options.out
-    _check_folder(options, folder)
-    model = read_model(options)
-    refuse(_unknown_names(options, model))
+    outputs.refuse_replaced_inputs(options, *(folder / name for name in (*REPORTS, MANIFEST)), of_model=False)
+    if folder.exists() and options.model.exists() and folder.samefile(options.model):
+        outputs.check_folder(folder, REPORTS, allowed=options.overwrite)
+    else:
+        another = "reports of this model would not belong to it; give another folder after --out"
+        outputs.check_folder(folder, outputs.FILES_OF_A_MODEL, allowed=False, instead=another)
+        outputs.check_folder(folder, (*REPORTS, MANIFEST), allowed=options.overwrite)
+    model, report = read_model(options), report_options(options)
+    refuse(unknown_names(report.names, range(1, model.n_clusters_ + 1), called="--name"))
     table, cohort = read_cohort_of_model(options, model)
     refuse(size_problems(options, len(cohort.table)))
-    dominant = find_dominant(cohort, table)
     outputs.note_other_files(folder)
     with outputs.reports_placed(folder) as new:  # all or none
-        findings = gather_findings(cohort, cohort.table, report_options(options), dominant=dominant)
+        findings = gather_findings(cohort, cohort.table, report, dominant=find_dominant(cohort, table))
         for name in REPORTS:
-            write_findings(findings, new / name, progress=Progress(not options.quiet))
+            write_findings(findings, new / name, progress=options.progress)
     say(f"Wrote {folder}: {', '.join(REPORTS)}, {MANIFEST}")
     say_withheld(options)
     say_what_to_share(options, folder)
     return 0
 
 
-def _check_folder(options: RepeatOptions, folder: Path) -> None:
-    replaced = (*REPORTS, MANIFEST)
-    outputs.refuse_replaced_inputs(options, *(folder / name for name in replaced), of_model=False)
-    if folder.exists() and options.model.exists() and folder.samefile(options.model):
-        outputs.check_folder(folder, REPORTS, allowed=options.overwrite)
-        return
-    another = "reports of this model would not belong to it; give another folder after --out"
-    outputs.check_folder(folder, outputs.FILES_OF_A_MODEL, allowed=False, instead=another)
-    outputs.check_folder(folder, replaced, allowed=options.overwrite)
-
-
-# The options of a report, as Python knows them.
-
-
-def _names_of_subtypes(options: ComparisonOptions) -> dict[int, str]:
-    """Return the names of subtypes by number; `_problems_of_names` must be empty."""
-    parts = (text.partition("=") for text in options.name)
-    return {int(subtype): name.strip() for subtype, _, name in parts}
-
-
-def _problems_of_names(options: ComparisonOptions) -> list[str]:
-    numbers = [text.partition("=")[0].strip() for text in options.name]
-    repeated = sorted({number for number in numbers if numbers.count(number) > 1})
-    return [f"--name: subtype {number} has more than one name" for number in repeated] + [
-        f"--name takes the number of a subtype and its name, as 1=Tremor, not {text!r}"
-        for text in options.name
-        if not text.partition("=")[0].strip().isdecimal() or not text.partition("=")[2].strip()
-    ]
-
-
-def _unknown_names(options: ComparisonOptions, model: MAPDP) -> list[str]:
-    return unknown_names(_names_of_subtypes(options), range(1, model.n_clusters_ + 1), called="--name")
-
-
-def report_options(options: ComparisonOptions) -> ReportOptions:
-    """Return the options of the report; `report_problems` must be empty."""
-    names = {item.name for item in fields(ReportOptions)} - {"associations", "names", "min_size"}
-    values = {name: getattr(options, name) for name in names if hasattr(options, name)}
-    if isinstance(options, FitReportOptions):
-        values["associations"] = None if options.associations == "none" else options.associations
-        values |= {"n_jobs": options.n_jobs, "progress": not options.quiet}
-    if isinstance(options, ModelComparisonOptions):
-        values["min_size"] = options.smallest_tested
-    return ReportOptions(names=_names_of_subtypes(options), **values)
-
-
-def report_problems(options: ComparisonOptions) -> list[str]:
-    """Return one sentence for each option of the report that cannot be used, whatever the model."""
-    problems = _problems_of_names(options)
-    report = report_options(replace(options, name=()) if problems else options)
-    private = ("stability", "posterior", "other_methods") if options.suppress is not None else ()
-    shared = [
-        f"{flag_of(name)} cannot be used with --suppress: {outputs.NOT_SHARED}"
-        for name in private
-        if getattr(report, name)
-    ]
-    return [*report.problems(flag_of), *shared, *problems]
-
-
-def size_problems(options: FitReportOptions, n_subjects: int) -> list[str]:
-    """Return one sentence for each option of the reports that needs a larger cohort."""
-    problems = []
-    if options.suppress is not None and n_subjects < options.suppress:
-        problems.append(
-            f"--suppress {options.suppress} withholds everything of {n_subjects} subjects; give a lower number"
-        )
-    if options.other_methods and n_subjects < FEWEST_SUBJECTS:
-        problems.append(f"--other-methods needs at least {FEWEST_SUBJECTS} subjects, and there are {n_subjects}")
-    return problems
-
-
-def say_what_to_share(options: FitReportOptions, folder: Path) -> None:
-    """Print which files of a folder may be shared, if counts are withheld, and which may not."""
-    if options.suppress is None:
-        return
-    say(f"For sharing: {outputs.REPORTS_IN_WORDS} only.")
-    private = [name for name in outputs.FILES_OF_A_MODEL if (folder / name).exists()]
-    if private:
-        say(
-            f"Not for sharing: {', '.join(private)} (one row for each subject) and {MANIFEST} (their checksums). "
-            f"`clinclust report TABLE --model {folder} {outputs.describe_sharing(options)} --out DIR` writes the "
-            "reports to a folder of their own."
-        )
-
-
 # The subtype table of a paper.
 
 
-def run_table(options: SubtypeTableOptions) -> int:
+def run_table(options: commands.SubtypeTableOptions) -> int:
     """Write every feature in all subjects and in each subtype, as papers print it, for the cohort of a fit."""
     options = outputs.follow_the_fit(options, options.model)
     refuse(suffix_problems(options.out) + report_problems(options) + _problems_of_columns(options))
-    check_output(options)
+    check_output(options, called="a table")
     model = read_model(options)
     refuse(_problems_of_subtypes(options, model))
     table, cohort = read_cohort_of_model(options, model)
@@ -211,11 +109,11 @@ def run_table(options: SubtypeTableOptions) -> int:
         cohort.table,
         cohort.labels,
         cohort.schema,
-        min_size=max(options.smallest_tested, model.min_size_),
+        min_size=max(options.min_size, model.min_size_),
         significance_level=options.significance_level,
         weights=None if options.weights is None else _weights(table, cohort, options.weights),
     )
-    if options.suppress is not None:
+    if options.suppress:
         comparisons = suppress_small_cells(
             comparisons,
             threshold=options.suppress,
@@ -225,13 +123,13 @@ def run_table(options: SubtypeTableOptions) -> int:
         )
     associations = None
     if "validated" in options.columns:
-        associations = validated_associations(model, cohort.table, progress=not options.quiet)
-        if options.suppress is not None:
+        associations = validated_associations(model, cohort.table, progress=options.progress.shown)
+        if options.suppress:
             associations = withhold_associations(associations, comparisons)
     printed = subtype_table(
         comparisons,
         associations=associations,
-        names=_names_of_subtypes(options),
+        names=report_options(options).names,
         features="significant" if options.significant else None,
         between=options.between,
         columns=cast("Sequence[ColumnName]", options.columns) or None,
@@ -255,28 +153,29 @@ def _weights(table: pd.DataFrame, cohort: FittedCohort, name: str) -> pd.Series[
     return pd.Series((numbers if rows is None else numbers.iloc[rows]).to_numpy(dtype=float), index=cohort.table.index)
 
 
-def _problems_of_columns(options: SubtypeTableOptions) -> list[str]:
+def _problems_of_columns(options: commands.SubtypeTableOptions) -> list[str]:
     columns = options.columns
     problems = ["--columns takes each column once"] if len(set(columns)) < len(columns) else []
     if columns and not {"all", "subtypes"} & set(columns):
         problems.append("--columns must have all, subtypes or both")
     if "validated" in columns and options.round_to is not None:
         problems.append("--columns: validated cannot be used with --round-to, because every p is one of exact counts")
-    if options.weights is not None and (options.suppress is not None or options.significant or options.between):
+    if options.weights is not None and (options.suppress or options.significant or options.between):
         problems.append("--weights cannot be used with --suppress, --significant or --between: nothing is tested")
     if options.decimals is not None and options.decimals > 6:
         problems.append(f"--decimals must be from 0 to 6, not {options.decimals}")
     return problems
 
 
-def _problems_of_subtypes(options: SubtypeTableOptions, model: MAPDP) -> list[str]:
+def _problems_of_subtypes(options: commands.SubtypeTableOptions, model: MAPDP) -> list[str]:
     """Return the problems of ``--name`` and ``--between``, whose subtypes must be two that are tested."""
     pair: Sequence[int] = options.between or ()
-    problems = unknown_names(dict.fromkeys(pair, ""), range(1, model.n_clusters_ + 1), called="--between")
+    subtypes, names = range(1, model.n_clusters_ + 1), report_options(options).names
+    problems = unknown_names(dict.fromkeys(pair, ""), subtypes, called="--between")
     if not problems and len(set(pair)) < len(pair):
         problems = [f"--between takes two different subtypes, not {pair[0]} twice"]
     if not problems:
-        floor, why = options.smallest_tested, f"than --min-size {options.smallest_tested}, so it is not tested"
+        floor, why = options.min_size, f"than --min-size {options.min_size}, so it is not tested"
         repair = "give a lower --min-size"
         if model.min_size_ > floor:
             floor, why = model.min_size_, f"than the {model.min_size_} that the fit asks for, so it is untested"
@@ -287,20 +186,17 @@ def _problems_of_subtypes(options: SubtypeTableOptions, model: MAPDP) -> list[st
             for subtype, size in sizes.items()
             if size < floor
         ]
-    return _unknown_names(options, model) + problems
+    return unknown_names(names, subtypes, called="--name") + problems
 
 
 # New subjects.
 
-_PARTS_OF_DRIFT = ("subtypes", "tests", "features")
 
-
-def run_assign(options: AssignOptions) -> int:
+def run_assign(options: commands.AssignOptions) -> int:
     """Give each subject of a table its most probable subtype."""
-    outputs.refuse_summary_in_result(options)
-    check_output(options, ".csv", ".txt", called="a table of assignments")
+    check_output(options, ".csv", ".txt", called="a table of assignments", is_printed=True)
     if options.cohort is not None:
-        options = refuse_to_share(options, options.model, "--cohort")
+        options = outputs.follow_the_fit(options, options.model, without="--cohort")
     model = read_model(options)
     frame = read_new_table(options, model)
     table, unread = _assignments_of_the_fit(options, model, frame), None
@@ -309,7 +205,7 @@ def run_assign(options: AssignOptions) -> int:
     drift = None
     if options.cohort is not None:
         cohort = read_second_table(options, options.cohort, model)
-        with about_table(options, options.cohort):
+        with about_table(options.cohort):
             drift = assess_drift(model, cohort, frame)
     n_left_out = int((table["assigned"] == "no").sum())
     sizes = table["subtype"].value_counts()
@@ -318,16 +214,20 @@ def run_assign(options: AssignOptions) -> int:
         subjects=len(table),
         not_assigned=n_left_out,
         subtypes={str(subtype): int(sizes.get(subtype, 0)) for subtype in range(model.n_clusters_ + 1)},
-        drift=None if drift is None else {name: getattr(drift, name).to_dict("records") for name in _PARTS_OF_DRIFT},
+        drift=None
+        if drift is None
+        else {name: getattr(drift, name).to_dict("records") for name in ("subtypes", "tests", "features")},
     )
-    _write_table(table, options.out, f"{len(table)} subjects")
-    if drift is not None:
-        _say_drift(options, drift)
+    _write_table(table, options.out, "subjects")
+    if drift is not None and options.out is not None:
+        say(*drift.summary.split("\n"))
+    elif drift is not None and not options.quiet:
+        outputs.tell(f"clinclust: {drift.summary}")
     if unread is None:
         return 0
     was, values = ("was", "a value") if n_left_out == 1 else ("were", "values")
     outputs.record_failure(unread, sentence_of(unread), "the subtypes of some subjects")
-    tell(
+    outputs.tell(
         f"clinclust: {n_left_out} of {len(table)} subjects {was} not assigned (assigned: no), for "
         f"{values} that the model does not know. {sentence_of(unread)}"
     )
@@ -336,25 +236,33 @@ def run_assign(options: AssignOptions) -> int:
 
 def _write_table(table: pd.DataFrame, out: Path | None, rows: str) -> None:
     """Write a result as csv, to a file or to standard output."""
+    text = io.StringIO()
+    write_inert_csv(table, text if out is None else out)
     if out is None:
-        text = io.StringIO()
-        write_inert_csv(table, text)
-        write_data(text.getvalue())
+        outputs.write_data(text.getvalue())
     else:
-        write_inert_csv(table, out)
-        say(f"Wrote {out}: {rows}")
+        say(f"Wrote {out}: {len(table)} {rows}")
 
 
-def _assignments_of_the_fit(options: AssignOptions, model: MAPDP, frame: pd.DataFrame) -> pd.DataFrame | None:
+def _say_and_write(
+    options: commands.OutcomesOptions | commands.CompareOptions, summary: Sequence[str], table: pd.DataFrame, rows: str
+) -> int:
+    """Print a result, and write its table if there is a place for it."""
+    say(*summary)
+    if options.out is not None:
+        _write_table(table, options.out, rows)
+    say_withheld(options)
+    return 0
+
+
+def _assignments_of_the_fit(options: commands.AssignOptions, model: MAPDP, frame: pd.DataFrame) -> pd.DataFrame | None:
     """Return the assignments of the fit in the order of the table, with the columns of ``assignments.csv``, or None."""
     rows = rows_of_the_fit(model.fit_, frame)
     if rows is None:
         return None
-    warnings.warn(
+    warn(
         f"{options.table}: this is the table of the fit; its subjects keep the subtypes and probabilities that the fit "
-        "gave them, as in assignments.csv",
-        CohortWarning,
-        stacklevel=2,
+        "gave them, as in assignments.csv"
     )
     in_table = rows.argsort()  # `rows` leads from the order of the fit to that of the table
     cohort = FittedCohort(model, model.schema_.validate(frame, warn=False).iloc[rows])
@@ -362,7 +270,7 @@ def _assignments_of_the_fit(options: AssignOptions, model: MAPDP, frame: pd.Data
 
 
 def _assignments_of_new_subjects(
-    options: AssignOptions, model: MAPDP, frame: pd.DataFrame
+    options: commands.AssignOptions, model: MAPDP, frame: pd.DataFrame
 ) -> tuple[pd.DataFrame, CohortError | None]:
     """Return the assignments of new subjects, and the error of those not assigned; raise it if none can be."""
     assignable, notes = frame, []
@@ -371,7 +279,7 @@ def _assignments_of_new_subjects(
         notes = [note] * bool(note)
     at_fault, error = rows_at_fault(model.schema_needed, assignable)
     assignable = assignable[~at_fault] if at_fault.any() and not at_fault.all() else assignable
-    with about_table(options):
+    with about_table(options.table):
         probabilities = model.predict_proba(assignable)
     notes += notes_on_new_subjects(model.fit_, assignable)
     if n_parted(model.fit_) == 1:
@@ -382,7 +290,7 @@ def _assignments_of_new_subjects(
             f"whole cohort{where}"
         )
     for message in notes:
-        warnings.warn(f"{options.table}: {message}", CohortWarning, stacklevel=2)
+        warn(f"{options.table}: {message}")
     labels = probabilities.argmax(axis=1)
     reasons = None
     if options.explain:
@@ -398,21 +306,13 @@ def _assignments_of_new_subjects(
         described_only=model.untested_,
         reasons=reasons,
     )
-    return table, None if is_assigned is None else CohortError(error.failures, options.shown_table)
-
-
-def _say_drift(options: AssignOptions, drift: Drift) -> None:
-    lines = drift.summary.split("\n")
-    if options.out is not None:
-        say(*lines)
-    elif not options.quiet:
-        tell("\n".join([f"clinclust: {lines[0]}", *lines[1:]]))
+    return table, None if is_assigned is None else CohortError(error.failures, shown_name(options.table))
 
 
 # Missing values, outcomes, another cohort, other methods, ready schemas.
 
 
-def run_impute(options: ImputeOptions) -> int:
+def run_impute(options: commands.ImputeOptions) -> int:
     """Write the table of a fit with each missing value drawn, given what else is observed of the subject."""
     least = {"--tables": (options.tables, 1), "--random-state": (options.random_state, 0)}
     refuse(f"{name} must be at least {most}, not {value}" for name, (value, most) in least.items() if value < most)
@@ -420,7 +320,7 @@ def run_impute(options: ImputeOptions) -> int:
     model = read_model(options)
     frame = read_table_of_model(options, model)
     refuse(problems_of_file(options.out, len(frame) * options.tables))
-    with about_table(options):
+    with about_table(options.table):
         tables = model.multiple_imputations(frame, options.tables, random_state=options.random_state)
         completed = completed_table(frame, model.schema_, tables)
         counts = filled_cells(frame, model.schema_, tables)
@@ -431,7 +331,7 @@ def run_impute(options: ImputeOptions) -> int:
     return 0
 
 
-def run_outcomes(options: OutcomesOptions) -> int:
+def run_outcomes(options: commands.OutcomesOptions) -> int:
     """Compare an outcome between the subtypes of a fit, or regress the subtypes on predictors."""
     check_output(options, ".csv", called="a table of outcomes")
     if options.every_feature and not options.covariates:
@@ -442,11 +342,11 @@ def run_outcomes(options: OutcomesOptions) -> int:
     if options.outcome is None and stated:
         other = "--predictors" if options.predictors else "--every-feature"
         raise InputError(f"{', '.join(stated)} belong to --outcome, not to {other}")
-    options = refuse_to_share(options, options.model, "outcomes")
+    options = outputs.follow_the_fit(options, options.model, without="outcomes")
     model = read_model(options)
     table = read_table_of_model(options, model)
     shared: dict[str, Any] = {"versus": options.versus, "level": options.level}
-    with about_table(options):
+    with about_table(options.table):
         if options.outcome is not None:
             shared |= of_outcome | {"covariates": list(options.covariates)}
             results = compare_outcomes(model, table, options.outcome, **shared)
@@ -454,22 +354,18 @@ def run_outcomes(options: OutcomesOptions) -> int:
             results = adjusted_differences(model, table, list(options.covariates), **shared)
         else:
             results = subtype_predictors(model, table, list(options.predictors), **shared)
-    say(*summarise_outcomes(results))
-    if options.out is not None:
-        _write_table(results, options.out, f"{len(results)} rows")
-    say_withheld(options)
-    return 0
+    return _say_and_write(options, summarise_outcomes(results), results, "rows")
 
 
-def run_validate(options: ValidateOptions) -> int:
+def run_validate(options: commands.ValidateOptions) -> int:
     """Look for the subtypes of a fit in another cohort."""
     check_output(options, ".html", ".csv", called="a page or a table")
-    options = refuse_to_share(options, options.model, "validate")
+    options = outputs.follow_the_fit(options, options.model, without="validate")
     model = read_model(options)
     other = read_new_table(options, model)
     cohort = read_second_table(options, options.cohort, model)
-    with about_table(options):
-        validation = validate_subtypes(model, cohort, other, progress=not options.quiet)
+    with about_table(options.table):
+        validation = validate_subtypes(model, cohort, other, progress=options.progress.shown)
     say(*validation.summary.split("\n"))
     if options.out is not None:
         if options.out.suffix.lower() == ".csv":
@@ -482,12 +378,12 @@ def run_validate(options: ValidateOptions) -> int:
     return 0
 
 
-def run_compare(options: CompareOptions) -> int:
+def run_compare(options: commands.CompareOptions) -> int:
     """Cluster the cohort of a fit by K-means, mixtures, latent classes and other methods."""
     check_output(options, ".csv", called="a table of methods")
     if options.random_state < 0:
         raise InputError(f"--random-state must be at least 0, not {options.random_state}")
-    options = refuse_to_share(options, options.model, "compare")
+    options = outputs.follow_the_fit(options, options.model, without="compare")
     model = read_model(options)
     _, cohort = read_cohort_of_model(options, model)
     comparison = compare_methods(
@@ -499,17 +395,13 @@ def run_compare(options: CompareOptions) -> int:
         n_draws=options.n_draws,
         random_state=options.random_state,
     )
-    say(*comparison.summary.split("\n"))
-    if options.out is not None:
-        _write_table(comparison.table, options.out, f"{len(comparison.table)} methods")
-    say_withheld(options)
-    return 0
+    return _say_and_write(options, comparison.summary.split("\n"), comparison.table, "methods")
 
 
-def run_schemas(options: SchemasOptions) -> int:
+def run_schemas(options: commands.SchemasOptions) -> int:
     """List the instruments with a ready schema, or print one as YAML."""
     if options.instrument is not None:
-        write_data(schema_of_instrument(options.instrument))
+        outputs.write_data(schema_of_instrument(options.instrument))
         return 0
     for name in instruments():
         schema = FeatureSchema.from_yaml(schema_of_instrument(name))

@@ -16,15 +16,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TextIO, TypeVar, cast
 
-from clinclust.cli.commands import OutputOptions, SharingOptions, SuppressOptions, TableOptions
-from clinclust.cli.options import Command, flag_of, in_options
-from clinclust.errors import CohortError, InputError, MissingPackageError, masking_cells, refuse
+import clinclust.cli.commands as commands
+from clinclust import __version__
+from clinclust.cli.commands import flag_of, in_options
+from clinclust.errors import CohortError, InputError, MissingPackageError
 from clinclust.files.writing import MANIFEST, changed_files, check_place, plain_error, plain_sentence, read_manifest
 from clinclust.texts import on_one_line, visible_to_people
 
 _OUTPUT = "standard output"
 _LONGEST_LINE = 1000  # a name may have any length
-_IS_QUIET: ContextVar[bool] = ContextVar("clinclust_quiet", default=False)
 
 
 class VisibleStream:
@@ -39,17 +39,14 @@ class VisibleStream:
 
     def write(self, text: str) -> int:
         """Write text, which may begin with a carriage return (progress bars)."""
-        if self._stream is not None:
-            bar, encoding = "\r" if text.startswith("\r") else "", self._stream.encoding or "utf-8"
-            shown = visible_to_people(text.removeprefix(bar)).encode(encoding, "backslashreplace").decode(encoding)
-            with self._may_fail(self._stream):
-                self._stream.write(bar + shown)
+        bar, encoding = "\r" if text.startswith("\r") else "", getattr(self._stream, "encoding", None) or "utf-8"
+        shown = visible_to_people(text.removeprefix(bar)).encode(encoding, "backslashreplace").decode(encoding)
+        self._use(lambda stream: stream.write(bar + shown))
         return len(text)
 
     def writelines(self, lines: Iterable[str]) -> None:
         """Write several texts."""
-        for line in lines:
-            self.write(line)
+        self.write("".join(lines))
 
     def write_exactly(self, text: str) -> None:
         """Write text unchanged, in UTF-8; on a terminal as `write` does."""
@@ -57,21 +54,17 @@ class VisibleStream:
             raise OSError(f"{_OUTPUT} is closed, and the result was to go there; give --out")
         if self._stream.isatty():
             self.write(text)
-            return
-        with self._may_fail(self._stream):
-            self._stream.flush()
-            if hasattr(self._stream, "buffer"):
-                self._stream.buffer.write(text.encode("utf-8", "surrogateescape"))
-            else:
-                self._stream.write(text)
+        elif hasattr(self._stream, "buffer"):
+            self.flush()
+            self._use(lambda stream: stream.buffer.write(text.encode("utf-8", "surrogateescape")))
+        else:
+            self._use(lambda stream: stream.write(text))
 
     def flush(self) -> None:
         """Flush the stream, and raise the first error of a write again."""
         if self._failure is not None:
             raise self._failure
-        if self._stream is not None:
-            with self._may_fail(self._stream):
-                self._stream.flush()
+        self._use(lambda stream: stream.flush())
 
     def isatty(self) -> bool:
         """Return whether a terminal shows the text."""
@@ -80,14 +73,14 @@ class VisibleStream:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
 
-    @contextmanager
-    def _may_fail(self, stream: TextIO) -> Iterator[None]:
+    def _use(self, action: Callable[[TextIO], object]) -> None:
         try:
-            yield
+            if self._stream is not None:
+                action(self._stream)
         except OSError as error:
             # What is still buffered is discarded, so that Python reports no second error at exit.
             with suppress(OSError, ValueError), Path(os.devnull).open("wb") as null:  # a text in memory has no number
-                os.dup2(null.fileno(), stream.fileno())
+                os.dup2(null.fileno(), self.fileno())
             if self._must_arrive:
                 is_unread = isinstance(error, BrokenPipeError)
                 self._failure = error if is_unread else plain_error(error, _OUTPUT, "written")
@@ -113,14 +106,16 @@ def streams_for_people() -> Iterator[None]:
         sys.stdout, sys.stderr = before
 
 
-@contextmanager
-def quiet(is_quiet: bool) -> Iterator[None]:
-    """Let `say` print nothing while the block runs, if `is_quiet`."""
-    token = _IS_QUIET.set(is_quiet)
-    try:
-        yield
-    finally:
-        _IS_QUIET.reset(token)
+_IS_QUIET: ContextVar[bool] = ContextVar("clinclust_quiet", default=False)
+_FACTS: ContextVar[dict[str, Any]] = ContextVar("clinclust_facts")
+
+
+def collect_facts(command: str, *, is_quiet: bool) -> dict[str, Any]:
+    """Return the summary of a command for a program, which fills in this context; `is_quiet` silences `say`."""
+    facts = {"clinclust": __version__, "command": command, "exit_code": 0, "warnings": [], "problems": []}
+    _IS_QUIET.set(is_quiet)
+    _FACTS.set(facts)
+    return facts
 
 
 def say(*lines: str) -> None:
@@ -130,42 +125,28 @@ def say(*lines: str) -> None:
 
 
 def tell(message: str) -> None:
-    """Print a message on standard error, its further lines indented."""
+    """Print a message on standard error, its further lines indented, and the midst of endless ones left out."""
     first, *more = message.split("\n")
     lines = [first, *(line if line.startswith("  ") else f"  {line}" for line in more)]
-    # In one piece, because lines on stages come from threads of their own.
-    print("\n".join([*map(_cut, lines), ""]), end="", file=sys.stderr)
-
-
-def _cut(line: str) -> str:
     half = _LONGEST_LINE // 2
-    return line if len(line) <= _LONGEST_LINE else f"{line[:half]} ... {line[-half:]}"
+    lines = [line if len(line) <= _LONGEST_LINE else f"{line[:half]} ... {line[-half:]}" for line in lines]
+    print("\n".join([*lines, ""]), end="", file=sys.stderr)  # in one piece, because threads tell of their stages
 
 
 def write_data(text: str) -> None:
     """Write the result of a command on standard output, for a program, or visibly on a terminal."""
-    if isinstance(sys.stdout, VisibleStream):
-        sys.stdout.write_exactly(text)
-    else:
-        sys.stdout.write(text)
-
-
-# The summary for a program.
-
-_FACTS: ContextVar[dict[str, Any] | None] = ContextVar("clinclust_summary", default=None)
+    cast(VisibleStream, sys.stdout).write_exactly(text)
 
 
 def record(**facts: object) -> None:
-    """Add facts to the summary, if one was asked for."""
-    if (summary := _FACTS.get()) is not None:
-        summary.update(facts)
+    """Add facts to the summary."""
+    _FACTS.get().update(facts)
 
 
 def note(message: str, kind: str = "note") -> None:
     """Print a note on standard error, and add it to the summary."""
     tell(f"clinclust: note: {message}")
-    if (summary := _FACTS.get()) is not None:
-        summary["warnings"].append({"kind": kind, "message": message})
+    _FACTS.get()["warnings"].append({"kind": kind, "message": message})
 
 
 def record_failure(error: Exception, message: str, lost: str) -> None:
@@ -178,26 +159,7 @@ def record_failure(error: Exception, message: str, lost: str) -> None:
         problem["message"] = "the table does not fit the schema"
         failures = error.failures.drop(columns="examples")
         problem["failures"] = failures.assign(repair=failures["repair"].map(in_options)).to_dict("records")
-    if (summary := _FACTS.get()) is not None:
-        summary["problems"].append(problem)
-
-
-def summarise(command: str, run: Callable[[], int]) -> int:
-    """Run a command, print its summary, and return its exit code."""
-    from clinclust import __version__
-
-    summary: dict[str, Any] = {"clinclust": __version__, "command": command}
-    summary |= {"exit_code": 0, "warnings": [], "problems": []}
-    token = _FACTS.set(summary)
-    with masking_cells(in_options) as mask:
-        try:
-            summary["exit_code"] = run()
-        finally:
-            _FACTS.reset(token)
-        from clinclust.reporting.results import json_text
-
-        write_data(json_text(mask(summary)))
-    return int(summary["exit_code"])
+    _FACTS.get()["problems"].append(problem)
 
 
 # Failures.
@@ -206,7 +168,7 @@ BAD_INPUT, PARTLY, BUG = 2, 3, 70
 """Exit codes: nothing was written, because the input is at fault; some of the results were written; a bug."""
 
 
-def tell_failure(error: Exception, options: Command, lost: str = "") -> int:
+def tell_failure(error: Exception, options: commands.Command, lost: str = "") -> int:
     """Print a failure on standard error, and return the exit code; `lost` is the part of the work that was not done."""
     if options.debug:
         tell("".join(traceback.format_exception(error)).rstrip())
@@ -221,6 +183,15 @@ def tell_failure(error: Exception, options: Command, lost: str = "") -> int:
     for line in _report_of(error, options.command):
         tell(line)
     return BUG
+
+
+@contextmanager
+def failures_told(options: commands.Command, lost: str, codes: list[int]) -> Iterator[None]:
+    """Report a failure of the block, whose work is then `lost`, add its exit code, and go on."""
+    try:
+        yield
+    except Exception as error:
+        codes.append(tell_failure(error, options, lost))
 
 
 def sentence_of(error: Exception) -> str:
@@ -261,7 +232,7 @@ def interrupts_held() -> Iterator[Callable[[], None]]:
 
     def hold() -> None:
         # Signal handlers can be set on the main thread only.
-        if not before and threading.current_thread() is threading.main_thread():
+        if threading.current_thread() is threading.main_thread():
             before.append(signal.signal(signal.SIGINT, lambda number, frame: pressed.append(number)))
 
     try:
@@ -284,10 +255,21 @@ SHARING = "sharing.json"
 FILES_OF_A_FIT = (*REPORTS, *FILES_OF_A_MODEL, SHARING, MANIFEST)
 
 
-def check_output(options: OutputOptions, *suffixes: str, called: str = "", holds: str = "an earlier result") -> None:
-    """Check that ``--out`` can be written, has one of these suffixes as `called`, and replaces nothing unasked."""
+def check_output(
+    options: commands.OutputOptions,
+    *suffixes: str,
+    called: str,
+    holds: str = "an earlier result",
+    is_printed: bool = False,
+) -> None:
+    """Check that ``--out`` can be written, has one of these suffixes as `called`, and replaces nothing unasked.
+
+    Without ``--out``, what `is_printed` goes to standard output, where ``--json`` prints too: InputError.
+    """
     out = options.out
-    if out is None:  # standard output, where a summary goes too
+    if out is None:
+        if is_printed and getattr(options, "json", False):
+            raise InputError("--json prints on standard output, where the result would go: give --out as well")
         return
     misnamed = suffixes and out.suffix.lower() not in suffixes and not out.is_dir()
     repair = f"--out {out}: {called} ends in {' or '.join(suffixes)}; give such a name"
@@ -299,14 +281,8 @@ def check_output(options: OutputOptions, *suffixes: str, called: str = "", holds
     check_place(out)
 
 
-def refuse_summary_in_result(options: OutputOptions) -> None:
-    """Raise InputError if ``--json`` and the result itself would go to standard output."""
-    if options.out is None and getattr(options, "json", False):
-        raise InputError("--json prints on standard output, where the result would go: give --out as well")
-
-
 def refuse_replaced_inputs(
-    options: TableOptions, *outputs: Path, of_model: bool = True, more: Sequence[str] = ()
+    options: commands.TableOptions, *outputs: Path, of_model: bool = True, more: Sequence[str] = ()
 ) -> None:
     """Raise InputError, with `more` problems, if an output would replace a file that the command reads."""
     read = [(name, getattr(options, name, None)) for name in ("table", "cohort", "schema")]
@@ -372,58 +348,50 @@ def reports_placed(folder: Path) -> Iterator[Path]:
 _TERMS = ("suppress", "round_to", "min_n", "missing_is_harmless")
 _MOST_BYTES = 10_000
 NOT_SHARED = "a shared report has nothing of it"
-Shared = TypeVar("Shared", bound=SuppressOptions)
+Shared = TypeVar("Shared", bound=commands.SuppressOptions)
 
 
-def describe_sharing(options: SuppressOptions) -> str:
+def describe_sharing(options: commands.SuppressOptions) -> str:
     """Return the options of a result for sharing as they were given, with ``--suppress`` first."""
     stated = {name: getattr(options, name, None) for name in _TERMS}
     return " ".join(flag_of(name) + f" {value}" * (value is not True) for name, value in stated.items() if value)
 
 
-def because_of_the_fit(options: SuppressOptions) -> str:
+def because_of_the_fit(options: commands.SuppressOptions) -> str:
     """Return the sentence that counts are withheld as in the fit; empty if they are not."""
-    if not options.is_as_fitted:
-        return ""
-    return f" (the fit was asked for --suppress {options.suppress}; --suppress 0 withholds nothing)"
+    because = f" (the fit was asked for --suppress {options.suppress}; --suppress 0 withholds nothing)"
+    return because if options.is_as_fitted else ""
 
 
-def say_withheld(options: SuppressOptions) -> None:
+def say_withheld(options: commands.SuppressOptions) -> None:
     """Print what was withheld, or that nothing was."""
-    if isinstance(options, SharingOptions) and options.suppress is not None:
+    if isinstance(options, commands.SharingOptions) and options.suppress:
         say(f"Small counts withheld: {describe_sharing(options)}{because_of_the_fit(options)}")
-    elif options.is_off:
+    elif options.suppress == 0:
         say("Nothing withheld (--suppress 0): not for sharing.")
 
 
-def write_terms(options: SharingOptions, folder: Path) -> list[str]:
+def write_terms(options: commands.SharingOptions, folder: Path) -> list[str]:
     """Write what a fit withholds, if anything; return the names of files written."""
-    if options.suppress is None:
+    if not options.suppress:
         return []
     text = json.dumps({name: getattr(options, name) for name in _TERMS}, indent=1)
     (folder / SHARING).write_text(f"{text}\n", encoding="utf-8", newline="\n")
     return [SHARING]
 
 
-def follow_the_fit(options: Shared, model: Path) -> Shared:
-    """Return the options that withhold what the fit did, unless they say otherwise."""
-    threshold = options.suppress
-    if threshold is None:
-        recorded = {name: value for name, value in _read_terms(model).items() if hasattr(options, name)}
-        options = replace(options, **{name: getattr(options, name) or value for name, value in recorded.items()})
-    suppress = None if threshold == 0 else options.suppress
-    return replace(
-        options, suppress=suppress, is_off=threshold == 0, is_as_fitted=threshold is None and suppress is not None
-    )
+def follow_the_fit(options: Shared, model: Path, *, without: str = "") -> Shared:
+    """Return the options that withhold what the fit did, unless they say otherwise.
 
-
-def refuse_to_share(options: Shared, model: Path, what: str) -> Shared:
-    """Return the options of `follow_the_fit`; raise InputError if `what` would have to withhold counts."""
-    followed = follow_the_fit(options, model)
-    refuse(
-        [f"{what} cannot be used with --suppress: {NOT_SHARED}{because_of_the_fit(followed)}"] * bool(followed.suppress)
-    )
-    return followed
+    InputError if counts are to be withheld from what cannot be made `without` them.
+    """
+    if options.suppress is None:
+        terms = {name: value for name, value in _read_terms(model).items() if hasattr(options, name)}
+        options = replace(options, **{name: getattr(options, name) or value for name, value in terms.items()})
+        options.is_as_fitted = options.suppress is not None
+    if without and options.suppress:
+        raise InputError(f"{without} cannot be used with --suppress: {NOT_SHARED}{because_of_the_fit(options)}")
+    return options
 
 
 def _read_terms(folder: Path) -> dict[str, Any]:

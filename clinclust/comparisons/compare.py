@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from clinclust.arguments import ANY_FRAME, ANY_LABELS, BY_FEATURE, NUMBER, SCHEMA, WHOLE, accepting
+from clinclust.arguments import ANY_FRAME, ANY_LABELS, BY_FEATURE, accepting
 from clinclust.comparisons.differences import (
     EFFECTS,
     LEAST_OBSERVED,
@@ -80,9 +80,7 @@ _DTYPES: dict[str, Any] = {
 }
 
 
-@accepting(
-    frame=ANY_FRAME, labels=ANY_LABELS, schema=SCHEMA, min_size=WHOLE, significance_level=NUMBER, contrasts=BY_FEATURE
-)
+@accepting(frame=ANY_FRAME, labels=ANY_LABELS, contrasts=BY_FEATURE)
 def compare_subtypes(
     frame: pd.DataFrame,
     labels: ArrayLike,

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clinclust.arguments import FRAME, MODEL, accepting
+from clinclust.arguments import accepting
 from clinclust.estimators.subtype_model import FittedCohort, clustered_features, cohort_of
 from clinclust.files.cell_text import canonical_text, numbers_of
 from clinclust.files.conditions import date_column, name_in_condition, text_in_condition
@@ -45,7 +45,7 @@ _COLUMNS = ["column", "second", "told_by", "role", "alike", "groups"]
 _COLUMNS += ["named_right", "largest", "explained", "others", "part"]
 
 
-@accepting(model=MODEL, frame=FRAME)
+@accepting()
 def dominant_columns(model: SubtypeModel, frame: pd.DataFrame) -> pd.DataFrame:
     """Return the columns of which one alone, or two together, nearly are the partition or a division of it.
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clinclust.arguments import ON_OR_OFF, SIZES, WHOLE, WHOLE_COMPARISONS, accepting
+from clinclust.arguments import SIZES, WHOLE_COMPARISONS, accepting
 from clinclust.comparisons.frame import ALL_SUBJECTS, ComparisonsFrame
 from clinclust.disclosure.attacker import intervals, size_interval, size_intervals, total_intervals
 from clinclust.disclosure.counts import (
@@ -45,7 +45,7 @@ _OF_ORDER = ("median", "q1", "q3")
 _OF_SUMMARIES = ("n", "missing", "count", "percent", "mean", "sd", *_OF_ORDER)
 
 
-@accepting(comparisons=WHOLE_COMPARISONS, threshold=WHOLE, rounding=WHOLE, missing_is_harmless=ON_OR_OFF, min_n=WHOLE)
+@accepting(comparisons=WHOLE_COMPARISONS)
 def suppress_small_cells(
     comparisons: pd.DataFrame,
     *,
@@ -371,14 +371,7 @@ _NUMBERS_OF_TESTS = ("n", "missing", "statistic", "df", "df2", "p", "q", "standa
 _NUMBERS_OF_EFFECTS = ("estimate", "lower", "upper")
 
 
-@accepting(
-    comparisons=WHOLE_COMPARISONS,
-    threshold=WHOLE,
-    rounding=WHOLE,
-    missing_is_harmless=ON_OR_OFF,
-    truth=WHOLE_COMPARISONS,
-    sizes=SIZES,
-)
+@accepting(comparisons=WHOLE_COMPARISONS, truth=WHOLE_COMPARISONS, sizes=SIZES)
 def audit_disclosure(
     comparisons: pd.DataFrame,
     *,

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clinclust.arguments import FRAME, MODEL, RANDOM_STATE, accepting
+from clinclust.arguments import accepting
 from clinclust.arrays import Array, RandomState
 from clinclust.comparisons.differences import Contrast, adjusted
 from clinclust.compiled import announcing_compilation
@@ -329,7 +329,7 @@ def _share(share: float) -> str:
     return f"{100 * share:.1f}%"
 
 
-@accepting(model=MODEL, frame=FRAME, new=FRAME, random_state=RANDOM_STATE)
+@accepting()
 def assess_drift(
     model: SubtypeModel, frame: pd.DataFrame, new: pd.DataFrame, *, random_state: RandomState = 0
 ) -> Drift:

@@ -132,7 +132,7 @@ class Fit:
         p = self.membership_
         if p.shape[1] == 1:
             return 1.0
-        return 1.0 + float(xlogy(p, p).sum()) / (p.shape[0] * math.log(p.shape[1]))
+        return float(1.0 + xlogy(p, p).sum() / (p.shape[0] * math.log(p.shape[1])))
 
     @property
     def cluster_sizes_(self) -> Labels:

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import logsumexp
 
-from clinclust.arguments import FRAME, MODEL, NOTHING, ON_OR_OFF, RANDOM_STATE, SCHEMA, TEXTS, WHOLE, accepting, either
+from clinclust.arguments import MODEL, NOTHING, accepting, either
 from clinclust.arrays import Array, Labels, RandomState
 from clinclust.comparisons import compare_partitions
 from clinclust.engine.joint_estimates.outlying import none_outlying
@@ -119,16 +119,7 @@ def _describe_gain(gain: float, error: float) -> str:
     return size + (", no clear difference)" if abs(gain) < 2.0 * error else ")")
 
 
-@accepting(
-    frame=FRAME,
-    schema=SCHEMA,
-    model=either(MODEL, NOTHING),
-    methods=either(TEXTS, NOTHING),
-    n_resamples=WHOLE,
-    n_draws=WHOLE,
-    random_state=RANDOM_STATE,
-    progress=ON_OR_OFF,
-)
+@accepting(model=either(MODEL, NOTHING))
 def compare_methods(
     frame: pd.DataFrame,
     schema: FeatureSchema,

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import chdtrc, ndtr, ndtri
 
-from clinclust.arguments import FRAME, MODEL, NOTHING, NUMBER, OUTCOMES, TEXT, TEXTS, WHOLE, accepting, either
+from clinclust.arguments import OUTCOMES, accepting
 from clinclust.arrays import Array
 from clinclust.errors import InputError
 from clinclust.estimators.subtype_model import clustered_features
@@ -51,17 +51,7 @@ def _tabulate(rows: Iterable[dict[str, Any]], columns: Sequence[str]) -> pd.Data
 _OUTCOME_COLUMNS = ("outcome", "kind", "event", "method", "term", "subtype", "versus", "measure", *_ESTIMATE)
 
 
-@accepting(
-    model=MODEL,
-    frame=FRAME,
-    outcome=TEXT,
-    time=either(TEXT, NOTHING),
-    entry=either(TEXT, NOTHING),
-    event=either(TEXT, NOTHING),
-    covariates=TEXTS,
-    versus=WHOLE,
-    level=NUMBER,
-)
+@accepting()
 def compare_outcomes(
     model: SubtypeModel,
     frame: pd.DataFrame,
@@ -272,7 +262,7 @@ def _estimate(estimates: Estimates, contrast: Array, scale: Callable[[Array], Ar
     return row | dict(zip(("estimate", "lower", "upper"), ends, strict=True))
 
 
-@accepting(model=MODEL, frame=FRAME, covariates=TEXTS, versus=WHOLE, level=NUMBER)
+@accepting()
 def adjusted_differences(
     model: SubtypeModel, frame: pd.DataFrame, covariates: Sequence[str], *, versus: int = 1, level: float = 0.95
 ) -> pd.DataFrame:
@@ -354,7 +344,7 @@ def _adjust_feature(
             yield row
 
 
-@accepting(model=MODEL, frame=FRAME, predictors=TEXTS, versus=WHOLE, level=NUMBER)
+@accepting()
 def subtype_predictors(
     model: SubtypeModel, frame: pd.DataFrame, predictors: Sequence[str], *, versus: int = 1, level: float = 0.95
 ) -> pd.DataFrame:
@@ -506,16 +496,7 @@ def _write_estimate(row: dict[Hashable, Any]) -> str:
     return f"{text}, p {p}"
 
 
-@accepting(
-    model=MODEL,
-    frame=FRAME,
-    outcome=TEXT,
-    time=TEXT,
-    event=either(TEXT, NOTHING),
-    competing=TEXTS,
-    entry=either(TEXT, NOTHING),
-    level=NUMBER,
-)
+@accepting()
 def survival_curves(
     model: SubtypeModel,
     frame: pd.DataFrame,

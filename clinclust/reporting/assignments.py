@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clinclust.arguments import FRAME, MODEL, accepting
+from clinclust.arguments import accepting
 from clinclust.arrays import Array
 from clinclust.engine.continuum.null_cohorts import (
     expected_score,
@@ -71,7 +71,7 @@ class Continuum:
         return len(self.correlations) > 1 and self.share < _BEYOND_CHANCE * self.share_by_chance
 
 
-@accepting(model=MODEL, frame=FRAME)
+@accepting()
 def continuum_score(model: SubtypeModel, frame: pd.DataFrame) -> pd.Series[float]:
     """Return the position of each subject along the main axis of the cohort, such as its severity.
 

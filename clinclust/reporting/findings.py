@@ -201,6 +201,11 @@ class Findings:
         return Compared(self.comparisons)
 
     @cached_property
+    def sheets(self) -> dict[str, Any]:
+        """The sheets made of them, once for all files of a report."""
+        return {}
+
+    @cached_property
     def profiles(self) -> Profiles:
         """Where each subtype lies in every feature or level."""
         return profiles_of(self.read)

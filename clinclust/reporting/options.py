@@ -7,13 +7,13 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
-from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
+from clinclust.arguments import is_number, is_whole
 from clinclust.comparisons import compare_subtypes
 from clinclust.comparisons.frame import ComparisonsFrame
 from clinclust.errors import CohortWarning, InputError, refuse
@@ -55,41 +55,36 @@ class ReportOptions:
 
     def problems(self, called: Callable[[str], str] = str) -> list[str]:
         """Return which of them cannot be used, whatever the model; `called` says how a reader knows a name."""
-        problems = []
-        if not (isinstance(self.min_size, Integral) and self.min_size >= 1):
-            problems.append(f"{called('min_size')} must be at least 1 subject, not {self.min_size!r}")
-        if not (isinstance(self.significance_level, Real) and 0 < self.significance_level < 1):
+        suppress = self.suppress if self.suppress is not None and is_whole(self.suppress, 2) else 2
+        lowest = {
+            "min_size": (1, "1 subject"),
+            "suppress": (2, "2, because no count lies between 0 and 1"),
+            "stability": (1, "1 sample"),
+            "round_to": (3, "3"),
+            "min_n": (suppress, f"{called('suppress')}, {suppress}"),
+        }
+        numbers = {name: number for name in lowest if (number := getattr(self, name)) is not None}
+        if isinstance(self.stability, Stability):
+            del numbers["stability"]
+        problems = [
+            f"{called(name)} must be at least {lowest[name][1]}, not {number!r}"
+            for name, number in numbers.items()
+            if not is_whole(number, lowest[name][0])
+        ]
+        if not (is_number(self.significance_level) and 0 < self.significance_level < 1):
             problems.append(f"{called('significance_level')} must lie between 0 and 1, not {self.significance_level!r}")
-        if self.suppress is not None and not (isinstance(self.suppress, Integral) and self.suppress >= 2):
-            problems.append(
-                f"{called('suppress')} must be at least 2, not {self.suppress!r}: no count lies between 0 and 1"
-            )
-        problems += self._problems_of_sharing(called)
-        if isinstance(self.stability, Integral) and self.stability < 1:
-            problems.append(f"{called('stability')} must be at least 1 sample, not {self.stability!r}")
-        if self.stability is None and self.whole_procedure:
-            problems.append(f"{called('whole_procedure')} can be used only together with {called('stability')}")
         if isinstance(self.associations, str) and self.associations != "refit":
             problems.append(f"associations must be 'refit', a frame or None, not {self.associations!r}")
-        return problems
-
-    def _problems_of_sharing(self, called: Callable[[str], str]) -> list[str]:
-        round_to, min_n, suppress = map(called, ("round_to", "min_n", "suppress"))
-        if self.suppress is None:
-            asked = {
-                round_to: self.round_to is not None,
-                called("missing_is_harmless"): self.missing_is_harmless,
-                min_n: self.min_n is not None,
-            }
-            alone = [name for name, is_asked in asked.items() if is_asked]
-            return [f"{', '.join(alone)} can be used only together with {suppress}"] if alone else []
-        problems = []
-        least = self.suppress if isinstance(self.suppress, Integral) else 2
-        if self.round_to is not None and not (isinstance(self.round_to, Integral) and self.round_to >= 3):
-            problems.append(f"{round_to} must be at least 3, not {self.round_to!r}")
-        if self.min_n is not None and not (isinstance(self.min_n, Integral) and self.min_n >= least):
-            problems.append(f"{min_n} must be at least {suppress}, {least}, not {self.min_n!r}")
-        return problems
+        needs = {
+            "round_to": "suppress",
+            "missing_is_harmless": "suppress",
+            "min_n": "suppress",
+            "whole_procedure": "stability",
+        }
+        alone = {name: other for name, other in needs.items() if getattr(self, name) and getattr(self, other) is None}
+        return problems + [
+            f"{called(name)} can be used only together with {called(other)}" for name, other in alone.items()
+        ]
 
 
 def check_report(

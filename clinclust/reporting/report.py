@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -130,37 +130,38 @@ def write_findings(
 
 def _sheets(findings: Findings, moment: datetime, *, on_page: bool) -> list[Sheet]:
     """Return the sheets in the order a reader asks; a page has those that are read, a workbook also the long lists."""
-    several, is_exact = len(findings.sizes) > 1, not findings.is_rounded
-    table = table_of_report(findings)
-    tests = [] if findings.associations is None or not several else [association_table(findings)]
-    read = [
-        overview(findings),
-        *([withheld(findings)] if findings.is_shared else []),
-        replace(table.sheet(), notes=on_adjustment(findings)),
-        trust(findings),
-        *tests,
-        *outcomes_sheets(findings),
-        *likelihoods_sheets(findings),
-        *stability_sheets(findings),
-        *posterior_sheets(findings),
-        *other_methods_sheets(findings),
-    ]
+    several, is_exact, made = len(findings.sizes) > 1, not findings.is_rounded, findings.sheets
+    if "read" not in made:
+        made["table"] = table_of_report(findings)
+        made["read"] = [
+            overview(findings),
+            *([withheld(findings)] if findings.is_shared else []),
+            replace(made["table"].sheet(), notes=on_adjustment(findings)),
+            trust(findings),
+            *([association_table(findings)] if findings.associations is not None and several else []),
+            *outcomes_sheets(findings),
+            *likelihoods_sheets(findings),
+            *stability_sheets(findings),
+            *posterior_sheets(findings),
+            *other_methods_sheets(findings),
+        ]
     if on_page:
-        return [*read, methods_sheet(findings)]
-    return [
-        *read,
-        *([profile(findings), charts(findings)] if several else []),
-        *([effect_sizes(findings), pairwise_tests(findings)] if several and is_exact else []),
-        table.numbers_sheet(),
-        *([] if findings.is_shared or findings.sizes_of_all is not None else [assignments(findings)]),
-        *unusual_sheets(findings),
-        *model_check_sheets(findings),
-        missing_data(findings),
-        summary(findings, moment),
-        codebook(findings),
-        methods_sheet(findings),
-        tidy_data(findings),
-    ]
+        return [*made["read"], methods_sheet(findings)]
+    if "lists" not in made:
+        made["lists"] = [
+            *([profile(findings), charts(findings)] if several else []),
+            *([effect_sizes(findings), pairwise_tests(findings)] if several and is_exact else []),
+            made["table"].numbers_sheet(),
+            *([] if findings.is_shared or findings.sizes_of_all is not None else [assignments(findings)]),
+            *unusual_sheets(findings),
+            *model_check_sheets(findings),
+            missing_data(findings),
+            summary(findings, moment),
+            codebook(findings),
+            methods_sheet(findings),
+            tidy_data(findings),
+        ]
+    return [*made["read"], *made["lists"]]
 
 
 def _tell_divisions(findings: Findings, table: pd.DataFrame) -> pd.DataFrame:
@@ -254,23 +255,12 @@ def _date(given: datetime | None) -> datetime:
 
 
 @accepting(
-    model=arguments.MODEL,
     frame=arguments.ANY_FRAME,
-    path=arguments.PATH,
     comparisons=arguments.WHOLE_COMPARISONS,
     associations=either(arguments.ASSOCIATIONS, arguments.TEXT, NOTHING),
     stability=either(arguments.STABILITY, WHOLE, NOTHING),
     posterior=either(arguments.POSTERIOR, ON_OR_OFF),
     other_methods=either(arguments.METHOD_COMPARISON, ON_OR_OFF),
-    names=arguments.NAMES,
-    min_size=WHOLE,
-    significance_level=arguments.NUMBER,
-    suppress=WHOLE,
-    round_to=WHOLE,
-    missing_is_harmless=ON_OR_OFF,
-    min_n=WHOLE,
-    generated=arguments.MOMENT,
-    progress=ON_OR_OFF,
 )
 def write_report(
     model: SubtypeModel,
@@ -372,23 +362,10 @@ def write_report(
     >>> numbers.query("kind == 'Tested division'")[["subtype", "versus", "method", "n"]].values.tolist()[0]
     ['Subtype 1', 'Subtype 2', 'one continuum', 200.0]
     """
+    stated = locals() | {"names": names or {}}
+    options = ReportOptions(**{item.name: stated[item.name] for item in fields(ReportOptions) if item.name in stated})
     require_fitted(model)
     path = Path(path)
-    options = ReportOptions(
-        comparisons,
-        associations,
-        stability,
-        names or {},
-        min_size,
-        significance_level,
-        suppress,
-        round_to,
-        missing_is_harmless,
-        min_n,
-        posterior=posterior,
-        other_methods=other_methods,
-        progress=progress,
-    )
     if not is_partitioned(frame):
         check_report(model, frame, path, options)
         check_place(path)

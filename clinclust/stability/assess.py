@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clinclust.arguments import FRAME, MODEL, ON_OR_OFF, accepting
+from clinclust.arguments import accepting
 from clinclust.arrays import Array, Labels, RandomState
 from clinclust.associations.refit import merged, pose_as_fitted, refit_plan, search_clusters
 from clinclust.compiled import announcing_compilation
@@ -397,7 +397,7 @@ _N_PERMUTED = 10  # cohorts with permuted columns
 _OF_A_FIT = 0.3  # time of the whole procedure in half a cohort, as a share of that of the fit
 
 
-@accepting(model=MODEL, frame=FRAME, whole_procedure=ON_OR_OFF)
+@accepting()
 def assess_stability(
     model: SubtypeModel,
     frame: pd.DataFrame,
@@ -629,7 +629,7 @@ class Validation:
         return f"Validation(jaccard {jaccards}; {self.n_found} found in {self.n_other:,} subjects)"
 
 
-@accepting(model=MODEL, frame=FRAME, other=FRAME, progress=ON_OR_OFF)
+@accepting()
 def validate_subtypes(
     model: SubtypeModel, frame: pd.DataFrame, other: pd.DataFrame, *, progress: bool = True
 ) -> Validation:

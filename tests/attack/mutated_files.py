@@ -16,7 +16,7 @@ from raw_workbook import zipped
 from attack.attempts import Attack
 from attack.reading import outcome_of
 from clinclust import FeatureSchema, draft_schema, read_cohort
-from clinclust.cli.check import table_in_partitions
+from clinclust.cli.fit import table_in_partitions
 
 _TOKENS = tuple(
     token.encode()

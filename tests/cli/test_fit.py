@@ -19,9 +19,9 @@ from clinclust.methods import PublishedMAPDP
 
 # --- the model and its files ------------------------------------------------------------------------------------------
 def test_the_defaults_of_the_command_are_the_recommended_ones(here, run_json):
-    facts = run_json("fit cohort.csv --schema schema.yaml --associations none --out a/b")
+    facts = run_json(f"fit cohort.csv --schema schema.yaml --associations none --out a/b {RESTARTS} 2")
     model = MAPDP.load("a/b")
-    assert model.get_params() == {**MAPDP().get_params(), "random_state": 0, "schema": model.schema_}
+    assert model.get_params() == {**MAPDP().get_params(), "random_state": 0, "n_restarts": 2, "schema": model.schema_}
     assert sorted(facts["files"]) == names_in("a/b") == sorted(FILES)
     assert [subtype["n"] for subtype in facts["subtypes"]] == [24, 16]
     assert facts["warnings"] == []
@@ -46,6 +46,7 @@ def test_reports_say_what_a_block_counts_for(here, run):
     assert f" {2 * worth:.1f}" in Path("out/subtypes.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.usefixtures("empty_reports")
 def test_notes_reach_the_person_and_do_not_stop_the_run(here, run):
     frame = cohort().assign(stage=2)
     frame["who"] = "Zoë " + frame["who"].astype(str)
@@ -58,11 +59,13 @@ def test_notes_reach_the_person_and_do_not_stop_the_run(here, run):
     assert "Zoë" in Path("out/assignments.csv").read_text(encoding="utf-8")
 
 
+@pytest.mark.usefixtures("empty_reports")
 def test_a_search_that_did_not_settle_is_not_hidden(here, run, monkeypatch):
     monkeypatch.setitem(PublishedMAPDP.__init__.__kwdefaults__, "init", "single")
     assert len(run(f"{FIT} {RESTARTS} 1 --max-sweeps 1").err.notes) == 1
 
 
+@pytest.mark.usefixtures("empty_reports")
 def test_a_search_can_be_given_a_time_limit(here, run, run_json):
     facts = run_json(f"{FIT} {RESTARTS} 5000 --max-seconds 0.001")
     assert facts["stopped_early"]
@@ -109,6 +112,7 @@ def test_a_continuum_is_one_subtype_and_its_subjects_have_a_score(continuum, run
     assert "assignments.csv" not in note
 
 
+@pytest.mark.usefixtures("empty_reports")
 def test_published_slices_of_a_continuum_are_shown_when_asked_for(continuum, run_json):
     facts = run_json(FIT)
     assert facts["n_subtypes"] > 1
@@ -144,6 +148,7 @@ def wild(wild_folder, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(("text", "floor", "number"), few([("0.1", 0.1, 4), ("20", 20, None)], 1))
+@pytest.mark.usefixtures("empty_reports")
 def test_the_fit_is_that_of_the_model_with_this_floor(wild, run, text, floor, number):
     run(f"{FIT_WILD} --overwrite --min-size {text} {'' if number is None else f'--n-clusters {number}'}")
     model = MAPDP.load("out")
@@ -163,6 +168,7 @@ def test_subtypes_of_few_subjects_are_marked_where_a_floor_is_asked_for(wild, ru
     assert not any(subtype["untested"] for subtype in facts["subtypes"])
 
 
+@pytest.mark.usefixtures("empty_reports")
 def test_a_number_that_the_search_did_not_find_keeps_the_floor(wild, run_json):
     facts = run_json(f"{FIT_WILD} --overwrite --n-clusters 50 --min-size 20", code=3)
     model = MAPDP.load("out")

@@ -302,6 +302,7 @@ def test_rows_that_a_schema_cannot_choose_name_the_schema(rows, words, visits, r
         run(f"{CHECK_VISITS} --dates month-first")
 
 
+@pytest.mark.usefixtures("empty_reports")
 def test_commands_on_a_model_take_its_rows_unless_they_are_told_others(visits, run, must_refuse):
     run(f"{FIT_VISITS} {CHOICE}")
     assert ROWS in must_refuse("report visits.csv --model out --out again --all-rows", naming=f"120 {len(visits)}")
@@ -317,6 +318,7 @@ def test_commands_on_a_model_take_its_rows_unless_they_are_told_others(visits, r
     must_refuse(f"assign visits.csv --model out --out x2.csv --all-rows {other}", naming="--all-rows visit == 'month")
 
 
+@pytest.mark.usefixtures("empty_reports")
 def test_start_drafts_the_rows_and_goes_on_with_them(visits, run):
     start = f"start visits.csv {QUICK}"
     command = run(f"{start} {CHOICE}").out.commands[-1]
@@ -383,6 +385,7 @@ def partitions(tmp_path, monkeypatch):
     return [tmp_path / "cohort" / f"{number}.parquet" for number in range(3)]
 
 
+@pytest.mark.usefixtures("empty_reports")
 def test_a_folder_and_a_large_file_are_fitted_in_partitions(partitions, run_json, run, monkeypatch, some):
     monkeypatch.setattr(typed_files, "MANY_ROWS", 50)
     assert typed_files.is_in_partitions(Path("cohort.parquet"))
@@ -507,6 +510,7 @@ def test_a_draft_says_what_it_cannot_allow(partitions, run):
     assert out.commands == ["check cohort --schema drafted.yaml"]
 
 
+@pytest.mark.usefixtures("empty_reports")
 def test_new_subjects_are_summarised_by_the_mean_line_of_the_fit(here, run, run_json):
     rng = np.random.default_rng(0)
     subject, month = np.repeat(np.arange(60), 4), np.tile([0, 6, 12, 30], 60)

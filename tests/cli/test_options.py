@@ -2,7 +2,7 @@
 
 import argparse
 import shlex
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
@@ -14,18 +14,18 @@ from hypothesis import strategies as st
 from scored import scored
 
 from clinclust import MAPDP, FeatureSchema
-from clinclust.cli.commands import COMMANDS, TableOptions
-from clinclust.cli.entry import main  # noqa: F401 - it declares every option
-from clinclust.cli.options import (
+from clinclust.cli.commands import (
+    COMMANDS,
     TEXTS,
+    TableOptions,
     add_options,
     in_options,
     join_names,
     next_command,
     number_or_share,
     option,
-    read_options,
 )
+from clinclust.cli.entry import main  # noqa: F401 - it declares every option
 from clinclust.errors import InputError
 from clinclust.methods import PublishedMAPDP
 
@@ -230,6 +230,7 @@ def test_a_draft_has_the_roles_and_begins_with_what_forms_no_subtypes(arms, run)
     assert run("draft cohort.csv --ignore falls").out.startswith(first.partition(":")[0])
 
 
+@pytest.mark.usefixtures("empty_reports")
 def test_start_drafts_with_the_roles_and_changes_those_of_a_schema_next_to_the_table(arms, run):
     start = f"start cohort.csv --yes --quiet {QUICK}"
     run(f"{start} --ignore age")
@@ -289,7 +290,6 @@ def test_every_option_has_a_help_and_every_help_an_option():
         assert [action.dest for action in parser._actions if not action.help] == []
 
 
-@dataclass(kw_only=True)
 class EveryKind(TableOptions):
     """A table, and one option of each kind."""
 
@@ -313,5 +313,5 @@ def test_options_of_every_kind_are_repeated_exactly(table, sheet, names, words, 
     parser = argparse.ArgumentParser()
     add_options(parser, EveryKind)
     line = next_command("fit", options, repeated=(EveryKind,))
-    again = read_options(EveryKind, parser.parse_args(shlex.split(line)[2:]))
+    again = EveryKind.read(parser.parse_args(shlex.split(line)[2:]))
     assert replace(again, table=again.table.absolute()) == replace(options, table=options.table.absolute())

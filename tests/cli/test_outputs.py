@@ -77,6 +77,7 @@ def test_places_that_cannot_be_written(line, words, fit, must_refuse):
 
 
 @pytest.mark.parametrize("command", WRITING)
+@pytest.mark.usefixtures("empty_reports")
 def test_what_exists_is_replaced_on_request_only(fit, run, must_refuse, command):
     run(ARGUMENTS[command])
     assert "--overwrite" in must_refuse(ARGUMENTS[command])
@@ -100,6 +101,7 @@ def test_a_folder_in_the_place_of_a_file_is_never_replaced(name, here, run):
     shutil.rmtree("out")
 
 
+@pytest.mark.usefixtures("empty_reports")
 def test_other_files_of_a_folder_stay_and_are_told(fit, run):
     Path("out", "mine.txt").write_text("mine", encoding="utf-8")
     (note,) = run(f"{FIT} --overwrite {SEED} 1 --concentration 1").err.notes
@@ -250,6 +252,7 @@ def test_ctrl_c_in_the_reports_does_not_cost_the_search(command, stage, whole, h
 
 
 @pytest.mark.usefixtures("heeds_ctrl_c")
+@pytest.mark.usefixtures("empty_reports")
 def test_ctrl_c_while_the_model_is_written_waits_until_it_is_there(here, run, monkeypatch):
     save = MAPDP.save
 
@@ -282,6 +285,7 @@ def test_a_kill_in_the_reports_leaves_the_model(here, run, monkeypatch):
 
 
 @pytest.mark.parametrize("lost", few(["model.npz", "model.json"], 1))
+@pytest.mark.usefixtures("empty_reports")
 def test_a_model_of_a_fit_that_died_while_it_moved_its_files_is_refused_until_it_is_written_again(
     fit, fitted, run, must_refuse, lost
 ):

@@ -40,6 +40,7 @@ def test_a_schema_next_to_the_table_is_used_and_kept(here, run):
     assert "[c]" in Path("here/subtypes.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.usefixtures("empty_reports")
 def test_a_schema_in_excel_is_drafted_used_and_checked_like_yaml(here, run, must_refuse):
     run("draft cohort.csv --out drafted.xlsx")
     run("draft cohort.csv --out drafted.yaml")
@@ -54,6 +55,7 @@ def test_a_schema_in_excel_is_drafted_used_and_checked_like_yaml(here, run, must
     assert run("check cohort.csv --schema drafted.yaml").out == plain
 
 
+@pytest.mark.usefixtures("empty_reports")
 def test_results_are_those_of_fit_with_the_same_options_and_are_not_replaced(here, run, must_refuse):
     Path("cohort.yaml").write_text(SCHEMA, encoding="utf-8")
     run(f"{START} {SEED} 3")
@@ -80,7 +82,7 @@ def test_a_schema_that_does_not_fit_is_told_before_anything_is_searched(here, ru
 STAGES = {
     "reading": ("clinclust.files.tables.read_delimited", []),
     "drafting": ("clinclust.cli.fit.draft_schema", []),
-    "checking": ("clinclust.cli.check.prepared", ["cohort.yaml"]),
+    "checking": ("clinclust.cli.fit.prepared", ["cohort.yaml"]),
     "searching": ("clinclust.MAPDP.fit_prepared", ["cohort.yaml"]),
     "saving": ("clinclust.MAPDP.save", ["cohort.yaml"]),
 }
@@ -128,6 +130,7 @@ def test_a_person_may_stop_before_the_search(here, run, answer, read):
     assert names_in() == ["cohort.csv", "cohort.yaml", "schema.yaml"]
 
 
+@pytest.mark.usefixtures("empty_reports")
 def test_a_person_may_correct_the_schema_and_its_rows_before_the_search(here, run, answer):
     def correct():
         text = Path("cohort.yaml").read_text(encoding="utf-8")
@@ -143,6 +146,7 @@ def test_a_person_may_correct_the_schema_and_its_rows_before_the_search(here, ru
     assert opened == [Path("cohort-subtypes/subtypes.html").absolute().as_uri()]
 
 
+@pytest.mark.usefixtures("empty_reports")
 def test_nobody_is_asked_who_asked_not_to_be(here, run, answer):
     opened = answer(lambda: pytest.fail("somebody was asked"))
     run(f"{START} --yes --no-open")
@@ -221,6 +225,7 @@ def test_copies_of_rows_are_told_and_one_of_each_is_kept(table, run, must_refuse
     [visits(times=1), *(visits(who=who).drop(columns="Visit No") for who in ("family_id", "household id"))],
     ids=["one row each", "members of families", "members of households"],
 )
+@pytest.mark.usefixtures("empty_reports")
 def test_rows_of_people_are_not_asked_about(table, run, table_of_people):
     table_of_people.to_csv("visits.csv", index=False)
     assert "several_rows" not in read_cohort("visits.csv").attrs
@@ -241,6 +246,7 @@ def test_check_and_fit_warn_first_and_the_page_begins_with_it(table, run):
     assert f"<p>{warning}" in Path("out/subtypes.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.usefixtures("empty_reports")
 def test_start_reads_a_dictionary(table, run, must_refuse):
     fields = "Variable / Field Name,Form Name,Field Type,Field Label,Choices\n{}"
     rows = "".join(f"{name},baseline,text,The {name},\n" for name in visits())

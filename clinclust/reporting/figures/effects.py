@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeAlias, TypeVar
 import numpy as np
 import pandas as pd
 
-from clinclust.arguments import AXES, COMPARISONS, MODEL, NAMES, TEXT, WHOLE, accepting
+from clinclust.arguments import COMPARISONS, accepting
 from clinclust.errors import InputError
 from clinclust.estimators.subtype_model import SubtypeModel, clustered_features, require_fitted
 from clinclust.reporting.findings import profiles_of
@@ -120,7 +120,7 @@ class Effect(NamedTuple):
 _NOTHING = Effect(np.nan, np.nan, np.nan, False)
 
 
-@accepting(model=MODEL, comparisons=COMPARISONS, versus=WHOLE, measure=TEXT, names=NAMES, at_most=WHOLE, ax=AXES)
+@accepting(comparisons=COMPARISONS)
 @serially
 def plot_effects(
     model: SubtypeModel,

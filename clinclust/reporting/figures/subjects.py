@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api.types import is_scalar
 
-from clinclust.arguments import AXES, COMPARISONS, EXPLANATION, MODEL, NAMES, TEXT, WHOLE, Rule, accepting
+from clinclust.arguments import COMPARISONS, EXPLANATION, Rule, accepting
 from clinclust.errors import InputError
 from clinclust.estimators.explanation import named as called
 from clinclust.estimators.explanation import value_text
@@ -126,7 +126,7 @@ _FEW_SUBTYPES, _NAME_LINE, _NARROW_LINE = 4, 11, 8
 _ASIDE, _MEDIAN = " †", " ‡"
 
 
-@accepting(model=MODEL, comparisons=COMPARISONS, names=NAMES, at_most=WHOLE, ax=AXES)
+@accepting(comparisons=COMPARISONS)
 @serially
 def plot_profile(
     model: SubtypeModel,
@@ -251,7 +251,7 @@ def headings(profiles: Profiles, names: Mapping[int, str]) -> list[str]:
     return texts
 
 
-@accepting(comparisons=COMPARISONS, names=NAMES, at_most=WHOLE, ax=AXES)
+@accepting(comparisons=COMPARISONS)
 @serially
 def plot_missing(
     comparisons: pd.DataFrame, *, names: Mapping[int, str] | None = None, at_most: int = 30, ax: Axes | None = None
@@ -321,7 +321,7 @@ _TALLEST = 0.85
 _NAME_TEXT = 28
 
 
-@accepting(model=MODEL, names=NAMES, ax=AXES)
+@accepting()
 @serially
 def plot_certainty(model: SubtypeModel, *, names: Mapping[int, str] | None = None, ax: Axes | None = None) -> Axes:
     """Draw, for each subtype, the membership probabilities of its subjects.
@@ -380,7 +380,7 @@ def _shares(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
     return counts / max(probabilities.size, 1)
 
 
-@accepting(explanation=EXPLANATION, at_most=WHOLE, ax=AXES)
+@accepting(explanation=EXPLANATION)
 @serially
 def plot_explanation(
     explanation: pd.DataFrame, *, subject: object = None, at_most: int = 12, ax: Axes | None = None
@@ -452,7 +452,7 @@ _CURVES = Rule(
 )
 
 
-@accepting(curves=_CURVES, unit=TEXT, names=NAMES, ax=AXES)
+@accepting(curves=_CURVES)
 @serially
 def plot_survival(
     curves: pd.DataFrame, *, unit: str = "", names: Mapping[int, str] | None = None, ax: Axes | None = None

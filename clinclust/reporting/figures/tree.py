@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.arguments import AXES, MODEL, NAMES, RESOLUTION_PATH, WHOLE, accepting
+from clinclust.arguments import RESOLUTION_PATH, accepting
 from clinclust.estimators.fit import Fit
 from clinclust.estimators.joint import ResolutionPath
 from clinclust.estimators.subtype_model import SubtypeModel, require_search
@@ -43,7 +43,7 @@ _LINEAR_BELOW_NATS = (
 _ROOM = (0.12, 0.045)  # space for a number, as shares of the width and height of the axes
 
 
-@accepting(model=MODEL, ax=AXES)
+@accepting()
 @serially
 def plot_restarts(model: SubtypeModel, *, ax: Axes | None = None) -> Axes:
     """Draw each partition at which a search ended: its log joint below the best, and its agreement with the best.
@@ -109,7 +109,7 @@ def _side_by_side(ax: Axes, x: NDArray[np.float64], y: NDArray[np.float64]) -> l
     return groups
 
 
-@accepting(model=MODEL, at_most=WHOLE, ax=AXES)
+@accepting()
 @serially
 def plot_relevance(model: SubtypeModel, *, at_most: int = 30, ax: Axes | None = None) -> Axes:
     """Draw the relevance of the features as bars, the largest first.
@@ -148,7 +148,7 @@ def plot_relevance(model: SubtypeModel, *, at_most: int = 30, ax: Axes | None = 
     return ax
 
 
-@accepting(path=RESOLUTION_PATH, ax=AXES)
+@accepting(path=RESOLUTION_PATH)
 @serially
 def plot_resolution_path(path: ResolutionPath, *, ax: Axes | None = None) -> Axes:
     """Draw the number of subtypes at each coarsening, and the agreement of the partitions.
@@ -204,7 +204,7 @@ def plot_resolution_path(path: ResolutionPath, *, ax: Axes | None = None) -> Axe
 _SPAN = 20.0
 
 
-@accepting(model=MODEL, names=NAMES, ax=AXES)
+@accepting()
 @serially
 def plot_tree(model: SubtypeModel, *, names: Mapping[int, str] | None = None, ax: Axes | None = None) -> Axes:
     """Draw the subtypes of a fit as a tree with each join at its evidence.

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from string import ascii_lowercase
 from typing import Any, Literal, cast
 
 import pandas as pd
 
 import clinclust.arguments as arguments
-from clinclust.arguments import BY_FEATURE, ON_OR_OFF, TEXT, TEXTS, WHOLE, WHOLES, accepting, either
+from clinclust.arguments import BY_FEATURE, TEXT, TEXTS, WHOLE, accepting, either
 from clinclust.comparisons.compare import FEWEST_TESTED, compare_cohort
 from clinclust.comparisons.frame import ALL_SUBJECTS, WITHHELD, Record, is_missing, is_suppressed
 from clinclust.estimators.mixture import FEW, MEANING_OF_MARKS
@@ -338,17 +338,11 @@ def _descriptive(plan: Plan) -> str:
 
 @accepting(
     comparisons=either(arguments.COMPARISONS, arguments.MODEL),
-    frame=arguments.FRAME,
     associations=arguments.FRAME_OF_TESTS,
-    names=arguments.NAMES,
     features=either(TEXT, TEXTS),
-    subtypes=WHOLES,
-    between=WHOLES,
     summaries=either(TEXT, BY_FEATURE),
     columns=TEXTS,
     decimals=either(WHOLE, BY_FEATURE),
-    missing_rows=ON_OR_OFF,
-    title=TEXT,
 )
 def subtype_table(
     comparisons: pd.DataFrame | SubtypeModel,
@@ -435,27 +429,15 @@ def subtype_table(
     >>> table.save("table1.docx").name
     'table1.docx'
     """
-    marks: Mapping[int, Sequence[str]] = {}
+    stated = locals()
+    choices = Choices(**{item.name: stated[item.name] for item in fields(Choices) if item.name in stated})
     if frame is not None:
         model = cast("SubtypeModel", comparisons)
         require_fitted(model)
         cohort = cohort_of(model, frame, stacklevel=3)
         comparisons = compare_cohort(cohort, min_size=max(FEWEST_TESTED, fewest_subjects(model)))
-        names = {**model.names_, **(names or {})}
         marks = {} if model.fit_ is None else dict(enumerate(model.fit_.remarks_, start=1))
-    choices = Choices(
-        associations=associations,
-        names=names,
-        features=features,
-        subtypes=subtypes,
-        between=between,
-        summaries=summaries,
-        columns=columns,
-        decimals=decimals,
-        missing_rows=missing_rows,
-        title=title,
-        marks=marks,
-    )
+        choices = replace(choices, names={**model.names_, **(names or {})}, marks=marks)
     return table_of(Compared(cast("pd.DataFrame", comparisons)), choices)
 
 
