@@ -215,7 +215,8 @@ def page(roots: pd.DataFrame, groups: pd.DataFrame) -> str:
             f"{roots['seed'].nunique()} cohorts of each kind, a third of 2,000 subjects; 12 features, at most {DRAWS} "
             "draws; made by `benchmarks/continuum_levels.py`. Divided: p < .05 against one continuum; called distinct: "
             f"and p < {DISTINCT_LEVEL:g} against one of any shape. All subjects are tested, in up to four parts. In "
-            "brackets: the standard error of a share; 0 of 60 is at most .05 with 95% confidence. Draws: their mean number.",
+            "brackets: the standard error of a share; 0 of 60 is at most .05 with 95% confidence. Draws: their mean "
+            "number.",
             "",
             "One population that a Gaussian copula describes:",
             "",

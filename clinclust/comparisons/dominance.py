@@ -34,7 +34,7 @@ NEARLY = 0.8
 """The share of the errors of a guess that a column avoids if it is nearly the partition, or one of its divisions."""
 _STANDARD_ERRORS = 2.0  # by how many standard errors a feature makes fewer errors than all others together
 _AT_LEAST = 0.2
-"""The share of the errors of a guess that the column avoids which is named beside a division."""
+"""The share of the errors of a guess that the column avoids that is named with a division."""
 _PAIRED = 8  # the most informative features are tried in pairs
 # Fewer subjects of a level or an interval are too few to say anything by themselves: each of 400 patient numbers would
 # name the subtype of its one patient.
@@ -120,24 +120,24 @@ def find_dominant(cohort: FittedCohort, table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=_COLUMNS)
 
 
-def tell_divisions(cohort: FittedCohort, table: pd.DataFrame, sides: Sequence[Mapping[int, int]]) -> pd.DataFrame:
-    """Return the columns that tell the two sides of each division best: one clustered on, and one that was not.
+def tell_divisions(cohort: FittedCohort, table: pd.DataFrame, branches: Sequence[Mapping[int, int]]) -> pd.DataFrame:
+    """Return the columns that tell the two branches of each division best: one clustered on, and one that was not.
 
-    `sides` has the side, 0 or 1, of each subtype 0 .. K - 1 of a division; `table` is as in `find_dominant`. Columns:
-    `division` (place in `sides`), `column`, `told_by`, `role`, `named_right`, `largest` and `explained`, as in
+    `branches` has the branch, 0 or 1, of each subtype 0 .. K - 1 of a division; `table` is as in `find_dominant`. The
+    columns: `division` (place in `branches`), `column`, `told_by`, `role`, `named_right`, `largest`, `explained`, as in
     `dominant_columns`. A column that does not avoid a fifth of the errors of a guess has no row.
     """
     columns, rows = list(_read_columns(cohort, table)), list[dict[str, Any]]()
     missing = [column for column, *_ in _missing_alike(columns)]
-    for division, side_of in enumerate(sides):
-        members = np.flatnonzero(np.isin(cohort.labels, list(side_of)))
-        sides_of_members = np.array([side_of[label] for label in cohort.labels[members].tolist()], dtype=np.int64)
-        told = [(column, "value", column.levels[members]) for column in columns]
-        told += [(column, "missing", (~column.is_known[members]).astype(np.int64)) for column in missing]
+    for division, branch_of in enumerate(branches):
+        members = np.flatnonzero(np.isin(cohort.labels, list(branch_of)))
+        of_members = np.array([branch_of[label] for label in cohort.labels[members].tolist()], dtype=np.int64)
+        candidates = [(column, "value", column.levels[members]) for column in columns]
+        candidates += [(column, "missing", (~column.is_known[members]).astype(np.int64)) for column in missing]
         found = [
             _describe(column, told_by=told_by, division=division)
-            | _explain(np.arange(2), sides_of_members, ColumnEvidence(levels, sides_of_members).named)
-            for column, told_by, levels in told
+            | _explain(np.arange(2), of_members, ColumnEvidence(levels, of_members).named)
+            for column, told_by, levels in candidates
         ]
         for is_clustered in (True, False):
             some = [row for row in found if (row["role"] == "cluster" and row["told_by"] == "value") == is_clustered]

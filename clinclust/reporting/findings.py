@@ -185,7 +185,7 @@ class Findings:
     drawn: GibbsDP | None = None
     other_methods: MethodComparison | None = None
     dominant: pd.DataFrame | None = None
-    told: pd.DataFrame | None = None
+    telling: pd.DataFrame | None = None
     """`tell_divisions` of the accepted `divisions`, by their number; None in a shared report."""
     sizes_of_all: Mapping[int, int] | None = None
     """Sizes of the subtypes in a table in partitions, of which the cohort is a sample; the comparisons are of all."""

@@ -167,12 +167,12 @@ def _sheets(findings: Findings, moment: datetime, *, on_page: bool) -> list[Shee
 def _tell_divisions(findings: Findings, table: pd.DataFrame) -> pd.DataFrame:
     """Return `tell_divisions` of the accepted divisions between subtypes, with their numbers."""
     accepted = [division for division in findings.divisions if division.is_accepted and division.subtypes]
-    sides = [
-        {subtype - 1: side for side, branch in enumerate(division.subtypes or ()) for subtype in branch}
+    branches = [
+        {subtype - 1: place for place, branch in enumerate(division.subtypes or ()) for subtype in branch}
         for division in accepted
     ]
-    told = tell_divisions(findings.cohort, table, sides)
-    return told.assign(division=[accepted[place].number for place in told["division"]])
+    telling = tell_divisions(findings.cohort, table, branches)
+    return telling.assign(division=[accepted[place].number for place in telling["division"]])
 
 
 def gather_findings(
@@ -212,7 +212,7 @@ def gather_findings(
     findings = findings if associations is None else findings.with_associations(associations)
     if findings.is_shared:  # it has no functions of all counts
         return findings
-    findings = replace(findings, told=_tell_divisions(findings, table))
+    findings = replace(findings, telling=_tell_divisions(findings, table))
     # One group has nothing that could come apart.
     stability = options.stability if model.fit_ is not None and len(findings.sizes) > 1 else None
     if not (stability is None or isinstance(stability, Stability)):

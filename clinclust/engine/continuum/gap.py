@@ -7,12 +7,12 @@ estimates to investigate multimodality*, Journal of the Royal Statistical Societ
 density of these places has more than one peak: h is the smallest bandwidth at which the estimate has one, and p the
 share of samples from this estimate, rescaled to the variance of the places, that have more at h.
 
-A peak counts if 3% of the subjects lie between its valleys: far values are no group.
+A peak counts if 3% of the subjects lie between its valleys: outliers are no group.
 
 Ranks that pile up, as those of a scale at its floor and its ceiling, have peaks of their own. Where features are
 discrete, h must therefore also exceed those of cohorts drawn from one population with the same margins and
 correlations, from which the same axis is found. Where less than a third of the features are measurements, this is not
-enough, and no gap can be told: 12 scales of a uniform severity would have one in 17 of 100 cohorts of 400.
+enough, and gaps are not looked for: 12 scales of a uniform severity would have one in 17 of 100 cohorts of 400.
 
 Both p are those of Besag and Clifford (1991, *Sequential Monte Carlo p-values*, Biometrika 78, 301-304): draws end once
 enough were as extreme.
@@ -155,7 +155,7 @@ def p_of_gap(
 ) -> float:
     """Return p of one peak along the axis between the two halves, int64 (M,), of the subjects of a population.
 
-    1 if no gap can be told. Above the level, the p of the places alone.
+    1 with too few measurements. Above the level, the p of the places alone.
     """
     part = population.part
     n_discrete, n_measured = part.cohort.arrays.codes.shape[1], part.cohort.arrays.values.shape[1]

@@ -261,12 +261,12 @@ def trust(findings: Findings) -> Sheet:
 
 
 def _what_tells(findings: Findings) -> list[Table]:
-    """Return the table of the columns that tell the sides of each division best; empty if there are none."""
-    if findings.told is None or findings.told.empty:
+    """Return the table of the columns that tell the branches of each division best; empty if there are none."""
+    if findings.telling is None or findings.telling.empty:
         return []
     titles = {division.number: division.title for division in findings.divisions}
     schema, rows = findings.cohort.schema, list[list[Value]]()
-    for row in findings.told.to_dict("records"):
+    for row in findings.telling.to_dict("records"):
         name = str(row["column"])
         title = schema[name].title if name in schema else name
         is_clustered = name in schema and schema[name].is_clustered
@@ -277,13 +277,13 @@ def _what_tells(findings: Findings) -> list[Table]:
         rows.append([*about, 100 * row["named_right"], 100 * row["largest"], instead])
     columns = [
         Column("Division"),
-        Column("Told best by"),
+        Column("Column"),
         Column("Role"),
         Column("Right (%)", "0"),
-        Column("Largest side (%)", "0"),
+        Column("Largest branch (%)", "0"),
         Column("If it is not of interest", widest=40),
     ]
-    return [Table("The columns that tell the sides of each division best", columns, rows)]
+    return [Table("The columns that tell the branches of each division best", columns, rows)]
 
 
 def _statements(findings: Findings) -> list[str]:
@@ -644,7 +644,7 @@ def _more_than_a_continuum(findings: Findings) -> str:
     if not shows_tested_subtypes(fit):
         return f"Not all{often}."
     if n_distinct(fit) == 1:
-        return "Cannot be told: they may be degrees of one condition, as one continuum of another shape has them."
+        return "The data cannot tell: they may be degrees of one condition, as one continuum of another shape has them."
     graded = "" if n_distinct(fit) == len(findings.sizes) else f" for {n_distinct(fit)} kinds; the others are grades"
     return f"Yes{graded}: no gap like theirs is expected in a continuum of any shape (p < {DISTINCT_LEVEL:g})."
 

@@ -85,6 +85,6 @@ def test_places_are_found_without_the_subject():
     assert not same_fold.all()
 
 
-def test_without_measurements_no_gap_can_be_told():
+def test_without_measurements_no_gap_is_looked_for():
     yes = (groups(6.0) > 1.0).astype(int)
     assert p_of(yes, likelihood="bernoulli") == 1.0
