@@ -19,8 +19,6 @@ from clinclust.files.row_choice import KEPT, Keep, RowChoice, note_several_rows,
 from clinclust.files.tables import cohort_table
 from clinclust.files.visits import read_summaries, read_trends
 
-__all__ = ["read_cohort"]
-
 
 @accepting(
     header_row=Rule("the number of a row, from 1, or 0 for none", lambda value: is_whole(value, 0) and value < 2**20),

@@ -538,8 +538,7 @@ def _draft_schema(options: commands.DictionaryOptions, table: pd.DataFrame) -> F
 def run_fit(options: commands.FitOptions) -> int:
     """Find the subtypes, and write the model, the assignments, the reports and a manifest of these files."""
     refuse(options.problems() + report_problems(options))
-    outputs.refuse_replaced_inputs(options, *(options.out / name for name in outputs.FILES_OF_A_FIT))
-    outputs.check_folder(options.out, allowed=options.overwrite)
+    outputs.check_folder(options, options.out, allowed=options.overwrite)
     schema = read_schema(options.schema)
     if is_in_partitions(options.table):
         return _fit_in_partitions(options, schema)
@@ -678,8 +677,7 @@ def _fit_in_partitions(options: commands.FitOptions, schema: FeatureSchema) -> i
             f"--out {options.out} is in the folder of the table, where {ASSIGNMENTS} would be read as a part of it; "
             "give another folder"
         )
-    outputs.refuse_replaced_inputs(options, options.out / ASSIGNMENTS)
-    outputs.check_folder(options.out, (ASSIGNMENTS,), allowed=options.overwrite)
+    outputs.check_folder(options, options.out, (ASSIGNMENTS,), allowed=options.overwrite)
     outputs.note_other_files(options.out, files)
     model = build_model(options, schema)
     with (
@@ -718,8 +716,9 @@ def run_start(stated: commands.StartOptions) -> int:
     if schema.exists() and stated.table.exists() and schema.samefile(stated.table):
         raise InputError(f"{schema} is the table itself; give another name after --schema")
     options = replace(stated, out=stated.out or results_folder(stated.table), schema=schema)
-    outputs.refuse_replaced_inputs(options, *(options.out / name for name in outputs.FILES_OF_A_FIT))
-    outputs.check_folder(options.out, allowed=False, instead="start replaces nothing; give another folder after --out")
+    outputs.check_folder(
+        options, options.out, allowed=False, instead="start replaces nothing; give another folder after --out"
+    )
     try:
         return _draft_check_and_fit(options, stated)
     except KeyboardInterrupt:
