@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Array", "Codes", "Labels", "Mask", "RandomState", "Whole"]
-
 Array = NDArray[np.float64]
 Codes = NDArray[np.int32]
 Labels = NDArray[np.int64]

@@ -24,8 +24,6 @@ from numba import config, extending, njit, types
 from numba.core import event
 from numpy.typing import NDArray
 
-__all__ = ["PLAIN", "announcing_compilation", "flat", "kernel", "subkernel"]
-
 Function = TypeVar("Function", bound=Callable[..., object])
 Number = TypeVar("Number", np.float64, np.int64, np.int32)
 
@@ -37,7 +35,6 @@ PLAIN: bool = _DISABLED or os.environ.get("CLINCLUST_PLAIN_KERNELS", "0") not in
 """Whether the kernels use no hand-written LLVM code."""
 
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
-_ONLY_FROM_KERNELS: dict[str, Any] = {**_OPTIONS, "no_cpython_wrapper": True}
 
 
 def _fingerprint() -> str:
@@ -54,24 +51,21 @@ def _fingerprint() -> str:
 _SUFFIX = f"_{_fingerprint()}" + ("_plain" if PLAIN else "") + ("_checked" if _CHECKED else "")
 
 
-def kernel(function: Function) -> Function:
+def kernel(function: Function, **more: bool) -> Function:
     """Compile a function that Python code calls."""
-    return _compiled(function, _OPTIONS)
-
-
-def subkernel(function: Function) -> Function:
-    """Compile a function that only kernels call."""
-    return _compiled(function, _ONLY_FROM_KERNELS)
-
-
-def _compiled(function: Function, options: dict[str, Any]) -> Function:
     compiled: Function
+    options: dict[str, Any] = _OPTIONS | more
     function.__qualname__ += _SUFFIX
     try:
         compiled = njit(cache=True, **options)(function)
     except RuntimeError:  # there is no writable cache folder, so every process compiles
         compiled = njit(**options)(function)
     return compiled
+
+
+def subkernel(function: Function) -> Function:
+    """Compile a function that only kernels call."""
+    return kernel(function, no_cpython_wrapper=True)
 
 
 _pointer: Any = types.CPointer
@@ -95,9 +89,8 @@ def _part_of(array: NDArray[Number], start: int) -> NDArray[Number]:
     return array.reshape(-1)[start:]
 
 
-_part: Any = njit(_part_of)
-_address: Any = extending.intrinsic(_numbers_of)
-flat: Callable[[NDArray[Number], int], NDArray[Number]] = _part if PLAIN or _CHECKED else _address
+_flat: Any = njit(_part_of) if PLAIN or _CHECKED else extending.intrinsic(_numbers_of)
+flat: Callable[[NDArray[Number], int], NDArray[Number]] = _flat
 """Return the elements of a contiguous array from flat index `start` on: a pointer, or an array for plain kernels."""
 
 

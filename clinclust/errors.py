@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Hashable, Iterable, Sequence
 from contextvars import ContextVar
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -13,8 +12,6 @@ from clinclust.texts import on_one_line, visible
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = ["CohortError", "CohortWarning", "InputError", "MissingPackageError", "NotFittedError", "SchemaError"]
 
 _SHOWN_FAILURES = 20
 _LONGEST_LINE = 500
@@ -31,18 +28,16 @@ def show_cells(text: str) -> str:
     return text
 
 
-@contextmanager
-def masking_cells(reword: Callable[[str], str]) -> Iterator[Callable[[Any], Any]]:
-    """Yield a function that replaces what `show_cells` shows while the block runs, also when reworded, by ``***``.
-
-    It takes a text, or lists and dictionaries of texts.
-    """
+def collect_cells() -> set[str]:
+    """Return the set to which `show_cells` adds what it shows from now on in this context."""
     texts: set[str] = set()
-    token = _CELLS.set(texts)
-    try:
-        yield lambda value: _mask(value, sorted({*texts, *map(reword, texts)}, key=len, reverse=True))
-    finally:
-        _CELLS.reset(token)
+    _CELLS.set(texts)
+    return texts
+
+
+def mask_cells(value: Any, texts: Iterable[str]) -> Any:
+    """Return a text, or lists and dictionaries of texts, with ``***`` in the place of these texts."""
+    return _mask(value, sorted(texts, key=len, reverse=True))
 
 
 def _mask(value: Any, texts: Sequence[str]) -> Any:

@@ -9,9 +9,6 @@ import numpy as np
 
 from clinclust.arrays import Array, Whole
 
-__all__ = ["Graded", "PairedMoments", "graded", "mid_ranks", "paired_moments", "whole_ranks"]
-
-
 _GRADES = 127
 
 

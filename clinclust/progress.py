@@ -10,8 +10,6 @@ from dataclasses import dataclass, replace
 from itertools import chain, count
 from threading import Event, Thread
 
-__all__ = ["SILENT", "Progress", "reporting_stages"]
-
 logger = logging.getLogger("clinclust.progress")
 
 _REPORTED_AFTER = 1.0  # seconds

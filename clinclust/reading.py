@@ -20,8 +20,6 @@ from clinclust.files.tables import read_table, warn_of_file
 from clinclust.files.text_table import MOST_COLUMNS, RowRanges
 from clinclust.files.visits import read_summaries, read_trends
 
-__all__ = ["read_cohort"]
-
 
 @accepting(
     header_row=Rule("the number of a row, from 1, or 0 for none", lambda value: is_whole(value, 0) and value < 2**20),

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-__all__ = ["NEEDS_LIKELIHOOD", "REASONS", "ROLES", "Role", "is_described", "is_ignored"]
-
 Role = Literal["cluster", "adjust", "arm", "outcome", "time", "site", "describe", "id", "ignore"]
 ROLES: tuple[Role, ...] = get_args(Role)
 REASONS: dict[str, str] = {

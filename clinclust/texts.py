@@ -7,8 +7,6 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-__all__ = ["did_you_mean", "nearest", "on_one_line", "shortened", "visible", "visible_to_people"]
-
 # Replace characters of the data that hide, reorder or command others.
 
 # C0 except tab and line feed, DEL, C1, surrogates, non-characters; the line separators of Unicode; what reorders

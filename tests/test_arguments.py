@@ -49,13 +49,6 @@ def test_what_is_right_passes_unchanged():
     assert function.__doc__ == "Say what came."
 
 
-def test_python_itself_names_arguments_that_do_not_exist():
-    with pytest.raises(TypeError, match="colour"):
-        function(pd.DataFrame(), [], colour="red")
-    with pytest.raises(TypeError, match="labels"):
-        function(pd.DataFrame())
-
-
 @pytest.mark.parametrize("text", ["a value of a patient " * 10, {"who": "a value"}, ["a value"]])
 def test_no_long_text_and_no_collection_is_shown(text):
     with pytest.raises(InputError) as caught:

@@ -1,13 +1,13 @@
 """Imports run one way: each room of the package knows only the rooms below it, and no modules of a room form a circle.
 
 Three kinds of import are told apart: those that run when the module is imported, those for type checkers only, and lazy
-ones inside functions. The order holds for all three. `python tests/test_layers.py` counts them.
+ones inside functions. The order holds for all three.
 """
 
 import ast
-from collections import Counter
 from dataclasses import dataclass
 from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -43,9 +43,6 @@ LAYERS = (
     ("__main__",),  # python -m clinclust
 )
 HEIGHT = {room: height for height, rooms in enumerate(LAYERS) for room in rooms}
-
-# Imports for type checkers and lazy ones that run upwards all the same, each with its reason.
-EXCEPTIONS: dict[tuple[str, str, str], str] = {}
 
 
 @dataclass(frozen=True)
@@ -120,38 +117,20 @@ def upward(imports):
     ]
 
 
-def circles(imports):
-    """Return the circles of imports between modules, each as the set of the modules in it; every kind counts.
-
-    A circle is a strongly connected component of more than one module (Tarjan 1972).
-    """
+def circle(imports):
+    """Return the modules of a circle of imports, whatever their kind; empty if there is none."""
     below = {}
     for found in imports:
         below.setdefault(found.importer, set()).add(found.imported)
-    order, lowest, stack, found = {}, {}, [], []
-
-    def visit(module):
-        order[module] = lowest[module] = len(order)
-        stack.append(module)
-        for other in below.get(module, ()):
-            if other not in order:
-                visit(other)
-            if other in stack:
-                lowest[module] = min(lowest[module], lowest[other])
-        if lowest[module] == order[module]:
-            place = stack.index(module)
-            if len(stack) - place > 1:
-                found.append(set(stack[place:]))
-            del stack[place:]
-
-    for module in list(below):
-        if module not in order:
-            visit(module)
-    return found
+    try:
+        TopologicalSorter(below).prepare()
+    except CycleError as error:
+        return set(error.args[1])
+    return set()
 
 
-def circles_in(room):
-    """Return the circles among the modules of one room."""
+def circle_in(room):
+    """Return a circle among the modules of one room."""
     modules = {name for name, _ in modules_of()}
     inside = [
         Import(found.importer, module, found.kind, found.line)
@@ -159,18 +138,18 @@ def circles_in(room):
         if found.rooms == (room, room)
         for module in {found.imported} & modules - {found.importer}
     ]
-    return circles(inside)
+    return circle(inside)
 
 
 def test_circles_are_found_whatever_the_kind_of_import():
     edges = [("a", "b", "module"), ("b", "c", "lazy"), ("c", "a", "typing"), ("c", "d", "module"), ("d", "e", "module")]
-    assert circles([Import(*edge, 1) for edge in edges]) == [{"a", "b", "c"}]
-    assert circles([Import(*edge, 1) for edge in edges[:2] + edges[3:]]) == []
+    assert circle([Import(*edge, 1) for edge in edges]) == {"a", "b", "c"}
+    assert circle([Import(*edge, 1) for edge in edges[:2] + edges[3:]]) == set()
 
 
 @pytest.mark.parametrize("room", HEIGHT)
 def test_no_modules_of_a_room_import_each_other_in_a_circle(room):
-    assert circles_in(room) == []
+    assert circle_in(room) == set()
 
 
 def test_kinds_of_import_are_told_apart():
@@ -202,19 +181,6 @@ def test_imports_run_downwards(kind):
     wrong = [
         f"clinclust.{found.importer}, line {found.line}: imports clinclust.{found.imported}"
         for found in upward(all_imports())
-        if found.kind == kind and (*found.rooms, kind) not in EXCEPTIONS
+        if found.kind == kind
     ]
     assert wrong == [], f"{kind} imports that run upwards"
-
-
-def test_every_exception_is_needed():
-    assert all(kind in ("typing", "lazy") for _, _, kind in EXCEPTIONS)
-    needed = {(*found.rooms, found.kind) for found in upward(all_imports())}
-    assert set(EXCEPTIONS) - needed == set(), "these imports are gone: take them out of EXCEPTIONS"
-
-
-if __name__ == "__main__":
-    between = [found for found in all_imports() if found.rooms[0] != found.rooms[1]]
-    wrong = Counter((*found.rooms, found.kind) for found in upward(between))
-    print(f"{len(between)} imports between rooms: {dict(Counter(found.kind for found in between))}")
-    print(f"{wrong.total()} run upwards: {dict(wrong)}")

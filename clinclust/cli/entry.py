@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 from clinclust import __version__
 from clinclust.cli.commands import COMMANDS, TEXTS, Command, add_options, in_options
 from clinclust.cli.outputs import BAD_INPUT, collect_facts, note, streams_for_people, tell, tell_failure, write_data
-from clinclust.errors import CohortWarning, masking_cells
+from clinclust.errors import CohortWarning, collect_cells, mask_cells
 from clinclust.progress import reporting_stages
 from clinclust.texts import did_you_mean, nearest, on_one_line, shortened
 
@@ -69,8 +69,8 @@ def _run_command(options: Command) -> int:
     is_summarised = getattr(options, "json", False)
     # Where no terminal shows bars, the stages of long work are lines.
     stages = nullcontext() if sys.stderr.isatty() else reporting_stages(lambda line: tell(f"clinclust: {line}"))
-    facts = collect_facts(options.command, is_quiet=options.quiet or is_summarised)
-    with warnings.catch_warnings(), masking_cells(in_options) as mask, stages:
+    cells, facts = collect_cells(), collect_facts(options.command, is_quiet=options.quiet or is_summarised)
+    with warnings.catch_warnings(), stages:
         warnings.filterwarnings("always", category=CohortWarning)
         warnings.showwarning = lambda message, kind, *more, **others: note(in_options(str(message)), kind.__name__)
         module, _, name = options.RUN.rpartition(".")
@@ -83,7 +83,7 @@ def _run_command(options: Command) -> int:
         if is_summarised:
             from clinclust.reporting.results import json_text
 
-            write_data(json_text(mask(facts)))
+            write_data(json_text(mask_cells(facts, {*cells, *map(in_options, cells)})))
     return code
 
 

@@ -20,7 +20,7 @@ from typing import Any
 
 import pandas as pd
 
-from clinclust.check import ModelCheck, check_model
+from clinclust.check import check_model
 from clinclust.check.check import facts_of_check, look_at_draft, look_at_table, render_check, wrap_item
 from clinclust.cli import commands, outputs
 from clinclust.cli.commands import declared_options, flag_of, in_options, join_names, next_command, option_words
@@ -28,7 +28,7 @@ from clinclust.cli.outputs import PARTLY, REPORTS, check_output, note, record, s
 from clinclust.comparisons.dominance import find_dominant
 from clinclust.drafting import draft_schema
 from clinclust.drafting.column import Look
-from clinclust.drafting.draft import Draft, draft_of_partitions, with_wanted_roles
+from clinclust.drafting.draft import draft_of_partitions, with_wanted_roles
 from clinclust.errors import CohortError, CohortWarning, InputError, refuse, show_cells
 from clinclust.estimators.fitting import Prepared, prepared
 from clinclust.estimators.mapdp import MAPDP, PublishedMAPDP
@@ -49,7 +49,7 @@ from clinclust.reporting.results import facts_of_fit, summarise_fit
 from clinclust.reporting.sheets.overview import SHOWN, fit_without, in_words
 from clinclust.schema import FeatureSchema
 from clinclust.schema.feature_schema import SCHEMA_SUFFIXES, read_schema, write_schema
-from clinclust.schema.validation import Sampled, validated_sample
+from clinclust.schema.validation import validated_sample
 from clinclust.schema.yaml_files import on_unused, yaml_line
 from clinclust.texts import did_you_mean
 
@@ -228,15 +228,6 @@ def check_dictionary(options: commands.DictionaryOptions) -> None:
         raise InputError("--dictionary-sheet names a sheet of the file that --dictionary gives; give both")
 
 
-def note_dictionary(options: commands.DictionaryOptions, frame: pd.DataFrame) -> None:
-    """Note the entries of the dictionary, if there is one, in the attributes of the table."""
-    if options.dictionary is not None:
-        try:
-            note_columns(frame, options.dictionary, sheet=options.dictionary_sheet)
-        except InputError as error:
-            raise InputError(in_options(error.at_command_line, sheet="dictionary_sheet")) from error
-
-
 # `clinclust check`, and the roles of columns and tables in partitions, which `draft`, `fit` and `start` have too.
 
 
@@ -384,7 +375,16 @@ def _check_model(options: commands.CheckOptions) -> int:
     advice, n_lines, out = check.advice.to_dict("records"), len(check.mended), options.out
     mended = str(out) if out is not None and n_lines else None
     record(subjects=len(cohort.table), fits=not advice, advice=advice, mended=mended)
-    say(*_render_advice(check, len(model.schema_.clustered)))
+    if not advice:
+        say(check.summary)
+    else:
+        n, n_features = check.advice["feature"].nunique(), len(model.schema_.clustered)
+        lines = [f"{n} of {n_features} features {'is' if n == 1 else 'are'} not as the model says; what would mend it:"]
+        for row in advice:
+            lines += wrap_item(f"{row['feature']}: {row['problem']} ({row['evidence']})")
+            line = f"      {row['line']}"  # in one piece, to be copied; one line may mend two problems
+            lines += [line] if row["line"] and line not in lines else []
+        say(*lines)
     if out is not None and n_lines:
         write_schema(check.applied_to(model.schema_), out)
         say(f"Wrote {out}: a copy of the schema of the model, with {n_lines} line{'s' * (n_lines > 1)} changed.")
@@ -396,18 +396,6 @@ def _check_model(options: commands.CheckOptions) -> int:
         say(f"To write a copy of the schema with {'this line' if n_lines == 1 else 'these lines'}:")
         _say_next(options, "check", "--model", options.model, "--out", "mended.yaml")
     return 0
-
-
-def _render_advice(check: ModelCheck, n_features: int) -> list[str]:
-    n = check.advice["feature"].nunique()
-    if not n:
-        return [check.summary]
-    lines = [f"{n} of {n_features} features {'is' if n == 1 else 'are'} not as the model says; what would mend it:"]
-    for row in check.advice.to_dict("records"):
-        lines += wrap_item(f"{row['feature']}: {row['problem']} ({row['evidence']})")
-        line = f"      {row['line']}"  # in one piece, to be copied; one line may mend two problems
-        lines += [line] if row["line"] and line not in lines else []
-    return lines
 
 
 # The options of a report, as Python knows them.
@@ -481,7 +469,16 @@ def run_draft(options: commands.DraftOptions) -> int:
     outputs.check_output(options, *SCHEMA_SUFFIXES, called="a schema", holds="your edits", is_printed=True)
     check_dictionary(options)
     read_roles(options)  # raises what is wrong with them before anything is read
-    schema, (frame, n_rows), refused = _draft_table(options)
+    if is_in_partitions(options.table):
+        refuse_in_partitions(options, roles=False)
+        with table_in_partitions(options.table) as (table, parts):
+            drafted = draft_of_partitions(table, partial(_draft_schema, options), progress=options.progress.shown)
+        schema, (frame, n_rows), refused = drafted
+        refused = None if refused is None else name_files(refused, options.table, parts)
+    else:
+        frame, n_rows, refused = read_table(options), None, None
+        with about_table(options.table):
+            schema = _draft_schema(options, frame)
     if refused is not None:
         note(f"the proposal refuses some rows, so edit it or them: {sentence_of(refused)}")
     if options.out is None:
@@ -513,20 +510,12 @@ def run_draft(options: commands.DraftOptions) -> int:
     return 0
 
 
-def _draft_table(options: commands.DraftOptions) -> Draft:
-    if not is_in_partitions(options.table):
-        frame = read_table(options)
-        with about_table(options.table):
-            return Draft(_draft_schema(options, frame), Sampled(frame, len(frame)), None)
-    refuse_in_partitions(options, roles=False)
-    with table_in_partitions(options.table) as (table, parts):
-        draft = draft_of_partitions(table, partial(_draft_schema, options), progress=options.progress.shown)
-    error = draft.refused
-    return draft if error is None else draft._replace(refused=name_files(error, options.table, parts))
-
-
 def _draft_schema(options: commands.DictionaryOptions, table: pd.DataFrame) -> FeatureSchema:
-    note_dictionary(options, table)
+    if options.dictionary is not None:
+        try:
+            note_columns(table, options.dictionary, sheet=options.dictionary_sheet)
+        except InputError as error:
+            raise InputError(in_options(error.at_command_line, sheet="dictionary_sheet")) from error
     schema = draft_schema(table, roles=read_roles(options), progress=options.progress.shown)
     schema.comments.update({name: in_options(comment) for name, comment in schema.comments.items()})
     return schema
@@ -538,8 +527,7 @@ def _draft_schema(options: commands.DictionaryOptions, table: pd.DataFrame) -> F
 def run_fit(options: commands.FitOptions) -> int:
     """Find the subtypes, and write the model, the assignments, the reports and a manifest of these files."""
     refuse(options.problems() + report_problems(options))
-    outputs.refuse_replaced_inputs(options, *(options.out / name for name in outputs.FILES_OF_A_FIT))
-    outputs.check_folder(options.out, allowed=options.overwrite)
+    outputs.check_folder(options, options.out, allowed=options.overwrite)
     schema = read_schema(options.schema)
     if is_in_partitions(options.table):
         return _fit_in_partitions(options, schema)
@@ -678,8 +666,7 @@ def _fit_in_partitions(options: commands.FitOptions, schema: FeatureSchema) -> i
             f"--out {options.out} is in the folder of the table, where {ASSIGNMENTS} would be read as a part of it; "
             "give another folder"
         )
-    outputs.refuse_replaced_inputs(options, options.out / ASSIGNMENTS)
-    outputs.check_folder(options.out, (ASSIGNMENTS,), allowed=options.overwrite)
+    outputs.check_folder(options, options.out, (ASSIGNMENTS,), allowed=options.overwrite)
     outputs.note_other_files(options.out, files)
     model = build_model(options, schema)
     with (
@@ -718,8 +705,9 @@ def run_start(stated: commands.StartOptions) -> int:
     if schema.exists() and stated.table.exists() and schema.samefile(stated.table):
         raise InputError(f"{schema} is the table itself; give another name after --schema")
     options = replace(stated, out=stated.out or results_folder(stated.table), schema=schema)
-    outputs.refuse_replaced_inputs(options, *(options.out / name for name in outputs.FILES_OF_A_FIT))
-    outputs.check_folder(options.out, allowed=False, instead="start replaces nothing; give another folder after --out")
+    outputs.check_folder(
+        options, options.out, allowed=False, instead="start replaces nothing; give another folder after --out"
+    )
     try:
         return _draft_check_and_fit(options, stated)
     except KeyboardInterrupt:

@@ -72,13 +72,12 @@ def run_report(options: commands.RepeatOptions) -> int:
     if problems:
         raise InputError("; ".join(problems) + outputs.because_of_the_fit(options))
     folder = options.model if options.out is None else options.out
-    outputs.refuse_replaced_inputs(options, *(folder / name for name in (*REPORTS, MANIFEST)), of_model=False)
     if folder.exists() and options.model.exists() and folder.samefile(options.model):
-        outputs.check_folder(folder, REPORTS, allowed=options.overwrite)
+        outputs.check_folder(options, folder, REPORTS, allowed=options.overwrite)
     else:
         another = "reports of this model would not belong to it; give another folder after --out"
-        outputs.check_folder(folder, outputs.FILES_OF_A_MODEL, allowed=False, instead=another)
-        outputs.check_folder(folder, (*REPORTS, MANIFEST), allowed=options.overwrite)
+        outputs.check_folder(options, folder, outputs.FILES_OF_A_MODEL, allowed=False, instead=another)
+        outputs.check_folder(options, folder, (*REPORTS, MANIFEST), allowed=options.overwrite)
     model, report = read_model(options), report_options(options)
     refuse(unknown_names(report.names, range(1, model.n_clusters_ + 1), called="--name"))
     table, cohort = read_cohort_of_model(options, model)

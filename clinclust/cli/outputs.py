@@ -300,13 +300,15 @@ def refuse_replaced_inputs(
 
 
 def check_folder(
+    options: commands.TableOptions,
     folder: Path,
-    names: Iterable[str] = FILES_OF_A_FIT,
+    names: Sequence[str] = FILES_OF_A_FIT,
     *,
     allowed: bool,
     instead: str = "give --overwrite to replace it, or another folder after --out",
 ) -> None:
-    """Check that no file of these names is replaced in a folder unless `allowed`; `instead` is the repair."""
+    """Check that no input, and no file of these names unless `allowed`, is replaced in a folder; else say `instead`."""
+    refuse_replaced_inputs(options, *(folder / name for name in names), of_model=False)
     present = [name for name in names if (folder / name).is_file() or (folder / name).is_symlink()]
     if present and not allowed:
         raise InputError(f"{folder} holds what an earlier run wrote ({', '.join(present)}); {instead}")

@@ -11,32 +11,8 @@ from typing import Any, Literal, TypeAlias, cast
 import numpy as np
 import pandas as pd
 
-from clinclust.comparisons.frame import WITHHELD
+from clinclust.comparisons.frame import WITHHELD as WITHHELD
 from clinclust.data import data
-
-# Sheets of tables and charts; a cell is a text, a number that gets the format of its column, or None (empty).
-
-__all__ = [
-    "BELOW",
-    "HIGH",
-    "LOW",
-    "MIDDLE",
-    "WITHHELD",
-    "Chart",
-    "Column",
-    "Filled",
-    "Kind",
-    "Sheet",
-    "Span",
-    "Table",
-    "Value",
-    "as_value",
-    "excel_format",
-    "number_text",
-    "percent",
-    "tabulated",
-]
-
 
 # Numbers and lists in sentences, the names of tests and methods, and the works that a report may cite.
 
