@@ -154,21 +154,24 @@ class DraftedColumn:
     def make(self, propose: Callable[[], Proposal]) -> None:
         """Take a proposal; where it has a fault, the column becomes plain levels, and its comment says so."""
         try:
-            self.proposal = propose()
-            self.feature = Feature(name=self.column.name, **self.proposal.fields)
-            self.typed = _typed(self.feature, self.column)
+            self._take(propose())
         except MemoryError:
             raise
         except Exception as error:
             fault = f"{type(error).__name__}: {show_cells(shortened(str(error)))}"
             look = f"no better draft of this column was found, which is a fault of clinclust ({fault}): check its line"
             texts = list(self.column.texts)
-            are_levels = 2 <= len(texts) <= _MOST_LEVELS
-            fields = {"likelihood": Categorical.name, "levels": texts} if are_levels else {"role": "ignore"}
-            said = "taken for levels as they are" if are_levels else "which could not be drafted"
-            self.proposal = Proposal(fields, f"{len(texts)} different values, {said}", looks=(look,))
-            self.feature = Feature(name=self.column.name, **fields)
-            self.typed = _typed(self.feature, self.column)
+            if 2 <= len(texts) <= _MOST_LEVELS:
+                fields = {"likelihood": Categorical.name, "levels": texts}
+                reason = f"{len(texts)} different values, taken for levels as they are"
+                self._take(Proposal(fields, reason, looks=(look,)))
+            else:
+                self._take(leave_out(f"{len(texts)} different values, which could not be drafted", look))
+
+    def _take(self, proposal: Proposal) -> None:
+        feature = Feature(name=self.column.name, **proposal.fields)
+        self.typed = _typed(feature, self.column)
+        self.proposal, self.feature = proposal, feature
 
     @property
     def is_number(self) -> bool:

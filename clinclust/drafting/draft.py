@@ -28,20 +28,10 @@ from clinclust.files.text_table import ColumnNotes, notes_of, refuse_many_column
 from clinclust.files.words import name_words
 from clinclust.progress import Progress
 from clinclust.roles import NEEDS_LIKELIHOOD
+from clinclust.schema import validation
 from clinclust.schema.feature import WRITE_LIKELIHOOD, Feature
 from clinclust.schema.feature_schema import FeatureSchema, role_problems
 from clinclust.schema.reading import block_key, text_cells
-from clinclust.schema.validation import (
-    Failure,
-    Parts,
-    Sampled,
-    failures_frame,
-    numbered,
-    read_columns,
-    refuse_failures,
-    refuse_unusable,
-    validate,
-)
 
 # Propose a feature schema for a table, with a reason for each feature.
 
@@ -135,7 +125,7 @@ def draft_schema(
         raise TypeError(f"frame must be {TABLE}, not {type(frame).__name__}")
     if is_numbered(frame):
         frame = frame.set_axis([f"x{place}" for place in range(frame.shape[1])], axis="columns")
-    refuse_unusable(frame)
+    validation.refuse_unusable(frame)
     _refuse_names(frame)
     refuse_many_columns(frame.shape[1], _MOST_COLUMNS, "drafted")
     roles = dict(roles or {})
@@ -274,17 +264,17 @@ def _refuse_names(frame: pd.DataFrame) -> None:
     failures = []
     if frame.columns.empty:
         repair = "Check how the file was read."
-        failures.append(Failure("the table", "at least one column; it has none", repair=repair))
+        failures.append(validation.Failure("the table", "at least one column; it has none", repair=repair))
     repeated = set(frame.columns[frame.columns.duplicated()])
     for name in dict.fromkeys(frame.columns):
         if not isinstance(name, str) or not name.strip():
             repair = "Give it a name of letters in the first row of the table."
-            failures.append(Failure(str(name), "a column name that is text", repair=repair))
+            failures.append(validation.Failure(str(name), "a column name that is text", repair=repair))
         elif name in repeated:
             repair = "Rename or drop all but one of them."
-            failures.append(Failure(name, "one column of this name", repair=repair))
+            failures.append(validation.Failure(name, "one column of this name", repair=repair))
     if failures:
-        raise CohortError(failures_frame(failures))
+        raise CohortError(validation.failures_frame(failures))
 
 
 # Draft a schema for a table in partitions: from a sample of its rows, and from all rows that the draft refuses.
@@ -298,7 +288,7 @@ class Draft(NamedTuple):
     """A drafted schema."""
 
     schema: FeatureSchema
-    sample: Sampled
+    sample: validation.Sampled
     """The rows that it was drafted from."""
     refused: CohortError | None
     """What it does not allow all the same."""
@@ -312,7 +302,7 @@ def draft_of_partitions(table: Any, draft: Callable[[pd.DataFrame], FeatureSchem
     """
     stages = Progress(progress)
     with stages.stage("drawing a sample"):
-        parts = Parts(table)
+        parts = validation.Parts(table)
         rows = parts.sample()
     for n_left in reversed(range(_ROUNDS)):
         schema = draft(rows)
@@ -327,10 +317,10 @@ def draft_of_partitions(table: Any, draft: Callable[[pd.DataFrame], FeatureSchem
     try:
         starts = zip(parts.first, parts.first[1:], found, strict=False)
         has_rows = [first < after for first, after, _ in starts]
-        refuse_failures({number: found[number][1] for number in np.flatnonzero(has_rows).tolist()})
+        validation.refuse_failures({number: found[number][1] for number in np.flatnonzero(has_rows).tolist()})
     except CohortError as refused:
         error = refused
-    return Draft(schema, Sampled(rows, parts.n_rows), error)
+    return Draft(schema, validation.Sampled(rows, parts.n_rows), error)
 
 
 def _refuse_rows(
@@ -339,15 +329,15 @@ def _refuse_rows(
     """Return a row of a partition for each value that a schema does not allow, and the failures; None without any."""
     try:
         if len(frame):
-            validate(schema, frame, warn=False)
+            validation.validate(schema, frame, warn=False)
         return None, None
     except CohortError as error:
         at_fault = np.zeros(len(frame), dtype=np.bool_)
-        for reading in read_columns(schema, frame)[1].values():
+        for reading in validation.read_columns(schema, frame)[1].values():
             for faulty in reading.faults.values():
                 rows = np.flatnonzero(faulty)
                 codes = text_cells(reading.cells.iloc[rows]).codes
                 at_fault[rows[np.unique(codes, return_index=True)[1]][:_MOST_ROWS]] = True
         if ids := [feature.name for feature in schema.ids if feature.name in frame]:
             at_fault[np.flatnonzero(frame.duplicated(ids, keep=False))[:_MOST_ROWS]] = True
-        return numbered(frame, first)[at_fault], error.failures
+        return validation.numbered(frame, first)[at_fault], error.failures

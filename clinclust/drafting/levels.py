@@ -16,14 +16,9 @@ from clinclust.data import data
 from clinclust.files.number_notation import is_known_unit
 from clinclust.files.words import words_of
 from clinclust.likelihoods import REGISTRY
-from clinclust.likelihoods.binomial import Binomial
 from clinclust.likelihoods.exponential import Exponential
 from clinclust.likelihoods.gaussian import Gaussian
-from clinclust.likelihoods.geometric import Geometric
 from clinclust.likelihoods.likelihood import LARGEST_COUNT, without_far_values
-from clinclust.likelihoods.negative_binomial import NegativeBinomial
-from clinclust.likelihoods.ordinal import Ordinal
-from clinclust.likelihoods.poisson import Poisson
 from clinclust.schema.feature import Feature
 
 # How probable the numbers of a column are under each kind of distribution, on the grid on which they are written.
@@ -39,8 +34,8 @@ _MOST = 200  # quantiles are judged: a kind that is nearly right must not lose b
 _MOST_DECIMALS, _MOST_LEVELS = 8, 30
 _TINY, _NARROW = 1e-300, 1e-4
 _FEWEST_AT_SPIKE = 2
-_SCALES = (Ordinal.name, Binomial.name)
-_COUNTS = (Poisson.name, Geometric.name, NegativeBinomial.name)
+_SCALES = tuple(name for name, likelihood in REGISTRY.items() if likelihood.is_scale)
+_COUNTS = tuple(name for name, likelihood in REGISTRY.items() if likelihood.is_count)
 
 
 class Numbers(NamedTuple):

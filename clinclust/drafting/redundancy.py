@@ -537,20 +537,6 @@ def redundancies(frame: pd.DataFrame, schema: FeatureSchema) -> list[Redundancy]
 
     Clustered features are compared with each other, and with outcomes, arms, times and sites. Columns are searched in
     a sample of the subjects, drawn with a fixed seed, and what is found is looked at in all.
-
-    >>> import clinclust as cc
-    >>> import numpy as np
-    >>> import pandas as pd
-    >>> from clinclust.drafting.redundancy import applied, redundancies
-    >>> nodes = np.random.default_rng(0).poisson(3, 200)
-    >>> cohort = pd.DataFrame({"nodes": nodes, "four_or_more_nodes": (nodes >= 4).astype(int)})
-    >>> kinds = {"nodes": "poisson", "four_or_more_nodes": "bernoulli"}
-    >>> schema = cc.FeatureSchema([cc.Feature(name=name, likelihood=kind) for name, kind in kinds.items()])
-    >>> found = redundancies(schema.validate(cohort), schema)
-    >>> [finding.reason for finding in found]
-    ['four_or_more_nodes is a coarser form of nodes in all 200 subjects']
-    >>> [feature.role for feature in applied(schema, found)]
-    ['cluster', 'describe']
     """
     found: list[Redundancy] = []
     with np.errstate(all="ignore"), _surviving_faults():  # numbers may be of any size

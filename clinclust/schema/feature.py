@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 from itertools import pairwise
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import pandas as pd
@@ -182,6 +182,22 @@ CHOICES = {
     "censored": get_args(Censored),
 }
 """The words that a field accepts, by its name."""
+
+
+class _Change(NamedTuple):
+    """A transform, its inverse, and minus the logarithm of its slope, at values on the scale of the model."""
+
+    forward: Callable[[Array], Array]
+    backward: Callable[[Array], Array]
+    log_slope: Callable[[Array], Array]
+
+
+_TRANSFORMS = {
+    "log": _Change(np.log, np.exp, lambda logs: logs),
+    "log1p": _Change(np.log1p, np.expm1, lambda logs: logs),
+    # A Gaussian value may be negative, a root is not.
+    "sqrt": _Change(np.sqrt, lambda roots: np.square(np.maximum(roots, 0.0)), lambda roots: np.log(2.0 * roots)),
+}
 
 
 # The numbers in the levels of a scale (``60 %``, ``NYHA II``), and the scores of levels in words.
@@ -483,27 +499,21 @@ class Feature(BaseModel):
         scores = self.scores(column)
         if self.point_masses:
             scores = np.where(np.isin(scores, self.point_masses), np.nan, scores)
-        if self.transform is None:
-            return scores
-        return np.asarray({"log": np.log, "log1p": np.log1p, "sqrt": np.sqrt}[self.transform](scores))
+        return scores if self.transform is None else np.asarray(_TRANSFORMS[self.transform].forward(scores))
 
     def on_model_scale(self, scores: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
         """Return observed scores (n,) on the scale of the model, and the log Jacobian of the transform, summed."""
         if self.transform is None:
             return scores - self.lowest, 0.0
-        if self.transform == "sqrt":
-            return np.sqrt(scores), -float(np.log(2.0 * np.sqrt(scores)).sum())
-        logs = np.log(scores) if self.transform == "log" else np.log1p(scores)
-        return logs, -float(logs.sum())
+        values = np.asarray(_TRANSFORMS[self.transform].forward(scores))
+        return values, -float(_TRANSFORMS[self.transform].log_slope(values).sum())
 
     def from_model_scale(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return values (n,) on the scale of the model in the unit of the column, which may be beyond its range."""
         if self.transform is None:
             return values + self.lowest
         with np.errstate(over="ignore"):  # what overflows is beyond any range
-            if self.transform == "sqrt":
-                return np.square(np.maximum(values, 0.0))  # a Gaussian value may be negative, a root is not
-            return np.asarray(np.exp(values) if self.transform == "log" else np.expm1(values))
+            return np.asarray(_TRANSFORMS[self.transform].backward(values))
 
     def content(self) -> dict[str, Any]:
         """Return the fields that differ from their defaults, the name first."""

@@ -165,13 +165,7 @@ class FeatureSchema(SchemaContent):
         return replace(self, rows=rows)
 
     def with_changed(self, features: Iterable[Feature]) -> FeatureSchema:
-        """Return the same schema with its features declared anew.
-
-        Raises
-        ------
-        SchemaError
-            If these are not the features of this schema, by name and in order.
-        """
+        """Return the same schema with its features declared anew; SchemaError for others or another order."""
         changed = tuple(features)
         if [feature.name for feature in changed] != self.names:
             raise SchemaError("the changed features must be those of the schema, in its order")
@@ -182,10 +176,8 @@ class FeatureSchema(SchemaContent):
 
         Parameters
         ----------
-        roles : mapping of str to str, optional
-            Roles by name, for names that are no Python identifiers.
-        **by_name : str
-            Roles by name.
+        roles, **by_name : mapping of str to str, optional
+            Roles by name; the mapping is for names that are no Python identifiers.
 
         Raises
         ------
@@ -215,12 +207,7 @@ class FeatureSchema(SchemaContent):
     def replace(self, name: str, /, **fields: Any) -> FeatureSchema:
         """Return the same schema with other fields for one feature (see `Feature`).
 
-        Raises
-        ------
-        KeyError
-            If there is no such feature.
-        SchemaError
-            If the feature cannot be declared so. The message lists all problems.
+        An unknown name is a KeyError; SchemaError lists all problems of the feature.
 
         Examples
         --------
@@ -265,13 +252,7 @@ class FeatureSchema(SchemaContent):
         return validate(self, frame, warn=warn)
 
     def to_yaml(self, path: str | os.PathLike[str] | None = None) -> str:
-        """Return the schema as YAML text, and write it to `path` if given.
-
-        Raises
-        ------
-        SchemaError
-            If the schema has checks of pandera that YAML cannot hold.
-        """
+        """Return the schema as YAML text, and write it to `path` if given; SchemaError if it has checks of pandera."""
         self.extras.refuse_files()
         text = yaml_heading(self.features) + yaml_text(self, comments=self.comments)
         if path is not None:
@@ -280,15 +261,7 @@ class FeatureSchema(SchemaContent):
 
     @classmethod
     def from_yaml(cls, path_or_text: str | os.PathLike[str]) -> FeatureSchema:
-        """Read a schema from a YAML file, or from YAML text.
-
-        Raises
-        ------
-        SchemaError
-            If the schema cannot be used. The message lists all problems with line numbers.
-        FileNotFoundError
-            If the file does not exist.
-        """
+        """Read a schema from a YAML file, or from YAML text; SchemaError lists all problems with line numbers."""
         features, settings = read_yaml(path_or_text)
         return cls(features, **settings)
 
@@ -304,10 +277,7 @@ class FeatureSchema(SchemaContent):
         frame : pandas.DataFrame, shape (N, any), optional
             The table: the number of values, the share missing and frequent values are shown next to each feature.
 
-        Raises
-        ------
-        SchemaError
-            If the schema has what a workbook cannot hold, such as checks of pandera. The message lists all problems.
+        SchemaError lists all that a workbook cannot hold, such as checks of pandera.
         """
         self.extras.refuse_files()
         write_excel(self, Path(path), frame)
@@ -316,14 +286,7 @@ class FeatureSchema(SchemaContent):
     def from_excel(cls, path: str | os.PathLike[str]) -> FeatureSchema:
         """Read a schema from a workbook that `to_excel` wrote, in any order of rows and columns.
 
-        Raises
-        ------
-        SchemaError
-            If the schema cannot be used. The message lists all problems with rows and cells.
-        InputError
-            If the file is no workbook.
-        FileNotFoundError
-            If the file does not exist.
+        SchemaError lists all problems with rows and cells; another file is an InputError.
 
         Examples
         --------
@@ -342,12 +305,8 @@ class FeatureSchema(SchemaContent):
     def of_instrument(cls, name: str) -> FeatureSchema:
         """Return the ready schema of an instrument, such as ``"phq9"``; ``clinclust schemas`` lists them.
 
-        Rename the columns of the cohort accordingly; `merged` adds the rest of its columns.
-
-        Raises
-        ------
-        ValueError
-            If there is no such instrument. The message lists all.
+        Rename the columns of the cohort accordingly; `merged` adds the rest of its columns. An unknown name is a
+        ValueError that lists all.
 
         Examples
         --------

@@ -374,7 +374,7 @@ def results_of(
 ) -> list[Result]:
     """Return what functions that read a partition each return; InputError lists all that cannot be read.
 
-    An error for which `is_raised` holds is raised as it is.
+    An error for which `is_raised` holds is raised unchanged.
     """
     results, problems = [], []
     for number, read in enumerate(reads):
@@ -398,7 +398,7 @@ def parts_of_one_column(table: Any) -> list[Any]:
 
 
 def first_rows(lengths: Sequence[int]) -> Whole:
-    """Return the number of the first row of each partition, and that of all rows; InputError if there are none."""
+    """Return the number of the first row of each partition, and that of all rows; InputError without rows."""
     first = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     if not first[-1]:
         raise InputError("the table has no rows in any of its partitions; check how the files were read or filtered")
@@ -413,51 +413,43 @@ class Sampled(NamedTuple):
 
 
 class Parts:
-    """The partitions of a Dask DataFrame, on its workers or on threads."""
+    """The partitions of a Dask DataFrame, on its workers or on threads.
+
+    `first` are the numbers of the first row of each partition, and that of all rows; `share` is that of the rows in the
+    sample of a fit.
+    """
 
     def __init__(self, table: Any) -> None:
         # Not optimised: else Dask may read several files as one partition.
         self._parts = table.to_delayed(optimize_graph=False)
         narrow = parts_of_one_column(table)
         try:
-            lengths = self._computed([len] * len(narrow), narrow)
+            lengths = self._compute([len] * len(narrow), narrow)
         except Exception:
-            lengths = results_of(partial(_length, part) for part in self._parts)
-        self.first = first_rows(lengths).tolist()
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows of the table."""
-        return int(self.first[-1])
+            lengths = results_of(partial(_count_rows, part) for part in self._parts)
+        self.first: list[int] = first_rows(lengths).tolist()
+        self.n_rows = self.first[-1]
+        self.share = N_SAMPLED / self.n_rows
 
     def each(self, function: Callable[..., Result], **arguments: Any) -> list[Result]:
         """Return what a function of the rows of a partition, and of the number of the first, returns for each."""
-        return self._computed([partial(function, first=first, **arguments) for first in self.first[:-1]], self._parts)
+        return self._compute([partial(function, first=first, **arguments) for first in self.first[:-1]], self._parts)
 
     @staticmethod
-    def _computed(functions: Sequence[Callable[[pd.DataFrame], Result]], parts: Sequence[Any]) -> list[Result]:
+    def _compute(functions: Sequence[Callable[[pd.DataFrame], Result]], parts: Sequence[Any]) -> list[Result]:
         from dask.base import compute
         from dask.delayed import delayed
 
         calls = (delayed(function, pure=False)(part) for function, part in zip(functions, parts, strict=True))
         return list(cast(Any, compute)(*calls))
 
-    @property
-    def share(self) -> float:
-        """Share of the rows in the sample of a fit."""
-        return N_SAMPLED / self.n_rows
-
     def sample(self) -> pd.DataFrame:
         """Return the sample of a fit without identifiers; the index is the number of the row, from 0."""
-        return pd.concat(self.each(_sample, share=self.share))
+        return pd.concat(self.each(_sample_rows, share=self.share))
 
 
-def _length(part: Any) -> int:
+def _count_rows(part: Any) -> int:
     return len(part.compute())
-
-
-def _sample(frame: pd.DataFrame, first: int, share: float) -> pd.DataFrame:
-    return numbered(frame, first)[drawn(frame, (), first, share, 0)]
 
 
 def numbered(frame: pd.DataFrame, first: int) -> pd.DataFrame:
@@ -465,16 +457,20 @@ def numbered(frame: pd.DataFrame, first: int) -> pd.DataFrame:
     return frame.set_axis(pd.RangeIndex(first, first + len(frame)), axis="index")
 
 
+def _sample_rows(frame: pd.DataFrame, first: int, share: float) -> pd.DataFrame:
+    return numbered(frame, first)[drawn(frame, (), first, share, 0)]
+
+
 def validated_sample(table: Any, schema: SchemaContent, *, progress: bool = True) -> Sampled:
     """Return the sample of a fit with seed 0; CohortError has all failures of all partitions (`refuse_failures`)."""
     with Progress(progress).stage("checking partitions"):
         parts = Parts(table)
-        found = parts.each(_validated, schema=schema, share=parts.share)
+        found = parts.each(_validate_rows, schema=schema, share=parts.share)
         refuse_failures({number: failures for number, (rows, failures) in enumerate(found) if rows is not None})
         return Sampled(pd.concat([rows for rows, _ in found if rows is not None]), parts.n_rows)
 
 
-def _validated(
+def _validate_rows(
     frame: pd.DataFrame, first: int, schema: SchemaContent, share: float
 ) -> tuple[pd.DataFrame | None, pd.DataFrame | None]:
     """Return the rows of a partition in the sample (None: the partition has none) and its failures (None: none)."""
