@@ -68,10 +68,11 @@ class Rule:
         )
 
 
-def accepting(**rules: Rule) -> Callable[[Callable[Parameters, Result]], Callable[Parameters, Result]]:
+def accepting(**rules: Rule | None) -> Callable[[Callable[Parameters, Result]], Callable[Parameters, Result]]:
     """Return a decorator that refuses arguments that break a rule, all in one message; defaults are accepted.
 
     A parameter without a rule has that of its annotation, such as ``int`` or ``Sequence[str] | None``, if there is one.
+    None: the function checks the argument itself.
     """
 
     def decorated(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
@@ -79,7 +80,8 @@ def accepting(**rules: Rule) -> Callable[[Callable[Parameters, Result]], Callabl
         defaults = {name: parameter.default for name, parameter in parameters.parameters.items()}
         annotations = {name: str(parameter.annotation) for name, parameter in parameters.parameters.items()}
         kinds = {name: annotation.removesuffix(" | None") for name, annotation in annotations.items()}
-        checks = {name: _BY_ANNOTATION[kind] for name, kind in kinds.items() if kind in _BY_ANNOTATION} | rules
+        of_annotations = {name: _BY_ANNOTATION[kind] for name, kind in kinds.items() if kind in _BY_ANNOTATION}
+        checks = {name: rule for name, rule in (of_annotations | rules).items() if rule is not None}
         optional = {name for name in checks if name not in rules and kinds[name] != annotations[name]}
 
         @wraps(function)

@@ -541,7 +541,7 @@ def p_text(p: float, n_draws: int) -> str:
     return f"< {1 / n_draws:g}" if p < 1.0 / n_draws else f"{p:.2f}"
 
 
-@accepting(model=MODEL, frame=FRAME)
+@accepting(model=MODEL, frame=FRAME, n_draws=None, significance_level=None, random_state=None, n_jobs=None)
 def distinct_subtypes(
     model: SubtypeModel,
     frame: pd.DataFrame,

@@ -78,8 +78,8 @@ HELD: dict[type, dict[str, Kind]] = {
         "resolution_path_": (ResolutionPath, None),
         "min_size_": int,
         "completed_log_joint_": (float, None),
-        "adjustment_": (Adjustment, None),
         "prior_strength_": float,
+        "adjustment_": (Adjustment, None),
     },
     Adjustment: {"terms": {str: dict}, "coefficients": {str: list}},
     Clusters: {

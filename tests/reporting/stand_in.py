@@ -82,6 +82,9 @@ class Fitted:
     def fit_(self):
         return self  # it has what a search found as attributes of its own
 
+    def adjusted(self, frame):
+        return frame
+
     def get_params(self):
         return {
             "n_clusters": None,

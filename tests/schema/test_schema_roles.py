@@ -101,11 +101,11 @@ def test_what_forms_no_subtypes_is_said_with_the_reason_and_how_to_undo_it():
     features = [Feature(name=role, role=role, likelihood=None if role == "id" else "poisson") for role in ROLES]
     said = on_unused(FeatureSchema(features))
     assert said == (
-        "Not used to form subtypes: arm (arm), outcome (outcome), time (time), site (site), describe (describe), "
-        "ignore (ignore). To use one, give it `role: cluster`."
+        "Not used to form subtypes: adjust (adjust), arm (arm), outcome (outcome), time (time), site (site), "
+        "describe (describe), ignore (ignore). To use one, give it `role: cluster`."
     )
     assert on_unused(FeatureSchema(features), most=2) == (
-        "Not used to form subtypes: arm (arm), outcome (outcome) and 4 more. To use one, give it `role: cluster`."
+        "Not used to form subtypes: adjust (adjust), arm (arm) and 5 more. To use one, give it `role: cluster`."
     )
     assert on_unused(FeatureSchema([Feature(name="x", likelihood="poisson")])) == ""
 

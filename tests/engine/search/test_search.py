@@ -234,7 +234,7 @@ def test_bisections_cut_everybody_in_eight_even_parts():
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"select_features": True}, {"outlying_share": 0.02}, {"hyperparameters": "greedy"}]
+    "options", [{}, {"select_features": True}, {"outlying_share": 0.02}, {"choose_hyperparameters": True}]
 )
 def test_a_cancelled_search_ends_without_a_result(options):
     frame, schema, _, _ = mixed_cohort(1, n=60, likelihoods=LIKELIHOODS)
