@@ -158,8 +158,8 @@ MOST_LEVELS = 11
 """Whole numbers with more different values that are not declared are counts or measurements."""
 _MOST_STEPS = 7  # of numbers in larger steps than 1; others are rounded: pressures in tens are no scale
 _TEMPER = 0.25  # how much of the evidence counts: no column has exactly the distribution of its kind
-_SCALE, _FROM_0_OR_1, _EACH_LEVEL, _GAP = 4.1, 3.0, 0.4, 6.0
-_COUNT_BELOW, _COUNT_SLOPE, _COUNT_FROM, _LARGE = 4.5, 3.0, 8.0, 10.0
+_SCALE, _FROM_0_OR_1, _EACH_LEVEL, _GAP = 4.3, 3.0, 0.4, 6.0
+_COUNT_BELOW, _COUNT_SLOPE, _COUNT_FROM, _LARGE = 4.75, 3.0, 8.0, 10.0
 _FEWEST_EQUAL, _LEAST_EQUAL, _STANDS_OUT, _NEAR = 5, 0.03, 1.5, 0.5
 _SPIKE = 10.0  # nats, among 200 subjects, from which on a share of equal numbers has a probability of its own
 _LOG = 4.0  # nats by which another distribution of a measurement must be better than the Gaussian

@@ -349,10 +349,10 @@ def _summarise_column(schema: SchemaContent, feature: Feature, frame: pd.DataFra
     counts = (
         pd.Series(np.array([*cells.texts, ""], dtype=object)[cells.codes]).value_counts().drop(codes, errors="ignore")
     )
-    numbers = zip(map(str, counts.index), counts, strict=True)
-    shown = [shortened(text) for text, n in numbers if n > 1 or not math.isnan(number_of(text))]
+    texts = [str(text) for text, n in counts.items() if n > 1 or not math.isnan(number_of(str(text)))]
+    shown = map(shortened, texts[:_MOST_EXAMPLES])
     n, n_rows = int(counts.sum()), max(1, len(frame))
-    examples = None if feature.is_id else visible(", ".join(shown[:_MOST_EXAMPLES])) or None
+    examples = None if feature.is_id else visible(", ".join(shown)) or None
     return {"n": n, "missing": f"{1.0 - n / n_rows:.0%}", "examples": examples}
 
 
