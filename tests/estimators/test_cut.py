@@ -206,13 +206,9 @@ def test_a_selection_keeps_what_it_says_of_features_that_were_not_selected():
 @pytest.mark.parametrize("bad", [0, -1, 2.0, "3", True, [2]])
 def test_a_number_of_subtypes_is_a_whole_number(bad, plain):
     model, frame = plain
-    with pytest.raises(
-        InputError, match=r"^n_clusters must be 'distinct', 'kinds' or a whole"
-    ):
+    with pytest.raises(InputError, match=r"^n_clusters must be 'distinct', 'kinds' or a whole"):
         model.cut(bad)
-    with pytest.raises(
-        InputError, match=r"^n_clusters must be 'distinct', 'kinds' or a whole"
-    ):
+    with pytest.raises(InputError, match=r"^n_clusters must be 'distinct', 'kinds' or a whole"):
         PublishedMAPDP(model.schema, n_clusters=bad).fit(frame)
 
 
