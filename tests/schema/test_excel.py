@@ -88,7 +88,7 @@ def test_sorted_added_and_blank_rows_are_read_in_the_order_of_the_table():
 
 FAULTS = [
     ({"F3": "bernouli"}, ["row 3, cell F3: sex: likelihood: must be one of", "Did you mean 'bernoulli'?"]),
-    ({"E4": "target"}, ["row 4, cell E4: crp: role: must be one of cluster, arm"]),
+    ({"E4": "target"}, ["row 4, cell E4: crp: role: must be one of cluster, adjust, arm"]),
     ({"H5": "four"}, ["row 5, cell H5: pain: trials: must be a number"]),
     ({"G3": datetime.date(2024, 2, 1)}, ["row 3, cell G3: sex: levels: is a date", "format the cell as text"]),
     ({"D3": "=A1"}, ["row 3, cell D3: sex: label: is a formula"]),
