@@ -83,8 +83,8 @@ _NEAR = 4.0
 """The z below which two groups may be neighbouring slices: 1.8 to 3.6 in simulated cohorts, and 10 for distant ones."""
 _MANY = 7
 """Number of groups above which only pairs are tested."""
-FEWEST_MEMBERS = 3
-"""Number of subjects below which a side of a division is no subtype, but unusual subjects."""
+FEWEST_MEMBERS = 2
+"""Number of subjects below which a side of a division is no subtype, but an unusual subject."""
 
 
 class PairTests:
@@ -280,7 +280,7 @@ def _joined_first(fit: Fit, cohort: pd.DataFrame, first: list[tuple[int, int]]) 
 
 
 def _joins_of_tiny_clusters(tree: SubtypeTree, tests: PairTests) -> list[tuple[int, int]]:
-    """Return the joins of each cluster of one or two subjects with its nearest other cluster: it is no subtype.
+    """Return the joins of each cluster of one subject with its nearest other cluster: it is no subtype.
 
     A row of gross errors is a cluster of its own. Its division from all others would be the first of the tree, and the
     most clear.
