@@ -18,7 +18,7 @@ of the cohort decides between the two (`estimate_adjustment`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -200,37 +200,38 @@ def within_clusters(adjustment: Adjustment, frame: pd.DataFrame, schema: Feature
 
 def _additive(values: Array, design: Array, labels: Labels) -> Array:
     """Return the coefficients of y = mu(z) + design * coefficients + error, float64 (T,)."""
-    coefficients = np.zeros(design.shape[1])
-    if not values.size:
-        return coefficients
-    inside = design - _means(design, labels)[labels]
-    inverse = np.linalg.inv(np.einsum("ns,nt->st", inside, inside) + _RIDGE * np.eye(design.shape[1]))
-    for _ in range(_STEPS):
+
+    def rest_at(coefficients: Array) -> Array:
         rest = values - np.einsum("nt,t->n", design, coefficients)
         rest -= _medians(rest, labels)[labels]
         bound = _FARTHEST * 1.4826 * float(np.median(np.abs(rest)))
-        bounded = np.clip(rest, -bound, bound) if bound > 0.0 else rest
-        step = inverse @ (np.einsum("nt,n->t", inside, bounded) - _RIDGE * coefficients)
-        coefficients = coefficients + step
-        if np.abs(step).max() <= _TOLERANCE * max(float(np.abs(coefficients).max()), 1e-12):
-            break
-    return coefficients
+        return np.clip(rest, -bound, bound) if bound > 0.0 else rest
+
+    return _solve(rest_at, design, labels)
 
 
 def _multiplicative(values: Array, design: Array, labels: Labels) -> Array:
     """Return the coefficients of log E[y] = log mu(z) + design * coefficients, float64 (T,), of durations."""
+
+    def rest_at(coefficients: Array) -> Array:
+        rest = values * np.exp(-np.einsum("nt,t->n", design, coefficients))
+        mean = np.maximum(_means(rest[:, None], labels)[labels, 0], 1e-300)
+        return np.minimum(rest / mean - 1.0, _FARTHEST)
+
+    return _solve(rest_at, design, labels)
+
+
+def _solve(rest_at: Callable[[Array], Array], design: Array, labels: Labels) -> Array:
+    """Return the coefficients (T,) at which the bounded residuals do not depend on the terms within clusters."""
     coefficients = np.zeros(design.shape[1])
-    if not values.size:
+    if not labels.size:
         return coefficients
     inside = design - _means(design, labels)[labels]
     inverse = np.linalg.inv(np.einsum("ns,nt->st", inside, inside) + _RIDGE * np.eye(design.shape[1]))
     for _ in range(_STEPS):
-        rest = values * np.exp(-np.einsum("nt,t->n", design, coefficients))
-        mean = np.maximum(_means(rest[:, None], labels)[labels, 0], 1e-300)
-        bounded = np.minimum(rest / mean - 1.0, _FARTHEST)
-        step = inverse @ (np.einsum("nt,n->t", inside, bounded) - _RIDGE * coefficients)
+        step = inverse @ (np.einsum("nt,n->t", inside, rest_at(coefficients)) - _RIDGE * coefficients)
         coefficients = coefficients + step
-        if np.abs(step).max() <= _TOLERANCE:
+        if np.abs(step).max() <= _TOLERANCE * max(float(np.abs(coefficients).max()), 1e-12):
             break
     return coefficients
 
@@ -245,12 +246,8 @@ def _medians(values: Array, labels: Labels) -> Array:
     return np.array([np.median(values[labels == cluster]) for cluster in range(int(labels.max()) + 1)])
 
 
-Partitioned = tuple[Labels, float]
-"""The clusters of a search, (N,), and the log joint of the cohort, comparable between adjustments."""
-
-
 def estimate_adjustment(
-    frame: pd.DataFrame, schema: FeatureSchema, search: Callable[[pd.DataFrame], Partitioned]
+    frame: pd.DataFrame, schema: FeatureSchema, search: Callable[[pd.DataFrame], tuple[Labels, float]]
 ) -> Adjustment | None:
     """Return the adjustment of a validated cohort, or None if no column with the role ``adjust`` varies.
 
@@ -273,26 +270,3 @@ def estimate_adjustment(
             adjustment = within_clusters(adjustment, frame, schema, labels)
         ends.append(best)
     return max(ends, key=lambda end: end[0])[1]
-
-
-def named_coefficients(adjustment: Adjustment, schema: FeatureSchema) -> pd.DataFrame:
-    """Return a row for each adjusted feature and level or standard deviation of a column, with its coefficient."""
-    names = _names_of_terms(adjustment, schema)
-    rows = [
-        (feature, *names[place], coefficient)
-        for feature, row in adjustment.coefficients.items()
-        for place, coefficient in enumerate(row)
-    ]
-    return pd.DataFrame(rows, columns=["feature", "column", "term", "coefficient"])
-
-
-def _names_of_terms(adjustment: Adjustment, schema: FeatureSchema) -> Sequence[tuple[str, str]]:
-    names: list[tuple[str, str]] = []
-    for name, term in adjustment.terms.items():
-        feature = next((it for it in schema if it.name == name), None)
-        levels = feature.levels if feature is not None and feature.levels else None
-        if term["levels"]:
-            names += [(name, str(levels[int(level)]) if levels else f"{level:g}") for level in term["levels"]]
-        else:
-            names += [(name, "line"), *((name, f"bend {place}") for place in range(1, len(term["centres"])))]
-    return names

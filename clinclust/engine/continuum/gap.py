@@ -12,7 +12,7 @@ A peak counts if 3% of the subjects lie between its valleys: outliers are no gro
 Ranks that pile up, as those of a scale at its floor and its ceiling, have peaks of their own. Where features are
 discrete, h must therefore also exceed those of cohorts drawn from one population with the same margins and
 correlations, from which the same axis is found. Where less than a third of the features are measurements, this is not
-enough, and gaps are not looked for: 12 scales of a uniform severity would have one in 17 of 100 cohorts of 400.
+enough, and gaps are not looked for: 12 scales of a uniform severity had one in 2 of 12 cohorts of 400.
 
 Both p are those of Besag and Clifford (1991, *Sequential Monte Carlo p-values*, Biometrika 78, 301-304): draws end once
 enough were as extreme.

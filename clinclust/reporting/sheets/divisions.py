@@ -53,7 +53,7 @@ _BY_DEGREE = (
 )
 
 ANY_SHAPE = "one continuum of any shape"
-_ANY_SHAPE_IN_WORDS = "no gap is seen between them, and the subjects' own distribution with one peak is as clear"
+_ANY_SHAPE_IN_WORDS = "the subjects' own distribution, smoothed until it has one peak, explains it as well"
 
 
 def verdict(findings: Findings) -> list[str]:

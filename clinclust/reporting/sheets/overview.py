@@ -645,8 +645,8 @@ def _more_than_a_continuum(findings: Findings) -> str:
         return f"Not all{often}."
     if n_distinct(fit) == 1:
         return "The data cannot tell: they may be degrees of one condition, as one continuum of another shape has them."
-    graded = "" if n_distinct(fit) == len(findings.sizes) else f" for {n_distinct(fit)} kinds; the others are grades"
-    return f"Yes{graded}: no gap like theirs is expected in a continuum of any shape (p < {DISTINCT_LEVEL:g})."
+    graded = "" if n_distinct(fit) == len(findings.sizes) else f" for {n_distinct(fit)} kinds, some of them in grades"
+    return f"Yes{graded}: one continuum of any shape does not explain their divisions (p < {DISTINCT_LEVEL:g})."
 
 
 def _found_again(findings: Findings) -> str:
