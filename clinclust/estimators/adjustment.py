@@ -205,7 +205,7 @@ def _additive(values: Array, design: Array, labels: Labels) -> Array:
         rest = values - np.einsum("nt,t->n", design, coefficients)
         rest -= _medians(rest, labels)[labels]
         bound = _FARTHEST * 1.4826 * float(np.median(np.abs(rest)))
-        return np.clip(rest, -bound, bound) if bound > 0.0 else rest
+        return np.asarray(np.clip(rest, -bound, bound) if bound > 0.0 else rest)
 
     return _solve(rest_at, design, labels)
 
@@ -216,7 +216,7 @@ def _multiplicative(values: Array, design: Array, labels: Labels) -> Array:
     def rest_at(coefficients: Array) -> Array:
         rest = values * np.exp(-np.einsum("nt,t->n", design, coefficients))
         mean = np.maximum(_means(rest[:, None], labels)[labels, 0], 1e-300)
-        return np.minimum(rest / mean - 1.0, _FARTHEST)
+        return np.asarray(np.minimum(rest / mean - 1.0, _FARTHEST))
 
     return _solve(rest_at, design, labels)
 
