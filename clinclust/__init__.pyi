@@ -24,6 +24,7 @@ from clinclust.estimators.joint import log_joint as log_joint
 from clinclust.estimators.joint import resolution_path as resolution_path
 from clinclust.estimators.mapdp import MAPDP as MAPDP
 from clinclust.estimators.partitioned.site import Site as Site
+from clinclust.estimators.subtype_model import information_criteria as information_criteria
 from clinclust.outcomes import compare_outcomes as compare_outcomes
 from clinclust.outcomes import subtype_predictors as subtype_predictors
 from clinclust.reading import read_cohort as read_cohort

@@ -145,6 +145,14 @@ def _reading_of(hint: Any) -> dict[str, Any]:
 # How the text of an argument becomes a value.
 
 
+def read_code(text: str) -> int | str:
+    """Return what a subtype is called: 2, or 1b."""
+    text = text.strip()
+    if not re.fullmatch(r"[1-9][0-9]*[a-z]*", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no subtype, such as 2 or 1b")
+    return int(text) if text.isdecimal() else text
+
+
 def read_path(text: str) -> Path:
     """Return the path of an argument; an empty text is refused."""
     if not text.strip():
@@ -479,7 +487,7 @@ class SubtypeTableOptions(ModelComparisonOptions, OutputOptions, runs="fitted.ru
 
     out: Path = option(None, "FILE", required=True)
     title: str | None = option()
-    between: tuple[int, int] | None = option(None, ("A", "B"), type=whole_number, nargs=2)
+    between: tuple[int | str, int | str] | None = option(None, ("A", "B"), type=read_code, nargs=2)
     columns: tuple[str, ...] = option(
         (), "COLUMN", nargs="+", choices=("missing", "all", "subtypes", "smd", "p", "validated")
     )
@@ -500,7 +508,7 @@ class OutcomesOptions(SuppressOptions, ModelOptions, OutputOptions, runs="fitted
     entry: str | None = option(None, "COLUMN")
     event: str | None = option(None, "VALUE")
     covariates: tuple[str, ...] = option((), "COLUMN", nargs="+")
-    versus: int = option(1, "N")
+    versus: int | str = option(1, "N", type=read_code)
     level: float = option(0.95, "SHARE")
     out: Path | None = option(None, "FILE")
 

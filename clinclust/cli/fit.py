@@ -6,6 +6,7 @@ comes what these commands and those on a fitted model read: a table and its rows
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 import textwrap
@@ -411,7 +412,7 @@ def report_options(options: commands.ComparisonOptions) -> ReportOptions:
         values["associations"] = None if options.associations == "none" else options.associations
     parts = [text.partition("=") for text in options.name]
     values["suppress"] = options.suppress or None
-    values["names"] = {int(subtype): name.strip() for subtype, _, name in parts}
+    values["names"] = {commands.read_code(subtype): name.strip() for subtype, _, name in parts}
     return ReportOptions(**values, progress=options.progress.shown)
 
 
@@ -423,7 +424,7 @@ def report_problems(options: commands.ComparisonOptions) -> list[str]:
     problems += [
         f"--name takes the number of a subtype and its name, as 1=Tremor, not {text!r}"
         for text in options.name
-        if not text.partition("=")[0].strip().isdecimal() or not text.partition("=")[2].strip()
+        if not re.fullmatch(r"\s*[1-9][0-9]*[a-z]*\s*", text.partition("=")[0]) or not text.partition("=")[2].strip()
     ]
     report = report_options(replace(options, name=()) if problems else options)
     private = ("stability", "posterior", "other_methods") if options.suppress else ()
@@ -616,7 +617,7 @@ def _write_reports(
     What fails is reported, and the other reports are written. `compare_all` compares all of a table in partitions. A
     name of a subtype that does not exist is left out.
     """
-    report, subtypes, codes = report_options(options), range(1, cohort.model.cluster_sizes_.size + 1), [0]
+    report, subtypes, codes = report_options(options), cohort.model.codes_, [0]
     for problem in unknown_names(report.names, subtypes, called="--name"):
         tell(f"clinclust: {problem}; the reports leave this name out")
         outputs.record_failure(InputError(problem), problem, "its name in the reports")

@@ -5,11 +5,12 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from clinclust.arrays import Code
 from clinclust.associations import validated_associations
 from clinclust.cli import commands, outputs
 from clinclust.cli.fit import (
@@ -52,12 +53,12 @@ from clinclust.reporting.assignments import (
 )
 from clinclust.reporting.divisions import n_parted
 from clinclust.reporting.layout import counted
-from clinclust.reporting.options import unknown_names
+from clinclust.reporting.options import names_by_number, unknown_names
 from clinclust.reporting.page.page import write_page
 from clinclust.reporting.report import gather_findings, write_findings
 from clinclust.reporting.sheets.model_check import validation_sheet
-from clinclust.reporting.subtype_table import subtype_table
-from clinclust.reporting.subtype_table.plan import ColumnName
+from clinclust.reporting.subtype_table.building import table_of
+from clinclust.reporting.subtype_table.plan import Choices, Compared
 from clinclust.reporting.subtype_table.table import suffix_problems
 from clinclust.schema import FeatureSchema
 from clinclust.schema.feature_schema import instruments, schema_of_instrument
@@ -79,7 +80,7 @@ def run_report(options: commands.RepeatOptions) -> int:
         outputs.check_folder(options, folder, outputs.FILES_OF_A_MODEL, allowed=False, instead=another)
         outputs.check_folder(options, folder, (*REPORTS, MANIFEST), allowed=options.overwrite)
     model, report = read_model(options), report_options(options)
-    refuse(unknown_names(report.names, range(1, model.n_clusters_ + 1), called="--name"))
+    refuse(unknown_names(report.names, model.codes_, called="--name"))
     table, cohort = read_cohort_of_model(options, model)
     refuse(size_problems(options, len(cohort.table)))
     outputs.note_other_files(folder)
@@ -125,17 +126,19 @@ def run_table(options: commands.SubtypeTableOptions) -> int:
         associations = validated_associations(model, cohort.table, progress=options.progress.shown)
         if options.suppress:
             associations = withhold_associations(associations, comparisons)
-    printed = subtype_table(
-        comparisons,
+    codes = model.codes_
+    choices = Choices(
         associations=associations,
-        names=report_options(options).names,
+        names=names_by_number(report_options(options).names, codes),
         features="significant" if options.significant else None,
-        between=options.between,
-        columns=cast("Sequence[ColumnName]", options.columns) or None,
+        between=options.between and (codes.index(options.between[0]) + 1, codes.index(options.between[1]) + 1),
+        columns=options.columns or None,
         decimals=options.decimals,
         missing_rows=options.missing_rows,
         title=options.title or model.schema_.title or None,
+        codes=dict(enumerate(codes, start=1)),
     )
+    printed = table_of(Compared(comparisons), choices)
     printed.save(options.out)
     say(f"Wrote {options.out}: {len({row.feature for row in printed.rows})} features")
     say_withheld(options)
@@ -168,9 +171,9 @@ def _problems_of_columns(options: commands.SubtypeTableOptions) -> list[str]:
 
 def _problems_of_subtypes(options: commands.SubtypeTableOptions, model: MAPDP) -> list[str]:
     """Return the problems of ``--name`` and ``--between``, whose subtypes must be two that are tested."""
-    pair: Sequence[int] = options.between or ()
-    subtypes, names = range(1, model.n_clusters_ + 1), report_options(options).names
-    problems = unknown_names(dict.fromkeys(pair, ""), subtypes, called="--between")
+    pair: Sequence[Code] = options.between or ()
+    codes, names = model.codes_, report_options(options).names
+    problems = unknown_names(pair, codes, called="--between")
     if not problems and len(set(pair)) < len(pair):
         problems = [f"--between takes two different subtypes, not {pair[0]} twice"]
     if not problems:
@@ -179,13 +182,13 @@ def _problems_of_subtypes(options: commands.SubtypeTableOptions, model: MAPDP) -
         if model.min_size_ > floor:
             floor, why = model.min_size_, f"than the {model.min_size_} that the fit asks for, so it is untested"
             repair = "compare other subtypes, or fit again with a lower --min-size"
-        sizes = {subtype: int(model.cluster_sizes_[subtype - 1]) for subtype in pair}
+        sizes = {code: int(model.cluster_sizes_[codes.index(code)]) for code in pair}
         problems = [
             f"--between: subtype {subtype} has {size} subject(s), fewer {why}; {repair}"
             for subtype, size in sizes.items()
             if size < floor
         ]
-    return unknown_names(names, subtypes, called="--name") + problems
+    return unknown_names(names, codes, called="--name") + problems
 
 
 # New subjects.
@@ -207,12 +210,12 @@ def run_assign(options: commands.AssignOptions) -> int:
         with about_table(options.cohort):
             drift = assess_drift(model, cohort, frame)
     n_left_out = int((table["assigned"] == "no").sum())
-    sizes = table["subtype"].value_counts()
+    sizes = table["subtype"].astype(str).value_counts()
     record(
         out=None if options.out is None else str(options.out),
         subjects=len(table),
         not_assigned=n_left_out,
-        subtypes={str(subtype): int(sizes.get(subtype, 0)) for subtype in range(model.n_clusters_ + 1)},
+        subtypes={str(code): int(sizes.get(str(code), 0)) for code in (0, *model.codes_)},
         drift=None
         if drift is None
         else {name: getattr(drift, name).to_dict("records") for name in ("subtypes", "tests", "features")},
@@ -304,6 +307,7 @@ def _assignments_of_new_subjects(
         is_assigned,
         described_only=model.untested_,
         reasons=reasons,
+        codes=model.codes_,
     )
     return table, None if is_assigned is None else CohortError(error.failures, shown_name(options.table))
 

@@ -399,7 +399,7 @@ def assess_drift(
         rng = np.random.default_rng(random_state)
         with announcing_compilation():
             in_cohort, in_batch = count_subtypes(cohort, batch)
-            subtypes = pd.DataFrame({"subtype": np.append(np.arange(1, in_cohort.size), 0)})
+            subtypes = pd.DataFrame({"subtype": [*model.codes_, 0]})
             return Drift(
                 subtypes=subtypes.assign(
                     n_cohort=in_cohort,

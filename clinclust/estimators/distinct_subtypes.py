@@ -405,7 +405,7 @@ class DistinctSubtypes:
         - `z`, `p` : the test (`distinct_subtypes`);
         - `accepted` : whether p is below the significance level, so that the two groups are subtypes;
         - `p_any_shape` : p against a continuum of any shape, of accepted joins below none but distinct ones; else NaN;
-        - `distinct` : whether `p_any_shape` is below 0.01.
+        - `distinct` : whether `p_any_shape` is below 0.03.
     tree : SubtypeTree
         The tested tree: that of the fit, or one with merged leaves.
     test : TreeTest
@@ -504,11 +504,12 @@ def _html(distinct: DistinctSubtypes) -> str:
         )
         for row in distinct.joins.to_dict("records")
     ]
+    sizes = np.bincount(distinct.labels)
     header = ("Subtypes of the fit", "and", "Nats", "Expected in one population", "z", "p", "Result")
     return block(
         f"Distinct subtypes: {counted_subtypes(distinct.n_subtypes)} of {distinct.labels.size:,} subjects",
         paragraph(distinct.summary),
-        table(("Subtype", "Subjects", "%"), sizes_in_rows(np.bincount(distinct.labels))),
+        table(("Subtype", "Subjects", "%"), sizes_in_rows(sizes, range(1, sizes.size + 1))),
         *([table(header, tested)] if tested else []),
     )
 
@@ -671,7 +672,7 @@ def as_asked(fit: Fit, n_clusters: int | str | None, min_size: float | None = No
 
     InputError is raised if the search found fewer clusters, or the tree of distinct subtypes was not tested.
     """
-    return with_floor(_numbered(fit, n_clusters), min_size)
+    return with_grades_in_order(with_floor(_numbered(fit, n_clusters), min_size))
 
 
 def _numbered(fit: Fit, n_clusters: int | str | None) -> Fit:
@@ -690,6 +691,37 @@ def _numbered(fit: Fit, n_clusters: int | str | None) -> Fit:
         in_python = "; to keep a search whatever it finds, fit without `n_clusters`, and then call `model.cut`"
         raise InputError(_too_few(fit, asked, n_found), in_python=in_python)
     return merged_fit(fit, fit.tree_.subtype_of(asked))
+
+
+def with_grades_in_order(fit: Fit) -> Fit:
+    """Return the fit with its subtypes numbered kind by kind if kinds have grades (`Fit.grades`), else unchanged.
+
+    Kinds are numbered by decreasing size, and grades along the axis that parts them: the first principal component of
+    their parameters, each in standard deviations between them, weighted by the relevance of its feature. The end with
+    more subjects comes first: a liver panel has 1a (healthy donors) to 1c, and 2a to 2c (cirrhosis).
+    """
+    grades = fit.grades
+    if grades is None:
+        return fit
+    order = list[int]()
+    for grades_of_kind in grades:
+        order += grades_of_kind if len(grades_of_kind) < 3 else _along_axis(fit, grades_of_kind)
+    return replace(fit, subtype_of_=np.argsort(order)[fit.subtype_of_])
+
+
+def _along_axis(fit: Fit, subtypes: Sequence[int]) -> list[int]:
+    """Return subtypes along their first principal axis, from the end with more subjects on."""
+    parameters = fit.cluster_parameters_.query("parameter != 'sd'")
+    table = parameters.pivot_table(index=["feature", "parameter", "level"], columns="subtype", values="estimate")
+    values, weights = table.to_numpy()[:, subtypes], fit.cluster_sizes_[subtypes] / fit.cluster_sizes_[subtypes].sum()
+    off = values - (values @ weights)[:, None]
+    spread = np.sqrt(off**2 @ weights)[:, None]
+    nats = fit.feature_relevance_.reindex(table.index.get_level_values("feature")).fillna(0.0).to_numpy()
+    scaled = np.where(spread > 0.0, off / np.where(spread > 0.0, spread, 1.0), 0.0) * np.sqrt(nats)[:, None]
+    places = np.linalg.svd(scaled * np.sqrt(weights), full_matrices=False)[2][0] / np.sqrt(weights)
+    ordered = [subtypes[place] for place in np.argsort(places, kind="stable").tolist()]
+    first, last = fit.cluster_sizes_[[ordered[0], ordered[-1]]]
+    return ordered if first >= last else ordered[::-1]
 
 
 def merged_fit(fit: Fit, subtype_of: NDArray[np.int64]) -> Fit:

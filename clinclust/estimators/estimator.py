@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from clinclust.arrays import Code
 from clinclust.engine.search.settle import by_decreasing_size
 from clinclust.errors import InputError, not_fitted, refuse
 from clinclust.estimators.fit import FITTED_ATTRIBUTES, STOPPED_EARLY
@@ -37,7 +38,7 @@ def model_html(model: SubtypeModel, fit: Fit) -> str:
     certainty = np.empty(0) if own is None else np.bincount(model.labels_, own) / sizes
     subtypes = [
         (*cells, *(f"{mean:.2f}" for mean in certainty[label : label + 1]), *[", ".join(marks[label])] * any(marks))
-        for label, cells in enumerate(sizes_in_rows(sizes))
+        for label, cells in enumerate(sizes_in_rows(sizes, fit.codes_))
     ]
     header = (
         "Subtype",
@@ -63,7 +64,9 @@ def partition_html(partition: SubtypeModel, given: Sequence[object]) -> str:
     """Return a given partition as HTML: the subtypes with their given labels and sizes."""
     subtypes = [
         (number, str(label), *cells)
-        for label, (number, *cells) in zip(given, sizes_in_rows(partition.cluster_sizes_), strict=True)
+        for label, (number, *cells) in zip(
+            given, sizes_in_rows(partition.cluster_sizes_, partition.codes_), strict=True
+        )
     ]
     found = f"{counted_subtypes(len(subtypes))} of {partition.labels_.size:,} subjects"
     return block(
@@ -71,10 +74,12 @@ def partition_html(partition: SubtypeModel, given: Sequence[object]) -> str:
     )
 
 
-def sizes_in_rows(sizes: NDArray[np.int64]) -> list[tuple[str, str, str]]:
-    """Return the number, size and percentage of each subtype as strings."""
+def sizes_in_rows(sizes: NDArray[np.int64], codes: Sequence[Code]) -> list[tuple[str, str, str]]:
+    """Return the code, size and percentage of each subtype as strings."""
     total = sizes.sum()
-    return [(f"{label + 1}", f"{size:,}", f"{100 * size / total:.1f}") for label, size in enumerate(sizes.tolist())]
+    return [
+        (f"{code}", f"{size:,}", f"{100 * size / total:.1f}") for code, size in zip(codes, sizes.tolist(), strict=True)
+    ]
 
 
 def counted_subtypes(n_subtypes: int) -> str:
@@ -92,7 +97,7 @@ def _warnings(fit: Fit) -> Iterable[str]:
     best = restarts["log_joint"].max()
     if not restarts["converged"].iloc[restarts["log_joint"].argmax()]:
         yield "Warning: the best search was still moving subjects when it was stopped; raise max_sweeps."
-    small = [str(subtype) for subtype, is_small in enumerate(fit.untested_, start=1) if is_small]
+    small = [f"{code}" for code, is_small in zip(fit.codes_, fit.untested_, strict=True) if is_small]
     if small:
         which = f"subtype {small[0]} has" if len(small) == 1 else f"subtypes {', '.join(small)} have"
         yield f"Few subjects, untested: {which} fewer than {fit.min_size_} subjects; see untested_."
@@ -189,7 +194,7 @@ class BaseSubtypes:
 
         @property
         def labels_(self) -> NDArray[np.int64]:
-            """Subtype of each subject, int64 (N,), 0 .. K - 1 by decreasing size."""
+            """Subtype of each subject, int64 (N,), 0 .. K - 1: kind by kind, or by decreasing size without grades."""
 
     index_: pd.Index | None = None
     """Index of the cohort; None if it is not stored."""
@@ -202,8 +207,13 @@ class BaseSubtypes:
         return MappingProxyType({})
 
     @property
+    def codes_(self) -> list[Code]:
+        """What each subtype is called: the numbers 1 .. K, or kinds with the letters of grades (1a, 1b, 2)."""
+        return [*range(1, self.n_clusters_ + 1)]
+
+    @property
     def labels(self) -> pd.Series[Any]:
-        """Subtype of each subject, numbered 1 .. K or named as in reports: categories, with the index of the cohort.
+        """Subtype of each subject, coded (`codes_`) or named as in reports: categories, with the index of the cohort.
 
         A model that was loaded has no index. For a table in partitions, a Dask series.
         """
@@ -215,7 +225,7 @@ class BaseSubtypes:
 
     @property
     def _called(self) -> pd.Index[Any]:
-        return pd.Index([self.names_.get(k, k) for k in range(1, self.n_clusters_ + 1)], name="subtype")
+        return pd.Index([self.names_.get(k, code) for k, code in enumerate(self.codes_, start=1)], name="subtype")
 
     def summary(self) -> pd.DataFrame:
         """Return one row for each subtype: n, percent, the percent of clear members, and their mean membership.
@@ -245,6 +255,12 @@ class FittedAttributes(BaseSubtypes, _Attributes):
     fit_: Fit
     _of_paper: ClassVar[frozenset[str]] = frozenset({"leave_one_out_nll_", "completed_log_joint_"})
     """Results of the paper's search, which only `PublishedMAPDP` shows."""
+
+    @property
+    def codes_(self) -> list[Code]:
+        """What each subtype is called: the numbers 1 .. K, or kinds with the letters of grades (1a, 1b, 2)."""
+        self._require_fit()
+        return self.fit_.codes_
 
     @property
     def made_by(self) -> str:

@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.arguments import FRAME, MODEL, RANDOM_STATE, accepting
-from clinclust.arrays import Array, Labels, RandomState
+from clinclust.arrays import Array, Code, Labels, RandomState
 from clinclust.engine.problem.encoding import model_values
 from clinclust.engine.problem.problem import log_predictives
 from clinclust.estimators.mixture import FEW_SUBJECTS
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from clinclust.estimators.mixture import SubtypeMixture
     from clinclust.estimators.subtype_model import FittedCohort, SubtypeModel
     from clinclust.likelihoods.likelihood import Likelihood
-    from clinclust.schema import Feature, FeatureSchema
+    from clinclust.schema import Feature
 
 
 # Terms of the log odds of a subject's subtype, by feature, and their description in words.
@@ -175,9 +175,10 @@ _NEARLY_EVEN = 1.05
 _MOST = 1e6
 
 
-def explanation(subtypes: SubtypeMixture, frame: pd.DataFrame, schema: FeatureSchema) -> pd.DataFrame:
+def explanation(fit: Fit, frame: pd.DataFrame) -> pd.DataFrame:
     """Return the terms of the log odds of validated subjects as `MAPDP.explain` does."""
-    terms = terms_of_new(subtypes, frame)
+    subtypes, schema = fit.subtypes_, fit.schema_
+    terms, codes = terms_of_new(subtypes, frame), [0, *fit.codes_]
     features, of_features = of_wholes(subtypes.encoding.features, terms.of_features)
     names = [*(feature.name for feature in features), SIZE, WITHIN]
     titles = [*(schema[name].title for name in names[:-2]), SIZE, WITHIN]
@@ -188,7 +189,7 @@ def explanation(subtypes: SubtypeMixture, frame: pd.DataFrame, schema: FeatureSc
     is_term = np.vstack([observed, everybody, everybody & subtypes.is_merged])
     rows: list[tuple[object, ...]] = []
     for row, subject in enumerate(frame.index):
-        best, other = terms.subtype[row], terms.against[row]
+        best, other = codes[terms.subtype[row]], codes[terms.against[row]]
         places = np.flatnonzero(is_term[:, row])
         for place in places[np.argsort(-np.abs(odds[places, row]), kind="stable")]:
             value = frame[names[place]].iloc[row] if place < len(features) else None
@@ -197,7 +198,7 @@ def explanation(subtypes: SubtypeMixture, frame: pd.DataFrame, schema: FeatureSc
     return pd.DataFrame(rows, columns=_COLUMNS)
 
 
-def _in_words(log_odds: float, best: int, other: int) -> str:
+def _in_words(log_odds: float, best: Code, other: Code) -> str:
     """Return the subtype that a term favours, and the odds."""
     if is_even(log_odds):
         return "speaks for neither"
@@ -209,9 +210,9 @@ def is_even(log_odds: float) -> bool:
     return bool(abs(log_odds) < np.log(_NEARLY_EVEN))
 
 
-def named(number: int) -> str:
-    """Return the name of a subtype by its number from 1; 0 is none of these."""
-    return f"Subtype {number}" if number else "none of these"
+def named(code: Code) -> str:
+    """Return the name of a subtype by its code; 0 is none of these."""
+    return f"Subtype {code}" if code else "none of these"
 
 
 def odds_in_words(log_odds: float) -> str:
@@ -245,14 +246,14 @@ def _name_strongest(fit: Fit, frame: pd.DataFrame, terms: Terms) -> list[str]:
     features, of_features = of_wholes(fit.clusters_.encoding.features, terms.of_features)
     strongest = np.argsort(-of_features, axis=0, kind="stable")[:_MOST_NAMED]
     columns = [frame[feature.name].tolist() for feature in features]
-    reasons = []
+    reasons, codes = [], [0, *fit.codes_]
     for subject, against in enumerate(terms.against.tolist()):
         parts = [
             _describe_term(features[place], columns[place][subject], log_odds)
             for place in strongest[:, subject].tolist()
             if (log_odds := float(of_features[place, subject])) > 0.0 and not is_even(log_odds)
         ]
-        reasons.append(on_one_line(f"against {named(against)}: {'; '.join(parts) or 'no feature'}"))
+        reasons.append(on_one_line(f"against {named(codes[against])}: {'; '.join(parts) or 'no feature'}"))
     return reasons
 
 
@@ -360,7 +361,7 @@ def find_unusual(cohort: FittedCohort, rng: np.random.Generator) -> pd.DataFrame
         if draws is not None:
             p, expected = draws
             features = _describe_least_probable(cohort, subject, expected - terms[:, subject])
-            subtypes = int(fit.labels_[subject]) + 1, int(fit.subtype_of_[reference[subject]]) + 1
+            subtypes = fit.codes_[fit.labels_[subject]], fit.codes_[fit.subtype_of_[reference[subject]]]
             numbers = p, float(density[subject]), float(expected.sum())
             positions.append(subject)
             rows.append((cohort.table.index[subject], *subtypes, *numbers, features))

@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
+from itertools import chain
+from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
-from clinclust.arrays import Array, Labels
+from clinclust.arrays import Array, Code, Labels
 from clinclust.engine.problem.encoding import in_encoded_order, members_of_chains, powers_of_blocks, powers_of_features
 from clinclust.engine.problem.hyperparameters import flat_prior, named_hyperparameters
 from clinclust.engine.problem.problem import Clusters
@@ -90,7 +92,7 @@ class Fit:
     @cached_property
     def labels_(self) -> Labels:
         """Subtype of each subject, int64 (N,)."""
-        return self.subtype_of_[self.cluster_labels_] if self.subtypes_.is_merged else self.cluster_labels_
+        return self.subtype_of_[self.cluster_labels_]
 
     @cached_property
     def membership_(self) -> Array:
@@ -125,6 +127,35 @@ class Fit:
         """
         test = self.tree_test_
         return None if test is None else test.parted_of(self.tree_, "distinct")[self.cluster_labels_]
+
+    @cached_property
+    def grades(self) -> list[list[int]] | None:
+        """The subtypes 0 .. K - 1 of each kind (`kinds_`), if they are those of the test and a kind has several.
+
+        None if the tree was not tested, every subtype is a kind of its own, or the fit was cut to another number.
+        """
+        test = self.tree_test_
+        if test is None or self.tree_.n_subtypes != self.subtype_of_.size:
+            return None
+        kind_of, tested_of = (test.parted_of(self.tree_, by).tolist() for by in ("distinct", "accepted"))
+        subtype_of, n_kinds = self.subtype_of_.tolist(), max(kind_of) + 1
+        pairs = sorted(set(zip(kind_of, subtype_of, strict=True)))
+        is_cut = len(set(zip(tested_of, subtype_of, strict=True))) > max(tested_of) + 1 or len(pairs) > self.n_clusters_
+        if is_cut or n_kinds == self.n_clusters_:
+            return None
+        return [[subtype for kind, subtype in pairs if kind == number] for number in range(n_kinds)]
+
+    @cached_property
+    def codes_(self) -> list[Code]:
+        """What each subtype is called: the numbers 1 .. K, or texts if kinds have grades (1a, 1b, 2)."""
+        if self.grades is None:
+            return [*range(1, self.n_clusters_ + 1)]
+        codes: list[Code] = [""] * self.n_clusters_
+        for kind, subtypes in enumerate(self.grades, start=1):
+            for grade, subtype in enumerate(subtypes):
+                letter = ascii_lowercase[grade % 26] * (grade // 26 + 1)  # aa after z
+                codes[subtype] = f"{kind}{letter}" if len(subtypes) > 1 else f"{kind}"
+        return codes
 
     @property
     def relative_entropy_(self) -> float:
@@ -528,7 +559,12 @@ def _problems_of_clusters(fit: Fit) -> Iterator[str]:
 def _problems_of_subtypes(fit: Fit) -> Iterator[str]:
     # Those of the labels are whole numbers, whatever the file holds.
     sizes = np.bincount(fit.cluster_labels_[fit.cluster_labels_ >= 0], minlength=fit.subtype_of_.size)
-    if not np.array_equal(fit.subtype_of_, groups_by_decreasing_size(fit.subtype_of_, sizes)):
+    if len(set(fit.subtype_of_.tolist())) < int(fit.subtype_of_.max()) + 1:
+        yield "the subtypes are not numbered without gaps"
+    elif fit.grades is not None:
+        if [*chain(*fit.grades)] != [*range(fit.n_clusters_)]:
+            yield "the subtypes are not numbered kind by kind"
+    elif not np.array_equal(fit.subtype_of_, groups_by_decreasing_size(fit.subtype_of_, sizes)):
         yield "the subtypes are not numbered by decreasing size"
 
 

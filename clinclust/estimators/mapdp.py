@@ -53,7 +53,11 @@ class MAPDP(MAPDPParameters, Parameterised, Prediction):
     Attributes
     ----------
     labels_ : int64 (N,)
-        Subtype of each subject, 0 .. K - 1 by decreasing size.
+        Subtype of each subject, 0 .. K - 1: by decreasing size, or kind by kind where kinds have grades (`codes_`).
+    codes_ : list of int or str
+        What each subtype is called, also in `labels`: its number, or that of its kind with the letter of its grade, 1b.
+    kinds_ : int64 (N,)
+        Kind of each subject, its subtype if grades of one are united; not without a test (`n_clusters`).
     n_clusters_, cluster_sizes_ : int, int64 (K,)
         Number of subtypes, and of the subjects in each.
     membership_ : float64 (N, K)

@@ -113,7 +113,7 @@ class SubtypeMixture:
     @cached_property
     def pooled(self) -> Clusters:
         """The subtypes as single clusters, for evidence only."""
-        return self.clusters.pooled(self.subtype_of) if self.is_merged else self.clusters
+        return self.clusters if _is_in_order(self.subtype_of) else self.clusters.pooled(self.subtype_of)
 
     @property
     def sizes(self) -> Array:
@@ -140,11 +140,16 @@ def summed(probabilities: Array, subtype_of: Labels) -> Array:
 
 def _joined(of_clusters: Array, subtype_of: Labels, join: Callable[[Array], Array]) -> Array:
     """Return the columns of each subtype combined; that of a single cluster is unchanged."""
-    members = _members(subtype_of)
-    if len(members) == subtype_of.size:
+    if _is_in_order(subtype_of):
         return of_clusters
+    members = _members(subtype_of)
     columns = [of_clusters[:, it[0]] if it.size == 1 else join(of_clusters[:, it]) for it in members]
     return np.column_stack([*columns, of_clusters[:, subtype_of.size :]])
+
+
+def _is_in_order(subtype_of: Labels) -> bool:
+    """Return whether each subtype is the cluster of the same number."""
+    return np.array_equal(subtype_of, np.arange(subtype_of.size))
 
 
 def _members(subtype_of: Labels) -> list[Labels]:

@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from clinclust.arguments import NUMBER, ON_OR_OFF, RANDOM_STATE, TEXT, WHOLE, accepting
-from clinclust.arrays import Array, Labels, RandomState
+from clinclust.arrays import Array, Code, Labels, RandomState
 from clinclust.compiled import announcing_compilation
 from clinclust.data_frames import in_pandas, is_partitioned
 from clinclust.engine.problem.encoding import model_values
@@ -43,9 +43,9 @@ NONE_COLUMN = "none_of_these"
 """Name of the probability of belonging to no subtype."""
 
 
-def subtype_columns(n_subtypes: int) -> list[str]:
+def subtype_columns(codes: Sequence[Code]) -> list[str]:
     """Return the names of the probabilities of the subtypes, ``subtype_1`` .. ``subtype_K``."""
-    return [f"subtype_{subtype}" for subtype in range(1, n_subtypes + 1)]
+    return [f"subtype_{code}" for code in codes]
 
 
 class Memberships(ABC):
@@ -56,6 +56,10 @@ class Memberships(ABC):
         @property
         def n_clusters_(self) -> int:
             """Number of subtypes, K."""
+
+        @property
+        def codes_(self) -> list[Code]:
+            """What each subtype is called."""
 
         def fit(self, X: pd.DataFrame | ArrayLike, y: object = None) -> Self:
             """Find the subtypes of a cohort."""
@@ -111,7 +115,7 @@ class Memberships(ABC):
 
     def get_feature_names_out(self, input_features: object = None) -> np.ndarray[Any, np.dtype[np.object_]]:
         """Return the names of the columns of `transform`, object (K + 1,)."""
-        return np.array([*subtype_columns(self.n_clusters_), NONE_COLUMN], dtype=object)
+        return np.array([*subtype_columns(self.codes_), NONE_COLUMN], dtype=object)
 
     def set_output(self, *, transform: str | None = None) -> Self:
         """Return the model: `transform` gives a pandas DataFrame, whatever a pipeline asks of all its steps.
@@ -256,7 +260,7 @@ class Prediction(Memberships, FittedAttributes):
         check_unseen(unseen)
         warn_of_other_rows(self.schema_, X, stacklevel=2)
         frame = self._validated(table_of_fitted(X, self.schema_.names), unseen)
-        return explanation(self.subtypes_, frame, self.schema_)
+        return explanation(self.fit_, frame)
 
     @of_each_partition
     @accepting(how=TEXT, interval=NUMBER, within_subtype=ON_OR_OFF, random_state=RANDOM_STATE)

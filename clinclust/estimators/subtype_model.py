@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
+from scipy.special import logsumexp, xlogy
 
+from clinclust.arguments import FRAME, MODEL, accepting
+from clinclust.arrays import Code
 from clinclust.engine.joint_estimates.outlying import without_outlying
 from clinclust.engine.problem.encoding import model_values
 from clinclust.engine.problem.problem import pose
@@ -18,8 +22,6 @@ from clinclust.estimators.cohort_table import hint_at_rows
 from clinclust.estimators.mixture import NO_FLOOR
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from clinclust.engine.problem.problem import Problem
     from clinclust.estimators.fit import Fit
     from clinclust.schema import FeatureSchema
@@ -61,6 +63,10 @@ class SubtypeModel(Protocol):
         """Default names of subtypes in reports, by number from 1; empty if there are none."""
 
     @property
+    def codes_(self) -> list[Code]:
+        """What each subtype is called: the numbers 1 .. K, or kinds with the letters of grades (1a, 1b, 2)."""
+
+    @property
     def index_(self) -> pd.Index | None:
         """Index of the labels; None if unknown."""
 
@@ -71,6 +77,13 @@ class SubtypeModel(Protocol):
     @property
     def fit_(self) -> Fit | None:
         """Results of the MAP-DP search, if one made the partition."""
+
+
+def place_of(code: Code, codes: Sequence[Code]) -> int | None:
+    """Return the label of a subtype that is called `code`, 1 or "1b"; of 1a if 1 has grades; None if there is none."""
+    texts = [str(called) for called in codes]
+    text = str(code).strip()
+    return texts.index(text) if text in texts else texts.index(f"{text}a") if f"{text}a" in texts else None
 
 
 def is_fitted(model: SubtypeModel) -> bool:
@@ -279,3 +292,73 @@ def fitted_problem_of_all_features(fit: Fit, frame: pd.DataFrame, coarsening: fl
         problem = without_outlying(problem, outlying, fit.outlying_share_)
     selected = dict(zip((feature.name for feature in clusters.encoding.features), clusters.included, strict=True))
     return problem, np.array([selected[feature.name] for feature in features], dtype=np.bool_)
+
+
+# What papers on latent classes report of each number of subtypes; the test decides on other grounds.
+
+
+@accepting(model=MODEL, frame=FRAME)
+def information_criteria(model: SubtypeModel, frame: pd.DataFrame) -> pd.DataFrame:
+    """Return BIC, ICL and relative entropy for each number of subtypes along the tree of a fit.
+
+    Each is of a finite mixture, features independent in a subtype, with the posterior predictives instead of the
+    densities of largest likelihood: BIC = -2 ln L + p ln N (Schwarz 1978), and ICL = BIC + 2 E (Biernacki, Celeux and
+    Govaert 2000), E the sum over subjects and subtypes of -m ln m of the memberships m; the least is best. A mixture
+    fits a continuum, or features that depend on each other, with ever more subtypes; `distinct_subtypes` does not.
+
+    Parameters
+    ----------
+    model : MAPDP
+    frame : DataFrame
+        The table of the fit.
+
+    Returns
+    -------
+    DataFrame
+        One row for each number: `n_subtypes`, `log_likelihood` (nats), `n_parameters`, `bic`, `icl`, and
+        `relative_entropy`, 1 - E / (N ln K).
+
+    Raises
+    ------
+    CohortError
+        If `frame` does not fit the schema of the model.
+    ValueError
+        If it is not the table of the fit, or no MAP-DP search made the subtypes.
+
+    Examples
+    --------
+    >>> import clinclust as cc
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> rng = np.random.default_rng(0)
+    >>> frail = rng.random(200) < 0.4
+    >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
+    >>> model = cc.MAPDP(cc.draft_schema(frame), random_state=0, progress=False).fit(frame)
+    >>> cc.information_criteria(model, frame).set_index("n_subtypes")["bic"].idxmin()
+    2
+    """
+    require_search(model, "information_criteria")
+    return criteria_of(cohort_of(model, frame, stacklevel=3))
+
+
+def criteria_of(cohort: FittedCohort) -> pd.DataFrame:
+    """Return the frame of `information_criteria`."""
+    fit, rows = cohort.fit, list[tuple[float, ...]]()
+    clusters, tree, n = fit.clusters_, fit.tree_, len(cohort.table)
+    values = model_values(cohort.table, clusters.encoding.features)
+    likelihoods = clusters.encoding.likelihoods
+    # A mean and a variance, the chances of all levels but one; in a block also the slopes on the features before it.
+    free = np.array([of.n_before + 2 if of.is_chained else of.n_statistics - 1 for of in likelihoods])
+    for n_subtypes in range(1, tree.n_subtypes + 1):
+        scores = clusters.pooled(tree.subtype_of(n_subtypes)).scores(values, coarsened=False)[:, :-1]
+        # The shares of the process, without that of a new cluster.
+        scores += np.log((n + fit.concentration_) / (n - n_subtypes * fit.discount_))
+        of_subjects = logsumexp(scores, axis=1)
+        p = np.exp(scores - of_subjects[:, None])
+        n_parameters = int(n_subtypes - 1 + (np.where(clusters.included, n_subtypes, 1) * free).sum())
+        bic, uncertain = n_parameters * np.log(n) - 2.0 * of_subjects.sum(), -xlogy(p, p).sum()
+        sure = 1.0 if n_subtypes == 1 else 1.0 - uncertain / (n * np.log(n_subtypes))
+        rows.append((n_subtypes, of_subjects.sum(), n_parameters, bic, bic + 2.0 * uncertain, sure))
+    return pd.DataFrame(
+        rows, columns=["n_subtypes", "log_likelihood", "n_parameters", "bic", "icl", "relative_entropy"]
+    )

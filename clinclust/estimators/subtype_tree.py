@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,10 +16,6 @@ from clinclust.engine.continuum.tested_node import SMALLEST_NODE
 from clinclust.engine.search.settle import groups_by_decreasing_size
 from clinclust.errors import InputError
 from clinclust.estimators.mixture import WEAK_NATS
-
-if TYPE_CHECKING:
-    pass
-
 
 # The tree of a fit's clusters, and the test of its joins against one continuous population.
 

@@ -12,7 +12,7 @@ import pandas as pd
 from scipy.optimize import minimize
 from scipy.special import chdtrc, digamma, expit, gammaln, log_expit, logit, softmax
 
-from clinclust.arrays import Array, Labels, Mask
+from clinclust.arrays import Array, Code, Labels, Mask
 from clinclust.drafting import draft_schema
 from clinclust.errors import CohortWarning, InputError, SchemaError, refuse
 from clinclust.estimators.subtype_model import (
@@ -20,6 +20,7 @@ from clinclust.estimators.subtype_model import (
     clustered_features,
     cohort_of,
     fewest_subjects,
+    place_of,
     require_fitted,
 )
 from clinclust.files.cell_text import canonical_text
@@ -106,7 +107,7 @@ class CohortColumns:
         """Raise InputError with all problems, if there are any."""
         refuse(self.problems)
 
-    def check(self, versus: int, level: float, names: Sequence[str], called: str, *, alone: bool = False) -> None:
+    def check(self, versus: Code, level: float, names: Sequence[str], called: str, *, alone: bool = False) -> None:
         """Note what is wrong with the subtype to compare with, the level, and columns that formed the subtypes.
 
         With `alone`, one subtype is enough.
@@ -116,8 +117,10 @@ class CohortColumns:
             self.problems.append(f"level must lie between 0 and 1, not {level!r}")
         if n_subtypes == 1 and not alone:
             self.problems.append("there is one subtype, so nothing can be compared")
-        elif not 1 <= versus <= n_subtypes:
-            self.problems.append(f"versus must be a subtype from 1 to {n_subtypes}, not {versus}")
+        elif place_of(versus, self.cohort.model.codes_) is None:
+            self.problems.append(
+                f"versus must be a subtype, {', '.join(map(str, self.cohort.model.codes_))}, not {versus!r}"
+            )
         formed = [repr(name) for name in names if name in clustered_features(self.cohort.model)]
         if formed:
             self.problems.append(f"{called}: the subtypes were found from {', '.join(formed)}")
@@ -212,7 +215,7 @@ class CohortColumns:
                 columns.append(scores[:, None])
         return Covariates(terms, np.hstack(columns))
 
-    def assign(self, rows: Mask, covariates: Covariates, versus: int, called: str) -> tuple[Assigned, Covariates]:
+    def assign(self, rows: Mask, covariates: Covariates, versus: Code, called: str) -> tuple[Assigned, Covariates]:
         """Return the subjects of some rows, bool (N,), who have all covariates, as they were assigned.
 
         Raises InputError for a term whose values are determined by the terms before it, or by none.
@@ -290,22 +293,24 @@ _LEAST_RECOVERED = 0.7
 class Assigned:
     """Some subjects, bool (N,), of the subtypes that have enough of them, as these were assigned.
 
-    Raises InputError if there are not two such subtypes, with number `versus` among them.
+    Raises InputError if there are not two such subtypes, `versus` among them.
     """
 
-    def __init__(self, cohort: FittedCohort, rows: Mask, versus: int) -> None:
+    def __init__(self, cohort: FittedCohort, rows: Mask, versus: Code) -> None:
         labels, fewest = cohort.labels, max(_FEWEST, fewest_subjects(cohort.model))
         counts = np.bincount(labels[rows], minlength=int(labels.max()) + 1)
         self.subtypes: Labels = np.flatnonzero(counts >= fewest).astype(np.int64)
-        if self.subtypes.size < 2 or versus - 1 not in self.subtypes:
+        self.codes = cohort.model.codes_
+        reference = place_of(versus, self.codes)
+        if self.subtypes.size < 2 or reference is None or reference not in self.subtypes:
             raise InputError(
                 f"at least two subtypes, among them subtype {versus}, need {fewest} subjects with all values; name "
                 "other columns, or another subtype"
             )
-        self.versus = int(np.searchsorted(self.subtypes, versus - 1))
+        self.versus = int(np.searchsorted(self.subtypes, reference))
         """Place of the subtype that others are compared with."""
-        self.too_small = np.setdiff1d(np.arange(counts.size), self.subtypes) + 1
-        """Numbers of the subtypes that are left out."""
+        self.too_small = [self.codes[it] for it in np.setdiff1d(np.arange(counts.size), self.subtypes)]
+        """Codes of the subtypes that are left out."""
         among = np.isin(labels, self.subtypes)
         self.rows: Mask = rows & among
         self.labels: Labels = np.searchsorted(self.subtypes, labels[self.rows]).astype(np.int64)
@@ -321,15 +326,16 @@ class Assigned:
             self._why_not = None
             if recovered[worst] < _LEAST_RECOVERED:
                 self._why_not = (
-                    f"the subtypes are too hard to tell apart: {100 * recovered[worst]:.0f}% of the members of subtype "
-                    f"{self.subtypes[worst] + 1} are assigned to it (at least {100 * _LEAST_RECOVERED:.0f}% are needed)"
+                    f"the subtypes are too hard to tell apart: {100 * recovered[worst]:.0f}% of the members of "
+                    f"subtype {self.codes[self.subtypes[worst]]} are assigned to it (at least "
+                    f"{100 * _LEAST_RECOVERED:.0f}% are needed)"
                 )
 
     @property
-    def pairs(self) -> list[dict[str, int]]:
-        """The numbers of each other subtype and of the one that it is compared with, as columns of a result."""
+    def pairs(self) -> list[dict[str, Code]]:
+        """The codes of each other subtype and of the one that it is compared with, as columns of a result."""
         others, versus = np.delete(self.subtypes, self.versus), int(self.subtypes[self.versus])
-        return [{"subtype": subtype + 1, "versus": versus + 1} for subtype in others.tolist()]
+        return [{"subtype": self.codes[subtype], "versus": self.codes[versus]} for subtype in others.tolist()]
 
     def errors_of(self, method: str) -> tuple[Array, str | None]:
         """Return the errors of assignment (K, K), and why they cannot be carried through, if they cannot."""

@@ -10,7 +10,7 @@ import pandas as pd
 from scipy.special import chdtrc, ndtr, ndtri
 
 from clinclust.arguments import OUTCOMES, accepting
-from clinclust.arrays import Array
+from clinclust.arrays import Array, Code
 from clinclust.errors import InputError
 from clinclust.estimators.subtype_model import clustered_features
 from clinclust.outcomes.columns import (
@@ -38,14 +38,17 @@ if TYPE_CHECKING:
 _ESTIMATE = ("estimate", "se", "lower", "upper", "p")
 _DTYPES = {
     **dict.fromkeys(("outcome", "kind", "event", "method", "term", "feature", "measure", "remark"), "string"),
-    **dict.fromkeys(("subtype", "versus", "n", "n_events"), "Int64"),
+    **dict.fromkeys(("n", "n_events"), "Int64"),
     **dict.fromkeys(_ESTIMATE, "float64"),
     "clustered_on": "bool",
 }
 
 
 def _tabulate(rows: Iterable[dict[str, Any]], columns: Sequence[str]) -> pd.DataFrame:
-    return pd.DataFrame(list(rows), columns=list(columns)).astype({name: _DTYPES[name] for name in columns})
+    table = pd.DataFrame(list(rows), columns=list(columns))
+    has_grades = any(isinstance(code, str) for code in table["subtype"])
+    of_codes = dict.fromkeys(("subtype", "versus"), "string" if has_grades else "Int64")
+    return table.astype({name: (_DTYPES | of_codes)[name] for name in columns})
 
 
 _OUTCOME_COLUMNS = ("outcome", "kind", "event", "method", "term", "subtype", "versus", "measure", *_ESTIMATE)
@@ -61,7 +64,7 @@ def compare_outcomes(
     entry: str | None = None,
     event: str | None = None,
     covariates: Sequence[str] = (),
-    versus: int = 1,
+    versus: Code = 1,
     level: float = 0.95,
 ) -> pd.DataFrame:
     """Compare an outcome between subtypes, with the errors of assignment carried through.
@@ -88,8 +91,8 @@ def compare_outcomes(
         are censored, so that hazards of competing events are cause-specific.
     covariates : list of str
         Columns to adjust for; levels without order have an indicator each.
-    versus : int
-        The subtype that others are compared with, from 1.
+    versus : int or str
+        The subtype that others are compared with, as in `MAPDP.labels`: 2, or "1b".
     level : float
         Of the confidence intervals.
 
@@ -142,7 +145,7 @@ def compare_outcome(
     entry: str | None = None,
     event: str | None = None,
     covariates: Sequence[str] = (),
-    versus: int = 1,
+    versus: Code = 1,
     level: float = 0.95,
 ) -> pd.DataFrame:
     """Return the frame of `compare_outcomes` for the columns of a cohort."""
@@ -205,7 +208,7 @@ def _rows_of_outcome(
                 statistic, p = survdiff(time, event, assigned.labels, entry=entry if entry.any() else None)
                 yield about | {"measure": "log-rank", "estimate": float(statistic), "p": float(p)}
     about["method"] = None
-    for subtype in assigned.too_small.tolist():
+    for subtype in assigned.too_small:
         yield about | {"subtype": subtype, "remark": "left out: too few subjects"}
 
 
@@ -222,9 +225,9 @@ def _rows_of_method(
     n_subtypes, units = assigned.subtypes.size, unit * np.eye(estimates.parameters.size)
     on_ratio = np.exp if density.is_ratio else np.asarray
     if density.level:
-        for place, subtype in enumerate((assigned.subtypes + 1).tolist()):
+        for place, subtype in enumerate(assigned.subtypes.tolist()):
             row = _estimate(estimates, units[place], on_scale, level)
-            yield row | {"subtype": subtype, "measure": density.level, "p": None}
+            yield row | {"subtype": assigned.codes[subtype], "measure": density.level, "p": None}
     contrasts = units[np.delete(np.arange(n_subtypes), assigned.versus)] - units[assigned.versus]
     for subtypes, contrast in zip(assigned.pairs, contrasts, strict=True):
         yield _estimate(estimates, contrast, on_ratio, level) | subtypes | {"measure": density.measure}
@@ -264,7 +267,7 @@ def _estimate(estimates: Estimates, contrast: Array, scale: Callable[[Array], Ar
 
 @accepting()
 def adjusted_differences(
-    model: SubtypeModel, frame: pd.DataFrame, covariates: Sequence[str], *, versus: int = 1, level: float = 0.95
+    model: SubtypeModel, frame: pd.DataFrame, covariates: Sequence[str], *, versus: Code = 1, level: float = 0.95
 ) -> pd.DataFrame:
     """Compare every feature between the subtypes as assigned, adjusted for covariates.
 
@@ -325,7 +328,7 @@ def adjusted_differences(
 
 
 def _adjust_feature(
-    columns: CohortColumns, name: str, covariates: Covariates, versus: int, level: float
+    columns: CohortColumns, name: str, covariates: Covariates, versus: Code, level: float
 ) -> Iterator[dict[str, Any]]:
     try:
         outcome = columns.outcome(name, None)
@@ -346,7 +349,7 @@ def _adjust_feature(
 
 @accepting()
 def subtype_predictors(
-    model: SubtypeModel, frame: pd.DataFrame, predictors: Sequence[str], *, versus: int = 1, level: float = 0.95
+    model: SubtypeModel, frame: pd.DataFrame, predictors: Sequence[str], *, versus: Code = 1, level: float = 0.95
 ) -> pd.DataFrame:
     """Regress membership of subtypes on what may predict it, with the errors of assignment carried through.
 
@@ -411,7 +414,7 @@ def _rows_of_predictors(assigned: Assigned, predictors: Covariates, level: float
             for term, contrast, scale in zip(predictors.terms, of_terms[1:], scales, strict=True):
                 row = _estimate(estimates, contrast / scale, np.exp, level)
                 yield about | subtypes | {"term": term} | row
-    for subtype in assigned.too_small.tolist():
+    for subtype in assigned.too_small:
         yield {"subtype": subtype, "n": len(standard), "remark": "left out: too few subjects"}
 
 
@@ -560,9 +563,9 @@ def survival_curves(
     labels, is_known, is_incidence = columns.cohort.labels, survival.is_known, bool(competing)
     happened = survival.observed + 2.0 * sum(other.observed for other in others if other is not None)
     tables = [
-        _curve(survival.time[rows], happened[rows], survival.entry[rows], level, is_incidence).assign(subtype=number)
-        for number in range(1, int(labels.max()) + 2)
-        if (rows := is_known & (labels == number - 1)).any()
+        _curve(survival.time[rows], happened[rows], survival.entry[rows], level, is_incidence).assign(subtype=code)
+        for label, code in enumerate(columns.cohort.model.codes_)
+        if (rows := is_known & (labels == label)).any()
     ]
     if not tables:
         raise InputError(f"no subject has {outcome!r} and {time!r}")

@@ -15,7 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.arguments import accepting
-from clinclust.arrays import Array
+from clinclust.arrays import Array, Code
 from clinclust.engine.continuum.null_cohorts import (
     expected_score,
     first_axis,
@@ -204,21 +204,25 @@ def assignment_table(
     continuum_score: NDArray[np.float64] | None = None,
     described_only: NDArray[np.bool_] | None = None,
     reasons: Sequence[str] | None = None,
+    codes: Sequence[Code] | None = None,
 ) -> pd.DataFrame:
-    """Return one row for each subject: its identifiers, its subtype (from 1; 0: none of these) and the probabilities.
+    """Return one row for each subject: its identifiers, its subtype (0: none of these) and the probabilities.
 
-    `labels` (N,) are from 0, -1 = none of these; `membership` is (N, K). `assigned`, bool (rows of `frame`,), says
-    which subjects these are of; `described_only`, bool (K,), marks subtypes with too few subjects to be tested. The
-    columns are the same whatever is given, so that a program can read any such table.
+    `labels` (N,) are from 0, -1 = none of these; `codes` (K,) are what the subtypes are called, by default 1 .. K;
+    `membership` is (N, K). `assigned`, bool (rows of `frame`,), says which subjects these are of; `described_only`,
+    bool (K,), marks subtypes with too few subjects to be tested. The columns are the same whatever is given, so that a
+    program can read any such table.
     """
     n, n_subtypes = membership.shape
-    of_each = dict(zip(subtype_columns(n_subtypes), membership.T, strict=True))
+    codes = range(1, n_subtypes + 1) if codes is None else codes
+    of_each = dict(zip(subtype_columns(codes), membership.T, strict=True))
     of_each[NONE_COLUMN] = np.zeros(n) if none_of_these is None else none_of_these
     every = np.column_stack(list(of_each.values()))
     few = np.zeros(n_subtypes + 1, dtype=np.bool_) if described_only is None else np.append(described_only, False)
+    has_grades = isinstance(codes[0], str)
     found = pd.DataFrame(
         {
-            "subtype": pd.array(labels + 1, dtype="Int64"),
+            "subtype": pd.array(np.array([*codes, 0])[labels], dtype="string" if has_grades else "Int64"),
             "probability": every[np.arange(n), labels],  # the label -1 indexes the last column, none of these
             "assigned": "yes",
             "few_subjects": np.where(few[labels], "yes", "no"),
@@ -247,6 +251,7 @@ def tabulate_assignments(cohort: FittedCohort, *, explained: bool = False) -> pd
         continuum_score=find_continuum(cohort).score if n_parted(fit) == 1 else None,
         described_only=fit.untested_,
         reasons=reasons_of_cohort(cohort) if explained else None,
+        codes=fit.codes_,
     )
 
 

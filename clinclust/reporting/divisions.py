@@ -6,8 +6,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from clinclust.estimators.distinct_subtypes import in_words, p_text
 from clinclust.estimators.fit import Fit
 from clinclust.estimators.subtype_tree import SubtypeTree
@@ -116,7 +114,9 @@ def shows_tested_subtypes(fit: Fit) -> bool:
     """Return whether the subtypes of a fit are those that the test of its tree leaves."""
     if fit.tree_test_ is None:
         return False
-    return bool(np.array_equal(fit.subtype_of_, fit.tree_test_.parted_of(fit.tree_)))
+    tested_of = fit.tree_test_.parted_of(fit.tree_)
+    pairs = set(zip(fit.subtype_of_.tolist(), tested_of.tolist(), strict=True))
+    return len(pairs) == fit.n_clusters_ == n_parted(fit)
 
 
 def from_the_root(tree: SubtypeTree) -> list[int]:

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clinclust.arrays import Array
+from clinclust.arrays import Array, Code
 from clinclust.check import ModelCheck
 from clinclust.check.check import N_DRAWS, check_cohort
 from clinclust.comparisons.frame import ALL_SUBJECTS, ComparisonsFrame, Record, is_missing
@@ -247,9 +247,17 @@ class Findings:
         """Whether all counts of a shared report are rounded; what is a function of exact counts is then withheld."""
         return self.rule is not None and self.rule.rounding is not None
 
-    def name(self, subtype: int) -> str:
-        """Return the title of a subtype in a report: its number and its name, or "Subtype" and its number."""
-        return f"{subtype} {self.names[subtype]}" if subtype in self.names else f"Subtype {subtype}"
+    def code(self, subtype: int) -> Code:
+        """Return what a subtype, numbered from 1, is called (`MAPDP.codes_`)."""
+        codes = self.cohort.model.codes_
+        return codes[subtype - 1] if subtype <= len(codes) else subtype  # of all subjects of a table in partitions
+
+    def name(self, subtype: Code) -> str:
+        """Return the title of a subtype, by number or code: its code and its name, or "Subtype" and its code."""
+        if isinstance(subtype, str):
+            subtype = self.cohort.model.codes_.index(subtype) + 1
+        code = self.code(subtype)
+        return f"{code} {self.names[subtype]}" if subtype in self.names else f"Subtype {code}"
 
     def for_sharing(self, rule: Rule) -> Findings:
         """Return these findings with counts withheld or rounded; ValueError if the cohort is too small for that."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from clinclust.arguments import is_number, is_whole
+from clinclust.arrays import Code
 from clinclust.comparisons import compare_subtypes
 from clinclust.comparisons.frame import ComparisonsFrame
 from clinclust.errors import CohortWarning, InputError, refuse
@@ -40,7 +41,7 @@ class ReportOptions:
     comparisons: pd.DataFrame | None = None
     associations: pd.DataFrame | Literal["refit"] | None = None
     stability: Stability | int | None = None
-    names: Mapping[int, str] = field(default_factory=dict)
+    names: Mapping[Any, str] = field(default_factory=dict)
     min_size: int = 3
     significance_level: float = 0.01
     suppress: int | None = None
@@ -102,7 +103,7 @@ def check_report(
         problems.append(f"{path.name} needs the package pyarrow: pip install pyarrow; or write .csv")
     problems += [*cohort_problems(model, frame), *options.problems()]
     if is_fitted(model):
-        problems += unknown_names(options.names, np.unique(model.labels_) + 1)
+        problems += unknown_names(options.names, model.codes_)
         if options.comparisons is not None:
             problems += _comparisons_problems(model, options.comparisons, sizes)
         problems += _stability_problems(model, options.stability)
@@ -140,13 +141,20 @@ def _other_methods_problems(model: SubtypeModel, other_methods: MethodComparison
     return [] if n_compared == {n} else [f"other_methods were compared on other subjects than the {n} of the model"]
 
 
-def unknown_names(names: Mapping[int, str], subtypes: Iterable[int], *, called: str = "names") -> list[str]:
-    """Return the problem that names are given for subtypes that do not exist; `called` is the name of the argument."""
-    numbers = [int(subtype) for subtype in subtypes]
-    unknown = sorted(set(names) - set(numbers))
+def unknown_names(names: Iterable[Code], codes: Sequence[Code], *, called: str = "names") -> list[str]:
+    """Return the problem that names are of subtypes that do not exist; `called` is the name of the argument."""
+    unknown = [str(code) for code in names if code not in codes]
     if not unknown:
         return []
-    return [f"{called}: there is no subtype {', '.join(map(str, unknown))}; they are numbered 1 to {max(numbers)}"]
+    they = (
+        f"they are {', '.join(map(str, codes))}" if isinstance(codes[0], str) else f"they are numbered 1 to {codes[-1]}"
+    )
+    return [f"{called}: there is no subtype {', '.join(unknown)}; {they}"]
+
+
+def names_by_number(names: Mapping[Code, str], codes: Sequence[Code]) -> dict[int, str]:
+    """Return names by the number of the subtype from 1, in the order of its code."""
+    return {subtype: names[code] for subtype, code in enumerate(codes, start=1) if code in names}
 
 
 def _comparisons_problems(model: SubtypeModel, comparisons: pd.DataFrame, sizes: Mapping[int, int] | None) -> list[str]:
@@ -243,9 +251,10 @@ def write_assignments(model: MAPDP, parts: list[Part], file: Path) -> None:
 
     ids = [feature.name for feature in model.schema_.ids]
     labels_of_all: Any = model.labels_
-    schema = pa.schema([*((name, pa.string()) for name in ids), ("subtype", pa.int64())])
+    codes = np.array(model.codes_)
+    schema = pa.schema([*((name, pa.string()) for name in ids), ("subtype", pa.from_numpy_dtype(codes.dtype))])
     with parquet.ParquetWriter(file, schema) as writer:
         for part, labels in zip(parts, labels_of_all.to_delayed(), strict=True):
             rows = rows_of(part, ids).astype(str)
-            rows["subtype"] = labels.compute(scheduler="synchronous").to_numpy() + 1
+            rows["subtype"] = codes[labels.compute(scheduler="synchronous").to_numpy()]
             writer.write_table(pa.Table.from_pandas(rows, schema, preserve_index=False))

@@ -28,7 +28,7 @@ from clinclust.methods.compare import Measures, MethodComparison, run_methods
 from clinclust.progress import SILENT, Progress
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import Column, Kind, Sheet, Table, Value, number_text
-from clinclust.reporting.options import ReportOptions, check_report, comparisons_of_all, in_sample_of
+from clinclust.reporting.options import ReportOptions, check_report, comparisons_of_all, in_sample_of, names_by_number
 from clinclust.reporting.sheets.associations import association_table, outcomes_sheets
 from clinclust.reporting.sheets.divisions import (
     charts,
@@ -196,7 +196,7 @@ def gather_findings(
             comparisons = compare_cohort(cohort, min_size=min_size, significance_level=level)
     if dominant is None:
         dominant = find_dominant(cohort, table)
-    names = {**model.names_, **options.names}
+    names = {**model.names_, **names_by_number(options.names, model.codes_)}
     findings = Findings(cohort, comparisons, level, None, names, min_size=min_size, dominant=dominant)
     if of_all is not None:
         findings = replace(findings, sizes_of_all=ComparisonsFrame(of_all).exact_sizes)
@@ -272,7 +272,7 @@ def write_report(
     stability: Stability | int | None = None,
     posterior: GibbsDP | bool = False,
     other_methods: MethodComparison | bool = False,
-    names: Mapping[int, str] | None = None,
+    names: Mapping[Any, str] | None = None,
     min_size: int = 3,
     significance_level: float = 0.01,
     suppress: int | None = None,

@@ -108,7 +108,7 @@ def summarise_fit(model: MAPDP, n_stated: int | None = None) -> list[str]:
         for size, remarks in zip(model.cluster_sizes_, marks, strict=True)
     )
     shortfall = f" ({n_stated} were asked for)" if n_stated is not None and n_stated > n_subtypes else ""
-    few = [subtype for subtype, is_small in enumerate(model.untested_, start=1) if is_small]
+    few = [str(code) for code, is_small in zip(model.codes_, model.untested_, strict=True) if is_small]
     untested = f"; few subjects, untested: subtype{'' if len(few) == 1 else 's'} {listed(few)}" if few else ""
     subtypes = f"{n_subtypes} subtype{'' if n_subtypes == 1 else 's'}"
     lines = [f"{subtypes}{shortfall} among {n_subjects} subjects: {sizes}{untested}"]
@@ -139,7 +139,7 @@ def summarise_fit(model: MAPDP, n_stated: int | None = None) -> list[str]:
 
 def facts_of_fit(model: MAPDP, n_stated: int | None) -> dict[str, Any]:
     """Return the facts about a fitted model, for a program: subtypes, sizes, and p of every tested division."""
-    titles = {subtype: f"Subtype {subtype}" for subtype in range(1, model.n_clusters_ + 1)}
+    titles = {subtype: f"Subtype {code}" for subtype, code in enumerate(model.codes_, start=1)}
     summary = model.summary().reset_index()
     marks = [" ".join(remarks) for remarks in model.fit_.remarks_]
     return {

@@ -335,7 +335,7 @@ def subtypes_table(refitter: Refitter, halves: list[Draw], bootstraps: list[Draw
     n = np.maximum((~np.isnan(jaccard)).sum(axis=0), 1)
     return pd.DataFrame(
         {
-            "subtype": np.arange(1, sizes.size + 1),
+            "subtype": refitter.model.codes_,
             "size": sizes,
             "jaccard": mean,
             "band": [band.name for band in bands],
@@ -715,7 +715,7 @@ def _validate(cohort: FittedCohort, other: pd.DataFrame, *, progress: bool) -> V
         bands = ["not found"] * n_subtypes
     table = pd.DataFrame(
         {
-            "subtype": np.arange(1, n_subtypes + 1),
+            "subtype": model.codes_,
             "share": np.bincount(reported, minlength=n_subtypes) / len(reported),
             "share_assigned": sizes / len(other),
             "nearest": nearest + 1,

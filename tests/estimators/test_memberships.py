@@ -27,7 +27,7 @@ def test_the_table_holds_the_numbers_of_predict_proba_under_the_names_of_assign(
     found = model.transform(FRAME[::-1])
     np.testing.assert_array_equal(found, model.predict_proba(FRAME[::-1]))
     assert found.index.tolist() == FRAME.index[::-1].tolist()
-    assert found.columns.tolist() == [*subtype_columns(2), NONE_COLUMN] == model.get_feature_names_out().tolist()
+    assert found.columns.tolist() == [*subtype_columns([1, 2]), NONE_COLUMN] == model.get_feature_names_out().tolist()
     assert model.transform(FRAME.to_numpy()).index.tolist() == list(range(60))
     assert model.cut(1).transform(FRAME).columns.tolist() == ["subtype_1", NONE_COLUMN]
     repeated = pd.concat([FRAME, FRAME])
@@ -38,7 +38,7 @@ def test_a_pipeline_goes_on_with_memberships_and_a_copy_of_it_learns_the_same():
     pipeline = make_pipeline(cc.methods.PublishedMAPDP(SCHEMA, **QUICK), LogisticRegression())
     pipeline.set_output(transform="pandas").fit(FRAME, GROUPS)
     assert (pipeline.predict(FRAME) == GROUPS).mean() > 0.95
-    assert pipeline[-1].feature_names_in_.tolist() == [*subtype_columns(2), NONE_COLUMN]
+    assert pipeline[-1].feature_names_in_.tolist() == [*subtype_columns([1, 2]), NONE_COLUMN]
     copied = clone(pipeline)
     with pytest.raises(NotFittedError):
         copied[0].transform(FRAME)

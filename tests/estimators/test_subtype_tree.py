@@ -1,12 +1,14 @@
 """The subtype tree: every join against the joints of the partitions before and after it."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from cohorts import LIKELIHOODS, mixed_cohort
 from scipy.cluster.hierarchy import is_valid_linkage
+from scipy.stats import norm
 from scored import few
 
-from clinclust import log_joint
+from clinclust import Feature, FeatureSchema, information_criteria, log_joint
 from clinclust.estimators.subtype_tree import SubtypeTree
 from clinclust.methods import PublishedMAPDP
 
@@ -90,3 +92,21 @@ def test_a_cut_must_be_a_number_of_subtypes(n_subtypes):
     tree = SubtypeTree(np.array([0, 1, 2]), np.array([[0, 1], [2, 3]]), np.array([1.0, 2.0]))
     with pytest.raises(ValueError, match="from 1 to 3"):
         tree.cut(n_subtypes)
+
+
+def test_information_criteria_are_those_of_normal_densities_and_ask_for_the_groups():
+    rng = np.random.default_rng(0)
+    group = np.repeat([0, 1], 250)
+    frame = pd.DataFrame(rng.normal(size=(500, 3)) + 5.0 * group[:, None], columns=list("abc"))
+    schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in frame])
+    model = PublishedMAPDP(schema, random_state=0, n_restarts=2, progress=False).fit(frame)
+    table = information_criteria(model, frame).set_index("n_subtypes")
+    assert table["n_parameters"].tolist() == [7 * k - 1 for k in table.index]
+    for k, parts in ((1, [frame]), (2, [frame[group == 0], frame[group == 1]])):
+        logs = [np.log(len(it) / 500) + norm(it.mean(), it.std(ddof=0)).logpdf(it).sum(axis=1) for it in parts]
+        log_likelihood = sum(part.sum() for part in logs)
+        assert table.loc[k, "log_likelihood"] == pytest.approx(log_likelihood, abs=3.0)
+    np.testing.assert_allclose(table["bic"], table["n_parameters"] * np.log(500) - 2.0 * table["log_likelihood"])
+    uncertain = (1.0 - table["relative_entropy"]) * 500 * np.log(table.index.to_numpy())
+    np.testing.assert_allclose(table["icl"], table["bic"] + 2.0 * uncertain, atol=1e-9)
+    assert table["bic"].idxmin() == table["icl"].idxmin() == 2

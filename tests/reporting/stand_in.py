@@ -38,10 +38,18 @@ class NoFeatures:
 
     sizes: np.ndarray
     statistics: np.ndarray
-    encoding: object = field(default_factory=lambda: SimpleNamespace(features=()))
+    n_subjects: int
+    encoding: object = field(default_factory=lambda: SimpleNamespace(features=(), likelihoods=()))
+    included: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=bool))
 
     def likelihood_terms(self):
         return np.zeros((self.sizes.size, 0))
+
+    def pooled(self, into):
+        return NoFeatures(np.bincount(into, self.sizes), self.statistics, self.n_subjects)
+
+    def scores(self, values, *, coarsened):
+        return np.tile(np.log(np.append(self.sizes, 1.0) / self.n_subjects), (self.n_subjects, 1))
 
 
 @dataclass
@@ -81,6 +89,10 @@ class Fitted:
     @property
     def fit_(self):
         return self  # it has what a search found as attributes of its own
+
+    @property
+    def codes_(self):
+        return [*range(1, int(np.max(self.labels_)) + 2)]
 
     def adjusted(self, frame):
         return frame
@@ -129,7 +141,7 @@ class Fitted:
 
     @property
     def clusters_(self):
-        return NoFeatures(self.cluster_sizes_.astype(float), np.zeros((self.n_clusters_, 0)))
+        return NoFeatures(self.cluster_sizes_.astype(float), np.zeros((self.n_clusters_, 0)), len(self.labels_))
 
     @property
     def untested_(self):

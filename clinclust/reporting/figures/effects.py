@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from clinclust.arguments import COMPARISONS, accepting
+from clinclust.arrays import Code
 from clinclust.errors import InputError
 from clinclust.estimators.subtype_model import SubtypeModel, clustered_features, require_fitted
 from clinclust.reporting.findings import profiles_of
@@ -57,15 +58,22 @@ def _saved_alone(figure: Any, fname: Any, **options: Any) -> None:
         type(figure).savefig(figure, fname, **options)
 
 
-def named(subtypes: Iterable[int], names: Mapping[int, str] | None) -> dict[int, str]:
-    """Return the title of each subtype by number: its name, or "Subtype" and its number; refuse unknown ones."""
-    numbers = list(subtypes)
-    names = names or {}
-    if unknown := sorted(set(names) - set(numbers)):
+def named(codes: Iterable[Code], names: Mapping[Code, str] | None) -> dict[Code, str]:
+    """Return the title of each subtype by code: its name, or "Subtype" and its code; refuse unknown ones."""
+    codes, names = list(codes), names or {}
+    if unknown := [code for code in names if code not in codes]:
         raise InputError(
-            f"names has {', '.join(map(repr, unknown))}, but the subtypes are {', '.join(map(str, numbers))}"
+            f"names has {', '.join(map(repr, unknown))}, but the subtypes are {', '.join(map(repr, codes))}"
         )
-    return {subtype: names.get(subtype) or f"Subtype {subtype}" for subtype in numbers}
+    return {code: names.get(code) or f"Subtype {code}" for code in codes}
+
+
+def named_in(model: SubtypeModel, subtypes: Iterable[int], names: Mapping[Code, str] | None) -> dict[int, str]:
+    """Return the title of each subtype of a model, numbered from 1 (`named`)."""
+    codes = {subtype: model.codes_[subtype - 1] for subtype in subtypes}
+    defaults = {codes[subtype]: name for subtype, name in model.names_.items() if subtype in codes}
+    titles = named(codes.values(), {**defaults, **(names or {})})
+    return {subtype: titles[code] for subtype, code in codes.items()}
 
 
 def draw_bars(
@@ -128,7 +136,7 @@ def plot_effects(
     *,
     versus: int | None = None,
     measure: str | None = None,
-    names: Mapping[int, str] | None = None,
+    names: Mapping[Any, str] | None = None,
     at_most: int = 20,
     ax: Axes | None = None,
 ) -> Axes:
@@ -163,7 +171,7 @@ def plot_effects(
     """
     require_fitted(model)
     profiles = profiles_of(Compared(comparisons))
-    called = named(profiles.subtypes, {**model.names_, **(names or {})})
+    called = named_in(model, profiles.subtypes, names)
     effects, against, measure = effects_against(comparisons, versus, measure)
     rows = profiles.ranked_for(model)
     drawn = rows[:at_most] if effects else []

@@ -33,6 +33,7 @@ from clinclust.reporting.figures.effects import (
     axes_for,
     draw_bars,
     named,
+    named_in,
     remark,
     serially,
 )
@@ -132,7 +133,7 @@ def plot_profile(
     model: SubtypeModel,
     comparisons: pd.DataFrame,
     *,
-    names: Mapping[int, str] | None = None,
+    names: Mapping[Any, str] | None = None,
     at_most: int = 30,
     ax: Axes | None = None,
 ) -> Axes:
@@ -176,7 +177,7 @@ def plot_profile(
     """
     require_fitted(model)
     profiles = profiles_of(Compared(comparisons))
-    called = headings(profiles, named(profiles.subtypes, {**model.names_, **(names or {})}))
+    called = headings(profiles, named_in(model, profiles.subtypes, names))
     rows = profiles.ranked_for(model)
     drawn = rows[:at_most]
     # That a feature is uninformative, because all its values are the same, would disclose its exact counts.
@@ -254,7 +255,7 @@ def headings(profiles: Profiles, names: Mapping[int, str]) -> list[str]:
 @accepting(comparisons=COMPARISONS)
 @serially
 def plot_missing(
-    comparisons: pd.DataFrame, *, names: Mapping[int, str] | None = None, at_most: int = 30, ax: Axes | None = None
+    comparisons: pd.DataFrame, *, names: Mapping[Any, str] | None = None, at_most: int = 30, ax: Axes | None = None
 ) -> Axes:
     """Draw the percentage of subjects without a value for each feature, in all subjects and in each subtype.
 
@@ -278,7 +279,8 @@ def plot_missing(
         If the comparisons hold no summaries, or names are given for subtypes that do not exist.
     """
     profiles = profiles_of(Compared(comparisons))
-    called = headings(profiles, {0: "All", **named(profiles.subtypes, names)})
+    by_code = named([*profiles.subtypes], names)
+    called = headings(profiles, {0: "All", **{subtype: by_code[subtype] for subtype in profiles.subtypes}})
     summaries = comparisons[comparisons["kind"] == "summary"]
     labels = dict(zip(summaries["feature"], summaries["label"], strict=True))
     # All levels of a feature have the same missing values, so its first row is enough.
@@ -323,7 +325,7 @@ _NAME_TEXT = 28
 
 @accepting()
 @serially
-def plot_certainty(model: SubtypeModel, *, names: Mapping[int, str] | None = None, ax: Axes | None = None) -> Axes:
+def plot_certainty(model: SubtypeModel, *, names: Mapping[Any, str] | None = None, ax: Axes | None = None) -> Axes:
     """Draw, for each subtype, the membership probabilities of its subjects.
 
     Each row is a histogram of the subjects of one subtype; a bar of full height holds all of them. The text on the
@@ -350,7 +352,7 @@ def plot_certainty(model: SubtypeModel, *, names: Mapping[int, str] | None = Non
             f"plot_certainty needs probabilities of subtypes; these subtypes were made by {model.made_by} without any"
         )
     subtypes = np.unique(labels).tolist()
-    called = named([subtype + 1 for subtype in subtypes], {**model.names_, **(names or {})})
+    called = named_in(model, [subtype + 1 for subtype in subtypes], names)
     ax = axes_for(ax, (7.5, 1.3 + 0.5 * len(subtypes)))
     titles = []
     bins: Any = {"x": np.arange(_BINS) / _BINS, "width": 0.94 / _BINS, "align": "edge", "color": BLUE}
@@ -413,7 +415,7 @@ def plot_explanation(
     titles = [_title(row) for row in drawn.to_dict("records")]
     written = [f"{value:+.1f}" for value in values]
     draw_bars(ax, values, titles, written, below_0=VERMILION, margin=0.12)
-    first, second = (called(int(rows[name].iloc[0])) for name in ("subtype", "against"))
+    first, second = (called(rows[name].iloc[0]) for name in ("subtype", "against"))
     ax.set_title(f"What speaks for {first} (right) and for {second} (left), in nats", loc="left", fontsize=9)
     total = float(rows["log_odds"].sum())
     rest = rows.iloc[len(drawn) :]
@@ -455,7 +457,7 @@ _CURVES = Rule(
 @accepting(curves=_CURVES)
 @serially
 def plot_survival(
-    curves: pd.DataFrame, *, unit: str = "", names: Mapping[int, str] | None = None, ax: Axes | None = None
+    curves: pd.DataFrame, *, unit: str = "", names: Mapping[Any, str] | None = None, ax: Axes | None = None
 ) -> Axes:
     """Draw the survival or cumulative incidence of each subtype as assigned, with the numbers at risk below.
 

@@ -25,7 +25,7 @@ from clinclust.reporting.figures.effects import (
     VERMILION,
     axes_for,
     draw_bars,
-    named,
+    named_in,
     remark,
     serially,
 )
@@ -206,7 +206,7 @@ _SPAN = 20.0
 
 @accepting()
 @serially
-def plot_tree(model: SubtypeModel, *, names: Mapping[int, str] | None = None, ax: Axes | None = None) -> Axes:
+def plot_tree(model: SubtypeModel, *, names: Mapping[Any, str] | None = None, ax: Axes | None = None) -> Axes:
     """Draw the subtypes of a fit as a tree with each join at its evidence.
 
     Subtypes that join far to the left are hardly distinct. The number at a join is its evidence, in nats; a join with
@@ -255,7 +255,7 @@ def plot_tree(model: SubtypeModel, *, names: Mapping[int, str] | None = None, ax
     ['Robust (n = 130)', 'Frail (n = 70)']
     """
     fit = require_search(model, "plot_tree")
-    called = named(range(1, fit.n_clusters_ + 1), {**model.names_, **(names or {})})
+    called = named_in(model, range(1, fit.n_clusters_ + 1), names)
     if fit.tree_test_ is not None:
         return draw_tested_tree(fit, called, ax)
     tree = fit.tree_
@@ -306,7 +306,8 @@ def plot_tree(model: SubtypeModel, *, names: Mapping[int, str] | None = None, ax
 def _called(fit: Fit, tip: int, called: Mapping[int, str]) -> str:
     """Return the name of a tip: a subtype, or a group that the search found and the subtype that holds it."""
     subtype = int(fit.subtype_of_[tip]) + 1
-    name = called[subtype] if called[subtype] != f"Subtype {subtype}" else f"subtype {subtype}"
+    code = fit.codes_[subtype - 1]
+    name = called[subtype] if called[subtype] != f"Subtype {code}" else f"subtype {code}"
     name = shortened(name, NAME_TEXT)
     return name if fit.subtype_of_.size == fit.n_clusters_ else f"group {tip + 1} in {name}"
 

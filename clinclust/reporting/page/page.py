@@ -158,7 +158,8 @@ def illustrations(findings: Findings) -> list[Illustration]:
     profiles = findings.profiles
     several = len(profiles.subtypes) > 1
     # No name, rather than that of the model, where the report withholds one.
-    names = {subtype: findings.names.get(subtype, "") for subtype in findings.sizes}
+    names = {findings.code(subtype): findings.names.get(subtype, "") for subtype in findings.sizes}
+    titles = {findings.code(subtype): findings.name(subtype) for subtype in findings.sizes}
     figures: list[Illustration] = []
 
     def add(section: str, name: str, title: str, caption: str, alternative: str, draw: Callable[[], Axes]) -> None:
@@ -177,7 +178,7 @@ def illustrations(findings: Findings) -> list[Illustration]:
             "right of the bar speaks for a distinct division. One close to its end need not: p allows for the best of "
             "several numbers of parts having been taken.",
             _tested_alt(findings, fit),
-            partial(plot_tree, model, names={subtype: findings.name(subtype) for subtype in findings.sizes}),
+            partial(plot_tree, model, names=titles),
         )
     if several:
         add(
@@ -189,7 +190,7 @@ def illustrations(findings: Findings) -> list[Illustration]:
             partial(plot_profile, model, comparisons, names=names, at_most=_MOST_ROWS),
         )
     if findings.continuum is not None and not (several or findings.is_shared or findings.continuum.is_by_chance):
-        along, titles = _fifths(findings, findings.continuum)
+        along, fifths = _fifths(findings, findings.continuum)
         rows = along.ranked(findings.continuum.correlations.abs().to_dict())[:_MOST_ROWS]
         add(
             "Overview",
@@ -197,8 +198,8 @@ def illustrations(findings: Findings) -> list[Illustration]:
             "What changes along the continuum",
             f"Fifths of the subjects by their continuum score: distance from all subjects, in standard deviations, "
             f"above (blue) or below ({BELOW}).",
-            _profile_alt(along, rows, titles.__getitem__),
-            partial(plot_ordered, along, rows, titles),
+            _profile_alt(along, rows, fifths.__getitem__),
+            partial(plot_ordered, along, rows, fifths),
         )
     if several and (comparisons["kind"] == "effect").any():
         add(
@@ -272,7 +273,7 @@ def _tree_alt(fit: Fit) -> str:
         f"{', '.join(map(str, first))} with {', '.join(map(str, second))} at {evidence:,.0f}"
         for first, second, evidence in zip(merges["first"], merges["second"], merges["evidence"], strict=True)
     ]
-    subtypes = ", ".join(str(subtype + 1) for subtype in fit.subtype_of_.tolist())
+    subtypes = ", ".join(str(fit.codes_[subtype]) for subtype in fit.subtype_of_.tolist())
     tips = "subtypes" if groups_found(fit) is None else f"groups; their subtypes, in order: {subtypes}"
     return f"Tree of {len(joins) + 1} {tips}. Joins, in nats: {'; '.join(joins)}."
 

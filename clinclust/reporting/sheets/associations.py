@@ -339,7 +339,7 @@ def _rows(findings: Findings, feature: Feature, time: Feature | None) -> Iterato
     reasons = table.loc[(table["method"] == "bch") & table["remark"].notna(), "remark"].tolist()
     for subtype, naive in by_method["naive"].items():
         corrected = by_method["bch"].get(subtype)
-        names = [findings.name(int(number)) for number in (subtype, naive["versus"])]
+        names = [findings.name(code) for code in (subtype, naive["versus"])]
         best = corrected or naive
         yield [
             title,

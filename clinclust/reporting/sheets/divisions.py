@@ -246,7 +246,7 @@ def stability_cell(findings: Findings, subtype: int) -> list[Value]:
     """Return the cell of a subtype under `stability_column`."""
     if findings.stability is None:
         return []
-    row = findings.stability.subtypes.set_index("subtype").loc[subtype].to_dict()
+    row = findings.stability.subtypes.iloc[subtype - 1].to_dict()
     band = str(row["band"])
     return [band if band == TOO_FEW.name else f"{band} ({row['jaccard']:.2f})"]
 
@@ -288,7 +288,7 @@ def stability_sheets(findings: Findings) -> list[Sheet]:
 def _stability_of_subtypes(findings: Findings, stability: Stability) -> Table:
     halves, share = ("Half-samples", ""), ("Share of half-samples (%)", "")
     columns: list[Filled] = [
-        (Column("Subtype"), lambda row: findings.name(int(row["subtype"]))),
+        (Column("Subtype"), lambda row: findings.name(row["subtype"])),
         (Column("Subjects", "0"), "size"),
         (Column("Stability"), "band"),
         (Column("Jaccard", "0.00", halves), "jaccard"),

@@ -16,7 +16,7 @@ from clinclust.data import data
 from clinclust.estimators.cohort_table import copied_rows
 from clinclust.estimators.fit import STOPPED_EARLY, Fit
 from clinclust.estimators.saving import software_versions
-from clinclust.estimators.subtype_model import CLEAR, basis_of_membership
+from clinclust.estimators.subtype_model import CLEAR, basis_of_membership, criteria_of
 from clinclust.estimators.subtype_tree import DISTINCT_LEVEL
 from clinclust.reporting.divisions import Division, distinct_in_words, n_distinct, n_parted, shows_tested_subtypes
 from clinclust.reporting.findings import Findings
@@ -250,7 +250,13 @@ _MOST_UNUSED = 6
 
 def trust(findings: Findings) -> Sheet:
     """Return the section: the test of one continuum first, then whatever speaks against the subtypes."""
-    tables = [*_how_sure(findings), *divisions_table(findings), *_what_tells(findings), *continuum_table(findings)]
+    tables = [
+        *_how_sure(findings),
+        *divisions_table(findings),
+        *_what_tells(findings),
+        *continuum_table(findings),
+        *_criteria(findings),
+    ]
     explanations = [
         *_on_membership(findings),
         *on_posterior_membership(findings),
@@ -258,6 +264,22 @@ def trust(findings: Findings) -> Sheet:
         *on_the_test(findings),
     ]
     return Sheet("Trust", _statements(findings), tables, explanations=explanations)
+
+
+def _criteria(findings: Findings) -> list[Table]:
+    """Return the table that reviewers of latent classes ask for; a shared report has no numbers of exact counts."""
+    if findings.fit is None or findings.is_shared or findings.fit.tree_.n_subtypes < 2:
+        return []
+    columns: list[Filled] = [
+        (Column("Subtypes", "0"), "n_subtypes"),
+        (Column("Parameters", "0"), "n_parameters"),
+        (Column("Log likelihood", "0.0"), "log_likelihood"),
+        (Column("BIC", "0.0"), "bic"),
+        (Column("ICL", "0.0"), "icl"),
+        (Column("Relative entropy", "0.00"), "relative_entropy"),
+    ]
+    caption = "Information criteria along the tree (they did not decide: a continuum often has many by them)"
+    return [tabulated(caption, criteria_of(findings.cohort), columns)]
 
 
 def _what_tells(findings: Findings) -> list[Table]:
@@ -616,7 +638,8 @@ def _subtypes(findings: Findings) -> list[Table]:
     ]
     rows: list[list[Value]] = []
     for subtype, marked in zip(findings.sizes, marks, strict=True):
-        proposed = f"{subtype}: {marked.name}" if marked.name else str(subtype)
+        code = findings.code(subtype)
+        proposed = f"{code}: {marked.name}" if marked.name else str(code)
         name = findings.name(subtype) if subtype in findings.names else proposed
         clear = [] if own is None else [100 * float((own[labels == subtype - 1] >= CLEAR).mean())]
         rows.append([name, *findings.size_cells(subtype), marked.text, *clear])
@@ -657,7 +680,7 @@ def _found_again(findings: Findings) -> str:
     if rated.empty:
         return "Too few subjects to tell."
     least = rated.iloc[0]
-    return f"The least stable, {findings.name(int(least['subtype']))}: {least['band']} ({least['jaccard']:.2f} of 1)."
+    return f"The least stable, {findings.name(least['subtype'])}: {least['band']} ({least['jaccard']:.2f} of 1)."
 
 
 def _a_column(findings: Findings) -> str:

@@ -46,7 +46,8 @@ def assignments(findings: Findings) -> Sheet:
     columns.append(Column("Subtype", "0"))
     labels = np.asarray(model.labels_).tolist()
     identities = zip(*identifiers, strict=True)
-    rows: list[list[Value]] = [[*identity, label + 1] for identity, label in zip(identities, labels, strict=True)]
+    codes = [model.codes_[label] for label in labels]
+    rows: list[list[Value]] = [[*identity, code] for identity, code in zip(identities, codes, strict=True)]
     notes = []
     if model.membership_ is not None:
         columns += [Column("Membership probability", "0.000"), Column("Certainty")]

@@ -167,6 +167,7 @@ def table_of_report(findings: Findings) -> SubtypeTable:
     choices = Choices(
         associations=findings.associations if len(findings.sizes) > 1 else None,
         names=findings.names,
+        codes={subtype: findings.code(subtype) for subtype in findings.sizes},
         marks={} if findings.is_shared else dict(enumerate(findings.marks, start=1)),
         totals=not findings.is_shared,
         title="Every feature in all subjects" + (" and in each subtype" if len(findings.sizes) > 1 else ""),
@@ -381,7 +382,7 @@ def not_tested(findings: Findings) -> list[str]:
         return []
     if findings.is_shared:
         return ["Subtypes of few subjects are untested, and take no part here, except among all others."]
-    numbers = ", ".join(map(str, small[:_FEATURES_SHOWN])) + (
+    numbers = ", ".join(str(findings.code(subtype)) for subtype in small[:_FEATURES_SHOWN]) + (
         f" and {len(small) - _FEATURES_SHOWN} more" if len(small) > _FEATURES_SHOWN else ""
     )
     subtypes = f"Subtype {numbers} has" if len(small) == 1 else f"Subtypes {numbers} have"

@@ -308,7 +308,8 @@ def _descriptive(plan: Plan) -> str:
         return "Counts are rounded, and percentages computed from them; tests are withheld."
     tested = plan.compared.tested
     if plan.between is not None:
-        compares = f"subtypes {plan.between[0]} and {plan.between[1]} are compared"
+        first, second = map(plan.asked.code, plan.between)
+        compares = f"subtypes {first} and {second} are compared"
     elif set(tested) == set(plan.subtypes) == set(plan.compared.subtypes):
         compares = "all subtypes are compared at once"
     elif not tested:
@@ -316,8 +317,8 @@ def _descriptive(plan: Plan) -> str:
         compares = f"there are no two subtypes{enough} to compare"
     else:
         # The other subtypes have too few subjects to be tested, or are not shown.
-        compares = f"subtypes {listed([*map(str, tested)])} are compared at once"
-        small = [str(subtype) for subtype in plan.subtypes if subtype not in tested]
+        compares = f"subtypes {listed([str(plan.asked.code(subtype)) for subtype in tested])} are compared at once"
+        small = [str(plan.asked.code(subtype)) for subtype in plan.subtypes if subtype not in tested]
         if small:
             has, is_ = ("subtype {} has", "is") if len(small) == 1 else ("subtypes {} have", "are")
             compares += f"; {has.format(', '.join(small))} few subjects and {is_} untested"
@@ -349,7 +350,7 @@ def subtype_table(
     frame: pd.DataFrame | None = None,
     *,
     associations: pd.DataFrame | None = None,
-    names: Mapping[int, str] | None = None,
+    names: Mapping[Any, str] | None = None,
     features: Sequence[str] | Literal["significant"] | None = None,
     subtypes: Sequence[int] | None = None,
     between: tuple[int, int] | None = None,
@@ -437,7 +438,10 @@ def subtype_table(
         cohort = cohort_of(model, frame, stacklevel=3)
         comparisons = compare_cohort(cohort, min_size=max(FEWEST_TESTED, fewest_subjects(model)))
         marks = {} if model.fit_ is None else dict(enumerate(model.fit_.remarks_, start=1))
-        choices = replace(choices, names={**model.names_, **(names or {})}, marks=marks)
+        codes = dict(enumerate(model.codes_, start=1))
+        numbers = {code: subtype for subtype, code in codes.items()}
+        by_number = {numbers.get(code, code): name for code, name in (names or {}).items()}
+        choices = replace(choices, names={**model.names_, **by_number}, marks=marks, codes=codes)
     return table_of(Compared(cast("pd.DataFrame", comparisons)), choices)
 
 

@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import pandas as pd
 
+from clinclust.arrays import Code
 from clinclust.comparisons.frame import (
     ALL_SUBJECTS,
     WITHHELD,
@@ -392,6 +393,11 @@ class Choices:
     totals: bool = True
     title: str | None = None
     marks: Mapping[int, Sequence[str]] = field(default_factory=dict)
+    codes: Mapping[int, Code] = field(default_factory=dict)
+
+    def code(self, subtype: int) -> Code:
+        """Return what a subtype is called (`MAPDP.codes_`)."""
+        return self.codes.get(subtype, subtype)
 
 
 @dataclass(frozen=True)
@@ -477,7 +483,7 @@ class Plan:
         # A name may be a word of the table, which only the few subjects have whose number is withheld.
         name = (self.asked.names or {}).get(group)
         name = None if size is None else name
-        return (f"Subtype {group}", *([] if name is None else [clean(name)]), number)
+        return (f"Subtype {self.asked.code(group)}", *([] if name is None else [clean(name)]), number)
 
 
 def descriptive_test(line: Line, between: tuple[int, int] | None) -> Record:
