@@ -4,8 +4,7 @@ import sys
 import unicodedata
 
 from clinclust import CohortError, SchemaError
-from clinclust.errors import CohortWarning, InputError
-from clinclust.texts import on_one_line, visible, visible_to_people
+from clinclust.errors import CohortWarning, InputError, on_one_line, visible, visible_to_people
 
 EVERY = "".join(map(chr, range(sys.maxunicode + 1)))
 # Signs of Arabic, Syriac, Kaithi and Egyptian that Unicode calls formats, but that have a picture.

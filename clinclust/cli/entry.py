@@ -18,9 +18,8 @@ from typing import Any, NoReturn
 from clinclust import __version__
 from clinclust.cli.commands import COMMANDS, TEXTS, Command, add_options, in_options
 from clinclust.cli.outputs import BAD_INPUT, collect_facts, note, streams_for_people, tell, tell_failure, write_data
-from clinclust.errors import CohortWarning, collect_cells, mask_cells
+from clinclust.errors import CohortWarning, collect_cells, did_you_mean, mask_cells, nearest, on_one_line, shortened
 from clinclust.progress import reporting_stages
-from clinclust.texts import did_you_mean, nearest, on_one_line, shortened
 
 _NUMBER = re.compile(r"-\d+|-\d*\.\d+")  # what argparse takes for a value
 _INTERRUPTED = 130

@@ -29,7 +29,7 @@ from clinclust.comparisons.dominance import find_dominant
 from clinclust.drafting import draft_schema
 from clinclust.drafting.column import Look
 from clinclust.drafting.draft import draft_of_partitions, with_wanted_roles
-from clinclust.errors import CohortError, CohortWarning, InputError, refuse, show_cells
+from clinclust.errors import CohortError, CohortWarning, InputError, did_you_mean, refuse, show_cells
 from clinclust.estimators.fitting import Prepared, prepared
 from clinclust.estimators.mapdp import MAPDP, PublishedMAPDP
 from clinclust.estimators.settings import Settings, duration_sentence
@@ -38,10 +38,10 @@ from clinclust.files.cell_text import limited, quoted
 from clinclust.files.dictionaries import note_columns
 from clinclust.files.opening import shown_name
 from clinclust.files.row_choice import ChoiceError, RowChoice, noted_several_rows, rows_taken
+from clinclust.files.tables import read_cohort
 from clinclust.files.typed_files import Part, is_in_partitions, table_of_parts
 from clinclust.files.writing import MANIFEST, naming, write_manifest, write_together
 from clinclust.methods.compare import FEWEST_SUBJECTS
-from clinclust.reading import read_cohort
 from clinclust.reporting.assignments import tabulate_assignments, write_inert_csv
 from clinclust.reporting.options import ReportOptions, comparisons_of_all, unknown_names, write_assignments
 from clinclust.reporting.report import gather_findings, write_findings
@@ -51,7 +51,6 @@ from clinclust.schema import FeatureSchema
 from clinclust.schema.feature_schema import SCHEMA_SUFFIXES, read_schema, write_schema
 from clinclust.schema.validation import validated_sample
 from clinclust.schema.yaml_files import on_unused, yaml_line
-from clinclust.texts import did_you_mean
 
 # What commands read: a table with its choice of rows, its schema or model, and a data dictionary.
 

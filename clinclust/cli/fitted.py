@@ -30,7 +30,7 @@ from clinclust.comparisons import compare_subtypes
 from clinclust.comparisons.dominance import find_dominant
 from clinclust.disclosure import suppress_small_cells, withhold_associations
 from clinclust.drift import assess_drift
-from clinclust.errors import CohortError, InputError, refuse
+from clinclust.errors import CohortError, InputError, did_you_mean, refuse
 from clinclust.estimators.explanation import reasons_of_new
 from clinclust.estimators.mapdp import MAPDP, NONE_OF_THESE
 from clinclust.estimators.parameters import RULES
@@ -62,7 +62,6 @@ from clinclust.reporting.subtype_table.table import suffix_problems
 from clinclust.schema import FeatureSchema
 from clinclust.schema.feature_schema import instruments, schema_of_instrument
 from clinclust.stability import validate_subtypes
-from clinclust.texts import did_you_mean
 
 
 def run_report(options: commands.RepeatOptions) -> int:

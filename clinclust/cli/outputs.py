@@ -19,9 +19,8 @@ from typing import Any, TextIO, TypeVar, cast
 import clinclust.cli.commands as commands
 from clinclust import __version__
 from clinclust.cli.commands import flag_of, in_options
-from clinclust.errors import CohortError, InputError, MissingPackageError
+from clinclust.errors import CohortError, InputError, MissingPackageError, on_one_line, visible_to_people
 from clinclust.files.writing import MANIFEST, changed_files, check_place, plain_error, plain_sentence, read_manifest
-from clinclust.texts import on_one_line, visible_to_people
 
 _OUTPUT = "standard output"
 _LONGEST_LINE = 1000  # a name may have any length
