@@ -325,14 +325,6 @@ def _compare_with_replicates(
     return rows
 
 
-def _replicates(
-    likelihood: Likelihood, posteriors: Array, labels: NDArray[np.int64], n: int, rng: np.random.Generator
-) -> Values:
-    clusters = zip(posteriors, np.bincount(labels).tolist(), strict=True)
-    drawn = [likelihood.draw_jointly(posterior, n, size, rng) for posterior, size in clusters]
-    return values_in(np.concatenate(drawn, axis=1), labels)
-
-
 _CLEAR = 0.01
 _REPORTED, _BLOCKED = 0.3, 0.5
 """Least residual correlations of a pair that is reported, and of features that are advised to be one block, which says
