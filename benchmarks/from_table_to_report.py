@@ -28,7 +28,7 @@ from clinclust.check.check import look_at_table
 from clinclust.estimators.fitting import prepared
 from clinclust.estimators.settings import Settings, duration_sentence
 from clinclust.estimators.subtype_model import FittedCohort
-from clinclust.reading import read_cohort
+from clinclust.files.tables import read_cohort
 from clinclust.reporting.options import ReportOptions
 from clinclust.reporting.report import gather_findings, write_findings
 

@@ -25,9 +25,9 @@ from clinclust.estimators.joint import resolution_path as resolution_path
 from clinclust.estimators.mapdp import MAPDP as MAPDP
 from clinclust.estimators.partitioned.site import Site as Site
 from clinclust.estimators.subtype_model import information_criteria as information_criteria
+from clinclust.files.tables import read_cohort as read_cohort
 from clinclust.outcomes import compare_outcomes as compare_outcomes
 from clinclust.outcomes import subtype_predictors as subtype_predictors
-from clinclust.reading import read_cohort as read_cohort
 from clinclust.reporting import write_report as write_report
 from clinclust.reporting.assignments import continuum_score as continuum_score
 from clinclust.reporting.subtype_table import subtype_table as subtype_table

@@ -1,6 +1,12 @@
-"""The types of arrays that most modules take and return."""
+"""The types of arrays that most modules take and return, and features as columns that can be correlated.
+
+Columns are ranks, or indicators of nominal levels; moments of pairs of columns leave missing values out.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,3 +21,73 @@ Code = int | str
 """What a subtype is called: its number from 1, or that of its kind with the letter of its grade (2a)."""
 RandomState = int | np.random.Generator | np.random.RandomState | None
 """A seed, as scikit-learn takes it; None for one of the operating system."""
+
+_GRADES = 127
+
+
+class Graded(NamedTuple):
+    """Features as columns whose weighted squared correlations add up: ranks, or one indicator per nominal level."""
+
+    columns: Array  # (N, C), NaN = missing
+    weights: Array
+    """(C,) 1 for ranks, (1 - p) / (L - 1) for a level of frequency p: weighted n r^2 sum to chi-squared / (L - 1)."""
+    owners: Whole  # (C,) index of the feature of each column, 0 .. D - 1
+
+
+def graded(features: Iterable[tuple[Array, bool]], ranks: Callable[[Array], Array]) -> Graded:
+    """Return the graded columns of features, each given as its values (N,), NaN = missing, and whether nominal."""
+    columns, weights, owners, n_subjects = [], [], [], 0
+    for owner, (values, is_unordered) in enumerate(features):
+        n_subjects = values.size
+        for column, weight in _level_indicators(values) if is_unordered else [(ranks(values), 1.0)]:
+            columns.append(column)
+            weights.append(weight)
+            owners.append(owner)
+    table = np.column_stack(columns) if columns else np.zeros((n_subjects, 0))
+    return Graded(table, np.array(weights), np.array(owners, dtype=np.int64))
+
+
+def _level_indicators(column: Array) -> Iterator[tuple[Array, float]]:
+    """Yield the indicator of each level of a nominal column, NaN = missing, and its weight (1 - p) / (L - 1)."""
+    seen = ~np.isnan(column)
+    levels, counts = np.unique(column[seen], return_counts=True)
+    for level, count in zip(levels, counts, strict=True):
+        yield np.where(seen, column == level, np.nan), (1.0 - count / seen.sum()) / max(levels.size - 1, 1)
+
+
+def mid_ranks(values: Array) -> Array:
+    """Return the mid-rank of each observed value, from 1; NaN = missing."""
+    ranks, seen = np.full(values.size, np.nan), ~np.isnan(values)
+    _, ties, counts = np.unique(values[seen], return_inverse=True, return_counts=True)
+    ranks[seen] = (np.cumsum(counts) - (counts - 1) / 2.0)[ties]
+    return ranks
+
+
+def whole_ranks(values: Array) -> Array:
+    """Return mid-ranks scaled and rounded to whole numbers from -127 to 127; sums of their products are exact."""
+    ranks = mid_ranks(values)
+    middle = (ranks - 0.5) / max(int((~np.isnan(ranks)).sum()), 1)
+    return np.asarray(np.rint((2.0 * middle - 1.0) * _GRADES), dtype=np.float64)
+
+
+class PairedMoments(NamedTuple):
+    """Moments of each column of one table with each column of another, over the rows in which both are observed."""
+
+    n: Array  # the number of these rows, at least 1
+    covariance: Array
+    own_variance: Array  # of the column of the first table
+    other_variance: Array
+
+
+def paired_moments(own: Array, other: Array) -> PairedMoments:
+    """Return the moments (C_own, C_other) of pairs of columns of two tables (N, C), NaN = missing."""
+    own_seen, other_seen = (~np.isnan(own)).astype(np.float64), (~np.isnan(other)).astype(np.float64)
+    own, other = np.where(np.isnan(own), 0.0, own), np.where(np.isnan(other), 0.0, other)
+    n = np.maximum(own_seen.T @ other_seen, 1.0)
+    own_mean, other_mean = own.T @ other_seen / n, own_seen.T @ other / n
+    return PairedMoments(
+        n=n,
+        covariance=own.T @ other / n - own_mean * other_mean,
+        own_variance=(own**2).T @ other_seen / n - own_mean**2,
+        other_variance=own_seen.T @ other**2 / n - other_mean**2,
+    )

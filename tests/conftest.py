@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, settings
 from scipy import stats
 
 import clinclust
-from clinclust.texts import visible
+from clinclust.errors import visible
 
 _ROOT = Path(__file__).parents[1]
 

@@ -9,7 +9,7 @@ import pytest
 
 import clinclust as cc
 from clinclust import check, comparisons, drift, methods
-from clinclust.data_frames import in_pandas
+from clinclust.arguments import in_pandas
 from clinclust.errors import InputError
 from clinclust.outcomes import adjusted_differences
 

@@ -1,12 +1,18 @@
-"""Errors come whole out of processes of their own, such as those of joblib and Dask."""
+"""Errors come whole out of other processes, such as those of joblib and Dask; no text shown hides or commands."""
 
 import pickle
+import sys
+import unicodedata
 
 import pandas as pd
 import pytest
 
 import clinclust as cc
-from clinclust.errors import InputError, MissingPackageError, NotFittedError, missing_package
+from clinclust import errors
+
+EVERY = "".join(map(chr, range(sys.maxunicode + 1)))
+# Signs of Arabic, Syriac, Kaithi and Egyptian that Unicode calls formats, but that have a picture.
+DRAWN = {*range(0x600, 0x606), 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110BD, 0x110CD, *range(0x13430, 0x13440)}
 
 
 def raised(kind, call):
@@ -29,9 +35,9 @@ def no_cohort():
     [
         raised(cc.SchemaError, no_schema),
         raised(cc.CohortError, no_cohort),
-        raised(NotFittedError, lambda: cc.MAPDP().predict(pd.DataFrame({"a": [1.0]}))),
-        InputError("no such column", in_python="; see `columns`"),
-        missing_package("the figure", "matplotlib"),
+        raised(errors.NotFittedError, lambda: cc.MAPDP().predict(pd.DataFrame({"a": [1.0]}))),
+        errors.InputError("no such column", in_python="; see `columns`"),
+        errors.missing_package("the figure", "matplotlib"),
     ],
     ids=lambda error: type(error).__name__,
 )
@@ -39,9 +45,36 @@ def test_an_error_of_another_process_says_the_same(error):
     again = pickle.loads(pickle.dumps(error))
     assert type(again) is type(error)
     assert str(again) == str(error)
-    if not isinstance(error, MissingPackageError):
+    if not isinstance(error, errors.MissingPackageError):
         assert again.at_command_line == error.at_command_line
     for name in ("problems", "source"):
         assert getattr(again, name, None) == getattr(error, name, None)
     if isinstance(error, cc.CohortError):
         pd.testing.assert_frame_equal(again.failures, error.failures)
+
+
+def hiding(text):
+    return {c for c in text if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp") and ord(c) not in DRAWN}
+
+
+def test_people_see_every_character_but_the_line_feed():
+    assert hiding(errors.visible_to_people(EVERY)) == {"\n"}
+    assert len(errors.visible_to_people(EVERY)) == len(EVERY)
+
+
+def test_documents_keep_what_scripts_need():
+    assert hiding(errors.visible(EVERY)) == set("\t\n\xad\u061c\u200c\u200d\u200e\u200f")
+
+
+def test_one_line_has_no_line_feed():
+    assert errors.on_one_line("a\nb\tc\r\x1b") == "a␊b␉c␍␛"
+
+
+def test_messages_to_python_users_are_visible():
+    name = "x\x1b]0;owned\x07\u202e\nclinclust: note: forged"
+    row = {"column": name, "expected": "a", "rows": 1, "first_rows": [name], "examples": [name], "repair": "b"}
+    schema, table = str(cc.SchemaError([name])), str(cc.CohortError(pd.DataFrame([row])))
+    for text in (str(errors.InputError(name)), schema, table, str(cc.CohortWarning(name))):
+        assert hiding(text) <= {"\n"}
+    assert not any(line.startswith("clinclust") for line in schema.splitlines())
+    assert len(table.splitlines()) == 2

@@ -16,16 +16,13 @@ PACKAGE = Path(__file__).parents[1] / "clinclust"
 
 # From the bottom up. Rooms of one line do not know each other. A folder of `engine` is a room of its own.
 LAYERS = (
-    ("texts",),
-    ("data", "errors", "compiled", "arrays", "progress", "roles"),
-    ("graded", "data_frames"),
+    ("data", "errors", "arrays", "progress", "roles"),
     ("arguments",),
     ("files",),
     ("priors",),
     ("likelihoods",),
     ("schema",),
     ("drafting",),
-    ("reading",),
     ("engine.kernels",),
     ("engine.problem",),
     ("engine.search",),

@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 from clinclust import MAPDP, Feature, FeatureSchema
+from clinclust.errors import shortened
 from clinclust.methods import PublishedMAPDP
 from clinclust.schema.feature_schema import block, table
-from clinclust.texts import shortened
 
 
 class Cells(HTMLParser):

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.arguments import BY_FEATURE, LABELS, NOTHING, TEXT, accepting, either
-from clinclust.arrays import Array, Labels
+from clinclust.arrays import Array, Labels, graded, mid_ranks
 from clinclust.associations.refit import (
     NOT_FOUND_AGAIN,
     OTHER_BELOW,
@@ -32,9 +32,9 @@ from clinclust.associations.refit import (
 )
 from clinclust.comparisons.differences import adjusted, checked_choice, contrasted
 from clinclust.comparisons.frame import is_missing
-from clinclust.compiled import announcing_compilation
+from clinclust.engine.kernels.compiled import announcing_compilation
 from clinclust.engine.search.plan import interruptible, n_threads, workers_or_threads
-from clinclust.errors import InputError, refuse
+from clinclust.errors import InputError, did_you_mean, refuse
 from clinclust.estimators.parameters import parameter_problems, seed_of
 from clinclust.estimators.settings import MOST_REFITS
 from clinclust.estimators.subtype_model import (
@@ -47,9 +47,7 @@ from clinclust.estimators.subtype_model import (
 )
 from clinclust.files.cell_text import canonical_text
 from clinclust.files.row_choice import noted_several_rows
-from clinclust.graded import graded, mid_ranks
 from clinclust.progress import Progress
-from clinclust.texts import did_you_mean
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

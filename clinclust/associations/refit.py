@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.arrays import Array, Labels
+from clinclust.arrays import Array, Labels, graded, mid_ranks
 from clinclust.comparisons.differences import Contrast, Contrasted, combined, contrast_of
 from clinclust.engine.kernels.moves import new_partition
 from clinclust.engine.problem.problem import Problem, log_joint, pose
@@ -20,7 +20,6 @@ from clinclust.estimators.search import search
 from clinclust.estimators.settings import Settings, stated_hyperparameters
 from clinclust.estimators.subtype_model import parameters_of, with_selected
 from clinclust.estimators.subtype_tree import SubtypeTree
-from clinclust.graded import graded, mid_ranks
 from clinclust.likelihoods.likelihood import ContrastKind
 
 if TYPE_CHECKING:

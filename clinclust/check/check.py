@@ -14,21 +14,19 @@ import yaml
 from numpy.typing import NDArray
 
 from clinclust.arguments import accepting
-from clinclust.arrays import Array, RandomState
+from clinclust.arrays import Array, RandomState, graded, mid_ranks
 from clinclust.drafting.column import Look
 from clinclust.drafting.propose import looks_of
 from clinclust.drafting.redundancy import looks, redundancies
 from clinclust.engine.joint_estimates.cluster_tree import ClusterTree, log_marginals_in_tree
 from clinclust.engine.joint_estimates.selection import independent_features
-from clinclust.errors import InputError
+from clinclust.errors import InputError, on_one_line
 from clinclust.estimators.subtype_model import cohort_of, require_search
 from clinclust.files.cell_text import shortened
 from clinclust.files.row_choice import noted_several_rows
-from clinclust.graded import graded, mid_ranks
 from clinclust.schema import Feature
 from clinclust.schema.reading import LOOK
 from clinclust.schema.yaml_files import yaml_line
-from clinclust.texts import on_one_line
 
 if TYPE_CHECKING:
     from clinclust.estimators.fitting import Prepared
@@ -325,14 +323,6 @@ def _compare_with_replicates(
         about = {"feature": feature.column, "likelihood": likelihood.name, "statistic": statistic.name, "p": p}
         rows.append(about | numbers | {"words": statistic.words.format(**numbers)})
     return rows
-
-
-def _replicates(
-    likelihood: Likelihood, posteriors: Array, labels: NDArray[np.int64], n: int, rng: np.random.Generator
-) -> Values:
-    clusters = zip(posteriors, np.bincount(labels).tolist(), strict=True)
-    drawn = [likelihood.draw_jointly(posterior, n, size, rng) for posterior, size in clusters]
-    return values_in(np.concatenate(drawn, axis=1), labels)
 
 
 _CLEAR = 0.01

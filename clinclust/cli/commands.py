@@ -190,10 +190,8 @@ def number_or_share(text: str) -> float:
             return float(f"{value[:-1].strip()}e-2")  # as decimals: in binary, 0.7 / 100 is not 0.007
         return int(value) if value.lstrip("+-").isdecimal() else float(value)
     except ValueError:
-        from clinclust.files.cell_text import quoted
-
         takes = "takes a number of subjects, as 20, or a share of the cohort, as 0.02 or 2%"
-        raise argparse.ArgumentTypeError(f"{takes}, not {quoted(text)}") from None
+        raise argparse.ArgumentTypeError(f"{takes}, not {text[:40]!r}") from None
 
 
 _READ_BY_TYPE: dict[type, Callable[[str], Any]] = {int: whole_number, float: number, Path: read_path}
@@ -265,21 +263,13 @@ class _ColumnOptions(Options, title="choosing rows and columns"):
     drop: tuple[str, ...] = option((), "A,B")
 
 
-def _row(text: str) -> int:
-    if not (text.isascii() and text.isdecimal() and int(text[:9]) < 2**20):
-        raise argparse.ArgumentTypeError(
-            f"{text[:40]!r} is no row of a table; give its number, from 1, or 0 if no row holds the names of columns"
-        )
-    return int(text)
-
-
 class TableOptions(RowOptions, _ColumnOptions, title="reading the table"):
     """The table, how it is read, and its rows and columns."""
 
     table: Path = option(metavar="TABLE", positional=True)
     sheet: str | None = option()
     encoding: str | None = option()
-    header_row: int | None = option(None, "N", type=_row)
+    header_row: int | None = option(None, "N")
     decimal: Literal[",", "."] | None = option()
 
 
@@ -308,6 +298,9 @@ class RoleOptions(Options, title="what columns are for"):
     describe: tuple[str, ...] = option((), "NAME")
     ignore: tuple[str, ...] = option((), "NAME")
 
+
+OF_A_SCHEMA = (RowOptions, RoleOptions)
+"""What a drafted schema records, so that later commands need not repeat it."""
 
 # What a command writes, and what it withholds.
 
@@ -450,8 +443,8 @@ class StartOptions(DictionaryOptions, ResultOptions, runs="fit.run_start"):
     yes: bool = option(False)
     no_open: bool = option(False)
     schema: Path = option(None, "FILE")
-    wrote_schema: bool = False
-    """Whether this run drafted the schema."""
+    stated: Any = None
+    """The options without defaults, which the same command repeats to go on."""
 
 
 class DraftOptions(DictionaryOptions, OutputOptions, SummaryOptions, runs="fit.run_draft"):
@@ -555,9 +548,9 @@ class SchemasOptions(Command, runs="fitted.run_schemas"):
 # Commands and options in messages: a further command with the same options, and parameters as options.
 
 
-def next_command(command: str, options: Options, *more: str | Path, repeated: tuple[type[Options], ...]) -> str:
-    """Return a command that repeats the options of dataclasses and adds `more` arguments, quoted for this shell."""
-    items = [item for declaring in repeated for _, item in declared_options(declaring)]
+def next_command(command: str, options: Options, *more: str | Path, repeated: tuple[type[Options], ...] = ()) -> str:
+    """Return a command that repeats options (default: all) and adds `more` arguments, quoted for this shell."""
+    items = [item for declaring in repeated or (type(options),) for _, item in declared_options(declaring)]
     words = [word for item in items for word in _words(item, options)]
     words.sort(key=lambda word: not isinstance(word, Path))  # the table comes first
     # A path that begins as an option does is one of this folder.
@@ -587,7 +580,7 @@ def _words(item: Field[Any], options: Options) -> Iterator[str | Path]:
 
 _IN_PYTHON = re.compile(r" \(`\w+`\)")  # a function or an attribute, such as " (`stopped_early_`)"
 _MENTIONED = re.compile(
-    r"`(?P<alone>[a-z_]+)`|(?<![\w.])(?P<stated>[a-z_]+)="
+    r"`(?P<alone>[a-z_]+)`|(?<![\w.-])(?P<subject>[a-z_]+)(?= must be )|(?<![\w.])(?P<stated>[a-z_]+)="
     r"(?P<value>'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|\[[^\[\]]*\]|[A-Z0-9][\w-]*)"
 )
 
@@ -595,14 +588,14 @@ _MENTIONED = re.compile(
 def in_options(message: str, **others: str) -> str:
     """Return a message of the library with options for the parameters in it; `others` replace some parameters.
 
-    "state `n_jobs`, or n_restarts=3" becomes "state --n-jobs, or --n-restarts 3".
+    "state `n_jobs`, or n_restarts=3" becomes "state --n-jobs, or --n-restarts 3"; "level must be" "--level must be".
     """
     if not _MENTIONED.search(message):
         return message
     flags = _FLAGS | {name: flag_of(other) for name, other in others.items()}
 
     def replaced(match: re.Match[str]) -> str:
-        flag, text = flags.get(match["alone"] or match["stated"]), match["value"]
+        flag, text = flags.get(match["alone"] or match["subject"] or match["stated"]), match["value"]
         if flag is None or text is None or (text == "True" and match["stated"] not in DECLARED):
             return flag or match[0]
         try:

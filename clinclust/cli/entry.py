@@ -18,9 +18,8 @@ from typing import Any, NoReturn
 from clinclust import __version__
 from clinclust.cli.commands import COMMANDS, TEXTS, Command, add_options, in_options
 from clinclust.cli.outputs import BAD_INPUT, collect_facts, note, streams_for_people, tell, tell_failure, write_data
-from clinclust.errors import CohortWarning, collect_cells, mask_cells
+from clinclust.errors import CohortWarning, collect_cells, did_you_mean, mask_cells, nearest, on_one_line, shortened
 from clinclust.progress import reporting_stages
-from clinclust.texts import did_you_mean, nearest, on_one_line, shortened
 
 _NUMBER = re.compile(r"-\d+|-\d*\.\d+")  # what argparse takes for a value
 _INTERRUPTED = 130
@@ -94,6 +93,7 @@ def _parser() -> Parser:
         description=TEXTS["description"],
         epilog=TEXTS["first_steps"] + TEXTS["more"],
         formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"clinclust {__version__}")
     debug = "show the traceback of every failure; it may hold values of the table"
@@ -101,7 +101,7 @@ def _parser() -> Parser:
     commands = parser.add_subparsers(title="commands", dest="command", required=True, metavar="COMMAND")
     for name, options in COMMANDS.items():
         texts = TEXTS["commands"][name]
-        command = commands.add_parser(name, help=texts["summary"], description=texts["help"])
+        command = commands.add_parser(name, help=texts["summary"], description=texts["help"], allow_abbrev=False)
         add_options(command, options)
         # Without a default, which would undo a --debug before the command.
         command.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help=debug)
@@ -110,10 +110,7 @@ def _parser() -> Parser:
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser without abbreviations that reports unknown options and commands before missing ones."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**{**options, "allow_abbrev": False})
+    """A parser that reports unknown options and commands before missing ones."""
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
         """Parse arguments as argparse does, after a check for unknown options and commands."""
@@ -130,9 +127,8 @@ class Parser(argparse.ArgumentParser):
                 close = nearest(name.lstrip("-"), (flag.lstrip("-") for flag in flags if flag.startswith("--")))
                 hint = f" Did you mean --{close}?" if close else ""
                 if commands and not close:
-                    hint = (
-                        " The options of a command stand after it, as in: clinclust draft cohort.csv --out schema.yaml"
-                    )
+                    example = "clinclust draft cohort.csv --out schema.yaml"
+                    hint = f" The options of a command stand after it, as in: {example}"
                 problems.append(f"there is no option {shortened(name, _LONGEST)}.{hint}")
         if place < len(arguments) and arguments[place] not in commands and not problems:
             name, hint = arguments[place], did_you_mean(arguments[place], commands)

@@ -30,7 +30,7 @@ from clinclust.comparisons.dominance import find_dominant
 from clinclust.drafting import draft_schema
 from clinclust.drafting.column import Look
 from clinclust.drafting.draft import draft_of_partitions, with_wanted_roles
-from clinclust.errors import CohortError, CohortWarning, InputError, refuse, show_cells
+from clinclust.errors import CohortError, CohortWarning, InputError, did_you_mean, refuse, show_cells
 from clinclust.estimators.fitting import Prepared, prepared
 from clinclust.estimators.mapdp import MAPDP, PublishedMAPDP
 from clinclust.estimators.settings import Settings, duration_sentence
@@ -39,10 +39,10 @@ from clinclust.files.cell_text import limited, quoted
 from clinclust.files.dictionaries import note_columns
 from clinclust.files.opening import shown_name
 from clinclust.files.row_choice import ChoiceError, RowChoice, noted_several_rows, rows_taken
+from clinclust.files.tables import read_cohort
 from clinclust.files.typed_files import Part, is_in_partitions, table_of_parts
 from clinclust.files.writing import MANIFEST, naming, write_manifest, write_together
 from clinclust.methods.compare import FEWEST_SUBJECTS
-from clinclust.reading import read_cohort
 from clinclust.reporting.assignments import tabulate_assignments, write_inert_csv
 from clinclust.reporting.options import ReportOptions, comparisons_of_all, unknown_names, write_assignments
 from clinclust.reporting.report import gather_findings, write_findings
@@ -52,7 +52,6 @@ from clinclust.schema import FeatureSchema
 from clinclust.schema.feature_schema import SCHEMA_SUFFIXES, read_schema, write_schema
 from clinclust.schema.validation import validated_sample
 from clinclust.schema.yaml_files import on_unused, yaml_line
-from clinclust.texts import did_you_mean
 
 # What commands read: a table with its choice of rows, its schema or model, and a data dictionary.
 
@@ -198,11 +197,18 @@ def read_second_table(options: commands.ModelOptions, path: Path, model: MAPDP) 
 
 
 def read_new_table(options: commands.ModelOptions, model: MAPDP) -> pd.DataFrame:
-    """Return a table of new subjects, with the rows of the options, or those that meet the conditions of the fit."""
+    """Return a table of new subjects, with the rows of the options, or those that meet the conditions of the fit.
+
+    Spreadsheet rows of the fit apply only if they hold its subjects in this table too.
+    """
     fitted = model.schema_.rows.rows
-    if fitted is None or options.rows is not None or options.all_rows or _is_table_of_fit(options, model):
-        return read_table_of_model(options, model)
-    frame = read_table_of_model(options, model, of_sheet=False)
+    rows_apply = fitted is None or options.rows is not None or options.all_rows
+    with warnings.catch_warnings(), suppress(InputError):
+        warnings.simplefilter("ignore")  # the table is read again below, with its warnings
+        rows_apply = rows_apply or rows_of_the_fit(model.fit_, read_table_of_model(options, model)) is not None
+    frame = read_table_of_model(options, model, of_sheet=rows_apply)
+    if rows_apply:
+        return frame
     warn(
         f"{options.table}: the model was fitted on rows {fitted} of the sheet of its own table, which say nothing of "
         "this table (--rows says which rows are subjects)"
@@ -210,37 +216,19 @@ def read_new_table(options: commands.ModelOptions, model: MAPDP) -> pd.DataFrame
     return frame
 
 
-def _is_table_of_fit(options: commands.ModelOptions, model: MAPDP) -> bool:
-    """Return whether the spreadsheet rows of the fit hold its subjects in this table."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the caller warns when it reads the table again
-        try:
-            return rows_of_the_fit(model.fit_, read_table_of_model(options, model)) is not None
-        except InputError:
-            return False
-
-
-# A data dictionary.
-
-
-def check_dictionary(options: commands.DictionaryOptions) -> None:
-    """Raise InputError for a sheet without a file."""
-    if options.dictionary_sheet is not None and options.dictionary is None:
-        raise InputError("--dictionary-sheet names a sheet of the file that --dictionary gives; give both")
-
-
 # `clinclust check`, and the roles of columns and tables in partitions, which `draft`, `fit` and `start` have too.
 
 
 def run_check(options: commands.CheckOptions) -> int:
     """Check a table against a schema, or whether the model of a fit describes its table."""
+    others: Sequence[str] = ("out", "overwrite", "all_rows")
+    needs = "--model"
     if options.model is not None:
-        if flags := [flag_of(role) for role in commands.ROLES if getattr(options, role)]:
-            raise InputError(f"{', '.join(flags)} can be used only together with --schema: fit again to change roles")
+        others, needs = commands.ROLES, "--schema: fit again to change roles"
+    if flags := [flag_of(name) for name in others if getattr(options, name)]:
+        raise InputError(f"{', '.join(flags)} can be used only together with {needs}")
+    if options.model is not None:
         return _check_model(options)
-    stated = {"--out": options.out is not None, "--overwrite": options.overwrite, "--all-rows": options.all_rows}
-    if flags := [flag for flag in stated if stated[flag]]:
-        raise InputError(f"{', '.join(flags)} can be used only together with --model")
     schema, n_rows = read_schema(options.schema), None
     if is_in_partitions(options.table):
         refuse_in_partitions(options)
@@ -250,7 +238,7 @@ def run_check(options: commands.CheckOptions) -> int:
         table = read_table_of_schema(options, schema, options.schema)
         schema = apply_roles(options, schema, table)
     check_cohort(options, schema, table, options.schema, n_rows=n_rows)
-    _say_next(options, "fit", "--schema", options.schema, "--out", Path(results_folder(options.table).name))
+    _say_next_fit(options, options.schema)
     return 0
 
 
@@ -300,18 +288,17 @@ def check_cohort(
     return cohort
 
 
-def _say_next(options: commands.TableOptions, command: str, *more: str | Path) -> None:
-    say(f"next: {next_command(command, options, *more, repeated=(commands.TableOptions, commands.RoleOptions))}")
+def _say_next(options: commands.TableOptions, command: str, *more: str | Path, when: str = "next") -> None:
+    say(f"{when}: {next_command(command, options, *more, repeated=(commands.TableOptions, commands.RoleOptions))}")
 
 
-def results_folder(table: Path) -> Path:
-    """Return the default folder for the results of a table, next to it and named after it."""
-    return table.with_name(f"{stem(table)}-subtypes")
+def _say_next_fit(options: commands.TableOptions, schema: Path) -> None:
+    _say_next(options, "fit", "--schema", schema, "--out", Path(path_of_results(options.table, "-subtypes").name))
 
 
-def stem(table: Path) -> str:
-    """Return the name of a table without its suffix, and without that of a compression."""
-    return (table.with_suffix("") if table.suffix.lower() in (".gz", ".zip") else table).stem
+def path_of_results(table: Path, ending: str) -> Path:
+    """Return a path next to a table, named after it without its suffix and that of a compression."""
+    return table.with_name((table.with_suffix("") if table.suffix.lower() in (".gz", ".zip") else table).stem + ending)
 
 
 # What columns are for.
@@ -329,10 +316,16 @@ def read_roles(options: commands.RoleOptions) -> dict[str, str]:
     return roles
 
 
+def check_draft_options(options: commands.DictionaryOptions) -> None:
+    """Raise InputError for options of a draft that cannot be combined, before anything is read."""
+    if options.dictionary_sheet is not None and options.dictionary is None:
+        raise InputError("--dictionary-sheet names a sheet of the file that --dictionary gives; give both")
+    read_roles(options)
+
+
 def apply_roles(options: commands.RoleOptions, schema: FeatureSchema, table: pd.DataFrame) -> FeatureSchema:
     """Return the schema with the roles of the options; note what was drafted from the values of the table."""
-    roles = read_roles(options)
-    if not roles:
+    if not (roles := read_roles(options)):
         return schema
     changed = with_wanted_roles(schema, table, roles)
     for before, after in zip(schema, changed, strict=True):
@@ -350,12 +343,8 @@ def say_unused(schema: FeatureSchema) -> None:
 
 def refuse_in_partitions(options: commands.TableOptions, *, roles: bool = True) -> None:
     """Raise InputError for options that choose rows, columns, or (with `roles`) roles of a table in memory."""
-    names = {
-        item.name
-        for kind in (commands.TableOptions, *[commands.RoleOptions] * roles)
-        for _, item in declared_options(kind)
-    }
-    items = [item for _, item in declared_options(type(options)) if item.name in names - {"table"}]
+    kinds = (commands.TableOptions, *[commands.RoleOptions] * roles)
+    items = [item for kind in kinds for _, item in declared_options(kind) if item.name != "table"]
     stated = [item for item in items if getattr(options, item.name) != item.default]
     if flags := [flag_of(item.metadata.get("name", item.name)) for item in stated]:
         raise InputError(
@@ -390,7 +379,7 @@ def _check_model(options: commands.CheckOptions) -> int:
         write_schema(check.applied_to(model.schema_), out)
         say(f"Wrote {out}: a copy of the schema of the model, with {n_lines} line{'s' * (n_lines > 1)} changed.")
         say("Read them: follow the advice only where a line says what the column is.")
-        _say_next(options, "fit", "--schema", out, "--out", results_folder(out))
+        _say_next(options, "fit", "--schema", out, "--out", path_of_results(out, "-subtypes"))
     elif out is not None:
         note(f"there is no line to mend, so that {out} was not written")
     elif n_lines:
@@ -404,16 +393,14 @@ def _check_model(options: commands.CheckOptions) -> int:
 
 def report_options(options: commands.ComparisonOptions) -> ReportOptions:
     """Return the options of the report; `report_problems` must be empty."""
-    names = {item.name for item in fields(ReportOptions)} - {"associations", "names", "progress"}
-    if isinstance(options, commands.SearchOptions):
-        names -= {"min_size"}  # that of the search
-    values: dict[str, Any] = {name: getattr(options, name) for name in names if hasattr(options, name)}
-    if isinstance(options, commands.FitReportOptions):
-        values["associations"] = None if options.associations == "none" else options.associations
+    of_search = {"min_size"} if isinstance(options, commands.SearchOptions) else set()
+    shared = {item.name for item in fields(ReportOptions) if hasattr(options, item.name)} - of_search
+    values: dict[str, Any] = {name: getattr(options, name) for name in shared}
+    values |= {"suppress": options.suppress or None, "progress": options.progress.shown}
+    if values.get("associations") == "none":
+        values["associations"] = None
     parts = [text.partition("=") for text in options.name]
-    values["suppress"] = options.suppress or None
-    values["names"] = {commands.read_code(subtype): name.strip() for subtype, _, name in parts}
-    return ReportOptions(**values, progress=options.progress.shown)
+    return ReportOptions(**values, names={commands.read_code(subtype): name.strip() for subtype, _, name in parts})
 
 
 def report_problems(options: commands.ComparisonOptions) -> list[str]:
@@ -467,9 +454,8 @@ def say_what_to_share(options: commands.FitReportOptions, folder: Path) -> None:
 
 def run_draft(options: commands.DraftOptions) -> int:
     """Propose a likelihood for every column, with the reason."""
-    outputs.check_output(options, *SCHEMA_SUFFIXES, called="a schema", holds="your edits", is_printed=True)
-    check_dictionary(options)
-    read_roles(options)  # raises what is wrong with them before anything is read
+    check_output(options, *SCHEMA_SUFFIXES, called="a schema", holds="your edits", is_printed=True)
+    check_draft_options(options)
     if is_in_partitions(options.table):
         refuse_in_partitions(options, roles=False)
         with table_in_partitions(options.table) as (table, parts):
@@ -486,14 +472,11 @@ def run_draft(options: commands.DraftOptions) -> int:
         outputs.write_data(schema.to_yaml())
         return 0
     write_schema(schema, options.out, frame)
-    path, options = (
-        options.out,
-        options.without(commands.RowOptions, commands.RoleOptions),
-    )  # the schema has rows and roles now
+    path, options = options.out, options.without(*commands.OF_A_SCHEMA)
+    about = ((column, schema.comments.get(column.name)) for column in schema)
     columns = [
         {"column": column.name, "role": column.role, "likelihood": column.likelihood, "comment": comment}
-        for column in schema
-        for comment in [schema.comments.get(column.name)]
+        for column, comment in about
     ]
     record(schema=str(path), columns=columns)
     say(f"Wrote {path}: {len(schema)} columns. Read it through; it is a proposal.")
@@ -503,11 +486,10 @@ def run_draft(options: commands.DraftOptions) -> int:
         except InputError as error:  # that there is nothing to find under a proposal is no failure of drafting
             note(f"the proposal finds nothing: {sentence_of(error)}")
         else:
-            _say_next(options, "fit", "--schema", path, "--out", Path(results_folder(options.table).name))
+            _say_next_fit(options, path)
             return 0
     say_unused(schema)
-    again = next_command("check", options, "--schema", str(path), repeated=(commands.TableOptions,))
-    say(f"next, after editing {path}: {again}")
+    _say_next(options, "check", "--schema", str(path), when=f"next, after editing {path}")
     return 0
 
 
@@ -538,86 +520,91 @@ def run_fit(options: commands.FitOptions) -> int:
 
 
 def _write_results(options: commands.ResultOptions, prepared: Prepared, table: pd.DataFrame) -> int:
-    """Find the subtypes of a checked cohort, write the folder ``options.out``, and return the exit code."""
+    """Find the subtypes of a checked cohort, write the folder ``options.out``, and return the exit code.
+
+    That is not 0 for fewer subtypes than stated.
+    """
     outputs.note_other_files(options.out)
     refuse(size_problems(options, len(prepared.frame)))
-    is_saved = False
+    model, is_saved, codes = build_model(options, prepared.schema), False, [0]
     try:
-        with outputs.interrupts_held() as hold_interrupts:
-            model, code_of_number = _write_model(options, prepared, hold_interrupts)
-            is_saved = True
-        cohort = FittedCohort(model, prepared.frame)
+        with (
+            outputs.interrupts_held() as hold_interrupts,
+            write_together(options.out, replacing=outputs.FILES_OF_A_FIT, last=MANIFEST) as folder,
+        ):
+            n_clusters = model.n_clusters
+            if not isinstance(n_clusters, int):
+                model.fit_prepared(prepared)
+            else:
+                model.set_params(n_clusters=None).fit_prepared(prepared)
+                try:
+                    model = model.cut(n_clusters, min_size=model.min_size)
+                except InputError as error:
+                    is_merged = model.n_clusters_ < model.subtype_of_.size
+                    search = "the search with its small groups merged" if is_merged else "the search unchanged"
+                    codes.append(tell_failure(error, options, f"the results show {search} (K = {model.n_clusters_})"))
+            hold_interrupts()
+            cohort = FittedCohort(model, prepared.frame)
+            model.save(folder)
+            write_inert_csv(tabulate_assignments(cohort), folder / "assignments.csv")
+            write_manifest(folder, [*outputs.FILES_OF_A_MODEL, *outputs.write_terms(options, folder)])
+            is_saved = True  # at the end of the block, and Ctrl-C waits for it
         dominant = find_dominant(cohort, table)
-        reports, code = _write_reports(options, cohort, dominant)
+        reports = _write_reports(options, cohort, dominant, codes)
     except KeyboardInterrupt:
         if is_saved:
-            command = next_command(
-                "report", options, "--model", options.out, repeated=(commands.TableOptions, commands.FitReportOptions)
-            )
+            repeated = (commands.TableOptions, commands.FitReportOptions)
             tell(
-                f"clinclust: the search had ended: {options.out} is whole, with the model in it; "
-                f"make the reports with: {command}"
+                f"clinclust: the search had ended: {options.out} is whole, with the model in it; make the reports "
+                f"with: {next_command('report', options, '--model', options.out, repeated=repeated)}"
             )
         raise
-    _say_results(options, model, reports, outputs.FILES_OF_A_MODEL, dominant)
-    return max(code, code_of_number)
+    _say_results(options, model, [*reports, *outputs.FILES_OF_A_MODEL], dominant)
+    return max(codes)
 
 
 def _say_results(
-    options: commands.ResultOptions,
-    model: MAPDP,
-    reports: Sequence[str],
-    others: Sequence[str],
-    dominant: pd.DataFrame | None = None,
+    options: commands.ResultOptions, model: MAPDP, files: Sequence[str], dominant: pd.DataFrame | None = None
 ) -> None:
-    """Print what a fit found and wrote, and how to fit without its `dominant` columns."""
-    files = [*reports, *others, *([] if not options.suppress else [outputs.SHARING]), MANIFEST]
+    """Print what a fit found and wrote, and for its `dominant` columns the command that fits without each."""
+    files = [*files, *([outputs.SHARING] if options.suppress else []), MANIFEST]
     say_unused(model.schema_)
     say(*summarise_fit(model, options.n_stated))
-    if dominant is not None:
-        _say_dominant(options, bool(model.schema_.rows) or options.where is not None, dominant)
+    described = (commands.TableOptions, commands.SchemaOptions, commands.RoleOptions)
+    repeated = (*described, commands.SearchOptions, commands.FitReportOptions)
+    rows_are_chosen = bool(model.schema_.rows) or options.where is not None
+    for row in [] if dominant is None else dominant.head(SHOWN).to_dict("records"):
+        say(in_words(row, lambda name: name, "subtype {}".format))
+        how, values = fit_without(row)
+        if values and not (rows_are_chosen and how == "where"):
+            write = join_names if how == "describe" else str
+            more = [word for value in values for word in option_words(flag_of(how), write(value))]
+            names = {row["column"], row["second"]}
+            roles: dict[str, Any] = {
+                role: tuple(name for name in getattr(options, role) if name not in names) for role in commands.ROLES
+            }
+            again = options.out.with_name(f"{options.out.name}-2")
+            command = next_command("fit", replace(options, **roles), *more, "--out", again, repeated=repeated)
+            say(f"to see what else there is: {command}")
     say(f"Wrote {options.out}: {', '.join(files)}")
     record(out=str(options.out), files=files, **facts_of_fit(model, options.n_stated))
-    if reports:
+    if not set(REPORTS).isdisjoint(files):
         say_what_to_share(options, options.out)
-
-
-def _write_model(
-    options: commands.ResultOptions, cohort: Prepared, hold_interrupts: Callable[[], None]
-) -> tuple[MAPDP, int]:
-    """Fit the model, and write it and its assignments; the exit code is not 0 for fewer subtypes than stated."""
-    with write_together(options.out, replacing=outputs.FILES_OF_A_FIT, last=MANIFEST) as folder:
-        model, code = build_model(options, cohort.schema), 0
-        n_clusters = model.n_clusters
-        if not isinstance(n_clusters, int):
-            model.fit_prepared(cohort)
-        else:
-            model.set_params(n_clusters=None).fit_prepared(cohort)
-            try:
-                model = model.cut(n_clusters, min_size=model.min_size)
-            except InputError as error:
-                is_merged = model.n_clusters_ < model.subtype_of_.size
-                search = "the search with its small groups merged" if is_merged else "the search unchanged"
-                code = tell_failure(error, options, f"the results show {search} (K = {model.n_clusters_})")
-        hold_interrupts()
-        model.save(folder)
-        write_inert_csv(tabulate_assignments(FittedCohort(model, cohort.frame)), folder / "assignments.csv")
-        write_manifest(folder, [*outputs.FILES_OF_A_MODEL, *outputs.write_terms(options, folder)])
-    return model, code
 
 
 def _write_reports(
     options: commands.ResultOptions,
     cohort: FittedCohort,
     dominant: pd.DataFrame,
+    codes: list[int],
     compare_all: Callable[[], pd.DataFrame | None] = lambda: None,
-) -> tuple[list[str], int]:
-    """Write the reports, and return their names and the exit code.
+) -> list[str]:
+    """Write the reports, and return their names.
 
-    What fails is reported, and the other reports are written. `compare_all` compares all of a table in partitions. A
-    name of a subtype that does not exist is left out.
+    What fails is reported, and adds its exit code to `codes`; the other reports are written. `compare_all` compares all
+    of a table in partitions. A name of a subtype that does not exist is left out.
     """
-    report, subtypes, codes = report_options(options), cohort.model.codes_, [0]
+    report, subtypes = report_options(options), cohort.model.codes_
     for problem in unknown_names(report.names, subtypes, called="--name"):
         tell(f"clinclust: {problem}; the reports leave this name out")
         outputs.record_failure(InputError(problem), problem, "its name in the reports")
@@ -632,26 +619,7 @@ def _write_reports(
         for name in REPORTS:
             with outputs.failures_told(options, f"{name} was not written", codes):
                 write_findings(findings, folder / name, progress=options.progress)
-    return [name for name in REPORTS if (options.out / name).exists()], max(codes)
-
-
-def _say_dominant(options: commands.ResultOptions, rows_are_chosen: bool, dominant: pd.DataFrame) -> None:
-    """Print which columns nearly make the subtypes, and the command that fits without each."""
-    described = (commands.TableOptions, commands.SchemaOptions, commands.RoleOptions)
-    repeated = (*described, commands.SearchOptions, commands.FitReportOptions)
-    for row in dominant.head(SHOWN).to_dict("records"):
-        say(in_words(row, lambda name: name, "subtype {}".format))
-        how, values = fit_without(row)
-        if values and not (rows_are_chosen and how == "where"):
-            write = join_names if how == "describe" else str
-            more = [word for value in values for word in option_words(flag_of(how), write(value))]
-            names = {row["column"], row["second"]}
-            roles: dict[str, Any] = {
-                role: tuple(name for name in getattr(options, role) if name not in names) for role in commands.ROLES
-            }
-            again = options.out.with_name(f"{options.out.name}-2")
-            command = next_command("fit", replace(options, **roles), *more, "--out", again, repeated=repeated)
-            say(f"to see what else there is: {command}")
+    return [name for name in REPORTS if (options.out / name).exists()]
 
 
 # A fit of a table in partitions.
@@ -688,9 +656,10 @@ def _fit_in_partitions(options: commands.FitOptions, schema: FeatureSchema) -> i
         )
     cohort = FittedCohort(in_sample, schema.validate(sample, warn=False))
     compare_all = partial(comparisons_of_all, model, table, report_options(options))
-    reports, code = _write_reports(options, cohort, find_dominant(cohort, sample), compare_all)
-    _say_results(options, model, reports, [ASSIGNMENTS, "model.json", "model.npz"])
-    return code
+    codes = [0]
+    reports = _write_reports(options, cohort, find_dominant(cohort, sample), codes, compare_all)
+    _say_results(options, model, [*reports, ASSIGNMENTS, "model.json", "model.npz"])
+    return max(codes)
 
 
 # clinclust start
@@ -699,65 +668,25 @@ def _fit_in_partitions(options: commands.FitOptions, schema: FeatureSchema) -> i
 def run_start(stated: commands.StartOptions) -> int:
     """Draft a schema next to the table, check the table, find the subtypes, write the report, and open it."""
     refuse(stated.problems() + report_problems(stated))
-    check_dictionary(stated)
-    schema = stated.schema or stated.table.with_name(f"{stem(stated.table)}.yaml")
+    check_draft_options(stated)
+    schema = stated.schema or path_of_results(stated.table, ".yaml")
     if stated.schema is not None and schema.suffix.lower() not in SCHEMA_SUFFIXES:
         raise InputError(f"--schema {schema}: a schema ends in {' or '.join(SCHEMA_SUFFIXES)}; give such a name")
     if schema.exists() and stated.table.exists() and schema.samefile(stated.table):
         raise InputError(f"{schema} is the table itself; give another name after --schema")
-    options = replace(stated, out=stated.out or results_folder(stated.table), schema=schema)
-    outputs.check_folder(
-        options, options.out, allowed=False, instead="start replaces nothing; give another folder after --out"
-    )
+    out = stated.out or path_of_results(stated.table, "-subtypes")
+    outputs.check_folder(stated, out, allowed=False, instead="start replaces nothing; give another folder after --out")
+    options = replace(stated, out=out, schema=schema, stated=stated)
     try:
-        return _draft_check_and_fit(options, stated)
+        return _draft_check_and_fit(options)
     except KeyboardInterrupt:
-        if not (options.out / MANIFEST).exists():
-            done = f"{options.schema} is there, and whole" if options.schema.exists() else "nothing was written"
-            tell(f"clinclust: {done}; go on with: {_start_again(options, stated)}")
+        if not (out / MANIFEST).exists():
+            done = f"{schema} is there, and whole" if schema.exists() else "nothing was written"
+            tell(f"clinclust: {done}; go on with: {next_command('start', options.stated)}")
         raise
 
 
-def _start_again(options: commands.StartOptions, stated: commands.StartOptions) -> str:
-    repeated = stated.without(commands.RowOptions, commands.RoleOptions) if options.wrote_schema else stated
-    return next_command("start", repeated, repeated=(commands.StartOptions,))
-
-
-def _draft_check_and_fit(options: commands.StartOptions, stated: commands.StartOptions) -> int:
-    schema, table, looks = _read_or_draft_schema(options, stated)
-    cohort = check_cohort(options, schema, table, options.schema, looks)
-    is_watched = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
-    if is_watched and not options.yes and not options.quiet:
-        before = options.schema.read_bytes()
-        say(f"Read {options.schema}, and correct it where it is wrong.")
-        answer = "q"
-        with suppress(EOFError):
-            answer = input("Press Enter to go on, q and Enter to stop: ")
-        if answer.strip().casefold().startswith(("q", "n")):
-            say(f"Stopped. {options.schema} is there; go on with: {_start_again(options, stated)}")
-            return 0
-        if options.schema.read_bytes() != before:
-            rows, schema = schema.rows, read_schema(options.schema)
-            choices = options.without(commands.RowOptions, commands.RoleOptions) if options.wrote_schema else options
-            if schema.rows != rows:
-                table = read_table_of_schema(choices, schema, options.schema)
-            schema = apply_roles(choices, schema, table)
-            cohort = check_cohort(options, schema, table, options.schema)
-    code = _write_results(options, cohort, table)
-    without = options.without(commands.RowOptions, commands.RoleOptions)  # the model has rows and roles
-    _say_next(without, "table", "--model", options.out, "--out", "table.xlsx")
-    page = options.out / "subtypes.html"
-    if page.exists():
-        say(f"The report is {page}; open it in a browser.")
-        if not options.no_open and sys.stdout.isatty():
-            webbrowser.open(page.absolute().as_uri())
-    return code
-
-
-def _read_or_draft_schema(
-    options: commands.StartOptions, stated: commands.StartOptions
-) -> tuple[FeatureSchema, pd.DataFrame, list[Look] | None]:
-    """Return the schema next to the table or a drafted one, the table, and what to look at in it."""
+def _draft_check_and_fit(options: commands.StartOptions) -> int:
     path = options.schema
     if path.exists() or path.is_symlink():
         if options.dictionary is not None:
@@ -765,20 +694,46 @@ def _read_or_draft_schema(
                 f"{path} exists and is used unchanged, so --dictionary would not be read: leave it "
                 f"out, or rename {path} to have a schema drafted by the dictionary"
             )
-        say(f"Using {path}{'' if stated.schema else ', which is next to the table'}")
+        say(f"Using {path}{'' if options.stated.schema else ', which is next to the table'}")
         schema = read_schema(path)
         table = read_table_of_schema(options, schema, path)
-        _refuse_visits(stated, table)
-        return apply_roles(options, schema, table), table, []
-    read_roles(options)  # raises what is wrong with them before anything is read
-    table = read_table(options)
-    _refuse_visits(stated, table)
-    with about_table(options.table):
-        schema = _draft_schema(options, table)
-    write_schema(schema, path, table)
-    options.wrote_schema = True
-    say(f"Wrote {path}: what each of the {len(schema)} columns seems to be, and why")
-    return schema, table, look_at_draft(schema)
+        _refuse_visits(options.stated, table)
+        schema, looks = apply_roles(options, schema, table), []
+    else:
+        table = read_table(options)
+        _refuse_visits(options.stated, table)
+        with about_table(options.table):
+            schema = _draft_schema(options, table)
+        write_schema(schema, path, table)
+        stated = options.stated.without(*commands.OF_A_SCHEMA)
+        options.stated = replace(stated, dictionary=None, dictionary_sheet=None)  # which is for a draft only
+        say(f"Wrote {path}: what each of the {len(schema)} columns seems to be, and why")
+        looks = look_at_draft(schema)
+    cohort = check_cohort(options, schema, table, path, looks)
+    is_watched = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
+    if is_watched and not options.yes and not options.quiet:
+        before = path.read_bytes()
+        say(f"Read {path}, and correct it where it is wrong.")
+        answer = "q"
+        with suppress(EOFError):
+            answer = input("Press Enter to go on, q and Enter to stop: ")
+        if answer.strip().casefold().startswith(("q", "n")):
+            say(f"Stopped. {path} is there; go on with: {next_command('start', options.stated)}")
+            return 0
+        if path.read_bytes() != before:
+            rows, schema = schema.rows, read_schema(path)
+            if schema.rows != rows:
+                table = read_table_of_schema(options.stated, schema, path)
+            schema = apply_roles(options.stated, schema, table)
+            cohort = check_cohort(options, schema, table, path)
+    code = _write_results(options, cohort, table)
+    _say_next(options.without(*commands.OF_A_SCHEMA), "table", "--model", options.out, "--out", "table.xlsx")
+    page = options.out / "subtypes.html"
+    if page.exists():
+        say(f"The report is {page}; open it in a browser.")
+        if not options.no_open and sys.stdout.isatty():
+            webbrowser.open(page.absolute().as_uri())
+    return code
 
 
 def _refuse_visits(stated: commands.StartOptions, table: pd.DataFrame) -> None:
@@ -793,10 +748,7 @@ def _refuse_visits(stated: commands.StartOptions, table: pd.DataFrame) -> None:
         with_trend = (*first, "--time", "COLUMN", "--summarise", "COLUMN=mean,slope")
         ways["the first row of each, and the level and trend of a measurement over all rows"] = with_trend
     kind = "rows are copies of others" if visits.are_copies else "rows are visits, not patients"
-    lines = [
-        f"  {what}:\n    {next_command('start', stated, *more, repeated=(commands.StartOptions,))}"
-        for what, more in ways.items()
-    ]
+    lines = [f"  {what}:\n    {next_command('start', stated, *more)}" for what, more in ways.items()]
     raise InputError(
         limited(
             f"{shown_name(stated.table)}: {kind}: {visits.n_repeated:,} of {visits.n_subjects:,} "

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from clinclust.arrays import Code
@@ -15,6 +14,7 @@ from clinclust.associations import validated_associations
 from clinclust.cli import commands, outputs
 from clinclust.cli.fit import (
     about_table,
+    name_files,
     read_cohort_of_model,
     read_model,
     read_new_table,
@@ -31,23 +31,20 @@ from clinclust.comparisons import compare_subtypes
 from clinclust.comparisons.dominance import find_dominant
 from clinclust.disclosure import suppress_small_cells, withhold_associations
 from clinclust.drift import assess_drift
-from clinclust.errors import CohortError, InputError, refuse
-from clinclust.estimators.explanation import reasons_of_new
-from clinclust.estimators.mapdp import MAPDP, NONE_OF_THESE
+from clinclust.errors import InputError, did_you_mean, refuse
+from clinclust.estimators.mapdp import MAPDP
 from clinclust.estimators.parameters import RULES
-from clinclust.estimators.prediction import notes_on_new_subjects, rows_at_fault, without_unseen
 from clinclust.estimators.subtype_model import FittedCohort, rows_of_the_fit
-from clinclust.files.opening import shown_name
 from clinclust.files.writing import MANIFEST
 from clinclust.methods.compare import compare_methods
 from clinclust.outcomes import adjusted_differences, compare_outcomes, subtype_predictors, summarise_outcomes
 from clinclust.reporting.assignments import (
     SUFFIXES,
-    assignment_table,
     completed_table,
     filled_cells,
     problems_of_file,
     tabulate_assignments,
+    tabulate_new_subjects,
     write_completed,
     write_inert_csv,
 )
@@ -63,7 +60,6 @@ from clinclust.reporting.subtype_table.table import suffix_problems
 from clinclust.schema import FeatureSchema
 from clinclust.schema.feature_schema import instruments, schema_of_instrument
 from clinclust.stability import validate_subtypes
-from clinclust.texts import did_you_mean
 
 
 def run_report(options: commands.RepeatOptions) -> int:
@@ -201,14 +197,35 @@ def run_assign(options: commands.AssignOptions) -> int:
         options = outputs.follow_the_fit(options, options.model, without="--cohort")
     model = read_model(options)
     frame = read_new_table(options, model)
-    table, unread = _assignments_of_the_fit(options, model, frame), None
-    if table is None:
-        table, unread = _assignments_of_new_subjects(options, model, frame)
+    rows, unread = rows_of_the_fit(model.fit_, frame), None
+    if rows is not None:
+        warn(
+            f"{options.table}: this is the table of the fit; its subjects keep the subtypes and probabilities that the "
+            "fit gave them, as in assignments.csv"
+        )
+        cohort = FittedCohort(model, model.schema_.validate(frame, warn=False).iloc[rows])
+        # `rows` leads from the order of the fit to that of the table.
+        table = tabulate_assignments(cohort, explained=options.explain).iloc[rows.argsort()].reset_index(drop=True)
+    else:
+        with about_table(options.table):
+            table, unread, notes = tabulate_new_subjects(
+                model, frame, take_for_missing=options.unseen == "missing", explained=options.explain
+            )
+        unread = None if unread is None else name_files(unread, options.table)
+        if n_parted(model.fit_) == 1:
+            scores = options.model / "assignments.csv"
+            where = f"; those of the cohort are in {scores}" if scores.is_file() else ""
+            notes.append(
+                "the cohort of the model looks like one continuum; new people have no continuum score, which needs the "
+                f"whole cohort{where}"
+            )
+        for message in notes:
+            warn(f"{options.table}: {message}")
     drift = None
     if options.cohort is not None:
-        cohort = read_second_table(options, options.cohort, model)
+        table_of_fit = read_second_table(options, options.cohort, model)
         with about_table(options.cohort):
-            drift = assess_drift(model, cohort, frame)
+            drift = assess_drift(model, table_of_fit, frame)
     n_left_out = int((table["assigned"] == "no").sum())
     sizes = table["subtype"].astype(str).value_counts()
     record(
@@ -255,61 +272,6 @@ def _say_and_write(
         _write_table(table, options.out, rows)
     say_withheld(options)
     return 0
-
-
-def _assignments_of_the_fit(options: commands.AssignOptions, model: MAPDP, frame: pd.DataFrame) -> pd.DataFrame | None:
-    """Return the assignments of the fit in the order of the table, with the columns of ``assignments.csv``, or None."""
-    rows = rows_of_the_fit(model.fit_, frame)
-    if rows is None:
-        return None
-    warn(
-        f"{options.table}: this is the table of the fit; its subjects keep the subtypes and probabilities that the fit "
-        "gave them, as in assignments.csv"
-    )
-    in_table = rows.argsort()  # `rows` leads from the order of the fit to that of the table
-    cohort = FittedCohort(model, model.schema_.validate(frame, warn=False).iloc[rows])
-    return tabulate_assignments(cohort, explained=options.explain).iloc[in_table].reset_index(drop=True)
-
-
-def _assignments_of_new_subjects(
-    options: commands.AssignOptions, model: MAPDP, frame: pd.DataFrame
-) -> tuple[pd.DataFrame, CohortError | None]:
-    """Return the assignments of new subjects, and the error of those not assigned; raise it if none can be."""
-    assignable, notes = frame, []
-    if options.unseen == "missing":
-        assignable, note = without_unseen(model.schema_needed, frame)
-        notes = [note] * bool(note)
-    at_fault, error = rows_at_fault(model.schema_needed, assignable)
-    assignable = assignable[~at_fault] if at_fault.any() and not at_fault.all() else assignable
-    with about_table(options.table):
-        probabilities = model.predict_proba(assignable)
-    notes += notes_on_new_subjects(model.fit_, assignable)
-    if n_parted(model.fit_) == 1:
-        scores = options.model / "assignments.csv"
-        where = f"; those of the cohort are in {scores}" if scores.is_file() else ""
-        notes.append(
-            "the cohort of the model looks like one continuum; new people have no continuum score, which needs the "
-            f"whole cohort{where}"
-        )
-    for message in notes:
-        warn(f"{options.table}: {message}")
-    labels = probabilities.argmax(axis=1)
-    reasons = None
-    if options.explain:
-        reasons = reasons_of_new(model.fit_, model.schema_needed.validate(assignable, warn=False))
-    is_assigned = None if len(assignable) == len(frame) else ~at_fault
-    table = assignment_table(
-        frame,
-        model.schema_,
-        np.where(labels == model.n_clusters_, NONE_OF_THESE, labels),
-        probabilities[:, :-1],
-        probabilities[:, -1],
-        is_assigned,
-        described_only=model.untested_,
-        reasons=reasons,
-        codes=model.codes_,
-    )
-    return table, None if is_assigned is None else CohortError(error.failures, shown_name(options.table))
 
 
 # Missing values, outcomes, another cohort, other methods, ready schemas.

@@ -19,9 +19,17 @@ from typing import Any, TextIO, TypeVar, cast
 import clinclust.cli.commands as commands
 from clinclust import __version__
 from clinclust.cli.commands import flag_of, in_options
-from clinclust.errors import CohortError, InputError, MissingPackageError
-from clinclust.files.writing import MANIFEST, changed_files, check_place, plain_error, plain_sentence, read_manifest
-from clinclust.texts import on_one_line, visible_to_people
+from clinclust.errors import CohortError, InputError, MissingPackageError, on_one_line, visible_to_people
+from clinclust.files.writing import (
+    MANIFEST,
+    changed_files,
+    check_place,
+    plain_error,
+    plain_sentence,
+    read_manifest,
+    write_manifest,
+    write_together,
+)
 
 _OUTPUT = "standard output"
 _LONGEST_LINE = 1000  # a name may have any length
@@ -329,7 +337,6 @@ def note_other_files(folder: Path, names: Collection[str] = FILES_OF_A_FIT) -> N
 @contextmanager
 def reports_placed(folder: Path) -> Iterator[Path]:
     """Yield a temporary folder whose reports move to `folder` at the end; InputError if the model there has changed."""
-    from clinclust.files.writing import write_manifest, write_together
 
     def others() -> dict[str, str]:
         files = read_manifest(folder) if (folder / "model.json").is_file() else {}

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from clinclust.arguments import ANY_FRAME, ANY_LABELS, BY_FEATURE, accepting
+from clinclust.arguments import ANY_FRAME, ANY_LABELS, BY_FEATURE, accepting, is_partitioned
 from clinclust.comparisons.differences import (
     EFFECTS,
     LEAST_OBSERVED,
@@ -43,7 +43,6 @@ from clinclust.comparisons.differences import (
     welch,
 )
 from clinclust.comparisons.frame import ALL_SUBJECTS
-from clinclust.data_frames import is_partitioned
 from clinclust.engine.search.plan import n_threads
 from clinclust.errors import CohortError, InputError
 from clinclust.schema.validation import refuse_failures

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.errors import InputError
+from clinclust.errors import InputError, did_you_mean
 from clinclust.likelihoods.likelihood import ContrastKind
-from clinclust.texts import did_you_mean
 
 if TYPE_CHECKING:
     import pandas as pd

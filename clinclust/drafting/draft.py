@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from clinclust.arguments import TABLE, in_pandas, is_numbered, is_partitioned
 from clinclust.data import data
-from clinclust.data_frames import TABLE, in_pandas, is_numbered, is_partitioned
 from clinclust.drafting.column import Column, DraftedColumn, codes_of_table, column_of
 from clinclust.drafting.propose import proposed
 from clinclust.drafting.redundancy import applied, redundancies

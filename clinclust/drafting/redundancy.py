@@ -18,12 +18,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.arrays import Array, Whole
+from clinclust.arrays import Array, Whole, mid_ranks, paired_moments
 from clinclust.data import data
 from clinclust.drafting.column import Look
 from clinclust.drafting.levels import step_of
 from clinclust.files.cell_text import limited, listed, shortened
-from clinclust.graded import mid_ranks, paired_moments
 from clinclust.schema.feature import Feature
 from clinclust.schema.feature_schema import FeatureSchema
 from clinclust.schema.reading import block_key

@@ -16,16 +16,15 @@ from numpy.typing import NDArray
 from clinclust.arguments import accepting
 from clinclust.arrays import Array, RandomState
 from clinclust.comparisons.differences import Contrast, adjusted
-from clinclust.compiled import announcing_compilation
+from clinclust.engine.kernels.compiled import announcing_compilation
 from clinclust.engine.problem.encoding import model_values
 from clinclust.engine.search.plan import interruptible
-from clinclust.errors import CohortError, InputError
+from clinclust.errors import CohortError, InputError, on_one_line
 from clinclust.estimators.cohort_table import warn_of_other_rows
 from clinclust.estimators.explanation import left_out_scores
 from clinclust.estimators.prediction import about_new_subjects, unseen_rows, without_unseen
 from clinclust.estimators.subtype_model import FittedCohort, cohort_of, require_search, rows_of_the_fit
 from clinclust.files.cell_text import shortened
-from clinclust.texts import on_one_line
 
 if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit

@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from clinclust.arguments import TABLE, in_pandas, is_numbered
 from clinclust.arrays import Whole
-from clinclust.data_frames import TABLE, in_pandas, is_numbered
 from clinclust.errors import CohortWarning, InputError
 from clinclust.files.cell_text import limited, listed, quoted
 from clinclust.files.conditions import compared_columns, parsed

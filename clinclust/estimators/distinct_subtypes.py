@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from clinclust.arguments import FRAME, MODEL, Rule, accepting, is_number, is_whole
 from clinclust.arrays import Labels, RandomState
-from clinclust.compiled import announcing_compilation
 from clinclust.engine.continuum.tested_node import SMALLEST_NODE, DrawPlan, Node, NodeTest, RunningTest, p_of_gap_in
+from clinclust.engine.kernels.compiled import announcing_compilation
 from clinclust.engine.kernels.moves import new_partition
 from clinclust.engine.search.plan import Cancelled, interruptible, n_threads, workers_or_threads
 from clinclust.engine.search.settle import groups_by_decreasing_size, merge_gains, merge_tree

@@ -15,13 +15,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from clinclust.arrays import Code
 from clinclust.engine.search.settle import by_decreasing_size
-from clinclust.errors import InputError, not_fitted, refuse
+from clinclust.errors import InputError, not_fitted, on_one_line, refuse
 from clinclust.estimators.fit import FITTED_ATTRIBUTES, STOPPED_EARLY
 from clinclust.estimators.mixture import MEANING_OF_MARKS
 from clinclust.estimators.subtype_model import CLEAR, SubtypeModel, own_membership
 from clinclust.schema import FeatureSchema
 from clinclust.schema.feature_schema import block, paragraph, table
-from clinclust.texts import on_one_line
 
 if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit

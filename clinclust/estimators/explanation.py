@@ -16,10 +16,10 @@ from clinclust.arguments import FRAME, MODEL, RANDOM_STATE, accepting
 from clinclust.arrays import Array, Code, Labels, RandomState
 from clinclust.engine.problem.encoding import model_values
 from clinclust.engine.problem.problem import log_predictives
+from clinclust.errors import on_one_line
 from clinclust.estimators.mixture import FEW_SUBJECTS
 from clinclust.estimators.subtype_model import cohort_of, require_search
 from clinclust.schema.feature import mass_text, of_wholes
-from clinclust.texts import on_one_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

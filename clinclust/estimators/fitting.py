@@ -14,8 +14,8 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from clinclust.arrays import Labels
-from clinclust.compiled import announcing_compilation
 from clinclust.engine.joint_estimates.selection import implied_weights
+from clinclust.engine.kernels.compiled import announcing_compilation
 from clinclust.engine.problem.encoding import powers_of_blocks, powers_of_features
 from clinclust.engine.problem.problem import (
     clusters_of,

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from clinclust.arguments import LABELS, accepting, is_number
 from clinclust.arrays import Array, Labels
-from clinclust.compiled import announcing_compilation
+from clinclust.engine.kernels.compiled import announcing_compilation
 from clinclust.engine.problem.encoding import model_values
 from clinclust.engine.problem.problem import clusters_of, probabilities
 from clinclust.engine.sampling.chains import (

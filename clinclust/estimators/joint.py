@@ -242,8 +242,8 @@ def resolution_path(
     5         0.4           2
     6         0.3           1
     """
-    from clinclust.compiled import announcing_compilation
     from clinclust.engine.joint_estimates.resolution import resolution_steps
+    from clinclust.engine.kernels.compiled import announcing_compilation
     from clinclust.engine.problem.problem import pose
     from clinclust.engine.search.plan import COARSENINGS, ResolutionPlan, SearchPlan, interruptible
     from clinclust.estimators.search import with_powers_estimated

@@ -11,7 +11,7 @@ import pandas as pd
 from clinclust.arrays import Array, Labels
 from clinclust.engine.joint_estimates.cluster_tree import ClusterTree, log_marginals_in_tree
 from clinclust.engine.problem.encoding import canonical_order, model_values
-from clinclust.errors import SchemaError
+from clinclust.errors import SchemaError, visible
 from clinclust.files.cell_text import limited, listed, shortened
 from clinclust.likelihoods import REGISTRY
 from clinclust.likelihoods.exponential import Exponential
@@ -20,7 +20,6 @@ from clinclust.likelihoods.likelihood import without_far_values
 from clinclust.likelihoods.ordinal import Ordinal
 from clinclust.schema import Feature
 from clinclust.schema.yaml_files import yaml_line
-from clinclust.texts import visible
 
 if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit

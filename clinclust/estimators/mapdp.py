@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from clinclust.arguments import PATH, accepting
-from clinclust.data_frames import is_partitioned
+from clinclust.arguments import PATH, accepting, is_partitioned
 from clinclust.engine.search.plan import Cancelled, interruptible
 from clinclust.errors import CohortWarning, InputError
 from clinclust.estimators.estimator import Parameterised, model_html

@@ -13,10 +13,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from clinclust.arguments import NUMBER, ON_OR_OFF, RANDOM_STATE, TEXT, WHOLE, accepting
+from clinclust.arguments import NUMBER, ON_OR_OFF, RANDOM_STATE, TEXT, WHOLE, accepting, in_pandas, is_partitioned
 from clinclust.arrays import Array, Code, Labels, RandomState
-from clinclust.compiled import announcing_compilation
-from clinclust.data_frames import in_pandas, is_partitioned
+from clinclust.engine.kernels.compiled import announcing_compilation
 from clinclust.engine.problem.encoding import model_values
 from clinclust.engine.search.plan import interruptible
 from clinclust.errors import CohortError, CohortWarning, InputError, refuse

@@ -26,7 +26,7 @@ from clinclust import __version__
 from clinclust.engine.kernels.moves import Model
 from clinclust.engine.problem.encoding import Encoding
 from clinclust.engine.problem.problem import Clusters
-from clinclust.errors import CohortWarning, InputError, refuse
+from clinclust.errors import CohortWarning, InputError, refuse, visible
 from clinclust.estimators.adjustment import Adjustment
 from clinclust.estimators.cohort_table import CohortFingerprint, seal_of_subtypes
 from clinclust.estimators.fit import Fit, fit_problems, shape_problems
@@ -37,7 +37,6 @@ from clinclust.estimators.subtype_tree import SubtypeTree, TreeTest
 from clinclust.files.row_choice import RowCounts
 from clinclust.files.writing import MANIFEST, changed_files, naming, read_manifest, write_manifest, write_together
 from clinclust.schema import Feature, FeatureSchema
-from clinclust.texts import visible
 
 if TYPE_CHECKING:
     from clinclust.estimators.estimator import Parameterised

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pandas.arrays import BooleanArray
 
 from clinclust.arrays import Array, Mask
-from clinclust.errors import InputError, show_cells
+from clinclust.errors import InputError, did_you_mean, show_cells
 from clinclust.files.cell_text import canonical_text, listed, number_of, numbers_of, quote_cell, quoted
 from clinclust.files.number_notation import (
     GROUPED_BY_POINT,
@@ -30,7 +30,6 @@ from clinclust.files.number_notation import (
     parts_of,
 )
 from clinclust.files.text_table import ColumnNotes, TableRead
-from clinclust.texts import did_you_mean
 
 # Dates in a column whose cells say, together, whether the day or the month comes first.
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from clinclust.arguments import PATH, TEXT, accepting
 from clinclust.data import data
-from clinclust.errors import InputError, refuse
+from clinclust.errors import InputError, nearest, refuse
 from clinclust.files.cell_text import NUMBER, Places, canonical_text, limited, listed, quoted, shortened
 from clinclust.files.layout import SheetOptions
 from clinclust.files.number_notation import is_known_unit
@@ -21,7 +21,6 @@ from clinclust.files.opening import check_readable, naming_file, shown_name
 from clinclust.files.tables import read_table, warn_of_file
 from clinclust.files.text_table import ColumnNotes, add_notes, chosen_columns
 from clinclust.files.words import Choices, divided, folded, means_missing, paragraphs, plain_text, words_of
-from clinclust.texts import nearest
 
 if TYPE_CHECKING:
     import pandas as pd

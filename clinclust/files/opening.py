@@ -15,9 +15,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
 from clinclust.data import data
-from clinclust.errors import InputError, missing_package
+from clinclust.errors import InputError, did_you_mean, missing_package, visible
 from clinclust.files.cell_text import limited, listed, quoted, shortened
-from clinclust.texts import did_you_mean, visible
 
 _LONGEST_NAME = 255  # of most file systems
 _SMALL = 100 * 2**20

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from clinclust.arrays import Array, Mask
 from clinclust.data import data
-from clinclust.errors import InputError, refuse
+from clinclust.errors import InputError, did_you_mean, on_one_line, refuse
 from clinclust.files.cell_text import argument, canonical_text, numbers_of, quote_cell, quoted
 from clinclust.files.conditions import (
     DATE_ORDERS,
@@ -37,7 +37,6 @@ from clinclust.files.visits import (
     summarise_visits,
 )
 from clinclust.files.words import names_subjects
-from clinclust.texts import did_you_mean, on_one_line
 
 # Recognise that a table holds several rows of one subject, as tables of visits do.
 

@@ -14,10 +14,9 @@ import numpy as np
 import pandas as pd
 from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError
 
-from clinclust.errors import InputError
+from clinclust.errors import InputError, did_you_mean
 from clinclust.files.cell_text import argument, canonical_text, listed, quoted, rows_named
 from clinclust.roles import Role
-from clinclust.texts import did_you_mean
 
 # What a file says of its columns: labels, units, coded values, user-missing codes.
 

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 
 from clinclust.data import data
+from clinclust.errors import visible
 from clinclust.files.cell_text import LONGEST_NUMBER
-from clinclust.texts import visible
 
 _UNSHOWN = re.compile(
     r"<(script|style)\b[^<>]*>.*?(?:</\1\s*>|$)|<!--.*?(?:-->|$)|&#\d{8,};?",  # no character has so large a number

@@ -20,12 +20,11 @@ from operator import ne
 from typing import Any, BinaryIO, Literal
 from xml.etree.ElementTree import Element, iterparse
 
-from clinclust.errors import InputError
+from clinclust.errors import InputError, did_you_mean
 from clinclust.files.cell_text import NUMBER, Places, canonical_text, listed, quote_cell, quoted
 from clinclust.files.layout import Area, SheetOptions, sheet_table
 from clinclust.files.opening import Source, guarded, package, refuse_bomb
 from clinclust.files.text_table import SheetRows, TableRead, column_of, letters_of
-from clinclust.texts import did_you_mean
 
 # Choose the sheet of a workbook that is the table, and read workbooks other than xlsx.
 #

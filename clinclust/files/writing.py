@@ -20,8 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from clinclust.data import data
-from clinclust.errors import InputError
-from clinclust.texts import on_one_line
+from clinclust.errors import InputError, on_one_line
 
 PRIVATE_FOLDER = re.compile(r"\.clinclust-\w+\.partial")
 """Name of a folder in which files wait for their places (`clinclust.files.writing`); a sentence names the place."""

@@ -17,9 +17,8 @@ from scipy import sparse
 from scipy.sparse.linalg import eigsh
 from scipy.spatial.distance import cdist
 
-from clinclust.arguments import Rule, is_number
+from clinclust.arguments import Rule, in_pandas, is_number
 from clinclust.arrays import Array, Labels
-from clinclust.data_frames import in_pandas
 from clinclust.engine.search.settle import compact
 from clinclust.errors import InputError
 from clinclust.estimators.parameters import documented, parameter

@@ -14,7 +14,7 @@ from scipy.special import chdtrc, digamma, expit, gammaln, log_expit, logit, sof
 
 from clinclust.arrays import Array, Code, Labels, Mask
 from clinclust.drafting import draft_schema
-from clinclust.errors import CohortWarning, InputError, SchemaError, refuse
+from clinclust.errors import CohortWarning, InputError, SchemaError, did_you_mean, refuse
 from clinclust.estimators.subtype_model import (
     FittedCohort,
     clustered_features,
@@ -25,7 +25,6 @@ from clinclust.estimators.subtype_model import (
 )
 from clinclust.files.cell_text import canonical_text
 from clinclust.schema import FeatureSchema
-from clinclust.texts import did_you_mean
 
 if TYPE_CHECKING:
     from clinclust.estimators.subtype_model import SubtypeModel

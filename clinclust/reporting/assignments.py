@@ -25,9 +25,16 @@ from clinclust.engine.continuum.null_cohorts import (
     whole_columns,
     with_unit_diagonal,
 )
-from clinclust.errors import InputError
-from clinclust.estimators.explanation import reasons_of_cohort
-from clinclust.estimators.prediction import NONE_COLUMN, subtype_columns
+from clinclust.errors import CohortError, InputError
+from clinclust.estimators.explanation import reasons_of_cohort, reasons_of_new
+from clinclust.estimators.mapdp import MAPDP, NONE_OF_THESE
+from clinclust.estimators.prediction import (
+    NONE_COLUMN,
+    notes_on_new_subjects,
+    rows_at_fault,
+    subtype_columns,
+    without_unseen,
+)
 from clinclust.estimators.subtype_model import FittedCohort, cohort_of, fitted_problem, require_search
 from clinclust.files.writing import atomic_write
 from clinclust.reporting.divisions import n_parted
@@ -253,6 +260,38 @@ def tabulate_assignments(cohort: FittedCohort, *, explained: bool = False) -> pd
         reasons=reasons_of_cohort(cohort) if explained else None,
         codes=fit.codes_,
     )
+
+
+def tabulate_new_subjects(
+    model: MAPDP, frame: pd.DataFrame, *, take_for_missing: bool = False, explained: bool = False
+) -> tuple[pd.DataFrame, CohortError | None, list[str]]:
+    """Return the assignment table of new subjects, the error of those not assigned, and notes on their table.
+
+    Subjects with values that the model does not know are not assigned, unless these are to `take_for_missing`;
+    CohortError if no subject can be assigned.
+    """
+    schema, notes = model.schema_needed, []
+    assignable = frame
+    if take_for_missing:
+        assignable, note = without_unseen(schema, frame)
+        notes = [note] * bool(note)
+    at_fault, error = rows_at_fault(schema, assignable)
+    is_part = bool(at_fault.any() and not at_fault.all())
+    assignable = assignable[~at_fault] if is_part else assignable
+    probabilities = model.predict_proba(assignable)
+    labels = probabilities.argmax(axis=1)
+    table = assignment_table(
+        frame,
+        model.schema_,
+        np.where(labels == model.n_clusters_, NONE_OF_THESE, labels),
+        probabilities[:, :-1],
+        probabilities[:, -1],
+        ~at_fault if is_part else None,
+        described_only=model.untested_,
+        reasons=reasons_of_new(model.fit_, schema.validate(assignable, warn=False)) if explained else None,
+        codes=model.codes_,
+    )
+    return table, error if is_part else None, [*notes, *notes_on_new_subjects(model.fit_, assignable)]
 
 
 def write_inert_csv(table: pd.DataFrame, target: str | os.PathLike[str] | TextIO) -> None:

@@ -12,13 +12,12 @@ from typing import Any, Literal
 import pandas as pd
 
 import clinclust.arguments as arguments
-from clinclust.arguments import NOTHING, ON_OR_OFF, WHOLE, accepting, either
+from clinclust.arguments import NOTHING, ON_OR_OFF, WHOLE, accepting, either, is_partitioned
 from clinclust.associations.associate import associate_cohort, number_persons
 from clinclust.associations.refit import TestRules
 from clinclust.comparisons.compare import compare_cohort
 from clinclust.comparisons.dominance import find_dominant, tell_divisions
 from clinclust.comparisons.frame import ComparisonsFrame
-from clinclust.data_frames import is_partitioned
 from clinclust.disclosure.counts import FACTS, SHEETS, Rule, may_be_printed
 from clinclust.estimators.gibbs import GibbsDP
 from clinclust.estimators.mapdp import MAPDP

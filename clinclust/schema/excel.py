@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 
 from clinclust.data import data
-from clinclust.errors import InputError, SchemaError
+from clinclust.errors import InputError, SchemaError, did_you_mean, visible
 from clinclust.files.cell_text import canonical_text, number_of, quoted, shortened
 from clinclust.files.opening import check_readable, guarded, shown_name
 from clinclust.files.row_choice import RowChoice
@@ -38,7 +38,6 @@ from clinclust.schema.reading import (
     read_declared,
     text_cells,
 )
-from clinclust.texts import did_you_mean, visible
 
 if TYPE_CHECKING:
     from openpyxl import Workbook

@@ -18,7 +18,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Pri
 from pydantic_core import PydanticCustomError
 
 from clinclust.arrays import Array
-from clinclust.errors import InputError, SchemaError
+from clinclust.errors import InputError, SchemaError, did_you_mean, nearest
 from clinclust.files.cell_text import NUMBER, canonical_text, compile_short, listed, quoted, shortened
 from clinclust.files.number_notation import BEYOND_A_LIMIT, DecimalMark, ThousandsMark
 from clinclust.likelihoods import REGISTRY, Likelihood, name_meant, traits_of
@@ -26,7 +26,6 @@ from clinclust.likelihoods.bernoulli import Bernoulli
 from clinclust.likelihoods.categorical import Categorical
 from clinclust.likelihoods.likelihood import ContrastKind
 from clinclust.roles import NEEDS_LIKELIHOOD, REASONS, ROLES, Role, is_described, is_ignored
-from clinclust.texts import did_you_mean, nearest
 
 # The types of the fields of a feature, and the values that each accepts from Python and files.
 

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clinclust.errors import InputError, SchemaError
+from clinclust.errors import InputError, SchemaError, did_you_mean, on_one_line, shortened, visible
 from clinclust.files.cell_text import numbers_of, quoted
 from clinclust.files.cell_text import shortened as shorten_cell
 from clinclust.files.row_choice import RowChoice
@@ -29,7 +29,6 @@ from clinclust.schema.feature import Feature, FeatureError
 from clinclust.schema.reading import PanderaExtras, SchemaContent, text_cells
 from clinclust.schema.validation import validate
 from clinclust.schema.yaml_files import read_yaml, yaml_heading, yaml_text
-from clinclust.texts import did_you_mean, on_one_line, shortened, visible
 
 if TYPE_CHECKING:
     import pandera.pandas as pa

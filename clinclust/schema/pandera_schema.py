@@ -16,13 +16,12 @@ from pandera.engines import numpy_engine, pandas_engine
 from pandera.errors import SchemaError as PanderaError
 from pandera.errors import SchemaErrorReason
 
-from clinclust.errors import CohortWarning, SchemaError
+from clinclust.errors import CohortWarning, SchemaError, did_you_mean
 from clinclust.files.cell_text import canonical_text, listed, number_of
 from clinclust.likelihoods import REGISTRY, traits_of
 from clinclust.roles import NEEDS_LIKELIHOOD, is_described
 from clinclust.schema.feature import Feature
 from clinclust.schema.reading import Kind, PanderaExtras, SchemaContent, bounds_of, expectations, limits, read_column
-from clinclust.texts import did_you_mean
 
 # The parts of a compiled schema: what reads a column, what judges its cells, and its dtype.
 #

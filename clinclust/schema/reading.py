@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clinclust.errors import SchemaError
+from clinclust.errors import SchemaError, did_you_mean
 from clinclust.files.cell_text import (
     LONGEST_NUMBER,
     canonical_text,
@@ -27,7 +27,6 @@ from clinclust.files.cell_text import (
 from clinclust.files.number_notation import BEYOND_A_LIMIT, number_as_written, with_plain_spaces
 from clinclust.files.row_choice import RowChoice
 from clinclust.schema.feature import Feature, FeatureError, check_text, read_codes
-from clinclust.texts import did_you_mean
 
 # The expectations of a feature for the cells of its column, in words and numbers.
 

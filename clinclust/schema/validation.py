@@ -15,9 +15,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from clinclust.arguments import TABLE, in_pandas, is_numbered
 from clinclust.arrays import Whole
-from clinclust.data_frames import TABLE, in_pandas, is_numbered
-from clinclust.errors import CohortError, CohortWarning, InputError
+from clinclust.errors import CohortError, CohortWarning, InputError, did_you_mean, on_one_line
 from clinclust.files.cell_text import canonical_text, limited, number_of, quote_cell, shortened
 from clinclust.files.number_notation import BEYOND_A_LIMIT
 from clinclust.files.row_choice import N_SAMPLED, carry_rows_taken, drawn, one_row_of_each
@@ -32,7 +32,6 @@ from clinclust.schema.reading import (
     read_column,
     transform_limit,
 )
-from clinclust.texts import did_you_mean, on_one_line
 
 if TYPE_CHECKING:
     from pandera.errors import SchemaError

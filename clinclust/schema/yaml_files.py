@@ -11,13 +11,12 @@ from typing import Any
 
 import yaml
 
-from clinclust.errors import SchemaError
+from clinclust.errors import SchemaError, did_you_mean, on_one_line
 from clinclust.files.cell_text import NUMBER, canonical_text, quoted, shortened
 from clinclust.files.opening import check_readable, shown_name
 from clinclust.roles import ROLES
 from clinclust.schema.feature import Feature
 from clinclust.schema.reading import FORMAT_VERSION, SETTINGS, Entry, Faults, Place, SchemaContent, read_declared
-from clinclust.texts import did_you_mean, on_one_line
 
 _WIDEST = 118  # of a comment
 _ENDLESS = 2**31 - 1  # the line width, so that each feature stays on one line

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from clinclust.arguments import accepting
 from clinclust.arrays import Array, Labels, RandomState
 from clinclust.associations.refit import merged, pose_as_fitted, refit_plan, search_clusters
-from clinclust.compiled import announcing_compilation
+from clinclust.engine.kernels.compiled import announcing_compilation
 from clinclust.engine.problem.encoding import model_values
 from clinclust.engine.problem.problem import Problem
 from clinclust.engine.search.plan import Budget, Cancelled, interruptible, n_threads, workers_or_threads

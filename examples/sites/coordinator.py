@@ -11,7 +11,7 @@ import pandas as pd
 from search_at_sites import AtSites, answer_of, search_sites
 
 import clinclust as cc
-from clinclust.compiled import announcing_compilation
+from clinclust.engine.kernels.compiled import announcing_compilation
 from clinclust.engine.problem.problem import Clusters
 from clinclust.engine.search.partitioned import WholeCohort, numbered, sums_of
 from clinclust.engine.search.plan import Budget, SearchPlan

@@ -11,6 +11,7 @@ from scored import few
 
 import clinclust as cc
 from clinclust.engine.joint_estimates.cluster_tree import ClusterTree, log_marginals_in_tree
+from clinclust.errors import visible
 from clinclust.estimators import likelihood_check
 from clinclust.estimators.likelihood_check import (
     alternatives_of,
@@ -19,7 +20,6 @@ from clinclust.estimators.likelihood_check import (
     warning_of_misfits,
 )
 from clinclust.likelihoods import REGISTRY
-from clinclust.texts import visible
 
 BETTER = "described clearly better by another likelihood"
 ATTACKS = {

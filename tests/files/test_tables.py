@@ -115,7 +115,7 @@ def test_too_many_columns_are_refused_before_they_are_looked_at(tmp_path):
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 def test_columns_that_are_chosen_are_read_from_a_table_of_any_width(tmp_path, monkeypatch, suffix):
-    monkeypatch.setattr("clinclust.reading.MOST_COLUMNS", 2)
+    monkeypatch.setattr("clinclust.files.tables.MOST_COLUMNS", 2)
     wide, path = pd.DataFrame({"a": ["x", "y"], "b": ["1", "3"], "c": ["2", "5"]}), tmp_path / f"wide.{suffix}"
     wide.to_csv(path, index=False) if suffix == "csv" else wide.to_parquet(path)
     with pytest.raises(InputError, match="the table has 3 columns"):

@@ -14,6 +14,7 @@ from matplotlib.patches import Rectangle
 
 import clinclust.plots
 from clinclust import Feature, FeatureSchema, compare_subtypes
+from clinclust.errors import shortened
 from clinclust.methods import PublishedMAPDP
 from clinclust.plots import (
     plot_certainty,
@@ -25,7 +26,6 @@ from clinclust.plots import (
     plot_tree,
 )
 from clinclust.reporting.subtype_table.plan import Compared
-from clinclust.texts import shortened
 
 from .stand_in import cohort, fitted
 

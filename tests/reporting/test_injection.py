@@ -13,13 +13,13 @@ import pytest
 from cohorts import every_example
 
 from clinclust import compare_subtypes
+from clinclust.errors import visible
 from clinclust.estimators.estimator import model_html
 from clinclust.plots import plot_profile
 from clinclust.reporting.layout import Column, Sheet, Table
 from clinclust.reporting.page.page import as_svg, write_page
 from clinclust.reporting.workbook.workbook import write_workbook
 from clinclust.schema import Feature, FeatureSchema
-from clinclust.texts import visible
 
 from .conftest import GENERATED
 from .stand_in import associations_of, fitted, write_report

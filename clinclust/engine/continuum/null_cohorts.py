@@ -11,13 +11,12 @@ from scipy.linalg import eigh
 from scipy.ndimage import gaussian_filter, label, maximum
 from scipy.special import ndtr, ndtri
 
-from clinclust.arrays import Array, Labels, Whole
+from clinclust.arrays import Array, Labels, Whole, mid_ranks
 from clinclust.engine.kernels.dip import dip
 from clinclust.engine.kernels.moves import CohortArrays
 from clinclust.engine.kernels.sweep import write_scores
 from clinclust.engine.problem.encoding import EncodedCohort, encoded_columns, principal_axis
 from clinclust.engine.problem.problem import Problem, patterns_of
-from clinclust.graded import mid_ranks
 from clinclust.schema.feature import pairs_of_parts
 
 # Normal scores of the features of given subjects, their correlations, and the subjects' first principal score.

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import betaln, gammaln
 
-from clinclust.arrays import Array, Labels, Mask, Whole
+from clinclust.arrays import Array, Graded, Labels, Mask, Whole, graded, paired_moments, whole_ranks
 from clinclust.engine.joint_estimates.outlying import OutlyingResult, outlying_together, without_outlying
 from clinclust.engine.kernels.moves import CohortArrays
 from clinclust.engine.problem.encoding import encoded_columns, members_of_blocks, members_of_chains, numeric_columns
@@ -18,7 +18,6 @@ from clinclust.engine.problem.problem import Problem, feature_relevance, joint_o
 from clinclust.engine.search.plan import Either, RestartResult, SearchPlan
 from clinclust.engine.search.restarts import Attempts, Start, index_of_best, run_restarts, search_from, search_starts
 from clinclust.engine.search.settle import chunks, minimum_gain
-from clinclust.graded import Graded, graded, paired_moments, whole_ranks
 
 # Dependence between features within clusters, and the coarsening and the weights of blocks that it implies.
 #

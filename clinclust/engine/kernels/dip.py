@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from clinclust.arrays import Array
-from clinclust.compiled import kernel, subkernel
+from clinclust.engine.kernels.compiled import kernel, subkernel
 
 
 @kernel

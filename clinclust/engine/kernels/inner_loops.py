@@ -6,7 +6,7 @@ nothing is compiled, and a debugger can step through a fit of a small cohort.
 
 from __future__ import annotations
 
-from clinclust.compiled import PLAIN
+from clinclust.engine.kernels.compiled import PLAIN
 from clinclust.engine.kernels.plain import LANES, padded
 
 if PLAIN:

@@ -38,7 +38,7 @@ def spread(builder: Any, scalar: Any) -> Any:
 
 
 def memory_of(context: Any, builder: Any, kind: Any, array: Any) -> Any:
-    """Return the address of the first element of an array or of a result of `clinclust.compiled.flat`."""
+    """Return the address of the first element of an array, or of what `flat` returned."""
     return array if isinstance(kind, types.CPointer) else context.make_array(kind)(context, builder, array).data
 
 

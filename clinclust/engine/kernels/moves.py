@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from clinclust.arrays import Array, Codes, Labels, Whole
-from clinclust.compiled import flat, kernel, subkernel
+from clinclust.engine.kernels.compiled import flat, kernel, subkernel
 from clinclust.engine.kernels.inner_loops import LANES, eight_binomials, log_in_place, padded
 from clinclust.engine.kernels.predictives import (
     BINOMIAL,

@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from clinclust.arrays import Array, Whole
-from clinclust.compiled import flat, kernel, subkernel
+from clinclust.engine.kernels.compiled import flat, kernel, subkernel
 from clinclust.engine.kernels.moves import CohortArrays, Model, Partition, State, refresh, state_of, value_left_out
 from clinclust.engine.kernels.predictives import CHAINED
 from clinclust.engine.kernels.sweep import chained_score

@@ -18,7 +18,7 @@ import math
 import numpy as np
 
 from clinclust.arrays import Array, Codes, Whole
-from clinclust.compiled import flat, subkernel
+from clinclust.engine.kernels.compiled import flat, subkernel
 
 R = (
     0.6666666666666735130,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from clinclust.arrays import Array
-from clinclust.compiled import flat, subkernel
+from clinclust.engine.kernels.compiled import flat, subkernel
 from clinclust.likelihoods.binomial import Binomial
 from clinclust.likelihoods.categorical import Categorical
 from clinclust.likelihoods.exponential import Exponential

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from clinclust.arrays import Array, Labels
-from clinclust.compiled import flat, kernel, subkernel
+from clinclust.engine.kernels.compiled import flat, kernel, subkernel
 from clinclust.engine.kernels.inner_loops import (
     LANES,
     add_log_products,

@@ -15,8 +15,8 @@ from scipy.optimize import linear_sum_assignment, minimize_scalar
 from scipy.special import gammaln
 
 from clinclust.arrays import Array, Codes, Labels, Mask, Whole
-from clinclust.compiled import kernel
 from clinclust.engine.joint_estimates.resolution import log_concentration_hyperprior
+from clinclust.engine.kernels.compiled import kernel
 from clinclust.engine.kernels.moves import Model, Partition, accumulate, grow, log_marginals
 from clinclust.engine.kernels.sweep import UNLIMITED, draw_moves, write_scores
 from clinclust.engine.problem.problem import Problem, leave_one_out_scores, log_joint, probabilities

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from clinclust.arguments import NUMBER, accepting
 from clinclust.arrays import Array, Labels
-from clinclust.compiled import announcing_compilation
+from clinclust.engine.kernels.compiled import announcing_compilation
 from clinclust.engine.problem.encoding import members_of_chains, model_values
 from clinclust.engine.problem.problem import (
     block_predictive,

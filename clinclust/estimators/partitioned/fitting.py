@@ -14,9 +14,9 @@ import numpy as np
 import pandas as pd
 
 from clinclust.arrays import Labels, Mask, Whole
-from clinclust.compiled import announcing_compilation
 from clinclust.engine.joint_estimates.outlying import search_partitions, without_outlying
 from clinclust.engine.joint_estimates.selection import has_repeated
+from clinclust.engine.kernels.compiled import announcing_compilation
 from clinclust.engine.kernels.moves import clusters_without_subjects
 from clinclust.engine.problem.encoding import model_values
 from clinclust.engine.problem.problem import Problem, log_joint, pose

@@ -13,12 +13,11 @@ import pandas as pd
 
 from clinclust.arguments import COMPARISONS, accepting
 from clinclust.arrays import Code
-from clinclust.errors import InputError
+from clinclust.errors import InputError, shortened
 from clinclust.estimators.subtype_model import SubtypeModel, clustered_features, require_fitted
 from clinclust.reporting.findings import profiles_of
 from clinclust.reporting.layout import WITHHELD
 from clinclust.reporting.subtype_table.plan import Compared
-from clinclust.texts import shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pandas.api.types import is_scalar
 
 from clinclust.arguments import COMPARISONS, EXPLANATION, Rule, accepting
-from clinclust.errors import InputError
+from clinclust.errors import InputError, shortened
 from clinclust.estimators.explanation import named as called
 from clinclust.estimators.explanation import value_text
 from clinclust.estimators.subtype_model import (
@@ -40,7 +40,6 @@ from clinclust.reporting.figures.effects import (
 from clinclust.reporting.findings import Profiles, profiles_of
 from clinclust.reporting.layout import HIGH, LOW, MIDDLE, WITHHELD
 from clinclust.reporting.subtype_table.plan import Compared
-from clinclust.texts import shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

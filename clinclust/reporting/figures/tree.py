@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.arguments import RESOLUTION_PATH, accepting
+from clinclust.errors import shortened
 from clinclust.estimators.fit import Fit
 from clinclust.estimators.joint import ResolutionPath
 from clinclust.estimators.subtype_model import SubtypeModel, require_search
@@ -29,7 +30,6 @@ from clinclust.reporting.figures.effects import (
     remark,
     serially,
 )
-from clinclust.texts import shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

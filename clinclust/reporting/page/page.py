@@ -15,11 +15,12 @@ from xml.etree import ElementTree
 
 import numpy as np
 
+from clinclust.arrays import mid_ranks
 from clinclust.comparisons import compare_subtypes
 from clinclust.disclosure.counts import FIGURES
+from clinclust.errors import visible
 from clinclust.estimators.fit import Fit
 from clinclust.files.writing import atomic_write
-from clinclust.graded import mid_ranks
 from clinclust.reporting.assignments import Continuum
 from clinclust.reporting.figures.effects import BLUE, DRAWING, GREY, effects_against, plot_effects
 from clinclust.reporting.figures.subjects import plot_ordered, plot_profile
@@ -29,7 +30,6 @@ from clinclust.reporting.layout import BELOW, Column, Sheet, Table, Value, numbe
 from clinclust.reporting.sheets.divisions import evidence_in_words
 from clinclust.reporting.sheets.subtypes import groups_found
 from clinclust.reporting.subtype_table.plan import Compared
-from clinclust.texts import visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,6 +12,7 @@ from clinclust.data import data
 from clinclust.disclosure.counts import are_small_rows
 from clinclust.drafting.roles import looks_identifying
 from clinclust.engine.continuum.tested_node import FIRST_SAMPLE, LARGEST_NODE, SMALLEST_NODE
+from clinclust.errors import on_one_line
 from clinclust.estimators.fit import STOPPED_EARLY, Fit
 from clinclust.estimators.saving import software_versions
 from clinclust.estimators.subtype_model import parameters_of
@@ -44,7 +45,6 @@ from clinclust.reporting.sheets.subtypes import (
     sentence_on_unions,
 )
 from clinclust.schema import Feature, FeatureSchema
-from clinclust.texts import on_one_line
 
 # What the Methods section says of the search and of the test of its tree.
 

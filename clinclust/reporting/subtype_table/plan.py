@@ -22,11 +22,10 @@ from clinclust.comparisons.frame import (
     is_missing,
     is_suppressed,
 )
-from clinclust.errors import InputError
+from clinclust.errors import InputError, visible
 from clinclust.likelihoods import Likelihood, traits_of
 from clinclust.reporting.layout import Kind, number_text, percent
 from clinclust.roles import is_described
-from clinclust.texts import visible
 
 # The printed table: headings, rows of texts with the marks of their footnotes, and notes, for every writer.
 

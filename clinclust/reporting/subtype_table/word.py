@@ -18,10 +18,10 @@ from docx.shared import Cm, Pt, RGBColor
 from docx.table import Table, _Cell, _Row
 from docx.text.paragraph import Paragraph
 
+from clinclust.errors import shortened
 from clinclust.files.writing import atomic_write
 from clinclust.reporting.subtype_table.plan import Cell, PrintedTable
 from clinclust.reporting.workbook.workbook import NO_DATE, copy_without_times
-from clinclust.texts import shortened
 
 _FONT = "Calibri"
 _LONGEST_PROPERTY = 255

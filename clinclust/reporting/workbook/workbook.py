@@ -46,7 +46,7 @@ from openpyxl.worksheet.table import TableColumn
 from openpyxl.worksheet.worksheet import Worksheet
 from openpyxl.writer.excel import ExcelWriter
 
-from clinclust.errors import InputError
+from clinclust.errors import InputError, visible
 from clinclust.files.writing import atomic_write
 from clinclust.reporting.layout import (
     HIGH,
@@ -62,7 +62,6 @@ from clinclust.reporting.layout import (
     excel_format,
     number_text,
 )
-from clinclust.texts import visible
 
 # Cells of a worksheet, row by row, and their named styles. Every text in a cell of a workbook passes this module.
 

@@ -40,7 +40,7 @@ for n, kinds in ((70, EVERY_LIKELIHOOD * 2), (150, EVERY_LIKELIHOOD), (40, ("ber
 
 # What a kernel reads from a module is compiled into it, as what it calls is: the variants must not share a cached one.
 _KERNELS = """
-from clinclust.compiled import PLAIN, flat, kernel
+from clinclust.engine.kernels.compiled import PLAIN, flat, kernel
 
 @kernel
 def is_plain():

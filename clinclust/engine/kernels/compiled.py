@@ -39,9 +39,9 @@ _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wra
 
 def _fingerprint() -> str:
     """Return a hash of every file that holds kernels, or constants compiled into them."""
-    package, digest = Path(__file__).parent, hashlib.blake2b(digest_size=6)
-    folders = (package / "engine" / "kernels", package / "likelihoods")
-    for path in (Path(__file__), *sorted(path for folder in folders for path in folder.rglob("*.py"))):
+    kernels, digest = Path(__file__).parent, hashlib.blake2b(digest_size=6)
+    folders = (kernels, kernels.parents[1] / "likelihoods")
+    for path in sorted(path for folder in folders for path in folder.rglob("*.py")):
         digest.update(path.read_bytes())
     return digest.hexdigest()
 

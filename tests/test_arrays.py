@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2_contingency, rankdata
 
-from clinclust.graded import graded, mid_ranks, paired_moments, whole_ranks
+from clinclust.arrays import graded, mid_ranks, paired_moments, whole_ranks
 
 
 def test_ranks_are_those_of_scipy():
