@@ -151,7 +151,20 @@ def _width() -> int:
     return min(max(shutil.get_terminal_size().columns, _NARROWEST), _WIDEST)
 
 
-def wrap_item(text: str, width: int | None = None) -> list[str]:
+def render_advice(check: ModelCheck, n_features: int) -> list[str]:
+    """Return the lines to print about a model of so many clustered features: what would mend it, if anything."""
+    if check.advice.empty:
+        return [check.summary]
+    n = check.advice["feature"].nunique()
+    lines = [f"{n} of {n_features} features {'is' if n == 1 else 'are'} not as the model says; what would mend it:"]
+    for row in check.advice.to_dict("records"):
+        lines += _wrap_item(f"{row['feature']}: {row['problem']} ({row['evidence']})")
+        line = f"      {row['line']}"  # in one piece, to be copied; one line may mend two problems
+        lines += [line] if row["line"] and line not in lines else []
+    return lines
+
+
+def _wrap_item(text: str, width: int | None = None) -> list[str]:
     """Return an item of a list in lines of the terminal; options stay in one piece."""
     text, width = on_one_line(text), width or _width()
     return textwrap.wrap(text, width, initial_indent="  - ", subsequent_indent="    ", break_on_hyphens=False)
@@ -160,7 +173,7 @@ def wrap_item(text: str, width: int | None = None) -> list[str]:
 def _wrap_look(look: Look, width: int) -> list[str]:
     names = ", ".join(map(_show_name, look.columns))
     about = "" if not names or look.what.startswith(names) else f"{names}: "
-    return wrap_item(f"{about}{look.what}" + (f"; to do: {look.repair}" if look.repair else ""), width)
+    return _wrap_item(f"{about}{look.what}" + (f"; to do: {look.repair}" if look.repair else ""), width)
 
 
 def _describe_dependence(cohort: Prepared) -> str:

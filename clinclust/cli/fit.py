@@ -22,7 +22,7 @@ from typing import Any
 import pandas as pd
 
 from clinclust.check import check_model
-from clinclust.check.check import facts_of_check, look_at_draft, look_at_table, render_check, wrap_item
+from clinclust.check.check import facts_of_check, look_at_draft, look_at_table, render_advice, render_check
 from clinclust.cli import commands, outputs
 from clinclust.cli.commands import declared_options, flag_of, in_options, join_names, next_command, option_words
 from clinclust.cli.outputs import PARTLY, REPORTS, check_output, note, record, say, sentence_of, tell, tell_failure
@@ -41,7 +41,7 @@ from clinclust.files.opening import shown_name
 from clinclust.files.row_choice import ChoiceError, RowChoice, noted_several_rows, rows_taken
 from clinclust.files.tables import read_cohort
 from clinclust.files.typed_files import Part, is_in_partitions, table_of_parts
-from clinclust.files.writing import MANIFEST, naming, write_manifest, write_together
+from clinclust.files.writing import MANIFEST, SHARING, naming, write_manifest, write_terms, write_together
 from clinclust.methods.compare import FEWEST_SUBJECTS
 from clinclust.reporting.assignments import tabulate_assignments, write_inert_csv
 from clinclust.reporting.options import ReportOptions, comparisons_of_all, unknown_names, write_assignments
@@ -365,16 +365,7 @@ def _check_model(options: commands.CheckOptions) -> int:
     advice, n_lines, out = check.advice.to_dict("records"), len(check.mended), options.out
     mended = str(out) if out is not None and n_lines else None
     record(subjects=len(cohort.table), fits=not advice, advice=advice, mended=mended)
-    if not advice:
-        say(check.summary)
-    else:
-        n, n_features = check.advice["feature"].nunique(), len(model.schema_.clustered)
-        lines = [f"{n} of {n_features} features {'is' if n == 1 else 'are'} not as the model says; what would mend it:"]
-        for row in advice:
-            lines += wrap_item(f"{row['feature']}: {row['problem']} ({row['evidence']})")
-            line = f"      {row['line']}"  # in one piece, to be copied; one line may mend two problems
-            lines += [line] if row["line"] and line not in lines else []
-        say(*lines)
+    say(*render_advice(check, len(model.schema_.clustered)))
     if out is not None and n_lines:
         write_schema(check.applied_to(model.schema_), out)
         say(f"Wrote {out}: a copy of the schema of the model, with {n_lines} line{'s' * (n_lines > 1)} changed.")
@@ -547,7 +538,7 @@ def _write_results(options: commands.ResultOptions, prepared: Prepared, table: p
             cohort = FittedCohort(model, prepared.frame)
             model.save(folder)
             write_inert_csv(tabulate_assignments(cohort), folder / "assignments.csv")
-            write_manifest(folder, [*outputs.FILES_OF_A_MODEL, *outputs.write_terms(options, folder)])
+            write_manifest(folder, [*outputs.FILES_OF_A_MODEL, *write_terms(vars(options), folder)])
             is_saved = True  # at the end of the block, and Ctrl-C waits for it
         dominant = find_dominant(cohort, table)
         reports = _write_reports(options, cohort, dominant, codes)
@@ -567,7 +558,7 @@ def _say_results(
     options: commands.ResultOptions, model: MAPDP, files: Sequence[str], dominant: pd.DataFrame | None = None
 ) -> None:
     """Print what a fit found and wrote, and for its `dominant` columns the command that fits without each."""
-    files = [*files, *([outputs.SHARING] if options.suppress else []), MANIFEST]
+    files = [*files, *([SHARING] if options.suppress else []), MANIFEST]
     say_unused(model.schema_)
     say(*summarise_fit(model, options.n_stated))
     described = (commands.TableOptions, commands.SchemaOptions, commands.RoleOptions)
@@ -646,7 +637,7 @@ def _fit_in_partitions(options: commands.FitOptions, schema: FeatureSchema) -> i
         with naming(options.out):
             model.save(folder)
             write_assignments(model, parts, folder / ASSIGNMENTS)
-        write_manifest(folder, ["model.json", "model.npz", ASSIGNMENTS, *outputs.write_terms(options, folder)])
+        write_manifest(folder, ["model.json", "model.npz", ASSIGNMENTS, *write_terms(vars(options), folder)])
     in_sample, sample = model.in_sample()
     n_sampled, n_subjects = in_sample.labels_.size, int(model.cluster_sizes_.sum())
     if n_sampled < n_subjects:

@@ -146,9 +146,8 @@ def _weights(table: pd.DataFrame, cohort: FittedCohort, name: str) -> pd.Series[
     if name not in table:
         near = did_you_mean(name, [str(column) for column in table])
         raise InputError(f"--weights: the table has no column {name!r}.{near}".removesuffix("."))
-    numbers = pd.to_numeric(table[name], errors="coerce")
-    rows = rows_of_the_fit(cohort.fit, table)
-    return pd.Series((numbers if rows is None else numbers.iloc[rows]).to_numpy(dtype=float), index=cohort.table.index)
+    numbers = pd.to_numeric(cohort.in_order(table)[name], errors="coerce")
+    return pd.Series(numbers.to_numpy(dtype=float), index=cohort.table.index)
 
 
 def _problems_of_columns(options: commands.SubtypeTableOptions) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import signal
@@ -22,11 +21,13 @@ from clinclust.cli.commands import flag_of, in_options
 from clinclust.errors import CohortError, InputError, MissingPackageError, on_one_line, visible_to_people
 from clinclust.files.writing import (
     MANIFEST,
-    changed_files,
+    SHARING,
+    TERMS,
     check_place,
     plain_error,
     plain_sentence,
     read_manifest,
+    read_terms,
     write_manifest,
     write_together,
 )
@@ -258,8 +259,6 @@ REPORTS = ("subtypes.xlsx", "subtypes.html", "subtypes.json")
 REPORTS_IN_WORDS = f"{', '.join(REPORTS[:-1])} and {REPORTS[-1]}"
 FILES_OF_A_MODEL = ("assignments.csv", "model.json", "model.npz")
 """The results of a search, from which the reports can be made."""
-SHARING = "sharing.json"
-"""What a fit withholds; absent if nothing."""
 FILES_OF_A_FIT = (*REPORTS, *FILES_OF_A_MODEL, SHARING, MANIFEST)
 
 
@@ -354,15 +353,13 @@ def reports_placed(folder: Path) -> Iterator[Path]:
 
 # Results for sharing: small counts are withheld, and what a fit withheld, later commands on its model withhold too.
 
-_TERMS = ("suppress", "round_to", "min_n", "missing_is_harmless")
-_MOST_BYTES = 10_000
 NOT_SHARED = "a shared report has nothing of it"
 Shared = TypeVar("Shared", bound=commands.SuppressOptions)
 
 
 def describe_sharing(options: commands.SuppressOptions) -> str:
     """Return the options of a result for sharing as they were given, with ``--suppress`` first."""
-    stated = {name: getattr(options, name, None) for name in _TERMS}
+    stated = {name: getattr(options, name, None) for name in TERMS}
     return " ".join(flag_of(name) + f" {value}" * (value is not True) for name, value in stated.items() if value)
 
 
@@ -380,43 +377,18 @@ def say_withheld(options: commands.SuppressOptions) -> None:
         say("Nothing withheld (--suppress 0): not for sharing.")
 
 
-def write_terms(options: commands.SharingOptions, folder: Path) -> list[str]:
-    """Write what a fit withholds, if anything; return the names of files written."""
-    if not options.suppress:
-        return []
-    text = json.dumps({name: getattr(options, name) for name in _TERMS}, indent=1)
-    (folder / SHARING).write_text(f"{text}\n", encoding="utf-8", newline="\n")
-    return [SHARING]
-
-
 def follow_the_fit(options: Shared, model: Path, *, without: str = "") -> Shared:
     """Return the options that withhold what the fit did, unless they say otherwise.
 
     InputError if counts are to be withheld from what cannot be made `without` them.
     """
     if options.suppress is None:
-        terms = {name: value for name, value in _read_terms(model).items() if hasattr(options, name)}
+        from clinclust.reporting.options import ReportOptions
+
+        withheld = read_terms(model, lambda terms: not ReportOptions(**terms).problems())
+        terms = {name: value for name, value in withheld.items() if hasattr(options, name)}
         options = replace(options, **{name: getattr(options, name) or value for name, value in terms.items()})
         options.is_as_fitted = options.suppress is not None
     if without and options.suppress:
         raise InputError(f"{without} cannot be used with --suppress: {NOT_SHARED}{because_of_the_fit(options)}")
     return options
-
-
-def _read_terms(folder: Path) -> dict[str, Any]:
-    """Return what the fit withholds of a model; InputError if the file that says so is not as the fit wrote it."""
-    from clinclust.reporting.options import ReportOptions
-
-    path = folder / SHARING
-    files = read_manifest(folder) if (folder / MANIFEST).is_file() else None
-    if files is None or (SHARING not in files and not path.exists()):
-        return {}
-    if SHARING in files and not changed_files(folder, {SHARING: files[SHARING]}):
-        with path.open("rb") as file, suppress(ValueError, RecursionError):
-            terms = json.loads(file.read(_MOST_BYTES))
-            if isinstance(terms, dict) and terms.keys() == set(_TERMS) and not ReportOptions(**terms).problems():
-                return terms
-    raise InputError(
-        f"{path} says what is withheld of this model, and is not as the fit wrote it; say it with --suppress N, or "
-        "--suppress 0 to withhold nothing"
-    )

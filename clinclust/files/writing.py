@@ -14,7 +14,7 @@ import re
 import shutil
 import tempfile
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -285,3 +285,37 @@ def changed_files(folder: Path, sha256s: Mapping[str, str]) -> list[str]:
 def _sha256_of(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+# What a fit withholds, so that later commands on its model withhold it too.
+
+SHARING = "sharing.json"
+"""What a fit withholds; absent if nothing."""
+TERMS = ("suppress", "round_to", "min_n", "missing_is_harmless")
+_MOST_BYTES = 10_000
+
+
+def write_terms(terms: Mapping[str, Any], folder: Path) -> list[str]:
+    """Write what a fit withholds, if anything; return the names of files written."""
+    if not terms["suppress"]:
+        return []
+    text = json.dumps({name: terms[name] for name in TERMS}, indent=1)
+    (folder / SHARING).write_text(f"{text}\n", encoding="utf-8", newline="\n")
+    return [SHARING]
+
+
+def read_terms(folder: Path, are_sound: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+    """Return what the fit withholds of a model; InputError if the file that says so is not as the fit wrote it."""
+    path = folder / SHARING
+    files = read_manifest(folder) if (folder / MANIFEST).is_file() else None
+    if files is None or (SHARING not in files and not path.exists()):
+        return {}
+    if SHARING in files and not changed_files(folder, {SHARING: files[SHARING]}):
+        with path.open("rb") as file, suppress(ValueError, RecursionError):
+            terms = json.loads(file.read(_MOST_BYTES))
+            if isinstance(terms, dict) and terms.keys() == set(TERMS) and are_sound(terms):
+                return terms
+    raise InputError(
+        f"{path} says what is withheld of this model, and is not as the fit wrote it; say it with --suppress N, or "
+        "--suppress 0 to withhold nothing"
+    )
