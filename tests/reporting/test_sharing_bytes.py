@@ -14,11 +14,13 @@ from scored import few
 
 from clinclust import Feature, FeatureSchema, Partition, compare_subtypes, suppress_small_cells
 from clinclust.files.row_choice import RowChoice
+from clinclust.reporting.page import page
 from clinclust.reporting.subtype_table import subtype_table
 
 from .conftest import GENERATED
 from .stand_in import associations_of, fitted, write_report
 
+DRAWN = page.as_svg
 SIZES = (70, 50)
 GROUPS = np.repeat([0, 1], SIZES)
 RARE = ("rare", "kind", "holes", "events")
@@ -88,7 +90,7 @@ def given(schema):
 @pytest.mark.parametrize("suffix", few(["xlsx", "html", "json"], 1))
 def test_reports_that_differ_in_withheld_counts_only_are_the_same(tmp_path, suffix, some):
     first = report(tmp_path, suffix, {}, given)
-    for counts in some(OTHERS[::-1], few=2):
+    for counts in some(OTHERS[::-1], few=1):
         assert report(tmp_path, suffix, counts, given) == first, counts
     assert report(tmp_path, suffix, {"rare": (30, 24)}, given) != first
 
@@ -110,10 +112,8 @@ def test_reports_of_fits_that_differ_in_what_withheld_features_tell_are_the_same
         model.feature_relevance_ = model.feature_relevance_.sort_values(ascending=False)
         return model
 
-    least, middle, most = (
-        report(tmp_path, suffix, {}, lambda schema, nats=nats: fit(schema, nats)) for nats in (-3.0, 12.5, 99.0)
-    )
-    assert least == middle == most
+    least, most = (report(tmp_path, suffix, {}, lambda schema, nats=nats: fit(schema, nats)) for nats in (-3.0, 99.0))
+    assert least == most
 
 
 def any_fit(seed):
@@ -164,11 +164,12 @@ def described_otherwise(counts):
 @pytest.mark.parametrize(
     ("suffix", "round_to"),
     [
-        *(("html", None), ("xlsx", 5), ("docx", 5), ("csv", None)),
-        *(pytest.param(suffix, None, marks=pytest.mark.simulation) for suffix in ("xlsx", "docx", "md", "tex")),
+        *(("html", None), ("xlsx", 5), ("docx", 5)),
+        *(pytest.param(suffix, None, marks=pytest.mark.simulation) for suffix in ("xlsx", "docx", "csv", "md", "tex")),
     ],
 )
-def test_reports_and_tables_with_other_words_of_few_are_the_same(tmp_path, suffix, round_to):
+def test_reports_and_tables_with_other_words_of_few_are_the_same(tmp_path, suffix, round_to, monkeypatch):
+    monkeypatch.setattr(page, "as_svg", DRAWN)  # a figure has words, too
     written = []
     words = (("crack", "refused (HIV ward)", "jawohl", "n/a since the fire", "Smith"), tuple("vwxyz"))
     for said, ends in zip(words, ((31.5, 403), (-5, 999)), strict=True):
@@ -183,7 +184,7 @@ def test_reports_and_tables_with_other_words_of_few_are_the_same(tmp_path, suffi
     assert written[0] == written[1]
 
 
-@pytest.mark.parametrize("suffix", ["xlsx", "html", "json"])
+@pytest.mark.parametrize("suffix", few(["json", "html", "xlsx"], 2))
 def test_what_is_not_listed_is_withheld(tmp_path, suffix, monkeypatch):
     """A new sheet, column or fact, until somebody lists it."""
     from clinclust.reporting import report as writing
