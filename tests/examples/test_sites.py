@@ -20,7 +20,7 @@ from three_sites import SCHEMA, Wire, three_tables  # noqa: E402
 
 
 def an_estimator(**parameters):
-    given = {"random_state": 0, "progress": False, "n_jobs": 1, "n_restarts": 4}
+    given = {"random_state": 0, "progress": False, "n_jobs": 1, "n_restarts": 2}
     return cc.methods.PublishedMAPDP(SCHEMA, **(given | parameters))
 
 

@@ -221,6 +221,7 @@ def test_the_page_says_what_the_workbook_says(page, workbook_path):
         assert all(" ".join(text.split()) in shown for text in joined if not text.endswith(("features", "subjects")))
 
 
+@pytest.mark.simulation
 def test_the_same_date_gives_the_same_bytes(model, frame, page_path, tmp_path):
     again = write_report(model, frame, tmp_path / "again.HTML", generated=GENERATED)
     assert again.read_bytes() == page_path.read_bytes()
