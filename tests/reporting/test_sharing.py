@@ -304,7 +304,7 @@ def test_every_count_is_a_multiple_and_what_is_a_function_of_exact_counts_is_lef
     assert {(sheet, number) for sheet, number in counts if number % BASE} == set()
     assert {"Overview", "Subtype table"} <= {sheet for sheet, _ in counts}
     assert len(counts) > 30
-    assert sum(number % BASE != 0 for _, number in counts_in(withheld)) > 5
+    assert any(number % BASE for _, number in counts_in(withheld))
     assert "Pairwise tests" not in rounded
     for said in ("Benjamini", "Student"):
         assert said in texts_in(withheld)
