@@ -7,6 +7,7 @@ import signal
 import zlib
 from html import escape
 from pathlib import Path
+from pkgutil import resolve_name
 
 import numpy as np
 import pytest
@@ -14,7 +15,6 @@ from hypothesis import HealthCheck, settings
 from scipy import stats
 
 import clinclust
-from clinclust.estimators import fitting
 from clinclust.texts import visible
 
 _ROOT = Path(__file__).parents[1]
@@ -73,7 +73,7 @@ _FITS = {}
 @pytest.fixture
 def fits_once(monkeypatch):
     """Search the same table with the same parameters once: examples fit the same few cohorts again and again."""
-    search = fitting.found_fit
+    search = resolve_name("clinclust.estimators.fitting.found_fit")
 
     def search_once(settings, cohort, cancelled):
         if settings.random_state is None:
@@ -84,7 +84,7 @@ def fits_once(monkeypatch):
             _FITS[key] = pickle.dumps(search(settings, cohort, cancelled))
         return pickle.loads(_FITS[key])
 
-    monkeypatch.setattr(fitting, "found_fit", search_once)
+    monkeypatch.setattr("clinclust.estimators.fitting.found_fit", search_once)
 
 
 @pytest.fixture(autouse=True)

@@ -43,6 +43,7 @@ MASKS = {
 }
 
 
+@pytest.mark.usefixtures("fits_once")
 @pytest.mark.parametrize("command", ["clinclust", *COMMANDS.split("|")])
 def test_a_change_of_wording_is_seen(command, stage, monkeypatch):
     monkeypatch.setenv("COLUMNS", "120")
