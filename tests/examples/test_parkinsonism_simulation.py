@@ -183,4 +183,4 @@ def test_a_large_cohort_agrees_with_the_truth(schema, truth):
 
 
 def test_the_groups_can_be_told_apart():
-    assert (error_rates([200] * 5) < 0.01).all()
+    assert (error_rates([1000] * 5) < 0.01).all()
