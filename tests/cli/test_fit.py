@@ -34,8 +34,7 @@ def test_the_model_file_says_what_was_run(fitted):
     assert FeatureSchema.from_yaml(text["fit"]["schema_"]) == FeatureSchema.from_yaml(SCHEMA)
 
 
-@pytest.mark.usefixtures("whole_reports")
-def test_reports_say_what_a_block_counts_for(here, run):
+def test_reports_say_what_a_block_counts_for(here, run, whole_reports):
     Path("schema.yaml").write_text(
         re.sub("name: (falls|stage),", r"name: \1, block: frailty,", SCHEMA), encoding="utf-8"
     )
@@ -72,8 +71,7 @@ def test_a_search_can_be_given_a_time_limit(here, run, run_json):
 
 
 # --- the number of subtypes -------------------------------------------------------------------------------------------
-@pytest.mark.usefixtures("whole_reports")
-def test_a_number_that_the_search_did_not_find_loses_no_search(here, run_json):
+def test_a_number_that_the_search_did_not_find_loses_no_search(here, run_json, whole_reports):
     facts = run_json(f"{FIT} --n-clusters 9", code=3)
     model, number = MAPDP.load("out"), re.compile(r"\(9 [a-z]")
     assert model.n_clusters is None
@@ -174,8 +172,7 @@ def test_a_number_that_the_search_did_not_find_keeps_the_floor(wild, run_json):
 
 @pytest.mark.simulation
 @pytest.mark.parametrize("options", ["", "--min-size 5"])
-@pytest.mark.usefixtures("whole_reports")
-def test_the_report_again_is_the_same_whatever_smaller_size_it_tests(wild, run, options):
+def test_the_report_again_is_the_same_whatever_smaller_size_it_tests(wild, run, options, whole_reports):
     before = contents("out")
     run(f"report cohort.csv --model out --overwrite --associations none {options}")
     assert contents("out") == before
@@ -232,8 +229,7 @@ def page_of(folder):
     return html.unescape(re.sub(r"<[^>]+>", " ", Path(folder, "subtypes.html").read_text(encoding="utf-8")))
 
 
-@pytest.mark.usefixtures("whole_reports")
-def test_sex_is_named_first_and_the_command_beside_it_looks_beyond(sexes, run):
+def test_sex_is_named_first_and_the_command_beside_it_looks_beyond(sexes, run, whole_reports):
     out = run(FIT).out
     assert NEARLY_SEX.search(out)
     assert NEARLY_SEX.search(page_of("out"))
@@ -244,8 +240,7 @@ def test_sex_is_named_first_and_the_command_beside_it_looks_beyond(sexes, run):
     assert beyond.commands == []
 
 
-@pytest.mark.usefixtures("whole_reports")
-def test_an_ignored_column_is_named_by_fit_and_report(sexes, run):
+def test_an_ignored_column_is_named_by_fit_and_report(sexes, run, whole_reports):
     schema = Path("schema.yaml").read_text(encoding="utf-8")
     Path("schema.yaml").write_text(re.sub(r"name: sex,.*", "name: sex, role: ignore}", schema), encoding="utf-8")
     assert NEARLY_SEX.search(run(FIT).out)

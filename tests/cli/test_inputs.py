@@ -233,8 +233,7 @@ def texts_of(folder):
     return sheets | {"page": page.replace("&#x27;", "'").replace("&gt;", ">").replace("&lt;", "<")}
 
 
-@pytest.mark.usefixtures("whole_reports")
-def test_reports_say_which_rows_were_taken_and_how_many_were_not_as_text(visits, run):
+def test_reports_say_which_rows_were_taken_and_how_many_were_not_as_text(visits, run, whole_reports):
     run(FIT.replace(" out ", " all "))
     assert "All 40 rows of the table" in Path("all/subtypes.html").read_text(encoding="utf-8")
     where = f"{WHERE} and visit != '<b onclick=x>=1+1</b>'"  # no formula and no markup, whatever its values are
@@ -266,8 +265,9 @@ def test_reports_say_which_rows_were_taken_and_how_many_were_not_as_text(visits,
         3,
     ),
 )
-@pytest.mark.usefixtures("whole_reports")
-def test_a_shared_report_withholds_small_numbers_of_rows_and_named_subjects(visits, run, choice, shown, hidden):
+def test_a_shared_report_withholds_small_numbers_of_rows_and_named_subjects(
+    visits, run, choice, shown, hidden, whole_reports
+):
     table = cohort(60).rename(columns={"who": "Record ID"})
     table["falls"] = [0] * 55 + [9] * 5
     table.to_csv("visits.csv", index=False)
@@ -338,8 +338,7 @@ def sheet(here):
     return frame
 
 
-@pytest.mark.usefixtures("whole_reports")
-def test_rows_of_the_sheet_are_those_of_every_later_command_on_its_table(sheet, run):
+def test_rows_of_the_sheet_are_those_of_every_later_command_on_its_table(sheet, run, whole_reports):
     run(f"{FIT_SHEET} --rows 2-41")
     texts, rows = texts_of("out"), RowChoice(rows="2-41")
     assert f"{rows.in_words()} (9 " in texts["page"]

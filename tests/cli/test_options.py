@@ -193,8 +193,7 @@ def roles_in(schema):
 
 
 @pytest.mark.filterwarnings("ignore::clinclust.CohortWarning")
-@pytest.mark.usefixtures("whole_reports")
-def test_fit_uses_what_is_asked_for_and_its_page_names_what_forms_no_subtypes(arms, run):
+def test_fit_uses_what_is_asked_for_and_its_page_names_what_forms_no_subtypes(arms, run, whole_reports):
     assert run(f"{FIT} --cluster trt,age --ignore crp --ignore stage --quiet").out == ""
     fitted, schema = MAPDP.load("out").schema_, FeatureSchema.from_yaml("schema.yaml")
     changed = {"trt": "cluster", "age": "cluster", "crp": "ignore", "stage": "ignore"}

@@ -160,8 +160,7 @@ def test_a_set_of_files_appears_whole_or_not_at_all(failing, earlier, here, run,
     assert ("model.npz" if failing == "place" else "disk") in must_refuse(fit)
 
 
-@pytest.mark.usefixtures("whole_reports")
-def test_a_report_that_cannot_be_put_in_its_place_does_not_cost_the_model(here, run, monkeypatch):
+def test_a_report_that_cannot_be_put_in_its_place_does_not_cost_the_model(here, run, monkeypatch, whole_reports):
     lock(monkeypatch, Path("out/subtypes.xlsx"))
     (message,) = run(FIT, code=3).err.splitlines()
     assert all(name in message for name in REPORTS)
@@ -176,8 +175,9 @@ def assert_is_whole(names):
 
 
 @pytest.mark.parametrize("failing", ["subtypes.xlsx", "subtypes.html"])
-@pytest.mark.usefixtures("whole_reports")
-def test_a_report_that_fails_costs_neither_the_model_nor_the_other_report(failing, fit, run, monkeypatch):
+def test_a_report_that_fails_costs_neither_the_model_nor_the_other_report(
+    failing, fit, run, monkeypatch, whole_reports
+):
     replace_in_commands(monkeypatch, "write_findings", failing_for(failing))
     out, err = run(f"{FIT} --overwrite", code=3)
     assert err.startswith(f"clinclust: {failing} ")
@@ -200,15 +200,13 @@ def failing_for(name):
 
 
 @pytest.mark.parametrize("failing", ["subtypes.xlsx", "subtypes.html"])
-@pytest.mark.usefixtures("whole_reports")
-def test_all_reports_appear_or_none(fit, must_refuse, monkeypatch, failing):
+def test_all_reports_appear_or_none(fit, must_refuse, monkeypatch, failing, whole_reports):
     replace_in_commands(monkeypatch, "write_findings", failing_for(failing))
     for more in ("--overwrite", "--out new"):
         assert "disk" in must_refuse(f"report cohort.csv --model out --associations none {more}")
 
 
-@pytest.mark.usefixtures("whole_reports")
-def test_a_fit_that_replaced_the_model_meanwhile_is_not_given_foreign_reports(fit, run, monkeypatch):
+def test_a_fit_that_replaced_the_model_meanwhile_is_not_given_foreign_reports(fit, run, monkeypatch, whole_reports):
     write = report.write_findings
 
     def meanwhile(findings, path, *more, **options):
@@ -236,8 +234,7 @@ def whole(fitted, tmp_path_factory):
 
 @pytest.mark.parametrize("command", ["fit", pytest.param("start", marks=pytest.mark.simulation)])
 @pytest.mark.parametrize("stage", ["gather_findings", "write_findings"])
-@pytest.mark.usefixtures("whole_reports")
-def test_ctrl_c_in_the_reports_does_not_cost_the_search(command, stage, whole, here, run, monkeypatch):
+def test_ctrl_c_in_the_reports_does_not_cost_the_search(command, stage, whole, here, run, monkeypatch, whole_reports):
     shutil.copy("schema.yaml", "cohort.yaml")
     line = {"fit": FIT, "start": f"start cohort.csv --out out {QUICK} --yes"}[command]
 
@@ -269,8 +266,7 @@ def test_ctrl_c_while_the_model_is_written_waits_until_it_is_there(here, run, mo
     assert_is_whole(FILES_OF_A_MODEL)
 
 
-@pytest.mark.usefixtures("whole_reports")
-def test_a_kill_in_the_reports_leaves_the_model(here, run, monkeypatch):
+def test_a_kill_in_the_reports_leaves_the_model(here, run, monkeypatch, whole_reports):
     def copy(*arguments, **options):
         shutil.copytree("out", "killed")  # what a kill at this moment would leave
         raise KeyboardInterrupt
@@ -330,8 +326,7 @@ def test_the_temporary_files_of_a_workbook_stay_beside_it(fit, monkeypatch):
 
 
 # --- what is fitted is kept where a report cannot be made -------------------------------------------------------------
-@pytest.mark.usefixtures("whole_reports")
-def test_a_name_of_no_subtype_is_left_out_of_the_reports(here, run):
+def test_a_name_of_no_subtype_is_left_out_of_the_reports(here, run, whole_reports):
     (message,) = run(f"{FIT} --name 7=Rare --name 1=Common", code=3).err.splitlines()
     assert message.startswith("clinclust: --name: ")
     assert_is_whole(FILES)
@@ -340,8 +335,7 @@ def test_a_name_of_no_subtype_is_left_out_of_the_reports(here, run):
     assert "Rare" not in page
 
 
-@pytest.mark.usefixtures("whole_reports")
-def test_a_cohort_too_small_to_share_has_no_reports(here, run):
+def test_a_cohort_too_small_to_share_has_no_reports(here, run, whole_reports):
     out, err = run(f"{FIT} --suppress 40", code=3)
     assert all(name in err for name in REPORTS)
     assert not any(name in out for name in REPORTS)

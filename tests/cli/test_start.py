@@ -19,8 +19,7 @@ START_VISITS = f"start visits.csv {QUICK}"
 
 
 # --- from a table to the report ---------------------------------------------------------------------------------------
-@pytest.mark.usefixtures("whole_reports")
-def test_one_line_is_enough(here, run):
+def test_one_line_is_enough(here, run, whole_reports):
     cohort().assign(born="1950-01-02").to_csv("cohort.csv", index=False)
     out, err = run("start cohort.csv")
     assert err == ""
@@ -33,8 +32,7 @@ def test_one_line_is_enough(here, run):
     assert str(Path("cohort-subtypes/subtypes.html")) in out.splitlines()[-1]
 
 
-@pytest.mark.usefixtures("whole_reports")
-def test_a_schema_next_to_the_table_is_used_and_kept(here, run):
+def test_a_schema_next_to_the_table_is_used_and_kept(here, run, whole_reports):
     Path("cohort.yaml").write_text(SCHEMA, encoding="utf-8")
     assert "cohort.yaml" in run(f"{START} --out here --suppress").out.splitlines()[0]
     assert Path("cohort.yaml").read_text(encoding="utf-8") == SCHEMA
@@ -204,8 +202,7 @@ def table(tmp_path, monkeypatch):
     visits().to_csv("visits.csv", index=False)
 
 
-@pytest.mark.usefixtures("whole_reports")
-def test_copies_of_rows_are_told_and_one_of_each_is_kept(table, run, must_refuse):
+def test_copies_of_rows_are_told_and_one_of_each_is_kept(table, run, must_refuse, whole_reports):
     once = visits(times=1).drop(columns="Visit No")
     pd.concat([once, once.iloc[:5]]).to_csv("visits.csv", index=False)
     message = must_refuse(START_VISITS, naming="5 60 copies")
@@ -230,8 +227,7 @@ def test_rows_of_people_are_not_asked_about(table, run, table_of_people):
     assert run(f"{START_VISITS} --quiet").err == ""
 
 
-@pytest.mark.usefixtures("whole_reports")
-def test_check_and_fit_warn_first_and_the_page_begins_with_it(table, run):
+def test_check_and_fit_warn_first_and_the_page_begins_with_it(table, run, whole_reports):
     run("draft visits.csv --out schema.yaml")
     out, err = run("check visits.csv --schema schema.yaml")
     note = err.notes[0]
