@@ -427,7 +427,7 @@ def test_a_shared_page_explains_no_number_that_it_withholds(findings):
 
 def test_of_slices_of_one_continuum_nothing_is_validated():
     rng = np.random.default_rng(9)
-    table = np.sqrt(0.5) * rng.normal(size=(150, 1)) + np.sqrt(0.5) * rng.normal(size=(150, 8))
+    table = np.sqrt(0.5) * rng.normal(size=(300, 1)) + np.sqrt(0.5) * rng.normal(size=(300, 8))
     frame = pd.DataFrame(table).rename(columns="x{}".format)
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
     model = (
