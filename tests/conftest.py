@@ -50,7 +50,7 @@ def some(request):
     return lambda cases, few: list(cases) if request.config.getoption("--simulations") else list(cases)[:few]
 
 
-_LOOK_AT_FIGURES = {*("test_browser", "test_figures", "test_injection", "test_page", "test_texts")}
+_LOOK_AT_FIGURES = {"test_browser", "test_figures", "test_first_page", "test_injection", "test_page", "test_texts"}
 
 
 @pytest.fixture(autouse=True, scope="module")
