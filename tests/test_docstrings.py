@@ -18,6 +18,7 @@ MODULES = [
 ]
 
 
+@pytest.mark.usefixtures("fits_once")
 @pytest.mark.parametrize("module", MODULES)
 def test_the_examples_are_true(module, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # where examples write their files

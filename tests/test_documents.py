@@ -111,14 +111,14 @@ def test_commands_have_the_options_that_pages_show(document):
 def small_cohort(tmp_path_factory):
     """Return a folder with the files that pages read, all of one cohort of three groups, and what is made of it."""
     rng = np.random.default_rng(0)
-    group = np.repeat([0, 1, 2], 40)
-    frame = pd.DataFrame({"patient_id": np.arange(120), "sex": rng.choice(["female", "male"], 120)})
-    frame["died"] = rng.choice(["no", "yes"], 120)
+    group = np.repeat([0, 1, 2], 20)
+    frame = pd.DataFrame({"patient_id": np.arange(60), "sex": rng.choice(["female", "male"], 60)})
+    frame["died"] = rng.choice(["no", "yes"], 60)
     sex = {"likelihood": "bernoulli", "levels": ("female", "male")}
     died = {"likelihood": "bernoulli", "levels": ("no", "yes"), "role": "outcome"}
     schema = [cc.Feature(name="patient_id", role="id"), cc.Feature(name="sex", **sex), cc.Feature(name="died", **died)]
     for place in range(6):
-        frame[f"lab{place}"] = rng.normal(3.0 * (group == place % 3), 1.0).round(2)
+        frame[f"lab{place}"] = rng.normal(5.0 * (group == place % 3), 1.0).round(2)
         schema.append(cc.Feature(name=f"lab{place}", likelihood="gaussian"))
     frame.loc[::10, "lab5"] = np.nan
     schema, home = cc.FeatureSchema(schema), tmp_path_factory.mktemp("pages")
@@ -138,7 +138,7 @@ BUILT = ("docs/tutorial.md", "docs/gallery.md")  # the build of the site runs th
 @pytest.mark.parametrize(
     "document", [page for page in ["README.md", *PAGES, *MORE] if page not in BUILT and blocks_of(page, "python")]
 )
-def test_python_code_runs(document, small_cohort, tmp_path, monkeypatch, capsys):
+def test_python_code_runs(document, small_cohort, fits_once, tmp_path, monkeypatch, capsys):
     home, made = small_cohort
     shutil.copytree(home, tmp_path / "home")
     monkeypatch.chdir(tmp_path / "home")

@@ -619,13 +619,13 @@ def distinct_subtypes(
     >>> import numpy as np
     >>> import pandas as pd
     >>> rng = np.random.default_rng(0)
-    >>> severity = rng.normal(size=(200, 1))
-    >>> frame = pd.DataFrame(severity + 0.7 * rng.normal(size=(200, 6)), columns=list("abcdef"))
+    >>> severity = rng.normal(size=(100, 1))
+    >>> frame = pd.DataFrame(severity + 0.7 * rng.normal(size=(100, 6)), columns=list("abcdef"))
     >>> schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
     >>> model = cc.MAPDP(schema, n_clusters=None, random_state=0).fit(frame)
     >>> distinct = cc.distinct_subtypes(model, frame)
     >>> model.n_clusters_, distinct.n_subtypes
-    (4, 1)
+    (3, 1)
     """
     parameters: dict[str, Any] = {
         "n_draws": n_draws,

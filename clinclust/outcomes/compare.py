@@ -120,13 +120,13 @@ def compare_outcomes(
     >>> import numpy as np
     >>> import pandas as pd
     >>> rng = np.random.default_rng(0)
-    >>> frail = rng.random(300) < 0.4
-    >>> X = rng.normal(1.5 * frail[:, None], 1.0, (300, 5))
+    >>> frail = rng.random(120) < 0.4
+    >>> X = rng.normal(1.5 * frail[:, None], 1.0, (120, 5))
     >>> frame = pd.DataFrame(X, columns=["gait", "grip", "chair", "balance", "weight"])
     >>> features = [cc.Feature(name=name, likelihood="gaussian") for name in frame]
     >>> schema = cc.FeatureSchema(features, other_columns="ignore")
     >>> model = cc.MAPDP(schema, random_state=0, progress=False).fit(frame)
-    >>> frame["falls"] = np.where(rng.random(300) < np.where(frail, 0.5, 0.2), "yes", "no")
+    >>> frame["falls"] = np.where(rng.random(120) < np.where(frail, 0.5, 0.2), "yes", "no")
     >>> found = cc.compare_outcomes(model, frame, "falls")
     >>> found.query("method == 'bch' and subtype == 2")[["versus", "measure"]].to_numpy().tolist()
     [[<NA>, 'share'], [1, 'odds ratio']]
@@ -298,7 +298,7 @@ def adjusted_differences(
     >>> import numpy as np
     >>> import pandas as pd
     >>> rng = np.random.default_rng(0)
-    >>> frail = rng.random(300) < 0.4
+    >>> frail = rng.random(120) < 0.4
     >>> age = rng.normal(60 + 10 * frail, 8)
     >>> frame = pd.DataFrame({"gait": rng.normal(3 * frail), "grip": rng.normal(-3 * frail), "age": age})
     >>> frame["falls"] = rng.poisson(np.exp(0.02 * age))
@@ -380,9 +380,9 @@ def subtype_predictors(
     >>> import numpy as np
     >>> import pandas as pd
     >>> rng = np.random.default_rng(0)
-    >>> age = rng.normal(60, 10, 300)
-    >>> frail = rng.random(300) < 1 / (1 + np.exp((60 - age) / 5))
-    >>> X = rng.normal(1.5 * frail[:, None], 1.0, (300, 5))
+    >>> age = rng.normal(60, 10, 120)
+    >>> frail = rng.random(120) < 1 / (1 + np.exp((60 - age) / 5))
+    >>> X = rng.normal(1.5 * frail[:, None], 1.0, (120, 5))
     >>> frame = pd.DataFrame(X, columns=["gait", "grip", "chair", "balance", "weight"])
     >>> features = [cc.Feature(name=name, likelihood="gaussian") for name in frame]
     >>> model = cc.MAPDP(cc.FeatureSchema(features, other_columns="ignore"), random_state=0, progress=False).fit(frame)

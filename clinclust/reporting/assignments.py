@@ -121,8 +121,8 @@ def continuum_score(model: SubtypeModel, frame: pd.DataFrame) -> pd.Series[float
     >>> import numpy as np
     >>> import pandas as pd
     >>> rng = np.random.default_rng(0)
-    >>> severity = rng.normal(size=200)
-    >>> frame = pd.DataFrame(severity[:, None] + 0.7 * rng.normal(size=(200, 6)), columns=list("abcdef"))
+    >>> severity = rng.normal(size=80)
+    >>> frame = pd.DataFrame(severity[:, None] + 0.7 * rng.normal(size=(80, 6)), columns=list("abcdef"))
     >>> schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
     >>> model = cc.MAPDP(schema, random_state=0).fit(frame)
     >>> score = cc.continuum_score(model, frame)

@@ -210,20 +210,20 @@ def _parts(count, rng, folder):
 
 ATTACKS = (
     *(
-        Attack(f"mutated {kind} files", functools.partial(_tries, kind, changed), smoke=40, full=20_000)
+        Attack(f"mutated {kind} files", functools.partial(_tries, kind, changed), smoke=15, full=20_000)
         for kind in ("csv", "tsv", "parquet", "xls", "ods", "sav", "dta", "xpt")
     ),
-    Attack("mutated parquet files of a table in partitions", _parts, smoke=40, full=20_000),
-    Attack("mutated xlsx files: the archive", _bytes_of_workbooks, smoke=40, full=20_000),
+    Attack("mutated parquet files of a table in partitions", _parts, smoke=15, full=20_000),
+    Attack("mutated xlsx files: the archive", _bytes_of_workbooks, smoke=15, full=20_000),
     Attack(
-        "mutated xlsx files: the XML inside", functools.partial(_tries, "xlsx", _changed_inside), smoke=40, full=20_000
+        "mutated xlsx files: the XML inside", functools.partial(_tries, "xlsx", _changed_inside), smoke=15, full=20_000
     ),
     Attack(
         "mutated xlsx files: values in the XML",
         functools.partial(_tries, "xlsx", _changed_values),
-        smoke=40,
+        smoke=15,
         full=20_000,
     ),
-    Attack("mutated xlsx files: places of cells", _places_in_workbooks, smoke=40, full=20_000),
-    Attack("mutated schema files", functools.partial(_tries, "yaml", changed), smoke=40, full=20_000),
+    Attack("mutated xlsx files: places of cells", _places_in_workbooks, smoke=15, full=20_000),
+    Attack("mutated schema files", functools.partial(_tries, "yaml", changed), smoke=15, full=20_000),
 )

@@ -114,7 +114,7 @@ def test_ten_questions_are_told_the_least_certain_first_and_all_if_asked(here, r
 # --- lines and commands -----------------------------------------------------------------------------------------------
 @given(
     names=st.lists(
-        st.text(st.characters(codec="utf-8"), min_size=1, max_size=30), min_size=1, max_size=30, unique=True
+        st.text(st.characters(codec="utf-8"), min_size=1, max_size=30), min_size=1, max_size=12, unique=True
     ),
     width=st.integers(40, 120),
 )

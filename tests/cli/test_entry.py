@@ -35,7 +35,6 @@ from clinclust.cli.outputs import VisibleStream, say, streams_for_people, tell, 
 
 # --- the process ------------------------------------------------------------------------------------------------------
 def test_the_command_is_a_process(here):
-    assert run_process("--version") == (0, (f"clinclust {__version__}\n", ""))
     code, (out, err) = run_process("check", "missing.csv", "--schema", "schema.yaml")
     assert (code, out) == (2, "")
     assert err.startswith("clinclust: ")
@@ -223,7 +222,7 @@ def test_a_bug_is_called_one_and_told_without_values(kind, code, here, run, monk
     assert run(f"{CHECK} --debug", code=70).err.startswith("Traceback (most recent call last)")
 
 
-def test_a_bug_in_a_report_does_not_cost_the_model(here, run, monkeypatch):
+def test_a_bug_in_a_report_does_not_cost_the_model(here, run, monkeypatch, whole_reports):
     monkeypatch.setattr("clinclust.reporting.report.overview", lambda *arguments: {}["x"])
     err = run(f"{FIT} --name 7=Rare", code=70).err  # the graver of two
     assert re.search("^clinclust: --name: .*7", err, re.M)
@@ -349,7 +348,7 @@ def test_quiet_leaves_notes_and_problems_only(command, fit, run, monkeypatch):
 
 
 @pytest.mark.parametrize("command", ["fit", "start", "report"])
-def test_stages_are_told_in_whole_lines_where_there_is_no_terminal(command, fit, run, monkeypatch):
+def test_stages_are_told_in_whole_lines_where_there_is_no_terminal(command, fit, run, monkeypatch, whole_reports):
     monkeypatch.setattr("clinclust.progress._REPORTED_AFTER", 0.0)
     err = run(ARGUMENTS[command]).err
     assert "\r" not in err

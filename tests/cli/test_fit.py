@@ -34,7 +34,7 @@ def test_the_model_file_says_what_was_run(fitted):
     assert FeatureSchema.from_yaml(text["fit"]["schema_"]) == FeatureSchema.from_yaml(SCHEMA)
 
 
-def test_reports_say_what_a_block_counts_for(here, run):
+def test_reports_say_what_a_block_counts_for(here, run, whole_reports):
     Path("schema.yaml").write_text(
         re.sub("name: (falls|stage),", r"name: \1, block: frailty,", SCHEMA), encoding="utf-8"
     )
@@ -46,7 +46,6 @@ def test_reports_say_what_a_block_counts_for(here, run):
     assert f" {2 * worth:.1f}" in Path("out/subtypes.html").read_text(encoding="utf-8")
 
 
-@pytest.mark.usefixtures("empty_reports")
 def test_notes_reach_the_person_and_do_not_stop_the_run(here, run):
     frame = cohort().assign(stage=2)
     frame["who"] = "Zoë " + frame["who"].astype(str)
@@ -59,13 +58,11 @@ def test_notes_reach_the_person_and_do_not_stop_the_run(here, run):
     assert "Zoë" in Path("out/assignments.csv").read_text(encoding="utf-8")
 
 
-@pytest.mark.usefixtures("empty_reports")
 def test_a_search_that_did_not_settle_is_not_hidden(here, run, monkeypatch):
     monkeypatch.setitem(PublishedMAPDP.__init__.__kwdefaults__, "init", "single")
     assert len(run(f"{FIT} {RESTARTS} 1 --max-sweeps 1").err.notes) == 1
 
 
-@pytest.mark.usefixtures("empty_reports")
 def test_a_search_can_be_given_a_time_limit(here, run, run_json):
     facts = run_json(f"{FIT} {RESTARTS} 5000 --max-seconds 0.001")
     assert facts["stopped_early"]
@@ -74,7 +71,7 @@ def test_a_search_can_be_given_a_time_limit(here, run, run_json):
 
 
 # --- the number of subtypes -------------------------------------------------------------------------------------------
-def test_a_number_that_the_search_did_not_find_loses_no_search(here, run_json):
+def test_a_number_that_the_search_did_not_find_loses_no_search(here, run_json, whole_reports):
     facts = run_json(f"{FIT} --n-clusters 9", code=3)
     model, number = MAPDP.load("out"), re.compile(r"\(9 [a-z]")
     assert model.n_clusters is None
@@ -112,7 +109,6 @@ def test_a_continuum_is_one_subtype_and_its_subjects_have_a_score(continuum, run
     assert "assignments.csv" not in note
 
 
-@pytest.mark.usefixtures("empty_reports")
 def test_published_slices_of_a_continuum_are_shown_when_asked_for(continuum, run_json):
     facts = run_json(FIT)
     assert facts["n_subtypes"] > 1
@@ -148,7 +144,6 @@ def wild(wild_folder, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(("text", "floor", "number"), few([("0.1", 0.1, 4), ("20", 20, None)], 1))
-@pytest.mark.usefixtures("empty_reports")
 def test_the_fit_is_that_of_the_model_with_this_floor(wild, run, text, floor, number):
     run(f"{FIT_WILD} --overwrite --min-size {text} {'' if number is None else f'--n-clusters {number}'}")
     model = MAPDP.load("out")
@@ -168,7 +163,6 @@ def test_subtypes_of_few_subjects_are_marked_where_a_floor_is_asked_for(wild, ru
     assert not any(subtype["untested"] for subtype in facts["subtypes"])
 
 
-@pytest.mark.usefixtures("empty_reports")
 def test_a_number_that_the_search_did_not_find_keeps_the_floor(wild, run_json):
     facts = run_json(f"{FIT_WILD} --overwrite --n-clusters 50 --min-size 20", code=3)
     model = MAPDP.load("out")
@@ -178,7 +172,7 @@ def test_a_number_that_the_search_did_not_find_keeps_the_floor(wild, run_json):
 
 @pytest.mark.simulation
 @pytest.mark.parametrize("options", ["", "--min-size 5"])
-def test_the_report_again_is_the_same_whatever_smaller_size_it_tests(wild, run, options):
+def test_the_report_again_is_the_same_whatever_smaller_size_it_tests(wild, run, options, whole_reports):
     before = contents("out")
     run(f"report cohort.csv --model out --overwrite --associations none {options}")
     assert contents("out") == before
@@ -235,7 +229,7 @@ def page_of(folder):
     return html.unescape(re.sub(r"<[^>]+>", " ", Path(folder, "subtypes.html").read_text(encoding="utf-8")))
 
 
-def test_sex_is_named_first_and_the_command_beside_it_looks_beyond(sexes, run):
+def test_sex_is_named_first_and_the_command_beside_it_looks_beyond(sexes, run, whole_reports):
     out = run(FIT).out
     assert NEARLY_SEX.search(out)
     assert NEARLY_SEX.search(page_of("out"))
@@ -246,7 +240,7 @@ def test_sex_is_named_first_and_the_command_beside_it_looks_beyond(sexes, run):
     assert beyond.commands == []
 
 
-def test_an_ignored_column_is_named_by_fit_and_report(sexes, run):
+def test_an_ignored_column_is_named_by_fit_and_report(sexes, run, whole_reports):
     schema = Path("schema.yaml").read_text(encoding="utf-8")
     Path("schema.yaml").write_text(re.sub(r"name: sex,.*", "name: sex, role: ignore}", schema), encoding="utf-8")
     assert NEARLY_SEX.search(run(FIT).out)

@@ -233,9 +233,9 @@ def texts_of(folder):
     return sheets | {"page": page.replace("&#x27;", "'").replace("&gt;", ">").replace("&lt;", "<")}
 
 
-def test_reports_say_which_rows_were_taken_and_how_many_were_not_as_text(visits, run):
+def test_reports_say_which_rows_were_taken_and_how_many_were_not_as_text(visits, run, whole_reports):
     run(FIT.replace(" out ", " all "))
-    assert "All 40 rows of the table" in texts_of("all")["Methods"]
+    assert "All 40 rows of the table" in Path("all/subtypes.html").read_text(encoding="utf-8")
     where = f"{WHERE} and visit != '<b onclick=x>=1+1</b>'"  # no formula and no markup, whatever its values are
     run(FIT_VISITS, "--where", where, *shlex.split(CHOICE)[2:])
     counts = json.loads(Path("out/model.json").read_text(encoding="utf-8"))["fit"]["row_counts_"]
@@ -265,7 +265,9 @@ def test_reports_say_which_rows_were_taken_and_how_many_were_not_as_text(visits,
         3,
     ),
 )
-def test_a_shared_report_withholds_small_numbers_of_rows_and_named_subjects(visits, run, choice, shown, hidden):
+def test_a_shared_report_withholds_small_numbers_of_rows_and_named_subjects(
+    visits, run, choice, shown, hidden, whole_reports
+):
     table = cohort(60).rename(columns={"who": "Record ID"})
     table["falls"] = [0] * 55 + [9] * 5
     table.to_csv("visits.csv", index=False)
@@ -302,7 +304,6 @@ def test_rows_that_a_schema_cannot_choose_name_the_schema(rows, words, visits, r
         run(f"{CHECK_VISITS} --dates month-first")
 
 
-@pytest.mark.usefixtures("empty_reports")
 def test_commands_on_a_model_take_its_rows_unless_they_are_told_others(visits, run, must_refuse):
     run(f"{FIT_VISITS} {CHOICE}")
     assert ROWS in must_refuse("report visits.csv --model out --out again --all-rows", naming=f"120 {len(visits)}")
@@ -318,7 +319,6 @@ def test_commands_on_a_model_take_its_rows_unless_they_are_told_others(visits, r
     must_refuse(f"assign visits.csv --model out --out x2.csv --all-rows {other}", naming="--all-rows visit == 'month")
 
 
-@pytest.mark.usefixtures("empty_reports")
 def test_start_drafts_the_rows_and_goes_on_with_them(visits, run):
     start = f"start visits.csv {QUICK}"
     command = run(f"{start} {CHOICE}").out.commands[-1]
@@ -338,7 +338,7 @@ def sheet(here):
     return frame
 
 
-def test_rows_of_the_sheet_are_those_of_every_later_command_on_its_table(sheet, run):
+def test_rows_of_the_sheet_are_those_of_every_later_command_on_its_table(sheet, run, whole_reports):
     run(f"{FIT_SHEET} --rows 2-41")
     texts, rows = texts_of("out"), RowChoice(rows="2-41")
     assert f"{rows.in_words()} (9 " in texts["page"]
@@ -385,7 +385,6 @@ def partitions(tmp_path, monkeypatch):
     return [tmp_path / "cohort" / f"{number}.parquet" for number in range(3)]
 
 
-@pytest.mark.usefixtures("empty_reports")
 def test_a_folder_and_a_large_file_are_fitted_in_partitions(partitions, run_json, run, monkeypatch, some):
     monkeypatch.setattr(typed_files, "MANY_ROWS", 50)
     assert typed_files.is_in_partitions(Path("cohort.parquet"))
@@ -510,7 +509,6 @@ def test_a_draft_says_what_it_cannot_allow(partitions, run):
     assert out.commands == ["check cohort --schema drafted.yaml"]
 
 
-@pytest.mark.usefixtures("empty_reports")
 def test_new_subjects_are_summarised_by_the_mean_line_of_the_fit(here, run, run_json):
     rng = np.random.default_rng(0)
     subject, month = np.repeat(np.arange(60), 4), np.tile([0, 6, 12, 30], 60)

@@ -29,6 +29,7 @@ from command_line import (
     cohort,
     contents,
     exit_code,
+    leave_reports_empty,
     new_subjects,
     pressures,
     severities,
@@ -42,6 +43,7 @@ MASKS = {
 }
 
 
+@pytest.mark.usefixtures("fits_once")
 @pytest.mark.parametrize("command", ["clinclust", *COMMANDS.split("|")])
 def test_a_change_of_wording_is_seen(command, stage, monkeypatch):
     monkeypatch.setenv("COLUMNS", "120")
@@ -52,7 +54,8 @@ def test_a_change_of_wording_is_seen(command, stage, monkeypatch):
 @pytest.fixture(scope="module")
 def stage(tmp_path_factory):
     folder = tmp_path_factory.mktemp("stage")
-    with chdir(folder):
+    with chdir(folder), pytest.MonkeyPatch.context() as patch:
+        leave_reports_empty(patch)
         write_stage()
     return folder
 

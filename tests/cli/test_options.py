@@ -193,7 +193,7 @@ def roles_in(schema):
 
 
 @pytest.mark.filterwarnings("ignore::clinclust.CohortWarning")
-def test_fit_uses_what_is_asked_for_and_its_page_names_what_forms_no_subtypes(arms, run):
+def test_fit_uses_what_is_asked_for_and_its_page_names_what_forms_no_subtypes(arms, run, whole_reports):
     assert run(f"{FIT} --cluster trt,age --ignore crp --ignore stage --quiet").out == ""
     fitted, schema = MAPDP.load("out").schema_, FeatureSchema.from_yaml("schema.yaml")
     changed = {"trt": "cluster", "age": "cluster", "crp": "ignore", "stage": "ignore"}
@@ -230,7 +230,6 @@ def test_a_draft_has_the_roles_and_begins_with_what_forms_no_subtypes(arms, run)
     assert run("draft cohort.csv --ignore falls").out.startswith(first.partition(":")[0])
 
 
-@pytest.mark.usefixtures("empty_reports")
 def test_start_drafts_with_the_roles_and_changes_those_of_a_schema_next_to_the_table(arms, run):
     start = f"start cohort.csv --yes --quiet {QUICK}"
     run(f"{start} --ignore age")

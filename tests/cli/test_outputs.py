@@ -77,7 +77,6 @@ def test_places_that_cannot_be_written(line, words, fit, must_refuse):
 
 
 @pytest.mark.parametrize("command", WRITING)
-@pytest.mark.usefixtures("empty_reports")
 def test_what_exists_is_replaced_on_request_only(fit, run, must_refuse, command):
     run(ARGUMENTS[command])
     assert "--overwrite" in must_refuse(ARGUMENTS[command])
@@ -101,7 +100,6 @@ def test_a_folder_in_the_place_of_a_file_is_never_replaced(name, here, run):
     shutil.rmtree("out")
 
 
-@pytest.mark.usefixtures("empty_reports")
 def test_other_files_of_a_folder_stay_and_are_told(fit, run):
     Path("out", "mine.txt").write_text("mine", encoding="utf-8")
     (note,) = run(f"{FIT} --overwrite {SEED} 1 --concentration 1").err.notes
@@ -162,7 +160,7 @@ def test_a_set_of_files_appears_whole_or_not_at_all(failing, earlier, here, run,
     assert ("model.npz" if failing == "place" else "disk") in must_refuse(fit)
 
 
-def test_a_report_that_cannot_be_put_in_its_place_does_not_cost_the_model(here, run, monkeypatch):
+def test_a_report_that_cannot_be_put_in_its_place_does_not_cost_the_model(here, run, monkeypatch, whole_reports):
     lock(monkeypatch, Path("out/subtypes.xlsx"))
     (message,) = run(FIT, code=3).err.splitlines()
     assert all(name in message for name in REPORTS)
@@ -177,7 +175,9 @@ def assert_is_whole(names):
 
 
 @pytest.mark.parametrize("failing", ["subtypes.xlsx", "subtypes.html"])
-def test_a_report_that_fails_costs_neither_the_model_nor_the_other_report(failing, fit, run, monkeypatch):
+def test_a_report_that_fails_costs_neither_the_model_nor_the_other_report(
+    failing, fit, run, monkeypatch, whole_reports
+):
     replace_in_commands(monkeypatch, "write_findings", failing_for(failing))
     out, err = run(f"{FIT} --overwrite", code=3)
     assert err.startswith(f"clinclust: {failing} ")
@@ -200,13 +200,13 @@ def failing_for(name):
 
 
 @pytest.mark.parametrize("failing", ["subtypes.xlsx", "subtypes.html"])
-def test_all_reports_appear_or_none(fit, must_refuse, monkeypatch, failing):
+def test_all_reports_appear_or_none(fit, must_refuse, monkeypatch, failing, whole_reports):
     replace_in_commands(monkeypatch, "write_findings", failing_for(failing))
     for more in ("--overwrite", "--out new"):
         assert "disk" in must_refuse(f"report cohort.csv --model out --associations none {more}")
 
 
-def test_a_fit_that_replaced_the_model_meanwhile_is_not_given_foreign_reports(fit, run, monkeypatch):
+def test_a_fit_that_replaced_the_model_meanwhile_is_not_given_foreign_reports(fit, run, monkeypatch, whole_reports):
     write = report.write_findings
 
     def meanwhile(findings, path, *more, **options):
@@ -234,7 +234,7 @@ def whole(fitted, tmp_path_factory):
 
 @pytest.mark.parametrize("command", ["fit", pytest.param("start", marks=pytest.mark.simulation)])
 @pytest.mark.parametrize("stage", ["gather_findings", "write_findings"])
-def test_ctrl_c_in_the_reports_does_not_cost_the_search(command, stage, whole, here, run, monkeypatch):
+def test_ctrl_c_in_the_reports_does_not_cost_the_search(command, stage, whole, here, run, monkeypatch, whole_reports):
     shutil.copy("schema.yaml", "cohort.yaml")
     line = {"fit": FIT, "start": f"start cohort.csv --out out {QUICK} --yes"}[command]
 
@@ -252,7 +252,6 @@ def test_ctrl_c_in_the_reports_does_not_cost_the_search(command, stage, whole, h
 
 
 @pytest.mark.usefixtures("heeds_ctrl_c")
-@pytest.mark.usefixtures("empty_reports")
 def test_ctrl_c_while_the_model_is_written_waits_until_it_is_there(here, run, monkeypatch):
     save = MAPDP.save
 
@@ -267,7 +266,7 @@ def test_ctrl_c_while_the_model_is_written_waits_until_it_is_there(here, run, mo
     assert_is_whole(FILES_OF_A_MODEL)
 
 
-def test_a_kill_in_the_reports_leaves_the_model(here, run, monkeypatch):
+def test_a_kill_in_the_reports_leaves_the_model(here, run, monkeypatch, whole_reports):
     def copy(*arguments, **options):
         shutil.copytree("out", "killed")  # what a kill at this moment would leave
         raise KeyboardInterrupt
@@ -285,7 +284,6 @@ def test_a_kill_in_the_reports_leaves_the_model(here, run, monkeypatch):
 
 
 @pytest.mark.parametrize("lost", few(["model.npz", "model.json"], 1))
-@pytest.mark.usefixtures("empty_reports")
 def test_a_model_of_a_fit_that_died_while_it_moved_its_files_is_refused_until_it_is_written_again(
     fit, fitted, run, must_refuse, lost
 ):
@@ -328,7 +326,7 @@ def test_the_temporary_files_of_a_workbook_stay_beside_it(fit, monkeypatch):
 
 
 # --- what is fitted is kept where a report cannot be made -------------------------------------------------------------
-def test_a_name_of_no_subtype_is_left_out_of_the_reports(here, run):
+def test_a_name_of_no_subtype_is_left_out_of_the_reports(here, run, whole_reports):
     (message,) = run(f"{FIT} --name 7=Rare --name 1=Common", code=3).err.splitlines()
     assert message.startswith("clinclust: --name: ")
     assert_is_whole(FILES)
@@ -337,7 +335,7 @@ def test_a_name_of_no_subtype_is_left_out_of_the_reports(here, run):
     assert "Rare" not in page
 
 
-def test_a_cohort_too_small_to_share_has_no_reports(here, run):
+def test_a_cohort_too_small_to_share_has_no_reports(here, run, whole_reports):
     out, err = run(f"{FIT} --suppress 40", code=3)
     assert all(name in err for name in REPORTS)
     assert not any(name in out for name in REPORTS)

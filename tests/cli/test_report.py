@@ -11,6 +11,7 @@ from scored import scored
 from clinclust import MAPDP, CohortWarning
 from clinclust.files.writing import changed_files, read_manifest
 
+pytestmark = pytest.mark.usefixtures("whole_reports")
 REPORT = "report cohort.csv --model out --associations none"
 TABLE = "table cohort.csv --model out --out"
 

@@ -18,6 +18,7 @@ from scored import few
 
 from clinclust import FeatureSchema, draft_schema
 
+pytestmark = pytest.mark.usefixtures("whole_reports")
 N = 80
 TABLE = "table cohort.csv --model out --out"
 PLANTED = {

@@ -19,7 +19,7 @@ START_VISITS = f"start visits.csv {QUICK}"
 
 
 # --- from a table to the report ---------------------------------------------------------------------------------------
-def test_one_line_is_enough(here, run):
+def test_one_line_is_enough(here, run, whole_reports):
     cohort().assign(born="1950-01-02").to_csv("cohort.csv", index=False)
     out, err = run("start cohort.csv")
     assert err == ""
@@ -32,7 +32,7 @@ def test_one_line_is_enough(here, run):
     assert str(Path("cohort-subtypes/subtypes.html")) in out.splitlines()[-1]
 
 
-def test_a_schema_next_to_the_table_is_used_and_kept(here, run):
+def test_a_schema_next_to_the_table_is_used_and_kept(here, run, whole_reports):
     Path("cohort.yaml").write_text(SCHEMA, encoding="utf-8")
     assert "cohort.yaml" in run(f"{START} --out here --suppress").out.splitlines()[0]
     assert Path("cohort.yaml").read_text(encoding="utf-8") == SCHEMA
@@ -40,7 +40,6 @@ def test_a_schema_next_to_the_table_is_used_and_kept(here, run):
     assert "[c]" in Path("here/subtypes.html").read_text(encoding="utf-8")
 
 
-@pytest.mark.usefixtures("empty_reports")
 def test_a_schema_in_excel_is_drafted_used_and_checked_like_yaml(here, run, must_refuse):
     run("draft cohort.csv --out drafted.xlsx")
     run("draft cohort.csv --out drafted.yaml")
@@ -55,7 +54,6 @@ def test_a_schema_in_excel_is_drafted_used_and_checked_like_yaml(here, run, must
     assert run("check cohort.csv --schema drafted.yaml").out == plain
 
 
-@pytest.mark.usefixtures("empty_reports")
 def test_results_are_those_of_fit_with_the_same_options_and_are_not_replaced(here, run, must_refuse):
     Path("cohort.yaml").write_text(SCHEMA, encoding="utf-8")
     run(f"{START} {SEED} 3")
@@ -130,7 +128,6 @@ def test_a_person_may_stop_before_the_search(here, run, answer, read):
     assert names_in() == ["cohort.csv", "cohort.yaml", "schema.yaml"]
 
 
-@pytest.mark.usefixtures("empty_reports")
 def test_a_person_may_correct_the_schema_and_its_rows_before_the_search(here, run, answer):
     def correct():
         text = Path("cohort.yaml").read_text(encoding="utf-8")
@@ -146,7 +143,6 @@ def test_a_person_may_correct_the_schema_and_its_rows_before_the_search(here, ru
     assert opened == [Path("cohort-subtypes/subtypes.html").absolute().as_uri()]
 
 
-@pytest.mark.usefixtures("empty_reports")
 def test_nobody_is_asked_who_asked_not_to_be(here, run, answer):
     opened = answer(lambda: pytest.fail("somebody was asked"))
     run(f"{START} --yes --no-open")
@@ -206,7 +202,7 @@ def table(tmp_path, monkeypatch):
     visits().to_csv("visits.csv", index=False)
 
 
-def test_copies_of_rows_are_told_and_one_of_each_is_kept(table, run, must_refuse):
+def test_copies_of_rows_are_told_and_one_of_each_is_kept(table, run, must_refuse, whole_reports):
     once = visits(times=1).drop(columns="Visit No")
     pd.concat([once, once.iloc[:5]]).to_csv("visits.csv", index=False)
     message = must_refuse(START_VISITS, naming="5 60 copies")
@@ -225,14 +221,13 @@ def test_copies_of_rows_are_told_and_one_of_each_is_kept(table, run, must_refuse
     [visits(times=1), *(visits(who=who).drop(columns="Visit No") for who in ("family_id", "household id"))],
     ids=["one row each", "members of families", "members of households"],
 )
-@pytest.mark.usefixtures("empty_reports")
 def test_rows_of_people_are_not_asked_about(table, run, table_of_people):
     table_of_people.to_csv("visits.csv", index=False)
     assert "several_rows" not in read_cohort("visits.csv").attrs
     assert run(f"{START_VISITS} --quiet").err == ""
 
 
-def test_check_and_fit_warn_first_and_the_page_begins_with_it(table, run):
+def test_check_and_fit_warn_first_and_the_page_begins_with_it(table, run, whole_reports):
     run("draft visits.csv --out schema.yaml")
     out, err = run("check visits.csv --schema schema.yaml")
     note = err.notes[0]
@@ -246,7 +241,6 @@ def test_check_and_fit_warn_first_and_the_page_begins_with_it(table, run):
     assert f"<p>{warning}" in Path("out/subtypes.html").read_text(encoding="utf-8")
 
 
-@pytest.mark.usefixtures("empty_reports")
 def test_start_reads_a_dictionary(table, run, must_refuse, monkeypatch):
     fields = "Variable / Field Name,Form Name,Field Type,Field Label,Choices\n{}"
     rows = "".join(f"{name},baseline,text,The {name},\n" for name in visits())

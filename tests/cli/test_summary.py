@@ -54,7 +54,6 @@ def test_what_is_refused_is_said_by_column_without_values(here, capsys):
     assert not (here / "fit").exists()
 
 
-@pytest.mark.usefixtures("empty_reports")
 def test_a_fit_gives_sizes_and_the_p_of_every_division_and_notes_as_records(here, capsys, monkeypatch):
     monkeypatch.setattr("clinclust.cli.fit.REPORTS", ())  # they take longer than the search
     (here / "fit").mkdir()
@@ -77,7 +76,6 @@ def test_a_fit_gives_sizes_and_the_p_of_every_division_and_notes_as_records(here
     assert set(found["files"]) == {path.name for path in (here / "fit").iterdir()} - {"mine.txt"}
 
 
-@pytest.mark.usefixtures("empty_reports")
 def test_what_was_not_done_is_a_problem_of_code_3(here, capsys):
     found, _ = summary(capsys, *FIT, "--n-clusters", "9", "--name", "7=Rare", code=3)
     assert (found["n_asked"], found["n_subtypes"]) == (9, 2)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scored import few
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
@@ -22,13 +23,7 @@ def benchmark(monkeypatch):
     return module
 
 
-@pytest.mark.parametrize(
-    "design",
-    [
-        *("one rare", "rare counts"),
-        *(pytest.param(design, marks=pytest.mark.simulation) for design in ("several rare", "small subtype")),
-    ],
-)
+@pytest.mark.parametrize("design", few(["one rare", "rare counts", "several rare", "small subtype"], 1))
 def test_no_withheld_count_is_narrowed(benchmark, tmp_path, design):
     found = benchmark.attacked(design, 7, tmp_path)
     assert found["the report"]["tried"] > 10

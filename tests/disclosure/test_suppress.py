@@ -10,6 +10,7 @@ import pytest
 from cohorts import mixed_cohort
 from hypothesis import example, given
 from hypothesis import strategies as st
+from scored import few, scored
 from true_names import with_true_levels
 
 from clinclust import Feature, FeatureSchema, compare_subtypes, suppress_small_cells
@@ -266,14 +267,15 @@ def test_nothing_withheld_can_be_found_and_nothing_else_is_changed(seed, n_group
             assert all(printed(before[own], shared[own], column).all() for column in unchanged)
 
 
-def test_a_questionnaire_of_215_questions_is_withheld_and_audited():
+@pytest.mark.parametrize("n_each", few([8, 43], 1))
+def test_a_questionnaire_of_40_or_215_questions_is_withheld_and_audited(n_each):
     frame, schema, _, groups = mixed_cohort(
-        7, 1500, ("bernoulli", "categorical", "binomial", "poisson", "gaussian") * 43, 5, 0.01
+        7, 1500, ("bernoulli", "categorical", "binomial", "poisson", "gaussian") * n_each, 5, 0.01
     )
     whole = compare_subtypes(frame, numbered(groups), schema)
     shared = suppress_small_cells(whole)
     found = audit_disclosure(shared, truth=whole)
-    assert len(found) > 100
+    assert len(found) > 2 * n_each
     assert not found["disclosed"].any()
 
 
@@ -479,9 +481,23 @@ CELLS = st.lists(st.integers(0, 5), min_size=6, max_size=6)
 RULE = {"threshold": THRESHOLD, "rounding": BASE}
 
 
-@example([0, 0, 0, 3, 1, 5], False)  # the sizes of both groups and their sum bound each other
-@given(CELLS, st.booleans())
+@scored(
+    [
+        ([0, 0, 0, 3, 1, 5], False),  # the sizes of both groups and their sum bound each other
+        ([0, 2, 3, 1, 0, 4], True),
+    ]
+)
 def test_no_small_count_is_known_closely_with_rounded_sizes(cells, two_levels):
+    rounded_sizes_protect(cells, two_levels)
+
+
+@pytest.mark.simulation
+@given(CELLS, st.booleans())
+def test_no_small_count_of_any_table_is_known_closely_with_rounded_sizes(cells, two_levels):
+    rounded_sizes_protect(cells, two_levels)
+
+
+def rounded_sizes_protect(cells, two_levels):
     table = np.array(cells).reshape(3, 2)
     table[0] += np.maximum(4 - table.sum(axis=0), 0)
     table = table[:, np.argsort(-table.sum(axis=0), kind="stable")]

@@ -25,7 +25,7 @@ def severity(seed=0, n=150, loadings=(1, 1, 1, -1, 0.2), noise=0.7):
 
 def fitted(frame, schema=None, **options):
     schema = schema or cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-    return cc.methods.PublishedMAPDP(schema, n_restarts=2, random_state=0, progress=False, **options).fit(frame)
+    return cc.methods.PublishedMAPDP(schema, n_restarts=1, random_state=0, progress=False, **options).fit(frame)
 
 
 def test_without_missing_values_it_is_the_first_principal_component_of_the_normal_scores():
@@ -100,9 +100,9 @@ def test_the_share_is_that_of_the_variance():
     model = fitted(frame)
     assert find_continuum(cohort_of(model, frame)).share > 0.95
     rng = np.random.default_rng(0)
-    noise = pd.DataFrame(rng.normal(size=(2000, 4)), columns=list("abcd"))
+    noise = pd.DataFrame(rng.normal(size=(800, 4)), columns=list("abcd"))
     model = fitted(noise)
-    assert find_continuum(cohort_of(model, noise)).share == pytest.approx(0.25, abs=0.03)
+    assert find_continuum(cohort_of(model, noise)).share == pytest.approx(0.25, abs=0.04)
 
 
 def test_units_outlying_values_and_the_order_of_rows_do_not_matter():

@@ -42,7 +42,7 @@ def severity_cohort(n_groups, n=160, seed=0):
 
 def case_of(n_groups, **options):
     frame, schema = severity_cohort(n_groups)
-    model = cc.methods.PublishedMAPDP(schema, n_restarts=4, random_state=0, progress=False).fit(frame)
+    model = cc.methods.PublishedMAPDP(schema, n_restarts=2, random_state=0, progress=False).fit(frame)
     return model, frame, cc.distinct_subtypes(model, frame, n_draws=40, **options)
 
 

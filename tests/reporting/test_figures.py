@@ -25,7 +25,9 @@ from clinclust.plots import (
     plot_restarts,
     plot_tree,
 )
+from clinclust.reporting.layout import HIGH, LOW, MIDDLE
 from clinclust.reporting.subtype_table.plan import Compared
+from clinclust.reporting.workbook.workbook import diverging_scale
 
 from .stand_in import cohort, fitted
 
@@ -152,6 +154,12 @@ def test_text_in_a_cell_stands_out_from_its_colour(model, comparisons):
         for text, number in zip(ax.texts, drawn_matrix(ax).ravel(), strict=True):
             light, dark = sorted((luminance(text.get_color()), luminance(mesh.to_rgba(number))), reverse=True)
             assert (light + 0.05) / (dark + 0.05) >= 4.5
+
+
+def test_figure_and_workbook_have_the_same_colours(model, comparisons):
+    colours = plot_profile(model, comparisons).collections[0].get_cmap()
+    assert [to_hex(colours(place)).upper().lstrip("#") for place in (0.0, 1.0)] == [LOW, HIGH]
+    assert [colour.rgb[-6:] for colour in diverging_scale().colorScale.color] == [LOW, MIDDLE, HIGH]
 
 
 MEASURED = ("mean", "sd", "median", "q1", "q3", "count", "percent")

@@ -38,13 +38,18 @@ def fitted(frame, **declared):
     )
 
 
+@pytest.fixture(scope="module")
+def dependent():
+    frame = cohort(1.0)
+    return fitted(frame), frame
+
+
 def sheet_of(book, name):
     return [[cell.value for cell in row] for row in book[name].iter_rows()]
 
 
-def test_dependence_is_told_with_the_lines_that_mend_it(tmp_path):
-    frame = cohort(1.0)
-    model = fitted(frame)
+def test_dependence_is_told_with_the_lines_that_mend_it(dependent, tmp_path):
+    model, frame = dependent
     page = cc.write_report(model, frame, tmp_path / "x.html", **QUICK).read_text(encoding="utf-8")
     assert MARKUP not in page  # it stays text
     words = Words(page).text
@@ -60,12 +65,11 @@ def test_dependence_is_told_with_the_lines_that_mend_it(tmp_path):
     assert all(cell.data_type != "f" for row in book["Model check"] for cell in row)
 
 
-def test_a_model_that_fits_has_no_such_sheet_and_a_shared_report_neither(tmp_path):
+def test_a_model_that_fits_has_no_such_sheet_and_a_shared_report_neither(dependent, tmp_path):
     frame = cohort(0.0)
     book = openpyxl.load_workbook(cc.write_report(fitted(frame), frame, tmp_path / "x.xlsx", **QUICK))
     assert "Model check" not in book.sheetnames
-    frame = cohort(1.0)
-    shared = cc.write_report(fitted(frame), frame, tmp_path / "y.xlsx", suppress=10, **QUICK)
+    shared = cc.write_report(*dependent, tmp_path / "y.xlsx", suppress=10, **QUICK)
     book = openpyxl.load_workbook(shared)
     assert "Model check" not in book.sheetnames
     assert not any("Model check" in str(cell.value) for row in book["Overview"] for cell in row)

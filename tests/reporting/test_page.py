@@ -203,12 +203,6 @@ def test_a_shared_page_shows_no_single_subjects_and_no_small_groups(model, frame
     assert overview(shared).tables[0].rows[2][1:] == ["[c]"] * 3
 
 
-def test_light_dark_and_print(page_path):
-    text = page_path.read_text(encoding="utf-8")
-    assert "prefers-color-scheme: dark" in text
-    assert "@media print" in text
-
-
 def test_the_page_says_what_the_workbook_says(page, workbook_path):
     shown = " ".join(" ".join(text for _, text in page.texts).split())
     book = openpyxl.load_workbook(workbook_path)
@@ -221,6 +215,7 @@ def test_the_page_says_what_the_workbook_says(page, workbook_path):
         assert all(" ".join(text.split()) in shown for text in joined if not text.endswith(("features", "subjects")))
 
 
+@pytest.mark.simulation
 def test_the_same_date_gives_the_same_bytes(model, frame, page_path, tmp_path):
     again = write_report(model, frame, tmp_path / "again.HTML", generated=GENERATED)
     assert again.read_bytes() == page_path.read_bytes()

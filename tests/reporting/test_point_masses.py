@@ -40,8 +40,6 @@ def test_each_part_is_in_the_table_of_its_kind(groups, tmp_path):
         assert any(text.startswith(f"{title}, ") for text in table)
     assert {"below the limit", "0", "1", "other"} <= set(texts(path, "Numbers"))
     assert "with a probability of its own: below the limit" in texts(path, "Codebook")
-    page = cc.write_report(model, frame, tmp_path / "report.html", progress=False).read_text(encoding="utf-8")
-    assert "CRP, if not 0" in page
 
 
 @pytest.mark.parametrize("options", few([{"round_to": 10}, {}], 1))

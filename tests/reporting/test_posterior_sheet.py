@@ -35,7 +35,7 @@ def model(cohort):
 def drawn(model, cohort):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", cc.CohortWarning)  # so few sweeps need not agree
-        return cc.GibbsDP.of(model, max_sweeps=200, random_state=0, progress=False).fit(cohort)
+        return cc.GibbsDP.of(model, max_sweeps=60, random_state=0, progress=False).fit(cohort)
 
 
 def rows_of(book, sheet):

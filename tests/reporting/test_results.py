@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from scored import few
 
-from clinclust import MAPDP, Feature, FeatureSchema, write_report
+from clinclust import MAPDP, Feature, FeatureSchema, reporting, validated_associations
 from clinclust.reporting.sheets.subjects import ASSIGNMENTS
 
 
@@ -22,7 +22,11 @@ def two_subtypes():
     features = [Feature(name=name, likelihood="poisson" if name == "falls" else "gaussian") for name in frame]
     model = MAPDP(FeatureSchema(features), random_state=0, n_restarts=2, progress=False).fit(frame)
     assert model.n_clusters_ == 2
-    return model, frame
+    return model, frame, validated_associations(model, frame, n_restarts=2, progress=False)
+
+
+def write_report(model, frame, associations, path, **options):
+    return reporting.write_report(model, frame, path, **({"associations": associations} | options))
 
 
 def refuse(constant):
@@ -40,8 +44,7 @@ def numbers_in(values):
 
 @pytest.mark.parametrize("suppress", few([5, None], 1))
 def test_it_has_the_cells_of_the_workbook(two_subtypes, tmp_path, suppress):
-    model, frame = two_subtypes
-    written = [write_report(model, frame, tmp_path / f"r{end}", suppress=suppress) for end in (".json", ".xlsx")]
+    written = [write_report(*two_subtypes, tmp_path / f"r{end}", suppress=suppress) for end in (".json", ".xlsx")]
     results = results_of(written[0])
     workbook = openpyxl.load_workbook(written[1])
     assert [name for name in workbook.sheetnames if name != ASSIGNMENTS] == list(results["sheets"])
@@ -52,15 +55,15 @@ def test_it_has_the_cells_of_the_workbook(two_subtypes, tmp_path, suppress):
 
 
 def test_it_has_the_divisions_as_the_test_found_them(two_subtypes, tmp_path):
-    model, frame = two_subtypes
-    results = results_of(write_report(model, frame, tmp_path / "r.json"))
+    model, *_ = two_subtypes
+    results = results_of(write_report(*two_subtypes, tmp_path / "r.json"))
     (found,) = results["divisions"]
     (tested,) = model.tree_test_.joins.query("accepted").to_dict("records")
     assert (found["p"], found["gain"], found["n_draws"]) == (tested["p"], tested["gain"], model.tree_test_.n_draws)
     assert (found["is_accepted"], found["sizes"]) == (True, model.cluster_sizes_.tolist())
     rows = dict(row[:2] for row in results["sheets"]["Overview"]["tables"][0]["rows"])
     assert list(rows.values()) == model.cluster_sizes_.tolist()
-    shared = results_of(write_report(model, frame, tmp_path / "s.json", suppress=5))
+    shared = results_of(write_report(*two_subtypes, tmp_path / "s.json", suppress=5))
     assert shared["divisions"] == []
 
 
@@ -68,9 +71,8 @@ def test_it_has_the_divisions_as_the_test_found_them(two_subtypes, tmp_path):
 
 
 def test_the_tidy_table_is_the_sheet_of_all_numbers(two_subtypes, tmp_path):
-    model, frame = two_subtypes
     ends = (".csv", ".parquet", ".json")
-    csv, parquet, whole = (write_report(model, frame, tmp_path / f"r{end}", associations=None) for end in ends)
+    csv, parquet, whole = (write_report(*two_subtypes, tmp_path / f"r{end}") for end in ends)
     (sheet,) = results_of(whole)["sheets"]["Data"]["tables"]
     as_csv, as_parquet = pd.read_csv(csv), pd.read_parquet(parquet)
     assert list(as_csv) == list(as_parquet) == [name.lower().replace(" ", "_") for name in sheet["columns"]]
@@ -78,24 +80,23 @@ def test_the_tidy_table_is_the_sheet_of_all_numbers(two_subtypes, tmp_path):
         expected = [row[place] for row in sheet["rows"]]
         for found in (as_csv, as_parquet):
             assert found[name].astype(object).where(found[name].notna(), None).tolist() == expected, name
-    assert csv.read_bytes() == write_report(model, frame, tmp_path / "again.csv", associations=None).read_bytes()
+    assert csv.read_bytes() == write_report(*two_subtypes, tmp_path / "again.csv").read_bytes()
 
 
 def test_the_p_behind_the_number_of_subtypes_is_in_the_tidy_table(two_subtypes, tmp_path):
-    model, frame = two_subtypes
-    found = pd.read_csv(write_report(model, frame, tmp_path / "r.csv", names={1: "=Mild"}, associations=None))
+    model, frame, _ = two_subtypes
+    found = pd.read_csv(write_report(*two_subtypes, tmp_path / "r.csv", names={1: "=Mild"}))
     first, any_shape = found[found["kind"] == "Tested division"].to_dict("records")
     (tested,) = model.tree_test_.joins.query("accepted").to_dict("records")
     assert (first["p"], first["statistic"], first["mean"]) == (tested["p"], tested["gain"], tested["expected"])
     assert any_shape["p"] == tested["p_any_shape"]
     assert (first["level"], first["subtype"], first["versus"]) == ("distinct", "1 =Mild", "Subtype 2")
-    one = write_report(model.cut(1), frame, tmp_path / "one.csv", associations=None)
+    one = write_report(model.cut(1), frame, None, tmp_path / "one.csv")
     assert set(pd.read_csv(one)["kind"]) >= {"Summary", "Tested division"}
 
 
 def test_a_shared_tidy_table_withholds_what_the_workbook_withholds(two_subtypes, tmp_path):
-    model, frame = two_subtypes
-    csv, parquet = (write_report(model, frame, tmp_path / f"s{end}", suppress=20) for end in (".csv", ".parquet"))
+    csv, parquet = (write_report(*two_subtypes, tmp_path / f"s{end}", suppress=20) for end in (".csv", ".parquet"))
     found = pd.read_csv(csv, dtype=str)
     assert "Tested division" not in set(found["kind"])
     twin = pd.read_parquet(parquet)

@@ -166,6 +166,7 @@ def as_read(tables, whole, schema):
 
 @pytest.fixture(scope="module", params=[pytest.param("all large", marks=pytest.mark.simulation), "one small"])
 def shared(request, tmp_path_factory):
+    """A model, its table, their comparisons, and the tables of reports: whole, and with small counts withheld."""
     frame, schema, labels = cohort()
     if request.param == "one small":
         labels = labels.copy()
@@ -173,31 +174,23 @@ def shared(request, tmp_path_factory):
     model = fitted(schema, labels, kept_out={"dementia": "the same value in every subject observed"})
     folder = tmp_path_factory.mktemp("shared")
     whole = compare_subtypes(frame, labels, schema)
-    paths = {}
-    for suppress in (None, 10):
-        for suffix in ("xlsx", "html"):
-            paths[suppress, suffix] = write_report(
-                model, frame, folder / f"{suppress}.{suffix}", comparisons=whole, suppress=suppress, generated=GENERATED
-            )
-    tables = {key: (tables_of_workbook if key[1] == "xlsx" else tables_of_page)(path) for key, path in paths.items()}
-    return model, frame, whole, tables
+
+    def tables(suppress, suffix):
+        path = folder / f"{suppress}.{suffix}"
+        write_report(model, frame, path, comparisons=whole, suppress=suppress, generated=GENERATED)
+        return (tables_of_workbook if suffix == "xlsx" else tables_of_page)(path)
+
+    return model, frame, whole, {key: tables(*key) for key in ((None, "xlsx"), (10, "xlsx"), (10, "html"))}
 
 
-def test_nothing_small_can_be_computed_from_the_file(shared):
+def test_nothing_small_can_be_computed_from_the_file_which_holds_what_the_suppressed_frame_holds(shared):
     model, _, whole, tables = shared
-    for suppress in (10, None):
-        read, sizes = as_read(tables[suppress, "xlsx"], whole, model.schema_)
-        found = audit_disclosure(read, truth=whole, sizes=sizes)
-        if suppress:
-            assert not found["disclosed"].any(), found[found["disclosed"].astype(bool)].to_string()
-            assert len(found) > 50
-        else:
-            assert found["disclosed"].sum() > 50
-
-
-def test_the_file_holds_what_the_suppressed_frame_holds(shared):
-    model, _, whole, tables = shared
-    read, _ = as_read(tables[10, "xlsx"], whole, model.schema_)
+    read, sizes = as_read(tables[None, "xlsx"], whole, model.schema_)
+    assert audit_disclosure(read, truth=whole, sizes=sizes)["disclosed"].sum() > 50
+    read, sizes = as_read(tables[10, "xlsx"], whole, model.schema_)
+    found = audit_disclosure(read, truth=whole, sizes=sizes)
+    assert not found["disclosed"].any(), found[found["disclosed"].astype(bool)].to_string()
+    assert len(found) > 50
     expected = suppress_small_cells(whole)
     summaries = expected[expected["kind"] == "summary"].reset_index(drop=True)
     read = read[read["kind"] == "summary"].reset_index(drop=True)
@@ -254,11 +247,10 @@ def test_withheld_comparisons_are_refused(shared, tmp_path):
         write_report(model, frame, tmp_path / "x.html", comparisons=suppress_small_cells(whole))
 
 
-@pytest.mark.parametrize("suffix", ["xlsx", "html"])
-def test_the_sheet_withheld_lists_where_numbers_are_withheld(shared, suffix):
+def test_the_sheet_withheld_lists_where_numbers_are_withheld(shared):
     model, _, whole, tables = shared
-    assert "Withheld" not in tables[None, suffix]
-    rows = {row[0]: row[1:4] for row in tables[10, suffix]["Withheld"] if len(row) >= 4 and row[3]}
+    assert "Withheld" not in tables[None, "xlsx"]
+    rows = {row[0]: row[1:4] for row in tables[10, "xlsx"]["Withheld"] if len(row) >= 4 and row[3]}
     expected = suppress_small_cells(whole)
     touched = set(expected.loc[expected["suppressed"], "feature"])
     assert set(rows) - {"Feature"} == {model.schema_[name].title for name in touched}
@@ -269,5 +261,54 @@ def test_the_sheet_withheld_lists_where_numbers_are_withheld(shared, suffix):
             lost = own[own[columns].isna().any(axis=1) & own["suppressed"]]["subtype"].unique()
             listed = rows[model.schema_[name].title][place] or ""
             assert all(("All subjects" if group == 0 else f"Subtype {group}") in listed for group in lost)
-    text = " ".join(str(row[0]) for row in tables[10, suffix]["Withheld"])
+    text = " ".join(str(row[0]) for row in tables[10, "xlsx"]["Withheld"])
     assert "counts of 1 to 9" in text
+
+
+# --- with rounded counts ----------------------------------------------------------------------------------------------
+
+BASE = 5
+COUNTS = {"Subjects", "n", "missing", "count", "Observed", "Missing", "Missing,<br>n", "Missing,\nn", "Count"}
+"""The headings of columns of counts."""
+HEADINGS = {"Feature", "Subtype", "Column", "Item"}
+IN_TEXTS = re.compile(r"n = ([\d,]+)|([\d,]+) subjects|([\d,]+) \([\d.]+%\)")
+
+
+def counts_in(tables):
+    """Every number in a column of counts or in a text about subjects, with its sheet."""
+    found = []
+    for sheet, rows in tables.items():
+        places = []
+        for row in rows:
+            texts = " ".join(cell for cell in row if isinstance(cell, str))
+            found += [(sheet, int("".join(pair).replace(",", ""))) for pair in IN_TEXTS.findall(texts)]
+            if HEADINGS & set(row):
+                places = [place for place, cell in enumerate(row) if cell in COUNTS]
+            else:
+                cells = [row[place] for place in places if place < len(row)]
+                found += [(sheet, cell) for cell in cells if is_number(cell)]
+    return found
+
+
+def texts_in(tables):
+    return " ".join(str(cell) for rows in tables.values() for row in rows for cell in row)
+
+
+@pytest.mark.parametrize("suffix", ["xlsx", "html"])
+def test_every_count_is_a_multiple_and_what_is_a_function_of_exact_counts_is_left_out(shared, tmp_path, suffix):
+    model, frame, whole, tables = shared
+    path, withheld = tmp_path / f"x.{suffix}", tables[10, suffix]
+    write_report(model, frame, path, comparisons=whole, suppress=10, round_to=BASE, generated=GENERATED)
+    rounded = (tables_of_workbook if suffix == "xlsx" else tables_of_page)(path)
+    counts = counts_in(rounded)
+    assert {(sheet, number) for sheet, number in counts if number % BASE} == set()
+    assert {"Overview", "Subtype table"} <= {sheet for sheet, _ in counts}
+    assert len(counts) > 30
+    assert any(number % BASE for _, number in counts_in(withheld))
+    assert "Pairwise tests" not in rounded
+    for said in ("Benjamini", "Student"):
+        assert said in texts_in(tables[10, "xlsx"])
+        assert said not in texts_in(rounded)
+    notes = " ".join(str(row[0]) for row in rounded["Withheld"])
+    assert "Every count is rounded to the nearest multiple of 5" in notes
+    assert "effect sizes" in notes

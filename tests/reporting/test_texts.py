@@ -6,6 +6,7 @@ PYTHONPATH=.:tests python -m reporting.test_texts    # writes the texts anew; re
 from __future__ import annotations
 
 import re
+from functools import cache
 from html import unescape
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -39,8 +40,8 @@ def cohort(n_groups):
     return frame.mask(rng.random(frame.shape) < np.r_[0, np.full(6, 0.04)])
 
 
-def reported(n_groups, **options):
-    """The text of the page, a line for each paragraph and row, with every number as #."""
+@cache
+def fitted(n_groups):
     frame = cohort(n_groups)
     schema = cc.FeatureSchema(
         [
@@ -56,7 +57,12 @@ def reported(n_groups, **options):
         ],
         title="A simulated cohort",
     )
-    model = cc.MAPDP(schema, n_restarts=2, random_state=0, progress=False).fit(frame)
+    return cc.MAPDP(schema, n_restarts=2, random_state=0, progress=False).fit(frame), frame
+
+
+def reported(n_groups, **options):
+    """The text of the page, a line for each paragraph and row, with every number as #."""
+    model, frame = fitted(n_groups)
     with TemporaryDirectory() as folder:
         path = cc.write_report(model, frame, Path(folder) / "x.html", generated=GENERATED, progress=False, **options)
         page = path.read_text(encoding="utf-8")

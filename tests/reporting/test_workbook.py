@@ -193,19 +193,25 @@ def test_the_missing_values_are_counted(book, model, frame):
             assert row[3 + 2 * place : 5 + 2 * place] == pytest.approx(expected)
 
 
-def test_the_same_date_gives_the_same_bytes(model, frame, workbook_path, tmp_path, monkeypatch):
+@pytest.fixture(scope="module")
+def small():
+    frame = pd.DataFrame({"x": np.arange(8.0)})
+    schema = FeatureSchema([Feature(name="x", likelihood="gaussian")])
+    return fitted(schema, np.repeat([0, 1], 4)), frame
+
+
+def test_the_same_date_gives_the_same_bytes(model, frame, workbook_path, small, tmp_path, monkeypatch):
     again = write_report(model, frame, tmp_path / "again.xlsx", generated=GENERATED)
     assert again.read_bytes() == workbook_path.read_bytes()
+    dated, later = (
+        write_report(*small, tmp_path / f"{days}.xlsx", generated=GENERATED + timedelta(days)).read_bytes()
+        for days in (0, 1)
+    )
     monkeypatch.setenv("SOURCE_DATE_EPOCH", str(int(GENERATED.timestamp())))
-    assert write_report(model, frame, tmp_path / "epoch.xlsx").read_bytes() == workbook_path.read_bytes()
-    later = write_report(model, frame, tmp_path / "later.xlsx", generated=GENERATED + timedelta(days=1))
-    assert later.read_bytes() != workbook_path.read_bytes()
-
-
-def test_without_a_date_the_report_takes_that_of_now(model, frame, tmp_path, monkeypatch):
-    monkeypatch.delenv("SOURCE_DATE_EPOCH", raising=False)
+    assert write_report(*small, tmp_path / "epoch.xlsx").read_bytes() == dated != later
+    monkeypatch.delenv("SOURCE_DATE_EPOCH")
     before = datetime.now(UTC).replace(microsecond=0, tzinfo=None)
-    created = openpyxl.load_workbook(write_report(model, frame, tmp_path / "now.xlsx")).properties.created
+    created = openpyxl.load_workbook(write_report(*small, tmp_path / "now.xlsx")).properties.created
     assert before <= created <= datetime.now(UTC).replace(tzinfo=None)
 
 
@@ -224,9 +230,9 @@ def test_what_a_cell_cannot_hold_as_a_number_is_an_empty_cell(tmp_path):
     assert [cell.value for cell in book["Assignments"]["A"]][-12:] == list(range(N))
 
 
-def test_a_seed_of_many_digits_is_not_rounded(model, frame, tmp_path):
+def test_a_seed_of_many_digits_is_not_rounded(small, tmp_path):
     seed = 2**128 - 59
-    path = write_report(dataclasses.replace(model, random_seed_=seed), frame, tmp_path / "x.xlsx")
+    path = write_report(dataclasses.replace(small[0], random_seed_=seed), small[1], tmp_path / "x.xlsx")
     assert facts(openpyxl.load_workbook(path)["Summary"])["Random seed"] == str(seed)
 
 
@@ -260,10 +266,8 @@ def test_texts_too_long_for_a_cell_are_refused_by_name_and_the_old_file_stays(tm
     assert [file.name for file in tmp_path.iterdir()] == ["sheet.xlsx"]
 
 
-def test_groups_of_the_same_size_stay_apart(tmp_path):
-    frame = pd.DataFrame({"x": np.arange(8.0)})
-    schema = FeatureSchema([Feature(name="x", likelihood="gaussian")])
-    path = write_report(fitted(schema, np.repeat([0, 1], 4)), frame, tmp_path / "x.xlsx")
+def test_groups_of_the_same_size_stay_apart(small, tmp_path):
+    path = write_report(*small, tmp_path / "x.xlsx")
     lines = [[text for text in row if text] for row in rows(openpyxl.load_workbook(path)["Numbers"])]
     place = lines.index(["All subjects", "Subtype 1", "Subtype 2"])
     assert lines[place + 1] == ["n = 8", "n = 4 (50.0%)", "n = 4 (50.0%)"]
@@ -305,13 +309,10 @@ def test_entries_of_the_archive_carry_no_time(workbook_path):
         assert archive.testzip() is None
 
 
-@pytest.mark.parametrize("name", ["x.tsv", "x", "xlsx", "x.xls"])
-def test_other_suffixes_are_refused(model, frame, tmp_path, name):
-    with pytest.raises(ValueError, match=r"ends in \.xlsx, \.html, \.json, \.csv or \.parquet"):
-        write_report(model, frame, tmp_path / name)
-
-
-def test_an_unfitted_model_or_the_wrong_frame_is_refused(model, frame, tmp_path):
+def test_other_suffixes_an_unfitted_model_or_the_wrong_frame_are_refused(model, frame, tmp_path):
+    for name in ("x.tsv", "x", "xlsx", "x.xls"):
+        with pytest.raises(ValueError, match=r"ends in \.xlsx, \.html, \.json, \.csv or \.parquet"):
+            write_report(model, frame, tmp_path / name)
     with pytest.raises(ValueError, match="model must be a fitted MAPDP or a Partition, not object"):
         write_report(object(), frame, tmp_path / "x.xlsx")
     with pytest.raises(ValueError, match="119 rows, but the model was fitted on 120"):
