@@ -136,6 +136,7 @@ def draft_schema(
     with stages.stage("comparing columns"):
         _write_blocks_alike(drafted)
         _note_empty_forms(drafted)
+        _take_skipped_for_missing(drafted)
         _agree_on_likelihoods(drafted)
         assign_roles(drafted, frame)
         taken = rows_taken(frame)
@@ -211,6 +212,52 @@ def _note_empty_forms(drafted: Sequence[DraftedColumn]) -> None:
 def _is_off(column: Column) -> NDArray[np.bool_]:
     off = np.array([*(text.casefold() in _OFF for text in column.texts), False], dtype=bool)
     return np.asarray(off[column.codes], dtype=bool)
+
+
+_ALIKE = 0.95
+"""Least share of rows in both of two sets, of those in either, for the same subjects but for slips."""
+_FEWEST_SKIPPED, _LEAST_SKIPPED = 10, 0.05
+_ROWS_COMPARED = 20_000
+
+
+def _take_skipped_for_missing(drafted: Sequence[DraftedColumn]) -> None:
+    """Take 0 for missing where the same subjects have it in several columns, but for the first, which tells who.
+
+    Who does not drink has 0 in the days, the glasses and the years of drinking: the questions were not asked. In each of
+    them, these answers are the clearest subtypes of a survey. A yes/no column that tells who takes the place of the first.
+    """
+    zeros: list[tuple[DraftedColumn, NDArray[np.bool_]]] = []
+    gates = list[NDArray[np.bool_]]()
+    for one in drafted:
+        column, codes = one.column, one.column.codes[:: max(1, one.column.codes.size // _ROWS_COMPARED)]
+        is_zero = np.append(column.numbers == 0.0, False)[codes] if column.numbers.size else np.zeros(0, dtype=bool)
+        if len(column.texts) == 2:
+            gates += [codes == 0, codes == 1]
+        elif (
+            one.feature.is_clustered
+            and one.is_number
+            and min(is_zero.sum(), (~is_zero).sum()) >= max(_FEWEST_SKIPPED, _LEAST_SKIPPED * codes.size)
+        ):
+            zeros.append((one, is_zero))
+    while zeros:
+        (first, skipped), *others = zeros
+        alike = [one for one, is_zero in others if _are_alike(skipped, is_zero)]
+        zeros = [(one, is_zero) for one, is_zero in others if one not in alike]
+        if len(alike) > 1:
+            named = ", ".join(one.column.name for one in [first, *alike])
+            has_gate = any(_are_alike(skipped, gate) for gate in gates)
+            for one in [first] * has_gate + alike:
+                texts = [text for text, number in zip(one.column.texts, one.column.numbers, strict=True) if number == 0]
+                look = (
+                    f"0 in the same {skipped.mean():.0%} of the rows of {named}: questions that were not asked, taken "
+                    "for missing; if 0 is an answer, leave out missing_codes"
+                )
+                rest = proposed(one.column.without(set(texts)))
+                one.make(partial(rest.with_missing_codes(texts).extended, look))
+
+
+def _are_alike(first: NDArray[np.bool_], second: NDArray[np.bool_]) -> bool:
+    return bool((first & second).sum() >= _ALIKE * (first | second).sum() > 0)
 
 
 _SIDES = frozenset(data("roles")["sides"]["words"])

@@ -139,3 +139,37 @@ def test_check_boxes_of_a_form_that_nobody_filled_in_deserve_a_look_whose_line_r
     local = {"frame": frame.astype(str)}
     exec(repair, local)
     assert local["frame"][boxes].isna().all(axis=1).tolist() == is_empty.tolist()
+
+
+def drinkers(n=300, gate=None):
+    """Return a survey whose questions on drinking are 0 for all who do not drink, and who drinks."""
+    rng = np.random.default_rng(4)
+    severity, drinks = rng.normal(size=n), rng.random(n) < 0.6
+    names = ("days", "glasses", "years")
+    amounts = {name: np.clip(np.round(9 + 3 * (severity + rng.normal(size=n))), 1, None) * drinks for name in names}
+    answers = {} if gate is None else {gate: np.where(drinks, "yes", "no")}
+    return pd.DataFrame(
+        {**answers, "age": rng.normal(50, 9, n).round(), "falls": rng.poisson(0.9, n), **amounts}
+    ), drinks
+
+
+@pytest.mark.parametrize(("gate", "first"), [(None, "days"), ("drinks", "drinks")])
+def test_questions_that_the_same_subjects_skip_are_missing_but_for_the_one_that_tells_who(gate, first):
+    frame, drinks = drinkers(gate=gate)
+    schema = draft_schema(frame)
+    skipped = [name for name in ("days", "glasses", "years") if name != first]
+    validated = schema.validate(frame)
+    for name in skipped:
+        assert "LOOK: 0 in the same" in schema.comments[name]
+        assert (validated[name].notna() == drinks).all()
+    for name in (first, "age", "falls"):
+        assert "0 in the same" not in schema.comments[name]
+        assert validated[name].notna().all()
+
+
+def test_zeros_of_different_subjects_are_answers():
+    frame, _ = drinkers()
+    rng = np.random.default_rng(5)
+    apart = frame.assign(**{name: rng.permutation(frame[name]) for name in ("days", "glasses", "years")})
+    assert not any(feature.missing_codes for feature in draft_schema(apart))
+    assert not any(feature.missing_codes for feature in draft_schema(frame.drop(columns="years")))
