@@ -223,8 +223,9 @@ _ROWS_COMPARED = 20_000
 def _take_skipped_for_missing(drafted: Sequence[DraftedColumn]) -> None:
     """Take 0 for missing where the same subjects have it in several columns, but for the first, which tells who.
 
-    Who does not drink has 0 in the days, the glasses and the years of drinking: the questions were not asked. In each of
-    them, these answers are the clearest subtypes of a survey. A yes/no column that tells who takes the place of the first.
+    Who does not drink has 0 in the days, the glasses and the years of drinking: the questions were not asked. In each
+    of them, these answers are the clearest subtypes of a survey. Where a yes/no column tells who, the first is taken
+    for missing too.
     """
     zeros: list[tuple[DraftedColumn, NDArray[np.bool_]]] = []
     gates = list[NDArray[np.bool_]]()
