@@ -85,6 +85,32 @@ class Adjustment:
         names = [feature.name for feature in adjusted_features(schema)] if n_terms else []
         return cls(terms, {name: [0.0] * n_terms for name in names})
 
+    def problems(self, schema: FeatureSchema) -> list[str]:
+        """Return why it cannot be the adjustment of a fit with this schema; empty if it can."""
+        parts = {part.name for feature in schema if feature.role == "adjust" for part in feature.parts}
+        try:
+            ends = np.array(
+                [end for term in self.terms.values() for end in [*term["levels"], *term["knots"]]], dtype=float
+            )
+            sizes = [_columns(term, np.zeros(1)).shape[1] for term in self.terms.values()]
+            standards = [np.array([term["centres"], term["scales"]], dtype=float) for term in self.terms.values()]
+            effects = np.array([*self.coefficients.values()], dtype=float).reshape(len(self.coefficients), sum(sizes))
+            are_sound = (
+                np.isfinite(effects).all()
+                and np.isfinite(ends).all()
+                and all(
+                    standard.shape == (2, size) and np.isfinite(standard).all() and (standard[1] > 0.0).all()
+                    for standard, size in zip(standards, sizes, strict=True)
+                )
+            )
+        except (TypeError, ValueError, LookupError):  # of another structure
+            are_sound = False
+        are_named = self.terms.keys() <= parts
+        are_named &= self.coefficients.keys() <= {feature.name for feature in adjusted_features(schema)}
+        return (
+            [] if are_sound and are_named else ["adjustment_ has other columns, terms or coefficients than its schema"]
+        )
+
     def design(self, frame: pd.DataFrame, schema: FeatureSchema) -> Array:
         """Return the terms of a validated table, float64 (n, T): mean 0 and one variance in the cohort, 0 = missing."""
         columns = [np.zeros((len(frame), 0))]

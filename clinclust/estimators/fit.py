@@ -480,6 +480,7 @@ def fit_problems(fit: Fit, arrays: Mapping[str, NDArray[Any]]) -> list[str]:
         return problems
     problems = [*_problems_of_clusters(fit), *_problems_of_subtypes(fit), *_problems_of_powers(fit)]
     problems += _problems_of_tree(fit)
+    problems += [] if fit.adjustment_ is None else fit.adjustment_.problems(fit.schema_)
     return [*problems, *hyperparameters_problems(fit), *_problems_of_salt(fit)]
 
 

@@ -1,5 +1,7 @@
 """Columns with the role ``adjust``: subtypes that are not just these."""
 
+from copy import deepcopy
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -124,6 +126,26 @@ def test_a_saved_model_adjusts_bit_for_bit(fitted, tmp_path):
     model, table, _ = fitted
     loaded = cc.MAPDP.load(model.save(tmp_path / "model"))
     assert np.array_equal(loaded.predict_proba(table), model.predict_proba(table))
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        lambda adjustment: adjustment["coefficients"].update(a=[float("1e999")]),
+        lambda adjustment: adjustment["coefficients"].update(nobody=[0.0]),
+        lambda adjustment: adjustment["coefficients"]["a"].pop(),
+        lambda adjustment: adjustment["terms"]["sex"].update(scales=[0.0]),
+        lambda adjustment: adjustment["terms"]["sex"].update(levels="x"),
+        lambda adjustment: adjustment["terms"]["age"].pop("knots"),
+    ],
+)
+def test_an_adjustment_that_is_not_of_the_schema_is_refused(fitted, forged):
+    model, _, _ = fitted
+    fit = model.fit_
+    assert fit.adjustment_.problems(fit.schema_) == []
+    changed = deepcopy(vars(fit.adjustment_))
+    forged(changed)
+    assert Adjustment(**changed).problems(fit.schema_)
 
 
 def test_a_report_says_what_it_adjusts_for(fitted, tmp_path):
