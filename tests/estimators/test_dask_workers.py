@@ -22,7 +22,7 @@ dd = pytest.importorskip("dask.dataframe")
 @pytest.fixture(scope="module")
 def fitted():
     rng = np.random.default_rng(0)
-    groups = rng.integers(0, 3, 150)
+    groups = rng.integers(0, 3, 90)
     frame = pd.DataFrame({f"y{i}": rng.normal(2.5 * (groups == i % 3)) for i in range(4)})
     frame["age"] = rng.normal(60 + groups, 5)
     features = [cc.Feature(name=f"y{i}", likelihood="gaussian") for i in range(4)]

@@ -46,6 +46,6 @@ def test_a_block_that_measures_one_severity_keeps_its_power():
 
 def test_powers_that_were_given_are_kept(monkeypatch):
     monkeypatch.setattr(fitting, "_searched", lambda *_: pytest.fail("a search was made"))
-    values, _ = answers(np.random.default_rng(7).choice([-1.2, 1.2], size=(3, 10)), 0.0, n=120)
-    assert fitted(values, block_weights={"scale": 0.3}).block_weights_ == {"scale": 0.3}
-    assert fitted(values, block_weights=None).n_clusters_ == 3
+    values, _ = answers(np.random.default_rng(7).choice([-1.2, 1.2], size=(3, 10)), 0.0, n=90)
+    assert fitted(values, block_weights={"scale": 0.3}, calibrate=False).block_weights_ == {"scale": 0.3}
+    assert fitted(values, block_weights=None, calibrate=False).n_clusters_ == 3
