@@ -108,7 +108,7 @@ def test_the_highest_score(count):
     assert number("highest", scores, count) == scores[: padded(count)].max(initial=-np.inf)
 
 
-@scored([-1.7, 0.0, 1e-300, 1e150, np.nan])
+@scored([-1.7, 0.3, 2.9, 11.1, 47.3, 0.0, 1e-300, 1e150, np.nan])
 def test_log_terms_of_one_value(z):
     rng = np.random.default_rng(0)
     coefficients, before = coefficients_of(rng, 3, 16, 13), rng.normal(size=16)
