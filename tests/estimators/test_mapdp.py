@@ -369,7 +369,7 @@ def test_unknown_parameters_are_refused_and_nothing_is_set():
 
 
 def test_the_random_state_decides_and_the_seed_reproduces():
-    frame, schema, _, _ = mixed_cohort(5, n=16)
+    frame, schema, _, _ = mixed_cohort(5, n=16, likelihoods=("gaussian", "poisson"), missing=0.0)
 
     def fitted(random_state):
         model = PublishedMAPDP(schema, n_restarts=2, random_state=random_state).fit(frame)
