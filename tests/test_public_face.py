@@ -88,11 +88,3 @@ def test_everything_public_says_what_it_is():
     )
     silent = [name for name, value in seen.items() if not (getattr(value, "__doc__", None) or "").strip()]
     assert silent == []
-
-
-def test_names_listed_as_public_exist():
-    names = [info.name for info in pkgutil.walk_packages(clinclust.__path__, "clinclust.")]
-    for name in names:
-        module = importlib.import_module(name)
-        for public in getattr(module, "__all__", []):
-            assert hasattr(module, public), f"{name}.{public}"
