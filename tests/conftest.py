@@ -32,7 +32,7 @@ os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [_PACKAGE, os.environ.ge
 # How long an example takes is a matter of what else the machine does. The fast profile draws the same examples in every
 # run, so that nobody's first run fails by luck; the thorough one draws new ones.
 _ANY_MACHINE = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
-settings.register_profile("fast", max_examples=10, derandomize=True, **_ANY_MACHINE)
+settings.register_profile("fast", max_examples=6, derandomize=True, **_ANY_MACHINE)
 settings.register_profile("thorough", max_examples=100, print_blob=True, **_ANY_MACHINE)
 
 

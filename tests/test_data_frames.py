@@ -65,12 +65,17 @@ CALLS = {
 }
 
 
-@pytest.mark.parametrize("other", [of_polars, pyarrow.Table.from_pandas], ids=["polars", "pyarrow"])
-@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+PYARROW = pyarrow.Table.from_pandas
+
+
+@pytest.mark.parametrize(
+    ("call", "other"),
+    [*((call, of_polars) for call in CALLS), *((call, PYARROW) for call in ("draft_schema", "validate", "fit"))],
+)
 def test_a_table_of_another_library_gives_what_pandas_gives(model, call, other):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", cc.CohortWarning)
-        ours, theirs = call(model, FRAME), call(model, other(FRAME))
+        ours, theirs = CALLS[call](model, FRAME), CALLS[call](model, other(FRAME))
     if isinstance(ours, pd.DataFrame | pd.Series):
         assert ours.to_csv() == theirs.to_csv()
     else:
@@ -81,7 +86,7 @@ def test_whole_numbers_beside_missing_ones_stay_exact():
     large = 2**60 + 1
     table = pyarrow.table({"patient": [large, None], "score": [1.5, None], "ward": ["a", None]})
     frame = in_pandas(table)
-    assert frame["patient"][0] == large
+    assert int(frame["patient"][0]) == large  # a float would be equal to it
     assert frame["patient"].isna().tolist() == frame["score"].isna().tolist() == frame["ward"].isna().tolist()
     schema = cc.FeatureSchema([cc.Feature(name="patient", role="id")], other_columns="ignore")
     assert schema.validate(table[:1])["patient"].tolist() == [str(large)]

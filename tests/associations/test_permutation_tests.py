@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from scored import few
 
 import clinclust as cc
 from clinclust.associations.refit import contrast_by_person, contrast_of_few
@@ -82,11 +83,11 @@ def test_permutations_of_persons_are_those_of_scipy_where_each_has_one_row():
 RARE_GROUPS = np.repeat([0, 1, 2, 3], [190, 3, 3, 4])
 
 
-@pytest.mark.parametrize("kind", ["student", pytest.param("rank", marks=pytest.mark.simulation)])
-def test_rare_values_in_small_groups_have_p_by_permutations(kind):
+@pytest.mark.parametrize(("kind", "n_tables"), few([("student", 100), ("student", 300), ("rank", 300)], 1))
+def test_rare_values_in_small_groups_have_p_by_permutations(kind, n_tables):
     rng = np.random.default_rng([16, kind == "rank"])
     usual, permuted = [], []
-    for _ in range(300):
+    for _ in range(n_tables):
         events = rng.poisson(0.05, RARE_GROUPS.size)
         values = events * (rng.exponential(size=events.size) if kind == "rank" else 1.0)
         usual.append(contrast_of(values, RARE_GROUPS, kind).p)
@@ -95,7 +96,7 @@ def test_rare_values_in_small_groups_have_p_by_permutations(kind):
         assert np.isnan(found.df)
         permuted.append(found.p)
     assert np.mean(np.array(usual) <= 0.01) > 0.02
-    assert np.mean(np.array(permuted) <= 0.01) <= 0.01 + 3 * np.sqrt(0.01 * 0.99 / 300)
+    assert np.mean(np.array(permuted) <= 0.01) <= 0.01 + 3 * np.sqrt(0.01 * 0.99 / n_tables)
 
 
 def test_the_usual_p_of_values_that_are_near_normal_for_their_number_stays():
@@ -135,15 +136,15 @@ def test_permutations_of_values_are_those_of_scipy(n_large, kind):
     assert found.p == pytest.approx(expected, abs=4 * np.sqrt(expected * (1 - expected) / 900))
 
 
-@pytest.mark.parametrize("step", [0.0, pytest.param(1.0, marks=pytest.mark.simulation)])  # few values, many orders
-def test_wider_spread_in_few_is_no_difference_of_means(step):
+@pytest.mark.parametrize(("step", "n_tables"), few([(0.0, 60), (0.0, 150), (1.0, 150)], 1))  # few values, many orders
+def test_wider_spread_in_few_is_no_difference_of_means(step, n_tables):
     """Welch's statistic is permuted: with the sum of squares of one variance, 40% of these p are at most .05."""
     rng, groups, found = np.random.default_rng(18), np.repeat([0, 1], [140, 14]), []
-    for _ in range(150):
+    for _ in range(n_tables):
         values = rng.normal(size=groups.size) * np.where(groups, 3.0, 1.0)
         found.append(contrast_of_few(values if step else np.rint(values), groups, "welch"))
     assert all(each.test == "Welch's t, values permuted" for each in found)
-    assert 0.005 < np.mean([each.p <= 0.05 for each in found]) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 150)
+    assert 0.005 < np.mean([each.p <= 0.05 for each in found]) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / n_tables)
 
 
 def test_a_person_whose_number_of_rows_is_unique_stays_and_nothing_is_tested_if_all_do():
@@ -153,7 +154,7 @@ def test_a_person_whose_number_of_rows_is_unique_stays_and_nothing_is_tested_if_
 
 
 def test_a_report_permutes_persons_by_a_column_that_the_schema_does_not_know(tmp_path):
-    frame, _ = visits(0, shift=2.0)
+    frame, _ = visits(0, 30, 2, shift=2.0)
     frame = frame.drop(columns="visit")
     frame.to_csv(tmp_path / "visits.csv", index=False)
     schema = cc.FeatureSchema(

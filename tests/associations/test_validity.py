@@ -92,7 +92,7 @@ def test_a_described_feature_that_depends_on_others_inside_subtypes_is_told():
 
 def test_dependence_between_all_features_is_told_of_all():
     rng = np.random.default_rng(8)
-    table = np.sqrt(0.3) * rng.normal(size=(400, 1)) + np.sqrt(0.7) * rng.normal(size=(400, 10))
+    table = np.sqrt(0.3) * rng.normal(size=(200, 1)) + np.sqrt(0.7) * rng.normal(size=(200, 8))
     frame = pd.DataFrame(table).rename(columns="x{}".format)
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
     model = cc.methods.PublishedMAPDP(schema, n_restarts=2, random_state=0, progress=False).fit(frame)
@@ -104,7 +104,7 @@ def test_dependence_between_all_features_is_told_of_all():
 
 def test_slices_of_what_the_tree_found_to_be_one_continuum_are_told():
     rng = np.random.default_rng(9)
-    table = np.sqrt(0.5) * rng.normal(size=(300, 1)) + np.sqrt(0.5) * rng.normal(size=(300, 8))
+    table = np.sqrt(0.5) * rng.normal(size=(160, 1)) + np.sqrt(0.5) * rng.normal(size=(160, 6))
     frame = pd.DataFrame(table).rename(columns="x{}".format)
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
     model = cc.methods.PublishedMAPDP(schema, n_clusters="distinct", n_restarts=2, random_state=0, progress=False).fit(

@@ -167,47 +167,6 @@ def test_q_is_benjamini_hochberg_over_the_tests_of_one_name_without_the_untestab
     assert tests[tests.p.isna()].significant.isna().all()
 
 
-def test_r_t_tests():
-    # options(digits = 17)
-    # a <- c(4.1, 5.2, 6.3, 3.9, 5.5, 4.8, 6.1); b <- c(6.2, 7.9, 5.8, 9.4, 7.1)
-    # for (e in c(TRUE, FALSE)) {
-    #   t <- t.test(a, b, var.equal = e); print(c(t$statistic, t$parameter, t$p.value)) }
-    result = gaussian([4.1, 5.2, 6.3, 3.9, 5.5, 4.8, 6.1, 6.2, 7.9, 5.8, 9.4, 7.1], [0] * 7 + [1] * 5)
-    for test, expected in {
-        "student": (-3.173809786318952053, 10, 0.009923225112065932),
-        "welch": (-2.939601400071788717, 6.345507463206348397, 0.024317715970613118),
-    }.items():
-        row = only(result, test=test)
-        np.testing.assert_allclose((row.statistic, row.df, row.p), expected, **TIGHT)
-
-
-def test_r_t_tests_on_shares():
-    # x <- c(rep(1, 37), rep(0, 13), rep(1, 9), rep(0, 21)); g <- rep(1:2, c(50, 30)); options(digits = 17)
-    # for (e in c(TRUE, FALSE)) {
-    #   t <- t.test(x[g == 1], x[g == 2], var.equal = e); print(c(t$statistic, t$parameter, t$p.value)) }
-    # (37/50 - 9/30) / sqrt((37/50 * 13/50 + 9/30 * 21/30) / 2)
-    frame = pd.DataFrame({"x": np.repeat([1, 0, 1, 0], [37, 13, 9, 21])})
-    schema = FeatureSchema([Feature(name="x", likelihood="bernoulli")])
-    result = compare_subtypes(frame, np.repeat([0, 1], [50, 30]), schema)
-    for test, expected in {
-        "student": (4.2172474292359210, 78, 6.6058676372823943e-05),
-        "welch": (4.1635781936337155, 58.752581617616617, 1.0388060502701138e-04),
-    }.items():
-        row = only(result, test=test)
-        np.testing.assert_allclose((row.statistic, row.df, row.p), expected, **TIGHT)
-        np.testing.assert_allclose(row.standardised_difference, 0.9809315165489616, **TIGHT)
-
-
-def test_r_benjamini_hochberg():
-    # x1 <- c(2.1, 3.4, 1.9, 4.4); x2 <- c(2.2, 5.1, 6.0, 4.9); x3 <- c(7.5, 8.1, 6.6, 9.9)
-    # t <- function(a, b) t.test(a, b, var.equal = TRUE)$p.value; options(digits = 17)
-    # p.adjust(c(t(x1, x2), t(x1, x3), t(x2, x3)), "BH")
-    values = [2.1, 3.4, 1.9, 4.4, 2.2, 5.1, 6.0, 4.9, 7.5, 8.1, 6.6, 9.9]
-    tests = gaussian(values, np.repeat([0, 1, 2], 4)).query("test == 'student'")
-    expected = (0.1633553754092220978, 0.0042539240346707707, 0.0268187274507262693)
-    np.testing.assert_allclose(tests.q, expected, **TIGHT)
-
-
 def test_certified_mean_and_sd_survive_a_large_offset():
     # NIST StRD NumAcc4: 10000000.2, then 10000000.1 and 10000000.3 500 times over; certified sd 0.1. What
     # doubles hold of the deviations at this size limits any program to about 8 digits.
@@ -224,13 +183,6 @@ def test_adding_a_constant_or_changing_the_unit_changes_no_test():
     expected = gaussian(values, labels)[columns]
     for changed in (values * 1e-100, values * 1e99, values + 1e3):
         pd.testing.assert_frame_equal(gaussian(changed, labels)[columns], expected, rtol=1e-9)
-
-
-def test_swapping_two_subtypes_turns_the_signs_only():
-    values, labels = np.random.default_rng(2).normal(size=40), np.arange(40) % 2
-    one, other = (gaussian(values, swapped).query("kind == 'test'") for swapped in (labels, 1 - labels))
-    for column, sign in [("statistic", -1), ("standardised_difference", -1), ("df", 1), ("p", 1)]:
-        np.testing.assert_allclose(one[column], sign * other[column], rtol=1e-12)
 
 
 def test_no_spread_and_equal_means_is_nan():

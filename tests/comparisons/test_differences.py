@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from importlib import resources
 
 import numpy as np
 import pandas as pd
@@ -11,6 +10,7 @@ import pytest
 from calls import calls_of
 from one_column import compared, interval, only
 from scipy import stats
+from scored import few
 from statsmodels.stats.proportion import confint_proportions_2indep, test_proportions_2indep
 from statsmodels.stats.weightstats import CompareMeans, DescrStatsW
 
@@ -141,7 +141,7 @@ def exact_f(groups):
     return float(between / (len(groups) - 1) / (within / (n - len(groups))))
 
 
-@pytest.mark.parametrize("replicates", [21, 201, 2001])
+@pytest.mark.parametrize("replicates", [21, 2001])
 @pytest.mark.parametrize(("offset", "digits"), [(1, 15), (10**6, 10.1), (10**12, 4.1)])
 def test_certified_f_statistics(offset, digits, replicates):
     groups = simon_lesage(offset, replicates)
@@ -150,22 +150,6 @@ def test_certified_f_statistics(offset, digits, replicates):
     assert found.statistic == pytest.approx(replicates, rel=10**-digits)
     # Doubles do not hold more digits of the certified value; of what they hold none is lost.
     assert found.statistic == pytest.approx(exact_f(groups), rel=1e-14)
-
-
-@pytest.mark.parametrize(
-    ("name", "digits"), [("SiRstv", 12.9), ("AtmWtAg", 10.1), *[(f"SmLs0{i}", 4.1) for i in range(1, 10)]]
-)
-def test_certified_f_statistics_of_nists_files(name, digits):
-    # Certified values and data as SciPy ships them, from https://www.itl.nist.gov/div898/strd/anova/anova.html
-    path = resources.files("scipy.stats").joinpath(f"tests/data/nist_anova/{name}.dat")
-    if not path.is_file():
-        pytest.skip("this SciPy comes without its test data")
-    lines = path.read_text().splitlines()
-    (certified,) = (float(line.split()[-1]) for line in lines if line.startswith("Between"))
-    treatments, values = np.array([line.split() for line in lines[60:] if line.strip()], dtype=float).T
-    found = contrast_of(values, treatments.astype(np.int64) - 1, "student")
-    statistic = found.statistic**2 if found.test == "Student's t" else found.statistic
-    assert statistic == pytest.approx(certified, rel=10**-digits)
 
 
 def test_welch_without_spread_in_a_group_is_the_limit():
@@ -420,8 +404,8 @@ def test_statsmodels_shares(counts):
 def test_the_odds_ratio_leaves_out_1_exactly_where_the_chi_squared_test_rejects():
     n_a, n_b = 40, 61
     agreed = {True: 0, False: 0}
-    for yes_a in range(0, n_a + 1, 3):
-        for yes_b in range(1, n_b):
+    for yes_a in range(0, n_a + 1, 5):
+        for yes_b in range(1, n_b, 2):
             side_a, side_b = (
                 Side(np.array(n * 1.0), np.array(yes / n), None) for yes, n in ((yes_a, n_a), (yes_b, n_b))
             )
@@ -430,7 +414,7 @@ def test_the_odds_ratio_leaves_out_1_exactly_where_the_chi_squared_test_rejects(
             rejected = stats.chi2_contingency(table, correction=False).pvalue < 0.05
             assert rejected == (not effect.lower <= 1 <= effect.upper)
             agreed[rejected] += 1
-    assert min(agreed.values()) > 100
+    assert min(agreed.values()) > 30
 
 
 def test_scipy_and_statsmodels_on_raw_values():
@@ -481,8 +465,8 @@ def test_the_standardised_difference_of_many_shares_is_the_delta_method():
 
 
 def test_intervals_hold_what_they_promise():
-    # 20,000 draws: the simulation itself is good to 0.003.
-    rng, draws = np.random.default_rng(5), 20_000
+    # 6,000 draws: the simulation itself is good to 0.006.
+    rng, draws = np.random.default_rng(5), 6_000
 
     def side(values):
         return Side(np.full(draws, float(values.shape[1])), values.mean(axis=1), values.var(axis=1, ddof=1))
@@ -509,7 +493,7 @@ def test_intervals_hold_what_they_promise():
             check(ratio_of_means(a, b), mean_a / mean_b)
 
 
-@pytest.mark.parametrize(("n_a", "n_b", "mean_a"), [(15, 300, 3), (300, 15, 3), (30, 30, 12)])
+@pytest.mark.parametrize(("n_a", "n_b", "mean_a"), few([(15, 300, 3), (300, 15, 3), (30, 30, 12)], 1))
 def test_the_interval_of_superiority_holds_what_it_promises(n_a, n_b, mean_a):
     rng, draws = np.random.default_rng(6), 1500
     groups, comparison = np.repeat([0, 1], [n_a, n_b]), np.array([[0, 1]])

@@ -22,12 +22,12 @@ dd = pytest.importorskip("dask.dataframe")
 @pytest.fixture(scope="module")
 def fitted():
     rng = np.random.default_rng(0)
-    groups = rng.integers(0, 3, 150)
+    groups = rng.integers(0, 3, 90)
     frame = pd.DataFrame({f"y{i}": rng.normal(2.5 * (groups == i % 3)) for i in range(4)})
     frame["age"] = rng.normal(60 + groups, 5)
     features = [cc.Feature(name=f"y{i}", likelihood="gaussian") for i in range(4)]
     schema = cc.FeatureSchema([*features, cc.Feature(name="age", likelihood="gaussian", role="describe")])
-    return cc.MAPDP(schema, random_state=0, n_jobs=1, progress=False).fit(frame), frame
+    return cc.MAPDP(schema, random_state=0, n_jobs=1, n_restarts=2, calibrate=False, progress=False).fit(frame), frame
 
 
 def distinct(model, frame):

@@ -125,9 +125,9 @@ def test_a_gross_row_is_no_subtype():
     rng, values = np.random.default_rng(2), frame.to_numpy(dtype=float, copy=True)
     values[:1] *= rng.uniform(30.0, 60.0, size=(1, 1))  # a unit, and a decimal mark
     gross = pd.DataFrame(values, columns=frame.columns)
-    model = fitted(gross, schema)
+    model = fitted(gross, schema, n_restarts=2)
     assert model.cluster_sizes_.min() == 1
-    distinct = distinct_subtypes(model, gross, n_draws=40)
+    distinct = distinct_subtypes(model, gross, n_draws=20)
     assert np.bincount(distinct.labels).min() > 1
 
 
@@ -182,22 +182,24 @@ def test_the_joins_say_what_was_tested(three):
     assert all(one in accepted for one in tested[1:])
 
 
-def test_one_subtype_needs_no_test():
-    rng = np.random.default_rng(1)
-    for seed in range(1):
-        frame = pd.DataFrame(rng.normal(size=(80, 4)), columns=list("abcd"))
-        schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in frame])
-        model = fitted(frame, schema, random_state=seed, coarsening=0.5)
-        assert model.n_clusters_ == 1
-        distinct = distinct_subtypes(model, frame)
-        assert (distinct.n_subtypes, len(distinct.joins)) == (1, 0)
-        assert (distinct.labels == 0).all()
-        assert "found one subtype" in repr(distinct)
+def test_one_subtype_needs_no_test(tmp_path):
+    frame = pd.DataFrame(np.random.default_rng(1).normal(size=(80, 4)), columns=list("abcd"))
+    schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in frame])
+    model = fitted(frame, schema, coarsening=0.5, n_clusters="distinct")
+    assert (model.n_clusters_, len(model.tree_test_.joins)) == (1, 0)
+    assert len(MAPDP.load(model.save(tmp_path / "model")).tree_test_.joins) == 0
+    distinct = distinct_subtypes(model, frame)
+    assert (distinct.n_subtypes, len(distinct.joins)) == (1, 0)
+    assert (distinct.labels == 0).all()
+    assert "found one subtype" in repr(distinct)
 
 
-def test_fewer_than_ten_subjects_are_one_subtype():
+def test_fewer_than_ten_subjects_are_one_subtype(tmp_path):
     frame, schema, groups = severity_cohort(3, n=9, n_groups=3, separation=60.0)
-    model = fitted(frame, schema, init=groups)
+    model = fitted(frame, schema, init=groups, n_clusters="distinct")
+    assert (model.n_clusters_, model.cluster_labels_.max() + 1, len(model.tree_test_.joins)) == (1, 3, 0)
+    np.testing.assert_array_equal(MAPDP.load(model.save(tmp_path / "model")).labels_, model.labels_)
+    model = model.cut(None)
     assert model.n_clusters_ == 3
     assert distinct_subtypes(model, frame).n_subtypes == 1
     frame, schema, groups = severity_cohort(3, n=12, n_groups=3, separation=60.0)
@@ -230,16 +232,11 @@ def test_every_likelihood_and_missing_values_are_tested(coarsening):
 # --- what it depends on -------------------------------------------------------------------------------------------
 
 
-def test_threads_do_not_change_a_bit(three):
-    model, frame, _, distinct = three
-    same(distinct_subtypes(model, frame, n_draws=40, n_jobs=1), distinct)  # made with all
-
-
-def test_the_seed_is_that_of_the_model_or_the_given_one(three):
+def test_the_seed_is_that_of_the_model_or_the_given_one_and_threads_change_no_bit(three):
     model, frame, _, distinct = three
     assert distinct.test.random_seed == model.random_seed_
-    same(distinct_subtypes(model, frame, n_draws=40, random_state=model.random_seed_), distinct)
-    other = distinct_subtypes(model, frame, n_draws=40, random_state=5)
+    same(distinct_subtypes(model, frame, n_draws=40, random_state=model.random_seed_, n_jobs=1), distinct)
+    other = distinct_subtypes(model, frame, n_draws=20, random_state=5)
     assert other.test.random_seed == 5
     assert not np.array_equal(other.joins["expected"], distinct.joins["expected"])
     assert (other.labels == distinct.labels).all()  # nothing here is near the level
@@ -369,7 +366,7 @@ def test_it_is_shown_as_text_and_in_a_notebook(three):
 def test_a_continuum_says_so():
     frame, schema, _ = severity_cohort(1, n=120)
     model = fitted(frame, schema, n_restarts=2)
-    distinct = distinct_subtypes(model, frame, n_draws=40)
+    distinct = distinct_subtypes(model, frame, n_draws=20)
     assert (distinct.n_subtypes, distinct.n_distinct) == (1, 1)
     assert "One subtype: one continuous population explains the" in repr(distinct)
     assert "1 subtype of 120 subjects" in "".join(Cells(distinct._repr_html_()).words)
@@ -411,14 +408,14 @@ def test_only_a_fitted_model_and_its_cohort_are_accepted(three):
 
 def test_the_stage_is_told_in_the_log(monkeypatch, caplog):
     monkeypatch.setattr("clinclust.progress._REPORTED_AFTER", 0.0)
-    frame, schema, _ = severity_cohort(1, n=300)
-    model = fitted(frame, schema)
+    frame, schema, _ = severity_cohort(1, n=120)
+    model = fitted(frame, schema, n_restarts=1)
     with caplog.at_level(logging.INFO, logger="clinclust.progress"):
         distinct_subtypes(model, frame, n_draws=20)
     assert "draws of one population" not in caplog.text  # the model was fitted without progress
     model.progress = True
     with caplog.at_level(logging.INFO, logger="clinclust.progress"):
-        distinct_subtypes(model, frame, n_draws=100)
+        distinct_subtypes(model, frame, n_draws=20)
     assert "draws of one population" in caplog.text
 
 
@@ -468,8 +465,7 @@ def test_a_fit_that_asks_for_distinct_subtypes_is_the_plain_fit_tested_and_cut(t
 
 
 def test_a_model_is_cut_where_its_tree_was_tested(three):
-    model, frame, _, _ = three
-    distinct = distinct_subtypes(model, frame)
+    model, _, _, distinct = three
     cut = model.cut(distinct)
     assert (cut.n_clusters, cut.n_clusters_) == ("distinct", 3)
     np.testing.assert_array_equal(cut.labels_, distinct.labels)
@@ -486,22 +482,6 @@ def test_a_tree_that_was_not_tested_and_the_test_of_another_tree_are_refused(thr
         fitted(frame, schema).cut(distinct)
     with pytest.raises(InputError, match="'distinct', 'kinds' or a whole number"):
         fitted(frame, schema, n_clusters="real")
-
-
-def test_one_cluster_needs_no_test_and_is_one_distinct_subtype(tmp_path):
-    rng = np.random.default_rng(1)
-    frame = pd.DataFrame(rng.normal(size=(80, 4)), columns=list("abcd"))
-    schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in frame])
-    model = fitted(frame, schema, coarsening=0.5, n_clusters="distinct")
-    assert (model.n_clusters_, len(model.tree_test_.joins)) == (1, 0)
-    assert len(MAPDP.load(model.save(tmp_path / "model")).tree_test_.joins) == 0
-
-
-def test_a_fit_of_fewer_than_ten_subjects_is_saved_with_its_empty_test(tmp_path):
-    frame, schema, groups = severity_cohort(3, n=9, n_groups=3, separation=60.0)
-    model = fitted(frame, schema, init=groups, n_clusters="distinct")
-    assert (model.n_clusters_, model.cluster_labels_.max() + 1, len(model.tree_test_.joins)) == (1, 3, 0)
-    np.testing.assert_array_equal(MAPDP.load(model.save(tmp_path / "model")).labels_, model.labels_)
 
 
 @pytest.mark.parametrize(

@@ -126,7 +126,7 @@ def test_extreme_numbers_have_digits_too():
 def test_computed_numbers_survive_every_way_of_writing_them():
     """As pandas (16 digits), R (15 digits) and LibreOffice (15, rounded otherwise) write them."""
     rng = np.random.default_rng(0)
-    values = rng.normal(80, 12, 100_000) / rng.normal(1.7, 0.1, 100_000) ** 2
+    values = rng.normal(80, 12, 10_000) / rng.normal(1.7, 0.1, 10_000) ** 2
     for written in (
         [float(f"{value:.16g}") for value in values],
         [float(f"{value:.15g}") for value in values],
@@ -190,11 +190,6 @@ def test_a_changed_value_of_any_column_is_refused(column, model):
     frame.loc[row, column] = other[column]
     with pytest.raises(InputError, match="other subjects or other values; give the table that the model was fitted on"):
         cohort_of(model, frame)
-
-
-def test_another_number_of_rows_is_refused(model):
-    with pytest.raises(InputError, match="the table has 59 rows, but the model was fitted on 60 subjects"):
-        cohort_of(model, cohort().iloc[1:])
 
 
 def test_given_labels_have_no_fingerprint(model):

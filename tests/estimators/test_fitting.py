@@ -14,7 +14,7 @@ SCHEMA = FeatureSchema([Feature(name=name, likelihood="ordinal", trials=4, block
 
 def fitted(values, schema=SCHEMA, **options):
     frame = pd.DataFrame(values, columns=schema.names)
-    return MAPDP(schema, n_restarts=4, random_state=0, progress=False, **options).fit(frame)
+    return MAPDP(schema, **{"n_restarts": 4, "random_state": 0, "progress": False, **options}).fit(frame)
 
 
 def answers(centres, severity, n=300, seed=1):
@@ -45,7 +45,8 @@ def test_a_block_that_measures_one_severity_keeps_its_power():
 
 
 def test_powers_that_were_given_are_kept(monkeypatch):
+    quick = {"calibrate": False, "n_restarts": 2}
     monkeypatch.setattr(fitting, "_searched", lambda *_: pytest.fail("a search was made"))
-    values, _ = answers(np.random.default_rng(7).choice([-1.2, 1.2], size=(3, 10)), 0.0, n=120)
-    assert fitted(values, block_weights={"scale": 0.3}).block_weights_ == {"scale": 0.3}
-    assert fitted(values, block_weights=None).n_clusters_ == 3
+    values, _ = answers(np.random.default_rng(7).choice([-1.2, 1.2], size=(3, 10)), 0.0, n=90)
+    assert fitted(values, block_weights={"scale": 0.3}, **quick).block_weights_ == {"scale": 0.3}
+    assert fitted(values, block_weights=None, **quick).n_clusters_ == 3

@@ -31,7 +31,7 @@ SCHEMA = cc.FeatureSchema(
 
 
 def sampler(**changes):
-    return cc.GibbsDP(SCHEMA, **({"random_state": 0, "progress": False, "max_sweeps": 200} | changes))
+    return cc.GibbsDP(SCHEMA, **({"random_state": 0, "progress": False, "max_sweeps": 100} | changes))
 
 
 def fitted(frame, **changes):
@@ -66,10 +66,8 @@ def test_clear_groups_are_the_point_estimate(clear):
 
 def test_the_same_seed_gives_the_same_draws_on_any_number_of_threads_in_any_order_of_the_table(clear):
     model, frame, _ = clear
-    again = fitted(frame, n_jobs=1)
-    np.testing.assert_array_equal(again.draws_, model.draws_)
     order = np.random.default_rng(2).permutation(len(frame))
-    shuffled = fitted(frame.iloc[order])
+    shuffled = fitted(frame.iloc[order], n_jobs=1)
     np.testing.assert_array_equal(shuffled.labels_, model.labels_[order])
     np.testing.assert_array_equal(shuffled.draws_, model.draws_[:, order])
     assert shuffled.index_.equals(frame.index[order])
@@ -107,9 +105,9 @@ def test_memberships_of_overlapping_groups_are_less_sure_than_those_of_the_mode(
 
 def test_what_is_drawn_beside_the_partition_moves_and_is_reported():
     frame, group = cohort()
-    model = fitted(frame, concentration="drawn", hyperparameters="drawn", max_sweeps=200)
+    model = fitted(frame, concentration="drawn", hyperparameters="drawn", max_sweeps=120)
     drawn = model.traces_["concentration"]
-    assert drawn.nunique() > 100
+    assert drawn.nunique() > 60
     assert model.concentration_ == pytest.approx(drawn.mean())
     # Given K clusters, the mean of the concentration lies below its prior mean, 3, for 3 clusters of 112 subjects.
     assert 0.2 < model.concentration_ < 2.0
@@ -175,4 +173,4 @@ def test_everything_wrong_is_listed_at_once(clear):
 def test_it_is_an_estimator_of_scikit_learn():
     model = sampler(discount=0.2)
     assert clone(model).get_params() == model.get_params()
-    assert repr(model).endswith("discount=0.2, max_sweeps=200, random_state=0, progress=False)")
+    assert repr(model).endswith("discount=0.2, max_sweeps=100, random_state=0, progress=False)")

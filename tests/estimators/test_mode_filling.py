@@ -23,6 +23,13 @@ QUICK = {"random_state": 0, "progress": False, "n_jobs": 1}
 pytestmark = pytest.mark.filterwarnings("ignore:.* described clearly better by another likelihood")
 
 
+@pytest.fixture(scope="module")
+def forty():
+    """Return a table of forty subjects, its schema, and the model whose missing values are modes."""
+    frame, schema, _, _ = mixed_cohort(5, n=40, missing=0.3)
+    return frame, schema, PublishedMAPDP(schema, missing="mode", n_restarts=2, **QUICK).fit(frame)
+
+
 def mode_of(likelihood, hyperparameters, values, trials, most):
     """Return the most probable next value after `values`, by trying every count up to `most`, or every level."""
     if likelihood in ("exponential", "geometric"):
@@ -144,16 +151,12 @@ def test_zeros_filled_for_missing_durations_make_a_cluster_of_the_subjects_witho
     assert adjusted_rand_score(filled.labels_, is_missing) > 0.85
 
 
-def test_the_result_depends_neither_on_threads_nor_on_the_order_of_rows():
-    frame, schema, _, _ = mixed_cohort(5, n=40, missing=0.3)
-    options = {"missing": "mode", "n_restarts": 2, "random_state": 0, "progress": False}
-    one = PublishedMAPDP(schema, n_jobs=1, **options).fit(frame)
-    two = PublishedMAPDP(schema, n_jobs=2, **options).fit(frame)
+def test_the_result_depends_neither_on_threads_nor_on_the_order_of_rows(forty):
+    frame, schema, model = forty
     rows = np.random.default_rng(0).permutation(40)
-    turned = PublishedMAPDP(schema, n_jobs=1, **options).fit(frame.iloc[rows])
-    assert one.labels_.tolist() == two.labels_.tolist()
-    assert one.completed_log_joint_ == two.completed_log_joint_
-    assert one.labels_[rows].tolist() == turned.labels_.tolist()
+    turned = PublishedMAPDP(schema, missing="mode", n_restarts=2, **QUICK | {"n_jobs": 2}).fit(frame.iloc[rows])
+    assert model.labels_[rows].tolist() == turned.labels_.tolist()
+    assert model.completed_log_joint_ == turned.completed_log_joint_
 
 
 def test_what_cannot_be_combined_is_refused_in_one_message():
@@ -204,36 +207,29 @@ def test_results_of_the_papers_search_are_those_of_the_published_model_only():
         assert name not in dir(default)
 
 
-def test_saving_keeps_it(tmp_path):
-    frame, schema, _, _ = mixed_cohort(5, n=40, missing=0.3)
-    model = PublishedMAPDP(schema, missing="mode", n_restarts=2, **QUICK).fit(frame)
+def test_saving_keeps_it(forty, tmp_path):
+    frame, _, model = forty
     loaded = MAPDP.load(model.save(tmp_path / "model"))
     assert loaded.missing == "mode"
     assert loaded.completed_log_joint_ == model.completed_log_joint_
     np.testing.assert_array_equal(loaded.predict_proba(frame), model.predict_proba(frame))
 
 
-def test_a_fit_that_integrates_missing_values_out_has_no_joint_of_a_completed_table():
-    frame, schema, _, _ = mixed_cohort(5, n=40, missing=0.3)
-    assert not hasattr(PublishedMAPDP(schema, n_restarts=1, **QUICK).fit(frame), "completed_log_joint_")
-
-
-def test_searches_of_the_model_again_fill_values_too():
-    frame, schema, _, _ = mixed_cohort(5, n=40, missing=0.3)
-    model = PublishedMAPDP(schema, missing="mode", n_restarts=1, **QUICK).fit(frame)
-    plan = refit_plan(model, 0, 1)
+def test_searches_of_the_model_again_fill_values_too(forty):
+    frame, schema, model = forty
+    plan = refit_plan(model, 0, 2)
     assert (plan.fill_modes, plan.start, plan.finishers) == (True, "single", None)
     problem = pose(schema.validate(frame), schema, None, 3.0)
     assert search(problem, plan).winner.log_joint == model.completed_log_joint_
     marginal = PublishedMAPDP(schema, n_restarts=1, **QUICK).fit(frame)
+    assert not hasattr(marginal, "completed_log_joint_")
     assert not refit_plan(marginal, 0, 1).fill_modes
 
 
-def test_reports_say_which_numbers_hold_filled_values(tmp_path):
-    frame, schema, _, _ = mixed_cohort(5, n=40, missing=0.3)
+def test_reports_say_which_numbers_hold_filled_values(forty, tmp_path):
+    frame, schema, filled = forty
     told = {}
-    for missing in ("mode", "marginal"):
-        model = PublishedMAPDP(schema, missing=missing, n_restarts=3, **QUICK).fit(frame)
+    for missing, model in (("mode", filled), ("marginal", PublishedMAPDP(schema, n_restarts=1, **QUICK).fit(frame))):
         written = write_report(model, frame, tmp_path / f"{missing}.html", progress=False, associations=None)
         told[missing] = written.read_text(encoding="utf-8")
         assert ("filled in the search with modes" in told[missing]) == (missing == "mode")

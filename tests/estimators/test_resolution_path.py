@@ -369,23 +369,18 @@ def test_a_large_cohort_is_searched_in_a_sample_first_and_ends_as_the_search_of_
     assert (path.chosen, len(path.steps)) == (model.coarsening_, 1)
 
 
-def test_the_joint_of_a_search_that_begins_in_a_sample_never_falls_and_is_that_of_its_partition(large):
+def test_a_search_that_begins_in_a_sample_raises_one_joint_with_any_number_of_threads(large):
     frame, schema, _, fitted = large
-    model = fitted(coarsening=0.6, outlying_share=0.01)
+    model, two = (fitted(coarsening=0.6, outlying_share=0.01, n_jobs=n_jobs) for n_jobs in (1, 2))
+    assert model.log_joint_ == two.log_joint_
+    np.testing.assert_array_equal(model.labels_, two.labels_)
+    np.testing.assert_array_equal(model.outliers_, two.outliers_)
     assert not hasattr(model, "resolution_path_")
     assert (np.diff(model.log_joint_trace_) >= -1e-9).all()
     posed = pose(schema.validate(frame, warn=False), schema, None, 3.0, 0.0, 0.6)
     kept = without_outlying(posed, model.outliers_[posed.cohort.order], 0.01)
     partition = new_partition(kept.cohort.arrays, model.labels_[posed.cohort.order])
     assert model.log_joint_ == pytest.approx(joint_of(kept, partition), abs=1e-6)
-
-
-def test_a_search_that_begins_in_a_sample_has_the_same_bits_with_any_number_of_threads(large):
-    *_, fitted = large
-    one, two = fitted(n_jobs=1), fitted(n_jobs=2)
-    assert one.log_joint_ == two.log_joint_
-    np.testing.assert_array_equal(one.labels_, two.labels_)
-    np.testing.assert_array_equal(one.outliers_, two.outliers_)
 
 
 _MISJUDGED = [(3, 0.3), (4, 0.5), (7, 0.5)]
@@ -409,8 +404,8 @@ _FURTHER = [pytest.param(*both, marks=pytest.mark.simulation) for both in ((0, 0
 
 
 @pytest.mark.parametrize(("seed", "correlation"), [_MISJUDGED[0], *_FURTHER])
-def test_the_coarsening_of_a_large_cohort_is_borne_out_by_all_its_subjects(seed, correlation):
-    model, kept, labels = _fitted_from_a_small_sample(seed, correlation)
+def test_the_coarsening_of_a_large_cohort_is_borne_out_by_all_its_subjects_with_any_threads(seed, correlation):
+    model, kept, labels = _fitted_from_a_small_sample(seed, correlation, n_jobs=1)
     assert model.coarsening_ <= independent_share(kept, labels) + 0.01
     steps = model.resolution_path_.steps
     borne_out = steps["coarsening"] <= steps["independent_share"] + 0.01
@@ -418,11 +413,6 @@ def test_the_coarsening_of_a_large_cohort_is_borne_out_by_all_its_subjects(seed,
     assert (np.diff(steps["coarsening"]) < 0.0).all()
     assert steps["start"].iloc[0].startswith("sample: ")
     assert (len(steps) > 1) == ((seed, correlation) in _MISJUDGED)
-
-
-@pytest.mark.parametrize(("seed", "correlation"), _MISJUDGED[:1])
-def test_a_path_that_goes_on_among_all_subjects_raises_one_joint_with_any_number_of_threads(seed, correlation):
-    model, kept, labels = _fitted_from_a_small_sample(seed, correlation, n_jobs=1)
     assert (np.diff(model.log_joint_trace_) >= -1e-9).all()
     assert model.log_joint_ == pytest.approx(joint_of(kept, new_partition(kept.cohort.arrays, labels)), abs=1e-6)
     two, *_ = _fitted_from_a_small_sample(seed, correlation, n_jobs=2)

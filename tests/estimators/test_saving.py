@@ -1,10 +1,8 @@
 """Saved models: the same to the bit when they come back, no pickle, and a clear word about other files."""
 
-import copy
 import hashlib
 import io
 import json
-import pickle
 import subprocess
 import sys
 import zipfile
@@ -191,6 +189,7 @@ def test_hostile_text_comes_back_as_it_was(tmp_path):
     frame.loc[3, "no"] = "null"
     model = PublishedMAPDP(schema, n_restarts=3, random_state=0).fit(frame)
     loaded = MAPDP.load(model.save(tmp_path / "model"))
+    assert repr(loaded) == repr(model)
     assert loaded.schema_ == schema
     assert loaded.schema_[name].levels == HOSTILE
     assert loaded.predict_proba(frame).tobytes() == model.predict_proba(frame).tobytes()
@@ -486,19 +485,6 @@ def test_changed_assignments_are_told(folder):
         MAPDP.load(folder)
     (folder / "assignments.csv").unlink()
     MAPDP.load(folder)
-
-
-@pytest.mark.parametrize("fit", [False, True])
-def test_a_model_looks_the_same_after_pickling_and_saving(fit, tmp_path):
-    frame, schema, _, _ = mixed_cohort(2, n=40)
-    model = PublishedMAPDP(schema, n_restarts=2, coarsening=0.5, random_state=7)
-    copies = [pickle.loads(pickle.dumps(model)), copy.deepcopy(model)]
-    if fit:
-        model.fit(frame)
-        copies = [pickle.loads(pickle.dumps(model)), copy.deepcopy(model), MAPDP.load(model.save(tmp_path / "model"))]
-        assert all(again.labels_.tolist() == model.labels_.tolist() for again in copies)
-    assert [repr(again) for again in copies] == [repr(model)] * len(copies)
-    assert "discount" not in repr(model)
 
 
 @pytest.mark.parametrize("name", ["model.json", "model.npz", "manifest.json"])

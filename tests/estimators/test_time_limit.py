@@ -31,7 +31,7 @@ OPTIONS = {
 }
 
 
-def continuum(n=150, n_features=5):
+def continuum(n=90, n_features=5):
     """Return skewed values with many nearly tied partitions."""
     return np.random.default_rng(2).exponential(size=(n, n_features))
 
@@ -63,7 +63,7 @@ def test_a_fit_that_is_ended_at_once_is_complete(options, n_jobs):
     assert model.stopped_early_
     assert (np.diff(model.log_joint_trace_) >= -1e-9).all()
     assert model.log_joint_trace_[-1] == pytest.approx(model.log_joint_)
-    assert model.membership_.shape == (150, model.n_clusters_)
+    assert model.membership_.shape == (90, model.n_clusters_)
     assert model.restarts_["converged"].iloc[model.restarts_["log_joint"].argmax()]
     if not {"outlying_share", "select_features"} & set(options) and model.outlying_share_ == 0.0:
         assert_fixed_point(model, values)

@@ -72,8 +72,8 @@ WAYS = [
 def test_every_way_fits_together_and_comes_back_from_disk(way, tmp_path, monkeypatch):
     monkeypatch.setattr("clinclust.estimators.search.N_FOLDS", 2)
     monkeypatch.setattr("clinclust.estimators.search.CONCENTRATIONS", (0.3, 10.0))
-    frame, schema, _, _ = mixed_cohort(5, n=40)
-    models = [PublishedMAPDP(schema, n_restarts=2, random_state=1, n_jobs=jobs, **way).fit(frame) for jobs in (1, 2)]
+    frame, schema, _, _ = mixed_cohort(5, n=24)
+    models = [PublishedMAPDP(schema, n_restarts=1, random_state=1, n_jobs=jobs, **way).fit(frame) for jobs in (1, 2)]
     first, second = models
     assert first.labels_.tobytes() == second.labels_.tobytes()
     assert first.membership_.tobytes() == second.membership_.tobytes()
@@ -106,10 +106,10 @@ def test_what_the_schema_states_stays():
 
 
 def test_the_grid_is_judged_by_the_joint():
-    frame, schema, _, _ = mixed_cohort(5, n=60)
-    grid = PublishedMAPDP(schema, n_restarts=3, random_state=1, concentration=[1.0, 3.0, 0.2]).fit(frame)
+    frame, schema, _, _ = mixed_cohort(5, n=30)
+    grid = PublishedMAPDP(schema, n_restarts=2, random_state=1, concentration=[1.0, 3.0, 0.2]).fit(frame)
     for row in grid.tuning_.itertuples():
-        alone = PublishedMAPDP(schema, n_restarts=3, random_state=1, concentration=row.concentration).fit(frame)
+        alone = PublishedMAPDP(schema, n_restarts=2, random_state=1, concentration=row.concentration).fit(frame)
         assert (row.log_joint, row.n_clusters) == (alone.log_joint_, alone.n_clusters_)
     assert grid.log_joint_ == grid.tuning_["log_joint"].max()
     assert grid.tuning_["concentration"].tolist() == [0.2, 1.0, 3.0]

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from cohorts import EVERY_LIKELIHOOD, mixed_cohort
 from partitioned_tables import cut, in_partitions
+from scored import few
 from sklearn.metrics import adjusted_rand_score
 
 import clinclust as cc
@@ -34,7 +35,7 @@ def fitted(frame, schema, **options):
     return cc.MAPDP(schema, **{**QUICK, **options}).fit(frame)
 
 
-@pytest.fixture(scope="module", params=[None, 4.0], ids=["strength found", "strength 4"])
+@pytest.fixture(scope="module", params=few([None, 4.0], 1), ids=["strength found", "strength 4"])
 def wide(request):
     frame, schema, groups = three_groups()
     with pytest.MonkeyPatch.context() as patch:
@@ -142,7 +143,7 @@ def test_a_saved_model_is_the_same(wide, tmp_path):
 
 
 def test_associations_are_validated_without_each_feature():
-    frame, schema, _ = three_groups(n=150, n_features=24, apart=6.0)
+    frame, schema, _ = three_groups(n=90, n_features=24, apart=7.0)
     model = fitted(frame, schema)
     assert len(model.selected_features_) < 24
     found = cc.validated_associations(model, frame, n_restarts=1, n_jobs=1, progress=False).set_index("feature")
@@ -150,7 +151,7 @@ def test_associations_are_validated_without_each_feature():
 
 
 def test_partitions_select_nothing():
-    frame, schema, _ = three_groups(n=150, n_features=24, apart=8.0)
+    frame, schema, _ = three_groups(n=90, n_features=22, apart=8.0)
     table = in_partitions(*cut(frame, 2))
     one, other = (fitted(table, schema, select_features=value) for value in ("auto", False))
     assert one.n_clusters_ > 1

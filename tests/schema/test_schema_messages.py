@@ -10,14 +10,14 @@ from clinclust.likelihoods import REGISTRY
 
 
 def test_the_message_of_a_cohort_with_long_names_and_cells_is_short():
-    long = "x" * 1_000_000
+    long = "x" * 100_000
     schema = FeatureSchema([Feature(name="a", likelihood="poisson"), Feature(name="b", likelihood="gaussian")])
-    frame = pd.DataFrame({"a": ["1", long], "b": [long, "2"], long: "1", **{f"c{k}": "1" for k in range(5000)}})
+    frame = pd.DataFrame({"a": ["1", long], "b": [long, "2"], long: "1", **{f"c{k}": "1" for k in range(1000)}})
     with pytest.raises(CohortError) as caught:
         schema.validate(frame)
     assert len(str(caught.value)) < 4000
     assert "(the `failures` attribute of this error holds all)" in str(caught.value)
-    assert len(caught.value.failures) == 5003
+    assert len(caught.value.failures) == 1003
 
 
 def test_columns_that_no_schema_names_cost_no_comparison_of_all_with_all():
@@ -28,7 +28,7 @@ def test_columns_that_no_schema_names_cost_no_comparison_of_all_with_all():
             schema.validate(frame)
 
     refused(10)
-    assert calls_of(refused, 600) < 3 * calls_of(refused, 300)
+    assert calls_of(refused, 200) < 3 * calls_of(refused, 100)
 
 
 def test_names_that_are_given_twice_are_found_in_one_pass():
@@ -38,7 +38,7 @@ def test_names_that_are_given_twice_are_found_in_one_pass():
             draft_schema(frame)
 
     refused(10)
-    assert calls_of(refused, 4_000) < 3 * calls_of(refused, 2_000)
+    assert calls_of(refused, 800) < 3 * calls_of(refused, 400)
 
 
 LONG = "x" * 1_000_000

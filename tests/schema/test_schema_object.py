@@ -1,7 +1,5 @@
 import copy
 import pickle
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -84,10 +82,3 @@ def test_a_schema_of_a_plain_array():
     assert schema_for_array(np.array([[True], [False]]))["x0"].likelihood == "bernoulli"
     with pytest.raises(ValueError, match="two dimensions"):
         schema_for_array(np.arange(3))
-
-
-def test_importing_the_schema_package_does_not_import_what_only_some_calls_need():
-    heavy = ["pandera.pandas", "openpyxl", "scipy", "pyarrow.parquet", "numba", "matplotlib"]
-    code = f"import sys, clinclust.schema; print([name for name in {heavy} if name in sys.modules])"
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert out.stdout.strip() == "[]"

@@ -208,22 +208,38 @@ def test_a_malformed_column_gives_its_one_failure(name, cells, expected, rows, f
     assert name in str(caught.value)
 
 
-@scored(MALFORMED)
-def test_pandera_alone_finds_the_same_cells(name, cells, expected, rows, first_rows, examples, repair):
+WORDS_OF_PANDERA = {
+    "a number": "dtype(",
+    "a finite number": "dtype(",
+    "a whole number": "dtype(",
+    "identifier in every row": "not_nullable",
+    "different id in every row": "field_uniqueness",
+}
+
+
+def malformed_tables():
+    """Return tables (a dictionary of cases by column) in which each column has its first, second, ... case."""
+    tables = []
+    for case in MALFORMED:
+        free = next((table for table in tables if case[0] not in table), None)
+        if free is None:
+            tables.append(free := {})
+        free[case[0]] = case
+    return tables
+
+
+@scored(malformed_tables())
+def test_pandera_alone_finds_the_same_cells(table):
     from pandera.errors import SchemaErrors
 
     with pytest.raises(SchemaErrors) as caught:
-        PANDERA().validate(with_column(**{name: cells}), lazy=True)
-    cases = caught.value.failure_cases
-    said_by_pandera = {
-        "a number": "dtype(",
-        "a finite number": "dtype(",
-        "a whole number": "dtype(",
-        "identifier in every row": "not_nullable",
-        "different id in every row": "field_uniqueness",
-    }.get(expected, expected)
-    assert all(said_by_pandera in str(check) for check in cases["check"])
-    assert set(cases["index"]) == set(first_rows)
+        PANDERA().validate(with_column(**{name: case[1] for name, case in table.items()}), lazy=True)
+    failures = caught.value.failure_cases
+    assert set(failures["column"]) == set(table)
+    for name, (_, _, expected, _, first_rows, _, _) in table.items():
+        cases = failures[failures["column"] == name]
+        assert all(WORDS_OF_PANDERA.get(expected, expected) in str(check) for check in cases["check"])
+        assert set(cases["index"]) == set(first_rows)
 
 
 # the whole table, what the failures must say: (column, words)
@@ -264,13 +280,13 @@ def test_everything_that_is_wrong_is_reported_at_once_in_schema_order():
     assert columns == ["id", "tremor", "face", "face", "face", "years", "extra"]
 
 
-def test_half_a_million_failures_make_a_short_message():
+def test_many_failures_make_a_short_message():
     schema = FeatureSchema([Feature(name="x", likelihood="poisson"), Feature(name="y", likelihood="gaussian")])
-    frame = pd.DataFrame({"x": np.full(500_000, -1), "y": [f"bad {row}" for row in range(500_000)]})
+    frame = pd.DataFrame({"x": np.full(20_000, -1), "y": [f"bad {row}" for row in range(20_000)]})
     with pytest.raises(CohortError) as caught:
         schema.validate(frame)
     assert len(str(caught.value)) < 1000
-    assert caught.value.failures["rows"].tolist() == [500_000, 500_000]
+    assert caught.value.failures["rows"].tolist() == [20_000, 20_000]
     assert [len(rows) for rows in caught.value.failures["first_rows"]] == [5, 5]
     assert [len(examples) for examples in caught.value.failures["examples"]] == [1, 3]
 
@@ -401,7 +417,7 @@ def test_a_number_is_read_as_python_reads_it_or_reported(cells):
 
 
 def test_validation_keeps_the_values_and_no_copies_of_the_table():
-    n_rows, n_columns = 4_000, 50
+    n_rows, n_columns = 4_000, 15
     texts = [f"{value:.2f}" for value in np.random.default_rng(0).normal(size=n_rows)]
     frame = pd.DataFrame({f"x{place}": texts for place in range(n_columns)})
     schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in frame])

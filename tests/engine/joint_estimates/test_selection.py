@@ -36,7 +36,7 @@ def _some(seed, n_features):
     return rng.random(n_features) < rng.uniform(0.2, 0.8)
 
 
-def _toy(seed=0, n=120, n_irrelevant=60, missing=0.0):
+def _toy(seed=0, n=120, n_irrelevant=30, missing=0.0):
     """Two groups, six features that tell them apart, of three likelihoods, and irrelevant ones of the same."""
     rng = np.random.default_rng(seed)
     groups = np.repeat([0, 1], [n * 2 // 3, n - n * 2 // 3])
@@ -263,19 +263,16 @@ def test_without_selection_every_clustered_feature_is_selected():
 
 
 def test_the_number_of_threads_and_the_order_of_the_subjects_change_no_bit():
-    frame, schema, _ = _toy(7, n_irrelevant=20)
+    frame, schema, _ = _toy(7, n=60, n_irrelevant=12)
     shuffled = np.random.default_rng(0).permutation(len(frame))
-    options = {"select_features": True, "n_restarts": 3, "random_state": 3}
+    options = {"select_features": True, "n_restarts": 2, "random_state": 3}
     one = PublishedMAPDP(schema, n_jobs=1, **options).fit(frame)
-    for other, rows in (
-        (PublishedMAPDP(schema, n_jobs=2, **options).fit(frame), np.arange(len(frame))),
-        (PublishedMAPDP(schema, n_jobs=2, **options).fit(frame.iloc[shuffled]), shuffled),
-    ):
-        assert other.log_joint_ == one.log_joint_
-        assert other.selected_features_ == one.selected_features_
-        assert other.labels_.tolist() == one.labels_[rows].tolist()
-        assert other.membership_.tobytes() == one.membership_[rows].tobytes()
-        pd.testing.assert_frame_equal(other.restarts_, one.restarts_, check_exact=True)
+    other = PublishedMAPDP(schema, n_jobs=2, **options).fit(frame.iloc[shuffled])
+    assert other.log_joint_ == one.log_joint_
+    assert other.selected_features_ == one.selected_features_
+    assert other.labels_.tolist() == one.labels_[shuffled].tolist()
+    assert other.membership_.tobytes() == one.membership_[shuffled].tobytes()
+    pd.testing.assert_frame_equal(other.restarts_, one.restarts_, check_exact=True)
 
 
 def test_where_all_features_differ_the_joint_is_that_of_partition_and_features():
@@ -338,7 +335,7 @@ def test_the_density_of_a_new_subject_shares_the_excluded_features(toy):
 
 def test_membership_and_the_papers_quantity_leave_the_subject_out():
     frame, schema, _ = _toy(2, n=40, n_irrelevant=15, missing=0.1)
-    model = PublishedMAPDP(schema, select_features=True, n_restarts=4, random_state=0).fit(frame)
+    model = PublishedMAPDP(schema, select_features=True, n_restarts=2, random_state=0).fit(frame)
     kinds = {feature.name: feature.likelihood for feature in schema}
     excluded = [name for name in frame if name not in model.selected_features_]
     assert model.n_clusters_ > 1

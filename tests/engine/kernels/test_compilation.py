@@ -3,6 +3,7 @@
 Plain kernels, compiled or not, find what the others find, and each kind is kept apart from the others.
 """
 
+import importlib.util
 import json
 import os
 import shutil
@@ -15,6 +16,8 @@ import pytest
 from cohorts import EVERY_LIKELIHOOD
 
 import clinclust
+from clinclust import compiled
+from clinclust.engine.kernels.sweep import sweep
 
 _FIT = """
 import logging, sys
@@ -162,17 +165,13 @@ def test_kernels_of_other_sources_have_other_names(tmp_path):
     """Numba does not look at the functions that a kernel calls: a cached one would go on with old code."""
     package = tmp_path / "clinclust"
     shutil.copytree(Path(clinclust.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
-    name = "from clinclust.engine.kernels.sweep import sweep; print(sweep.py_func.__qualname__)"
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
-
-    def name_of_sweep():
-        ran = subprocess.run(
-            [sys.executable, "-c", name], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
-        )
-        return ran.stdout
-
-    first = name_of_sweep()
-    assert name_of_sweep() == first
+    spec = importlib.util.spec_from_file_location("copied", package / "compiled.py")
+    copied = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(copied)
+    own = compiled._fingerprint()
+    assert sweep.py_func.__qualname__ == f"sweep{compiled._SUFFIX}"
+    assert compiled._SUFFIX.startswith(f"_{own}")
+    assert copied._fingerprint() == own
     callee = package / "engine" / "kernels" / "predictives.py"
     callee.write_text(callee.read_text(encoding="utf-8") + "\n# changed\n", encoding="utf-8")
-    assert name_of_sweep() != first
+    assert copied._fingerprint() != own

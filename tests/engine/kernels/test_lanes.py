@@ -1,4 +1,4 @@
-"""The innermost loops against NumPy."""
+"""The innermost loops: as vector instructions they are those of NumPy, and as plain Python they have the same bits."""
 
 import llvmlite
 import numpy as np
@@ -6,47 +6,65 @@ import pytest
 from llvmlite import ir
 from numba import njit
 from scipy.stats import betabinom
+from scored import scored
 
-from clinclust.engine.kernels import lanes
-from clinclust.engine.kernels.lanes import eight_binomials
+from clinclust.engine.kernels import lanes, plain
 from clinclust.engine.kernels.plain import padded
 
 _LLVMLITE = tuple(int(part) for part in llvmlite.__version__.split(".")[:2])
+COUNTS = [1, 2, 3, 7, 8, 9, 16, 17, 24, 40]
+LOOPS = (
+    *("add_rows", "sum_rows", "highest", "add_log_terms", "add_log_products", "sum_log_terms", "log_in_place"),
+    "eight_binomials",
+)
 
 
-@njit
-def _log(numbers):
-    lanes.log_in_place(numbers, numbers.size)
+def callable_loops(room):
+    """Return the loops of a module as functions that Python can call, by name."""
+
+    def called(function):
+        @njit(error_model="numpy")
+        def call(*arguments):
+            return function(*arguments)
+
+        return call
+
+    return {name: called(getattr(room, name)) for name in LOOPS}
 
 
-@njit
-def _rows(scores, weights, first, table, codes, start, count):
-    lanes.add_rows(scores, weights, first, table, table.shape[1], codes, start, count)
+VECTORS, TWINS = callable_loops(lanes), callable_loops(plain)
 
 
-@njit
-def _highest(scores, count):
-    return lanes.highest(scores, count)
+def same_bits(one, other):
+    one, other = np.asarray(one, dtype=float), np.asarray(other, dtype=float)
+    assert (np.isnan(one) == np.isnan(other)).all()
+    seen = ~np.isnan(one)
+    assert one[seen].tobytes() == other[seen].tobytes()
 
 
-@njit
-def _sum_of_rows(table, codes, start, count):
-    return lanes.sum_rows(table, codes, start, count)
+def number(name, *arguments):
+    """Return the number that a loop computes, after its twin has computed the same."""
+    found = VECTORS[name](*arguments)
+    same_bits(found, TWINS[name](*arguments))
+    return found
 
 
-@njit
-def _terms(scores, first, coefficients, column, z):
-    lanes.add_log_terms(scores, first, coefficients, column, coefficients.shape[2], z)
+def changed(name, array, *arguments):
+    """Return an array after a loop has changed it, and its twin in the same way."""
+    results = [array.copy(), array.copy()]
+    for loops, result in zip((VECTORS, TWINS), results, strict=True):
+        loops[name](result, *arguments)
+    same_bits(*results)
+    assert results[0].tobytes() != array.tobytes()
+    return results[0]
 
 
-@njit
-def _products(scores, first, coefficients, columns, count, values):
-    lanes.add_log_products(scores, first, coefficients, columns, count, coefficients.shape[2], values)
-
-
-@njit
-def _sum(values, coefficients, start, least):
-    return lanes.sum_log_terms(values, coefficients, start, values.size, least)
+def coefficients_of(rng, n_features, capacity, n_clusters):
+    """Return (D, 4, C) coefficients; columns after the last cluster are idle: nothing has been written to them."""
+    coefficients = rng.gamma(2.0, size=(n_features, 4, capacity)) * 10.0 ** rng.integers(-2, 3, size=(n_features, 1, 1))
+    coefficients[:, 3] -= 1.0
+    coefficients[:, :, n_clusters:] = 0.0
+    return coefficients
 
 
 @pytest.mark.parametrize(("length", "expected"), [(0, 0), (1, 8), (8, 8), (9, 16), (215, 216)])
@@ -56,100 +74,107 @@ def test_padding(length, expected):
 
 def test_the_logarithm_is_right_to_the_last_place():
     rng = np.random.default_rng(0)
-    numbers = np.concatenate(
-        [
-            np.exp(rng.uniform(-700.0, 700.0, 40_000)),
-            1.0 + rng.normal(0.0, 1e-3, 40_000),
-            [1.0, np.sqrt(0.5), np.sqrt(2.0), 2.0, np.nextafter(1.0, 0.0), np.finfo(float).max, np.finfo(float).tiny],
-        ]
-    )
-    numbers = np.concatenate([numbers, np.ones(padded(numbers.size) - numbers.size)])
-    found = numbers.copy()
-    _log(found)
-    expected = np.log(numbers)
-    assert (np.abs(found - expected) <= np.spacing(np.abs(expected))).all()
-    assert (found[numbers == 1.0] == 0.0).all()
+    around = np.append(np.exp(rng.uniform(-700.0, 700.0, 4000)), 1.0 + rng.normal(0.0, 1e-3, 4000))
+    limits = [1.0, np.sqrt(0.5), np.sqrt(2.0), 2.0, np.nextafter(1.0, 0.0), np.nextafter(np.sqrt(0.5), 0.0)]
+    numbers = np.concatenate([around, limits, [np.finfo(float).max, np.finfo(float).tiny]])
+    logs = changed("log_in_place", numbers, numbers.size)
+    assert (np.abs(logs - np.log(numbers)) <= np.spacing(np.abs(np.log(numbers)))).all()
+    assert (logs[numbers == 1.0] == 0.0).all()
+    # What has no logarithm comes in where a level is impossible, and is not read afterwards; its bits are the same too.
+    changed("log_in_place", np.array([0.0, -1.0, np.inf, np.nan, 5e-324, 1.0, 2.0, 3.0]), 8)
 
 
-@pytest.mark.parametrize("count", [0, 1, 2, 7, 20])
-@pytest.mark.parametrize("first", [0, 8])
-def test_rows_add_up(first, count):
+@scored([0, *COUNTS])
+def test_rows_and_entries_add_up(count):
     rng = np.random.default_rng(count)
-    table, codes = rng.normal(size=(30, 16)), rng.integers(30, size=(3, 20)).astype(np.int32)
-    scores, weights = rng.normal(size=(2, 16))
-    expected = scores.copy()
-    expected[first : first + 8] = (weights + table[codes[1, :count]].sum(axis=0))[first : first + 8]
-    _rows(scores, weights, first, table, codes, 20, count)
-    np.testing.assert_allclose(scores, expected, rtol=1e-14, atol=1e-14)
+    table, codes = rng.normal(size=(60, 16)), rng.integers(60, size=(3, 40)).astype(np.int32)
+    weights = rng.normal(size=16)
+    weights[13:] = -np.inf  # idle
+    table[7, 3], table[9, 5] = np.inf, np.nan
+    expected = weights + table[codes[1, :count]].sum(axis=0)
+    for first in (0, 8):
+        scores = changed("add_rows", np.zeros(16), weights, first, table, 16, codes, 40, count)
+        here = slice(first, first + 8)
+        np.testing.assert_allclose(scores[here], expected[here], rtol=1e-14, atol=1e-13)
+        assert (np.delete(scores, np.arange(first, first + 8)) == 0.0).all()
+    row = np.ascontiguousarray(table[:, 0])
+    assert number("sum_rows", row, codes, 40, count) == pytest.approx(row[codes[1, :count]].sum(), abs=1e-13)
 
 
-@pytest.mark.parametrize("count", [0, 1, 8, 9, 24])
+@scored([0, *COUNTS])
 def test_the_highest_score(count):
-    scores = np.random.default_rng(count).normal(size=24)
-    assert _highest(scores, count) == scores[: padded(count)].max(initial=-np.inf)
+    scores = np.random.default_rng(count).normal(size=padded(count) + 8)
+    scores[1::5] = -np.inf
+    assert number("highest", scores, count) == scores[: padded(count)].max(initial=-np.inf)
 
 
-@pytest.mark.parametrize("count", [0, 1, 3, 4, 9, 20])
-def test_entries_are_summed(count):
-    rng = np.random.default_rng(count)
-    table, codes = rng.normal(size=30), rng.integers(30, size=(3, 20)).astype(np.int32)
-    assert _sum_of_rows(table, codes, 20, count) == pytest.approx(table[codes[1, :count]].sum(), abs=1e-14)
-
-
-def test_log_terms_of_one_value():
+@scored([-1.7, 0.3, 2.9, 11.1, 47.3, 0.0, 1e-300, 1e150, np.nan])
+def test_log_terms_of_one_value(z):
     rng = np.random.default_rng(0)
-    coefficients, scores = rng.gamma(2.0, size=(3, 4, 16)), np.zeros(16)
-    _terms(scores, 8, coefficients, 2, -1.7)
-    c = coefficients[2, :, 8:]
-    np.testing.assert_allclose(scores[8:], c[0] - c[1] * np.log1p(c[2] * (-1.7 - c[3]) ** 2), rtol=1e-14)
-    assert (scores[:8] == 0.0).all()
+    coefficients, before = coefficients_of(rng, 3, 16, 13), rng.normal(size=16)
+    for first in (0, 8):
+        scores = changed("add_log_terms", before, first, coefficients, 2, 16, z)
+        here = slice(first, first + 8)
+        c = coefficients[2, :, here]
+        expected = before[here] + c[0] - c[1] * np.log1p(c[2] * (z - c[3]) ** 2)
+        if abs(z) < 1e100:
+            np.testing.assert_allclose(scores[here], expected, rtol=1e-13, atol=1e-13)
+        untouched = np.delete(np.arange(16), np.arange(first, first + 8))
+        assert (scores[untouched] == before[untouched]).all()
 
 
-@pytest.mark.parametrize("count", [1, 2, 5, 6])
+@scored(COUNTS)
 def test_log_terms_of_features_that_share_an_exponent(count):
     rng = np.random.default_rng(count)
-    coefficients, scores = rng.gamma(2.0, size=(6, 4, 16)), rng.normal(size=16)
+    coefficients, before = coefficients_of(rng, 40, 16, 13), rng.normal(size=16)
     coefficients[:, 1] = coefficients[0, 1]
-    columns, values = rng.permutation(6), rng.normal(size=6) * 10.0 ** rng.integers(-3, 120, size=6)
-    values[columns[2]] = np.nan
-    expected = scores.copy()
-    for column in columns[:count][np.arange(count) != 2]:
-        c = coefficients[column, :, 8:]
-        expected[8:] += c[0] - c[1] * np.log1p(c[2] * (values[column] - c[3]) ** 2)
-    _products(scores, 8, coefficients, columns, count, values)
-    np.testing.assert_allclose(scores, expected, rtol=1e-13)
+    columns, values = rng.permutation(40), rng.normal(size=40) * 10.0 ** rng.integers(-3, 120, size=40)
+    values[columns[2::7]] = np.nan
+    for first in (0, 8):
+        scores = changed("add_log_products", before, first, coefficients, columns, count, 16, values)
+        here = slice(first, first + 8)
+        expected = before[here].copy()
+        for column in columns[:count][~np.isnan(values[columns[:count]])]:
+            c = coefficients[column, :, here]
+            expected += c[0] - c[1] * np.log1p(c[2] * (values[column] - c[3]) ** 2)
+        np.testing.assert_allclose(scores[here], expected, rtol=1e-12, atol=1e-12)
 
 
-def test_log_terms_of_many_values_skip_the_missing_and_tell_when_digits_are_lost():
-    rng = np.random.default_rng(0)
-    values, coefficients = rng.normal(size=16), rng.random((2, 4, 16))
-    values[[3, 11]] = np.nan
+@scored(COUNTS)
+def test_log_terms_of_many_values_skip_the_missing_and_tell_when_digits_are_lost(count):
+    rng = np.random.default_rng(count)
+    width = padded(count)
+    values, coefficients = np.full(width, np.nan), np.zeros((2, 4, width))
+    values[:count], coefficients[:, :, :count] = rng.normal(size=count), rng.random((2, 4, count))
     coefficients[:, 2] *= 0.02
+    values[3::7] = np.nan
     c0, c1, c2, c3 = coefficients[1]
     expected = np.nansum(c0 + c1 * np.log(1.0 - c2 * (values - c3) ** 2))
-    assert _sum(values, coefficients, 64, 1e-3) == pytest.approx(expected, rel=1e-13)
-    coefficients[1, 2, 3] = 1e9  # of a missing value, which does not matter
-    assert _sum(values, coefficients, 64, 1e-3) == pytest.approx(expected, rel=1e-13)
+    arguments = (values, coefficients, 4 * width, width, 1e-3)
+    assert number("sum_log_terms", *arguments) == pytest.approx(expected, rel=1e-12)
+    if count > 3:
+        coefficients[1, 2, 3] = 1e9  # of a missing value, which does not matter
+        assert number("sum_log_terms", *arguments) == pytest.approx(expected, rel=1e-12)
     for lost in (0.9995, 1.5):
-        coefficients[1, 2, 5] = lost / (values[5] - c3[5]) ** 2
-        assert np.isnan(_sum(values, coefficients, 64, 1e-3))
+        coefficients[1, 2, 0] = lost / (values[0] - coefficients[1, 3, 0]) ** 2
+        assert np.isnan(number("sum_log_terms", *arguments))
+    assert number("sum_log_terms", np.full(8, np.nan), np.zeros(32), 0, 8, 1e-3) == 0.0
 
 
-@njit
-def _binomials(prior, sums, n, numbers, left_numbers, work):
-    eight_binomials(prior, sums, n, numbers, left_numbers, work)
-
-
-@pytest.mark.parametrize("n", [1, 2, 4, 16])
+@scored([1, 2, 4, 7, 8, 16])
 def test_eight_binomials_at_a_time(n):
     rng = np.random.default_rng(n)
     prior, sums = rng.gamma(2.0, size=(8, 2)), rng.integers(0, 3 * n, size=(8, 2)).astype(float)
-    numbers, left_numbers = np.empty((2, 8, n + 1))
-    _binomials(prior, sums, n, numbers, left_numbers, np.empty(16 * (n + 1)))
+    prior[0], sums[0] = 1.0, 0.0  # nobody, under a prior whose factors without one subject are 0
+    results = np.empty((2, 2, 8, n + 1))
+    for loops, (numbers, left_numbers) in zip((VECTORS, TWINS), results, strict=True):
+        loops["eight_binomials"](prior, sums, n, numbers, left_numbers, np.empty(16 * (n + 1)))
+    same_bits(*results)
+    numbers, left_numbers = results[0]
     for feature, (a, b) in enumerate(prior + sums):
         x = np.arange(n + 1)
         np.testing.assert_allclose(numbers[feature], betabinom(n, a, b).pmf(x), rtol=1e-12)
-        for level in x:
+        for level in x if feature else ():
             possible = sums[feature, 0] >= level and sums[feature, 1] >= n - level
             without = betabinom(n, a - level, b - n + level).pmf(level) if possible else 1.0
             assert left_numbers[feature, level] == pytest.approx(without, rel=1e-11)
@@ -167,13 +192,11 @@ def test_pointers_need_no_types(monkeypatch):
         return address
 
     monkeypatch.setattr(lanes, "memory_of", without_type)
-    for function in (_log, _rows, _highest, _sum_of_rows, _terms, _products, _sum, _binomials):
-        monkeypatch.setitem(globals(), function.__name__, njit(function.py_func))
+    monkeypatch.setitem(globals(), "VECTORS", callable_loops(lanes))
     test_the_logarithm_is_right_to_the_last_place()
-    test_rows_add_up(8, 7)
-    test_the_highest_score(9)
-    test_entries_are_summed(9)
+    test_rows_and_entries_add_up()
+    test_the_highest_score()
     test_log_terms_of_one_value()
-    test_log_terms_of_features_that_share_an_exponent(5)
+    test_log_terms_of_features_that_share_an_exponent()
     test_log_terms_of_many_values_skip_the_missing_and_tell_when_digits_are_lost()
-    test_eight_binomials_at_a_time(4)
+    test_eight_binomials_at_a_time()

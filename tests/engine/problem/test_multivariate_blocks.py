@@ -111,8 +111,7 @@ def posed(values, prior=None, names=NAMES, concentration=2.0):
     return pose(schema.validate(frame, warn=False), schema, given, concentration)
 
 
-@pytest.mark.parametrize("p", [1, 2, 3])
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize(("seed", "p"), [(0, 1), (1, 2), (2, 3), (3, 3)])
 def test_the_joint_is_that_of_the_textbook(seed, p):
     values, groups = measured(seed, 14, p=p)
     prior = a_prior(seed, p)
@@ -122,7 +121,7 @@ def test_the_joint_is_that_of_the_textbook(seed, p):
     assert found == pytest.approx(expected, abs=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_scores_are_the_predictives_of_scipy(seed):
     values, groups = measured(seed, 15, n_groups=3)
     prior = a_prior(seed)
@@ -142,15 +141,15 @@ def test_scores_are_the_predictives_of_scipy(seed):
 
 @pytest.mark.parametrize("seed", few(range(4), 1))
 def test_the_search_finds_the_best_of_all_partitions(seed):
-    values, _ = measured(seed, 7)
+    values, _ = measured(seed, 6)
     prior = a_prior(seed)
     model = cc.methods.PublishedMAPDP(
         block_schema(), hyperparameters=by_feature(prior), concentration=2.0, n_restarts=10, random_state=0
     ).fit(pd.DataFrame(values, columns=list(NAMES)))
     partitions = (
         np.array(labels)
-        for labels in itertools.product(range(7), repeat=7)
-        if labels[0] == 0 and all(labels[i] <= max(labels[:i]) + 1 for i in range(1, 7))
+        for labels in itertools.product(range(6), repeat=6)
+        if labels[0] == 0 and all(labels[i] <= max(labels[:i]) + 1 for i in range(1, 6))
     )
     best = max(
         log_crp(labels, 2.0) + sum(log_marginal(prior, values[labels == k]) for k in range(labels.max() + 1))

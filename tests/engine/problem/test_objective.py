@@ -27,26 +27,6 @@ def test_any_partition_agrees_with_seating_the_subjects_one_by_one(seed, missing
     assert log_joint(frame, labels, schema, hyperparameters, **numbers) == pytest.approx(expected, rel=1e-10)
 
 
-@pytest.mark.parametrize("seed", few(range(4), 1))
-def test_the_fitted_value_agrees_too(seed):
-    frame, schema, columns, _ = mixed_cohort(seed, n=60)
-    model = PublishedMAPDP(schema, concentration=1.7, n_restarts=4, random_state=seed).fit(frame)
-    expected = oracles.log_joint(columns, model.labels_, model.hyperparameters_, 1.7)
-    assert model.log_joint_ == pytest.approx(expected, rel=1e-10)
-    assert model.log_joint_ == model.log_joint_trace_[-1]
-    assert log_joint(frame, model.labels_, schema, model.hyperparameters_, 1.7) == pytest.approx(expected, rel=1e-10)
-
-
-def test_the_density_is_that_of_the_column_after_its_transform():
-    crp = np.random.default_rng(5).lognormal(1.0, 1.0, 30)
-    frame = pd.DataFrame({"crp": crp})
-    schema = FeatureSchema([Feature(name="crp", likelihood="gaussian", transform="log")])
-    prior = {"crp": {"mean": 0.5, "kappa": 0.3, "shape": 1.5, "rate": 2.0}}
-    labels = (crp > 3).astype(int)
-    expected = oracles.log_joint({"crp": ("gaussian", None, np.log(crp))}, labels, prior, 3.0)
-    assert log_joint(frame, labels, schema, prior, 3.0) == pytest.approx(expected, rel=1e-10)
-
-
 @pytest.mark.parametrize("shift", [0.0, 1e6, -1e9])
 def test_a_gaussian_far_from_zero_keeps_its_digits(shift):
     """The marginal likelihood does not change when values and prior mean move together."""

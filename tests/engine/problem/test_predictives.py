@@ -119,11 +119,11 @@ def test_drawn_values_follow_the_observed_ones_of_their_block(with_gaps, way):
 
 def test_two_missing_values_of_a_subject_are_drawn_together():
     rng = np.random.default_rng(6)
-    values = rng.multivariate_normal(np.zeros(3), [[1, 0, 0], [0, 1, 0.97], [0, 0.97, 1]], size=400)
+    values = rng.multivariate_normal(np.zeros(3), [[1, 0, 0], [0, 1, 0.97], [0, 0.97, 1]], size=240)
     frame = pd.DataFrame(values, columns=list(NAMES))
-    frame.loc[:199, ["dia", "pulse"]] = np.nan
+    frame.loc[:119, ["dia", "pulse"]] = np.nan
     model = cc.methods.PublishedMAPDP(schema_of(), n_restarts=1, random_state=0).fit(frame)
-    drawn = model.impute(frame, how="draw", random_state=1).loc[:199]
+    drawn = model.impute(frame, how="draw", random_state=1).loc[:119]
     assert np.corrcoef(drawn["dia"], drawn["pulse"])[0, 1] > 0.85
 
 

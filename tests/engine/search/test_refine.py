@@ -21,8 +21,8 @@ from clinclust.schema import schema_for_array
 
 @pytest.fixture(scope="module")
 def tied():
-    """Return the problem of 150 subjects with six exponential columns as Gaussian: there are no groups, only ties."""
-    values = np.random.default_rng(3).exponential(size=(150, 6))
+    """Return the problem of 90 subjects with five exponential columns as Gaussian: there are no groups, only ties."""
+    values = np.random.default_rng(3).exponential(size=(90, 5))
     schema = schema_for_array(values)
     frame = schema.validate(schema_frame(values, schema), warn=False)
     return pose(frame, schema, None, 3.0)

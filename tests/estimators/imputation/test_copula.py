@@ -97,9 +97,9 @@ def test_a_missing_value_is_drawn_given_the_other_feature(likelihood, fields, va
     columns = [column_of(likelihood, seen, **fields), column_of("gaussian", other)]
     copula = Copula(columns, {}, np.zeros(N, dtype=np.int64), rng)
     missing, drawn = np.isnan(seen), []
-    for number in range(60):
+    for number in range(30):
         copula.round()
-        if number >= 20:
+        if number >= 10:
             np.testing.assert_array_equal(columns[0].completed[~missing], whole[~missing])
             drawn.append(columns[0].completed.copy())
     assert abs(np.nanmean(seen) - whole.mean()) > 5 * whole.std() / np.sqrt(N)

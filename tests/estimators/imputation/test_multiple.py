@@ -89,7 +89,7 @@ def test_features_that_were_not_selected_are_drawn_from_all_subjects():
     model = cc.methods.PublishedMAPDP(select_features=True, **QUICK).fit(X)
     assert model.n_clusters_ == 2
     assert model.selected_features_ == ["x0", "x1"]
-    tables = model.multiple_imputations(X, m=40, n_sweeps=1, random_state=0)
+    tables = model.multiple_imputations(X, m=20, n_sweeps=1, random_state=0)
     drawn = np.array([table["x2"].to_numpy()[::3] for table in tables])
     assert drawn.mean() == pytest.approx(np.nanmean(X[:, 2]), abs=0.15)
     assert drawn.std() == pytest.approx(np.nanstd(X[:, 2]), rel=0.15)
@@ -119,7 +119,7 @@ def test_a_saved_model_draws_the_same(cohort, tmp_path):
 def test_a_mean_has_a_larger_error_after_pooling_than_if_drawn_values_were_observed(cohort):
     frame, schema, model = cohort
     name = next(feature.name for feature in schema if feature.likelihood == "gaussian")
-    tables = model.multiple_imputations(frame, m=10, n_sweeps=2, random_state=1)
+    tables = model.multiple_imputations(frame, m=5, n_sweeps=1, random_state=1)
     n = len(frame)
     pooled = cc.pool_estimates(
         [table[name].mean() for table in tables], [table[name].var() / n for table in tables], df_complete=n - 1
@@ -141,7 +141,7 @@ def test_a_regression_is_found_again_where_its_regressor_is_missing_by_the_outco
     features = [cc.Feature(name=name, likelihood="gaussian") for name in ("x0", "x1")]
     schema = cc.FeatureSchema([*features, cc.Feature(name="y", likelihood="gaussian", role="describe")])
     model = cc.methods.PublishedMAPDP(schema, **QUICK).fit(frame)
-    tables = model.multiple_imputations(frame, m=5, random_state=0)
+    tables = model.multiple_imputations(frame, m=3, random_state=0)
     fits = [sm.OLS(table["y"], sm.add_constant(table[["x0", "x1"]])).fit() for table in tables]
     pooled = cc.pool_estimates([fit.params for fit in fits], [fit.bse**2 for fit in fits])
     assert pooled.loc["x0", "estimate"] == pytest.approx(0.5, abs=0.06)
@@ -168,7 +168,7 @@ def test_slopes_that_differ_between_subtypes_are_kept():
     for place in range(3):
         frame[f"w{place}"] = rng.normal(5.0 * second)
     frame["y"] = frame["y"].where(rng.random(600) > 1 / (1 + np.exp(0.5 - x)))
-    model, tables = draws_of(frame, [gaussian(name) for name in frame], m=4)
+    model, tables = draws_of(frame, [gaussian(name) for name in frame], m=3)
     assert model.n_clusters_ == 2
     for group, slope in ((0, -1.0), (1, 1.0)):
         found = [np.polyfit(table["x"][second == group], table["y"][second == group], 1)[0] for table in tables]
@@ -203,15 +203,15 @@ def test_a_subtype_without_any_value_has_the_distribution_of_all():
 
 def test_counts_are_drawn_between_and_beyond_the_observed_ones_and_measurements_within_reason():
     rng = np.random.default_rng(14)
-    x = rng.normal(size=300)
+    x = rng.normal(size=150)
     frame = pd.DataFrame({"x": x, "count": 5.0 * rng.poisson(np.exp(1.0 + 0.3 * x))})
     frame["late"] = np.expm1(np.abs(rng.normal(0.2 * x + 0.4, 0.4)))
     frame["limit"] = np.where(frame["late"] < 0.3, "<0.3", frame["late"].round(3).astype(str))
     for name in ("count", "late", "limit"):
-        frame[name] = frame[name].where(rng.random(300) > 0.3)
+        frame[name] = frame[name].where(rng.random(150) > 0.3)
     features = [gaussian("x"), cc.Feature(name="count", likelihood="negative_binomial")]
     features += [gaussian("late", transform="log1p"), gaussian("limit", transform="log", limit=["below"])]
-    _, tables = draws_of(frame, features, m=4)
+    _, tables = draws_of(frame, features, m=2)
     counts = pd.concat([table["count"][frame["count"].isna()] for table in tables])
     assert (counts % 5 > 0).any()
     assert min(table["late"].min() for table in tables) >= 0.0
