@@ -16,7 +16,7 @@ import pytest
 from cohorts import EVERY_LIKELIHOOD
 
 import clinclust
-from clinclust import compiled
+from clinclust.engine.kernels import compiled
 from clinclust.engine.kernels.sweep import sweep
 
 _FIT = """
@@ -165,7 +165,7 @@ def test_kernels_of_other_sources_have_other_names(tmp_path):
     """Numba does not look at the functions that a kernel calls: a cached one would go on with old code."""
     package = tmp_path / "clinclust"
     shutil.copytree(Path(clinclust.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
-    spec = importlib.util.spec_from_file_location("copied", package / "compiled.py")
+    spec = importlib.util.spec_from_file_location("copied", package / "engine" / "kernels" / "compiled.py")
     copied = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(copied)
     own = compiled._fingerprint()
