@@ -215,7 +215,8 @@ _SIGNS = compile_short(r".*\d.*[-/.:\s].*\d.*", re.DOTALL)
 _CLOCK = compile_short(r"([01]?\d|2[0-4]):[0-5]\d(:[0-5]\d)?(\s?[ap]\.?m\.?)?", re.IGNORECASE)
 _WRITTEN = compile_short(
     r"(\d{4}[-/.]\d{1,2}([-/.]\d{1,2})?|\d{1,2}[-/.](19|20)\d{2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})|\d{1,2}[-/.\s]?[^\W\d]{3,10}\.?[-/.,\s]*(\d{4}|\d{2})"
-    r"|[^\W\d]{3,10}\.?\s+\d{1,2},?\s+\d{4}|[^\W\d]{3,10}[-/.\s]+(\d{4}|\d{2}))([T\s].*)?"
+    r"|[^\W\d]{3,10}\.?\s+\d{1,2},?\s+\d{4}|[^\W\d]{3,10}[-/.\s]+(\d{4}|\d{2})"
+    r"|\d{1,2}(-|\.\s)[^\W\d]{3,4}\.?)([T\s].*)?"  # 1-5, which a spreadsheet writes 5-Jan, or 01. Mai
 )
 _MONTHS = re.compile(
     "jan|feb|m[aäé]r|apr|avr|ma[iyj]|jun|jul|juin|juil|aug|ao[uû]|ago|sep|o[ck]t|nov|de[czs]|dic|ene|gen", re.IGNORECASE

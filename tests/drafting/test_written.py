@@ -185,6 +185,8 @@ def test_two_units_in_one_column_deserve_a_look_whose_line_repairs_them(factor, 
         (["hypertension"] * 40 + ["diabetes"] * 30 + ["hypotension"], False),
         (["type 1"] * 40 + ["type 3"] * 30 + ["type 2"], False),
         (["I"] * 30 + ["II"] * 30 + ["III"] * 20 + ["2021-02-01"], True),
+        (["0"] * 30 + ["6-10"] * 30 + ["11-20"] * 20 + ["5-Jan"] * 12, True),
+        (["0"] * 30 + ["6-10"] * 30 + ["11-20"] * 20 + ["5-mal"] * 12, False),
         (["1"] * 30 + ["2"] * 30 + ["3"] * 20 + ["44228"], True),
         (["low"] * 40 + ["high"] * 30, False),
     ]
