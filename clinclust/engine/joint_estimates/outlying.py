@@ -90,18 +90,11 @@ def of_outlying_values(problem: Problem, values: Whole) -> float:
     subjects, features = np.divmod(values, powers.size)
     rows, places = np.unique(subjects, return_inverse=True)  # few
     some = problem.restricted_to(rows, 0)
-    first_values = powers * _first_values(some.cohort.arrays, problem.model.in_full())
+    first_values = np.empty((rows.size, powers.size))
+    prior_predictives(some.cohort.arrays, problem.model.in_full(), some.partition(some.cohort.together), first_values)
+    first_values *= powers
     log_base = log_base_measures(some.cohort, problem.model.prior, places, features)
     return float(first_values[places, features].sum()) - float((powers[features] * log_base).sum())
-
-
-def _first_values(arrays: CohortArrays, model: Model) -> Array:
-    """Return ln m_d(x_id), the log prior predictive of each value, float64 (N, D); 0 where missing."""
-    n_subjects, n_table = arrays.codes.shape
-    empty = new_partition(arrays, np.zeros(n_subjects, dtype=np.int64))
-    out = np.zeros((n_subjects, n_table + arrays.values.shape[1]))
-    prior_predictives(arrays, model, empty, out)
-    return out
 
 
 def best_outlying(problem: Problem, labels: Labels, outlying: OutlyingMask, share: float) -> tuple[OutlyingMask, float]:

@@ -15,6 +15,7 @@ from clinclust.engine.kernels.predictives import (
     CHAINED,
     FEW,
     GAUSSIAN,
+    Levels,
     add_value,
     adds_up,
     chained_coefficients,
@@ -421,18 +422,17 @@ def refresh(state: State, k: int) -> None:
             continue
         at = level_start[feature]
         n_levels = level_start[feature + 1] - at
-        prior, sums = (
-            flat(state.prior, state.prior_start[feature]),
-            flat(sums_of_cluster, state.statistic_start[feature]),
-        )
-        counts, log_base = flat(state.level_statistics, 2 * at), flat(state.level_log_base, at)
-        here, rest, left, left_rest = flat(numbers, at), flat(rests, at), flat(left_numbers, at), flat(left_rests, at)
+        prior = flat(state.prior, state.prior_start[feature])
+        sums = flat(sums_of_cluster, state.statistic_start[feature])
+        here, left = flat(numbers, at), flat(left_numbers, at)
         if _begins_eight_alike(state, feature):
             eight_binomials(prior, sums, n_levels - 1, here, left, state.products)
             done = feature + LANES
         else:
-            kind = state.kinds[feature]
-            fill_levels(kind, prior, sums, counts, log_base, n_levels, here, rest, left, left_rest, state.products)
+            counts, log_base = flat(state.level_statistics, 2 * at), flat(state.level_log_base, at)
+            rest, left_rest = flat(rests, at), flat(left_rests, at)
+            levels = Levels(counts, log_base, n_levels, here, rest, left, left_rest, state.products)
+            fill_levels(state.kinds[feature], prior, sums, levels)
     log_in_place(numbers, state.n_rows)
     log_in_place(left_numbers, state.n_rows)
     column, row_left_out = flat(state.table, k), flat(state.left_out, k * state.n_rows)
@@ -451,10 +451,8 @@ def refresh(state: State, k: int) -> None:
     state.spread[k] = spread
     for at in range(state.n_values):
         feature = state.n_table + at
-        prior, sums = (
-            flat(state.prior, state.prior_start[feature]),
-            flat(sums_of_cluster, state.statistic_start[feature]),
-        )
+        prior = flat(state.prior, state.prior_start[feature])
+        sums = flat(sums_of_cluster, state.statistic_start[feature])
         out = flat(state.coefficients, 4 * capacity * at + k)
         left = flat(state.left_out_coefficients, 4 * state.width * k + at)
         if state.kinds[feature] == CHAINED:
@@ -541,10 +539,8 @@ def move(state: State, i: int, target: int) -> None:
         refresh(state, target + 1)
     elif own >= 0 and sizes[own] == 0.0:
         # The last cluster takes the index of the cluster that became empty, and its column becomes the empty cluster's.
-        here, there = (
-            flat(state.statistics, own * state.n_statistics),
-            flat(state.statistics, last * state.n_statistics),
-        )
+        here = flat(state.statistics, own * state.n_statistics)
+        there = flat(state.statistics, last * state.n_statistics)
         for s in range(state.n_statistics):
             here[s] = there[s]
             there[s] = 0.0

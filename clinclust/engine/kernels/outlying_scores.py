@@ -24,9 +24,27 @@ _ACCURATE = 1e10
 
 
 @subkernel
-def _log_tail(c0: float, c1: float, c2: float, c3: float, z: float) -> float:
+def _log_tail(coefficients: Array, stride: int, z: float) -> float:
     """Return the log predictive of a continuous value, c0 - c1 ln(1 + c2 (z - c3)^2)."""
-    return c0 - c1 * math.log1p(c2 * (z - c3) ** 2)
+    apart = z - coefficients[3 * stride]
+    value: float = coefficients[0] - coefficients[stride] * math.log1p(coefficients[2 * stride] * apart**2)
+    return value
+
+
+@subkernel
+def _predictive(state: State, i: int, feature: int, k: int) -> float:
+    """Return the log predictive of a value of subject i under cluster k, to its power; NaN if it is missing."""
+    column = feature - state.n_table
+    if column < 0:
+        code = state.codes[i * state.n_table + feature]
+        in_table: float = state.table[code * state.capacity + k]
+        return in_table if code != 0 else math.nan
+    values = flat(state.values, i * state.n_values)
+    if math.isnan(values[column]):
+        return math.nan
+    if state.kinds[feature] == CHAINED:
+        return chained_score(state, k, column, values)
+    return _log_tail(flat(state.coefficients, 4 * state.capacity * column + k), state.capacity, values[column])
 
 
 @subkernel
@@ -40,22 +58,12 @@ def _up_to_date(cohort: CohortArrays, model: Model, partition: Partition) -> Sta
 
 @kernel
 def prior_predictives(cohort: CohortArrays, model: Model, partition: Partition, out: Array) -> None:
-    """Write the log predictives under the empty cluster to `out`, (N, D), but for missing continuous values."""
+    """Write the log predictives under the empty cluster to `out`, (N, D); 0 for missing values."""
     state = _up_to_date(cohort, model, partition)
-    n_table = cohort.codes.shape[1]
-    empty = partition.n_clusters[0]
     for i in range(out.shape[0]):
-        for feature in range(n_table):
-            out[i, feature] = partition.table[cohort.codes[i, feature], empty]
-        for feature in range(n_table, cohort.kinds.shape[0]):
-            z = cohort.values[i, feature - n_table]
-            if cohort.kinds[feature] == CHAINED and not math.isnan(z):
-                out[i, feature] = chained_score(
-                    state, empty, feature - n_table, flat(cohort.values, i * state.n_values)
-                )
-            elif not math.isnan(z):
-                c = partition.coefficients[feature - n_table]
-                out[i, feature] = _log_tail(c[0, empty], c[1, empty], c[2, empty], c[3, empty], z)
+        for feature in range(out.shape[1]):
+            value = _predictive(state, i, feature, state.n_clusters[0])
+            out[i, feature] = 0.0 if math.isnan(value) else value
 
 
 @subkernel
@@ -128,13 +136,12 @@ def gains_of_indicators(
                     )
             # False for a missing value, which is NaN.
             elif not kept or (values[column] - centres[column]) ** 2 > usual[column]:
-                z, c = values[column], partition.coefficients[column]
-                prior = _log_tail(c[0, empty], c[1, empty], c[2, empty], c[3, empty], z)
-                prior += log_odds * state.powers[feature]
+                z, c = values[column], flat(state.coefficients, 4 * state.capacity * column)
+                prior = _log_tail(flat(c, empty), state.capacity, z) + log_odds * state.powers[feature]
                 if kept:
                     gain = prior - value_left_out(state, own, column, z)
                 else:
-                    gain = _log_tail(c[0, own], c[1, own], c[2, own], c[3, own], z) - prior
+                    gain = _log_tail(flat(c, own), state.capacity, z) - prior
             if not kept:
                 n_past += 1
                 following = aside[n_past] - i * n_features if n_past < aside.size else n_features
@@ -155,40 +162,21 @@ def bounded_scores(
     exponent of the feature. It is minus infinity under the own cluster.
     """
     state = _up_to_date(cohort, model, partition)
-    n_table = cohort.codes.shape[1]
-    n_clusters = partition.n_clusters[0]
+    n_clusters = state.n_clusters[0]
     for row in range(subjects.size):
         i = subjects[row]
         for k in range(n_clusters):
-            scores[row, k] = partition.log_weights[0, k]
+            scores[row, k] = state.log_weights[k]
         for feature in range(cohort.kinds.shape[0]):
-            column = feature - n_table
-            if cohort.kinds[feature] == CHAINED:
-                if not math.isnan(cohort.values[i, column]):
-                    values = flat(cohort.values, i * state.n_values)
-                    for k in range(n_clusters):
-                        scores[row, k] += chained_score(state, k, column, values)
-                continue
-            table, code, z = column < 0, 0, 0.0
-            if table:
-                code = cohort.codes[i, feature]
-                if code == 0:
-                    continue
-                least = partition.table[code, n_clusters] + log_odds * state.powers[feature]
-            else:
-                z = cohort.values[i, column]
-                if math.isnan(z):
-                    continue
-                c = partition.coefficients[column, :, n_clusters]
-                least = _log_tail(c[0], c[1], c[2], c[3], z) + log_odds * state.powers[feature]
-            for k in range(n_clusters):
-                if table:
-                    value = partition.table[code, k]
-                else:
-                    c = partition.coefficients[column, :, k]
-                    value = _log_tail(c[0], c[1], c[2], c[3], z)
-                scores[row, k] += max(value, least)
-        scores[row, partition.labels[i]] = -math.inf
+            least = -math.inf
+            if cohort.kinds[feature] != CHAINED:
+                least = _predictive(state, i, feature, n_clusters) + log_odds * state.powers[feature]
+            if not math.isnan(least):
+                for k in range(n_clusters):
+                    value = _predictive(state, i, feature, k)
+                    if not math.isnan(value):
+                        scores[row, k] += max(value, least)
+        scores[row, state.labels[i]] = -math.inf
 
 
 @kernel
@@ -201,40 +189,17 @@ def mixed_scores(
     `Model.exponents`, float64 (D,); the last column is the empty cluster. The model must be `Model.in_full`.
     """
     state = _up_to_date(cohort, model, partition)
-    n_table = cohort.codes.shape[1]
-    empty = partition.n_clusters[0]
+    empty = state.n_clusters[0]
     rest = 1.0 - share
     for i in range(out.shape[0]):
         for k in range(empty + 1):
-            out[i, k] = partition.log_weights[0, k]
+            out[i, k] = state.log_weights[k]
         for feature in range(cohort.kinds.shape[0]):
-            column = feature - n_table
-            if cohort.kinds[feature] == CHAINED:
-                if not math.isnan(cohort.values[i, column]):
-                    values = flat(cohort.values, i * state.n_values)
-                    for k in range(empty + 1):
-                        out[i, k] += exponents[feature] * chained_score(state, k, column, values)
-                continue
-            code, z = 0, 0.0
-            if column < 0:
-                code = cohort.codes[i, feature]
-                if code == 0:
-                    continue
-                first = partition.table[code, empty]
-            else:
-                z = cohort.values[i, column]
-                if math.isnan(z):
-                    continue
-                c = partition.coefficients[column, :, empty]
-                first = _log_tail(c[0], c[1], c[2], c[3], z)
-            for k in range(empty + 1):
-                if column < 0:
-                    value = partition.table[code, k]
-                else:
-                    c = partition.coefficients[column, :, k]
-                    value = _log_tail(c[0], c[1], c[2], c[3], z)
-                # The larger logarithm is factored out, so that the sum does not underflow.
-                high = max(value, first)
-                out[i, k] += exponents[feature] * (
-                    high + math.log(rest * math.exp(value - high) + share * math.exp(first - high))
-                )
+            first = _predictive(state, i, feature, empty)
+            for k in range(0 if math.isnan(first) else empty + 1):
+                value = _predictive(state, i, feature, k)
+                if cohort.kinds[feature] != CHAINED:
+                    # The larger logarithm is factored out, so that the sum does not underflow.
+                    high = max(value, first)
+                    value = high + math.log(rest * math.exp(value - high) + share * math.exp(first - high))
+                out[i, k] += exponents[feature] * value
