@@ -37,15 +37,7 @@ from clinclust.engine.search.partitioned import (
 )
 from clinclust.engine.search.plan import RestartResult, SearchPlan
 from clinclust.engine.search.restarts import N_SAMPLED, Attempts, Start, index_of_best, run_restarts, search_from
-from clinclust.engine.search.settle import (
-    Settled,
-    SweepResult,
-    compact,
-    minimum_gain,
-    settle,
-    settled_by_scans,
-    worth_a_round,
-)
+from clinclust.engine.search.settle import SweepResult, compact, minimum_gain, settle, settled_by_scans, worth_a_round
 
 # Outlying values given the partition: single values that do not come from their subject's cluster.
 #
@@ -463,7 +455,7 @@ def _best_of_all(cohort: Partitioned, changes: Sequence[Handle]) -> list[Handle]
 
 def search_partitions(
     cohort: Partitioned, sampled: Sums, share: float, plan: SearchPlan, rng: np.random.Generator, pool: Executor
-) -> Settled[Partitioned]:
+) -> SweepResult:
     """Assign all subjects to the clusters of a sample, and raise the joint by the search and by outlying values.
 
     `cohort` has one cluster and no outlying values.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from functools import partial
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from threading import Event, Lock
 from typing import IO, Any, NamedTuple, Protocol, Self
 
@@ -30,7 +30,9 @@ from clinclust.engine.search import settle
 from clinclust.engine.search.plan import Either, SearchPlan
 from clinclust.engine.search.restarts import N_DIVIDED, merge_and_divide
 from clinclust.engine.search.settle import (
-    Settled,
+    Partitions,
+    ScanResult,
+    SweepResult,
     merged_into,
     minimum_gain,
     resettle,
@@ -239,27 +241,18 @@ def sums_of(clusters: Partition) -> Sums:
     return clusters.sizes[:n_clusters], clusters.statistics[:n_clusters]
 
 
-class ShardScan(NamedTuple):
-    """Result of a scan of one shard."""
-
-    best: Numbers
-    """(n,) best cluster of each subject; K = a new cluster."""
-    n_candidates: int
-    sums: Sums
-
-
-def scan_shard(shard: Shard, labels: Numbers, aside: Whole, model: Model, sums: Sums, least: float) -> ShardScan:
+def scan_shard(shard: Shard, labels: Numbers, aside: Whole, model: Model, sums: Sums, least: float) -> ScanResult:
     """Find the best cluster of every subject, given clusters with these sums (`settle.scan`)."""
     clusters = up_to_date(shard.tables, model, sums)
     best, n_candidates = np.empty_like(labels), 0
     sizes, statistics = np.zeros_like(clusters.sizes), np.zeros_like(clusters.statistics)
     for rows, block in shard.blocks(aside):
         found = scan(block, labels[rows].astype(np.int64), model, clusters, least)
-        best[rows] = found.labels
+        best[rows] = found.best
         n_candidates += found.n_candidates
         sizes += found.sizes
         statistics += found.statistics
-    return ShardScan(best, n_candidates, (sizes, statistics))
+    return ScanResult(best, n_candidates, sizes, statistics)
 
 
 def assign(shard: Shard, aside: Whole, model: Model, sums: Sums) -> Numbers:
@@ -286,14 +279,14 @@ def count(shard: Shard, labels: Numbers, aside: Whole, n_clusters: int) -> Sums:
 
 
 def candidates(
-    shard: Shard, labels: Numbers, aside: Whole, found: ShardScan, at_most: int
+    shard: Shard, labels: Numbers, aside: Whole, found: ScanResult, at_most: int
 ) -> tuple[CohortArrays, Labels]:
     """Return the first subjects whose best cluster is not their present one, and the latter."""
     rows = np.flatnonzero(found.best != labels)[:at_most]
     return shard.taken(rows, aside), labels[rows].astype(np.int64)
 
 
-def after_moves(labels: Numbers, found: ShardScan, moved: Numbers, renamed: Numbers) -> Numbers:
+def after_moves(labels: Numbers, found: ScanResult, moved: Numbers, renamed: Numbers) -> Numbers:
     """Return labels after the first candidates have moved, and the clusters have been renamed."""
     after = renamed[labels]
     after[np.flatnonzero(found.best != labels)[: moved.size]] = moved
@@ -365,15 +358,6 @@ class Place(Protocol):
         """Return results, in the order of their handles."""
 
 
-class PartitionedScan(NamedTuple):
-    """Result of a scan of all partitions."""
-
-    of_shards: list[Handle]
-    n_candidates: int
-    sizes: Array
-    statistics: Array
-
-
 @dataclass(frozen=True)
 class WholeCohort(EncodedCohort):
     """The cohort of all partitions: numbers and tables, with none of its subjects."""
@@ -393,18 +377,15 @@ class WholeCohort(EncodedCohort):
 
 
 @dataclass(frozen=True)
-class Partitioned:
-    """Subjects in many partitions with their clusters (`Partitions`)."""
+class Partitioned(Partitions):
+    """Subjects in many partitions with their clusters. The problem is that of a `WholeCohort`."""
 
-    problem: Problem
-    """The problem of a `WholeCohort`."""
     place: Place
     shards: tuple[Handle, ...]
     labels: tuple[Handle, ...]
     """Clusters of the subjects of each partition, int32 (n,)."""
     aside: tuple[Handle, ...]
     """Outlying values of each partition (`Shard.blocks`)."""
-    clusters: Partition
 
     def each(self, function: Callable[..., Any], *arguments: Any, lists: Sequence[Sequence[Handle]]) -> list[Handle]:
         """Run a function of each partition, with its handles in these lists before the arguments; return handles."""
@@ -446,22 +427,22 @@ class Partitioned:
         numbers = numbered(order, order.size)
         return self.with_sums((sizes[order], statistics[order]), self.each(rename, numbers, lists=[self.labels]))
 
-    def scan(self, minimum_gain: float) -> PartitionedScan:
+    def scan(self, minimum_gain: float) -> ScanResult:
         """Find the best cluster of every subject."""
         given = self.problem.model, sums_of(self.clusters), minimum_gain
         found = self.each(scan_shard, *given, lists=self.lists)
-        sums = self.place.results(self.each(attrgetter("n_candidates", "sums"), lists=[found]))
-        return PartitionedScan(found, sum(n for n, _ in sums), *added([own for _, own in sums]))
+        sums = self.place.results(self.each(itemgetter(1, 2, 3), lists=[found]))
+        return ScanResult(found, sum(n for n, *_ in sums), *added([own for _, *own in sums]))
 
-    def all_moved(self, found: PartitionedScan) -> Self:
+    def all_moved(self, found: ScanResult) -> Self:
         """Return the partitions with all subjects in their best clusters at once; none may be empty."""
         n_clusters = self.n_clusters
         sums = found.sizes[:n_clusters], found.statistics[:n_clusters]
-        return self.with_sums(sums, self.each(attrgetter("best"), lists=[found.of_shards]))
+        return self.with_sums(sums, self.each(attrgetter("best"), lists=[found.best]))
 
-    def candidates_moved(self, found: PartitionedScan, minimum_gain: float) -> Self:
+    def candidates_moved(self, found: ScanResult, minimum_gain: float) -> Self:
         """Gather the candidates, move them one by one, and send their clusters back."""
-        lists = (*self.lists, found.of_shards)
+        lists = (*self.lists, found.best)
         gathered = self.place.results(self.each(candidates, _MOST_MOVED // len(self.shards) + 1, lists=lists))
         n_clusters = self.n_clusters
         # A move may rename the last cluster. One more subject in each, which is not visited, remembers its name.
@@ -472,7 +453,7 @@ class Partitioned:
         *after, names = np.split(moved.labels.astype(np.int32), np.cumsum([labels.size for labels in before]))
         changed = [
             self.place.submit(after_moves, labels, own, new, names)
-            for labels, own, new in zip(self.labels, found.of_shards, after, strict=True)
+            for labels, own, new in zip(self.labels, found.best, after, strict=True)
         ]
         return self.with_labels(changed, int(moved.n_clusters[0]))
 
@@ -600,21 +581,17 @@ def together(arrays: Sequence[CohortArrays]) -> CohortArrays:
     return arrays[0]._replace(codes=np.concatenate(codes), values=np.concatenate(values))
 
 
-def searched_on(
-    cohort: Partitioned, plan: SearchPlan, rng: np.random.Generator, pool: Executor
-) -> Settled[Partitioned]:
+def searched_on(cohort: Partitioned, plan: SearchPlan, rng: np.random.Generator, pool: Executor) -> SweepResult:
     """Move subjects, merge and divide clusters, until this raises the log joint hardly any more."""
     enough = Either(plan.cancelled, plan.budget)
 
-    def divided(result: Settled[Partitioned], _gains: Array) -> Partitioned | None:
-        return result.partitions.divided(rng, enough, pool)
+    def divided(result: SweepResult, _gains: Array) -> Partitioned | None:
+        divided: Partitioned | None = result.partitions.divided(rng, enough, pool)
+        return divided
+
+    def merged(result: SweepResult) -> Partitioned:
+        merged: Partitioned = result.partitions.merged()
+        return merged
 
     settled = partial(settled_by_scans, plan=plan)
-    result = settled(cohort)
-    trace = list(result.trace)
-    result = merge_and_divide(cohort.problem, result, trace, settled, _merged, divided, enough)
-    return result._replace(trace=trace)
-
-
-def _merged(found: Settled[Partitioned]) -> Partitioned:
-    return found.partitions.merged()
+    return merge_and_divide(cohort.problem, settled(cohort), settled, merged, divided, enough)

@@ -9,12 +9,11 @@ from concurrent.futures import Executor, Future
 from dataclasses import replace
 from functools import partial
 from threading import Event, Lock
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from clinclust.arrays import Array, Labels, Mask
-from clinclust.engine.kernels.moves import Partition
 from clinclust.engine.kernels.sweep import find_best, make_moves
 from clinclust.engine.problem.encoding import principal_axis
 from clinclust.engine.problem.problem import Problem, joint_of, log_joint
@@ -183,50 +182,30 @@ def search_from(problem: Problem, start: Start, plan: SearchPlan, attempts: Atte
     enough = Either(plan.cancelled, plan.budget)
     settled = partial(settle, problem, order=start.order, max_sweeps=plan.max_sweeps, cancelled=plan.cancelled)
     result = settled(_first_labels(problem, start), ignore_size=start.ignore_size)
-    trace = list(result.trace) or [log_joint(problem, result.partition)]  # empty if cancelled before the first sweep
 
     def divided(result: SweepResult, gains: Array) -> Labels | None:
         return _divide_cluster(problem, result, gains, start.seed, attempts, enough) if plan.divide else None
 
     if not start.ignore_size:
-        result = merge_and_divide(problem, result, trace, settled, partial(merged, problem), divided, enough)
+        result = merge_and_divide(problem, result, settled, partial(merged, problem), divided, enough)
+    trace = result.trace or [log_joint(problem, result.partition)]  # empty if cancelled before the first sweep
     return RestartResult.of(start.name, result.partition.labels, trace, converged=result.converged)
-
-
-class Sweeps(Protocol):
-    """Sweeps or scans that ended: `SweepResult` or `Settled`."""
-
-    @property
-    def partition(self) -> Partition:
-        """The clusters, with their sizes and statistics."""
-
-    @property
-    def trace(self) -> list[float]:
-        """Log joints."""
-
-    @property
-    def converged(self) -> bool:
-        """Whether the sweeps ended by themselves."""
-
-
-AnySweeps = TypeVar("AnySweeps", bound=Sweeps)
-Changed = TypeVar("Changed")
 
 
 def merge_and_divide(
     problem: Problem,
-    found: AnySweeps,
-    trace: list[float],
-    settled: Callable[[Changed], AnySweeps],
-    merged: Callable[[AnySweeps], Changed],
-    divided: Callable[[AnySweeps, Array], Changed | None],
+    found: SweepResult,
+    settled: Callable[[Any], SweepResult],
+    merged: Callable[[SweepResult], Any],
+    divided: Callable[[SweepResult, Array], Any | None],
     enough: Event,
-) -> AnySweeps:
+) -> SweepResult:
     """Merge and divide clusters of sweeps that converged, and settle after each, while this raises the log joint.
 
-    The log joints are appended to the trace. `merged` makes the merges that raise the joint; `divided` takes sweeps and
-    their `merge_gains`, and returns None if no division raises it. `settled` continues from what they return.
+    `merged` makes the merges that raise the joint; `divided` takes sweeps and their `merge_gains`, and returns None if
+    no division raises it. `settled` continues from what they return.
     """
+    trace = list(found.trace)
     least = minimum_gain(problem)
     while found.converged and not enough.is_set():
         gains = merge_gains(problem, found.partition)
@@ -239,7 +218,7 @@ def merge_and_divide(
             break
         found = after
         trace += found.trace
-    return found
+    return found._replace(trace=trace)
 
 
 def merged(problem: Problem, found: SweepResult) -> Labels:
@@ -695,9 +674,8 @@ def searched_on_among_all(
         return _divided(problem, result, rng, enough, pool)
 
     result = settled(restart.labels)
-    trace = list(result.trace)
-    result = merge_and_divide(problem, result, trace, settled, partial(merged, problem), divided, enough)
-    after = RestartResult.of(restart.start, result.partition.labels, trace, converged=result.converged)
+    result = merge_and_divide(problem, result, settled, partial(merged, problem), divided, enough)
+    after = RestartResult.of(restart.start, result.partition.labels, result.trace, converged=result.converged)
     return restart.followed_by(after)
 
 
