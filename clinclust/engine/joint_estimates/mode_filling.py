@@ -27,7 +27,7 @@ def search_filling(problem: Problem, start: Start, plan: SearchPlan, attempts: A
     labels, filled = start.labels, cohort_modes(problem)
     table = completed(problem, filled)
     trace: list[float] = []
-    converged, ignore_size = False, start.ignore_size
+    converged, ignore_size = False, start.begin == "single"
     while not converged and len(trace) < plan.max_sweeps and not plan.cancelled.is_set():
         swept = settle(table, labels, start.order, 1, plan.cancelled, ignore_size=ignore_size)
         if not swept.trace:

@@ -223,7 +223,7 @@ class SelectingSearch:
             if gain <= minimum_gain(problem) or not found.converged or enough.is_set():
                 break
             included = better
-            start = start._replace(labels=found.labels, hasten=False, seating=False, bisecting=False, ignore_size=False)
+            start = start._replace(labels=found.labels, begin="given")
         trace = np.concatenate(traces)
         return replace(
             found,
@@ -283,7 +283,7 @@ def _dependent(problem: Problem, starts: list[Start]) -> list[Start]:
     sizes = cycle(_N_DEPENDENT)
     prepared = []
     for start in starts:
-        if start.hasten:
+        if start.begin == "random":
             included = np.zeros(ranked.size, dtype=np.bool_)
             included[ranked[: next(sizes)]] = True
             name = f"{start.name}, {included.sum()} features"
@@ -303,7 +303,7 @@ def _relevant(problem: Problem, starts: list[Start], labels: Labels) -> list[Sta
         return starts
     return [
         start._replace(name=f"{start.name.partition(',')[0]}, {relevant.sum()} features", included=relevant)
-        if start.hasten
+        if start.begin == "random"
         else start
         for start in starts
     ]

@@ -38,22 +38,18 @@ from clinclust.engine.kernels.predictives import add_values, chained_coefficient
 
 @subkernel
 def begin_scoring(state: State, up_to_date: bool) -> int:
-    """Compute the log predictives of all clusters unless they are up to date; return `n_together` of `score_all`."""
+    """Compute the log predictives of all clusters unless they are up to date; return `n_together` of `score_all`.
+
+    That is the number of features, from the first on, that have the same c1 in all clusters.
+    """
     if not up_to_date:
         for k in range(state.n_clusters[0] + 1):
             refresh(state, k)
         for k in range(state.n_clusters[0] + 1, state.capacity):
             state.log_weights[k] = -math.inf
-    return _n_sharing_exponent(state)
-
-
-@subkernel
-def _n_sharing_exponent(state: State) -> int:
-    """Return how many of the Gaussian features without missing values, the first of them, have the same c1.
-
-    These are the features before the first one with another power, or none if their c1 differ in any cluster. c1
-    depends on the power, the prior shape and the number of values in the cluster: it stays the same when subjects move.
-    """
+    # Gaussian features without missing values, before the first one with another power, have the same c1 if it does not
+    # differ in any cluster. c1 depends on the power, the prior shape and the number of values in the cluster: it stays
+    # the same when subjects move.
     n_alike = 0
     while n_alike < state.n_complete and _power(state, n_alike) == _power(state, 0):
         n_alike += 1
@@ -90,8 +86,10 @@ def score_all(state: State, i: int, n_columns: int, n_together: int) -> float:
             column = state.columns[place]
             if not math.isnan(values[column]):
                 add_log_terms(scores, first, state.coefficients, column, capacity, values[column])
-    if state.n_apart < state.n_values:
-        add_chained(state, values, n_columns)
+    for column in range(state.n_apart, state.n_values):
+        if not math.isnan(values[column]):
+            for k in range(n_columns):
+                scores[k] += chained_score(state, k, column, values)
     return rows_of_own
 
 
@@ -116,15 +114,6 @@ def score_without_rows(state: State, i: int, own: int) -> float:
             if not math.isnan(values[column]):
                 score += chained_left_out(state, own, column, values)
     return score
-
-
-@subkernel
-def add_chained(state: State, values: Array, n_columns: int) -> None:
-    """Add the log predictives of a subject's values in multivariate Gaussian blocks to the first `n_columns` scores."""
-    for column in range(state.n_apart, state.n_values):
-        if not math.isnan(values[column]):
-            for k in range(n_columns):
-                state.scores[k] += chained_score(state, k, column, values)
 
 
 @subkernel

@@ -34,7 +34,8 @@ from clinclust.engine.search.settle import (
 
 # Starts of the search: the partitions from which restarts begin.
 
-_BISECTED, _SEATED = 4, 6
+_OTHERS = {1: "single", 4: "bisected", 6: "seated"}
+"""Starts that are not random partitions, by their place."""
 # Numbers of clusters of the random starting partitions, taken in turn. A start with too many clusters loses the
 # superfluous ones within one or two sweeps. A start with too few clusters rarely gains any, because a subject alone in
 # a new cluster is scored with the vague prior. Most numbers are therefore larger than the usual number of subtypes.
@@ -54,14 +55,11 @@ class Start(NamedTuple):
     """Seed of all further random numbers in this restart."""
     order: Labels
     """(N,) the subjects in the order of their visit."""
-    hasten: bool = False
-    """Whether to begin with a few rounds in which all subjects move at once (`hasten`)."""
-    seating: bool = False
-    """Whether to begin by assigning subjects one after the other, in the order of their visit (`seated`)."""
-    bisecting: bool = False
-    """Whether to begin with the subjects cut into parts along principal axes (`bisected`)."""
-    ignore_size: bool = False
-    """Whether the first sweep scores cluster 0 as if it held one subject (Raykov et al. 2016, appendix B)."""
+    begin: str = "given"
+    """How to begin: "given" = from the labels; "single" = so, and the first sweep scores cluster 0 as if it held one
+    subject (Raykov et al. 2016, appendix B); "random" = with a few rounds in which all subjects move at once
+    (`hasten`); "bisected" = so, from parts along principal axes (`bisected`); "seated" = by assigning subjects one
+    after the other, in the order of their visit (`seated`)."""
     included: Mask | None = None
     """(D,) features to begin with when features are selected; None = all."""
 
@@ -69,7 +67,7 @@ class Start(NamedTuple):
 def single_starts(n_subjects: int, seeds: list[np.random.SeedSequence]) -> list[Start]:
     """Return the starts of the paper, one per seed: a single cluster, with random orders of visit (appendix C)."""
     together = np.zeros(n_subjects, dtype=np.int64)
-    return [Start("single", together, seed, _visits(n_subjects, seed), ignore_size=True) for seed in seeds]
+    return [Start("single", together, seed, _visits(n_subjects, seed), "single") for seed in seeds]
 
 
 def starts_from(labels: Labels, seeds: list[np.random.SeedSequence]) -> list[Start]:
@@ -83,20 +81,16 @@ def search_starts(n_subjects: int, seeds: list[np.random.SeedSequence]) -> list[
     They are random partitions with different numbers of clusters, the single cluster of the paper, a partition cut
     along principal axes, and one built by assigning subjects one after the other.
     """
-    starts = []
+    starts, together = [], np.zeros(n_subjects, dtype=np.int64)
     for index, seed in enumerate(seeds):
-        if index == 1:
-            starts += single_starts(n_subjects, [seed])
-            continue
-        if index in (_BISECTED, _SEATED):
-            together, visits = np.zeros(n_subjects, dtype=np.int64), _visits(n_subjects, seed)
-            name = "bisected" if index == _BISECTED else "seated"
-            starts.append(Start(name, together, seed, visits, bisecting=index == _BISECTED, seating=index == _SEATED))
+        if index in _OTHERS:
+            begin = _OTHERS[index]
+            starts.append(Start(begin, together, seed, _visits(n_subjects, seed), begin))
             continue
         rng = np.random.default_rng(seed)
         n_clusters = min(_RANDOM_SIZES[index % len(_RANDOM_SIZES)], n_subjects)
         labels = compact(rng.integers(n_clusters, size=n_subjects))
-        starts.append(Start(f"random {n_clusters}", labels, seed, rng.permutation(n_subjects), hasten=True))
+        starts.append(Start(f"random {n_clusters}", labels, seed, rng.permutation(n_subjects), "random"))
     return starts
 
 
@@ -176,17 +170,17 @@ class Attempts:
 def search_from(problem: Problem, start: Start, plan: SearchPlan, attempts: Attempts) -> RestartResult:
     """Search from one start until no move of a subject or of a whole cluster raises the log joint.
 
-    For a start with `ignore_size` (that of the paper), only sweeps are made. Restarts share `attempts`, because most
+    For a "single" start (that of the paper), only sweeps are made. Restarts share `attempts`, because most
     end at the same partition; an outcome does not depend on the restart that makes the attempt.
     """
     enough = Either(plan.cancelled, plan.budget)
     settled = partial(settle, problem, order=start.order, max_sweeps=plan.max_sweeps, cancelled=plan.cancelled)
-    result = settled(_first_labels(problem, start), ignore_size=start.ignore_size)
+    result = settled(_first_labels(problem, start), ignore_size=start.begin == "single")
 
     def divided(result: SweepResult, gains: Array) -> Labels | None:
         return _divide_cluster(problem, result, gains, start.seed, attempts, enough) if plan.divide else None
 
-    if not start.ignore_size:
+    if start.begin != "single":
         result = merge_and_divide(problem, result, settled, partial(merged, problem), divided, enough)
     trace = result.trace or [log_joint(problem, result.partition)]  # empty if cancelled before the first sweep
     return RestartResult.of(start.name, result.partition.labels, trace, converged=result.converged)
@@ -233,11 +227,10 @@ def continued(begin: Callable[..., RestartResult], start: Start, found: RestartR
 
 
 def _first_labels(problem: Problem, start: Start) -> Labels:
-    if start.seating:
+    if start.begin == "seated":
         return seated(problem, start.order)
-    if start.bisecting:
-        return hasten(problem, bisected(problem, np.random.default_rng(start.seed)))
-    return hasten(problem, start.labels) if start.hasten else start.labels
+    labels = bisected(problem, np.random.default_rng(start.seed)) if start.begin == "bisected" else start.labels
+    return hasten(problem, labels) if start.begin in ("random", "bisected") else labels
 
 
 def _groups(gains: Array) -> Iterator[list[int]]:
@@ -332,15 +325,9 @@ class Refinement:
     """The refinement of the partitions that restarts found, with races unless the best was found often enough."""
 
     def __init__(
-        self,
-        pool: Threads,
-        problem: Problem,
-        begin: Begin,
-        found: list[RestartResult],
-        plan: SearchPlan,
-        *,
-        found_often: bool,
+        self, pool: Threads, problem: Problem, begin: Begin, found: list[RestartResult], plan: SearchPlan
     ) -> None:
+        found_often = _times_found(found) >= plan.often_enough
         self._pool, self._problem, self._begin = pool, problem, begin
         # When the time is used up, the searches of the refinement end at once: the partitions found before suffice.
         self._enough = Either(plan.cancelled, plan.budget)
@@ -544,9 +531,8 @@ def run_restarts(
                 results = _finished(pool, partial(begin, plan=plan), starts, results, plan.finishers)
                 plan.refuse_cancelled()
         if plan.refine and not plan.budget.used_up():
-            often = _times_found(results) >= plan.often_enough
             with plan.progress.stage("refinement, in batches") as advance:
-                results += Refinement(pool, problem, begin, results, plan, found_often=often).results(advance)
+                results += Refinement(pool, problem, begin, results, plan).results(advance)
     return results
 
 
