@@ -23,8 +23,7 @@ from numpy.typing import NDArray
 
 from clinclust import Feature, FeatureSchema
 from clinclust.compiled import kernel
-from clinclust.engine.kernels.inner_loops import log_in_place
-from clinclust.engine.kernels.moves import Partition, accumulate, clusters_without_subjects, new_partition
+from clinclust.engine.kernels.moves import Partition, accumulate, clusters_without_subjects, log_in_place, new_partition
 from clinclust.engine.kernels.sweep import bring_up_to_date, find_best
 from clinclust.engine.problem.problem import Problem, pose
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -21,7 +21,7 @@ from clinclust.engine.kernels.moves import (
     make_missing,
     new_partition,
 )
-from clinclust.engine.kernels.outlying_scores import bounded_scores, gains_of_indicators, prior_predictives
+from clinclust.engine.kernels.sweep import bounded_scores, gains_of_indicators, prior_predictives
 from clinclust.engine.problem.encoding import log_base_measures
 from clinclust.engine.problem.problem import Problem, log_joint
 from clinclust.engine.search.partitioned import (
@@ -31,7 +31,6 @@ from clinclust.engine.search.partitioned import (
     Shard,
     Sums,
     places_among,
-    problem_of,
     searched_on,
     sums_of,
 )
@@ -190,43 +189,38 @@ SEEN_IN_SAMPLE = 30
 """Number of members in the sample of a large cohort from which on a cluster counts as shown by it."""
 
 
+@dataclass
 class Dissolution:
     """Dissolves clusters up to a size, the smallest first, while this raises the joint; remembers where none could."""
 
-    def __init__(
-        self,
-        problem: Problem,
-        plan: SearchPlan,
-        sweep: Callable[[Problem, Labels], SweepResult],
-        least: float,
-        largest: float = np.inf,
-    ) -> None:
-        self._problem, self._plan, self._sweep, self._least, self._largest = problem, plan, sweep, least, largest
-        self._ended: list[tuple[Labels, OutlyingMask]] = []
+    problem: Problem
+    plan: SearchPlan
+    sweep: Callable[[Problem, Labels], SweepResult]
+    least: float
+    """Gain, in nats, below which a dissolution does not count."""
+    largest: float = np.inf
+    _ended: list[tuple[Labels, OutlyingMask]] = field(default_factory=list)
 
     def __call__(self, restart: RestartResult, outlying: OutlyingMask) -> tuple[RestartResult, OutlyingMask]:
         """Return the restart and its mask after all dissolutions that raise the joint."""
-        if self._has_ended_at(restart.labels, outlying):
+        if any(np.array_equal(restart.labels, at) and np.array_equal(outlying, mask) for at, mask in self._ended):
             return restart, outlying
         cluster, order = 0, self._by_size(restart.labels)
-        while cluster < order.size and restart.labels.max() > 0 and not self._plan.budget.used_up():
+        while cluster < order.size and restart.labels.max() > 0 and not self.plan.budget.used_up():
             labels, its_outlying, joint = self._without(int(order[cluster]), restart, outlying)
             cluster += 1
-            if joint > restart.log_joint + self._least:
+            if joint > restart.log_joint + self.least:
                 restart = restart.raised_to(joint, labels)
                 outlying = its_outlying
                 cluster, order = 0, self._by_size(labels)
         self._ended.append((restart.labels, outlying))
         return restart, outlying
 
-    def _has_ended_at(self, labels: Labels, outlying: OutlyingMask) -> bool:
-        return any(np.array_equal(labels, at) and np.array_equal(outlying, mask) for at, mask in self._ended)
-
     def _by_size(self, labels: Labels) -> NDArray[np.intp]:
         """Return the clusters that may be dissolved, the smallest first."""
         sizes = np.bincount(labels)
         order = np.argsort(sizes, kind="stable")
-        return order[sizes[order] <= self._largest]
+        return order[sizes[order] <= self.largest]
 
     def _without(
         self, cluster: int, restart: RestartResult, outlying: OutlyingMask
@@ -236,15 +230,15 @@ class Dissolution:
         A turn is the last if its sweep gains less than is missing to the joint of the restart. Return labels, mask, log
         joint.
         """
-        problem, share = self._problem, self._plan.outlying_share
+        problem, share = self.problem, self.plan.outlying_share
         labels = best_elsewhere(problem, restart.labels, outlying, share, cluster)
         joint = -np.inf
         for _ in range(ROUNDS):
             outlying, before = best_outlying(problem, labels, outlying, share)
-            settled = self._sweep(without_outlying(problem, outlying, share), labels)
+            settled = self.sweep(without_outlying(problem, outlying, share), labels)
             labels = compact(settled.partition.labels)
             joint = settled.trace[-1] if settled.trace else -np.inf
-            if joint - before <= max(self._least, restart.log_joint - joint):
+            if joint - before <= max(self.least, restart.log_joint - joint):
                 break
         return labels, outlying, joint
 
@@ -307,9 +301,13 @@ def raise_in_turns(
     The seed and the order of visits are those of `start`. `look_back` searches once more with all values kept: those of
     a rare and distant subtype may have been classified as outlying one by one.
     """
+
+    def search_on(kept: Problem) -> RestartResult:
+        return search_from(kept, Start("given", restart.labels, start.seed, start.order), plan, Attempts())
+
     share = plan.outlying_share
     if share == 0.0:
-        return _searched_on(problem, restart, start, plan), outlying
+        return restart.followed_by(search_on(problem)), outlying
     least = minimum_gain(problem)
 
     def sweep(kept: Problem, labels: Labels) -> SweepResult:
@@ -319,7 +317,7 @@ def raise_in_turns(
     while True:
         before = restart.log_joint
         outlying, _ = best_outlying(problem, restart.labels, outlying, share)
-        restart = _searched_on(without_outlying(problem, outlying, share), restart, start, plan)
+        restart = restart.followed_by(search_on(without_outlying(problem, outlying, share)))
         if plan.budget.used_up():
             return restart, outlying
         restart, outlying = dissolved(restart, outlying)
@@ -328,22 +326,13 @@ def raise_in_turns(
         if not look_back:
             return restart, outlying
         look_back = False
-        whole = search_from(problem, _from(restart.labels, start), plan, Attempts())
+        whole = search_on(problem)
         again, joint = best_outlying(problem, whole.labels, none_outlying(problem), share)
         result = replace(restart, labels=whole.labels, log_joint=joint)
         other, its_outlying = dissolved(result, again)
         if other.log_joint > restart.log_joint + least:
             trace = np.append(restart.trace, other.log_joint)
             restart, outlying = replace(other, trace=trace), its_outlying
-
-
-def _from(labels: Labels, start: Start) -> Start:
-    return Start("given", labels, start.seed, start.order)
-
-
-def _searched_on(kept: Problem, restart: RestartResult, start: Start, plan: SearchPlan) -> RestartResult:
-    """Continue the search from a restart's partition, on the values that are kept."""
-    return restart.followed_by(search_from(kept, _from(restart.labels, start), plan, Attempts()))
 
 
 # The search in shards from the clusters of a sample, in turns with the outlying values (`outlying`).
@@ -408,7 +397,7 @@ def _rise_of_base(shard: Shard, aside: Whole, found: Changes, problem: Problem, 
         subjects = np.unique(values // n_features)
         for start in range(0, subjects.size, _AT_ONCE):
             rows = subjects[start : start + _AT_ONCE]
-            some = problem_of(problem, shard.taken(rows, NOTHING), 0)
+            some = problem.of_subjects(shard.taken(rows, NOTHING), 0)
             rise += sign * of_outlying_values(some, places_among(values, rows, n_features))
     return rise
 

@@ -117,7 +117,8 @@ def choose_greedily(
         if plan.budget.used_up():
             break
         here = problem
-        for value in _values(problem.model.prior[index], bool(means[index])):
+        default = problem.model.prior[index]
+        for value in default + np.array(_STEPS) if means[index] else default * np.array(_FACTORS):
             prior = here.model.prior.copy()
             prior[index] = value
             candidate = here.with_prior(prior)
@@ -127,10 +128,6 @@ def choose_greedily(
                 best = best.raised_to(settled.trace[-1], settled.partition.labels)
     restarts = [best if index == lead else restart for index, restart in enumerate(restarts)]
     return problem, carry_on(problem, restarts, starts, search)
-
-
-def _values(default: float, is_mean: bool) -> Array:
-    return np.asarray(default + np.array(_STEPS) if is_mean else default * np.array(_FACTORS))
 
 
 # The concentration N0: its most probable value given a partition, and cross-validation of values that are tried.
@@ -295,10 +292,22 @@ def resolution_steps(
     begin = step_of(coarsened, found.restarts, found.best, found.outlying, plan.outlying_share)
 
     def search_at(coarsening: float, before: ResolutionStep) -> ResolutionStep:
-        coarsened = at_coarsening(problem, coarsening)
+        """Continue from the step before, then search from fresh starts."""
+        coarsened, share = at_coarsening(problem, coarsening), plan.outlying_share
         (drawn,) = seed.spawn(1)
         starts = search_starts(problem.cohort.n_subjects, drawn.spawn(resolution.n_fresh))
-        return step_of(coarsened, *_onward_and_fresh(coarsened, before, starts, drawn, plan), plan.outlying_share)
+        (start,) = starts_from(before.labels, [drawn])
+        outlying, joint = best_outlying(coarsened, before.labels, before.outlying, share)
+        begin = before.onward.raised_to(joint)
+        onward, outlying = raise_in_turns(coarsened, begin, outlying, start, plan, look_back=False)
+        fresh_plan = replace(plan, refine=False, finished=None, progress=SILENT)  # one step of the stage "coarsening"
+        fresh, masks = run_outlying_restarts(coarsened, starts, outlying, fresh_plan)
+        restarts = [onward, *fresh]
+        best = index_of_best(restarts)
+        if best > 0:
+            given = coarsened, restarts[best], masks[best - 1], start, plan
+            restarts[best], outlying = raise_in_turns(*given, look_back=False)
+        return step_of(coarsened, restarts, best, outlying, share)
 
     return followed(begin, resolution, plan, search_at)
 
@@ -331,26 +340,6 @@ def at_coarsening(problem: Problem, coarsening: float) -> Problem:
 def first_step(coarsened: Problem, starts: list[Start], plan: SearchPlan) -> OutlyingResult:
     """Search for the first step of a path. A time budget leaves time for the coarser steps."""
     return search_with_outlying(coarsened, starts, replace(plan, budget=plan.budget.part(_SHARE_OF_FIRST)))
-
-
-def _onward_and_fresh(
-    coarsened: Problem, before: ResolutionStep, starts: list[Start], seed: np.random.SeedSequence, plan: SearchPlan
-) -> tuple[list[RestartResult], int, OutlyingMask]:
-    """Continue from the step before, then search from fresh starts; return restarts, index of the best, its mask."""
-    share = plan.outlying_share
-    (start,) = starts_from(before.labels, [seed])
-    outlying, joint = best_outlying(coarsened, before.labels, before.outlying, share)
-    begin = before.onward.raised_to(joint)
-    onward, outlying = raise_in_turns(coarsened, begin, outlying, start, plan, look_back=False)
-    fresh_plan = replace(plan, refine=False, finished=None, progress=SILENT)  # one step of the stage "coarsening"
-    fresh, masks = run_outlying_restarts(coarsened, starts, outlying, fresh_plan)
-    restarts = [onward, *fresh]
-    best = index_of_best(restarts)
-    if best > 0:
-        restarts[best], outlying = raise_in_turns(
-            coarsened, restarts[best], masks[best - 1], start, plan, look_back=False
-        )
-    return restarts, best, outlying
 
 
 def step_of(
@@ -388,19 +377,17 @@ def sampled_steps(problem: Problem, plan: SearchPlan, seed: np.random.SeedSequen
     in_sample = replace(
         plan, patience=1, budget=plan.budget.part(_SHARE_OF_SAMPLE), progress=plan.progress.within("a sample")
     )
-    step = _in_sample(problem.restricted_to(rows, 0), in_sample, of_path)
+    part = problem.restricted_to(rows, 0)
+    first = first_step(part, search_starts(rows.size, in_sample.seeds), in_sample)
+    if plan.resolution is None:
+        step = step_of(part, first.restarts, first.best, first.outlying, plan.outlying_share)
+    else:
+        steps = resolution_steps(part, in_sample, of_path, first)
+        step = steps[chosen_step(steps)]
     with Threads(n_threads(plan.n_jobs), plan.cancelled) as pool:
         among_all = _AmongAll(problem, plan, np.random.default_rng(of_all), pool)
         begin = among_all.carried_over(step)
         return [begin] if plan.resolution is None else followed(begin, plan.resolution, plan, among_all.onward)
-
-
-def _in_sample(part: Problem, plan: SearchPlan, seed: np.random.SeedSequence) -> ResolutionStep:
-    first = first_step(part, search_starts(part.cohort.n_subjects, plan.seeds), plan)
-    if plan.resolution is None:
-        return step_of(part, first.restarts, first.best, first.outlying, plan.outlying_share)
-    steps = resolution_steps(part, plan, seed, first)
-    return steps[chosen_step(steps)]
 
 
 @dataclass(frozen=True)

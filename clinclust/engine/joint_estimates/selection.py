@@ -271,8 +271,16 @@ def run_selecting_restarts(problem: Problem, starts: list[Start], plan: SearchPl
     """
 
     def second_half(starts: list[Start], found: list[RestartResult]) -> list[Start]:
-        best = max(found, key=lambda restart: restart.log_joint)
-        return _relevant(problem, starts, best.labels)
+        best = found[index_of_best(found)]
+        # Not only those that ln p(gamma) includes: a partition that is not yet the best underestimates relevance.
+        relevant = _relevance(problem, best.labels) > 0.0
+        n_relevant = int(relevant.sum())
+        return [
+            start._replace(name=f"{start.name.partition(',')[0]}, {n_relevant} features", included=relevant)
+            if n_relevant and start.begin == "random"
+            else start
+            for start in starts
+        ]
 
     return run_restarts(problem, _dependent(problem, starts), plan, search=SelectingSearch(), second_half=second_half)
 
@@ -293,20 +301,6 @@ def _dependent(problem: Problem, starts: list[Start]) -> list[Start]:
         else:
             prepared.append(start)
     return prepared
-
-
-def _relevant(problem: Problem, starts: list[Start], labels: Labels) -> list[Start]:
-    """Return the starts, where random partitions begin with the features that differ between the given clusters."""
-    # Not only those that ln p(gamma) includes: a partition that is not yet the best underestimates relevance.
-    relevant = _relevance(problem, labels) > 0.0
-    if not relevant.any():
-        return starts
-    return [
-        start._replace(name=f"{start.name.partition(',')[0]}, {relevant.sum()} features", included=relevant)
-        if start.begin == "random"
-        else start
-        for start in starts
-    ]
 
 
 def mutual_dependence(cohort: CohortArrays) -> Array:

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from clinclust.arrays import Array, Codes, Labels, Whole
-from clinclust.compiled import flat, kernel, subkernel
-from clinclust.engine.kernels.inner_loops import LANES, eight_binomials, log_in_place, padded
+from clinclust.compiled import PLAIN, flat, kernel, subkernel
+from clinclust.engine.kernels.plain import LANES, padded
 from clinclust.engine.kernels.predictives import (
     BINOMIAL,
     CHAINED,
@@ -27,6 +27,11 @@ from clinclust.engine.kernels.predictives import (
     log_marginal,
     place_in_block,
 )
+
+if PLAIN:
+    from clinclust.engine.kernels.plain import eight_binomials, log_in_place
+else:
+    from clinclust.engine.kernels.lanes import eight_binomials, log_in_place
 
 # Cohort, model and partition as the compiled kernels read them.
 #

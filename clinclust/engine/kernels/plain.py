@@ -1,7 +1,8 @@
 """The innermost loops in plain Python, to read, debug or replace the LLVM code of `lanes`.
 
 Each function has the name, arguments and result bits of its LLVM twin, which documents the arguments; it performs the
-same operations on the same numbers in the same order. `inner_loops` selects the version.
+same operations on the same numbers in the same order. CLINCLUST_PLAIN_KERNELS=1 selects this version, which needs no
+LLVM code; so does NUMBA_DISABLE_JIT=1, with which a debugger can step through a fit of a small cohort.
 
 The natural logarithm is computed with additions, multiplications and one division, so that all processors agree. Let x
 = 2^e m with sqrt(1/2) <= m < sqrt(2), f = m - 1 and s = f / (2 + f). Then ln x = e ln 2 + ln m and

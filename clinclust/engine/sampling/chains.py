@@ -68,7 +68,10 @@ def divide_or_merge(
     if labels.size < 2:
         return None
     by_cluster = rng.random() < 0.5
-    pair = _pair_by_cluster(partition, rng) if by_cluster else _pair_of_all(drawn_first, rng)
+    pair = _pair_by_cluster(partition, rng) if by_cluster else None
+    if not by_cluster:
+        one = int(rng.choice(drawn_first.size, p=drawn_first))
+        pair = np.array([one, (one + rng.integers(1, drawn_first.size)) % drawn_first.size])
     if pair is None:
         return None
     first, second = labels[pair].tolist()
@@ -92,12 +95,6 @@ def divide_or_merge(
         proposed[proposed == upper] = lower
         proposed[proposed > upper] -= 1
     return proposed
-
-
-def _pair_of_all(drawn_first: Array, rng: np.random.Generator) -> Labels:
-    """Return two subjects, int64 (2,); the second is any other one."""
-    one = int(rng.choice(drawn_first.size, p=drawn_first))
-    return np.array([one, (one + rng.integers(1, drawn_first.size)) % drawn_first.size])
 
 
 def _pair_by_cluster(partition: Partition, rng: np.random.Generator) -> Labels | None:
@@ -266,7 +263,6 @@ _LEAST, _MOST = math.log(1e-12), math.log(1e12)
 _STEPS = np.array([0.1, 0.3, 1.0])
 """Standard deviations of the steps in all hyperparameters of a feature together, of which each step draws one."""
 _N_STEPS = 3
-_NOBODY = np.empty(0, dtype=np.int64)
 _OFTEN = 100
 """Sweeps after each of which something is proposed, because a chain begins far from the posterior. Later proposals are
 rarer: one takes as long as ten sweeps."""
@@ -331,7 +327,7 @@ class Chain:
         order = self._rng.permutation(self.problem.cohort.n_subjects)
         uniforms, position = self._rng.random(order.size), 0
         while position < order.size:
-            position, _ = draw_moves(arrays, model, self._partition, order, position, uniforms, _NOBODY, UNLIMITED)
+            position, _ = draw_moves(arrays, model, self._partition, order, position, uniforms, _NO_SUBJECTS, UNLIMITED)
             if position < order.size:
                 self._partition = grow(arrays, self._partition)
         # Additions and subtractions change the last digits of the sums, which are therefore computed anew.
@@ -359,28 +355,27 @@ def draw_concentration(
     concentration: float, n_subjects: int, n_clusters: int, discount: float, rng: np.random.Generator
 ) -> float:
     """Return the next concentration of a chain, by slice sampling of the log-concave density of ln N0 (Neal 2003)."""
+
+    def log_density(u: float) -> float:
+        """Return ln p(u | N, K) up to a constant."""
+        opened = float(np.log(math.exp(u) + discount * np.arange(n_clusters)).sum())
+        seated = float(log_gamma_ratio(math.exp(u), n_subjects))
+        return opened - seated + log_concentration_hyperprior(math.exp(u))
+
     at = math.log(concentration)
-    level = _log_density(at, n_subjects, n_clusters, discount) + math.log1p(-rng.random())
+    level = log_density(at) + math.log1p(-rng.random())
     low = at - _WIDTH * rng.random()
     high = low + _WIDTH
-    while low > _LEAST and _log_density(low, n_subjects, n_clusters, discount) > level:
+    while low > _LEAST and log_density(low) > level:
         low -= _WIDTH
-    while high < _MOST and _log_density(high, n_subjects, n_clusters, discount) > level:
+    while high < _MOST and log_density(high) > level:
         high += _WIDTH
     low, high = max(low, _LEAST), min(high, _MOST)
     while True:
         drawn = low + (high - low) * rng.random()
-        if _log_density(drawn, n_subjects, n_clusters, discount) >= level:
+        if log_density(drawn) >= level:
             return math.exp(drawn)
         low, high = (drawn, high) if drawn < at else (low, drawn)
-
-
-def _log_density(u: float, n_subjects: int, n_clusters: int, discount: float) -> float:
-    """Return ln p(u | N, K) up to a constant."""
-    concentration = math.exp(u)
-    opened = float(np.log(concentration + discount * np.arange(n_clusters)).sum())
-    seated = float(log_gamma_ratio(concentration, n_subjects))
-    return opened - seated + log_concentration_hyperprior(concentration)
 
 
 def draw_hyperparameters(
@@ -628,12 +623,12 @@ def _draws(
 ) -> Iterator[tuple[Labels, Array]]:
     """Yield drawn partitions into at most as many clusters, and the probabilities of each subject given the others."""
     arrays, model, most = problem.cohort.arrays, problem.model, int(labels.max()) + 1
-    partition, nowhere = problem.partition(labels), np.empty(0, dtype=np.int64)
+    partition = problem.partition(labels)
     for number in range(_BEFORE + _SWEEPS):
         if cancelled.is_set():
             raise SearchCancelled("the draws were cancelled")
         order, uniforms = rng.permutation(labels.size), rng.random(labels.size)
-        draw_moves(arrays, model, partition, order, 0, uniforms, nowhere, most)
+        draw_moves(arrays, model, partition, order, 0, uniforms, _NO_SUBJECTS, most)
         accumulate(arrays, partition)
         if number >= _BEFORE and number % _EVERY == 0:
             yield partition.labels.copy(), probabilities(leave_one_out_scores(problem, partition))

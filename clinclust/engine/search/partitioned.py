@@ -308,16 +308,13 @@ def members(shard: Shard, labels: Numbers, aside: Whole, ranks: Sequence[Whole])
     return [shard.taken(np.flatnonzero(labels == cluster)[some], aside) for cluster, some in enumerate(ranks)]
 
 
-class ShardDivision(NamedTuple):
-    """Divided clusters of one shard."""
+def divide(
+    shard: Shard, labels: Numbers, aside: Whole, model: Model, divisions: Mapping[int, Sums]
+) -> tuple[Numbers, dict[int, Sums]]:
+    """Assign the members of clusters to those of their divisions, which have these sums.
 
-    halves: Numbers
-    """(n,) new cluster in the division of the own cluster; -1 without a division."""
-    sums: dict[int, Sums]
-
-
-def divide(shard: Shard, labels: Numbers, aside: Whole, model: Model, divisions: Mapping[int, Sums]) -> ShardDivision:
-    """Assign the members of clusters to those of their divisions, which have these sums."""
+    Return the new cluster of each subject in the division of its own cluster, -1 without a division, and new sums.
+    """
     halves = np.full(shard.n_subjects, -1, dtype=np.int32)
     clusters = {cluster: up_to_date(shard.tables, model, sums) for cluster, sums in divisions.items()}
     sums = {cluster: (np.zeros_like(own[0]), np.zeros_like(own[1])) for cluster, own in divisions.items()}
@@ -328,12 +325,12 @@ def divide(shard: Shard, labels: Numbers, aside: Whole, model: Model, divisions:
             best = _assigned(among, model, division)
             add_up(among, best, *sums[cluster])
             halves[rows][members] = best
-    return ShardDivision(halves, sums)
+    return halves, sums
 
 
-def after_division(labels: Numbers, found: ShardDivision, renamed: NDArray[np.int32]) -> Numbers:
+def after_division(labels: Numbers, division: tuple[Numbers, dict[int, Sums]], renamed: Numbers) -> Numbers:
     """Return labels by cluster and its part in the division."""
-    return renamed[labels, found.halves]
+    return renamed[labels, division[0]]
 
 
 # Subjects in shards that lie elsewhere, in files or on the workers of a cluster, and are never gathered.
@@ -460,7 +457,7 @@ class Partitioned(Partitions):
     def merged(self) -> Self:
         """Return the partitions after all merges of clusters that raise the log joint."""
         clusters = clusters_without_subjects(self.problem.cohort.arrays, *sums_of(self.clusters))
-        into = merged_into(self.problem, clusters, minimum_gain(self.problem))
+        into = merged_into(self.problem, clusters)
         kept, numbers = np.unique(into, return_inverse=True)
         labels = self.each(rename, numbers.astype(np.int32), lists=[self.labels])
         return self.with_sums((clusters.sizes[kept], clusters.statistics[kept]), labels)
@@ -485,18 +482,17 @@ class Partitioned(Partitions):
             return None
         model = found[0][0].model
         parts = self.each(divide, model, divisions, lists=self.lists)
-        of_parts = self.place.results(self.each(attrgetter("sums"), lists=[parts]))
+        of_parts = self.place.results(self.each(itemgetter(1), lists=[parts]))
         sizes, statistics = ([row] for row in sums_of(self.clusters))
-        renamed = np.repeat(np.arange(n_clusters, dtype=np.int32)[:, None], 1 + _most(divisions), axis=1)
+        most = max(sizes.size for sizes, _ in divisions.values())
+        renamed = np.repeat(np.arange(n_clusters, dtype=np.int32)[:, None], 1 + most, axis=1)
         n_after = n_clusters
         for cluster in divisions:
             sums = added([own[cluster] for own in of_parts])
             held = np.flatnonzero(sums[0] > 0.0)
             here = found[cluster][0]
-            together = sizes[0][[cluster]], statistics[0][[cluster]]
-            if held.size < 2 or joint_of_sums(here, *(it[held] for it in sums)) <= least + joint_of_sums(
-                here, *together
-            ):
+            whole = joint_of_sums(here, sizes[0][[cluster]], statistics[0][[cluster]])
+            if held.size < 2 or joint_of_sums(here, *(it[held] for it in sums)) <= least + whole:
                 continue
             sizes[0][cluster], statistics[0][cluster] = sums[0][held[0]], sums[1][held[0]]
             sizes.append(sums[0][held[1:]])
@@ -521,7 +517,7 @@ class Partitioned(Partitions):
         gathered = self.place.results(
             [self.place.submit(members, *own) for own in zip(*self.lists, ranks, strict=True)]
         )
-        return [problem_of(self.problem, together(own), n_clusters - 1) for own in zip(*gathered, strict=True)]
+        return [self.problem.of_subjects(together(own), n_clusters - 1) for own in zip(*gathered, strict=True)]
 
 
 def moved_one_by_one(
@@ -548,13 +544,6 @@ def moved_one_by_one(
     return clusters
 
 
-def problem_of(problem: Problem, arrays: CohortArrays, n_others: int) -> Problem:
-    """Return the problem of some subjects of a cohort, whose arrays these are (`Problem.restricted_to`)."""
-    cohort = EncodedCohort(problem.cohort.encoding, arrays, 0.0, np.arange(arrays.codes.shape[0]))
-    concentration = problem.model.concentration + n_others * problem.model.discount
-    return replace(problem, cohort=cohort, model=problem.model._replace(concentration=concentration))
-
-
 def added(sums: Sequence[Sums]) -> Sums:
     """Return sums over partitions, added in their order."""
     sizes, statistics = (np.array(first) for first in sums[0])
@@ -569,10 +558,6 @@ def numbered(kept: Labels, n_clusters: int) -> Numbers:
     numbers = np.full(n_clusters, -1, dtype=np.int32)
     numbers[kept] = np.arange(kept.size)
     return numbers
-
-
-def _most(divisions: Mapping[int, Sums]) -> int:
-    return max(sizes.size for sizes, _ in divisions.values())
 
 
 def together(arrays: Sequence[CohortArrays]) -> CohortArrays:

@@ -148,23 +148,20 @@ class Attempts:
                 if begun is None:
                     mine = self._outcomes[key] = Future()
             if begun is None:
-                return self._make(key, make, mine)
+                outcome = None
+                try:
+                    outcome = make()
+                finally:
+                    if outcome is None:  # the key is removed, so that a waiting thread makes the attempt again
+                        with self._lock:
+                            del self._outcomes[key]
+                    mine.set_result(outcome)
+                return outcome
             if not wait and not begun.done():
                 return None
             outcome = begun.result()
             if outcome is not None:
                 return outcome
-
-    def _make(self, key: bytes, make: Callable[[], Labels | None], mine: Future[Labels | None]) -> Labels | None:
-        outcome = None
-        try:
-            outcome = make()
-        finally:
-            if outcome is None:  # the key is removed, so that a waiting thread makes the attempt again
-                with self._lock:
-                    del self._outcomes[key]
-            mine.set_result(outcome)
-        return outcome
 
 
 def search_from(problem: Problem, start: Start, plan: SearchPlan, attempts: Attempts) -> RestartResult:
@@ -217,7 +214,7 @@ def merge_and_divide(
 
 def merged(problem: Problem, found: SweepResult) -> Labels:
     """Return labels after all merges that raise the log joint."""
-    return merge_all(problem, found.partition.labels, minimum_gain(problem))
+    return merge_all(problem, found.partition.labels)
 
 
 def continued(begin: Callable[..., RestartResult], start: Start, found: RestartResult) -> RestartResult:
@@ -439,7 +436,7 @@ def _search_from_made(
 
 def recombined(problem: Problem, _rng: np.random.Generator, first: Labels, second: Labels) -> Labels:
     """Return labels of the common refinement of two partitions, with clusters merged while the log joint rises."""
-    return merge_all(problem, compact(first * (int(second.max()) + 1) + second), minimum_gain(problem))
+    return merge_all(problem, compact(first * (int(second.max()) + 1) + second))
 
 
 def perturbed(problem: Problem, rng: np.random.Generator, labels: Labels, cancelled: Event) -> Labels | None:
@@ -455,7 +452,7 @@ def perturbed(problem: Problem, rng: np.random.Generator, labels: Labels, cancel
     settled = settle(part, start, rng.permutation(members.size), _SWEEPS, cancelled, traced=False)
     changed = labels.copy()
     changed[members] = n_clusters + settled.partition.labels
-    changed = merge_all(problem, compact(changed), minimum_gain(problem))
+    changed = merge_all(problem, compact(changed))
     return None if np.array_equal(changed, compact(labels)) else changed
 
 

@@ -377,14 +377,14 @@ def merge_gains(problem: Problem, partition: Partition) -> Array:
     return gains
 
 
-def merge_all(problem: Problem, labels: Labels, least: float) -> Labels:
-    """Merge the pair of clusters whose merge raises the log joint most, while by more than `least`; return labels."""
-    return compact(merged_into(problem, problem.partition(labels), least)[labels])
+def merge_all(problem: Problem, labels: Labels) -> Labels:
+    """Merge the pair of clusters whose merge raises the log joint most, while it rises; return labels."""
+    return compact(merged_into(problem, problem.partition(labels))[labels])
 
 
-def merged_into(problem: Problem, partition: Partition, least: float) -> Labels:
+def merged_into(problem: Problem, partition: Partition) -> Labels:
     """Return the cluster that each cluster becomes a part of by `merge_all`, int64 (K,); their sums are added up."""
-    n_clusters = int(partition.n_clusters[0])
+    n_clusters, least = int(partition.n_clusters[0]), minimum_gain(problem)
     gains = merge_gains(problem, partition) + _last_seat(problem, n_clusters)
     statistics, sizes = partition.statistics, partition.sizes
     into = np.arange(n_clusters)

@@ -17,7 +17,7 @@ import clinclust as cc
 from clinclust.engine.kernels.sweep import draw_moves
 from clinclust.engine.problem import hyperparameters as stated
 from clinclust.engine.problem import problem as posing
-from clinclust.engine.problem.hyperparameters import flat_prior, named_hyperparameters
+from clinclust.engine.problem.problem import flat_prior, named_hyperparameters
 from clinclust.engine.sampling import chains
 from clinclust.engine.sampling.chains import Chain, Hyperprior, Unknown, objectives
 

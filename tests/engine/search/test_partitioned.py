@@ -132,7 +132,7 @@ def test_merges_and_divisions_of_shards_raise_the_joint_by_what_they_say(pool):
     problem, groups = a_problem(5, 600, likelihoods=LIKELIHOODS * 2, n_groups=4)
     split = compact(groups * 2 + (np.arange(600) % 2))
     merged = in_shards(problem, split, 4).merged()
-    np.testing.assert_array_equal(compact(all_labels(merged)), merge_all(problem, split, minimum_gain(problem)))
+    np.testing.assert_array_equal(compact(all_labels(merged)), merge_all(problem, split))
     assert log_joint(merged.problem, merged.clusters) == pytest.approx(joint_of(problem, all_labels(merged)), abs=1e-6)
     two = in_shards(problem, compact(groups // 2), 4)
     divided = two.divided(np.random.default_rng(0), Event(), pool)
