@@ -89,7 +89,7 @@ def scanners(
     most = K + 1 if new else K
 
     def ours() -> None:
-        find_best(arrays, problem.model, partition, best, minimum_gain=1e-9, most_clusters=most, up_to_date=True)
+        find_best(arrays, problem.model, partition, best, 1e-9, most, up_to_date=True)
 
     def numpy() -> None:
         for first in range(0, 20_000, 1_000):

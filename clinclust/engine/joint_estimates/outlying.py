@@ -263,20 +263,20 @@ def none_outlying(problem: Problem) -> OutlyingMask:
 
 def outlying_together(problem: Problem, share: float) -> OutlyingMask:
     """Return the values that are outlying in the whole cohort as one cluster: they would mislead a first search."""
-    return best_outlying(problem, problem.cohort.together, none_outlying(problem), share)[0]
+    none = none_outlying(problem)
+    return best_outlying(problem, problem.cohort.together, none, share)[0] if share > 0.0 else none
 
 
 def search_with_outlying(problem: Problem, starts: list[Start], plan: SearchPlan) -> OutlyingResult:
     """Search from every start for the best partition and, if the plan's share is above 0, for outlying values."""
-    if plan.outlying_share == 0.0:
-        restarts = run_restarts(problem, starts, plan)
-        return OutlyingResult(restarts, index_of_best(restarts), none_outlying(problem), problem)
-    outlying = outlying_together(problem, plan.outlying_share)
-    restarts, masks = run_outlying_restarts(problem, starts, outlying, plan)
+    share = plan.outlying_share
+    restarts, masks = run_outlying_restarts(problem, starts, outlying_together(problem, share), plan)
     best = index_of_best(restarts)
-    given = problem, restarts[best], masks[best], starts[0], plan
-    restarts[best], outlying = raise_in_turns(*given, look_back=plan.look_back)
-    return OutlyingResult(restarts, best, outlying, without_outlying(problem, outlying, plan.outlying_share))
+    outlying = masks[best]
+    if share > 0.0:
+        given = problem, restarts[best], outlying, starts[0], plan
+        restarts[best], outlying = raise_in_turns(*given, look_back=plan.look_back)
+    return OutlyingResult(restarts, best, outlying, without_outlying(problem, outlying, share))
 
 
 def run_outlying_restarts(
@@ -379,10 +379,6 @@ def _elsewhere(shard: Shard, labels: Numbers, model: Model, sums: Sums, cluster:
     return moved
 
 
-def _changed(aside: Whole, found: Changes) -> Whole:
-    return np.setxor1d(aside, found.values)
-
-
 def _best_changes(found: Changes, n_features: int) -> Changes:
     return found.only(found.are_best(n_features))
 
@@ -408,7 +404,8 @@ def _with_changes(cohort: Partitioned, changes: Sequence[Handle], share: float) 
     rises = cohort.each(_rise_of_base, problem, share, lists=(cohort.shards, cohort.aside, changes))
     log_base = problem.cohort.log_base + math.fsum(cohort.place.results(rises))
     problem = replace(problem, cohort=replace(problem.cohort, log_base=log_base))
-    aside = tuple(cohort.each(_changed, lists=(cohort.aside, changes)))
+    values = cohort.each(attrgetter("values"), lists=[changes])
+    aside = tuple(cohort.each(np.setxor1d, lists=(cohort.aside, values)))
     return replace(cohort, problem=problem, aside=aside).with_labels(cohort.labels, cohort.n_clusters)
 
 

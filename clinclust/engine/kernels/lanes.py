@@ -21,50 +21,39 @@ _DOUBLE_BYTES = 8
 _SUMS = 4
 
 
+def _operator(instruction: str) -> Callable[[Number, Number | float], Number]:
+    """Return a method that appends an instruction for integers, or that for doubles, which has an f before its name."""
+
+    def operate(self: Number, other: Number | float) -> Number:
+        is_double = getattr(self.value.type, "element", self.value.type) == DOUBLE
+        append = getattr(self.builder, f"f{instruction}" if is_double else instruction)
+        return Number(self.builder, append(self.value, self._like(other)))
+
+    return operate
+
+
 class Number:
     """An integer or double, or a vector of them, that instructions compute; Python numbers become constants."""
+
+    __add__, __sub__, __mul__, __truediv__ = _operator("add"), _operator("sub"), _operator("mul"), _operator("div")
+    __and__, __lshift__, __rshift__ = _operator("and_"), _operator("shl"), _operator("ashr")
 
     def __init__(self, builder: Any, value: Any) -> None:
         self.builder, self.value = builder, value
 
     def constant(self, number: float) -> Number:
         """Return a constant of the same type, in every lane."""
+        return Number(self.builder, self._like(number))
+
+    def _like(self, other: Number | float) -> Any:
         kind = self.value.type
-        return Number(self.builder, ir.Constant(kind, [number] * kind.count if hasattr(kind, "count") else number))
-
-    def _by(self, instruction: str, other: Number | float) -> Number:
-        other = other if isinstance(other, Number) else self.constant(other)
-        return Number(self.builder, getattr(self.builder, instruction)(self.value, other.value))
-
-    def _arithmetic(self, instruction: str, other: Number | float) -> Number:
-        is_double = getattr(self.value.type, "element", self.value.type) == DOUBLE
-        return self._by(f"f{instruction}" if is_double else instruction, other)
-
-    def __add__(self, other: Number | float) -> Number:
-        return self._arithmetic("add", other)
-
-    def __sub__(self, other: Number | float) -> Number:
-        return self._arithmetic("sub", other)
-
-    def __mul__(self, other: Number | float) -> Number:
-        return self._arithmetic("mul", other)
-
-    def __truediv__(self, other: Number | float) -> Number:
-        return self._arithmetic("div", other)
-
-    def __and__(self, other: Number | float) -> Number:
-        return self._by("and_", other)
-
-    def __rshift__(self, other: float) -> Number:
-        return self._by("ashr", other)
-
-    def __lshift__(self, other: float) -> Number:
-        return self._by("shl", other)
+        if isinstance(other, Number):
+            return other.value
+        return ir.Constant(kind, [other] * kind.count if hasattr(kind, "count") else other)
 
     def compared(self, sign: str, other: Number | float) -> Number:
         """Return whether doubles compare like this; false for NaN."""
-        other = other if isinstance(other, Number) else self.constant(other)
-        return Number(self.builder, self.builder.fcmp_ordered(sign, self.value, other.value))
+        return Number(self.builder, self.builder.fcmp_ordered(sign, self.value, self._like(other)))
 
     def choose(self, yes: Number, no: Number) -> Number:
         """Return `yes` where this is true, else `no`."""

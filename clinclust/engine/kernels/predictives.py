@@ -95,9 +95,9 @@ def geometric_predictives(prior: Array, sums: Array, levels: Levels) -> None:
     """
     a, b, failures = prior[0] + sums[0], prior[1] + sums[1], flat(levels.counts, 1)
     most = sums[1] if sums[0] >= 1.0 else -1.0
-    fill_factors(b, 1.0, a + b + 1.0, 1.0, math.inf, failures, levels.n_levels, levels.numbers, levels.rests)
+    fill_factors((b, 1.0, a + b + 1.0, 1.0), math.inf, failures, levels.n_levels, levels.numbers, levels.rests)
     left_numbers, left_rests = levels.left_numbers, levels.left_rests
-    fill_factors(b - 1.0, -1.0, a + b - 2.0, -1.0, most, failures, levels.n_levels, left_numbers, left_rests)
+    fill_factors((b - 1.0, -1.0, a + b - 2.0, -1.0), most, failures, levels.n_levels, left_numbers, left_rests)
     levels.numbers[0] *= a / (a + b)
     if most >= 0.0:
         left_numbers[0] *= (a - 1.0) / (a + b - 1.0)
@@ -152,8 +152,8 @@ def negative_binomial_predictives(prior: Array, sums: Array, levels: Levels) -> 
     rests, left_rests, log_base = levels.rests, levels.left_rests, levels.log_base
     a, b = prior[0] + r * sums[0], prior[1] + sums[1]
     most = sums[1] if sums[0] >= 1.0 else -1.0
-    fill_factors(b, 1.0, a + b + r, 1.0, math.inf, x, n_levels, levels.numbers, rests)
-    fill_factors(b - 1.0, -1.0, a + b - r - 1.0, -1.0, most, x, n_levels, levels.left_numbers, left_rests)
+    fill_factors((b, 1.0, a + b + r, 1.0), math.inf, x, n_levels, levels.numbers, rests)
+    fill_factors((b - 1.0, -1.0, a + b - r - 1.0, -1.0), most, x, n_levels, levels.left_numbers, left_rests)
     rests[0] += log_gamma_ratio(a, r) - log_gamma_ratio(a + b, r)
     if most >= 0.0:
         left_rests[0] += log_gamma_ratio(a - r, r) - log_gamma_ratio(a + b - r, r)
@@ -297,17 +297,11 @@ def _log_factors(x: float, step: float, n: float) -> float:
 
 @subkernel
 def fill_factors(
-    above: float,
-    step_above: float,
-    below: float,
-    step_below: float,
-    most: float,
-    counts: Array,
-    n_levels: int,
-    numbers: Array,
-    rests: Array,
+    ratio: tuple[float, float, float, float], most: float, counts: Array, n_levels: int, numbers: Array, rests: Array
 ) -> None:
     """Fill the differences of a logarithm of factorials, f(u), between each level and the level before.
+
+    With the ratio (above, step_above, below, step_below),
 
         f(u) = ln prod_{j < u} (above + j step_above) / (below + j step_below)
 
@@ -315,6 +309,7 @@ def fill_factors(
     (rising) or -1 (falling); with `below` 1 and `step_below` 0 there is no divisor. Levels u = counts[2 * level] above
     `most` are impossible: their number is 1 and their rest is infinite.
     """
+    above, step_above, below, step_below = ratio
     last = 0.0
     for level in range(n_levels):
         u = counts[2 * level]
@@ -353,8 +348,8 @@ def poisson_predictives(prior: Array, sums: Array, levels: Levels) -> None:
     most = sums[0] if sums[1] >= 1.0 else -1.0
     here, after = math.log(rate), math.log(rate + 1.0)
     before = math.log(rate - 1.0) if sums[1] >= 1.0 else 0.0
-    fill_factors(shape, 1.0, 1.0, 0.0, math.inf, counts, n_levels, levels.numbers, rests)
-    fill_factors(shape - 1.0, -1.0, 1.0, 0.0, most, counts, n_levels, levels.left_numbers, left_rests)
+    fill_factors((shape, 1.0, 1.0, 0.0), math.inf, counts, n_levels, levels.numbers, rests)
+    fill_factors((shape - 1.0, -1.0, 1.0, 0.0), most, counts, n_levels, levels.left_numbers, left_rests)
     rests[0] += shape * (here - after)
     left_rests[0] += shape * (before - here)
     last_count = last_base = 0.0
@@ -366,24 +361,18 @@ def poisson_predictives(prior: Array, sums: Array, levels: Levels) -> None:
 
 
 @subkernel
-def exponential_coefficients(prior: Array, sums: Array, out: Array, stride: int, left: Array, left_stride: int) -> None:
-    """Write the coefficients of an exponential's log predictive under one cluster, as a function of z = sqrt(x).
+def exponential_coefficients(prior: Array, sums: Array) -> tuple[float, ...]:
+    """Return the coefficients of an exponential's log predictive under one cluster, as a function of z = sqrt(x).
 
     The predictive is Lomax, shape' rate'^shape' / (rate' + x)^(shape' + 1), with primes for the posterior tau'. Without
     z in the cluster it is A(tau') - A(tau' - T(x)), with A = ln Gamma(shape) - shape ln rate; `exponential_left_out`
-    computes the same number. The arguments are those of `fill_coefficients`.
+    computes the same number.
     """
     shape, rate = prior[0] + sums[0], prior[1] + sums[1]
     log_rate = math.log(rate)
-    out[0] = math.log(shape) - log_rate
-    out[stride] = shape + 1.0
-    out[2 * stride] = 1.0 / rate
-    out[3 * stride] = 0.0
     rest_shape = max(shape - 1.0, 1e-300)  # bounded for the empty cluster, which has no value to leave out
-    left[0] = math.log(rest_shape) - log_rate
-    left[left_stride] = rest_shape
-    left[2 * left_stride] = 1.0 / rate
-    left[3 * left_stride] = 0.0
+    left = math.log(rest_shape) - log_rate
+    return math.log(shape) - log_rate, shape + 1.0, 1.0 / rate, 0.0, left, rest_shape, 1.0 / rate, 0.0
 
 
 @subkernel
@@ -439,8 +428,8 @@ def _rise_of_rate(prior: Array, n: float, total: float, squares: float) -> float
 
 
 @subkernel
-def gaussian_coefficients(prior: Array, sums: Array, out: Array, stride: int, left: Array, left_stride: int) -> None:
-    """Write the coefficients of the log predictives of a Gaussian feature under one cluster (`fill_coefficients`).
+def gaussian_coefficients(prior: Array, sums: Array) -> tuple[float, ...]:
+    """Return the coefficients of the log predictives of a Gaussian feature under one cluster (`fill_coefficients`).
 
     The predictive is Student's t with 2 shape' degrees of freedom (Raykov, Boukouvalas and Little 2014, eq. 11), with
     primes for the posterior. Without z in the cluster, the rate is smaller by kappa' (z - mean')^2 / (2 (kappa' - 1)),
@@ -449,15 +438,10 @@ def gaussian_coefficients(prior: Array, sums: Array, out: Array, stride: int, le
     """
     mean, kappa, shape, rate = _posterior(prior, sums[0], sums[1], sums[2])
     precision = kappa / (2.0 * rate * (kappa + 1.0))
-    out[0] = log_gamma_ratio(shape, 0.5) + 0.5 * math.log(precision / math.pi)
-    out[stride] = shape + 0.5
-    out[2 * stride] = precision
-    out[3 * stride] = mean
+    here = log_gamma_ratio(shape, 0.5) + 0.5 * math.log(precision / math.pi)
     rest = max(kappa - 1.0, 1e-300)  # bounded for the empty cluster, which has no value to leave out
-    left[0] = log_gamma_ratio(max(shape - 0.5, 1e-300), 0.5) + 0.5 * math.log(rest / (2.0 * math.pi * rate * kappa))
-    left[left_stride] = shape - 0.5
-    left[2 * left_stride] = 0.5 * kappa / (rest * rate)
-    left[3 * left_stride] = mean
+    left = log_gamma_ratio(max(shape - 0.5, 1e-300), 0.5) + 0.5 * math.log(rest / (2.0 * math.pi * rate * kappa))
+    return here, shape + 0.5, precision, mean, left, shape - 0.5, 0.5 * kappa / (rest * rate), mean
 
 
 @subkernel
@@ -585,6 +569,7 @@ def chained_log_marginal(prior: Array, sums: Array, place: int, factor: Array) -
 # Compiled functions treat global numbers as constants. Bernoulli has the code of the binomial, with one trial.
 BINOMIAL, GEOMETRIC, POISSON = Binomial.kernel, Geometric.kernel, Poisson.kernel
 NEGATIVE_BINOMIAL, CATEGORICAL, ORDINAL = NegativeBinomial.kernel, Categorical.kernel, Ordinal.kernel
+_UNKNOWN: tuple[float, ...] = (math.nan,) * 8
 EXPONENTIAL, GAUSSIAN, CHAINED = Exponential.kernel, Gaussian.kernel, MultivariateGaussian.kernel
 
 
@@ -623,13 +608,13 @@ def fill_coefficients(
     `out` receives c0 .. c3 of the log predictive c0 - c1 ln(1 + c2 (z - c3)^2), `stride` elements apart, and `left`
     those of c0 + c1 ln(1 - c2 (z - c3)^2), the log predictive of z under the cluster without z.
     """
+    coefficients = _UNKNOWN
     if kind == EXPONENTIAL:
-        exponential_coefficients(prior, sums, out, stride, left, left_stride)
+        coefficients = exponential_coefficients(prior, sums)
     elif kind == GAUSSIAN:
-        gaussian_coefficients(prior, sums, out, stride, left, left_stride)
-    else:
-        for part in range(4):
-            out[part * stride] = left[part * left_stride] = math.nan
+        coefficients = gaussian_coefficients(prior, sums)
+    for part in range(4):
+        out[part * stride], left[part * left_stride] = coefficients[part], coefficients[4 + part]
 
 
 @subkernel

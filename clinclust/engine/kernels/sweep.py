@@ -9,7 +9,6 @@ import numpy as np
 from clinclust.arrays import Array, Labels, Whole
 from clinclust.compiled import PLAIN, flat, kernel, subkernel
 from clinclust.engine.kernels.moves import (
-    LANES,
     LEAST_LEFT,
     CohortArrays,
     Model,
@@ -21,6 +20,7 @@ from clinclust.engine.kernels.moves import (
     state_of,
     value_left_out,
 )
+from clinclust.engine.kernels.plain import LANES
 from clinclust.engine.kernels.predictives import (
     CHAINED,
     add_values,
@@ -68,8 +68,8 @@ def begin_scoring(state: State, up_to_date: bool) -> int:
     # Gaussian features without missing values, before the first one with another power, have the same c1 if it does not
     # differ in any cluster. c1 depends on the power, the prior shape and the number of values in the cluster: it stays
     # the same when subjects move.
-    n_alike = 0
-    while n_alike < state.n_complete and _power(state, n_alike) == _power(state, 0):
+    n_alike, powers = 0, flat(state.powers, state.n_table)
+    while n_alike < state.n_complete and powers[state.columns[n_alike]] == powers[state.columns[0]]:
         n_alike += 1
     for place in range(1, n_alike):
         here, first = (4 * state.columns[place] + 1) * state.capacity, (4 * state.columns[0] + 1) * state.capacity
@@ -77,12 +77,6 @@ def begin_scoring(state: State, up_to_date: bool) -> int:
             if state.coefficients[here + k] != state.coefficients[first + k]:
                 return 0
     return n_alike
-
-
-@subkernel
-def _power(state: State, place: int) -> float:
-    power: float = state.powers[state.n_table + state.columns[place]]
-    return power
 
 
 @subkernel
@@ -296,18 +290,14 @@ def make_moves(
 
 
 def find_best(
-    cohort: CohortArrays,
-    model: Model,
-    partition: Partition,
-    best: Labels,
-    *,
-    minimum_gain: float = 0.0,
-    most_clusters: int = UNLIMITED,
-    up_to_date: bool = False,
+    cohort: CohortArrays, model: Model, partition: Partition, best: Labels, least: float, most: int, up_to_date: bool
 ) -> None:
-    """Write the best cluster of each subject to `best`, int64 (N,); no subject moves (`sweep`)."""
+    """Write the best cluster of each subject to `best`, int64 (N,); no subject moves.
+
+    Moves raise the log joint by more than `least`; from `most` clusters on, none is new (`sweep`).
+    """
     order = np.arange(best.size)
-    sweep(cohort, model, partition, order, 0, minimum_gain, most_clusters, False, up_to_date, best, _NOTHING)
+    sweep(cohort, model, partition, order, 0, least, most, False, up_to_date, best, _NOTHING)
 
 
 def write_scores(cohort: CohortArrays, model: Model, partition: Partition, scores: Array) -> None:

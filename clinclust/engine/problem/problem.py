@@ -167,23 +167,19 @@ def prior_of_features(encoding: Encoding, prior: Array, included: Mask) -> Array
     """Return the part of a flat prior (H,) that belongs to the included features, bool (D,)."""
     parts: list[Array] = []
     of_block: list[bool] = []
-    stop = 0
-    for likelihood, is_included in zip(encoding.likelihoods, included.tolist(), strict=True):
-        start, stop = stop, stop + likelihood.n_hyperparameters
+    for index, (likelihood, is_included) in enumerate(zip(encoding.likelihoods, included.tolist(), strict=True)):
         of_block = [*(of_block if likelihood.n_before else []), is_included]
         if is_included:
-            parts.append(likelihood.without_before(prior[start:stop], np.array(of_block)))
+            parts.append(likelihood.without_before(encoding.theta(index, prior), np.array(of_block)))
     return np.concatenate(parts) if parts else np.zeros(0)
 
 
 def named_hyperparameters(encoding: Encoding, prior: Array) -> Hyperparameters:
     """Return the hyperparameters of a flat prior by feature and name, on the scale of the columns."""
     named: Hyperparameters = {}
-    stop = 0
     for index, (feature, likelihood) in enumerate(zip(encoding.features, encoding.likelihoods, strict=True)):
-        start, stop = stop, stop + likelihood.n_hyperparameters
         standards = encoding.standards_of(index, likelihood.n_before)
-        theta = likelihood.stated_hyperparameters(prior[start:stop], *standards)
+        theta = likelihood.stated_hyperparameters(encoding.theta(index, prior), *standards)
         named[feature.name] = likelihood.as_dict(theta)
     return named
 
@@ -530,11 +526,7 @@ class Clusters:
 
     def factor_of(self, feature: int) -> tuple[Array, Array]:
         """Return the hyperparameters (P,) and the statistics (K, S) of a feature given those before it in its block."""
-        return self._part_of(feature, *self._shared())
-
-    def _part_of(self, feature: int, prior: Array, statistics: Array) -> tuple[Array, Array]:
-        start, first = self.encoding.prior_start[feature:], self.encoding.statistic_start[feature:]
-        return prior[start[0] : start[1]], statistics[:, first[0] : first[1]]
+        return self.encoding.part(feature, *self._shared())
 
     def _shared(self) -> tuple[Array, Array]:
         """Return the prior (H,) and the statistics (K, S) with which values are predicted.
@@ -545,7 +537,7 @@ class Clusters:
             return self.model.prior, self.statistics
         prior, statistics = self.model.prior.copy(), self.statistics.copy()
         for feature in np.flatnonzero(~self.included).tolist():
-            theta, sums = self._part_of(feature, prior, statistics)
+            theta, sums = self.encoding.part(feature, prior, statistics)
             theta[:] = self.encoding.likelihoods[feature].prior.posterior(theta, sums.sum(axis=0))
             sums[:] = 0.0
         return prior, statistics

@@ -29,17 +29,6 @@ from clinclust.engine.problem.problem import Problem, joint_of_sums
 from clinclust.engine.search import settle
 from clinclust.engine.search.plan import Either, SearchPlan
 from clinclust.engine.search.restarts import N_DIVIDED, merge_and_divide
-from clinclust.engine.search.settle import (
-    Partitions,
-    ScanResult,
-    SweepResult,
-    merged_into,
-    minimum_gain,
-    resettle,
-    scan,
-    settled_by_scans,
-    write_best,
-)
 
 # Cells: the groups of subjects that the sums a site has sent tell apart.
 #
@@ -241,18 +230,20 @@ def sums_of(clusters: Partition) -> Sums:
     return clusters.sizes[:n_clusters], clusters.statistics[:n_clusters]
 
 
-def scan_shard(shard: Shard, labels: Numbers, aside: Whole, model: Model, sums: Sums, least: float) -> ScanResult:
+def scan_shard(
+    shard: Shard, labels: Numbers, aside: Whole, model: Model, sums: Sums, least: float
+) -> settle.ScanResult:
     """Find the best cluster of every subject, given clusters with these sums (`settle.scan`)."""
     clusters = up_to_date(shard.tables, model, sums)
     best, n_candidates = np.empty_like(labels), 0
     sizes, statistics = np.zeros_like(clusters.sizes), np.zeros_like(clusters.statistics)
     for rows, block in shard.blocks(aside):
-        found = scan(block, labels[rows].astype(np.int64), model, clusters, least)
+        found = settle.scan(block, labels[rows].astype(np.int64), model, clusters, least)
         best[rows] = found.best
         n_candidates += found.n_candidates
         sizes += found.sizes
         statistics += found.statistics
-    return ScanResult(best, n_candidates, sizes, statistics)
+    return settle.ScanResult(best, n_candidates, sizes, statistics)
 
 
 def assign(shard: Shard, aside: Whole, model: Model, sums: Sums) -> Numbers:
@@ -266,7 +257,7 @@ def assign(shard: Shard, aside: Whole, model: Model, sums: Sums) -> Numbers:
 
 def _assigned(block: CohortArrays, model: Model, clusters: Partition) -> Labels:
     best = np.empty(block.codes.shape[0], dtype=np.int64)
-    write_best(block, np.full_like(best, -1), model, clusters, 0.0, int(clusters.n_clusters[0]), best)
+    settle.write_best(block, np.full_like(best, -1), model, clusters, 0.0, int(clusters.n_clusters[0]), best)
     return best
 
 
@@ -279,14 +270,14 @@ def count(shard: Shard, labels: Numbers, aside: Whole, n_clusters: int) -> Sums:
 
 
 def candidates(
-    shard: Shard, labels: Numbers, aside: Whole, found: ScanResult, at_most: int
+    shard: Shard, labels: Numbers, aside: Whole, found: settle.ScanResult, at_most: int
 ) -> tuple[CohortArrays, Labels]:
     """Return the first subjects whose best cluster is not their present one, and the latter."""
     rows = np.flatnonzero(found.best != labels)[:at_most]
     return shard.taken(rows, aside), labels[rows].astype(np.int64)
 
 
-def after_moves(labels: Numbers, found: ScanResult, moved: Numbers, renamed: Numbers) -> Numbers:
+def after_moves(labels: Numbers, found: settle.ScanResult, moved: Numbers, renamed: Numbers) -> Numbers:
     """Return labels after the first candidates have moved, and the clusters have been renamed."""
     after = renamed[labels]
     after[np.flatnonzero(found.best != labels)[: moved.size]] = moved
@@ -296,11 +287,6 @@ def after_moves(labels: Numbers, found: ScanResult, moved: Numbers, renamed: Num
 def rename(labels: Numbers, renamed: Numbers) -> Numbers:
     """Return labels with new numbers of the clusters."""
     return renamed[labels]
-
-
-def sizes_of(labels: Numbers, n_clusters: int) -> Whole:
-    """Return the number of subjects of each cluster, int64 (K,)."""
-    return np.bincount(labels, minlength=n_clusters)
 
 
 def members(shard: Shard, labels: Numbers, aside: Whole, ranks: Sequence[Whole]) -> list[CohortArrays]:
@@ -374,7 +360,7 @@ class WholeCohort(EncodedCohort):
 
 
 @dataclass(frozen=True)
-class Partitioned(Partitions):
+class Partitioned(settle.Partitions):
     """Subjects in many partitions with their clusters. The problem is that of a `WholeCohort`."""
 
     place: Place
@@ -424,20 +410,20 @@ class Partitioned(Partitions):
         numbers = numbered(order, order.size)
         return self.with_sums((sizes[order], statistics[order]), self.each(rename, numbers, lists=[self.labels]))
 
-    def scan(self, minimum_gain: float) -> ScanResult:
+    def scan(self, minimum_gain: float) -> settle.ScanResult:
         """Find the best cluster of every subject."""
         given = self.problem.model, sums_of(self.clusters), minimum_gain
         found = self.each(scan_shard, *given, lists=self.lists)
         sums = self.place.results(self.each(itemgetter(1, 2, 3), lists=[found]))
-        return ScanResult(found, sum(n for n, *_ in sums), *added([own for _, *own in sums]))
+        return settle.ScanResult(found, sum(n for n, *_ in sums), *added([own for _, *own in sums]))
 
-    def all_moved(self, found: ScanResult) -> Self:
+    def all_moved(self, found: settle.ScanResult) -> Self:
         """Return the partitions with all subjects in their best clusters at once; none may be empty."""
         n_clusters = self.n_clusters
         sums = found.sizes[:n_clusters], found.statistics[:n_clusters]
         return self.with_sums(sums, self.each(attrgetter("best"), lists=[found.best]))
 
-    def candidates_moved(self, found: ScanResult, minimum_gain: float) -> Self:
+    def candidates_moved(self, found: settle.ScanResult, minimum_gain: float) -> Self:
         """Gather the candidates, move them one by one, and send their clusters back."""
         lists = (*self.lists, found.best)
         gathered = self.place.results(self.each(candidates, _MOST_MOVED // len(self.shards) + 1, lists=lists))
@@ -457,7 +443,7 @@ class Partitioned(Partitions):
     def merged(self) -> Self:
         """Return the partitions after all merges of clusters that raise the log joint."""
         clusters = clusters_without_subjects(self.problem.cohort.arrays, *sums_of(self.clusters))
-        into = merged_into(self.problem, clusters)
+        into = settle.merged_into(self.problem, clusters)
         kept, numbers = np.unique(into, return_inverse=True)
         labels = self.each(rename, numbers.astype(np.int32), lists=[self.labels])
         return self.with_sums((clusters.sizes[kept], clusters.statistics[kept]), labels)
@@ -467,9 +453,9 @@ class Partitioned(Partitions):
 
         A division is searched for among some members of a cluster, who are gathered.
         """
-        n_clusters, least = self.n_clusters, minimum_gain(self.problem)
+        n_clusters, least = self.n_clusters, settle.minimum_gain(self.problem)
         futures = [
-            (among, pool.submit(resettle, among, among.cohort.together, seeded, cancelled))
+            (among, pool.submit(settle.resettle, among, among.cohort.together, seeded, cancelled))
             for among, seeded in zip(self._some_of_each(rng), rng.spawn(n_clusters), strict=True)
         ]
         found = [(among, future.result()) for among, future in futures]
@@ -507,7 +493,7 @@ class Partitioned(Partitions):
     def _some_of_each(self, rng: np.random.Generator) -> list[Problem]:
         """Return the problem of some members of each cluster, while the others are as they are."""
         n_clusters = self.n_clusters
-        sizes = np.array(self.place.results(self.each(sizes_of, n_clusters, lists=[self.labels])))
+        sizes = np.array(self.place.results(self.each(np.bincount, None, n_clusters, lists=[self.labels])))
         ends = np.cumsum(sizes, axis=0)
         chosen = [np.sort(rng.choice(n, min(n, N_DIVIDED), replace=False)) for n in ends[-1].tolist()]
         ranks = [
@@ -535,10 +521,8 @@ def moved_one_by_one(
         if position < order.size:
             sizes, statistics = sums_of(clusters)
             n_more = 2 * sizes.size
-            more = np.zeros(n_more), np.zeros((n_more, statistics.shape[1]))
-            wider = clusters_without_subjects(
-                tables, *(np.concatenate(both) for both in zip((sizes, statistics), more, strict=True))
-            )
+            more = np.pad(sizes, (0, n_more)), np.pad(statistics, ((0, n_more), (0, 0)))
+            wider = clusters_without_subjects(tables, *more)
             wider.n_clusters[0] = sizes.size
             clusters = wider._replace(labels=clusters.labels)
     return clusters
@@ -566,17 +550,15 @@ def together(arrays: Sequence[CohortArrays]) -> CohortArrays:
     return arrays[0]._replace(codes=np.concatenate(codes), values=np.concatenate(values))
 
 
-def searched_on(cohort: Partitioned, plan: SearchPlan, rng: np.random.Generator, pool: Executor) -> SweepResult:
+def searched_on(cohort: Partitioned, plan: SearchPlan, rng: np.random.Generator, pool: Executor) -> settle.SweepResult:
     """Move subjects, merge and divide clusters, until this raises the log joint hardly any more."""
     enough = Either(plan.cancelled, plan.budget)
 
-    def divided(result: SweepResult, _gains: Array) -> Partitioned | None:
-        divided: Partitioned | None = result.partitions.divided(rng, enough, pool)
-        return divided
+    def divided(found: settle.SweepResult, _gains: Array) -> Any:
+        return found.partitions.divided(rng, enough, pool)
 
-    def merged(result: SweepResult) -> Partitioned:
-        merged: Partitioned = result.partitions.merged()
-        return merged
+    def merged(found: settle.SweepResult) -> Any:
+        return found.partitions.merged()
 
-    settled = partial(settled_by_scans, plan=plan)
+    settled = partial(settle.settled_by_scans, plan=plan)
     return merge_and_divide(cohort.problem, settled(cohort), settled, merged, divided, enough)

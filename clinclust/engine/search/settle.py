@@ -46,8 +46,7 @@ def compact(labels: NDArray[np.generic]) -> Labels:
 
 def by_decreasing_size(labels: Labels) -> Labels:
     """Renumber clusters 0 .. K - 1 by decreasing size; clusters of equal size in order of their first member."""
-    _, first, inverse, sizes = np.unique(labels, return_index=True, return_inverse=True, return_counts=True)
-    return _rank(np.lexsort((first, -sizes)))[inverse]
+    return groups_by_decreasing_size(labels, np.ones_like(labels))
 
 
 def groups_by_decreasing_size(groups: Labels, sizes: Whole) -> Labels:
@@ -67,8 +66,7 @@ def _rank(order: NDArray[np.intp]) -> Labels:
 def adjusted_rand_index(first: Labels, second: Labels) -> float:
     """Return the adjusted Rand index (Hubert and Arabie 1985): 1 = equal partitions, 0 = agreement by chance."""
     shape = (int(first.max()) + 1, int(second.max()) + 1)
-    cells, size = np.unique(np.ravel_multi_index((first, second), shape), return_counts=True)
-    del cells
+    size = np.unique(np.ravel_multi_index((first, second), shape), return_counts=True)[1]
 
     def pairs(counts: Whole) -> float:
         return float((counts.astype(np.float64) * (counts - 1.0)).sum() / 2.0)
@@ -162,7 +160,7 @@ def hasten(problem: Problem, labels: Labels, n_rounds: int = 12) -> Labels:
     partition = problem.partition(labels)
     best = np.empty_like(partition.labels)
     for _ in range(n_rounds):
-        find_best(arrays, problem.model, partition, best, most_clusters=int(partition.n_clusters[0]))
+        find_best(arrays, problem.model, partition, best, 0.0, int(partition.n_clusters[0]), up_to_date=False)
         moved = bool((best != partition.labels).any())
         relabel(arrays, partition, compact(best))
         if not moved:
@@ -211,7 +209,7 @@ def write_best(
 ) -> None:
     """Write the best cluster of each subject to `best`. The partition is not modified: other threads read it too."""
     own = partition._replace(labels=labels, work=partition.work.copy())
-    find_best(chunk, model, own, best, minimum_gain=least, most_clusters=most, up_to_date=True)
+    find_best(chunk, model, own, best, least, most, up_to_date=True)
 
 
 def chunks(arrays: CohortArrays) -> Iterator[tuple[slice, CohortArrays]]:
