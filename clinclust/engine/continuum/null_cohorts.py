@@ -321,8 +321,8 @@ def one_population(part: Problem, rng: np.random.Generator) -> OnePopulation:
         straight = with_correlation(normals, correlation)
         drawn = np.take_along_axis(scores, population.at(population.shares(straight)), axis=0)
         # The correlations of what is drawn of these normals, less what they have by chance.
-        found = correlations(np.nan_to_num(drawn))[0] - (correlations(in_score_steps(straight))[0] - correlation)
-        moved = np.clip(correlation + _STEP * (wanted - found), -_LARGEST_CORRELATION, _LARGEST_CORRELATION)
+        present = correlations(np.nan_to_num(drawn))[0] - (correlations(in_score_steps(straight))[0] - correlation)
+        moved = np.clip(correlation + _STEP * (wanted - present), -_LARGEST_CORRELATION, _LARGEST_CORRELATION)
         correlation = nearest_correlation(with_unit_diagonal(moved))
         population = replace(population, correlation=correlation)
     return population

@@ -274,8 +274,8 @@ def search_with_outlying(problem: Problem, starts: list[Start], plan: SearchPlan
     best = index_of_best(restarts)
     outlying = masks[best]
     if share > 0.0:
-        given = problem, restarts[best], outlying, starts[0], plan
-        restarts[best], outlying = raise_in_turns(*given, look_back=plan.look_back)
+        arguments = problem, restarts[best], outlying, starts[0], plan
+        restarts[best], outlying = raise_in_turns(*arguments, look_back=plan.look_back)
     return OutlyingResult(restarts, best, outlying, without_outlying(problem, outlying, share))
 
 

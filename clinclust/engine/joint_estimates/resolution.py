@@ -303,8 +303,8 @@ def resolution_steps(
         restarts = [onward, *fresh]
         best = index_of_best(restarts)
         if best > 0:
-            given = coarsened, restarts[best], masks[best - 1], start, plan
-            restarts[best], outlying = raise_in_turns(*given, look_back=False)
+            arguments = coarsened, restarts[best], masks[best - 1], start, plan
+            restarts[best], outlying = raise_in_turns(*arguments, look_back=False)
         return step_of(coarsened, restarts, best, outlying, share)
 
     return followed(begin, resolution, plan, search_at)

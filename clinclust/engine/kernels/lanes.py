@@ -334,18 +334,18 @@ def sum_log_terms(values: Memory, coefficients: Memory, start: Number, width: Nu
     The result is NaN if 1 - c2 (z - c3)^2 is below `least` for any feature: too many digits are lost. The values z are
     float64 (width,); c0 .. c3, of this length each, follow each other from flat index `start` on.
     """
-    nothing, one = (Number(width.builder, ir.Constant(VECTOR, [number] * LANES)) for number in (0.0, 1.0))
-    loop = Loop(width, LANES, [nothing, one])
+    zero, unit = (Number(width.builder, ir.Constant(VECTOR, [number] * LANES)) for number in (0.0, 1.0))
+    loop = Loop(width, LANES, [zero, unit])
     total, lowest = loop.carried
     c = [coefficients.eight(start + loop.index + width * part) for part in range(4)]
     z = values.eight(loop.index)
     observed = z.compared("==", z)
     apart = z - c[3]
-    inner = observed.choose(one - c[2] * (apart * apart), one)
+    inner = observed.choose(unit - c[2] * (apart * apart), unit)
     lowest = inner.compared("<", lowest).choose(inner, lowest)
     # `log` needs positive numbers. Where this one is too low, the result is NaN anyway.
-    inner = inner.compared("<", 1e-300).choose(one, inner)
-    total, lowest = loop.close([total + observed.choose(c[0] + c[1] * log(inner), nothing), lowest])
+    inner = inner.compared("<", 1e-300).choose(unit, inner)
+    total, lowest = loop.close([total + observed.choose(c[0] + c[1] * log(inner), zero), lowest])
     result = total.lane(0)
     for lane in range(1, LANES):
         result = result + total.lane(lane)

@@ -204,7 +204,7 @@ def eight_binomials(prior: Array, sums: Array, n_trials: int, numbers: Array, le
     for feature in range(LANES):
         s, t = sums[2 * feature], sums[2 * feature + 1]
         a, b = prior[2 * feature] + s, prior[2 * feature + 1] + t
-        total, here, left = a + b, flat(numbers, feature * n_levels), flat(left_numbers, feature * n_levels)
+        total, here, without = a + b, flat(numbers, feature * n_levels), flat(left_numbers, feature * n_levels)
         rising_b, falling_b = flat(work, 2 * feature * n_levels), flat(work, (2 * feature + 1) * n_levels)
         rising_b[0] = falling_b[0] = 1.0
         rising_total = falling_total = 1.0
@@ -219,7 +219,7 @@ def eight_binomials(prior: Array, sums: Array, n_trials: int, numbers: Array, le
             others = n_trials - x
             here[x] = rising_a * rising_b[others] * above * coefficient
             possible = s >= x and t >= others
-            left[x] = falling_a * falling_b[others] * below * coefficient if possible else 1.0
+            without[x] = falling_a * falling_b[others] * below * coefficient if possible else 1.0
             rising_a *= a + x
             falling_a *= a - 1.0 - x
             # The quotient is exact, because it is a whole number.

@@ -371,8 +371,8 @@ def exponential_coefficients(prior: Array, sums: Array) -> tuple[float, ...]:
     shape, rate = prior[0] + sums[0], prior[1] + sums[1]
     log_rate = math.log(rate)
     rest_shape = max(shape - 1.0, 1e-300)  # bounded for the empty cluster, which has no value to leave out
-    left = math.log(rest_shape) - log_rate
-    return math.log(shape) - log_rate, shape + 1.0, 1.0 / rate, 0.0, left, rest_shape, 1.0 / rate, 0.0
+    without = math.log(rest_shape) - log_rate
+    return math.log(shape) - log_rate, shape + 1.0, 1.0 / rate, 0.0, without, rest_shape, 1.0 / rate, 0.0
 
 
 @subkernel
@@ -440,8 +440,8 @@ def gaussian_coefficients(prior: Array, sums: Array) -> tuple[float, ...]:
     precision = kappa / (2.0 * rate * (kappa + 1.0))
     here = log_gamma_ratio(shape, 0.5) + 0.5 * math.log(precision / math.pi)
     rest = max(kappa - 1.0, 1e-300)  # bounded for the empty cluster, which has no value to leave out
-    left = log_gamma_ratio(max(shape - 0.5, 1e-300), 0.5) + 0.5 * math.log(rest / (2.0 * math.pi * rate * kappa))
-    return here, shape + 0.5, precision, mean, left, shape - 0.5, 0.5 * kappa / (rest * rate), mean
+    without = log_gamma_ratio(max(shape - 0.5, 1e-300), 0.5) + 0.5 * math.log(rest / (2.0 * math.pi * rate * kappa))
+    return here, shape + 0.5, precision, mean, without, shape - 0.5, 0.5 * kappa / (rest * rate), mean
 
 
 @subkernel

@@ -294,7 +294,7 @@ def find_best(
 ) -> None:
     """Write the best cluster of each subject to `best`, int64 (N,); no subject moves.
 
-    Moves raise the log joint by more than `least`; from `most` clusters on, none is new (`sweep`).
+    Moves raise the log joint by more than `least`; from `most` clusters on, no subject opens a new one (`sweep`).
     """
     order = np.arange(best.size)
     sweep(cohort, model, partition, order, 0, least, most, False, up_to_date, best, _NOTHING)

@@ -254,7 +254,7 @@ class Partitions(ABC):
 
     @abstractmethod
     def all_moved(self, found: ScanResult) -> Self:
-        """Return the partitions with all subjects in their best clusters at once; none may be empty."""
+        """Return the partitions with all subjects in their best clusters at once, of which each has some."""
 
     @abstractmethod
     def candidates_moved(self, found: ScanResult, minimum_gain: float) -> Self:
