@@ -396,9 +396,8 @@ def smoothed_population(straight: OnePopulation, rng: np.random.Generator) -> Sm
     scores = conditional_draws(scores, straight.correlation, standard_normals(len(scores), scores.shape[1], rng))
     axes = np.linalg.eigh(straight.correlation)[1][:, :-3:-1]
     within = scores @ axes
-    of_straight = (straight.part, straight.scores, straight.ascending, straight.columns, straight.correlation)
     of_axes = (axes, within, scores - within @ axes.T, one_peak_bandwidth(within))
-    population = SmoothedPopulation(*of_straight, *of_axes, scores)
+    population = SmoothedPopulation(*vars(straight).values(), *of_axes, scores)
     normals = standard_normals(DRAWS_OF_A_ROUND, scores.shape[1], rng)
     chosen = rng.integers(len(scores), size=len(normals))
     latent = np.where(np.isnan(straight.scores[chosen]), np.nan, population.blurred(chosen, normals))

@@ -245,7 +245,6 @@ class ResolutionStep:
     """Restarts at this coarsening. After the first step, the first continues from the step before (start ``"step
     before"``)."""
     best: int
-    """Index of the best restart."""
     outlying: OutlyingMask
     """(N, D) outlying values of the best restart."""
     problem: Problem
