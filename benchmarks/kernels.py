@@ -23,8 +23,7 @@ from numpy.typing import NDArray
 
 from clinclust import Feature, FeatureSchema
 from clinclust.engine.kernels.compiled import kernel
-from clinclust.engine.kernels.inner_loops import log_in_place
-from clinclust.engine.kernels.moves import Partition, accumulate, clusters_without_subjects, new_partition
+from clinclust.engine.kernels.moves import Partition, accumulate, clusters_without_subjects, log_in_place, new_partition
 from clinclust.engine.kernels.sweep import bring_up_to_date, find_best
 from clinclust.engine.problem.problem import Problem, pose
 
@@ -90,7 +89,7 @@ def scanners(
     most = K + 1 if new else K
 
     def ours() -> None:
-        find_best(arrays, problem.model, partition, best, minimum_gain=1e-9, most_clusters=most, up_to_date=True)
+        find_best(arrays, problem.model, partition, best, 1e-9, most, up_to_date=True)
 
     def numpy() -> None:
         for first in range(0, 20_000, 1_000):

@@ -105,11 +105,12 @@ def workers(n: int) -> Iterator[Any]:
 
 def counted_bytes(counts: list[int]) -> None:
     """Note the bytes of each scan: clusters sent to, and sums sent back from, each partition."""
-    from clinclust.engine.search.partitioned import Partitioned, PartitionedScan, sums_of
+    from clinclust.engine.search.partitioned import Partitioned, sums_of
+    from clinclust.engine.search.settle import ScanResult
 
     scan = Partitioned.scan
 
-    def counting(self: Partitioned, minimum_gain: float) -> PartitionedScan:
+    def counting(self: Partitioned, minimum_gain: float) -> ScanResult:
         found = scan(self, minimum_gain)
         sent = len(pickle.dumps((self.problem.model, sums_of(self.clusters), minimum_gain)))
         counts.append(len(self.shards) * (sent + len(pickle.dumps((found.sizes, found.statistics)))))

@@ -18,8 +18,7 @@ from scipy.special import xlogy
 
 from clinclust.arrays import Array, Code, Labels
 from clinclust.engine.problem.encoding import in_encoded_order, members_of_chains, powers_of_blocks, powers_of_features
-from clinclust.engine.problem.hyperparameters import flat_prior, named_hyperparameters
-from clinclust.engine.problem.problem import Clusters
+from clinclust.engine.problem.problem import Clusters, flat_prior, named_hyperparameters
 from clinclust.engine.search.settle import groups_by_decreasing_size
 from clinclust.estimators.adjustment import Adjustment
 from clinclust.estimators.cohort_table import CohortFingerprint, salt_of

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Self
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,25 +79,20 @@ def _with_point_masses(cohort: EncodedCohort, first: int, second: int) -> Array:
 
 
 def ordered_columns(arrays: CohortArrays) -> list[Array]:
-    """Return each feature as a column whose order means something, float64 (N,), NaN = missing."""
+    """Return each feature as a column whose order means something, float64 (N,), NaN = missing.
+
+    The levels of a nominal feature are numbered by their mean position on the first principal axis.
+    """
     columns, along = [], None
     for column, is_nominal in encoded_columns(arrays):
         if is_nominal:
             along = principal_axis(arrays) if along is None else along
-            columns.append(_along(column, along))
-        else:
-            columns.append(column)
+            seen = ~np.isnan(column)
+            _, level = np.unique(column[seen], return_inverse=True)
+            position = np.bincount(level, along[seen]) / np.maximum(np.bincount(level), 1)
+            column[seen] = np.argsort(np.argsort(position, kind="stable"), kind="stable")[level]
+        columns.append(column)
     return columns
-
-
-def _along(column: Array, axis: Array) -> Array:
-    """Return the levels of a nominal feature numbered by their mean position on the axis."""
-    seen = ~np.isnan(column)
-    _, level = np.unique(column[seen], return_inverse=True)
-    position = np.bincount(level, axis[seen]) / np.maximum(np.bincount(level), 1)
-    ranked = np.full(column.size, np.nan)
-    ranked[seen] = np.argsort(np.argsort(position, kind="stable"), kind="stable")[level]
-    return ranked
 
 
 def expected_score(scores: Array, correlation: Array, axis: Array) -> Array:
@@ -302,27 +296,12 @@ class OnePopulation:
 
     def subjects(self, rng: np.random.Generator) -> tuple[Array, NDArray[np.bool_]]:
         """Return latent scores of as many subjects, float64 (N, D), and whether each is observed, (N, D)."""
-        return with_correlation(self.normals(len(self.scores), rng), self.correlation), ~np.isnan(self.scores)
+        normals = standard_normals(len(self.scores), self.scores.shape[1], rng)
+        return with_correlation(normals, self.correlation), ~np.isnan(self.scores)
 
     def shares(self, latent: Array) -> Array:
         """Return the share of the population below each latent score, float64 (N, D)."""
         return np.asarray(ndtr(latent))
-
-    def normals(self, n_draws: int, rng: np.random.Generator) -> Array:
-        """Return independent normal draws, float64 (n_draws, D)."""
-        return standard_normals(n_draws, self.scores.shape[1], rng)
-
-    def found_of(self, normals: Array) -> Array:
-        """Return the correlations of what is drawn of these normals, less what they have by chance, (D, D)."""
-        straight = with_correlation(normals, self.correlation)
-        scores = np.take_along_axis(self.scores, self.at(self.shares(straight)), axis=0)
-        by_chance = correlations(in_score_steps(straight))[0] - self.correlation
-        return np.asarray(correlations(np.nan_to_num(scores))[0] - by_chance)
-
-    def moved(self, wanted: Array, found: Array) -> Self:
-        """Return the population with correlations moved towards those that give the wanted ones, not those found."""
-        moved = np.clip(self.correlation + _STEP * (wanted - found), -_LARGEST_CORRELATION, _LARGEST_CORRELATION)
-        return replace(self, correlation=nearest_correlation(with_unit_diagonal(moved)))
 
 
 def one_population(part: Problem, rng: np.random.Generator) -> OnePopulation:
@@ -336,9 +315,15 @@ def one_population(part: Problem, rng: np.random.Generator) -> OnePopulation:
     wanted = reliable_correlations(scores)
     correlation = nearest_correlation(with_unit_diagonal(wanted))
     population = OnePopulation(part, scores, ascending, columns, correlation)
-    normals = population.normals(DRAWS_OF_A_ROUND, rng)
+    normals = standard_normals(DRAWS_OF_A_ROUND, scores.shape[1], rng)
     for _ in range(_ROUNDS):
-        population = population.moved(wanted, population.found_of(normals))
+        straight = with_correlation(normals, correlation)
+        drawn = np.take_along_axis(scores, population.at(population.shares(straight)), axis=0)
+        # The correlations of what is drawn of these normals, less what they have by chance.
+        present = correlations(np.nan_to_num(drawn))[0] - (correlations(in_score_steps(straight))[0] - correlation)
+        moved = np.clip(correlation + _STEP * (wanted - present), -_LARGEST_CORRELATION, _LARGEST_CORRELATION)
+        correlation = nearest_correlation(with_unit_diagonal(moved))
+        population = replace(population, correlation=correlation)
     return population
 
 
@@ -389,7 +374,7 @@ class SmoothedPopulation(OnePopulation):
 
     def subjects(self, rng: np.random.Generator) -> tuple[Array, NDArray[np.bool_]]:
         """Return latent scores of as many subjects, float64 (N, D), and whether each is observed, (N, D)."""
-        normals = self.normals(len(self.scores), rng)
+        normals = standard_normals(len(self.scores), self.scores.shape[1], rng)
         chosen = rng.integers(len(self.scores), size=len(self.scores))
         return self.blurred(chosen, normals), ~np.isnan(self.scores[chosen])
 
@@ -407,13 +392,18 @@ class SmoothedPopulation(OnePopulation):
 def smoothed_population(straight: OnePopulation, rng: np.random.Generator) -> SmoothedPopulation:
     """Return the population of any shape of the subjects of a straight one."""
     scores = straight.scores / SCORE_STEPS
-    scores = conditional_draws(scores, straight.correlation, straight.normals(len(scores), rng))
+    scores = conditional_draws(scores, straight.correlation, standard_normals(len(scores), scores.shape[1], rng))
     axes = np.linalg.eigh(straight.correlation)[1][:, :-3:-1]
     within = scores @ axes
-    of_straight = (straight.part, straight.scores, straight.ascending, straight.columns, straight.correlation)
-    of_axes = (axes, within, scores - within @ axes.T, one_peak_bandwidth(within))
-    population = SmoothedPopulation(*of_straight, *of_axes, scores)
-    normals = population.normals(DRAWS_OF_A_ROUND, rng)
+    population = SmoothedPopulation(
+        **{item.name: getattr(straight, item.name) for item in fields(straight)},
+        axes=axes,
+        within=within,
+        beside=scores - within @ axes.T,
+        bandwidth=one_peak_bandwidth(within),
+        quantiles=scores,
+    )
+    normals = standard_normals(DRAWS_OF_A_ROUND, scores.shape[1], rng)
     chosen = rng.integers(len(scores), size=len(normals))
     latent = np.where(np.isnan(straight.scores[chosen]), np.nan, population.blurred(chosen, normals))
     return replace(population, quantiles=np.sort(latent, axis=0))
@@ -435,12 +425,9 @@ def one_peak_bandwidth(plane: Array) -> float:
     low, high = _NARROWEST, _WIDEST
     for _ in range(_HALVINGS):
         middle = float(np.sqrt(low * high))
-        low, high = (low, middle) if has_one_peak(_smoothed(counts, middle)) else (middle, high)
+        smoothed = gaussian_filter(counts, middle * _CELLS / (2.0 * _FARTHEST), mode="constant", truncate=5.0)
+        low, high = (low, middle) if has_one_peak(smoothed) else (middle, high)
     return high
-
-
-def _smoothed(counts: Array, bandwidth: float) -> Array:
-    return np.asarray(gaussian_filter(counts, bandwidth * _CELLS / (2.0 * _FARTHEST), mode="constant", truncate=5.0))
 
 
 def has_one_peak(density: Array) -> bool:

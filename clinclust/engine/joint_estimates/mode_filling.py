@@ -27,7 +27,7 @@ def search_filling(problem: Problem, start: Start, plan: SearchPlan, attempts: A
     labels, filled = start.labels, cohort_modes(problem)
     table = completed(problem, filled)
     trace: list[float] = []
-    converged, ignore_size = False, start.ignore_size
+    converged, ignore_size = False, start.begin == "single"
     while not converged and len(trace) < plan.max_sweeps and not plan.cancelled.is_set():
         swept = settle(table, labels, start.order, 1, plan.cancelled, ignore_size=ignore_size)
         if not swept.trace:
@@ -49,7 +49,7 @@ def cohort_modes(problem: Problem) -> Array:
     filled = np.full(missing.shape, np.nan)
     for feature, likelihood in enumerate(problem.cohort.encoding.likelihoods):
         if missing[:, feature].any():
-            theta, observed = _of_feature(problem, feature, sums)
+            theta, observed = problem.cohort.encoding.part(feature, problem.model.prior, sums)
             filled[missing[:, feature], feature] = likelihood.mode(likelihood.prior.posterior(theta, observed))
     return filled
 
@@ -62,15 +62,9 @@ def refilled(problem: Problem, labels: Labels, filled: Array) -> Array:
         rows = np.flatnonzero(~np.isnan(filled[:, feature]))
         for cluster in np.unique(labels[rows]):
             members = rows[labels[rows] == cluster]
-            theta, observed = _of_feature(problem, feature, statistics[cluster])
+            theta, observed = problem.cohort.encoding.part(feature, problem.model.prior, statistics[cluster])
             changed[members, feature] = _one_at_a_time(likelihood, theta, observed, filled[members, feature])
     return changed
-
-
-def _of_feature(problem: Problem, feature: int, sums: Array) -> tuple[Array, Array]:
-    """Return the hyperparameters (P,) of a feature, and its part of the sufficient statistics (S,) of a cluster."""
-    start = problem.cohort.arrays.statistic_start
-    return _prior_of(problem, feature), sums[start[feature] : start[feature + 1]]
 
 
 def _one_at_a_time(likelihood: Likelihood, theta: Array, observed: Array, values: Array) -> Array:
@@ -110,7 +104,7 @@ def completed(problem: Problem, filled: Array) -> Problem:
         log_base += float(powers[feature] * found.log_base[found.codes[~np.isnan(filled[:, feature])]].sum())
     for feature in range(n_table, len(likelihoods)):
         rows = np.flatnonzero(~np.isnan(filled[:, feature]))
-        own, theta = filled[rows, feature], _prior_of(problem, feature)
+        own, theta = filled[rows, feature], problem.cohort.encoding.theta(feature, problem.model.prior)
         values[rows, feature - n_table] = likelihoods[feature].encoded(own)
         added = likelihoods[feature].log_base_measure(own, theta).sum()
         added -= rows.size * np.log(cohort.encoding.scales[feature])
@@ -152,11 +146,6 @@ def _levels(problem: Problem, feature: int, filled: Array) -> _Levels:
     codes[is_filled] = np.searchsorted(values, filled[is_filled])
     if values.size == present.size:
         return _Levels(codes, present, arrays.level_statistics[old], arrays.level_log_base[old])
-    log_base = likelihood.log_base_measure(values, _prior_of(problem, feature))
+    log_base = likelihood.log_base_measure(values, problem.cohort.encoding.theta(feature, problem.model.prior))
     counted = np.zeros((values.size, 2)) if likelihood.counts_levels else likelihood.statistics(values)
     return _Levels(codes, values, counted, log_base)
-
-
-def _prior_of(problem: Problem, feature: int) -> Array:
-    arrays = problem.cohort.arrays
-    return problem.model.prior[arrays.prior_start[feature] : arrays.prior_start[feature + 1]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -21,7 +21,7 @@ from clinclust.engine.kernels.moves import (
     make_missing,
     new_partition,
 )
-from clinclust.engine.kernels.outlying_scores import bounded_scores, gains_of_indicators, prior_predictives
+from clinclust.engine.kernels.sweep import bounded_scores, gains_of_indicators, prior_predictives
 from clinclust.engine.problem.encoding import log_base_measures
 from clinclust.engine.problem.problem import Problem, log_joint
 from clinclust.engine.search.partitioned import (
@@ -31,21 +31,12 @@ from clinclust.engine.search.partitioned import (
     Shard,
     Sums,
     places_among,
-    problem_of,
     searched_on,
     sums_of,
 )
 from clinclust.engine.search.plan import RestartResult, SearchPlan
 from clinclust.engine.search.restarts import N_SAMPLED, Attempts, Start, index_of_best, run_restarts, search_from
-from clinclust.engine.search.settle import (
-    Settled,
-    SweepResult,
-    compact,
-    minimum_gain,
-    settle,
-    settled_by_scans,
-    worth_a_round,
-)
+from clinclust.engine.search.settle import SweepResult, compact, minimum_gain, settle, settled_by_scans, worth_a_round
 
 # Outlying values given the partition: single values that do not come from their subject's cluster.
 #
@@ -90,18 +81,11 @@ def of_outlying_values(problem: Problem, values: Whole) -> float:
     subjects, features = np.divmod(values, powers.size)
     rows, places = np.unique(subjects, return_inverse=True)  # few
     some = problem.restricted_to(rows, 0)
-    first_values = powers * _first_values(some.cohort.arrays, problem.model.in_full())
+    first_values = np.empty((rows.size, powers.size))
+    prior_predictives(some.cohort.arrays, problem.model.in_full(), some.partition(some.cohort.together), first_values)
+    first_values *= powers
     log_base = log_base_measures(some.cohort, problem.model.prior, places, features)
     return float(first_values[places, features].sum()) - float((powers[features] * log_base).sum())
-
-
-def _first_values(arrays: CohortArrays, model: Model) -> Array:
-    """Return ln m_d(x_id), the log prior predictive of each value, float64 (N, D); 0 where missing."""
-    n_subjects, n_table = arrays.codes.shape
-    empty = new_partition(arrays, np.zeros(n_subjects, dtype=np.int64))
-    out = np.zeros((n_subjects, n_table + arrays.values.shape[1]))
-    prior_predictives(arrays, model, empty, out)
-    return out
 
 
 def best_outlying(problem: Problem, labels: Labels, outlying: OutlyingMask, share: float) -> tuple[OutlyingMask, float]:
@@ -205,43 +189,38 @@ SEEN_IN_SAMPLE = 30
 """Number of members in the sample of a large cohort from which on a cluster counts as shown by it."""
 
 
+@dataclass
 class Dissolution:
     """Dissolves clusters up to a size, the smallest first, while this raises the joint; remembers where none could."""
 
-    def __init__(
-        self,
-        problem: Problem,
-        plan: SearchPlan,
-        sweep: Callable[[Problem, Labels], SweepResult],
-        least: float,
-        largest: float = np.inf,
-    ) -> None:
-        self._problem, self._plan, self._sweep, self._least, self._largest = problem, plan, sweep, least, largest
-        self._ended: list[tuple[Labels, OutlyingMask]] = []
+    problem: Problem
+    plan: SearchPlan
+    sweep: Callable[[Problem, Labels], SweepResult]
+    least: float
+    """Gain, in nats, below which a dissolution does not count."""
+    largest: float = np.inf
+    _ended: list[tuple[Labels, OutlyingMask]] = field(default_factory=list)
 
     def __call__(self, restart: RestartResult, outlying: OutlyingMask) -> tuple[RestartResult, OutlyingMask]:
         """Return the restart and its mask after all dissolutions that raise the joint."""
-        if self._has_ended_at(restart.labels, outlying):
+        if any(np.array_equal(restart.labels, at) and np.array_equal(outlying, mask) for at, mask in self._ended):
             return restart, outlying
         cluster, order = 0, self._by_size(restart.labels)
-        while cluster < order.size and restart.labels.max() > 0 and not self._plan.budget.used_up():
+        while cluster < order.size and restart.labels.max() > 0 and not self.plan.budget.used_up():
             labels, its_outlying, joint = self._without(int(order[cluster]), restart, outlying)
             cluster += 1
-            if joint > restart.log_joint + self._least:
+            if joint > restart.log_joint + self.least:
                 restart = restart.raised_to(joint, labels)
                 outlying = its_outlying
                 cluster, order = 0, self._by_size(labels)
         self._ended.append((restart.labels, outlying))
         return restart, outlying
 
-    def _has_ended_at(self, labels: Labels, outlying: OutlyingMask) -> bool:
-        return any(np.array_equal(labels, at) and np.array_equal(outlying, mask) for at, mask in self._ended)
-
     def _by_size(self, labels: Labels) -> NDArray[np.intp]:
         """Return the clusters that may be dissolved, the smallest first."""
         sizes = np.bincount(labels)
         order = np.argsort(sizes, kind="stable")
-        return order[sizes[order] <= self._largest]
+        return order[sizes[order] <= self.largest]
 
     def _without(
         self, cluster: int, restart: RestartResult, outlying: OutlyingMask
@@ -251,15 +230,15 @@ class Dissolution:
         A turn is the last if its sweep gains less than is missing to the joint of the restart. Return labels, mask, log
         joint.
         """
-        problem, share = self._problem, self._plan.outlying_share
+        problem, share = self.problem, self.plan.outlying_share
         labels = best_elsewhere(problem, restart.labels, outlying, share, cluster)
         joint = -np.inf
         for _ in range(ROUNDS):
             outlying, before = best_outlying(problem, labels, outlying, share)
-            settled = self._sweep(without_outlying(problem, outlying, share), labels)
+            settled = self.sweep(without_outlying(problem, outlying, share), labels)
             labels = compact(settled.partition.labels)
             joint = settled.trace[-1] if settled.trace else -np.inf
-            if joint - before <= max(self._least, restart.log_joint - joint):
+            if joint - before <= max(self.least, restart.log_joint - joint):
                 break
         return labels, outlying, joint
 
@@ -284,20 +263,20 @@ def none_outlying(problem: Problem) -> OutlyingMask:
 
 def outlying_together(problem: Problem, share: float) -> OutlyingMask:
     """Return the values that are outlying in the whole cohort as one cluster: they would mislead a first search."""
-    return best_outlying(problem, problem.cohort.together, none_outlying(problem), share)[0]
+    none = none_outlying(problem)
+    return best_outlying(problem, problem.cohort.together, none, share)[0] if share > 0.0 else none
 
 
 def search_with_outlying(problem: Problem, starts: list[Start], plan: SearchPlan) -> OutlyingResult:
     """Search from every start for the best partition and, if the plan's share is above 0, for outlying values."""
-    if plan.outlying_share == 0.0:
-        restarts = run_restarts(problem, starts, plan)
-        return OutlyingResult(restarts, index_of_best(restarts), none_outlying(problem), problem)
-    outlying = outlying_together(problem, plan.outlying_share)
-    restarts, masks = run_outlying_restarts(problem, starts, outlying, plan)
+    share = plan.outlying_share
+    restarts, masks = run_outlying_restarts(problem, starts, outlying_together(problem, share), plan)
     best = index_of_best(restarts)
-    given = problem, restarts[best], masks[best], starts[0], plan
-    restarts[best], outlying = raise_in_turns(*given, look_back=plan.look_back)
-    return OutlyingResult(restarts, best, outlying, without_outlying(problem, outlying, plan.outlying_share))
+    outlying = masks[best]
+    if share > 0.0:
+        arguments = problem, restarts[best], outlying, starts[0], plan
+        restarts[best], outlying = raise_in_turns(*arguments, look_back=plan.look_back)
+    return OutlyingResult(restarts, best, outlying, without_outlying(problem, outlying, share))
 
 
 def run_outlying_restarts(
@@ -322,9 +301,13 @@ def raise_in_turns(
     The seed and the order of visits are those of `start`. `look_back` searches once more with all values kept: those of
     a rare and distant subtype may have been classified as outlying one by one.
     """
+
+    def search_on(kept: Problem) -> RestartResult:
+        return search_from(kept, Start("given", restart.labels, start.seed, start.order), plan, Attempts())
+
     share = plan.outlying_share
     if share == 0.0:
-        return _searched_on(problem, restart, start, plan), outlying
+        return restart.followed_by(search_on(problem)), outlying
     least = minimum_gain(problem)
 
     def sweep(kept: Problem, labels: Labels) -> SweepResult:
@@ -334,7 +317,7 @@ def raise_in_turns(
     while True:
         before = restart.log_joint
         outlying, _ = best_outlying(problem, restart.labels, outlying, share)
-        restart = _searched_on(without_outlying(problem, outlying, share), restart, start, plan)
+        restart = restart.followed_by(search_on(without_outlying(problem, outlying, share)))
         if plan.budget.used_up():
             return restart, outlying
         restart, outlying = dissolved(restart, outlying)
@@ -343,22 +326,13 @@ def raise_in_turns(
         if not look_back:
             return restart, outlying
         look_back = False
-        whole = search_from(problem, _from(restart.labels, start), plan, Attempts())
+        whole = search_on(problem)
         again, joint = best_outlying(problem, whole.labels, none_outlying(problem), share)
         result = replace(restart, labels=whole.labels, log_joint=joint)
         other, its_outlying = dissolved(result, again)
         if other.log_joint > restart.log_joint + least:
             trace = np.append(restart.trace, other.log_joint)
             restart, outlying = replace(other, trace=trace), its_outlying
-
-
-def _from(labels: Labels, start: Start) -> Start:
-    return Start("given", labels, start.seed, start.order)
-
-
-def _searched_on(kept: Problem, restart: RestartResult, start: Start, plan: SearchPlan) -> RestartResult:
-    """Continue the search from a restart's partition, on the values that are kept."""
-    return restart.followed_by(search_from(kept, _from(restart.labels, start), plan, Attempts()))
 
 
 # The search in shards from the clusters of a sample, in turns with the outlying values (`outlying`).
@@ -405,10 +379,6 @@ def _elsewhere(shard: Shard, labels: Numbers, model: Model, sums: Sums, cluster:
     return moved
 
 
-def _changed(aside: Whole, found: Changes) -> Whole:
-    return np.setxor1d(aside, found.values)
-
-
 def _best_changes(found: Changes, n_features: int) -> Changes:
     return found.only(found.are_best(n_features))
 
@@ -423,7 +393,7 @@ def _rise_of_base(shard: Shard, aside: Whole, found: Changes, problem: Problem, 
         subjects = np.unique(values // n_features)
         for start in range(0, subjects.size, _AT_ONCE):
             rows = subjects[start : start + _AT_ONCE]
-            some = problem_of(problem, shard.taken(rows, NOTHING), 0)
+            some = problem.of_subjects(shard.taken(rows, NOTHING), 0)
             rise += sign * of_outlying_values(some, places_among(values, rows, n_features))
     return rise
 
@@ -434,7 +404,8 @@ def _with_changes(cohort: Partitioned, changes: Sequence[Handle], share: float) 
     rises = cohort.each(_rise_of_base, problem, share, lists=(cohort.shards, cohort.aside, changes))
     log_base = problem.cohort.log_base + math.fsum(cohort.place.results(rises))
     problem = replace(problem, cohort=replace(problem.cohort, log_base=log_base))
-    aside = tuple(cohort.each(_changed, lists=(cohort.aside, changes)))
+    values = cohort.each(attrgetter("values"), lists=[changes])
+    aside = tuple(cohort.each(np.setxor1d, lists=(cohort.aside, values)))
     return replace(cohort, problem=problem, aside=aside).with_labels(cohort.labels, cohort.n_clusters)
 
 
@@ -470,7 +441,7 @@ def _best_of_all(cohort: Partitioned, changes: Sequence[Handle]) -> list[Handle]
 
 def search_partitions(
     cohort: Partitioned, sampled: Sums, share: float, plan: SearchPlan, rng: np.random.Generator, pool: Executor
-) -> Settled[Partitioned]:
+) -> SweepResult:
     """Assign all subjects to the clusters of a sample, and raise the joint by the search and by outlying values.
 
     `cohort` has one cluster and no outlying values.

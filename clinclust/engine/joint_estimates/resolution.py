@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from scipy.special import logsumexp, polygamma, psi
@@ -37,7 +38,7 @@ from clinclust.engine.search.restarts import (
     searched_on_among_all,
     starts_from,
 )
-from clinclust.engine.search.settle import SweepResult, compact, minimum_gain, settle, settle_by_scans, worth_a_round
+from clinclust.engine.search.settle import compact, minimum_gain, settle, settle_by_scans, worth_a_round
 from clinclust.progress import SILENT
 
 # Alternation of search and estimation: the partition given the concentration, then the concentration given it.
@@ -117,7 +118,8 @@ def choose_greedily(
         if plan.budget.used_up():
             break
         here = problem
-        for value in _values(problem.model.prior[index], bool(means[index])):
+        default = problem.model.prior[index]
+        for value in default + np.array(_STEPS) if means[index] else default * np.array(_FACTORS):
             prior = here.model.prior.copy()
             prior[index] = value
             candidate = here.with_prior(prior)
@@ -127,10 +129,6 @@ def choose_greedily(
                 best = best.raised_to(settled.trace[-1], settled.partition.labels)
     restarts = [best if index == lead else restart for index, restart in enumerate(restarts)]
     return problem, carry_on(problem, restarts, starts, search)
-
-
-def _values(default: float, is_mean: bool) -> Array:
-    return np.asarray(default + np.array(_STEPS) if is_mean else default * np.array(_FACTORS))
 
 
 # The concentration N0: its most probable value given a partition, and cross-validation of values that are tried.
@@ -232,8 +230,6 @@ def held_out_log_density(training: Problem, labels: Labels, cohort: EncodedCohor
 
 _TOLERANCE = 0.01
 """Difference to the estimated share of independent features that does not change the partition."""
-_ONWARD = "step before"
-"""Name of the start of a restart that continues from the step before."""
 _SHARE_OF_FIRST = 0.5
 """Share of a time budget that the first step may take: the others have fewer clusters and starts."""
 _SHARE_OF_SAMPLE = 0.5
@@ -249,7 +245,6 @@ class ResolutionStep:
     """Restarts at this coarsening. After the first step, the first continues from the step before (start ``"step
     before"``)."""
     best: int
-    """Index of the best restart."""
     outlying: OutlyingMask
     """(N, D) outlying values of the best restart."""
     problem: Problem
@@ -258,7 +253,6 @@ class ResolutionStep:
     """Log joint of this partition at coarsening 1, in nats."""
     log_likelihood: float
     """Sum of the log marginals and log base measures of this partition at coarsening 1."""
-
     independent_share: float
     """The coarsening that the dependence within these clusters implies (`independent_share`)."""
 
@@ -276,7 +270,7 @@ class ResolutionStep:
     def onward(self) -> RestartResult:
         """The best restart as the beginning of a restart of the next step."""
         best = self.restarts[self.best]
-        return replace(best, start=_ONWARD, trace=np.array([]), n_sweeps=0)
+        return replace(best, start="step before", trace=np.array([]), n_sweeps=0)
 
 
 def resolution_steps(
@@ -295,10 +289,22 @@ def resolution_steps(
     begin = step_of(coarsened, found.restarts, found.best, found.outlying, plan.outlying_share)
 
     def search_at(coarsening: float, before: ResolutionStep) -> ResolutionStep:
-        coarsened = at_coarsening(problem, coarsening)
+        """Continue from the step before, then search from fresh starts."""
+        coarsened, share = at_coarsening(problem, coarsening), plan.outlying_share
         (drawn,) = seed.spawn(1)
         starts = search_starts(problem.cohort.n_subjects, drawn.spawn(resolution.n_fresh))
-        return step_of(coarsened, *_onward_and_fresh(coarsened, before, starts, drawn, plan), plan.outlying_share)
+        (start,) = starts_from(before.labels, [drawn])
+        outlying, joint = best_outlying(coarsened, before.labels, before.outlying, share)
+        begin = before.onward.raised_to(joint)
+        onward, outlying = raise_in_turns(coarsened, begin, outlying, start, plan, look_back=False)
+        fresh_plan = replace(plan, refine=False, finished=None, progress=SILENT)  # one step of the stage "coarsening"
+        fresh, masks = run_outlying_restarts(coarsened, starts, outlying, fresh_plan)
+        restarts = [onward, *fresh]
+        best = index_of_best(restarts)
+        if best > 0:
+            arguments = coarsened, restarts[best], masks[best - 1], start, plan
+            restarts[best], outlying = raise_in_turns(*arguments, look_back=False)
+        return step_of(coarsened, restarts, best, outlying, share)
 
     return followed(begin, resolution, plan, search_at)
 
@@ -331,26 +337,6 @@ def at_coarsening(problem: Problem, coarsening: float) -> Problem:
 def first_step(coarsened: Problem, starts: list[Start], plan: SearchPlan) -> OutlyingResult:
     """Search for the first step of a path. A time budget leaves time for the coarser steps."""
     return search_with_outlying(coarsened, starts, replace(plan, budget=plan.budget.part(_SHARE_OF_FIRST)))
-
-
-def _onward_and_fresh(
-    coarsened: Problem, before: ResolutionStep, starts: list[Start], seed: np.random.SeedSequence, plan: SearchPlan
-) -> tuple[list[RestartResult], int, OutlyingMask]:
-    """Continue from the step before, then search from fresh starts; return restarts, index of the best, its mask."""
-    share = plan.outlying_share
-    (start,) = starts_from(before.labels, [seed])
-    outlying, joint = best_outlying(coarsened, before.labels, before.outlying, share)
-    begin = before.onward.raised_to(joint)
-    onward, outlying = raise_in_turns(coarsened, begin, outlying, start, plan, look_back=False)
-    fresh_plan = replace(plan, refine=False, finished=None, progress=SILENT)  # one step of the stage "coarsening"
-    fresh, masks = run_outlying_restarts(coarsened, starts, outlying, fresh_plan)
-    restarts = [onward, *fresh]
-    best = index_of_best(restarts)
-    if best > 0:
-        restarts[best], outlying = raise_in_turns(
-            coarsened, restarts[best], masks[best - 1], start, plan, look_back=False
-        )
-    return restarts, best, outlying
 
 
 def step_of(
@@ -388,72 +374,50 @@ def sampled_steps(problem: Problem, plan: SearchPlan, seed: np.random.SeedSequen
     in_sample = replace(
         plan, patience=1, budget=plan.budget.part(_SHARE_OF_SAMPLE), progress=plan.progress.within("a sample")
     )
-    step = _in_sample(problem.restricted_to(rows, 0), in_sample, of_path)
-    with Threads(n_threads(plan.n_jobs), plan.cancelled) as pool:
-        among_all = _AmongAll(problem, plan, np.random.default_rng(of_all), pool)
-        begin = among_all.carried_over(step)
-        return [begin] if plan.resolution is None else followed(begin, plan.resolution, plan, among_all.onward)
-
-
-def _in_sample(part: Problem, plan: SearchPlan, seed: np.random.SeedSequence) -> ResolutionStep:
-    first = first_step(part, search_starts(part.cohort.n_subjects, plan.seeds), plan)
+    part = problem.restricted_to(rows, 0)
+    first = first_step(part, search_starts(rows.size, in_sample.seeds), in_sample)
     if plan.resolution is None:
-        return step_of(part, first.restarts, first.best, first.outlying, plan.outlying_share)
-    steps = resolution_steps(part, plan, seed, first)
-    return steps[chosen_step(steps)]
+        step = step_of(part, first.restarts, first.best, first.outlying, plan.outlying_share)
+    else:
+        steps = resolution_steps(part, in_sample, of_path, first)
+        step = steps[chosen_step(steps)]
+    rng, share = np.random.default_rng(of_all), plan.outlying_share
+    with Threads(n_threads(plan.n_jobs), plan.cancelled) as pool:
 
+        def raise_joint(
+            at: Problem, restart: RestartResult, outlying: OutlyingMask, advance: Callable[[], object]
+        ) -> ResolutionStep:
+            """Raise the joint by outlying values, by dissolving small clusters and by the search, in turns."""
+            least, largest = worth_a_round(at), SEEN_IN_SAMPLE * at.cohort.n_subjects / N_SAMPLED
+            dissolved = Dissolution(at, plan, partial(settle_by_scans, plan=plan, pool=pool), least, largest)
+            while share > 0.0:
+                plan.refuse_cancelled()
+                advance()
+                outlying, joint = best_outlying(at, restart.labels, outlying, share)
+                has_risen = joint > restart.log_joint + least
+                restart = restart.raised_to(joint)
+                if plan.budget.used_up():
+                    break
+                whole, outlying = dissolved(restart, outlying)
+                has_risen |= whole.log_joint > restart.log_joint + least
+                restart = whole
+                if not has_risen:
+                    break
+                restart = searched_on_among_all(without_outlying(at, outlying, share), restart, rng, pool, plan)
+            return step_of(at, [restart], 0, outlying, share)
 
-@dataclass(frozen=True)
-class _AmongAll:
-    """The search among all subjects."""
+        def search_at(coarsening: float, before: ResolutionStep) -> ResolutionStep:
+            """Continue from the step before."""
+            at = at_coarsening(problem, coarsening)
+            outlying, _ = best_outlying(at, before.labels, before.outlying, share)
+            restart = searched_on_among_all(without_outlying(at, outlying, share), before.onward, rng, pool, plan)
+            return raise_joint(at, restart, outlying, lambda: None)
 
-    problem: Problem
-    plan: SearchPlan
-    rng: np.random.Generator
-    pool: Threads
-
-    def carried_over(self, sampled: ResolutionStep) -> ResolutionStep:
-        """Carry a partition of the sample over to all subjects, at its coarsening, and raise the joint."""
-        problem, share = at_coarsening(self.problem, sampled.coarsening), self.plan.outlying_share
-        outlying = outlying_together(problem, share)
-        given = sampled.problem, sampled.restarts[sampled.best], self.rng, self.pool, self.plan
-        with self.plan.progress.stage("search among all subjects") as advance:
+        at = at_coarsening(problem, step.coarsening)
+        outlying = outlying_together(at, share)
+        with plan.progress.stage("search among all subjects") as advance:
+            sampled = step.problem, step.restarts[step.best]
             # The kept values of many subjects have no name, so that they take memory only as long as they are searched.
-            restart = carried_over(without_outlying(problem, outlying, share), *given)
-            return self._raised(problem, restart, outlying, advance)
-
-    def onward(self, coarsening: float, before: ResolutionStep) -> ResolutionStep:
-        """Continue from the step before at a coarser coarsening."""
-        problem, share = at_coarsening(self.problem, coarsening), self.plan.outlying_share
-        outlying, _ = best_outlying(problem, before.labels, before.outlying, share)
-        restart = self._searched_on(without_outlying(problem, outlying, share), before.onward)
-        return self._raised(problem, restart, outlying, lambda: None)
-
-    def _raised(
-        self, problem: Problem, restart: RestartResult, outlying: OutlyingMask, advance: Callable[[], object]
-    ) -> ResolutionStep:
-        """Raise the joint by outlying values, by dissolving small clusters and by the search, in turns."""
-        plan, share, least = self.plan, self.plan.outlying_share, worth_a_round(problem)
-        largest = SEEN_IN_SAMPLE * problem.cohort.n_subjects / N_SAMPLED
-        dissolved = Dissolution(problem, plan, self._sweep, least, largest)
-        while share > 0.0:
-            plan.refuse_cancelled()
-            advance()
-            outlying, joint = best_outlying(problem, restart.labels, outlying, share)
-            has_risen = joint > restart.log_joint + least
-            restart = restart.raised_to(joint)
-            if plan.budget.used_up():
-                break
-            whole, outlying = dissolved(restart, outlying)
-            has_risen |= whole.log_joint > restart.log_joint + least
-            restart = whole
-            if not has_risen:
-                break
-            restart = self._searched_on(without_outlying(problem, outlying, share), restart)
-        return step_of(problem, [restart], 0, outlying, share)
-
-    def _searched_on(self, kept: Problem, restart: RestartResult) -> RestartResult:
-        return searched_on_among_all(kept, restart, self.rng, self.pool, self.plan)
-
-    def _sweep(self, kept: Problem, labels: Labels) -> SweepResult:
-        return settle_by_scans(kept, labels, self.plan, self.pool)
+            restart = carried_over(without_outlying(at, outlying, share), *sampled, rng, pool, plan)
+            begin = raise_joint(at, restart, outlying, advance)
+        return [begin] if plan.resolution is None else followed(begin, plan.resolution, plan, search_at)

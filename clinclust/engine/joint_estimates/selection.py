@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from itertools import cycle
 from typing import NamedTuple
 
@@ -197,41 +198,39 @@ _N_DEPENDENT = (10, 20, 5, 40)
 _FEATURES_AT_ONCE = 512
 
 
-class SelectingSearch:
-    """`search_from` with feature selection. `run_restarts` takes it as its `search`."""
+def search_selecting(
+    problem: Problem, start: Start, plan: SearchPlan, attempts: Attempts, by_features: dict[bytes, Attempts]
+) -> RestartResult:
+    """Search for the partition and select features, in turns, until neither raises the joint.
 
-    def __init__(self) -> None:
-        # Attempts are kept by the included features: a division that fails on some features may succeed on others.
-        self._attempts: dict[bytes, Attempts] = {}
-
-    def __call__(self, problem: Problem, start: Start, plan: SearchPlan, attempts: Attempts) -> RestartResult:
-        """Search for the partition and select features, in turns, until neither raises the joint."""
-        n_features = len(problem.cohort.encoding.features)
-        included = np.ones(n_features, dtype=np.bool_) if start.included is None else start.included
-        traces: list[Array] = []
-        enough = Either(plan.cancelled, plan.budget)
-        while True:
-            shared = self._attempts.setdefault(included.tobytes(), Attempts())
-            found = search_from(problem.with_features(included), start, plan, shared)
-            log_prior = log_inclusion(int(included.sum()), included.size)
-            traces.append(found.trace + log_prior)
-            gains = problem.model.exponents * _relevance(problem, found.labels)
-            better = _best(gains)
-            gain = float(gains[better].sum() - gains[included].sum()) - log_prior
-            gain += log_inclusion(int(better.sum()), included.size)
-            if gain <= minimum_gain(problem) or not found.converged or enough.is_set():
-                break
-            included = better
-            start = start._replace(labels=found.labels, hasten=False, seating=False, bisecting=False, ignore_size=False)
-        trace = np.concatenate(traces)
-        return replace(
-            found,
-            log_joint=float(trace[-1]),
-            trace=trace,
-            n_sweeps=trace.size,
-            # With one cluster, no feature differs between clusters.
-            included=included if found.labels.max() > 0 else np.zeros_like(included),
-        )
+    Attempts are kept by the included features: a division that fails on some features may succeed on others.
+    """
+    n_features = len(problem.cohort.encoding.features)
+    included = np.ones(n_features, dtype=np.bool_) if start.included is None else start.included
+    traces: list[Array] = []
+    enough = Either(plan.cancelled, plan.budget)
+    while True:
+        shared = by_features.setdefault(included.tobytes(), Attempts())
+        found = search_from(problem.with_features(included), start, plan, shared)
+        log_prior = log_inclusion(int(included.sum()), included.size)
+        traces.append(found.trace + log_prior)
+        gains = problem.model.exponents * _relevance(problem, found.labels)
+        better = _best(gains)
+        gain = float(gains[better].sum() - gains[included].sum()) - log_prior
+        gain += log_inclusion(int(better.sum()), included.size)
+        if gain <= minimum_gain(problem) or not found.converged or enough.is_set():
+            break
+        included = better
+        start = start._replace(labels=found.labels, begin="given")
+    trace = np.concatenate(traces)
+    return replace(
+        found,
+        log_joint=float(trace[-1]),
+        trace=trace,
+        n_sweeps=trace.size,
+        # With one cluster, no feature differs between clusters.
+        included=included if found.labels.max() > 0 else np.zeros_like(included),
+    )
 
 
 def log_inclusion(n_included: int, n_features: int) -> float:
@@ -270,10 +269,19 @@ def run_selecting_restarts(problem: Problem, starts: list[Start], plan: SearchPl
     """
 
     def second_half(starts: list[Start], found: list[RestartResult]) -> list[Start]:
-        best = max(found, key=lambda restart: restart.log_joint)
-        return _relevant(problem, starts, best.labels)
+        best = found[index_of_best(found)]
+        # Not only those that ln p(gamma) includes: a partition that is not yet the best underestimates relevance.
+        relevant = _relevance(problem, best.labels) > 0.0
+        n_relevant = int(relevant.sum())
+        return [
+            start._replace(name=f"{start.name.partition(',')[0]}, {n_relevant} features", included=relevant)
+            if n_relevant and start.begin == "random"
+            else start
+            for start in starts
+        ]
 
-    return run_restarts(problem, _dependent(problem, starts), plan, search=SelectingSearch(), second_half=second_half)
+    search = partial(search_selecting, by_features={})
+    return run_restarts(problem, _dependent(problem, starts), plan, search=search, second_half=second_half)
 
 
 def _dependent(problem: Problem, starts: list[Start]) -> list[Start]:
@@ -282,7 +290,7 @@ def _dependent(problem: Problem, starts: list[Start]) -> list[Start]:
     sizes = cycle(_N_DEPENDENT)
     prepared = []
     for start in starts:
-        if start.hasten:
+        if start.begin == "random":
             included = np.zeros(ranked.size, dtype=np.bool_)
             included[ranked[: next(sizes)]] = True
             name = f"{start.name}, {included.sum()} features"
@@ -292,20 +300,6 @@ def _dependent(problem: Problem, starts: list[Start]) -> list[Start]:
         else:
             prepared.append(start)
     return prepared
-
-
-def _relevant(problem: Problem, starts: list[Start], labels: Labels) -> list[Start]:
-    """Return the starts, where random partitions begin with the features that differ between the given clusters."""
-    # Not only those that ln p(gamma) includes: a partition that is not yet the best underestimates relevance.
-    relevant = _relevance(problem, labels) > 0.0
-    if not relevant.any():
-        return starts
-    return [
-        start._replace(name=f"{start.name.partition(',')[0]}, {relevant.sum()} features", included=relevant)
-        if start.hasten
-        else start
-        for start in starts
-    ]
 
 
 def mutual_dependence(cohort: CohortArrays) -> Array:
@@ -369,13 +363,11 @@ def strengthened(problem: Problem, strength: float, stated: frozenset[str]) -> P
     """
     cohort, prior = problem.cohort, problem.model.prior.copy()
     sums = problem.partition(cohort.together).statistics[0]
-    of_prior, of_sums = cohort.arrays.prior_start, cohort.arrays.statistic_start
     for index, (feature, likelihood) in enumerate(
         zip(cohort.encoding.features, cohort.encoding.likelihoods, strict=True)
     ):
         if not likelihood.is_chained and not feature.stated and feature.name not in stated:
-            theta, total = prior[of_prior[index] :], sums[of_sums[index] : of_sums[index + 1]]
-            theta = theta[: likelihood.n_hyperparameters]
+            theta, total = cohort.encoding.part(index, prior, sums)
             theta[:] = likelihood.prior.posterior(theta, strength * total / max(cohort.n_observed[index], 1))
     return problem.with_prior(prior)
 

@@ -8,24 +8,15 @@ from typing import NamedTuple
 import numpy as np
 
 from clinclust.arrays import Array, Codes, Labels, Whole
-from clinclust.engine.kernels.compiled import flat, kernel, subkernel
-from clinclust.engine.kernels.inner_loops import LANES, eight_binomials, log_in_place, padded
-from clinclust.engine.kernels.predictives import (
-    BINOMIAL,
-    CHAINED,
-    FEW,
-    GAUSSIAN,
-    add_value,
-    adds_up,
-    chained_coefficients,
-    counts_levels,
-    factorise,
-    fill_coefficients,
-    fill_levels,
-    left_out_value,
-    log_marginal,
-    place_in_block,
-)
+from clinclust.engine.kernels import predictives
+from clinclust.engine.kernels.compiled import PLAIN, flat, kernel, subkernel
+from clinclust.engine.kernels.plain import LANES, padded
+from clinclust.engine.kernels.predictives import BINOMIAL, CHAINED, FEW, GAUSSIAN, place_in_block
+
+if PLAIN:
+    from clinclust.engine.kernels.plain import eight_binomials, log_in_place
+else:
+    from clinclust.engine.kernels.lanes import eight_binomials, log_in_place
 
 # Cohort, model and partition as the compiled kernels read them.
 #
@@ -134,6 +125,9 @@ def new_partition(cohort: CohortArrays, labels: Labels, capacity: int = 0) -> Pa
     n_apart = int((~is_chained).sum())
     n_sums = int(cohort.statistic_start[-1])
     n_chained = n_sums - int(cohort.statistic_start[cohort.codes.shape[1] + n_apart])
+    work = np.zeros(4 * padded(n_rows) + capacity + width + 16 * (int(FEW) + 1) + 3 * n_chained + 6)
+    work[: 4 * padded(n_rows)].reshape(4, -1)[0::2] = 1.0  # ln 1 + 0 = 0 is the log predictive of a missing value
+    work[4 * padded(n_rows) + capacity :] = np.nan
     partition = Partition(
         labels=labels.astype(np.int64),
         n_clusters=np.array([n_clusters], dtype=np.int64),
@@ -149,7 +143,7 @@ def new_partition(cohort: CohortArrays, labels: Labels, capacity: int = 0) -> Pa
         n_complete=int(complete.sum()),
         n_apart=n_apart,
         factors=np.zeros((capacity, n_chained)),
-        work=_work_space(n_rows, capacity, width, n_chained),
+        work=work,
     )
     accumulate(cohort, partition)
     return partition
@@ -161,14 +155,6 @@ def _aligned(shape: tuple[int, ...]) -> Array:
     room = np.zeros(size + LANES)
     first = -room.ctypes.data // room.itemsize % LANES
     return room[first : first + size].reshape(shape)
-
-
-def _work_space(n_rows: int, capacity: int, width: int, n_chained: int) -> Array:
-    work = np.zeros(4 * padded(n_rows) + capacity + width + 16 * (int(FEW) + 1) + 3 * n_chained + 6)
-    numbers = work[: 4 * padded(n_rows)].reshape(4, -1)
-    numbers[0::2] = 1.0  # ln 1 + 0 = 0 is the log predictive of a missing value
-    work[numbers.size + capacity :] = np.nan
-    return work
 
 
 def make_missing(cohort: CohortArrays, values: Whole) -> None:
@@ -195,17 +181,13 @@ def grow(cohort: CohortArrays, partition: Partition) -> Partition:
     return new_partition(cohort, partition.labels, 2 * partition.sizes.size)
 
 
-def add_up(cohort: CohortArrays, labels: Labels, sizes: Array, statistics: Array) -> None:
+@kernel
+def add_up(cohort: CohortArrays, labels: Labels, all_sizes: Array, statistics: Array) -> None:
     """Add the subjects of a cohort, or of a part of it, to sizes (C,) and statistics (C, S), in place, by their labels.
 
     Subjects with label -1 are skipped. Levels are counted first, because counts are exact and counting is fast.
     """
-    counts = np.zeros((sizes.size, cohort.level_log_base.size))
-    _add_up(cohort, labels, sizes, statistics, counts)
-
-
-@kernel
-def _add_up(cohort: CohortArrays, labels: Labels, all_sizes: Array, statistics: Array, all_counts: Array) -> None:
+    all_counts = np.zeros((all_sizes.size, cohort.level_log_base.size))
     kinds, starts, level_start = (flat(cohort.kinds, 0), flat(cohort.statistic_start, 0), flat(cohort.level_start, 0))
     n_table, n_values, n_rows = cohort.codes.shape[1], cohort.values.shape[1], all_counts.shape[1]
     clusters, sizes = flat(labels, 0), flat(all_sizes, 0)
@@ -222,14 +204,14 @@ def _add_up(cohort: CohortArrays, labels: Labels, all_sizes: Array, statistics: 
             feature = n_table + column
             if not math.isnan(values[column]):
                 n_sums = starts[feature + 1] - starts[feature]
-                add_value(kinds[feature], flat(all_sums, starts[feature]), n_sums, values, column, 1.0)
+                predictives.add_value(kinds[feature], flat(all_sums, starts[feature]), n_sums, values, column, 1.0)
     levels = flat(cohort.level_statistics, 0)
     for k in range(all_sizes.shape[0]):
         counts, all_sums = flat(all_counts, k * n_rows), flat(statistics, k * statistics.shape[1])
         for feature in range(n_table if sizes[k] > 0.0 else 0):
             sums, start = flat(all_sums, starts[feature]), level_start[feature]
             for row in range(start, level_start[feature + 1]):
-                if counts_levels(kinds[feature]):
+                if predictives.counts_levels(kinds[feature]):
                     sums[row - start] += counts[row]
                 else:
                     sums[0] += counts[row] * levels[2 * row]
@@ -272,7 +254,7 @@ def _fill_log_marginals(
         here, out = flat(statistics, k * statistics.shape[1]), flat(marginals, k * marginals.shape[1])
         for feature in range(all_kinds.shape[0]):
             theta, sums = flat(prior, starts[feature]), flat(here, places[feature])
-            out[feature] = log_marginal(
+            out[feature] = predictives.log_marginal(
                 kinds[feature], theta, sums, places[feature + 1] - places[feature], flat(work, 0)
             )
 
@@ -421,24 +403,23 @@ def refresh(state: State, k: int) -> None:
             continue
         at = level_start[feature]
         n_levels = level_start[feature + 1] - at
-        prior, sums = (
-            flat(state.prior, state.prior_start[feature]),
-            flat(sums_of_cluster, state.statistic_start[feature]),
-        )
-        counts, log_base = flat(state.level_statistics, 2 * at), flat(state.level_log_base, at)
-        here, rest, left, left_rest = flat(numbers, at), flat(rests, at), flat(left_numbers, at), flat(left_rests, at)
+        prior = flat(state.prior, state.prior_start[feature])
+        sums = flat(sums_of_cluster, state.statistic_start[feature])
+        here, left = flat(numbers, at), flat(left_numbers, at)
         if _begins_eight_alike(state, feature):
             eight_binomials(prior, sums, n_levels - 1, here, left, state.products)
             done = feature + LANES
         else:
-            kind = state.kinds[feature]
-            fill_levels(kind, prior, sums, counts, log_base, n_levels, here, rest, left, left_rest, state.products)
+            counts, log_base = flat(state.level_statistics, 2 * at), flat(state.level_log_base, at)
+            rest, left_rest = flat(rests, at), flat(left_rests, at)
+            levels = predictives.Levels(counts, log_base, n_levels, here, rest, left, left_rest, state.products)
+            predictives.fill_levels(state.kinds[feature], prior, sums, levels)
     log_in_place(numbers, state.n_rows)
     log_in_place(left_numbers, state.n_rows)
     column, row_left_out = flat(state.table, k), flat(state.left_out, k * state.n_rows)
     spread = 0.0
     for feature in range(state.n_table):
-        from_before, exponent = adds_up(state.kinds[feature]), state.coarsening * state.powers[feature]
+        from_before, exponent = predictives.adds_up(state.kinds[feature]), state.coarsening * state.powers[feature]
         most = value = without_one = 0.0
         for row in range(level_start[feature], level_start[feature + 1]):
             value = exponent * (numbers[row] + rests[row]) + (value if from_before else 0.0)
@@ -451,20 +432,18 @@ def refresh(state: State, k: int) -> None:
     state.spread[k] = spread
     for at in range(state.n_values):
         feature = state.n_table + at
-        prior, sums = (
-            flat(state.prior, state.prior_start[feature]),
-            flat(sums_of_cluster, state.statistic_start[feature]),
-        )
+        prior = flat(state.prior, state.prior_start[feature])
+        sums = flat(sums_of_cluster, state.statistic_start[feature])
         out = flat(state.coefficients, 4 * capacity * at + k)
         left = flat(state.left_out_coefficients, 4 * state.width * k + at)
         if state.kinds[feature] == CHAINED:
             start = state.statistic_start[feature]
             place = place_in_block(state.statistic_start[feature + 1] - start)
             factor = flat(state.factors, k * state.n_factors + start - state.first_chained)
-            degrees = factorise(prior, sums, place, factor)
-            chained_coefficients(factor, degrees, place, out, capacity, left, state.width)
+            degrees = predictives.factorise(prior, sums, place, factor)
+            predictives.chained_coefficients(factor, degrees, place, out, capacity, left, state.width)
         else:
-            fill_coefficients(state.kinds[feature], prior, sums, out, capacity, left, state.width)
+            predictives.fill_coefficients(state.kinds[feature], prior, sums, out, capacity, left, state.width)
         for part in range(3 if state.kinds[feature] == CHAINED else 2):
             out[part * capacity] *= state.coarsening * state.powers[feature]
             left[part * state.width] *= state.coarsening * state.powers[feature]
@@ -498,7 +477,7 @@ def value_left_out(state: State, k: int, column: int, z: float) -> float:
     prior = flat(state.prior, state.prior_start[feature])
     sums = flat(state.statistics, k * state.n_statistics + state.statistic_start[feature])
     exponent: float = state.coarsening * state.powers[feature]
-    return exponent * left_out_value(state.kinds[feature], prior, sums, z)
+    return exponent * predictives.left_out_value(state.kinds[feature], prior, sums, z)
 
 
 @subkernel
@@ -511,7 +490,7 @@ def _shift_statistics(state: State, i: int, k: int, sign: float) -> None:
         code = codes[feature]
         if code != 0:
             sums = flat(sums_of_cluster, state.statistic_start[feature])
-            if counts_levels(state.kinds[feature]):
+            if predictives.counts_levels(state.kinds[feature]):
                 sums[code - state.level_start[feature]] += sign
             else:
                 sums[0] += sign * state.level_statistics[2 * code]
@@ -521,7 +500,7 @@ def _shift_statistics(state: State, i: int, k: int, sign: float) -> None:
         if not math.isnan(values[column]):
             start = state.statistic_start[feature]
             n_sums = state.statistic_start[feature + 1] - start
-            add_value(state.kinds[feature], flat(sums_of_cluster, start), n_sums, values, column, sign)
+            predictives.add_value(state.kinds[feature], flat(sums_of_cluster, start), n_sums, values, column, sign)
 
 
 @subkernel
@@ -541,10 +520,8 @@ def move(state: State, i: int, target: int) -> None:
         refresh(state, target + 1)
     elif own >= 0 and sizes[own] == 0.0:
         # The last cluster takes the index of the cluster that became empty, and its column becomes the empty cluster's.
-        here, there = (
-            flat(state.statistics, own * state.n_statistics),
-            flat(state.statistics, last * state.n_statistics),
-        )
+        here = flat(state.statistics, own * state.n_statistics)
+        there = flat(state.statistics, last * state.n_statistics)
         for s in range(state.n_statistics):
             here[s] = there[s]
             there[s] = 0.0

@@ -1,7 +1,8 @@
 """The innermost loops in plain Python, to read, debug or replace the LLVM code of `lanes`.
 
 Each function has the name, arguments and result bits of its LLVM twin, which documents the arguments; it performs the
-same operations on the same numbers in the same order. `inner_loops` selects the version.
+same operations on the same numbers in the same order. CLINCLUST_PLAIN_KERNELS=1 selects this version, which needs no
+LLVM code; so does NUMBA_DISABLE_JIT=1, with which a debugger can step through a fit of a small cohort.
 
 The natural logarithm is computed with additions, multiplications and one division, so that all processors agree. Let x
 = 2^e m with sqrt(1/2) <= m < sqrt(2), f = m - 1 and s = f / (2 + f). Then ln x = e ln 2 + ln m and
@@ -201,38 +202,25 @@ def eight_binomials(prior: Array, sums: Array, n_trials: int, numbers: Array, le
     """Fill the predictives of every level of eight binomials, with the same number of trials n, under one cluster."""
     n_levels = n_trials + 1
     for feature in range(LANES):
-        _one_binomial(
-            flat(prior, 2 * feature),
-            flat(sums, 2 * feature),
-            n_trials,
-            flat(numbers, feature * n_levels),
-            flat(left_numbers, feature * n_levels),
-            flat(work, 2 * feature * n_levels),
-        )
-
-
-@subkernel
-def _one_binomial(prior: Array, sums: Array, n: int, numbers: Array, left_numbers: Array, work: Array) -> None:
-    """Fill the predictives of the levels 0 .. n of one binomial."""
-    s, t = sums[0], sums[1]
-    a, b = prior[0] + s, prior[1] + t
-    total = a + b
-    rising_b, falling_b = work, flat(work, n + 1)
-    rising_b[0] = falling_b[0] = 1.0
-    rising_total = falling_total = 1.0
-    for j in range(n):
-        rising_b[j + 1] = rising_b[j] * (b + j)
-        falling_b[j + 1] = falling_b[j] * (b - 1.0 - j)
-        rising_total *= total + j
-        falling_total *= total - 1.0 - j
-    above, below = 1.0 / rising_total, 1.0 / falling_total
-    rising_a = falling_a = coefficient = 1.0
-    for x in range(n + 1):
-        others = n - x
-        numbers[x] = rising_a * rising_b[others] * above * coefficient
-        possible = s >= x and t >= others
-        left_numbers[x] = falling_a * falling_b[others] * below * coefficient if possible else 1.0
-        rising_a *= a + x
-        falling_a *= a - 1.0 - x
-        # The quotient is exact, because it is a whole number.
-        coefficient = coefficient * others / (x + 1)
+        s, t = sums[2 * feature], sums[2 * feature + 1]
+        a, b = prior[2 * feature] + s, prior[2 * feature + 1] + t
+        total, here, without = a + b, flat(numbers, feature * n_levels), flat(left_numbers, feature * n_levels)
+        rising_b, falling_b = flat(work, 2 * feature * n_levels), flat(work, (2 * feature + 1) * n_levels)
+        rising_b[0] = falling_b[0] = 1.0
+        rising_total = falling_total = 1.0
+        for j in range(n_trials):
+            rising_b[j + 1] = rising_b[j] * (b + j)
+            falling_b[j + 1] = falling_b[j] * (b - 1.0 - j)
+            rising_total *= total + j
+            falling_total *= total - 1.0 - j
+        above, below = 1.0 / rising_total, 1.0 / falling_total
+        rising_a = falling_a = coefficient = 1.0
+        for x in range(n_levels):
+            others = n_trials - x
+            here[x] = rising_a * rising_b[others] * above * coefficient
+            possible = s >= x and t >= others
+            without[x] = falling_a * falling_b[others] * below * coefficient if possible else 1.0
+            rising_a *= a + x
+            falling_a *= a - 1.0 - x
+            # The quotient is exact, because it is a whole number.
+            coefficient = coefficient * others / (x + 1)

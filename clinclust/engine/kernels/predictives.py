@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 from clinclust.arrays import Array
 from clinclust.engine.kernels.compiled import flat, subkernel
@@ -16,13 +17,28 @@ from clinclust.likelihoods.negative_binomial import NegativeBinomial
 from clinclust.likelihoods.ordinal import Ordinal
 from clinclust.likelihoods.poisson import Poisson
 
+
+class Levels(NamedTuple):
+    """The levels of a discrete feature, and what `fill_levels` writes: their log predictives, ln numbers + rests."""
+
+    counts: Array
+    """(2 L,) statistics of one subject at each level."""
+    log_base: Array
+    """(L,) log base measures."""
+    n_levels: int
+    numbers: Array
+    """(L,) products of few factors, which keep their digits. Their logarithms are computed later, in one loop."""
+    rests: Array
+    """(L,)"""
+    left_numbers: Array
+    """(L,) as `numbers`, for the cluster without one subject at the level."""
+    left_rests: Array
+    """(L,)"""
+    work: Array
+    """(4 (FEW + 1),) work space."""
+
+
 # Compiled predictives of binomial, geometric and negative binomial features, whose probability has a beta prior.
-
-
-@subkernel
-def beta_log_marginal(prior: Array, sums: Array) -> float:
-    """Return A(posterior) - A(prior) of one cluster, with A = ln B(a, b) (`clinclust.priors.conjugate.Beta`)."""
-    return log_beta_gain(prior[0], prior[1], sums[0], sums[1])
 
 
 @subkernel
@@ -42,84 +58,55 @@ def _log_beta(a: float, b: float) -> float:
 
 
 @subkernel
-def binomial_predictives(
-    prior: Array,
-    sums: Array,
-    counts: Array,
-    log_base: Array,
-    n_levels: int,
-    numbers: Array,
-    rests: Array,
-    left_numbers: Array,
-    left_rests: Array,
-    work: Array,
-) -> None:
-    """Fill the log predictive of every level of a binomial feature, as ln number + rest (`fill_levels`).
+def binomial_predictives(prior: Array, sums: Array, levels: Levels) -> None:
+    """Fill the log predictive of every level of a binomial feature.
 
-    A number is a product of few factors and keeps its digits. The logarithms of all numbers are computed later, in one
-    loop. The counts are (x, n - x) of each level x: all of 0 .. n for n up to FEW, else any; `work`, (4 (FEW + 1),), is
-    overwritten.
+    The counts are (x, n - x) of each level x: all of 0 .. n for n up to FEW, else any.
     """
+    counts, n_levels = levels.counts, levels.n_levels
+    rests, left_rests = levels.rests, levels.left_rests
     if n_levels == 0:
         return
     a, b, s, t = prior[0] + sums[0], prior[1] + sums[1], sums[0], sums[1]
     n_trials = counts[0] + counts[1]
     if n_trials == 1.0:  # a single trial, by far the most frequent case
         above, below = 1.0 / (a + b), 1.0 / (a + b - 1.0)
-        numbers[0], numbers[1] = b * above, a * above
-        left_numbers[0] = (b - 1.0) * below if t >= 1.0 else 1.0
-        left_numbers[1] = (a - 1.0) * below if s >= 1.0 else 1.0
+        levels.numbers[0], levels.numbers[1] = b * above, a * above
+        levels.left_numbers[0] = (b - 1.0) * below if t >= 1.0 else 1.0
+        levels.left_numbers[1] = (a - 1.0) * below if s >= 1.0 else 1.0
         rests[0] = rests[1] = left_rests[0] = left_rests[1] = 0.0
         return
     if n_trials <= FEW:
-        _few_trials(a, b, s, t, n_levels - 1, numbers, rests, left_numbers, left_rests, work)
+        _few_trials(a, b, s, t, n_levels - 1, levels)
     else:
-        _many_trials(a, b, s, t, n_trials, counts, n_levels, numbers, rests, left_numbers, left_rests)
+        _many_trials(a, b, s, t, n_trials, levels)
     for level in range(n_levels):
-        rests[level] += log_base[level]
+        rests[level] += levels.log_base[level]
         if s >= counts[2 * level] and t >= counts[2 * level + 1]:
-            left_rests[level] += log_base[level]
+            left_rests[level] += levels.log_base[level]
 
 
 @subkernel
-def geometric_predictives(
-    prior: Array,
-    sums: Array,
-    counts: Array,
-    n_levels: int,
-    numbers: Array,
-    rests: Array,
-    left_numbers: Array,
-    left_rests: Array,
-) -> None:
-    """Fill, for every level of a geometric feature, its log predictive minus that of the level before (`fill_levels`).
+def geometric_predictives(prior: Array, sums: Array, levels: Levels) -> None:
+    """Fill, for every level of a geometric feature, its log predictive minus that of the level before.
 
     The predictive is a b^(x) / (a + b)^(x + 1), with the posterior (a, b) and the rising factorial y^(x) = y (y + 1)
     ... (y + x - 1). The counts are (1, x).
     """
-    a, b, failures = prior[0] + sums[0], prior[1] + sums[1], flat(counts, 1)
+    a, b, failures = prior[0] + sums[0], prior[1] + sums[1], flat(levels.counts, 1)
     most = sums[1] if sums[0] >= 1.0 else -1.0
-    fill_factors(b, 1.0, a + b + 1.0, 1.0, math.inf, failures, n_levels, numbers, rests)
-    fill_factors(b - 1.0, -1.0, a + b - 2.0, -1.0, most, failures, n_levels, left_numbers, left_rests)
-    numbers[0] *= a / (a + b)
+    fill_factors((b, 1.0, a + b + 1.0, 1.0), math.inf, failures, levels.n_levels, levels.numbers, levels.rests)
+    left_numbers, left_rests = levels.left_numbers, levels.left_rests
+    fill_factors((b - 1.0, -1.0, a + b - 2.0, -1.0), most, failures, levels.n_levels, left_numbers, left_rests)
+    levels.numbers[0] *= a / (a + b)
     if most >= 0.0:
         left_numbers[0] *= (a - 1.0) / (a + b - 1.0)
 
 
 @subkernel
-def _few_trials(
-    a: float,
-    b: float,
-    s: float,
-    t: float,
-    n: int,
-    numbers: Array,
-    rests: Array,
-    left_numbers: Array,
-    left_rests: Array,
-    work: Array,
-) -> None:
+def _few_trials(a: float, b: float, s: float, t: float, n: int, levels: Levels) -> None:
     """Fill a^(x) b^(n - x) / (a + b)^(n), the predictive without the binomial coefficient, of levels 0 .. n <= FEW."""
+    work = levels.work
     rising_a, rising_b, falling_a, falling_b = 0, n + 1, 2 * (n + 1), 3 * (n + 1)
     work[rising_a] = work[rising_b] = work[falling_a] = work[falling_b] = 1.0
     above = below = 1.0
@@ -133,67 +120,40 @@ def _few_trials(
     above = 1.0 / above
     below = 1.0 / below
     for x in range(n + 1):
-        numbers[x] = work[rising_a + x] * work[rising_b + n - x] * above
+        levels.numbers[x] = work[rising_a + x] * work[rising_b + n - x] * above
         holds = s >= x and t >= n - x
-        left_numbers[x] = work[falling_a + x] * work[falling_b + n - x] * below if holds else 1.0
-        rests[x] = left_rests[x] = 0.0
+        levels.left_numbers[x] = work[falling_a + x] * work[falling_b + n - x] * below if holds else 1.0
+        levels.rests[x] = levels.left_rests[x] = 0.0
 
 
 @subkernel
-def _many_trials(
-    a: float,
-    b: float,
-    s: float,
-    t: float,
-    n: float,
-    counts: Array,
-    n_levels: int,
-    numbers: Array,
-    rests: Array,
-    left_numbers: Array,
-    left_rests: Array,
-) -> None:
+def _many_trials(a: float, b: float, s: float, t: float, n: float, levels: Levels) -> None:
     """Fill the same as `_few_trials` for more trials, as logarithms, because the products would overflow."""
     above = log_rising(a + b, n)
     below = log_rising(a + b - n, n) if s + t >= n else 0.0
-    for level in range(n_levels):
-        x = counts[2 * level]
-        numbers[level] = left_numbers[level] = 1.0
-        rests[level] = log_rising(a, x) + log_rising(b, n - x) - above
+    for level in range(levels.n_levels):
+        x = levels.counts[2 * level]
+        levels.numbers[level] = levels.left_numbers[level] = 1.0
+        levels.rests[level] = log_rising(a, x) + log_rising(b, n - x) - above
         holds = s >= x and t >= n - x
-        left_rests[level] = log_rising(a - x, x) + log_rising(b - n + x, n - x) - below if holds else 0.0
+        levels.left_rests[level] = log_rising(a - x, x) + log_rising(b - n + x, n - x) - below if holds else 0.0
 
 
 @subkernel
-def negative_binomial_log_marginal(prior: Array, sums: Array) -> float:
-    """Return A(posterior) - A(prior) of one cluster: ln B(a + n r, b + sum) - ln B(a, b), with r the dispersion."""
-    return log_beta_gain(prior[0], prior[1], prior[2] * sums[0], sums[1])
-
-
-@subkernel
-def negative_binomial_predictives(
-    prior: Array,
-    sums: Array,
-    counts: Array,
-    log_base: Array,
-    n_levels: int,
-    numbers: Array,
-    rests: Array,
-    left_numbers: Array,
-    left_rests: Array,
-) -> None:
+def negative_binomial_predictives(prior: Array, sums: Array, levels: Levels) -> None:
     """Fill, for every level of a negative binomial feature, its log predictive minus that of the level before.
 
     The predictive of a count x is B(a + r, b + x) / B(a, b) = B(a + r, b) / B(a, b) b^(x) / (a + b + r)^(x) times the
     base measure, with the posterior (a, b), the rising factorial y^(x) = y (y + 1) ... (y + x - 1), and r the
     dispersion. For the cluster without one subject at level x it is B(a, b) / B(a - r, b - x) times the base measure.
-    The arguments are those of `fill_levels`, with counts (1, x).
+    The counts are (1, x).
     """
-    r, x = prior[2], flat(counts, 1)
+    r, x, n_levels = prior[2], flat(levels.counts, 1), levels.n_levels
+    rests, left_rests, log_base = levels.rests, levels.left_rests, levels.log_base
     a, b = prior[0] + r * sums[0], prior[1] + sums[1]
     most = sums[1] if sums[0] >= 1.0 else -1.0
-    fill_factors(b, 1.0, a + b + r, 1.0, math.inf, x, n_levels, numbers, rests)
-    fill_factors(b - 1.0, -1.0, a + b - r - 1.0, -1.0, most, x, n_levels, left_numbers, left_rests)
+    fill_factors((b, 1.0, a + b + r, 1.0), math.inf, x, n_levels, levels.numbers, rests)
+    fill_factors((b - 1.0, -1.0, a + b - r - 1.0, -1.0), most, x, n_levels, levels.left_numbers, left_rests)
     rests[0] += log_gamma_ratio(a, r) - log_gamma_ratio(a + b, r)
     if most >= 0.0:
         left_rests[0] += log_gamma_ratio(a - r, r) - log_gamma_ratio(a + b - r, r)
@@ -220,22 +180,19 @@ def dirichlet_log_marginal(prior: Array, sums: Array, n_levels: int) -> float:
 
 
 @subkernel
-def categorical_predictives(
-    prior: Array, sums: Array, n_levels: int, numbers: Array, rests: Array, left_numbers: Array, left_rests: Array
-) -> None:
-    """Fill the log predictive of every level of one categorical feature under one cluster (`fill_levels`).
+def categorical_predictives(prior: Array, sums: Array, levels: Levels) -> None:
+    """Fill the log predictive of every level of a categorical feature.
 
-    It is that of (concentration + count) / (sum of the concentrations + sum of the counts); prior and sums are
-    (n_levels,).
+    It is that of (concentration + count) / (sum of the concentrations + sum of the counts); prior and sums are (L,).
     """
     total = 0.0
-    for level in range(n_levels):
+    for level in range(levels.n_levels):
         total += prior[level] + sums[level]
-    for level in range(n_levels):
+    for level in range(levels.n_levels):
         weight = prior[level] + sums[level]
-        numbers[level] = weight / total
-        left_numbers[level] = (weight - 1.0) / (total - 1.0) if sums[level] >= 1.0 else 1.0
-        rests[level] = left_rests[level] = 0.0
+        levels.numbers[level] = weight / total
+        levels.left_numbers[level] = (weight - 1.0) / (total - 1.0) if sums[level] >= 1.0 else 1.0
+        levels.rests[level] = levels.left_rests[level] = 0.0
 
 
 @subkernel
@@ -274,26 +231,25 @@ def tree_log_marginal(prior: Array, sums: Array, n_levels: int) -> float:
 
 
 @subkernel
-def ordinal_predictives(
-    prior: Array, sums: Array, n_levels: int, numbers: Array, rests: Array, left_numbers: Array, left_rests: Array
-) -> None:
-    """Fill the log predictive of every level of one ordinal feature under one cluster (`fill_levels`).
+def ordinal_predictives(prior: Array, sums: Array, levels: Levels) -> None:
+    """Fill the log predictive of every level of an ordinal feature.
 
     It is that of a product over the splits above the level, of the posterior mean probability of the half with the
-    level. The prior is (2 (n_levels - 1),), the sums are (n_levels,).
+    level. The prior is (2 (L - 1),), the sums are (L,).
     """
+    n_levels = levels.n_levels
     for level in range(n_levels):
-        numbers[level] = left_numbers[level] = 1.0
-        rests[level] = left_rests[level] = 0.0
+        levels.numbers[level] = levels.left_numbers[level] = 1.0
+        levels.rests[level] = levels.left_rests[level] = 0.0
     for boundary in range(1, n_levels):
         first, last = _split(n_levels, boundary)
         lower = prior[boundary - 1] + _between(sums, first, boundary)
         upper = prior[n_levels + boundary - 2] + _between(sums, boundary, last)
         for level in range(first, last):
             side = lower if level < boundary else upper
-            numbers[level] *= side / (lower + upper)
+            levels.numbers[level] *= side / (lower + upper)
             if sums[level] >= 1.0:
-                left_numbers[level] *= (side - 1.0) / (lower + upper - 1.0)
+                levels.left_numbers[level] *= (side - 1.0) / (lower + upper - 1.0)
 
 
 # Compiled predictives of Poisson and exponential features, whose rate has a gamma prior; ratios of gamma functions.
@@ -341,17 +297,11 @@ def _log_factors(x: float, step: float, n: float) -> float:
 
 @subkernel
 def fill_factors(
-    above: float,
-    step_above: float,
-    below: float,
-    step_below: float,
-    most: float,
-    counts: Array,
-    n_levels: int,
-    numbers: Array,
-    rests: Array,
+    ratio: tuple[float, float, float, float], most: float, counts: Array, n_levels: int, numbers: Array, rests: Array
 ) -> None:
     """Fill the differences of a logarithm of factorials, f(u), between each level and the level before.
+
+    With the ratio (above, step_above, below, step_below),
 
         f(u) = ln prod_{j < u} (above + j step_above) / (below + j step_below)
 
@@ -359,6 +309,7 @@ def fill_factors(
     (rising) or -1 (falling); with `below` 1 and `step_below` 0 there is no divisor. Levels u = counts[2 * level] above
     `most` are impossible: their number is 1 and their rest is infinite.
     """
+    above, step_above, below, step_below = ratio
     last = 0.0
     for level in range(n_levels):
         u = counts[2 * level]
@@ -385,28 +336,20 @@ def gamma_log_marginal(prior: Array, sums: Array) -> float:
 
 
 @subkernel
-def poisson_predictives(
-    prior: Array,
-    sums: Array,
-    counts: Array,
-    log_base: Array,
-    n_levels: int,
-    numbers: Array,
-    rests: Array,
-    left_numbers: Array,
-    left_rests: Array,
-) -> None:
-    """Fill, for every level of a Poisson feature, its log predictive minus that of the level before (`fill_levels`).
+def poisson_predictives(prior: Array, sums: Array, levels: Levels) -> None:
+    """Fill, for every level of a Poisson feature, its log predictive minus that of the level before.
 
     The predictive of a count u is Gamma(shape + u) / Gamma(shape) rate^shape / (rate + 1)^(shape + u) times the base
     measure, with the posterior (shape, rate). The counts are (u, 1), which a subject adds to shape and rate.
     """
+    counts, n_levels, log_base = levels.counts, levels.n_levels, levels.log_base
+    rests, left_rests = levels.rests, levels.left_rests
     shape, rate = prior[0] + sums[0], prior[1] + sums[1]
     most = sums[0] if sums[1] >= 1.0 else -1.0
     here, after = math.log(rate), math.log(rate + 1.0)
     before = math.log(rate - 1.0) if sums[1] >= 1.0 else 0.0
-    fill_factors(shape, 1.0, 1.0, 0.0, math.inf, counts, n_levels, numbers, rests)
-    fill_factors(shape - 1.0, -1.0, 1.0, 0.0, most, counts, n_levels, left_numbers, left_rests)
+    fill_factors((shape, 1.0, 1.0, 0.0), math.inf, counts, n_levels, levels.numbers, rests)
+    fill_factors((shape - 1.0, -1.0, 1.0, 0.0), most, counts, n_levels, levels.left_numbers, left_rests)
     rests[0] += shape * (here - after)
     left_rests[0] += shape * (before - here)
     last_count = last_base = 0.0
@@ -418,24 +361,18 @@ def poisson_predictives(
 
 
 @subkernel
-def exponential_coefficients(prior: Array, sums: Array, out: Array, stride: int, left: Array, left_stride: int) -> None:
-    """Write the coefficients of an exponential's log predictive under one cluster, as a function of z = sqrt(x).
+def exponential_coefficients(prior: Array, sums: Array) -> tuple[float, ...]:
+    """Return the coefficients of an exponential's log predictive under one cluster, as a function of z = sqrt(x).
 
     The predictive is Lomax, shape' rate'^shape' / (rate' + x)^(shape' + 1), with primes for the posterior tau'. Without
     z in the cluster it is A(tau') - A(tau' - T(x)), with A = ln Gamma(shape) - shape ln rate; `exponential_left_out`
-    computes the same number. The arguments are those of `fill_coefficients`.
+    computes the same number.
     """
     shape, rate = prior[0] + sums[0], prior[1] + sums[1]
     log_rate = math.log(rate)
-    out[0] = math.log(shape) - log_rate
-    out[stride] = shape + 1.0
-    out[2 * stride] = 1.0 / rate
-    out[3 * stride] = 0.0
     rest_shape = max(shape - 1.0, 1e-300)  # bounded for the empty cluster, which has no value to leave out
-    left[0] = math.log(rest_shape) - log_rate
-    left[left_stride] = rest_shape
-    left[2 * left_stride] = 1.0 / rate
-    left[3 * left_stride] = 0.0
+    without = math.log(rest_shape) - log_rate
+    return math.log(shape) - log_rate, shape + 1.0, 1.0 / rate, 0.0, without, rest_shape, 1.0 / rate, 0.0
 
 
 @subkernel
@@ -491,8 +428,8 @@ def _rise_of_rate(prior: Array, n: float, total: float, squares: float) -> float
 
 
 @subkernel
-def gaussian_coefficients(prior: Array, sums: Array, out: Array, stride: int, left: Array, left_stride: int) -> None:
-    """Write the coefficients of the log predictives of a Gaussian feature under one cluster (`fill_coefficients`).
+def gaussian_coefficients(prior: Array, sums: Array) -> tuple[float, ...]:
+    """Return the coefficients of the log predictives of a Gaussian feature under one cluster (`fill_coefficients`).
 
     The predictive is Student's t with 2 shape' degrees of freedom (Raykov, Boukouvalas and Little 2014, eq. 11), with
     primes for the posterior. Without z in the cluster, the rate is smaller by kappa' (z - mean')^2 / (2 (kappa' - 1)),
@@ -501,15 +438,10 @@ def gaussian_coefficients(prior: Array, sums: Array, out: Array, stride: int, le
     """
     mean, kappa, shape, rate = _posterior(prior, sums[0], sums[1], sums[2])
     precision = kappa / (2.0 * rate * (kappa + 1.0))
-    out[0] = log_gamma_ratio(shape, 0.5) + 0.5 * math.log(precision / math.pi)
-    out[stride] = shape + 0.5
-    out[2 * stride] = precision
-    out[3 * stride] = mean
+    here = log_gamma_ratio(shape, 0.5) + 0.5 * math.log(precision / math.pi)
     rest = max(kappa - 1.0, 1e-300)  # bounded for the empty cluster, which has no value to leave out
-    left[0] = log_gamma_ratio(max(shape - 0.5, 1e-300), 0.5) + 0.5 * math.log(rest / (2.0 * math.pi * rate * kappa))
-    left[left_stride] = shape - 0.5
-    left[2 * left_stride] = 0.5 * kappa / (rest * rate)
-    left[3 * left_stride] = mean
+    without = log_gamma_ratio(max(shape - 0.5, 1e-300), 0.5) + 0.5 * math.log(rest / (2.0 * math.pi * rate * kappa))
+    return here, shape + 0.5, precision, mean, without, shape - 0.5, 0.5 * kappa / (rest * rate), mean
 
 
 @subkernel
@@ -637,48 +569,34 @@ def chained_log_marginal(prior: Array, sums: Array, place: int, factor: Array) -
 # Compiled functions treat global numbers as constants. Bernoulli has the code of the binomial, with one trial.
 BINOMIAL, GEOMETRIC, POISSON = Binomial.kernel, Geometric.kernel, Poisson.kernel
 NEGATIVE_BINOMIAL, CATEGORICAL, ORDINAL = NegativeBinomial.kernel, Categorical.kernel, Ordinal.kernel
+_UNKNOWN: tuple[float, ...] = (math.nan,) * 8
 EXPONENTIAL, GAUSSIAN, CHAINED = Exponential.kernel, Gaussian.kernel, MultivariateGaussian.kernel
 
 
 @subkernel
-def fill_levels(
-    kind: int,
-    prior: Array,
-    sums: Array,
-    counts: Array,
-    log_base: Array,
-    n_levels: int,
-    numbers: Array,
-    rests: Array,
-    left_numbers: Array,
-    left_rests: Array,
-    work: Array,
-) -> None:
+def fill_levels(kind: int, prior: Array, sums: Array, levels: Levels) -> None:
     """Fill the log predictive of every level of one discrete feature under one cluster, as ln numbers + rests.
 
     If `adds_up`, it is the difference to the level before. `left_numbers` and `left_rests` are those of the cluster
     without one subject at that level; where the statistics exclude such a subject, 1 and 0, or 1 and infinity if
     `adds_up`. `refresh` recognises these, because the resulting log predictive is not below 0.
-
-    Prior (P,) and sums (S,) are those of the feature; counts (2 n_levels,) are the statistics of one subject at each
-    level; log_base (n_levels,) are the base measures.
     """
     if kind == BINOMIAL:
-        binomial_predictives(prior, sums, counts, log_base, n_levels, numbers, rests, left_numbers, left_rests, work)
+        binomial_predictives(prior, sums, levels)
     elif kind == GEOMETRIC:
-        geometric_predictives(prior, sums, counts, n_levels, numbers, rests, left_numbers, left_rests)
+        geometric_predictives(prior, sums, levels)
     elif kind == POISSON:
-        poisson_predictives(prior, sums, counts, log_base, n_levels, numbers, rests, left_numbers, left_rests)
+        poisson_predictives(prior, sums, levels)
     elif kind == NEGATIVE_BINOMIAL:
-        negative_binomial_predictives(prior, sums, counts, log_base, n_levels, numbers, rests, left_numbers, left_rests)
+        negative_binomial_predictives(prior, sums, levels)
     elif kind == CATEGORICAL:
-        categorical_predictives(prior, sums, n_levels, numbers, rests, left_numbers, left_rests)
+        categorical_predictives(prior, sums, levels)
     elif kind == ORDINAL:
-        ordinal_predictives(prior, sums, n_levels, numbers, rests, left_numbers, left_rests)
+        ordinal_predictives(prior, sums, levels)
     else:
-        for level in range(n_levels):
-            numbers[level] = left_numbers[level] = 1.0
-            rests[level] = left_rests[level] = math.nan
+        for level in range(levels.n_levels):
+            levels.numbers[level] = levels.left_numbers[level] = 1.0
+            levels.rests[level] = levels.left_rests[level] = math.nan
 
 
 @subkernel
@@ -690,13 +608,13 @@ def fill_coefficients(
     `out` receives c0 .. c3 of the log predictive c0 - c1 ln(1 + c2 (z - c3)^2), `stride` elements apart, and `left`
     those of c0 + c1 ln(1 - c2 (z - c3)^2), the log predictive of z under the cluster without z.
     """
+    coefficients = _UNKNOWN
     if kind == EXPONENTIAL:
-        exponential_coefficients(prior, sums, out, stride, left, left_stride)
+        coefficients = exponential_coefficients(prior, sums)
     elif kind == GAUSSIAN:
-        gaussian_coefficients(prior, sums, out, stride, left, left_stride)
-    else:
-        for part in range(4):
-            out[part * stride] = left[part * left_stride] = math.nan
+        coefficients = gaussian_coefficients(prior, sums)
+    for part in range(4):
+        out[part * stride], left[part * left_stride] = coefficients[part], coefficients[4 + part]
 
 
 @subkernel
@@ -729,11 +647,11 @@ def add_value(kind: int, sums: Array, n_statistics: int, values: Array, column: 
 def log_marginal(kind: int, prior: Array, sums: Array, n_statistics: int, work: Array) -> float:
     """Return A(posterior) - A(prior) of one feature in one cluster; `work`, (3 S,), is overwritten."""
     if kind in (BINOMIAL, GEOMETRIC):
-        return beta_log_marginal(prior, sums)
+        return log_beta_gain(prior[0], prior[1], sums[0], sums[1])
     if kind in (POISSON, EXPONENTIAL):
         return gamma_log_marginal(prior, sums)
     if kind == NEGATIVE_BINOMIAL:
-        return negative_binomial_log_marginal(prior, sums)
+        return log_beta_gain(prior[0], prior[1], prior[2] * sums[0], sums[1])
     if kind == CATEGORICAL:
         return dirichlet_log_marginal(prior, sums, n_statistics)
     if kind == ORDINAL:

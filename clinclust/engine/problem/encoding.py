@@ -66,23 +66,19 @@ def encoded_columns(arrays: CohortArrays) -> Iterator[tuple[Array, bool]]:
         yield column, False
 
 
-def _standardised(table: Array) -> Array:
-    """Return columns with mean 0 and one variance; a missing value counts as the mean of its column."""
-    observed = ~np.isnan(table)
-    counts = np.maximum(observed.sum(axis=0), 1)
-    table = np.where(observed, table, 0.0)
-    table = np.where(observed, table - table.sum(axis=0) / counts, 0.0)
-    table /= np.sqrt(np.maximum((table**2).sum(axis=0) / counts, 1e-12))
-    return table
-
-
 def principal_axis(arrays: CohortArrays, rng: np.random.Generator | None = None) -> Array:
     """Return the subjects' positions along their first principal axis, float64 (M,).
 
     With `rng`, positions along about this axis, by a few power iterations from a random start, so that searches that
     begin along it begin at different places.
     """
-    table = _standardised(numeric_columns(arrays)[0])
+    table = numeric_columns(arrays)[0]
+    observed = ~np.isnan(table)
+    counts = np.maximum(observed.sum(axis=0), 1)
+    # Columns with mean 0 and one variance; a missing value counts as the mean of its column.
+    table = np.where(observed, table, 0.0)
+    table = np.where(observed, table - table.sum(axis=0) / counts, 0.0)
+    table /= np.sqrt(np.maximum((table**2).sum(axis=0) / counts, 1e-12))
     if rng is None:
         loadings = _first_loadings(table)
         return np.asarray(table @ (loadings * np.sign(loadings[np.abs(loadings).argmax()])))
@@ -255,6 +251,15 @@ class Encoding:
         centres, scales = np.array(standards, dtype=np.float64).reshape(-1, 2).T.copy()
         return cls(ordered, centres, scales)
 
+    def theta(self, feature: int, prior: Array) -> Array:
+        """Return the part of a flat prior (H,) that belongs to a feature, (P,)."""
+        return prior[self.prior_start[feature] : self.prior_start[feature + 1]]
+
+    def part(self, feature: int, prior: Array, statistics: Array) -> tuple[Array, Array]:
+        """Return the parts of a prior (H,) and of statistics (..., S) that belong to a feature."""
+        first, stop = self.statistic_start[feature : feature + 2]
+        return self.theta(feature, prior), statistics[..., first:stop]
+
     def find_free(self) -> tuple[Mask, Mask]:
         """Return which hyperparameters the schema does not state, and which are prior means, bool (H,).
 
@@ -282,14 +287,13 @@ class Encoding:
         n_subjects = next(iter(values.values())).size
         likelihoods = self.likelihoods
         n_table = sum(not likelihood.is_continuous for likelihood in likelihoods)
-        prior_start = self.prior_start
         codes: list[Codes] = []
         encoded_values = np.empty((n_subjects, len(self.features) - n_table))
         level_start = [1]
         level_values, level_statistics, level_log_base = [np.zeros(1)], [np.zeros((1, 2))], [np.zeros(1)]
         log_base = 0.0
         for index, (feature, likelihood) in enumerate(zip(self.features, likelihoods, strict=True)):
-            column, theta = values.pop(feature.name), prior[prior_start[index] : prior_start[index + 1]]
+            column, theta = values.pop(feature.name), self.theta(index, prior)
             levels = levels_of_all.get(feature.name)
             levels = likelihood.levels(column) if levels is None else levels
             if levels is None:
@@ -321,7 +325,7 @@ class Encoding:
             level_statistics=np.ascontiguousarray(np.concatenate(level_statistics)),
             level_log_base=np.concatenate(level_log_base),
             statistic_start=self.statistic_start,
-            prior_start=prior_start,
+            prior_start=self.prior_start,
         ), log_base
 
     def log_jacobian(self, arrays: CohortArrays, powers: Array | None = None) -> Array:
@@ -402,8 +406,7 @@ class EncodedCohort:
         for feature, likelihood in enumerate(self.encoding.likelihoods):
             if likelihood.base_depends_on_prior:
                 rows = slice(arrays.level_start[feature], arrays.level_start[feature + 1])
-                theta = prior[arrays.prior_start[feature] : arrays.prior_start[feature + 1]]
-                now = likelihood.log_base_measure(arrays.level_values[rows], theta)
+                now = likelihood.log_base_measure(arrays.level_values[rows], self.encoding.theta(feature, prior))
                 rise = float((self.level_counts(feature) * (now - level_log_base[rows])).sum())
                 log_base += float(powers[feature]) * rise
                 level_log_base[rows] = now
@@ -502,7 +505,7 @@ def log_base_measures(cohort: EncodedCohort, prior: Array, subjects: Labels, fea
     for feature in np.unique(features[~in_table]).tolist():
         own = features == feature
         column = arrays.values[subjects[own], feature - n_table]
-        theta = prior[arrays.prior_start[feature] : arrays.prior_start[feature + 1]]
+        theta = cohort.encoding.theta(feature, prior)
         measures[own] = cohort.encoding.likelihoods[feature].log_base_measure(column, theta)
     return measures
 

@@ -24,7 +24,7 @@ from clinclust.engine.search.plan import Budget, Cancelled, SearchCancelled, Sea
 from clinclust.engine.search.restarts import run_restarts, search_starts
 from clinclust.engine.search.settle import by_decreasing_size, compact
 from clinclust.priors.conjugate import ConjugatePrior, log_gamma_ratio
-from clinclust.progress import Progress
+from clinclust.progress import SILENT, Progress
 
 # Divisions and mergers of whole clusters, proposed and accepted so that the posterior stays as it is.
 #
@@ -68,7 +68,11 @@ def divide_or_merge(
     if labels.size < 2:
         return None
     by_cluster = rng.random() < 0.5
-    pair = _pair_by_cluster(partition, rng) if by_cluster else _pair_of_all(drawn_first, rng)
+    if by_cluster:
+        pair = _pair_by_cluster(partition, rng)
+    else:
+        one = int(rng.choice(drawn_first.size, p=drawn_first))
+        pair = np.array([one, (one + rng.integers(1, drawn_first.size)) % drawn_first.size])
     if pair is None:
         return None
     first, second = labels[pair].tolist()
@@ -92,12 +96,6 @@ def divide_or_merge(
         proposed[proposed == upper] = lower
         proposed[proposed > upper] -= 1
     return proposed
-
-
-def _pair_of_all(drawn_first: Array, rng: np.random.Generator) -> Labels:
-    """Return two subjects, int64 (2,); the second is any other one."""
-    one = int(rng.choice(drawn_first.size, p=drawn_first))
-    return np.array([one, (one + rng.integers(1, drawn_first.size)) % drawn_first.size])
 
 
 def _pair_by_cluster(partition: Partition, rng: np.random.Generator) -> Labels | None:
@@ -210,45 +208,31 @@ def objectives(problem: Problem, partition: Partition, hyperprior: Hyperprior) -
     The log base measures that depend on the prior are part of it.
     """
     sums, arrays = partition.statistics[: int(partition.n_clusters[0])], problem.cohort.arrays
-    likelihoods, exponents = problem.cohort.encoding.likelihoods, problem.model.exponents
     groups: dict[tuple[type[ConjugatePrior], int, int], list[int]] = {}
-    for index, likelihood in enumerate(likelihoods):
+    for index, likelihood in enumerate(problem.cohort.encoding.likelihoods):
         if not likelihood.is_chained:
             shape = (likelihood.prior, likelihood.n_hyperparameters, likelihood.n_statistics)
             groups.setdefault(shape, []).append(index)
-    for (conjugate, n_hyperparameters, n_statistics), features in groups.items():
+    for (_, n_hyperparameters, n_statistics), features in groups.items():
         places = arrays.prior_start[features][:, None] + np.arange(n_hyperparameters)
         statistics = sums[:, arrays.statistic_start[features][:, None] + np.arange(n_statistics)]
-        objective = partial(_objective_by_feature, conjugate, hyperprior, places, statistics, exponents[features])
-        if likelihoods[features[0]].base_depends_on_prior:
-            objective = partial(_add_base_measures, objective, problem, features, hyperprior, places)
-        yield places, objective
+        yield places, partial(_objective_by_feature, problem, hyperprior, features, places, statistics)
 
 
 def _objective_by_feature(
-    conjugate: type[ConjugatePrior],
-    hyperprior: Hyperprior,
-    places: Whole,
-    statistics: Array,
-    exponents: Array,
-    offsets: Array,
+    problem: Problem, hyperprior: Hyperprior, features: list[int], places: Whole, sums: Array, offsets: Array
 ) -> Array:
     """Return each feature's term of the log joint with the log hyperprior, without constants, float64 (F,).
 
-    It is exponent * sum_k [A(posterior_k) - A(prior)] - sum over P of offsets^2 / 2; the statistics are float64
+    It is exponent * sum_k [A(posterior_k) - A(prior)] - sum over P of offsets^2 / 2; the statistics are `sums`, float64
     (K, F, S), and `places` (F, P) are the indices in the flat prior.
     """
-    prior = hyperprior.prior_at(offsets, places)
-    marginals = conjugate.log_normalizer(conjugate.posterior(prior, statistics)) - conjugate.log_normalizer(prior)
-    return np.asarray(exponents * marginals.sum(axis=0) - 0.5 * (offsets**2).sum(axis=-1))
-
-
-def _add_base_measures(
-    objective: _Objective, problem: Problem, features: list[int], hyperprior: Hyperprior, places: Whole, offsets: Array
-) -> Array:
-    values, prior = objective(offsets), hyperprior.prior_at(offsets, places)
-    exponents, cohort = problem.model.exponents, problem.cohort
-    for row, feature in enumerate(features):
+    prior, cohort, exponents = hyperprior.prior_at(offsets, places), problem.cohort, problem.model.exponents
+    likelihood = cohort.encoding.likelihoods[features[0]]
+    family = likelihood.prior
+    marginals = family.log_normalizer(family.posterior(prior, sums)) - family.log_normalizer(prior)
+    values = np.asarray(exponents[features] * marginals.sum(axis=0) - 0.5 * (offsets**2).sum(axis=-1))
+    for row, feature in enumerate(features if likelihood.base_depends_on_prior else []):
         likelihood, counts = cohort.encoding.likelihoods[feature], cohort.level_counts(feature).astype(np.float64)
         start, stop = cohort.arrays.level_start[feature : feature + 2]
         levels = cohort.arrays.level_values[start:stop]
@@ -266,7 +250,6 @@ _LEAST, _MOST = math.log(1e-12), math.log(1e12)
 _STEPS = np.array([0.1, 0.3, 1.0])
 """Standard deviations of the steps in all hyperparameters of a feature together, of which each step draws one."""
 _N_STEPS = 3
-_NOBODY = np.empty(0, dtype=np.int64)
 _OFTEN = 100
 """Sweeps after each of which something is proposed, because a chain begins far from the posterior. Later proposals are
 rarer: one takes as long as ten sweeps."""
@@ -299,16 +282,10 @@ FIXED = Unknown()
 class Chain:
     """A chain that continues from its last state; after a hundred sweeps, every `sweeps_a_proposal`-th one proposes."""
 
-    def __init__(
-        self,
-        problem: Problem,
-        labels: Labels,
-        rng: np.random.Generator,
-        unknown: Unknown = FIXED,
-        *,
-        sweeps_a_proposal: int = 8,
-    ) -> None:
-        self.problem, self._rng, self._sweeps_a_proposal = problem, rng, sweeps_a_proposal
+    sweeps_a_proposal = 8
+
+    def __init__(self, problem: Problem, labels: Labels, rng: np.random.Generator, unknown: Unknown = FIXED) -> None:
+        self.problem, self._rng = problem, rng
         self._partition: Partition = problem.partition(labels)
         self._drawn_first = far_first(problem)
         self._unknown = unknown
@@ -317,7 +294,7 @@ class Chain:
     def step(self) -> Draw:
         """Make one sweep in random order, perhaps propose a division or a merger, and draw what else is unknown."""
         self._sweep()
-        if self._n_sweeps < _OFTEN or self._n_sweeps % self._sweeps_a_proposal == 0:
+        if self._n_sweeps < _OFTEN or self._n_sweeps % self.sweeps_a_proposal == 0:
             proposed = divide_or_merge(self.problem, self._partition, self._drawn_first, self._rng)
             if proposed is not None:
                 self.n_accepted += 1
@@ -331,7 +308,7 @@ class Chain:
         order = self._rng.permutation(self.problem.cohort.n_subjects)
         uniforms, position = self._rng.random(order.size), 0
         while position < order.size:
-            position, _ = draw_moves(arrays, model, self._partition, order, position, uniforms, _NOBODY, UNLIMITED)
+            position, _ = draw_moves(arrays, model, self._partition, order, position, uniforms, _NO_SUBJECTS, UNLIMITED)
             if position < order.size:
                 self._partition = grow(arrays, self._partition)
         # Additions and subtractions change the last digits of the sums, which are therefore computed anew.
@@ -359,28 +336,27 @@ def draw_concentration(
     concentration: float, n_subjects: int, n_clusters: int, discount: float, rng: np.random.Generator
 ) -> float:
     """Return the next concentration of a chain, by slice sampling of the log-concave density of ln N0 (Neal 2003)."""
+
+    def log_density(u: float) -> float:
+        """Return ln p(u | N, K) up to a constant."""
+        opened = float(np.log(math.exp(u) + discount * np.arange(n_clusters)).sum())
+        seated = float(log_gamma_ratio(math.exp(u), n_subjects))
+        return opened - seated + log_concentration_hyperprior(math.exp(u))
+
     at = math.log(concentration)
-    level = _log_density(at, n_subjects, n_clusters, discount) + math.log1p(-rng.random())
+    level = log_density(at) + math.log1p(-rng.random())
     low = at - _WIDTH * rng.random()
     high = low + _WIDTH
-    while low > _LEAST and _log_density(low, n_subjects, n_clusters, discount) > level:
+    while low > _LEAST and log_density(low) > level:
         low -= _WIDTH
-    while high < _MOST and _log_density(high, n_subjects, n_clusters, discount) > level:
+    while high < _MOST and log_density(high) > level:
         high += _WIDTH
     low, high = max(low, _LEAST), min(high, _MOST)
     while True:
         drawn = low + (high - low) * rng.random()
-        if _log_density(drawn, n_subjects, n_clusters, discount) >= level:
+        if log_density(drawn) >= level:
             return math.exp(drawn)
         low, high = (drawn, high) if drawn < at else (low, drawn)
-
-
-def _log_density(u: float, n_subjects: int, n_clusters: int, discount: float) -> float:
-    """Return ln p(u | N, K) up to a constant."""
-    concentration = math.exp(u)
-    opened = float(np.log(concentration + discount * np.arange(n_clusters)).sum())
-    seated = float(log_gamma_ratio(concentration, n_subjects))
-    return opened - seated + log_concentration_hyperprior(concentration)
 
 
 def draw_hyperparameters(
@@ -431,8 +407,8 @@ class SamplingPlan:
     n_threads: int
     unknown: Unknown = FIXED
     cancelled: Event = field(default_factory=Cancelled)
-    budget: Budget = field(default_factory=lambda: Budget(None))
-    progress: Progress = field(default_factory=lambda: Progress(False))
+    budget: Budget = field(default_factory=Budget)
+    progress: Progress = SILENT
 
 
 class Diagnosis(NamedTuple):
@@ -628,12 +604,12 @@ def _draws(
 ) -> Iterator[tuple[Labels, Array]]:
     """Yield drawn partitions into at most as many clusters, and the probabilities of each subject given the others."""
     arrays, model, most = problem.cohort.arrays, problem.model, int(labels.max()) + 1
-    partition, nowhere = problem.partition(labels), np.empty(0, dtype=np.int64)
+    partition = problem.partition(labels)
     for number in range(_BEFORE + _SWEEPS):
         if cancelled.is_set():
             raise SearchCancelled("the draws were cancelled")
         order, uniforms = rng.permutation(labels.size), rng.random(labels.size)
-        draw_moves(arrays, model, partition, order, 0, uniforms, nowhere, most)
+        draw_moves(arrays, model, partition, order, 0, uniforms, _NO_SUBJECTS, most)
         accumulate(arrays, partition)
         if number >= _BEFORE and number % _EVERY == 0:
             yield partition.labels.copy(), probabilities(leave_one_out_scores(problem, partition))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from functools import partial
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from threading import Event, Lock
 from typing import IO, Any, NamedTuple, Protocol, Self
 
@@ -29,15 +29,6 @@ from clinclust.engine.problem.problem import Problem, joint_of_sums
 from clinclust.engine.search import settle
 from clinclust.engine.search.plan import Either, SearchPlan
 from clinclust.engine.search.restarts import N_DIVIDED, merge_and_divide
-from clinclust.engine.search.settle import (
-    Settled,
-    merged_into,
-    minimum_gain,
-    resettle,
-    scan,
-    settled_by_scans,
-    write_best,
-)
 
 # Cells: the groups of subjects that the sums a site has sent tell apart.
 #
@@ -239,27 +230,20 @@ def sums_of(clusters: Partition) -> Sums:
     return clusters.sizes[:n_clusters], clusters.statistics[:n_clusters]
 
 
-class ShardScan(NamedTuple):
-    """Result of a scan of one shard."""
-
-    best: Numbers
-    """(n,) best cluster of each subject; K = a new cluster."""
-    n_candidates: int
-    sums: Sums
-
-
-def scan_shard(shard: Shard, labels: Numbers, aside: Whole, model: Model, sums: Sums, least: float) -> ShardScan:
+def scan_shard(
+    shard: Shard, labels: Numbers, aside: Whole, model: Model, sums: Sums, least: float
+) -> settle.ScanResult:
     """Find the best cluster of every subject, given clusters with these sums (`settle.scan`)."""
     clusters = up_to_date(shard.tables, model, sums)
     best, n_candidates = np.empty_like(labels), 0
     sizes, statistics = np.zeros_like(clusters.sizes), np.zeros_like(clusters.statistics)
     for rows, block in shard.blocks(aside):
-        found = scan(block, labels[rows].astype(np.int64), model, clusters, least)
-        best[rows] = found.labels
+        found = settle.scan(block, labels[rows].astype(np.int64), model, clusters, least)
+        best[rows] = found.best
         n_candidates += found.n_candidates
         sizes += found.sizes
         statistics += found.statistics
-    return ShardScan(best, n_candidates, (sizes, statistics))
+    return settle.ScanResult(best, n_candidates, sizes, statistics)
 
 
 def assign(shard: Shard, aside: Whole, model: Model, sums: Sums) -> Numbers:
@@ -273,7 +257,7 @@ def assign(shard: Shard, aside: Whole, model: Model, sums: Sums) -> Numbers:
 
 def _assigned(block: CohortArrays, model: Model, clusters: Partition) -> Labels:
     best = np.empty(block.codes.shape[0], dtype=np.int64)
-    write_best(block, np.full_like(best, -1), model, clusters, 0.0, int(clusters.n_clusters[0]), best)
+    settle.write_best(block, np.full_like(best, -1), model, clusters, 0.0, int(clusters.n_clusters[0]), best)
     return best
 
 
@@ -286,14 +270,14 @@ def count(shard: Shard, labels: Numbers, aside: Whole, n_clusters: int) -> Sums:
 
 
 def candidates(
-    shard: Shard, labels: Numbers, aside: Whole, found: ShardScan, at_most: int
+    shard: Shard, labels: Numbers, aside: Whole, found: settle.ScanResult, at_most: int
 ) -> tuple[CohortArrays, Labels]:
     """Return the first subjects whose best cluster is not their present one, and the latter."""
     rows = np.flatnonzero(found.best != labels)[:at_most]
     return shard.taken(rows, aside), labels[rows].astype(np.int64)
 
 
-def after_moves(labels: Numbers, found: ShardScan, moved: Numbers, renamed: Numbers) -> Numbers:
+def after_moves(labels: Numbers, found: settle.ScanResult, moved: Numbers, renamed: Numbers) -> Numbers:
     """Return labels after the first candidates have moved, and the clusters have been renamed."""
     after = renamed[labels]
     after[np.flatnonzero(found.best != labels)[: moved.size]] = moved
@@ -305,26 +289,18 @@ def rename(labels: Numbers, renamed: Numbers) -> Numbers:
     return renamed[labels]
 
 
-def sizes_of(labels: Numbers, n_clusters: int) -> Whole:
-    """Return the number of subjects of each cluster, int64 (K,)."""
-    return np.bincount(labels, minlength=n_clusters)
-
-
 def members(shard: Shard, labels: Numbers, aside: Whole, ranks: Sequence[Whole]) -> list[CohortArrays]:
     """Return some members of each cluster, by their ranks among its members."""
     return [shard.taken(np.flatnonzero(labels == cluster)[some], aside) for cluster, some in enumerate(ranks)]
 
 
-class ShardDivision(NamedTuple):
-    """Divided clusters of one shard."""
+def divide(
+    shard: Shard, labels: Numbers, aside: Whole, model: Model, divisions: Mapping[int, Sums]
+) -> tuple[Numbers, dict[int, Sums]]:
+    """Assign the members of clusters to those of their divisions, which have these sums.
 
-    halves: Numbers
-    """(n,) new cluster in the division of the own cluster; -1 without a division."""
-    sums: dict[int, Sums]
-
-
-def divide(shard: Shard, labels: Numbers, aside: Whole, model: Model, divisions: Mapping[int, Sums]) -> ShardDivision:
-    """Assign the members of clusters to those of their divisions, which have these sums."""
+    Return the new cluster of each subject in the division of its own cluster, -1 without a division, and new sums.
+    """
     halves = np.full(shard.n_subjects, -1, dtype=np.int32)
     clusters = {cluster: up_to_date(shard.tables, model, sums) for cluster, sums in divisions.items()}
     sums = {cluster: (np.zeros_like(own[0]), np.zeros_like(own[1])) for cluster, own in divisions.items()}
@@ -335,12 +311,12 @@ def divide(shard: Shard, labels: Numbers, aside: Whole, model: Model, divisions:
             best = _assigned(among, model, division)
             add_up(among, best, *sums[cluster])
             halves[rows][members] = best
-    return ShardDivision(halves, sums)
+    return halves, sums
 
 
-def after_division(labels: Numbers, found: ShardDivision, renamed: NDArray[np.int32]) -> Numbers:
+def after_division(labels: Numbers, division: tuple[Numbers, dict[int, Sums]], renamed: Numbers) -> Numbers:
     """Return labels by cluster and its part in the division."""
-    return renamed[labels, found.halves]
+    return renamed[labels, division[0]]
 
 
 # Subjects in shards that lie elsewhere, in files or on the workers of a cluster, and are never gathered.
@@ -365,15 +341,6 @@ class Place(Protocol):
         """Return results, in the order of their handles."""
 
 
-class PartitionedScan(NamedTuple):
-    """Result of a scan of all partitions."""
-
-    of_shards: list[Handle]
-    n_candidates: int
-    sizes: Array
-    statistics: Array
-
-
 @dataclass(frozen=True)
 class WholeCohort(EncodedCohort):
     """The cohort of all partitions: numbers and tables, with none of its subjects."""
@@ -393,18 +360,15 @@ class WholeCohort(EncodedCohort):
 
 
 @dataclass(frozen=True)
-class Partitioned:
-    """Subjects in many partitions with their clusters (`Partitions`)."""
+class Partitioned(settle.Partitions):
+    """Subjects in many partitions with their clusters. The problem is that of a `WholeCohort`."""
 
-    problem: Problem
-    """The problem of a `WholeCohort`."""
     place: Place
     shards: tuple[Handle, ...]
     labels: tuple[Handle, ...]
     """Clusters of the subjects of each partition, int32 (n,)."""
     aside: tuple[Handle, ...]
     """Outlying values of each partition (`Shard.blocks`)."""
-    clusters: Partition
 
     def each(self, function: Callable[..., Any], *arguments: Any, lists: Sequence[Sequence[Handle]]) -> list[Handle]:
         """Run a function of each partition, with its handles in these lists before the arguments; return handles."""
@@ -446,22 +410,22 @@ class Partitioned:
         numbers = numbered(order, order.size)
         return self.with_sums((sizes[order], statistics[order]), self.each(rename, numbers, lists=[self.labels]))
 
-    def scan(self, minimum_gain: float) -> PartitionedScan:
+    def scan(self, minimum_gain: float) -> settle.ScanResult:
         """Find the best cluster of every subject."""
         given = self.problem.model, sums_of(self.clusters), minimum_gain
         found = self.each(scan_shard, *given, lists=self.lists)
-        sums = self.place.results(self.each(attrgetter("n_candidates", "sums"), lists=[found]))
-        return PartitionedScan(found, sum(n for n, _ in sums), *added([own for _, own in sums]))
+        sums = self.place.results(self.each(itemgetter(1, 2, 3), lists=[found]))
+        return settle.ScanResult(found, sum(n for n, *_ in sums), *added([own for _, *own in sums]))
 
-    def all_moved(self, found: PartitionedScan) -> Self:
+    def all_moved(self, found: settle.ScanResult) -> Self:
         """Return the partitions with all subjects in their best clusters at once; none may be empty."""
         n_clusters = self.n_clusters
         sums = found.sizes[:n_clusters], found.statistics[:n_clusters]
-        return self.with_sums(sums, self.each(attrgetter("best"), lists=[found.of_shards]))
+        return self.with_sums(sums, self.each(attrgetter("best"), lists=[found.best]))
 
-    def candidates_moved(self, found: PartitionedScan, minimum_gain: float) -> Self:
+    def candidates_moved(self, found: settle.ScanResult, minimum_gain: float) -> Self:
         """Gather the candidates, move them one by one, and send their clusters back."""
-        lists = (*self.lists, found.of_shards)
+        lists = (*self.lists, found.best)
         gathered = self.place.results(self.each(candidates, _MOST_MOVED // len(self.shards) + 1, lists=lists))
         n_clusters = self.n_clusters
         # A move may rename the last cluster. One more subject in each, which is not visited, remembers its name.
@@ -472,14 +436,14 @@ class Partitioned:
         *after, names = np.split(moved.labels.astype(np.int32), np.cumsum([labels.size for labels in before]))
         changed = [
             self.place.submit(after_moves, labels, own, new, names)
-            for labels, own, new in zip(self.labels, found.of_shards, after, strict=True)
+            for labels, own, new in zip(self.labels, found.best, after, strict=True)
         ]
         return self.with_labels(changed, int(moved.n_clusters[0]))
 
     def merged(self) -> Self:
         """Return the partitions after all merges of clusters that raise the log joint."""
         clusters = clusters_without_subjects(self.problem.cohort.arrays, *sums_of(self.clusters))
-        into = merged_into(self.problem, clusters, minimum_gain(self.problem))
+        into = settle.merged_into(self.problem, clusters)
         kept, numbers = np.unique(into, return_inverse=True)
         labels = self.each(rename, numbers.astype(np.int32), lists=[self.labels])
         return self.with_sums((clusters.sizes[kept], clusters.statistics[kept]), labels)
@@ -489,9 +453,9 @@ class Partitioned:
 
         A division is searched for among some members of a cluster, who are gathered.
         """
-        n_clusters, least = self.n_clusters, minimum_gain(self.problem)
+        n_clusters, least = self.n_clusters, settle.minimum_gain(self.problem)
         futures = [
-            (among, pool.submit(resettle, among, among.cohort.together, seeded, cancelled))
+            (among, pool.submit(settle.resettle, among, among.cohort.together, seeded, cancelled))
             for among, seeded in zip(self._some_of_each(rng), rng.spawn(n_clusters), strict=True)
         ]
         found = [(among, future.result()) for among, future in futures]
@@ -504,18 +468,17 @@ class Partitioned:
             return None
         model = found[0][0].model
         parts = self.each(divide, model, divisions, lists=self.lists)
-        of_parts = self.place.results(self.each(attrgetter("sums"), lists=[parts]))
+        of_parts = self.place.results(self.each(itemgetter(1), lists=[parts]))
         sizes, statistics = ([row] for row in sums_of(self.clusters))
-        renamed = np.repeat(np.arange(n_clusters, dtype=np.int32)[:, None], 1 + _most(divisions), axis=1)
+        most = max(sizes.size for sizes, _ in divisions.values())
+        renamed = np.repeat(np.arange(n_clusters, dtype=np.int32)[:, None], 1 + most, axis=1)
         n_after = n_clusters
         for cluster in divisions:
             sums = added([own[cluster] for own in of_parts])
             held = np.flatnonzero(sums[0] > 0.0)
             here = found[cluster][0]
-            together = sizes[0][[cluster]], statistics[0][[cluster]]
-            if held.size < 2 or joint_of_sums(here, *(it[held] for it in sums)) <= least + joint_of_sums(
-                here, *together
-            ):
+            whole = joint_of_sums(here, sizes[0][[cluster]], statistics[0][[cluster]])
+            if held.size < 2 or joint_of_sums(here, *(it[held] for it in sums)) <= least + whole:
                 continue
             sizes[0][cluster], statistics[0][cluster] = sums[0][held[0]], sums[1][held[0]]
             sizes.append(sums[0][held[1:]])
@@ -530,7 +493,7 @@ class Partitioned:
     def _some_of_each(self, rng: np.random.Generator) -> list[Problem]:
         """Return the problem of some members of each cluster, while the others are as they are."""
         n_clusters = self.n_clusters
-        sizes = np.array(self.place.results(self.each(sizes_of, n_clusters, lists=[self.labels])))
+        sizes = np.array(self.place.results(self.each(np.bincount, None, n_clusters, lists=[self.labels])))
         ends = np.cumsum(sizes, axis=0)
         chosen = [np.sort(rng.choice(n, min(n, N_DIVIDED), replace=False)) for n in ends[-1].tolist()]
         ranks = [
@@ -540,7 +503,7 @@ class Partitioned:
         gathered = self.place.results(
             [self.place.submit(members, *own) for own in zip(*self.lists, ranks, strict=True)]
         )
-        return [problem_of(self.problem, together(own), n_clusters - 1) for own in zip(*gathered, strict=True)]
+        return [self.problem.of_subjects(together(own), n_clusters - 1) for own in zip(*gathered, strict=True)]
 
 
 def moved_one_by_one(
@@ -558,20 +521,11 @@ def moved_one_by_one(
         if position < order.size:
             sizes, statistics = sums_of(clusters)
             n_more = 2 * sizes.size
-            more = np.zeros(n_more), np.zeros((n_more, statistics.shape[1]))
-            wider = clusters_without_subjects(
-                tables, *(np.concatenate(both) for both in zip((sizes, statistics), more, strict=True))
-            )
+            more = np.pad(sizes, (0, n_more)), np.pad(statistics, ((0, n_more), (0, 0)))
+            wider = clusters_without_subjects(tables, *more)
             wider.n_clusters[0] = sizes.size
             clusters = wider._replace(labels=clusters.labels)
     return clusters
-
-
-def problem_of(problem: Problem, arrays: CohortArrays, n_others: int) -> Problem:
-    """Return the problem of some subjects of a cohort, whose arrays these are (`Problem.restricted_to`)."""
-    cohort = EncodedCohort(problem.cohort.encoding, arrays, 0.0, np.arange(arrays.codes.shape[0]))
-    concentration = problem.model.concentration + n_others * problem.model.discount
-    return replace(problem, cohort=cohort, model=problem.model._replace(concentration=concentration))
 
 
 def added(sums: Sequence[Sums]) -> Sums:
@@ -590,31 +544,21 @@ def numbered(kept: Labels, n_clusters: int) -> Numbers:
     return numbers
 
 
-def _most(divisions: Mapping[int, Sums]) -> int:
-    return max(sizes.size for sizes, _ in divisions.values())
-
-
 def together(arrays: Sequence[CohortArrays]) -> CohortArrays:
     """Return subjects of several arrays with the same tables, one after the other."""
     codes, values = [it.codes for it in arrays], [it.values for it in arrays]
     return arrays[0]._replace(codes=np.concatenate(codes), values=np.concatenate(values))
 
 
-def searched_on(
-    cohort: Partitioned, plan: SearchPlan, rng: np.random.Generator, pool: Executor
-) -> Settled[Partitioned]:
+def searched_on(cohort: Partitioned, plan: SearchPlan, rng: np.random.Generator, pool: Executor) -> settle.SweepResult:
     """Move subjects, merge and divide clusters, until this raises the log joint hardly any more."""
     enough = Either(plan.cancelled, plan.budget)
 
-    def divided(result: Settled[Partitioned], _gains: Array) -> Partitioned | None:
-        return result.partitions.divided(rng, enough, pool)
+    def divided(found: settle.SweepResult, _gains: Array) -> Any:
+        return found.partitions.divided(rng, enough, pool)
 
-    settled = partial(settled_by_scans, plan=plan)
-    result = settled(cohort)
-    trace = list(result.trace)
-    result = merge_and_divide(cohort.problem, result, trace, settled, _merged, divided, enough)
-    return result._replace(trace=trace)
+    def merged(found: settle.SweepResult) -> Any:
+        return found.partitions.merged()
 
-
-def _merged(found: Settled[Partitioned]) -> Partitioned:
-    return found.partitions.merged()
+    settled = partial(settle.settled_by_scans, plan=plan)
+    return merge_and_divide(cohort.problem, settled(cohort), settled, merged, divided, enough)

@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from queue import Empty, SimpleQueue
 from threading import Event
@@ -70,7 +70,16 @@ class Threads(Executor):
         future: Future[Result] = Future()
         self._tasks.put((future, lambda: function(*args, **kwargs)))
         if len(self._threads) < self._most:
-            self._add_thread()
+            name = f"{_NAME}-{len(self._threads)}"
+            thread = threading.Thread(target=_work_off, args=(self._tasks,), name=name, daemon=True)
+            try:
+                thread.start()
+            except RuntimeError:  # the system allows no more threads; those there do the work
+                if not self._threads:
+                    raise
+                self._most = len(self._threads)
+            else:
+                self._threads.append(thread)
         return future
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> bool | None:
@@ -79,18 +88,6 @@ class Threads(Executor):
             self._cancelled.set()
             self.shutdown(wait=False, cancel_futures=True)
         return super().__exit__(kind, error, trace)
-
-    def _add_thread(self) -> None:
-        name = f"{_NAME}-{len(self._threads)}"
-        thread = threading.Thread(target=_work_off, args=(self._tasks,), name=name, daemon=True)
-        try:
-            thread.start()
-        except RuntimeError:  # the system allows no more threads; those there do the work
-            if not self._threads:
-                raise
-            self._most = len(self._threads)
-        else:
-            self._threads.append(thread)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """End the threads after the work submitted so far, or, with `cancel_futures`, after that which has begun."""
@@ -236,11 +233,25 @@ def interruptible(work: Callable[[], Result], cancelled: threading.Event | None 
             return context.run(work)
     stop = threading.Event() if cancelled is None else cancelled
     outcome: SimpleQueue[tuple[bool, Any]] = SimpleQueue()
-    thread = threading.Thread(target=_deliver, args=(context, work, outcome), name=f"{_NAME}-fit", daemon=True)
+
+    def deliver() -> None:
+        try:
+            with blas_on_one_thread():
+                result = context.run(work)
+            outcome.put((True, result))
+        except BaseException as error:
+            outcome.put((False, error))
+        finally:
+            _running.pop(threading.current_thread(), None)
+
+    thread = threading.Thread(target=deliver, name=f"{_NAME}-fit", daemon=True)
     _running[thread] = stop
     try:
         thread.start()
-        succeeded, result = _awaited(outcome)
+        while True:
+            with suppress(Empty):
+                succeeded, result = outcome.get(timeout=_LOOK)
+                break
     except BaseException:
         stop.set()
         _wait_for([thread], _GRACE)
@@ -254,25 +265,6 @@ def interruptible(work: Callable[[], Result], cancelled: threading.Event | None 
         raise cast(BaseException, result)
     finally:
         del result  # its traceback holds this frame
-
-
-def _deliver(context: contextvars.Context, work: Callable[[], object], outcome: SimpleQueue[tuple[bool, Any]]) -> None:
-    try:
-        with blas_on_one_thread():
-            result = context.run(work)
-        outcome.put((True, result))
-    except BaseException as error:
-        outcome.put((False, error))
-    finally:
-        _running.pop(threading.current_thread(), None)
-
-
-def _awaited(outcome: SimpleQueue[tuple[bool, Any]]) -> tuple[bool, Any]:
-    while True:
-        try:
-            return outcome.get(timeout=_LOOK)
-        except Empty:
-            continue
 
 
 def _wait_for(threads: list[threading.Thread], seconds: float) -> None:
@@ -318,11 +310,8 @@ class Budget:
 
     def part(self, share: float) -> Budget:
         """Return a budget of this share of the time that is left. What cuts it short has cut the whole short."""
-        part = Budget()
+        part = Budget(None if self._ends is None else share * max(0.0, self._ends - time.monotonic()))
         part._whole = self
-        if self._ends is not None:
-            now = time.monotonic()
-            part._ends = now + share * max(0.0, self._ends - now)
         return part
 
     def _note(self) -> None:
@@ -348,12 +337,10 @@ class RestartResult:
     """Result of one restart: a partition that no move of the search improves, unless the search was stopped."""
 
     start: str
-    """Name of the start."""
     labels: Labels
     """(N,) clusters 0 .. K - 1, in the order of the encoded subjects."""
     log_joint: float
     trace: Array
-    """Log joint after every sweep."""
     n_sweeps: int
     converged: bool
     included: Mask | None = None
@@ -398,9 +385,7 @@ class SearchPlan:
     """How to search for the partition, and what to estimate in addition to it."""
 
     seed: int = 0
-    """Seed of all random numbers."""
     n_restarts: int = 10
-    """Largest number of restarts."""
     start: str | Labels = "search"
     """Where restarts begin: "search" = partitions of several kinds (`search_starts`), "single" = one cluster
     (`single_starts`), or given clusters (N,), in the order of the encoded subjects (`starts_from`)."""
@@ -451,7 +436,6 @@ class SearchPlan:
     finished: Callable[[RestartResult], object] | None = None
     """Called with each finished restart, on the thread that waits for the searches."""
     progress: Progress = SILENT
-    """Reports the stages of the search."""
 
     @property
     def seeds(self) -> list[np.random.SeedSequence]:

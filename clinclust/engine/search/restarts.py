@@ -9,12 +9,11 @@ from concurrent.futures import Executor, Future
 from dataclasses import replace
 from functools import partial
 from threading import Event, Lock
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from clinclust.arrays import Array, Labels, Mask
-from clinclust.engine.kernels.moves import Partition
 from clinclust.engine.kernels.sweep import find_best, make_moves
 from clinclust.engine.problem.encoding import principal_axis
 from clinclust.engine.problem.problem import Problem, joint_of, log_joint
@@ -35,7 +34,8 @@ from clinclust.engine.search.settle import (
 
 # Starts of the search: the partitions from which restarts begin.
 
-_BISECTED, _SEATED = 4, 6
+_OTHERS = {1: "single", 4: "bisected", 6: "seated"}
+"""Starts that are not random partitions, by their place."""
 # Numbers of clusters of the random starting partitions, taken in turn. A start with too many clusters loses the
 # superfluous ones within one or two sweeps. A start with too few clusters rarely gains any, because a subject alone in
 # a new cluster is scored with the vague prior. Most numbers are therefore larger than the usual number of subtypes.
@@ -55,27 +55,23 @@ class Start(NamedTuple):
     """Seed of all further random numbers in this restart."""
     order: Labels
     """(N,) the subjects in the order of their visit."""
-    hasten: bool = False
-    """Whether to begin with a few rounds in which all subjects move at once (`hasten`)."""
-    seating: bool = False
-    """Whether to begin by assigning subjects one after the other, in the order of their visit (`seated`)."""
-    bisecting: bool = False
-    """Whether to begin with the subjects cut into parts along principal axes (`bisected`)."""
-    ignore_size: bool = False
-    """Whether the first sweep scores cluster 0 as if it held one subject (Raykov et al. 2016, appendix B)."""
+    begin: str = "given"
+    """How to begin: "given" = from the labels; "single" = so, and the first sweep scores cluster 0 as if it held one
+    subject (Raykov et al. 2016, appendix B); "random" = with a few rounds in which all subjects move at once
+    (`hasten`); "bisected" = so, from parts along principal axes (`bisected`); "seated" = by assigning subjects one
+    after the other, in the order of their visit (`seated`)."""
     included: Mask | None = None
     """(D,) features to begin with when features are selected; None = all."""
 
 
 def single_starts(n_subjects: int, seeds: list[np.random.SeedSequence]) -> list[Start]:
     """Return the starts of the paper, one per seed: a single cluster, with random orders of visit (appendix C)."""
-    together = np.zeros(n_subjects, dtype=np.int64)
-    return [Start("single", together, seed, _visits(n_subjects, seed), ignore_size=True) for seed in seeds]
+    return starts_from(np.zeros(n_subjects, dtype=np.int64), seeds, "single")
 
 
-def starts_from(labels: Labels, seeds: list[np.random.SeedSequence]) -> list[Start]:
-    """Return starts from one given partition, one per seed, in random orders of visit."""
-    return [Start("given", labels, seed, _visits(labels.size, seed)) for seed in seeds]
+def starts_from(labels: Labels, seeds: list[np.random.SeedSequence], begin: str = "given") -> list[Start]:
+    """Return starts from one partition, one per seed, in random orders of visit."""
+    return [Start(begin, labels, seed, np.random.default_rng(seed).permutation(labels.size), begin) for seed in seeds]
 
 
 def search_starts(n_subjects: int, seeds: list[np.random.SeedSequence]) -> list[Start]:
@@ -84,25 +80,17 @@ def search_starts(n_subjects: int, seeds: list[np.random.SeedSequence]) -> list[
     They are random partitions with different numbers of clusters, the single cluster of the paper, a partition cut
     along principal axes, and one built by assigning subjects one after the other.
     """
-    starts = []
+    starts: list[Start] = []
+    together = np.zeros(n_subjects, dtype=np.int64)
     for index, seed in enumerate(seeds):
-        if index == 1:
-            starts += single_starts(n_subjects, [seed])
-            continue
-        if index in (_BISECTED, _SEATED):
-            together, visits = np.zeros(n_subjects, dtype=np.int64), _visits(n_subjects, seed)
-            name = "bisected" if index == _BISECTED else "seated"
-            starts.append(Start(name, together, seed, visits, bisecting=index == _BISECTED, seating=index == _SEATED))
+        if index in _OTHERS:
+            starts += starts_from(together, [seed], _OTHERS[index])
             continue
         rng = np.random.default_rng(seed)
         n_clusters = min(_RANDOM_SIZES[index % len(_RANDOM_SIZES)], n_subjects)
         labels = compact(rng.integers(n_clusters, size=n_subjects))
-        starts.append(Start(f"random {n_clusters}", labels, seed, rng.permutation(n_subjects), hasten=True))
+        starts.append(Start(f"random {n_clusters}", labels, seed, rng.permutation(n_subjects), "random"))
     return starts
-
-
-def _visits(n_subjects: int, seed: np.random.SeedSequence) -> Labels:
-    return np.random.default_rng(seed).permutation(n_subjects)
 
 
 def seated(problem: Problem, order: Labels) -> Labels:
@@ -115,7 +103,7 @@ def seated(problem: Problem, order: Labels) -> Labels:
     make_moves(arrays, model, partition, order[:_SEATED_ONE_BY_ONE], most_clusters=_MOST_CLUSTERS_STARTED)
     best = partition.labels.copy()
     if order.size > _SEATED_ONE_BY_ONE:
-        find_best(arrays, model, partition, best, most_clusters=int(partition.n_clusters[0]), up_to_date=True)
+        find_best(arrays, model, partition, best, 0.0, int(partition.n_clusters[0]), up_to_date=True)
     return compact(np.where(partition.labels < 0, best, partition.labels))
 
 
@@ -155,78 +143,56 @@ class Attempts:
                 if begun is None:
                     mine = self._outcomes[key] = Future()
             if begun is None:
-                return self._make(key, make, mine)
+                outcome = None
+                try:
+                    outcome = make()
+                finally:
+                    if outcome is None:  # the key is removed, so that a waiting thread makes the attempt again
+                        with self._lock:
+                            del self._outcomes[key]
+                    mine.set_result(outcome)
+                return outcome
             if not wait and not begun.done():
                 return None
             outcome = begun.result()
             if outcome is not None:
                 return outcome
 
-    def _make(self, key: bytes, make: Callable[[], Labels | None], mine: Future[Labels | None]) -> Labels | None:
-        outcome = None
-        try:
-            outcome = make()
-        finally:
-            if outcome is None:  # the key is removed, so that a waiting thread makes the attempt again
-                with self._lock:
-                    del self._outcomes[key]
-            mine.set_result(outcome)
-        return outcome
-
 
 def search_from(problem: Problem, start: Start, plan: SearchPlan, attempts: Attempts) -> RestartResult:
     """Search from one start until no move of a subject or of a whole cluster raises the log joint.
 
-    For a start with `ignore_size` (that of the paper), only sweeps are made. Restarts share `attempts`, because most
-    end at the same partition; an outcome does not depend on the restart that makes the attempt.
+    For a "single" start (that of the paper), only sweeps are made. Restarts share `attempts`, because most end at the
+    same partition; an outcome does not depend on the restart that makes the attempt.
     """
     enough = Either(plan.cancelled, plan.budget)
     settled = partial(settle, problem, order=start.order, max_sweeps=plan.max_sweeps, cancelled=plan.cancelled)
-    result = settled(_first_labels(problem, start), ignore_size=start.ignore_size)
-    trace = list(result.trace) or [log_joint(problem, result.partition)]  # empty if cancelled before the first sweep
+    result = settled(_first_labels(problem, start), ignore_size=start.begin == "single")
 
     def divided(result: SweepResult, gains: Array) -> Labels | None:
-        return _divide_cluster(problem, result, gains, start.seed, attempts, enough) if plan.divide else None
+        labels = result.partition.labels
+        return _divide_cluster(problem, labels, gains, start.seed, attempts, enough) if plan.divide else None
 
-    if not start.ignore_size:
-        result = merge_and_divide(problem, result, trace, settled, partial(merged, problem), divided, enough)
+    if start.begin != "single":
+        result = merge_and_divide(problem, result, settled, partial(merged, problem), divided, enough)
+    trace = result.trace or [log_joint(problem, result.partition)]  # empty if cancelled before the first sweep
     return RestartResult.of(start.name, result.partition.labels, trace, converged=result.converged)
-
-
-class Sweeps(Protocol):
-    """Sweeps or scans that ended: `SweepResult` or `Settled`."""
-
-    @property
-    def partition(self) -> Partition:
-        """The clusters, with their sizes and statistics."""
-
-    @property
-    def trace(self) -> list[float]:
-        """Log joints."""
-
-    @property
-    def converged(self) -> bool:
-        """Whether the sweeps ended by themselves."""
-
-
-AnySweeps = TypeVar("AnySweeps", bound=Sweeps)
-Changed = TypeVar("Changed")
 
 
 def merge_and_divide(
     problem: Problem,
-    found: AnySweeps,
-    trace: list[float],
-    settled: Callable[[Changed], AnySweeps],
-    merged: Callable[[AnySweeps], Changed],
-    divided: Callable[[AnySweeps, Array], Changed | None],
+    found: SweepResult,
+    settled: Callable[[Any], SweepResult],
+    merged: Callable[[SweepResult], Any],
+    divided: Callable[[SweepResult, Array], Any | None],
     enough: Event,
-) -> AnySweeps:
+) -> SweepResult:
     """Merge and divide clusters of sweeps that converged, and settle after each, while this raises the log joint.
 
-    The log joints are appended to the trace. `merged` makes the merges that raise the joint; `divided` takes sweeps and
-    their `merge_gains`, and returns None if no division raises it. `settled` continues from what they return.
+    `merged` makes the merges that raise the joint; `divided` takes sweeps and their `merge_gains`, and returns None if
+    no division raises it. `settled` continues from what they return.
     """
+    trace = list(found.trace)
     least = minimum_gain(problem)
     while found.converged and not enough.is_set():
         gains = merge_gains(problem, found.partition)
@@ -239,12 +205,12 @@ def merge_and_divide(
             break
         found = after
         trace += found.trace
-    return found
+    return found._replace(trace=trace)
 
 
 def merged(problem: Problem, found: SweepResult) -> Labels:
     """Return labels after all merges that raise the log joint."""
-    return merge_all(problem, found.partition.labels, minimum_gain(problem))
+    return merge_all(problem, found.partition.labels)
 
 
 def continued(begin: Callable[..., RestartResult], start: Start, found: RestartResult) -> RestartResult:
@@ -254,11 +220,10 @@ def continued(begin: Callable[..., RestartResult], start: Start, found: RestartR
 
 
 def _first_labels(problem: Problem, start: Start) -> Labels:
-    if start.seating:
+    if start.begin == "seated":
         return seated(problem, start.order)
-    if start.bisecting:
-        return hasten(problem, bisected(problem, np.random.default_rng(start.seed)))
-    return hasten(problem, start.labels) if start.hasten else start.labels
+    labels = bisected(problem, np.random.default_rng(start.seed)) if start.begin == "bisected" else start.labels
+    return hasten(problem, labels) if start.begin in ("random", "bisected") else labels
 
 
 def _groups(gains: Array) -> Iterator[list[int]]:
@@ -271,20 +236,34 @@ def _groups(gains: Array) -> Iterator[list[int]]:
 
 
 def _divide_cluster(
-    problem: Problem,
-    found: SweepResult,
-    gains: Array,
-    seed: np.random.SeedSequence,
-    attempts: Attempts,
-    cancelled: Event,
+    problem: Problem, labels: Labels, gains: Array, seed: np.random.SeedSequence, attempts: Attempts, cancelled: Event
 ) -> Labels | None:
     """Return labels with the first group of clusters divided whose division raises the log joint; None if none."""
-    labels = found.partition.labels
+
+    def attempt(group: list[int], members: Labels) -> tuple[bytes, Callable[[], Labels | None]]:
+        """Return the key and the function of an attempt (`Attempts`) to divide a group of clusters anew."""
+        division = compact(labels[members])
+        n_others = int(labels.max()) + 1 - len(group)
+        digest = hashlib.blake2b(members.tobytes() + division.tobytes(), digest_size=16)
+        digest.update(np.float64(problem.model.concentration + n_others * problem.model.discount).tobytes())
+        key = digest.digest()
+
+        def make() -> Labels | None:
+            part = problem.restricted_to(members, n_others)
+            # All restarts share the entropy of one seed, so this generator depends on the group and not on the restart.
+            rng = np.random.default_rng([np.random.SeedSequence(seed.entropy).generate_state(1)[0], *key])
+            gain, found = resettle(part, division, rng, cancelled)
+            if cancelled.is_set():
+                return None
+            return found if gain > minimum_gain(problem) else found[:0]
+
+        return key, make
+
     candidates = []
     for group in _groups(gains):
         members = np.flatnonzero(np.isin(labels, group))
         if members.size > 1:
-            key, divide = _division(problem, labels, group, members, seed, cancelled)
+            key, divide = attempt(group, members)
             candidates.append((members, key, divide))
             division = attempts.outcome(key, divide, wait=False)
             if cancelled.is_set() or (division is not None and division.size):
@@ -298,28 +277,6 @@ def _divide_cluster(
             divided[members] = division + labels.max() + 1
             return compact(divided)
     return None
-
-
-def _division(
-    problem: Problem, labels: Labels, group: list[int], members: Labels, seed: np.random.SeedSequence, cancelled: Event
-) -> tuple[bytes, Callable[[], Labels | None]]:
-    """Return the key and the function of an attempt (`Attempts`) to divide a group of clusters anew."""
-    division = compact(labels[members])
-    n_others = int(labels.max()) + 1 - len(group)
-    digest = hashlib.blake2b(members.tobytes() + division.tobytes(), digest_size=16)
-    digest.update(np.float64(problem.model.concentration + n_others * problem.model.discount).tobytes())
-    key = digest.digest()
-
-    def make() -> Labels | None:
-        part = problem.restricted_to(members, n_others)
-        # All restarts share the entropy of one seed, so this generator depends on the group and not on the restart.
-        rng = np.random.default_rng([np.random.SeedSequence(seed.entropy).generate_state(1)[0], *key])
-        gain, found = resettle(part, division, rng, cancelled)
-        if cancelled.is_set():
-            return None
-        return found if gain > minimum_gain(problem) else found[:0]
-
-    return key, make
 
 
 # Refinement: recombine and perturb the best partitions as long as this leads to better ones.
@@ -353,15 +310,9 @@ class Refinement:
     """The refinement of the partitions that restarts found, with races unless the best was found often enough."""
 
     def __init__(
-        self,
-        pool: Threads,
-        problem: Problem,
-        begin: Begin,
-        found: list[RestartResult],
-        plan: SearchPlan,
-        *,
-        found_often: bool,
+        self, pool: Threads, problem: Problem, begin: Begin, found: list[RestartResult], plan: SearchPlan
     ) -> None:
+        found_often = _times_found(found) >= plan.often_enough
         self._pool, self._problem, self._begin = pool, problem, begin
         # When the time is used up, the searches of the refinement end at once: the partitions found before suffice.
         self._enough = Either(plan.cancelled, plan.budget)
@@ -391,14 +342,12 @@ class Refinement:
     def _recombine(self) -> None:
         """Recombine the pairs of the best partitions until there is no new pair, or no worthwhile gain by races."""
         while not self._enough.is_set():
-            pairs = [
-                pair
-                for pair in itertools.combinations(best_distinct(self._everything, _ELITE), 2)
-                if _joints(pair) not in self._tried
-            ]
+            best = best_distinct(self._everything, _ELITE)
+            every = {(one.log_joint, other.log_joint): (one, other) for one, other in itertools.combinations(best, 2)}
+            pairs = [pair for joints, pair in every.items() if joints not in self._tried]
             if not pairs:
                 return
-            self._tried.update(map(_joints, pairs))
+            self._tried.update(every)
             before = self._best()
             makers = [partial(recombined, first=first.labels, second=second.labels) for first, second in pairs]
             self._run("recombined", [first for first, _ in pairs], makers)
@@ -425,12 +374,22 @@ class Refinement:
     def _run(self, name: str, origins: Sequence[RestartResult], makers: Sequence[Maker]) -> None:
         """Search from the labels that each maker returns, with the features of its origin."""
         plan = replace(self._plan, divide=False) if self._races else self._plan
-        begin = partial(_search_from_made, self._problem, partial(self._begin, plan=plan), name)
+
+        def search(
+            make: Maker, origin: RestartResult, seed: np.random.SeedSequence
+        ) -> tuple[Start, RestartResult] | None:
+            rng, included = np.random.default_rng(seed), origin.searched_features
+            labels = make(self._problem if included is None else self._problem.with_features(included), rng)
+            if labels is None:
+                return None
+            start = Start(name, labels, seed, rng.permutation(labels.size), included=included)
+            return start, self._begin(start=start, plan=plan)
+
         futures = []
         for make, origin in zip(makers, origins, strict=True):
             # The spawn key is one level longer than those of the restarts.
             seed = np.random.SeedSequence(self._plan.seed, spawn_key=(0, next(self._numbers)))
-            futures.append(self._pool.submit(begin, make, origin, seed))
+            futures.append(self._pool.submit(search, make, origin, seed))
         results = [result for future in futures if (result := future.result()) is not None]
         self._refuse_cancelled()
         if self._races:
@@ -460,20 +419,9 @@ class Refinement:
         return results
 
 
-def _search_from_made(
-    problem: Problem, begin: Begin, name: str, make: Maker, origin: RestartResult, seed: np.random.SeedSequence
-) -> tuple[Start, RestartResult] | None:
-    rng, included = np.random.default_rng(seed), origin.searched_features
-    labels = make(problem if included is None else problem.with_features(included), rng)
-    if labels is None:
-        return None
-    start = Start(name, labels, seed, rng.permutation(labels.size), included=included)
-    return start, begin(start=start)
-
-
 def recombined(problem: Problem, _rng: np.random.Generator, first: Labels, second: Labels) -> Labels:
     """Return labels of the common refinement of two partitions, with clusters merged while the log joint rises."""
-    return merge_all(problem, compact(first * (int(second.max()) + 1) + second), minimum_gain(problem))
+    return merge_all(problem, compact(first * (int(second.max()) + 1) + second))
 
 
 def perturbed(problem: Problem, rng: np.random.Generator, labels: Labels, cancelled: Event) -> Labels | None:
@@ -489,7 +437,7 @@ def perturbed(problem: Problem, rng: np.random.Generator, labels: Labels, cancel
     settled = settle(part, start, rng.permutation(members.size), _SWEEPS, cancelled, traced=False)
     changed = labels.copy()
     changed[members] = n_clusters + settled.partition.labels
-    changed = merge_all(problem, compact(changed), minimum_gain(problem))
+    changed = merge_all(problem, compact(changed))
     return None if np.array_equal(changed, compact(labels)) else changed
 
 
@@ -511,10 +459,6 @@ def best_distinct(found: list[RestartResult], at_most: int) -> list[RestartResul
     for restart in found:
         distinct.setdefault(round(restart.log_joint, 6), restart)
     return sorted(distinct.values(), key=lambda restart: -restart.log_joint)[:at_most]
-
-
-def _joints(pair: tuple[RestartResult, RestartResult]) -> tuple[float, float]:
-    return pair[0].log_joint, pair[1].log_joint
 
 
 # Restarts from different starts, in batches on threads, then refinement of the best partitions.
@@ -562,12 +506,18 @@ def run_restarts(
         with plan.progress.stage("restarts", len(starts)) as advance:
             results = _restarts(pool, begin, starts, heat, second_half, advance)
             if plan.finishers is not None:
-                results = _finished(pool, partial(begin, plan=plan), starts, results, plan.finishers)
+                best = best_distinct(results, plan.finishers)
+                futures = {
+                    place: pool.submit(continued, partial(begin, plan=plan), starts[place], restart)
+                    for place, restart in enumerate(results)
+                    if not restart.converged and any(restart is chosen for chosen in best)
+                }
+                for place, future in futures.items():
+                    results[place] = future.result()
                 plan.refuse_cancelled()
         if plan.refine and not plan.budget.used_up():
-            often = _times_found(results) >= plan.often_enough
             with plan.progress.stage("refinement, in batches") as advance:
-                results += Refinement(pool, problem, begin, results, plan, found_often=often).results(advance)
+                results += Refinement(pool, problem, begin, results, plan).results(advance)
     return results
 
 
@@ -602,19 +552,6 @@ def _restarts(
         for future in futures:
             future.cancel()
     return results
-
-
-def _finished(
-    pool: Threads, begin: Begin, starts: list[Start], found: list[RestartResult], finishers: int
-) -> list[RestartResult]:
-    """Search to the end from the best partitions of a heat; return all results in order, the others not converged."""
-    best = best_distinct(found, finishers)
-    futures = {
-        place: pool.submit(continued, begin, starts[place], restart)
-        for place, restart in enumerate(found)
-        if not restart.converged and any(restart is chosen for chosen in best)
-    }
-    return [futures[place].result() if place in futures else restart for place, restart in enumerate(found)]
 
 
 def _times_found(found: list[RestartResult]) -> int:
@@ -695,9 +632,8 @@ def searched_on_among_all(
         return _divided(problem, result, rng, enough, pool)
 
     result = settled(restart.labels)
-    trace = list(result.trace)
-    result = merge_and_divide(problem, result, trace, settled, partial(merged, problem), divided, enough)
-    after = RestartResult.of(restart.start, result.partition.labels, trace, converged=result.converged)
+    result = merge_and_divide(problem, result, settled, partial(merged, problem), divided, enough)
+    after = RestartResult.of(restart.start, result.partition.labels, result.trace, converged=result.converged)
     return restart.followed_by(after)
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from threading import Event
-from typing import Generic, NamedTuple, Protocol, Self, TypeVar
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,8 +46,7 @@ def compact(labels: NDArray[np.generic]) -> Labels:
 
 def by_decreasing_size(labels: Labels) -> Labels:
     """Renumber clusters 0 .. K - 1 by decreasing size; clusters of equal size in order of their first member."""
-    _, first, inverse, sizes = np.unique(labels, return_index=True, return_inverse=True, return_counts=True)
-    return _rank(np.lexsort((first, -sizes)))[inverse]
+    return groups_by_decreasing_size(labels, np.ones_like(labels))
 
 
 def groups_by_decreasing_size(groups: Labels, sizes: Whole) -> Labels:
@@ -66,8 +66,7 @@ def _rank(order: NDArray[np.intp]) -> Labels:
 def adjusted_rand_index(first: Labels, second: Labels) -> float:
     """Return the adjusted Rand index (Hubert and Arabie 1985): 1 = equal partitions, 0 = agreement by chance."""
     shape = (int(first.max()) + 1, int(second.max()) + 1)
-    cells, size = np.unique(np.ravel_multi_index((first, second), shape), return_counts=True)
-    del cells
+    size = np.unique(np.ravel_multi_index((first, second), shape), return_counts=True)[1]
 
     def pairs(counts: Whole) -> float:
         return float((counts.astype(np.float64) * (counts - 1.0)).sum() / 2.0)
@@ -94,12 +93,14 @@ _NEGLIGIBLE = 1e-5
 
 
 class SweepResult(NamedTuple):
-    """Result of the sweeps from one start."""
+    """Result of sweeps or scans from one start."""
 
     partition: Partition
     trace: list[float]
-    """Log joint after each sweep, or only after the last sweep."""
+    """Log joint after each sweep, or only after the last sweep; of scans, before and after each round."""
     converged: bool
+    partitions: Any = None
+    """The `Partitions` that were scanned, of which these are the clusters."""
 
 
 def settle(
@@ -159,7 +160,7 @@ def hasten(problem: Problem, labels: Labels, n_rounds: int = 12) -> Labels:
     partition = problem.partition(labels)
     best = np.empty_like(partition.labels)
     for _ in range(n_rounds):
-        find_best(arrays, problem.model, partition, best, most_clusters=int(partition.n_clusters[0]))
+        find_best(arrays, problem.model, partition, best, 0.0, int(partition.n_clusters[0]), up_to_date=False)
         moved = bool((best != partition.labels).any())
         relabel(arrays, partition, compact(best))
         if not moved:
@@ -177,65 +178,17 @@ def minimum_gain(problem: Problem) -> float:
     return 1e-9 + (1e-13 + 1e-15 * largest) * problem.cohort.n_subjects * len(problem.cohort.encoding.features)
 
 
-class Scan(Protocol):
-    """What a scan found: sums over all subjects by their best clusters."""
-
-    @property
-    def n_candidates(self) -> int:
-        """Number of subjects whose best cluster is not their present one."""
-
-    @property
-    def sizes(self) -> Array:
-        """Number of subjects by best cluster, float64 (C,)."""
-
-    @property
-    def statistics(self) -> Array:
-        """Sufficient statistics by best cluster, float64 (C, S)."""
-
-
-ScanOf = TypeVar("ScanOf", bound=Scan)
-
-
-class Partitions(Protocol[ScanOf]):
-    """Subjects with their clusters, in one partition in memory or in many elsewhere. No method changes the object."""
-
-    @property
-    def problem(self) -> Problem:
-        """The problem of all subjects; none of them need lie in its arrays."""
-
-    @property
-    def clusters(self) -> Partition:
-        """The clusters, with their sizes and statistics."""
-
-    def scan(self, minimum_gain: float) -> ScanOf:
-        """Find the best cluster of every subject while the clusters do not change (`scan`)."""
-
-    def all_moved(self, found: ScanOf) -> Self:
-        """Return the partitions with all subjects in their best clusters at once."""
-
-    def candidates_moved(self, found: ScanOf, minimum_gain: float) -> Self:
-        """Return the partitions after the candidates have been scored again and moved one by one."""
-
-
-AnyPartitions = TypeVar("AnyPartitions", bound=Partitions)  # type: ignore[type-arg]
-
-
 class ScanResult(NamedTuple):
     """Result of a scan of n subjects."""
 
-    labels: Labels
-    """(n,) best cluster of each subject; K = a new cluster."""
-    candidates: Labels
-    """Positions of the subjects whose best cluster is not their present one."""
+    best: Any
+    """(n,) best cluster of each subject; K = a new cluster. Of a scan of shards, the scan of each."""
+    n_candidates: int
+    """Number of subjects whose best cluster is not their present one."""
     sizes: Array
     """(C,) number of subjects by best cluster."""
     statistics: Array
     """(C, S) sufficient statistics by best cluster."""
-
-    @property
-    def n_candidates(self) -> int:
-        """Number of candidates."""
-        return int(self.candidates.size)
 
 
 def scan(chunk: CohortArrays, labels: Labels, model: Model, partition: Partition, minimum_gain: float) -> ScanResult:
@@ -248,7 +201,7 @@ def scan(chunk: CohortArrays, labels: Labels, model: Model, partition: Partition
     sizes, statistics = np.zeros_like(partition.sizes), np.zeros_like(partition.statistics)
     write_best(chunk, labels, model, partition, minimum_gain, UNLIMITED, best)
     add_up(chunk, best, sizes, statistics)
-    return ScanResult(best, np.flatnonzero(best != labels), sizes, statistics)
+    return ScanResult(best, int((best != labels).sum()), sizes, statistics)
 
 
 def write_best(
@@ -256,7 +209,7 @@ def write_best(
 ) -> None:
     """Write the best cluster of each subject to `best`. The partition is not modified: other threads read it too."""
     own = partition._replace(labels=labels, work=partition.work.copy())
-    find_best(chunk, model, own, best, minimum_gain=least, most_clusters=most, up_to_date=True)
+    find_best(chunk, model, own, best, least, most, up_to_date=True)
 
 
 def chunks(arrays: CohortArrays) -> Iterator[tuple[slice, CohortArrays]]:
@@ -264,41 +217,6 @@ def chunks(arrays: CohortArrays) -> Iterator[tuple[slice, CohortArrays]]:
     for start in range(0, arrays.codes.shape[0], CHUNK):
         rows = slice(start, start + CHUNK)
         yield rows, arrays._replace(codes=arrays.codes[rows], values=arrays.values[rows])
-
-
-def _scan_all(problem: Problem, partition: Partition, least: float, pool: Executor) -> ScanResult:
-    """Scan all subjects, with chunks on threads; sums are added in the order of the chunks."""
-    arrays, model = problem.cohort.arrays, problem.model
-    bring_up_to_date(arrays, model, partition)
-    futures = [
-        (rows, pool.submit(scan, chunk, partition.labels[rows], model, partition, least))
-        for rows, chunk in chunks(arrays)
-    ]
-    best = np.empty_like(partition.labels)
-    sizes, statistics = np.zeros_like(partition.sizes), np.zeros_like(partition.statistics)
-    for rows, future in futures:
-        found = future.result()
-        best[rows] = found.labels
-        sizes += found.sizes
-        statistics += found.statistics
-    return ScanResult(best, np.flatnonzero(best != partition.labels), sizes, statistics)
-
-
-def _add_up_all(problem: Problem, partition: Partition, pool: Executor) -> None:
-    """Compute the sizes and statistics of the partition from its labels, in place, with chunks on threads."""
-
-    def of_chunk(rows: slice, chunk: CohortArrays) -> tuple[Array, Array]:
-        sizes, statistics = np.zeros_like(partition.sizes), np.zeros_like(partition.statistics)
-        add_up(chunk, partition.labels[rows], sizes, statistics)
-        return sizes, statistics
-
-    futures = [pool.submit(of_chunk, rows, chunk) for rows, chunk in chunks(problem.cohort.arrays)]
-    partition.sizes[:] = 0.0
-    partition.statistics[:] = 0.0
-    for future in futures:
-        sizes, statistics = future.result()
-        partition.sizes[:] += sizes
-        partition.statistics[:] += statistics
 
 
 def assigned(problem: Problem, partition: Partition, pool: Executor) -> Labels:
@@ -322,49 +240,80 @@ def worth_a_round(problem: Problem) -> float:
 
 
 @dataclass(frozen=True)
-class InMemory:
-    """The subjects of a problem as one partition in memory, scanned in chunks on threads."""
+class Partitions(ABC):
+    """Subjects with their clusters, in memory or in many shards elsewhere. No method changes the object."""
 
     problem: Problem
+    """The problem of all subjects; none of them need lie in its arrays."""
     clusters: Partition
+    """The clusters, with their sizes and statistics."""
+
+    @abstractmethod
+    def scan(self, minimum_gain: float) -> ScanResult:
+        """Find the best cluster of every subject while the clusters do not change (`scan`)."""
+
+    @abstractmethod
+    def all_moved(self, found: ScanResult) -> Self:
+        """Return the partitions with all subjects in their best clusters at once, of which each has some."""
+
+    @abstractmethod
+    def candidates_moved(self, found: ScanResult, minimum_gain: float) -> Self:
+        """Return the partitions after the candidates have been scored again and moved one by one."""
+
+
+@dataclass(frozen=True)
+class InMemory(Partitions):
+    """Subjects in memory, scanned in chunks on threads; sums are added in the order of the chunks."""
+
     pool: Executor
 
     def scan(self, minimum_gain: float) -> ScanResult:
         """Find the best cluster of every subject."""
-        return _scan_all(self.problem, self.clusters, minimum_gain, self.pool)
+        arrays, model, partition = self.problem.cohort.arrays, self.problem.model, self.clusters
+        bring_up_to_date(arrays, model, partition)
+        futures = [
+            (rows, self.pool.submit(scan, chunk, partition.labels[rows], model, partition, minimum_gain))
+            for rows, chunk in chunks(arrays)
+        ]
+        best, n_candidates = np.empty_like(partition.labels), 0
+        sizes, statistics = np.zeros_like(partition.sizes), np.zeros_like(partition.statistics)
+        for rows, future in futures:
+            best[rows], n, *sums = future.result()
+            n_candidates += n
+            sizes += sums[0]
+            statistics += sums[1]
+        return ScanResult(best, n_candidates, sizes, statistics)
 
     def all_moved(self, found: ScanResult) -> Self:
         """Return the partition with all subjects in their best clusters at once."""
-        clusters = self.clusters._replace(labels=found.labels, sizes=found.sizes, statistics=found.statistics)
+        clusters = self.clusters._replace(labels=found.best, sizes=found.sizes, statistics=found.statistics)
         return replace(self, clusters=clusters)
 
     def candidates_moved(self, found: ScanResult, minimum_gain: float) -> Self:
         """Move the candidates one by one."""
-        clusters, _ = _moved(self.problem, self.clusters, found.candidates, minimum_gain)
-        _add_up_all(self.problem, clusters, self.pool)
+        candidates = np.flatnonzero(found.best != self.clusters.labels)
+        clusters, _ = _moved(self.problem, self.clusters, candidates, minimum_gain)
+
+        def add_up_chunk(rows: slice, chunk: CohortArrays) -> tuple[Array, Array]:
+            sums = np.zeros_like(clusters.sizes), np.zeros_like(clusters.statistics)
+            add_up(chunk, clusters.labels[rows], *sums)
+            return sums
+
+        futures = [self.pool.submit(add_up_chunk, *chunk) for chunk in chunks(self.problem.cohort.arrays)]
+        clusters.sizes[:], clusters.statistics[:] = 0.0, 0.0
+        for future in futures:
+            sizes, statistics = future.result()
+            clusters.sizes[:] += sizes
+            clusters.statistics[:] += statistics
         return replace(self, clusters=clusters)
-
-
-class Settled(NamedTuple, Generic[AnyPartitions]):
-    """Result of scans: the partitions, the log joint before and after each round, and whether it hardly rises."""
-
-    partitions: AnyPartitions
-    trace: list[float]
-    converged: bool
-
-    @property
-    def partition(self) -> Partition:
-        """The clusters."""
-        return self.partitions.clusters
 
 
 def settle_by_scans(problem: Problem, labels: Labels, plan: SearchPlan, pool: Executor) -> SweepResult:
     """Move subjects in memory from labels 0 .. K - 1 (`settled_by_scans`)."""
-    result = settled_by_scans(InMemory(problem, problem.partition(compact(labels)), pool), plan)
-    return SweepResult(result.partitions.clusters, result.trace, result.converged)
+    return settled_by_scans(InMemory(problem, problem.partition(compact(labels)), pool), plan)
 
 
-def settled_by_scans(cohort: AnyPartitions, plan: SearchPlan) -> Settled[AnyPartitions]:
+def settled_by_scans(cohort: Partitions, plan: SearchPlan) -> SweepResult:
     """Move subjects, many at once or one by one, until this raises the joint hardly any more."""
     problem, least = cohort.problem, minimum_gain(cohort.problem)
     trace = [log_joint(problem, cohort.clusters)]
@@ -389,7 +338,7 @@ def settled_by_scans(cohort: AnyPartitions, plan: SearchPlan) -> Settled[AnyPart
         converged = trace[-1] - trace[-2] < worth_a_round(problem)
         if converged:
             break
-    return Settled(cohort, trace, converged)
+    return SweepResult(cohort.clusters, trace, converged, cohort)
 
 
 # Merges and divisions of whole clusters, which escape local maxima of moves of single subjects, and the merge tree.
@@ -426,14 +375,14 @@ def merge_gains(problem: Problem, partition: Partition) -> Array:
     return gains
 
 
-def merge_all(problem: Problem, labels: Labels, least: float) -> Labels:
-    """Merge the pair of clusters whose merge raises the log joint most, while by more than `least`; return labels."""
-    return compact(merged_into(problem, problem.partition(labels), least)[labels])
+def merge_all(problem: Problem, labels: Labels) -> Labels:
+    """Merge the pair of clusters whose merge raises the log joint most, while it rises; return labels."""
+    return compact(merged_into(problem, problem.partition(labels))[labels])
 
 
-def merged_into(problem: Problem, partition: Partition, least: float) -> Labels:
+def merged_into(problem: Problem, partition: Partition) -> Labels:
     """Return the cluster that each cluster becomes a part of by `merge_all`, int64 (K,); their sums are added up."""
-    n_clusters = int(partition.n_clusters[0])
+    n_clusters, least = int(partition.n_clusters[0]), minimum_gain(problem)
     gains = merge_gains(problem, partition) + _last_seat(problem, n_clusters)
     statistics, sizes = partition.statistics, partition.sizes
     into = np.arange(n_clusters)

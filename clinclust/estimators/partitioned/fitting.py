@@ -31,7 +31,7 @@ from clinclust.engine.search.partitioned import (
     sums_of,
 )
 from clinclust.engine.search.plan import Budget, RestartResult, SearchPlan, n_threads
-from clinclust.engine.search.settle import Settled, compact
+from clinclust.engine.search.settle import SweepResult, compact
 from clinclust.errors import CohortWarning, InputError
 from clinclust.estimators.adjustment import refuse_adjustment
 from clinclust.estimators.distinct_subtypes import as_asked, refuse_too_large_a_floor
@@ -280,7 +280,7 @@ def _encoded(cohort: _Cohort, first: Fit, plan: SearchPlan, place: TablePlace) -
     sums = added(place.results([place.submit(count, *own, 1) for own in lists]))
     clusters = clusters_without_subjects(whole.arrays, *sums)
     posed = replace(problem, cohort=whole)
-    return Partitioned(posed, place, shards, labels, aside, clusters), problem
+    return Partitioned(posed, clusters, place, shards, labels, aside), problem
 
 
 class _Sampled(NamedTuple):
@@ -299,13 +299,14 @@ def _fit_of_all(
     settings: Settings,
     cohort: _Cohort,
     first: Fit,
-    found: Settled[Partitioned],
+    found: SweepResult,
     problem: Problem,
     plan: SearchPlan,
     table: Any,
     place: TablePlace,
 ) -> PartitionedFit:
-    of_all, n_features = found.partitions, len(problem.cohort.encoding.features)
+    of_all: Partitioned = found.partitions
+    n_features = len(problem.cohort.encoding.features)
     sampled: list[_Sampled] = place.results(
         [
             place.submit(_of_rows, labels, aside, summary.sampled, n_features)

@@ -16,8 +16,7 @@ from clinclust.arrays import Array, Labels, Mask, Whole
 from clinclust.engine.continuum.tested_node import SMALLEST_NODE
 from clinclust.engine.kernels.moves import Model, add_up
 from clinclust.engine.problem.encoding import EncodedCohort, Encoding, model_values
-from clinclust.engine.problem.hyperparameters import named_hyperparameters
-from clinclust.engine.problem.problem import Problem
+from clinclust.engine.problem.problem import Problem, named_hyperparameters
 from clinclust.engine.search.partitioned import Agrees, Cells, Shard, assign, moved_one_by_one, sums_of, together
 from clinclust.engine.search.plan import Budget, SearchPlan
 from clinclust.engine.search.restarts import N_DIVIDED

@@ -69,7 +69,7 @@ _MIXED_FIT = """
 import json, sys
 from cohorts import EVERY_LIKELIHOOD, mixed_cohort
 from clinclust import MAPDP
-import clinclust.engine.kernels.inner_loops as loops
+import clinclust.engine.kernels.sweep as loops
 from clinclust.methods import PublishedMAPDP
 n, kinds, options = json.loads(sys.argv[1])
 frame, schema, _, _ = mixed_cohort(0, n, kinds, missing=0.1)

@@ -7,7 +7,7 @@ from cohorts import EVERY_LIKELIHOOD, in_table
 from scipy.special import logsumexp
 
 from clinclust import Feature, FeatureSchema
-from clinclust.engine.kernels.predictives import fill_coefficients, fill_levels, left_out_value, log_marginal
+from clinclust.engine.kernels.predictives import Levels, fill_coefficients, fill_levels, left_out_value, log_marginal
 from clinclust.engine.kernels.sweep import write_scores
 from clinclust.engine.problem.problem import clusters_of, log_joint, pose
 from clinclust.likelihoods import REGISTRY
@@ -120,7 +120,7 @@ def test_a_code_that_nobody_knows_gives_nan_and_no_score():
     two, work = np.ones(2), np.zeros(300)
     unknown = 10**6
     out = [np.ones(2) for _ in range(4)]
-    fill_levels.py_func(unknown, two, two, np.ones(4), two, 2, *out, work)
+    fill_levels.py_func(unknown, two, two, Levels(np.ones(4), two, 2, *out, work))
     assert np.isnan(logsumexp([out[0], out[1]]))
     assert np.isnan(out[1]).all()
     assert np.isnan(out[3]).all()

@@ -15,9 +15,8 @@ import pytest
 
 import clinclust as cc
 from clinclust.engine.kernels.sweep import draw_moves
-from clinclust.engine.problem import hyperparameters as stated
 from clinclust.engine.problem import problem as posing
-from clinclust.engine.problem.hyperparameters import flat_prior, named_hyperparameters
+from clinclust.engine.problem.problem import flat_prior, named_hyperparameters
 from clinclust.engine.sampling import chains
 from clinclust.engine.sampling.chains import Chain, Hyperprior, Unknown, objectives
 
@@ -144,7 +143,8 @@ def z_scores(n_steps, discount=0.0, seed=0):
         problem = posed(columns, named, concentration, discount)
         encoding = problem.cohort.encoding
         hyperprior = replace(Hyperprior.of(problem), centre=flat_prior(encoding, CENTRE))
-        own = Chain(problem, labels[problem.cohort.order], rng, Unknown(True, hyperprior), sweeps_a_proposal=1)
+        own = Chain(problem, labels[problem.cohort.order], rng, Unknown(True, hyperprior))
+        own.sweeps_a_proposal = 1
         draw = own.step()
         labels, concentration = problem.cohort.in_table_order(draw.labels), draw.model.concentration
         named = named_hyperparameters(encoding, own.problem.model.prior)
@@ -167,7 +167,7 @@ def posed(columns, named, concentration, discount):
 def _all_draws_stay(monkeypatch):
     """A column that is constant by chance, or narrow beside its prior, is part of the model like any other."""
     monkeypatch.setattr(posing, "uninformative", lambda _: {})
-    monkeypatch.setattr(stated, "_out_of_bounds", lambda *_: [])
+    monkeypatch.setattr(posing, "_out_of_bounds", lambda *_: [])
 
 
 @pytest.mark.simulation

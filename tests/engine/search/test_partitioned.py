@@ -69,7 +69,7 @@ def in_shards(problem, labels, n_shards, store=None):
     whole = replace(problem, cohort=cohort)
     aside = (NOTHING,) * n_shards
     return Partitioned(
-        whole, Eagerly(), tuple(shards), tuple(of_shards), aside, clusters_without_subjects(tables, *sums)
+        whole, clusters_without_subjects(tables, *sums), Eagerly(), tuple(shards), tuple(of_shards), aside
     )
 
 
@@ -107,9 +107,9 @@ def test_a_scan_of_shards_is_one_in_memory_and_so_are_the_moves(n_shards, pool, 
     assert log_joint(shards.problem, shards.clusters) == pytest.approx(joint_of(problem, labels), abs=1e-6)
     ours, theirs = shards.scan(least), memory.scan(least)
     assert ours.n_candidates == theirs.n_candidates
-    np.testing.assert_array_equal(np.concatenate([own.best for own in ours.of_shards]), theirs.labels)
+    np.testing.assert_array_equal(np.concatenate([own.best for own in ours.best]), theirs.best)
     np.testing.assert_allclose(ours.statistics, theirs.statistics, rtol=1e-12, atol=1e-12)
-    np.testing.assert_array_equal(all_labels(shards.all_moved(ours)), theirs.labels)
+    np.testing.assert_array_equal(all_labels(shards.all_moved(ours)), theirs.best)
     moved, expected = shards.candidates_moved(ours, least), memory.candidates_moved(theirs, least).clusters
     np.testing.assert_array_equal(all_labels(moved), expected.labels)
     np.testing.assert_allclose(sums_of(moved.clusters)[1], sums_of(expected)[1], rtol=1e-12, atol=1e-12)
@@ -132,7 +132,7 @@ def test_merges_and_divisions_of_shards_raise_the_joint_by_what_they_say(pool):
     problem, groups = a_problem(5, 600, likelihoods=LIKELIHOODS * 2, n_groups=4)
     split = compact(groups * 2 + (np.arange(600) % 2))
     merged = in_shards(problem, split, 4).merged()
-    np.testing.assert_array_equal(compact(all_labels(merged)), merge_all(problem, split, minimum_gain(problem)))
+    np.testing.assert_array_equal(compact(all_labels(merged)), merge_all(problem, split))
     assert log_joint(merged.problem, merged.clusters) == pytest.approx(joint_of(problem, all_labels(merged)), abs=1e-6)
     two = in_shards(problem, compact(groups // 2), 4)
     divided = two.divided(np.random.default_rng(0), Event(), pool)

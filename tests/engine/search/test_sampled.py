@@ -37,9 +37,9 @@ def test_a_scan_finds_the_best_cluster_of_everybody_and_adds_them_up(seed):
     scores = np.zeros((300, 11))  # the last column: a new cluster, which some prefer
     write_scores(problem.cohort.arrays, problem.model, partition, scores)
     found = settling.scan(problem.cohort.arrays, labels, problem.model, partition, minimum_gain(problem))
-    np.testing.assert_array_equal(found.labels, scores.argmax(axis=1))
-    np.testing.assert_array_equal(found.candidates, np.flatnonzero(found.labels != labels))
-    fresh = new_partition(problem.cohort.arrays, found.labels, partition.sizes.size - 2)
+    np.testing.assert_array_equal(found.best, scores.argmax(axis=1))
+    assert found.n_candidates == (found.best != labels).sum()
+    fresh = new_partition(problem.cohort.arrays, found.best, partition.sizes.size - 2)
     np.testing.assert_array_equal(found.sizes, fresh.sizes)
     np.testing.assert_allclose(found.statistics, fresh.statistics, rtol=1e-12, atol=1e-12)
 
@@ -47,11 +47,11 @@ def test_a_scan_finds_the_best_cluster_of_everybody_and_adds_them_up(seed):
 def test_scanning_in_chunks_is_scanning_all(monkeypatch, pool):
     problem, _ = _problem(1, 500, missing=0.1)
     labels = np.random.default_rng(0).integers(4, size=500)
-    whole = settling._scan_all(problem, new_partition(problem.cohort.arrays, labels), 1e-9, pool)
+    whole = settling.InMemory(problem, new_partition(problem.cohort.arrays, labels), pool).scan(1e-9)
     monkeypatch.setattr(settling, "CHUNK", 64)
-    parts = settling._scan_all(problem, new_partition(problem.cohort.arrays, labels), 1e-9, pool)
-    np.testing.assert_array_equal(parts.labels, whole.labels)
-    np.testing.assert_array_equal(parts.candidates, whole.candidates)
+    parts = settling.InMemory(problem, new_partition(problem.cohort.arrays, labels), pool).scan(1e-9)
+    np.testing.assert_array_equal(parts.best, whole.best)
+    assert parts.n_candidates == whole.n_candidates
     np.testing.assert_allclose(parts.statistics, whole.statistics, rtol=1e-12, atol=1e-12)
 
 

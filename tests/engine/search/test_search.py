@@ -143,7 +143,7 @@ def test_merging_goes_on_while_the_joint_rises(discount):
     frame, schema, _, _ = mixed_cohort(11, n=40)
     problem = pose(schema.validate(frame, warn=False), schema, None, 3.0, discount)
     arrays = problem.cohort.arrays
-    found = merge_all(problem, np.arange(40) // 2, 0.0)
+    found = merge_all(problem, np.arange(40) // 2)
     # The same by computing the joint of every merger anew.
     labels = np.arange(40) // 2
     joint = log_joint(problem, new_partition(arrays, labels))
