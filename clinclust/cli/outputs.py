@@ -405,7 +405,7 @@ def follow_the_fit(options: Shared, model: Path, *, without: str = "") -> Shared
 
 def _read_terms(folder: Path) -> dict[str, Any]:
     """Return what the fit withholds of a model; InputError if the file that says so is not as the fit wrote it."""
-    from clinclust.reporting.options import ReportOptions
+    from clinclust.reporting.report import ReportOptions
 
     path = folder / SHARING
     files = read_manifest(folder) if (folder / MANIFEST).is_file() else None

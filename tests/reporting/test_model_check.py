@@ -11,8 +11,7 @@ import clinclust as cc
 from clinclust.disclosure.counts import Rule
 from clinclust.estimators.subtype_model import FittedCohort
 from clinclust.reporting.findings import Findings
-from clinclust.reporting.report import as_shared
-from clinclust.reporting.results import summarise_fit
+from clinclust.reporting.report import as_shared, summarise_fit
 from clinclust.reporting.sheets.model_check import likelihoods_sheets, on_likelihoods
 
 from .test_groups import Words

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -21,6 +22,7 @@ from clinclust.reporting.findings import Findings, Row, number_of
 from clinclust.reporting.layout import (
     METHODS,
     Column,
+    Filled,
     References,
     Sheet,
     Table,
@@ -29,6 +31,7 @@ from clinclust.reporting.layout import (
     counted,
     listed,
     number_text,
+    tabulated,
     tests_in_words,
     was,
 )
@@ -46,37 +49,43 @@ _NOTE_OF_GIVEN: str = _TEXTS["note_of_given"]
 
 def association_table(findings: Findings) -> Sheet:
     """Return the sheet: one row for each feature, with separate columns for contrast and validated association."""
-    descriptive = ("Descriptive contrast", "not valid inference")
+    level, by_feature = findings.significance_level, {row["feature"]: row for row in findings.association_rows()}
+
+    def contrast(name: str) -> Callable[[Feature], Value]:
+        contrasts = findings.read.contrasts
+        return lambda feature: number_of(contrasts[feature.name], name) if feature.name in contrasts else None
+
+    def test(read: Callable[[Row], object] | str) -> Callable[[Feature], object]:
+        of_test = partial(number_of, name=read) if isinstance(read, str) else read
+        return lambda feature: of_test(by_feature[feature.name]) if feature.name in by_feature else None
+
+    descriptive, effect = ("Descriptive contrast", "not valid inference"), ("Effect (SD)", "descriptive")
     validated = ("Validated association", "inference")
-    by_feature = {row["feature"]: row for row in findings.association_rows()}
-    effect = ("Effect (SD)", "descriptive")
-    columns = [
-        Column("Feature", widest=36),
-        Column("Section", widest=24),
-        Column("Clustered on"),
+    columns: list[Filled] = [
+        (Column("Feature", widest=36), lambda feature: feature.title),
+        (Column("Section", widest=24), lambda feature: feature.section),
+        (Column("Clustered on"), findings.clustered_on_text),
         *findings.relevance_column,
-        Column("Contrast", group=descriptive, widest=18),
-        Column("p of contrast", "p", descriptive),
-        *(Column(title, group=validated, widest=18) for title in ("Method", "Test")),
-        Column("Subtypes", "0", validated),
-        Column("Statistic", "0.00", validated),
-        *(Column(title, "any", validated) for title in ("df", "df2")),
-        Column("n", "0", validated),
-        *(Column(title, "p", validated) for title in ("p", "q", "p given others", "p at most")),
-        Column("Agreement", "0.00", validated),
-        *(Column(title, "0.00", effect) for title in ("Reported", "Found again")),
-        Column("Left out", group=validated, widest=24),
-        Column("Grade", group=validated),
-        Column("Remark", group=validated, widest=30),
+        (Column("Contrast", group=descriptive, widest=18), contrast("test")),
+        (Column("p of contrast", "p", descriptive), contrast("p")),
+        (Column("Method", group=validated, widest=18), test(lambda row: row["method"])),
+        (Column("Test", group=validated, widest=18), test("test")),
+        (Column("Subtypes", "0", validated), test("n_subtypes")),
+        (Column("Statistic", "0.00", validated), test("statistic")),
+        (Column("df", "any", validated), test(lambda row: _short(number_of(row, "df")))),
+        (Column("df2", "any", validated), test(lambda row: _short(number_of(row, "df2")))),
+        (Column("n", "0", validated), test("n")),
+        (Column("p", "p", validated), test("p")),
+        (Column("q", "p", validated), test("q")),
+        (Column("p given others", "p", validated), test("p_given_others")),
+        (Column("p at most", "p", validated), test("p_whatever_is_missing")),
+        (Column("Agreement", "0.00", validated), test("agreement")),
+        (Column("Reported", "0.00", effect), test("effect_reported")),
+        (Column("Found again", "0.00", effect), test("effect")),
+        (Column("Left out", group=validated, widest=24), test(lambda row: as_value(row["left_out"]) or None)),
+        (Column("Grade", group=validated), test(lambda row: _grade(row, level))),
+        (Column("Remark", group=validated, widest=30), test(lambda row: number_of(row, "remark") or None)),
     ]
-    rows: list[list[Value]] = []
-    for feature in findings.by_relevance:
-        contrast, association = findings.read.contrasts.get(feature.name), by_feature.get(feature.name)
-        row: list[Value] = [feature.title, feature.section, findings.clustered_on_text(feature)]
-        row += findings.relevance_cell(feature)
-        row += [None, None] if contrast is None else [number_of(contrast, "test"), number_of(contrast, "p")]
-        row += [] if association is None else _validated(association, findings.significance_level)
-        rows.append(row + [None] * (len(columns) - len(row)))
     used = sorted({str(row["method"]) for row in by_feature.values()} & set(METHODS), key=list(METHODS).index)
     notes = [*([_NOTE_OF_GIVEN] if findings.fit is None else _NOTES), _GRADES]
     if finds_one_population(findings.cohort.model):
@@ -85,22 +94,11 @@ def association_table(findings: Findings) -> Sheet:
         notes = [note.replace("over the tests made", "over the tests shown") for note in notes]
     notes += not_tested(findings)
     notes += [f"{method[0].upper()}{method[1:]}: {METHODS[method]}." for method in used]
-    return Sheet("Associations", notes, [Table("Features and subtypes", columns, rows)])
+    return Sheet("Associations", notes, [tabulated("Features and subtypes", findings.by_relevance, columns)])
 
 
-def _validated(row: Row, level: float) -> list[Value]:
-    grade: Value = number_of(row, "grade") if is_suppressed(row) else grade_of(row, level)
-    return [
-        as_value(row["method"]),
-        *(number_of(row, name) for name in ("test", "n_subtypes")),
-        number_of(row, "statistic"),
-        *(_short(number_of(row, name)) for name in ("df", "df2")),
-        *(number_of(row, name) for name in ("n", "p", "q", "p_given_others", "p_whatever_is_missing")),
-        *(number_of(row, name) for name in ("agreement", "effect_reported", "effect")),
-        as_value(row["left_out"]) or None,
-        grade,
-        number_of(row, "remark") or None,
-    ]
+def _grade(row: Row, level: float) -> Value:
+    return number_of(row, "grade") if is_suppressed(row) else grade_of(row, level)
 
 
 def _short(value: Value) -> Value:

@@ -36,7 +36,7 @@ from clinclust.reporting.layout import (
     was,
 )
 from clinclust.reporting.sheets.associations import methods_of_associations
-from clinclust.reporting.sheets.divisions import MEASURES, is_sampled
+from clinclust.reporting.sheets.divisions import is_sampled, measure_in_words
 from clinclust.reporting.sheets.subtypes import (
     enough_subjects,
     groups_found,
@@ -198,11 +198,10 @@ def methods(findings: Findings) -> Methods:
 def methods_sheet(findings: Findings) -> Sheet:
     """Return the sheet: each paragraph and each reference in one cell, so that it can be copied."""
     section = methods(findings)
-    texts: list[list[Value]] = [[about, text] for about, text in section.paragraphs.items()]
-    works: list[list[Value]] = [[number, work] for number, work in enumerate(section.references, start=1)]
+    paragraph, reference = Column("Paragraph", widest=110), Column("Reference", widest=110)
     tables = [
-        Table("Text", [Column("About"), Column("Paragraph", widest=110)], texts),
-        Table("References", [Column("Number", "0"), Column("Reference", widest=110)], works),
+        Table("Text", [Column("About"), paragraph], list(section.paragraphs.items())),
+        Table("References", [Column("Number", "0"), reference], list(enumerate(section.references, start=1))),
     ]
     note = "What was run, in words that can be pasted into a paper; read them before you do."
     return Sheet("Methods", [note], tables)
@@ -351,7 +350,7 @@ def _comparisons(findings: Findings, references: References) -> list[str]:
         )
     measures = list(dict.fromkeys(str(row["measure"]) for row in findings.read.rows("effect")))
     if measures:
-        called = {measure: MEASURES.get(measure, (measure.replace("_", " "),))[0] for measure in measures}
+        called = {measure: measure_in_words(measure) for measure in measures}
         intervals = [f"{name} by {_INTERVALS[measure]}" for measure, name in called.items() if measure in _INTERVALS]
         how = f": those of the {listed(intervals, '; ')}" if intervals else ""
         sentences.append(f"Effect sizes ({listed([*called.values()])}) are given with 95% confidence intervals{how}.")

@@ -30,9 +30,7 @@ from clinclust.reporting.sheets.divisions import (
     on_stability,
     on_the_test,
     p_in_words,
-    posterior_cell,
     posterior_column,
-    stability_cell,
     stability_column,
     verdict,
 )
@@ -54,7 +52,6 @@ from clinclust.reporting.sheets.subtypes import (
     on_adjustment,
     on_few_subjects,
     on_merged_groups,
-    remark_cell,
     remark_column,
     unions_in_words,
 )
@@ -190,23 +187,16 @@ def _how_many(findings: Findings) -> dict[str, Value]:
 
 
 def _sizes(findings: Findings) -> Table:
-    columns = [Column("Subtype"), Column("Subjects", "0"), Column("%", "0.0")]
     labels, own = findings.cohort.labels, findings.own_membership
-    certainties = () if own is None or findings.is_shared else ("clear", "likely", "uncertain")
+    columns = findings.size_columns("Subjects")
     if own is not None:
-        columns.append(Column("Mean membership probability", "0.000"))
-    columns += [Column(word, "0", (f"Certainty (subjects{findings.of_the_sample})", "")) for word in certainties]
-    columns += remark_column(findings)
-    rows: list[list[Value]] = []
-    for subtype in findings.sizes:
-        size = findings.shown_sizes[subtype]
-        how_sure: list[Value] = []
-        if own is not None:
-            members = own[labels == subtype - 1].tolist()
-            words = [certainty(probability) for probability in members]
-            how_sure = [WITHHELD if size is None else float(np.mean(members)), *map(words.count, certainties)]
-        rows.append([findings.name(subtype), *findings.size_cells(subtype), *how_sure, *remark_cell(findings, subtype)])
-    return Table("Subtypes", columns, rows)
+        members = {subtype: own[labels == subtype - 1].tolist() for subtype in findings.sizes}
+        words = {subtype: [certainty(probability) for probability in members[subtype]] for subtype in members}
+        group = (f"Certainty (subjects{findings.of_the_sample})", "")
+        columns.append((Column("Mean membership probability", "0.000"), lambda subtype: np.mean(members[subtype])))
+        for word in ("clear", "likely", "uncertain"):
+            columns.append((Column(word, "0", group), lambda subtype, word=word: words[subtype].count(word)))
+    return tabulated("Subtypes", findings.sizes, [*columns, *remark_column(findings)])
 
 
 def _partitions(findings: Findings, fit: Fit) -> Table:
@@ -286,26 +276,27 @@ def _what_tells(findings: Findings) -> list[Table]:
     """Return the table of the columns that tell the branches of each division best; empty if there are none."""
     if findings.telling is None or findings.telling.empty:
         return []
-    titles = {division.number: division.title for division in findings.divisions}
-    schema, rows = findings.cohort.schema, list[list[Value]]()
-    for row in findings.telling.to_dict("records"):
+    titles, schema = {division.number: division.title for division in findings.divisions}, findings.cohort.schema
+
+    def title(row: dict[str, Any]) -> str:
+        named = findings.title_of(row["column"])
+        return f"whether {named} has a value" if row["told_by"] == "missing" else named
+
+    def instead(row: dict[str, Any]) -> str:
         name = str(row["column"])
-        title = schema[name].title if name in schema else name
-        is_clustered = name in schema and schema[name].is_clustered
-        instead = f"--describe {name}" if is_clustered else f"--adjust {name}"
         if row["told_by"] == "missing":
-            title, instead = f"whether {title} has a value", "leave out the rows or the columns without values"
-        about: list[Value] = [f"{row['division']}: {titles[row['division']]}", title, str(row["role"])]
-        rows.append([*about, 100 * row["named_right"], 100 * row["largest"], instead])
-    columns = [
-        Column("Division"),
-        Column("Column"),
-        Column("Role"),
-        Column("Right (%)", "0"),
-        Column("Largest branch (%)", "0"),
-        Column("If it is not of interest", widest=40),
+            return "leave out the rows or the columns without values"
+        return f"--describe {name}" if name in schema and schema[name].is_clustered else f"--adjust {name}"
+
+    columns: list[Filled] = [
+        (Column("Division"), lambda row: f"{row['division']}: {titles[row['division']]}"),
+        (Column("Column"), title),
+        (Column("Role"), "role"),
+        (Column("Right (%)", "0"), lambda row: 100 * row["named_right"]),
+        (Column("Largest branch (%)", "0"), lambda row: 100 * row["largest"]),
+        (Column("If it is not of interest", widest=40), instead),
     ]
-    return [Table("The columns that tell the branches of each division best", columns, rows)]
+    return [tabulated("The columns that tell the branches of each division best", findings.telling, columns)]
 
 
 def _statements(findings: Findings) -> list[str]:
@@ -379,20 +370,12 @@ def _how_sure(findings: Findings) -> list[Table]:
     further = [*posterior_column(findings), *stability_column(findings), *remark_column(findings)]
     if len(findings.sizes) < 2 or not further:
         return []
-    rows: list[list[Value]] = [
-        [
-            findings.name(subtype),
-            *posterior_cell(findings, subtype),
-            *stability_cell(findings, subtype),
-            *remark_cell(findings, subtype),
-        ]
-        for subtype in findings.sizes
-    ]
-    return [Table("How sure each subtype is", [Column("Subtype"), *further], rows)]
+    columns: list[Filled] = [(Column("Subtype"), findings.name), *further]
+    return [tabulated("How sure each subtype is", findings.sizes, columns)]
 
 
 def _on_membership(findings: Findings) -> list[str]:
-    if findings.own_membership is None or findings.is_shared or len(findings.sizes) < 2:
+    if findings.own_membership is None or len(findings.sizes) < 2:
         return []
     return [
         f"Clear: a membership probability of {CLEAR:g} or more. Where features depend on each other inside subtypes, "
@@ -486,31 +469,22 @@ SHOWN = 3
 
 def on_dominant_columns(findings: Findings) -> list[str]:
     """Return a sentence for each dominant column; a shared report names described levels with all counts shown."""
-    if findings.dominant is None:
-        return []
-    rows = findings.dominant.to_dict("records")
-    if findings.is_shared:
-        rows = [row for row in rows if _follows_from_the_table(findings, row)]
-    schema = findings.cohort.schema
-
-    def title(name: str) -> str:
-        return schema[name].title if name in schema else name
-
-    return [f"{in_words(row, title, findings.name)} {_refit(row)}" for row in rows[:SHOWN]]
+    return [f"{in_words(row, findings.title_of, findings.name)} {_refit(row)}" for row in _dominant(findings)[:SHOWN]]
 
 
 def column_in_words(findings: Findings) -> list[str]:
     """Return the first dominant column that may be named, in one short sentence; empty if there is none."""
-    if findings.dominant is None:
-        return []
-    schema, rows = findings.cohort.schema, findings.dominant.to_dict("records")
-    shown = [row for row in rows if not findings.is_shared or _follows_from_the_table(findings, row)]
     words = []
-    for row in shown[:1]:
-        columns = " and ".join(schema[name].title if name in schema else name for name in _names(row))
+    for row in _dominant(findings)[:1]:
+        columns = " and ".join(map(findings.title_of, _names(row)))
         what = "They are" if all(len(group) == 1 for group in row["groups"]) else "A division is"
         words.append(f"{what} nearly {columns}: right for {row['named_right']:.0%}.")
     return words
+
+
+def _dominant(findings: Findings) -> list[dict[Any, Any]]:
+    rows = [] if findings.dominant is None else findings.dominant.to_dict("records")
+    return [row for row in rows if not findings.is_shared or _follows_from_the_table(findings, row)]
 
 
 def in_words(row: dict[Any, Any], title: Callable[[str], str], name: Callable[[int], str]) -> str:
@@ -626,33 +600,29 @@ def _least_clear(findings: Findings) -> Division | None:
 def _subtypes(findings: Findings) -> list[Table]:
     if len(findings.sizes) < 2:  # nothing marks one group
         return []
-    labels, own = findings.cohort.labels, None if findings.is_shared else findings.own_membership
-    marks = marks_of(findings)
-    is_proposed = any(marked.name and subtype not in findings.names for subtype, marked in enumerate(marks, start=1))
-    columns = [
-        Column("Subtype (name proposed)" if is_proposed else "Subtype", widest=33),
-        Column("n", "0"),
-        Column("%", "0.0"),
-        Column("Marks (all subjects)", widest=60),
-        *([] if own is None else [Column("Clear (%)", "0")]),
-    ]
-    rows: list[list[Value]] = []
-    for subtype, marked in zip(findings.sizes, marks, strict=True):
-        code = findings.code(subtype)
-        proposed = f"{code}: {marked.name}" if marked.name else str(code)
-        name = findings.name(subtype) if subtype in findings.names else proposed
-        clear = [] if own is None else [100 * float((own[labels == subtype - 1] >= CLEAR).mean())]
-        rows.append([name, *findings.size_cells(subtype), marked.text, *clear])
-    return [Table("The subtypes", columns, rows)]
+    labels, own = findings.cohort.labels, findings.own_membership
+    marks = dict(zip(findings.sizes, marks_of(findings), strict=True))
+    is_proposed = any(marked.name and subtype not in findings.names for subtype, marked in marks.items())
+
+    def name(subtype: int) -> str:
+        code, proposed = findings.code(subtype), marks[subtype].name
+        return findings.name(subtype) if subtype in findings.names else f"{code}: {proposed}" if proposed else str(code)
+
+    title = "Subtype (name proposed)" if is_proposed else "Subtype"
+    columns: list[Filled] = [(Column(title, widest=33), name), *findings.size_columns("n")[1:]]
+    columns.append((Column("Marks (all subjects)", widest=60), lambda subtype: marks[subtype].text))
+    if own is not None:
+        columns.append((Column("Clear (%)", "0"), lambda subtype: 100 * (own[labels == subtype - 1] >= CLEAR).mean()))
+    return [tabulated("The subtypes", findings.sizes, columns)]
 
 
 def _trust(findings: Findings) -> Table:
-    rows: list[list[Value]] = [["More than a continuum?", _more_than_a_continuum(findings)]]
+    answers = {"More than a continuum?": _more_than_a_continuum(findings)}
     if len(findings.sizes) > 1:
-        rows.append(["Found again in other halves?", _found_again(findings)])
-        rows.append(["A column you already have?", _a_column(findings)])
-        rows.append(["Which features differ?", count_in_words(findings)])
-    return Table("How far to trust it", [Column("Question"), Column("Answer", widest=70)], rows)
+        answers["Found again in other halves?"] = _found_again(findings)
+        answers["A column you already have?"] = _a_column(findings)
+        answers["Which features differ?"] = count_in_words(findings)
+    return Table("How far to trust it", [Column("Question"), Column("Answer", widest=70)], list(answers.items()))
 
 
 def _more_than_a_continuum(findings: Findings) -> str:

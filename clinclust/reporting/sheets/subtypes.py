@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from numbers import Integral
 from typing import NamedTuple
 
@@ -22,19 +23,21 @@ from clinclust.reporting.findings import Findings, Profiles, Row, number_of
 from clinclust.reporting.layout import (
     WITHHELD,
     Column,
+    Filled,
     Kind,
     Sheet,
     Table,
     Value,
+    as_value,
     counted,
     listed,
     number_text,
     percent,
+    tabulated,
     was,
 )
-from clinclust.reporting.subtype_table.building import table_of
 from clinclust.reporting.subtype_table.plan import Choices, Compared, decimals_of, parts
-from clinclust.reporting.subtype_table.table import SubtypeTable
+from clinclust.reporting.subtype_table.table import SubtypeTable, table_of
 
 # The subtype table of a report, and the sheets Pairwise tests and Missing data.
 
@@ -185,26 +188,21 @@ MEDIANS: str = _TEXTS["medians"]
 def profile(findings: Findings) -> Sheet:
     """Return the sheet: distance of each subtype from all subjects in standard deviations, by feature or level."""
     profiles = findings.profiles
-    group = ("Distance from all subjects, in SD", "")
-    columns = [Column("Feature"), Column("Level"), Column("Section"), Column("Of the"), *findings.relevance_column]
-    columns += [Column(_title(findings, subtype), "0.00", group) for subtype in profiles.subtypes]
     # Given subtypes may differ in any feature, so all features are shown.
     marking = [feature for feature in findings.by_relevance if findings.fit is None or findings.clustered_on(feature)]
     shown = marking[:_MOST_FEATURES]
-    rows: list[list[Value]] = []
-    for feature in shown:
-        for place, (name, level) in enumerate(zip(profiles.features, profiles.levels, strict=True)):
-            if name == feature.name:
-                about: list[Value] = [
-                    profiles.labels[place],
-                    level,
-                    feature.section,
-                    _SUMMARY_SHOWN[profiles.summaries[place]],
-                ]
-                distances = profiles.standardised[place].tolist()
-                is_withheld = (profiles.withheld[place, 1:] | profiles.withheld[place, 0]).tolist()
-                cells = [_cell(*each) for each in zip(distances, is_withheld, strict=True)]
-                rows.append([*about, *findings.relevance_cell(feature), *cells])
+    rows = [(each, row) for each in shown for row, name in enumerate(profiles.features) if name == each.name]
+    columns: list[Filled] = [
+        (Column("Feature"), lambda each: profiles.labels[each[1]]),
+        (Column("Level"), lambda each: profiles.levels[each[1]]),
+        (Column("Section"), lambda each: each[0].section),
+        (Column("Of the"), lambda each: _SUMMARY_SHOWN[profiles.summaries[each[1]]]),
+        *((column, lambda each, held=held: held(each[0])) for column, held in findings.relevance_column),
+    ]
+    first = len(columns)
+    for place, subtype in enumerate(profiles.subtypes):
+        column = Column(_title(findings, subtype), "0.00", ("Distance from all subjects, in SD", ""))
+        columns.append((column, lambda each, place=place: _cell(profiles, each[1], place)))
     order = "whose means lie farthest apart" if findings.fit is None else "with the largest relevance"
     if findings.fit is not None and findings.is_rounded:
         order = "that come first in the schema"
@@ -214,9 +212,8 @@ def profile(findings: Findings) -> Sheet:
         *([MEDIANS] if profiles.has_medians else []),
         *explained_marks(findings),
     ]
-    first = len(columns) - len(profiles.subtypes)
-    table = Table("Profile of the subtypes", columns, rows, stub=2, diverging=(first, len(columns) - 1))
-    return Sheet("Profile", notes, [table])
+    table = tabulated("Profile of the subtypes", rows, columns, stub=2)
+    return Sheet("Profile", notes, [replace(table, diverging=(first, len(columns) - 1))])
 
 
 def _title(findings: Findings, subtype: int) -> str:
@@ -224,10 +221,10 @@ def _title(findings: Findings, subtype: int) -> str:
     return findings.name(subtype) if remarked is None else f"{findings.name(subtype)} ({remarked})"
 
 
-def _cell(distance: float, is_withheld: bool) -> Value:
-    if math.isnan(distance):
-        return WITHHELD if is_withheld else None
-    return distance if math.isfinite(distance) else None
+def _cell(profiles: Profiles, row: int, place: int) -> Value:
+    distance = float(profiles.standardised[row, place])
+    is_withheld = profiles.withheld[row, place + 1] or profiles.withheld[row, 0]
+    return WITHHELD if math.isnan(distance) and is_withheld else as_value(distance)
 
 
 LEAST_MARK = 0.25
@@ -432,14 +429,10 @@ def _marks(findings: Findings, subtype: int) -> tuple[str, ...]:
     return tuple(mark for mark in marks if mark != FEW or subtype not in findings.untested)
 
 
-def remark_column(findings: Findings) -> list[Column]:
+def remark_column(findings: Findings) -> list[Filled]:
     """Return the column of remarks on subtypes; empty if there are none, or none may be made."""
-    return [Column("Remark")] if any(remark(findings, subtype) for subtype in findings.sizes) else []
-
-
-def remark_cell(findings: Findings, subtype: int) -> list[Value]:
-    """Return the cell of a subtype under `remark_column`."""
-    return [remark(findings, subtype)] if remark_column(findings) else []
+    remarks = {subtype: remark(findings, subtype) for subtype in findings.sizes}
+    return [(Column("Remark"), remarks.get)] if any(remarks.values()) else []
 
 
 def merged_small_groups(findings: Findings) -> bool:
