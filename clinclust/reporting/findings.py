@@ -71,7 +71,7 @@ class Profiles:
     sizes: dict[int, int | None]
     is_rounded: bool
 
-    @property
+    @cached_property
     def standardised(self) -> Array:
         """(centre of the subtype - centre of all subjects) / spread, float64 (R, K); 0 if nothing varies."""
         difference, spread = self.centre[:, 1:] - self.centre[:, :1], self.spread[:, np.newaxis]

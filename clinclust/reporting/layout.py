@@ -200,7 +200,7 @@ Filled: TypeAlias = tuple[Column, str | Callable[[Any], object]]
 
 def tabulated(caption: str, things: pd.DataFrame | Iterable[Any], columns: Sequence[Filled], *, stub: int = 1) -> Table:
     """Return a table with a row for each thing, or for each row of a frame, which functions get as a dict."""
-    about = things.to_dict("records") if isinstance(things, pd.DataFrame) else things
+    about: Iterable[Any] = things.to_dict("records") if isinstance(things, pd.DataFrame) else things
     rows = [[as_value(each[held] if isinstance(held, str) else held(each)) for _, held in columns] for each in about]
     return Table(caption, [column for column, _ in columns], rows, stub=stub)
 

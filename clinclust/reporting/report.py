@@ -50,7 +50,7 @@ from clinclust.progress import SILENT, Progress
 from clinclust.reporting.assignments import write_inert_csv
 from clinclust.reporting.divisions import Division, distinct_in_words, divisions_of, n_parted
 from clinclust.reporting.findings import Findings
-from clinclust.reporting.layout import Column, Kind, Sheet, Table, Value, number_text, percent
+from clinclust.reporting.layout import Kind, Sheet, Table, Value, number_text, percent
 from clinclust.reporting.sheets.associations import association_table, outcomes_sheets
 from clinclust.reporting.sheets.divisions import (
     charts,
@@ -144,39 +144,29 @@ def check_report(
         problems += unknown_names(options.names, model.codes_)
         if options.comparisons is not None:
             problems += _comparisons_problems(model, options.comparisons, sizes)
-        problems += _stability_problems(model, options.stability)
-        problems += _posterior_problems(model, options.posterior)
-        problems += _other_methods_problems(model, options.other_methods)
+        problems += _foreign_results(model, options)
     refuse(problems)
 
 
-def _stability_problems(model: SubtypeModel, stability: Stability | int | None) -> list[str]:
-    if not isinstance(stability, Stability):
-        return []
-    assessed, sizes = stability.subtypes["size"].tolist(), np.bincount(np.asarray(model.labels_)).tolist()
-    if assessed == sizes:
-        return []
-    return [
-        f"stability is that of subtypes of sizes {assessed}, and the model has sizes {sizes}; assess that of this model"
-    ]
-
-
-def _posterior_problems(model: SubtypeModel, posterior: GibbsDP | bool) -> list[str]:
-    if isinstance(posterior, bool):
-        return []
-    if not is_fitted(posterior):
-        return ["posterior is not fitted: call its fit with the cohort first"]
-    n_drawn, n = posterior.draws_.shape[1], len(model.labels_)
-    return [] if n_drawn == n else [f"posterior was drawn for {n_drawn} subjects, and the model has {n}"]
-
-
-def _other_methods_problems(model: SubtypeModel, other_methods: MethodComparison | bool) -> list[str]:
-    n = len(model.labels_)
-    if isinstance(other_methods, bool):
-        too_few = other_methods and n < FEWEST_SUBJECTS
-        return [f"other_methods needs at least {FEWEST_SUBJECTS} subjects, and the model has {n}"] if too_few else []
-    n_compared = {len(one.labels_) for one in other_methods.models.values()}
-    return [] if n_compared == {n} else [f"other_methods were compared on other subjects than the {n} of the model"]
+def _foreign_results(model: SubtypeModel, options: ReportOptions) -> Iterator[str]:
+    """Yield which results of other analyses do not belong to the model."""
+    n, stability, posterior, others = len(model.labels_), options.stability, options.posterior, options.other_methods
+    if isinstance(stability, Stability):
+        assessed, sizes = stability.subtypes["size"].tolist(), np.bincount(np.asarray(model.labels_)).tolist()
+        if assessed != sizes:
+            yield (
+                f"stability is that of subtypes of sizes {assessed}, and the model has sizes {sizes}; assess that of "
+                "this model"
+            )
+    if not isinstance(posterior, bool):
+        if not is_fitted(posterior):
+            yield "posterior is not fitted: call its fit with the cohort first"
+        elif (n_drawn := posterior.draws_.shape[1]) != n:
+            yield f"posterior was drawn for {n_drawn} subjects, and the model has {n}"
+    if others is True and n < FEWEST_SUBJECTS:
+        yield f"other_methods needs at least {FEWEST_SUBJECTS} subjects, and the model has {n}"
+    if not isinstance(others, bool) and {len(one.labels_) for one in others.models.values()} != {n}:
+        yield f"other_methods were compared on other subjects than the {n} of the model"
 
 
 def unknown_names(names: Iterable[Code], codes: Sequence[Code], *, called: str = "names") -> list[str]:
@@ -267,19 +257,15 @@ def comparisons_of_all(model: Any, table: Any, options: ReportOptions) -> pd.Dat
             CohortWarning,
             stacklevel=3,
         )
-        table, labels = (_sampled_subtypes(each, labels, in_sample.n_clusters_) for each in (table, labels))
+        table, labels = (
+            rows.map_partitions(
+                lambda part, of, n: part[of.to_numpy() < n], labels, in_sample.n_clusters_, meta=rows._meta
+            )
+            for rows in (table, labels)
+        )
     least, level = max(options.min_size, floor), options.significance_level
     with Progress(options.progress).stage("comparisons of all subjects"):
         return compare_subtypes(table, labels, model.schema_, min_size=least, significance_level=level)
-
-
-def _sampled_subtypes(rows: Any, labels: Any, n_subtypes: int) -> Any:
-    """Return the rows of the subtypes that have a subject in the sample, which are the first ones."""
-    return rows.map_partitions(_below, labels, n_subtypes, meta=rows._meta)
-
-
-def _below(rows: Any, labels: pd.Series[Any], n_subtypes: int) -> Any:
-    return rows[labels.to_numpy() < n_subtypes]
 
 
 def write_assignments(model: MAPDP, parts: list[Part], file: Path) -> None:
@@ -314,15 +300,11 @@ def as_shared(sheets: Sequence[Sheet]) -> Iterator[Sheet]:
 
 
 def _listed(sheet: str, table: Table) -> Table:
-    places = range(len(table.columns))
-    columns = [place for place in places if may_be_printed(sheet, *_headings(table.columns[place]))]
+    headings = [(column.title, column.group[0]) for column in table.columns]
+    columns = [place for place, both in enumerate(headings) if may_be_printed(sheet, *both)]
     has_facts = table.columns[0].title == _FACTS
     rows = [place for place, row in enumerate(table.rows) if not has_facts or row[0] in FACTS]
     return table.only(rows, columns if 0 in columns else [])  # without its first column a table says nothing
-
-
-def _headings(column: Column) -> tuple[str, str]:
-    return (column.title, column.group[0])
 
 
 _SMALLEST_P = 0.001
@@ -330,16 +312,13 @@ _SMALLEST_P = 0.001
 
 def as_printed(sheet: Sheet) -> Sheet:
     """Return the sheet with every number as it is printed, so that a shared file stores nothing that is not seen."""
-    return replace(sheet, tables=[_printed(table) for table in sheet.tables])
-
-
-def _printed(table: Table) -> Table:
-    kinds = [column.kind for column in table.columns]
-    rows = [
-        [_number(value, kind, table.decimals_of(place)) for value, kind in zip(row, kinds, strict=True)]
-        for place, row in enumerate(table.rows)
-    ]
-    return replace(table, rows=rows)
+    tables = []
+    for table in sheet.tables:
+        kinds = [column.kind for column in table.columns]
+        numbered = ((row, table.decimals_of(place)) for place, row in enumerate(table.rows))
+        rows = [[_number(*each, decimals) for each in zip(row, kinds, strict=True)] for row, decimals in numbered]
+        tables.append(replace(table, rows=rows))
+    return replace(sheet, tables=tables)
 
 
 def _number(value: Value, kind: Kind, decimals: int) -> Value:
@@ -641,7 +620,10 @@ def write_results(sheets: Sequence[Sheet], path: Path, *, title: str, divisions:
         "clinclust": __version__,
         "title": title,
         "divisions": [division_facts(division) for division in divisions],
-        "sheets": {sheet.name: _content(sheet) for sheet in sheets},
+        "sheets": {
+            sheet.name: {"notes": [*sheet.notes, *sheet.explanations], "tables": list(map(_table, sheet.tables))}
+            for sheet in sheets
+        },
     }
     write_text(json_text(found), path)
 
@@ -674,10 +656,6 @@ def json_text(found: dict[str, Any]) -> str:
 def division_facts(division: Division) -> dict[str, Any]:
     """Return a tested division as facts for a program."""
     return {**asdict(division), "excess": division.excess, "result": division.result, "said": division.p_said}
-
-
-def _content(sheet: Sheet) -> dict[str, Any]:
-    return {"notes": [*sheet.notes, *sheet.explanations], "tables": [_table(table) for table in sheet.tables]}
 
 
 def _table(table: Table) -> dict[str, Any]:

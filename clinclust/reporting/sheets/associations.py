@@ -83,7 +83,10 @@ def association_table(findings: Findings) -> Sheet:
         (Column("Reported", "0.00", effect), test("effect_reported")),
         (Column("Found again", "0.00", effect), test("effect")),
         (Column("Left out", group=validated, widest=24), test(lambda row: as_value(row["left_out"]) or None)),
-        (Column("Grade", group=validated), test(lambda row: _grade(row, level))),
+        (
+            Column("Grade", group=validated),
+            test(lambda row: number_of(row, "grade") if is_suppressed(row) else grade_of(row, level)),
+        ),
         (Column("Remark", group=validated, widest=30), test(lambda row: number_of(row, "remark") or None)),
     ]
     used = sorted({str(row["method"]) for row in by_feature.values()} & set(METHODS), key=list(METHODS).index)
@@ -95,10 +98,6 @@ def association_table(findings: Findings) -> Sheet:
     notes += not_tested(findings)
     notes += [f"{method[0].upper()}{method[1:]}: {METHODS[method]}." for method in used]
     return Sheet("Associations", notes, [tabulated("Features and subtypes", findings.by_relevance, columns)])
-
-
-def _grade(row: Row, level: float) -> Value:
-    return number_of(row, "grade") if is_suppressed(row) else grade_of(row, level)
 
 
 def _short(value: Value) -> Value:
@@ -238,14 +237,18 @@ def sentences(findings: Findings) -> list[str]:
     found_from = grades_of(findings, found_from=True)
     others = grades_of(findings, found_from=False)
     if found_from is None or others is None:
-        return [_untested(findings)]
+        if findings.is_rounded:
+            return ["Nothing is tested in this report: every p is a function of exact counts, and these are rounded."]
+        repair = "" if findings.fit is None else " (a report with the associations `refit` tests them)"
+        return [f"No feature was tested against subtypes found without it{repair}: what marks them is a description."]
     level = f" (q at most {findings.significance_level:g})"
     said = []
     if finds_one_population(findings.cohort.model):
         said.append("The subtypes are slices of one continuum: whatever varies along it differs between them.")
     elif findings.fit is not None and found_from.total:
         of_these = f"Of {counted(found_from.total, 'feature')} that the subtypes were found from, "
-        how = f" between subtypes found without {_them(found_from.differing)}{level}" if found_from.differing else level
+        without = "it" if found_from.differing == 1 else "them"
+        how = f" between subtypes found without {without}{level}" if found_from.differing else level
         said.append(f"{of_these}{_outcome(found_from, how)}.")
     if others.total > others.not_tested:
         of_others = f"Of {counted(others.total, 'feature')} that had no part in the subtypes, "
@@ -277,17 +280,6 @@ def _outcome(found: Grades, how: str) -> str:
     }
     parts = [text for text, number in rest.items() if number]
     return f"{differ}; {listed(parts)}" if parts else differ
-
-
-def _untested(findings: Findings) -> str:
-    if findings.is_rounded:
-        return "Nothing is tested in this report: every p is a function of exact counts, and these are rounded."
-    repair = "" if findings.fit is None else " (a report with the associations `refit` tests them)"
-    return f"No feature was tested against subtypes found without it{repair}: what marks them is a description."
-
-
-def _them(number: int) -> str:
-    return "it" if number == 1 else "them"
 
 
 # The section on outcomes: differences between subtypes with the errors of assignment carried through.

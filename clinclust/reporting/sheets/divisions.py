@@ -78,20 +78,15 @@ def _verdict(findings: Findings, fit: Fit, test: TreeTest) -> str:
             f"are parted more clearly than one continuum would be: {_BY_DEGREE}.{grades}"
         )
     if len(test.joins):
+        by_chance = findings.continuum is not None and findings.continuum.is_by_chance and not findings.is_shared
+        instead = " In the place of subtypes, use the continuum score of each subject, which may be a severity."
         return (
             "the cohort looks like one continuum. Its subjects are parted no more clearly than one continuum would be: "
-            f"{_BY_DEGREE}.{_on_the_score(findings)}"
+            f"{_BY_DEGREE}.{'' if by_chance else instead}"
         )
     if fit.tree_.n_subtypes > 1:
         return f"nothing, because fewer than {SMALLEST_NODE} subjects say too little; they are shown as one group."
     return "nothing, because the search found one group, and there was no division to test."
-
-
-def _on_the_score(findings: Findings) -> str:
-    continuum = findings.continuum
-    if continuum is not None and continuum.is_by_chance and not findings.is_shared:
-        return ""
-    return " In the place of subtypes, use the continuum score of each subject, which may be a severity."
 
 
 def on_the_test(findings: Findings) -> list[str]:
@@ -99,19 +94,13 @@ def on_the_test(findings: Findings) -> list[str]:
     fit = findings.fit
     if fit is None or fit.tree_test_ is None or not len(fit.tree_test_.joins):
         return []
-    on_blocks = "" if findings.is_rounded else _on_blocks(fit)
-    test = fit.tree_test_
-    return [*_on_groups(fit), _how_to_read(findings, test), _limits(test, on_blocks, is_sampled(findings, test))]
-
-
-def _on_groups(fit: Fit) -> list[str]:
     n_groups = groups_found(fit)
-    if n_groups is None:
-        return []
-    return [
+    on_groups = (
         f"Groups: the search found {n_groups}, and no subject was moved between them. Those inside one subtype were "
         "not shown to be more than slices of a continuum: they describe its course, and are no kinds of a disease."
-    ]
+    )
+    said = [] if n_groups is None else [on_groups]
+    return [*said, _how_to_read(findings, fit.tree_test_), _limits(findings, fit, fit.tree_test_)]
 
 
 def _how_to_read(findings: Findings, test: TreeTest) -> str:
@@ -129,26 +118,15 @@ def _how_to_read(findings: Findings, test: TreeTest) -> str:
         if findings.is_shared or test.joins["p_any_shape"].isna().all()
         else f" p, any shape: the same for {ANY_SHAPE}: {_ANY_SHAPE_IN_WORDS}."
     )
+    often, level = "one continuum would be parted as clearly", test.significance_level
+    on_p = f"p: how often a cohort from {often}. Below {level:g}"
+    if findings.is_shared:
+        on_p = f"Where fewer than {100 * level:g}% of cohorts from {often},"
     return (
-        f"Divisions tested: from the whole cohort down. {numbers}{_on_p(findings, test.significance_level)} both "
+        f"Divisions tested: from the whole cohort down. {numbers}{on_p} both "
         f"parts are subtypes, and each is tested in turn; otherwise the result is “{ONE_CONTINUUM}”. Subtypes are "
         f"“{DISTINCT}” if {ANY_SHAPE} explains neither their division (p below {DISTINCT_LEVEL:g}) nor one above "
         f"it; otherwise “{GRADED}”.{of_any_shape}"
-    )
-
-
-def _on_p(findings: Findings, significance_level: float) -> str:
-    often = "one continuum would be parted as clearly"
-    if findings.is_shared:
-        return f"Where fewer than {100 * significance_level:g}% of cohorts from {often},"
-    return f"p: how often a cohort from {often}. Below {significance_level:g}"
-
-
-def _on_blocks(fit: Fit) -> str:
-    if all(power >= _NEARLY_IN_FULL for power in fit.block_weights_.values()):
-        return ""
-    return (
-        "Subtypes that differ in nothing but the score of a block are not seen, because its features count for less. "
     )
 
 
@@ -158,19 +136,25 @@ def is_sampled(findings: Findings, test: TreeTest) -> bool:
     return not findings.is_rounded and bool((test.joins["n_tested"] < of_both).any())
 
 
-def _limits(test: TreeTest, on_blocks: str, some_sampled: bool) -> str:
-    sampled = (
-        f" Large groups were tested in {FIRST_SAMPLE:,} subjects drawn at random, or, where these left doubt, in up to "
-        f"{LARGEST_NODE:,}."
-    )
+def _limits(findings: Findings, fit: Fit, test: TreeTest) -> str:
+    on_blocks = sampled = ""
+    if not findings.is_rounded and any(power < _NEARLY_IN_FULL for power in fit.block_weights_.values()):
+        on_blocks = (
+            "Subtypes that differ in nothing but the score of a block are not seen, because its features count for "
+            "less. "
+        )
+    if is_sampled(findings, test):
+        sampled = (
+            f" Large groups were tested in {FIRST_SAMPLE:,} subjects drawn at random, or, where these left doubt, in "
+            f"up to {LARGEST_NODE:,}."
+        )
     return (
         "What the test cannot tell: stages that follow each other, or a cohort chosen as one of two things is high, "
         "can seem distinct without kinds. Three ordered classes may be found as two, and kinds that overlap or are "
         "rare are often called graded. Groups that differ in one feature only are not distinguished from a "
         f"continuum. {on_blocks}Fewer than "
         f"{SMALLEST_NODE} subjects are not divided. The level {test.significance_level:g} holds at each division, not "
-        "for all together."
-        f"{sampled if some_sampled else ''}"
+        f"for all together.{sampled}"
     )
 
 
@@ -550,7 +534,8 @@ _ENDS = ("estimate", "lower", "upper")
 
 def charts(findings: Findings) -> Sheet:
     """Return the sheet: tables of numbers with their charts. Rows with withheld numbers are left out."""
-    sizes = _show_sizes(findings)
+    shown = [subtype for subtype in findings.sizes if findings.shown_sizes[subtype] is not None]
+    sizes = tabulated("Size of the subtypes", shown, findings.size_columns("Subjects"))
     tables = [sizes]
     said = f"Bars, one for each subtype: {'; '.join(f'{row[0]}, {row[1]} subjects' for row in sizes.rows)}."
     drawn = [Chart(0, "bars", sizes.caption, "Subjects", said, value=1)]
@@ -574,11 +559,6 @@ def charts(findings: Findings) -> Sheet:
         *not_tested(findings),
     ]
     return Sheet("Charts", notes, tables, drawn)
-
-
-def _show_sizes(findings: Findings) -> Table:
-    shown = [subtype for subtype in findings.sizes if findings.shown_sizes[subtype] is not None]
-    return tabulated("Size of the subtypes", shown, findings.size_columns("Subjects"))
 
 
 def _intervals(findings: Findings, subtype: int) -> Table:

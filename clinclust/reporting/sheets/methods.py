@@ -179,6 +179,7 @@ def methods(findings: Findings) -> Methods:
     """Return the methods section, which describes only what was run."""
     references, fit = References(), findings.fit
     asked = parameters_of(findings.cohort.model)
+    ours, *others = (f"{name} {version}" for name, version in software_versions().items())
     written = {
         "Subjects": sentences_on_rows(findings),
         "Model": _given(findings) if fit is None else _model(findings, fit, asked, references),
@@ -189,7 +190,7 @@ def methods(findings: Findings) -> Methods:
         "Comparisons": _comparisons(findings, references),
         "Associations": methods_of_associations(findings, references),
         "Confidentiality": _confidentiality(findings),
-        "Software": _software(),
+        "Software": [f"The analysis was made with {ours} on {listed(others)}."],
     }
     paragraphs = {about: " ".join(sentences) for about, sentences in written.items() if sentences}
     return Methods(paragraphs, references.listed())
@@ -371,13 +372,6 @@ def _confidentiality(findings: Findings) -> list[str]:
     if findings.rule is not None and findings.is_rounded:
         return [f"Counts were rounded to multiples of {findings.rule.rounding}; tests and estimates were withheld."]
     return ["Numbers that few subjects are behind, and those from which they could be worked out, were withheld: [c]."]
-
-
-def _software() -> list[str]:
-    versions = software_versions()
-    ours = versions.pop("clinclust")
-    others = listed([f"{name} {version}" for name, version in versions.items()])
-    return [f"The analysis was made with clinclust {ours} on {others}."]
 
 
 # What a report says of the run: the rows analysed, what blocks counted for, and the settings of the search.

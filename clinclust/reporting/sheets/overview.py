@@ -194,8 +194,10 @@ def _sizes(findings: Findings) -> Table:
         words = {subtype: [certainty(probability) for probability in members[subtype]] for subtype in members}
         group = (f"Certainty (subjects{findings.of_the_sample})", "")
         columns.append((Column("Mean membership probability", "0.000"), lambda subtype: np.mean(members[subtype])))
-        for word in ("clear", "likely", "uncertain"):
-            columns.append((Column(word, "0", group), lambda subtype, word=word: words[subtype].count(word)))
+        columns += [
+            (Column(word, "0", group), lambda subtype, word=word: words[subtype].count(word))
+            for word in ("clear", "likely", "uncertain")
+        ]
     return tabulated("Subtypes", findings.sizes, [*columns, *remark_column(findings)])
 
 
@@ -247,8 +249,12 @@ def trust(findings: Findings) -> Sheet:
         *continuum_table(findings),
         *_criteria(findings),
     ]
+    on_membership = (
+        f"Clear: a membership probability of {CLEAR:g} or more. Where features depend on each other inside subtypes, "
+        "the model is too sure."
+    )
     explanations = [
-        *_on_membership(findings),
+        *([on_membership] if findings.own_membership is not None and len(findings.sizes) > 1 else []),
         *on_posterior_membership(findings),
         *(on_stability(findings) if len(findings.sizes) > 1 else []),
         *on_the_test(findings),
@@ -349,20 +355,16 @@ def _what_was_found(findings: Findings) -> str:
     features, n_subtypes = counted(len(findings.clustered), "feature"), len(findings.sizes)
     found = f"{n_subtypes} subtypes" if n_subtypes > 1 else "one group, no subtypes"
     n_subjects = f"{findings.n_subjects:,} subjects"
-    missing = f" ({_missing(findings)})" if findings.clustered else ""
+    share, its = percent(*findings.n_missing), "its" if len(findings.clustered) == 1 else "their"
+    missing = f" ({f'{share:.1f}%' if share else 'fewer than 0.1%'} of {its} values are missing)"
+    if findings.is_shared:  # the number would disclose those withheld
+        missing = f" (missing values: {WITHHELD})"
+    elif not findings.n_missing[0]:
+        missing = " (no value is missing)"
+    missing = missing if findings.clustered else ""
     if findings.fit is None:
         return f"Given: {found}, among {n_subjects}; {features} that they may have been made from{missing}."
     return f"Found: {found}{unions_in_words(findings)}, among {n_subjects}, from {features}{missing}."
-
-
-def _missing(findings: Findings) -> str:
-    if findings.is_shared:  # the number would disclose those withheld
-        return f"missing values: {WITHHELD}"
-    if not findings.n_missing[0]:
-        return "no value is missing"
-    share = percent(*findings.n_missing)
-    how_many = f"{share:.1f}%" if share else "fewer than 0.1%"
-    return f"{how_many} of {'its' if len(findings.clustered) == 1 else 'their'} values are missing"
 
 
 def _how_sure(findings: Findings) -> list[Table]:
@@ -372,15 +374,6 @@ def _how_sure(findings: Findings) -> list[Table]:
         return []
     columns: list[Filled] = [(Column("Subtype"), findings.name), *further]
     return [tabulated("How sure each subtype is", findings.sizes, columns)]
-
-
-def _on_membership(findings: Findings) -> list[str]:
-    if findings.own_membership is None or len(findings.sizes) < 2:
-        return []
-    return [
-        f"Clear: a membership probability of {CLEAR:g} or more. Where features depend on each other inside subtypes, "
-        "the model is too sure."
-    ]
 
 
 def searches_sentence(fit: Fit) -> str:
@@ -415,53 +408,39 @@ def cautions(findings: Findings) -> list[str]:
         # One group that was asked for says nothing.
         was_asked_for = n_parted(findings.fit) != 1 and groups_found(findings.fit) is not None
         return [] if was_asked_for else ["No evidence of subtypes is no evidence that there are none."]
-    remarks = [*_on_kinds(findings, findings.fit), *_on_small_ones(findings)]
-    return [" ".join(remarks)]
+    return [" ".join(_doubts(findings, findings.fit))]
 
 
-def _on_kinds(findings: Findings, fit: Fit) -> Iterator[str]:
+def _doubts(findings: Findings, fit: Fit) -> Iterator[str]:
+    """Yield what the test leaves open, what only other data can tell, and which subtypes may be unusual subjects."""
     if shows_tested_subtypes(fit):
-        yield from (said for said in (_on_the_weakest(findings), _on_grades(findings)) if said)
-        yield from _on_many(findings)
+        weakest = max(findings.divisions, key=lambda division: division.p * division.is_accepted, default=None)
+        if weakest is not None and weakest.p >= _CLEAR and not findings.is_shared:
+            yield f"Where this is least clear, {weakest.p_said}."
+        graded = [division for division in findings.divisions if division.is_accepted and not division.is_distinct]
+        named = "; ".join(f"{division.number}: {division.title}" for division in graded[:_SHOWN])
+        more = f"; {len(graded) - _SHOWN} more" if len(graded) > _SHOWN else ""
+        if graded:
+            yield f"{ANY_SHAPE.capitalize()} explains division {named}{more}: the two may be degrees of one condition."
+        if len(findings.sizes) > _MANY:
+            yield (
+                f"More than {_MANY} distinct subtypes can come from columns that are computed from others, or that "
+                "depend on each other in a curved way; look for such columns first."
+            )
     or_degrees = "" if shows_tested_subtypes(fit) else " or degrees of one"
     yield (
         f"Whether subtypes are kinds of a disease{or_degrees}, only other data can tell, such as causes, course or "
         "treatment."
     )
-
-
-def _on_the_weakest(findings: Findings) -> str:
-    weakest = max(findings.divisions, key=lambda division: division.p * division.is_accepted, default=None)
-    if weakest is None or weakest.p < _CLEAR or findings.is_shared:
-        return ""
-    return f"Where this is least clear, {weakest.p_said}."
-
-
-def _on_grades(findings: Findings) -> str:
-    graded = [division for division in findings.divisions if division.is_accepted and not division.is_distinct]
-    if not graded:
-        return ""
-    named = "; ".join(f"{division.number}: {division.title}" for division in graded[:_SHOWN])
-    more = f"; {len(graded) - _SHOWN} more" if len(graded) > _SHOWN else ""
-    return f"{ANY_SHAPE.capitalize()} explains division {named}{more}: the two may be degrees of one condition."
-
-
-def _on_many(findings: Findings) -> Iterator[str]:
-    if len(findings.sizes) > _MANY:
-        yield (
-            f"More than {_MANY} distinct subtypes can come from columns that are computed from others, or that depend "
-            "on each other in a curved way; look for such columns first."
-        )
-
-
-def _on_small_ones(findings: Findings) -> Iterator[str]:
     named_before = [] if findings.is_shared else findings.untested
     sizes = {subtype: findings.shown_sizes[subtype] for subtype in findings.sizes if subtype not in named_before}
-    small = [subtype for subtype, size in sizes.items() if size is not None and size < _SMALL]
+    small = [findings.name(subtype) for subtype, size in sizes.items() if size is not None and size < _SMALL]
     if small:
-        named = ", ".join(findings.name(subtype) for subtype in small[:_SHOWN])
         more = f" and {len(small) - _SHOWN} more" if len(small) > _SHOWN else ""
-        yield f"Fewer than {_SMALL} subjects ({named}{more}) may be unusual subjects rather than a subtype."
+        yield (
+            f"Fewer than {_SMALL} subjects ({', '.join(small[:_SHOWN])}{more}) may be unusual subjects rather than a "
+            "subtype."
+        )
 
 
 SHOWN = 3
@@ -561,27 +540,19 @@ def _answer(findings: Findings) -> str:
     if fit is None:
         return f"{answer}, made by {findings.cohort.model.made_by}."
     if n_subtypes == 1:
-        return f"{answer}: {_undivided(findings)}."
+        if not findings.divisions:
+            return f"{answer}: there was no division to test."
+        return f"{answer}: they are parted no more clearly than one continuum would be{_p(findings)}."
     if fit.tree_test_ is None:
         return f"{answer}; whether they are more than one continuum was not tested."
     if shows_tested_subtypes(fit):
-        return f"{answer}, {distinct_in_words(fit)}; {_parted(fit)}{_p(findings)}."
+        one = "one straight continuum" if n_distinct(fit) == 1 else "one continuum"
+        parted = f"they are parted more clearly than {one} would be"
+        return f"{answer}, {distinct_in_words(fit)}; {parted}{_p(findings)}."
     n = n_parted(fit)
     are = f"{n} are" if n > 1 else "they are not shown to be"
     asked = ", as many as asked for" if number_asked_for(findings) == n_subtypes else ""
     return f"{answer}{asked}; {are} parted more clearly than one continuum would be."
-
-
-def _parted(fit: Fit) -> str:
-    if n_distinct(fit) == 1:
-        return "they are parted more clearly than one straight continuum would be"
-    return "they are parted more clearly than one continuum would be"
-
-
-def _undivided(findings: Findings) -> str:
-    if not findings.divisions:
-        return "there was no division to test"
-    return f"they are parted no more clearly than one continuum would be{_p(findings)}"
 
 
 def _p(findings: Findings) -> str:
@@ -620,7 +591,9 @@ def _trust(findings: Findings) -> Table:
     answers = {"More than a continuum?": _more_than_a_continuum(findings)}
     if len(findings.sizes) > 1:
         answers["Found again in other halves?"] = _found_again(findings)
-        answers["A column you already have?"] = _a_column(findings)
+        none = "none whose counts are all shown" if findings.is_shared else "none alone"
+        a_column = next(iter(column_in_words(findings)), f"No: {none} names the subtypes.")
+        answers["A column you already have?"] = a_column
         answers["Which features differ?"] = count_in_words(findings)
     return Table("How far to trust it", [Column("Question"), Column("Answer", widest=70)], list(answers.items()))
 
@@ -651,11 +624,6 @@ def _found_again(findings: Findings) -> str:
         return "Too few subjects to tell."
     least = rated.iloc[0]
     return f"The least stable, {findings.name(least['subtype'])}: {least['band']} ({least['jaccard']:.2f} of 1)."
-
-
-def _a_column(findings: Findings) -> str:
-    none = "none whose counts are all shown" if findings.is_shared else "none alone"
-    return next(iter(column_in_words(findings)), f"No: {none} names the subtypes.")
 
 
 def _next(findings: Findings) -> str:

@@ -13,7 +13,6 @@ from clinclust.data import data
 from clinclust.estimators.explanation import MOST_LISTED
 from clinclust.estimators.fit import Fit
 from clinclust.estimators.subtype_model import parameters_of
-from clinclust.reporting.assignments import Continuum
 from clinclust.reporting.divisions import Division
 from clinclust.reporting.findings import Findings, Row, number_of
 from clinclust.reporting.layout import WITHHELD, Column, Filled, Sheet, Table, Value, tabulated
@@ -52,12 +51,12 @@ def assignments(findings: Findings) -> Sheet:
 
         columns.append((Column("Membership probability", "0.000"), own))
         columns.append((Column("Certainty"), lambda place: certainty(own(place))))
-        for subtype in findings.sizes:
+        for subtype, of_subtype in zip(findings.sizes, zip(*probabilities, strict=True), strict=True):
             column = Column(findings.name(subtype), "0.000", ("Probability of each subtype", ""))
-            columns.append((column, lambda place, subtype=subtype: probabilities[place][subtype - 1]))
+            columns.append((column, of_subtype.__getitem__))
         notes.append("Certainty: clear = probability 0.95 or more, likely = 0.80 to 0.95, uncertain = below 0.80.")
     for column, remarked in remark_column(findings):
-        columns.append((column, lambda place, remarked=remarked: remarked(labels[place] + 1)))
+        columns.append((column, [remarked(label + 1) for label in labels].__getitem__))
         notes += explained_marks(findings)
     if findings.continuum is not None:
         columns.append((Column("Continuum score", "0.00"), findings.continuum.score.tolist().__getitem__))
@@ -133,7 +132,13 @@ def on_continuum_score(findings: Findings) -> list[str]:
     continuum = findings.continuum
     if continuum is None or findings.is_rounded:
         return []
-    share, where = _share(continuum), "Every subject's score is in the column “Continuum score” of Assignments"
+    by_chance = (
+        f", and features that are independent of each other give about {100 * continuum.share_by_chance:.0f}%: these "
+        "features hardly depend on each other, and the score orders subjects by chance"
+    )
+    by_chance = by_chance if continuum.is_by_chance else ""
+    share = f" It carries {100 * continuum.share:.0f}% of the variance of these scores{by_chance}."
+    where = "Every subject's score is in the column “Continuum score” of Assignments"
     if findings.is_shared:
         share, where = "", "This report is made to be shared and lists no subject's score"
     return [
@@ -141,15 +146,6 @@ def on_continuum_score(findings: Findings) -> list[str]:
         "of the cohort. It is the first principal component of the features clustered on, each as the normal score of "
         f"its ranks.{share} {where}. {_HOW_TO_READ}"
     ]
-
-
-def _share(continuum: Continuum) -> str:
-    by_chance = (
-        f", and features that are independent of each other give about {100 * continuum.share_by_chance:.0f}%: these "
-        "features hardly depend on each other, and the score orders subjects by chance"
-    )
-    what_for = by_chance if continuum.is_by_chance else ""
-    return f" It carries {100 * continuum.share:.0f}% of the variance of these scores{what_for}."
 
 
 def continuum_table(findings: Findings) -> list[Table]:
@@ -188,6 +184,10 @@ _NUMBERS_SHOWN = 24
 def codebook(findings: Findings) -> Sheet:
     """Return the sheet: one row for each column of the schema, of any role."""
     missing_codes_of = findings.cohort.schema.missing_codes_of
+
+    def is_scale(feature: Feature) -> bool:
+        return feature.trials is None and feature.traits.is_scale
+
     columns: list[Filled] = [
         (Column("Column", widest=24), lambda feature: feature.name),
         (Column("Label", widest=24), lambda feature: feature.label),
@@ -196,7 +196,7 @@ def codebook(findings: Findings) -> Sheet:
         (Column("Section", widest=20), lambda feature: feature.section),
         (Column("Description", widest=20), lambda feature: feature.description),
         (Column("Levels", widest=20), lambda feature: _joined(feature.levels or ())),
-        (Column("Trials", "any"), _trials),
+        (Column("Trials", "any"), lambda feature: feature.n_trials if is_scale(feature) else feature.trials),
         (Column("Minimum", "any"), lambda feature: _whole(feature.minimum)),
         (Column("Maximum", "any"), lambda feature: _whole(feature.maximum)),
         (Column("Unit"), lambda feature: feature.unit),
@@ -213,11 +213,6 @@ def codebook(findings: Findings) -> Sheet:
     ]
     note = _TEXTS["codebook_shared"] if findings.is_shared else _TEXTS["codebook"]
     return Sheet("Codebook", [note], [tabulated("What every column means", findings.cohort.schema, columns, stub=2)])
-
-
-def _trials(feature: Feature) -> int | None:
-    is_scale = feature.trials is None and feature.traits.is_scale
-    return feature.n_trials if is_scale else feature.trials
 
 
 def _other_texts(feature: Feature) -> str | None:

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from numbers import Integral
 from typing import NamedTuple
 
@@ -63,15 +64,6 @@ def _group(findings: Findings, subtype: int) -> tuple[str, str]:
     return (findings.name(subtype), marked)
 
 
-def _level(findings: Findings) -> str:
-    return f"p ≤ {findings.significance_level:g}".replace(" ", "\N{NO-BREAK SPACE}")
-
-
-def _decimals(summaries: dict[int, Row]) -> int:
-    traits = traits_of(summaries[ALL_SUBJECTS]["likelihood"])
-    return decimals_in(summaries, is_scored=traits.is_share or traits.is_scale)
-
-
 _OF_WHICH = "descriptive where clustered on"
 _MOST_PAIRS = 20_000  # rows of the sheet; a workbook could hold a million, too many to read
 
@@ -86,9 +78,10 @@ def pairwise_tests(findings: Findings) -> Sheet:
         *(Column(*title, group=second) for title in (("Subtype", "0"), ("n", "0"), ("Mean", "measure"))),
         Column("Standardised difference", "0.00"),
     ]
+    level = f"p ≤ {findings.significance_level:g}".replace(" ", "\N{NO-BREAK SPACE}")
     of_a_test: tuple[tuple[str, Kind], ...] = (("t", "0.00"), ("df", "0.0"), ("p", "p"), ("q", "p"))
     for group in (welch, student):
-        columns += [Column(*title, group) for title in (*of_a_test, (_level(findings), "text"))]
+        columns += [Column(*title, group) for title in (*of_a_test, (level, "text"))]
     columns += [Column("Remark")]
 
     rows, decimals = [], []
@@ -108,7 +101,8 @@ def pairwise_tests(findings: Findings) -> Sheet:
                     p = number_of(test, "p")
                     row.append(p if isinstance(p, str | None) else "yes" if findings.is_significant(test) else "no")
                 rows.append([*row, _remark(tests["welch"], *(summaries[subtype] for subtype in pair))])
-                decimals.append(_decimals(summaries))
+                traits = traits_of(summaries[ALL_SUBJECTS]["likelihood"])
+                decimals.append(decimals_in(summaries, is_scored=traits.is_share or traits.is_scale))
     table = Table("Every pair of subtypes, feature by feature", columns, rows, decimals=decimals, stub=3)
     return Sheet("Pairwise tests", [descriptive(findings), *not_tested(findings), *note], [table])
 
@@ -153,16 +147,13 @@ def missing_data(findings: Findings) -> Sheet:
         row: list[Value] = [feature.section, feature.title, findings.clustered_on_text(feature)]
         for subtype in groups:
             missing, n = (number_of(summaries[subtype], name) for name in ("missing", "n"))
-            row += [missing, _percent_missing(missing, n)]
+            if isinstance(missing, int) and isinstance(n, int):
+                row += [missing, 100 * missing / (missing + n) if missing + n else None]
+            else:
+                row += [missing, n]  # withheld
         rows.append(row)
     note = "Subjects without a value for the feature, as a number and as a percentage of the group."
     return Sheet("Missing data", [note], [Table("Missing values of every feature", columns, rows, stub=2)])
-
-
-def _percent_missing(missing: Value, n: Value) -> Value:
-    if not (isinstance(missing, int) and isinstance(n, int)):  # withheld
-        return n
-    return 100 * missing / (missing + n) if missing + n else None
 
 
 def table_of_report(findings: Findings) -> SubtypeTable:
@@ -190,19 +181,22 @@ def profile(findings: Findings) -> Sheet:
     profiles = findings.profiles
     # Given subtypes may differ in any feature, so all features are shown.
     marking = [feature for feature in findings.by_relevance if findings.fit is None or findings.clustered_on(feature)]
-    shown = marking[:_MOST_FEATURES]
-    rows = [(each, row) for each in shown for row, name in enumerate(profiles.features) if name == each.name]
+    shown = {feature.name: feature for feature in marking[:_MOST_FEATURES]}
+    rows = [row for name in shown for row, other in enumerate(profiles.features) if other == name]
     columns: list[Filled] = [
-        (Column("Feature"), lambda each: profiles.labels[each[1]]),
-        (Column("Level"), lambda each: profiles.levels[each[1]]),
-        (Column("Section"), lambda each: each[0].section),
-        (Column("Of the"), lambda each: _SUMMARY_SHOWN[profiles.summaries[each[1]]]),
-        *((column, lambda each, held=held: held(each[0])) for column, held in findings.relevance_column),
+        (Column("Feature"), profiles.labels.__getitem__),
+        (Column("Level"), profiles.levels.__getitem__),
+        (Column("Section"), lambda row: shown[profiles.features[row]].section),
+        (Column("Of the"), lambda row: _SUMMARY_SHOWN[profiles.summaries[row]]),
+        *(
+            (column, lambda row, held=held: held(shown[profiles.features[row]]))
+            for column, held in findings.relevance_column
+        ),
     ]
     first = len(columns)
     for place, subtype in enumerate(profiles.subtypes):
         column = Column(_title(findings, subtype), "0.00", ("Distance from all subjects, in SD", ""))
-        columns.append((column, lambda each, place=place: _cell(profiles, each[1], place)))
+        columns.append((column, partial(_cell, profiles, place)))
     order = "whose means lie farthest apart" if findings.fit is None else "with the largest relevance"
     if findings.fit is not None and findings.is_rounded:
         order = "that come first in the schema"
@@ -221,7 +215,7 @@ def _title(findings: Findings, subtype: int) -> str:
     return findings.name(subtype) if remarked is None else f"{findings.name(subtype)} ({remarked})"
 
 
-def _cell(profiles: Profiles, row: int, place: int) -> Value:
+def _cell(profiles: Profiles, place: int, row: int) -> Value:
     distance = float(profiles.standardised[row, place])
     is_withheld = profiles.withheld[row, place + 1] or profiles.withheld[row, 0]
     return WITHHELD if math.isnan(distance) and is_withheld else as_value(distance)
@@ -318,10 +312,6 @@ def _farthest(profiles: Profiles, candidates: list[int], place: int) -> Iterator
             yield row, float(distances[row])
 
 
-def _printed(number: float, decimals: int) -> str:
-    return number_text(number, "measure", decimals).replace("-", "\N{MINUS SIGN}")
-
-
 def _in_words(findings: Findings, compared: Compared, profiles: Profiles, row: int, subtype: int) -> str:
     """Return a feature with its number in the subtype and in all subjects; empty if either is withheld."""
     level = profiles.levels[row]
@@ -331,7 +321,8 @@ def _in_words(findings: Findings, compared: Compared, profiles: Profiles, row: i
     for group in (subtype, ALL_SUBJECTS):
         cell = parts(records[group], summary)
         number = None if cell is None else cell[summary == "n"]  # after the count comes the percentage
-        texts.append("" if number is None else _printed(number, decimals_of(feature, summary)))
+        text = "" if number is None else number_text(number, "measure", decimals_of(feature, summary))
+        texts.append(text.replace("-", "\N{MINUS SIGN}"))
     here, everywhere = texts
     if not here or not everywhere or here == everywhere:
         return ""
@@ -350,7 +341,12 @@ _UNUSUAL = 10  # subjects, below which a subtype may be a few unusual records
 
 def on_few_subjects(findings: Findings) -> list[str]:
     """Return the sentences on subtypes that are untested, few or weak; a shared report gives no names and numbers."""
-    return [*_on_untested(findings), *_on_marks(findings)]
+    fit, marks = findings.fit, explained_marks(findings)
+    if fit is not None and marks:
+        n = n_standing(fit.subtypes_)
+        left = "one group is left" if n == 1 else f"{n} subtypes are left"
+        marks = [f"{marks[0]} Such subtypes may be noise; without them {left}."]
+    return [*_on_untested(findings), *marks]
 
 
 def _on_untested(findings: Findings) -> list[str]:
@@ -391,15 +387,6 @@ def enough_subjects(findings: Findings) -> str:
     if not findings.untested:
         return ""
     return " of enough subjects" if findings.is_shared else f" of at least {findings.min_size} subjects"
-
-
-def _on_marks(findings: Findings) -> list[str]:
-    fit, explained = findings.fit, explained_marks(findings)
-    if fit is None or not explained:
-        return explained
-    n = n_standing(fit.subtypes_)
-    left = "one group is left" if n == 1 else f"{n} subtypes are left"
-    return [f"{explained[0]} Such subtypes may be noise; without them {left}."]
 
 
 def explained_marks(findings: Findings) -> list[str]:
