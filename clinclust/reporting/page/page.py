@@ -371,8 +371,9 @@ def _table(table: Table) -> Iterator[str]:
 
 def _cells(table: Table, number: int) -> Iterator[str]:
     for place, (column, value) in enumerate(zip(table.columns, table.rows[number], strict=True)):
-        is_number = value is not None and not isinstance(value, str)
-        text = _text(number_text(value, column.kind, table.decimals_of(number)) if is_number else value or "")
+        if value is not None and not isinstance(value, str):
+            value = number_text(value, column.kind, table.decimals_of(number))
+        text = _text(value or "")
         if place < table.stub:
             yield f'<th scope="row"{_class(column)}>{text}</th>'
         else:

@@ -195,8 +195,9 @@ def _sizes(findings: Findings) -> Table:
         group = (f"Certainty (subjects{findings.of_the_sample})", "")
         columns.append((Column("Mean membership probability", "0.000"), lambda subtype: np.mean(members[subtype])))
         columns += [
-            (Column(word, "0", group), lambda subtype, word=word: words[subtype].count(word))
-            for word in ("clear", "likely", "uncertain")
+            (Column("clear", "0", group), lambda subtype: words[subtype].count("clear")),
+            (Column("likely", "0", group), lambda subtype: words[subtype].count("likely")),
+            (Column("uncertain", "0", group), lambda subtype: words[subtype].count("uncertain")),
         ]
     return tabulated("Subtypes", findings.sizes, [*columns, *remark_column(findings)])
 

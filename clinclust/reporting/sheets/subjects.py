@@ -17,7 +17,7 @@ from clinclust.reporting.divisions import Division
 from clinclust.reporting.findings import Findings, Row, number_of
 from clinclust.reporting.layout import WITHHELD, Column, Filled, Sheet, Table, Value, tabulated
 from clinclust.reporting.sheets.divisions import left_out
-from clinclust.reporting.sheets.subtypes import explained_marks, not_tested, remark_column
+from clinclust.reporting.sheets.subtypes import explained_marks, not_tested, remark, remark_column
 from clinclust.roles import REASONS
 from clinclust.schema import Feature
 from clinclust.schema.feature import mass_text
@@ -55,8 +55,8 @@ def assignments(findings: Findings) -> Sheet:
             column = Column(findings.name(subtype), "0.000", ("Probability of each subtype", ""))
             columns.append((column, of_subtype.__getitem__))
         notes.append("Certainty: clear = probability 0.95 or more, likely = 0.80 to 0.95, uncertain = below 0.80.")
-    for column, remarked in remark_column(findings):
-        columns.append((column, [remarked(label + 1) for label in labels].__getitem__))
+    for column, _ in remark_column(findings):
+        columns.append((column, lambda place: remark(findings, labels[place] + 1)))
         notes += explained_marks(findings)
     if findings.continuum is not None:
         columns.append((Column("Continuum score", "0.00"), findings.continuum.score.tolist().__getitem__))

@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cache
 from html import escape
 from pathlib import Path
 from string import ascii_lowercase
@@ -62,11 +61,6 @@ _SUPERSCRIPTS = str.maketrans("abcdefghijklm", "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏ�
 _HTML_INDENT = "&emsp;"
 
 
-def as_markdown(table: PrintedTable) -> str:
-    """Return the table with its title and notes as Markdown."""
-    return "\n".join(_markdown(table)) + "\n"
-
-
 def _markdown(table: PrintedTable) -> Iterator[str]:
     yield f"**{_markdown_text(table.title)}**\n"
     yield _pipes(["Feature", *("<br>".join(map(_markdown_text, heading.lines)) for heading in table.headings)])
@@ -75,18 +69,15 @@ def _markdown(table: PrintedTable) -> Iterator[str]:
         if band:
             yield _pipes([f"**{_markdown_text(band)}**", *[""] * len(table.headings)])
         label = (_HTML_INDENT if row.is_level else "") + _markdown_text(row.label.text) + superscripts(row.label.marks)
-        yield _pipes([label, *map(_markdown_number, row.cells)])
+        # The text of numbers is not from the data, so only < and > are escaped and it stays readable.
+        numbers = (cell.text.replace("<", "&lt;").replace(">", "&gt;") + superscripts(cell.marks) for cell in row.cells)
+        yield _pipes([label, *numbers])
     for note in table.notes:
         yield f"\n{superscripts(note.mark)}{' ' if note.mark else ''}{_markdown_text(note.text)}"
 
 
 def _pipes(cells: list[str]) -> str:
     return f"| {' | '.join(cells)} |"
-
-
-def _markdown_number(cell: Cell) -> str:
-    """Return a cell of numbers. Its text is not from the data, so only < and > are escaped and it stays readable."""
-    return cell.text.replace("<", "&lt;").replace(">", "&gt;") + superscripts(cell.marks)
 
 
 def superscripts(marks: str) -> str:
@@ -123,11 +114,6 @@ _SPECIAL = re.compile("|".join(map(re.escape, _COMMANDS)))
 # Unicode pictures of control characters, and the replacement character for those without a picture.
 _NO_PICTURE = re.compile("[\u2400-\u2426\ufffd]")
 _LATEX_CHARACTER, _LATEX_GAP = 4.4, 8  # points: width of a digit in footnote size, and gap between columns
-
-
-def as_latex(table: PrintedTable) -> str:
-    """Return the table with its title and notes as LaTeX."""
-    return "\n".join(_latex(table)) + "\n"
 
 
 def _latex(table: PrintedTable) -> Iterator[str]:
@@ -187,13 +173,7 @@ def _latex_text(text: str) -> str:
     return _SPECIAL.sub(lambda match: _COMMANDS[match[0]], _NO_PICTURE.sub("?", text))
 
 
-def as_fragment(table: PrintedTable) -> str:
-    """Return the table as a fragment of a page."""
-    return "\n".join(_fragment(table)) + "\n"
-
-
-def as_page(table: PrintedTable) -> str:
-    """Return the table as a complete page."""
+def _page(table: SubtypeTable) -> str:
     # A second line of defence: even if a text were not escaped, the page could not load or run anything.
     policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
     orientation = "landscape" if table.is_wide else "portrait"
@@ -204,19 +184,15 @@ def as_page(table: PrintedTable) -> str:
         f"<title>{escape(table.title)}</title>\n"
         "<style>\n:root { color-scheme: light dark; }\nbody { margin: 2rem; }\n"
         f"@media print {{ body {{ margin: 0; }} @page {{ size: A4 {orientation}; margin: 1.5cm; }} }}\n"
-        f"</style>\n</head>\n<body>\n<main>\n{as_fragment(table)}</main>\n</body>\n</html>\n"
+        f"</style>\n</head>\n<body>\n<main>\n{table.to_html()}</main>\n</body>\n</html>\n"
     )
-
-
-@cache
-def _style() -> str:
-    """Return the style, which sets no colours: the table takes those of the text around it, be it light or dark."""
-    return (Path(__file__).parent / "table.css").read_text(encoding="utf-8")
 
 
 def _fragment(table: PrintedTable) -> Iterator[str]:
     yield f'<div class="subtype-table" tabindex="0" role="region" aria-label="{escape(table.title)}">'
-    yield f"<style>\n{_style()}</style>"
+    # It sets no colours: the table takes those of the text around it, be it light or dark.
+    style = (Path(__file__).parent / "table.css").read_text(encoding="utf-8")
+    yield f"<style>\n{style}</style>"
     yield f"<table>\n<caption>{escape(table.title)}</caption>\n<thead>"
     headings = []
     for heading in table.headings:
@@ -309,15 +285,15 @@ class SubtypeTable(PrintedTable):
 
     def to_markdown(self) -> str:
         """Return the table as a pipe table for GitHub or pandoc, with title and notes; the text is escaped."""
-        return as_markdown(self)
+        return "\n".join(_markdown(self)) + "\n"
 
     def to_latex(self) -> str:
         """Return the table as a ``longtable`` with ``booktabs`` rules; its first line names the packages it needs."""
-        return as_latex(self)
+        return "\n".join(_latex(self)) + "\n"
 
     def to_html(self) -> str:
         """Return the table as a fragment of a web page, without script."""
-        return as_fragment(self)
+        return "\n".join(_fragment(self)) + "\n"
 
     def to_word(self, path: str | os.PathLike[str]) -> Path:
         """Write the table as a Word document, which needs python-docx (else ImportError), and return its path."""
@@ -370,7 +346,7 @@ def _write_workbook(table: SubtypeTable, path: Path) -> None:
 _WRITERS: dict[str, Callable[[SubtypeTable, Path], object]] = {
     ".docx": lambda table, path: table.to_word(path),
     ".xlsx": _write_workbook,
-    ".html": lambda table, path: write_text(as_page(table), path),
+    ".html": lambda table, path: write_text(_page(table), path),
     ".tex": lambda table, path: write_text(table.to_latex(), path),
     ".md": lambda table, path: write_text(table.to_markdown(), path),
     ".csv": lambda table, path: write_inert_csv(table.to_frame(), path),
@@ -523,7 +499,7 @@ def rows_of(plan: Plan, marks: Mapping[str, str]) -> Iterator[TableRow]:
             cells=list(_cells(plan, line, test, validated, marks)),
             test=text_of(test.get("test")),
             method=text_of(validated.get("method")),
-            remark=_remark(validated),
+            remark=clean(text_of(validated.get("remark"))),
         )
 
 
@@ -564,10 +540,6 @@ def _smd_cell(tests: list[Record]) -> Cell:
         abs(test["standardised_difference"]) for test in tests if not is_missing(test["standardised_difference"])
     ]
     return Cell(f"{sum(differences) / len(differences):.2f}" if differences else NOTHING)
-
-
-def _remark(validated: Record) -> str:
-    return clean(text_of(validated.get("remark")))
 
 
 def _p_cell(record: Record, p: float | None, marks: str) -> Cell:
@@ -787,7 +759,10 @@ def table_of(compared: Compared, asked: Choices) -> SubtypeTable:
     shown = compared.subtypes if asked.subtypes is None else list(asked.subtypes)
     if between is None and len(shown) == 2 < len(compared.subtypes) and compared.are_tested(*shown):
         between = (shown[0], shown[1])
-    chosen = _chosen(compared, asked.features, between)
+    if asked.features == "significant":
+        chosen = [feature for feature in compared.features.values() if _is_significant(feature, between)]
+    else:
+        chosen = [compared.features[name] for name in (compared.features if asked.features is None else asked.features)]
     sections = list(dict.fromkeys(feature.section for feature in chosen))
     chosen.sort(key=lambda feature: sections.index(feature.section))
     tests = [] if associations is None else associations.to_dict("records")
@@ -816,14 +791,6 @@ def table_of(compared: Compared, asked: Choices) -> SubtypeTable:
         numbers=numbers_of(plan),
         numbers_table=numbers_table_of(plan),
     )
-
-
-def _chosen(
-    compared: Compared, features: Sequence[str] | str | None, between: tuple[int, int] | None
-) -> list[ComparedFeature]:
-    if features == "significant":
-        return [feature for feature in compared.features.values() if _is_significant(feature, between)]
-    return [compared.features[name] for name in (compared.features if features is None else features)]
 
 
 def _is_significant(feature: ComparedFeature, between: tuple[int, int] | None) -> bool:
