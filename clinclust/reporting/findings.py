@@ -78,17 +78,6 @@ class Profiles:
         with np.errstate(all="ignore"):
             return np.asarray(np.where((spread == 0) & (difference == 0), 0.0, difference / spread))
 
-    @property
-    def has_medians(self) -> bool:
-        """Whether some feature is shown by its median."""
-        return "median" in self.summaries
-
-    @property
-    def percent_missing(self) -> Array:
-        """Percentage of the subjects of each group without a value, float64 (R, K + 1)."""
-        with np.errstate(all="ignore"):
-            return np.asarray(100 * self.missing / (self.missing + self.n))
-
     @cached_property
     def withheld_features(self) -> set[str]:
         """The names of the features of which a number is withheld."""
@@ -387,11 +376,6 @@ class Findings:
         sections = list(dict.fromkeys(feature.section for feature in reported))
         return sorted(reported, key=lambda feature: sections.index(feature.section))
 
-    @cached_property
-    def withholds_evidence(self) -> bool:
-        """Whether the relevance of a feature is withheld; the number of features with one above 0 would disclose it."""
-        return any(self.clustered_on(feature) and self.is_withheld(feature) for feature in self.cohort.schema)
-
     def relevance(self, feature: Feature) -> float | None:
         """Return the relevance, in nats; None if no search clustered on the feature, or a number of it is withheld."""
         if self.fit is None or not self.clustered_on(feature) or self.is_withheld(feature):
@@ -458,10 +442,6 @@ class Findings:
         """Return the concentration or the coarsening, by name; a shared report withholds one chosen by the data."""
         chosen = not isinstance(parameters_of(self.cohort.model)[name], Real)
         return WITHHELD if self.is_shared and chosen else as_value(getattr(fit, f"{name}_"))
-
-    def is_significant(self, test: Row) -> bool:
-        """Return whether p is at or below the significance level of the report."""
-        return bool(test["p"] <= self.significance_level)
 
 
 def number_of(row: Row, name: str) -> Value:

@@ -302,7 +302,7 @@ def test_the_first_page_counts_the_grades(findings, outcomes, said):
     assert sentences(found)[0] == f"{ALL}{said}"
     assert sentences(found)[0] in trust(found).notes
     grades = grades_of(found, found_from=True)
-    assert grades.total == 21
+    assert sum(grades) == 21
     on_page_one = dict(overview(found).tables[1].rows)["Which features differ?"]
     tested = grades.differing + grades.not_shown
     begins = f"{grades.differing} of {tested}"

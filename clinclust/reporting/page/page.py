@@ -94,7 +94,9 @@ def as_svg(draw: Callable[[], Axes], *, name: str, label: str) -> str:
 
 
 def _embedded(root: ElementTree.Element, name: str, label: str) -> str:
-    used = {reference for element in root.iter() for reference in _references(element)}
+    pointing = re.compile(r"(?:^|url\()#([^\s)]+)")
+    values = (value for element in root.iter() for value in element.attrib.values())
+    used = {target for value in values for target in pointing.findall(value)}
 
     def cleaned(element: ElementTree.Element) -> ElementTree.Element | None:
         tag = str(element.tag).removeprefix(_SVG)
@@ -120,11 +122,6 @@ def _embedded(root: ElementTree.Element, name: str, label: str) -> str:
     svg.set("aria-label", visible(label))
     svg.set("style", "stroke-linejoin: round; stroke-linecap: butt")
     return re.sub(r">\s+<", ">\n<", ElementTree.tostring(svg, encoding="unicode"))
-
-
-def _references(element: ElementTree.Element) -> list[str]:
-    pointing = re.compile(r"(?:^|url\()#([^\s)]+)")
-    return [target for value in element.attrib.values() for target in pointing.findall(value)]
 
 
 def _adapted(value: str, name: str) -> str:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -191,8 +190,7 @@ def _graded(findings: Findings) -> list[str]:
 # How many features differ between subtypes found without them, by grade; all else on the first page is descriptive.
 
 
-@dataclass(frozen=True)
-class Grades:
+class Grades(NamedTuple):
     """Numbers of features by the grade of their test, or whose test is withheld."""
 
     beyond: int
@@ -207,16 +205,6 @@ class Grades:
     def differing(self) -> int:
         """Number of features that differ, of either grade."""
         return self.beyond + self.differs
-
-    @property
-    def shown(self) -> int:
-        """Number of features with a test that is shown."""
-        return self.differing + self.not_shown
-
-    @property
-    def total(self) -> int:
-        """Number of features."""
-        return self.differing + self.not_shown + self.not_tested + self.withheld
 
 
 def grades_of(findings: Findings, *, found_from: bool) -> Grades | None:
@@ -245,13 +233,13 @@ def sentences(findings: Findings) -> list[str]:
     said = []
     if finds_one_population(findings.cohort.model):
         said.append("The subtypes are slices of one continuum: whatever varies along it differs between them.")
-    elif findings.fit is not None and found_from.total:
-        of_these = f"Of {counted(found_from.total, 'feature')} that the subtypes were found from, "
+    elif findings.fit is not None and any(found_from):
+        of_these = f"Of {counted(sum(found_from), 'feature')} that the subtypes were found from, "
         without = "it" if found_from.differing == 1 else "them"
         how = f" between subtypes found without {without}{level}" if found_from.differing else level
         said.append(f"{of_these}{_outcome(found_from, how)}.")
-    if others.total > others.not_tested:
-        of_others = f"Of {counted(others.total, 'feature')} that had no part in the subtypes, "
+    if sum(others) > others.not_tested:
+        of_others = f"Of {counted(sum(others), 'feature')} that had no part in the subtypes, "
         said.append(f"{of_others}{_outcome(others, '' if said else level)}.")
     return said
 
@@ -259,11 +247,14 @@ def sentences(findings: Findings) -> list[str]:
 def count_in_words(findings: Findings) -> str:
     """Return how many features differ, in one sentence for the first page."""
     counted_of = [grades_of(findings, found_from=found_from) for found_from in (True, False)]
-    tested = [found for found in counted_of if found is not None and found.shown]
+    tested = [found for found in counted_of if found is not None and found.differing + found.not_shown]
     if not tested:
         return "Not tested: counts are rounded." if findings.is_rounded else "Not tested (associations)."
     whose = {True: "that formed them", False: "that had no part"}
-    parts = [f"{found.differing:,} of {found.shown:,} {whose[found is counted_of[0]]}" for found in tested]
+    parts = [
+        f"{found.differing:,} of {found.differing + found.not_shown:,} {whose[found is counted_of[0]]}"
+        for found in tested
+    ]
     return f"{'; '.join(parts)}."
 
 

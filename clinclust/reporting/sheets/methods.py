@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,7 +44,7 @@ from clinclust.reporting.sheets.subtypes import (
     on_merged_groups,
     sentence_on_unions,
 )
-from clinclust.schema import Feature, FeatureSchema
+from clinclust.schema import FeatureSchema
 
 # What the Methods section says of the search and of the test of its tree.
 
@@ -230,11 +230,13 @@ def _model(findings: Findings, fit: Fit, given: Mapping[str, Any], references: R
     where = f"in {schema.title} " if schema.title else ""
     group = "subtype" if groups_found(fit) is None else "group"
     likelihoods = listed([f"{REGISTRY[kind].title}, {kinds[kind]}" for kind in REGISTRY if kinds[kind]], "; ")
+    blocks = sorted({feature.block for feature in clustered if feature.traits.is_chained and feature.block is not None})
+    but_for = f", but for those of one multivariate Gaussian block ({listed(blocks)})" if blocks else ""
     sentences = [
         f"Subtypes were found {where}({counted(findings.n_subjects, 'subject')}) from "
         f"{counted(len(clustered), 'feature')} with MAP-DP, maximum a posteriori inference in a Dirichlet process "
         f"mixture ({references.cite('map-dp')}), whose number of {group}s follows from the data.",
-        f"Within a {group} features are independent{but_for_blocks(clustered)}, each with its likelihood and the "
+        f"Within a {group} features are independent{but_for}, each with its likelihood and the "
         f"conjugate prior of this: {likelihoods}.",
     ]
     if in_parts := sum(bool(feature.point_masses) for feature in clustered):
@@ -277,7 +279,9 @@ def _model(findings: Findings, fit: Fit, given: Mapping[str, Any], references: R
     n_alike = sum(feature.name not in {*fit.uninformative_, *fit.selected_features_} for feature in clustered)
     # Whether 'auto' selected features is a function of exact counts.
     if (n_alike or fit.prior_strength_) and not findings.is_rounded if is_first else given["select_features"]:
-        selected = WITHHELD if findings.withholds_evidence else str(len(fit.selected_features_))
+        # The number of features with a relevance above 0 would disclose one that is withheld.
+        is_secret = any(findings.is_withheld(feature) for feature in clustered)
+        selected = WITHHELD if is_secret else str(len(fit.selected_features_))
         sentences.append(
             f"Features were selected {'in a shorter search before' if is_first else 'together with'} the {group}s: "
             f"{selected} of {len(clustered)} have a distribution in each {group}, the others have one for all subjects."
@@ -482,12 +486,6 @@ def worth_of_blocks(findings: Findings, fit: Fit) -> dict[str, str]:
         for block, power in fit.block_weights_.items()
         if sizes[block] > 1
     }
-
-
-def but_for_blocks(clustered: Iterable[Feature]) -> str:
-    """Return which features the model does not take for independent; empty if there are none."""
-    blocks = sorted({feature.block for feature in clustered if feature.traits.is_chained and feature.block is not None})
-    return f", but for those of one multivariate Gaussian block ({listed(blocks)})" if blocks else ""
 
 
 def sentences_on_blocks(findings: Findings, fit: Fit) -> Iterator[str]:

@@ -99,7 +99,9 @@ def pairwise_tests(findings: Findings) -> Sheet:
                 for test in (tests["welch"], tests["student"]):
                     row += [number_of(test, number) for number in ("statistic", "df", "p", "q")]
                     p = number_of(test, "p")
-                    row.append(p if isinstance(p, str | None) else "yes" if findings.is_significant(test) else "no")
+                    row.append(
+                        p if isinstance(p, str | None) else "yes" if test["p"] <= findings.significance_level else "no"
+                    )
                 rows.append([*row, _remark(tests["welch"], *(summaries[subtype] for subtype in pair))])
                 traits = traits_of(summaries[ALL_SUBJECTS]["likelihood"])
                 decimals.append(decimals_in(summaries, is_scored=traits.is_share or traits.is_scale))
@@ -203,7 +205,7 @@ def profile(findings: Findings) -> Sheet:
     notes = [
         "Blue: above all subjects, orange: below, white: about equal; the colours are full at one standard deviation. "
         f"The {len(shown)} features {order}, in this order. Descriptive: found in the same subjects as the subtypes.",
-        *([MEDIANS] if profiles.has_medians else []),
+        *([MEDIANS] if "median" in profiles.summaries else []),
         *explained_marks(findings),
     ]
     table = tabulated("Profile of the subtypes", rows, columns, stub=2)

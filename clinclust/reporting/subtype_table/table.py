@@ -400,7 +400,7 @@ def _quantities(plan: Plan, line: Line) -> Iterator[dict[str, Any]]:
         record = line.records[group]
         for name, value in _summaries(plan, line, record).items():
             yield _quantity(group, name, value, is_suppressed(record))
-    test, validated = plan.descriptive(line), plan.validated(line)
+    test, validated = descriptive_test(line, plan.between), plan.validated(line)
     if test:
         yield _quantity(None, "descriptive p", test["p"], is_suppressed(test))
     for name in ("p", "q") if validated else ():
@@ -487,7 +487,7 @@ def rows_of(plan: Plan, marks: Mapping[str, str]) -> Iterator[TableRow]:
         if label is None:
             label = f"{title}, {SUMMARY_TEXT[line.summary]}"
         mark = NO_PART if feature.is_described and len(is_described) > 1 and not is_level else ""
-        test, validated = plan.descriptive(line), plan.validated(line)
+        test, validated = descriptive_test(line, plan.between), plan.validated(line)
         yield TableRow(
             section=clean(feature.section),
             feature=feature.name,
@@ -555,7 +555,7 @@ def _count(number: float) -> str:
 def letters(plan: Plan) -> dict[str, str]:
     """Return the footnote letter of every test and method used: the tests first, each in the order of the table."""
     lines = list(plan.lines())
-    tests = [plan.descriptive(line) for line in lines if "p" in plan.columns]
+    tests = [descriptive_test(line, plan.between) for line in lines if "p" in plan.columns]
     methods = [plan.validated(line) for line in lines if "validated" in plan.columns]
     used = [test.get("test") for test in tests if not is_missing(test.get("p"))]
     used += [method.get("method") for method in methods if not is_missing(method.get("p"))]
