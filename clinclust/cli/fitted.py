@@ -50,7 +50,7 @@ from clinclust.reporting.assignments import (
 )
 from clinclust.reporting.divisions import n_parted
 from clinclust.reporting.layout import counted
-from clinclust.reporting.page.page import write_page
+from clinclust.reporting.page import write_page
 from clinclust.reporting.report import gather_findings, names_by_number, unknown_names, write_findings
 from clinclust.reporting.sheets.model_check import validation_sheet
 from clinclust.reporting.subtype_table.plan import Choices, Compared

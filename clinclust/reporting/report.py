@@ -343,7 +343,7 @@ def write_findings(
         if findings.is_shared and suffix != ".html":  # a page holds the texts that are printed, and nothing more
             sheets = [as_printed(sheet) for sheet in sheets]
         if suffix == ".xlsx":
-            from clinclust.reporting.workbook.workbook import write_workbook
+            from clinclust.reporting.workbook import write_workbook
 
             write_workbook(sheets, path, title=title, generated=moment)
         elif suffix in (".csv", ".parquet"):
@@ -352,7 +352,7 @@ def write_findings(
             others = [sheet for sheet in sheets if sheet.name != ASSIGNMENTS]  # assignments.csv has them
             write_results(others, path, title=title, divisions=() if findings.is_shared else findings.divisions)
         else:
-            from clinclust.reporting.page.page import illustrations, write_page
+            from clinclust.reporting.page import illustrations, write_page
 
             write_page(sheets, path, title=title, illustrations=illustrations(findings))
 

@@ -7,7 +7,7 @@ from matplotlib.colors import to_hex
 
 import clinclust as cc
 from clinclust.reporting.layout import HIGH, LOW, MIDDLE
-from clinclust.reporting.workbook.workbook import diverging_scale
+from clinclust.reporting.workbook import diverging_scale
 
 
 def test_figure_and_workbook_have_the_same_colours():

@@ -436,18 +436,15 @@ def _draw_evidence(ax: Axes, divisions: Sequence[Division]) -> None:
         filled = BLUE if division.is_accepted else "none"
         place = at(division.excess / division.expected_sd)
         ax.plot([place], [row], "D", color=BLUE, markerfacecolor=filled, markersize=6, markeredgewidth=1.4)
-        ax.text(_RESULTS, row, _in_short(division), va="center", fontsize=_SMALL)
+        evidence = f"{division.gain:,.0f} nats, {division.expected:,.0f} expected"
+        text = f"{division.result}, {division.p_said}: {evidence}".replace("-", "−")
+        ax.text(_RESULTS, row, text, va="center", fontsize=_SMALL)
     ticks = scale.ticks()
     ax.set_xticks([at(tick) for tick in ticks], labels=[f"{tick:,g}".replace("-", "−") for tick in ticks])
     ax.tick_params(axis="x", labelsize=_SMALL)
     ax.spines["bottom"].set_bounds(_ROWS, _ROWS_END)
     middle = ((_ROWS + _ROWS_END) / 2.0 - _BRACKETS) / (_RIGHT - _BRACKETS)  # of the rows, as a share of the width
     ax.set_xlabel("Evidence: SDs from one continuous population", x=middle, fontsize=9)
-
-
-def _in_short(division: Division) -> str:
-    evidence = f"{division.gain:,.0f} nats, {division.expected:,.0f} expected"
-    return f"{division.result}, {division.p_said}: {evidence}".replace("-", "−")
 
 
 def _add_legend(ax: Axes, kinds: Sequence[str | None], *, with_evidence: bool) -> None:

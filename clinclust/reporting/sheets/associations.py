@@ -125,11 +125,19 @@ def methods_of_associations(findings: Findings, references: References) -> list[
             f"Each search was brought to {counted(len(findings.sizes), 'subtype')}: more groups were merged along "
             f"their tree, and fewer were divided, even where the log joint fell.{_agreement(findings, rows)}"
         )
+    tests = [row["test"] for row in rows if isinstance(row["test"], str)]
+    if tests:
+        sentences.append(f"The tests were {tests_in_words(sorted(set(map(without_permutation, tests))), references)}.")
+    if any(BY_VALUE in test for test in tests):
+        sentences.append(
+            "Where a subtype has too few values for the usual p of a test, given how skewed they are, p is the share "
+            "of permutations of the values (up to 9,999) that differ as much between the subtypes."
+        )
     adjusted = (
         f"Their p-values were adjusted by the Benjamini–Hochberg procedure ({references.cite('adjusted')}) over the "
         f"tests {'that are shown' if findings.is_shared else 'made'}."
     )
-    return [*sentences, *_tests(rows, references), adjusted, *_assumed(rows), *_graded(findings)]
+    return [*sentences, adjusted, *_assumed(rows), *_graded(findings)]
 
 
 def _agreement(findings: Findings, rows: list[Row]) -> str:
@@ -141,19 +149,6 @@ def _agreement(findings: Findings, rows: list[Row]) -> str:
         f" They agreed with the subtypes reported to {indices[0]:.2f} to {indices[-1]:.2f} (adjusted Rand index, "
         f"median {indices[len(indices) // 2]:.2f})."
     ).replace("-", "−")
-
-
-def _tests(rows: list[Row], references: References) -> list[str]:
-    tests = [row["test"] for row in rows if isinstance(row["test"], str)]
-    if not tests:
-        return []
-    sentences = [f"The tests were {tests_in_words(sorted(set(map(without_permutation, tests))), references)}."]
-    if any(BY_VALUE in test for test in tests):
-        sentences.append(
-            "Where a subtype has too few values for the usual p of a test, given how skewed they are, p is the share "
-            "of permutations of the values (up to 9,999) that differ as much between the subtypes."
-        )
-    return sentences
 
 
 def _assumed(rows: list[Row]) -> list[str]:

@@ -104,24 +104,19 @@ def on_the_test(findings: Findings) -> list[str]:
 
 
 def _how_to_read(findings: Findings, test: TreeTest) -> str:
-    numbers = (
-        "The numbers behind the result are withheld. "
-        if findings.is_shared
-        else (
+    often, level, of_any_shape = "one continuum would be parted as clearly", test.significance_level, ""
+    if findings.is_shared:
+        numbers = "The numbers behind the result are withheld. "
+        on_p = f"Where fewer than {100 * level:g}% of cohorts from {often},"
+    else:
+        numbers = (
             "Evidence: how much better several groups explain the subjects than one, in nats (1 nat: 2.7 times more "
             f"probable), with its mean and standard deviation (SD) in up to {test.n_draws} cohorts drawn from one "
             "continuum; the excess is what counts. "
         )
-    )
-    of_any_shape = (
-        ""
-        if findings.is_shared or test.joins["p_any_shape"].isna().all()
-        else f" p, any shape: the same for {ANY_SHAPE}: {_ANY_SHAPE_IN_WORDS}."
-    )
-    often, level = "one continuum would be parted as clearly", test.significance_level
-    on_p = f"p: how often a cohort from {often}. Below {level:g}"
-    if findings.is_shared:
-        on_p = f"Where fewer than {100 * level:g}% of cohorts from {often},"
+        on_p = f"p: how often a cohort from {often}. Below {level:g}"
+        if test.joins["p_any_shape"].notna().any():
+            of_any_shape = f" p, any shape: the same for {ANY_SHAPE}: {_ANY_SHAPE_IN_WORDS}."
     return (
         f"Divisions tested: from the whole cohort down. {numbers}{on_p} both "
         f"parts are subtypes, and each is tested in turn; otherwise the result is “{ONE_CONTINUUM}”. Subtypes are "

@@ -383,7 +383,10 @@ def _confidentiality(findings: Findings) -> list[str]:
 
 def sentences_on_rows(findings: Findings) -> list[str]:
     """Return which rows were analysed, and how many were left out for which reason; small numbers withheld."""
-    choice, counts = _known(findings)
+    choice, taken = findings.cohort.schema.rows, rows_taken(findings.cohort.table)
+    counts = None if findings.fit is None else findings.fit.row_counts_
+    if findings.fit is None and taken is not None:
+        choice, counts = choice or taken.choice, taken.counts
     words = _words(findings, choice)
     n_subjects = len(findings.cohort.table)
     if findings.sizes_of_all is not None:
@@ -422,14 +425,6 @@ def sentences_on_visits(findings: Findings) -> list[str]:
     if findings.is_shared:
         return ["ROWS ARE NOT PATIENTS: subjects have several rows, and each counts as a subject of its own."]
     return [f"{visits.warning()}."]
-
-
-def _known(findings: Findings) -> tuple[RowChoice, RowCounts | None]:
-    schema = findings.cohort.schema
-    if findings.fit is not None:
-        return schema.rows, findings.fit.row_counts_
-    taken = rows_taken(findings.cohort.table)
-    return (schema.rows, None) if taken is None else (schema.rows or taken.choice, taken.counts)
 
 
 def _shown(findings: Findings, counts: RowCounts) -> dict[str, str]:

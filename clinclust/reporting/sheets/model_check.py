@@ -13,7 +13,7 @@ from clinclust.comparisons.frame import ALL_SUBJECTS, is_missing
 from clinclust.data import data
 from clinclust.estimators.likelihood_check import probably_too
 from clinclust.reporting.findings import Findings
-from clinclust.reporting.layout import Column, Filled, Sheet, Table, tabulated
+from clinclust.reporting.layout import Column, Filled, Sheet, tabulated
 from clinclust.reporting.sheets.subtypes import groups_found
 from clinclust.schema import Feature
 
@@ -64,47 +64,37 @@ def model_check_sheets(findings: Findings) -> list[Sheet]:
     check = findings.model_check
     if check is None or not _how_many(check, DEPENDENCE) + _how_many(check, VALUES):
         return []
-    tables = [*_pairs(findings, check), *_values(findings, check), *_lines(findings, check)]
-    return [Sheet("Model check", _notes(check), tables)]
-
-
-def _pairs(findings: Findings, check: ModelCheck) -> list[Table]:
+    tables = []
     pairs = dependent_pairs(check.pairs, findings.cohort.schema)
-    if pairs.empty or not _how_many(check, DEPENDENCE):
-        return []
-    shown = f", the strongest {_MOST_PAIRS} of {len(pairs)}" if len(pairs) > _MOST_PAIRS else ""
-    columns: list[Filled] = [
-        (Column("Feature"), lambda row: _title(findings, row["first"])),
-        (Column("And"), lambda row: _title(findings, row["second"])),
-        (Column("Correlation", "0.00"), "correlation"),
-        (Column("p", "p"), "p_of_largest"),
-        (Column("n", "0"), "n"),
-    ]
-    return [tabulated(f"Features that depend on each other{shown}", pairs.head(_MOST_PAIRS), columns, stub=2)]
-
-
-def _lines(findings: Findings, check: ModelCheck) -> list[Table]:
+    if not pairs.empty and _how_many(check, DEPENDENCE):
+        shown = f", the strongest {_MOST_PAIRS} of {len(pairs)}" if len(pairs) > _MOST_PAIRS else ""
+        columns: list[Filled] = [
+            (Column("Feature"), lambda row: _title(findings, row["first"])),
+            (Column("And"), lambda row: _title(findings, row["second"])),
+            (Column("Correlation", "0.00"), "correlation"),
+            (Column("p", "p"), "p_of_largest"),
+            (Column("n", "0"), "n"),
+        ]
+        caption = f"Features that depend on each other{shown}"
+        tables.append(tabulated(caption, pairs.head(_MOST_PAIRS), columns, stub=2))
+    odd = odd_values(check.checks)
+    odd = odd[odd["feature"].isin(check.advice.loc[check.advice["kind"] == VALUES, "feature"])]
+    title: Filled = (Column("Feature"), lambda row: _title(findings, row["feature"]))
+    if not odd.empty:
+        columns = [
+            title,
+            (Column("Likelihood"), "likelihood"),
+            (Column("Inside the groups", widest=60), "words"),
+            (Column("Distance (SD)", "0.0"), "distance"),
+            (Column("p", "p"), "p"),
+        ]
+        tables.append(tabulated("Features that scatter otherwise than the model says", odd, columns))
     is_said_here = check.advice["kind"].isin([DEPENDENCE, VALUES]) & check.advice["line"].notna()
     advice = check.advice[is_said_here].drop_duplicates("feature")
-    columns: list[Filled] = [
-        (Column("Feature"), lambda row: _title(findings, row["feature"])),
-        (Column("Line for the schema", overflow=True), "line"),
-    ]
-    return [] if advice.empty else [tabulated("Lines that would mend it", advice, columns)]
-
-
-def _values(findings: Findings, check: ModelCheck) -> list[Table]:
-    named = check.advice.loc[check.advice["kind"] == VALUES, "feature"]
-    odd = odd_values(check.checks)
-    odd = odd[odd["feature"].isin(named)]
-    columns: list[Filled] = [
-        (Column("Feature"), lambda row: _title(findings, row["feature"])),
-        (Column("Likelihood"), "likelihood"),
-        (Column("Inside the groups", widest=60), "words"),
-        (Column("Distance (SD)", "0.0"), "distance"),
-        (Column("p", "p"), "p"),
-    ]
-    return [] if odd.empty else [tabulated("Features that scatter otherwise than the model says", odd, columns)]
+    if not advice.empty:
+        columns = [title, (Column("Line for the schema", overflow=True), "line")]
+        tables.append(tabulated("Lines that would mend it", advice, columns))
+    return [Sheet("Model check", _notes(check), tables)]
 
 
 def _notes(check: ModelCheck) -> list[str]:

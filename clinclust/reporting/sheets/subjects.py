@@ -249,21 +249,14 @@ def _prior_or_reason(findings: Findings, feature: Feature) -> str | None:
 
 def _prior(findings: Findings, fit: Fit, feature: Feature) -> str | None:
     """Return the hyperparameters; in a shared report those that were stated, for others give the data back."""
-    texts = []
+    asked, texts = parameters_of(findings.cohort.model)["hyperparameters"], []
     for part in feature.parts:
-        own = _prior_of_part(findings, fit, part)
-        texts += [f"{part.name}: {own}" if part.is_part else own] if own else []
+        named = stated = fit.hyperparameters_.get(part.name, {})
+        if findings.is_shared:
+            stated = {**(part.prior or {}), **(asked.get(part.name, {}) if isinstance(asked, Mapping) else {})}
+        both = _joined([*filter(None, [_prior_text(stated)]), *[WITHHELD] * bool(named.keys() - stated.keys())])
+        texts += [f"{part.name}: {both}" if part.is_part else both] if both else []
     return _joined(texts)
-
-
-def _prior_of_part(findings: Findings, fit: Fit, part: Feature) -> str | None:
-    named = fit.hyperparameters_.get(part.name, {})
-    if not findings.is_shared:
-        return _prior_text(named)
-    asked = parameters_of(findings.cohort.model)["hyperparameters"]
-    stated = {**(part.prior or {}), **(asked.get(part.name, {}) if isinstance(asked, Mapping) else {})}
-    texts = [_prior_text(stated), WITHHELD if named.keys() - stated.keys() else None]
-    return _joined([text for text in texts if text])
 
 
 def _prior_text(hyperparameters: Mapping[str, Any]) -> str | None:

@@ -197,7 +197,9 @@ def profile(findings: Findings) -> Sheet:
     ]
     first = len(columns)
     for place, subtype in enumerate(profiles.subtypes):
-        column = Column(_title(findings, subtype), "0.00", ("Distance from all subjects, in SD", ""))
+        remarked = remark(findings, subtype)
+        title = findings.name(subtype) if remarked is None else f"{findings.name(subtype)} ({remarked})"
+        column = Column(title, "0.00", ("Distance from all subjects, in SD", ""))
         columns.append((column, partial(_cell, profiles, place)))
     order = "whose means lie farthest apart" if findings.fit is None else "with the largest relevance"
     if findings.fit is not None and findings.is_rounded:
@@ -210,11 +212,6 @@ def profile(findings: Findings) -> Sheet:
     ]
     table = tabulated("Profile of the subtypes", rows, columns, stub=2)
     return Sheet("Profile", notes, [replace(table, diverging=(first, len(columns) - 1))])
-
-
-def _title(findings: Findings, subtype: int) -> str:
-    remarked = remark(findings, subtype)
-    return findings.name(subtype) if remarked is None else f"{findings.name(subtype)} ({remarked})"
 
 
 def _cell(profiles: Profiles, place: int, row: int) -> Value:
@@ -251,7 +248,11 @@ class Marks(NamedTuple):
 def marks_of(findings: Findings) -> list[Marks]:
     """Return what marks each subtype, in the order of the subtypes, in texts made of the cells of the subtype table."""
     profiles, compared = findings.profiles, findings.read
-    candidates = _candidates(findings, profiles)
+    # Those of a search have a relevance above 0. Given subtypes have none; to leave one out whose relevance is withheld
+    # would disclose its sign.
+    relevance = {} if findings.fit is None else findings.fit.feature_relevance_.to_dict()
+    relevant = {*profiles.withheld_features, *(feature for feature, nats in relevance.items() if nats > 0)}
+    candidates = [row for row, name in enumerate(profiles.features) if findings.fit is None or name in relevant]
     found = []
     for place, subtype in enumerate(profiles.subtypes):
         shown, named = [], []
@@ -292,14 +293,6 @@ def _called(profiles: Profiles, row: int, *, is_higher: bool) -> str:
     words = ("more", "less") if profiles.summaries[row] == "n" else ("higher", "lower")
     title = profiles.titles[row]
     return f"{words[0 if is_higher else 1]} {title[:1].lower() + title[1:] if title[1:2].islower() else title}"
-
-
-def _candidates(findings: Findings, profiles: Profiles) -> list[int]:
-    # Those of a search have a relevance above 0. Given subtypes have none; to leave one out whose relevance is withheld
-    # would disclose its sign.
-    relevance = {} if findings.fit is None else findings.fit.feature_relevance_.to_dict()
-    named = {*profiles.withheld_features, *(feature for feature, nats in relevance.items() if nats > 0)}
-    return [row for row, name in enumerate(profiles.features) if findings.fit is None or name in named]
 
 
 def _farthest(profiles: Profiles, candidates: list[int], place: int) -> Iterator[tuple[int, float]]:
@@ -367,7 +360,10 @@ def _on_untested(findings: Findings) -> list[str]:
     more = [f"{len(small) - _FEATURES_SHOWN} more"] if len(small) > _FEATURES_SHOWN else []
     if max(findings.sizes[subtype] for subtype in small) < _UNUSUAL:
         part += " They may be a rare kind or a few unusual records; look at these subjects one by one."
-    return [f"Few subjects, untested: {listed([*named, *more])}. Subtypes{_below(findings)} {part}"]
+    # They may be more than the report asks for, if its comparisons were given.
+    is_known = all(findings.sizes[subtype] < findings.min_size for subtype in small)
+    below = f"fewer than {findings.min_size} subjects" if is_known else "so few subjects"
+    return [f"Few subjects, untested: {listed([*named, *more])}. Subtypes of {below} {part}"]
 
 
 def not_tested(findings: Findings) -> list[str]:
@@ -466,12 +462,6 @@ def on_adjustment(findings: Findings) -> list[str]:
 
 
 _MOST_NAMED = 6
-
-
-def _below(findings: Findings) -> str:
-    # They may be more than the report asks for, if its comparisons were given.
-    is_known = all(findings.sizes[subtype] < findings.min_size for subtype in findings.untested)
-    return f" of fewer than {findings.min_size} subjects" if is_known else " of so few subjects"
 
 
 def groups_found(fit: Fit) -> int | None:

@@ -338,7 +338,7 @@ def _marked(cell: Cell) -> str:
 
 
 def _write_workbook(table: SubtypeTable, path: Path) -> None:
-    from clinclust.reporting.workbook.workbook import NO_DATE, write_workbook
+    from clinclust.reporting.workbook import NO_DATE, write_workbook
 
     write_workbook([table.sheet(), table.numbers_sheet()], path, title=table.title, generated=NO_DATE)
 
@@ -520,15 +520,13 @@ def _cells(plan: Plan, line: Line, test: Record, validated: Record, marks: Mappi
             yield _EMPTY if is_within else _p_cell(validated, validated.get("q"), "")
         else:
             groups = [ALL_SUBJECTS] if name == "all" else plan.subtypes
-            yield from (_summary_cell(plan, line, group) for group in groups)
-
-
-def _summary_cell(plan: Plan, line: Line, group: int) -> Cell:
-    if line.kind == "heading":
-        return _EMPTY
-    if line.kind == "missing":
-        return Cell(_count(line.records[group]["missing"]))
-    return Cell(summary_text(line.records[group], line.summary, plan.decimals(line)))
+            for record in (line.records[group] for group in groups):
+                if line.kind == "heading":
+                    yield _EMPTY
+                elif line.kind == "missing":
+                    yield Cell(_count(record["missing"]))
+                else:
+                    yield Cell(summary_text(record, line.summary, plan.decimals(line)))
 
 
 def _smd_cell(tests: list[Record]) -> Cell:

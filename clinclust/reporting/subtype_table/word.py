@@ -21,7 +21,7 @@ from docx.text.paragraph import Paragraph
 from clinclust.errors import shortened
 from clinclust.files.writing import atomic_write
 from clinclust.reporting.subtype_table.plan import Cell, PrintedTable
-from clinclust.reporting.workbook.workbook import NO_DATE, copy_without_times
+from clinclust.reporting.workbook import NO_DATE, copy_without_times
 
 _FONT = "Calibri"
 _LONGEST_PROPERTY = 255

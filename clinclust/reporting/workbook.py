@@ -607,16 +607,12 @@ def write_workbook(sheets: Sequence[Sheet], path: Path, *, title: str, generated
         # Workbook.save would replace `modified` by the time of saving.
         with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED, allowZip64=True) as archive:
             ExcelWriter(workbook, archive).save()
-        copy_without_times(written, target, _alt_texts(sheets))
-
-
-def _alt_texts(sheets: Sequence[Sheet]) -> dict[str, Callable[[bytes], bytes]]:
-    """Return, by name of the drawing of a sheet in the archive, the function that describes its charts."""
-    drawn = [[chart.description for chart in sheet.charts] for sheet in sheets if sheet.charts]
-    return {
-        f"xl/drawings/drawing{number}.xml": partial(_described, descriptions=descriptions)
-        for number, descriptions in enumerate(drawn, start=1)
-    }
+        drawn = [[chart.description for chart in sheet.charts] for sheet in sheets if sheet.charts]
+        described = {
+            f"xl/drawings/drawing{number}.xml": partial(_described, descriptions=descriptions)
+            for number, descriptions in enumerate(drawn, start=1)
+        }
+        copy_without_times(written, target, described)
 
 
 def _described(drawing: bytes, descriptions: Sequence[str]) -> bytes:

@@ -322,19 +322,14 @@ def _page(sheets: Sequence[Sheet], title: str, illustrations: Sequence[Illustrat
                 yield "</details>"
         yield from (f"<p>{_text(note)}</p>" for note in sheet.explanations)
         yield "</div>"
-        for illustration in illustrations:
-            if illustration.section == sheet.name:
-                yield from _figure(illustration)
+        for each in (each for each in illustrations if each.section == sheet.name):
+            title = _text(each.title)
+            yield f'<figure aria-label="{title}">\n<h3>{title}</h3>'
+            yield f'<div class="scroll" tabindex="0" role="region" aria-label="{title}">'
+            yield as_svg(each.draw, name=each.name, label=each.alternative)
+            yield f"</div>\n<figcaption>{_text(each.caption)}</figcaption>\n</figure>"
         yield "</section>"
     yield "</main>\n</body>\n</html>"
-
-
-def _figure(illustration: Illustration) -> Iterator[str]:
-    title = _text(illustration.title)
-    yield f'<figure aria-label="{title}">\n<h3>{title}</h3>'
-    yield f'<div class="scroll" tabindex="0" role="region" aria-label="{title}">'
-    yield as_svg(illustration.draw, name=illustration.name, label=illustration.alternative)
-    yield f"</div>\n<figcaption>{_text(illustration.caption)}</figcaption>\n</figure>"
 
 
 def _anchor(name: str) -> str:
