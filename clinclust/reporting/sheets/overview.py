@@ -547,8 +547,8 @@ def _answer(findings: Findings) -> str:
     if fit.tree_test_ is None:
         return f"{answer}; whether they are more than one continuum was not tested."
     if shows_tested_subtypes(fit):
-        one = "one straight continuum" if n_distinct(fit) == 1 else "one continuum"
-        parted = f"they are parted more clearly than {one} would be"
+        continuum = "one straight continuum" if n_distinct(fit) == 1 else "one continuum"
+        parted = f"they are parted more clearly than {continuum} would be"
         return f"{answer}, {distinct_in_words(fit)}; {parted}{_p(findings)}."
     n = n_parted(fit)
     are = f"{n} are" if n > 1 else "they are not shown to be"

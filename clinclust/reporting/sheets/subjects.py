@@ -254,8 +254,8 @@ def _prior(findings: Findings, fit: Fit, feature: Feature) -> str | None:
         named = stated = fit.hyperparameters_.get(part.name, {})
         if findings.is_shared:
             stated = {**(part.prior or {}), **(asked.get(part.name, {}) if isinstance(asked, Mapping) else {})}
-        both = _joined([*filter(None, [_prior_text(stated)]), *[WITHHELD] * bool(named.keys() - stated.keys())])
-        texts += [f"{part.name}: {both}" if part.is_part else both] if both else []
+        text = _joined([*filter(None, [_prior_text(stated)]), *[WITHHELD] * bool(named.keys() - stated.keys())])
+        texts += [f"{part.name}: {text}" if part.is_part else text] if text else []
     return _joined(texts)
 
 

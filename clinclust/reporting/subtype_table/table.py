@@ -127,11 +127,12 @@ def _latex(table: PrintedTable) -> Iterator[str]:
     first = rf">{{\raggedright\arraybackslash\hangindent=1em}}p{{\dimexpr\linewidth-{taken}pt\relax}}"
     yield rf"\begin{{longtable}}{{@{{}}{first}{'r' * width}@{{}}}}"
     yield rf"\caption{{{_latex_text(table.title)}}}\\"
-    heading = list(_latex_heading(table))
-    yield from heading
-    yield r"\endfirsthead"
-    yield from heading
-    yield r"\endhead"
+    headings = [["Feature"], *(heading.wrapped() for heading in table.headings)]
+    depth = max(map(len, headings))
+    # Short headings are aligned at the bottom, as in printed tables.
+    levels = zip(*([""] * (depth - len(lines)) + list(map(_latex_text, lines)) for lines in headings), strict=True)
+    heading = "\n".join([r"\toprule", *(" & ".join(cells) + r"\\" for cells in levels), r"\midrule"])
+    yield f"{heading}\n\\endfirsthead\n{heading}\n\\endhead"
     yield r"\bottomrule"
     yield r"\endfoot"
     for number, (band, row) in enumerate(table.banded()):
@@ -147,17 +148,6 @@ def _latex(table: PrintedTable) -> Iterator[str]:
     yield r"\endgroup"
     if wide:
         yield r"\end{landscape}"
-
-
-def _latex_heading(table: PrintedTable) -> Iterator[str]:
-    yield r"\toprule"
-    headings = [["Feature"], *(heading.wrapped() for heading in table.headings)]
-    depth = max(map(len, headings))
-    for level in range(depth):
-        # Short headings are aligned at the bottom, as in printed tables.
-        cells = ["" if level < depth - len(lines) else _latex_text(lines[level - depth]) for lines in headings]
-        yield " & ".join(cells) + r"\\"
-    yield r"\midrule"
 
 
 def _latex_cell(cell: Cell) -> str:
