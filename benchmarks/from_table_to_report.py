@@ -29,8 +29,7 @@ from clinclust.estimators.fitting import prepared
 from clinclust.estimators.settings import Settings, duration_sentence
 from clinclust.estimators.subtype_model import FittedCohort
 from clinclust.files.tables import read_cohort
-from clinclust.reporting.options import ReportOptions
-from clinclust.reporting.report import gather_findings, write_findings
+from clinclust.reporting.report import ReportOptions, gather_findings, write_findings
 
 _RESULTS = Path(__file__).parent / "results" / "from_table_to_report.md"
 _COMPONENTS = range(1, 16)

@@ -36,8 +36,7 @@ import pandas as pd
 
 import clinclust as cc
 from clinclust.estimators.subtype_model import SubtypeModel, cohort_of
-from clinclust.reporting.options import ReportOptions
-from clinclust.reporting.report import gather_findings, write_findings
+from clinclust.reporting.report import ReportOptions, gather_findings, write_findings
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results" / "report_size.md"

@@ -59,7 +59,7 @@ def undrawn(request):
     is_looked_at = _LOOK_AT_FIGURES.intersection(request.path.with_suffix("").parts)
     with pytest.MonkeyPatch.context() as patch:
         if not request.config.getoption("--simulations") and not is_looked_at:
-            patch.setattr("clinclust.reporting.page.page.as_svg", _undrawn)
+            patch.setattr("clinclust.reporting.page.as_svg", _undrawn)
         yield
 
 

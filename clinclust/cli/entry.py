@@ -80,7 +80,7 @@ def _run_command(options: Command) -> int:
         except Exception as error:
             facts["exit_code"] = code = tell_failure(error, options)
         if is_summarised:
-            from clinclust.reporting.results import json_text
+            from clinclust.reporting.report import json_text
 
             write_data(json_text(mask_cells(facts, {*cells, *map(in_options, cells)})))
     return code

@@ -44,9 +44,16 @@ from clinclust.files.typed_files import Part, is_in_partitions, table_of_parts
 from clinclust.files.writing import MANIFEST, SHARING, naming, write_manifest, write_terms, write_together
 from clinclust.methods.compare import FEWEST_SUBJECTS
 from clinclust.reporting.assignments import tabulate_assignments, write_inert_csv
-from clinclust.reporting.options import ReportOptions, comparisons_of_all, unknown_names, write_assignments
-from clinclust.reporting.report import gather_findings, write_findings
-from clinclust.reporting.results import facts_of_fit, summarise_fit
+from clinclust.reporting.report import (
+    ReportOptions,
+    comparisons_of_all,
+    facts_of_fit,
+    gather_findings,
+    summarise_fit,
+    unknown_names,
+    write_assignments,
+    write_findings,
+)
 from clinclust.reporting.sheets.overview import SHOWN, fit_without, in_words
 from clinclust.schema import FeatureSchema
 from clinclust.schema.feature_schema import SCHEMA_SUFFIXES, read_schema, write_schema

@@ -383,7 +383,7 @@ def follow_the_fit(options: Shared, model: Path, *, without: str = "") -> Shared
     InputError if counts are to be withheld from what cannot be made `without` them.
     """
     if options.suppress is None:
-        from clinclust.reporting.options import ReportOptions
+        from clinclust.reporting.report import ReportOptions
 
         withheld = read_terms(model, lambda terms: not ReportOptions(**terms).problems())
         terms = {name: value for name, value in withheld.items() if hasattr(options, name)}

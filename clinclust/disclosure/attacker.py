@@ -165,7 +165,12 @@ class _Programme:
         self._is_network = True
         for form, (least, most) in zip(self.forms[: self.R].sum(axis=0), sizes, strict=True):
             self._bind(form, least, most)
-        self._add_counts()
+        below, above = rounding_error(shown.rounding)
+        levels = zip(self.forms, shown.count, strict=False) if shown.is_share else ()
+        for forms, counts in (*levels, (self.forms[-1], shown.n), (self.forms[self.R - 1], shown.missing)):
+            for form, count in zip(forms, counts, strict=True):
+                if not np.isnan(count):
+                    self._bind(form, count - below, count + above)
         if shown.is_share:
             self._add_shares()
         else:
@@ -229,15 +234,6 @@ class _Programme:
         self._rows.append(row)
         self._low.append(low)
         self._high.append(high)
-
-    def _add_counts(self) -> None:
-        shown = self._shown
-        below, above = rounding_error(shown.rounding)
-        levels = zip(self.forms, shown.count, strict=False) if shown.is_share else ()
-        for forms, counts in (*levels, (self.forms[-1], shown.n), (self.forms[self.R - 1], shown.missing)):
-            for form, count in zip(forms, counts, strict=True):
-                if not np.isnan(count):
-                    self._bind(form, count - below, count + above)
 
     def _add_shares(self) -> None:
         shown = self._shown

@@ -87,13 +87,10 @@ def rows_ranked_with_shown(comparisons: pd.DataFrame, using_withheld: Mask) -> M
 def _bound_rounding(values: Floats) -> Floats:
     """Return the largest rounding error of each p or q, by the decimals that it has."""
     printed = np.where(values >= 0.1, 0.005, np.where(values >= 0.001, 0.0005, np.inf))
-    last_digit = np.array([float(Decimal((0, (1,), _find_last_place(value)))) for value in values.tolist()])
+    # The power of ten of the last digit of each number.
+    powers = [Decimal(repr(value)).normalize().as_tuple().exponent if value else -300 for value in values.tolist()]
+    last_digit = np.array([float(Decimal((0, (1,), int(power)))) for power in powers])
     return np.minimum(printed, 0.5 * last_digit) + 1e-9 * values
-
-
-def _find_last_place(value: float) -> int:
-    """Return the power of ten of the last digit of a number."""
-    return int(Decimal(repr(value)).normalize().as_tuple().exponent) if value else -300
 
 
 def names_using_withheld(comparisons: pd.DataFrame, using_withheld: Mask) -> Mask:
@@ -141,18 +138,14 @@ def hide_rare_names(shared: pd.DataFrame, rule: Rule) -> pd.DataFrame:
     keys = list(zip(shared["feature"].tolist(), shared["level"].tolist(), strict=True))
     called = _find_unnamed_levels(shared, rule)
     shared["level"] = shared["level"].where(shared["level"].isna(), [called.get(key, key[1]) for key in keys])
-    if "part" in shared:
-        _hide_names_in_labels(shared, {feature for feature, _ in called})
+    if "part" in shared:  # the names of point masses stand in the labels of the other values of their features
+        is_renamed = shared["feature"].isin({feature for feature, _ in called})
+        of_rest = is_renamed & (shared["part"] == "rest").fillna(False)
+        labels = shared[shared["kind"] == "contrast"].set_index("feature")["label"].to_dict()
+        shared["label"] = shared["label"].mask(of_rest, shared["feature"].map(labels) + ", other values")
     set_missing(shared, ~_has_many_at_ends(shared, rule), _ENDS)
     set_missing(shared, np.ones(len(shared), dtype=bool), ("at_ends",))
     return shared
-
-
-def _hide_names_in_labels(shared: pd.DataFrame, features: set[str]) -> None:
-    """Take the names of point masses out of the labels of the other values of these features, in place."""
-    of_rest = shared["feature"].isin(features) & (shared["part"] == "rest").fillna(False)
-    labels = shared[shared["kind"] == "contrast"].set_index("feature")["label"].to_dict()
-    shared["label"] = shared["label"].mask(of_rest, shared["feature"].map(labels) + ", other values")
 
 
 def _find_unnamed_levels(shared: pd.DataFrame, rule: Rule) -> dict[tuple[str, str], str]:

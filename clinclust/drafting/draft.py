@@ -229,32 +229,34 @@ def _take_skipped_for_missing(drafted: Sequence[DraftedColumn]) -> None:
     """
     zeros: list[tuple[DraftedColumn, NDArray[np.bool_]]] = []
     gates = list[NDArray[np.bool_]]()
-    for one in drafted:
-        column, codes = one.column, one.column.codes[:: max(1, one.column.codes.size // _ROWS_COMPARED)]
+    for item in drafted:
+        column, codes = item.column, item.column.codes[:: max(1, item.column.codes.size // _ROWS_COMPARED)]
         is_zero = np.append(column.numbers == 0.0, False)[codes] if column.numbers.size else np.zeros(0, dtype=bool)
         if len(column.texts) == 2:
             gates += [codes == 0, codes == 1]
         elif (
-            one.feature.is_clustered
-            and one.is_number
+            item.feature.is_clustered
+            and item.is_number
             and min(is_zero.sum(), (~is_zero).sum()) >= max(_FEWEST_SKIPPED, _LEAST_SKIPPED * codes.size)
         ):
-            zeros.append((one, is_zero))
+            zeros.append((item, is_zero))
     while zeros:
         (first, skipped), *others = zeros
-        alike = [one for one, is_zero in others if _are_alike(skipped, is_zero)]
-        zeros = [(one, is_zero) for one, is_zero in others if one not in alike]
+        alike = [item for item, is_zero in others if _are_alike(skipped, is_zero)]
+        zeros = [(item, is_zero) for item, is_zero in others if item not in alike]
         if len(alike) > 1:
-            named = ", ".join(one.column.name for one in [first, *alike])
+            named = ", ".join(item.column.name for item in [first, *alike])
             has_gate = any(_are_alike(skipped, gate) for gate in gates)
-            for one in [first] * has_gate + alike:
-                texts = [text for text, number in zip(one.column.texts, one.column.numbers, strict=True) if number == 0]
+            for item in [first] * has_gate + alike:
+                texts = [
+                    text for text, number in zip(item.column.texts, item.column.numbers, strict=True) if number == 0
+                ]
                 look = (
                     f"0 in the same {skipped.mean():.0%} of the rows of {named}: questions that were not asked, taken "
                     "for missing; if 0 is an answer, leave out missing_codes"
                 )
-                rest = proposed(one.column.without(set(texts)))
-                one.make(partial(rest.with_missing_codes(texts).extended, look))
+                rest = proposed(item.column.without(set(texts)))
+                item.make(partial(rest.with_missing_codes(texts).extended, look))
 
 
 def _are_alike(first: NDArray[np.bool_], second: NDArray[np.bool_]) -> bool:

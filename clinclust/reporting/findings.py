@@ -35,7 +35,7 @@ from clinclust.estimators.subtype_model import (
 from clinclust.methods.compare import MethodComparison
 from clinclust.reporting.assignments import Continuum, find_continuum
 from clinclust.reporting.divisions import Division, divisions_of, n_parted
-from clinclust.reporting.layout import WITHHELD, Column, Value, as_value, percent
+from clinclust.reporting.layout import WITHHELD, Column, Filled, Value, as_value, percent
 from clinclust.reporting.subtype_table.plan import SDS_BETWEEN_QUARTILES, Compared, Summary, default_summary
 from clinclust.schema import Feature
 from clinclust.stability import Stability
@@ -71,23 +71,12 @@ class Profiles:
     sizes: dict[int, int | None]
     is_rounded: bool
 
-    @property
+    @cached_property
     def standardised(self) -> Array:
         """(centre of the subtype - centre of all subjects) / spread, float64 (R, K); 0 if nothing varies."""
         difference, spread = self.centre[:, 1:] - self.centre[:, :1], self.spread[:, np.newaxis]
         with np.errstate(all="ignore"):
             return np.asarray(np.where((spread == 0) & (difference == 0), 0.0, difference / spread))
-
-    @property
-    def has_medians(self) -> bool:
-        """Whether some feature is shown by its median."""
-        return "median" in self.summaries
-
-    @property
-    def percent_missing(self) -> Array:
-        """Percentage of the subjects of each group without a value, float64 (R, K + 1)."""
-        with np.errstate(all="ignore"):
-            return np.asarray(100 * self.missing / (self.missing + self.n))
 
     @cached_property
     def withheld_features(self) -> set[str]:
@@ -259,6 +248,11 @@ class Findings:
         code = self.code(subtype)
         return f"{code} {self.names[subtype]}" if subtype in self.names else f"Subtype {code}"
 
+    def title_of(self, column: str) -> str:
+        """Return the title of a column of the table, which is its name where the schema does not have it."""
+        schema = self.cohort.schema
+        return schema[column].title if column in schema else str(column)
+
     def for_sharing(self, rule: Rule) -> Findings:
         """Return these findings with counts withheld or rounded; ValueError if the cohort is too small for that."""
         comparisons = suppress_small_cells(
@@ -303,10 +297,15 @@ class Findings:
             return shown_sizes(self.sizes, self.rule.threshold, self.rule.rounding)
         return {0: sum(self.sizes.values()), **self.sizes}
 
-    def size_cells(self, subtype: int) -> list[Value]:
-        """Return the cells of the number of subjects in a subtype, and of their percentage of all."""
-        size = self.shown_sizes[subtype]
-        return [WITHHELD, WITHHELD] if size is None else [size, percent(size, self.n_subjects)]
+    def size_columns(self, title: str) -> list[Filled]:
+        """Return the columns of tables of subtypes: its name, its number of subjects, and their percentage of all."""
+
+        def share(subtype: int) -> Value:
+            size = self.shown_sizes[subtype]
+            return WITHHELD if size is None else percent(size, self.n_subjects)
+
+        size: Filled = (Column(title, "0"), lambda subtype: self.shown_sizes[subtype] or WITHHELD)
+        return [(Column("Subtype"), self.name), size, (Column("%", "0.0"), share)]
 
     @property
     def n_subjects(self) -> int:
@@ -377,11 +376,6 @@ class Findings:
         sections = list(dict.fromkeys(feature.section for feature in reported))
         return sorted(reported, key=lambda feature: sections.index(feature.section))
 
-    @cached_property
-    def withholds_evidence(self) -> bool:
-        """Whether the relevance of a feature is withheld; the number of features with one above 0 would disclose it."""
-        return any(self.clustered_on(feature) and self.is_withheld(feature) for feature in self.cohort.schema)
-
     def relevance(self, feature: Feature) -> float | None:
         """Return the relevance, in nats; None if no search clustered on the feature, or a number of it is withheld."""
         if self.fit is None or not self.clustered_on(feature) or self.is_withheld(feature):
@@ -389,21 +383,19 @@ class Findings:
         return float(self.fit.feature_relevance_[feature.name])
 
     @property
-    def relevance_column(self) -> list[Column]:
-        """The column of the relevance; empty without a MAP-DP search, or if it is withheld of all features.
+    def relevance_column(self) -> list[Filled]:
+        """The column of the relevance in tables of features; empty without a search, or if it is withheld of all.
 
         That in a sample is withheld: it is a function of counts in the sample, and only those of all are shared.
         """
+
+        def relevance(feature: Feature) -> Value:
+            return WITHHELD if self.clustered_on(feature) and self.is_withheld(feature) else self.relevance(feature)
+
         is_of_sample = self.is_shared and self.sizes_of_all is not None
         if self.fit is None or self.is_rounded or is_of_sample:
             return []
-        return [Column("Relevance (nats, descriptive)", "0.0")]
-
-    def relevance_cell(self, feature: Feature) -> list[Value]:
-        """Return the cell of a feature under `relevance_column`; empty without a MAP-DP search."""
-        if not self.relevance_column:
-            return []
-        return [WITHHELD if self.clustered_on(feature) and self.is_withheld(feature) else self.relevance(feature)]
+        return [(Column("Relevance (nats, descriptive)", "0.0"), relevance)]
 
     @cached_property
     def by_relevance(self) -> list[Feature]:
@@ -450,10 +442,6 @@ class Findings:
         """Return the concentration or the coarsening, by name; a shared report withholds one chosen by the data."""
         chosen = not isinstance(parameters_of(self.cohort.model)[name], Real)
         return WITHHELD if self.is_shared and chosen else as_value(getattr(fit, f"{name}_"))
-
-    def is_significant(self, test: Row) -> bool:
-        """Return whether p is at or below the significance level of the report."""
-        return bool(test["p"] <= self.significance_level)
 
 
 def number_of(row: Row, name: str) -> Value:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -194,16 +194,14 @@ class Sheet:
         return first if all(lines == first for lines in others) else []
 
 
-Filled: TypeAlias = tuple[Column, str | Callable[[dict[str, Any]], object]]
-"""A column with what it holds: a column of a frame, by name, or a function of a row of the frame."""
+Filled: TypeAlias = tuple[Column, str | Callable[[Any], object]]
+"""A column with what it holds: a column of a frame, by name, or a function of the thing that a row is about."""
 
 
-def tabulated(caption: str, frame: pd.DataFrame, columns: Sequence[Filled], *, stub: int = 1) -> Table:
-    """Return a table with a row for each row of a frame."""
-    rows = [
-        [as_value(row[held] if isinstance(held, str) else held(row)) for _, held in columns]
-        for row in cast("list[dict[str, Any]]", frame.to_dict("records"))
-    ]
+def tabulated(caption: str, things: pd.DataFrame | Iterable[Any], columns: Sequence[Filled], *, stub: int = 1) -> Table:
+    """Return a table with a row for each thing, or for each row of a frame, which functions get as a dict."""
+    about: Iterable[Any] = things.to_dict("records") if isinstance(things, pd.DataFrame) else things
+    rows = [[as_value(each[held] if isinstance(held, str) else held(each)) for _, held in columns] for each in about]
     return Table(caption, [column for column, _ in columns], rows, stub=stub)
 
 

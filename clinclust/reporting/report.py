@@ -1,33 +1,56 @@
-"""Gather the findings of a report, and write it in the format of its file."""
+"""The options of a report, its findings, and the files that it is written to, for readers and for programs."""
 
 from __future__ import annotations
 
+import json
+import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import UTC, datetime
+from importlib.util import find_spec
+from numbers import Integral
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 import pandas as pd
 
 import clinclust.arguments as arguments
-from clinclust.arguments import NOTHING, ON_OR_OFF, WHOLE, accepting, either, is_partitioned
+from clinclust import __version__
+from clinclust.arguments import NOTHING, ON_OR_OFF, WHOLE, accepting, either, is_number, is_partitioned, is_whole
+from clinclust.arrays import Code
 from clinclust.associations.associate import associate_cohort, number_persons
 from clinclust.associations.refit import TestRules
+from clinclust.comparisons import compare_subtypes
 from clinclust.comparisons.compare import compare_cohort
 from clinclust.comparisons.dominance import find_dominant, tell_divisions
 from clinclust.comparisons.frame import ComparisonsFrame
 from clinclust.disclosure.counts import FACTS, SHEETS, Rule, may_be_printed
+from clinclust.errors import CohortWarning, InputError, refuse
 from clinclust.estimators.gibbs import GibbsDP
 from clinclust.estimators.mapdp import MAPDP
-from clinclust.estimators.subtype_model import FittedCohort, SubtypeModel, cohort_of, fewest_subjects, require_fitted
-from clinclust.files.writing import check_place
-from clinclust.methods.compare import Measures, MethodComparison, run_methods
+from clinclust.estimators.mixture import MEANING_OF_MARKS, NO_FLOOR, n_standing
+from clinclust.estimators.partitioned.fit import PartitionedFit
+from clinclust.estimators.subtype_model import (
+    FittedCohort,
+    SubtypeModel,
+    cohort_of,
+    cohort_problems,
+    fewest_subjects,
+    is_fitted,
+    require_fitted,
+)
+from clinclust.files.cell_text import listed
+from clinclust.files.typed_files import Part, rows_of
+from clinclust.files.writing import atomic_write, check_place, write_text
+from clinclust.methods.compare import FEWEST_SUBJECTS, Measures, MethodComparison, run_methods
 from clinclust.progress import SILENT, Progress
+from clinclust.reporting.assignments import write_inert_csv
+from clinclust.reporting.divisions import Division, distinct_in_words, divisions_of, n_parted
 from clinclust.reporting.findings import Findings
-from clinclust.reporting.layout import Column, Kind, Sheet, Table, Value, number_text
-from clinclust.reporting.options import ReportOptions, check_report, comparisons_of_all, in_sample_of, names_by_number
+from clinclust.reporting.layout import Kind, Sheet, Table, Value, number_text, percent
 from clinclust.reporting.sheets.associations import association_table, outcomes_sheets
 from clinclust.reporting.sheets.divisions import (
     charts,
@@ -42,6 +65,224 @@ from clinclust.reporting.sheets.overview import overview, summary, trust
 from clinclust.reporting.sheets.subjects import ASSIGNMENTS, DATA, assignments, codebook, tidy_data, unusual_sheets
 from clinclust.reporting.sheets.subtypes import missing_data, on_adjustment, pairwise_tests, profile, table_of_report
 from clinclust.stability.assess import Stability, resample_cohort
+
+# The options of a report, and the check of all its arguments before the first search.
+
+SUFFIXES = (".xlsx", ".html", ".json", ".csv", ".parquet")
+"""How the file of a report may end: a workbook, a page, and for programs its sheets, or one table of all numbers."""
+
+
+@dataclass(frozen=True, eq=False)
+class ReportOptions:
+    """What a report shows, as in `write_report`; `whole_procedure` is that of `assess_stability`."""
+
+    comparisons: pd.DataFrame | None = None
+    associations: pd.DataFrame | Literal["refit"] | None = None
+    stability: Stability | int | None = None
+    names: Mapping[Any, str] = field(default_factory=dict)
+    min_size: int = 3
+    significance_level: float = 0.01
+    suppress: int | None = None
+    round_to: int | None = None
+    missing_is_harmless: bool = False
+    min_n: int | None = None
+    whole_procedure: bool = False
+    posterior: GibbsDP | bool = False
+    other_methods: MethodComparison | bool = False
+    n_jobs: int | None = None
+    progress: bool = True
+
+    def problems(self, called: Callable[[str], str] = str) -> list[str]:
+        """Return which of them cannot be used, whatever the model; `called` says how a reader knows a name."""
+        suppress = self.suppress if self.suppress is not None and is_whole(self.suppress, 2) else 2
+        lowest = {
+            "min_size": (1, "1 subject"),
+            "suppress": (2, "2, because no count lies between 0 and 1"),
+            "stability": (1, "1 sample"),
+            "round_to": (3, "3"),
+            "min_n": (suppress, f"{called('suppress')}, {suppress}"),
+        }
+        numbers = {name: number for name in lowest if (number := getattr(self, name)) is not None}
+        if isinstance(self.stability, Stability):
+            del numbers["stability"]
+        problems = [
+            f"{called(name)} must be at least {lowest[name][1]}, not {number!r}"
+            for name, number in numbers.items()
+            if not is_whole(number, lowest[name][0])
+        ]
+        if not (is_number(self.significance_level) and 0 < self.significance_level < 1):
+            problems.append(f"{called('significance_level')} must lie between 0 and 1, not {self.significance_level!r}")
+        if isinstance(self.associations, str) and self.associations != "refit":
+            problems.append(f"associations must be 'refit', a frame or None, not {self.associations!r}")
+        needs = {
+            "round_to": "suppress",
+            "missing_is_harmless": "suppress",
+            "min_n": "suppress",
+            "whole_procedure": "stability",
+        }
+        alone = {name: other for name, other in needs.items() if getattr(self, name) and getattr(self, other) is None}
+        return problems + [
+            f"{called(name)} can be used only together with {called(other)}" for name, other in alone.items()
+        ]
+
+
+def check_report(
+    model: SubtypeModel, frame: pd.DataFrame, path: Path, options: ReportOptions, sizes: Mapping[int, int] | None = None
+) -> None:
+    """Check the arguments of `write_report`; the ValueError lists all problems.
+
+    `sizes` are those of the subtypes among all subjects, if `frame` is a sample of a table in partitions.
+    """
+    problems = []
+    if path.suffix.lower() not in SUFFIXES:
+        formats = f"{', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}"
+        problems.append(f"a report ends in {formats}, not {path.suffix!r} ({path.name})")
+    if path.suffix.lower() == ".parquet" and find_spec("pyarrow") is None:
+        problems.append(f"{path.name} needs the package pyarrow: pip install pyarrow; or write .csv")
+    problems += [*cohort_problems(model, frame), *options.problems()]
+    if is_fitted(model):
+        problems += unknown_names(options.names, model.codes_)
+        if options.comparisons is not None:
+            problems += _comparisons_problems(model, options.comparisons, sizes)
+        problems += _foreign_results(model, options)
+    refuse(problems)
+
+
+def _foreign_results(model: SubtypeModel, options: ReportOptions) -> Iterator[str]:
+    """Yield which results of other analyses do not belong to the model."""
+    n, stability, posterior, others = len(model.labels_), options.stability, options.posterior, options.other_methods
+    if isinstance(stability, Stability):
+        assessed, sizes = stability.subtypes["size"].tolist(), np.bincount(np.asarray(model.labels_)).tolist()
+        if assessed != sizes:
+            yield (
+                f"stability is that of subtypes of sizes {assessed}, and the model has sizes {sizes}; assess that of "
+                "this model"
+            )
+    if not isinstance(posterior, bool):
+        if not is_fitted(posterior):
+            yield "posterior is not fitted: call its fit with the cohort first"
+        elif (n_drawn := posterior.draws_.shape[1]) != n:
+            yield f"posterior was drawn for {n_drawn} subjects, and the model has {n}"
+    if others is True and n < FEWEST_SUBJECTS:
+        yield f"other_methods needs at least {FEWEST_SUBJECTS} subjects, and the model has {n}"
+    if not isinstance(others, bool) and {len(one.labels_) for one in others.models.values()} != {n}:
+        yield f"other_methods were compared on other subjects than the {n} of the model"
+
+
+def unknown_names(names: Iterable[Code], codes: Sequence[Code], *, called: str = "names") -> list[str]:
+    """Return the problem that names are of subtypes that do not exist; `called` is the name of the argument."""
+    unknown = [str(code) for code in names if code not in codes]
+    if not unknown:
+        return []
+    they = (
+        f"they are {', '.join(map(str, codes))}" if isinstance(codes[0], str) else f"they are numbered 1 to {codes[-1]}"
+    )
+    return [f"{called}: there is no subtype {', '.join(unknown)}; {they}"]
+
+
+def names_by_number(names: Mapping[Code, str], codes: Sequence[Code]) -> dict[int, str]:
+    """Return names by the number of the subtype from 1, in the order of its code."""
+    return {subtype: names[code] for subtype, code in enumerate(codes, start=1) if code in names}
+
+
+def _comparisons_problems(model: SubtypeModel, comparisons: pd.DataFrame, sizes: Mapping[int, int] | None) -> list[str]:
+    if comparisons["suppressed"].any():
+        return ["comparisons hold withheld numbers; pass those of compare_subtypes, and ask for `suppress` here"]
+    if ComparisonsFrame(comparisons).is_weighted:
+        return ["comparisons have weights, and a report tests; write a table of them with subtype_table"]
+    expected = {feature.name for feature in model.schema_.reported}
+    different = sorted(expected ^ set(comparisons["feature"]))
+    if different:
+        return [f"comparisons and the model's schema differ in these features: {', '.join(different)}"]
+    if sizes is None:
+        subtypes, counts = np.unique(np.asarray(model.labels_) + 1, return_counts=True)
+        sizes = dict(zip(subtypes.tolist(), counts.tolist(), strict=True))
+    read = ComparisonsFrame(comparisons)
+    for rows in (rows for levels in read.summaries.values() for rows in levels.values()):
+        compared = {subtype: row["n"] + row["missing"] for subtype, row in rows.items() if subtype}
+        if compared != sizes:
+            return [
+                f"comparisons hold subtypes of sizes {list(compared.values())}, the model of sizes "
+                f"{list(sizes.values())}; compare the labels of this model"
+            ]
+    floor = fewest_subjects(model)
+    tested = [subtype for subtype in read.tested if sizes[subtype] < floor]
+    if tested:
+        return [
+            f"comparisons hold tests of subtypes that the model describes only (fewer than {floor} subjects): "
+            f"{', '.join(map(str, tested))}; compare with min_size={floor}"
+        ]
+    return []
+
+
+# Reports of a table in partitions: the comparisons are of all subjects, everything else of the sample of its fit.
+
+
+def in_sample_of(model: SubtypeModel, table: Any) -> tuple[MAPDP, pd.DataFrame, dict[int, int]]:
+    """Return the model in the sample of its table, the sample, and the sizes of the subtypes among all subjects.
+
+    Raises InputError if the table is not that of the fit.
+    """
+    fit: Any = model.fit_
+    if not (isinstance(fit, PartitionedFit) and isinstance(model, MAPDP)):
+        raise InputError("the model was fitted on a table in memory, and this one is in partitions; give the former")
+    if fit.labels_ is not None and fit.labels_.npartitions != table.npartitions:
+        raise InputError(
+            f"the table has {table.npartitions} partitions, and that of the fit had {fit.labels_.npartitions}; give "
+            "the table that the model was fitted on"
+        )
+    return *model.in_sample(), dict(enumerate(model.cluster_sizes_.tolist(), start=1))
+
+
+def comparisons_of_all(model: Any, table: Any, options: ReportOptions) -> pd.DataFrame | None:
+    """Return comparisons of the subtypes in the sample, among all subjects of the table; None if all are in the sample.
+
+    CohortWarning is issued if there are other subtypes, which are left out.
+    """
+    in_sample, sample = model.in_sample()
+    n_subjects = int(model.cluster_sizes_.sum())
+    if len(sample) == n_subjects:
+        return None
+    left_out = model.cluster_sizes_[in_sample.n_clusters_ :]
+    if options.comparisons is not None and not left_out.size:
+        return options.comparisons
+    floor = in_sample.fit_.min_size_
+    if floor > NO_FLOOR:
+        floor = math.ceil(floor * n_subjects / len(sample))
+    labels: Any = model.labels_
+    if left_out.size:
+        warnings.warn(
+            f"the report leaves out {left_out.size} of {model.n_clusters_} subtypes, of {left_out.sum()} subjects in "
+            "all: the sample has no subject of them",
+            CohortWarning,
+            stacklevel=3,
+        )
+        table, labels = (
+            rows.map_partitions(
+                lambda part, of, n: part[of.to_numpy() < n], labels, in_sample.n_clusters_, meta=rows._meta
+            )
+            for rows in (table, labels)
+        )
+    least, level = max(options.min_size, floor), options.significance_level
+    with Progress(options.progress).stage("comparisons of all subjects"):
+        return compare_subtypes(table, labels, model.schema_, min_size=least, significance_level=level)
+
+
+def write_assignments(model: MAPDP, parts: list[Part], file: Path) -> None:
+    """Write the identifiers and subtypes of all subjects as a parquet file, one partition after the other."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    ids = [feature.name for feature in model.schema_.ids]
+    labels_of_all: Any = model.labels_
+    codes = np.array(model.codes_)
+    schema = pa.schema([*((name, pa.string()) for name in ids), ("subtype", pa.from_numpy_dtype(codes.dtype))])
+    with parquet.ParquetWriter(file, schema) as writer:
+        for part, labels in zip(parts, labels_of_all.to_delayed(), strict=True):
+            rows = rows_of(part, ids).astype(str)
+            rows["subtype"] = codes[labels.compute(scheduler="synchronous").to_numpy()]
+            writer.write_table(pa.Table.from_pandas(rows, schema, preserve_index=False))
+
 
 # Gather the findings of a report, and write them: make the sheets and pass them to the writer of the file type.
 
@@ -59,15 +300,11 @@ def as_shared(sheets: Sequence[Sheet]) -> Iterator[Sheet]:
 
 
 def _listed(sheet: str, table: Table) -> Table:
-    places = range(len(table.columns))
-    columns = [place for place in places if may_be_printed(sheet, *_headings(table.columns[place]))]
+    headings = [(column.title, column.group[0]) for column in table.columns]
+    columns = [place for place, both in enumerate(headings) if may_be_printed(sheet, *both)]
     has_facts = table.columns[0].title == _FACTS
     rows = [place for place, row in enumerate(table.rows) if not has_facts or row[0] in FACTS]
     return table.only(rows, columns if 0 in columns else [])  # without its first column a table says nothing
-
-
-def _headings(column: Column) -> tuple[str, str]:
-    return (column.title, column.group[0])
 
 
 _SMALLEST_P = 0.001
@@ -75,16 +312,13 @@ _SMALLEST_P = 0.001
 
 def as_printed(sheet: Sheet) -> Sheet:
     """Return the sheet with every number as it is printed, so that a shared file stores nothing that is not seen."""
-    return replace(sheet, tables=[_printed(table) for table in sheet.tables])
-
-
-def _printed(table: Table) -> Table:
-    kinds = [column.kind for column in table.columns]
-    rows = [
-        [_number(value, kind, table.decimals_of(place)) for value, kind in zip(row, kinds, strict=True)]
-        for place, row in enumerate(table.rows)
-    ]
-    return replace(table, rows=rows)
+    tables = []
+    for table in sheet.tables:
+        kinds = [column.kind for column in table.columns]
+        numbered = ((row, table.decimals_of(place)) for place, row in enumerate(table.rows))
+        rows = [[_number(*each, decimals) for each in zip(row, kinds, strict=True)] for row, decimals in numbered]
+        tables.append(replace(table, rows=rows))
+    return replace(sheet, tables=tables)
 
 
 def _number(value: Value, kind: Kind, decimals: int) -> Value:
@@ -109,20 +343,16 @@ def write_findings(
         if findings.is_shared and suffix != ".html":  # a page holds the texts that are printed, and nothing more
             sheets = [as_printed(sheet) for sheet in sheets]
         if suffix == ".xlsx":
-            from clinclust.reporting.workbook.workbook import write_workbook
+            from clinclust.reporting.workbook import write_workbook
 
             write_workbook(sheets, path, title=title, generated=moment)
         elif suffix in (".csv", ".parquet"):
-            from clinclust.reporting.results import write_tidy
-
             write_tidy(next(sheet for sheet in sheets if sheet.name == DATA), path)
         elif suffix == ".json":
-            from clinclust.reporting.results import write_results
-
-            listed = [sheet for sheet in sheets if sheet.name != ASSIGNMENTS]  # assignments.csv has them
-            write_results(listed, path, title=title, divisions=() if findings.is_shared else findings.divisions)
+            others = [sheet for sheet in sheets if sheet.name != ASSIGNMENTS]  # assignments.csv has them
+            write_results(others, path, title=title, divisions=() if findings.is_shared else findings.divisions)
         else:
-            from clinclust.reporting.page.page import illustrations, write_page
+            from clinclust.reporting.page import illustrations, write_page
 
             write_page(sheets, path, title=title, illustrations=illustrations(findings))
 
@@ -379,3 +609,131 @@ def write_report(
     findings = gather_findings(cohort, cohort.in_order(frame), options, of_all=of_all)
     write_findings(findings, path, generated, Progress(progress))
     return path
+
+
+# Write the numbers of a report for programs: all sheets and tested divisions as JSON, or one tidy table.
+
+
+def write_results(sheets: Sequence[Sheet], path: Path, *, title: str, divisions: Sequence[Division]) -> None:
+    """Write the sheets and the tested divisions to `path`, reproducibly; what is no number is null."""
+    found = {
+        "clinclust": __version__,
+        "title": title,
+        "divisions": [division_facts(division) for division in divisions],
+        "sheets": {
+            sheet.name: {"notes": [*sheet.notes, *sheet.explanations], "tables": list(map(_table, sheet.tables))}
+            for sheet in sheets
+        },
+    }
+    write_text(json_text(found), path)
+
+
+def write_tidy(sheet: Sheet, path: Path) -> None:
+    """Write the sheet of all numbers, one summary, test or effect size a row, as csv or parquet.
+
+    A column with withheld numbers is of texts, so that it has one type.
+    """
+    (table,) = sheet.tables
+    columns = {}
+    for place, column in enumerate(table.columns):
+        values = [row[place] for row in table.rows]
+        is_text = column.kind == "text" or any(isinstance(value, str) for value in values)
+        cells = [None if value is None else str(value) for value in values] if is_text else values
+        columns[column.title.lower().replace(" ", "_")] = pd.Series(cells, dtype=object if is_text else np.float64)
+    found = pd.DataFrame(columns)
+    if path.suffix.lower() == ".csv":
+        write_inert_csv(found, path)
+        return
+    with atomic_write(path) as target:
+        found.to_parquet(target, index=False)
+
+
+def json_text(found: dict[str, Any]) -> str:
+    """Return facts as JSON with a line end; what is no number is null."""
+    return json.dumps(_finite(found), ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+
+
+def division_facts(division: Division) -> dict[str, Any]:
+    """Return a tested division as facts for a program."""
+    return {**asdict(division), "excess": division.excess, "result": division.result, "said": division.p_said}
+
+
+def _table(table: Table) -> dict[str, Any]:
+    columns = [": ".join(filter(None, (*column.group, column.title))) for column in table.columns]
+    rows = list(map(list, table.rows))
+    return {"caption": table.caption, "columns": columns, "rows": rows, "notes": list(table.notes)}
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, dict):
+        return {str(key): _finite(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+# What a fit says in a few sentences, and its facts for a program.
+#
+#     3 subtypes among 527 subjects: 210 (39.8%), 180 (34.2%), 137 (26.0%)
+#     Tested: these are more than one continuum: 3 distinct subtypes.
+
+
+def summarise_fit(model: MAPDP, n_stated: int | None = None) -> list[str]:
+    """Return sentences on the subtypes of a fitted model, their sizes, and the test of its tree.
+
+    `n_stated` subtypes were to be found.
+    """
+    n_subjects, n_subtypes, n_groups = model.cluster_sizes_.sum(), model.n_clusters_, model.subtype_of_.size
+    marks = model.fit_.remarks_
+    sizes = ", ".join(
+        f"{size} ({'; '.join([f'{percent(int(size), n_subjects):.1f}%', *remarks])})"
+        for size, remarks in zip(model.cluster_sizes_, marks, strict=True)
+    )
+    shortfall = f" ({n_stated} were asked for)" if n_stated is not None and n_stated > n_subtypes else ""
+    few = [str(code) for code, is_small in zip(model.codes_, model.untested_, strict=True) if is_small]
+    untested = f"; few subjects, untested: subtype{'' if len(few) == 1 else 's'} {listed(few)}" if few else ""
+    subtypes = f"{n_subtypes} subtype{'' if n_subtypes == 1 else 's'}"
+    lines = [f"{subtypes}{shortfall} among {n_subjects} subjects: {sizes}{untested}"]
+    if any(marks):
+        standing = n_standing(model.subtypes_)
+        lines.append(f"{MEANING_OF_MARKS} Such subtypes may be noise; without them: {standing}.")
+    n_before = n_groups if model.n_clusters is None else n_subtypes
+    if isinstance(model.n_clusters, Integral):
+        n_before = int(model.n_clusters)
+    if n_before > n_subtypes:
+        lines.append(
+            f"{n_before - n_subtypes} fewer than without --min-size: groups of fewer than {model.min_size_} subjects "
+            "were merged where they were hardly distinct from another."
+        )
+    test = model.fit_.tree_test_
+    if test is None or test.joins.empty:
+        return lines
+    if n_subtypes == 1:
+        return [
+            *lines,
+            f"Tested: the cohort looks like one continuum; the {n_groups} groups of the search were not "
+            "shown to be more than slices of it.",
+        ]
+    clusters = f"; the {n_groups} clusters of the search were not shown to be" if n_groups > n_subtypes else ""
+    grades = f": {distinct_in_words(model.fit_)}" if n_subtypes == n_parted(model.fit_) else ""
+    return [*lines, f"Tested: these are more than one continuum{grades}{clusters}."]
+
+
+def facts_of_fit(model: MAPDP, n_stated: int | None) -> dict[str, Any]:
+    """Return the facts about a fitted model, for a program: subtypes, sizes, and p of every tested division."""
+    titles = {subtype: f"Subtype {code}" for subtype, code in enumerate(model.codes_, start=1)}
+    summary = model.summary().reset_index()
+    marks = [" ".join(remarks) for remarks in model.fit_.remarks_]
+    return {
+        "subjects": int(model.cluster_sizes_.sum()),
+        "n_subtypes": model.n_clusters_,
+        "n_asked": n_stated,
+        "n_clusters": int(model.subtype_of_.size),
+        "subtypes": summary.assign(untested=model.untested_, remarks=marks).to_dict("records"),
+        "divisions": [division_facts(division) for division in divisions_of(model.fit_, titles)],
+        "uninformative": dict(model.uninformative_),
+        "seed": model.random_seed_,
+        "stopped_early": model.stopped_early_,
+    }

@@ -23,7 +23,7 @@ from attack.attempts import Attack, ImpossibleHereError
 from attack.terminal import HOSTILE, on_a_terminal
 from clinclust.errors import InputError
 from clinclust.reporting.assignments import assignment_table, write_inert_csv
-from clinclust.reporting.page.page import as_svg
+from clinclust.reporting.page import as_svg
 from clinclust.reporting.report import write_findings
 
 PAYLOADS = (

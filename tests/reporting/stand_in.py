@@ -12,8 +12,7 @@ import pandas as pd
 from clinclust import reporting
 from clinclust.estimators.subtype_model import cohort_of
 from clinclust.estimators.subtype_tree import SubtypeTree
-from clinclust.reporting.options import ReportOptions
-from clinclust.reporting.report import gather_findings
+from clinclust.reporting.report import ReportOptions, gather_findings
 from clinclust.schema import Feature, FeatureSchema
 
 # A stand-in cannot be fitted again without one of its features.

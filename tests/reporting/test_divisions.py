@@ -20,7 +20,7 @@ from clinclust.reporting.assignments import tabulate_assignments, write_inert_cs
 from clinclust.reporting.divisions import divisions_of, n_distinct, n_parted, shows_tested_subtypes
 from clinclust.reporting.figures.tree import ScaleOfExcess
 from clinclust.reporting.findings import Findings
-from clinclust.reporting.page.page import illustrations
+from clinclust.reporting.page import illustrations
 from clinclust.reporting.sheets.divisions import charts, divisions_table, on_the_test, p_in_words, verdict
 from clinclust.reporting.sheets.methods import methods
 from clinclust.reporting.sheets.overview import cautions, overview, trust

@@ -13,9 +13,9 @@ from xml.etree import ElementTree
 import openpyxl
 import pytest
 
+from clinclust.reporting import workbook
 from clinclust.reporting.layout import Column, Sheet, Table
-from clinclust.reporting.workbook import workbook
-from clinclust.reporting.workbook.workbook import write_workbook
+from clinclust.reporting.workbook import write_workbook
 
 from .conftest import GENERATED
 

@@ -27,7 +27,7 @@ from clinclust.plots import (
 )
 from clinclust.reporting.layout import HIGH, LOW, MIDDLE
 from clinclust.reporting.subtype_table.plan import Compared
-from clinclust.reporting.workbook.workbook import diverging_scale
+from clinclust.reporting.workbook import diverging_scale
 
 from .stand_in import cohort, fitted
 

@@ -18,7 +18,7 @@ from clinclust.errors import InputError
 from clinclust.estimators.subtype_model import FittedCohort
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import percent
-from clinclust.reporting.results import summarise_fit
+from clinclust.reporting.report import summarise_fit
 from clinclust.reporting.sheets.associations import association_table, grades_of, sentences
 from clinclust.reporting.sheets.methods import methods
 from clinclust.reporting.sheets.overview import overview, summary, trust
@@ -302,7 +302,7 @@ def test_the_first_page_counts_the_grades(findings, outcomes, said):
     assert sentences(found)[0] == f"{ALL}{said}"
     assert sentences(found)[0] in trust(found).notes
     grades = grades_of(found, found_from=True)
-    assert grades.total == 21
+    assert sum(grades) == 21
     on_page_one = dict(overview(found).tables[1].rows)["Which features differ?"]
     tested = grades.differing + grades.not_shown
     begins = f"{grades.differing} of {tested}"
@@ -381,7 +381,7 @@ def test_nothing_that_rests_on_the_same_subjects_is_called_a_test(page_path, wor
             assert words not in text
     groups = {column.group for column in pairwise_tests(findings).tables[0].columns if "t-test" in column.group[0]}
     assert {second for _, second in groups} == {"descriptive where clustered on"}
-    assert findings.relevance_column[0].title == "Relevance (nats, descriptive)"
+    assert findings.relevance_column[0][0].title == "Relevance (nats, descriptive)"
 
 
 def test_a_number_of_subtypes_that_was_not_reached_is_told_everywhere(tmp_path):

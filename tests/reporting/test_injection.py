@@ -17,8 +17,8 @@ from clinclust.errors import visible
 from clinclust.estimators.estimator import model_html
 from clinclust.plots import plot_profile
 from clinclust.reporting.layout import Column, Sheet, Table
-from clinclust.reporting.page.page import as_svg, write_page
-from clinclust.reporting.workbook.workbook import write_workbook
+from clinclust.reporting.page import as_svg, write_page
+from clinclust.reporting.workbook import write_workbook
 from clinclust.schema import Feature, FeatureSchema
 
 from .conftest import GENERATED

@@ -17,7 +17,7 @@ from clinclust.estimators.subtype_model import FittedCohort
 from clinclust.plots import plot_restarts
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import Column, Sheet, Table
-from clinclust.reporting.page.page import STYLE, as_svg, illustrations, write_page
+from clinclust.reporting.page import STYLE, as_svg, illustrations, write_page
 from clinclust.reporting.sheets.overview import overview, trust
 
 from .conftest import GENERATED

@@ -130,7 +130,7 @@ def test_another_table_is_refused(fitted, cohort, tmp_path):
 
 
 def test_subtypes_without_a_subject_in_the_sample_are_left_out_with_a_warning(fitted, tmp_path):
-    from clinclust.reporting.options import ReportOptions, comparisons_of_all
+    from clinclust.reporting.report import ReportOptions, comparisons_of_all
 
     model, table = fitted
 

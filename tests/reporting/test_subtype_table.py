@@ -18,10 +18,10 @@ from scored import scored
 import clinclust as cc
 from clinclust.estimators.subtype_model import FittedCohort
 from clinclust.reporting.findings import Findings
-from clinclust.reporting.page.page import write_page
+from clinclust.reporting.page import write_page
 from clinclust.reporting.sheets.subtypes import table_of_report
 from clinclust.reporting.subtype_table.plan import p_text
-from clinclust.reporting.workbook.workbook import write_workbook
+from clinclust.reporting.workbook import write_workbook
 
 from .conftest import GENERATED
 from .stand_in import cohort, fitted_cohort

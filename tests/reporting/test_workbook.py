@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 
 from clinclust import compare_subtypes
+from clinclust.reporting import workbook
 from clinclust.reporting.layout import Column, Sheet, Table, as_value, number_text
-from clinclust.reporting.workbook import workbook
 from clinclust.schema import Feature, FeatureSchema
 
 from .conftest import GENERATED

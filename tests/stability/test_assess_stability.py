@@ -7,7 +7,7 @@ from openpyxl import load_workbook
 
 import clinclust as cc
 from clinclust.errors import InputError
-from clinclust.reporting.options import ReportOptions
+from clinclust.reporting.report import ReportOptions
 from clinclust.stability.assess import TOO_FEW, band_of, clusterwise_jaccard, co_membership, contingency
 
 

@@ -90,7 +90,8 @@ def draw_heat_map(
             ax.add_patch(Rectangle((column, row), 1, 1, **hatched))
             text, colour = WITHHELD if withheld[row, column] else "–", ink
         else:
-            text, colour = _written(number, number_format), _ink_on(mesh.to_rgba(number))
+            text, colour = format(number, number_format), _ink_on(mesh.to_rgba(number))
+            text = text.replace("-", "\N{MINUS SIGN}") if float(text) else format(0.0, number_format).lstrip("+")
         # The text lies inside the axes. in_layout=False saves the time to measure hundreds of texts for the layout.
         ax.text(*centre, text, ha="center", va="center", fontsize=small, color=colour, in_layout=False)
     ax.set_ylim(len(rows), 0)
@@ -106,11 +107,6 @@ def draw_heat_map(
     legend.set_label(bar, fontsize=8)
     legend.ax.tick_params(labelsize=8)
     legend.outline.set_visible(False)
-
-
-def _written(number: float, number_format: str) -> str:
-    text = format(number, number_format)
-    return text.replace("-", "\N{MINUS SIGN}") if float(text) else format(0.0, number_format).lstrip("+")
 
 
 def _ink_on(rgba: tuple[float, ...]) -> str:
@@ -284,7 +280,8 @@ def plot_missing(
     labels = dict(zip(summaries["feature"], summaries["label"], strict=True))
     # All levels of a feature have the same missing values, so its first row is enough.
     first = [profiles.features.index(feature) for feature in dict.fromkeys(profiles.features)]
-    percent = profiles.percent_missing
+    with np.errstate(all="ignore"):
+        percent = np.asarray(100 * profiles.missing / (profiles.missing + profiles.n))
     incomplete = [row for row in first if not (percent[row] == 0).all()]
     drawn = sorted(incomplete, key=lambda row: -np.nan_to_num(percent[row, 0], nan=np.inf))[:at_most]
     titles = [shortened(labels[profiles.features[row]], ROW_TEXT) for row in drawn]

@@ -35,9 +35,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-_LINEAR_BELOW_NATS = (
-    10.0  # nats; beyond this the scale is logarithmic, because there ratios matter more than differences
-)
+_LINEAR_BELOW_NATS = 10.0
+"""Beyond this the scale is logarithmic, because there ratios matter more than differences."""
 # Figures of a search: its restarts, the relevance of the features, and the resolution path.
 
 _ROOM = (0.12, 0.045)  # space for a number, as shares of the width and height of the axes
@@ -202,6 +201,8 @@ def plot_resolution_path(path: ResolutionPath, *, ax: Axes | None = None) -> Axe
 
 # The scale is logarithmic if the largest height of a join is more than this factor times the smallest.
 _SPAN = 20.0
+_SMALL = 8
+_AT_A_JOIN: dict[str, Any] = {"xytext": (4, 2), "textcoords": "offset points", "va": "bottom", "fontsize": _SMALL}
 
 
 @accepting()
@@ -269,22 +270,9 @@ def plot_tree(model: SubtypeModel, *, names: Mapping[Any, str] | None = None, ax
     order, across = placed_across(tree)
     for step, (first, second) in enumerate(tree.joins.tolist()):
         node = n_subtypes + step
-        ax.plot(
-            [along[first], along[node], along[node], along[second]],
-            [across[first], across[first], across[second], across[second]],
-            color=BLUE,
-            linewidth=1.8,
-            solid_joinstyle="miter",
-        )
-        ax.annotate(
-            f"{tree.evidence[step]:,.0f}" if abs(tree.evidence[step]) >= 10 else f"{tree.evidence[step]:.1f}",
-            (along[node], across[node]),
-            xytext=(4, 2),
-            textcoords="offset points",
-            va="bottom",
-            fontsize=8,
-            color=GREY,
-        )
+        _draw_join(ax, along[[first, node, second]], across[[first, node, second]], color=BLUE, linewidth=1.8)
+        nats = f"{tree.evidence[step]:,.0f}" if abs(tree.evidence[step]) >= 10 else f"{tree.evidence[step]:.1f}"
+        ax.annotate(nats, (along[node], across[node]), color=GREY, **_AT_A_JOIN)
     sizes = np.bincount(tree.labels, minlength=n_subtypes)
     marks = fit.remarks_ if fit.subtype_of_.size == fit.n_clusters_ else [()] * n_subtypes
     about = [", ".join([f"n = {size:,}", *of_one]) for size, of_one in zip(sizes, marks, strict=True)]
@@ -301,6 +289,12 @@ def plot_tree(model: SubtypeModel, *, names: Mapping[Any, str] | None = None, ax
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.tick_params(axis="y", length=0)
     return ax
+
+
+def _draw_join(ax: Axes, along: NDArray[np.float64], across: NDArray[np.float64], **style: Any) -> None:
+    """Draw the lines from one branch over a join to the other, each (3,), whose numbers are along and across."""
+    (first, node, second), (above, _, below) = along, across
+    ax.plot([first, node, node, second], [above, above, below, below], solid_joinstyle="miter", **style)
 
 
 def _called(fit: Fit, tip: int, called: Mapping[int, str]) -> str:
@@ -354,7 +348,6 @@ class ScaleOfExcess:
 _SIZES, _BRACKETS = -0.03, -0.17
 _NUMBERS, _ROWS, _ROWS_END = 1.17, 1.24, 2.24
 _RESULTS, _RIGHT = 2.30, 3.6
-_SMALL = 8
 _LINES: dict[str | None, dict[str, Any]] = {
     DISTINCT: {"color": BLUE, "linewidth": 3.0, "linestyle": "-"},
     GRADED: {"color": BLUE, "linewidth": 1.5, "linestyle": "--"},
@@ -403,23 +396,10 @@ def _draw_joins(
         node = n_tips + step
         division = divisions.get(node)
         kind = None if division is None else division.result
-        ax.plot(
-            [along[first], along[node], along[node], along[second]],
-            [across[first], across[first], across[second], across[second]],
-            zorder=2.0 + 0.1 * list(_LINES)[::-1].index(kind),
-            solid_joinstyle="miter",
-            **_LINES[kind],
-        )
+        above = 2.0 + 0.1 * list(_LINES)[::-1].index(kind)
+        _draw_join(ax, along[[first, node, second]], across[[first, node, second]], zorder=above, **_LINES[kind])
         if division is not None:
-            ax.annotate(
-                str(division.number),
-                (float(along[node]), float(across[node])),
-                xytext=(4, 2),
-                textcoords="offset points",
-                va="bottom",
-                fontsize=_SMALL,
-                fontweight="bold",
-            )
+            ax.annotate(str(division.number), (along[node], across[node]), fontweight="bold", **_AT_A_JOIN)
     nodes = range(n_tips, n_tips + len(tree.joins))
     occurring = {divisions[node].result if node in divisions else None for node in nodes}
     return [kind for kind in _LINES if kind in occurring]
@@ -456,18 +436,15 @@ def _draw_evidence(ax: Axes, divisions: Sequence[Division]) -> None:
         filled = BLUE if division.is_accepted else "none"
         place = at(division.excess / division.expected_sd)
         ax.plot([place], [row], "D", color=BLUE, markerfacecolor=filled, markersize=6, markeredgewidth=1.4)
-        ax.text(_RESULTS, row, _in_short(division), va="center", fontsize=_SMALL)
+        evidence = f"{division.gain:,.0f} nats, {division.expected:,.0f} expected"
+        text = f"{division.result}, {division.p_said}: {evidence}".replace("-", "−")
+        ax.text(_RESULTS, row, text, va="center", fontsize=_SMALL)
     ticks = scale.ticks()
     ax.set_xticks([at(tick) for tick in ticks], labels=[f"{tick:,g}".replace("-", "−") for tick in ticks])
     ax.tick_params(axis="x", labelsize=_SMALL)
     ax.spines["bottom"].set_bounds(_ROWS, _ROWS_END)
     middle = ((_ROWS + _ROWS_END) / 2.0 - _BRACKETS) / (_RIGHT - _BRACKETS)  # of the rows, as a share of the width
     ax.set_xlabel("Evidence: SDs from one continuous population", x=middle, fontsize=9)
-
-
-def _in_short(division: Division) -> str:
-    evidence = f"{division.gain:,.0f} nats, {division.expected:,.0f} expected"
-    return f"{division.result}, {division.p_said}: {evidence}".replace("-", "−")
 
 
 def _add_legend(ax: Axes, kinds: Sequence[str | None], *, with_evidence: bool) -> None:

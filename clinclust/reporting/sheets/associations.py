@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -21,6 +21,7 @@ from clinclust.reporting.findings import Findings, Row, number_of
 from clinclust.reporting.layout import (
     METHODS,
     Column,
+    Filled,
     References,
     Sheet,
     Table,
@@ -29,6 +30,7 @@ from clinclust.reporting.layout import (
     counted,
     listed,
     number_text,
+    tabulated,
     tests_in_words,
     was,
 )
@@ -46,37 +48,46 @@ _NOTE_OF_GIVEN: str = _TEXTS["note_of_given"]
 
 def association_table(findings: Findings) -> Sheet:
     """Return the sheet: one row for each feature, with separate columns for contrast and validated association."""
-    descriptive = ("Descriptive contrast", "not valid inference")
+    level, by_feature = findings.significance_level, {row["feature"]: row for row in findings.association_rows()}
+
+    def contrast(name: str) -> Callable[[Feature], Value]:
+        contrasts = findings.read.contrasts
+        return lambda feature: number_of(contrasts[feature.name], name) if feature.name in contrasts else None
+
+    def test(read: Callable[[Row], object] | str) -> Callable[[Feature], object]:
+        of_test = partial(number_of, name=read) if isinstance(read, str) else read
+        return lambda feature: of_test(by_feature[feature.name]) if feature.name in by_feature else None
+
+    descriptive, effect = ("Descriptive contrast", "not valid inference"), ("Effect (SD)", "descriptive")
     validated = ("Validated association", "inference")
-    by_feature = {row["feature"]: row for row in findings.association_rows()}
-    effect = ("Effect (SD)", "descriptive")
-    columns = [
-        Column("Feature", widest=36),
-        Column("Section", widest=24),
-        Column("Clustered on"),
+    columns: list[Filled] = [
+        (Column("Feature", widest=36), lambda feature: feature.title),
+        (Column("Section", widest=24), lambda feature: feature.section),
+        (Column("Clustered on"), findings.clustered_on_text),
         *findings.relevance_column,
-        Column("Contrast", group=descriptive, widest=18),
-        Column("p of contrast", "p", descriptive),
-        *(Column(title, group=validated, widest=18) for title in ("Method", "Test")),
-        Column("Subtypes", "0", validated),
-        Column("Statistic", "0.00", validated),
-        *(Column(title, "any", validated) for title in ("df", "df2")),
-        Column("n", "0", validated),
-        *(Column(title, "p", validated) for title in ("p", "q", "p given others", "p at most")),
-        Column("Agreement", "0.00", validated),
-        *(Column(title, "0.00", effect) for title in ("Reported", "Found again")),
-        Column("Left out", group=validated, widest=24),
-        Column("Grade", group=validated),
-        Column("Remark", group=validated, widest=30),
+        (Column("Contrast", group=descriptive, widest=18), contrast("test")),
+        (Column("p of contrast", "p", descriptive), contrast("p")),
+        (Column("Method", group=validated, widest=18), test(lambda row: row["method"])),
+        (Column("Test", group=validated, widest=18), test("test")),
+        (Column("Subtypes", "0", validated), test("n_subtypes")),
+        (Column("Statistic", "0.00", validated), test("statistic")),
+        (Column("df", "any", validated), test(lambda row: _short(number_of(row, "df")))),
+        (Column("df2", "any", validated), test(lambda row: _short(number_of(row, "df2")))),
+        (Column("n", "0", validated), test("n")),
+        (Column("p", "p", validated), test("p")),
+        (Column("q", "p", validated), test("q")),
+        (Column("p given others", "p", validated), test("p_given_others")),
+        (Column("p at most", "p", validated), test("p_whatever_is_missing")),
+        (Column("Agreement", "0.00", validated), test("agreement")),
+        (Column("Reported", "0.00", effect), test("effect_reported")),
+        (Column("Found again", "0.00", effect), test("effect")),
+        (Column("Left out", group=validated, widest=24), test(lambda row: as_value(row["left_out"]) or None)),
+        (
+            Column("Grade", group=validated),
+            test(lambda row: number_of(row, "grade") if is_suppressed(row) else grade_of(row, level)),
+        ),
+        (Column("Remark", group=validated, widest=30), test(lambda row: number_of(row, "remark") or None)),
     ]
-    rows: list[list[Value]] = []
-    for feature in findings.by_relevance:
-        contrast, association = findings.read.contrasts.get(feature.name), by_feature.get(feature.name)
-        row: list[Value] = [feature.title, feature.section, findings.clustered_on_text(feature)]
-        row += findings.relevance_cell(feature)
-        row += [None, None] if contrast is None else [number_of(contrast, "test"), number_of(contrast, "p")]
-        row += [] if association is None else _validated(association, findings.significance_level)
-        rows.append(row + [None] * (len(columns) - len(row)))
     used = sorted({str(row["method"]) for row in by_feature.values()} & set(METHODS), key=list(METHODS).index)
     notes = [*([_NOTE_OF_GIVEN] if findings.fit is None else _NOTES), _GRADES]
     if finds_one_population(findings.cohort.model):
@@ -85,22 +96,7 @@ def association_table(findings: Findings) -> Sheet:
         notes = [note.replace("over the tests made", "over the tests shown") for note in notes]
     notes += not_tested(findings)
     notes += [f"{method[0].upper()}{method[1:]}: {METHODS[method]}." for method in used]
-    return Sheet("Associations", notes, [Table("Features and subtypes", columns, rows)])
-
-
-def _validated(row: Row, level: float) -> list[Value]:
-    grade: Value = number_of(row, "grade") if is_suppressed(row) else grade_of(row, level)
-    return [
-        as_value(row["method"]),
-        *(number_of(row, name) for name in ("test", "n_subtypes")),
-        number_of(row, "statistic"),
-        *(_short(number_of(row, name)) for name in ("df", "df2")),
-        *(number_of(row, name) for name in ("n", "p", "q", "p_given_others", "p_whatever_is_missing")),
-        *(number_of(row, name) for name in ("agreement", "effect_reported", "effect")),
-        as_value(row["left_out"]) or None,
-        grade,
-        number_of(row, "remark") or None,
-    ]
+    return Sheet("Associations", notes, [tabulated("Features and subtypes", findings.by_relevance, columns)])
 
 
 def _short(value: Value) -> Value:
@@ -129,11 +125,19 @@ def methods_of_associations(findings: Findings, references: References) -> list[
             f"Each search was brought to {counted(len(findings.sizes), 'subtype')}: more groups were merged along "
             f"their tree, and fewer were divided, even where the log joint fell.{_agreement(findings, rows)}"
         )
+    tests = [row["test"] for row in rows if isinstance(row["test"], str)]
+    if tests:
+        sentences.append(f"The tests were {tests_in_words(sorted(set(map(without_permutation, tests))), references)}.")
+    if any(BY_VALUE in test for test in tests):
+        sentences.append(
+            "Where a subtype has too few values for the usual p of a test, given how skewed they are, p is the share "
+            "of permutations of the values (up to 9,999) that differ as much between the subtypes."
+        )
     adjusted = (
         f"Their p-values were adjusted by the Benjamini–Hochberg procedure ({references.cite('adjusted')}) over the "
         f"tests {'that are shown' if findings.is_shared else 'made'}."
     )
-    return [*sentences, *_tests(rows, references), adjusted, *_assumed(rows), *_graded(findings)]
+    return [*sentences, adjusted, *_assumed(rows), *_graded(findings)]
 
 
 def _agreement(findings: Findings, rows: list[Row]) -> str:
@@ -145,19 +149,6 @@ def _agreement(findings: Findings, rows: list[Row]) -> str:
         f" They agreed with the subtypes reported to {indices[0]:.2f} to {indices[-1]:.2f} (adjusted Rand index, "
         f"median {indices[len(indices) // 2]:.2f})."
     ).replace("-", "−")
-
-
-def _tests(rows: list[Row], references: References) -> list[str]:
-    tests = [row["test"] for row in rows if isinstance(row["test"], str)]
-    if not tests:
-        return []
-    sentences = [f"The tests were {tests_in_words(sorted(set(map(without_permutation, tests))), references)}."]
-    if any(BY_VALUE in test for test in tests):
-        sentences.append(
-            "Where a subtype has too few values for the usual p of a test, given how skewed they are, p is the share "
-            "of permutations of the values (up to 9,999) that differ as much between the subtypes."
-        )
-    return sentences
 
 
 def _assumed(rows: list[Row]) -> list[str]:
@@ -194,8 +185,7 @@ def _graded(findings: Findings) -> list[str]:
 # How many features differ between subtypes found without them, by grade; all else on the first page is descriptive.
 
 
-@dataclass(frozen=True)
-class Grades:
+class Grades(NamedTuple):
     """Numbers of features by the grade of their test, or whose test is withheld."""
 
     beyond: int
@@ -210,16 +200,6 @@ class Grades:
     def differing(self) -> int:
         """Number of features that differ, of either grade."""
         return self.beyond + self.differs
-
-    @property
-    def shown(self) -> int:
-        """Number of features with a test that is shown."""
-        return self.differing + self.not_shown
-
-    @property
-    def total(self) -> int:
-        """Number of features."""
-        return self.differing + self.not_shown + self.not_tested + self.withheld
 
 
 def grades_of(findings: Findings, *, found_from: bool) -> Grades | None:
@@ -240,17 +220,21 @@ def sentences(findings: Findings) -> list[str]:
     found_from = grades_of(findings, found_from=True)
     others = grades_of(findings, found_from=False)
     if found_from is None or others is None:
-        return [_untested(findings)]
+        if findings.is_rounded:
+            return ["Nothing is tested in this report: every p is a function of exact counts, and these are rounded."]
+        repair = "" if findings.fit is None else " (a report with the associations `refit` tests them)"
+        return [f"No feature was tested against subtypes found without it{repair}: what marks them is a description."]
     level = f" (q at most {findings.significance_level:g})"
     said = []
     if finds_one_population(findings.cohort.model):
         said.append("The subtypes are slices of one continuum: whatever varies along it differs between them.")
-    elif findings.fit is not None and found_from.total:
-        of_these = f"Of {counted(found_from.total, 'feature')} that the subtypes were found from, "
-        how = f" between subtypes found without {_them(found_from.differing)}{level}" if found_from.differing else level
+    elif findings.fit is not None and any(found_from):
+        of_these = f"Of {counted(sum(found_from), 'feature')} that the subtypes were found from, "
+        without = "it" if found_from.differing == 1 else "them"
+        how = f" between subtypes found without {without}{level}" if found_from.differing else level
         said.append(f"{of_these}{_outcome(found_from, how)}.")
-    if others.total > others.not_tested:
-        of_others = f"Of {counted(others.total, 'feature')} that had no part in the subtypes, "
+    if sum(others) > others.not_tested:
+        of_others = f"Of {counted(sum(others), 'feature')} that had no part in the subtypes, "
         said.append(f"{of_others}{_outcome(others, '' if said else level)}.")
     return said
 
@@ -258,11 +242,14 @@ def sentences(findings: Findings) -> list[str]:
 def count_in_words(findings: Findings) -> str:
     """Return how many features differ, in one sentence for the first page."""
     counted_of = [grades_of(findings, found_from=found_from) for found_from in (True, False)]
-    tested = [found for found in counted_of if found is not None and found.shown]
+    tested = [found for found in counted_of if found is not None and found.differing + found.not_shown]
     if not tested:
         return "Not tested: counts are rounded." if findings.is_rounded else "Not tested (associations)."
     whose = {True: "that formed them", False: "that had no part"}
-    parts = [f"{found.differing:,} of {found.shown:,} {whose[found is counted_of[0]]}" for found in tested]
+    parts = [
+        f"{found.differing:,} of {found.differing + found.not_shown:,} {whose[found is counted_of[0]]}"
+        for found in tested
+    ]
     return f"{'; '.join(parts)}."
 
 
@@ -279,17 +266,6 @@ def _outcome(found: Grades, how: str) -> str:
     }
     parts = [text for text, number in rest.items() if number]
     return f"{differ}; {listed(parts)}" if parts else differ
-
-
-def _untested(findings: Findings) -> str:
-    if findings.is_rounded:
-        return "Nothing is tested in this report: every p is a function of exact counts, and these are rounded."
-    repair = "" if findings.fit is None else " (a report with the associations `refit` tests them)"
-    return f"No feature was tested against subtypes found without it{repair}: what marks them is a description."
-
-
-def _them(number: int) -> str:
-    return "it" if number == 1 else "them"
 
 
 # The section on outcomes: differences between subtypes with the errors of assignment carried through.

@@ -16,7 +16,6 @@ from clinclust.estimators.mixture import FEW_SUBJECTS
 from clinclust.estimators.subtype_model import CLEAR
 from clinclust.estimators.subtype_tree import DISTINCT_LEVEL, TreeTest
 from clinclust.likelihoods import traits_of
-from clinclust.methods.compare import MethodComparison
 from clinclust.reporting.divisions import (
     DISTINCT,
     GRADED,
@@ -79,20 +78,15 @@ def _verdict(findings: Findings, fit: Fit, test: TreeTest) -> str:
             f"are parted more clearly than one continuum would be: {_BY_DEGREE}.{grades}"
         )
     if len(test.joins):
+        by_chance = findings.continuum is not None and findings.continuum.is_by_chance and not findings.is_shared
+        instead = " In the place of subtypes, use the continuum score of each subject, which may be a severity."
         return (
             "the cohort looks like one continuum. Its subjects are parted no more clearly than one continuum would be: "
-            f"{_BY_DEGREE}.{_on_the_score(findings)}"
+            f"{_BY_DEGREE}.{'' if by_chance else instead}"
         )
     if fit.tree_.n_subtypes > 1:
         return f"nothing, because fewer than {SMALLEST_NODE} subjects say too little; they are shown as one group."
     return "nothing, because the search found one group, and there was no division to test."
-
-
-def _on_the_score(findings: Findings) -> str:
-    continuum = findings.continuum
-    if continuum is not None and continuum.is_by_chance and not findings.is_shared:
-        return ""
-    return " In the place of subtypes, use the continuum score of each subject, which may be a severity."
 
 
 def on_the_test(findings: Findings) -> list[str]:
@@ -100,56 +94,34 @@ def on_the_test(findings: Findings) -> list[str]:
     fit = findings.fit
     if fit is None or fit.tree_test_ is None or not len(fit.tree_test_.joins):
         return []
-    on_blocks = "" if findings.is_rounded else _on_blocks(fit)
-    test = fit.tree_test_
-    return [*_on_groups(fit), _how_to_read(findings, test), _limits(test, on_blocks, is_sampled(findings, test))]
-
-
-def _on_groups(fit: Fit) -> list[str]:
     n_groups = groups_found(fit)
-    if n_groups is None:
-        return []
-    return [
+    on_groups = (
         f"Groups: the search found {n_groups}, and no subject was moved between them. Those inside one subtype were "
         "not shown to be more than slices of a continuum: they describe its course, and are no kinds of a disease."
-    ]
+    )
+    said = [] if n_groups is None else [on_groups]
+    return [*said, _how_to_read(findings, fit.tree_test_), _limits(findings, fit, fit.tree_test_)]
 
 
 def _how_to_read(findings: Findings, test: TreeTest) -> str:
-    numbers = (
-        "The numbers behind the result are withheld. "
-        if findings.is_shared
-        else (
+    often, level, of_any_shape = "one continuum would be parted as clearly", test.significance_level, ""
+    if findings.is_shared:
+        numbers = "The numbers behind the result are withheld. "
+        on_p = f"Where fewer than {100 * level:g}% of cohorts from {often},"
+    else:
+        numbers = (
             "Evidence: how much better several groups explain the subjects than one, in nats (1 nat: 2.7 times more "
             f"probable), with its mean and standard deviation (SD) in up to {test.n_draws} cohorts drawn from one "
             "continuum; the excess is what counts. "
         )
-    )
-    of_any_shape = (
-        ""
-        if findings.is_shared or test.joins["p_any_shape"].isna().all()
-        else f" p, any shape: the same for {ANY_SHAPE}: {_ANY_SHAPE_IN_WORDS}."
-    )
+        on_p = f"p: how often a cohort from {often}. Below {level:g}"
+        if test.joins["p_any_shape"].notna().any():
+            of_any_shape = f" p, any shape: the same for {ANY_SHAPE}: {_ANY_SHAPE_IN_WORDS}."
     return (
-        f"Divisions tested: from the whole cohort down. {numbers}{_on_p(findings, test.significance_level)} both "
+        f"Divisions tested: from the whole cohort down. {numbers}{on_p} both "
         f"parts are subtypes, and each is tested in turn; otherwise the result is “{ONE_CONTINUUM}”. Subtypes are "
         f"“{DISTINCT}” if {ANY_SHAPE} explains neither their division (p below {DISTINCT_LEVEL:g}) nor one above "
         f"it; otherwise “{GRADED}”.{of_any_shape}"
-    )
-
-
-def _on_p(findings: Findings, significance_level: float) -> str:
-    often = "one continuum would be parted as clearly"
-    if findings.is_shared:
-        return f"Where fewer than {100 * significance_level:g}% of cohorts from {often},"
-    return f"p: how often a cohort from {often}. Below {significance_level:g}"
-
-
-def _on_blocks(fit: Fit) -> str:
-    if all(power >= _NEARLY_IN_FULL for power in fit.block_weights_.values()):
-        return ""
-    return (
-        "Subtypes that differ in nothing but the score of a block are not seen, because its features count for less. "
     )
 
 
@@ -159,19 +131,25 @@ def is_sampled(findings: Findings, test: TreeTest) -> bool:
     return not findings.is_rounded and bool((test.joins["n_tested"] < of_both).any())
 
 
-def _limits(test: TreeTest, on_blocks: str, some_sampled: bool) -> str:
-    sampled = (
-        f" Large groups were tested in {FIRST_SAMPLE:,} subjects drawn at random, or, where these left doubt, in up to "
-        f"{LARGEST_NODE:,}."
-    )
+def _limits(findings: Findings, fit: Fit, test: TreeTest) -> str:
+    on_blocks = sampled = ""
+    if not findings.is_rounded and any(power < _NEARLY_IN_FULL for power in fit.block_weights_.values()):
+        on_blocks = (
+            "Subtypes that differ in nothing but the score of a block are not seen, because its features count for "
+            "less. "
+        )
+    if is_sampled(findings, test):
+        sampled = (
+            f" Large groups were tested in {FIRST_SAMPLE:,} subjects drawn at random, or, where these left doubt, in "
+            f"up to {LARGEST_NODE:,}."
+        )
     return (
         "What the test cannot tell: stages that follow each other, or a cohort chosen as one of two things is high, "
         "can seem distinct without kinds. Three ordered classes may be found as two, and kinds that overlap or are "
         "rare are often called graded. Groups that differ in one feature only are not distinguished from a "
         f"continuum. {on_blocks}Fewer than "
         f"{SMALLEST_NODE} subjects are not divided. The level {test.significance_level:g} holds at each division, not "
-        "for all together."
-        f"{sampled if some_sampled else ''}"
+        f"for all together.{sampled}"
     )
 
 
@@ -179,25 +157,27 @@ def divisions_table(findings: Findings) -> list[Table]:
     """Return the table Divisions tested, if any was; a shared report has no evidence and no sizes of parts."""
     if not findings.divisions:
         return []
-    both, population = ("One side", "Other side"), ("In one population (nats)", "")
-    columns = [*(Column(title, widest=18) for title in both), Column("Division", "0"), Column("Result")]
-    subjects = "Subjects" if findings.is_shared else f"Subjects{findings.of_the_sample}"
-    columns += [Column(title, "0", (subjects, "")) for title in both]
-    if not findings.is_shared:
-        columns += [Column("p", "p"), Column("p in words", widest=12), Column("p, any shape", "p")]
-        columns += [Column("Evidence (nats)", "0.0"), *(Column(title, "0.0", population) for title in ("Mean", "SD"))]
-        columns.append(Column("Excess (nats)", "0.0"))
-    rows = [_row(findings, division) for division in findings.divisions]
-    return [Table("Divisions tested", columns, rows, stub=2)]
-
-
-def _row(findings: Findings, division: Division) -> list[Value]:
-    start: list[Value] = [*division.branches, division.number, division.result, *_sizes(findings, division)]
-    if findings.is_shared:
-        return start
-    numbers: list[Value] = [division.gain, division.expected, division.expected_sd, division.excess]
-    words, of_any_shape = p_in_words(division.p, division.n_draws), _p(division.p_any_shape, division)
-    return [*start, _p(division.p, division), words, of_any_shape, *numbers]
+    subjects = ("Subjects" if findings.is_shared else f"Subjects{findings.of_the_sample}", "")
+    population = ("In one population (nats)", "")
+    columns: list[Filled] = [
+        (Column("One side", widest=18), lambda each: each.branches[0]),
+        (Column("Other side", widest=18), lambda each: each.branches[1]),
+        (Column("Division", "0"), lambda each: each.number),
+        (Column("Result"), lambda each: each.result),
+        (Column("One side", "0", subjects), lambda each: _sizes(findings, each)[0]),
+        (Column("Other side", "0", subjects), lambda each: _sizes(findings, each)[1]),
+    ]
+    numbers: list[Filled] = [
+        (Column("p", "p"), lambda each: _p(each.p, each)),
+        (Column("p in words", widest=12), lambda each: p_in_words(each.p, each.n_draws)),
+        (Column("p, any shape", "p"), lambda each: _p(each.p_any_shape, each)),
+        (Column("Evidence (nats)", "0.0"), lambda each: each.gain),
+        (Column("Mean", "0.0", population), lambda each: each.expected),
+        (Column("SD", "0.0", population), lambda each: each.expected_sd),
+        (Column("Excess (nats)", "0.0"), lambda each: each.excess),
+    ]
+    columns += [] if findings.is_shared else numbers
+    return [tabulated("Divisions tested", findings.divisions, columns, stub=2)]
 
 
 def _p(p: float, division: Division) -> Value:
@@ -237,18 +217,17 @@ def evidence_in_words(division: Division) -> str:
 _SAMPLES = {"half-sample": "half of the subjects", "bootstrap": "bootstrap sample", "permuted": "columns permuted"}
 
 
-def stability_column(findings: Findings) -> list[Column]:
+def stability_column(findings: Findings) -> list[Filled]:
     """Return the column of the first page; none if stability was not assessed."""
-    return [] if findings.stability is None else [Column("Comes out again", widest=20)]
-
-
-def stability_cell(findings: Findings, subtype: int) -> list[Value]:
-    """Return the cell of a subtype under `stability_column`."""
     if findings.stability is None:
         return []
-    row = findings.stability.subtypes.iloc[subtype - 1].to_dict()
-    band = str(row["band"])
-    return [band if band == TOO_FEW.name else f"{band} ({row['jaccard']:.2f})"]
+    of_each = findings.stability.subtypes.to_dict("records")
+
+    def band(subtype: int) -> str:
+        row = of_each[subtype - 1]
+        return str(row["band"]) if row["band"] == TOO_FEW.name else f"{row['band']} ({row['jaccard']:.2f})"
+
+    return [(Column("Comes out again", widest=20), band)]
 
 
 def on_stability(findings: Findings) -> list[str]:
@@ -281,13 +260,8 @@ def stability_sheets(findings: Findings) -> list[Sheet]:
     stability = findings.stability
     if stability is None:
         return []
-    tables = [_stability_of_subtypes(findings, stability), _numbers_of_clusters(stability), _sensitivity(stability)]
-    return [Sheet("Stability", _notes_on_stability(findings, stability), tables)]
-
-
-def _stability_of_subtypes(findings: Findings, stability: Stability) -> Table:
     halves, share = ("Half-samples", ""), ("Share of half-samples (%)", "")
-    columns: list[Filled] = [
+    of_subtypes: list[Filled] = [
         (Column("Subtype"), lambda row: findings.name(row["subtype"])),
         (Column("Subjects", "0"), "size"),
         (Column("Stability"), "band"),
@@ -297,28 +271,22 @@ def _stability_of_subtypes(findings: Findings, stability: Stability) -> Table:
         (Column("Found again", "0", share), lambda row: 100 * float(row["found_again"])),
         (Column("Jaccard in bootstraps", "0.00"), "bootstrap_jaccard"),
     ]
-    return tabulated("Do the subtypes come out again?", stability.subtypes, columns)
-
-
-def _numbers_of_clusters(stability: Stability) -> Table:
-    return tabulated(
-        "How many clusters were found",
-        stability.numbers,
-        [
-            (Column("Sample"), lambda row: _SAMPLES[str(row["sample"])]),
-            (Column("Clusters found", "0"), "n_found"),
-            (Column("Share of the samples (%)", "0"), lambda row: 100 * float(row["share"])),
-        ],
-    )
-
-
-def _sensitivity(stability: Stability) -> Table:
-    columns: list[Filled] = [
+    of_numbers: list[Filled] = [
+        (Column("Sample"), lambda row: _SAMPLES[str(row["sample"])]),
+        (Column("Clusters found", "0"), "n_found"),
+        (Column("Share of the samples (%)", "0"), lambda row: 100 * float(row["share"])),
+    ]
+    of_settings: list[Filled] = [
         (Column("Changed"), "change"),
         (Column("Subtypes", "0"), "n_subtypes"),
         (Column("Agreement", "0.00"), "agreement"),
     ]
-    return tabulated("The whole cohort under other settings", stability.sensitivity, columns)
+    tables = [
+        tabulated("Do the subtypes come out again?", stability.subtypes, of_subtypes),
+        tabulated("How many clusters were found", stability.numbers, of_numbers),
+        tabulated("The whole cohort under other settings", stability.sensitivity, of_settings),
+    ]
+    return [Sheet("Stability", _notes_on_stability(findings, stability), tables)]
 
 
 def _notes_on_stability(findings: Findings, stability: Stability) -> list[str]:
@@ -364,26 +332,19 @@ def other_methods_sheets(findings: Findings) -> list[Sheet]:
     """Return the sheet; none if no methods were compared, or the report is shared."""
     if findings.other_methods is None or findings.is_shared:
         return []
+    columns: list[Filled] = [
+        (Column("Method"), "method"),
+        (Column("Clusters", "0"), "n_clusters"),
+        (Column("Distinct", "0"), "n_distinct"),
+        (Column("Agreement", "0.00"), "agreement"),
+        (Column("Prediction", "0.000"), "held_out_gain"),
+        (Column("SE", "0.000"), "held_out_gain_se"),
+        (Column("Half-samples", "0.00"), "stability"),
+        (Column("What was done, or why it was left out", widest=60), "said"),
+    ]
+    table = tabulated("What each method finds", findings.other_methods.table, columns)
     notes = ["Other methods of clustering in the same cohort, each as it is usually asked."]
-    tables = [_table(findings.other_methods)]
-    return [Sheet("Other methods", notes, tables, explanations=_EXPLANATIONS)]
-
-
-def _table(found: MethodComparison) -> Table:
-    return tabulated(
-        "What each method finds",
-        found.table,
-        [
-            (Column("Method"), "method"),
-            (Column("Clusters", "0"), "n_clusters"),
-            (Column("Distinct", "0"), "n_distinct"),
-            (Column("Agreement", "0.00"), "agreement"),
-            (Column("Prediction", "0.000"), "held_out_gain"),
-            (Column("SE", "0.000"), "held_out_gain_se"),
-            (Column("Half-samples", "0.00"), "stability"),
-            (Column("What was done, or why it was left out", widest=60), "said"),
-        ],
-    )
+    return [Sheet("Other methods", notes, [table], explanations=_EXPLANATIONS)]
 
 
 # The sheet Posterior: how many groups there could be, and how sure each subtype is, over drawn partitions.
@@ -411,15 +372,12 @@ def on_posterior(findings: Findings) -> list[str]:
     return [f"How many there could be: {drawn}; {number}.{rough}"]
 
 
-def posterior_column(findings: Findings) -> list[Column]:
+def posterior_column(findings: Findings) -> list[Filled]:
     """Return the column of the first page; none if the membership probabilities are posterior ones themselves."""
-    return [] if _own(findings) is None else [Column("Posterior membership", "0.00")]
-
-
-def posterior_cell(findings: Findings, subtype: int) -> list[Value]:
-    """Return the cell of a subtype under `posterior_column`."""
-    own = _own(findings)
-    return [] if own is None else [float(own[findings.cohort.labels == subtype - 1].mean())]
+    own, labels = _own(findings), findings.cohort.labels
+    if own is None:
+        return []
+    return [(Column("Posterior membership", "0.00"), lambda subtype: own[labels == subtype - 1].mean())]
 
 
 def on_posterior_membership(findings: Findings) -> list[str]:
@@ -438,38 +396,37 @@ def posterior_sheets(findings: Findings) -> list[Sheet]:
     posterior = findings.posterior
     if posterior is None:
         return []
-    tables = [_table_of_numbers(posterior), *_sure_subtypes(findings, posterior), _convergence(posterior)]
-    return [Sheet("Posterior", _notes_on_posterior(findings, posterior), tables)]
-
-
-def _table_of_numbers(posterior: GibbsDP) -> Table:
-    rows: list[list[Value]] = [[n, 100 * share] for n, share in _numbers_of_groups(posterior)]
-    columns = [Column("Groups", "0"), Column("Share of the partitions (%)", "0.0")]
-    return Table("How many groups there could be", columns, rows)
-
-
-def _sure_subtypes(findings: Findings, posterior: GibbsDP) -> list[Table]:
-    if len(findings.sizes) < 2:
-        return []
-    labels, own = findings.cohort.labels, _membership(findings, posterior)
-    columns = [Column("Subtype"), Column("Subjects", "0"), Column("Mean posterior membership", "0.00")]
-    columns += [Column(title, "0") for title in ("Clear members (%)", "Below 0.5 (%)")]
-    rows: list[list[Value]] = []
-    for subtype, size in findings.sizes.items():
-        members = own[labels == subtype - 1]
-        shares = [100 * float((members >= CLEAR).mean()), 100 * float((members < 0.5).mean())]
-        rows.append([findings.name(subtype), size, float(members.mean()), *shares])
-    return [Table("How sure the subtypes of the subjects are", columns, rows)]
-
-
-def _convergence(posterior: GibbsDP) -> Table:
-    columns: list[Filled] = [
+    of_numbers: list[Filled] = [
+        (Column("Groups", "0"), lambda each: each[0]),
+        (Column("Share of the partitions (%)", "0.0"), lambda each: 100 * each[1]),
+    ]
+    of_chains: list[Filled] = [
         (Column("Quantity"), lambda row: _QUANTITIES[str(row["quantity"])]),
         (Column("R-hat", "0.000"), "r_hat"),
         (Column("Effective draws", "0"), "effective_size"),
         (Column("Agreed"), lambda row: "yes" if row["converged"] else "no"),
     ]
-    return tabulated("Whether the chains agree", posterior.convergence_, columns)
+    tables = [
+        tabulated("How many groups there could be", _numbers_of_groups(posterior), of_numbers),
+        *_sure_subtypes(findings, posterior),
+        tabulated("Whether the chains agree", posterior.convergence_, of_chains),
+    ]
+    return [Sheet("Posterior", _notes_on_posterior(findings, posterior), tables)]
+
+
+def _sure_subtypes(findings: Findings, posterior: GibbsDP) -> list[Table]:
+    if len(findings.sizes) < 2:
+        return []
+    own = _membership(findings, posterior)
+    members = {subtype: own[findings.cohort.labels == subtype - 1] for subtype in findings.sizes}
+    columns: list[Filled] = [
+        (Column("Subtype"), findings.name),
+        (Column("Subjects", "0"), findings.sizes.get),
+        (Column("Mean posterior membership", "0.00"), lambda subtype: members[subtype].mean()),
+        (Column("Clear members (%)", "0"), lambda subtype: 100 * (members[subtype] >= CLEAR).mean()),
+        (Column("Below 0.5 (%)", "0"), lambda subtype: 100 * (members[subtype] < 0.5).mean()),
+    ]
+    return [tabulated("How sure the subtypes of the subjects are", findings.sizes, columns)]
 
 
 def _notes_on_posterior(findings: Findings, posterior: GibbsDP) -> list[str]:
@@ -535,12 +492,14 @@ _LEFT_END = -3.0
 
 
 def _evidence_table(findings: Findings) -> Table:
-    columns = [Column("Division"), *(Column(title, "0.0") for title in ("Excess (SDs)", "One population", "Two SDs"))]
-    rows: list[list[Value]] = [
-        [_called(f"{each.number}: {each.title}"), each.excess / each.expected_sd, 0.0, 2.0]
-        for each in findings.divisions
+    columns: list[Filled] = [
+        (Column("Division"), lambda each: _called(f"{each.number}: {each.title}")),
+        (Column("Excess (SDs)", "0.0"), lambda each: each.excess / each.expected_sd),
+        (Column("One population", "0.0"), lambda each: 0.0),
+        (Column("Two SDs", "0.0"), lambda each: 2.0),
     ]
-    return Table("Divisions tested: excess of the evidence over one continuous population", columns, rows)
+    caption = "Divisions tested: excess of the evidence over one continuous population"
+    return tabulated(caption, findings.divisions, columns)
 
 
 def _evidence_chart(findings: Findings, table: int) -> Chart:
@@ -565,11 +524,13 @@ def _called(title: str) -> str:
 
 _MOST_FEATURES = 15
 _MEASURE = "standardised_difference"
+_ENDS = ("estimate", "lower", "upper")
 
 
 def charts(findings: Findings) -> Sheet:
     """Return the sheet: tables of numbers with their charts. Rows with withheld numbers are left out."""
-    sizes = _show_sizes(findings)
+    shown = [subtype for subtype in findings.sizes if findings.shown_sizes[subtype] is not None]
+    sizes = tabulated("Size of the subtypes", shown, findings.size_columns("Subjects"))
     tables = [sizes]
     said = f"Bars, one for each subtype: {'; '.join(f'{row[0]}, {row[1]} subjects' for row in sizes.rows)}."
     drawn = [Chart(0, "bars", sizes.caption, "Subjects", said, value=1)]
@@ -595,27 +556,20 @@ def charts(findings: Findings) -> Sheet:
     return Sheet("Charts", notes, tables, drawn)
 
 
-def _show_sizes(findings: Findings) -> Table:
-    columns = [Column("Subtype"), Column("Subjects", "0"), Column("%", "0.0")]
-    shown = [subtype for subtype in findings.sizes if findings.shown_sizes[subtype] is not None]
-    rows: list[list[Value]] = [[findings.name(subtype), *findings.size_cells(subtype)] for subtype in shown]
-    return Table("Size of the subtypes", columns, rows)
-
-
 def _intervals(findings: Findings, subtype: int) -> Table:
     """Return the largest effects of a subtype against all other subjects, by decreasing estimate."""
-    columns = [Column("Feature")]
-    columns += [Column(title, "0.00") for title in ("Estimate", "Lower", "Upper", "Length below", "Length above")]
     effects = [row for feature in findings.by_relevance for row in findings.read.effects.get(feature.name, [])]
     effects = [row for row in effects if (row["subtype"], row["versus"], row["measure"]) == (subtype, 0, _MEASURE)]
-    ends = ("estimate", "lower", "upper")
-    whole = [row for row in effects if all(isinstance(as_value(row[name]), float) for name in ends)]
+    whole = [row for row in effects if all(isinstance(as_value(row[end]), float) for end in _ENDS)]
     shown = sorted(whole, key=lambda row: -abs(row["estimate"]))[:_MOST_FEATURES]
-    rows: list[list[Value]] = []
-    for row in sorted(shown, key=lambda row: -row["estimate"]):
-        estimate, lower, upper = row["estimate"], row["lower"], row["upper"]
-        rows.append([_name(row), estimate, lower, upper, estimate - lower, upper - estimate])
-    return Table(f"{findings.name(subtype)} against all others", columns, rows)
+    columns: list[Filled] = [
+        (Column("Feature"), _name),
+        *((Column(end.capitalize(), "0.00"), end) for end in _ENDS),
+        (Column("Length below", "0.00"), lambda row: row["estimate"] - row["lower"]),
+        (Column("Length above", "0.00"), lambda row: row["upper"] - row["estimate"]),
+    ]
+    caption = f"{findings.name(subtype)} against all others"
+    return tabulated(caption, sorted(shown, key=lambda row: -row["estimate"]), columns)
 
 
 def _name(row: Row) -> str:
@@ -625,6 +579,11 @@ def _name(row: Row) -> str:
 
 # Names and meanings of the effect sizes. A measure that is not listed is shown by its name in the comparisons.
 MEASURES: dict[str, tuple[str, str]] = data("report")["measures"]
+
+
+def measure_in_words(measure: str) -> str:
+    """Return what an effect size is called."""
+    return MEASURES.get(measure, (measure.replace("_", " "),))[0]
 
 
 def left_out(findings: Findings) -> list[str]:
@@ -638,25 +597,23 @@ def left_out(findings: Findings) -> list[str]:
 
 def effect_sizes(findings: Findings) -> Sheet:
     """Return the sheet: one row for each feature or level, comparison and measure, by decreasing relevance."""
-    columns = [
-        *(Column(title) for title in ("Section", "Feature", "Level", "Clustered on", "Subtype", "Versus", "Measure")),
-        *(Column(title, "measure") for title in ("Estimate", "Lower", "Upper")),
-        Column("n", "0"),
+    columns: list[Filled] = [
+        (Column("Section"), lambda row: findings.cohort.schema[row["feature"]].section),
+        (Column("Feature"), lambda row: str(row["label"])),
+        (Column("Level"), "level"),
+        (Column("Clustered on"), lambda row: findings.clustered_on_text(findings.cohort.schema[row["feature"]])),
+        (Column("Subtype"), lambda row: findings.name(row["subtype"])),
+        (Column("Versus"), lambda row: findings.versus(row["versus"])),
+        (Column("Measure"), lambda row: measure_in_words(row["measure"])),
+        *((Column(end.capitalize(), "measure"), lambda row, end=end: number_of(row, end)) for end in _ENDS),
+        (Column("n", "0"), lambda row: number_of(row, "n")),
     ]
-    rows: list[list[Value]] = []
-    used = []
+    rows: list[Row] = []
     for feature in findings.by_relevance:
-        clustered_on = findings.clustered_on_text(feature)
         # The comparisons with all other subjects come first: they characterise a subtype.
-        for row in sorted(findings.read.effects.get(feature.name, []), key=lambda row: row["versus"] != 0):
-            if row["versus"] and findings.has_many_pairs:
-                break
-            measure = str(row["measure"])
-            used.append(measure)
-            name = MEASURES.get(measure, (measure.replace("_", " "),))[0]
-            compared = (findings.name(row["subtype"]), findings.versus(row["versus"]))
-            identity = (feature.section, str(row["label"]), row["level"], clustered_on, *compared, name)
-            rows.append([*identity, *(number_of(row, number) for number in ("estimate", "lower", "upper", "n"))])
+        effects = sorted(findings.read.effects.get(feature.name, []), key=lambda row: row["versus"] != 0)
+        rows += [row for row in effects if not (row["versus"] and findings.has_many_pairs)]
+    used = {row["measure"] for row in rows}
     notes = [
         "How far apart the subtypes lie, with 95% confidence intervals; above 0 (a ratio: above 1, superiority: above "
         f"0.5) the subtype has the higher values. Of features {findings.formed}, the intervals are descriptive, "
@@ -665,5 +622,4 @@ def effect_sizes(findings: Findings) -> Sheet:
         *left_out(findings),
         *(f"{name[0].upper()}{name[1:]}: {meaning}." for key, (name, meaning) in MEASURES.items() if key in used),
     ]
-    table = Table("How far apart the subtypes lie", columns, rows, stub=3)
-    return Sheet("Effect sizes", notes, [table])
+    return Sheet("Effect sizes", notes, [tabulated("How far apart the subtypes lie", rows, columns, stub=3)])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,7 +36,7 @@ from clinclust.reporting.layout import (
     was,
 )
 from clinclust.reporting.sheets.associations import methods_of_associations
-from clinclust.reporting.sheets.divisions import MEASURES, is_sampled
+from clinclust.reporting.sheets.divisions import is_sampled, measure_in_words
 from clinclust.reporting.sheets.subtypes import (
     enough_subjects,
     groups_found,
@@ -44,7 +44,7 @@ from clinclust.reporting.sheets.subtypes import (
     on_merged_groups,
     sentence_on_unions,
 )
-from clinclust.schema import Feature, FeatureSchema
+from clinclust.schema import FeatureSchema
 
 # What the Methods section says of the search and of the test of its tree.
 
@@ -179,6 +179,7 @@ def methods(findings: Findings) -> Methods:
     """Return the methods section, which describes only what was run."""
     references, fit = References(), findings.fit
     asked = parameters_of(findings.cohort.model)
+    ours, *others = (f"{name} {version}" for name, version in software_versions().items())
     written = {
         "Subjects": sentences_on_rows(findings),
         "Model": _given(findings) if fit is None else _model(findings, fit, asked, references),
@@ -189,7 +190,7 @@ def methods(findings: Findings) -> Methods:
         "Comparisons": _comparisons(findings, references),
         "Associations": methods_of_associations(findings, references),
         "Confidentiality": _confidentiality(findings),
-        "Software": _software(),
+        "Software": [f"The analysis was made with {ours} on {listed(others)}."],
     }
     paragraphs = {about: " ".join(sentences) for about, sentences in written.items() if sentences}
     return Methods(paragraphs, references.listed())
@@ -198,11 +199,10 @@ def methods(findings: Findings) -> Methods:
 def methods_sheet(findings: Findings) -> Sheet:
     """Return the sheet: each paragraph and each reference in one cell, so that it can be copied."""
     section = methods(findings)
-    texts: list[list[Value]] = [[about, text] for about, text in section.paragraphs.items()]
-    works: list[list[Value]] = [[number, work] for number, work in enumerate(section.references, start=1)]
+    paragraph, reference = Column("Paragraph", widest=110), Column("Reference", widest=110)
     tables = [
-        Table("Text", [Column("About"), Column("Paragraph", widest=110)], texts),
-        Table("References", [Column("Number", "0"), Column("Reference", widest=110)], works),
+        Table("Text", [Column("About"), paragraph], list(section.paragraphs.items())),
+        Table("References", [Column("Number", "0"), reference], list(enumerate(section.references, start=1))),
     ]
     note = "What was run, in words that can be pasted into a paper; read them before you do."
     return Sheet("Methods", [note], tables)
@@ -230,11 +230,13 @@ def _model(findings: Findings, fit: Fit, given: Mapping[str, Any], references: R
     where = f"in {schema.title} " if schema.title else ""
     group = "subtype" if groups_found(fit) is None else "group"
     likelihoods = listed([f"{REGISTRY[kind].title}, {kinds[kind]}" for kind in REGISTRY if kinds[kind]], "; ")
+    blocks = sorted({feature.block for feature in clustered if feature.traits.is_chained and feature.block is not None})
+    but_for = f", but for those of one multivariate Gaussian block ({listed(blocks)})" if blocks else ""
     sentences = [
         f"Subtypes were found {where}({counted(findings.n_subjects, 'subject')}) from "
         f"{counted(len(clustered), 'feature')} with MAP-DP, maximum a posteriori inference in a Dirichlet process "
         f"mixture ({references.cite('map-dp')}), whose number of {group}s follows from the data.",
-        f"Within a {group} features are independent{but_for_blocks(clustered)}, each with its likelihood and the "
+        f"Within a {group} features are independent{but_for}, each with its likelihood and the "
         f"conjugate prior of this: {likelihoods}.",
     ]
     if in_parts := sum(bool(feature.point_masses) for feature in clustered):
@@ -277,7 +279,9 @@ def _model(findings: Findings, fit: Fit, given: Mapping[str, Any], references: R
     n_alike = sum(feature.name not in {*fit.uninformative_, *fit.selected_features_} for feature in clustered)
     # Whether 'auto' selected features is a function of exact counts.
     if (n_alike or fit.prior_strength_) and not findings.is_rounded if is_first else given["select_features"]:
-        selected = WITHHELD if findings.withholds_evidence else str(len(fit.selected_features_))
+        # The number of features with a relevance above 0 would disclose one that is withheld.
+        is_secret = any(findings.is_withheld(feature) for feature in clustered)
+        selected = WITHHELD if is_secret else str(len(fit.selected_features_))
         sentences.append(
             f"Features were selected {'in a shorter search before' if is_first else 'together with'} the {group}s: "
             f"{selected} of {len(clustered)} have a distribution in each {group}, the others have one for all subjects."
@@ -351,7 +355,7 @@ def _comparisons(findings: Findings, references: References) -> list[str]:
         )
     measures = list(dict.fromkeys(str(row["measure"]) for row in findings.read.rows("effect")))
     if measures:
-        called = {measure: MEASURES.get(measure, (measure.replace("_", " "),))[0] for measure in measures}
+        called = {measure: measure_in_words(measure) for measure in measures}
         intervals = [f"{name} by {_INTERVALS[measure]}" for measure, name in called.items() if measure in _INTERVALS]
         how = f": those of the {listed(intervals, '; ')}" if intervals else ""
         sentences.append(f"Effect sizes ({listed([*called.values()])}) are given with 95% confidence intervals{how}.")
@@ -374,19 +378,15 @@ def _confidentiality(findings: Findings) -> list[str]:
     return ["Numbers that few subjects are behind, and those from which they could be worked out, were withheld: [c]."]
 
 
-def _software() -> list[str]:
-    versions = software_versions()
-    ours = versions.pop("clinclust")
-    others = listed([f"{name} {version}" for name, version in versions.items()])
-    return [f"The analysis was made with clinclust {ours} on {others}."]
-
-
 # What a report says of the run: the rows analysed, what blocks counted for, and the settings of the search.
 
 
 def sentences_on_rows(findings: Findings) -> list[str]:
     """Return which rows were analysed, and how many were left out for which reason; small numbers withheld."""
-    choice, counts = _known(findings)
+    choice, taken = findings.cohort.schema.rows, rows_taken(findings.cohort.table)
+    counts = None if findings.fit is None else findings.fit.row_counts_
+    if findings.fit is None and taken is not None:
+        choice, counts = choice or taken.choice, taken.counts
     words = _words(findings, choice)
     n_subjects = len(findings.cohort.table)
     if findings.sizes_of_all is not None:
@@ -425,14 +425,6 @@ def sentences_on_visits(findings: Findings) -> list[str]:
     if findings.is_shared:
         return ["ROWS ARE NOT PATIENTS: subjects have several rows, and each counts as a subject of its own."]
     return [f"{visits.warning()}."]
-
-
-def _known(findings: Findings) -> tuple[RowChoice, RowCounts | None]:
-    schema = findings.cohort.schema
-    if findings.fit is not None:
-        return schema.rows, findings.fit.row_counts_
-    taken = rows_taken(findings.cohort.table)
-    return (schema.rows, None) if taken is None else (schema.rows or taken.choice, taken.counts)
 
 
 def _shown(findings: Findings, counts: RowCounts) -> dict[str, str]:
@@ -489,12 +481,6 @@ def worth_of_blocks(findings: Findings, fit: Fit) -> dict[str, str]:
         for block, power in fit.block_weights_.items()
         if sizes[block] > 1
     }
-
-
-def but_for_blocks(clustered: Iterable[Feature]) -> str:
-    """Return which features the model does not take for independent; empty if there are none."""
-    blocks = sorted({feature.block for feature in clustered if feature.traits.is_chained and feature.block is not None})
-    return f", but for those of one multivariate Gaussian block ({listed(blocks)})" if blocks else ""
 
 
 def sentences_on_blocks(findings: Findings, fit: Fit) -> Iterator[str]:

@@ -11,10 +11,9 @@ from clinclust.check import ModelCheck
 from clinclust.check.check import DEPENDENCE, VALUES, dependent_pairs, odd_values
 from clinclust.comparisons.frame import ALL_SUBJECTS, is_missing
 from clinclust.data import data
-from clinclust.disclosure.counts import Rule
 from clinclust.estimators.likelihood_check import probably_too
 from clinclust.reporting.findings import Findings
-from clinclust.reporting.layout import WITHHELD, Column, Filled, Sheet, Table, Value, as_value, tabulated
+from clinclust.reporting.layout import Column, Filled, Sheet, tabulated
 from clinclust.reporting.sheets.subtypes import groups_found
 from clinclust.schema import Feature
 
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
 
 # The sheets Likelihoods and Model check: where the model does not describe its cohort.
 
+_TEXTS = data("report")["model_check"]
 _MOST_PAIRS = 50
 _PUT_LINES = (
     "put the lines in the place of those of these features in the schema, and fit again; a check of the model "
@@ -64,75 +64,46 @@ def model_check_sheets(findings: Findings) -> list[Sheet]:
     check = findings.model_check
     if check is None or not _how_many(check, DEPENDENCE) + _how_many(check, VALUES):
         return []
-    tables = [*_pairs(findings, check), *_values(findings, check), *_lines(findings, check)]
-    return [Sheet("Model check", _notes(check), tables)]
-
-
-def _pairs(findings: Findings, check: ModelCheck) -> list[Table]:
+    tables = []
     pairs = dependent_pairs(check.pairs, findings.cohort.schema)
-    if pairs.empty or not _how_many(check, DEPENDENCE):
-        return []
-    shown = f", the strongest {_MOST_PAIRS} of {len(pairs)}" if len(pairs) > _MOST_PAIRS else ""
-    columns: list[Filled] = [
-        (Column("Feature"), lambda row: _title(findings, row["first"])),
-        (Column("And"), lambda row: _title(findings, row["second"])),
-        (Column("Correlation", "0.00"), "correlation"),
-        (Column("p", "p"), "p_of_largest"),
-        (Column("n", "0"), "n"),
-    ]
-    return [tabulated(f"Features that depend on each other{shown}", pairs.head(_MOST_PAIRS), columns, stub=2)]
-
-
-def _lines(findings: Findings, check: ModelCheck) -> list[Table]:
+    if not pairs.empty and _how_many(check, DEPENDENCE):
+        shown = f", the strongest {_MOST_PAIRS} of {len(pairs)}" if len(pairs) > _MOST_PAIRS else ""
+        columns: list[Filled] = [
+            (Column("Feature"), lambda row: _title(findings, row["first"])),
+            (Column("And"), lambda row: _title(findings, row["second"])),
+            (Column("Correlation", "0.00"), "correlation"),
+            (Column("p", "p"), "p_of_largest"),
+            (Column("n", "0"), "n"),
+        ]
+        caption = f"Features that depend on each other{shown}"
+        tables.append(tabulated(caption, pairs.head(_MOST_PAIRS), columns, stub=2))
+    odd = odd_values(check.checks)
+    odd = odd[odd["feature"].isin(check.advice.loc[check.advice["kind"] == VALUES, "feature"])]
+    title: Filled = (Column("Feature"), lambda row: _title(findings, row["feature"]))
+    if not odd.empty:
+        columns = [
+            title,
+            (Column("Likelihood"), "likelihood"),
+            (Column("Inside the groups", widest=60), "words"),
+            (Column("Distance (SD)", "0.0"), "distance"),
+            (Column("p", "p"), "p"),
+        ]
+        tables.append(tabulated("Features that scatter otherwise than the model says", odd, columns))
     is_said_here = check.advice["kind"].isin([DEPENDENCE, VALUES]) & check.advice["line"].notna()
     advice = check.advice[is_said_here].drop_duplicates("feature")
-    columns: list[Filled] = [
-        (Column("Feature"), lambda row: _title(findings, row["feature"])),
-        (Column("Line for the schema", overflow=True), "line"),
-    ]
-    return [] if advice.empty else [tabulated("Lines that would mend it", advice, columns)]
-
-
-def _values(findings: Findings, check: ModelCheck) -> list[Table]:
-    named = check.advice.loc[check.advice["kind"] == VALUES, "feature"]
-    odd = odd_values(check.checks)
-    odd = odd[odd["feature"].isin(named)]
-    columns: list[Filled] = [
-        (Column("Feature"), lambda row: _title(findings, row["feature"])),
-        (Column("Likelihood"), "likelihood"),
-        (Column("Inside the groups", widest=60), "words"),
-        (Column("Distance (SD)", "0.0"), "distance"),
-        (Column("p", "p"), "p"),
-    ]
-    return [] if odd.empty else [tabulated("Features that scatter otherwise than the model says", odd, columns)]
+    if not advice.empty:
+        columns = [title, (Column("Line for the schema", overflow=True), "line")]
+        tables.append(tabulated("Lines that would mend it", advice, columns))
+    return [Sheet("Model check", _notes(check), tables)]
 
 
 def _notes(check: ModelCheck) -> list[str]:
     notes = []
     if _how_many(check, DEPENDENCE):
         has_lines = bool((check.advice["line"].notna() & (check.advice["kind"] == DEPENDENCE)).any())
-        notes.append(
-            "The model takes features for independent inside a subtype. Where they are not, because they measure "
-            "nearly the same thing, the search may buy subtypes to describe what they share. Correlation: that of the "
-            "ranks inside the subtypes. p: how often the strongest of all pairs would be as strong by chance. Listed "
-            "are correlations of at least 0.3 in size with p of at most 0.01."
-        )
-        notes.append(
-            f"Features in a block count for fewer: {_PUT_LINES} Do so where features measure the same thing."
-            if has_lines
-            else "No block is advised: features in a block all have correlations of at least 0.5, and are at most half "
-            "of all. Other dependence is allowed for by coarsening, which the fit estimates by default."
-        )
-    if _how_many(check, VALUES):
-        notes.append(
-            "Values were drawn from the fitted model as often as they were observed, again and again. Distance: how "
-            "far the observed number lies from the drawn ones, in their standard deviations; p: how often they lie as "
-            "far out. The model has seen the observed values, so that p is rather too large than too small. No other "
-            "likelihood of this package describes these features clearly better: look at their values. A line that "
-            "states a dispersion has that inside the groups; the default is that of all subjects together, which holds "
-            "the differences between groups too."
-        )
-    return notes
+        advice = f"Features in a block count for fewer: {_PUT_LINES} Do so where features measure the same thing."
+        notes += [_TEXTS["dependence"], advice if has_lines else _TEXTS["no_block"]]
+    return [*notes, *([_TEXTS["values"]] if _how_many(check, VALUES) else [])]
 
 
 def _how_many(check: ModelCheck, kind: str) -> int:
@@ -180,49 +151,38 @@ def _misfits(findings: Findings) -> pd.DataFrame:
 
 
 def _likelihood_notes(findings: Findings) -> list[str]:
-    notes = [
-        "A likelihood says how the values of a feature scatter inside a subtype. Where it is wrong, the search buys "
-        "subtypes to describe this scatter; they are clear and come again in every search, and are none. The features "
-        "below are described clearly better by another likelihood, mostly in fewer groups."
-    ]
     if findings.is_shared:
-        return [*notes, "Features with withheld numbers are not listed, whatever describes them better."]
+        unlisted = "Features with withheld numbers are not listed, whatever describes them better."
+        return [_TEXTS["likelihoods"], unlisted]
     return [
-        *notes,
+        _TEXTS["likelihoods"],
         f"P{_PUT_LINES[1:]} Do so only if a line says what the column is: two kinds of patients in one subtype scatter "
         "more, too.",
-        "Evidence: by how many nats (log marginal likelihood) the better one describes the values better, each in as "
-        "many groups of the tree as suit it best, after its part of what dividing the subjects into these groups costs "
-        "in the log joint.",
+        _TEXTS["evidence"],
         *filter(None, [probably_too(findings.likelihoods)]),
     ]
 
 
 # The page that says whether subtypes are found again in another cohort.
 
-_COLUMNS = {
-    "subtype": Column("Subtype", "0"),
-    "share": Column("Cohort (%)", "0.0", ("Share of subjects", "")),
-    "share_assigned": Column("Other, assigned (%)", "0.0", ("Share of subjects", "")),
-    "share_found": Column("Other, nearest found (%)", "0.0", ("Share of subjects", "")),
-    "band": Column("Found again"),
-    "jaccard": Column("Jaccard", "0.00"),
-    "jaccard_by_chance": Column("By chance", "0.00"),
-    "jaccard_in_cohort": Column("Jaccard in the cohort", "0.00"),
-    "profile_correlation": Column("Correlation of profiles", "0.00"),
-}
-_TEXTS = data("report")["model_check"]
-_EXPLANATIONS = tuple(_TEXTS["explanations"])
-
 
 def validation_sheet(found: Validation) -> Sheet:
     """Return the section: the answer first, then a row for each subtype."""
-    shares = [name for name in _COLUMNS if name.startswith("share")]
-    table = found.subtypes.assign(**{name: 100.0 * found.subtypes[name] for name in shares})
-    rows = [[as_value(cell) for cell in row] for row in table[list(_COLUMNS)].astype(object).to_numpy()]
+    shares = ("Share of subjects", "")
+    columns: list[Filled] = [
+        (Column("Subtype", "0"), "subtype"),
+        (Column("Cohort (%)", "0.0", shares), lambda row: 100.0 * row["share"]),
+        (Column("Other, assigned (%)", "0.0", shares), lambda row: 100.0 * row["share_assigned"]),
+        (Column("Other, nearest found (%)", "0.0", shares), lambda row: 100.0 * row["share_found"]),
+        (Column("Found again"), "band"),
+        (Column("Jaccard", "0.00"), "jaccard"),
+        (Column("By chance", "0.00"), "jaccard_by_chance"),
+        (Column("Jaccard in the cohort", "0.00"), "jaccard_in_cohort"),
+        (Column("Correlation of profiles", "0.00"), "profile_correlation"),
+    ]
     answer, *_ = found.summary.split("\n")
-    tables = [Table("The subtypes in the other cohort", list(_COLUMNS.values()), rows)]
-    return Sheet("Another cohort", [answer], tables, explanations=list(_EXPLANATIONS))
+    table = tabulated("The subtypes in the other cohort", found.subtypes, columns)
+    return Sheet("Another cohort", [answer], [table], explanations=_TEXTS["explanations"])
 
 
 # The sheet Withheld of a shared report: what was withheld, by which rule, and what was tried to find it.
@@ -232,78 +192,30 @@ _COUNTS, _MEANS = ("n", "missing", "count"), ("mean", "sd", "median")
 
 def withheld(findings: Findings) -> Sheet:
     """Return the sheet: the rule in words, and one row for each feature of which a number is withheld."""
-    features = [feature for feature in findings.features if findings.is_withheld(feature)]
-    groups = (Column(title, widest=40) for title in ("Counts withheld in", "Means or SDs withheld in"))
-    columns = [Column("Feature", widest=60), *groups, Column("Tests and effect sizes")]
-    rows: list[list[Value]] = [
-        [each.title, *(_groups(findings, each, names) for names in (_COUNTS, _MEANS)), _tests(findings, each)]
-        for each in features
+    columns: list[Filled] = [
+        (Column("Feature", widest=60), lambda feature: feature.title),
+        (Column("Counts withheld in", widest=40), lambda feature: _groups(findings, feature, _COUNTS)),
+        (Column("Means or SDs withheld in", widest=40), lambda feature: _groups(findings, feature, _MEANS)),
+        (Column("Tests and effect sizes"), lambda feature: _tests(findings, feature)),
     ]
-    return Sheet("Withheld", _rule(findings), [Table("Features of which numbers are withheld", columns, rows)])
+    table = tabulated(
+        "Features of which numbers are withheld", filter(findings.is_withheld, findings.features), columns
+    )
+    return Sheet("Withheld", _rule(findings), [table])
 
 
 def _rule(findings: Findings) -> list[str]:
-    if findings.rule is None:
+    rule = findings.rule
+    if rule is None:
         return []
+    n_all, n_withheld = len(findings.features), sum(map(findings.is_withheld, findings.features))
+    named = {"rule": rule, "most": rule.threshold - 1, "n_all": n_all, "n_withheld": n_withheld}
+    notes = [text.format(**named) for text in _TEXTS["rounding" if findings.is_rounded else "withholding"]]
     sizes = [findings.name(subtype) for subtype in findings.sizes if findings.shown_sizes[subtype] is None]
-    notes = _of_rounding(findings.rule) if findings.is_rounded else _of_withholding(findings, findings.rule)
     if sizes:
         notes.insert(1, f"The sizes of {', '.join(sizes)} and all that belongs to these subtypes are withheld.")
-    notes.append(
-        f"A level of which every number is withheld or 0 is called {WITHHELD}, and the ends of a scale are withheld "
-        f"unless more than {findings.rule.threshold} subjects are at each: a schema that was drafted has both from the "
-        "data. Left out are other words of the table, the fingerprints, priors and settings made of the data, how sure "
-        "the subtypes of subjects are, and how far the searches agree."
-    )
-    notes.append("That one column nearly is the subtypes is said only of levels of which all counts are shown.")
-    if findings.rule.missing_is_harmless:
-        notes.append(
-            "Numbers of missing values are declared harmless: they are withheld only where a small count would follow "
-            "from them."
-        )
-    return notes
-
-
-def _of_withholding(findings: Findings, rule: Rule) -> list[str]:
-    n_all = len(findings.features)
-    n_withheld = sum(map(findings.is_withheld, findings.features))
-    return [
-        f"Of {n_withheld} of {n_all} features a number is withheld, shown as {WITHHELD}. Withheld are counts of 1 to "
-        f"{rule.threshold - 1}, totals of so few events or steps of a score, means of fewer than {rule.fewest_values} "
-        "values, further numbers from which these would follow, and tests and effect sizes made from any of them.",
-        "Which of the numbers withheld are small, and which only go with them, is not said. Nothing is reported of "
-        "single subjects.",
-        "Medians and quartiles are rounded to at most a quarter of the distance between the quartiles. Each q is "
-        "adjusted over the tests shown, and in the order by relevance, features with withheld numbers come last.",
-        "Subtypes of few subjects, or with weak evidence, are not marked here as in other reports: a mark would "
-        "disclose sizes and counts that are withheld.",
-        f"The rule was applied until a reader of all counts, shares, means and sizes shown finds no interval shorter "
-        f"than {rule.threshold} for any small count. Other knowledge is not covered: another report of nearly the same "
-        "people, or of a person in the cohort.",
-    ]
-
-
-def _of_rounding(rule: Rule) -> list[str]:
-    return [
-        f"Every count is rounded to the nearest multiple of {rule.rounding}: subjects, sizes of subtypes, observed and "
-        "missing values, levels and totals of events. Percentages, and means of counts of events, are computed from "
-        "the rounded counts. Rounded counts need not add up.",
-        f"Withheld, shown as {WITHHELD}, are sizes that may be below {rule.threshold}, means of values that may be "
-        f"fewer than {rule.fewest_values}, totals that may be below {rule.threshold}, and rounded counts where their "
-        f"sums would narrow a count that may be below {rule.threshold} to an interval shorter than {rule.width}. Which "
-        "numbers are withheld follows from the rounded ones.",
-        "Left out, because exact counts could be found from them by trial: tests, effect sizes, validated "
-        "associations, the relevance of features, the log joint and other evidence, settings that the search chose "
-        "itself, the continuum score, and numbers of rows that were left out.",
-        "Reported are results that are no counts: the subtypes, their number, which divisions were found distinct or "
-        "may be of degree, and that subjects have several rows. “Clustered on” says what the schema asks "
-        "for. Nothing is reported of single subjects.",
-        "Means and SDs of measurements in subtypes are those of the exact values, with no more digits than every n "
-        "allows that is rounded to the same; those of all subjects are pooled from them with the rounded n. Medians "
-        "and quartiles are rounded to at most a quarter of the distance between the quartiles, and those of whole "
-        "numbers to whole numbers. Other knowledge is not covered: another report of nearly the same people, or of a "
-        "person in the cohort.",
-    ]
+    notes += [text.format(**named) for text in _TEXTS["withheld"]]
+    return [*notes, *([_TEXTS["harmless"]] if rule.missing_is_harmless else [])]
 
 
 def _groups(findings: Findings, feature: Feature, names: tuple[str, ...]) -> str | None:

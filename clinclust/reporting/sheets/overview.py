@@ -30,9 +30,7 @@ from clinclust.reporting.sheets.divisions import (
     on_stability,
     on_the_test,
     p_in_words,
-    posterior_cell,
     posterior_column,
-    stability_cell,
     stability_column,
     verdict,
 )
@@ -54,7 +52,6 @@ from clinclust.reporting.sheets.subtypes import (
     on_adjustment,
     on_few_subjects,
     on_merged_groups,
-    remark_cell,
     remark_column,
     unions_in_words,
 )
@@ -190,23 +187,19 @@ def _how_many(findings: Findings) -> dict[str, Value]:
 
 
 def _sizes(findings: Findings) -> Table:
-    columns = [Column("Subtype"), Column("Subjects", "0"), Column("%", "0.0")]
     labels, own = findings.cohort.labels, findings.own_membership
-    certainties = () if own is None or findings.is_shared else ("clear", "likely", "uncertain")
+    columns = findings.size_columns("Subjects")
     if own is not None:
-        columns.append(Column("Mean membership probability", "0.000"))
-    columns += [Column(word, "0", (f"Certainty (subjects{findings.of_the_sample})", "")) for word in certainties]
-    columns += remark_column(findings)
-    rows: list[list[Value]] = []
-    for subtype in findings.sizes:
-        size = findings.shown_sizes[subtype]
-        how_sure: list[Value] = []
-        if own is not None:
-            members = own[labels == subtype - 1].tolist()
-            words = [certainty(probability) for probability in members]
-            how_sure = [WITHHELD if size is None else float(np.mean(members)), *map(words.count, certainties)]
-        rows.append([findings.name(subtype), *findings.size_cells(subtype), *how_sure, *remark_cell(findings, subtype)])
-    return Table("Subtypes", columns, rows)
+        members = {subtype: own[labels == subtype - 1].tolist() for subtype in findings.sizes}
+        words = {subtype: [certainty(probability) for probability in members[subtype]] for subtype in members}
+        group = (f"Certainty (subjects{findings.of_the_sample})", "")
+        columns.append((Column("Mean membership probability", "0.000"), lambda subtype: np.mean(members[subtype])))
+        columns += [
+            (Column("clear", "0", group), lambda subtype: words[subtype].count("clear")),
+            (Column("likely", "0", group), lambda subtype: words[subtype].count("likely")),
+            (Column("uncertain", "0", group), lambda subtype: words[subtype].count("uncertain")),
+        ]
+    return tabulated("Subtypes", findings.sizes, [*columns, *remark_column(findings)])
 
 
 def _partitions(findings: Findings, fit: Fit) -> Table:
@@ -257,8 +250,12 @@ def trust(findings: Findings) -> Sheet:
         *continuum_table(findings),
         *_criteria(findings),
     ]
+    on_membership = (
+        f"Clear: a membership probability of {CLEAR:g} or more. Where features depend on each other inside subtypes, "
+        "the model is too sure."
+    )
     explanations = [
-        *_on_membership(findings),
+        *([on_membership] if findings.own_membership is not None and len(findings.sizes) > 1 else []),
         *on_posterior_membership(findings),
         *(on_stability(findings) if len(findings.sizes) > 1 else []),
         *on_the_test(findings),
@@ -286,26 +283,27 @@ def _what_tells(findings: Findings) -> list[Table]:
     """Return the table of the columns that tell the branches of each division best; empty if there are none."""
     if findings.telling is None or findings.telling.empty:
         return []
-    titles = {division.number: division.title for division in findings.divisions}
-    schema, rows = findings.cohort.schema, list[list[Value]]()
-    for row in findings.telling.to_dict("records"):
+    titles, schema = {division.number: division.title for division in findings.divisions}, findings.cohort.schema
+
+    def title(row: dict[str, Any]) -> str:
+        named = findings.title_of(row["column"])
+        return f"whether {named} has a value" if row["told_by"] == "missing" else named
+
+    def instead(row: dict[str, Any]) -> str:
         name = str(row["column"])
-        title = schema[name].title if name in schema else name
-        is_clustered = name in schema and schema[name].is_clustered
-        instead = f"--describe {name}" if is_clustered else f"--adjust {name}"
         if row["told_by"] == "missing":
-            title, instead = f"whether {title} has a value", "leave out the rows or the columns without values"
-        about: list[Value] = [f"{row['division']}: {titles[row['division']]}", title, str(row["role"])]
-        rows.append([*about, 100 * row["named_right"], 100 * row["largest"], instead])
-    columns = [
-        Column("Division"),
-        Column("Column"),
-        Column("Role"),
-        Column("Right (%)", "0"),
-        Column("Largest branch (%)", "0"),
-        Column("If it is not of interest", widest=40),
+            return "leave out the rows or the columns without values"
+        return f"--describe {name}" if name in schema and schema[name].is_clustered else f"--adjust {name}"
+
+    columns: list[Filled] = [
+        (Column("Division"), lambda row: f"{row['division']}: {titles[row['division']]}"),
+        (Column("Column"), title),
+        (Column("Role"), "role"),
+        (Column("Right (%)", "0"), lambda row: 100 * row["named_right"]),
+        (Column("Largest branch (%)", "0"), lambda row: 100 * row["largest"]),
+        (Column("If it is not of interest", widest=40), instead),
     ]
-    return [Table("The columns that tell the branches of each division best", columns, rows)]
+    return [tabulated("The columns that tell the branches of each division best", findings.telling, columns)]
 
 
 def _statements(findings: Findings) -> list[str]:
@@ -358,20 +356,16 @@ def _what_was_found(findings: Findings) -> str:
     features, n_subtypes = counted(len(findings.clustered), "feature"), len(findings.sizes)
     found = f"{n_subtypes} subtypes" if n_subtypes > 1 else "one group, no subtypes"
     n_subjects = f"{findings.n_subjects:,} subjects"
-    missing = f" ({_missing(findings)})" if findings.clustered else ""
+    share, its = percent(*findings.n_missing), "its" if len(findings.clustered) == 1 else "their"
+    missing = f" ({f'{share:.1f}%' if share else 'fewer than 0.1%'} of {its} values are missing)"
+    if findings.is_shared:  # the number would disclose those withheld
+        missing = f" (missing values: {WITHHELD})"
+    elif not findings.n_missing[0]:
+        missing = " (no value is missing)"
+    missing = missing if findings.clustered else ""
     if findings.fit is None:
         return f"Given: {found}, among {n_subjects}; {features} that they may have been made from{missing}."
     return f"Found: {found}{unions_in_words(findings)}, among {n_subjects}, from {features}{missing}."
-
-
-def _missing(findings: Findings) -> str:
-    if findings.is_shared:  # the number would disclose those withheld
-        return f"missing values: {WITHHELD}"
-    if not findings.n_missing[0]:
-        return "no value is missing"
-    share = percent(*findings.n_missing)
-    how_many = f"{share:.1f}%" if share else "fewer than 0.1%"
-    return f"{how_many} of {'its' if len(findings.clustered) == 1 else 'their'} values are missing"
 
 
 def _how_sure(findings: Findings) -> list[Table]:
@@ -379,25 +373,8 @@ def _how_sure(findings: Findings) -> list[Table]:
     further = [*posterior_column(findings), *stability_column(findings), *remark_column(findings)]
     if len(findings.sizes) < 2 or not further:
         return []
-    rows: list[list[Value]] = [
-        [
-            findings.name(subtype),
-            *posterior_cell(findings, subtype),
-            *stability_cell(findings, subtype),
-            *remark_cell(findings, subtype),
-        ]
-        for subtype in findings.sizes
-    ]
-    return [Table("How sure each subtype is", [Column("Subtype"), *further], rows)]
-
-
-def _on_membership(findings: Findings) -> list[str]:
-    if findings.own_membership is None or findings.is_shared or len(findings.sizes) < 2:
-        return []
-    return [
-        f"Clear: a membership probability of {CLEAR:g} or more. Where features depend on each other inside subtypes, "
-        "the model is too sure."
-    ]
+    columns: list[Filled] = [(Column("Subtype"), findings.name), *further]
+    return [tabulated("How sure each subtype is", findings.sizes, columns)]
 
 
 def searches_sentence(fit: Fit) -> str:
@@ -432,53 +409,39 @@ def cautions(findings: Findings) -> list[str]:
         # One group that was asked for says nothing.
         was_asked_for = n_parted(findings.fit) != 1 and groups_found(findings.fit) is not None
         return [] if was_asked_for else ["No evidence of subtypes is no evidence that there are none."]
-    remarks = [*_on_kinds(findings, findings.fit), *_on_small_ones(findings)]
-    return [" ".join(remarks)]
+    return [" ".join(_doubts(findings, findings.fit))]
 
 
-def _on_kinds(findings: Findings, fit: Fit) -> Iterator[str]:
+def _doubts(findings: Findings, fit: Fit) -> Iterator[str]:
+    """Yield what the test leaves open, what only other data can tell, and which subtypes may be unusual subjects."""
     if shows_tested_subtypes(fit):
-        yield from (said for said in (_on_the_weakest(findings), _on_grades(findings)) if said)
-        yield from _on_many(findings)
+        weakest = max(findings.divisions, key=lambda division: division.p * division.is_accepted, default=None)
+        if weakest is not None and weakest.p >= _CLEAR and not findings.is_shared:
+            yield f"Where this is least clear, {weakest.p_said}."
+        graded = [division for division in findings.divisions if division.is_accepted and not division.is_distinct]
+        named = "; ".join(f"{division.number}: {division.title}" for division in graded[:_SHOWN])
+        more = f"; {len(graded) - _SHOWN} more" if len(graded) > _SHOWN else ""
+        if graded:
+            yield f"{ANY_SHAPE.capitalize()} explains division {named}{more}: the two may be degrees of one condition."
+        if len(findings.sizes) > _MANY:
+            yield (
+                f"More than {_MANY} distinct subtypes can come from columns that are computed from others, or that "
+                "depend on each other in a curved way; look for such columns first."
+            )
     or_degrees = "" if shows_tested_subtypes(fit) else " or degrees of one"
     yield (
         f"Whether subtypes are kinds of a disease{or_degrees}, only other data can tell, such as causes, course or "
         "treatment."
     )
-
-
-def _on_the_weakest(findings: Findings) -> str:
-    weakest = max(findings.divisions, key=lambda division: division.p * division.is_accepted, default=None)
-    if weakest is None or weakest.p < _CLEAR or findings.is_shared:
-        return ""
-    return f"Where this is least clear, {weakest.p_said}."
-
-
-def _on_grades(findings: Findings) -> str:
-    graded = [division for division in findings.divisions if division.is_accepted and not division.is_distinct]
-    if not graded:
-        return ""
-    named = "; ".join(f"{division.number}: {division.title}" for division in graded[:_SHOWN])
-    more = f"; {len(graded) - _SHOWN} more" if len(graded) > _SHOWN else ""
-    return f"{ANY_SHAPE.capitalize()} explains division {named}{more}: the two may be degrees of one condition."
-
-
-def _on_many(findings: Findings) -> Iterator[str]:
-    if len(findings.sizes) > _MANY:
-        yield (
-            f"More than {_MANY} distinct subtypes can come from columns that are computed from others, or that depend "
-            "on each other in a curved way; look for such columns first."
-        )
-
-
-def _on_small_ones(findings: Findings) -> Iterator[str]:
     named_before = [] if findings.is_shared else findings.untested
     sizes = {subtype: findings.shown_sizes[subtype] for subtype in findings.sizes if subtype not in named_before}
-    small = [subtype for subtype, size in sizes.items() if size is not None and size < _SMALL]
+    small = [findings.name(subtype) for subtype, size in sizes.items() if size is not None and size < _SMALL]
     if small:
-        named = ", ".join(findings.name(subtype) for subtype in small[:_SHOWN])
         more = f" and {len(small) - _SHOWN} more" if len(small) > _SHOWN else ""
-        yield f"Fewer than {_SMALL} subjects ({named}{more}) may be unusual subjects rather than a subtype."
+        yield (
+            f"Fewer than {_SMALL} subjects ({', '.join(small[:_SHOWN])}{more}) may be unusual subjects rather than a "
+            "subtype."
+        )
 
 
 SHOWN = 3
@@ -486,31 +449,22 @@ SHOWN = 3
 
 def on_dominant_columns(findings: Findings) -> list[str]:
     """Return a sentence for each dominant column; a shared report names described levels with all counts shown."""
-    if findings.dominant is None:
-        return []
-    rows = findings.dominant.to_dict("records")
-    if findings.is_shared:
-        rows = [row for row in rows if _follows_from_the_table(findings, row)]
-    schema = findings.cohort.schema
-
-    def title(name: str) -> str:
-        return schema[name].title if name in schema else name
-
-    return [f"{in_words(row, title, findings.name)} {_refit(row)}" for row in rows[:SHOWN]]
+    return [f"{in_words(row, findings.title_of, findings.name)} {_refit(row)}" for row in _dominant(findings)[:SHOWN]]
 
 
 def column_in_words(findings: Findings) -> list[str]:
     """Return the first dominant column that may be named, in one short sentence; empty if there is none."""
-    if findings.dominant is None:
-        return []
-    schema, rows = findings.cohort.schema, findings.dominant.to_dict("records")
-    shown = [row for row in rows if not findings.is_shared or _follows_from_the_table(findings, row)]
     words = []
-    for row in shown[:1]:
-        columns = " and ".join(schema[name].title if name in schema else name for name in _names(row))
+    for row in _dominant(findings)[:1]:
+        columns = " and ".join(map(findings.title_of, _names(row)))
         what = "They are" if all(len(group) == 1 for group in row["groups"]) else "A division is"
         words.append(f"{what} nearly {columns}: right for {row['named_right']:.0%}.")
     return words
+
+
+def _dominant(findings: Findings) -> list[dict[Any, Any]]:
+    rows = [] if findings.dominant is None else findings.dominant.to_dict("records")
+    return [row for row in rows if not findings.is_shared or _follows_from_the_table(findings, row)]
 
 
 def in_words(row: dict[Any, Any], title: Callable[[str], str], name: Callable[[int], str]) -> str:
@@ -587,27 +541,19 @@ def _answer(findings: Findings) -> str:
     if fit is None:
         return f"{answer}, made by {findings.cohort.model.made_by}."
     if n_subtypes == 1:
-        return f"{answer}: {_undivided(findings)}."
+        if not findings.divisions:
+            return f"{answer}: there was no division to test."
+        return f"{answer}: they are parted no more clearly than one continuum would be{_p(findings)}."
     if fit.tree_test_ is None:
         return f"{answer}; whether they are more than one continuum was not tested."
     if shows_tested_subtypes(fit):
-        return f"{answer}, {distinct_in_words(fit)}; {_parted(fit)}{_p(findings)}."
+        continuum = "one straight continuum" if n_distinct(fit) == 1 else "one continuum"
+        parted = f"they are parted more clearly than {continuum} would be"
+        return f"{answer}, {distinct_in_words(fit)}; {parted}{_p(findings)}."
     n = n_parted(fit)
     are = f"{n} are" if n > 1 else "they are not shown to be"
     asked = ", as many as asked for" if number_asked_for(findings) == n_subtypes else ""
     return f"{answer}{asked}; {are} parted more clearly than one continuum would be."
-
-
-def _parted(fit: Fit) -> str:
-    if n_distinct(fit) == 1:
-        return "they are parted more clearly than one straight continuum would be"
-    return "they are parted more clearly than one continuum would be"
-
-
-def _undivided(findings: Findings) -> str:
-    if not findings.divisions:
-        return "there was no division to test"
-    return f"they are parted no more clearly than one continuum would be{_p(findings)}"
 
 
 def _p(findings: Findings) -> str:
@@ -626,33 +572,31 @@ def _least_clear(findings: Findings) -> Division | None:
 def _subtypes(findings: Findings) -> list[Table]:
     if len(findings.sizes) < 2:  # nothing marks one group
         return []
-    labels, own = findings.cohort.labels, None if findings.is_shared else findings.own_membership
-    marks = marks_of(findings)
-    is_proposed = any(marked.name and subtype not in findings.names for subtype, marked in enumerate(marks, start=1))
-    columns = [
-        Column("Subtype (name proposed)" if is_proposed else "Subtype", widest=33),
-        Column("n", "0"),
-        Column("%", "0.0"),
-        Column("Marks (all subjects)", widest=60),
-        *([] if own is None else [Column("Clear (%)", "0")]),
-    ]
-    rows: list[list[Value]] = []
-    for subtype, marked in zip(findings.sizes, marks, strict=True):
-        code = findings.code(subtype)
-        proposed = f"{code}: {marked.name}" if marked.name else str(code)
-        name = findings.name(subtype) if subtype in findings.names else proposed
-        clear = [] if own is None else [100 * float((own[labels == subtype - 1] >= CLEAR).mean())]
-        rows.append([name, *findings.size_cells(subtype), marked.text, *clear])
-    return [Table("The subtypes", columns, rows)]
+    labels, own = findings.cohort.labels, findings.own_membership
+    marks = dict(zip(findings.sizes, marks_of(findings), strict=True))
+    is_proposed = any(marked.name and subtype not in findings.names for subtype, marked in marks.items())
+
+    def name(subtype: int) -> str:
+        code, proposed = findings.code(subtype), marks[subtype].name
+        return findings.name(subtype) if subtype in findings.names else f"{code}: {proposed}" if proposed else str(code)
+
+    title = "Subtype (name proposed)" if is_proposed else "Subtype"
+    columns: list[Filled] = [(Column(title, widest=33), name), *findings.size_columns("n")[1:]]
+    columns.append((Column("Marks (all subjects)", widest=60), lambda subtype: marks[subtype].text))
+    if own is not None:
+        columns.append((Column("Clear (%)", "0"), lambda subtype: 100 * (own[labels == subtype - 1] >= CLEAR).mean()))
+    return [tabulated("The subtypes", findings.sizes, columns)]
 
 
 def _trust(findings: Findings) -> Table:
-    rows: list[list[Value]] = [["More than a continuum?", _more_than_a_continuum(findings)]]
+    answers = {"More than a continuum?": _more_than_a_continuum(findings)}
     if len(findings.sizes) > 1:
-        rows.append(["Found again in other halves?", _found_again(findings)])
-        rows.append(["A column you already have?", _a_column(findings)])
-        rows.append(["Which features differ?", count_in_words(findings)])
-    return Table("How far to trust it", [Column("Question"), Column("Answer", widest=70)], rows)
+        answers["Found again in other halves?"] = _found_again(findings)
+        none = "none whose counts are all shown" if findings.is_shared else "none alone"
+        a_column = next(iter(column_in_words(findings)), f"No: {none} names the subtypes.")
+        answers["A column you already have?"] = a_column
+        answers["Which features differ?"] = count_in_words(findings)
+    return Table("How far to trust it", [Column("Question"), Column("Answer", widest=70)], list(answers.items()))
 
 
 def _more_than_a_continuum(findings: Findings) -> str:
@@ -681,11 +625,6 @@ def _found_again(findings: Findings) -> str:
         return "Too few subjects to tell."
     least = rated.iloc[0]
     return f"The least stable, {findings.name(least['subtype'])}: {least['band']} ({least['jaccard']:.2f} of 1)."
-
-
-def _a_column(findings: Findings) -> str:
-    none = "none whose counts are all shown" if findings.is_shared else "none alone"
-    return next(iter(column_in_words(findings)), f"No: {none} names the subtypes.")
 
 
 def _next(findings: Findings) -> str:

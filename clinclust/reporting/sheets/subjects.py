@@ -13,12 +13,11 @@ from clinclust.data import data
 from clinclust.estimators.explanation import MOST_LISTED
 from clinclust.estimators.fit import Fit
 from clinclust.estimators.subtype_model import parameters_of
-from clinclust.reporting.assignments import Continuum
 from clinclust.reporting.divisions import Division
 from clinclust.reporting.findings import Findings, Row, number_of
-from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value, as_value
+from clinclust.reporting.layout import WITHHELD, Column, Filled, Sheet, Table, Value, tabulated
 from clinclust.reporting.sheets.divisions import left_out
-from clinclust.reporting.sheets.subtypes import explained_marks, not_tested, remark_cell, remark_column
+from clinclust.reporting.sheets.subtypes import explained_marks, not_tested, remark, remark_column
 from clinclust.roles import REASONS
 from clinclust.schema import Feature
 from clinclust.schema.feature import mass_text
@@ -37,37 +36,32 @@ def certainty(probability: float) -> str:
 def assignments(findings: Findings) -> Sheet:
     """Return the sheet Assignments: subtype and membership probabilities of every subject."""
     model, frame = findings.cohort.model, findings.cohort.table
-    ids = model.schema_.ids
-    identifiers = [[as_value(value) for value in frame[feature.name].tolist()] for feature in ids]
-    columns = [Column(feature.title) for feature in ids]
+    ids, labels, membership = model.schema_.ids, np.asarray(model.labels_).tolist(), model.membership_
+    columns: list[Filled] = [(Column(each.title), frame[each.name].tolist().__getitem__) for each in ids]
     if not ids:
-        columns = [Column("Row", "0")]
-        identifiers = [[as_value(row) if isinstance(row, int) else str(row) for row in frame.index.tolist()]]
-    columns.append(Column("Subtype", "0"))
-    labels = np.asarray(model.labels_).tolist()
-    identities = zip(*identifiers, strict=True)
-    codes = [model.codes_[label] for label in labels]
-    rows: list[list[Value]] = [[*identity, code] for identity, code in zip(identities, codes, strict=True)]
-    notes = []
-    if model.membership_ is not None:
-        columns += [Column("Membership probability", "0.000"), Column("Certainty")]
-        of_each = ("Probability of each subtype", "")
-        columns += [Column(findings.name(subtype), "0.000", of_each) for subtype in findings.sizes]
-        for row, label, probabilities in zip(rows, labels, np.asarray(model.membership_).tolist(), strict=True):
-            row += [probabilities[label], certainty(probabilities[label]), *probabilities]
+        names = [row if isinstance(row, int) else str(row) for row in frame.index.tolist()]
+        columns = [(Column("Row", "0"), names.__getitem__)]
+    n_identifying, notes = len(columns), []
+    columns.append((Column("Subtype", "0"), lambda place: model.codes_[labels[place]]))
+    if membership is not None:
+        probabilities = np.asarray(membership).tolist()
+
+        def own(place: int) -> float:
+            return float(probabilities[place][labels[place]])
+
+        columns.append((Column("Membership probability", "0.000"), own))
+        columns.append((Column("Certainty"), lambda place: certainty(own(place))))
+        for subtype, of_subtype in zip(findings.sizes, zip(*probabilities, strict=True), strict=True):
+            column = Column(findings.name(subtype), "0.000", ("Probability of each subtype", ""))
+            columns.append((column, of_subtype.__getitem__))
         notes.append("Certainty: clear = probability 0.95 or more, likely = 0.80 to 0.95, uncertain = below 0.80.")
-    if remark_column(findings):
-        columns += remark_column(findings)
-        cells = {subtype: remark_cell(findings, subtype) for subtype in findings.sizes}
-        for row, label in zip(rows, labels, strict=True):
-            row += cells[label + 1]
+    for column, _ in remark_column(findings):
+        columns.append((column, lambda place: remark(findings, labels[place] + 1)))
         notes += explained_marks(findings)
     if findings.continuum is not None:
-        columns.append(Column("Continuum score", "0.00"))
-        for row, score in zip(rows, findings.continuum.score.tolist(), strict=True):
-            row.append(as_value(score))
+        columns.append((Column("Continuum score", "0.00"), findings.continuum.score.tolist().__getitem__))
         notes.append("Continuum score: place of the subject in the continuum, in SDs from the mean of the cohort.")
-    table = Table("The subtype of every subject", columns, rows, stub=len(identifiers))
+    table = tabulated("The subtype of every subject", range(len(labels)), columns, stub=n_identifying)
     return Sheet(ASSIGNMENTS, notes, [table])
 
 
@@ -91,23 +85,24 @@ def on_unusual_subjects(findings: Findings) -> list[str]:
 
 def unusual_sheets(findings: Findings) -> list[Sheet]:
     """Return the sheet; none if no subject is unusual."""
-    unusual = findings.unusual
+    unusual, ids = findings.unusual, findings.cohort.schema.ids
     if unusual.empty:
         return []
-    ids = findings.cohort.schema.ids
-    columns = [*([Column(feature.title) for feature in ids] or [Column("Row")]), Column("Subtype", "0")]
+    identified = findings.cohort.table.iloc[unusual.index]
+    named = [(Column(feature.title), identified[feature.name].tolist()) for feature in ids]
+    named = named or [(Column("Row"), unusual["subject"].tolist())]
     with_others = bool((unusual["subtype"] != unusual["compared_with"]).any())
-    columns += [Column("Compared with subtype", "0")] if with_others else []
-    columns += [Column("p", "p"), *(Column(title, "0.0") for title in ("Log density (nats)", "Expected (nats)"))]
-    columns.append(Column("Least probable values", widest=60))
-    rows: list[list[Value]] = []
-    identified = findings.cohort.table[[feature.name for feature in ids]]
-    for position, row in zip(unusual.index.tolist(), unusual.to_dict("records"), strict=True):
-        identity = [as_value(value) for value in identified.iloc[position].tolist()] or [as_value(row["subject"])]
-        compared = [as_value(row["compared_with"])] if with_others else []
-        numbers = [as_value(row[name]) for name in ("p", "log_density", "expected")]
-        rows.append([*identity, as_value(row["subtype"]), *compared, *numbers, str(row["features"])])
-    table = Table("Subjects who are improbable in their subtype", columns, rows, stub=max(len(ids), 1))
+    columns: list[Filled] = [
+        *((column, lambda row, held=held: held[row["place"]]) for column, held in named),
+        (Column("Subtype", "0"), "subtype"),
+        *([(Column("Compared with subtype", "0"), "compared_with")] if with_others else []),
+        (Column("p", "p"), "p"),
+        (Column("Log density (nats)", "0.0"), "log_density"),
+        (Column("Expected (nats)", "0.0"), "expected"),
+        (Column("Least probable values", widest=60), "features"),
+    ]
+    caption, placed = "Subjects who are improbable in their subtype", unusual.assign(place=range(len(unusual)))
+    table = tabulated(caption, placed, columns, stub=len(named))
     return [Sheet("Unusual subjects", _notes(findings, with_others=with_others), [table])]
 
 
@@ -137,7 +132,13 @@ def on_continuum_score(findings: Findings) -> list[str]:
     continuum = findings.continuum
     if continuum is None or findings.is_rounded:
         return []
-    share, where = _share(continuum), "Every subject's score is in the column “Continuum score” of Assignments"
+    by_chance = (
+        f", and features that are independent of each other give about {100 * continuum.share_by_chance:.0f}%: these "
+        "features hardly depend on each other, and the score orders subjects by chance"
+    )
+    by_chance = by_chance if continuum.is_by_chance else ""
+    share = f" It carries {100 * continuum.share:.0f}% of the variance of these scores{by_chance}."
+    where = "Every subject's score is in the column “Continuum score” of Assignments"
     if findings.is_shared:
         share, where = "", "This report is made to be shared and lists no subject's score"
     return [
@@ -147,30 +148,20 @@ def on_continuum_score(findings: Findings) -> list[str]:
     ]
 
 
-def _share(continuum: Continuum) -> str:
-    by_chance = (
-        f", and features that are independent of each other give about {100 * continuum.share_by_chance:.0f}%: these "
-        "features hardly depend on each other, and the score orders subjects by chance"
-    )
-    what_for = by_chance if continuum.is_by_chance else ""
-    return f" It carries {100 * continuum.share:.0f}% of the variance of these scores{what_for}."
-
-
 def continuum_table(findings: Findings) -> list[Table]:
     """Return the features that correlate most with the score; no table if the cohort is not one continuum."""
-    continuum = findings.continuum
+    continuum, schema = findings.continuum, findings.cohort.schema
     if continuum is None or findings.is_rounded:
         return []
-    columns = [Column("Feature"), Column("With a higher score"), Column("Correlation", "0.00")]
-    return [Table("Features that the continuum score orders", columns, _rows(findings, continuum))]
-
-
-def _rows(findings: Findings, continuum: Continuum) -> list[list[Value]]:
-    # The place and sign of a feature of which a number is withheld would
-    # disclose it.
-    found = [(findings.cohort.schema[str(name)], float(value)) for name, value in continuum.correlations.items()]
+    found = [(schema[str(name)], float(value)) for name, value in continuum.correlations.items()]
+    # The place and sign of a feature of which a number is withheld would disclose it.
     shown = [each for each in found if not findings.is_withheld(each[0])][:_STRONGEST]
-    return [[feature.title, _direction(feature, value), value] for feature, value in shown]
+    columns: list[Filled] = [
+        (Column("Feature"), lambda each: each[0].title),
+        (Column("With a higher score"), lambda each: _direction(*each)),
+        (Column("Correlation", "0.00"), lambda each: each[1]),
+    ]
+    return [tabulated("Features that the continuum score orders", shown, columns)]
 
 
 def _direction(feature: Feature, correlation: float) -> str:
@@ -185,51 +176,43 @@ def _direction(feature: Feature, correlation: float) -> str:
 
 DATA = "Data"
 """Name of the sheet of all numbers."""
+_TEXTS = data("report")["subjects"]
 _EMPTY_CELL = "(empty)"
 _NUMBERS_SHOWN = 24
 
 
 def codebook(findings: Findings) -> Sheet:
     """Return the sheet: one row for each column of the schema, of any role."""
-    columns = [
-        *(Column(title, widest=24) for title in ("Column", "Label", "Role", "Likelihood")),
-        *(Column(title, widest=20) for title in ("Section", "Description", "Levels")),
-        *(Column(title, "any") for title in ("Trials", "Minimum", "Maximum")),
-        *(Column(title) for title in ("Unit", "Transform", "Block", "Missing codes", "Must be complete")),
-        *(Column(title, widest=24) for title in ("Other texts read", "Asked if")),
-        *(Column(title, "0") for title in ("Observed", "Missing")),
-        Column("Clustered on"),
-        Column("Prior, or why not clustered on", widest=28),
-    ]
-    rows = [_row(findings, feature) for feature in findings.cohort.schema]
-    notes = [
-        "Every column of the cohort as the schema declares it. Levels of a scale are from lowest to highest; if they "
-        "are words, the lowest is scored 0, the next 1, and so on. Of a yes/no feature no, then yes. The "
-        "hyperparameters of a prior are on the scale of the column after its transform."
-    ]
-    if findings.is_shared:
-        notes = [
-            "Every column of the cohort, without levels and their meaning, ends and other words of the table. Of "
-            "priors, what was stated in advance, on the scale of the column after its transform; those that were set "
-            f"from the data are withheld {WITHHELD}."
-        ]
-    return Sheet("Codebook", notes, [Table("What every column means", columns, rows, stub=2)])
+    missing_codes_of = findings.cohort.schema.missing_codes_of
 
+    def is_scale(feature: Feature) -> bool:
+        return feature.trials is None and feature.traits.is_scale
 
-def _row(findings: Findings, feature: Feature) -> list[Value]:
-    codes = findings.cohort.schema.missing_codes_of(feature)
-    is_scale = feature.trials is None and feature.traits.is_scale
-    return [
-        *(feature.name, feature.label, feature.role, feature.likelihood, feature.section, feature.description),
-        _joined(feature.levels or ()),
-        feature.n_trials if is_scale else feature.trials,
-        *(_whole(number) for number in (feature.minimum, feature.maximum)),
-        *(feature.unit, feature.transform, feature.block, _joined([code or _EMPTY_CELL for code in codes])),
-        *("yes" if feature.complete else "no", _other_texts(feature), feature.asked_if),
-        *_observed(findings, feature),
-        findings.clustered_on_text(feature),
-        _prior_or_reason(findings, feature),
+    columns: list[Filled] = [
+        (Column("Column", widest=24), lambda feature: feature.name),
+        (Column("Label", widest=24), lambda feature: feature.label),
+        (Column("Role", widest=24), lambda feature: feature.role),
+        (Column("Likelihood", widest=24), lambda feature: feature.likelihood),
+        (Column("Section", widest=20), lambda feature: feature.section),
+        (Column("Description", widest=20), lambda feature: feature.description),
+        (Column("Levels", widest=20), lambda feature: _joined(feature.levels or ())),
+        (Column("Trials", "any"), lambda feature: feature.n_trials if is_scale(feature) else feature.trials),
+        (Column("Minimum", "any"), lambda feature: _whole(feature.minimum)),
+        (Column("Maximum", "any"), lambda feature: _whole(feature.maximum)),
+        (Column("Unit"), lambda feature: feature.unit),
+        (Column("Transform"), lambda feature: feature.transform),
+        (Column("Block"), lambda feature: feature.block),
+        (Column("Missing codes"), lambda feature: _joined([code or _EMPTY_CELL for code in missing_codes_of(feature)])),
+        (Column("Must be complete"), lambda feature: "yes" if feature.complete else "no"),
+        (Column("Other texts read", widest=24), _other_texts),
+        (Column("Asked if", widest=24), lambda feature: feature.asked_if),
+        (Column("Observed", "0"), lambda feature: _observed(findings, feature)[0]),
+        (Column("Missing", "0"), lambda feature: _observed(findings, feature)[1]),
+        (Column("Clustered on"), findings.clustered_on_text),
+        (Column("Prior, or why not clustered on", widest=28), lambda feature: _prior_or_reason(findings, feature)),
     ]
+    note = _TEXTS["codebook_shared"] if findings.is_shared else _TEXTS["codebook"]
+    return Sheet("Codebook", [note], [tabulated("What every column means", findings.cohort.schema, columns, stub=2)])
 
 
 def _other_texts(feature: Feature) -> str | None:
@@ -266,21 +249,14 @@ def _prior_or_reason(findings: Findings, feature: Feature) -> str | None:
 
 def _prior(findings: Findings, fit: Fit, feature: Feature) -> str | None:
     """Return the hyperparameters; in a shared report those that were stated, for others give the data back."""
-    texts = []
+    asked, texts = parameters_of(findings.cohort.model)["hyperparameters"], []
     for part in feature.parts:
-        own = _prior_of_part(findings, fit, part)
-        texts += [f"{part.name}: {own}" if part.is_part else own] if own else []
+        named = stated = fit.hyperparameters_.get(part.name, {})
+        if findings.is_shared:
+            stated = {**(part.prior or {}), **(asked.get(part.name, {}) if isinstance(asked, Mapping) else {})}
+        text = _joined([*filter(None, [_prior_text(stated)]), *[WITHHELD] * bool(named.keys() - stated.keys())])
+        texts += [f"{part.name}: {text}" if part.is_part else text] if text else []
     return _joined(texts)
-
-
-def _prior_of_part(findings: Findings, fit: Fit, part: Feature) -> str | None:
-    named = fit.hyperparameters_.get(part.name, {})
-    if not findings.is_shared:
-        return _prior_text(named)
-    asked = parameters_of(findings.cohort.model)["hyperparameters"]
-    stated = {**(part.prior or {}), **(asked.get(part.name, {}) if isinstance(asked, Mapping) else {})}
-    texts = [_prior_text(stated), WITHHELD if named.keys() - stated.keys() else None]
-    return _joined([text for text in texts if text])
 
 
 def _prior_text(hyperparameters: Mapping[str, Any]) -> str | None:
@@ -350,7 +326,6 @@ def _data_rows(findings: Findings) -> Iterator[list[Value]]:
             yield _data_row(findings, title, {**row, "level": None}, method, names)
 
 
-_TEXTS = data("report")["subjects"]
 _ON_DIVISIONS: str = _TEXTS["on_divisions"]
 
 

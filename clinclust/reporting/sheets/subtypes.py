@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
 from numbers import Integral
 from typing import NamedTuple
 
@@ -22,19 +24,21 @@ from clinclust.reporting.findings import Findings, Profiles, Row, number_of
 from clinclust.reporting.layout import (
     WITHHELD,
     Column,
+    Filled,
     Kind,
     Sheet,
     Table,
     Value,
+    as_value,
     counted,
     listed,
     number_text,
     percent,
+    tabulated,
     was,
 )
-from clinclust.reporting.subtype_table.building import table_of
 from clinclust.reporting.subtype_table.plan import Choices, Compared, decimals_of, parts
-from clinclust.reporting.subtype_table.table import SubtypeTable
+from clinclust.reporting.subtype_table.table import SubtypeTable, table_of
 
 # The subtype table of a report, and the sheets Pairwise tests and Missing data.
 
@@ -60,15 +64,6 @@ def _group(findings: Findings, subtype: int) -> tuple[str, str]:
     return (findings.name(subtype), marked)
 
 
-def _level(findings: Findings) -> str:
-    return f"p ≤ {findings.significance_level:g}".replace(" ", "\N{NO-BREAK SPACE}")
-
-
-def _decimals(summaries: dict[int, Row]) -> int:
-    traits = traits_of(summaries[ALL_SUBJECTS]["likelihood"])
-    return decimals_in(summaries, is_scored=traits.is_share or traits.is_scale)
-
-
 _OF_WHICH = "descriptive where clustered on"
 _MOST_PAIRS = 20_000  # rows of the sheet; a workbook could hold a million, too many to read
 
@@ -83,9 +78,10 @@ def pairwise_tests(findings: Findings) -> Sheet:
         *(Column(*title, group=second) for title in (("Subtype", "0"), ("n", "0"), ("Mean", "measure"))),
         Column("Standardised difference", "0.00"),
     ]
+    level = f"p ≤ {findings.significance_level:g}".replace(" ", "\N{NO-BREAK SPACE}")
     of_a_test: tuple[tuple[str, Kind], ...] = (("t", "0.00"), ("df", "0.0"), ("p", "p"), ("q", "p"))
     for group in (welch, student):
-        columns += [Column(*title, group) for title in (*of_a_test, (_level(findings), "text"))]
+        columns += [Column(*title, group) for title in (*of_a_test, (level, "text"))]
     columns += [Column("Remark")]
 
     rows, decimals = [], []
@@ -103,9 +99,12 @@ def pairwise_tests(findings: Findings) -> Sheet:
                 for test in (tests["welch"], tests["student"]):
                     row += [number_of(test, number) for number in ("statistic", "df", "p", "q")]
                     p = number_of(test, "p")
-                    row.append(p if isinstance(p, str | None) else "yes" if findings.is_significant(test) else "no")
+                    row.append(
+                        p if isinstance(p, str | None) else "yes" if test["p"] <= findings.significance_level else "no"
+                    )
                 rows.append([*row, _remark(tests["welch"], *(summaries[subtype] for subtype in pair))])
-                decimals.append(_decimals(summaries))
+                traits = traits_of(summaries[ALL_SUBJECTS]["likelihood"])
+                decimals.append(decimals_in(summaries, is_scored=traits.is_share or traits.is_scale))
     table = Table("Every pair of subtypes, feature by feature", columns, rows, decimals=decimals, stub=3)
     return Sheet("Pairwise tests", [descriptive(findings), *not_tested(findings), *note], [table])
 
@@ -150,16 +149,13 @@ def missing_data(findings: Findings) -> Sheet:
         row: list[Value] = [feature.section, feature.title, findings.clustered_on_text(feature)]
         for subtype in groups:
             missing, n = (number_of(summaries[subtype], name) for name in ("missing", "n"))
-            row += [missing, _percent_missing(missing, n)]
+            if isinstance(missing, int) and isinstance(n, int):
+                row += [missing, 100 * missing / (missing + n) if missing + n else None]
+            else:
+                row += [missing, n]  # withheld
         rows.append(row)
     note = "Subjects without a value for the feature, as a number and as a percentage of the group."
     return Sheet("Missing data", [note], [Table("Missing values of every feature", columns, rows, stub=2)])
-
-
-def _percent_missing(missing: Value, n: Value) -> Value:
-    if not (isinstance(missing, int) and isinstance(n, int)):  # withheld
-        return n
-    return 100 * missing / (missing + n) if missing + n else None
 
 
 def table_of_report(findings: Findings) -> SubtypeTable:
@@ -185,49 +181,43 @@ MEDIANS: str = _TEXTS["medians"]
 def profile(findings: Findings) -> Sheet:
     """Return the sheet: distance of each subtype from all subjects in standard deviations, by feature or level."""
     profiles = findings.profiles
-    group = ("Distance from all subjects, in SD", "")
-    columns = [Column("Feature"), Column("Level"), Column("Section"), Column("Of the"), *findings.relevance_column]
-    columns += [Column(_title(findings, subtype), "0.00", group) for subtype in profiles.subtypes]
     # Given subtypes may differ in any feature, so all features are shown.
     marking = [feature for feature in findings.by_relevance if findings.fit is None or findings.clustered_on(feature)]
-    shown = marking[:_MOST_FEATURES]
-    rows: list[list[Value]] = []
-    for feature in shown:
-        for place, (name, level) in enumerate(zip(profiles.features, profiles.levels, strict=True)):
-            if name == feature.name:
-                about: list[Value] = [
-                    profiles.labels[place],
-                    level,
-                    feature.section,
-                    _SUMMARY_SHOWN[profiles.summaries[place]],
-                ]
-                distances = profiles.standardised[place].tolist()
-                is_withheld = (profiles.withheld[place, 1:] | profiles.withheld[place, 0]).tolist()
-                cells = [_cell(*each) for each in zip(distances, is_withheld, strict=True)]
-                rows.append([*about, *findings.relevance_cell(feature), *cells])
+    shown = {feature.name: feature for feature in marking[:_MOST_FEATURES]}
+    rows = [row for name in shown for row, other in enumerate(profiles.features) if other == name]
+    columns: list[Filled] = [
+        (Column("Feature"), profiles.labels.__getitem__),
+        (Column("Level"), profiles.levels.__getitem__),
+        (Column("Section"), lambda row: shown[profiles.features[row]].section),
+        (Column("Of the"), lambda row: _SUMMARY_SHOWN[profiles.summaries[row]]),
+        *(
+            (column, lambda row, held=held: held(shown[profiles.features[row]]))
+            for column, held in findings.relevance_column
+        ),
+    ]
+    first = len(columns)
+    for place, subtype in enumerate(profiles.subtypes):
+        remarked = remark(findings, subtype)
+        title = findings.name(subtype) if remarked is None else f"{findings.name(subtype)} ({remarked})"
+        column = Column(title, "0.00", ("Distance from all subjects, in SD", ""))
+        columns.append((column, partial(_cell, profiles, place)))
     order = "whose means lie farthest apart" if findings.fit is None else "with the largest relevance"
     if findings.fit is not None and findings.is_rounded:
         order = "that come first in the schema"
     notes = [
         "Blue: above all subjects, orange: below, white: about equal; the colours are full at one standard deviation. "
         f"The {len(shown)} features {order}, in this order. Descriptive: found in the same subjects as the subtypes.",
-        *([MEDIANS] if profiles.has_medians else []),
+        *([MEDIANS] if "median" in profiles.summaries else []),
         *explained_marks(findings),
     ]
-    first = len(columns) - len(profiles.subtypes)
-    table = Table("Profile of the subtypes", columns, rows, stub=2, diverging=(first, len(columns) - 1))
-    return Sheet("Profile", notes, [table])
+    table = tabulated("Profile of the subtypes", rows, columns, stub=2)
+    return Sheet("Profile", notes, [replace(table, diverging=(first, len(columns) - 1))])
 
 
-def _title(findings: Findings, subtype: int) -> str:
-    remarked = remark(findings, subtype)
-    return findings.name(subtype) if remarked is None else f"{findings.name(subtype)} ({remarked})"
-
-
-def _cell(distance: float, is_withheld: bool) -> Value:
-    if math.isnan(distance):
-        return WITHHELD if is_withheld else None
-    return distance if math.isfinite(distance) else None
+def _cell(profiles: Profiles, place: int, row: int) -> Value:
+    distance = float(profiles.standardised[row, place])
+    is_withheld = profiles.withheld[row, place + 1] or profiles.withheld[row, 0]
+    return WITHHELD if math.isnan(distance) and is_withheld else as_value(distance)
 
 
 LEAST_MARK = 0.25
@@ -258,7 +248,11 @@ class Marks(NamedTuple):
 def marks_of(findings: Findings) -> list[Marks]:
     """Return what marks each subtype, in the order of the subtypes, in texts made of the cells of the subtype table."""
     profiles, compared = findings.profiles, findings.read
-    candidates = _candidates(findings, profiles)
+    # Those of a search have a relevance above 0. Given subtypes have none; to leave one out whose relevance is withheld
+    # would disclose its sign.
+    relevance = {} if findings.fit is None else findings.fit.feature_relevance_.to_dict()
+    relevant = {*profiles.withheld_features, *(feature for feature, nats in relevance.items() if nats > 0)}
+    candidates = [row for row, name in enumerate(profiles.features) if findings.fit is None or name in relevant]
     found = []
     for place, subtype in enumerate(profiles.subtypes):
         shown, named = [], []
@@ -301,14 +295,6 @@ def _called(profiles: Profiles, row: int, *, is_higher: bool) -> str:
     return f"{words[0 if is_higher else 1]} {title[:1].lower() + title[1:] if title[1:2].islower() else title}"
 
 
-def _candidates(findings: Findings, profiles: Profiles) -> list[int]:
-    # Those of a search have a relevance above 0. Given subtypes have none; to leave one out whose relevance is withheld
-    # would disclose its sign.
-    relevance = {} if findings.fit is None else findings.fit.feature_relevance_.to_dict()
-    named = {*profiles.withheld_features, *(feature for feature, nats in relevance.items() if nats > 0)}
-    return [row for row, name in enumerate(profiles.features) if findings.fit is None or name in named]
-
-
 def _farthest(profiles: Profiles, candidates: list[int], place: int) -> Iterator[tuple[int, float]]:
     """Yield the rows that lie far from all subjects, the farthest first, one for each feature and direction."""
     distances = profiles.standardised[:, place]
@@ -321,10 +307,6 @@ def _farthest(profiles: Profiles, candidates: list[int], place: int) -> Iterator
             yield row, float(distances[row])
 
 
-def _printed(number: float, decimals: int) -> str:
-    return number_text(number, "measure", decimals).replace("-", "\N{MINUS SIGN}")
-
-
 def _in_words(findings: Findings, compared: Compared, profiles: Profiles, row: int, subtype: int) -> str:
     """Return a feature with its number in the subtype and in all subjects; empty if either is withheld."""
     level = profiles.levels[row]
@@ -334,7 +316,8 @@ def _in_words(findings: Findings, compared: Compared, profiles: Profiles, row: i
     for group in (subtype, ALL_SUBJECTS):
         cell = parts(records[group], summary)
         number = None if cell is None else cell[summary == "n"]  # after the count comes the percentage
-        texts.append("" if number is None else _printed(number, decimals_of(feature, summary)))
+        text = "" if number is None else number_text(number, "measure", decimals_of(feature, summary))
+        texts.append(text.replace("-", "\N{MINUS SIGN}"))
     here, everywhere = texts
     if not here or not everywhere or here == everywhere:
         return ""
@@ -353,7 +336,12 @@ _UNUSUAL = 10  # subjects, below which a subtype may be a few unusual records
 
 def on_few_subjects(findings: Findings) -> list[str]:
     """Return the sentences on subtypes that are untested, few or weak; a shared report gives no names and numbers."""
-    return [*_on_untested(findings), *_on_marks(findings)]
+    fit, marks = findings.fit, explained_marks(findings)
+    if fit is not None and marks:
+        n = n_standing(fit.subtypes_)
+        left = "one group is left" if n == 1 else f"{n} subtypes are left"
+        marks = [f"{marks[0]} Such subtypes may be noise; without them {left}."]
+    return [*_on_untested(findings), *marks]
 
 
 def _on_untested(findings: Findings) -> list[str]:
@@ -372,7 +360,10 @@ def _on_untested(findings: Findings) -> list[str]:
     more = [f"{len(small) - _FEATURES_SHOWN} more"] if len(small) > _FEATURES_SHOWN else []
     if max(findings.sizes[subtype] for subtype in small) < _UNUSUAL:
         part += " They may be a rare kind or a few unusual records; look at these subjects one by one."
-    return [f"Few subjects, untested: {listed([*named, *more])}. Subtypes{_below(findings)} {part}"]
+    # They may be more than the report asks for, if its comparisons were given.
+    is_known = all(findings.sizes[subtype] < findings.min_size for subtype in small)
+    below = f"fewer than {findings.min_size} subjects" if is_known else "so few subjects"
+    return [f"Few subjects, untested: {listed([*named, *more])}. Subtypes of {below} {part}"]
 
 
 def not_tested(findings: Findings) -> list[str]:
@@ -394,15 +385,6 @@ def enough_subjects(findings: Findings) -> str:
     if not findings.untested:
         return ""
     return " of enough subjects" if findings.is_shared else f" of at least {findings.min_size} subjects"
-
-
-def _on_marks(findings: Findings) -> list[str]:
-    fit, explained = findings.fit, explained_marks(findings)
-    if fit is None or not explained:
-        return explained
-    n = n_standing(fit.subtypes_)
-    left = "one group is left" if n == 1 else f"{n} subtypes are left"
-    return [f"{explained[0]} Such subtypes may be noise; without them {left}."]
 
 
 def explained_marks(findings: Findings) -> list[str]:
@@ -432,14 +414,10 @@ def _marks(findings: Findings, subtype: int) -> tuple[str, ...]:
     return tuple(mark for mark in marks if mark != FEW or subtype not in findings.untested)
 
 
-def remark_column(findings: Findings) -> list[Column]:
+def remark_column(findings: Findings) -> list[Filled]:
     """Return the column of remarks on subtypes; empty if there are none, or none may be made."""
-    return [Column("Remark")] if any(remark(findings, subtype) for subtype in findings.sizes) else []
-
-
-def remark_cell(findings: Findings, subtype: int) -> list[Value]:
-    """Return the cell of a subtype under `remark_column`."""
-    return [remark(findings, subtype)] if remark_column(findings) else []
+    remarks = {subtype: remark(findings, subtype) for subtype in findings.sizes}
+    return [(Column("Remark"), remarks.get)] if any(remarks.values()) else []
 
 
 def merged_small_groups(findings: Findings) -> bool:
@@ -484,12 +462,6 @@ def on_adjustment(findings: Findings) -> list[str]:
 
 
 _MOST_NAMED = 6
-
-
-def _below(findings: Findings) -> str:
-    # They may be more than the report asks for, if its comparisons were given.
-    is_known = all(findings.sizes[subtype] < findings.min_size for subtype in findings.untested)
-    return f" of fewer than {findings.min_size} subjects" if is_known else " of so few subjects"
 
 
 def groups_found(fit: Fit) -> int | None:

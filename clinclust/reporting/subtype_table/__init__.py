@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from clinclust.reporting.subtype_table.building import subtype_table
-from clinclust.reporting.subtype_table.table import SubtypeTable
+from clinclust.reporting.subtype_table.table import SubtypeTable, subtype_table
 
 __all__ = ["SubtypeTable", "subtype_table"]

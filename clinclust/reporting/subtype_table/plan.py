@@ -200,11 +200,6 @@ class ComparedFeature:
         return traits_of(self.likelihood)
 
     @property
-    def has_shares(self) -> bool:
-        """Whether the means of the feature are shares of subjects, because it is yes/no or has levels."""
-        return self.traits.is_share
-
-    @property
     def any_level(self) -> dict[int, Record]:
         """Summaries of the first level by subtype. All levels have the same `n` and `missing`."""
         return next(iter(self.summaries.values()))
@@ -270,7 +265,7 @@ SUMMARY_QUANTITIES: dict[Summary, tuple[str, ...]] = {
 
 def possible_summaries(feature: ComparedFeature) -> tuple[Summary, ...]:
     """Return the summaries that are possible for a feature."""
-    return ("n", "mean") if feature.has_shares else ("mean", "median")
+    return ("n", "mean") if feature.traits.is_share else ("mean", "median")
 
 
 def default_summary(feature: ComparedFeature) -> Summary:
@@ -305,17 +300,14 @@ def decimals_of(feature: ComparedFeature, summary: Summary) -> int:
         subjects = overall["n"]
         return 0 if not is_missing(subjects) and subjects < _FEW_SUBJECTS else 1
     if summary == "mean":
-        return decimals_in(feature.any_level, is_scored=feature.has_shares or feature.traits.is_scale)
+        return decimals_in(feature.any_level, is_scored=feature.traits.is_share or feature.traits.is_scale)
     quartiles = [parts(record, summary) for record in feature.any_level.values()]
     if all(value == round(value) for found in quartiles if found for value in found if value is not None):
         return 0
     if overall["whole"]:  # quartiles of whole numbers are whole, or lie between two of them
         return 1
-    return decimals_for((_number(overall["q3"]) - _number(overall["q1"])) / SDS_BETWEEN_QUARTILES)
-
-
-def _number(value: Any) -> float:
-    return math.nan if is_missing(value) else float(value)
+    q1, q3 = (math.nan if is_missing(overall[name]) else float(overall[name]) for name in ("q1", "q3"))
+    return decimals_for((q3 - q1) / SDS_BETWEEN_QUARTILES)
 
 
 def summary_text(record: Record, summary: Summary, decimals: int) -> str:
@@ -452,10 +444,6 @@ class Plan:
             numbers = [feature.any_level[group]["missing"] for group in self.groups]
             if self.asked.missing_rows and any(is_missing(number) or number > 0 for number in numbers):
                 yield Line("missing", feature.parts[0], self.summaries[feature.name])
-
-    def descriptive(self, line: Line) -> Record:
-        """Return the test whose p is shown in a line; empty if there is none."""
-        return descriptive_test(line, self.between)
 
     def validated(self, line: Line) -> Record:
         """Return the validated association that is shown in a line; empty if there is none."""

@@ -15,13 +15,13 @@ from docx.enum.text import WD_ALIGN_PARAGRAPH
 from docx.oxml import OxmlElement
 from docx.oxml.ns import qn
 from docx.shared import Cm, Pt, RGBColor
-from docx.table import Table, _Cell, _Row
+from docx.table import _Cell, _Row
 from docx.text.paragraph import Paragraph
 
 from clinclust.errors import shortened
 from clinclust.files.writing import atomic_write
 from clinclust.reporting.subtype_table.plan import Cell, PrintedTable
-from clinclust.reporting.workbook.workbook import NO_DATE, copy_without_times
+from clinclust.reporting.workbook import NO_DATE, copy_without_times
 
 _FONT = "Calibri"
 _LONGEST_PROPERTY = 255
@@ -80,7 +80,8 @@ def _add_table(document: Document, table: PrintedTable) -> None:
     written = document.add_table(rows=0, cols=columns)
     written.alignment = WD_TABLE_ALIGNMENT.LEFT
     written.autofit = False
-    _describe(written, table)
+    for name, text in (("w:tblCaption", table.title), ("w:tblDescription", table.notes[0].text)):  # for screen readers
+        written._tbl.tblPr.append(_element(name, **{"w:val": text}))
     widths = _widths(table)
     for column, width in zip(written.columns, widths, strict=True):
         column.width = width
@@ -171,13 +172,6 @@ def _rule(row: _Row, side: str, eighths: int) -> None:
             properties.append(borders)
         line = {"w:val": "single", "w:sz": str(eighths), "w:space": "0", "w:color": "000000"}
         borders.append(_element(f"w:{side}", **line))
-
-
-def _describe(written: Table, table: PrintedTable) -> None:
-    """Add the title and the description of the table for screen readers."""
-    properties = written._tbl.tblPr
-    for name, text in (("w:tblCaption", table.title), ("w:tblDescription", table.notes[0].text)):
-        properties.append(_element(name, **{"w:val": text}))
 
 
 def _element(name: str, **attributes: str) -> Any:

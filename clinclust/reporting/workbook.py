@@ -9,7 +9,7 @@ import textwrap
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache, partial
 from io import BytesIO
@@ -236,7 +236,8 @@ def add_chart(worksheet: Worksheet, chart: Chart, heading: int, last: int, top: 
     names.delete = numbers.delete = False
     names.scaling.orientation = "maxMin"  # the first row is at the top
     names.tickLblPos, names.majorTickMark = "low", "none"
-    names.txPr = numbers.txPr = _text_of_size(9, INK)
+    font = Paragraph(pPr=ParagraphProperties(defRPr=_font(9, INK)), endParaRPr=_font(9, INK))
+    names.txPr = numbers.txPr = RichText(bodyPr=RichTextProperties(), p=[font])
     numbers.crosses = "max"  # puts the axis of numbers at the bottom, because the names run from top to bottom
     numbers.title = _title(chart.axis, 10, QUIET)
     numbers.majorGridlines.spPr = GraphicalProperties(ln=_line(RULE, 0.5))
@@ -247,8 +248,11 @@ def add_chart(worksheet: Worksheet, chart: Chart, heading: int, last: int, top: 
         drawn.overlap = 100
         middle = chart.value if chart.expected is None else chart.expected
         interval, marker = (_series(cells(place), None) for place in (middle, chart.value))
-        interval.errBars = _intervals(cells(chart.below), cells(chart.above))
-        marker.errBars = _markers()
+        minus, plus = (NumDataSource(numRef=NumRef(f=cells(place))) for place in (chart.below, chart.above))
+        interval.errBars = _error_bars(_line(INK, _WHISKER_POINTS), errValType="cust", plus=plus, minus=minus)
+        point = _line(BLUE, _MARKER_POINTS)
+        point.cap = "rnd"  # error bars of almost no length with thick round ends look like points
+        marker.errBars = _error_bars(point, errValType="fixedVal", val=0.01)
         drawn.series = [interval, marker]
     for series in drawn.series:
         series.cat = AxDataSource(strRef=StrRef(f=cells(0)))
@@ -260,18 +264,6 @@ def _series(values: Reference, colour: str | None) -> Any:
     series.spPr = GraphicalProperties(solidFill=colour) if colour else GraphicalProperties(noFill=True)
     series.spPr.ln = LineProperties(noFill=True)
     return series
-
-
-def _intervals(below: Reference, above: Reference) -> Any:
-    minus, plus = (NumDataSource(numRef=NumRef(f=cells)) for cells in (below, above))
-    return _error_bars(_line(INK, _WHISKER_POINTS), errValType="cust", plus=plus, minus=minus)
-
-
-def _markers() -> Any:
-    """Return error bars of almost no length with thick round ends, which look like points."""
-    line = _line(BLUE, _MARKER_POINTS)
-    line.cap = "rnd"
-    return _error_bars(line, errValType="fixedVal", val=0.01)
 
 
 def _error_bars(line: Any, **lengths: Any) -> Any:
@@ -287,11 +279,6 @@ def _line(colour: str, points: float) -> Any:
 
 def _font(points: int, colour: str) -> Any:
     return CharacterProperties(sz=100 * points, b=False, solidFill=colour)
-
-
-def _text_of_size(points: int, colour: str) -> Any:
-    paragraph = Paragraph(pPr=ParagraphProperties(defRPr=_font(points, colour)), endParaRPr=_font(points, colour))
-    return RichText(bodyPr=RichTextProperties(), p=[paragraph])
 
 
 def _title(text: str, points: int, colour: str) -> Any:
@@ -350,15 +337,6 @@ _WIDEST_PAGE = 260.0  # characters that fit legibly on the width of a printed pa
 _WIDEST_PORTRAIT = 135.0  # characters that fit legibly on the width of an upright page
 _NARROWEST, _LONGEST_LINE = 7, 150
 _POINTS_PER_CHARACTER, _PAGE_SHAPE = 5.6, 0.62  # height / width of the printed area of A4, with some reserve
-
-
-@dataclass(frozen=True)
-class _Placed:
-    """A table that is written: the row of its headings and its last row, from 1."""
-
-    table: Table
-    heading: int
-    last: int
 
 
 def write_worksheet(workbook: Workbook, sheet: Sheet, folder: Path) -> None:
@@ -439,7 +417,7 @@ def _write_part(
         rows.add([])
         for groups in shared:
             rows.add(_group_cells(groups))
-        placed: list[_Placed] = []
+        placed: list[tuple[Table, int, int]] = []  # each table with the row of its headings and its last row, from 1
         page_top, page_height = 0.0, _PAGE_SHAPE * (_POINTS_PER_CHARACTER * sum(widths) + CHART_WIDTH)
         for number, table in enumerate(sheet.tables):
             charts = [chart for chart in sheet.charts if chart.table == number]
@@ -453,13 +431,22 @@ def _write_part(
                 rows.add([Cell(table.caption, "caption")])
             for groups in [] if shared else table.group_lines:
                 rows.add(_group_cells(groups))
-            placed.append(_add_rows(rows, table))
+            is_text = [column.kind == "text" or column.overflow for column in table.columns]
+            is_text[: table.stub] = [True] * table.stub
+            styles = ("heading" if each else "number heading" for each in is_text)
+            rows.add([Cell(column.title, style) for column, style in zip(table.columns, styles, strict=True)])
+            heading = rows.written
+            for row in range(n_rows):
+                if table.starts_band(row):
+                    rows.add([Cell(table.bands[row], "band"), *[Cell(None, "band")] * len(table.columns[1:])])
+                rows.add(_body_cells(table, row))
+            placed.append((table, heading, rows.written))
             for line in _wrapped(table.notes, widths):
                 rows.add([Cell(line, "note")])
             if not single:
                 rows.add([])
             for chart in charts:
-                add_chart(worksheet, chart, placed[-1].heading, placed[-1].last, top, len(widths) + 2)
+                add_chart(worksheet, chart, heading, placed[-1][-1], top, len(widths) + 2)
                 while rows.height < top_height + needed + _LINE_HEIGHT:
                     rows.add([])
         for line in _wrapped(sheet.explanations, widths):
@@ -493,19 +480,9 @@ def _streamed(worksheet: Any, folder: Path) -> Iterator[IO[bytes]]:
     writer.out, writer.cleanup = str(path), path.unlink
 
 
-def _add_rows(rows: Rows, table: Table) -> _Placed:
-    rows.add(_heading_cells(table))
-    heading = rows.written
-    for number in range(len(table.rows)):
-        if table.starts_band(number):
-            rows.add([Cell(table.bands[number], "band"), *[Cell(None, "band")] * len(table.columns[1:])])
-        rows.add(_body_cells(table, number))
-    return _Placed(table, heading, rows.written)
-
-
-def _refer(worksheet: Worksheet, placed: Sequence[_Placed], single: bool) -> None:
+def _refer(worksheet: Worksheet, placed: Sequence[tuple[Table, int, int]], single: bool) -> None:
     """Add the objects that refer to written rows: colours by value, and a filter or an Excel table."""
-    for table, heading, last in ((each.table, each.heading, each.last) for each in placed):
+    for table, heading, last in placed:
         if table.diverging and last > heading:
             columns = [letter(column + 1) for column in table.diverging]
             where = f"{columns[0]}{heading + 1}:{columns[1]}{last}"
@@ -540,14 +517,6 @@ def _set_up(worksheet: Worksheet, widths: Sequence[float], has_charts: bool, fir
 
 def _pages_across(widths: Sequence[float]) -> int:
     return math.ceil(sum(widths) / _WIDEST_PAGE)
-
-
-def _heading_cells(table: Table) -> list[Cell]:
-    cells = []
-    for place, column in enumerate(table.columns):
-        is_text = column.kind == "text" or column.overflow or place < table.stub
-        cells.append(Cell(column.title, "heading" if is_text else "number heading"))
-    return cells
 
 
 def _group_cells(groups: Sequence[Span]) -> list[Cell]:
@@ -638,16 +607,12 @@ def write_workbook(sheets: Sequence[Sheet], path: Path, *, title: str, generated
         # Workbook.save would replace `modified` by the time of saving.
         with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED, allowZip64=True) as archive:
             ExcelWriter(workbook, archive).save()
-        copy_without_times(written, target, _alt_texts(sheets))
-
-
-def _alt_texts(sheets: Sequence[Sheet]) -> dict[str, Callable[[bytes], bytes]]:
-    """Return, by name of the drawing of a sheet in the archive, the function that describes its charts."""
-    drawn = [[chart.description for chart in sheet.charts] for sheet in sheets if sheet.charts]
-    return {
-        f"xl/drawings/drawing{number}.xml": partial(_described, descriptions=descriptions)
-        for number, descriptions in enumerate(drawn, start=1)
-    }
+        drawn = [[chart.description for chart in sheet.charts] for sheet in sheets if sheet.charts]
+        described = {
+            f"xl/drawings/drawing{number}.xml": partial(_described, descriptions=descriptions)
+            for number, descriptions in enumerate(drawn, start=1)
+        }
+        copy_without_times(written, target, described)
 
 
 def _described(drawing: bytes, descriptions: Sequence[str]) -> bytes:

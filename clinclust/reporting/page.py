@@ -26,7 +26,7 @@ from clinclust.reporting.figures.effects import BLUE, DRAWING, GREY, effects_aga
 from clinclust.reporting.figures.subjects import plot_ordered, plot_profile
 from clinclust.reporting.figures.tree import plot_tree
 from clinclust.reporting.findings import Findings, Profiles, profiles_of
-from clinclust.reporting.layout import BELOW, Column, Sheet, Table, Value, number_text
+from clinclust.reporting.layout import BELOW, Column, Sheet, Table, counted, number_text
 from clinclust.reporting.sheets.divisions import evidence_in_words
 from clinclust.reporting.sheets.subtypes import groups_found
 from clinclust.reporting.subtype_table.plan import Compared
@@ -94,7 +94,9 @@ def as_svg(draw: Callable[[], Axes], *, name: str, label: str) -> str:
 
 
 def _embedded(root: ElementTree.Element, name: str, label: str) -> str:
-    used = {reference for element in root.iter() for reference in _references(element)}
+    pointing = re.compile(r"(?:^|url\()#([^\s)]+)")
+    values = (value for element in root.iter() for value in element.attrib.values())
+    used = {target for value in values for target in pointing.findall(value)}
 
     def cleaned(element: ElementTree.Element) -> ElementTree.Element | None:
         tag = str(element.tag).removeprefix(_SVG)
@@ -120,11 +122,6 @@ def _embedded(root: ElementTree.Element, name: str, label: str) -> str:
     svg.set("aria-label", visible(label))
     svg.set("style", "stroke-linejoin: round; stroke-linecap: butt")
     return re.sub(r">\s+<", ">\n<", ElementTree.tostring(svg, encoding="unicode"))
-
-
-def _references(element: ElementTree.Element) -> list[str]:
-    pointing = re.compile(r"(?:^|url\()#([^\s)]+)")
-    return [target for value in element.attrib.values() for target in pointing.findall(value)]
 
 
 def _adapted(value: str, name: str) -> str:
@@ -162,8 +159,8 @@ def illustrations(findings: Findings) -> list[Illustration]:
     titles = {findings.code(subtype): findings.name(subtype) for subtype in findings.sizes}
     figures: list[Illustration] = []
 
-    def add(section: str, name: str, title: str, caption: str, alternative: str, draw: Callable[[], Axes]) -> None:
-        figures.append(Illustration(section, name, title, caption, alternative, draw))
+    def add(*about: Any) -> None:
+        figures.append(Illustration(*about))
 
     if fit is not None and several and findings.divisions and not findings.is_shared:
         # It shows sizes of parts of subtypes, which the rule of shared reports does not protect. Of one group the table
@@ -177,7 +174,8 @@ def illustrations(findings: Findings) -> list[Illustration]:
             "with one continuous population (mean, and a bar from 2 SDs below to 2 SDs above it). A diamond far to the "
             "right of the bar speaks for a distinct division. One close to its end need not: p allows for the best of "
             "several numbers of parts having been taken.",
-            _tested_alt(findings, fit),
+            f"Tree of {fit.tree_.n_subtypes} groups in {counted(len(findings.sizes), 'subtype')}. Divisions tested, "
+            f"from the root: {'; '.join(map(evidence_in_words, findings.divisions))}.",
             partial(plot_tree, model, names=titles),
         )
     if several:
@@ -278,14 +276,6 @@ def _tree_alt(fit: Fit) -> str:
     return f"Tree of {len(joins) + 1} {tips}. Joins, in nats: {'; '.join(joins)}."
 
 
-def _tested_alt(findings: Findings, fit: Fit) -> str:
-    divisions = "; ".join(map(evidence_in_words, findings.divisions))
-    return (
-        f"Tree of {fit.tree_.n_subtypes} groups in {len(findings.sizes)} "
-        f"subtype{'' if len(findings.sizes) == 1 else 's'}. Divisions tested, from the root: {divisions}."
-    )
-
-
 # Write the sheets of a report as one web page, which has no script and loads no other file.
 
 STYLE = (Path(__file__).parent / "page.css").read_text(encoding="utf-8")
@@ -324,31 +314,22 @@ def _page(sheets: Sequence[Sheet], title: str, illustrations: Sequence[Illustrat
         yield f'<section id="{_anchor(sheet.name)}">\n<h2>{_text(sheet.name)}</h2>\n<div>'
         yield from (f"<p>{_text(note)}</p>" for note in sheet.notes)
         for table in sheet.tables:
-            yield from _foldable(table)
+            is_long = len(table.rows) >= _LONG
+            if is_long:
+                yield f"<details>\n<summary>{_text(table.caption)} ({len(table.rows):,} rows)</summary>"
+            yield from _table(table)
+            if is_long:
+                yield "</details>"
         yield from (f"<p>{_text(note)}</p>" for note in sheet.explanations)
         yield "</div>"
-        for illustration in illustrations:
-            if illustration.section == sheet.name:
-                yield from _figure(illustration)
+        for each in (each for each in illustrations if each.section == sheet.name):
+            title = _text(each.title)
+            yield f'<figure aria-label="{title}">\n<h3>{title}</h3>'
+            yield f'<div class="scroll" tabindex="0" role="region" aria-label="{title}">'
+            yield as_svg(each.draw, name=each.name, label=each.alternative)
+            yield f"</div>\n<figcaption>{_text(each.caption)}</figcaption>\n</figure>"
         yield "</section>"
     yield "</main>\n</body>\n</html>"
-
-
-def _figure(illustration: Illustration) -> Iterator[str]:
-    title = _text(illustration.title)
-    yield f'<figure aria-label="{title}">\n<h3>{title}</h3>'
-    yield f'<div class="scroll" tabindex="0" role="region" aria-label="{title}">'
-    yield as_svg(illustration.draw, name=illustration.name, label=illustration.alternative)
-    yield f"</div>\n<figcaption>{_text(illustration.caption)}</figcaption>\n</figure>"
-
-
-def _foldable(table: Table) -> Iterator[str]:
-    if len(table.rows) < _LONG:
-        yield from _table(table)
-        return
-    yield f"<details>\n<summary>{_text(table.caption)} ({len(table.rows):,} rows)</summary>"
-    yield from _table(table)
-    yield "</details>"
 
 
 def _anchor(name: str) -> str:
@@ -367,8 +348,9 @@ def _table(table: Table) -> Iterator[str]:
             heading = f'<th scope="colgroup" colspan="{span}">{_text(text)}</th>'
             cells.append(heading if text else f'<td colspan="{span}"></td>')
         yield f"<tr>{''.join(cells)}</tr>"
-    headings = (f'<th scope="col"{_class(column)}>{_lines(column.title)}</th>' for column in table.columns)
-    yield f"<tr>{''.join(headings)}</tr>\n</thead>\n<tbody>"
+    headings = ((_class(column), map(_text, column.title.split("\n"))) for column in table.columns)
+    headed = (f'<th scope="col"{kind}>{"<br>".join(lines)}</th>' for kind, lines in headings)
+    yield f"<tr>{''.join(headed)}</tr>\n</thead>\n<tbody>"
     for number in range(len(table.rows)):
         if table.starts_band(number):
             yield "</tbody>\n<tbody>" if number else ""
@@ -381,7 +363,9 @@ def _table(table: Table) -> Iterator[str]:
 
 def _cells(table: Table, number: int) -> Iterator[str]:
     for place, (column, value) in enumerate(zip(table.columns, table.rows[number], strict=True)):
-        text = _shown(value, column, table.decimals_of(number))
+        if value is not None and not isinstance(value, str):
+            value = number_text(value, column.kind, table.decimals_of(number))
+        text = _text(value or "")
         if place < table.stub:
             yield f'<th scope="row"{_class(column)}>{text}</th>'
         else:
@@ -390,17 +374,7 @@ def _cells(table: Table, number: int) -> Iterator[str]:
             yield f"<td{quartiles or _class(column) or long}>{text}</td>"
 
 
-def _lines(title: str) -> str:
-    return "<br>".join(map(_text, title.split("\n")))
-
-
 def _class(column: Column) -> str:
     if column.kind == "cell":
         return ' class="n cell"'
     return "" if column.kind == "text" or column.overflow else ' class="n"'
-
-
-def _shown(value: Value, column: Column, decimals: int) -> str:
-    if value is None:
-        return ""
-    return _text(value if isinstance(value, str) else number_text(value, column.kind, decimals))

@@ -1,1 +1,0 @@
-"""Sheets and figures as one web page."""
