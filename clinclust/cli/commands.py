@@ -436,8 +436,6 @@ class DictionaryOptions(CheckedOptions):
 
 
 class StartOptions(DictionaryOptions, ResultOptions, runs="fit.run_start"):
-    """The options of `clinclust start`."""
-
     every_row: bool = option(False)
     out: Path = option(metavar="DIR")
     yes: bool = option(False)
@@ -448,36 +446,26 @@ class StartOptions(DictionaryOptions, ResultOptions, runs="fit.run_start"):
 
 
 class DraftOptions(DictionaryOptions, OutputOptions, SummaryOptions, runs="fit.run_draft"):
-    """The options of `clinclust draft`."""
-
     out: Path | None = option(None, "SCHEMA")
 
 
 class CheckOptions(CheckedOptions, SchemaOptions, ModelOptions, OutputOptions, SummaryOptions, runs="fit.run_check"):
-    """The options of `clinclust check`."""
-
     schema: Path = option(either=True)
     model: Path = option(None, "DIR", either=True)
     out: Path | None = option(None, "SCHEMA")
 
 
 class FitOptions(SchemaOptions, ResultOptions, SummaryOptions, runs="fit.run_fit"):
-    """The options of `clinclust fit`."""
-
     out: Path = option(None, "DIR", required=True)
     overwrite: bool = option(False)
 
 
 class RepeatOptions(FitReportOptions, ModelComparisonOptions, runs="fitted.run_report"):
-    """The options of `clinclust report`."""
-
     out: Path | None = option(None, "DIR")
     overwrite: bool = option(False)
 
 
 class SubtypeTableOptions(ModelComparisonOptions, OutputOptions, runs="fitted.run_table"):
-    """The options of `clinclust table`."""
-
     out: Path = option(None, "FILE", required=True)
     title: str | None = option()
     between: tuple[int | str, int | str] | None = option(None, ("A", "B"), type=read_code, nargs=2)
@@ -491,8 +479,6 @@ class SubtypeTableOptions(ModelComparisonOptions, OutputOptions, runs="fitted.ru
 
 
 class OutcomesOptions(SuppressOptions, ModelOptions, OutputOptions, runs="fitted.run_outcomes"):
-    """The options of `clinclust outcomes`."""
-
     visit_time: str | None = option(None, "COLUMN", name="visit-time", parameter=None)
     outcome: str | None = option(None, "COLUMN", either=True)
     predictors: tuple[str, ...] = option((), "COLUMN", either=True, nargs="+")
@@ -507,16 +493,12 @@ class OutcomesOptions(SuppressOptions, ModelOptions, OutputOptions, runs="fitted
 
 
 class ImputeOptions(ModelOptions, OutputOptions, runs="fitted.run_impute"):
-    """The options of `clinclust impute`."""
-
     out: Path = option(None, "FILE", required=True)
     tables: int = option(1, "M")
     random_state: int = option(0)
 
 
 class CompareOptions(SuppressOptions, ModelOptions, OutputOptions, runs="fitted.run_compare"):
-    """The options of `clinclust compare`."""
-
     out: Path | None = option(None, "FILE")
     method: tuple[str, ...] = option((), "NAME", action="append", parameter="methods")
     n_resamples: int = option(10)
@@ -525,23 +507,17 @@ class CompareOptions(SuppressOptions, ModelOptions, OutputOptions, runs="fitted.
 
 
 class AssignOptions(SuppressOptions, ModelOptions, OutputOptions, SummaryOptions, runs="fitted.run_assign"):
-    """The options of `clinclust assign`."""
-
     unseen: Literal["leave-out", "missing"] = option("leave-out")
     explain: bool = option(False)
     cohort: Path | None = option(None, "TABLE")
 
 
 class ValidateOptions(SuppressOptions, ModelOptions, OutputOptions, runs="fitted.run_validate"):
-    """The options of `clinclust validate`."""
-
     cohort: Path = option(None, "TABLE", required=True)
     out: Path | None = option(None, "FILE")
 
 
 class SchemasOptions(Command, runs="fitted.run_schemas"):
-    """The options of `clinclust schemas`."""
-
     instrument: str | None = option(positional=True, nargs="?")
 
 

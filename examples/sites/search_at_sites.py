@@ -120,7 +120,7 @@ class AtSites:
     def merged(self) -> Self:
         """Return the clusters after all merges that raise the log joint."""
         clusters = clusters_without_subjects(self.problem.cohort.arrays, *sums_of(self.clusters))
-        into = merged_into(self.problem, clusters, minimum_gain(self.problem))
+        into = merged_into(self.problem, clusters)
         return self.renamed(np.unique(into, return_inverse=True)[1])
 
     def divided(self, rng: np.random.Generator) -> Self | None:

@@ -139,6 +139,7 @@ def _sound_calls(folder):
         ),
         "unusual_subjects": (clinclust.unusual_subjects, {"model": model, "frame": frame, "random_state": 0}),
         "continuum_score": (clinclust.continuum_score, {"model": model, "frame": frame}),
+        "information_criteria": (clinclust.information_criteria, {"model": model, "frame": frame}),
         "distinct_subtypes": (
             clinclust.distinct_subtypes,
             {"model": model, "frame": frame, "n_draws": 20, "significance_level": 0.05, "random_state": 0, "n_jobs": 1},

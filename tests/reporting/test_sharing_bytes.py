@@ -19,7 +19,7 @@ from clinclust import Feature, FeatureSchema, Partition, compare_subtypes, suppr
 from clinclust import reporting as reports
 from clinclust.files.row_choice import RowChoice
 from clinclust.methods import PublishedMAPDP
-from clinclust.reporting.page import page
+from clinclust.reporting import page
 from clinclust.reporting.subtype_table import subtype_table
 
 from .conftest import GENERATED

@@ -168,7 +168,8 @@ def test_eight_binomials_at_a_time(n):
     prior[0], sums[0] = 1.0, 0.0  # nobody, under a prior whose factors without one subject are 0
     results = np.empty((2, 2, 8, n + 1))
     for loops, (numbers, left_numbers) in zip((VECTORS, TWINS), results, strict=True):
-        loops["eight_binomials"](prior, sums, n, numbers, left_numbers, np.empty(16 * (n + 1)))
+        flat = (prior.ravel(), sums.ravel(), n, numbers.ravel(), left_numbers.ravel())
+        loops["eight_binomials"](*flat, np.empty(16 * (n + 1)))
     same_bits(*results)
     numbers, left_numbers = results[0]
     for feature, (a, b) in enumerate(prior + sums):
