@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -164,9 +164,8 @@ def _wider(sums: Sums, n_clusters: int) -> Sums:
     return (np.pad(sums[0], (0, more)), np.pad(sums[1], ((0, more), (0, 0)))) if more > 0 else sums
 
 
-@dataclass(frozen=True)
-class Found:
-    """The clusters in which moves ended (`one_start.Sweeps`)."""
+class Found(NamedTuple):
+    """The clusters in which moves ended, as `SweepResult`."""
 
     cohort: AtSites
     trace: list[float]
@@ -180,19 +179,14 @@ class Found:
 
 def search_sites(cohort: AtSites, plan: SearchPlan, rng: np.random.Generator) -> Found:
     """Move subjects, merge and divide clusters, until this raises the log joint hardly any more."""
-    found = _settled(cohort, plan)
-    trace = list(found.trace)
-    enough = Either(plan.cancelled, plan.budget)
-    found = merge_and_divide(
+    return merge_and_divide(
         cohort.problem,
-        found,
-        trace,
+        _settled(cohort, plan),
         partial(_settled, plan=plan),
         lambda found: found.cohort.merged(),
         lambda found, _: found.cohort.divided(rng),
-        enough,
+        Either(plan.cancelled, plan.budget),
     )
-    return replace(found, trace=trace)
 
 
 def _settled(cohort: AtSites, plan: SearchPlan) -> Found:
