@@ -686,10 +686,10 @@ def summarise_fit(model: MAPDP, n_stated: int | None = None) -> list[str]:
     `n_stated` subtypes were to be found.
     """
     n_subjects, n_subtypes, n_groups = model.cluster_sizes_.sum(), model.n_clusters_, model.subtype_of_.size
-    marks = model.fit_.remarks_
+    marks, codes = model.fit_.remarks_, [f"{code}: " * isinstance(code, str) for code in model.codes_]
     sizes = ", ".join(
-        f"{size} ({'; '.join([f'{percent(int(size), n_subjects):.1f}%', *remarks])})"
-        for size, remarks in zip(model.cluster_sizes_, marks, strict=True)
+        f"{code}{size} ({'; '.join([f'{percent(int(size), n_subjects):.1f}%', *remarks])})"
+        for code, size, remarks in zip(codes, model.cluster_sizes_, marks, strict=True)
     )
     shortfall = f" ({n_stated} were asked for)" if n_stated is not None and n_stated > n_subtypes else ""
     few = [str(code) for code, is_small in zip(model.codes_, model.untested_, strict=True) if is_small]
