@@ -713,11 +713,14 @@ def _along_axis(fit: Fit, subtypes: Sequence[int]) -> list[int]:
     """Return subtypes along their first principal axis, from the end with more subjects on."""
     parameters = fit.cluster_parameters_.query("parameter != 'sd'")
     table = parameters.pivot_table(index=["feature", "parameter", "level"], columns="subtype", values="estimate")
+    table = table[np.isfinite(table.to_numpy()).all(axis=1)]  # few values may leave a mean on another scale without end
     values, weights = table.to_numpy()[:, subtypes], fit.cluster_sizes_[subtypes] / fit.cluster_sizes_[subtypes].sum()
     off = values - (values @ weights)[:, None]
     spread = np.sqrt(off**2 @ weights)[:, None]
-    nats = fit.feature_relevance_.reindex(table.index.get_level_values("feature")).fillna(0.0).to_numpy()
-    scaled = np.where(spread > 0.0, off / np.where(spread > 0.0, spread, 1.0), 0.0) * np.sqrt(nats)[:, None]
+    nats = fit.feature_relevance_.reindex(table.index.get_level_values("feature")).fillna(0.0).clip(lower=0.0)
+    scaled = np.where(spread > 0.0, off / np.where(spread > 0.0, spread, 1.0), 0.0) * np.sqrt(nats.to_numpy())[:, None]
+    if not scaled.any():  # no feature tells the grades
+        return list(subtypes)
     places = np.linalg.svd(scaled * np.sqrt(weights), full_matrices=False)[2][0] / np.sqrt(weights)
     ordered = [subtypes[place] for place in np.argsort(places, kind="stable").tolist()]
     first, last = fit.cluster_sizes_[[ordered[0], ordered[-1]]]

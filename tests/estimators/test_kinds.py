@@ -18,7 +18,7 @@ def graded_cohort(n=300, seed=1):
     X = rng.normal(size=(n, 8))
     X[:, :4] += 6.0 * is_rarer[:, None]
     X[:, 4:] += (severity * ~is_rarer)[:, None]
-    frame = pd.DataFrame(X, columns=list("abcdefgh"))
+    frame = pd.DataFrame(X, columns=list("abcdefgh")).assign(noise=rng.normal(size=n))
     frame.insert(0, "patient", [f"P{row}" for row in range(n)])
     frame["died"] = np.where(rng.random(n) < 0.2 + 0.1 * severity, "yes", "no")
     return frame, is_rarer, severity
@@ -45,6 +45,7 @@ def test_grades_are_numbered_inside_their_kind_along_the_axis_that_parts_them(gr
 def test_three_grades_are_in_order_from_the_end_with_more_subjects_on(graded):
     model, *_ = graded
     finest = model.fit_.tree_.n_subtypes
+    assert model.feature_relevance_["noise"] < 0.0  # which is no weight
     assert finest >= 3
     means = model.cut(finest).cluster_parameters_.query("feature == 'e' and parameter == 'mean'")["estimate"].to_numpy()
     ordered = _along_axis(model.cut(finest).fit_, [*range(finest)])
