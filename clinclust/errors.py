@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import difflib
+import platform
 import re
 import sys
+import traceback
 import unicodedata
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -320,3 +322,22 @@ class CohortWarning(UserWarning):
 
     def __init__(self, message: str = "") -> None:
         super().__init__(visible(str(message)))
+
+
+def describe_bug(error: BaseException, command: str, versions: Mapping[str, str]) -> Iterator[str]:
+    """Yield the lines to send about a bug, without messages or variables, which may hold data of patients."""
+    yield "Please send the lines below to the maintainers of clinclust; they hold no value of your table."
+    yield "-" * 40
+    yield f"command: {command}"
+    yield ", ".join(f"{name} {version}" for name, version in versions.items())
+    yield f"{platform.system()} {platform.machine()}"
+    cause: BaseException | None = error
+    while cause is not None:
+        yield type(cause).__name__
+        for frame, line in traceback.walk_tb(cause.__traceback__):
+            yield f"  {frame.f_globals.get('__name__', '?')}:{line} in {frame.f_code.co_name}"
+        cause = cause.__cause__ or (None if cause.__suppress_context__ else cause.__context__)
+        if cause is not None:
+            yield "after"
+    yield "-" * 40
+    yield f"`clinclust --debug {command} ...` shows the whole message, which may hold values of your table."

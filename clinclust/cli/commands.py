@@ -145,12 +145,14 @@ def _reading_of(hint: Any) -> dict[str, Any]:
 # How the text of an argument becomes a value.
 
 
+CODE = re.compile(r"\s*[1-9][0-9]*[a-z]*\s*")
+
+
 def read_code(text: str) -> int | str:
     """Return what a subtype is called: 2, or 1b."""
-    text = text.strip()
-    if not re.fullmatch(r"[1-9][0-9]*[a-z]*", text):
-        raise argparse.ArgumentTypeError(f"{text!r} is no subtype, such as 2 or 1b")
-    return int(text) if text.isdecimal() else text
+    if not CODE.fullmatch(text):
+        raise argparse.ArgumentTypeError(f"{text.strip()!r} is no subtype, such as 2 or 1b")
+    return int(text) if text.strip().isdecimal() else text.strip()
 
 
 def read_path(text: str) -> Path:

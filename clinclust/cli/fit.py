@@ -6,7 +6,6 @@ comes what these commands and those on a fitted model read: a table and its rows
 
 from __future__ import annotations
 
-import re
 import shutil
 import sys
 import textwrap
@@ -30,7 +29,7 @@ from clinclust.comparisons.dominance import find_dominant
 from clinclust.drafting import draft_schema
 from clinclust.drafting.column import Look
 from clinclust.drafting.draft import draft_of_partitions, with_wanted_roles
-from clinclust.errors import CohortError, CohortWarning, InputError, did_you_mean, refuse, show_cells
+from clinclust.errors import CohortError, CohortWarning, InputError, refuse, show_cells
 from clinclust.estimators.fitting import Prepared, prepared
 from clinclust.estimators.mapdp import MAPDP, PublishedMAPDP
 from clinclust.estimators.settings import Settings, duration_sentence
@@ -41,8 +40,16 @@ from clinclust.files.opening import shown_name
 from clinclust.files.row_choice import ChoiceError, RowChoice, noted_several_rows, rows_taken
 from clinclust.files.tables import read_cohort
 from clinclust.files.typed_files import Part, is_in_partitions, table_of_parts
-from clinclust.files.writing import MANIFEST, SHARING, naming, write_manifest, write_terms, write_together
-from clinclust.methods.compare import FEWEST_SUBJECTS
+from clinclust.files.writing import (
+    MANIFEST,
+    SHARING,
+    interrupts_held,
+    naming,
+    rewrite_files,
+    write_manifest,
+    write_terms,
+    write_together,
+)
 from clinclust.reporting.assignments import tabulate_assignments, write_inert_csv
 from clinclust.reporting.report import (
     ReportOptions,
@@ -159,19 +166,6 @@ def read_table_of_schema(options: commands.TableOptions, schema: FeatureSchema, 
             )
     repair = f"these rows are taken by the line `rows:` of {name}; correct it there if this table needs another"
     return read_table(options, rows, taken=f"as {name} says", repair=repair)
-
-
-def read_model(options: commands.ModelOptions) -> MAPDP:
-    """Return the fitted model in the folder ``--model``."""
-    folder, takes = options.model, "--model takes the folder that `clinclust fit` wrote"
-    if folder.is_file():
-        takes = "--model takes the folder that holds it" if folder.name in ("model.json", "model.npz") else takes
-        raise InputError(f"{folder} is a file; {takes}")
-    if not folder.exists():
-        near = folder.parent.iterdir() if folder.parent.is_dir() else ()
-        hint = did_you_mean(folder.name, sorted(path.name for path in near if path.is_dir()))
-        raise InputError(f"there is no folder {folder}; {takes}" + (f".{hint}" if hint else ""))
-    return MAPDP.load(folder)
 
 
 def read_table_of_model(options: commands.ModelOptions, model: MAPDP, *, of_sheet: bool = True) -> pd.DataFrame:
@@ -365,7 +359,7 @@ def refuse_in_partitions(options: commands.TableOptions, *, roles: bool = True) 
 
 def _check_model(options: commands.CheckOptions) -> int:
     check_output(options, *SCHEMA_SUFFIXES, called="a schema", holds="your edits")
-    model = read_model(options)
+    model = MAPDP.load(options.model)
     _, cohort = read_cohort_of_model(options, model)
     with options.progress.stage("checking the model"):
         check = check_model(model, cohort.table)
@@ -398,18 +392,18 @@ def report_options(options: commands.ComparisonOptions) -> ReportOptions:
     if values.get("associations") == "none":
         values["associations"] = None
     parts = [text.partition("=") for text in options.name]
-    return ReportOptions(**values, names={commands.read_code(subtype): name.strip() for subtype, _, name in parts})
+    return ReportOptions(**values, names={commands.read_code(code): name.strip() for code, _, name in parts})
 
 
 def report_problems(options: commands.ComparisonOptions) -> list[str]:
     """Return one sentence for each option of the report that cannot be used, whatever the model."""
-    numbers = [text.partition("=")[0].strip() for text in options.name]
-    repeated = sorted({number for number in numbers if numbers.count(number) > 1})
-    problems = [f"--name: subtype {number} has more than one name" for number in repeated]
+    codes = [text.partition("=")[0].strip() for text in options.name]
+    repeated = sorted({code for code in codes if codes.count(code) > 1})
+    problems = [f"--name: subtype {code} has more than one name" for code in repeated]
     problems += [
         f"--name takes the number of a subtype and its name, as 1=Tremor, not {text!r}"
-        for text in options.name
-        if not re.fullmatch(r"\s*[1-9][0-9]*[a-z]*\s*", text.partition("=")[0]) or not text.partition("=")[2].strip()
+        for text, code in zip(options.name, codes, strict=True)
+        if not commands.CODE.fullmatch(code) or not text.partition("=")[2].strip()
     ]
     report = report_options(replace(options, name=()) if problems else options)
     private = ("stability", "posterior", "other_methods") if options.suppress else ()
@@ -419,18 +413,6 @@ def report_problems(options: commands.ComparisonOptions) -> list[str]:
         if getattr(report, name)
     ]
     return [*report.problems(flag_of), *shared, *problems]
-
-
-def size_problems(options: commands.FitReportOptions, n_subjects: int) -> list[str]:
-    """Return one sentence for each option of the reports that needs a larger cohort."""
-    problems = []
-    if options.suppress and n_subjects < options.suppress:
-        problems.append(
-            f"--suppress {options.suppress} withholds everything of {n_subjects} subjects; give a lower number"
-        )
-    if options.other_methods and n_subjects < FEWEST_SUBJECTS:
-        problems.append(f"--other-methods needs at least {FEWEST_SUBJECTS} subjects, and there are {n_subjects}")
-    return problems
 
 
 def say_what_to_share(options: commands.FitReportOptions, folder: Path) -> None:
@@ -523,11 +505,11 @@ def _write_results(options: commands.ResultOptions, prepared: Prepared, table: p
     That is not 0 for fewer subtypes than stated.
     """
     outputs.note_other_files(options.out)
-    refuse(size_problems(options, len(prepared.frame)))
+    refuse(report_options(options).problems_of_size(len(prepared.frame), flag_of))
     model, is_saved, codes = build_model(options, prepared.schema), False, [0]
     try:
         with (
-            outputs.interrupts_held() as hold_interrupts,
+            interrupts_held() as hold_interrupts,
             write_together(options.out, replacing=outputs.FILES_OF_A_FIT, last=MANIFEST) as folder,
         ):
             n_clusters = model.n_clusters
@@ -610,7 +592,7 @@ def _write_reports(
     report = replace(report, names={subtype: name for subtype, name in report.names.items() if subtype in subtypes})
     with (
         outputs.failures_told(options, f"{outputs.REPORTS_IN_WORDS} were not written", codes),
-        outputs.reports_placed(options.out) as folder,
+        rewrite_files(options.out, REPORTS) as folder,
     ):
         findings = gather_findings(cohort, cohort.table, report, dominant=dominant, of_all=compare_all())
         findings = replace(findings, n_asked=options.n_stated)

@@ -12,18 +12,17 @@ import pandas as pd
 from clinclust.arrays import Code
 from clinclust.associations import validated_associations
 from clinclust.cli import commands, outputs
+from clinclust.cli.commands import flag_of
 from clinclust.cli.fit import (
     about_table,
     name_files,
     read_cohort_of_model,
-    read_model,
     read_new_table,
     read_second_table,
     read_table_of_model,
     report_options,
     report_problems,
     say_what_to_share,
-    size_problems,
     warn,
 )
 from clinclust.cli.outputs import PARTLY, REPORTS, check_output, record, say, say_withheld, sentence_of
@@ -35,7 +34,7 @@ from clinclust.errors import InputError, did_you_mean, refuse
 from clinclust.estimators.mapdp import MAPDP
 from clinclust.estimators.parameters import RULES
 from clinclust.estimators.subtype_model import FittedCohort, rows_of_the_fit
-from clinclust.files.writing import MANIFEST
+from clinclust.files.writing import MANIFEST, rewrite_files
 from clinclust.methods.compare import compare_methods
 from clinclust.outcomes import adjusted_differences, compare_outcomes, subtype_predictors, summarise_outcomes
 from clinclust.reporting.assignments import (
@@ -53,7 +52,7 @@ from clinclust.reporting.layout import counted
 from clinclust.reporting.page import write_page
 from clinclust.reporting.report import gather_findings, names_by_number, unknown_names, write_findings
 from clinclust.reporting.sheets.model_check import validation_sheet
-from clinclust.reporting.subtype_table.plan import Choices, Compared
+from clinclust.reporting.subtype_table.plan import Choices, Compared, problems_of_columns
 from clinclust.reporting.subtype_table.table import suffix_problems, table_of
 from clinclust.schema import FeatureSchema
 from clinclust.schema.feature_schema import instruments, schema_of_instrument
@@ -73,12 +72,12 @@ def run_report(options: commands.RepeatOptions) -> int:
         another = "reports of this model would not belong to it; give another folder after --out"
         outputs.check_folder(options, folder, outputs.FILES_OF_A_MODEL, allowed=False, instead=another)
         outputs.check_folder(options, folder, (*REPORTS, MANIFEST), allowed=options.overwrite)
-    model, report = read_model(options), report_options(options)
+    model, report = MAPDP.load(options.model), report_options(options)
     refuse(unknown_names(report.names, model.codes_, called="--name"))
     table, cohort = read_cohort_of_model(options, model)
-    refuse(size_problems(options, len(cohort.table)))
+    refuse(report.problems_of_size(len(cohort.table), flag_of))
     outputs.note_other_files(folder)
-    with outputs.reports_placed(folder) as new:  # all or none
+    with rewrite_files(folder, REPORTS) as new:  # all or none
         findings = gather_findings(cohort, cohort.table, report, dominant=find_dominant(cohort, table))
         for name in REPORTS:
             write_findings(findings, new / name, progress=options.progress)
@@ -96,7 +95,7 @@ def run_table(options: commands.SubtypeTableOptions) -> int:
     options = outputs.follow_the_fit(options, options.model)
     refuse(suffix_problems(options.out) + report_problems(options) + _problems_of_columns(options))
     check_output(options, called="a table")
-    model = read_model(options)
+    model = MAPDP.load(options.model)
     refuse(_problems_of_subtypes(options, model))
     table, cohort = read_cohort_of_model(options, model)
     comparisons = compare_subtypes(
@@ -149,16 +148,13 @@ def _weights(table: pd.DataFrame, cohort: FittedCohort, name: str) -> pd.Series[
 
 
 def _problems_of_columns(options: commands.SubtypeTableOptions) -> list[str]:
-    columns = options.columns
-    problems = ["--columns takes each column once"] if len(set(columns)) < len(columns) else []
-    if columns and not {"all", "subtypes"} & set(columns):
-        problems.append("--columns must have all, subtypes or both")
-    if "validated" in columns and options.round_to is not None:
+    problems = [f"--{problem}" for problem in problems_of_columns(options.columns or None)]
+    if "validated" in options.columns and options.round_to is not None:
         problems.append("--columns: validated cannot be used with --round-to, because every p is one of exact counts")
-    if options.weights is not None and (options.suppress or options.significant or options.between):
-        problems.append("--weights cannot be used with --suppress, --significant or --between: nothing is tested")
     if options.decimals is not None and options.decimals > 6:
         problems.append(f"--decimals must be from 0 to 6, not {options.decimals}")
+    if options.weights is not None and (options.suppress or options.significant or options.between):
+        problems.append("--weights cannot be used with --suppress, --significant or --between: nothing is tested")
     return problems
 
 
@@ -192,7 +188,7 @@ def run_assign(options: commands.AssignOptions) -> int:
     check_output(options, ".csv", ".txt", called="a table of assignments", is_printed=True)
     if options.cohort is not None:
         options = outputs.follow_the_fit(options, options.model, without="--cohort")
-    model = read_model(options)
+    model = MAPDP.load(options.model)
     frame = read_new_table(options, model)
     rows, unread = rows_of_the_fit(model.fit_, frame), None
     if rows is not None:
@@ -279,7 +275,7 @@ def run_impute(options: commands.ImputeOptions) -> int:
     least = {"--tables": (options.tables, 1), "--random-state": (options.random_state, 0)}
     refuse(f"{name} must be at least {most}, not {value}" for name, (value, most) in least.items() if value < most)
     check_output(options, *SUFFIXES, called="a completed table")
-    model = read_model(options)
+    model = MAPDP.load(options.model)
     frame = read_table_of_model(options, model)
     refuse(problems_of_file(options.out, len(frame) * options.tables))
     with about_table(options.table):
@@ -305,7 +301,7 @@ def run_outcomes(options: commands.OutcomesOptions) -> int:
         other = "--predictors" if options.predictors else "--every-feature"
         raise InputError(f"{', '.join(stated)} belong to --outcome, not to {other}")
     options = outputs.follow_the_fit(options, options.model, without="outcomes")
-    model = read_model(options)
+    model = MAPDP.load(options.model)
     table = read_table_of_model(options, model)
     shared: dict[str, Any] = {"versus": options.versus, "level": options.level}
     with about_table(options.table):
@@ -323,7 +319,7 @@ def run_validate(options: commands.ValidateOptions) -> int:
     """Look for the subtypes of a fit in another cohort."""
     check_output(options, ".html", ".csv", called="a page or a table")
     options = outputs.follow_the_fit(options, options.model, without="validate")
-    model = read_model(options)
+    model = MAPDP.load(options.model)
     other = read_new_table(options, model)
     cohort = read_second_table(options, options.cohort, model)
     with about_table(options.table):
@@ -346,7 +342,7 @@ def run_compare(options: commands.CompareOptions) -> int:
     if options.random_state < 0:
         raise InputError(f"--random-state must be at least 0, not {options.random_state}")
     options = outputs.follow_the_fit(options, options.model, without="compare")
-    model = read_model(options)
+    model = MAPDP.load(options.model)
     _, cohort = read_cohort_of_model(options, model)
     comparison = compare_methods(
         cohort.table,

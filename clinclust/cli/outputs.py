@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import os
-import platform
-import signal
 import sys
-import threading
 import traceback
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -18,19 +15,8 @@ from typing import Any, TextIO, TypeVar, cast
 import clinclust.cli.commands as commands
 from clinclust import __version__
 from clinclust.cli.commands import flag_of, in_options
-from clinclust.errors import CohortError, InputError, MissingPackageError, on_one_line, visible_to_people
-from clinclust.files.writing import (
-    MANIFEST,
-    SHARING,
-    TERMS,
-    check_place,
-    plain_error,
-    plain_sentence,
-    read_manifest,
-    read_terms,
-    write_manifest,
-    write_together,
-)
+from clinclust.errors import CohortError, InputError, MissingPackageError, describe_bug, on_one_line, visible_to_people
+from clinclust.files.writing import MANIFEST, SHARING, TERMS, check_place, plain_error, plain_sentence, read_terms
 
 _OUTPUT = "standard output"
 _LONGEST_LINE = 1000  # a name may have any length
@@ -189,7 +175,9 @@ def tell_failure(error: Exception, options: commands.Command, lost: str = "") ->
         return PARTLY if lost else BAD_INPUT
     tell(f"clinclust: {about}this is a bug in clinclust; your input is not at fault.")
     record_failure(error, "a bug in clinclust: standard error has what to send to the maintainers", lost)
-    for line in _report_of(error, options.command):
+    from clinclust.estimators.saving import software_versions
+
+    for line in describe_bug(error, options.command, software_versions()):
         tell(line)
     return BUG
 
@@ -210,47 +198,6 @@ def sentence_of(error: Exception) -> str:
     if isinstance(error, InputError):
         return in_options(error.at_command_line)
     return plain_sentence(error) if isinstance(error, OSError) else str(error)
-
-
-def _report_of(error: BaseException, command: str) -> Iterator[str]:
-    """Yield the lines to send about a bug, without messages or variables, which may hold data of patients."""
-    from clinclust.estimators.saving import software_versions
-
-    yield "Please send the lines below to the maintainers of clinclust; they hold no value of your table."
-    yield "-" * 40
-    yield f"command: {command}"
-    yield ", ".join(f"{name} {version}" for name, version in software_versions().items())
-    yield f"{platform.system()} {platform.machine()}"
-    cause: BaseException | None = error
-    while cause is not None:
-        yield type(cause).__name__
-        for frame, line in traceback.walk_tb(cause.__traceback__):
-            yield f"  {frame.f_globals.get('__name__', '?')}:{line} in {frame.f_code.co_name}"
-        cause = cause.__cause__ or (None if cause.__suppress_context__ else cause.__context__)
-        if cause is not None:
-            yield "after"
-    yield "-" * 40
-    yield f"`clinclust --debug {command} ...` shows the whole message, which may hold values of your table."
-
-
-@contextmanager
-def interrupts_held() -> Iterator[Callable[[], None]]:
-    """Yield a function that delays Ctrl-C from its call to the end of the block, where KeyboardInterrupt is raised."""
-    pressed: list[int] = []
-    before: list[Any] = []
-
-    def hold() -> None:
-        # Signal handlers can be set on the main thread only.
-        if threading.current_thread() is threading.main_thread():
-            before.append(signal.signal(signal.SIGINT, lambda number, frame: pressed.append(number)))
-
-    try:
-        yield hold
-    finally:
-        if before:
-            signal.signal(signal.SIGINT, before[0])
-    if pressed:
-        raise KeyboardInterrupt
 
 
 # Files that replace nothing unasked.
@@ -331,24 +278,6 @@ def note_other_files(folder: Path, names: Collection[str] = FILES_OF_A_FIT) -> N
     others = sorted(path.name for path in files if path.name not in names and path.name[0] != ".")
     if others:
         note(f"{folder} holds other files too, which stay as they are: {listed(others)}")
-
-
-@contextmanager
-def reports_placed(folder: Path) -> Iterator[Path]:
-    """Yield a temporary folder whose reports move to `folder` at the end; InputError if the model there has changed."""
-
-    def others() -> dict[str, str]:
-        files = read_manifest(folder) if (folder / "model.json").is_file() else {}
-        return {name: sha256 for name, sha256 in files.items() if name not in REPORTS}
-
-    before = others()
-    with write_together(folder, last=MANIFEST) as new:
-        yield new
-        if others() != before:
-            raise InputError(
-                f"{folder} was written anew meanwhile, so nothing was changed there; make the report again"
-            )
-        write_manifest(new, [name for name in REPORTS if (new / name).exists()], kept=before)
 
 
 # Results for sharing: small counts are withheld, and what a fit withheld, later commands on its model withhold too.

@@ -26,7 +26,7 @@ from clinclust import __version__
 from clinclust.engine.kernels.moves import Model
 from clinclust.engine.problem.encoding import Encoding
 from clinclust.engine.problem.problem import Clusters
-from clinclust.errors import CohortWarning, InputError, refuse, visible
+from clinclust.errors import CohortWarning, InputError, did_you_mean, refuse, visible
 from clinclust.estimators.adjustment import Adjustment
 from clinclust.estimators.cohort_table import CohortFingerprint, seal_of_subtypes
 from clinclust.estimators.fit import Fit, fit_problems, shape_problems
@@ -434,6 +434,8 @@ def _written_parameters(parameters: Mapping[str, Any], seed: int, arrays: Arrays
 
 def load(folder: Path, *, stacklevel: int = 2) -> tuple[bool, dict[str, Any], Fit]:
     """Return whether a `PublishedMAPDP` was saved, its parameters and its fit from a folder; see `MAPDP.load`."""
+    if not folder.is_dir():
+        _refuse_what_is_no_folder(folder)
     for name in (_TEXT, _NUMBERS, MANIFEST):
         if not (folder / name).is_file():
             repair = f"; {_REPAIR}" if any((folder / part).is_file() for part in (_TEXT, _NUMBERS, MANIFEST)) else ""
@@ -453,6 +455,16 @@ def load(folder: Path, *, stacklevel: int = 2) -> tuple[bool, dict[str, Any], Fi
             stacklevel=stacklevel + 1,
         )
     return model
+
+
+def _refuse_what_is_no_folder(path: Path) -> NoReturn:
+    takes = "a model (--model) is a folder that `clinclust fit`, or `save` of a fitted model, wrote"
+    if path.exists():
+        takes = "a model (--model) is the folder that holds it" if path.name in (_TEXT, _NUMBERS, MANIFEST) else takes
+        raise NotADirectoryError(visible(f"{path} is a file; {takes}"))
+    near = path.parent.iterdir() if path.parent.is_dir() else ()
+    hint = did_you_mean(path.name, sorted(other.name for other in near if other.is_dir()))
+    raise FileNotFoundError(visible(f"there is no folder {path}; {takes}" + (f".{hint}" if hint else "")))
 
 
 _UNREADABLE = "holds no model that can be read"

@@ -12,7 +12,9 @@ import json
 import os
 import re
 import shutil
+import signal
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -235,6 +237,26 @@ def _put_back(private: Path, folder: Path, names: Sequence[str], removed: Sequen
         ) from error
 
 
+@contextmanager
+def interrupts_held() -> Iterator[Callable[[], None]]:
+    """Yield a function that delays Ctrl-C from its call to the end of the block, where KeyboardInterrupt is raised."""
+    pressed: list[int] = []
+    before: list[Any] = []
+
+    def hold() -> None:
+        # Signal handlers can be set on the main thread only.
+        if threading.current_thread() is threading.main_thread():
+            before.append(signal.signal(signal.SIGINT, lambda number, frame: pressed.append(number)))
+
+    try:
+        yield hold
+    finally:
+        if before:
+            signal.signal(signal.SIGINT, before[0])
+    if pressed:
+        raise KeyboardInterrupt
+
+
 MANIFEST = "manifest.json"
 
 _FORMAT = 1
@@ -267,6 +289,27 @@ def read_manifest(folder: Path) -> dict[str, str]:
     if not is_sound:
         raise InputError(f"{path} is damaged: it does not list the files of {folder} with their SHA-256; {_REPAIR}")
     return sha256s
+
+
+@contextmanager
+def rewrite_files(folder: Path, names: Collection[str]) -> Iterator[Path]:
+    """Yield a temporary folder whose files move to `folder` together, as those of its manifest with these names.
+
+    InputError if the model there was written anew meanwhile.
+    """
+
+    def read_others() -> dict[str, str]:
+        files = read_manifest(folder) if (folder / "model.json").is_file() else {}
+        return {name: sha256 for name, sha256 in files.items() if name not in names}
+
+    before = read_others()
+    with write_together(folder, last=MANIFEST) as new:
+        yield new
+        if read_others() != before:
+            raise InputError(
+                f"{folder} was written anew meanwhile, so nothing was changed there; make the report again"
+            )
+        write_manifest(new, [name for name in names if (new / name).exists()], kept=before)
 
 
 def _is_plain(name: str) -> bool:

@@ -125,6 +125,15 @@ class ReportOptions:
             f"{called(name)} can be used only together with {called(other)}" for name, other in alone.items()
         ]
 
+    def problems_of_size(self, n_subjects: int, called: Callable[[str], str] = str) -> Iterator[str]:
+        """Yield which of them need a larger cohort."""
+        if self.suppress and n_subjects < self.suppress:
+            lower = f"{called('suppress')} {self.suppress} withholds everything of {n_subjects} subjects"
+            yield f"{lower}; give a lower number"
+        if self.other_methods is True and n_subjects < FEWEST_SUBJECTS:
+            needs = f"{called('other_methods')} needs at least {FEWEST_SUBJECTS} subjects"
+            yield f"{needs}, and there are {n_subjects}"
+
 
 def check_report(
     model: SubtypeModel, frame: pd.DataFrame, path: Path, options: ReportOptions, sizes: Mapping[int, int] | None = None
@@ -163,8 +172,7 @@ def _foreign_results(model: SubtypeModel, options: ReportOptions) -> Iterator[st
             yield "posterior is not fitted: call its fit with the cohort first"
         elif (n_drawn := posterior.draws_.shape[1]) != n:
             yield f"posterior was drawn for {n_drawn} subjects, and the model has {n}"
-    if others is True and n < FEWEST_SUBJECTS:
-        yield f"other_methods needs at least {FEWEST_SUBJECTS} subjects, and the model has {n}"
+    yield from options.problems_of_size(n)
     if not isinstance(others, bool) and {len(one.labels_) for one in others.models.values()} != {n}:
         yield f"other_methods were compared on other subjects than the {n} of the model"
 

@@ -492,7 +492,7 @@ def test_a_missing_file_is_named(name, folder):
     (folder / name).unlink()
     with pytest.raises(FileNotFoundError, match=f"holds no saved model: {name} is missing"):
         MAPDP.load(folder)
-    with pytest.raises(FileNotFoundError, match="holds no saved model"):
+    with pytest.raises(FileNotFoundError, match="no folder"):
         MAPDP.load(folder / "nowhere")
 
 

@@ -510,7 +510,9 @@ def check_choices(compared: Compared, asked: Choices) -> None:
     problems += _unknown("names", asked.names or (), compared.subtypes)
     problems += _problems_of_a_pair(compared, asked.between)
     problems += _problems_of_summaries(compared, asked.summaries)
-    problems += _problems_of_columns(asked)
+    problems += problems_of_columns(asked.columns)
+    if "validated" in (asked.columns or ()) and asked.associations is None:
+        problems.append("columns: validated needs associations, from validated_associations")
     of_tests = [f"columns: {name}" for name in ("smd", "p", "validated") if name in (asked.columns or ())]
     of_tests += ['features="significant"'] * (isinstance(asked.features, str) and asked.features == "significant")
     if compared.is_weighted and of_tests:
@@ -544,18 +546,15 @@ def _problems_of_a_pair(compared: Compared, between: tuple[int, int] | None) -> 
     return unknown
 
 
-def _problems_of_columns(asked: Choices) -> list[str]:
-    columns, every = asked.columns, get_args(ColumnName)
+def problems_of_columns(columns: Sequence[str] | None) -> list[str]:
+    """Return why these columns cannot be shown; None for the default."""
     if columns is None:
         return []
-    problems = _repeated("columns", columns)
-    unknown = [repr(name) for name in columns if name not in every]
-    if unknown:
+    every, problems = get_args(ColumnName), _repeated("columns", columns)
+    if unknown := [repr(name) for name in columns if name not in every]:
         problems.append(f"columns: {', '.join(unknown)} is none of {', '.join(every)}")
     if not {"all", "subtypes"} & set(columns):
         problems.append("columns must name all, subtypes or both")
-    if "validated" in columns and asked.associations is None:
-        problems.append("columns: validated needs associations, from validated_associations")
     return problems
 
 
