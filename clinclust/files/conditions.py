@@ -120,7 +120,7 @@ _PLAIN_NAME = re.compile(r"[^\W\d]\w*")
 """The names that a condition reads without backticks; Python's identifiers may hold more, such as a middle dot."""
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![\w.]))|`(?P<name>[^`]*)`"
-    r"|'(?P<text>[^']*)'|\"(?P<quoted>[^\"]*)\"|(?P<word>[^\W\d][\w.]*)|(?P<sign>==|!=|<>|<=|>=|[=<>(),\[\]])|$)"
+    r"|'(?P<text>[^']*)'|\"(?P<quoted>[^\"]*)\"|(?P<word>[^\W\d][\w.]*)|(?P<sign>==|!=|<>|<=|>=|[=<>(),\[\]]))"
 )
 _DECIMALS = re.compile(r",[0-9]+(?![\w.,])")
 _SIGNS = {"==": "==", "=": "==", "!=": "!=", "<>": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
@@ -168,74 +168,55 @@ class Joined:
 Condition = Comparison | Not | Joined
 
 
-# Which tokens may follow each other, and where they lead. A value is a name, a text or a number, and a sign compares. A
-# condition is in "start" before each comparison, and may end in "right" and "done".
-_GRAMMAR: dict[str, dict[str, str]] = {
-    "start": {"value": "left", "not": "start", "(": "start"},
-    "left": {"sign": "sign", "in": "list", "not": "not in", "is": "is"},
-    "sign": {"value": "right"},
-    "right": {"sign": "sign", "and": "start", "or": "start", ")": "done", "": "end"},
-    "not in": {"in": "list"},
-    "list": {"(": "item", "[": "item"},
-    "item": {"value": "more"},
-    "more": {",": "item", ")": "done", "]": "done"},
-    "is": {"not": "is not", "missing": "done"},
-    "is not": {"missing": "done"},
-    "done": {"and": "start", "or": "start", ")": "done", "": "end"},
-}
 _KINDS = {"quoted": "text", "word": "name"}
-_OPENED_BY = {")": "(", "]": "[", "": ""}
 
 
 def parsed(text: str) -> Condition:
     """Return the condition that a text means; InputError, which shows the place that is wrong, if it is none.
 
-    Python's own parser gives the order of `and`, `or` and `not`. It sees names of operands and words of the grammar
-    alone, and what it returns is read, never run.
+    Python's own parser gives the grammar. It sees names of operands, one on each line, signs and the words of the
+    language alone, ``_0 == _1`` for ```Age at visit` = '65'``, and what it returns is read, never run.
     """
     if len(text) > _LONGEST:
         raise InputError(f"`where` has {len(text):,} characters; at most {_LONGEST:,} are read")
-    source, operands = _write_as_python(text)
+    operands: dict[str, Operand] = {}
+    words, starts, at, in_list = list[str](), list[int](), 0, False
     try:
-        return _read_tree(ast.parse(source, mode="eval").body, operands)
+        while text[at:].strip():
+            starts.append(at)
+            token = _TOKEN.match(text, at)
+            if token is None or (words[-1:] == ["in"] and token[0].strip() not in ("(", "[")):
+                raise _misplaced(len(starts))
+            at, word, group = token.end(), token[0].strip().casefold(), str(token.lastgroup)
+            if group == "sign" or word in WORDS:
+                in_list = (in_list or words[-1:] == ["in"]) and word not in (")", "]")
+                words.append("None" if word == "missing" else _SIGNS.get(word, word))
+                continue
+            decimals = _DECIMALS.match(text, at) if group == "number" and word.lstrip("+-").isdecimal() else None
+            value, apart = token[group], decimals[0][1:] if decimals else ""
+            if decimals and not in_list:  # 5,2 is a number with a decimal comma
+                value, apart, at = value + decimals[0], "", decimals.end()
+            words.append(f"_{len(operands)}")
+            operands[words[-1]] = Operand(_KINDS.get(group, group), value, apart)
+        return _read_tree(ast.parse("\\\n".join(words), mode="eval").body, operands)
     except (RecursionError, MemoryError):
         raise _too_deep() from None
+    except SyntaxError as error:
+        if "too many nested" in error.msg:
+            raise _too_deep() from None
+        place = max(0, (error.lineno or 0) - 1)
+        place += place < len(words) and (error.offset or 0) > len(words[place])  # behind the word
+        at = starts[place] if place < len(starts) else len(text)
+        shown = f"at {quoted(rest[:20])}" if (rest := text[at:].strip()) else "at its end"
+        raise InputError(
+            f"`where` cannot be understood {shown}, after {quoted(text[:at][-40:])}: write columns, signs and values "
+            "such as visit in ('baseline', 'month 6') and 18 <= `Age at visit` < 65; texts and dates are in quotes, "
+            "names with spaces in backticks"
+        ) from None
 
 
-def _write_as_python(text: str) -> tuple[str, dict[str, Operand]]:
-    """Return a condition in Python, and its operands by name: ``_1 == _2`` for ```Age at visit` = '65'``."""
-    operands, words = {"None": Operand("number", "missing")}, list[str]()
-    state, at, brackets = "start", 0, ""
-    while state != "end":
-        token = _TOKEN.match(text, at)
-        word = token[0].strip().casefold() if token else "?"
-        is_value = token is not None and token.lastgroup not in (None, "sign") and word not in WORDS
-        key = "value" if is_value else "sign" if word in _SIGNS else word
-        if token is None or key not in _GRAMMAR[state] or _OPENED_BY.get(key, brackets[-1:]) != brackets[-1:]:
-            place = f"at {quoted(rest[:20])}" if (rest := text[at:].strip()) else "at its end"
-            raise InputError(
-                f"`where` cannot be understood {place}, after {quoted(text[:at][-40:])}: write columns, signs and "
-                "values such as visit in ('baseline', 'month 6') and 18 <= `Age at visit` < 65; texts and dates are in "
-                "quotes, names with spaces in backticks"
-            )
-        at, group = token.end(), str(token.lastgroup)
-        brackets = brackets + key if key in ("(", "[") else brackets[:-1] if key in (")", "]") else brackets
-        if len(brackets) > _DEEPEST:
-            raise _too_deep()
-        if is_value:
-            decimals = _DECIMALS.match(text, at) if token["number"] and word.lstrip("+-").isdecimal() else None
-            value, apart = token[group], decimals[0][1:] if decimals else ""
-            if decimals and state != "item":  # 5,2 is a number with a decimal comma
-                value, apart, at = value + decimals[0], "", decimals.end()
-            key_of_value = f"_{len(operands)}"
-            operands[key_of_value] = Operand(_KINDS.get(group, group), value, apart)
-            words.append(key_of_value)
-        elif state in ("list", "more"):
-            words.append({"(": "[", ")": "]"}.get(key, key))
-        else:
-            words.append("None" if key == "missing" else _SIGNS.get(word, key))
-        state = _GRAMMAR[state][key]
-    return " ".join(words), operands
+def _misplaced(line: int) -> SyntaxError:
+    return SyntaxError("no condition", ("", line, 0, ""))
 
 
 def _too_deep() -> InputError:
@@ -243,10 +224,24 @@ def _too_deep() -> InputError:
 
 
 def _read_tree(node: ast.expr, operands: Mapping[str, Operand], depth: int = 0) -> Condition:
-    """Return the condition of a part of the tree; ValueError for what the grammar does not write."""
+    """Return the condition of a part of the tree; SyntaxError, with its line, for what the language has not."""
 
-    def compare(left: ast.expr, sign: str, right: ast.expr) -> Comparison:
-        return _comparison(operands[ast.unparse(left)], sign, operands[ast.unparse(right)])
+    def read(part: ast.expr) -> Operand:
+        if not isinstance(part, ast.Name):
+            raise _misplaced(part.lineno + 1)
+        return operands[part.id]
+
+    def compare(first: ast.expr, sign: str, second: ast.expr | None = None) -> Comparison:
+        left, right = read(first), Operand("number", "missing") if second is None else read(second)
+        if (left.kind == "name") == (right.kind == "name"):
+            raise InputError(
+                f"`where` compares {left.kind} {quoted(left.text)} with {right.kind} {quoted(right.text)}: give one "
+                "column and one value. Texts stand in quotes, names with spaces in backticks; two columns are not "
+                "compared with each other: add a column with their difference to the table"
+            )
+        if right.kind == "name":
+            return Comparison(right.text, _TURNED.get(sign, sign), left)
+        return Comparison(left.text, sign, right)
 
     if depth > _DEEPEST:
         raise _too_deep()
@@ -256,28 +251,21 @@ def _read_tree(node: ast.expr, operands: Mapping[str, Operand], depth: int = 0) 
             return Joined(word, tuple(_read_tree(value, operands, depth + 1) for value in values))
         case ast.UnaryOp(ast.Not(), part):
             return Not(_read_tree(part, operands, depth + 1))
-        case ast.Compare(left, [ast.Is() | ast.IsNot() as op], [right]):
-            condition: Condition = compare(left, IS_MISSING, right)
-        case ast.Compare(left, [ast.In() | ast.NotIn() as op], [ast.List(values)]):
+        case ast.Compare(left, [ast.Is() | ast.IsNot() as op], [ast.Constant()]):
+            condition: Condition = compare(left, IS_MISSING)
+        case ast.Compare(left, [ast.In() | ast.NotIn() as op], [ast.Tuple([_, *_] as values) | ast.List([_, *_] as values)]):
             condition = Joined("or", tuple(compare(left, "==", value) for value in values))
-        case ast.Compare(left, [op, *_] as ops, values):
+        case ast.Compare(left, [ast.In() | ast.NotIn() as op], [ast.Name() as value]):  # (value)
+            condition = compare(left, "==", value)
+        case ast.Compare(left, [op, *_] as ops, values) if all(type(each) in _SIGN_OF for each in ops):
             chain = tuple(map(compare, [left, *values], [_SIGN_OF[type(each)] for each in ops], values))
             condition = chain[0] if len(chain) == 1 else Joined("and", chain)
+        case ast.Compare(left, _, [value, *_]):
+            read(left)
+            raise _misplaced(value.lineno + 1)
         case _:
-            raise ValueError(ast.dump(node))
+            raise _misplaced(node.lineno + 1)
     return Not(condition) if isinstance(op, ast.IsNot | ast.NotIn) else condition
-
-
-def _comparison(left: Operand, sign: str, right: Operand) -> Comparison:
-    if (left.kind == "name") == (right.kind == "name"):
-        raise InputError(
-            f"`where` compares {left.kind} {quoted(left.text)} with {right.kind} {quoted(right.text)}: give one column "
-            "and one value. Texts stand in quotes, names with spaces in backticks; two columns are not compared with "
-            "each other: add a column with their difference to the table"
-        )
-    if right.kind == "name":
-        return Comparison(right.text, _TURNED.get(sign, sign), left)
-    return Comparison(left.text, sign, right)
 
 
 def compared_columns(condition: Condition) -> tuple[str, ...]:
