@@ -6,7 +6,7 @@ import ast
 import datetime
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from operator import and_, eq, ge, gt, le, lt, or_
@@ -186,7 +186,7 @@ def parsed(text: str) -> Condition:
             starts.append(at)
             token = _TOKEN.match(text, at)
             if token is None or (words[-1:] == ["in"] and token[0].strip() not in ("(", "[")):
-                raise _misplaced(len(starts))
+                raise SyntaxError("", ("", len(starts), 0, ""))
             at, word, group = token.end(), token[0].strip().casefold(), str(token.lastgroup)
             if group == "sign" or word in WORDS:
                 in_list = (in_list or words[-1:] == ["in"]) and word not in (")", "]")
@@ -215,10 +215,6 @@ def parsed(text: str) -> Condition:
         ) from None
 
 
-def _misplaced(line: int) -> SyntaxError:
-    return SyntaxError("no condition", ("", line, 0, ""))
-
-
 def _too_deep() -> InputError:
     return InputError(f"`where` has more than {_DEEPEST} 'not' or parentheses inside each other")
 
@@ -228,7 +224,7 @@ def _read_tree(node: ast.expr, operands: Mapping[str, Operand], depth: int = 0) 
 
     def read(part: ast.expr) -> Operand:
         if not isinstance(part, ast.Name):
-            raise _misplaced(part.lineno + 1)
+            raise SyntaxError("", ("", part.lineno + 1, 0, ""))
         return operands[part.id]
 
     def compare(first: ast.expr, sign: str, second: ast.expr | None = None) -> Comparison:
@@ -253,18 +249,18 @@ def _read_tree(node: ast.expr, operands: Mapping[str, Operand], depth: int = 0) 
             return Not(_read_tree(part, operands, depth + 1))
         case ast.Compare(left, [ast.Is() | ast.IsNot() as op], [ast.Constant()]):
             condition: Condition = compare(left, IS_MISSING)
-        case ast.Compare(left, [ast.In() | ast.NotIn() as op], [ast.Tuple([_, *_] as values) | ast.List([_, *_] as values)]):
+        case ast.Compare(
+            left, [ast.In() | ast.NotIn() as op], [ast.Tuple([_, *_] as values) | ast.List([_, *_] as values)]
+        ):
             condition = Joined("or", tuple(compare(left, "==", value) for value in values))
         case ast.Compare(left, [ast.In() | ast.NotIn() as op], [ast.Name() as value]):  # (value)
             condition = compare(left, "==", value)
         case ast.Compare(left, [op, *_] as ops, values) if all(type(each) in _SIGN_OF for each in ops):
             chain = tuple(map(compare, [left, *values], [_SIGN_OF[type(each)] for each in ops], values))
             condition = chain[0] if len(chain) == 1 else Joined("and", chain)
-        case ast.Compare(left, _, [value, *_]):
-            read(left)
-            raise _misplaced(value.lineno + 1)
         case _:
-            raise _misplaced(node.lineno + 1)
+            operand = node.comparators[0] if isinstance(node, ast.Compare) and read(node.left) else node
+            raise SyntaxError("", ("", operand.lineno + 1, 0, ""))
     return Not(condition) if isinstance(op, ast.IsNot | ast.NotIn) else condition
 
 
@@ -354,24 +350,16 @@ class Cells:
                 f"the comma in {quoted(self.name)} ({quote_cell(example)}) may be a decimal mark or keep thousands "
                 "apart: say decimal=',' or decimal='.'"
             )
-        known = {text: self._bounds(parts) for text, parts in self._parts.items()}
-        bounds = [known.get(text, (np.nan, np.nan)) for text in self.texts.tolist()]
-        low, high = np.array(bounds, dtype=np.float64).reshape(-1, 2).T
-        return low, high
-
-    def _bounds(self, parts: WrittenNumber) -> tuple[float, float]:
-        number = self._number(parts.number, self.marks)
-        if not parts.limit or np.isnan(number):
-            return number, number
-        end = -np.inf if {"<", "≤"} & set(parts.limit) else np.inf
-        if not {"=", "≤", "≥"} & set(parts.limit):
-            number = float(np.nextafter(number, end))
-        return (end, number) if end < 0 else (number, end)
-
-    @cached_property
-    def are_words(self) -> NDArray[np.bool_]:
-        """Which cells hold no digit, and so are certainly no number."""
-        return np.array([not any(map(str.isdigit, text)) for text in self.texts.tolist()], dtype=bool)
+        bounds = dict.fromkeys(self.texts.tolist(), (np.nan, np.nan))
+        for text, (limit, written, _) in self._parts.items():
+            low = high = self._number(written, self.marks)
+            if limit:
+                end = -np.inf if {"<", "≤"} & set(limit) else np.inf
+                low = high = low if {"=", "≤", "≥"} & set(limit) else float(np.nextafter(low, end))
+                low, high = (low, high) if np.isnan(low) else (end, high) if end < 0 else (low, end)
+            bounds[text] = low, high
+        low_of_each, high_of_each = np.array([bounds[text] for text in self.texts.tolist()]).reshape(-1, 2).T
+        return low_of_each, high_of_each
 
     def _number(self, number: str, marks: Marks) -> float:
         written = number_as_written(number, marks.decimal, marks.thousands)
@@ -476,9 +464,19 @@ class Matching:
                 return BooleanArray(met, unknown)
 
     def _compared(self, cells: Cells, asked: Comparison) -> tuple[Mask, Mask]:
+        """Return where a comparison is met, and where that is known. A date without a time means the whole day."""
         sign, text, is_text = asked.sign, asked.value.text.strip(), asked.value.kind == "text"
         if is_text and looks_like_date(text) and (is_order(sign) or cells.looks_like_dates):
-            return self._with_date(cells, sign, text)
+            dates = cells.dates
+            self.dates.append(dates)
+            self._remarks += dates.notation(cells.name)
+            limit = date_column(np.array([text], dtype=object), np.ones(1, bool), dates.order or self._reader.dates)
+            if isinstance(limit, str):
+                raise InputError(f"the date with which {quoted(cells.name)} is compared {limit}")
+            moments, moment = dates.moments, float(limit.moments[0])
+            if ":" not in text:
+                moments, moment = moments // A_DAY, moment // A_DAY
+            return _met(moments, moments, sign, moment)
         if cells.looks_like_dates and any(map(str.isdigit, text)):
             raise InputError(
                 f"{quoted(cells.name)} holds dates, and is compared with {quoted(text)}, which is none: write days in "
@@ -488,27 +486,16 @@ class Matching:
             return np.asarray(cells.texts == text, dtype=bool), ~cells.missing
         (low, high), number = cells.bounds, cells.meant(text, in_quotes=is_text)
         if asked.value.decimals and cells.marks.decimal == ",":
-            one, two = text, asked.value.decimals
+            first, second = text, asked.value.decimals
             raise InputError(
-                f"{quoted(cells.name)} has decimal commas: write in ({one}, {two}) with a space for two numbers, or == "
-                f"{one},{two} for one"
+                f"{quoted(cells.name)} has decimal commas: write in ({first}, {second}) with a space for two numbers, "
+                f"or == {first},{second} for one"
             )
         self._remarks += cells.notation()
         met, is_known = _met(low, high, sign, number)
-        return met, is_known if is_order(sign) else is_known | cells.are_words  # and not this number
-
-    def _with_date(self, cells: Cells, sign: str, text: str) -> tuple[Mask, Mask]:
-        """Compare with a date. A date without a time means the whole day."""
-        dates = cells.dates
-        self.dates.append(dates)
-        self._remarks += dates.notation(cells.name)
-        limit = date_column(np.array([text], dtype=object), np.ones(1, dtype=bool), dates.order or self._reader.dates)
-        if isinstance(limit, str):
-            raise InputError(f"the date with which {quoted(cells.name)} is compared {limit}")
-        moments, moment = dates.moments, float(limit.moments[0])
-        if ":" not in text:
-            moments, moment = moments // A_DAY, moment // A_DAY
-        return _met(moments, moments, sign, moment)
+        if not is_order(sign):  # a cell without a digit is certainly not this number
+            is_known |= np.array([not any(map(str.isdigit, text)) for text in cells.texts.tolist()], dtype=bool)
+        return met, is_known
 
     def remarks(self) -> list[str]:
         """Return how numbers and dates were read, what no row meets, and how many rows are left out unknown."""
@@ -516,24 +503,22 @@ class Matching:
         for asked, cells, met, _ in self._parts:
             if not met.any():
                 unmet.setdefault((cells, asked.sign), []).append(asked.value.text)
-        said = [*self._remarks, *(_unmet(cells, sign, texts) for (cells, sign), texts in unmet.items())]
+        remarks = [*self._remarks]
+        for (cells, sign), texts in unmet.items():
+            count = len(cells.counts)
+            levels = list(cells.counts) if count <= _FEW_LEVELS else []  # many values may name subjects
+            held = listed(map(quote_cell, levels)) or (f"{count:,} different values" if count else "no value")
+            hint = next((show_cells(hint) for text in texts if (hint := did_you_mean(text, levels))), "")
+            values = listed(map(quoted, texts))
+            remarks.append(f"{quoted(cells.name)} {sign} {values} is met by no row ({held}).{hint}".rstrip("."))
         names = [quoted(cells.name) for _, cells, _, unknown in self._parts if (unknown & self.unknown).any()]
         if names:
-            said.append(
+            remarks.append(
                 f"{self.unknown.sum():,} rows are left out because their cells in {listed(dict.fromkeys(names))} are "
                 "empty or do not tell whether they meet the condition, such as a number with a unit; to keep those "
                 "with an empty cell, add `or ... is missing`"
             )
-        return list(dict.fromkeys(said))
-
-
-def _unmet(cells: Cells, sign: str, texts: Sequence[str]) -> str:
-    """Return that no row meets a comparison, and the levels of the column; many values may name subjects."""
-    count = len(cells.counts)
-    levels = list(cells.counts) if count <= _FEW_LEVELS else []
-    held = listed(map(quote_cell, levels)) or (f"{count:,} different values" if count else "no value")
-    hint = next((show_cells(hint) for text in texts if (hint := did_you_mean(text, levels))), "")
-    return f"{quoted(cells.name)} {sign} {listed(map(quoted, texts))} is met by no row ({held}).{hint}".rstrip(".")
+        return list(dict.fromkeys(remarks))
 
 
 def _met(low: NDArray[np.float64], high: NDArray[np.float64], sign: str, asked: float) -> tuple[Mask, Mask]:
