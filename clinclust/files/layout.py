@@ -15,7 +15,16 @@ import pandas as pd
 from clinclust.arrays import Array, Mask
 from clinclust.data import data
 from clinclust.errors import InputError
-from clinclust.files.cell_text import LONGEST_NUMBER, compile_short, listed, numbers_of, quote_cell, quoted, rows_named
+from clinclust.files.cell_text import (
+    LONGEST_NUMBER,
+    compile_short,
+    listed,
+    means_missing,
+    numbers_of,
+    quote_cell,
+    quoted,
+    rows_named,
+)
 from clinclust.files.number_notation import (
     DecimalMark,
     columns_with_comma,
@@ -34,7 +43,6 @@ from clinclust.files.text_table import (
     ranges_of,
     texts_in,
 )
-from clinclust.files.words import means_missing
 
 Texts = Mapping[int, str]  # of a row: those that are not blank, stripped, by the number of their column
 Row = tuple[int, Texts]  # the number of a row in a spreadsheet, and its texts by column, from 1
