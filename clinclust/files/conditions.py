@@ -6,7 +6,7 @@ import ast
 import datetime
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from operator import and_, eq, ge, gt, le, lt, or_
@@ -120,7 +120,7 @@ _PLAIN_NAME = re.compile(r"[^\W\d]\w*")
 """The names that a condition reads without backticks; Python's identifiers may hold more, such as a middle dot."""
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![\w.]))|`(?P<name>[^`]*)`"
-    r"|'(?P<text>[^']*)'|\"(?P<quoted>[^\"]*)\"|(?P<word>[^\W\d][\w.]*)|(?P<sign>==|!=|<>|<=|>=|[=<>(),\[\]])|$)"
+    r"|'(?P<text>[^']*)'|\"(?P<quoted>[^\"]*)\"|(?P<word>[^\W\d][\w.]*)|(?P<sign>==|!=|<>|<=|>=|[=<>(),\[\]]))"
 )
 _DECIMALS = re.compile(r",[0-9]+(?![\w.,])")
 _SIGNS = {"==": "==", "=": "==", "!=": "!=", "<>": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
@@ -168,74 +168,51 @@ class Joined:
 Condition = Comparison | Not | Joined
 
 
-# Which tokens may follow each other, and where they lead. A value is a name, a text or a number, and a sign compares. A
-# condition is in "start" before each comparison, and may end in "right" and "done".
-_GRAMMAR: dict[str, dict[str, str]] = {
-    "start": {"value": "left", "not": "start", "(": "start"},
-    "left": {"sign": "sign", "in": "list", "not": "not in", "is": "is"},
-    "sign": {"value": "right"},
-    "right": {"sign": "sign", "and": "start", "or": "start", ")": "done", "": "end"},
-    "not in": {"in": "list"},
-    "list": {"(": "item", "[": "item"},
-    "item": {"value": "more"},
-    "more": {",": "item", ")": "done", "]": "done"},
-    "is": {"not": "is not", "missing": "done"},
-    "is not": {"missing": "done"},
-    "done": {"and": "start", "or": "start", ")": "done", "": "end"},
-}
 _KINDS = {"quoted": "text", "word": "name"}
-_OPENED_BY = {")": "(", "]": "[", "": ""}
 
 
 def parsed(text: str) -> Condition:
     """Return the condition that a text means; InputError, which shows the place that is wrong, if it is none.
 
-    Python's own parser gives the order of `and`, `or` and `not`. It sees names of operands and words of the grammar
-    alone, and what it returns is read, never run.
+    Python's own parser gives the grammar. It sees names of operands, one on each line, signs and the words of the
+    language alone, ``_0 == _1`` for ```Age at visit` = '65'``, and what it returns is read, never run.
     """
     if len(text) > _LONGEST:
         raise InputError(f"`where` has {len(text):,} characters; at most {_LONGEST:,} are read")
-    source, operands = _write_as_python(text)
+    operands: dict[str, Operand] = {}
+    words, starts, at, in_list = list[str](), list[int](), 0, False
     try:
-        return _read_tree(ast.parse(source, mode="eval").body, operands)
+        while text[at:].strip():
+            starts.append(at)
+            token = _TOKEN.match(text, at)
+            if token is None or (words[-1:] == ["in"] and token[0].strip() not in ("(", "[")):
+                raise SyntaxError("", ("", len(starts), 0, ""))
+            at, word, group = token.end(), token[0].strip().casefold(), str(token.lastgroup)
+            if group == "sign" or word in WORDS:
+                in_list = (in_list or words[-1:] == ["in"]) and word not in (")", "]")
+                words.append("None" if word == "missing" else _SIGNS.get(word, word))
+                continue
+            decimals = _DECIMALS.match(text, at) if group == "number" and word.lstrip("+-").isdecimal() else None
+            value, apart = token[group], decimals[0][1:] if decimals else ""
+            if decimals and not in_list:  # 5,2 is a number with a decimal comma
+                value, apart, at = value + decimals[0], "", decimals.end()
+            words.append(f"_{len(operands)}")
+            operands[words[-1]] = Operand(_KINDS.get(group, group), value, apart)
+        return _read_tree(ast.parse("\\\n".join(words), mode="eval").body, operands)
     except (RecursionError, MemoryError):
         raise _too_deep() from None
-
-
-def _write_as_python(text: str) -> tuple[str, dict[str, Operand]]:
-    """Return a condition in Python, and its operands by name: ``_1 == _2`` for ```Age at visit` = '65'``."""
-    operands, words = {"None": Operand("number", "missing")}, list[str]()
-    state, at, brackets = "start", 0, ""
-    while state != "end":
-        token = _TOKEN.match(text, at)
-        word = token[0].strip().casefold() if token else "?"
-        is_value = token is not None and token.lastgroup not in (None, "sign") and word not in WORDS
-        key = "value" if is_value else "sign" if word in _SIGNS else word
-        if token is None or key not in _GRAMMAR[state] or _OPENED_BY.get(key, brackets[-1:]) != brackets[-1:]:
-            place = f"at {quoted(rest[:20])}" if (rest := text[at:].strip()) else "at its end"
-            raise InputError(
-                f"`where` cannot be understood {place}, after {quoted(text[:at][-40:])}: write columns, signs and "
-                "values such as visit in ('baseline', 'month 6') and 18 <= `Age at visit` < 65; texts and dates are in "
-                "quotes, names with spaces in backticks"
-            )
-        at, group = token.end(), str(token.lastgroup)
-        brackets = brackets + key if key in ("(", "[") else brackets[:-1] if key in (")", "]") else brackets
-        if len(brackets) > _DEEPEST:
-            raise _too_deep()
-        if is_value:
-            decimals = _DECIMALS.match(text, at) if token["number"] and word.lstrip("+-").isdecimal() else None
-            value, apart = token[group], decimals[0][1:] if decimals else ""
-            if decimals and state != "item":  # 5,2 is a number with a decimal comma
-                value, apart, at = value + decimals[0], "", decimals.end()
-            key_of_value = f"_{len(operands)}"
-            operands[key_of_value] = Operand(_KINDS.get(group, group), value, apart)
-            words.append(key_of_value)
-        elif state in ("list", "more"):
-            words.append({"(": "[", ")": "]"}.get(key, key))
-        else:
-            words.append("None" if key == "missing" else _SIGNS.get(word, key))
-        state = _GRAMMAR[state][key]
-    return " ".join(words), operands
+    except SyntaxError as error:
+        if "too many nested" in error.msg:
+            raise _too_deep() from None
+        place = max(0, (error.lineno or 0) - 1)
+        place += place < len(words) and (error.offset or 0) > len(words[place])  # behind the word
+        at = starts[place] if place < len(starts) else len(text)
+        shown = f"at {quoted(rest[:20])}" if (rest := text[at:].strip()) else "at its end"
+        raise InputError(
+            f"`where` cannot be understood {shown}, after {quoted(text[:at][-40:])}: write columns, signs and values "
+            "such as visit in ('baseline', 'month 6') and 18 <= `Age at visit` < 65; texts and dates are in quotes, "
+            "names with spaces in backticks"
+        ) from None
 
 
 def _too_deep() -> InputError:
@@ -243,10 +220,24 @@ def _too_deep() -> InputError:
 
 
 def _read_tree(node: ast.expr, operands: Mapping[str, Operand], depth: int = 0) -> Condition:
-    """Return the condition of a part of the tree; ValueError for what the grammar does not write."""
+    """Return the condition of a part of the tree; SyntaxError, with its line, for what the language has not."""
 
-    def compare(left: ast.expr, sign: str, right: ast.expr) -> Comparison:
-        return _comparison(operands[ast.unparse(left)], sign, operands[ast.unparse(right)])
+    def read(part: ast.expr) -> Operand:
+        if not isinstance(part, ast.Name):
+            raise SyntaxError("", ("", part.lineno + 1, 0, ""))
+        return operands[part.id]
+
+    def compare(first: ast.expr, sign: str, second: ast.expr | None = None) -> Comparison:
+        left, right = read(first), Operand("number", "missing") if second is None else read(second)
+        if (left.kind == "name") == (right.kind == "name"):
+            raise InputError(
+                f"`where` compares {left.kind} {quoted(left.text)} with {right.kind} {quoted(right.text)}: give one "
+                "column and one value. Texts stand in quotes, names with spaces in backticks; two columns are not "
+                "compared with each other: add a column with their difference to the table"
+            )
+        if right.kind == "name":
+            return Comparison(right.text, _TURNED.get(sign, sign), left)
+        return Comparison(left.text, sign, right)
 
     if depth > _DEEPEST:
         raise _too_deep()
@@ -256,28 +247,21 @@ def _read_tree(node: ast.expr, operands: Mapping[str, Operand], depth: int = 0) 
             return Joined(word, tuple(_read_tree(value, operands, depth + 1) for value in values))
         case ast.UnaryOp(ast.Not(), part):
             return Not(_read_tree(part, operands, depth + 1))
-        case ast.Compare(left, [ast.Is() | ast.IsNot() as op], [right]):
-            condition: Condition = compare(left, IS_MISSING, right)
-        case ast.Compare(left, [ast.In() | ast.NotIn() as op], [ast.List(values)]):
+        case ast.Compare(left, [ast.Is() | ast.IsNot() as op], [ast.Constant()]):
+            condition: Condition = compare(left, IS_MISSING)
+        case ast.Compare(
+            left, [ast.In() | ast.NotIn() as op], [ast.Tuple([_, *_] as values) | ast.List([_, *_] as values)]
+        ):
             condition = Joined("or", tuple(compare(left, "==", value) for value in values))
-        case ast.Compare(left, [op, *_] as ops, values):
+        case ast.Compare(left, [ast.In() | ast.NotIn() as op], [ast.Name() as value]):  # (value)
+            condition = compare(left, "==", value)
+        case ast.Compare(left, [op, *_] as ops, values) if all(type(each) in _SIGN_OF for each in ops):
             chain = tuple(map(compare, [left, *values], [_SIGN_OF[type(each)] for each in ops], values))
             condition = chain[0] if len(chain) == 1 else Joined("and", chain)
         case _:
-            raise ValueError(ast.dump(node))
+            operand = node.comparators[0] if isinstance(node, ast.Compare) and read(node.left) else node
+            raise SyntaxError("", ("", operand.lineno + 1, 0, ""))
     return Not(condition) if isinstance(op, ast.IsNot | ast.NotIn) else condition
-
-
-def _comparison(left: Operand, sign: str, right: Operand) -> Comparison:
-    if (left.kind == "name") == (right.kind == "name"):
-        raise InputError(
-            f"`where` compares {left.kind} {quoted(left.text)} with {right.kind} {quoted(right.text)}: give one column "
-            "and one value. Texts stand in quotes, names with spaces in backticks; two columns are not compared with "
-            "each other: add a column with their difference to the table"
-        )
-    if right.kind == "name":
-        return Comparison(right.text, _TURNED.get(sign, sign), left)
-    return Comparison(left.text, sign, right)
 
 
 def compared_columns(condition: Condition) -> tuple[str, ...]:
@@ -366,24 +350,16 @@ class Cells:
                 f"the comma in {quoted(self.name)} ({quote_cell(example)}) may be a decimal mark or keep thousands "
                 "apart: say decimal=',' or decimal='.'"
             )
-        known = {text: self._bounds(parts) for text, parts in self._parts.items()}
-        bounds = [known.get(text, (np.nan, np.nan)) for text in self.texts.tolist()]
-        low, high = np.array(bounds, dtype=np.float64).reshape(-1, 2).T
-        return low, high
-
-    def _bounds(self, parts: WrittenNumber) -> tuple[float, float]:
-        number = self._number(parts.number, self.marks)
-        if not parts.limit or np.isnan(number):
-            return number, number
-        end = -np.inf if {"<", "≤"} & set(parts.limit) else np.inf
-        if not {"=", "≤", "≥"} & set(parts.limit):
-            number = float(np.nextafter(number, end))
-        return (end, number) if end < 0 else (number, end)
-
-    @cached_property
-    def are_words(self) -> NDArray[np.bool_]:
-        """Which cells hold no digit, and so are certainly no number."""
-        return np.array([not any(map(str.isdigit, text)) for text in self.texts.tolist()], dtype=bool)
+        bounds = dict.fromkeys(self.texts.tolist(), (np.nan, np.nan))
+        for text, (limit, written, _) in self._parts.items():
+            low = high = self._number(written, self.marks)
+            if limit:
+                end = -np.inf if {"<", "≤"} & set(limit) else np.inf
+                low = high = low if {"=", "≤", "≥"} & set(limit) else float(np.nextafter(low, end))
+                low, high = (low, high) if np.isnan(low) else (end, high) if end < 0 else (low, end)
+            bounds[text] = low, high
+        low_of_each, high_of_each = np.array([bounds[text] for text in self.texts.tolist()]).reshape(-1, 2).T
+        return low_of_each, high_of_each
 
     def _number(self, number: str, marks: Marks) -> float:
         written = number_as_written(number, marks.decimal, marks.thousands)
@@ -488,9 +464,19 @@ class Matching:
                 return BooleanArray(met, unknown)
 
     def _compared(self, cells: Cells, asked: Comparison) -> tuple[Mask, Mask]:
+        """Return where a comparison is met, and where that is known. A date without a time means the whole day."""
         sign, text, is_text = asked.sign, asked.value.text.strip(), asked.value.kind == "text"
         if is_text and looks_like_date(text) and (is_order(sign) or cells.looks_like_dates):
-            return self._with_date(cells, sign, text)
+            dates = cells.dates
+            self.dates.append(dates)
+            self._remarks += dates.notation(cells.name)
+            limit = date_column(np.array([text], dtype=object), np.ones(1, bool), dates.order or self._reader.dates)
+            if isinstance(limit, str):
+                raise InputError(f"the date with which {quoted(cells.name)} is compared {limit}")
+            moments, moment = dates.moments, float(limit.moments[0])
+            if ":" not in text:
+                moments, moment = moments // A_DAY, moment // A_DAY
+            return _met(moments, moments, sign, moment)
         if cells.looks_like_dates and any(map(str.isdigit, text)):
             raise InputError(
                 f"{quoted(cells.name)} holds dates, and is compared with {quoted(text)}, which is none: write days in "
@@ -500,27 +486,16 @@ class Matching:
             return np.asarray(cells.texts == text, dtype=bool), ~cells.missing
         (low, high), number = cells.bounds, cells.meant(text, in_quotes=is_text)
         if asked.value.decimals and cells.marks.decimal == ",":
-            one, two = text, asked.value.decimals
+            first, second = text, asked.value.decimals
             raise InputError(
-                f"{quoted(cells.name)} has decimal commas: write in ({one}, {two}) with a space for two numbers, or == "
-                f"{one},{two} for one"
+                f"{quoted(cells.name)} has decimal commas: write in ({first}, {second}) with a space for two numbers, "
+                f"or == {first},{second} for one"
             )
         self._remarks += cells.notation()
         met, is_known = _met(low, high, sign, number)
-        return met, is_known if is_order(sign) else is_known | cells.are_words  # and not this number
-
-    def _with_date(self, cells: Cells, sign: str, text: str) -> tuple[Mask, Mask]:
-        """Compare with a date. A date without a time means the whole day."""
-        dates = cells.dates
-        self.dates.append(dates)
-        self._remarks += dates.notation(cells.name)
-        limit = date_column(np.array([text], dtype=object), np.ones(1, dtype=bool), dates.order or self._reader.dates)
-        if isinstance(limit, str):
-            raise InputError(f"the date with which {quoted(cells.name)} is compared {limit}")
-        moments, moment = dates.moments, float(limit.moments[0])
-        if ":" not in text:
-            moments, moment = moments // A_DAY, moment // A_DAY
-        return _met(moments, moments, sign, moment)
+        if not is_order(sign):  # a cell without a digit is certainly not this number
+            is_known |= np.array([not any(map(str.isdigit, text)) for text in cells.texts.tolist()], dtype=bool)
+        return met, is_known
 
     def remarks(self) -> list[str]:
         """Return how numbers and dates were read, what no row meets, and how many rows are left out unknown."""
@@ -528,24 +503,22 @@ class Matching:
         for asked, cells, met, _ in self._parts:
             if not met.any():
                 unmet.setdefault((cells, asked.sign), []).append(asked.value.text)
-        said = [*self._remarks, *(_unmet(cells, sign, texts) for (cells, sign), texts in unmet.items())]
+        remarks = [*self._remarks]
+        for (cells, sign), texts in unmet.items():
+            count = len(cells.counts)
+            levels = list(cells.counts) if count <= _FEW_LEVELS else []  # many values may name subjects
+            held = listed(map(quote_cell, levels)) or (f"{count:,} different values" if count else "no value")
+            hint = next((show_cells(hint) for text in texts if (hint := did_you_mean(text, levels))), "")
+            values = listed(map(quoted, texts))
+            remarks.append(f"{quoted(cells.name)} {sign} {values} is met by no row ({held}).{hint}".rstrip("."))
         names = [quoted(cells.name) for _, cells, _, unknown in self._parts if (unknown & self.unknown).any()]
         if names:
-            said.append(
+            remarks.append(
                 f"{self.unknown.sum():,} rows are left out because their cells in {listed(dict.fromkeys(names))} are "
                 "empty or do not tell whether they meet the condition, such as a number with a unit; to keep those "
                 "with an empty cell, add `or ... is missing`"
             )
-        return list(dict.fromkeys(said))
-
-
-def _unmet(cells: Cells, sign: str, texts: Sequence[str]) -> str:
-    """Return that no row meets a comparison, and the levels of the column; many values may name subjects."""
-    count = len(cells.counts)
-    levels = list(cells.counts) if count <= _FEW_LEVELS else []
-    held = listed(map(quote_cell, levels)) or (f"{count:,} different values" if count else "no value")
-    hint = next((show_cells(hint) for text in texts if (hint := did_you_mean(text, levels))), "")
-    return f"{quoted(cells.name)} {sign} {listed(map(quoted, texts))} is met by no row ({held}).{hint}".rstrip(".")
+        return list(dict.fromkeys(remarks))
 
 
 def _met(low: NDArray[np.float64], high: NDArray[np.float64], sign: str, asked: float) -> tuple[Mask, Mask]:

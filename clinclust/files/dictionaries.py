@@ -5,22 +5,36 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from clinclust.arguments import PATH, TEXT, accepting
 from clinclust.data import data
 from clinclust.errors import InputError, nearest, refuse
-from clinclust.files.cell_text import NUMBER, Places, canonical_text, limited, listed, quoted, shortened
+from clinclust.files.cell_text import (
+    NUMBER,
+    Choices,
+    Places,
+    canonical_text,
+    divided,
+    folded,
+    limited,
+    listed,
+    means_missing,
+    paragraphs,
+    plain_text,
+    quoted,
+    shortened,
+    words_of,
+)
 from clinclust.files.layout import SheetOptions
 from clinclust.files.number_notation import is_known_unit
 from clinclust.files.opening import check_readable, naming_file, shown_name
 from clinclust.files.tables import read_table, warn_of_file
 from clinclust.files.text_table import ColumnNotes, add_notes, chosen_columns
-from clinclust.files.words import Choices, divided, folded, means_missing, paragraphs, plain_text, words_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,6 +51,7 @@ _CODEBOOK, _REDCAP = (
     for kind in ("headers", "redcap_headers")
 )
 Choice = tuple[str, str]  # a code and its label
+Row = Mapping[str, str]  # the texts of a row by their meaning, empty where there is none; "#": its row in a spreadsheet
 Bounds = tuple[float | None, float | None]
 _CODE = re.compile(r"[^\s,|]{1,100}")
 _NUMBER = r"[+-]?\d+(?:[.,]\d+)?"
@@ -48,29 +63,6 @@ _INTERVALS = (
 )
 _SIGNS = ("=", ":", r"\)", r"\s[-–—]", r"\.\s")  # between a code and its label, the surest first
 _LONGEST_LISTED = 80
-
-
-class Row(dict[str, str]):
-    """The texts of one row by their meaning, empty where there is none; and its number in a spreadsheet."""
-
-    number: int
-
-    def __missing__(self, what: str) -> str:
-        return ""
-
-
-def _read_rows(frame: pd.DataFrame, meanings: Sequence[str | None]) -> list[Row]:
-    """Return the rows of a dictionary; of several columns of one meaning, the first with a text counts."""
-    numbered = frame.index.inferred_type == "integer"
-    rows = []
-    for place, values in enumerate(frame.astype(object).where(frame.notna(), "").to_numpy()):
-        row = Row()
-        row.number = int(frame.index[place]) + 2 if numbered else place + 2
-        for meaning, value in zip(meanings, values, strict=True):
-            if meaning is not None and (text := canonical_text(value)):
-                row.setdefault(meaning, text)
-        rows.append(row)
-    return rows
 
 
 def redcap_choices(text: str) -> tuple[list[Choice], list[str]]:
@@ -133,14 +125,12 @@ def interval(text: str) -> Bounds | None:
 
 def _number_or_none(text: str) -> float | None:
     text = text.strip().replace(",", ".", 1)
-    number = float(text) if NUMBER.fullmatch(text) else math.inf
-    return number if math.isfinite(number) else None
+    return number if NUMBER.fullmatch(text) and math.isfinite(number := float(text)) else None
 
 
 def _name_rows(groups: Mapping[str, Sequence[Row]]) -> str:
     """Return variables with their rows, for a message: ``'age' (rows 3, 9)``."""
-    numbers = {name: ", ".join(str(row.number) for row in group[:5]) for name, group in groups.items()}
-    return listed(f"{quoted(name)} (rows {rows})" for name, rows in numbers.items())
+    return listed(f"{quoted(name)} (rows {', '.join(row['#'] for row in rows[:5])})" for name, rows in groups.items())
 
 
 def _say_missing(missing: Choices) -> str:
@@ -174,7 +164,7 @@ def _note_redcap(rows: Sequence[Row]) -> dict[str, ColumnNotes]:
     groups: dict[str, list[Row]] = {}
     for row in rows:
         groups.setdefault(row["name"], []).append(row)
-    unnamed = listed(row.number for row in groups.pop("", []))
+    unnamed = listed(row["#"] for row in groups.pop("", []))
     problems = [f"no variable is named in row {unnamed}; write its name, or delete the row"] if unnamed else []
     if twice := {name: group for name, group in groups.items() if len(group) > 1}:
         problems.append(f"described more than once: {_name_rows(twice)}; keep one row of each")
@@ -204,97 +194,78 @@ def _note_redcap(rows: Sequence[Row]) -> dict[str, ColumnNotes]:
         else:
             field = _note_field(row, label, types)
         if row["type"].casefold() == "checkbox":
-            notes |= _note_boxes(row, about, field if is_personal else None)
+            # One yes/no column for each choice. They form a block: subjects tick them together.
+            choices, _ = redcap_choices(row["choices"])
+            for code, choice in choices:
+                reason = f"{_SAYS}checkbox, one of {len(choices)} boxes of {shortened(row['name'])}"
+                box = replace(about, label=f"{about.label or row['name']}: {choice or code}", kind="yes/no")
+                box = replace(box, levels=(("0", "Unchecked"), ("1", "Checked")), reason=reason)
+                if is_personal:
+                    box = replace(box, role="ignore", block=None, reason=field.reason)
+                elif means_missing(choice):
+                    reason += f": where {shortened(choice)!r} is ticked, the other boxes are not known"
+                    box = replace(
+                        box, role="ignore", block=None, reason=f"{reason}; empty them there, or drop the rows"
+                    )
+                else:
+                    box = replace(box, block=about.block or row["name"])
+                # `signs____9` for the code -9 of `signs`
+                notes[f"{row['name']}___{re.sub('[^a-z0-9_]', '_', code.lower())}"] = box
         elif row["type"].casefold() != "descriptive":  # of which an export has no column
             if field.unit is not None:  # taken from one of them
                 label = label.removesuffix(f"({field.unit})").removesuffix(f"[{field.unit}]").rstrip() or label
                 is_note = about.description == field.unit
                 about = replace(about, label=label or None, description=None if is_note else about.description)
             is_measured = field.role is None and field.kind not in ("id", "date", "text")
-            said = {name: value for name, value in vars(field).items() if value not in (None, ())}
-            notes[row["name"]] = replace(about, block=about.block if is_measured else None, **said)
+            of_field = {name: value for name, value in vars(field).items() if value not in (None, ())}
+            notes[row["name"]] = replace(about, block=about.block if is_measured else None, **of_field)
     return notes
-
-
-def _note_boxes(row: Row, about: ColumnNotes, personal: ColumnNotes | None) -> Iterator[tuple[str, ColumnNotes]]:
-    """Yield one yes/no column for each choice of a checkbox. They form a block: subjects tick them together."""
-    field = row["name"]
-    choices, _ = redcap_choices(row["choices"])
-    for code, choice in choices:
-        notes = replace(
-            about,
-            label=f"{about.label or field}: {choice or code}",
-            kind="yes/no",
-            levels=(("0", "Unchecked"), ("1", "Checked")),
-            block=about.block or field,
-            reason=f"{_SAYS}checkbox, one of {len(choices)} boxes of {shortened(field)}",
-        )
-        if personal is not None:
-            notes = replace(notes, role="ignore", block=None, reason=personal.reason)
-        elif means_missing(choice):
-            said = f"{notes.reason}: where {shortened(choice)!r} is ticked, the other boxes are not known"
-            notes = replace(notes, role="ignore", block=None, reason=f"{said}; empty them there, or drop the rows")
-        yield f"{field}___{re.sub('[^a-z0-9_]', '_', code.lower())}", notes  # `signs____9` for the code -9 of `signs`
 
 
 def _note_field(row: Row, label: str, types: Mapping[str, str]) -> ColumnNotes:
     """Return the notes that depend on the type of a field, given the types (of text: the validation) of all."""
     kind, validation = row["type"].casefold(), row["validation"].casefold()
-    said = f"{_SAYS}text, validated as {validation}" if validation else f"{_SAYS}text, without validation"
     if kind in _TYPES:
         return _TYPES[kind]
+    # a number has its unit in brackets at the end of its label, or as its note
+    bracket = _IN_BRACKETS.search(label)
+    candidates = [bracket[1] if bracket else "", plain_text(row["note"])]
+    unit = next((text for text in candidates if is_known_unit(text) and not text[0].isdigit()), None)
+    of_unit = f"; the unit {unit} is taken from its label or note" if unit else ""
+    low, high = _number_or_none(row["minimum"]), _number_or_none(row["maximum"])
+    number = ColumnNotes(kind="number", unit=unit, minimum=low, maximum=high, reason=f"{_SAYS}{kind}{of_unit}")
     if kind == "text":
+        said = f"{_SAYS}text, validated as {validation}" if validation else f"{_SAYS}text, without validation"
         if "@CALCDATE" in row["annotation"] or _DATE.fullmatch(validation):
             return ColumnNotes(kind="date", reason=said)
         if "@CALCTEXT" in row["annotation"]:
             return ColumnNotes(role="describe", reason=f"{_SAYS}computed from other columns, so it is not clustered on")
         if _NUMBER_OF_REDCAP.fullmatch(validation):
-            decimal: Any = "," if "comma_decimal" in validation else None
-            return replace(_note_number(row, label, said), decimal=decimal)
+            return replace(number, decimal="," if "comma_decimal" in validation else None, reason=f"{said}{of_unit}")
         if _PERSONAL.fullmatch(validation):
             return ColumnNotes(kind="text", role="ignore", reason=f"{said}, which identifies a person")
         return ColumnNotes(reason=f"{said}; {_BY_VALUES}")
     if kind in ("dropdown", "select", "radio"):
-        return _note_choice(row, kind)
+        choices, odd = redcap_choices(row["choices"])
+        if not choices:
+            return ColumnNotes(reason=f"{_SAYS}{kind}, without choices of the form 1, Male | 2, Female; {_BY_VALUES}")
+        levels, missing = divided(choices)
+        said = f"{_SAYS}{kind}, {len(choices)} choice{'s' * (len(choices) != 1)}{_say_missing(missing)}"
+        negative = [code for code, _ in levels if code.startswith("-")]
+        if 0 < len(negative) < len(levels):
+            codes = listed(map(quoted, negative))
+            said += f"; {codes}: a negative code; list it under missing_codes if it is no answer"
+        said += f"; not read, because they have no code: {listed(map(quoted, odd))}" if odd else ""
+        return ColumnNotes(levels=levels, missing_codes=tuple(code for code, _ in missing), reason=said)
     if kind == "calc":  # holds information of its own only if it is computed from dates
         inputs = [name for name in dict.fromkeys(_INPUT.findall(row["choices"])) if name in types]
-        notes = _note_number(row, label, f"{_SAYS}calc")
         if inputs and all(_DATE.fullmatch(types[name]) for name in inputs):
-            return replace(notes, reason=f"{notes.reason}; computed from dates ({listed(inputs)})")
-        said = f"{notes.reason}; computed from {listed(inputs) or 'other fields'}, so it is not clustered on"
-        return replace(notes, role="describe", reason=said)
+            return replace(number, reason=f"{number.reason}; computed from dates ({listed(inputs)})")
+        said = f"{number.reason}; computed from {listed(inputs) or 'other fields'}, so it is not clustered on"
+        return replace(number, role="describe", reason=said)
     if kind == "slider":
-        notes = _note_number(row, label, f"{_SAYS}slider")
-        low, high = notes.minimum, notes.maximum
-        return replace(notes, minimum=0.0 if low is None else low, maximum=100.0 if high is None else high)
+        return replace(number, minimum=0.0 if low is None else low, maximum=100.0 if high is None else high)
     return ColumnNotes(reason=f"{_SAYS}a field of a type that is not known here ({shortened(kind)}); {_BY_VALUES}")
-
-
-def _note_number(row: Row, label: str, reason: str) -> ColumnNotes:
-    """Return the notes on a number, with the unit in brackets at the end of its label, or its note if it is one."""
-    bracket = _IN_BRACKETS.search(label)
-    candidates = [bracket[1] if bracket else "", plain_text(row["note"])]
-    unit = next((text for text in candidates if is_known_unit(text) and not text[0].isdigit()), None)
-    return ColumnNotes(
-        kind="number",
-        unit=unit,
-        minimum=_number_or_none(row["minimum"]),
-        maximum=_number_or_none(row["maximum"]),
-        reason=f"{reason}; the unit {unit} is taken from its label or note" if unit else reason,
-    )
-
-
-def _note_choice(row: Row, kind: str) -> ColumnNotes:
-    choices, odd = redcap_choices(row["choices"])
-    if not choices:
-        return ColumnNotes(reason=f"{_SAYS}{kind}, without choices of the form 1, Male | 2, Female; {_BY_VALUES}")
-    levels, missing = divided(choices)
-    said = f"{_SAYS}{kind}, {len(choices)} choice{'s' * (len(choices) != 1)}{_say_missing(missing)}"
-    negative = [code for code, _ in levels if code.startswith("-")]
-    if 0 < len(negative) < len(levels):
-        said += f"; {listed(map(quoted, negative))}: a negative code; list it under missing_codes if it is no answer"
-    said += f"; not read, because they have no code: {listed(map(quoted, odd))}" if odd else ""
-    return ColumnNotes(levels=levels, missing_codes=tuple(code for code, _ in missing), reason=said)
 
 
 def _note_added(columns: Iterable[str], forms: Iterable[str]) -> dict[str, ColumnNotes]:
@@ -349,10 +320,16 @@ def _note_codebook(rows: Sequence[Row], places: Places) -> dict[str, ColumnNotes
     for row in rows:
         name = row["name"] or name
         if not row["name"] and not _code(row):
-            places.add("no variable is named there, and the row is not read", f"row {row.number}")
+            places.add("no variable is named there, and the row is not read", f"row {row['#']}")
         elif name:
             groups.setdefault(name, []).append(row)
-    if twice := {name: group for name, group in groups.items() if len(group) > 1 and not _is_long(group)}:
+    twice = dict[str, list[Row]]()
+    for name, group in groups.items():
+        codes = [_code(row) for row in group][not _code(group[0]) :]  # one in each row; the first may hold none
+        are_codes = all(code and not coded_values(code) and interval(code) is None for code in codes)
+        if len(group) > 1 and not (len(set(codes)) == len(codes) and are_codes):
+            twice[name] = group
+    if twice:
         raise InputError(
             f"these variables are described more than once: {_name_rows(twice)}. Keep one row of each, or give "
             "each row of a variable another code in a column 'value', with its meaning in a column 'value label'"
@@ -364,16 +341,8 @@ def _code(row: Row) -> str:
     return row["code"] or row["values"]
 
 
-def _is_long(group: list[Row]) -> bool:
-    """Return whether the rows of a variable give one code each, all different; the first may hold none."""
-    codes = [_code(row) for row in group][not _code(group[0]) :]
-    return len(set(codes)) == len(codes) and all(
-        code and not coded_values(code) and interval(code) is None for code in codes
-    )
-
-
 def _note_variable(group: list[Row], places: Places) -> ColumnNotes:
-    row, place = group[0], f"row {group[0].number}"
+    row, place = group[0], f"row {group[0]['#']}"
     said: dict[str, Any] = {what: plain_text(row[what]) or None for what in ("label", "unit", "section", "description")}
     # the columns of minimum and maximum count before that of the range
     within, low, high = interval(row["range"]), _number_or_none(row["minimum"]), _number_or_none(row["maximum"])
@@ -385,7 +354,13 @@ def _note_variable(group: list[Row], places: Places) -> ColumnNotes:
     text, kind = row["values"] or row["code"], None
     choices = [] if len(group) > 1 else coded_values(text)
     if len(group) > 1:
-        choices, said["label"] = _read_long_levels(group)
+        # Without a column for the labels of levels, that of labels holds them if they differ between the rows.
+        coded = [row for row in group if _code(row)]
+        labels = [plain_text(row["code label"]) for row in coded]
+        of_rows = [plain_text(row["label"] or row["description"]) for row in coded]
+        if not any(labels) and all(of_rows) and len(set(of_rows)) == len(of_rows):
+            labels, said["label"] = of_rows, said["label"] if row is not coded[0] else None
+        choices = [(_code(row), label or _code(row)) for row, label in zip(coded, labels, strict=True)]
     elif text and not choices:
         if (within := interval(text)) is not None:
             bounds, kind = within if bounds == (None, None) else bounds, "number"
@@ -395,8 +370,16 @@ def _note_variable(group: list[Row], places: Places) -> ColumnNotes:
             places.add("its values could not be read; write them as 1=male; 2=female", place)
     if said["label"] is None:
         said["label"], said["description"] = said["description"], None
+    codes, text = list[str](), plain_text(row["missing"].replace("\n", " ; "))
+    if text and text.casefold() not in _NONE:
+        words = text.split()
+        alone = words if all(_number_or_none(word) is not None for word in words) else [text]
+        codes = [code for code, _ in coded_values(text)] or listed_values(text) or alone
+        if any(len(code) > _LONGEST_CODE for code in codes):
+            places.add("its missing codes could not be read; write them as -9; -8", place)
+            codes = []
     levels, among = divided(choices)
-    missing = tuple(dict.fromkeys([*(code for code, _ in among), *_read_missing(row, places)]))
+    missing = tuple(dict.fromkeys([*(code for code, _ in among), *codes]))
     stated = _read_kind(row["type"])
     if row["type"] and stated is None:
         places.add(f"the type {quoted(row['type'])} is not known here, and not used", place)
@@ -418,33 +401,6 @@ def _note_variable(group: list[Row], places: Places) -> ColumnNotes:
         asked_if=" ".join(row["asked if"].split()) or None,
         reason=reason if kind or levels else f"{reason}; {_BY_VALUES}",
     )
-
-
-def _read_long_levels(group: list[Row]) -> tuple[list[Choice], str | None]:
-    """Return the levels of a variable in long form, and its label.
-
-    Without a column for the labels of levels, that of labels holds them if they differ between the rows.
-    """
-    rows = [row for row in group if _code(row)]
-    label: str | None = plain_text(group[0]["label"]) or None
-    labels = [plain_text(row["code label"]) for row in rows]
-    of_rows = [plain_text(row["label"] or row["description"]) for row in rows]
-    if not any(labels) and all(of_rows) and len(set(of_rows)) == len(of_rows):
-        labels, label = of_rows, label if group[0] is not rows[0] else None
-    return [(_code(row), meaning or _code(row)) for row, meaning in zip(rows, labels, strict=True)], label
-
-
-def _read_missing(row: Row, places: Places) -> list[str]:
-    text = plain_text(row["missing"].replace("\n", " ; "))
-    if not text or text.casefold() in _NONE:
-        return []
-    words = text.split()
-    alone = words if all(_number_or_none(word) is not None for word in words) else [text]
-    codes = [code for code, _ in coded_values(text)] or listed_values(text) or alone
-    if all(len(code) <= _LONGEST_CODE for code in codes):
-        return codes
-    places.add("its missing codes could not be read; write them as -9; -8", f"row {row.number}")
-    return []
 
 
 def _read_kind(text: str) -> str | None:
@@ -529,13 +485,35 @@ def _read(table: pd.DataFrame, columns: list[str]) -> Dictionary:
         best = max(named, key=lambda place: len(known & {folded(str(cell)) for cell in table.iloc[:, place].dropna()}))
         held = [meaning if meaning != "name" or place == best else None for place, meaning in enumerate(held)]
         unread = [header for header, meaning in zip(headers, held, strict=True) if meaning is None and header]
-    rows = _read_rows(table, held)
-    if rows and not is_redcap and not {folded(row["name"]) for row in rows} & known:
-        _refuse_other_table(len({row["name"] for row in rows if row["name"]}), columns)
-    said = _note_redcap(rows) if is_redcap else _note_codebook(rows, places)
-    if not said:
-        raise InputError("it describes no variable")
-    names = _match_names(said, columns)
+    rows = list[Row]()
+    numbers = table.index if table.index.inferred_type == "integer" else range(len(table))
+    for number, values in zip(numbers, table.astype(object).where(table.notna(), "").to_numpy(), strict=True):
+        row: defaultdict[str, str] = defaultdict(str, {"#": str(number + 2)})
+        for meaning, value in zip(
+            held, values, strict=True
+        ):  # of several columns of one meaning, the first with a text
+            if meaning is not None and (text := canonical_text(value)):
+                row.setdefault(meaning, text)
+        rows.append(row)
+    said, names = dict[str, ColumnNotes](), dict[str, str]()
+    n_variables = len({row["name"] for row in rows if row["name"]})
+    if not rows or is_redcap or {folded(row["name"]) for row in rows} & known:
+        said = _note_redcap(rows) if is_redcap else _note_codebook(rows, places)
+        if not said:
+            raise InputError("it describes no variable")
+        # a column has the same name in the dictionary, or else the only one but for case and signs
+        free = [column for column in columns if column not in said]
+        others = [name for name in said if name not in set(columns)]
+        n_columns, n_names = Counter(map(folded, free)), Counter(map(folded, others))
+        name_of = {folded(name): name for name in others if n_names[folded(name)] == 1}
+        names = {column: column for column in columns if column in said}
+        names |= {column: name_of[key] for column in free if (key := folded(column)) in name_of and n_columns[key] == 1}
+    if not names:  # what the dictionary holds is not shown: it may be of patients
+        raise InputError(
+            f"none of the {len(said) or n_variables:,} variables that it names is a column of the table, whose columns "
+            f"are {listed(map(quoted, columns))}. Give the dictionary of this table, or write the names of the columns "
+            "into it; export a REDCap project as raw data, with the names of variables for headers"
+        )
     notes = {column: said[name] for column, name in names.items()}
     if is_redcap:
         notes |= _note_added([column for column in columns if column not in notes], [row["form"] for row in rows])
@@ -555,25 +533,3 @@ def _read(table: pd.DataFrame, columns: list[str]) -> Dictionary:
     remarks = [f"{what}: {names}" for what, names in listings.items() if names]
     remarks[bool(unread) : bool(unread)] = places.sentences()
     return Dictionary({column: notes[column] for column in columns if column in notes}, tuple(remarks))
-
-
-def _match_names(said: Collection[str], columns: Sequence[str]) -> dict[str, str]:
-    """Return the name in the dictionary of each column: the same, or else the only one but for case and signs."""
-    free = [column for column in columns if column not in said]
-    others = [name for name in said if name not in set(columns)]
-    n_columns, n_names = Counter(map(folded, free)), Counter(map(folded, others))
-    name_of = {folded(name): name for name in others if n_names[folded(name)] == 1}
-    names = {column: column for column in columns if column in said}
-    names |= {column: name_of[key] for column in free if (key := folded(column)) in name_of and n_columns[key] == 1}
-    if not names:
-        _refuse_other_table(len(said), columns)
-    return names
-
-
-def _refuse_other_table(count: int, columns: Sequence[str]) -> NoReturn:
-    """Raise the error of a dictionary that describes no column; what it holds is not shown: it may be of patients."""
-    raise InputError(
-        f"none of the {count:,} variables that it names is a column of the table, whose columns are "
-        f"{listed(map(quoted, columns))}. Give the dictionary of this table, or write the names of the columns into "
-        "it; export a REDCap project as raw data, with the names of variables for headers"
-    )

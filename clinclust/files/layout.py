@@ -15,7 +15,16 @@ import pandas as pd
 from clinclust.arrays import Array, Mask
 from clinclust.data import data
 from clinclust.errors import InputError
-from clinclust.files.cell_text import LONGEST_NUMBER, compile_short, listed, numbers_of, quote_cell, quoted, rows_named
+from clinclust.files.cell_text import (
+    LONGEST_NUMBER,
+    compile_short,
+    listed,
+    means_missing,
+    numbers_of,
+    quote_cell,
+    quoted,
+    rows_named,
+)
 from clinclust.files.number_notation import (
     DecimalMark,
     columns_with_comma,
@@ -34,7 +43,6 @@ from clinclust.files.text_table import (
     ranges_of,
     texts_in,
 )
-from clinclust.files.words import means_missing
 
 Texts = Mapping[int, str]  # of a row: those that are not blank, stripped, by the number of their column
 Row = tuple[int, Texts]  # the number of a row in a spreadsheet, and its texts by column, from 1
@@ -141,14 +149,6 @@ def _shape_of(text: str) -> str:
     return re.sub(r"[^\W\d_]+", "a", re.sub(r"\d+", "9", " ".join(text.split())))
 
 
-def _names_like_values(names: Texts, below: Sequence[Row]) -> list[str]:
-    """Return the names that are like the values below them, if more are so than are clearly names; otherwise none."""
-    rows = [(0, {}), *((n, texts) for n, texts in below if any(texts.get(at) != name for at, name in names.items()))]
-    signs = [(name, _compare(name, _below(rows, place))) for place, name in names.items()]
-    like = [name for name, sign in signs if sign > 0]
-    return like if len(like) > sum(sign < 0 for _, sign in signs) else []
-
-
 def _are_names(texts: Texts, rows: Sequence[Row]) -> bool:
     """Return whether the texts of the first row differ, and most are clearly names of what is below them."""
     signs = [_compare(text, _below(rows, place)) for place, text in texts.items()]
@@ -233,66 +233,70 @@ def find_header(lines: Sequence[tuple[int, list[str]]], merged: Sequence[Area], 
             "give one of them as `header_row`, or 0 if there is no header"
         )
     at = _below_titles(rows, merged) if asked is None else numbers.index(asked)
-    groups = _find_groups(rows, at, merged)
-    first = at + (1 if groups is None else 2)
-    used, below = rows[at:first], rows[first:]
-    # spaces around the names stay, unless two of them are joined
-    names = {place: dict(lines)[used[0][0]][place - 1] for place in used[0][1]}
-    if groups is not None:
-        names = _join_names(used[0][1], used[1][1], groups)
-    header = Header(names, used[-1][0], used, groups or {})
+    groups, (number, upper) = _find_groups(rows, at, merged), rows[at]
+    if groups is None:
+        # spaces around the names stay, unless two of them are joined
+        header = Header({place: dict(lines)[number][place - 1] for place in upper}, number, rows[at : at + 1])
+    else:
+        header = Header(_join_names(upper, rows[at + 1][1], groups), rows[at + 1][0], rows[at : at + 2], groups)
+    below, last = rows[at + len(header.rows) :], header.last
     if titles := dict(rows[:at]):
         held = listed(quote_cell(next(iter(texts.values()))) for texts in titles.values())
         more = "" if asked is not None else ". If that is wrong, give the row of the header: header_row=N"
         header.remarks.append(
-            f"the header is row {used[0][0]}: what is above it, in {rows_named([*titles])}, is left out ({held}){more}"
+            f"the header is row {number}: what is above it, in {rows_named([*titles])}, is left out ({held}){more}"
         )
     if groups is not None:
-        joined = next((names[place] for place in groups if place in names), "")
+        joined = next((header.names[place] for place in groups if place in header.names), "")
         header.remarks.append(
-            f"the header has two rows, {used[0][0]} and {header.last}, whose names are joined, such as "
-            f"{quoted(joined)}. If the header is row {header.last} alone, say so: header_row={header.last}"
+            f"the header has two rows, {number} and {last}, whose names are joined, such as {quoted(joined)}. If the "
+            f"header is row {last} alone, say so: header_row={last}"
         )
-    if subjects is not None and header.last in subjects:
+    if subjects is not None and last in subjects:
         raise InputError(
-            f"rows={subjects.text!r} names row {header.last} as a subject, but the names of the columns are read from "
-            "it: begin below it, or give another row of the header (header_row=N, or 0 if there is none)"
+            f"rows={subjects.text!r} names row {last} as a subject, but the names of the columns are read from it: "
+            "begin below it, or give another row of the header (header_row=N, or 0 if there is none)"
         )
-    like = _names_like_values(used[0][1], below) if options.of_subjects and groups is None else []
-    row, shown = f"row {header.last}", listed(map(quote_cell, like))
-    if like and asked is None:
-        header.doubts.append(
-            Doubt(
-                f"{row} is where the names of the columns are expected, but looks like a subject ({shown} are like the "
-                "values below): if the file has no header, say header_row=0, and the columns are named 'column 1', "
-                f"'column 2' and so on; if the names stand in {row}, say header_row={header.last}"
+    if options.of_subjects and groups is None:
+        # a row that is the same as the names, on another page, tells nothing
+        others = [(0, {}), *((n, row) for n, row in below if any(row.get(at) != name for at, name in upper.items()))]
+        signs = [(name, _compare(name, _below(others, place))) for place, name in upper.items()]
+        like = [quote_cell(name) for name, sign in signs if sign > 0]
+        if like and len(like) > sum(sign < 0 for _, sign in signs):
+            if asked is None:
+                doubt = (
+                    f"row {last} is where the names of the columns are expected, but looks like a subject "
+                    f"({listed(like)} are like the values below): if the file has no header, say header_row=0, and "
+                    f"the columns are named 'column 1', 'column 2' and so on; if the names stand in row {last}, say "
+                    f"header_row={last}"
+                )
+                header.doubts.append(Doubt(doubt))
+                return header
+            header.remarks.append(
+                f"row {last} names the columns, as `header_row` says, though it looks like a subject ({listed(like)}); "
+                "if it is one, say header_row=0"
             )
-        )
-        return header
-    if like:
-        header.remarks.append(
-            f"{row} names the columns, as `header_row` says, though it looks like a subject ({shown}); if it is one, "
-            "say header_row=0"
-        )
-    _read_below(header, below, None if subjects is None else subjects.first, options.of_subjects)
-    return header
-
-
-def _read_below(header: Header, below: Sequence[Row], first_subject: int | None, of_subjects: bool) -> None:
-    """Add the units and explanations between the names and the first subject, if the user gave its row."""
     for at, (number, texts) in enumerate(below[:_MOST_BELOW]):
-        explained = _explain(below[at:], header.names, of_subjects)
-        if explained is None or (first_subject is not None and number >= first_subject):
-            return
+        explained = _explain(below[at:], header.names, options.of_subjects)
+        if explained is None or (subjects is not None and number >= subjects.first):
+            break
         what, is_certain, by_column = explained
         why = f"{what} ({listed(map(quote_cell, texts.values()))})"
-        if not is_certain and first_subject is None:
+        if not is_certain and subjects is None:
             names_too = f"; if it holds the names, say header_row={number}"
             header.doubts.append(Doubt(f"row {number} holds {why}{names_too}", (number,)))
-            return
+            break
         (header.units if what == "units" else header.explanations).update(by_column)
         header.remarks.append(f"row {number} explains the columns, and is no subject: it holds {why}")
         header.last = number
+    return header
+
+
+def _join_names(upper: Texts, lower: Texts, groups: Texts) -> dict[int, str]:
+    return {
+        place: f"{groups[place]} - {lower[place]}" if place in groups else lower.get(place) or upper[place]
+        for place in sorted(upper.keys() | lower)
+    }
 
 
 def _below_titles(rows: Sequence[Row], merged: Sequence[Area]) -> int:
@@ -351,13 +355,6 @@ def _find_groups(rows: Sequence[Row], at: int, merged: Sequence[Area]) -> Texts 
     return groups if spans or (has_numbers and (is_named_above or begins_beside)) else None
 
 
-def _join_names(upper: Texts, lower: Texts, groups: Texts) -> dict[int, str]:
-    return {
-        place: f"{groups[place]} - {lower[place]}" if place in groups else lower.get(place) or upper[place]
-        for place in sorted(upper.keys() | lower)
-    }
-
-
 # Rows that hold totals, means or counts of the rows above them, between the subjects or below them.
 #
 # Frames hold the rows below the header as text; their labels plus 2 are row numbers. `kept` says which of them may be
@@ -378,7 +375,6 @@ _LONG = "|".join([*(_WORDS[figure] for figure in _FIGURES), rf"(?:{_WORDS['every
 _ANY = "|".join([_LONG, *_WORDS["short"].values()])
 _BEGINS = re.compile(rf"\W*+(?P<word>{_ANY})\b(?P<rest>.*)", re.IGNORECASE | re.DOTALL)
 _ENDS = re.compile(rf"(?P<rest>.*[\s:(,-])(?P<word>{_LONG})[\s:=.()\[\]]*", re.IGNORECASE | re.DOTALL)
-_LIKE = re.compile(rf"^\W*(?:{_ANY})\b|[\s:(,-](?:{_LONG})[\s:=.()\[\]]*$", re.IGNORECASE)
 _COUNTED = compile_short(r"\W*n\s*[=:]\s*[\d.,']+\W*", re.IGNORECASE)
 _PEOPLE = rf"(?:(?:(?:{_WORDS['everybody']}) |of |de |di |der )?(?:{_WORDS['people']}))?"
 _REST = compile_short(rf"[\s:=.()\[\]]*(?:n\s*[=:]\s*)?[\d.,\s'()±%]*{_PEOPLE}\W*", re.IGNORECASE)
@@ -492,35 +488,35 @@ def _find_totals(frame: pd.DataFrame, kept: Mask, decimal: DecimalMark | None) -
 
 def _with_words(frame: pd.DataFrame, kept: Mask) -> list[_Claim]:
     """Return the rows in whose first columns a text begins or ends like a total, the first column last."""
-    claims = []
+    claims, shorts = [], _WORDS["short"]
     for place in reversed(range(min(_COLUMNS_LOOKED_AT, frame.shape[1]))):
-        cells = frame.iloc[:, place]
-        # pandas parses the pattern at each call, which takes longer than a small table.
-        like = np.flatnonzero(np.array([_LIKE.search(text) is not None for text in cells.tolist()], dtype=bool) & kept)
+        cells = frame.iloc[:, place].tolist()
+        # pandas parses a pattern at each call, which takes longer than a small table
+        matches = [_BEGINS.fullmatch(text) or _ENDS.fullmatch(text) for text in cells]
+        like = np.flatnonzero(kept & [match is not None for match in matches])
         if not 0 < like.size <= min(_MOST_LOOKED_AT, kept.sum() / 2):
             continue
-        others = list(texts_in(cells.iloc[np.setdiff1d(np.flatnonzero(kept), like)].tolist()).values())
+        others = list(texts_in(cells[at] for at in np.setdiff1d(np.flatnonzero(kept), like).tolist()).values())
         others = others[:: max(1, len(others) // _CELLS_LOOKED_AT)]
         are_codes = bool(others) and sum(map(bool, map(_CODE.fullmatch, others))) >= _MOST_CODES * len(others)
         for at in like.tolist():
             texts, above = _texts_of(frame, at), _texts_of(frame, at - 1) if at else {}
-            text = cells.iloc[at]
-            match = _BEGINS.fullmatch(text) or _ENDS.fullmatch(text)
+            match = matches[at]
             if match is None or any(above.get(before) != texts[before] for before in texts if before < place):
                 continue  # below the name of a subject is a level, such as of a response
             word, rest = match["word"], match["rest"].strip(" \t:=.()[],-")
             is_long = re.fullmatch(_LONG, word, re.I) is not None
             of_above = [above.get(before, "") for before in range(place + 1)]
             of_group = is_long and (are_codes or bool(_GROUP.fullmatch(rest)) or rest in of_above)
-            is_total = of_group or bool(_REST.fullmatch(match["rest"]) or _COUNTED.fullmatch(text))
+            is_total = of_group or bool(_REST.fullmatch(match["rest"]) or _COUNTED.fullmatch(cells[at]))
             if is_total or place == 0:
-                shorts = _WORDS["short"]
-                names = (name for name in _FIGURES if name != "sum")
-                said = (
-                    name for name in names if re.fullmatch(f"{_WORDS[name]}|{shorts.get(name, '(?!)')}", word, re.I)
-                )
-                figures = next(((name,) for name in said), ("sum", "mean", "count"))
-                claims.append(_Claim(at, place, texts, figures, is_long, is_total))
+                figures = [
+                    name
+                    for name in list(_FIGURES)[1:]
+                    if re.fullmatch(f"{_WORDS[name]}|{shorts.get(name, '(?!)')}", word, re.I)
+                ]
+                said = (figures[0],) if figures else ("sum", "mean", "count")
+                claims.append(_Claim(at, place, texts, said, is_long, is_total))
     return claims
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from clinclust.arrays import Array, Mask
 from clinclust.data import data
 from clinclust.errors import InputError, did_you_mean, on_one_line, refuse
-from clinclust.files.cell_text import argument, canonical_text, numbers_of, quote_cell, quoted
+from clinclust.files.cell_text import argument, canonical_text, names_subjects, numbers_of, quote_cell, quoted
 from clinclust.files.conditions import (
     DATE_ORDERS,
     DateColumn,
@@ -36,7 +36,6 @@ from clinclust.files.visits import (
     render_summaries,
     summarise_visits,
 )
-from clinclust.files.words import names_subjects
 
 # Recognise that a table holds several rows of one subject, as tables of visits do.
 

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import Annotated, Any, ClassVar, Literal, get_args
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
@@ -30,34 +30,35 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from clinclust.arrays import Array, Mask
 from clinclust.errors import InputError, did_you_mean, on_one_line, refuse
-from clinclust.files.cell_text import argument, listed, quote_cell, quoted, rows_named
+from clinclust.files.cell_text import MISSING_SIGNS, argument, listed, means_missing, quote_cell, quoted, rows_named
 from clinclust.files.conditions import A_DAY, Cells, DateColumn, Reader, name_in_condition, text_in_condition
 from clinclust.files.text_table import COLUMN_NOTES, ColumnNotes, add_notes, notes_of
-from clinclust.files.words import MISSING_SIGNS, means_missing
 
 # What is asked for: summaries by column, in words that a schema and an option can hold.
 
-Summary = Literal["mean", "slope", "last", "spread"]
-SUMMARIES: Mapping[str, str] = dict(
-    zip(get_args(Summary), ("a value", "2 different times", "a value", "3 values at 2 different times"), strict=True)
-)
+SUMMARIES: Mapping[str, str] = {
+    "mean": "a value",
+    "slope": "2 different times",
+    "last": "a value",
+    "spread": "3 values at 2 different times",
+}
 """The summaries of a measurement, and what a subject needs for each."""
 ByColumn = tuple[tuple[str, tuple[str, ...]], ...]
-_EXAMPLE = "{'egfr': ['mean', 'slope']}"
 
 
 def read_summaries(stated: Mapping[str, Any] | None) -> ByColumn | None:
     """Return the summaries of each column, from a dictionary of lists; None is nothing."""
     if stated is None:
         return None
-    pairs = stated.items()
-    return tuple((str(name), tuple(names) if isinstance(names, list | tuple) else (names,)) for name, names in pairs)
+    return tuple(
+        (str(name), tuple(names) if isinstance(names, list | tuple) else (names,)) for name, names in stated.items()
+    )
 
 
 def find_summary_problems(summarise: ByColumn) -> list[str]:
     """Return one sentence for each summary that is unknown, repeated or lacking, and for each repeated column."""
     if not summarise:
-        return [f"`summarise` names no column; it takes such as {_EXAMPLE}"]
+        return ["`summarise` names no column; it takes such as {'egfr': ['mean', 'slope']}"]
     columns = [name for name, _ in summarise]
     problems = [f"`summarise` names {quoted(name)} twice" for name in dict.fromkeys(columns) if columns.count(name) > 1]
     for name, summaries in summarise:
@@ -239,19 +240,6 @@ def _maximise_reml(squares: Array, products: Array, sum_of_squares: float) -> tu
     return beta, variance * root @ root.T, float(np.sqrt(variance))
 
 
-def _predict_lines(visits: _Visits, trend: Trend) -> tuple[Array, Array]:
-    """Return the level and slope of each subject, float64 (n_subjects,), those of the mean line without any value.
-
-    The deviations are L (L'X'X L + sd^2 I)^-1 L'X'(y - X beta), which also holds for singular D = L L' and sd = 0.
-    """
-    squares, products = visits.compute_moments(visits.values, trend.at)
-    beta, root = np.array([trend.mean, trend.slope]), trend.root
-    inner = root.T @ squares @ root + trend.sd_residual**2 * np.eye(2)
-    inverse = np.linalg.pinv(inner, rcond=1e-13, hermitian=True)
-    deviations = np.einsum("ij,njk,kl,nl->ni", root, inverse, root.T, products - squares @ beta, optimize=True)
-    return beta[0] + deviations[:, 0], beta[1] + deviations[:, 1]
-
-
 # The summaries of a table of visits.
 
 
@@ -307,27 +295,28 @@ def summarise_visits(
     for name, summaries in summarise:
         if name not in cells:
             continue
+        called, notes = cells[name].name, cells[name].notes
         try:
             values, notices = _read_numbers(cells[name], rows)
             if problems:  # such as those of the time: only what else is wrong is of interest
                 continue
             visits = _Visits(codes, times, values)
             if {"mean", "slope"} & set(summaries):
-                stated = dict(trends or ()).get(name)
-                estimates[name], more = _choose_trend(cells[name].name, time, visits, stated, per)
+                estimates[name], more = _choose_trend(called, time, visits, dict(trends or ()).get(name), per)
                 notices += more
         except InputError as error:
             problems.append(error.at_command_line)
             continue
         remarks += notices
-        columns[cells[name].name] = by_name = {}
-        of_subjects = _summarise_column(visits, cells[name], estimates.get(name), per or cells[time].name)
+        over = per or cells[time].name
+        of_subjects = _summarise_column(visits, notes.label or called, estimates.get(name), over)
+        columns[called] = {}
         for summary in summaries:
-            (values, label), notes, new = of_subjects[summary], cells[name].notes, f"{cells[name].name} {summary}"
-            unit = f"{notes.unit} per {per or cells[time].name}" if notes.unit and summary == "slope" else notes.unit
-            block, reason = notes.block or cells[name].name, f"the {summary} of the rows of a subject"
+            (values, label), new = of_subjects[summary], f"{called} {summary}"
+            unit = f"{notes.unit} per {over}" if notes.unit and summary == "slope" else notes.unit
+            block, reason = notes.block or called, f"the {summary} of the rows of a subject"
             about = ColumnNotes(label, unit, notes.section, kind="number", block=block, reason=reason)
-            by_name[new] = values[codes], about
+            columns[called][new] = values[codes], about
             if count := int(np.isnan(values).sum()):
                 remarks.append(f"{quoted(new)} is missing for {count:,} subjects: it needs {SUMMARIES[summary]}")
     refuse(problems)
@@ -341,23 +330,23 @@ def _find_columns(
     reader: Reader, subjects: str, time: str, summarise: ByColumn, problems: list[str]
 ) -> dict[str, Cells]:
     """Return the cells of the columns that exist, by the name in use for them, and add what is wrong to `problems`."""
-    names = reader.read.names
-    uses = [(subjects, "`one_row_per`"), (time, "`time`"), *((name, "`summarise`") for name, _ in summarise)]
-    places = [reader.read.find_column(name) for name, _ in uses]
-    unknown = [f"{use}: {place}" for (_, use), place in zip(uses, places, strict=True) if isinstance(place, str)]
-    if unknown:
-        problems.append(f"{'; '.join(unknown)} The columns are {listed(names)}")
-    uses_by_place: dict[int, str] = {}
-    for (name, use), place in zip(uses, places, strict=True):
-        if not isinstance(place, str) and place in uses_by_place:
+    names, unknown, cells, uses_by_place = reader.read.names, list[str](), dict[str, Cells](), dict[int, str]()
+    added = list[str]()
+    uses = [(subjects, "`one_row_per`", ()), (time, "`time`", ())]
+    for name, use, summaries in [*uses, *((name, "`summarise`", summaries) for name, summaries in summarise)]:
+        place = reader.read.find_column(name)
+        if isinstance(place, str):
+            unknown.append(f"{use}: {place}")
+            continue
+        if place in uses_by_place:
             problems.append(f"{use} and {uses_by_place[place]} name one column, {quoted(name)}: give another")
-        elif not isinstance(place, str):
-            uses_by_place[place] = use
-    for (_, summaries), place in zip(summarise, places[2:], strict=True):
-        new = [f"{names[place]} {summary}" for summary in summaries] if not isinstance(place, str) else []
-        problems += [f"`summarise` would add a second {quoted(name)}: rename it" for name in new if name in names]
-    pairs = zip(uses, places, strict=True)
-    return {name: Cells(reader, place) for (name, _), place in pairs if not isinstance(place, str)}
+        uses_by_place.setdefault(place, use)
+        cells[name] = Cells(reader, place)
+        added += [f"{names[place]} {summary}" for summary in summaries]
+    if unknown:
+        problems.insert(0, f"{'; '.join(unknown)} The columns are {listed(names)}")
+    problems += [f"`summarise` would add a second {quoted(name)}: rename it" for name in added if name in names]
+    return cells
 
 
 def _read_numbers(cells: Cells, rows: NDArray[Any], or_dates: str = "") -> tuple[Array, list[str]]:
@@ -409,10 +398,8 @@ def _choose_trend(
     """Return the trend of a column, that of the cohort if it is stated, and remarks on what was estimated."""
     if stated is not None:
         if stated.per != per:
-            kinds = ("dates", "numbers") if stated.per else ("numbers", "dates")
-            raise InputError(
-                f"the trend of {quoted(name)} is over {kinds[0]}, and {quoted(time)} holds {kinds[1]} here"
-            )
+            over, here = ("dates", "numbers") if stated.per else ("numbers", "dates")
+            raise InputError(f"the trend of {quoted(name)} is over {over}, and {quoted(time)} holds {here} here")
         return stated, []
     if not visits.has_line.any():
         raise InputError(
@@ -432,12 +419,19 @@ def _describe_time(trend: Trend, time: str) -> str:
     return f"{trend.at:.3g} years" if trend.per else f"{time} {trend.at:.3g}"
 
 
-def _summarise_column(visits: _Visits, cells: Cells, trend: Trend | None, time: str) -> dict[str, tuple[Array, str]]:
+def _summarise_column(visits: _Visits, label: str, trend: Trend | None, time: str) -> dict[str, tuple[Array, str]]:
     """Return each summary of the subjects, float64 (n_subjects,), NaN where one has too few values; and its label."""
-    label, n = cells.notes.label or cells.name, visits.n
-    results: dict[str, tuple[Array, str]] = {}
+    n, results = visits.n, dict[str, tuple[Array, str]]()
     if trend is not None:
-        level, slope = _predict_lines(visits, trend)
+        # The deviations from the mean line are L (L'X'X L + sd^2 I)^-1 L'X'(y - X beta), which also holds for singular
+        # D = L L' and sd = 0. Without any value they are 0.
+        squares, products = visits.compute_moments(visits.values, trend.at)
+        beta, root = np.array([trend.mean, trend.slope]), trend.root
+        inverse = np.linalg.pinv(
+            root.T @ squares @ root + trend.sd_residual**2 * np.eye(2), rcond=1e-13, hermitian=True
+        )
+        deviations = np.einsum("ij,njk,kl,nl->ni", root, inverse, root.T, products - squares @ beta, optimize=True)
+        level, slope = (beta + deviations).T
         results["mean"] = np.where(n > 0, level, np.nan), f"{label} at {_describe_time(trend, time)}"
         results["slope"] = np.where(visits.has_line, slope, np.nan), f"slope of {label} per {time}"
     with np.errstate(invalid="ignore", divide="ignore"):
