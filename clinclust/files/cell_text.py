@@ -236,7 +236,7 @@ def names_subjects(name: str) -> bool:
     return says_only(name_words(name), frozenset(subjects["words"]), frozenset(subjects["beside"]))
 
 
-# What a message names: many things, of which only the first are shown, and arguments, which can be pasted.
+# What a message names: many things, of which only the first are shown.
 
 _SHOWN = 5
 _LONGEST_MESSAGE = 3500
@@ -291,8 +291,3 @@ class Places:
     def sentences(self) -> list[str]:
         """Return one sentence for each finding, with its places, in the order of the first of them."""
         return [f"{listed(first, self._count[finding])}: {finding}" for finding, first in self._first.items()]
-
-
-def argument(name: str, value: str | list[str]) -> str:
-    """Return an argument of a function as a message names it: ``by='date'``."""
-    return f"{name}={value!r}"

@@ -186,7 +186,7 @@ def parsed(text: str) -> Condition:
             starts.append(at)
             token = _TOKEN.match(text, at)
             if token is None or (words[-1:] == ["in"] and token[0].strip() not in ("(", "[")):
-                raise SyntaxError("", ("", len(starts), 0, ""))
+                raise SyntaxError("", ("", len(starts), 1, ""))
             at, word, group = token.end(), token[0].strip().casefold(), str(token.lastgroup)
             if group == "sign" or word in WORDS:
                 in_list = (in_list or words[-1:] == ["in"]) and word not in (")", "]")
@@ -204,8 +204,7 @@ def parsed(text: str) -> Condition:
     except SyntaxError as error:
         if "too many nested" in error.msg:
             raise _too_deep() from None
-        place = max(0, (error.lineno or 0) - 1)
-        place += place < len(words) and (error.offset or 0) > len(words[place])  # behind the word
+        place = (error.lineno or 0) - (error.offset != 0)  # without an offset, it is behind the last word
         at = starts[place] if place < len(starts) else len(text)
         shown = f"at {quoted(rest[:20])}" if (rest := text[at:].strip()) else "at its end"
         raise InputError(
@@ -224,7 +223,7 @@ def _read_tree(node: ast.expr, operands: Mapping[str, Operand], depth: int = 0) 
 
     def read(part: ast.expr) -> Operand:
         if not isinstance(part, ast.Name):
-            raise SyntaxError("", ("", part.lineno + 1, 0, ""))
+            raise SyntaxError("", ("", part.lineno + 1, 1, ""))
         return operands[part.id]
 
     def compare(first: ast.expr, sign: str, second: ast.expr | None = None) -> Comparison:
@@ -260,7 +259,7 @@ def _read_tree(node: ast.expr, operands: Mapping[str, Operand], depth: int = 0) 
             condition = chain[0] if len(chain) == 1 else Joined("and", chain)
         case _:
             operand = node.comparators[0] if isinstance(node, ast.Compare) and read(node.left) else node
-            raise SyntaxError("", ("", operand.lineno + 1, 0, ""))
+            raise SyntaxError("", ("", operand.lineno + 1, 1, ""))
     return Not(condition) if isinstance(op, ast.IsNot | ast.NotIn) else condition
 
 

@@ -493,7 +493,7 @@ def _with_words(frame: pd.DataFrame, kept: Mask) -> list[_Claim]:
         cells = frame.iloc[:, place].tolist()
         # pandas parses a pattern at each call, which takes longer than a small table
         matches = [_BEGINS.fullmatch(text) or _ENDS.fullmatch(text) for text in cells]
-        like = np.flatnonzero(kept & [match is not None for match in matches])
+        like = np.flatnonzero(kept & np.array([match is not None for match in matches], dtype=bool))
         if not 0 < like.size <= min(_MOST_LOOKED_AT, kept.sum() / 2):
             continue
         others = list(texts_in(cells[at] for at in np.setdiff1d(np.flatnonzero(kept), like).tolist()).values())

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from clinclust.arrays import Array, Mask
 from clinclust.data import data
 from clinclust.errors import InputError, did_you_mean, on_one_line, refuse
-from clinclust.files.cell_text import argument, canonical_text, names_subjects, numbers_of, quote_cell, quoted
+from clinclust.files.cell_text import canonical_text, names_subjects, numbers_of, quote_cell, quoted
 from clinclust.files.conditions import (
     DATE_ORDERS,
     DateColumn,
@@ -78,7 +78,7 @@ class RepeatedSubjects:
 
 def one_row_of_each(column: str) -> str:
     """Return the option that keeps one row of each subject, and which rows it may be."""
-    return f"{argument('one_row_per', column)} (the first; with keep='last' the last)"
+    return f"one_row_per={column!r} (the first; with keep='last' the last)"
 
 
 def subjects_with_several_rows(frame: pd.DataFrame) -> RepeatedSubjects | None:
@@ -403,7 +403,7 @@ def _one_row_per_subject(
         raise InputError(
             f"`one_row_per`: {quoted(subjects.name)} has no value in {subjects.missing.sum():,} rows (first: "
             f"{reader.read.frame.index[subjects.missing][0] + 2}): leave them out, "
-            f"{argument('where', condition)}"
+            f"where={condition!r}"
         )
     n_alike = len(subjects.counts) - len({"".join(text.casefold().split()) for text in subjects.counts})
     if n_alike:

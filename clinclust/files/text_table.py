@@ -6,17 +6,15 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import reduce
 from itertools import compress, count, groupby, pairwise
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
-from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from clinclust.errors import InputError, did_you_mean
-from clinclust.files.cell_text import argument, canonical_text, listed, quoted, rows_named
-from clinclust.roles import Role
+from clinclust.files.cell_text import canonical_text, listed, quoted, rows_named
 
 # What a file says of its columns: labels, units, coded values, user-missing codes.
 
@@ -28,12 +26,6 @@ ORDERED: ColumnKind = "ordinal"
 
 
 _Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
-
-
-def _of_no_subject(role: Role) -> Role:
-    if role in ("cluster", "id"):
-        raise ValueError(role)
-    return role
 
 
 @dataclass(frozen=True)
@@ -54,7 +46,7 @@ class ColumnNotes:
     decimal: Literal[","] | None = None  # the decimal mark, if it is not the point
     asked_if: str | None = None  # the condition under which the question was asked
     block: str | None = None  # the instrument that the column belongs to
-    role: Annotated[Role, AfterValidator(_of_no_subject)] | None = None
+    role: Literal["adjust", "arm", "outcome", "time", "site", "describe", "ignore"] | None = None
     reason: str | None = None  # of kind and role, such as ``the dictionary says: radio, 4 choices``
 
     def as_dict(self) -> dict[str, Any]:
@@ -68,14 +60,13 @@ class ColumnNotes:
             return _NOTES.validate_python(dict(given))
         except ValidationError as error:
             keys = dict.fromkeys(problem["loc"][0] for problem in error.errors())
-            problems = [f"{quoted(key)} is {quoted(given.get(str(key)))}" for key in keys]
+            problems = listed(f"{quoted(key)} is {quoted(given.get(str(key)))}" for key in keys)
             raise InputError(
-                f"these are no notes on a column: {listed(problems)}; expected are {', '.join(_NAMES)}, as "
-                "ColumnNotes.as_dict writes them"
+                f"these are no notes on a column: {problems}; expected are "
+                f"{', '.join(field.name for field in fields(cls))}, as ColumnNotes.as_dict writes them"
             ) from None
 
 
-_NAMES = tuple(field.name for field in fields(ColumnNotes))
 _NOTES = TypeAdapter(ColumnNotes)
 
 
@@ -229,11 +220,6 @@ class SheetRows:
         return frame[places] if self._beyond else frame, places
 
 
-def column_of(letters: str) -> int:
-    """Return the number of a column, from 1, by its letters."""
-    return reduce(lambda number, letter: 26 * number + ord(letter) - ord("A") + 1, letters, 0)
-
-
 def letters_of(column: int) -> str:
     """Return the letters of a column by its number, from 1."""
     before, place = divmod(column - 1, 26)
@@ -310,31 +296,19 @@ def chosen_columns(
     InputError is raised if a choice names no column or leaves none, or if columns that stay have one name, mostly no
     name, or look like two tables in one.
     """
-    names = read.names
+    names, numbers = read.names, read.numbers
     wanted, dropped = ([read.find_column(text) for text in texts or ()] for texts in (only, drop))
     if problems := [place for place in [*dropped, *wanted] if isinstance(place, str)]:
         raise InputError(listed(problems))
     kept = [at for at in range(len(names)) if (only is None or at in wanted) and at not in dropped]
     if not kept:
         raise InputError("`only` and `drop` leave no column: name fewer to drop, or others to keep")
-    remarks = _refuse_unclear(read, kept, was_chosen=only is not None)
-    chosen = read.frame if len(kept) == len(names) else read.frame.iloc[:, kept]
-    if read.notes:
-        add_notes(chosen, {names[at]: read.notes[at] for at in kept})
-    if only is not None or drop:
-        remarks.append(f"{len(kept)} of {len(names)} columns are kept, as `only` and `drop` say")
-    return chosen, remarks
-
-
-def _refuse_unclear(read: TableRead, kept: Sequence[int], was_chosen: bool) -> list[str]:
-    """Raise InputError if columns that stay have one name or mostly none, or belong to two tables; return remarks."""
-    names, numbers = read.names, read.numbers
     columns: dict[str, list[int]] = {}
     for at in kept:
         columns.setdefault(names[at], []).append(at)
     repeated = {name: places for name, places in columns.items() if len(places) > 1}
-    remarks, problems = [], []
-    if not was_chosen and (unnamed := [at for at in kept if names[at] in read.unnamed]):
+    remarks = []
+    if only is None and (unnamed := [at for at in kept if names[at] in read.unnamed]):
         held = f"the header has no name for column{'s' * (len(unnamed) > 1)} {listed(numbers[at] for at in unnamed)}"
         without = _drop_as_argument(read, unnamed)
         if 2 * len(unnamed) > len(kept):
@@ -346,8 +320,8 @@ def _refuse_unclear(read: TableRead, kept: Sequence[int], was_chosen: bool) -> l
             made = listed(quoted(names[at]) for at in unnamed)
             write = f"Write {'names' if len(unnamed) > 1 else 'a name'} in the file"
             remarks.append(f"{held}: read as {made}. {write}{without}")
-    if not was_chosen and (parts := _side_by_side(read, kept, repeated)):
-        ways = " or ".join(argument("only", _names_to_paste(read, part)) for part in parts)
+    if only is None and (parts := _side_by_side(read, kept, repeated)):
+        ways = " or ".join(f"only={_names_to_paste(read, part)!r}" for part in parts)
         shown = " and ".join(f"{numbers[part[0]]} to {numbers[part[-1]]}" for part in parts)
         problems.append(
             f"two tables seem to stand side by side, in columns {shown}, with an empty column between them: give the "
@@ -356,14 +330,16 @@ def _refuse_unclear(read: TableRead, kept: Sequence[int], was_chosen: bool) -> l
     elif repeated:
         where = {name: listed(numbers[at] for at in places) for name, places in repeated.items()}
         shown = listed(f"{quoted(name)} over columns {which}" for name, which in where.items())
-        others = [at for places in repeated.values() for at in places[1:]]
-        problems.append(
-            f"these names are those of several columns: {shown}; rename them in the file"
-            f"{_drop_as_argument(read, others)}"
-        )
+        others = _drop_as_argument(read, [at for places in repeated.values() for at in places[1:]])
+        problems.append(f"these names are those of several columns: {shown}; rename them in the file{others}")
     if problems:
-        raise InputError("\n  ".join(problems))
-    return remarks
+        raise InputError("\n  ".join(map(str, problems)))
+    chosen = read.frame if len(kept) == len(names) else read.frame.iloc[:, kept]
+    if read.notes:
+        add_notes(chosen, {names[at]: read.notes[at] for at in kept})
+    if only is not None or drop:
+        remarks.append(f"{len(kept)} of {len(names)} columns are kept, as `only` and `drop` say")
+    return chosen, remarks
 
 
 def _names_to_paste(read: TableRead, places: Sequence[int]) -> list[str]:
@@ -378,7 +354,7 @@ def _names_to_paste(read: TableRead, places: Sequence[int]) -> list[str]:
 
 def _drop_as_argument(read: TableRead, places: Sequence[int]) -> str:
     """Return the end of a sentence that leaves all these columns out; empty if it would be too long to paste."""
-    option = argument("drop", _names_to_paste(read, places))
+    option = f"drop={_names_to_paste(read, places)!r}"
     return f", or leave {'it' if len(places) == 1 else 'them'} out: {option}" if len(option) <= _LONGEST_OPTION else ""
 
 
@@ -414,20 +390,17 @@ def name_columns(read: TableRead) -> TableRead:
     Programs write the names of rows below an empty header (`write.csv` of R, `to_csv` of pandas), and a cell may be
     filled by mistake. In an export of REDCap with labels, the second column of a name has ``(2)`` after it.
     """
-    made = names_for_unnamed(read.names, read.places)
+    made, remarks = names_for_unnamed(read.names, read.places), read.remarks
     names = [made.get(at, name) for at, name in enumerate(read.names)]
-    distinct, remarks = list(names), read.remarks
     repeated = [name for name, count in Counter(names).items() if count > 1]
     if repeated and any(name.strip() in _ONLY_REDCAP or "(choice=" in name for name in names):
         counts = [names[: at + 1].count(name) for at, name in enumerate(names)]
-        distinct = [f"{name} ({n})" if n > 1 else name for name, n in zip(names, counts, strict=True)]
+        names = [f"{name} ({n})" if n > 1 else name for name, n in zip(names, counts, strict=True)]
         remark = (
             f"an export of REDCap with labels, in which {len(repeated)} names are those of several columns "
             f"({listed(map(quoted, repeated))}): the second is called {quoted(f'{repeated[0]} (2)')}, and so on in the "
             "order of the file; an export with raw names has a name of its own for each field"
         )
         remarks = [*remarks, remark]
-    if distinct == read.names:
-        return read
-    frame = read.frame.set_axis(pd.Index(distinct, dtype=object), axis=1)
+    frame = read.frame if names == read.names else read.frame.set_axis(pd.Index(names, dtype=object), axis=1)
     return replace(read, frame=frame, unnamed=frozenset(made.values()), remarks=remarks)

@@ -19,7 +19,7 @@ the cohort.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from functools import partial
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -30,7 +30,7 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from clinclust.arrays import Array, Mask
 from clinclust.errors import InputError, did_you_mean, on_one_line, refuse
-from clinclust.files.cell_text import MISSING_SIGNS, argument, listed, means_missing, quote_cell, quoted, rows_named
+from clinclust.files.cell_text import MISSING_SIGNS, listed, means_missing, quote_cell, quoted, rows_named
 from clinclust.files.conditions import A_DAY, Cells, DateColumn, Reader, name_in_condition, text_in_condition
 from clinclust.files.text_table import COLUMN_NOTES, ColumnNotes, add_notes, notes_of
 
@@ -123,7 +123,7 @@ def read_trends(stated: object) -> Trends | None:
         return None if stated is None else tuple(_TRENDS.validate_python(stated).items())
     except ValidationError as error:
         places = [".".join(map(str, problem["loc"])) for problem in error.errors()]
-        names = ", ".join(name for name in Trend.__dataclass_fields__ if name != "per")
+        names = ", ".join(field.name for field in fields(Trend) if field.name != "per")
         raise InputError(
             f"trends must be as clinclust writes them into `rows` of a schema, for each column {names}; look at "
             f"{listed(place or 'its type' for place in places)}, or leave them out to estimate them again"
@@ -361,7 +361,7 @@ def _read_numbers(cells: Cells, rows: NDArray[Any], or_dates: str = "") -> tuple
         repair = "correct them"
         if len(texts) <= 5 and all(conditions):
             others = f"{name} is missing or {name} not in ({', '.join(map(str, conditions))})"
-            repair += f", or leave these rows out, {argument('where', others)}"
+            repair += f", or leave these rows out, where={others!r}"
         raise InputError(
             f"{quoted(cells.name)} holds {listed(map(quote_cell, texts))} ({rows_named(rows[wrong].tolist())}), and "
             f"numbers{or_dates} are needed: {repair}"

@@ -14,7 +14,7 @@ import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import cache
+from functools import cache, reduce
 from itertools import compress, count, repeat
 from operator import ne
 from typing import Any, BinaryIO, Literal
@@ -24,7 +24,7 @@ from clinclust.errors import InputError, did_you_mean
 from clinclust.files.cell_text import NUMBER, Places, canonical_text, listed, quote_cell, quoted
 from clinclust.files.layout import Area, SheetOptions, sheet_table
 from clinclust.files.opening import Source, guarded, package, refuse_bomb
-from clinclust.files.text_table import SheetRows, TableRead, column_of, letters_of
+from clinclust.files.text_table import SheetRows, TableRead, letters_of
 
 # Choose the sheet of a workbook that is the table, and read workbooks other than xlsx.
 #
@@ -431,7 +431,7 @@ def _read_worksheet(archive: _Archive, part: str, name: str, cells: Cells, optio
             if _PLACE.fullmatch(first) and _PLACE.fullmatch(to):
                 hidden_columns.update(range(int(first), min(int(to), _MOST_COLUMNS) + 1))
         elif tag == "mergeCell" and (area := _AREA.fullmatch(element.get("ref", ""))):
-            merged.append((int(area[2]), column_of(area[1]), int(area[4]), column_of(area[3])))
+            merged.append((int(area[2]), _column(area[1]), int(area[4]), _column(area[3])))
     if faults := cells.faults.sentences():
         listing = "\n".join(f"  - {fault}" for fault in faults)
         raise InputError(
@@ -470,4 +470,6 @@ def _add_row(rows: SheetRows, row: Element, last: int, cells: Cells) -> int:
 
 @cache
 def _column(letters: str) -> int:
-    return column_of(letters) if re.fullmatch("[A-Z]{1,3}", letters) else 0
+    """Return the number of a column, from 1, by its letters; 0 if they are none."""
+    is_column = re.fullmatch("[A-Z]{1,3}", letters)
+    return reduce(lambda number, letter: 26 * number + ord(letter) - ord("A") + 1, letters, 0) if is_column else 0
