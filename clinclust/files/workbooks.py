@@ -470,6 +470,6 @@ def _add_row(rows: SheetRows, row: Element, last: int, cells: Cells) -> int:
 
 @cache
 def _column(letters: str) -> int:
-    """Return the number of a column, from 1, by its letters; 0 if they are none."""
+    """Return the number of a column, from 1, by its letters; 0 for other texts."""
     is_column = re.fullmatch("[A-Z]{1,3}", letters)
     return reduce(lambda number, letter: 26 * number + ord(letter) - ord("A") + 1, letters, 0) if is_column else 0

@@ -31,18 +31,17 @@ from clinclust.engine.continuum.null_cohorts import (
     reliable_correlations,
     with_unit_diagonal,
 )
+from clinclust.engine.kernels.modes import count_peaks
 from clinclust.engine.problem.problem import Problem, patterns_of
 
 _FOLDS = 10
 _LEAST_MASS = 0.03
-_CELLS, _PADDING = 512, 3.0
-"""Cells of the density estimate, and the bandwidths by which it reaches beyond the places."""
 _NARROWEST, _WIDEST, _HALVINGS = 0.02, 2.5, 11
 """Bounds of h in standard deviations, and how often they are halved."""
 _SAMPLES, _ENOUGH = 999, 30
 """Largest number of samples of Silverman's test, and as many with more peaks are enough."""
-_COHORTS, _FEW = 59, 2
-"""Largest number of cohorts of one population with which h is compared, and as many with as large an h are enough."""
+_COHORTS = 59
+"""Largest number of cohorts of one population with which h is compared; the first with as large an h is enough."""
 _LEAST_MEASURED = 1.0 / 3.0
 """Least share of measurements among the features."""
 _SHRINKAGE = 0.1
@@ -114,7 +113,7 @@ def p_of_one_peak(places: Array, rng: np.random.Generator) -> tuple[float, float
     for drawn in range(1, _SAMPLES + 1):
         sample = x[rng.integers(x.size, size=x.size)]
         mean = sample.mean()
-        n_more += n_peaks(mean + (sample - mean + h * rng.standard_normal(x.size)) * shrink, h) > 1
+        n_more += count_peaks(mean + (sample - mean + h * rng.standard_normal(x.size)) * shrink, h, _LEAST_MASS) > 1
         if n_more == _ENOUGH:
             return n_more / drawn, h
     return (n_more + 1) / (_SAMPLES + 1), h
@@ -125,29 +124,8 @@ def critical_bandwidth(x: Array) -> float:
     low, high = _NARROWEST, _WIDEST
     for _ in range(_HALVINGS):
         middle = float(np.sqrt(low * high))
-        low, high = (low, middle) if n_peaks(x, middle) <= 1 else (middle, high)
+        low, high = (low, middle) if count_peaks(x, middle, _LEAST_MASS) <= 1 else (middle, high)
     return high
-
-
-def n_peaks(x: Array, h: float) -> int:
-    """Return the number of peaks of the density estimate of places (M,) with a Gaussian kernel that count."""
-    low, high = float(x.min()) - _PADDING * h, float(x.max()) + _PADDING * h
-    width = (high - low) / _CELLS
-    cells = np.minimum(((x - low) / width).astype(np.int64), _CELLS - 1)
-    counts = np.bincount(cells, minlength=_CELLS).astype(np.float64)
-    kernel = np.exp(-0.5 * (np.arange(-_CELLS, _CELLS + 1) * width / h) ** 2)
-    transform = np.fft.rfft(counts, n=4 * _CELLS) * np.fft.rfft(kernel, n=4 * _CELLS)
-    density = np.fft.irfft(transform, n=4 * _CELLS)[_CELLS : 2 * _CELLS]
-    least = 1e-9 * float(density.max())
-    density = np.maximum(density, least)
-    slopes = np.diff(density)
-    at = np.flatnonzero(np.abs(slopes) >= least)
-    rising = slopes[at] > 0.0
-    valleys = at[1:][~rising[:-1] & rising[1:]]
-    if valleys.size == 0:
-        return 1
-    below = np.concatenate([[0.0], np.cumsum(counts)[valleys], [x.size]]) / x.size
-    return max(int((np.diff(below) >= _LEAST_MASS).sum()), 1)
 
 
 def p_of_gap(
@@ -164,12 +142,10 @@ def p_of_gap(
     p, h = p_of_one_peak(places_on_axis(part, population.scores, halves, divide, rng), rng)
     if p >= level or n_discrete == 0:
         return p
-    n_as_wide = 0
     for number in range(1, _COHORTS + 1):
         drawn, scores = population.draw(rng)
         places = places_on_axis(drawn, scores, divide(drawn, np.zeros_like(halves)), divide, rng)
         spread = float(places.std())
-        n_as_wide += spread > 0.0 and critical_bandwidth((places - places.mean()) / spread) >= h
-        if n_as_wide == _FEW:
-            return max(p, _FEW / number)
-    return max(p, (n_as_wide + 1) / (_COHORTS + 1))
+        if spread > 0.0 and critical_bandwidth((places - places.mean()) / spread) >= h:
+            return max(p, 1.0 / number, 2.0 / (_COHORTS + 1))
+    return max(p, 1.0 / (_COHORTS + 1))

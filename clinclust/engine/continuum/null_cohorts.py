@@ -11,7 +11,7 @@ from scipy.ndimage import gaussian_filter, label, maximum
 from scipy.special import ndtr, ndtri
 
 from clinclust.arrays import Array, Labels, Whole, mid_ranks
-from clinclust.engine.kernels.dip import dip
+from clinclust.engine.kernels.modes import dip
 from clinclust.engine.kernels.moves import CohortArrays
 from clinclust.engine.kernels.sweep import write_scores
 from clinclust.engine.problem.encoding import EncodedCohort, encoded_columns, principal_axis

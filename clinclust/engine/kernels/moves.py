@@ -119,10 +119,9 @@ def new_partition(cohort: CohortArrays, labels: Labels, capacity: int = 0) -> Pa
     capacity = padded(max(capacity, n_clusters + 2))
     n_rows, n_values = cohort.level_log_base.size, cohort.values.shape[1]
     width = padded(n_values)
-    complete = np.asarray(~np.isnan(cohort.values).any(axis=0))
-    complete &= cohort.kinds[cohort.codes.shape[1] :] == GAUSSIAN
-    is_chained = cohort.kinds[cohort.codes.shape[1] :] == CHAINED
-    n_apart = int((~is_chained).sum())
+    kinds = cohort.kinds[cohort.codes.shape[1] :]
+    complete = (kinds == GAUSSIAN) & ~np.isnan(cohort.values).any(axis=0)
+    n_apart = int(np.count_nonzero(kinds != CHAINED))
     n_sums = int(cohort.statistic_start[-1])
     n_chained = n_sums - int(cohort.statistic_start[cohort.codes.shape[1] + n_apart])
     work = np.zeros(4 * padded(n_rows) + capacity + width + 16 * (int(FEW) + 1) + 3 * n_chained + 6)
@@ -140,7 +139,7 @@ def new_partition(cohort: CohortArrays, labels: Labels, capacity: int = 0) -> Pa
         coefficients=_aligned((n_values, 4, capacity)),
         left_out_coefficients=np.zeros((capacity, 4, width)),
         columns=np.argsort(~complete, kind="stable"),
-        n_complete=int(complete.sum()),
+        n_complete=int(np.count_nonzero(complete)),
         n_apart=n_apart,
         factors=np.zeros((capacity, n_chained)),
         work=work,
@@ -153,7 +152,7 @@ def _aligned(shape: tuple[int, ...]) -> Array:
     """Return zeros aligned in memory, so that each group of eight lies in one cache line."""
     size = math.prod(shape)
     room = np.zeros(size + LANES)
-    first = -room.ctypes.data // room.itemsize % LANES
+    first = -room.__array_interface__["data"][0] // room.itemsize % LANES
     return room[first : first + size].reshape(shape)
 
 
@@ -216,6 +215,17 @@ def add_up(cohort: CohortArrays, labels: Labels, all_sizes: Array, statistics: A
                 else:
                     sums[0] += counts[row] * levels[2 * row]
                     sums[1] += counts[row] * levels[2 * row + 1]
+
+
+@kernel
+def number_by_appearance(labels: Labels, numbers: Whole) -> None:
+    """Renumber clusters in the order in which they appear, in place; `numbers` (K,) are -1, and become the new ones."""
+    n_clusters = 0
+    for i in range(labels.size):
+        if numbers[labels[i]] < 0:
+            numbers[labels[i]] = n_clusters
+            n_clusters += 1
+        labels[i] = numbers[labels[i]]
 
 
 def relabel(cohort: CohortArrays, partition: Partition, labels: Labels) -> None:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clinclust.arrays import Array, Labels, Mask
+from clinclust.engine.kernels.moves import Partition
 from clinclust.engine.kernels.sweep import find_best, make_moves
 from clinclust.engine.problem.encoding import principal_axis
 from clinclust.engine.problem.problem import Problem, joint_of, log_joint
@@ -24,9 +25,11 @@ from clinclust.engine.search.settle import (
     assigned,
     compact,
     hasten,
+    members_of,
     merge_all,
     merge_gains,
     minimum_gain,
+    pairs_of,
     resettle,
     settle,
     settle_by_scans,
@@ -219,18 +222,18 @@ def continued(begin: Callable[..., RestartResult], start: Start, found: RestartR
     return found.followed_by(begin(start=onward))
 
 
-def _first_labels(problem: Problem, start: Start) -> Labels:
+def _first_labels(problem: Problem, start: Start) -> Labels | Partition:
     if start.begin == "seated":
         return seated(problem, start.order)
     labels = bisected(problem, np.random.default_rng(start.seed)) if start.begin == "bisected" else start.labels
-    return hasten(problem, labels) if start.begin in ("random", "bisected") else labels
+    return hasten(problem, problem.partition(labels)) if start.begin in ("random", "bisected") else labels
 
 
 def _groups(gains: Array) -> Iterator[list[int]]:
     """Yield groups of clusters to divide anew: each cluster alone, then pairs, in order of the loss by their merge."""
     n_clusters = gains.shape[0]
     yield from ([cluster] for cluster in range(n_clusters))
-    first, second = np.triu_indices(n_clusters, k=1)
+    first, second = pairs_of(n_clusters)
     nearest = np.argsort(-gains[first, second], kind="stable")[: _PAIRS_PER_CLUSTER * n_clusters]
     yield from ([int(first[pair]), int(second[pair])] for pair in nearest)
 
@@ -261,7 +264,7 @@ def _divide_cluster(
 
     candidates = []
     for group in _groups(gains):
-        members = np.flatnonzero(np.isin(labels, group))
+        members = members_of(labels, group)
         if members.size > 1:
             key, divide = attempt(group, members)
             candidates.append((members, key, divide))
@@ -426,19 +429,22 @@ def recombined(problem: Problem, _rng: np.random.Generator, first: Labels, secon
 
 def perturbed(problem: Problem, rng: np.random.Generator, labels: Labels, cancelled: Event) -> Labels | None:
     """Return labels with one to four similar clusters divided at random and swept; None, as mostly, if unchanged."""
-    partition = problem.partition(labels)
-    group = _neighbours(merge_gains(problem, partition), rng)
-    members = np.flatnonzero(np.isin(labels, group))
-    n_clusters = int(partition.n_clusters[0])
+    gains = merge_gains(problem, problem.partition(labels))
+    group, n_clusters = _neighbours(gains, rng), len(gains)
+    members = members_of(labels, group)
     part = problem.restricted_to(members, n_clusters - len(group))
     # The number of parts is at least 2 and at most two more than before. Fewer rounds of `hasten` give a rougher start.
     n_parts = int(rng.integers(2, len(group) + 3))
-    start = hasten(part, compact(rng.integers(n_parts, size=members.size)), int(rng.integers(1, _ROUNDS_OF_A_RACE)))
+    start = part.partition(compact(rng.integers(n_parts, size=members.size)))
+    start = hasten(part, start, int(rng.integers(1, _ROUNDS_OF_A_RACE)))
     settled = settle(part, start, rng.permutation(members.size), _SWEEPS, cancelled, traced=False)
     changed = labels.copy()
     changed[members] = n_clusters + settled.partition.labels
-    changed = merge_all(problem, compact(changed))
-    return None if np.array_equal(changed, compact(labels)) else changed
+    before, changed = compact(labels), compact(changed)
+    if np.array_equal(changed, before) and gains.max() <= minimum_gain(problem):  # as mostly: nothing is merged
+        return None
+    changed = merge_all(problem, changed)
+    return None if np.array_equal(changed, before) else changed
 
 
 def _neighbours(gains: Array, rng: np.random.Generator) -> list[int]:
@@ -447,7 +453,7 @@ def _neighbours(gains: Array, rng: np.random.Generator) -> list[int]:
     gains = np.maximum(gains, gains.T)
     group = [int(rng.integers(n_clusters))]
     for _ in range(int(rng.integers(min(_MOST_CLUSTERS, n_clusters)))):
-        others = np.setdiff1d(np.arange(n_clusters), group)
+        others = np.flatnonzero(~np.bincount(group, minlength=n_clusters).astype(np.bool_))
         nearest = others[np.argsort(-gains[group][:, others].max(axis=0), kind="stable")]
         group.append(int(nearest[min(int(rng.geometric(0.6)) - 1, nearest.size - 1)]))
     return group

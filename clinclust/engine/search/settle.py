@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from threading import Event
 from typing import Any, NamedTuple, Self
 
@@ -22,6 +23,7 @@ from clinclust.engine.kernels.moves import (
     add_up,
     grow,
     log_marginals,
+    number_by_appearance,
     relabel,
 )
 from clinclust.engine.kernels.sweep import UNLIMITED, bring_up_to_date, find_best, make_moves
@@ -39,9 +41,21 @@ def compact(labels: NDArray[np.generic]) -> Labels:
     if n_clusters > labels.size:
         labels = np.unique(labels, return_inverse=True)[1]
         n_clusters = int(labels.max()) + 1
-    first = np.full(n_clusters, labels.size)
-    first[labels[::-1]] = np.arange(labels.size - 1, -1, -1)  # the last value written is the first position
-    return np.asarray(_rank(np.argsort(first, kind="stable"))[labels], dtype=np.int64)
+    number_by_appearance(labels, np.full(n_clusters, -1))
+    return labels
+
+
+def members_of(labels: Labels, clusters: Iterable[int]) -> Whole:
+    """Return the subjects of some clusters, in order; labels are 0 .. K - 1, int64 (N,)."""
+    is_member = np.zeros(int(labels.max()) + 1, dtype=np.bool_)
+    is_member[list(clusters)] = True
+    return np.flatnonzero(is_member[labels])
+
+
+@lru_cache(maxsize=64)
+def pairs_of(n_clusters: int) -> tuple[Whole, Whole]:
+    """Return each pair of clusters once, as two arrays: the first and the second of it."""
+    return np.triu_indices(n_clusters, k=1)
 
 
 def by_decreasing_size(labels: Labels) -> Labels:
@@ -105,7 +119,7 @@ class SweepResult(NamedTuple):
 
 def settle(
     problem: Problem,
-    labels: Labels,
+    start: Labels | Partition,
     order: Labels,
     max_sweeps: int,
     cancelled: Event,
@@ -115,10 +129,11 @@ def settle(
 ) -> SweepResult:
     """Sweep from labels 0 .. K - 1 until no subject moves in a full sweep; the subjects are visited in `order` (N,).
 
-    It stops early at the end of a sweep when `cancelled`. With `ignore_size`, the first sweep scores cluster 0 as if it
-    held one subject, and may lower the log joint. If not `traced`, the log joint is computed only after the last sweep.
+    A partition is modified in place. It stops early at the end of a sweep when `cancelled`. With `ignore_size`, the
+    first sweep scores cluster 0 as if it held one subject, and may lower the log joint. If not `traced`, the log joint
+    is computed only after the last sweep.
     """
-    least, partition = minimum_gain(problem), problem.partition(labels)
+    least, partition = minimum_gain(problem), start if isinstance(start, Partition) else problem.partition(start)
     trace: list[float] = []
     n_sweeps, converged = 0, False
     while not converged and n_sweeps < max_sweeps and not cancelled.is_set():
@@ -150,14 +165,13 @@ def _moved(
     return partition, moves
 
 
-def hasten(problem: Problem, labels: Labels, n_rounds: int = 12) -> Labels:
-    """Move all subjects at once to their best clusters, in a few rounds, like K-means; return labels 0 .. K - 1.
+def hasten(problem: Problem, partition: Partition, n_rounds: int = 12) -> Partition:
+    """Move all subjects at once to their best clusters, in a few rounds, like K-means; return the partition, changed.
 
     The log joint may fall. From a random partition, this takes a tenth of the time of a sweep, which recomputes log
     predictives after every single move.
     """
     arrays = problem.cohort.arrays
-    partition = problem.partition(labels)
     best = np.empty_like(partition.labels)
     for _ in range(n_rounds):
         find_best(arrays, problem.model, partition, best, 0.0, int(partition.n_clusters[0]), up_to_date=False)
@@ -165,7 +179,7 @@ def hasten(problem: Problem, labels: Labels, n_rounds: int = 12) -> Labels:
         relabel(arrays, partition, compact(best))
         if not moved:
             break
-    return partition.labels
+    return partition
 
 
 def minimum_gain(problem: Problem) -> float:
@@ -366,7 +380,7 @@ def merge_gains(problem: Problem, partition: Partition) -> Array:
     gains = np.full((n_clusters, n_clusters), -np.inf)
     if n_clusters < 2:
         return gains
-    apart, pairs = _terms(problem, statistics, sizes), np.triu_indices(n_clusters, k=1)
+    apart, pairs = _terms(problem, statistics, sizes), pairs_of(n_clusters)
     at_once = max(1, _NUMBERS_AT_ONCE // max(1, statistics.shape[1]))
     for start in range(0, pairs[0].size, at_once):
         first, second = pairs[0][start : start + at_once], pairs[1][start : start + at_once]
@@ -385,7 +399,7 @@ def merged_into(problem: Problem, partition: Partition) -> Labels:
     n_clusters, least = int(partition.n_clusters[0]), minimum_gain(problem)
     gains = merge_gains(problem, partition) + _last_seat(problem, n_clusters)
     statistics, sizes = partition.statistics, partition.sizes
-    into = np.arange(n_clusters)
+    into, is_left = np.arange(n_clusters), np.ones(n_clusters, dtype=np.bool_)
     while n_clusters > 1:
         target, lost = np.unravel_index(gains.argmax(), gains.shape)
         if gains[target, lost] - _last_seat(problem, n_clusters) <= least:
@@ -395,7 +409,8 @@ def merged_into(problem: Problem, partition: Partition) -> Labels:
         statistics[target] += statistics[lost]
         sizes[target] += sizes[lost]
         gains[lost], gains[:, lost] = -np.inf, -np.inf
-        others = np.setdiff1d(into, target)
+        is_left[lost] = False
+        others = np.flatnonzero(is_left & (into != target))
         if others.size:
             apart = _terms(problem, statistics[others], sizes[others])
             own = _terms(problem, statistics[[target]], sizes[[target]])
@@ -435,17 +450,19 @@ def resettle(part: Problem, division: Labels, rng: np.random.Generator, cancelle
 def divisions(part: Problem, rng: np.random.Generator, cancelled: Event) -> Iterator[tuple[float, Labels]]:
     """Yield the log joint and the labels, int64 (M,), of each partition in which sweeps from two parts end."""
     tried: set[bytes] = set()
+    partition = part.partition(part.cohort.together)
     for halves in _seeds(part, rng):
         if cancelled.is_set():
             return
         order = rng.permutation(halves.size)
-        start = hasten(part, compact(halves))
-        if start.max() == 0 or start.tobytes() in tried:  # different cuts often lead to the same division
+        relabel(part.cohort.arrays, partition, compact(halves))
+        start = hasten(part, partition).labels.tobytes()
+        if partition.n_clusters[0] == 1 or start in tried:  # different cuts often lead to the same division
             continue
-        tried.add(start.tobytes())
-        settled = settle(part, start, order, _SWEEPS_OF_A_SPLIT, cancelled, traced=False)
+        tried.add(start)
+        settled = settle(part, partition, order, _SWEEPS_OF_A_SPLIT, cancelled, traced=False)
         if settled.trace:
-            yield settled.trace[-1], settled.partition.labels
+            yield settled.trace[-1], settled.partition.labels.copy()
 
 
 def _seeds(part: Problem, rng: np.random.Generator) -> Iterator[Mask]:

@@ -7,9 +7,10 @@ from scipy.signal import find_peaks
 from scipy.stats import gaussian_kde
 
 import clinclust as cc
-from clinclust.engine.continuum.gap import critical_bandwidth, n_peaks, p_of_gap, p_of_one_peak, places_on_axis
+from clinclust.engine.continuum.gap import critical_bandwidth, p_of_gap, p_of_one_peak, places_on_axis
 from clinclust.engine.continuum.null_cohorts import one_population
 from clinclust.engine.continuum.tested_node import divided_in_two
+from clinclust.engine.kernels.modes import count_peaks
 from clinclust.engine.problem.problem import pose
 
 LEVEL = 0.02
@@ -41,14 +42,13 @@ def test_peaks_are_those_of_a_kernel_density(h):
     peaks, _ = find_peaks(density)
     valleys, _ = find_peaks(-density)
     below = np.concatenate([[0.0], [np.mean(x <= grid[valley]) for valley in valleys], [1.0]])
-    assert n_peaks(x, h) == max((np.diff(below) >= 0.03).sum(), 1)
+    assert count_peaks(x, h, 0.03) == max((np.diff(below) >= 0.03).sum(), 1)
     assert len(peaks) == len(valleys) + 1
 
 
 def test_at_the_critical_bandwidth_the_last_two_peaks_become_one():
     x = np.random.default_rng(1).normal(np.repeat([-1.0, 1.0], 150), 0.4)
-    h = critical_bandwidth(x)
-    assert n_peaks(x, 1.01 * h) == 1 < n_peaks(x, 0.95 * h)
+    assert count_peaks(x, 1.01 * critical_bandwidth(x), 0.03) == 1 < count_peaks(x, 0.95 * critical_bandwidth(x), 0.03)
 
 
 def test_one_peak_and_two():

@@ -11,7 +11,7 @@ from scipy.stats import norm
 
 from clinclust import Feature, FeatureSchema
 from clinclust.engine.continuum.null_cohorts import axes_in_halves, log_dip, shape_of
-from clinclust.engine.kernels.dip import dip
+from clinclust.engine.kernels.modes import dip
 from clinclust.engine.problem.problem import joint_of, pose
 
 

@@ -1,4 +1,4 @@
-"""The dip of a sample: how far it is from having one mode.
+"""Whether a sample has one mode: its dip, and the peaks of its density estimate.
 
 Hartigan and Hartigan (1985), *The dip test of unimodality*, Annals of Statistics 13, 70-84.
 """
@@ -55,3 +55,49 @@ def _distance(values: Array, first: int, last: int, sign: float) -> float:
             share = (values[i] - values[a]) / length
             largest = max(largest, abs(i - a - share * (b - a)))
     return largest
+
+
+_CELLS, _PADDING, _REACH = 512, 3.0, 7.5
+"""Cells of the density estimate, and the bandwidths by which it reaches beyond the sample, and its kernel at most."""
+_NOTHING = 1e-9
+"""Share of the highest density below which a density, or a slope from one cell to the next, counts as none."""
+
+
+@kernel
+def count_peaks(places: Array, h: float, least_mass: float) -> int:
+    """Return the number of peaks of the density estimate of places (n,) with a Gaussian kernel of bandwidth h.
+
+    A peak counts if at least this share of the sample lies between its valleys.
+    """
+    low = high = places[0]
+    for place in places:
+        low, high = min(low, place), max(high, place)
+    low -= _PADDING * h
+    width = (high + _PADDING * h - low) / _CELLS
+    counts = np.zeros(_CELLS)
+    for place in places:
+        counts[min(int((place - low) / width), _CELLS - 1)] += 1.0
+    reach = min(int(_REACH * h / width), _CELLS - 1)
+    heights = np.empty(2 * reach + 1)
+    for i in range(heights.size):
+        heights[i] = np.exp(-0.5 * ((i - reach) * width / h) ** 2)
+    padded = np.zeros(3 * _CELLS)  # so that no kernel ends at a border
+    for cell in range(_CELLS):
+        if counts[cell] > 0.0:
+            around = padded[_CELLS + cell - reach : _CELLS + cell + reach + 1]
+            for i in range(heights.size):
+                around[i] += counts[cell] * heights[i]
+    density, highest = padded[_CELLS : 2 * _CELLS], 0.0
+    for height in density:
+        highest = max(highest, height)
+    least, fewest = _NOTHING * highest, least_mass * places.size
+    n_peaks, mass, is_falling = 0, 0.0, False
+    for cell in range(_CELLS - 1):
+        mass += counts[cell]
+        slope = max(density[cell + 1], least) - max(density[cell], least)
+        if slope >= least and is_falling:  # behind a valley
+            n_peaks += mass >= fewest
+            mass = 0.0
+        if abs(slope) >= least:
+            is_falling = slope < 0.0
+    return max(n_peaks + (mass + counts[_CELLS - 1] >= fewest), 1)

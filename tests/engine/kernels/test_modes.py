@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from clinclust.engine.kernels.dip import dip
+from clinclust.engine.kernels.modes import dip
 
 SAMPLES = {
     "uniform": lambda rng, n: rng.random(n),
