@@ -3,32 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.special import chdtrc, ndtr, ndtri
+from scipy.special import chdtrc, chdtri, ndtr, ndtri
 
 from clinclust.arguments import OUTCOMES, accepting
-from clinclust.arrays import Array, Code
+from clinclust.arrays import Array, Code, Labels
+from clinclust.comparisons.differences import contrast_of
 from clinclust.errors import InputError
 from clinclust.estimators.subtype_model import clustered_features
-from clinclust.outcomes.columns import (
+from clinclust.outcomes.columns import Assigned, CohortColumns, Covariates, Event, Outcome, standardised
+from clinclust.outcomes.estimates import (
+    APART,
     DENSITIES,
-    NO_MAXIMUM,
     POISSON,
-    Assigned,
-    CohortColumns,
-    Covariates,
     Density,
     Estimates,
     Method,
-    Outcome,
+    Penalised,
     Periods,
+    RiskSets,
+    ends_of,
+    in_intervals,
     in_two_periods,
+    is_monotone,
     outcome_by_subtype,
+    penalise,
     predictors_of_subtype,
-    standardised,
+    shares_of,
 )
 
 if TYPE_CHECKING:
@@ -37,7 +41,7 @@ if TYPE_CHECKING:
 
 _ESTIMATE = ("estimate", "se", "lower", "upper", "p")
 _DTYPES = {
-    **dict.fromkeys(("outcome", "kind", "event", "method", "term", "feature", "measure", "remark"), "string"),
+    **dict.fromkeys(("outcome", "kind", "event", "order", "method", "term", "feature", "measure", "remark"), "string"),
     **dict.fromkeys(("n", "n_events"), "Int64"),
     **dict.fromkeys(_ESTIMATE, "float64"),
     "clustered_on": "bool",
@@ -51,7 +55,7 @@ def _tabulate(rows: Iterable[dict[str, Any]], columns: Sequence[str]) -> pd.Data
     return table.astype({name: (_DTYPES | of_codes)[name] for name in columns})
 
 
-_OUTCOME_COLUMNS = ("outcome", "kind", "event", "method", "term", "subtype", "versus", "measure", *_ESTIMATE)
+_OUTCOME_COLUMNS = ("outcome", "kind", "event", "order", "method", "term", "subtype", "versus", "measure", *_ESTIMATE)
 
 
 @accepting()
@@ -62,7 +66,7 @@ def compare_outcomes(
     *,
     time: str | None = None,
     entry: str | None = None,
-    event: str | None = None,
+    event: Event = None,
     covariates: Sequence[str] = (),
     versus: Code = 1,
     level: float = 0.95,
@@ -143,7 +147,7 @@ def compare_outcome(
     *,
     time: str | None = None,
     entry: str | None = None,
-    event: str | None = None,
+    event: Event = None,
     covariates: Sequence[str] = (),
     versus: Code = 1,
     level: float = 0.95,
@@ -166,100 +170,292 @@ def compare_outcome(
     return _tabulate(rows, [*_OUTCOME_COLUMNS, "n", "n_events", "remark"])
 
 
+class _Analysis:
+    """The analysis of an outcome of the assigned subjects (n,), adjusted for covariates (n, C)."""
+
+    def __init__(self, outcome: Outcome, assigned: Assigned, covariates: Covariates, level: float) -> None:
+        self.outcome, self.assigned, self.level = outcome, assigned, level
+        self.observed, self.y = outcome.observed[assigned.rows], outcome.modelled(assigned.rows)
+        self.labels, self.n_subtypes = assigned.labels, assigned.subtypes.size
+        self.density = DENSITIES[outcome.kind]
+        self.origin, self.unit = 0.0, 1.0
+        if outcome.kind == "continuous":
+            self.origin, self.unit = float(self.y.mean()), float(self.y.std())
+            self.y = standardised(self.y)[0]
+        self.covariates, scales = standardised(covariates.values)
+        self.scales = dict(zip(covariates.terms, scales.tolist(), strict=True))
+        self.times: tuple[Array, Array, Array] | None = None
+        if outcome.time is not None and outcome.entry is not None:
+            time, entry = outcome.time[assigned.rows], outcome.entry[assigned.rows]
+            self.times = time, self.observed, entry
+            self.risk_sets = RiskSets.count(*self.times, self.labels, self.n_subtypes)
+            columns = zip(covariates.terms, self.covariates.T, strict=True)
+            self.monotone = [term for term, column in columns if is_monotone(column, *self.times)]
+
+    @property
+    def not_adjusted(self) -> str:
+        """What follows the name of a measure that ignores the covariates."""
+        return ", not adjusted" if self.scales else ""
+
+    def ends(self, errors: Array, method: Method) -> Array:
+        """Return the linear predictors of the subtypes that leave the model of ratios, NaN for others, (K,)."""
+        ends = ends_of(self.outcome.kind, self.observed, errors, self.labels, "bch" if method == "bch" else "naive")
+        if self.times is not None:
+            groups = self.risk_sets.comparable()
+            sizes = np.bincount(groups[np.isnan(ends)], minlength=groups.max() + 1)
+            group = groups[self.assigned.versus]
+            group = group if sizes[group] > 1 else int(sizes.argmax())
+            ends[np.isnan(ends) & ((groups != group) | (sizes[group] < 2))] = APART
+        return ends
+
+    def why_no_ratio(self, place: int, end: float, method: Method) -> str:
+        """Return why a subtype has no ratio."""
+        n, what = int((self.labels == place).sum()), repr(self.outcome.event)
+        if end == APART:
+            return "no hazard ratio: while it and the others are followed, only one side has events"
+        if self.outcome.kind == "count":
+            what = "a count above 0"
+        elif self.outcome.kind == "ordered":
+            ends = self.outcome.order[0], self.outcome.order[-1]
+            what = f"a level above {ends[0]!r}" if end < 0.0 else f"a level below {ends[1]!r}"
+        if method == "bch" and self.outcome.kind != "ordered":
+            return f"no ratio: corrected, {'fewer' if end < 0.0 else 'all but fewer'} than one subject has {what}"
+        who = f"{'none' if end < 0.0 or self.outcome.kind == 'ordered' else 'all'} of its {n} subjects"
+        return f"no ratio: {who} {'has' if who.startswith('none') else 'have'} {what}"
+
+    def why_no_estimate(self) -> str:
+        """Return why the likelihood has no maximum."""
+        if self.times is not None and self.monotone:
+            return f"not estimated: each event is of the subject at risk with the most or the least {self.monotone[0]}"
+        separates = ", or a covariate that separates them" if self.scales else ""
+        return f"not estimated: too few subjects or events{separates}"
+
+
 def _rows_of_outcome(
     outcome: Outcome, assigned: Assigned, covariates: Covariates, level: float, methods: Sequence[Method]
 ) -> Iterator[dict[str, Any]]:
     """Yield the rows of `compare_outcomes` by these methods, for covariates (n, C) of the assigned subjects."""
-    y, is_measured = outcome.modelled(assigned.rows), outcome.kind == "continuous"
+    analysis = _Analysis(outcome, assigned, covariates, level)
     about = {
         "outcome": outcome.name,
         "kind": outcome.kind,
         "event": outcome.event,
-        "n": len(y),
-        "n_events": None if outcome.event is None else int((outcome.observed[assigned.rows] > 0.0).sum()),
+        "order": " < ".join(outcome.order) or None,
+        "n": len(analysis.observed),
+        "n_events": None if outcome.event is None else int((analysis.observed > 0.0).sum()),
     }
-    origin, unit = (float(y.mean()), float(y.std())) if is_measured else (0.0, 1.0)
-    standard, scales = standardised(covariates.values)
-    y = standardised(y)[0] if is_measured else y
     for method in methods:
         errors, why = assigned.errors_of(method)
-        about["method"] = method
-        density, estimates = DENSITIES[outcome.kind], None
-        if why is None:
-            estimates = outcome_by_subtype(density, y, standard, errors, assigned.labels, method)
-            if estimates is None and outcome.kind == "count":
-                density = POISSON
-                estimates = outcome_by_subtype(density, y, standard, errors, assigned.labels, method)
-        if estimates is None:
-            yield about | {"measure": density.measure, "remark": why or NO_MAXIMUM}
-            continue
-        on_scale = (lambda eta: origin + eta) if is_measured else density.on_scale
-        units = dict(zip(covariates.terms, scales.tolist(), strict=True))
-        for row in _rows_of_method(density, estimates, assigned, units, level, unit, on_scale):
-            yield about | row
-        if outcome.time is not None and outcome.entry is not None:
-            time, event, entry = (part[assigned.rows] for part in (outcome.time, outcome.observed, outcome.entry))
-            periods = in_two_periods(time, event, entry, standard, errors, assigned.labels, assigned.versus, method)
-            for row in _rows_of_periods(periods, assigned, level):
-                yield about | row
-            if method == "naive":  # the log-rank test (Mantel 1966) is of the subtypes as assigned
-                from statsmodels.duration.survfunc import survdiff
-
-                statistic, p = survdiff(time, event, assigned.labels, entry=entry if entry.any() else None)
-                yield about | {"measure": "log-rank", "estimate": float(statistic), "p": float(p)}
-    about["method"] = None
+        rows = (
+            [{"measure": analysis.density.measure, "remark": why}] if why else _rows_of_method(analysis, errors, method)
+        )
+        for row in rows:
+            yield about | {"method": method} | row
     for subtype in assigned.too_small:
         yield about | {"subtype": subtype, "remark": "left out: too few subjects"}
 
 
-def _rows_of_method(
-    density: Density,
-    estimates: Estimates,
-    assigned: Assigned,
-    scales: dict[str, float],
-    level: float,
-    unit: float,
-    on_scale: Callable[[Array], Array],
+def _rows_of_method(analysis: _Analysis, errors: Array, method: Method) -> Iterator[dict[str, Any]]:
+    """Yield levels, ratios or differences and tests; first of the subtypes that have ratios, then what others have."""
+    assigned, density, ends = analysis.assigned, analysis.density, analysis.ends(errors, method)
+    places, estimates = np.flatnonzero(np.isnan(ends)).astype(np.int64), None
+    if places.size > 1 and not (analysis.times is not None and analysis.monotone):
+        out = ends == APART if method != "naive" else ~np.isnan(ends)
+        rows = ~np.isin(analysis.labels, np.flatnonzero(out))
+        y, covariates, labels = (part[rows] for part in (analysis.y, analysis.covariates, analysis.labels))
+        times = None if analysis.times is None else tuple(part[rows] for part in analysis.times)
+        if times is not None:
+            y = in_intervals(*times)
+        elif analysis.outcome.kind == "ordered":
+            y = np.unique(y, return_inverse=True)[1].astype(np.float64)
+        estimates = outcome_by_subtype(density, y, covariates, errors, labels, method, ends)
+        if estimates is None and analysis.outcome.kind == "count":
+            density = POISSON
+            estimates = outcome_by_subtype(density, y, covariates, errors, labels, method, ends)
+    if estimates is not None:
+        yield from _rows_of_estimates(analysis, density, estimates, places)
+        if times is not None:
+            _, contrasts = assigned.compare_with(places)
+            periods = in_two_periods(*times, covariates, errors, labels, contrasts, method, ends)
+            yield from _rows_of_periods(periods, analysis, places)
+    elif places.size > 1:
+        yield {"measure": density.measure, "remark": analysis.why_no_estimate()}
+    for place in np.flatnonzero(~np.isnan(ends)).tolist():
+        code = assigned.codes[int(assigned.subtypes[place])]
+        yield {"subtype": code, "measure": density.measure, "remark": analysis.why_no_ratio(place, ends[place], method)}
+    is_whole = estimates is not None and places.size == analysis.n_subtypes
+    kind, with_ratio = analysis.outcome.kind, [] if estimates is None else places.tolist()
+    is_monotone_in_time = analysis.times is not None and (bool(analysis.monotone) or bool((ends == APART).any()))
+    if method == "naive" and not is_whole and kind in ("binary", "survival") and not is_monotone_in_time:
+        yield from _rows_of_penalised(analysis, with_ratio)
+    if method != "ml" and (kind == "binary" or (kind == "count" and not is_whole)):
+        yield from _rows_of_shares(analysis, errors, method, with_ratio)
+    if method == "naive" and analysis.times is not None:
+        yield from _rows_of_rates(analysis)
+
+
+def _rows_of_estimates(
+    analysis: _Analysis, density: Density, estimates: Estimates, places: Labels
 ) -> Iterator[dict[str, Any]]:
-    """Yield the rows of one method; a unit of a term is 1 / `scales` of the fitted one, of the outcome `unit`."""
-    n_subtypes, units = assigned.subtypes.size, unit * np.eye(estimates.parameters.size)
+    """Yield the rows of the subtypes in some places; a unit of a term is 1 / its scale of the fitted one."""
+    assigned, level, unit = analysis.assigned, analysis.level, analysis.unit
+    n_subtypes, units = analysis.n_subtypes, unit * np.eye(estimates.parameters.size)
     on_ratio = np.exp if density.is_ratio else np.asarray
+    on_scale = (lambda eta: analysis.origin + eta) if analysis.outcome.kind == "continuous" else density.on_scale
     if density.level:
-        for place, subtype in enumerate(assigned.subtypes.tolist()):
+        for place in places.tolist():
             row = _estimate(estimates, units[place], on_scale, level)
-            yield row | {"subtype": assigned.codes[subtype], "measure": density.level, "p": None}
-    contrasts = units[np.delete(np.arange(n_subtypes), assigned.versus)] - units[assigned.versus]
-    for subtypes, contrast in zip(assigned.pairs, contrasts, strict=True):
-        yield _estimate(estimates, contrast, on_ratio, level) | subtypes | {"measure": density.measure}
-    differences = contrasts @ estimates.parameters
-    statistic = float(differences @ np.linalg.solve(contrasts @ estimates.covariance @ contrasts.T, differences))
-    yield {"measure": "all subtypes alike", "estimate": statistic, "p": float(chdtrc(n_subtypes - 1, statistic))}
-    for place, (term, scale) in enumerate(scales.items(), n_subtypes):
+            yield row | {"subtype": assigned.codes[int(assigned.subtypes[place])], "measure": density.level, "p": None}
+    pairs, contrasts = assigned.compare_with(places)
+    contrasts = contrasts @ units[:n_subtypes]
+    for pair, contrast in zip(pairs, contrasts, strict=True):
+        yield _estimate(estimates, contrast, on_ratio, level) | pair | {"measure": density.measure}
+    those = "all subtypes" if places.size == n_subtypes else "subtypes with a ratio"
+    yield {"measure": f"{those} alike"} | _test_alike(estimates, contrasts)
+    for place, (term, scale) in enumerate(analysis.scales.items(), n_subtypes):
         yield _estimate(estimates, units[place] / scale, on_ratio, level) | {"term": term, "measure": density.measure}
 
 
-def _rows_of_periods(periods: Periods | None, assigned: Assigned, level: float) -> Iterator[dict[str, Any]]:
+def _test_alike(estimates: Estimates, contrasts: Array) -> dict[str, float]:
+    """Return the Wald test that all contrasts (D, P) are 0."""
+    differences = contrasts @ estimates.parameters
+    covariance = contrasts @ estimates.covariance @ contrasts.T
+    statistic = float(differences @ np.linalg.pinv(covariance, hermitian=True) @ differences)
+    return {"estimate": statistic, "p": float(chdtrc(len(contrasts), statistic))}
+
+
+def _rows_of_penalised(analysis: _Analysis, with_ratio: Sequence[int]) -> Iterator[dict[str, Any]]:
+    """Yield ratios of the penalised likelihood of the subtypes as assigned, apart from those among `with_ratio`."""
+    assigned, measure = analysis.assigned, f"penalised {analysis.density.measure}"
+    penalised = penalise(analysis.y, analysis.covariates, analysis.labels, assigned.versus, analysis.n_subtypes)
+    if not isinstance(penalised, Penalised):
+        return
+    pairs, contrasts = assigned.compare_with(np.arange(analysis.n_subtypes))
+    has_ratio = [set(np.flatnonzero(contrast).tolist()) <= set(with_ratio) for contrast in contrasts]
+    rows = [(pair, 1.0) for pair in pairs] + [({"term": term}, scale) for term, scale in analysis.scales.items()]
+    for place, (row, scale) in enumerate(rows):
+        if place < len(pairs) and has_ratio[place]:
+            continue
+        *ends, p = penalised.interval(place, analysis.level)
+        estimate, lower, upper = np.exp(np.array(ends) / scale)
+        yield row | {"measure": measure, "estimate": estimate, "lower": lower, "upper": upper, "p": p}
+
+
+def _rows_of_shares(
+    analysis: _Analysis, errors: Array, method: Method, with_level: Sequence[int]
+) -> Iterator[dict[str, Any]]:
+    """Yield shares (means of counts) of subtypes without a level from the model, and all differences, not adjusted."""
+    assigned, is_share, quantile = analysis.assigned, analysis.outcome.kind == "binary", _quantile(analysis.level)
+    estimates = shares_of(analysis.observed, errors, analysis.labels, method)
+    shares, least, most = estimates.parameters, 0.0, 1.0 if is_share else np.inf
+    se = np.sqrt(np.diag(estimates.covariance))
+    lower, upper = shares - quantile * se, shares + quantile * se
+    if is_share:
+        bounds = _bound_shares(np.clip(shares, 0.0, 1.0), assigned.sizes_of(method), quantile)
+        # Where all are assigned with certainty, 0 of 80 has no standard error: Wilson's limits are the wider ones.
+        lower, upper = bounds if method == "naive" else (np.minimum(lower, bounds[0]), np.maximum(upper, bounds[1]))
+    lower, upper = np.clip(lower, least, most), np.clip(upper, least, most)
+    for place in range(analysis.n_subtypes):
+        if place not in with_level:
+            yield {
+                "subtype": assigned.codes[int(assigned.subtypes[place])],
+                "measure": ("share" if is_share else "mean") + analysis.not_adjusted,
+                "estimate": float(np.clip(shares[place], least, most)),
+                "se": float(se[place]),
+                "lower": float(lower[place]) if se[place] > 0.0 or is_share else None,
+                "upper": float(upper[place]) if se[place] > 0.0 or is_share else None,
+            }
+    measure = ("risk difference" if is_share else "mean difference") + analysis.not_adjusted
+    pairs, contrasts = assigned.compare_with(np.arange(analysis.n_subtypes))
+    for pair, contrast in zip(pairs, contrasts, strict=True):
+        row = _estimate(estimates, contrast, np.asarray, analysis.level)
+        if is_share:
+            place, versus = int(contrast.argmax()), int(contrast.argmin())
+            estimate = row["estimate"]
+            newcombe = {  # 1998, method 10
+                "lower": estimate - float(np.hypot(shares[place] - lower[place], upper[versus] - shares[versus])),
+                "upper": estimate + float(np.hypot(upper[place] - shares[place], shares[versus] - lower[versus])),
+            }
+            if method == "naive":
+                row |= newcombe | {"p": _test_exactly(analysis, place, versus)}
+            row["lower"], row["upper"] = min(row["lower"], newcombe["lower"]), max(row["upper"], newcombe["upper"])
+            row |= {name: float(np.clip(row[name], -1.0, 1.0)) for name in ("estimate", "lower", "upper")}
+        yield row | pair | {"measure": measure}
+    if len(with_level) < analysis.n_subtypes:
+        test = _test_alike(estimates, contrasts)
+        if is_share and method == "naive":
+            contrast = contrast_of(analysis.observed, analysis.labels, "counts")
+            test = {"estimate": contrast.statistic, "p": contrast.p}
+        yield {"measure": ("shares" if is_share else "means") + " alike" + analysis.not_adjusted} | test
+
+
+def _test_exactly(analysis: _Analysis, *places: int) -> float:
+    """Return p of Fisher's exact test of a yes/no outcome of two subtypes."""
+    from scipy.stats import fisher_exact
+
+    table = [[int((analysis.observed[analysis.labels == it] == yes).sum()) for yes in (0, 1)] for it in places]
+    return float(fisher_exact(table).pvalue)
+
+
+def _bound_shares(shares: Array, sizes: Array, quantile: float) -> tuple[Array, Array]:
+    """Return the limits of Wilson (1927) of some shares."""
+    squared = quantile**2
+    middle, margin = shares + squared / (2 * sizes), np.sqrt(shares * (1 - shares) / sizes + squared / (4 * sizes**2))
+    lower, upper = ((middle + sign * quantile * margin) / (1 + squared / sizes) for sign in (-1.0, 1.0))
+    return np.where(shares == 0.0, 0.0, lower), np.where(shares == 1.0, 1.0, upper)
+
+
+def _quantile(level: float) -> float:
+    return float(ndtri(0.5 + level / 2.0))
+
+
+def _rows_of_rates(analysis: _Analysis) -> Iterator[dict[str, Any]]:
+    """Yield events for each unit of time, with exact limits (Garwood 1936), and the log-rank test, not adjusted."""
+    assert analysis.times is not None
+    time, event, entry = analysis.times
+    tail = 0.5 - analysis.level / 2.0
+    for place in range(analysis.n_subtypes):
+        rows = analysis.labels == place
+        events, exposed = float(event[rows].sum()), float((time - entry)[rows].sum())
+        lower = chdtri(2.0 * events, 1.0 - tail) / 2.0 if events else 0.0
+        yield {
+            "subtype": analysis.assigned.codes[int(analysis.assigned.subtypes[place])],
+            "measure": "events per unit of time",
+            "estimate": events / exposed,
+            "lower": lower / exposed,
+            "upper": chdtri(2.0 * events + 2.0, tail) / 2.0 / exposed,
+        }
+    statistic, p = analysis.risk_sets.log_rank()
+    test = (
+        {"estimate": statistic, "p": p}
+        if np.isfinite(p)
+        else {"remark": "not tested: nobody else is at risk at any event"}
+    )
+    yield {"measure": "log-rank"} | test
+
+
+def _rows_of_periods(periods: Periods | None, analysis: _Analysis, places: Labels) -> Iterator[dict[str, Any]]:
     """Yield the hazard ratios before and after a time, and the test that they are the same."""
     test = {"measure": "hazards proportional"}
     if periods is None:
         yield test | {"remark": "not tested: too few events in a half"}
         return
-    others = np.delete(np.arange(assigned.subtypes.size), assigned.versus)
+    pairs, contrasts = analysis.assigned.compare_with(places)
     for estimates, period in zip(periods.estimates, ("until", "after"), strict=True):
-        units = np.eye(estimates.parameters.size)
-        for subtypes, contrast in zip(assigned.pairs, units[others] - units[assigned.versus], strict=True):
-            about = subtypes | {"measure": f"hazard ratio {period} {periods.until:g}"}
-            yield about | _estimate(estimates, contrast, np.exp, level)
+        units = np.eye(analysis.n_subtypes, estimates.parameters.size)
+        for pair, contrast in zip(pairs, contrasts @ units, strict=True):
+            about = pair | {"measure": f"hazard ratio {period} {periods.until:g}"}
+            yield about | _estimate(estimates, contrast, np.exp, analysis.level)
     yield test | {"estimate": periods.statistic, "p": periods.p}
 
 
 def _estimate(estimates: Estimates, contrast: Array, scale: Callable[[Array], Array], level: float) -> dict[str, Any]:
     """Return the estimate of a linear combination of the parameters with its interval on a scale, `se` and `p`."""
     eta, se = estimates.of(contrast)
-    margin = se * float(ndtri(0.5 + level / 2.0))
+    margin = se * _quantile(level)
     with np.errstate(over="ignore"):
         ends = scale(np.array([eta, eta - margin, eta + margin])).tolist()
-    row: dict[str, Any] = {"se": se, "p": float(2.0 * ndtr(-abs(eta / se)))}
+    row: dict[str, Any] = {"se": se, "p": float(2.0 * ndtr(-abs(eta / se))) if se > 0.0 else np.nan}
     if not np.isfinite(ends).all():
         return row | {"remark": "one unit is too large a step for a ratio: take another unit"}
     return row | dict(zip(("estimate", "lower", "upper"), ends, strict=True))
@@ -323,7 +519,7 @@ def adjusted_differences(
         about = {"feature": feature.name, "clustered_on": feature.name in formed}
         for row in _adjust_feature(columns, feature.name, adjusted, versus, level):
             rows.append(about | row | ({"p": np.nan} if about["clustered_on"] else {}))
-    names = ("feature", "kind", "clustered_on", "subtype", "versus", "measure")
+    names = ("feature", "kind", "event", "order", "clustered_on", "subtype", "versus", "measure")
     return _tabulate(rows, [*names, *_ESTIMATE, "n", "remark"])
 
 
@@ -343,7 +539,7 @@ def _adjust_feature(
         yield {"remark": "the same in all subjects with all values"}
         return
     for row in _rows_of_outcome(outcome, assigned, covariates, level, ("naive",)):
-        if row.get("versus") is not None or row.get("remark") is not None:
+        if (row.get("versus") or row.get("remark")) and "not adjusted" not in row["measure"]:
             yield row
 
 
@@ -407,10 +603,11 @@ def _rows_of_predictors(assigned: Assigned, predictors: Covariates, level: float
         errors, why = assigned.errors_of(method)
         estimates = why or predictors_of_subtype(standard, errors, assigned.labels, assigned.versus, method)
         if not isinstance(estimates, Estimates):
-            yield about | {"remark": why or NO_MAXIMUM}
+            yield about | {"remark": why or "not estimated: too few subjects, or a predictor that separates subtypes"}
             continue
-        units = np.eye(estimates.parameters.size).reshape(len(assigned.pairs), n_terms, -1)
-        for subtypes, of_terms in zip(assigned.pairs, units, strict=True):
+        pairs, _ = assigned.compare_with(np.arange(assigned.subtypes.size))
+        units = np.eye(estimates.parameters.size).reshape(len(pairs), n_terms, -1)
+        for subtypes, of_terms in zip(pairs, units, strict=True):
             for term, contrast, scale in zip(predictors.terms, of_terms[1:], scales, strict=True):
                 row = _estimate(estimates, contrast / scale, np.exp, level)
                 yield about | subtypes | {"term": term} | row
@@ -458,45 +655,101 @@ def summarise_outcomes(table: pd.DataFrame) -> list[str]:
         return [
             f"{row['feature']}: {row['remark']}"
             if isinstance(row["remark"], str)
-            else f"{row['feature']}, subtype {_write_difference(row)}"
+            else f"{row['feature']}, subtype {row['subtype']} against {row['versus']}, {_name_measure(row)}: {_write_estimate(row)}"
             for row in table.to_dict("records")
         ]
-    if "term" in table and "measure" not in table:
-        table = table.assign(measure="odds ratio of " + table["term"])
-    differences = table[table["versus"].notna()]
-    is_period = differences["measure"].str.contains("until|after", na=False)
-    methods = {method: rows.to_dict("records") for method, rows in differences[~is_period].groupby("method")}
-    corrected = methods.get("bch" if "outcome" in table else "ml")
+    if "measure" not in table:
+        table = table.assign(measure="odds ratio of " + table["term"], term=pd.NA)
     lines = []
-    for place, row in enumerate(methods.get("naive", [])):
-        event = f" of {row['event']!r}" if isinstance(row.get("event"), str) else ""
-        pair = f"Subtype {row['subtype']} against {row['versus']}, {row['measure']}{event}"
-        best = _write_estimate(corrected[place]) if corrected else "not corrected"
-        lines.append(f"{pair}: {best}; as assigned {_write_estimate(row)}")
-    tests = table[(table["measure"] == "hazards proportional") & table["p"].notna()].set_index("method")["p"]
-    for method in [method for method in ("bch", "naive") if method in tests][:1]:
-        is_rejected = tests[method] < _NOT_PROPORTIONAL
-        answer = "No" if is_rejected else "Nothing speaks against it"
-        lines.append(f"Hazards proportional? {answer}, p = {tests[method]:.2g}")
-        periods = differences[is_period & (differences["method"] == method) & is_rejected]
-        lines += [f"Subtype {_write_difference(row)}" for row in periods.to_dict("records")]
-    for why, rows in table.groupby("remark", sort=False):
-        lines.append(f"{', '.join(sorted(set(rows['method'].dropna()))).upper() or 'Subtypes'}: {why}")
+    for line in merge_methods(table):
+        pair = f"Subtype {line.subtype}" + ("" if line.versus is None else f" against {line.versus}")
+        if line.assigned is not None:
+            best = "not corrected" if line.corrected is None else _write_estimate(line.corrected)
+            lines.append(f"{pair}, {line.measure}: {best}; as assigned {_write_estimate(line.assigned)}")
+        elif line.corrected is not None:
+            lines.append(f"{pair}, {line.measure}: {_write_estimate(line.corrected)}")
+    for measure, question in (("hazards proportional", "Hazards proportional?"), ("log-rank", "Log-rank test:")):
+        tests = table[(table["measure"] == measure) & table["p"].notna()].set_index("method")["p"]
+        for method in [method for method in ("bch", "naive") if method in tests][:1]:
+            is_rejected, p = tests[method] < _NOT_PROPORTIONAL, write_p(tests[method])
+            if measure == "log-rank":
+                lines.append(f"{question} {p}")
+                continue
+            lines.append(f"{question} {'No' if is_rejected else 'Nothing speaks against it'}, {p}")
+            is_period = (
+                table["measure"].str.contains("until|after", na=False) & (table["method"] == method) & is_rejected
+            )
+            for row in table[is_period].to_dict("records"):
+                lines.append(
+                    f"Subtype {row['subtype']} against {row['versus']}, {row['measure']}: {_write_estimate(row)}"
+                )
+    for (subtype, why), rows in table.groupby(["subtype", "remark"], sort=False, dropna=False):
+        if isinstance(why, str):
+            methods = ", ".join(sorted(set(rows["method"].dropna()))).upper()
+            about = ", ".join([f"Subtype {subtype}"] * (not pd.isna(subtype)) + [methods] * bool(methods))
+            lines.append(f"{about or 'Subtypes'}: {why}")
     return lines
 
 
-def _write_difference(row: dict[Hashable, Any]) -> str:
-    return f"{row['subtype']} against {row['versus']}, {row['measure']}: {_write_estimate(row)}"
+class Line(NamedTuple):
+    """What is reported of two subtypes, or of one."""
+
+    subtype: Code | None
+    versus: Code | None
+    measure: str
+    corrected: dict[Hashable, Any] | None
+    assigned: dict[Hashable, Any] | None
+    remarks: dict[str, str]
+    """Why there is no number, by method."""
+
+
+def merge_methods(table: pd.DataFrame) -> list[Line]:
+    """Return differences and ratios, corrected and as assigned, from the frame of `compare_outcomes`.
+
+    Where a subtype has no ratio, or nothing has one, shares or means of each subtype come first.
+    """
+    best = "bch" if (table["method"] == "bch").any() else "ml"
+    has_remark = table["remark"].notna() & (table["method"].isin(["naive"]) | table["subtype"].notna())
+    has_levels = bool((has_remark & table["method"].isin([best, "naive"])).any())
+    is_line = table["method"].isin([best, "naive"]) & (
+        table["versus"].notna() | (table["subtype"].notna() & (table["remark"].notna() | has_levels))
+    )
+    is_line &= ~table["measure"].str.contains("until|after", na=False)
+    lines: dict[tuple[Any, ...], dict[str, dict[Hashable, Any]]] = {}
+    for row in table[is_line].sort_values("method", ascending=False, kind="stable").to_dict("records"):
+        subtype, versus = (None if pd.isna(row[name]) else row[name] for name in ("subtype", "versus"))
+        lines.setdefault((subtype, versus, _name_measure(row)), {})[str(row["method"])] = row
+    merged = []
+    for (subtype, versus, measure), rows in lines.items():
+        remarks = {method: row["remark"] for method, row in rows.items() if isinstance(row["remark"], str)}
+        numbers = {method: None if method in remarks else row for method, row in rows.items()}
+        merged.append(Line(subtype, versus, measure, numbers.get(best), numbers.get("naive"), remarks))
+    is_level = [line.versus is None and not line.remarks for line in merged]
+    order = sorted(range(len(merged)), key=lambda place: not is_level[place])
+    return [merged[place] for place in order]
+
+
+def _name_measure(row: dict[Hashable, Any]) -> str:
+    """Return a measure with its event, or with the order of the levels, without which a ratio has no meaning."""
+    measure, adjusted, rest = str(row["measure"]).partition(", not adjusted")
+    if isinstance(row.get("order"), str):
+        return f"{measure} of a higher level ({row['order']})"
+    of_event = f" of {row['event']!r}" if isinstance(row.get("event"), str) and "unit" not in measure else ""
+    return f"{measure}{of_event}{adjusted}{rest}"
 
 
 def _write_estimate(row: dict[Hashable, Any]) -> str:
     if not np.isfinite(row["estimate"]):
         return "too large a unit"
-    text = f"{row['estimate']:.3g} ({row['lower']:.3g} to {row['upper']:.3g})"
-    if np.isnan(row["p"]):
-        return text
-    p = "< .001" if row["p"] < 0.001 else f"= {row['p']:.3f}".replace("0.", ".", 1)
-    return f"{text}, p {p}"
+    text = f"{row['estimate']:.3g}"
+    if np.isfinite(row["lower"]):
+        text += f" ({row['lower']:.3g} to {row['upper']:.3g})"
+    return text if np.isnan(row["p"]) else f"{text}, {write_p(row['p'])}"
+
+
+def write_p(p: float) -> str:
+    """Return p as sentences write it."""
+    return "p < .001" if p < 0.001 else f"p = {p:.3f}".replace("0.", ".", 1)
 
 
 @accepting()
@@ -506,7 +759,7 @@ def survival_curves(
     outcome: str,
     time: str,
     *,
-    event: str | None = None,
+    event: Event = None,
     competing: Sequence[str] = (),
     entry: str | None = None,
     level: float = 0.95,

@@ -129,10 +129,12 @@ def test_small_subtypes_are_left_out_and_named(cohort):
     assert set(found["n"]) == {397}
 
 
-def test_what_cannot_be_estimated_says_so(cohort, model):
+def test_an_event_of_one_subject_has_shares_and_no_ratio(cohort, model):
     frame = cohort[0].assign(rare=np.where(np.arange(400) == 3, "yes", "no"))
     found = cc.compare_outcomes(model, frame, "rare")
-    assert found["remark"].str.startswith("not estimated").any()
+    assert found["remark"].str.startswith("no ratio").any()
+    assert found.loc[found["measure"] == "odds ratio", "estimate"].isna().all()
+    assert (found["measure"] == "share").sum() == 4
 
 
 def test_all_that_is_wrong_is_said_at_once(cohort, model):
@@ -211,12 +213,17 @@ def test_counts_without_overdispersion_have_an_answer(cohort, model):
 def test_the_event_is_named_and_asked_for_where_it_is_not_plain(cohort, model):
     frame = cohort[0]
     assert set(cc.compare_outcomes(model, frame, "falls")["event"]) == {"yes"}
-    with pytest.raises(InputError, match="say which value of 'died' is the event: it has alive, dead"):
-        cc.compare_outcomes(model, frame, "died", time="days")
+    assert set(cc.compare_outcomes(model, frame, "died", time="days")["event"]) == {"dead"}
+    with pytest.raises(InputError, match="say which value of 'sex' is the event: it has f, m"):
+        cc.compare_outcomes(model, frame, "sex", time="days")
     coded = frame.assign(died=(frame["died"] == "dead").astype(float))
-    for event in (None, "1.0"):
+    for event in (None, "1.0", 1, 1.0, True, np.True_):
         found = cc.compare_outcomes(model, coded, "died", time="days", event=event)
         assert set(found["n_events"]) == {int((frame["died"] == "dead").sum())}
+    truth = frame.assign(died=frame["died"] == "dead")
+    for event in (None, True, 1, "True"):
+        assert set(cc.compare_outcomes(model, truth, "died", time="days", event=event)["event"]) == {"True"}
+    assert set(cc.compare_outcomes(model, frame, "falls", event=True)["event"]) == {"yes"}
     rounded = frame.assign(x=np.where(np.arange(400) % 2, -0.0, np.where(np.arange(400) % 3, 0.0, 1.5)))
     assert cc.compare_outcomes(model, rounded, "x", event="0")["n_events"].iloc[0] == (rounded["x"] == 0).sum()
 

@@ -45,8 +45,9 @@ def test_numbers_are_those_of_the_comparison(findings):
     ]
     of_death = [row for row in rows if row["Outcome"] == "Death, time: Follow-up"]
     assert [(row["Subtype"], row["Against"], row["Measure"]) for row in of_death] == [
-        ("Subtype 2", "Subtype 1", "hazard ratio"),
-        ("Subtype 3", "Subtype 1", "hazard ratio"),
+        ("Subtype 2", "Subtype 1", "hazard ratio of 'yes'"),
+        ("Subtype 3", "Subtype 1", "hazard ratio of 'yes'"),
+        (None, None, "log-rank, all subtypes"),
     ]
     found = cc.compare_outcomes(findings.cohort.model, findings.cohort.table, "died", time="days", event="yes")
     exact = found[(found["method"] == "bch") & (found["subtype"] == 3) & (found["measure"] == "hazard ratio")].iloc[0]

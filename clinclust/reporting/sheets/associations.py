@@ -16,7 +16,7 @@ from clinclust.comparisons.frame import is_suppressed
 from clinclust.data import data
 from clinclust.errors import InputError
 from clinclust.outcomes.columns import CohortColumns
-from clinclust.outcomes.compare import compare_outcome
+from clinclust.outcomes.compare import compare_outcome, merge_methods
 from clinclust.reporting.findings import Findings, Row, number_of
 from clinclust.reporting.layout import (
     METHODS,
@@ -307,28 +307,41 @@ def _rows(findings: Findings, feature: Feature, time: Feature | None) -> Iterato
     except InputError as error:
         yield [title, None, None, f"not compared: {error}", None, None, None]
         return
-    differences = table[table["versus"].notna() & ~table["measure"].str.contains("until|after", na=False)]
-    by_method = {
-        method: {row["subtype"]: row for row in differences[differences["method"] == method].to_dict("records")}
-        for method in ("bch", "naive")
-    }
-    reasons = table.loc[(table["method"] == "bch") & table["remark"].notna(), "remark"].tolist()
-    for subtype, naive in by_method["naive"].items():
-        corrected = by_method["bch"].get(subtype)
-        names = [findings.name(code) for code in (subtype, naive["versus"])]
-        best = corrected or naive
+    reasons = table.loc[
+        (table["method"] == "bch") & table["subtype"].isna() & table["remark"].notna(), "remark"
+    ].tolist()
+    for line in merge_methods(table):
+        best = line.corrected or line.assigned
         yield [
             title,
-            *names,
-            str(naive["measure"]),
-            "; ".join(dict.fromkeys(reasons)) if corrected is None else _interval(corrected),
-            number_text(best["p"], "p", 3) if not math.isnan(best["p"]) else None,
-            _interval(naive),
+            None if line.subtype is None else findings.name(line.subtype),
+            None if line.versus is None else findings.name(line.versus),
+            line.measure,
+            "; ".join(dict.fromkeys(reasons)) or line.remarks.get("bch")
+            if line.corrected is None
+            else _interval(line.corrected),
+            number_text(best["p"], "p", 3) if best and not math.isnan(best["p"]) else None,
+            line.remarks.get("naive") if line.assigned is None else _interval(line.assigned),
+        ]
+    for row in table[(table["measure"].isin(["log-rank", "shares alike"])) & (table["method"] == "naive")].to_dict(
+        "records"
+    ):
+        p = number_text(row["p"], "p", 3) if not math.isnan(row["p"]) else None
+        yield [
+            title,
+            None,
+            None,
+            f"{row['measure']}, all subtypes",
+            None,
+            p,
+            row["remark"] if pd.notna(row["remark"]) else None,
         ]
 
 
 def _interval(row: dict[Any, Any]) -> str:
     if pd.isna(row["estimate"]):
         return "not estimated"
+    if pd.isna(row["lower"]):
+        return f"{row['estimate']:.3g}".replace("-", "\N{MINUS SIGN}")
     low, high = (f"{row[name]:.3g}".replace("-", "\N{MINUS SIGN}") for name in ("lower", "upper"))
     return f"{row['estimate']:.3g} ({low} to {high})".replace("-", "\N{MINUS SIGN}")
