@@ -14,6 +14,7 @@ from clinclust.arrays import Array, Code, Labels, Mask
 from clinclust.drafting import draft_schema
 from clinclust.drafting.levels import no_before_yes
 from clinclust.errors import CohortWarning, InputError, SchemaError, did_you_mean, refuse
+from clinclust.estimators.continuum_score import find_continuum
 from clinclust.estimators.subtype_model import (
     FittedCohort,
     clustered_features,
@@ -36,6 +37,7 @@ Event: TypeAlias = str | float | bool | None
 """The value of an outcome that counts as the event; None: it follows from the values."""
 Kind: TypeAlias = Literal["continuous", "binary", "count", "ordered", "survival"]
 
+SCORE = "1 SD of the continuum score"
 _MOST_LEVELS = 10
 """Number of different values above which a scale counts as continuous."""
 
@@ -250,6 +252,34 @@ class CohortColumns:
                 raise InputError(f"{called}: leave out {term!r}: of the subjects with all values, {why}")
         return assigned, covariates
 
+    @property
+    def is_one_continuum(self) -> bool:
+        """Whether there is one subtype, and a continuum score."""
+        return int(self.cohort.labels.max()) == 0 and self.score() is not None
+
+    def score(self) -> Covariates | None:
+        """Return the continuum score of each subject, where nothing shows that the subtypes are more than its slices.
+
+        None if a test of the tree accepted each subtype as distinct, if the score orders subjects by chance, or if no
+        search made the subtypes.
+        """
+        fit = self.cohort.model.fit_
+        if fit is None or not fit.clusters_.encoding.features:
+            return None
+        if fit.tree_test_ is not None and fit.grades is None and int(fit.tree_test_.parted_of(fit.tree_).max()) > 0:
+            return None
+        continuum = find_continuum(self.cohort)
+        return None if continuum.is_by_chance else Covariates([SCORE], continuum.score[:, None])
+
+    def clustered(self, without: Sequence[str]) -> Covariates:
+        """Return the terms of the features that formed the subtypes, apart from some, with mean 0 and SD 1."""
+        names = [name for name in clustered_features(self.cohort.model) if name not in without]
+        terms, values = self.covariates(names, "features")
+        self.problems.clear()
+        spread = np.nanstd(values, axis=0) if values.size else np.zeros(0)
+        values = (values - np.nanmean(values, axis=0))[:, spread > 0.0] / spread[spread > 0.0]
+        return Covariates([term for term, sd in zip(terms, spread, strict=True) if sd > 0.0], values)
+
     def _cells(self, name: str, called: str) -> pd.Series | None:
         """Return the canonical texts of a column, without the codes that the schema declares missing."""
         if name not in self._table.columns:
@@ -340,13 +370,15 @@ class Assigned:
         among = np.isin(labels, self.subtypes)
         self.rows: Mask = rows & among
         self.labels: Labels = np.searchsorted(self.subtypes, labels[self.rows]).astype(np.int64)
+        self.membership = np.eye(self.subtypes.size)[self.labels]
+        """(n, K) the probability of each subtype by its features."""
         self._errors = np.eye(self.subtypes.size)
         self._why_not: str | None = "these subtypes have no probabilities"
         if cohort.model.membership_ is not None:
             membership = np.asarray(cohort.model.membership_)[among][:, self.subtypes]
             membership = membership / np.maximum(membership.sum(axis=1, keepdims=True), 1e-300)
             assigned = np.searchsorted(self.subtypes, labels[among]).astype(np.int64)
-            self._errors = assignment_errors(membership, assigned)
+            self._errors, self.membership = assignment_errors(membership, assigned), membership[rows[among]]
             recovered = np.diag(self._errors)
             worst = int(recovered.argmin())
             self._why_not = None
@@ -369,10 +401,22 @@ class Assigned:
         return pairs, units[others] - units[versus]
 
     def sizes_of(self, method: str) -> Array:
-        """Return the effective number of subjects of each subtype (Kish 1965), (K,), less where assignments have errors."""
+        """Return the effective number of subjects of each subtype, (K,), less with errors of assignment (Kish 1965)."""
         weights = np.linalg.inv(self.errors_of(method)[0])[self.labels]
         return np.asarray(weights.sum(axis=0) ** 2 / (weights**2).sum(axis=0))
 
     def errors_of(self, method: str) -> tuple[Array, str | None]:
         """Return the errors of assignment (K, K), and why they cannot be carried through, if they cannot."""
         return (np.eye(self.subtypes.size), None) if method == "naive" else (self._errors, self._why_not)
+
+
+class Everybody(Assigned):
+    """Some subjects, bool (N,), as one group."""
+
+    def __init__(self, cohort: FittedCohort, rows: Mask) -> None:
+        self.rows, self.codes, self.too_small = rows, cohort.model.codes_, []
+        self.labels, self.subtypes, self.versus = (
+            np.zeros(int(rows.sum()), dtype=np.int64),
+            np.zeros(1, dtype=np.int64),
+            0,
+        )

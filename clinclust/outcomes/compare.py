@@ -14,7 +14,16 @@ from clinclust.arrays import Array, Code, Labels
 from clinclust.comparisons.differences import contrast_of
 from clinclust.errors import InputError
 from clinclust.estimators.subtype_model import clustered_features
-from clinclust.outcomes.columns import Assigned, CohortColumns, Covariates, Event, Outcome, standardised
+from clinclust.outcomes.columns import (
+    SCORE,
+    Assigned,
+    CohortColumns,
+    Covariates,
+    Event,
+    Everybody,
+    Outcome,
+    standardised,
+)
 from clinclust.outcomes.estimates import (
     APART,
     DENSITIES,
@@ -153,7 +162,8 @@ def compare_outcome(
     level: float = 0.95,
 ) -> pd.DataFrame:
     """Return the frame of `compare_outcomes` for the columns of a cohort."""
-    columns.check(versus, level, [name for name in (outcome, time, entry) if name is not None], "outcome")
+    names, is_whole = [name for name in (outcome, time, entry) if name is not None], columns.is_one_continuum
+    columns.check(versus, level, names, "outcome", alone=is_whole)
     if {outcome, time, entry} & set(covariates):
         columns.problems.append("covariates: leave out the outcome and its times")
     if time is None and entry is not None:
@@ -162,12 +172,96 @@ def compare_outcome(
     adjusted = columns.covariates(covariates, "covariates")
     columns.refuse()
     assert values is not None
+    whole = adjusted
+    if is_whole:
+        return _tabulate(_rows_of_score(columns, values, whole, level), [*_OUTCOME_COLUMNS, "n", "n_events", "remark"])
     assigned, adjusted = columns.assign(values.is_known, adjusted, versus, "covariates")
     observed = values.observed[assigned.rows]
     if np.ptp(observed) == 0.0 and not (time and observed.any()):
         raise InputError(f"outcome: {outcome!r} is the same in all subjects with all values")
-    rows = _rows_of_outcome(values, assigned, adjusted, level, ("bch", "ml", "naive"))
+    rows = list(_rows_of_score(columns, values, whole, level))
+    rows += _rows_of_outcome(values, assigned, adjusted, level, ("bch", "ml", "naive"))
+    rows += _rows_of_features(columns, values, assigned, adjusted, level, covariates)
     return _tabulate(rows, [*_OUTCOME_COLUMNS, "n", "n_events", "remark"])
+
+
+_SLICES = "these subtypes were not shown to be more than slices of a continuum: {}"
+_REPORT = "report this number, and of the subtypes what is as assigned, because slices have no corrected one"
+
+
+def _rows_of_score(
+    columns: CohortColumns, outcome: Outcome, covariates: Covariates, level: float
+) -> Iterator[dict[str, Any]]:
+    """Yield the difference or ratio for one standard deviation of the continuum score, where subtypes may be slices."""
+    score = columns.score()
+    if score is None:
+        return
+    terms = Covariates([*score.terms, *covariates.terms], np.hstack([score.values, covariates.values]))
+    rows = outcome.is_known & terms.is_known
+    analysis = _Analysis(outcome, Everybody(columns.cohort, rows), terms.of(rows), level)
+    density, estimates = analysis.fit(analysis.y, analysis.covariates, np.eye(1), analysis.labels, "naive")
+    row = {"method": "score", "measure": f"{density.measure} for {SCORE}"}
+    if estimates is None or (analysis.times is not None and analysis.monotone):
+        yield analysis.about | row | {"remark": analysis.why_no_estimate()}
+        return
+    contrast = analysis.unit * np.eye(estimates.parameters.size)[1] / analysis.scales[SCORE]
+    is_tested = columns.cohort.fit.tree_test_ is not None
+    remark = _SLICES.format(_REPORT if is_tested else f"no test was made; unless you can exclude it, {_REPORT}")
+    on_ratio = np.exp if density.is_ratio else np.asarray
+    yield analysis.about | row | {"remark": remark} | _estimate(estimates, contrast, on_ratio, level)
+
+
+_SUBJECTS_FOR_A_FEATURE = 10
+"""Subjects for each feature from which on effects of features inside subtypes are looked for."""
+_DIRECT = 0.05
+"""p below which an outcome is said to depend on features inside subtypes."""
+
+
+def _rows_of_features(
+    columns: CohortColumns,
+    outcome: Outcome,
+    assigned: Assigned,
+    covariates: Covariates,
+    level: float,
+    names: Sequence[str],
+) -> Iterator[dict[str, Any]]:
+    """Yield differences or ratios of a mixture of regressions on the features, and the test that these have no effect.
+
+    Memberships are known weights, and features are measured from their means in each subtype, so that the intercepts
+    are those of subtypes (Bray, Lanza and Tan 2015; Vermunt and Magidson 2021). A missing value has the mean.
+    """
+    features, analysis = columns.clustered(names).of(assigned.rows), _Analysis(outcome, assigned, covariates, level)
+    n, n_features = features.values.shape
+    membership = assigned.membership
+    if assigned.errors_of("bch")[1] or not n_features or n < _SUBJECTS_FOR_A_FEATURE * n_features:
+        return
+    observed, values = ~np.isnan(features.values), np.nan_to_num(features.values)
+    means = membership.T @ values / np.maximum(membership.T @ observed, 1e-300)
+    inside = np.where(observed[:, None], values[:, None] - means, 0.0)
+    adjusted = np.repeat(analysis.covariates[:, None], analysis.n_subtypes, axis=1)
+    ends = analysis.ends(np.eye(analysis.n_subtypes), "naive")
+    places = np.flatnonzero(np.isnan(ends)).astype(np.int64)
+    if places.size < 2:
+        return
+    model = membership, analysis.labels, "features", ends
+    density, estimates = analysis.fit(analysis.y, np.concatenate([adjusted, inside], axis=2), *model)
+    without = outcome_by_subtype(density, analysis.y, adjusted, *model)
+    if without is not None and estimates is not None:
+        # Bartlett's factor of linear regression: with ten subjects for each feature, 15% of p would be below .05.
+        factor = 1.0 - (analysis.n_subtypes + 1.0 + n_features / 2.0) / n
+        statistic = 2.0 * factor * (estimates.height - without.height)
+        p = float(chdtrc(n_features, max(statistic, 0.0)))
+        for row in _rows_of_estimates(analysis, density, estimates, places):
+            if "versus" in row:
+                yield analysis.about | {"method": "features"} | row
+        first = analysis.n_subtypes + analysis.covariates.shape[1]
+        slopes = slice(first, first + n_features)
+        z = np.abs(estimates.parameters[slopes]) / np.sqrt(np.diag(estimates.covariance)[slopes])
+        strong = np.flatnonzero(z > max(min(_quantile(1.0 - _DIRECT / n_features), float(z.max())) - 1e-12, 0.0))
+        effects = ", ".join(features.terms[place] for place in strong[np.argsort(-z[strong])])
+        remark = f"the outcome depends on features inside subtypes ({effects}), where BCH and ML are wrong"
+        test = {"method": "features", "measure": "no effects of features", "estimate": statistic, "p": p}
+        yield analysis.about | test | ({"remark": remark} if p < _DIRECT else {})
 
 
 class _Analysis:
@@ -178,6 +272,14 @@ class _Analysis:
         self.observed, self.y = outcome.observed[assigned.rows], outcome.modelled(assigned.rows)
         self.labels, self.n_subtypes = assigned.labels, assigned.subtypes.size
         self.density = DENSITIES[outcome.kind]
+        self.about = {
+            "outcome": outcome.name,
+            "kind": outcome.kind,
+            "event": outcome.event,
+            "order": " < ".join(outcome.order) or None,
+            "n": len(self.observed),
+            "n_events": None if outcome.event is None else int((self.observed > 0.0).sum()),
+        }
         self.origin, self.unit = 0.0, 1.0
         if outcome.kind == "continuous":
             self.origin, self.unit = float(self.y.mean()), float(self.y.std())
@@ -191,6 +293,16 @@ class _Analysis:
             self.risk_sets = RiskSets.count(*self.times, self.labels, self.n_subtypes)
             columns = zip(covariates.terms, self.covariates.T, strict=True)
             self.monotone = [term for term, column in columns if is_monotone(column, *self.times)]
+
+    def fit(
+        self, y: Array, covariates: Array, errors: Array, labels: Labels, method: Method, ends: Array | None = None
+    ) -> tuple[Density, Estimates | None]:
+        """Return `outcome_by_subtype` with its density: of counts without overdispersion, that of Poisson."""
+        for density in [self.density] + [POISSON] * (self.outcome.kind == "count"):
+            estimates = outcome_by_subtype(density, y, covariates, errors, labels, method, ends)
+            if estimates is not None:
+                return density, estimates
+        return self.density, None
 
     @property
     def not_adjusted(self) -> str:
@@ -236,14 +348,7 @@ def _rows_of_outcome(
 ) -> Iterator[dict[str, Any]]:
     """Yield the rows of `compare_outcomes` by these methods, for covariates (n, C) of the assigned subjects."""
     analysis = _Analysis(outcome, assigned, covariates, level)
-    about = {
-        "outcome": outcome.name,
-        "kind": outcome.kind,
-        "event": outcome.event,
-        "order": " < ".join(outcome.order) or None,
-        "n": len(analysis.observed),
-        "n_events": None if outcome.event is None else int((analysis.observed > 0.0).sum()),
-    }
+    about = analysis.about
     for method in methods:
         errors, why = assigned.errors_of(method)
         rows = (
@@ -268,10 +373,7 @@ def _rows_of_method(analysis: _Analysis, errors: Array, method: Method) -> Itera
             y = in_intervals(*times)
         elif analysis.outcome.kind == "ordered":
             y = np.unique(y, return_inverse=True)[1].astype(np.float64)
-        estimates = outcome_by_subtype(density, y, covariates, errors, labels, method, ends)
-        if estimates is None and analysis.outcome.kind == "count":
-            density = POISSON
-            estimates = outcome_by_subtype(density, y, covariates, errors, labels, method, ends)
+        density, estimates = analysis.fit(y, covariates, errors, labels, method, ends)
     if estimates is not None:
         yield from _rows_of_estimates(analysis, density, estimates, places)
         if times is not None:
@@ -655,12 +757,14 @@ def summarise_outcomes(table: pd.DataFrame) -> list[str]:
         return [
             f"{row['feature']}: {row['remark']}"
             if isinstance(row["remark"], str)
-            else f"{row['feature']}, subtype {row['subtype']} against {row['versus']}, {_name_measure(row)}: {_write_estimate(row)}"
+            else f"{row['feature']}, subtype {row['subtype']} against {row['versus']}, {name_measure(row)}: "
+            f"{_write_estimate(row)}"
             for row in table.to_dict("records")
         ]
     if "measure" not in table:
         table = table.assign(measure="odds ratio of " + table["term"], term=pd.NA)
-    lines = []
+    scores = table[(table["method"] == "score") & table["estimate"].notna()].to_dict("records")
+    lines = [f"{name_measure(row)}: {_write_estimate(row)}" for row in scores]
     for line in merge_methods(table):
         pair = f"Subtype {line.subtype}" + ("" if line.versus is None else f" against {line.versus}")
         if line.assigned is not None:
@@ -668,6 +772,9 @@ def summarise_outcomes(table: pd.DataFrame) -> list[str]:
             lines.append(f"{pair}, {line.measure}: {best}; as assigned {_write_estimate(line.assigned)}")
         elif line.corrected is not None:
             lines.append(f"{pair}, {line.measure}: {_write_estimate(line.corrected)}")
+    for p in table.loc[table["measure"] == "no effects of features", "p"]:
+        answer = "Yes, and the corrected numbers allow for them" if p < _DIRECT else "Nothing speaks for them"
+        lines.append(f"Effects of features inside subtypes? {answer}, {write_p(p)}")
     for measure, question in (("hazards proportional", "Hazards proportional?"), ("log-rank", "Log-rank test:")):
         tests = table[(table["measure"] == measure) & table["p"].notna()].set_index("method")["p"]
         for method in [method for method in ("bch", "naive") if method in tests][:1]:
@@ -709,6 +816,8 @@ def merge_methods(table: pd.DataFrame) -> list[Line]:
     Where a subtype has no ratio, or nothing has one, shares or means of each subtype come first.
     """
     best = "bch" if (table["method"] == "bch").any() else "ml"
+    if (table.loc[table["measure"] == "no effects of features", "p"] < _DIRECT).any():
+        best = "features"
     has_remark = table["remark"].notna() & (table["method"].isin(["naive"]) | table["subtype"].notna())
     has_levels = bool((has_remark & table["method"].isin([best, "naive"])).any())
     is_line = table["method"].isin([best, "naive"]) & (
@@ -716,9 +825,11 @@ def merge_methods(table: pd.DataFrame) -> list[Line]:
     )
     is_line &= ~table["measure"].str.contains("until|after", na=False)
     lines: dict[tuple[Any, ...], dict[str, dict[Hashable, Any]]] = {}
-    for row in table[is_line].sort_values("method", ascending=False, kind="stable").to_dict("records"):
+    for row in (
+        table[is_line].sort_values("method", key=lambda method: method != "naive", kind="stable").to_dict("records")
+    ):
         subtype, versus = (None if pd.isna(row[name]) else row[name] for name in ("subtype", "versus"))
-        lines.setdefault((subtype, versus, _name_measure(row)), {})[str(row["method"])] = row
+        lines.setdefault((subtype, versus, name_measure(row)), {})[str(row["method"])] = row
     merged = []
     for (subtype, versus, measure), rows in lines.items():
         remarks = {method: row["remark"] for method, row in rows.items() if isinstance(row["remark"], str)}
@@ -729,13 +840,13 @@ def merge_methods(table: pd.DataFrame) -> list[Line]:
     return [merged[place] for place in order]
 
 
-def _name_measure(row: dict[Hashable, Any]) -> str:
+def name_measure(row: dict[Hashable, Any]) -> str:
     """Return a measure with its event, or with the order of the levels, without which a ratio has no meaning."""
-    measure, adjusted, rest = str(row["measure"]).partition(", not adjusted")
+    of_event = f" of {row['event']!r}" if isinstance(row.get("event"), str) and "unit" not in row["measure"] else ""
     if isinstance(row.get("order"), str):
-        return f"{measure} of a higher level ({row['order']})"
-    of_event = f" of {row['event']!r}" if isinstance(row.get("event"), str) and "unit" not in measure else ""
-    return f"{measure}{of_event}{adjusted}{rest}"
+        of_event = f" of a higher level ({row['order']})"
+    parts = [part for part in (f" for {SCORE}", ", not adjusted") if str(row["measure"]).endswith(part)]
+    return str(row["measure"]).removesuffix("".join(parts)) + of_event + "".join(parts)
 
 
 def _write_estimate(row: dict[Hashable, Any]) -> str:

@@ -173,6 +173,8 @@ class Estimates(NamedTuple):
     """(P,) the intercepts of the K subtypes come first."""
     covariance: Array
     """(P, P)"""
+    height: float = np.nan
+    """The maximum: the log likelihood, or weighted sum of log densities."""
 
     def of(self, contrast: Array) -> tuple[float, float]:
         """Return the estimate and the standard error of a linear combination (P,) of the parameters."""
@@ -212,7 +214,7 @@ def outcome_by_subtype(
     """
     n_subtypes, n_covariates = errors.shape[1], covariates.shape[-1]
     ends = np.full(n_subtypes, np.nan) if ends is None else ends
-    if method == "ml" and (ends == APART).any():
+    if method in ("ml", "features") and (ends == APART).any():
         return None
     first, shape = density.start(y)
     start, n_shape = np.concatenate([np.full(n_subtypes, first), np.zeros(n_covariates), shape]), shape.size
@@ -359,7 +361,7 @@ def maximise(objective: Callable[[Array], tuple[float, Array]], start: Array) ->
     covariance = inverse @ (scores.T @ scores) @ inverse.T
     if not (np.diag(covariance) > 0.0).all():
         return None
-    return Estimates(at, covariance * n_subjects / max(n_subjects - at.size, 1))
+    return Estimates(at, covariance * n_subjects / max(n_subjects - at.size, 1), objective(at)[0])
 
 
 def _maximise_some(objective: Callable[[Array], tuple[float, Array]], start: Array, is_free: Mask) -> Estimates | None:
@@ -375,8 +377,8 @@ def _maximise_some(objective: Callable[[Array], tuple[float, Array]], start: Arr
     if estimates is None:
         return None
     parameters, covariance = start.copy(), np.zeros((start.size, start.size))
-    parameters[is_free], covariance[np.ix_(is_free, is_free)] = estimates
-    return Estimates(parameters, covariance)
+    parameters[is_free], covariance[np.ix_(is_free, is_free)] = estimates[:2]
+    return Estimates(parameters, covariance, estimates.height)
 
 
 def _jacobian(function: Callable[[Array], Array], at: Array) -> Array:
@@ -522,7 +524,7 @@ class Penalised:
         self.parameters, self.height = self._climb(np.zeros(design.shape[1]), np.ones(design.shape[1], dtype=bool))
 
     def interval(self, place: int, level: float) -> tuple[float, float, float, float]:
-        """Return a parameter, both ends of its interval, and the p of the penalised likelihood-ratio test that it is 0."""
+        """Return a parameter, both ends of its interval, and p of the likelihood-ratio test that it is 0."""
         free = np.arange(self.parameters.size) != place
         half, estimate = 0.5 * float(ndtri(0.5 + level / 2.0)) ** 2, float(self.parameters[place])
 
@@ -581,7 +583,7 @@ class Penalised:
 
 
 def penalise(y: Array, covariates: Array, assigned: Labels, versus: int, n_subtypes: int) -> Penalised | None:
-    """Return the penalised regression of an outcome: the log ratios of the other K - 1 subtypes come first, then slopes.
+    """Return the penalised regression of an outcome: log ratios of the other K - 1 subtypes, then slopes.
 
     Yes/no outcomes are (N,), times (N, 2J) as `in_intervals` returns them; None if terms determine each other.
     """

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+import statsmodels.api as sm
 
 import clinclust as cc
 from clinclust.errors import InputError
@@ -72,3 +73,34 @@ def test_features_adjusted_for_age_name_their_event_and_order():
     lines = summarise_outcomes(table)
     assert any("(no < some < much)" in line for line in lines)
     assert any("odds ratio of 'ever'" in line for line in lines)
+
+
+def of_continuum(n_clusters):
+    rng = np.random.default_rng(3)
+    severity = rng.normal(size=240)
+    frame = pd.DataFrame(severity[:, None] + 0.7 * rng.normal(size=(240, 6)), columns=list("abcdef"))
+    schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
+    model = cc.MAPDP(schema, n_clusters=n_clusters, random_state=0, progress=False).fit(frame)
+    frame["died"] = np.where(rng.random(240) < 1.0 / (1.0 + np.exp(1.0 - severity)), "yes", "no")
+    return model, frame
+
+
+@pytest.mark.parametrize("n_clusters", [None, 2])
+def test_slices_of_a_continuum_have_the_ratio_of_the_score_first(n_clusters):
+    model, frame = of_continuum(n_clusters)
+    found = cc.compare_outcomes(model, frame, "died")
+    first = found.iloc[0]
+    assert first["method"] == "score"
+    score = cc.continuum_score(model, frame.drop(columns="died"))
+    fitted = sm.Logit((frame["died"] == "yes").astype(float), sm.add_constant(score)).fit(disp=False)
+    assert first["estimate"] == pytest.approx(np.exp(fitted.params["continuum_score"]), rel=1e-4)
+    assert "slices of a continuum" in first["remark"]
+    assert "for 1 SD of the continuum score" in summarise_outcomes(found)[0]
+    assert found["versus"].isna().all() == (model.n_clusters_ == 1)
+
+
+def test_distinct_subtypes_have_no_score(later):
+    model, frame, _ = later
+    tested = cc.MAPDP(model.schema_, random_state=0, progress=False).fit(frame[NAMES])
+    assert tested.codes_ == [1, 2]
+    assert not (cc.compare_outcomes(tested, frame, "died")["method"] == "score").any()

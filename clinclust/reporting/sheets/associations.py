@@ -16,7 +16,7 @@ from clinclust.comparisons.frame import is_suppressed
 from clinclust.data import data
 from clinclust.errors import InputError
 from clinclust.outcomes.columns import CohortColumns
-from clinclust.outcomes.compare import compare_outcome, merge_methods
+from clinclust.outcomes.compare import compare_outcome, merge_methods, name_measure
 from clinclust.reporting.findings import Findings, Row, number_of
 from clinclust.reporting.layout import (
     METHODS,
@@ -277,7 +277,7 @@ _MEASURES: str = _TEXTS["measures"]
 def outcomes_sheets(findings: Findings) -> list[Sheet]:
     """Return the section; none without outcomes (role ``outcome``) or with one subtype, and none to be shared."""
     outcomes = [feature for feature in findings.features if feature.role == "outcome"]
-    if not outcomes or len(findings.sizes) < 2 or findings.is_shared:
+    if not outcomes or (len(findings.sizes) < 2 and findings.continuum is None) or findings.is_shared:
         return []
     columns = [
         Column("Outcome"),
@@ -307,9 +307,10 @@ def _rows(findings: Findings, feature: Feature, time: Feature | None) -> Iterato
     except InputError as error:
         yield [title, None, None, f"not compared: {error}", None, None, None]
         return
-    reasons = table.loc[
-        (table["method"] == "bch") & table["subtype"].isna() & table["remark"].notna(), "remark"
-    ].tolist()
+    for row in table[table["method"] == "score"].to_dict("records"):
+        yield [title, None, None, name_measure(row), row["remark"], _p(row), _interval(row)]
+    is_reason = (table["method"] == "bch") & table["subtype"].isna() & table["remark"].notna()
+    reasons = list(dict.fromkeys(table.loc[is_reason, "remark"]))
     for line in merge_methods(table):
         best = line.corrected or line.assigned
         yield [
@@ -317,25 +318,18 @@ def _rows(findings: Findings, feature: Feature, time: Feature | None) -> Iterato
             None if line.subtype is None else findings.name(line.subtype),
             None if line.versus is None else findings.name(line.versus),
             line.measure,
-            "; ".join(dict.fromkeys(reasons)) or line.remarks.get("bch")
-            if line.corrected is None
-            else _interval(line.corrected),
-            number_text(best["p"], "p", 3) if best and not math.isnan(best["p"]) else None,
-            line.remarks.get("naive") if line.assigned is None else _interval(line.assigned),
+            _interval(line.corrected) if line.corrected else "; ".join(reasons) or line.remarks.get("bch"),
+            _p(best) if best else None,
+            _interval(line.assigned) if line.assigned else line.remarks.get("naive"),
         ]
-    for row in table[(table["measure"].isin(["log-rank", "shares alike"])) & (table["method"] == "naive")].to_dict(
-        "records"
-    ):
-        p = number_text(row["p"], "p", 3) if not math.isnan(row["p"]) else None
-        yield [
-            title,
-            None,
-            None,
-            f"{row['measure']}, all subtypes",
-            None,
-            p,
-            row["remark"] if pd.notna(row["remark"]) else None,
-        ]
+    is_test = table["measure"].isin(("log-rank", "shares alike", "no effects of features")) & (table["method"] != "bch")
+    for row in table[is_test].to_dict("records"):
+        why = None if pd.isna(row["remark"]) else str(row["remark"])
+        yield [title, None, None, row["measure"], why, _p(row), None]
+
+
+def _p(row: dict[Any, Any]) -> Value:
+    return None if math.isnan(row["p"]) else number_text(row["p"], "p", 3)
 
 
 def _interval(row: dict[Any, Any]) -> str:
