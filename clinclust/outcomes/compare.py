@@ -259,7 +259,7 @@ def _rows_of_features(
         z = np.abs(estimates.parameters[slopes]) / np.sqrt(np.diag(estimates.covariance)[slopes])
         strong = np.flatnonzero(z > max(min(_quantile(1.0 - _DIRECT / n_features), float(z.max())) - 1e-12, 0.0))
         effects = ", ".join(features.terms[place] for place in strong[np.argsort(-z[strong])])
-        remark = f"the outcome depends on features inside subtypes ({effects}), where BCH and ML are wrong"
+        remark = f"the outcome depends on features inside subtypes ({effects}), which BCH and ML do not allow for"
         test = {"method": "features", "measure": "no effects of features", "estimate": statistic, "p": p}
         yield analysis.about | test | ({"remark": remark} if p < _DIRECT else {})
 
@@ -313,11 +313,12 @@ class _Analysis:
         """Return the linear predictors of the subtypes that leave the model of ratios, NaN for others, (K,)."""
         ends = ends_of(self.outcome.kind, self.observed, errors, self.labels, "bch" if method == "bch" else "naive")
         if self.times is not None:
-            groups = self.risk_sets.comparable()
-            sizes = np.bincount(groups[np.isnan(ends)], minlength=groups.max() + 1)
+            groups, has_events = self.risk_sets.comparable(), np.isnan(ends)
+            sizes = np.bincount(groups[has_events], minlength=groups.max() + 1)
             group = groups[self.assigned.versus]
             group = group if sizes[group] > 1 else int(sizes.argmax())
-            ends[np.isnan(ends) & ((groups != group) | (sizes[group] < 2))] = APART
+            if has_events.sum() > 1:
+                ends[has_events & ((groups != group) | (sizes[group] < 2))] = APART
         return ends
 
     def why_no_ratio(self, place: int, end: float, method: Method) -> str:

@@ -272,7 +272,7 @@ def _weights(errors: Array, assigned: Labels, method: Method) -> Array:
 def shares_of(y: Array, errors: Array, assigned: Labels, method: Method) -> Estimates:
     """Return the mean of y (N,) in each subtype, weighted for the errors of assignment (K, K), with its covariance."""
     weights = _weights(errors, assigned, method)
-    weights = weights / weights.sum(axis=0)
+    weights = np.round(weights / weights.sum(axis=0), 12)  # almost sure assignments leave weights such as 1e-24
     shares = y @ weights
     of_subjects = weights * (y[:, None] - shares)
     return Estimates(shares, of_subjects.T @ of_subjects * y.size / (y.size - 1))
@@ -544,7 +544,7 @@ class Penalised:
                 if far < LARGEST
                 else sign * np.inf
             )
-        return estimate, ends[0], ends[1], float(chdtrc(1, 2.0 * fall(0.0)))
+        return estimate, ends[0], ends[1], float(chdtrc(1, max(2.0 * fall(0.0), 0.0)))
 
     def _climb(self, start: Array, free: Mask) -> tuple[Array, float]:
         """Return the parameters that maximise over the free ones, bool (P,), and the height of the maximum."""
