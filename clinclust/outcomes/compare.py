@@ -85,7 +85,9 @@ def compare_outcomes(
     The outcome must have had no part in the subtypes. Differences between assigned subtypes are too small, because
     some subjects are assigned to the wrong one. BCH and maximum likelihood in three steps correct this (Bolck, Croon
     and Hagenaars 2004; Vermunt 2010; Bakk and Vermunt 2016); the naive answer, which takes assignments for known,
-    is given too. BCH rests on fewer assumptions about the outcome, and is the one to report.
+    is given too. Both assume that the outcome does not depend on the features inside subtypes. Where the row
+    ``"no effects of features"`` has a p below .05, report the method ``"features"``; otherwise BCH. Where the subtypes
+    may be slices of a continuum, the first row is of one SD of `continuum_score`: report that.
 
     Parameters
     ----------
@@ -99,9 +101,9 @@ def compare_outcomes(
     time, entry : str, optional
         Columns of the end of follow-up, at which the event happened or the subject was last seen, and of its begin (0).
         Hazards are proportional; the baseline is constant in at most twelve intervals between quantiles of event times.
-    event : str, optional
-        The value of `outcome` that is the event. Needed with `time`, unless the outcome is coded 0 and 1; all others
-        are censored, so that hazards of competing events are cause-specific.
+    event : str, float or bool, optional
+        The value of `outcome` that is the event. Needed with `time`, unless the outcome is yes/no; all others
+        are censored, so that hazards of competing events are cause-specific. True is the yes of a yes/no column.
     covariates : list of str
         Columns to adjust for; levels without order have an indicator each.
     versus : int or str
@@ -113,8 +115,10 @@ def compare_outcomes(
     -------
     DataFrame
         For each `method` (``"bch"``, ``"ml"``, ``"naive"``): rows with `subtype` and no `versus` are levels (mean or
-        share, at the mean of the covariates); rows with both are differences or ratios (`measure`); rows with `term`
-        are of covariates; the row ``"all subtypes alike"`` is a Wald test with chi-squared as `estimate`. With `time`,
+        share, at the mean of the covariates); rows with both are differences or ratios (`measure`), of ordered levels
+        those of a higher one in the `order`; rows with `term` are of covariates; the row ``"all subtypes alike"`` is a
+        Wald test with chi-squared as `estimate`. A subtype in which fewer than one subject has the event, or none has
+        not, has no ratio (`remark`), but a share, risk differences and, as assigned, a penalised ratio. With `time`,
         hazard ratios until and after the median event time follow, ``"hazards proportional"`` tests whether they are
         the same, and ``"log-rank"`` is that test of the subtypes as assigned, not adjusted. `se` is that
         of a difference, of the logarithm of a ratio or of the linear predictor of a level, and robust. `n` are subjects
