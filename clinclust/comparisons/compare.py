@@ -114,8 +114,8 @@ def compare_subtypes(
     contrasts : dict, optional
         The test of all subtypes at once, by feature name: ``"welch"``, ``"student"``, ``"rank"`` or ``"counts"`` (for
         yes/no features, and the only choice for categorical ones). By default the `contrast` of the schema; else
-        ``"counts"`` for these features, ``"rank"`` for skewed ones, ``"welch"`` for others, and none for follow-up times (role
-        ``time``), which mix times until an event with those of subjects who were lost.
+        ``"counts"`` for these features, ``"rank"`` for skewed ones, ``"welch"`` for others, and none for follow-up
+        times (role ``time``), which mix times until an event with those of subjects who were lost.
     weights : array_like, shape (N,), optional
         Sampling weights of the subjects. The result has weighted summaries only: means, `sd`, quartiles and `percent`
         are those of the population, `n` and `count` of the sample. It has no tests and effects, because those of this

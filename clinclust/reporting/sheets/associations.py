@@ -307,6 +307,7 @@ def _rows(findings: Findings, feature: Feature, time: Feature | None) -> Iterato
     except InputError as error:
         yield [title, None, None, f"not compared: {error}", None, None, None]
         return
+    table = table.assign(method=table["method"].fillna(""))
     for row in table[table["method"] == "score"].to_dict("records"):
         yield [title, None, None, name_measure(row), row["remark"], _p(row), _interval(row)]
     is_reason = (table["method"] == "bch") & table["subtype"].isna() & table["remark"].notna()
