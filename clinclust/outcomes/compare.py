@@ -10,7 +10,7 @@ import pandas as pd
 from scipy.special import chdtrc, chdtri, ndtr, ndtri
 
 from clinclust.arguments import OUTCOMES, accepting
-from clinclust.arrays import Array, Code, Labels
+from clinclust.arrays import Array, Code, Labels, Mask
 from clinclust.comparisons.differences import contrast_of
 from clinclust.errors import InputError
 from clinclust.estimators.subtype_model import clustered_features
@@ -205,7 +205,7 @@ def _rows_of_score(
     analysis = _Analysis(outcome, Everybody(columns.cohort, rows), terms.of(rows), level)
     density, estimates = analysis.fit(analysis.y, analysis.covariates, np.eye(1), analysis.labels, "naive")
     row = {"method": "score", "measure": f"{density.measure} for {SCORE}"}
-    if estimates is None or (analysis.times is not None and analysis.monotone):
+    if estimates is None or analysis.monotone:
         yield analysis.about | row | {"remark": analysis.why_no_estimate()}
         return
     contrast = analysis.unit * np.eye(estimates.parameters.size)[1] / analysis.scales[SCORE]
@@ -250,9 +250,9 @@ def _rows_of_features(
     places = np.flatnonzero(np.isnan(ends)).astype(np.int64)
     if places.size < 2:
         return
-    model = membership, analysis.labels, "features", ends
-    density, estimates = analysis.fit(analysis.y, np.concatenate([adjusted, inside], axis=2), *model)
-    without = outcome_by_subtype(density, analysis.y, adjusted, *model)
+    both, labels = np.concatenate([adjusted, inside], axis=2), analysis.labels
+    density, estimates = analysis.fit(analysis.y, both, membership, labels, "features", ends)
+    without = outcome_by_subtype(density, analysis.y, adjusted, membership, labels, "features", ends)
     if without is not None and estimates is not None:
         # Bartlett's factor of linear regression: with ten subjects for each feature, 15% of p would be below .05.
         factor = 1.0 - (analysis.n_subtypes + 1.0 + n_features / 2.0) / n
@@ -276,7 +276,7 @@ class _Analysis:
 
     def __init__(self, outcome: Outcome, assigned: Assigned, covariates: Covariates, level: float) -> None:
         self.outcome, self.assigned, self.level = outcome, assigned, level
-        self.observed, self.y = outcome.observed[assigned.rows], outcome.modelled(assigned.rows)
+        self.observed = outcome.observed[assigned.rows]
         self.labels, self.n_subtypes = assigned.labels, assigned.subtypes.size
         self.density = DENSITIES[outcome.kind]
         self.about = {
@@ -289,17 +289,27 @@ class _Analysis:
         }
         self.origin, self.unit = 0.0, 1.0
         if outcome.kind == "continuous":
-            self.origin, self.unit = float(self.y.mean()), float(self.y.std())
-            self.y = standardised(self.y)[0]
+            self.origin, self.unit = float(self.observed.mean()), max(float(self.observed.std()), 1e-300)
         self.covariates, scales = standardised(covariates.values)
         self.scales = dict(zip(covariates.terms, scales.tolist(), strict=True))
         self.times: tuple[Array, Array, Array] | None = None
+        self.monotone: list[str] = []
         if outcome.time is not None and outcome.entry is not None:
             time, entry = outcome.time[assigned.rows], outcome.entry[assigned.rows]
             self.times = time, self.observed, entry
-            self.risk_sets = RiskSets.count(*self.times, self.labels, self.n_subtypes)
+            self.risk_sets = RiskSets.from_subjects(*self.times, self.labels, self.n_subtypes)
             columns = zip(covariates.terms, self.covariates.T, strict=True)
             self.monotone = [term for term, column in columns if is_monotone(column, *self.times)]
+        self.y = self.modelled(np.ones(len(self.observed), dtype=bool))
+
+    def modelled(self, rows: Mask) -> Array:
+        """Return the outcomes of some subjects, bool (n,), for `outcome_by_subtype`."""
+        if self.times is not None:
+            time, event, entry = (part[rows] for part in self.times)
+            return in_intervals(time, event, entry)
+        if self.outcome.kind == "ordered":  # levels are numbered 0, 1, ... without a gap
+            return np.unique(self.observed[rows], return_inverse=True)[1].astype(np.float64)
+        return (self.observed[rows] - self.origin) / self.unit
 
     def fit(
         self, y: Array, covariates: Array, errors: Array, labels: Labels, method: Method, ends: Array | None = None
@@ -344,7 +354,7 @@ class _Analysis:
 
     def why_no_estimate(self) -> str:
         """Return why the likelihood has no maximum."""
-        if self.times is not None and self.monotone:
+        if self.monotone:
             return f"not estimated: each event is of the subject at risk with the most or the least {self.monotone[0]}"
         separates = ", or a covariate that separates them" if self.scales else ""
         return f"not estimated: too few subjects or events{separates}"
@@ -371,21 +381,17 @@ def _rows_of_method(analysis: _Analysis, errors: Array, method: Method) -> Itera
     """Yield levels, ratios or differences and tests; first of the subtypes that have ratios, then what others have."""
     assigned, density, ends = analysis.assigned, analysis.density, analysis.ends(errors, method)
     places, estimates = np.flatnonzero(np.isnan(ends)).astype(np.int64), None
-    if places.size > 1 and not (analysis.times is not None and analysis.monotone):
-        out = ends == APART if method != "naive" else ~np.isnan(ends)
-        rows = ~np.isin(analysis.labels, np.flatnonzero(out))
-        y, covariates, labels = (part[rows] for part in (analysis.y, analysis.covariates, analysis.labels))
-        times = None if analysis.times is None else tuple(part[rows] for part in analysis.times)
-        if times is not None:
-            y = in_intervals(*times)
-        elif analysis.outcome.kind == "ordered":
-            y = np.unique(y, return_inverse=True)[1].astype(np.float64)
-        density, estimates = analysis.fit(y, covariates, errors, labels, method, ends)
+    is_out = ends == APART if method != "naive" else ~np.isnan(ends)
+    rows = ~np.isin(analysis.labels, np.flatnonzero(is_out))
+    covariates, labels = analysis.covariates[rows], analysis.labels[rows]
+    if places.size > 1 and not analysis.monotone:
+        density, estimates = analysis.fit(analysis.modelled(rows), covariates, errors, labels, method, ends)
     if estimates is not None:
         yield from _rows_of_estimates(analysis, density, estimates, places)
-        if times is not None:
+        if analysis.times is not None:
+            time, event, entry = (part[rows] for part in analysis.times)
             _, contrasts = assigned.compare_with(places)
-            periods = in_two_periods(*times, covariates, errors, labels, contrasts, method, ends)
+            periods = in_two_periods(time, event, entry, covariates, errors, labels, contrasts, method, ends)
             yield from _rows_of_periods(periods, analysis, places)
     elif places.size > 1:
         yield {"measure": density.measure, "remark": analysis.why_no_estimate()}
@@ -394,7 +400,7 @@ def _rows_of_method(analysis: _Analysis, errors: Array, method: Method) -> Itera
         yield {"subtype": code, "measure": density.measure, "remark": analysis.why_no_ratio(place, ends[place], method)}
     is_whole = estimates is not None and places.size == analysis.n_subtypes
     kind, with_ratio = analysis.outcome.kind, [] if estimates is None else places.tolist()
-    is_monotone_in_time = analysis.times is not None and (bool(analysis.monotone) or bool((ends == APART).any()))
+    is_monotone_in_time = bool(analysis.monotone) or bool((ends == APART).any())
     if method == "naive" and not is_whole and kind in ("binary", "survival") and not is_monotone_in_time:
         yield from _rows_of_penalised(analysis, with_ratio)
     if method != "ml" and (kind == "binary" or (kind == "count" and not is_whole)):
@@ -503,7 +509,7 @@ def _test_exactly(analysis: _Analysis, *places: int) -> float:
     from scipy.stats import fisher_exact
 
     table = [[int((analysis.observed[analysis.labels == it] == yes).sum()) for yes in (0, 1)] for it in places]
-    return float(fisher_exact(table).pvalue)
+    return float(fisher_exact(np.array(table)).pvalue)
 
 
 def _bound_shares(shares: Array, sizes: Array, quantile: float) -> tuple[Array, Array]:
@@ -765,7 +771,7 @@ def summarise_outcomes(table: pd.DataFrame) -> list[str]:
             for row in table.to_dict("records")
         ]
     if "measure" not in table:
-        table = table.assign(measure="odds ratio of " + table["term"], term=pd.NA)
+        table = table.assign(measure="odds ratio of " + table["term"])
     table = table.assign(method=table["method"].fillna(""))
     scores = table[(table["method"] == "score") & table["estimate"].notna()].to_dict("records")
     lines = [f"{name_measure(row)}: {_write_estimate(row)}" for row in scores]
@@ -775,10 +781,10 @@ def summarise_outcomes(table: pd.DataFrame) -> list[str]:
             best = "not corrected" if line.corrected is None else _write_estimate(line.corrected)
             as_assigned = "" if line.assigned is None else f"; as assigned {_write_estimate(line.assigned)}"
             lines.append(f"{pair}, {line.measure}: {best}{as_assigned}")
-    tests = table[table["p"].notna()].drop_duplicates("measure").set_index("measure")
+    tests = {row["measure"]: row for row in table[table["p"].notna()].drop_duplicates("measure").to_dict("records")}
     for measure, (question, no, yes, bound) in _QUESTIONS.items():
-        if measure in tests.index:
-            p, method = float(tests.loc[measure, "p"]), tests.loc[measure, "method"]
+        if measure in tests:
+            p, method = tests[measure]["p"], tests[measure]["method"]
             lines.append(f"{question} {yes if p < bound else no}{write_p(p)}")
             is_period = table["measure"].str.contains("until|after", na=False) & (table["method"] == method)
             for row in table[is_period & (measure == "hazards proportional") & (p < bound)].to_dict("records"):
@@ -869,122 +875,3 @@ def _write_estimate(row: dict[Hashable, Any]) -> str:
 def write_p(p: float) -> str:
     """Return p as sentences write it."""
     return "p < .001" if p < 0.001 else f"p = {p:.3f}".replace("0.", ".", 1)
-
-
-@accepting()
-def survival_curves(
-    model: SubtypeModel,
-    frame: pd.DataFrame,
-    outcome: str,
-    time: str,
-    *,
-    event: Event = None,
-    competing: Sequence[str] = (),
-    entry: str | None = None,
-    level: float = 0.95,
-) -> pd.DataFrame:
-    """Return the survival of each subtype as assigned, by the product limit of Kaplan and Meier (1958).
-
-    With competing events, the cumulative incidence of the event instead (Aalen and Johansen 1978): the share to whom it
-    has happened, S(t-) d(t) / n(t) summed over times, where S is survival without any of the events. Curves of assigned
-    subtypes lie too close together; `compare_outcomes` corrects their hazard ratios.
-
-    Parameters
-    ----------
-    model, frame, outcome, time, event, entry, level
-        As in `compare_outcomes`.
-    competing : list of str
-        Values of `outcome` that are competing events; all others than these and `event` are censored.
-
-    Returns
-    -------
-    DataFrame
-        One row for each subtype and time of an event or of the last visit of a subject: ``subtype``, ``time``,
-        ``at_risk``, ``events``, ``survival``, ``lower`` and ``upper`` (of log(-log), with Greenwood's variance). With
-        `competing`, ``incidence`` in the place of ``survival`` (its variance by the delta method, Marubini and
-        Valsecchi 1995).
-
-    Raises
-    ------
-    CohortError, ValueError
-        As in `compare_outcomes`.
-
-    Examples
-    --------
-    >>> import clinclust as cc
-    >>> import numpy as np
-    >>> import pandas as pd
-    >>> schema = cc.FeatureSchema([cc.Feature(name="x", likelihood="gaussian")], other_columns="ignore")
-    >>> frame = pd.DataFrame({"x": [0.1, 0.4, 0.2, 9.1, 9.3, 9.9], "days": [5.0, 8.0, 12.0, 2.0, 3.0, 4.0]})
-    >>> frame["died"] = [1, 0, 1, 1, 1, 0]
-    >>> groups = cc.Partition([0, 0, 0, 1, 1, 1], schema, made_by="hand")
-    >>> curves = cc.outcomes.survival_curves(groups, frame, "died", "days")
-    >>> curves.query("subtype == 1")[["time", "at_risk", "survival"]].round(2).to_numpy().tolist()
-    [[5.0, 3.0, 0.67], [8.0, 2.0, 0.67], [12.0, 1.0, 0.0]]
-    """
-    columns = CohortColumns.read(model, frame)
-    columns.check(1, level, [name for name in (outcome, time, entry) if name is not None], "outcome", alone=True)
-    survival = columns.survival(outcome, time, entry, event)
-    others = [columns.survival(outcome, time, entry, value) for value in competing]
-    if survival is not None and survival.event in competing:
-        columns.problems.append(f"competing: {survival.event!r} is the event itself")
-    columns.refuse()
-    assert survival is not None
-    assert survival.time is not None
-    assert survival.entry is not None
-    labels, is_known, is_incidence = columns.cohort.labels, survival.is_known, bool(competing)
-    happened = survival.observed + 2.0 * sum(other.observed for other in others if other is not None)
-    tables = [
-        _curve(survival.time[rows], happened[rows], survival.entry[rows], level, is_incidence).assign(subtype=code)
-        for label, code in enumerate(columns.cohort.model.codes_)
-        if (rows := is_known & (labels == label)).any()
-    ]
-    if not tables:
-        raise InputError(f"no subject has {outcome!r} and {time!r}")
-    curves = pd.concat(tables, ignore_index=True)
-    what = "incidence" if is_incidence else "survival"
-    return curves[["subtype", "time", "at_risk", "events", what, "lower", "upper"]]
-
-
-def _curve(time: Array, happened: Array, entry: Array, level: float, is_incidence: bool) -> pd.DataFrame:
-    """Return the survival or the incidence after each time of some subjects (n,); `happened`: 1 the event, 2 others."""
-    times = np.unique(time)
-    at_risk = ((entry[:, None] < times) & (time[:, None] >= times)).sum(axis=0)
-    is_now = time[:, None] == times
-    events, others = ((is_now & (happened == kind)[:, None]).sum(axis=0) for kind in (1.0, 2.0))
-    survival = np.cumprod(1.0 - (events + others) / np.maximum(at_risk, 1))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        share, variance = survival, survival**2 * np.cumsum(events / (at_risk * (at_risk - events)))
-        if is_incidence:
-            share, variance = _incidence(at_risk, events, others, survival)
-        margin = float(ndtri(0.5 + level / 2.0)) * np.sqrt(variance) / (-share * np.log(share))
-        lower, upper = share ** np.exp(margin), share ** np.exp(-margin)
-    is_open = (share <= 0.0) | (share >= 1.0)
-    return pd.DataFrame(
-        {
-            "time": times,
-            "at_risk": at_risk,
-            "events": events,
-            "incidence" if is_incidence else "survival": share,
-            "lower": np.where(is_open, np.nan, lower),
-            "upper": np.where(is_open, np.nan, upper),
-        }
-    )
-
-
-def _incidence(at_risk: Array, events: Array, others: Array, survival: Array) -> tuple[Array, Array]:
-    """Return the cumulative incidence after each time, and its variance; `survival` is that without any event.
-
-    With I the incidence, S the survival before a time, d events and D of any kind of n at risk, the variance is
-    sum_j (I - I_j)^2 D_j / (n_j (n_j - D_j)) + S_j^2 d_j (n_j - d_j) / n_j^3 - 2 (I - I_j) S_j d_j / n_j^2.
-    """
-    before, n = np.append(1.0, survival[:-1]), np.maximum(at_risk, 1).astype(np.float64)
-    incidence = np.cumsum(before * events / n)
-    any_event = events + others
-    of_survival = np.where(any_event < n, any_event / (n * np.maximum(n - any_event, 1e-300)), 0.0)
-    of_event, of_both = before**2 * events * (n - events) / n**3, before * events / n**2
-    # (I - I_j)^2 and (I - I_j) multiplied out, so that each sum runs once over the times.
-    variance = incidence**2 * np.cumsum(of_survival) - 2.0 * incidence * np.cumsum(incidence * of_survival)
-    variance += np.cumsum(incidence**2 * of_survival) + np.cumsum(of_event)
-    variance -= 2.0 * (incidence * np.cumsum(of_both) - np.cumsum(incidence * of_both))
-    return incidence, np.maximum(variance, 0.0)

@@ -266,7 +266,7 @@ def outcome_by_subtype(
 
 def _weights(errors: Array, assigned: Labels, method: Method) -> Array:
     """Return how much each subject counts in each subtype, (N, K)."""
-    return (np.eye(len(errors)) if method == "naive" else np.linalg.inv(errors))[assigned]
+    return np.asarray(np.eye(len(errors)) if method == "naive" else np.linalg.inv(errors), dtype=np.float64)[assigned]
 
 
 def shares_of(y: Array, errors: Array, assigned: Labels, method: Method) -> Estimates:
@@ -403,7 +403,7 @@ class RiskSets(NamedTuple):
     """(T, K)"""
 
     @classmethod
-    def count(cls, time: Array, event: Array, entry: Array, labels: Labels, n_subtypes: int) -> RiskSets:
+    def from_subjects(cls, time: Array, event: Array, entry: Array, labels: Labels, n_subtypes: int) -> RiskSets:
         """Count them for times, events (0 or 1), entries and subtypes of subjects, each (N,)."""
         times = np.unique(time[event > 0.0])
         events, at_risk = (np.zeros((times.size, n_subtypes)) for _ in range(2))
@@ -492,7 +492,8 @@ def in_two_periods(
         finish, begin = (time, np.maximum(entry, until)) if is_late else (np.minimum(time, until), entry)
         happened = ((event > 0.0) & ((time > until) == is_late)).astype(np.float64)
         parts = finish[rows], happened[rows], begin[rows]
-        if np.unique(RiskSets.count(*parts, labels[rows], len(errors)).comparable()[np.isnan(ends)]).size > 1:
+        groups = RiskSets.from_subjects(*parts, labels[rows], len(errors)).comparable()
+        if np.unique(groups[np.isnan(ends)]).size > 1:
             return None
         estimates = outcome_by_subtype(
             DENSITIES["survival"], in_intervals(*parts), covariates[rows], errors, labels[rows], method, ends

@@ -177,11 +177,11 @@ def test_the_log_rank_test_is_that_of_statsmodels_and_its_p_is_of_the_upper_tail
     time = rng.exponential(1.0 + labels).round(1) + 0.1
     entry = (time * rng.uniform(0.0, 0.5, 300)).round(2) if late else np.zeros(300)
     event = (rng.random(300) < 0.7).astype(float)
-    statistic, p = RiskSets.count(time, event, entry, labels, n_subtypes).log_rank()
+    statistic, p = RiskSets.from_subjects(time, event, entry, labels, n_subtypes).log_rank()
     exact = survdiff(time, event, labels, entry=entry if late else None)
     assert (statistic, p) == (pytest.approx(exact[0]), pytest.approx(exact[1]))
     time = np.where(labels == 0, 1.0, 100.0) + rng.random(300)
-    statistic, p = RiskSets.count(time, np.ones(300), np.zeros(300), labels, n_subtypes).log_rank()
+    statistic, p = RiskSets.from_subjects(time, np.ones(300), np.zeros(300), labels, n_subtypes).log_rank()
     assert 0.0 < p < 1e-30
     assert p == pytest.approx(stats.chi2(n_subtypes - 1).sf(statistic))
 
@@ -193,7 +193,7 @@ def test_ratios_have_a_maximum_where_no_direction_lifts_the_partial_likelihood(n
     for _ in range(40):
         labels = rng.integers(n_subtypes, size=12)
         time, event = rng.integers(1, 9, 12) + 3.0 * labels * (rng.random() < 0.5), (rng.random(12) < 0.6).astype(float)
-        sets = RiskSets.count(time, event, np.zeros(12), labels, n_subtypes)
+        sets = RiskSets.from_subjects(time, event, np.zeros(12), labels, n_subtypes)
         groups = sets.comparable()
         is_whole = np.unique(groups).size == 1
         subsets = [
