@@ -802,7 +802,7 @@ def summarise_outcomes(table: pd.DataFrame) -> list[str]:
 _QUESTIONS = {
     "no effects of features": (
         "Effects of features inside subtypes?",
-        "Nothing speaks for them, ",
+        "Not shown, ",
         "Yes, and the corrected numbers allow for them, ",
         _DIRECT,
     ),
@@ -849,9 +849,8 @@ def merge_methods(table: pd.DataFrame) -> list[Line]:
         remarks = {method: row["remark"] for method, row in rows.items() if isinstance(row["remark"], str)}
         numbers = {method: None if method in remarks else row for method, row in rows.items()}
         merged.append(Line(subtype, versus, measure, numbers.get(best), numbers.get("naive"), remarks))
-    is_level = [line.versus is None and not line.remarks for line in merged]
-    order = sorted(range(len(merged)), key=lambda place: not is_level[place])
-    return [merged[place] for place in order]
+    levels = [line for line in merged if line.versus is None and not line.remarks]
+    return sorted(levels, key=lambda line: line.subtype or 0) + [line for line in merged if line not in levels]
 
 
 def name_measure(row: dict[Hashable, Any]) -> str:
