@@ -302,7 +302,7 @@ class CohortColumns:
     def _is_level(self, name: str, event: str | float) -> tuple[Array, str] | None:
         """Return 1 for the cells of a column that are the event and 0 for others, NaN = missing, (N,), and the event.
 
-        True is the yes of a column of yes and no, and 1 that of a column of True and False.
+        True and 1 are the yes of a column of two values, False and 0 the no.
         """
         cells = self._cells(name, "outcome")
         if cells is None:
@@ -314,8 +314,11 @@ class CohortColumns:
         number = pd.to_numeric(pd.Series([wanted]), errors="coerce").iloc[0]
         if not np.isnan(number):
             at |= (pd.to_numeric(cells, errors="coerce") == number).fillna(False).to_numpy(dtype=bool)
-        if not at.any() and wanted.casefold() in ("true", "1") and (yes := self._yes(name, cells)) is not None:
-            at, wanted = (cells == yes).fillna(False).to_numpy(dtype=bool), yes
+        truth = {"true": True, "1": True, "false": False, "0": False}.get(wanted.casefold())
+        if not at.any() and truth is not None and (yes := self._yes(name, cells)) is not None:
+            others = cells[cells != yes].dropna().unique()
+            wanted = yes if truth else str(others[0]) if len(others) == 1 else wanted
+            at = (cells == wanted).fillna(False).to_numpy(dtype=bool)
         if not at.any():
             self.problems.append(f"event: no cell of {name!r} is {wanted!r}; {_some(cells)}")
             return None

@@ -225,7 +225,8 @@ def test_the_event_is_named_and_asked_for_where_it_is_not_plain(cohort, model):
     truth = frame.assign(died=frame["died"] == "dead")
     for event in (None, True, 1, "True"):
         assert set(cc.compare_outcomes(model, truth, "died", time="days", event=event)["event"]) == {"True"}
-    assert set(cc.compare_outcomes(model, frame, "falls", event=True)["event"]) == {"yes"}
+    for event, value in ((True, "yes"), (1, "yes"), (False, "no"), (0, "no")):
+        assert set(cc.compare_outcomes(model, frame, "falls", event=event)["event"]) == {value}
     rounded = frame.assign(x=np.where(np.arange(400) % 2, -0.0, np.where(np.arange(400) % 3, 0.0, 1.5)))
     assert cc.compare_outcomes(model, rounded, "x", event="0")["n_events"].iloc[0] == (rounded["x"] == 0).sum()
 
