@@ -190,7 +190,7 @@ class CohortColumns:
         """Return an outcome with the time to it; without `event`, the yes of a yes/no column: 1, dead, declared."""
         cells = self._cells(name, "outcome")
         ends, begins = self._number(time, "time"), None if entry is None else self._number(entry, "entry")
-        event = self._yes(name, cells) if event is None and cells is not None else event
+        event = self._find_yes(name, cells) if event is None and cells is not None else event
         if cells is not None and event is None:
             self.problems.append(f"event: say which value of {name!r} is the event: {_some(cells)}")
         values = None if cells is None or event is None else self._is_level(name, event)
@@ -202,7 +202,7 @@ class CohortColumns:
             self.problems.append(f"time: {n_early} values of {time!r} are not above {begin}, where follow-up begins")
         return Outcome(name, "survival", values[0], values[1], time=ends, entry=begins)
 
-    def _yes(self, name: str, cells: pd.Series) -> str | None:
+    def _find_yes(self, name: str, cells: pd.Series) -> str | None:
         """Return the value of a column that means yes, by its schema or its two values; None if neither says so."""
         if name in self._schema and self._schema[name].likelihood is not None and self._schema[name].traits.is_yes_no:
             levels = self._schema[name].levels
@@ -249,9 +249,9 @@ class CohortColumns:
     @property
     def is_one_continuum(self) -> bool:
         """Whether there is one subtype, and a continuum score."""
-        return int(self.cohort.labels.max()) == 0 and self.score() is not None
+        return int(self.cohort.labels.max()) == 0 and self.score_continuum() is not None
 
-    def score(self) -> Covariates | None:
+    def score_continuum(self) -> Covariates | None:
         """Return the continuum score of each subject, where nothing shows that the subtypes are more than its slices.
 
         None if a test of the tree accepted each subtype as distinct, if the score orders subjects by chance, or if no
@@ -265,7 +265,7 @@ class CohortColumns:
         continuum = find_continuum(self.cohort)
         return None if continuum.is_by_chance else Covariates([SCORE], continuum.score[:, None])
 
-    def clustered(self, without: Sequence[str]) -> Covariates:
+    def read_clustered(self, without: Sequence[str]) -> Covariates:
         """Return the terms of the features that formed the subtypes, apart from some, with mean 0 and SD 1."""
         names = [name for name in clustered_features(self.cohort.model) if name not in without]
         terms, values = self.covariates(names, "features")
@@ -315,7 +315,7 @@ class CohortColumns:
         if not np.isnan(number):
             at |= (pd.to_numeric(cells, errors="coerce") == number).fillna(False).to_numpy(dtype=bool)
         truth = {"true": True, "1": True, "false": False, "0": False}.get(wanted.casefold())
-        if not at.any() and truth is not None and (yes := self._yes(name, cells)) is not None:
+        if not at.any() and truth is not None and (yes := self._find_yes(name, cells)) is not None:
             others = cells[cells != yes].dropna().unique()
             wanted = yes if truth else str(others[0]) if len(others) == 1 else wanted
             at = (cells == wanted).fillna(False).to_numpy(dtype=bool)
@@ -397,7 +397,7 @@ class Assigned:
         pairs = [{"subtype": self.codes[it], "versus": code} for it in self.subtypes[others].tolist()]
         return pairs, units[others] - units[versus]
 
-    def sizes_of(self, method: str) -> Array:
+    def count_effective(self, method: str) -> Array:
         """Return the effective number of subjects of each subtype, (K,), less with errors of assignment (Kish 1965)."""
         weights = np.linalg.inv(self.errors_of(method)[0])[self.labels]
         return np.asarray(weights.sum(axis=0) ** 2 / (weights**2).sum(axis=0))

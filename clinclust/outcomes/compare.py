@@ -34,14 +34,14 @@ from clinclust.outcomes.estimates import (
     Penalised,
     Periods,
     RiskSets,
-    ends_of,
+    find_ends,
     in_intervals,
     in_two_periods,
     is_monotone,
     outcome_by_subtype,
     penalise,
     predictors_of_subtype,
-    shares_of,
+    weigh_shares,
 )
 
 if TYPE_CHECKING:
@@ -178,14 +178,14 @@ def compare_outcome(
     assert values is not None
     whole = adjusted
     if is_whole:
-        return _tabulate(_rows_of_score(columns, values, whole, level), [*_OUTCOME_COLUMNS, "n", "n_events", "remark"])
+        return _tabulate(_tabulate_score(columns, values, whole, level), [*_OUTCOME_COLUMNS, "n", "n_events", "remark"])
     assigned, adjusted = columns.assign(values.is_known, adjusted, versus, "covariates")
     observed = values.observed[assigned.rows]
     if np.ptp(observed) == 0.0 and not (time and observed.any()):
         raise InputError(f"outcome: {outcome!r} is the same in all subjects with all values")
-    rows = list(_rows_of_score(columns, values, whole, level))
-    rows += _rows_of_outcome(values, assigned, adjusted, level, ("bch", "ml", "naive"))
-    rows += _rows_of_features(columns, values, assigned, adjusted, level, covariates)
+    rows = list(_tabulate_score(columns, values, whole, level))
+    rows += _tabulate_outcome(values, assigned, adjusted, level, ("bch", "ml", "naive"))
+    rows += _tabulate_features(columns, values, assigned, adjusted, level, covariates)
     return _tabulate(rows, [*_OUTCOME_COLUMNS, "n", "n_events", "remark"])
 
 
@@ -193,11 +193,11 @@ _SLICES = "these subtypes were not shown to be more than slices of a continuum: 
 _REPORT = "report this number, and of the subtypes what is as assigned, because slices have no corrected one"
 
 
-def _rows_of_score(
+def _tabulate_score(
     columns: CohortColumns, outcome: Outcome, covariates: Covariates, level: float
 ) -> Iterator[dict[str, Any]]:
     """Yield the difference or ratio for one standard deviation of the continuum score, where subtypes may be slices."""
-    score = columns.score()
+    score = columns.score_continuum()
     if score is None:
         return
     terms = Covariates([*score.terms, *covariates.terms], np.hstack([score.values, covariates.values]))
@@ -206,7 +206,7 @@ def _rows_of_score(
     density, estimates = analysis.fit(analysis.y, analysis.covariates, np.eye(1), analysis.labels, "naive")
     row = {"method": "score", "measure": f"{density.measure} for {SCORE}"}
     if estimates is None or analysis.monotone:
-        yield analysis.about | row | {"remark": analysis.why_no_estimate()}
+        yield analysis.about | row | {"remark": analysis.explain_estimate()}
         return
     contrast = analysis.unit * np.eye(estimates.parameters.size)[1] / analysis.scales[SCORE]
     is_tested = columns.cohort.fit.tree_test_ is not None
@@ -224,7 +224,7 @@ Memberships are estimates, and what they miss looks like an effect of features: 
 of cohorts, and below .01 in 0% to 8%."""
 
 
-def _rows_of_features(
+def _tabulate_features(
     columns: CohortColumns,
     outcome: Outcome,
     assigned: Assigned,
@@ -237,7 +237,10 @@ def _rows_of_features(
     Memberships are known weights, and features are measured from their means in each subtype, so that the intercepts
     are those of subtypes (Bray, Lanza and Tan 2015; Vermunt and Magidson 2021). A missing value has the mean.
     """
-    features, analysis = columns.clustered(names).of(assigned.rows), _Analysis(outcome, assigned, covariates, level)
+    features, analysis = (
+        columns.read_clustered(names).of(assigned.rows),
+        _Analysis(outcome, assigned, covariates, level),
+    )
     n, n_features = features.values.shape
     membership = assigned.membership
     if assigned.errors_of("bch")[1] or not n_features or n < _SUBJECTS_FOR_A_FEATURE * n_features:
@@ -246,7 +249,7 @@ def _rows_of_features(
     means = membership.T @ values / np.maximum(membership.T @ observed, 1e-300)
     inside = np.where(observed[:, None], values[:, None] - means, 0.0)
     adjusted = np.repeat(analysis.covariates[:, None], analysis.n_subtypes, axis=1)
-    ends = analysis.ends(np.eye(analysis.n_subtypes), "naive")
+    ends = analysis.find_ends(np.eye(analysis.n_subtypes), "naive")
     places = np.flatnonzero(np.isnan(ends)).astype(np.int64)
     if places.size < 2:
         return
@@ -258,7 +261,7 @@ def _rows_of_features(
         factor = 1.0 - (analysis.n_subtypes + 1.0 + n_features / 2.0) / n
         statistic = 2.0 * factor * (estimates.height - without.height)
         p = float(chdtrc(n_features, max(statistic, 0.0)))
-        for row in _rows_of_estimates(analysis, density, estimates, places):
+        for row in _tabulate_estimates(analysis, density, estimates, places):
             if "versus" in row:
                 yield analysis.about | {"method": "features"} | row
         first = analysis.n_subtypes + analysis.covariates.shape[1]
@@ -300,9 +303,9 @@ class _Analysis:
             self.risk_sets = RiskSets.from_subjects(*self.times, self.labels, self.n_subtypes)
             columns = zip(covariates.terms, self.covariates.T, strict=True)
             self.monotone = [term for term, column in columns if is_monotone(column, *self.times)]
-        self.y = self.modelled(np.ones(len(self.observed), dtype=bool))
+        self.y = self.encode(np.ones(len(self.observed), dtype=bool))
 
-    def modelled(self, rows: Mask) -> Array:
+    def encode(self, rows: Mask) -> Array:
         """Return the outcomes of some subjects, bool (n,), for `outcome_by_subtype`."""
         if self.times is not None:
             time, event, entry = (part[rows] for part in self.times)
@@ -326,11 +329,11 @@ class _Analysis:
         """What follows the name of a measure that ignores the covariates."""
         return ", not adjusted" if self.scales else ""
 
-    def ends(self, errors: Array, method: Method) -> Array:
+    def find_ends(self, errors: Array, method: Method) -> Array:
         """Return the linear predictors of the subtypes that leave the model of ratios, NaN for others, (K,)."""
-        ends = ends_of(self.outcome.kind, self.observed, errors, self.labels, "bch" if method == "bch" else "naive")
+        ends = find_ends(self.outcome.kind, self.observed, errors, self.labels, "bch" if method == "bch" else "naive")
         if self.times is not None:
-            groups, has_events = self.risk_sets.comparable(), np.isnan(ends)
+            groups, has_events = self.risk_sets.group_comparable(), np.isnan(ends)
             sizes = np.bincount(groups[has_events], minlength=groups.max() + 1)
             group = groups[self.assigned.versus]
             group = group if sizes[group] > 1 else int(sizes.argmax())
@@ -338,7 +341,7 @@ class _Analysis:
                 ends[has_events & ((groups != group) | (sizes[group] < 2))] = APART
         return ends
 
-    def why_no_ratio(self, place: int, end: float, method: Method) -> str:
+    def explain_ratio(self, place: int, end: float, method: Method) -> str:
         """Return why a subtype has no ratio."""
         n, what = int((self.labels == place).sum()), repr(self.outcome.event)
         if end == APART:
@@ -352,7 +355,7 @@ class _Analysis:
             return f"no ratio: corrected, {'all but fewer' if is_all else 'fewer'} than one subject has {what}"
         return f"no ratio: {f'all of its {n} subjects have' if is_all else f'none of its {n} subjects has'} {what}"
 
-    def why_no_estimate(self) -> str:
+    def explain_estimate(self) -> str:
         """Return why the likelihood has no maximum."""
         if self.monotone:
             return f"not estimated: each event is of the subject at risk with the most or the least {self.monotone[0]}"
@@ -360,7 +363,7 @@ class _Analysis:
         return f"not estimated: too few subjects or events{separates}"
 
 
-def _rows_of_outcome(
+def _tabulate_outcome(
     outcome: Outcome, assigned: Assigned, covariates: Covariates, level: float, methods: Sequence[Method]
 ) -> Iterator[dict[str, Any]]:
     """Yield the rows of `compare_outcomes` by these methods, for covariates (n, C) of the assigned subjects."""
@@ -369,7 +372,9 @@ def _rows_of_outcome(
     for method in methods:
         errors, why = assigned.errors_of(method)
         rows = (
-            [{"measure": analysis.density.measure, "remark": why}] if why else _rows_of_method(analysis, errors, method)
+            [{"measure": analysis.density.measure, "remark": why}]
+            if why
+            else _tabulate_method(analysis, errors, method)
         )
         for row in rows:
             yield about | {"method": method} | row
@@ -377,39 +382,43 @@ def _rows_of_outcome(
         yield about | {"subtype": subtype, "remark": "left out: too few subjects"}
 
 
-def _rows_of_method(analysis: _Analysis, errors: Array, method: Method) -> Iterator[dict[str, Any]]:
+def _tabulate_method(analysis: _Analysis, errors: Array, method: Method) -> Iterator[dict[str, Any]]:
     """Yield levels, ratios or differences and tests; first of the subtypes that have ratios, then what others have."""
-    assigned, density, ends = analysis.assigned, analysis.density, analysis.ends(errors, method)
+    assigned, density, ends = analysis.assigned, analysis.density, analysis.find_ends(errors, method)
     places, estimates = np.flatnonzero(np.isnan(ends)).astype(np.int64), None
     is_out = ends == APART if method != "naive" else ~np.isnan(ends)
     rows = ~np.isin(analysis.labels, np.flatnonzero(is_out))
     covariates, labels = analysis.covariates[rows], analysis.labels[rows]
     if places.size > 1 and not analysis.monotone:
-        density, estimates = analysis.fit(analysis.modelled(rows), covariates, errors, labels, method, ends)
+        density, estimates = analysis.fit(analysis.encode(rows), covariates, errors, labels, method, ends)
     if estimates is not None:
-        yield from _rows_of_estimates(analysis, density, estimates, places)
+        yield from _tabulate_estimates(analysis, density, estimates, places)
         if analysis.times is not None:
             time, event, entry = (part[rows] for part in analysis.times)
             _, contrasts = assigned.compare_with(places)
             periods = in_two_periods(time, event, entry, covariates, errors, labels, contrasts, method, ends)
-            yield from _rows_of_periods(periods, analysis, places)
+            yield from _tabulate_periods(periods, analysis, places)
     elif places.size > 1:
-        yield {"measure": density.measure, "remark": analysis.why_no_estimate()}
+        yield {"measure": density.measure, "remark": analysis.explain_estimate()}
     for place in np.flatnonzero(~np.isnan(ends)).tolist():
         code = assigned.codes[int(assigned.subtypes[place])]
-        yield {"subtype": code, "measure": density.measure, "remark": analysis.why_no_ratio(place, ends[place], method)}
+        yield {
+            "subtype": code,
+            "measure": density.measure,
+            "remark": analysis.explain_ratio(place, ends[place], method),
+        }
     is_whole = estimates is not None and places.size == analysis.n_subtypes
     kind, with_ratio = analysis.outcome.kind, [] if estimates is None else places.tolist()
     is_monotone_in_time = bool(analysis.monotone) or bool((ends == APART).any())
     if method == "naive" and not is_whole and kind in ("binary", "survival") and not is_monotone_in_time:
-        yield from _rows_of_penalised(analysis, with_ratio)
+        yield from _tabulate_penalised(analysis, with_ratio)
     if method != "ml" and (kind == "binary" or (kind == "count" and not is_whole)):
-        yield from _rows_of_shares(analysis, errors, method, with_ratio)
+        yield from _tabulate_shares(analysis, errors, method, with_ratio)
     if method == "naive" and analysis.times is not None:
-        yield from _rows_of_rates(analysis)
+        yield from _tabulate_rates(analysis)
 
 
-def _rows_of_estimates(
+def _tabulate_estimates(
     analysis: _Analysis, density: Density, estimates: Estimates, places: Labels
 ) -> Iterator[dict[str, Any]]:
     """Yield the rows of the subtypes in some places; a unit of a term is 1 / its scale of the fitted one."""
@@ -439,7 +448,7 @@ def _test_alike(estimates: Estimates, contrasts: Array) -> dict[str, float]:
     return {"estimate": statistic, "p": float(chdtrc(len(contrasts), statistic))}
 
 
-def _rows_of_penalised(analysis: _Analysis, with_ratio: Sequence[int]) -> Iterator[dict[str, Any]]:
+def _tabulate_penalised(analysis: _Analysis, with_ratio: Sequence[int]) -> Iterator[dict[str, Any]]:
     """Yield ratios of the penalised likelihood of the subtypes as assigned, apart from those among `with_ratio`."""
     assigned, measure = analysis.assigned, f"penalised {analysis.density.measure}"
     penalised = penalise(analysis.y, analysis.covariates, analysis.labels, assigned.versus, analysis.n_subtypes)
@@ -451,22 +460,22 @@ def _rows_of_penalised(analysis: _Analysis, with_ratio: Sequence[int]) -> Iterat
     for place, (row, scale) in enumerate(rows):
         if place < len(pairs) and has_ratio[place]:
             continue
-        *ends, p = penalised.interval(place, analysis.level)
+        *ends, p = penalised.bound(place, analysis.level)
         estimate, lower, upper = np.exp(np.array(ends) / scale)
         yield row | {"measure": measure, "estimate": estimate, "lower": lower, "upper": upper, "p": p}
 
 
-def _rows_of_shares(
+def _tabulate_shares(
     analysis: _Analysis, errors: Array, method: Method, with_level: Sequence[int]
 ) -> Iterator[dict[str, Any]]:
     """Yield shares (means of counts) of subtypes without a level from the model, and all differences, not adjusted."""
     assigned, is_share, quantile = analysis.assigned, analysis.outcome.kind == "binary", _quantile(analysis.level)
-    estimates = shares_of(analysis.observed, errors, analysis.labels, method)
+    estimates = weigh_shares(analysis.observed, errors, analysis.labels, method)
     shares, least, most = estimates.parameters, 0.0, 1.0 if is_share else np.inf
     se = np.sqrt(np.diag(estimates.covariance))
     lower, upper = shares - quantile * se, shares + quantile * se
     if is_share:
-        bounds = _bound_shares(np.clip(shares, 0.0, 1.0), assigned.sizes_of(method), quantile)
+        bounds = _bound_shares(np.clip(shares, 0.0, 1.0), assigned.count_effective(method), quantile)
         # Where all are assigned with certainty, 0 of 80 has no standard error: Wilson's limits are the wider ones.
         lower, upper = bounds if method == "naive" else (np.minimum(lower, bounds[0]), np.maximum(upper, bounds[1]))
     lower, upper = np.clip(lower, least, most), np.clip(upper, least, most)
@@ -524,7 +533,7 @@ def _quantile(level: float) -> float:
     return float(ndtri(0.5 + level / 2.0))
 
 
-def _rows_of_rates(analysis: _Analysis) -> Iterator[dict[str, Any]]:
+def _tabulate_rates(analysis: _Analysis) -> Iterator[dict[str, Any]]:
     """Yield events for each unit of time, with exact limits (Garwood 1936), and the log-rank test, not adjusted."""
     assert analysis.times is not None
     time, event, entry = analysis.times
@@ -540,7 +549,7 @@ def _rows_of_rates(analysis: _Analysis) -> Iterator[dict[str, Any]]:
             "lower": lower / exposed,
             "upper": chdtri(2.0 * events + 2.0, tail) / 2.0 / exposed,
         }
-    statistic, p = analysis.risk_sets.log_rank()
+    statistic, p = analysis.risk_sets.test_log_rank()
     test = (
         {"estimate": statistic, "p": p}
         if np.isfinite(p)
@@ -549,7 +558,7 @@ def _rows_of_rates(analysis: _Analysis) -> Iterator[dict[str, Any]]:
     yield {"measure": "log-rank"} | test
 
 
-def _rows_of_periods(periods: Periods | None, analysis: _Analysis, places: Labels) -> Iterator[dict[str, Any]]:
+def _tabulate_periods(periods: Periods | None, analysis: _Analysis, places: Labels) -> Iterator[dict[str, Any]]:
     """Yield the hazard ratios before and after a time, and the test that they are the same."""
     test = {"measure": "hazards proportional"}
     if periods is None:
@@ -653,7 +662,7 @@ def _adjust_feature(
     if np.ptp(outcome.observed[assigned.rows]) == 0.0:
         yield {"remark": "the same in all subjects with all values"}
         return
-    for row in _rows_of_outcome(outcome, assigned, covariates, level, ("naive",)):
+    for row in _tabulate_outcome(outcome, assigned, covariates, level, ("naive",)):
         if (row.get("versus") or row.get("remark")) and "not adjusted" not in row["measure"]:
             yield row
 
@@ -707,11 +716,11 @@ def subtype_predictors(
         columns.problems.append("predictors must name at least one column")
     terms = columns.covariates(predictors, "predictors")
     columns.refuse()
-    rows = _rows_of_predictors(*columns.assign(terms.is_known, terms, versus, "predictors"), level)
+    rows = _tabulate_predictors(*columns.assign(terms.is_known, terms, versus, "predictors"), level)
     return _tabulate(rows, ["method", "term", "subtype", "versus", *_ESTIMATE, "n", "remark"])
 
 
-def _rows_of_predictors(assigned: Assigned, predictors: Covariates, level: float) -> Iterator[dict[str, Any]]:
+def _tabulate_predictors(assigned: Assigned, predictors: Covariates, level: float) -> Iterator[dict[str, Any]]:
     (standard, scales), n_terms = standardised(predictors.values), 1 + len(predictors.terms)
     for method in ("ml", "naive"):
         about = {"method": method, "n": len(standard)}
@@ -766,7 +775,7 @@ def summarise_outcomes(table: pd.DataFrame) -> list[str]:
         return [
             f"{row['feature']}: {row['remark']}"
             if isinstance(row["remark"], str)
-            else f"{row['feature']}, subtype {row['subtype']} against {row['versus']}, {name_measure(row)}: "
+            else f"{row['feature']}, subtype {row['subtype']} against {row['versus']}, {describe_measure(row)}: "
             f"{_write_estimate(row)}"
             for row in table.to_dict("records")
         ]
@@ -774,7 +783,7 @@ def summarise_outcomes(table: pd.DataFrame) -> list[str]:
         table = table.assign(measure="odds ratio of " + table["term"])
     table = table.assign(method=table["method"].fillna(""))
     scores = table[(table["method"] == "score") & table["estimate"].notna()].to_dict("records")
-    lines = [f"{name_measure(row)}: {_write_estimate(row)}" for row in scores]
+    lines = [f"{describe_measure(row)}: {_write_estimate(row)}" for row in scores]
     for line in merge_methods(table):
         if line.assigned is not None or line.corrected is not None:
             pair = f"Subtype {line.subtype}" + ("" if line.versus is None else f" against {line.versus}")
@@ -843,7 +852,7 @@ def merge_methods(table: pd.DataFrame) -> list[Line]:
     rows_of_lines = table[is_line].sort_values("method", key=lambda method: method != "naive", kind="stable")
     for row in rows_of_lines.to_dict("records"):
         subtype, versus = (None if pd.isna(row[name]) else row[name] for name in ("subtype", "versus"))
-        lines.setdefault((subtype, versus, name_measure(row)), {})[str(row["method"])] = row
+        lines.setdefault((subtype, versus, describe_measure(row)), {})[str(row["method"])] = row
     merged = []
     for (subtype, versus, measure), rows in lines.items():
         remarks = {method: row["remark"] for method, row in rows.items() if isinstance(row["remark"], str)}
@@ -853,7 +862,7 @@ def merge_methods(table: pd.DataFrame) -> list[Line]:
     return sorted(levels, key=lambda line: line.subtype or 0) + [line for line in merged if line not in levels]
 
 
-def name_measure(row: dict[Hashable, Any]) -> str:
+def describe_measure(row: dict[Hashable, Any]) -> str:
     """Return a measure with its event, or with the order of the levels, without which a ratio has no meaning."""
     of_event = f" of {row['event']!r}" if isinstance(row.get("event"), str) and "unit" not in row["measure"] else ""
     if isinstance(row.get("order"), str):

@@ -223,7 +223,7 @@ def outcome_by_subtype(
         start = start if naive is None else naive.parameters
     chances = errors if method == "features" else errors.T[assigned]
     """(N, K) the chance of the assignment of each subject, or of its features, if it is a member of k."""
-    weights = _weights(errors, assigned, method) * np.isnan(ends) if method in ("bch", "naive") else chances
+    weights = _weigh(errors, assigned, method) * np.isnan(ends) if method in ("bch", "naive") else chances
     columns = np.hstack([np.ones((len(y), 1)), covariates]) if method == "ml" else np.empty((len(y), 0))
     if method == "ml":
         shares = predictors_of_subtype(covariates, errors, assigned, 0, "ml")
@@ -255,7 +255,7 @@ def outcome_by_subtype(
         of_shape = (counted * terms.of_shape).sum(axis=2).T
         return value, np.hstack([of_eta, of_slopes, of_shape, of_shares])
 
-    estimates = _maximise_some(
+    estimates = _maximise_free(
         objective, start, np.append(np.isnan(ends), np.ones(start.size - n_subtypes, dtype=bool))
     )
     if estimates is None or not density.is_ratio:
@@ -264,27 +264,27 @@ def outcome_by_subtype(
     return None if _is_apart((intercepts - first)[np.isnan(ends)], slopes, covariates) else estimates
 
 
-def _weights(errors: Array, assigned: Labels, method: Method) -> Array:
+def _weigh(errors: Array, assigned: Labels, method: Method) -> Array:
     """Return how much each subject counts in each subtype, (N, K)."""
     return np.asarray(np.eye(len(errors)) if method == "naive" else np.linalg.inv(errors), dtype=np.float64)[assigned]
 
 
-def shares_of(y: Array, errors: Array, assigned: Labels, method: Method) -> Estimates:
+def weigh_shares(y: Array, errors: Array, assigned: Labels, method: Method) -> Estimates:
     """Return the mean of y (N,) in each subtype, weighted for the errors of assignment (K, K), with its covariance."""
-    weights = _weights(errors, assigned, method)
+    weights = _weigh(errors, assigned, method)
     weights = np.round(weights / weights.sum(axis=0), 12)  # almost sure assignments leave weights such as 1e-24
     shares = y @ weights
     of_subjects = weights * (y[:, None] - shares)
     return Estimates(shares, of_subjects.T @ of_subjects * y.size / (y.size - 1))
 
 
-def ends_of(kind: str, observed: Array, errors: Array, assigned: Labels, method: Method) -> Array:
+def find_ends(kind: str, observed: Array, errors: Array, assigned: Labels, method: Method) -> Array:
     """Return the linear predictors of subtypes in which fewer than one subject has the event, or no event, (K,).
 
     NaN for all others. The likelihood rises without end as these predictors go to infinity. Of ordered levels and
     counts, the event is anything above the lowest value; `observed` is (N,).
     """
-    weights = _weights(errors, assigned, method)
+    weights = _weigh(errors, assigned, method)
     ends = np.full(len(errors), np.nan)
     lowest = observed.min() if kind == "ordered" else 0.0
     if kind != "continuous":
@@ -364,7 +364,7 @@ def maximise(objective: Callable[[Array], tuple[float, Array]], start: Array) ->
     return Estimates(at, covariance * n_subjects / max(n_subjects - at.size, 1), objective(at)[0])
 
 
-def _maximise_some(objective: Callable[[Array], tuple[float, Array]], start: Array, is_free: Mask) -> Estimates | None:
+def _maximise_free(objective: Callable[[Array], tuple[float, Array]], start: Array, is_free: Mask) -> Estimates | None:
     """Return `maximise` of the parameters that are free, bool (P,); the others stay at the start, without variance."""
     at = start.copy()
 
@@ -414,7 +414,7 @@ class RiskSets(NamedTuple):
             at_risk[:, subtype] = entered - ended
         return cls(events, at_risk)
 
-    def log_rank(self) -> tuple[float, float]:
+    def test_log_rank(self) -> tuple[float, float]:
         """Return chi-squared and p of the log-rank test of K subtypes (Mantel 1966), p from the upper tail.
 
         Subtypes of whom nobody is at risk at a time of an event take no part.
@@ -432,7 +432,7 @@ class RiskSets(NamedTuple):
         statistic = float((apart @ along) @ np.linalg.solve(along.T @ variance @ along, along.T @ apart))
         return statistic, float(chdtrc(df, statistic))
 
-    def comparable(self) -> Labels:
+    def group_comparable(self) -> Labels:
         """Return groups of subtypes whose hazard ratios have a maximum, int64 (K,).
 
         With an edge from a to b if a has an event while somebody of b is at risk, ratios have one in each strongly
@@ -492,7 +492,7 @@ def in_two_periods(
         finish, begin = (time, np.maximum(entry, until)) if is_late else (np.minimum(time, until), entry)
         happened = ((event > 0.0) & ((time > until) == is_late)).astype(np.float64)
         parts = finish[rows], happened[rows], begin[rows]
-        groups = RiskSets.from_subjects(*parts, labels[rows], len(errors)).comparable()
+        groups = RiskSets.from_subjects(*parts, labels[rows], len(errors)).group_comparable()
         if np.unique(groups[np.isnan(ends)]).size > 1:
             return None
         estimates = outcome_by_subtype(
@@ -522,9 +522,9 @@ class Penalised:
 
     def __init__(self, design: Array, y: Array, offset: Array, *, is_odds: bool) -> None:
         self.design, self.y, self.offset, self.is_odds = design, y, offset, is_odds
-        self.parameters, self.height = self._climb(np.zeros(design.shape[1]), np.ones(design.shape[1], dtype=bool))
+        self.parameters, self.height = self._maximise(np.zeros(design.shape[1]), np.ones(design.shape[1], dtype=bool))
 
-    def interval(self, place: int, level: float) -> tuple[float, float, float, float]:
+    def bound(self, place: int, level: float) -> tuple[float, float, float, float]:
         """Return a parameter, both ends of its interval, and p of the likelihood-ratio test that it is 0."""
         free = np.arange(self.parameters.size) != place
         half, estimate = 0.5 * float(ndtri(0.5 + level / 2.0)) ** 2, float(self.parameters[place])
@@ -532,7 +532,7 @@ class Penalised:
         def fall(value: float) -> float:
             start = self.parameters.copy()
             start[place] = value
-            return self.height - self._climb(start, free)[1]
+            return self.height - self._maximise(start, free)[1]
 
         ends = []
         for sign in (-1.0, 1.0):
@@ -547,16 +547,16 @@ class Penalised:
             )
         return estimate, ends[0], ends[1], float(chdtrc(1, max(2.0 * fall(0.0), 0.0)))
 
-    def _climb(self, start: Array, free: Mask) -> tuple[Array, float]:
+    def _maximise(self, start: Array, free: Mask) -> tuple[Array, float]:
         """Return the parameters that maximise over the free ones, bool (P,), and the height of the maximum."""
-        at, (height, score, information) = start.copy(), self._terms(start)
+        at, (height, score, information) = start.copy(), self._evaluate(start)
         for _ in range(100):
             step = np.linalg.solve(information[np.ix_(free, free)], score[free])
             step *= min(1.0, 2.0 / max(float(np.abs(step).max(initial=0.0)), 1e-300))
             for _ in range(30):
                 new = at.copy()
                 new[free] += step
-                terms = self._terms(new)
+                terms = self._evaluate(new)
                 if terms[0] >= height - 1e-12:
                     break
                 step *= 0.5
@@ -565,7 +565,7 @@ class Penalised:
                 break
         return at, height
 
-    def _terms(self, at: Array) -> tuple[float, Array, Array]:
+    def _evaluate(self, at: Array) -> tuple[float, Array, Array]:
         """Return the penalised likelihood, its score (P,) and the information (P, P)."""
         eta = self.design @ at + self.offset
         if self.is_odds:

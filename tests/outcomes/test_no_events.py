@@ -79,7 +79,7 @@ def test_profile_intervals_are_those_of_the_penalised_likelihood_maximised_by_sc
         return value + 0.5 * np.linalg.slogdet((weight[:, None] * design).T @ design)[1]
 
     top = minimize(lambda at: -height(at), np.zeros(3), method="BFGS")
-    estimate, lower, upper, p = Penalised(design, y, np.zeros(60), is_odds=is_odds).interval(0, 0.95)
+    estimate, lower, upper, p = Penalised(design, y, np.zeros(60), is_odds=is_odds).bound(0, 0.95)
     assert estimate == pytest.approx(top.x[0], abs=1e-4)
     for end in (lower, upper, 0.0):
         profile = minimize(lambda rest, end=end: -height(np.concatenate([[end], rest])), top.x[1:], method="BFGS")
@@ -129,7 +129,7 @@ def test_the_penalised_hazard_ratio_of_constant_hazards_adds_half_an_event():
     two = LABELS != 1
     penalised = penalise(y[two], np.empty((160, 0)), (LABELS[two] == 2).astype(int), 0, 2)
     exact = np.log((0.5 / DAYS[LABELS == 2].sum()) / (16.5 / DAYS[LABELS == 0].sum()))
-    assert penalised.interval(0, 0.95)[0] == pytest.approx(exact, abs=1e-5)
+    assert penalised.bound(0, 0.95)[0] == pytest.approx(exact, abs=1e-5)
 
 
 def test_without_events_in_all_subtypes_but_one_shares_and_tests_remain():
@@ -177,11 +177,11 @@ def test_the_log_rank_test_is_that_of_statsmodels_and_its_p_is_of_the_upper_tail
     time = rng.exponential(1.0 + labels).round(1) + 0.1
     entry = (time * rng.uniform(0.0, 0.5, 300)).round(2) if late else np.zeros(300)
     event = (rng.random(300) < 0.7).astype(float)
-    statistic, p = RiskSets.from_subjects(time, event, entry, labels, n_subtypes).log_rank()
+    statistic, p = RiskSets.from_subjects(time, event, entry, labels, n_subtypes).test_log_rank()
     exact = survdiff(time, event, labels, entry=entry if late else None)
     assert (statistic, p) == (pytest.approx(exact[0]), pytest.approx(exact[1]))
     time = np.where(labels == 0, 1.0, 100.0) + rng.random(300)
-    statistic, p = RiskSets.from_subjects(time, np.ones(300), np.zeros(300), labels, n_subtypes).log_rank()
+    statistic, p = RiskSets.from_subjects(time, np.ones(300), np.zeros(300), labels, n_subtypes).test_log_rank()
     assert 0.0 < p < 1e-30
     assert p == pytest.approx(stats.chi2(n_subtypes - 1).sf(statistic))
 
@@ -194,7 +194,7 @@ def test_ratios_have_a_maximum_where_no_direction_lifts_the_partial_likelihood(n
         labels = rng.integers(n_subtypes, size=12)
         time, event = rng.integers(1, 9, 12) + 3.0 * labels * (rng.random() < 0.5), (rng.random(12) < 0.6).astype(float)
         sets = RiskSets.from_subjects(time, event, np.zeros(12), labels, n_subtypes)
-        groups = sets.comparable()
+        groups = sets.group_comparable()
         is_whole = np.unique(groups).size == 1
         subsets = [
             np.array([code >> it & 1 for it in range(n_subtypes)], dtype=bool) for code in range(1, 2**n_subtypes - 1)

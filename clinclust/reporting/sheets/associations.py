@@ -16,7 +16,7 @@ from clinclust.comparisons.frame import is_suppressed
 from clinclust.data import data
 from clinclust.errors import InputError
 from clinclust.outcomes.columns import CohortColumns
-from clinclust.outcomes.compare import compare_outcome, merge_methods, name_measure
+from clinclust.outcomes.compare import compare_outcome, describe_measure, merge_methods
 from clinclust.reporting.findings import Findings, Row, number_of
 from clinclust.reporting.layout import (
     METHODS,
@@ -309,7 +309,7 @@ def _rows(findings: Findings, feature: Feature, time: Feature | None) -> Iterato
         return
     table = table.assign(method=table["method"].fillna(""))
     for row in table[table["method"] == "score"].to_dict("records"):
-        yield [title, None, None, name_measure(row), row["remark"], _p(row), _interval(row)]
+        yield [title, None, None, describe_measure(row), row["remark"], _write_p(row), _interval(row)]
     is_reason = (table["method"] == "bch") & table["subtype"].isna() & table["remark"].notna()
     reasons = list(dict.fromkeys(table.loc[is_reason, "remark"]))
     for line in merge_methods(table):
@@ -320,16 +320,16 @@ def _rows(findings: Findings, feature: Feature, time: Feature | None) -> Iterato
             None if line.versus is None else findings.name(line.versus),
             line.measure,
             _interval(line.corrected) if line.corrected else "; ".join(reasons) or line.remarks.get("bch"),
-            _p(best) if best else None,
+            _write_p(best) if best else None,
             _interval(line.assigned) if line.assigned else line.remarks.get("naive"),
         ]
     is_test = table["measure"].isin(("log-rank", "shares alike", "no effects of features")) & (table["method"] != "bch")
     for row in table[is_test].to_dict("records"):
         why = None if pd.isna(row["remark"]) else str(row["remark"])
-        yield [title, None, None, row["measure"], why, _p(row), None]
+        yield [title, None, None, row["measure"], why, _write_p(row), None]
 
 
-def _p(row: dict[Any, Any]) -> Value:
+def _write_p(row: dict[Any, Any]) -> Value:
     return None if math.isnan(row["p"]) else number_text(row["p"], "p", 3)
 
 
