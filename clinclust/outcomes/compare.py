@@ -220,7 +220,7 @@ _SUBJECTS_FOR_A_FEATURE = 10
 _DIRECT, _NOT_PROPORTIONAL = 0.01, 0.05
 """p below which an outcome is said to depend on features inside subtypes, and hazards not to be proportional.
 
-Memberships are estimates, and what they miss looks like an effect of features: without any, p was below .05 in 3% to 20%
+Memberships are estimates; what they miss looks like an effect of features. Without any, p was below .05 in 3% to 20%
 of cohorts, by kind of outcome (30 to 40 each), and of measurements and yes/no outcomes below .01 in at most 3%."""
 
 
