@@ -97,7 +97,9 @@ def differences(
     first, last = int(subtype_of[0]) + 1, int(subtype_of[-1]) + 1
     survival = {"time": "time", "event": "yes"} if outcome == "survival" else {}
     found = cc.compare_outcomes(model, frame, "y", versus=first, **survival)
-    for row in found[found["versus"].notna() & (found["subtype"] == last)].itertuples():
+    measures = ["mean difference", "odds ratio", "rate ratio", "hazard ratio"]
+    is_whole = found["measure"].isin(measures) & found["versus"].notna() & (found["subtype"] == last)
+    for row in found[is_whole].itertuples():
         yield row.method, float(row.estimate if row.measure == "mean difference" else np.log(row.estimate)), row.se
 
 
@@ -108,7 +110,7 @@ def rows(n_cohorts: int) -> Iterator[list[str]]:
         for outcome in OUTCOMES if about[0] < LARGE else OUTCOMES[:1]:
             found = [list(differences(about, outcome, seed)) for seed in range(of_kind)]
             n_lost = sum(not each for each in found)
-            for method in ("bch", "ml", "naive"):
+            for method in ("bch", "ml", "features", "naive"):
                 mine = np.array([(value, se) for each in found for name, value, se in each if name == method])
                 if len(mine) < 2:
                     continue

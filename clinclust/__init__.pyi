@@ -15,6 +15,7 @@ from clinclust.drafting import draft_schema as draft_schema
 from clinclust.errors import CohortError as CohortError
 from clinclust.errors import CohortWarning as CohortWarning
 from clinclust.errors import SchemaError as SchemaError
+from clinclust.estimators.continuum_score import continuum_score as continuum_score
 from clinclust.estimators.distinct_subtypes import distinct_subtypes as distinct_subtypes
 from clinclust.estimators.estimator import Partition as Partition
 from clinclust.estimators.explanation import unusual_subjects as unusual_subjects
@@ -29,7 +30,6 @@ from clinclust.files.tables import read_cohort as read_cohort
 from clinclust.outcomes import compare_outcomes as compare_outcomes
 from clinclust.outcomes import subtype_predictors as subtype_predictors
 from clinclust.reporting import write_report as write_report
-from clinclust.reporting.assignments import continuum_score as continuum_score
 from clinclust.reporting.subtype_table import subtype_table as subtype_table
 from clinclust.schema import Feature as Feature
 from clinclust.schema import FeatureSchema as FeatureSchema

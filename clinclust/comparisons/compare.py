@@ -114,7 +114,8 @@ def compare_subtypes(
     contrasts : dict, optional
         The test of all subtypes at once, by feature name: ``"welch"``, ``"student"``, ``"rank"`` or ``"counts"`` (for
         yes/no features, and the only choice for categorical ones). By default the `contrast` of the schema; else
-        ``"counts"`` for these features, ``"rank"`` for skewed ones, ``"welch"`` for others.
+        ``"counts"`` for these features, ``"rank"`` for skewed ones, ``"welch"`` for others, and none for follow-up
+        times (role ``time``), which mix times until an event with those of subjects who were lost.
     weights : array_like, shape (N,), optional
         Sampling weights of the subjects. The result has weighted summaries only: means, `sd`, quartiles and `percent`
         are those of the population, `n` and `count` of the sample. It has no tests and effects, because those of this
@@ -250,14 +251,21 @@ def _compare(
     large = np.flatnonzero(sizes >= min_size)
     pairs = np.array(list(combinations(large + 1, 2)), dtype=int).reshape(-1, 2)
     blocks = [(measures, _summary_columns(summary, subtypes))]
+    # The mean of follow-up times mixes those until an event with those of subjects who were lost: no test of a table.
+    times = [feature for feature, *_ in columns if feature.role == "time" and feature.levels is None]
+    follow_up = {feature.name for feature in times if feature.name not in choice and feature.contrast is None}
+    summary["is_follow_up"] = np.array([measure.feature.name in follow_up for measure in measures])[:, None]
     blocks += [(measures, tests) for tests in _test_columns(summary, subtypes, pairs, significance_level)]
 
-    tests = [contrasted(feature, column, choice.get(feature.name), rows.times) for feature, column, rows in columns]
+    tests = [
+        [] if feature.name in follow_up else contrasted(feature, column, choice.get(feature.name), rows.times)
+        for feature, column, rows in columns
+    ]
     blocks.append((wholes, _contrast_columns(wholes, tests, large, significance_level)))
     ranked = {
         measure.feature.parts[-1].name
         for measure, parts in zip(wholes, tests, strict=True)
-        if parts[-1].kind == "rank" or is_skewed(measure.feature, measure.scores, measure.rows.times)
+        if (parts and parts[-1].kind == "rank") or is_skewed(measure.feature, measure.scores, measure.rows.times)
     }
     blocks += _effect_columns(measures, summary, sizes, subtypes[1:], min_size, ranked)
     return _stack_rows(blocks)
@@ -641,6 +649,7 @@ def _test_columns(
     blocks = []
     for test in (welch, student):
         result = test(a, b)
+        result = type(result)(*(np.where(summary["is_follow_up"], np.nan, part) for part in result))
         significant = np.where(np.isnan(result.p), np.nan, result.p <= significance_level)
         named = {"test": np.array(test.__name__), "q": adjusted(result.p), "significant": significant}
         blocks.append(shared | result._asdict() | named)

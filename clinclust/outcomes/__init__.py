@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from clinclust.outcomes.compare import (
-    adjusted_differences,
-    compare_outcomes,
-    subtype_predictors,
-    summarise_outcomes,
-    survival_curves,
-)
+from clinclust.outcomes.columns import survival_curves
+from clinclust.outcomes.compare import adjusted_differences, compare_outcomes, subtype_predictors, summarise_outcomes
 
 __all__ = ["adjusted_differences", "compare_outcomes", "subtype_predictors", "summarise_outcomes", "survival_curves"]

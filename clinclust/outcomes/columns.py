@@ -1,29 +1,33 @@
-"""Columns of outcomes, and models of an outcome in three steps."""
+"""The columns of outcomes, times and covariates, the assignment of the subjects, and survival as assigned."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
-from scipy.optimize import minimize
-from scipy.special import chdtrc, digamma, expit, gammaln, log_expit, logit, softmax
+from scipy.special import ndtri
 
+from clinclust.arguments import accepting
 from clinclust.arrays import Array, Code, Labels, Mask
 from clinclust.drafting import draft_schema
+from clinclust.drafting.levels import no_before_yes
 from clinclust.errors import CohortWarning, InputError, SchemaError, did_you_mean, refuse
+from clinclust.estimators.continuum_score import find_continuum
 from clinclust.estimators.subtype_model import (
     FittedCohort,
     clustered_features,
     cohort_of,
+    cohort_problems,
     fewest_subjects,
     place_of,
     require_fitted,
 )
 from clinclust.files.cell_text import canonical_text
+from clinclust.outcomes.estimates import assignment_errors
 from clinclust.schema import FeatureSchema
 
 if TYPE_CHECKING:
@@ -31,10 +35,11 @@ if TYPE_CHECKING:
     from clinclust.schema import Feature
 
 
-# The columns of outcomes, times and covariates, and the assignment of the subjects with its errors.
-
+Event: TypeAlias = str | float | bool | None
+"""The value of an outcome that counts as the event; None: it follows from the values."""
 Kind: TypeAlias = Literal["continuous", "binary", "count", "ordered", "survival"]
 
+SCORE = "1 SD of the continuum score"
 _MOST_LEVELS = 10
 """Number of different values above which a scale counts as continuous."""
 
@@ -49,6 +54,8 @@ class Outcome:
     """(N,), NaN = missing; 1 for the event and 0 for none."""
     event: str | None = None
     """What counts as the event, of a binary outcome or a survival."""
+    order: tuple[str, ...] = ()
+    """The levels from lowest to highest, of an ordered outcome; ratios above 1 are of higher ones."""
     time: Array | None = None
     """(N,) end of follow-up, NaN = missing."""
     entry: Array | None = None
@@ -61,14 +68,6 @@ class Outcome:
         if self.time is None or self.entry is None:
             return is_observed
         return is_observed & ~np.isnan(self.time + self.entry)
-
-    def modelled(self, rows: Mask) -> Array:
-        """Return the outcomes of some subjects, (n,), for `Density.terms`; (n, 2J) of times."""
-        if self.time is not None and self.entry is not None:
-            return in_intervals(self.time[rows], self.observed[rows], self.entry[rows])
-        if self.kind == "ordered":  # levels are numbered 0, 1, ... without a gap
-            return np.unique(self.observed[rows], return_inverse=True)[1].astype(np.float64)
-        return self.observed[rows]
 
 
 class Covariates(NamedTuple):
@@ -97,9 +96,17 @@ class CohortColumns:
 
     @classmethod
     def read(cls, model: SubtypeModel, frame: pd.DataFrame) -> CohortColumns:
-        """Validate the table of a public function, which is the caller."""
+        """Validate the table of a public function, which is the caller.
+
+        Columns that the schema of the fit does not name are no fault: outcomes come years later.
+        """
         require_fitted(model)
-        cohort = cohort_of(model, frame, stacklevel=4)
+        if len(frame) != len(model.labels_) and (problems := cohort_problems(model, frame)):
+            more = "; join outcomes that came later to that table as columns, with empty cells for subjects without any"
+            raise InputError(f"{problems[0]}{more}")
+        named = [isinstance(name, str) and name in model.schema_ for name in frame.columns]
+        absent = {feature.name for feature in model.schema_ if not feature.is_ignored} - set(frame.columns)
+        cohort = cohort_of(model, frame if absent else frame.loc[:, named], stacklevel=4)
         return cls(cohort, cohort.in_order(frame))
 
     def refuse(self) -> None:
@@ -158,11 +165,11 @@ class CohortColumns:
             return None
         return feature, scores
 
-    def outcome(self, name: str, event: str | None) -> Outcome | None:
+    def outcome(self, name: str, event: Event) -> Outcome | None:
         """Return an outcome without a time; `event` is the level that counts as 1, of levels."""
         if event is not None:
-            values = self._is_level(name, event)
-            return None if values is None else Outcome(name, "binary", values, event)
+            of_event = self._is_level(name, event)
+            return None if of_event is None else Outcome(name, "binary", *of_event)
         column = self.feature(name, "outcome")
         if column is None:
             return None
@@ -174,26 +181,37 @@ class CohortColumns:
         if feature.traits.is_yes_no:
             return Outcome(name, "binary", values, str(feature.levels[1]) if feature.levels else "1")
         if feature.traits.is_scale and np.unique(values[~np.isnan(values)]).size <= _MOST_LEVELS:
-            return Outcome(name, "ordered", values)
+            texts = feature.levels or [f"{value:g}" for value in np.unique(values[~np.isnan(values)])]
+            return Outcome(name, "ordered", values, order=tuple(map(str, texts)))
         is_count = feature.traits.is_whole and not feature.traits.is_scale
         return Outcome(name, "count" if is_count else "continuous", values)
 
-    def survival(self, name: str, time: str, entry: str | None, event: str | None) -> Outcome | None:
-        """Return an outcome with the time to it; without `event`, one coded 0 and 1."""
+    def survival(self, name: str, time: str, entry: str | None, event: Event) -> Outcome | None:
+        """Return an outcome with the time to it; without `event`, the yes of a yes/no column: 1, dead, declared."""
         cells = self._cells(name, "outcome")
         ends, begins = self._number(time, "time"), None if entry is None else self._number(entry, "entry")
-        if cells is not None and event is None and not set(cells.dropna()) <= {"0", "1"}:
+        event = self._find_yes(name, cells) if event is None and cells is not None else event
+        if cells is not None and event is None:
             self.problems.append(f"event: say which value of {name!r} is the event: {_some(cells)}")
-            return None
-        event = "1" if event is None else event
-        values = None if cells is None else self._is_level(name, event)
+        values = None if cells is None or event is None else self._is_level(name, event)
         if values is None or ends is None or (entry is not None and begins is None):
             return None
         begins = np.zeros(ends.size) if begins is None else begins
         if (ends <= begins).any():
             n_early, begin = int((ends <= begins).sum()), "0" if entry is None else repr(entry)
             self.problems.append(f"time: {n_early} values of {time!r} are not above {begin}, where follow-up begins")
-        return Outcome(name, "survival", values, event, ends, begins)
+        return Outcome(name, "survival", values[0], values[1], time=ends, entry=begins)
+
+    def _find_yes(self, name: str, cells: pd.Series) -> str | None:
+        """Return the value of a column that means yes, by its schema or its two values; None if neither says so."""
+        if name in self._schema and self._schema[name].likelihood is not None and self._schema[name].traits.is_yes_no:
+            levels = self._schema[name].levels
+            return "1" if levels is None else str(levels[1])
+        values = sorted(cells.dropna().unique())
+        if set(values) <= {"0", "1"}:
+            return "1"
+        places = no_before_yes(values) if len(values) == 2 else None
+        return None if places is None else str(values[places[1]])
 
     def covariates(self, names: Sequence[str], called: str) -> Covariates:
         """Return the terms of some columns and their values; levels without order have an indicator each."""
@@ -228,6 +246,34 @@ class CohortColumns:
                 raise InputError(f"{called}: leave out {term!r}: of the subjects with all values, {why}")
         return assigned, covariates
 
+    @property
+    def is_one_continuum(self) -> bool:
+        """Whether there is one subtype, and a continuum score."""
+        return int(self.cohort.labels.max()) == 0 and self.score_continuum() is not None
+
+    def score_continuum(self) -> Covariates | None:
+        """Return the continuum score of each subject, where nothing shows that the subtypes are more than its slices.
+
+        None if a test of the tree accepted each subtype as distinct, if the score orders subjects by chance, or if no
+        search made the subtypes.
+        """
+        fit = self.cohort.model.fit_
+        if fit is None or not fit.clusters_.encoding.features:
+            return None
+        if fit.tree_test_ is not None and fit.grades is None and int(fit.tree_test_.parted_of(fit.tree_).max()) > 0:
+            return None
+        continuum = find_continuum(self.cohort)
+        return None if continuum.is_by_chance else Covariates([SCORE], continuum.score[:, None])
+
+    def read_clustered(self, without: Sequence[str]) -> Covariates:
+        """Return the terms of the features that formed the subtypes, apart from some, with mean 0 and SD 1."""
+        names = [name for name in clustered_features(self.cohort.model) if name not in without]
+        terms, values = self.covariates(names, "features")
+        self.problems.clear()
+        spread = np.nanstd(values, axis=0) if values.size else np.zeros(0)
+        values = (values - np.nanmean(values, axis=0))[:, spread > 0.0] / spread[spread > 0.0]
+        return Covariates([term for term, sd in zip(terms, spread, strict=True) if sd > 0.0], values)
+
     def _cells(self, name: str, called: str) -> pd.Series | None:
         """Return the canonical texts of a column, without the codes that the schema declares missing."""
         if name not in self._table.columns:
@@ -253,22 +299,30 @@ class CohortColumns:
             self.problems.append(f"{called}: {name!r} holds levels, not numbers")
         return None
 
-    def _is_level(self, name: str, event: str) -> Array | None:
-        """Return 1 for the cells of a column that are the event and 0 for others, NaN = missing, float64 (N,)."""
+    def _is_level(self, name: str, event: str | float) -> tuple[Array, str] | None:
+        """Return 1 for the cells of a column that are the event and 0 for others, NaN = missing, (N,), and the event.
+
+        True and 1 are the yes of a column of two values, False and 0 the no.
+        """
         cells = self._cells(name, "outcome")
         if cells is None:
             return None
         if name in self._schema and self._schema[name].levels is not None:
             cells = self.cohort.table[name].astype("string")
-        wanted = canonical_text(event)
+        wanted = str(canonical_text(event))
         at = (cells == wanted).fillna(False).to_numpy(dtype=bool)
         number = pd.to_numeric(pd.Series([wanted]), errors="coerce").iloc[0]
         if not np.isnan(number):
             at |= (pd.to_numeric(cells, errors="coerce") == number).fillna(False).to_numpy(dtype=bool)
+        truth = {"true": True, "1": True, "false": False, "0": False}.get(wanted.casefold())
+        if not at.any() and truth is not None and (yes := self._find_yes(name, cells)) is not None:
+            others = cells[cells != yes].dropna().unique()
+            wanted = yes if truth else str(others[0]) if len(others) == 1 else wanted
+            at = (cells == wanted).fillna(False).to_numpy(dtype=bool)
         if not at.any():
-            self.problems.append(f"event: no cell of {name!r} is {event!r}; {_some(cells)}")
+            self.problems.append(f"event: no cell of {name!r} is {wanted!r}; {_some(cells)}")
             return None
-        return np.where(cells.isna().to_numpy(dtype=bool), np.nan, at)
+        return np.where(cells.isna().to_numpy(dtype=bool), np.nan, at), wanted
 
 
 def _some(cells: pd.Series) -> str:
@@ -313,13 +367,15 @@ class Assigned:
         among = np.isin(labels, self.subtypes)
         self.rows: Mask = rows & among
         self.labels: Labels = np.searchsorted(self.subtypes, labels[self.rows]).astype(np.int64)
+        self.membership = np.eye(self.subtypes.size)[self.labels]
+        """(n, K) the probability of each subtype by its features."""
         self._errors = np.eye(self.subtypes.size)
         self._why_not: str | None = "these subtypes have no probabilities"
         if cohort.model.membership_ is not None:
             membership = np.asarray(cohort.model.membership_)[among][:, self.subtypes]
             membership = membership / np.maximum(membership.sum(axis=1, keepdims=True), 1e-300)
             assigned = np.searchsorted(self.subtypes, labels[among]).astype(np.int64)
-            self._errors = assignment_errors(membership, assigned)
+            self._errors, self.membership = assignment_errors(membership, assigned), membership[rows[among]]
             recovered = np.diag(self._errors)
             worst = int(recovered.argmin())
             self._why_not = None
@@ -330,363 +386,156 @@ class Assigned:
                     f"{100 * _LEAST_RECOVERED:.0f}% are needed)"
                 )
 
-    @property
-    def pairs(self) -> list[dict[str, Code]]:
-        """The codes of each other subtype and of the one that it is compared with, as columns of a result."""
-        others, versus = np.delete(self.subtypes, self.versus), int(self.subtypes[self.versus])
-        return [{"subtype": self.codes[subtype], "versus": self.codes[versus]} for subtype in others.tolist()]
+    def compare_with(self, places: Labels) -> tuple[list[dict[str, Code]], Array]:
+        """Return the pairs of some subtypes, as columns of a result, and as contrasts of all subtypes, (D, K).
+
+        Each is compared with `versus`, or with the first of them if that is not among them.
+        """
+        versus = self.versus if self.versus in places else int(places[0])
+        others, units = places[places != versus], np.eye(self.subtypes.size)
+        code = self.codes[int(self.subtypes[versus])]
+        pairs = [{"subtype": self.codes[it], "versus": code} for it in self.subtypes[others].tolist()]
+        return pairs, units[others] - units[versus]
+
+    def count_effective(self, method: str) -> Array:
+        """Return the effective number of subjects of each subtype, (K,), less with errors of assignment (Kish 1965)."""
+        weights = np.linalg.inv(self.errors_of(method)[0])[self.labels]
+        return np.asarray(weights.sum(axis=0) ** 2 / (weights**2).sum(axis=0))
 
     def errors_of(self, method: str) -> tuple[Array, str | None]:
         """Return the errors of assignment (K, K), and why they cannot be carried through, if they cannot."""
         return (np.eye(self.subtypes.size), None) if method == "naive" else (self._errors, self._why_not)
 
 
-# Outcomes by subtype with the errors of assignment carried through: BCH and maximum likelihood, in three steps.
+class Everybody(Assigned):
+    """Some subjects, bool (N,), as one group."""
 
-_LARGEST = 30.0
-"""Bound of exponents."""
-_MOST_SIZE = 12.0
-"""Bound of the log size, at which counts are Poisson."""
-_EVENTS_OF_AN_INTERVAL, _MOST_INTERVALS = 8, 12
-
-
-class Terms(NamedTuple):
-    """The log densities of outcomes, and their derivatives."""
-
-    log_density: Array
-    """(N, K)"""
-    of_eta: Array
-    """(N, K)"""
-    of_shape: Array
-    """(S, N, K)"""
+    def __init__(self, cohort: FittedCohort, rows: Mask) -> None:
+        self.rows, self.codes, self.too_small = rows, cohort.model.codes_, []
+        self.labels, self.subtypes, self.versus = (
+            np.zeros(int(rows.sum()), dtype=np.int64),
+            np.zeros(1, dtype=np.int64),
+            0,
+        )
 
 
-class Density(NamedTuple):
-    """The density of an outcome. The outcomes of N subjects are (N,), or (N, 2J) as `in_intervals` returns them."""
-
-    terms: Callable[[Array, Array, Array], Terms]
-    """Returns the terms of outcomes by linear predictors (N, K) and shape parameters (S,)."""
-    start: Callable[[Array], tuple[float, Array]]
-    """Returns an intercept and shape parameters (S,) for outcomes in one group."""
-    measure: str
-    """What is reported of a difference of linear predictors: its exponential, if this is a ratio."""
-    level: str = ""
-    """What `on_scale` of the linear predictor of a subtype is; empty for nothing."""
-    on_scale: Callable[[Array], Array] = np.asarray
-
-    @property
-    def is_ratio(self) -> bool:
-        """Whether the exponential of a difference is reported."""
-        return self.measure.endswith("ratio")
+# The survival of each subtype as assigned.
 
 
-def _normal(y: Array, eta: Array, shape: Array) -> Terms:
-    log_sd = np.clip(shape[0], -_LARGEST, _LARGEST)
-    standard = (y[:, None] - eta) * np.exp(-log_sd)
-    return Terms(-0.5 * standard**2 - log_sd, standard * np.exp(-log_sd), (standard**2 - 1.0)[None])
+@accepting()
+def survival_curves(
+    model: SubtypeModel,
+    frame: pd.DataFrame,
+    outcome: str,
+    time: str,
+    *,
+    event: Event = None,
+    competing: Sequence[str] = (),
+    entry: str | None = None,
+    level: float = 0.95,
+) -> pd.DataFrame:
+    """Return the survival of each subtype as assigned, by the product limit of Kaplan and Meier (1958).
 
+    With competing events, the cumulative incidence of the event instead (Aalen and Johansen 1978): the share to whom it
+    has happened, S(t-) d(t) / n(t) summed over times, where S is survival without any of the events. Curves of assigned
+    subtypes lie too close together; `compare_outcomes` corrects their hazard ratios.
 
-def _bernoulli(y: Array, eta: Array, shape: Array) -> Terms:
-    is_one = y[:, None]
-    log_density = np.where(is_one > 0.0, log_expit(eta), log_expit(-eta))
-    return Terms(log_density, is_one - expit(eta), np.empty((0, *eta.shape)))
+    Parameters
+    ----------
+    model, frame, outcome, time, event, entry, level
+        As in `compare_outcomes`.
+    competing : list of str
+        Values of `outcome` that are competing events; all others than these and `event` are censored.
 
+    Returns
+    -------
+    DataFrame
+        One row for each subtype and time of an event or of the last visit of a subject: ``subtype``, ``time``,
+        ``at_risk``, ``events``, ``survival``, ``lower`` and ``upper`` (of log(-log), with Greenwood's variance). With
+        `competing`, ``incidence`` in the place of ``survival`` (its variance by the delta method, Marubini and
+        Valsecchi 1995).
 
-def _negative_binomial(y: Array, eta: Array, shape: Array) -> Terms:
-    size, count = np.exp(np.clip(shape[0], -_LARGEST, _MOST_SIZE)), y[:, None]
-    log_mean = np.clip(eta, -_LARGEST, _LARGEST)
-    mean, share = np.exp(log_mean), np.log1p(np.exp(log_mean) / size)
-    log_density = gammaln(count + size) - gammaln(size) - gammaln(count + 1.0) - size * share
-    log_density += count * (log_mean - np.log(size) - share)
-    of_size = digamma(count + size) - digamma(size) - share + (mean - count) / (size + mean)
-    return Terms(log_density, (count - mean) * size / (size + mean), (size * of_size)[None])
+    Raises
+    ------
+    CohortError, ValueError
+        As in `compare_outcomes`.
 
-
-def _poisson(y: Array, eta: Array, shape: Array) -> Terms:
-    mean, count = np.exp(np.clip(eta, -_LARGEST, _LARGEST)), y[:, None]
-    return Terms(count * eta - mean - gammaln(count + 1.0), count - mean, np.empty((0, *eta.shape)))
-
-
-def _proportional_odds(y: Array, eta: Array, shape: Array) -> Terms:
-    steps, level = np.exp(np.clip(shape, -_LARGEST, _LARGEST)), y.astype(np.int64)
-    cuts = np.concatenate([[-np.inf, 0.0], np.cumsum(steps), [np.inf]])
-    upper, lower = cuts[level + 1][:, None] - eta, cuts[level][:, None] - eta
-    chance = np.maximum(expit(upper) - expit(lower), 1e-300)
-    at_upper, at_lower = expit(upper) * expit(-upper) / chance, expit(lower) * expit(-lower) / chance
-    places = np.arange(shape.size)[:, None]
-    in_upper, in_lower = (level > places)[:, :, None], (level > places + 1)[:, :, None]
-    of_shape = steps[:, None, None] * (at_upper * in_upper - at_lower * in_lower)
-    return Terms(np.log(chance), at_lower - at_upper, of_shape)
-
-
-def _piecewise_exponential(y: Array, eta: Array, shape: Array) -> Terms:
-    died, exposed = np.split(y, 2, axis=1)
-    log_baseline = np.concatenate([[0.0], np.clip(shape, -_LARGEST, _LARGEST)])
-    expected = exposed * np.exp(log_baseline)
-    ratio = np.exp(np.clip(eta, -_LARGEST, _LARGEST))
-    log_density = (died @ log_baseline)[:, None] + died.sum(axis=1)[:, None] * eta
-    log_density -= expected.sum(axis=1)[:, None] * ratio
-    of_shape = died.T[1:, :, None] - expected.T[1:, :, None] * ratio
-    return Terms(log_density, died.sum(axis=1)[:, None] - expected.sum(axis=1)[:, None] * ratio, of_shape)
-
-
-def in_intervals(time: Array, event: Array, entry: Array) -> Array:
-    """Return events (N, J), 0 or 1, and times at risk (N, J) in each interval, side by side.
-
-    Times are (N,), events 0 or 1. Each interval has at least eight events; there are at most twelve.
+    Examples
+    --------
+    >>> import clinclust as cc
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> schema = cc.FeatureSchema([cc.Feature(name="x", likelihood="gaussian")], other_columns="ignore")
+    >>> frame = pd.DataFrame({"x": [0.1, 0.4, 0.2, 9.1, 9.3, 9.9], "days": [5.0, 8.0, 12.0, 2.0, 3.0, 4.0]})
+    >>> frame["died"] = [1, 0, 1, 1, 1, 0]
+    >>> groups = cc.Partition([0, 0, 0, 1, 1, 1], schema, made_by="hand")
+    >>> curves = cc.outcomes.survival_curves(groups, frame, "died", "days")
+    >>> curves.query("subtype == 1")[["time", "at_risk", "survival"]].round(2).to_numpy().tolist()
+    [[5.0, 3.0, 0.67], [8.0, 2.0, 0.67], [12.0, 1.0, 0.0]]
     """
-    times = np.sort(time[event > 0.0])
-    n_intervals = int(np.clip(times.size // _EVENTS_OF_AN_INTERVAL, 1, _MOST_INTERVALS))
-    ends = np.unique(np.quantile(times, np.arange(1, n_intervals) / n_intervals)) if times.size else np.empty(0)
-    ends = ends[ends < times[-1]] if times.size else ends
-    edges = np.concatenate([[-np.inf], ends, [np.inf]])
-    place = np.searchsorted(ends, time, side="left")  # an event at an end belongs to the interval before it
-    died = (place[:, None] == np.arange(edges.size - 1)) * (event > 0.0)[:, None]
-    exposed = np.minimum(time[:, None], edges[1:]) - np.maximum(entry[:, None], edges[:-1])
-    return np.hstack([died.astype(np.float64), np.maximum(exposed, 0.0)])
-
-
-def _start_of_levels(y: Array) -> tuple[float, Array]:
-    below = np.cumsum(np.bincount(y.astype(np.int64)) / y.size)[:-1]
-    cuts = logit(np.clip(below, 1e-3, 1.0 - 1e-3))
-    return -float(cuts[0]), np.log(np.maximum(np.diff(cuts), 1e-3))
-
-
-def _start_of_hazard(y: Array) -> tuple[float, Array]:
-    died, exposed = (part.sum(axis=0) for part in np.split(y, 2, axis=1))
-    logs = np.log(np.maximum(died, 0.5) / np.maximum(exposed, 1e-12))
-    return float(logs[0]), logs[1:] - logs[0]
-
-
-def _log_mean(y: Array) -> float:
-    return float(np.log(max(y.mean(), 1e-3)))
-
-
-_NO_SHAPE = np.empty(0)
-DENSITIES: dict[str, Density] = {
-    "continuous": Density(
-        _normal, lambda y: (float(y.mean()), np.log([max(float(y.std()), 1e-6)])), "mean difference", "mean"
-    ),
-    "binary": Density(
-        _bernoulli,
-        lambda y: (float(logit(np.clip(y.mean(), 0.01, 0.99))), _NO_SHAPE),
-        "odds ratio",
-        "share",
-        lambda eta: np.asarray(expit(eta)),
-    ),
-    "count": Density(_negative_binomial, lambda y: (_log_mean(y), np.ones(1)), "rate ratio", "mean", np.exp),
-    "ordered": Density(_proportional_odds, _start_of_levels, "odds ratio"),
-    "survival": Density(_piecewise_exponential, _start_of_hazard, "hazard ratio"),
-}
-POISSON = Density(_poisson, lambda y: (_log_mean(y), _NO_SHAPE), "rate ratio", "mean", np.exp)
-"""Of counts without overdispersion."""
-
-
-Method: TypeAlias = Literal["bch", "ml", "naive"]
-
-_STEP = 1e-5
-"""Of numerical derivatives of scores."""
-_POLISHING = 20
-_FARTHEST = 18.0
-"""Log ratio of a subtype to all, or of the ends of a covariate, beyond which there is no maximum."""
-_LEAST_SUBJECTS = 2
-"""Fewest subjects for each parameter."""
-_CONVERGED = 1e-10
-"""Largest mean score of a solution."""
-
-
-class Estimates(NamedTuple):
-    """Parameters that maximise a likelihood, with their covariance."""
-
-    parameters: Array
-    """(P,) the intercepts of the K subtypes come first."""
-    covariance: Array
-    """(P, P)"""
-
-    def of(self, contrast: Array) -> tuple[float, float]:
-        """Return the estimate and the standard error of a linear combination (P,) of the parameters."""
-        return float(contrast @ self.parameters), float(np.sqrt(contrast @ self.covariance @ contrast))
-
-
-NO_MAXIMUM = "not estimated: too few subjects or events, or a covariate that separates them"
-
-
-def assignment_errors(membership: Array, assigned: Labels) -> Array:
-    """Return D, the chance of each assignment (columns) of the members of each subtype (rows), float64 (K, K).
-
-    Membership is (N, K), assignments are 0 .. K - 1, (N,).
-    """
-    joint = np.column_stack([membership[assigned == s].sum(axis=0) for s in range(membership.shape[1])])
-    return np.asarray(joint / np.maximum(joint.sum(axis=1, keepdims=True), 1e-300))
-
-
-def outcome_by_subtype(
-    density: Density, y: Array, covariates: Array, errors: Array, assigned: Labels, method: Method
-) -> Estimates | None:
-    """Return the intercepts of the subtypes (K,), the slopes of the covariates (C,) and the shape parameters.
-
-    None if the likelihood has no maximum.
-    Outcomes are (N,) or (N, 2J), covariates (N, C), the errors of assignment (K, K), assignments (N,). Of ``"ml"``, the
-    log odds of the subtypes 2 .. K against the first come last.
-    """
-    n_subtypes, n_covariates = len(errors), covariates.shape[1]
-    first, shape = density.start(y)
-    start, n_shape = np.concatenate([np.full(n_subtypes, first), np.zeros(n_covariates), shape]), shape.size
-    if method != "naive":  # weights below 0 make far parts of the objective rise without end
-        naive = outcome_by_subtype(density, y, covariates, errors, assigned, "naive")
-        start = start if naive is None else naive.parameters
-    chance_if_member = errors.T[assigned]  # (N, K) chance of the assignment of each subject, if it is a member of k
-    weights = np.eye(n_subtypes)[assigned] if method == "naive" else np.linalg.inv(errors)[assigned]
-    if method == "ml":
-        shares = np.linalg.solve(errors.T, np.bincount(assigned, minlength=n_subtypes) / assigned.size)
-        shares = np.log(np.maximum(shares, 0.01))
-        start = np.concatenate([start, shares[1:] - shares[0]])
-
-    def objective(parameters: Array) -> tuple[float, Array]:
-        intercepts, slopes, shapes, odds = np.split(parameters, np.cumsum([n_subtypes, n_covariates, n_shape]))
-        eta = intercepts + (covariates @ slopes)[:, None]
-        terms = density.terms(y, eta, shapes)
-        if method == "ml":
-            shares = softmax(np.concatenate([[0.0], odds]))
-            joint = terms.log_density + np.log(np.maximum(chance_if_member * shares, 1e-300))
-            most = joint.max(axis=1, keepdims=True)
-            total = np.exp(joint - most).sum(axis=1)
-            counted = np.exp(joint - most) / total[:, None]
-            value, of_shares = float((np.log(total) + most[:, 0]).sum()), counted[:, 1:] - shares[1:]
-        else:
-            counted, value = weights, float((weights * terms.log_density).sum())
-            of_shares = np.empty((len(y), 0))
-        of_eta = counted * terms.of_eta
-        of_slopes = of_eta.sum(axis=1)[:, None] * covariates
-        of_shape = (counted * terms.of_shape).sum(axis=2).T
-        return value, np.hstack([of_eta, of_slopes, of_shape, of_shares])
-
-    estimates = maximise(objective, start)
-    if estimates is None or not density.is_ratio:
-        return estimates
-    intercepts, slopes, _ = np.split(estimates.parameters, [n_subtypes, n_subtypes + n_covariates])
-    return None if _is_apart(intercepts - first, slopes, covariates) else estimates
-
-
-def predictors_of_subtype(
-    predictors: Array, errors: Array, assigned: Labels, versus: int, method: Literal["ml", "naive"]
-) -> Estimates | None:
-    """Return the multinomial log odds of each other subtype than `versus`, by intercept and slopes, (K - 1) (1 + C).
-
-    Maximises sum_i ln sum_k pi_k(x_i) D_(k, s_i) over pi_k(x) = softmax of the log odds (Vermunt 2010), for predictors
-    (N, C); `"naive"` takes assignments for known.
-    """
-    n_subtypes = len(errors)
-    chance_if_member = (np.eye(n_subtypes) if method == "naive" else errors).T[assigned]
-    columns = np.hstack([np.ones((len(predictors), 1)), predictors])
-    others = np.delete(np.arange(n_subtypes), versus)
-
-    def objective(parameters: Array) -> tuple[float, Array]:
-        odds = np.zeros((len(columns), n_subtypes))
-        odds[:, others] = columns @ parameters.reshape(others.size, -1).T
-        shares = softmax(odds, axis=1)
-        joint = shares * chance_if_member
-        chance = np.maximum(joint.sum(axis=1), 1e-300)
-        change = (joint / chance[:, None] - shares)[:, others]
-        return float(np.log(chance).sum()), (change[:, :, None] * columns[:, None, :]).reshape(len(columns), -1)
-
-    estimates = maximise(objective, np.zeros(others.size * columns.shape[1]))
-    if estimates is None:
-        return None
-    odds = estimates.parameters.reshape(others.size, -1)
-    return None if any(_is_apart(terms[:1], terms[1:], predictors) for terms in odds) else estimates
-
-
-def _is_apart(intercepts: Array, slopes: Array, columns: Array) -> bool:
-    """Return whether a share of 0 or 1 in a subtype or at an end of a column (N, C) leaves no maximum."""
-    reach = np.abs(slopes) * np.ptp(columns, axis=0) if slopes.size else np.zeros(1)
-    return bool(max(np.abs(intercepts).max(), reach.max()) > _FARTHEST)
-
-
-def maximise(objective: Callable[[Array], tuple[float, Array]], start: Array) -> Estimates | None:
-    """Return the parameters (P,) that maximise an objective, with robust covariance; none if there is no maximum.
-
-    The objective returns its value, and the score of each subject, float64 (N, P).
-    """
-    n_subjects = len(objective(start)[1])
-    if n_subjects < _LEAST_SUBJECTS * start.size:
-        return None
-
-    def negative(parameters: Array) -> tuple[float, Array]:
-        value, scores = objective(parameters)
-        return -value / n_subjects, -scores.sum(axis=0) / n_subjects
-
-    with np.errstate(all="ignore"):
-        at = minimize(negative, start, jac=True, method="BFGS", options={"gtol": 1e-6}).x
-        for _ in range(_POLISHING):
-            gradient = negative(at)[1]
-            hessian = _jacobian(lambda near: negative(near)[1], at)
-            if not np.isfinite(hessian).all() or np.linalg.cond(hessian) > 1e10:
-                return None
-            if np.abs(gradient).max() <= _CONVERGED:
-                break
-            at = at - np.linalg.solve(hessian, gradient)
-        else:
-            return None
-    if np.linalg.eigvalsh(0.5 * (hessian + hessian.T))[0] <= 0.0:
-        return None
-    scores = objective(at)[1] / n_subjects
-    inverse = np.linalg.inv(hessian)
-    covariance = inverse @ (scores.T @ scores) @ inverse.T
-    if not (np.diag(covariance) > 0.0).all():
-        return None
-    return Estimates(at, covariance * n_subjects / max(n_subjects - at.size, 1))
-
-
-def _jacobian(function: Callable[[Array], Array], at: Array) -> Array:
-    """Return the derivatives of a function (P,) -> (P,) by central differences, float64 (P, P)."""
-    steps = _STEP * np.maximum(1.0, np.abs(at))
-    columns = [
-        (function(at + step * unit) - function(at - step * unit)) / (2.0 * step)
-        for step, unit in zip(steps, np.eye(at.size), strict=True)
+    columns = CohortColumns.read(model, frame)
+    columns.check(1, level, [name for name in (outcome, time, entry) if name is not None], "outcome", alone=True)
+    survival = columns.survival(outcome, time, entry, event)
+    others = [columns.survival(outcome, time, entry, value) for value in competing]
+    if survival is not None and survival.event in competing:
+        columns.problems.append(f"competing: {survival.event!r} is the event itself")
+    columns.refuse()
+    assert survival is not None
+    assert survival.time is not None
+    assert survival.entry is not None
+    labels, is_known, is_incidence = columns.cohort.labels, survival.is_known, bool(competing)
+    happened = survival.observed + 2.0 * sum(other.observed for other in others if other is not None)
+    tables = [
+        _curve(survival.time[rows], happened[rows], survival.entry[rows], level, is_incidence).assign(subtype=code)
+        for label, code in enumerate(columns.cohort.model.codes_)
+        if (rows := is_known & (labels == label)).any()
     ]
-    return np.column_stack(columns)
+    if not tables:
+        raise InputError(f"no subject has {outcome!r} and {time!r}")
+    curves = pd.concat(tables, ignore_index=True)
+    what = "incidence" if is_incidence else "survival"
+    return curves[["subtype", "time", "at_risk", "events", what, "lower", "upper"]]
 
 
-class Periods(NamedTuple):
-    """Estimates before and after a time, and the test that ratios are the same in both."""
+def _curve(time: Array, happened: Array, entry: Array, level: float, is_incidence: bool) -> pd.DataFrame:
+    """Return the survival or the incidence after each time of some subjects (n,); `happened`: 1 the event, 2 others."""
+    times = np.unique(time)
+    at_risk = ((entry[:, None] < times) & (time[:, None] >= times)).sum(axis=0)
+    is_now = time[:, None] == times
+    events, others = ((is_now & (happened == kind)[:, None]).sum(axis=0) for kind in (1.0, 2.0))
+    survival = np.cumprod(1.0 - (events + others) / np.maximum(at_risk, 1))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share, variance = survival, survival**2 * np.cumsum(events / (at_risk * (at_risk - events)))
+        if is_incidence:
+            share, variance = _incidence(at_risk, events, others, survival)
+        margin = float(ndtri(0.5 + level / 2.0)) * np.sqrt(variance) / (-share * np.log(share))
+        lower, upper = share ** np.exp(margin), share ** np.exp(-margin)
+    is_open = (share <= 0.0) | (share >= 1.0)
+    return pd.DataFrame(
+        {
+            "time": times,
+            "at_risk": at_risk,
+            "events": events,
+            "incidence" if is_incidence else "survival": share,
+            "lower": np.where(is_open, np.nan, lower),
+            "upper": np.where(is_open, np.nan, upper),
+        }
+    )
 
-    until: float
-    estimates: tuple[Estimates, Estimates]
-    statistic: float
-    p: float
 
+def _incidence(at_risk: Array, events: Array, others: Array, survival: Array) -> tuple[Array, Array]:
+    """Return the cumulative incidence after each time, and its variance; `survival` is that without any event.
 
-def in_two_periods(
-    time: Array,
-    event: Array,
-    entry: Array,
-    covariates: Array,
-    errors: Array,
-    labels: Labels,
-    versus: int,
-    method: Method,
-) -> Periods | None:
-    """Return the hazards of K subtypes in two periods; None where one of them has too few events.
-
-    Times, events and entries are (n,), covariates (n, C), the errors of assignment (K, K), assignments (n,).
+    With I the incidence, S the survival before a time, d events and D of any kind of n at risk, the variance is
+    sum_j (I - I_j)^2 D_j / (n_j (n_j - D_j)) + S_j^2 d_j (n_j - d_j) / n_j^3 - 2 (I - I_j) S_j d_j / n_j^2.
     """
-    until = float(np.median(time[event > 0.0]))
-    periods = []
-    for is_late in (False, True):
-        rows = (time > until) if is_late else (entry < until)
-        if np.unique(labels[rows]).size < len(errors):
-            return None
-        ends, begins = (time, np.maximum(entry, until)) if is_late else (np.minimum(time, until), entry)
-        happened = (event > 0.0) & ((time > until) == is_late)
-        y = in_intervals(ends[rows], happened[rows].astype(np.float64), begins[rows])
-        estimates = outcome_by_subtype(DENSITIES["survival"], y, covariates[rows], errors, labels[rows], method)
-        if estimates is None:
-            return None
-        periods.append(estimates)
-    contrast = np.delete(np.eye(len(errors)) - np.eye(len(errors))[versus], versus, axis=0)
-    means = [contrast @ period.parameters[: len(errors)] for period in periods]
-    spread = sum(contrast @ period.covariance[: len(errors), : len(errors)] @ contrast.T for period in periods)
-    apart = means[1] - means[0]
-    statistic = float(apart @ np.linalg.solve(spread, apart))
-    return Periods(until, (periods[0], periods[1]), statistic, float(chdtrc(apart.size, statistic)))
+    before, n = np.append(1.0, survival[:-1]), np.maximum(at_risk, 1).astype(np.float64)
+    incidence = np.cumsum(before * events / n)
+    any_event = events + others
+    of_survival = np.where(any_event < n, any_event / (n * np.maximum(n - any_event, 1e-300)), 0.0)
+    of_event, of_both = before**2 * events * (n - events) / n**3, before * events / n**2
+    # (I - I_j)^2 and (I - I_j) multiplied out, so that each sum runs once over the times.
+    variance = incidence**2 * np.cumsum(of_survival) - 2.0 * incidence * np.cumsum(incidence * of_survival)
+    variance += np.cumsum(incidence**2 * of_survival) + np.cumsum(of_event)
+    variance -= 2.0 * (incidence * np.cumsum(of_both) - np.cumsum(incidence * of_both))
+    return incidence, np.maximum(variance, 0.0)

@@ -21,6 +21,7 @@ from clinclust.disclosure import suppress_small_cells, withhold_associations
 from clinclust.disclosure.counts import Rule
 from clinclust.disclosure.suppress import shown_sizes
 from clinclust.errors import InputError
+from clinclust.estimators.continuum_score import Continuum, find_continuum
 from clinclust.estimators.explanation import NOBODY, find_unusual
 from clinclust.estimators.fit import Fit
 from clinclust.estimators.gibbs import GibbsDP
@@ -33,7 +34,6 @@ from clinclust.estimators.subtype_model import (
     parameters_of,
 )
 from clinclust.methods.compare import MethodComparison
-from clinclust.reporting.assignments import Continuum, find_continuum
 from clinclust.reporting.divisions import Division, divisions_of, n_parted
 from clinclust.reporting.layout import WITHHELD, Column, Filled, Value, as_value, percent
 from clinclust.reporting.subtype_table.plan import SDS_BETWEEN_QUARTILES, Compared, Summary, default_summary

@@ -19,9 +19,9 @@ from clinclust.arrays import mid_ranks
 from clinclust.comparisons import compare_subtypes
 from clinclust.disclosure.counts import FIGURES
 from clinclust.errors import visible
+from clinclust.estimators.continuum_score import Continuum
 from clinclust.estimators.fit import Fit
 from clinclust.files.writing import atomic_write
-from clinclust.reporting.assignments import Continuum
 from clinclust.reporting.figures.effects import BLUE, DRAWING, GREY, effects_against, plot_effects
 from clinclust.reporting.figures.subjects import plot_ordered, plot_profile
 from clinclust.reporting.figures.tree import plot_tree

@@ -61,7 +61,7 @@ def test_outcomes_and_predictors_are_said_and_written(tmp_path, monkeypatch, run
     command = "outcomes cohort.csv --model out"
     out = run(f"{command} --outcome died --time days --event yes --covariates age --out outcomes.csv").out
     written = pd.read_csv("outcomes.csv")
-    assert set(written["method"]) == {"bch", "ml", "naive"}
+    assert set(written["method"]) >= {"bch", "ml", "naive"}
     assert "age" in set(written["term"])
     hazards = written[(written["measure"] == "hazard ratio") & written["versus"].notna()].set_index("method")
     assert out.lacks(" ".join(f"{hazards.loc[method, 'estimate']:.3g}" for method in ("bch", "naive"))) == []

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 from scipy.special import expit
 
-from clinclust.outcomes.columns import DENSITIES, in_intervals
+from clinclust.outcomes.estimates import DENSITIES, in_intervals
 
 RNG = np.random.default_rng(3)
 TIME, EVENT = RNG.exponential(2.0, 300), (RNG.random(300) < 0.7).astype(float)

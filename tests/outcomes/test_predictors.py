@@ -7,7 +7,7 @@ import statsmodels.api as sm
 
 import clinclust as cc
 from clinclust.errors import InputError
-from clinclust.outcomes.columns import predictors_of_subtype
+from clinclust.outcomes.estimates import predictors_of_subtype
 
 N = 2000
 RNG = np.random.default_rng(11)

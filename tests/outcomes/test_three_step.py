@@ -8,7 +8,7 @@ import statsmodels.api as sm
 from scipy.special import expit
 from statsmodels.miscmodels.ordinal_model import OrderedModel
 
-from clinclust.outcomes.columns import DENSITIES, assignment_errors, in_intervals, maximise, outcome_by_subtype
+from clinclust.outcomes.estimates import DENSITIES, assignment_errors, in_intervals, maximise, outcome_by_subtype
 
 RNG = np.random.default_rng(7)
 N = 600

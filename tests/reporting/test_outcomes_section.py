@@ -43,17 +43,21 @@ def test_numbers_are_those_of_the_comparison(findings):
         dict(zip((column.title for column in sheet.tables[0].columns), row, strict=True))
         for row in sheet.tables[0].rows
     ]
-    of_death = [row for row in rows if row["Outcome"] == "Death, time: Follow-up"]
+    of_score, *of_death = [row for row in rows if row["Outcome"] == "Death, time: Follow-up"]
+    assert of_score["Measure"] == "hazard ratio of 'yes' for 1 SD of the continuum score"  # no test was made
+    *of_death, of_features = of_death
+    assert of_features["Measure"] == "no effects of features"
     assert [(row["Subtype"], row["Against"], row["Measure"]) for row in of_death] == [
-        ("Subtype 2", "Subtype 1", "hazard ratio"),
-        ("Subtype 3", "Subtype 1", "hazard ratio"),
+        ("Subtype 2", "Subtype 1", "hazard ratio of 'yes'"),
+        ("Subtype 3", "Subtype 1", "hazard ratio of 'yes'"),
+        (None, None, "log-rank"),
     ]
     found = cc.compare_outcomes(findings.cohort.model, findings.cohort.table, "died", time="days", event="yes")
     exact = found[(found["method"] == "bch") & (found["subtype"] == 3) & (found["measure"] == "hazard ratio")].iloc[0]
     assert (
         of_death[1]["Corrected (95% CI)"] == f"{exact['estimate']:.3g} ({exact['lower']:.3g} to {exact['upper']:.3g})"
     )
-    assert {row["Measure"] for row in rows if row["Outcome"] == "stays"} == {"rate ratio"}
+    assert {row["Measure"] for row in rows if row["Outcome"] == "stays" and row["Subtype"]} == {"rate ratio"}
     (nominal,) = [row["Measure"] for row in rows if row["Outcome"] == "group"]
     assert nominal.startswith("not compared: outcome: 'group' has levels without order")
     (same,) = [row["Measure"] for row in rows if row["Outcome"] == "same"]

@@ -16,7 +16,7 @@ from clinclust.comparisons.frame import is_suppressed
 from clinclust.data import data
 from clinclust.errors import InputError
 from clinclust.outcomes.columns import CohortColumns
-from clinclust.outcomes.compare import compare_outcome
+from clinclust.outcomes.compare import compare_outcome, describe_measure, merge_methods
 from clinclust.reporting.findings import Findings, Row, number_of
 from clinclust.reporting.layout import (
     METHODS,
@@ -277,7 +277,7 @@ _MEASURES: str = _TEXTS["measures"]
 def outcomes_sheets(findings: Findings) -> list[Sheet]:
     """Return the section; none without outcomes (role ``outcome``) or with one subtype, and none to be shared."""
     outcomes = [feature for feature in findings.features if feature.role == "outcome"]
-    if not outcomes or len(findings.sizes) < 2 or findings.is_shared:
+    if not outcomes or (len(findings.sizes) < 2 and findings.continuum is None) or findings.is_shared:
         return []
     columns = [
         Column("Outcome"),
@@ -307,28 +307,36 @@ def _rows(findings: Findings, feature: Feature, time: Feature | None) -> Iterato
     except InputError as error:
         yield [title, None, None, f"not compared: {error}", None, None, None]
         return
-    differences = table[table["versus"].notna() & ~table["measure"].str.contains("until|after", na=False)]
-    by_method = {
-        method: {row["subtype"]: row for row in differences[differences["method"] == method].to_dict("records")}
-        for method in ("bch", "naive")
-    }
-    reasons = table.loc[(table["method"] == "bch") & table["remark"].notna(), "remark"].tolist()
-    for subtype, naive in by_method["naive"].items():
-        corrected = by_method["bch"].get(subtype)
-        names = [findings.name(code) for code in (subtype, naive["versus"])]
-        best = corrected or naive
+    table = table.assign(method=table["method"].fillna(""))
+    for row in table[table["method"] == "score"].to_dict("records"):
+        yield [title, None, None, describe_measure(row), row["remark"], _write_p(row), _interval(row)]
+    is_reason = (table["method"] == "bch") & table["subtype"].isna() & table["remark"].notna()
+    reasons = list(dict.fromkeys(table.loc[is_reason, "remark"]))
+    for line in merge_methods(table):
+        best = line.corrected or line.assigned
         yield [
             title,
-            *names,
-            str(naive["measure"]),
-            "; ".join(dict.fromkeys(reasons)) if corrected is None else _interval(corrected),
-            number_text(best["p"], "p", 3) if not math.isnan(best["p"]) else None,
-            _interval(naive),
+            None if line.subtype is None else findings.name(line.subtype),
+            None if line.versus is None else findings.name(line.versus),
+            line.measure,
+            _interval(line.corrected) if line.corrected else "; ".join(reasons) or line.remarks.get("bch"),
+            _write_p(best) if best else None,
+            _interval(line.assigned) if line.assigned else line.remarks.get("naive"),
         ]
+    is_test = table["measure"].isin(("log-rank", "shares alike", "no effects of features")) & (table["method"] != "bch")
+    for row in table[is_test].to_dict("records"):
+        why = None if pd.isna(row["remark"]) else str(row["remark"])
+        yield [title, None, None, row["measure"], why, _write_p(row), None]
+
+
+def _write_p(row: dict[Any, Any]) -> Value:
+    return None if math.isnan(row["p"]) else number_text(row["p"], "p", 3)
 
 
 def _interval(row: dict[Any, Any]) -> str:
     if pd.isna(row["estimate"]):
         return "not estimated"
+    if pd.isna(row["lower"]):
+        return f"{row['estimate']:.3g}".replace("-", "\N{MINUS SIGN}")
     low, high = (f"{row[name]:.3g}".replace("-", "\N{MINUS SIGN}") for name in ("lower", "upper"))
     return f"{row['estimate']:.3g} ({low} to {high})".replace("-", "\N{MINUS SIGN}")

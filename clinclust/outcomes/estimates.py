@@ -1,0 +1,606 @@
+"""Models of an outcome in three steps, of predictors of subtypes, and estimates where a likelihood has no maximum."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from scipy.optimize import brentq, minimize
+from scipy.sparse.csgraph import connected_components
+from scipy.special import chdtrc, digamma, expit, gammaln, log_expit, log_softmax, logit, ndtri, softmax
+
+from clinclust.arrays import Array, Labels, Mask
+
+# Outcomes by subtype with the errors of assignment carried through: BCH and maximum likelihood, in three steps.
+
+LARGEST = 30.0
+"""Bound of exponents."""
+_MOST_SIZE = 12.0
+"""Bound of the log size, at which counts are Poisson."""
+_EVENTS_OF_AN_INTERVAL, _MOST_INTERVALS = 8, 12
+
+
+class Terms(NamedTuple):
+    """The log densities of outcomes, and their derivatives."""
+
+    log_density: Array
+    """(N, K)"""
+    of_eta: Array
+    """(N, K)"""
+    of_shape: Array
+    """(S, N, K)"""
+
+
+class Density(NamedTuple):
+    """The density of an outcome. The outcomes of N subjects are (N,), or (N, 2J) as `in_intervals` returns them."""
+
+    terms: Callable[[Array, Array, Array], Terms]
+    """Returns the terms of outcomes by linear predictors (N, K) and shape parameters (S,)."""
+    start: Callable[[Array], tuple[float, Array]]
+    """Returns an intercept and shape parameters (S,) for outcomes in one group."""
+    measure: str
+    """What is reported of a difference of linear predictors: its exponential, if this is a ratio."""
+    level: str = ""
+    """What `on_scale` of the linear predictor of a subtype is; empty for nothing."""
+    on_scale: Callable[[Array], Array] = np.asarray
+
+    @property
+    def is_ratio(self) -> bool:
+        """Whether the exponential of a difference is reported."""
+        return self.measure.endswith("ratio")
+
+
+def _normal(y: Array, eta: Array, shape: Array) -> Terms:
+    log_sd = np.clip(shape[0], -LARGEST, LARGEST)
+    standard = (y[:, None] - eta) * np.exp(-log_sd)
+    return Terms(-0.5 * standard**2 - log_sd, standard * np.exp(-log_sd), (standard**2 - 1.0)[None])
+
+
+def _bernoulli(y: Array, eta: Array, shape: Array) -> Terms:
+    is_one = y[:, None]
+    log_density = np.where(is_one > 0.0, log_expit(eta), log_expit(-eta))
+    return Terms(log_density, is_one - expit(eta), np.empty((0, *eta.shape)))
+
+
+def _negative_binomial(y: Array, eta: Array, shape: Array) -> Terms:
+    size, count = np.exp(np.clip(shape[0], -LARGEST, _MOST_SIZE)), y[:, None]
+    log_mean = np.clip(eta, -LARGEST, LARGEST)
+    mean, share = np.exp(log_mean), np.log1p(np.exp(log_mean) / size)
+    log_density = gammaln(count + size) - gammaln(size) - gammaln(count + 1.0) - size * share
+    log_density += count * (log_mean - np.log(size) - share)
+    of_size = digamma(count + size) - digamma(size) - share + (mean - count) / (size + mean)
+    return Terms(log_density, (count - mean) * size / (size + mean), (size * of_size)[None])
+
+
+def _poisson(y: Array, eta: Array, shape: Array) -> Terms:
+    mean, count = np.exp(np.clip(eta, -LARGEST, LARGEST)), y[:, None]
+    return Terms(count * eta - mean - gammaln(count + 1.0), count - mean, np.empty((0, *eta.shape)))
+
+
+def _proportional_odds(y: Array, eta: Array, shape: Array) -> Terms:
+    steps, level = np.exp(np.clip(shape, -LARGEST, LARGEST)), y.astype(np.int64)
+    cuts = np.concatenate([[-np.inf, 0.0], np.cumsum(steps), [np.inf]])
+    upper, lower = cuts[level + 1][:, None] - eta, cuts[level][:, None] - eta
+    chance = np.maximum(expit(upper) - expit(lower), 1e-300)
+    at_upper, at_lower = expit(upper) * expit(-upper) / chance, expit(lower) * expit(-lower) / chance
+    places = np.arange(shape.size)[:, None]
+    in_upper, in_lower = (level > places)[:, :, None], (level > places + 1)[:, :, None]
+    of_shape = steps[:, None, None] * (at_upper * in_upper - at_lower * in_lower)
+    return Terms(np.log(chance), at_lower - at_upper, of_shape)
+
+
+def _piecewise_exponential(y: Array, eta: Array, shape: Array) -> Terms:
+    died, exposed = np.split(y, 2, axis=1)
+    log_baseline = np.concatenate([[0.0], np.clip(shape, -LARGEST, LARGEST)])
+    expected = exposed * np.exp(log_baseline)
+    ratio = np.exp(np.clip(eta, -LARGEST, LARGEST))
+    log_density = (died @ log_baseline)[:, None] + died.sum(axis=1)[:, None] * eta
+    log_density -= expected.sum(axis=1)[:, None] * ratio
+    of_shape = died.T[1:, :, None] - expected.T[1:, :, None] * ratio
+    return Terms(log_density, died.sum(axis=1)[:, None] - expected.sum(axis=1)[:, None] * ratio, of_shape)
+
+
+def in_intervals(time: Array, event: Array, entry: Array) -> Array:
+    """Return events (N, J), 0 or 1, and times at risk (N, J) in each interval, side by side.
+
+    Times are (N,), events 0 or 1. Each interval has at least eight events; there are at most twelve.
+    """
+    times = np.sort(time[event > 0.0])
+    n_intervals = int(np.clip(times.size // _EVENTS_OF_AN_INTERVAL, 1, _MOST_INTERVALS))
+    ends = np.unique(np.quantile(times, np.arange(1, n_intervals) / n_intervals)) if times.size else np.empty(0)
+    ends = ends[ends < times[-1]] if times.size else ends
+    edges = np.concatenate([[-np.inf], ends, [np.inf]])
+    place = np.searchsorted(ends, time, side="left")  # an event at an end belongs to the interval before it
+    died = (place[:, None] == np.arange(edges.size - 1)) * (event > 0.0)[:, None]
+    exposed = np.minimum(time[:, None], edges[1:]) - np.maximum(entry[:, None], edges[:-1])
+    return np.hstack([died.astype(np.float64), np.maximum(exposed, 0.0)])
+
+
+def _start_of_levels(y: Array) -> tuple[float, Array]:
+    below = np.cumsum(np.bincount(y.astype(np.int64)) / y.size)[:-1]
+    cuts = logit(np.clip(below, 1e-3, 1.0 - 1e-3))
+    return -float(cuts[0]), np.log(np.maximum(np.diff(cuts), 1e-3))
+
+
+def _start_of_hazard(y: Array) -> tuple[float, Array]:
+    died, exposed = (part.sum(axis=0) for part in np.split(y, 2, axis=1))
+    logs = np.log(np.maximum(died, 0.5) / np.maximum(exposed, 1e-12))
+    return float(logs[0]), logs[1:] - logs[0]
+
+
+def _log_mean(y: Array) -> float:
+    return float(np.log(max(y.mean(), 1e-3)))
+
+
+_NO_SHAPE = np.empty(0)
+DENSITIES: dict[str, Density] = {
+    "continuous": Density(
+        _normal, lambda y: (float(y.mean()), np.log([max(float(y.std()), 1e-6)])), "mean difference", "mean"
+    ),
+    "binary": Density(
+        _bernoulli,
+        lambda y: (float(logit(np.clip(y.mean(), 0.01, 0.99))), _NO_SHAPE),
+        "odds ratio",
+        "share",
+        lambda eta: np.asarray(expit(eta)),
+    ),
+    "count": Density(_negative_binomial, lambda y: (_log_mean(y), np.ones(1)), "rate ratio", "mean", np.exp),
+    "ordered": Density(_proportional_odds, _start_of_levels, "odds ratio"),
+    "survival": Density(_piecewise_exponential, _start_of_hazard, "hazard ratio"),
+}
+POISSON = Density(_poisson, lambda y: (_log_mean(y), _NO_SHAPE), "rate ratio", "mean", np.exp)
+"""Of counts without overdispersion."""
+
+
+Method: TypeAlias = Literal["bch", "ml", "features", "naive"]
+
+_STEP = 1e-5
+"""Of numerical derivatives of scores."""
+_POLISHING = 20
+_FARTHEST = 18.0
+"""Log ratio of a subtype to all, or of the ends of a covariate, beyond which there is no maximum."""
+_LEAST_SUBJECTS = 2
+"""Fewest subjects for each parameter."""
+_CONVERGED = 1e-10
+"""Largest mean score of a solution."""
+
+
+class Estimates(NamedTuple):
+    """Parameters that maximise a likelihood, with their covariance."""
+
+    parameters: Array
+    """(P,) the intercepts of the K subtypes come first."""
+    covariance: Array
+    """(P, P)"""
+    height: float = np.nan
+    """The maximum: the log likelihood, or weighted sum of log densities."""
+
+    def of(self, contrast: Array) -> tuple[float, float]:
+        """Return the estimate and the standard error of a linear combination (P,) of the parameters."""
+        return float(contrast @ self.parameters), float(np.sqrt(contrast @ self.covariance @ contrast))
+
+
+def assignment_errors(membership: Array, assigned: Labels) -> Array:
+    """Return D, the chance of each assignment (columns) of the members of each subtype (rows), float64 (K, K).
+
+    Membership is (N, K), assignments are 0 .. K - 1, (N,).
+    """
+    joint = np.column_stack([membership[assigned == s].sum(axis=0) for s in range(membership.shape[1])])
+    return np.asarray(joint / np.maximum(joint.sum(axis=1, keepdims=True), 1e-300))
+
+
+APART = np.inf
+"""In place of the linear predictor of a subtype that has no ratio to the others, although it has events."""
+
+
+def outcome_by_subtype(
+    density: Density,
+    y: Array,
+    covariates: Array,
+    errors: Array,
+    assigned: Labels,
+    method: Method,
+    ends: Array | None = None,
+) -> Estimates | None:
+    """Return the intercepts of the subtypes (K,), the slopes of the covariates (C,) and the shape parameters.
+
+    None if the likelihood has no maximum.
+    Outcomes are (N,) or (N, 2J), covariates (N, C), the errors of assignment (K, K), assignments (N,). Of ``"ml"``, the
+    log odds of the subtypes 2 .. K against the first come last, an intercept and slopes each: the shares depend on the
+    covariates (Vermunt 2010), because subtypes whose members differ in a covariate are otherwise mixed up with its
+    effect. For ``"features"``, a mixture of regressions (Bakk and Kuha 2021), `errors` are the memberships (N, K), and
+    covariates (N, K, C). `ends` (K,) holds the linear predictors of subtypes that are not estimated, NaN for others.
+    """
+    n_subtypes, n_covariates = errors.shape[1], covariates.shape[-1]
+    ends = np.full(n_subtypes, np.nan) if ends is None else ends
+    if method in ("ml", "features") and (ends == APART).any():
+        return None
+    first, shape = density.start(y)
+    start, n_shape = np.concatenate([np.full(n_subtypes, first), np.zeros(n_covariates), shape]), shape.size
+    if method in ("bch", "ml"):  # weights below 0 make far parts of the objective rise without end
+        naive = outcome_by_subtype(density, y, covariates, np.eye(n_subtypes), assigned, "naive", ends)
+        start = start if naive is None else naive.parameters
+    chances = errors if method == "features" else errors.T[assigned]
+    """(N, K) the chance of the assignment of each subject, or of its features, if it is a member of k."""
+    weights = _weigh(errors, assigned, method) * np.isnan(ends) if method in ("bch", "naive") else chances
+    columns = np.hstack([np.ones((len(y), 1)), covariates]) if method == "ml" else np.empty((len(y), 0))
+    if method == "ml":
+        shares = predictors_of_subtype(covariates, errors, assigned, 0, "ml")
+        start = np.concatenate([start, np.zeros((n_subtypes - 1) * columns.shape[1])])
+        if shares is not None:
+            start[-shares.parameters.size :] = shares.parameters
+    start[:n_subtypes] = np.where(np.isnan(ends), start[:n_subtypes], np.where(ends == APART, 0.0, ends))
+    of_subtypes = covariates if covariates.ndim == 3 else covariates[:, None]
+
+    def objective(parameters: Array) -> tuple[float, Array]:
+        intercepts, slopes, shapes, odds = np.split(parameters, np.cumsum([n_subtypes, n_covariates, n_shape]))
+        terms = density.terms(y, intercepts + of_subtypes @ slopes, shapes)
+        of_shares = np.empty((len(y), 0))
+        if method in ("bch", "naive"):
+            counted, value = weights, float((weights * terms.log_density).sum())
+        else:
+            joint = terms.log_density + np.log(np.maximum(chances, 1e-300))
+            if method == "ml":
+                log_odds = np.hstack([np.zeros((len(y), 1)), columns @ odds.reshape(n_subtypes - 1, -1).T])
+                joint = joint + log_softmax(log_odds, axis=1)
+            most = joint.max(axis=1, keepdims=True)
+            total = np.exp(joint - most).sum(axis=1)
+            counted, value = np.exp(joint - most) / total[:, None], float((np.log(total) + most[:, 0]).sum())
+            if method == "ml":
+                change = (counted - softmax(log_odds, axis=1))[:, 1:, None]
+                of_shares = (change * columns[:, None]).reshape(len(y), -1)
+        of_eta = counted * terms.of_eta
+        of_slopes = (of_eta[:, :, None] * of_subtypes).sum(axis=1)
+        of_shape = (counted * terms.of_shape).sum(axis=2).T
+        return value, np.hstack([of_eta, of_slopes, of_shape, of_shares])
+
+    estimates = _maximise_free(
+        objective, start, np.append(np.isnan(ends), np.ones(start.size - n_subtypes, dtype=bool))
+    )
+    if estimates is None or not density.is_ratio:
+        return estimates
+    intercepts, slopes, _ = np.split(estimates.parameters, [n_subtypes, n_subtypes + n_covariates])
+    return None if _is_apart((intercepts - first)[np.isnan(ends)], slopes, covariates) else estimates
+
+
+def _weigh(errors: Array, assigned: Labels, method: Method) -> Array:
+    """Return how much each subject counts in each subtype, (N, K)."""
+    return np.asarray(np.eye(len(errors)) if method == "naive" else np.linalg.inv(errors), dtype=np.float64)[assigned]
+
+
+def weigh_shares(y: Array, errors: Array, assigned: Labels, method: Method) -> Estimates:
+    """Return the mean of y (N,) in each subtype, weighted for the errors of assignment (K, K), with its covariance."""
+    weights = _weigh(errors, assigned, method)
+    weights = np.round(weights / weights.sum(axis=0), 12)  # almost sure assignments leave weights such as 1e-24
+    shares = y @ weights
+    of_subjects = weights * (y[:, None] - shares)
+    return Estimates(shares, of_subjects.T @ of_subjects * y.size / (y.size - 1))
+
+
+def find_ends(kind: str, observed: Array, errors: Array, assigned: Labels, method: Method) -> Array:
+    """Return the linear predictors of subtypes in which fewer than one subject has the event, or no event, (K,).
+
+    NaN for all others. The likelihood rises without end as these predictors go to infinity. Of ordered levels and
+    counts, the event is anything above the lowest value; `observed` is (N,).
+    """
+    weights = _weigh(errors, assigned, method)
+    ends = np.full(len(errors), np.nan)
+    lowest = observed.min() if kind == "ordered" else 0.0
+    if kind != "continuous":
+        ends[weights.T @ (observed > lowest) < 1.0 - 1e-9] = -LARGEST
+    if kind in ("binary", "ordered"):
+        ends[weights.T @ (observed < observed.max()) < 1.0 - 1e-9] = LARGEST
+    return ends
+
+
+def predictors_of_subtype(
+    predictors: Array, errors: Array, assigned: Labels, versus: int, method: Literal["ml", "naive"]
+) -> Estimates | None:
+    """Return the multinomial log odds of each other subtype than `versus`, by intercept and slopes, (K - 1) (1 + C).
+
+    Maximises sum_i ln sum_k pi_k(x_i) D_(k, s_i) over pi_k(x) = softmax of the log odds (Vermunt 2010), for predictors
+    (N, C); `"naive"` takes assignments for known.
+    """
+    n_subtypes = len(errors)
+    chance_if_member = (np.eye(n_subtypes) if method == "naive" else errors).T[assigned]
+    columns = np.hstack([np.ones((len(predictors), 1)), predictors])
+    others = np.delete(np.arange(n_subtypes), versus)
+
+    def objective(parameters: Array) -> tuple[float, Array]:
+        odds = np.zeros((len(columns), n_subtypes))
+        odds[:, others] = columns @ parameters.reshape(others.size, -1).T
+        shares = softmax(odds, axis=1)
+        joint = shares * chance_if_member
+        chance = np.maximum(joint.sum(axis=1), 1e-300)
+        change = (joint / chance[:, None] - shares)[:, others]
+        return float(np.log(chance).sum()), (change[:, :, None] * columns[:, None, :]).reshape(len(columns), -1)
+
+    estimates = maximise(objective, np.zeros(others.size * columns.shape[1]))
+    if estimates is None:
+        return None
+    odds = estimates.parameters.reshape(others.size, -1)
+    return None if any(_is_apart(terms[:1], terms[1:], predictors) for terms in odds) else estimates
+
+
+def _is_apart(intercepts: Array, slopes: Array, columns: Array) -> bool:
+    """Return whether a share of 0 or 1 in a subtype or at an end of a column (N, C) leaves no maximum."""
+    reach = np.abs(slopes) * np.ptp(columns, axis=0) if slopes.size else np.zeros(1)
+    return bool(max(np.abs(intercepts).max(), reach.max()) > _FARTHEST)
+
+
+def maximise(objective: Callable[[Array], tuple[float, Array]], start: Array) -> Estimates | None:
+    """Return the parameters (P,) that maximise an objective, with robust covariance; none if there is no maximum.
+
+    The objective returns its value, and the score of each subject, float64 (N, P).
+    """
+    n_subjects = len(objective(start)[1])
+    if n_subjects < _LEAST_SUBJECTS * start.size:
+        return None
+
+    def negative(parameters: Array) -> tuple[float, Array]:
+        value, scores = objective(parameters)
+        return -value / n_subjects, -scores.sum(axis=0) / n_subjects
+
+    with np.errstate(all="ignore"):
+        at = minimize(negative, start, jac=True, method="BFGS", options={"gtol": 1e-6}).x
+        for _ in range(_POLISHING):
+            gradient = negative(at)[1]
+            hessian = _jacobian(lambda near: negative(near)[1], at)
+            if not np.isfinite(hessian).all() or np.linalg.cond(hessian) > 1e10:
+                return None
+            if np.abs(gradient).max() <= _CONVERGED:
+                break
+            at = at - np.linalg.solve(hessian, gradient)
+        else:
+            return None
+    if np.linalg.eigvalsh(0.5 * (hessian + hessian.T))[0] <= 0.0:
+        return None
+    scores = objective(at)[1] / n_subjects
+    inverse = np.linalg.inv(hessian)
+    covariance = inverse @ (scores.T @ scores) @ inverse.T
+    if not (np.diag(covariance) > 0.0).all():
+        return None
+    return Estimates(at, covariance * n_subjects / max(n_subjects - at.size, 1), objective(at)[0])
+
+
+def _maximise_free(objective: Callable[[Array], tuple[float, Array]], start: Array, is_free: Mask) -> Estimates | None:
+    """Return `maximise` of the parameters that are free, bool (P,); the others stay at the start, without variance."""
+    at = start.copy()
+
+    def objective_of_free(free: Array) -> tuple[float, Array]:
+        at[is_free] = free
+        value, scores = objective(at)
+        return value, scores[:, is_free]
+
+    estimates = maximise(objective_of_free, start[is_free])
+    if estimates is None:
+        return None
+    parameters, covariance = start.copy(), np.zeros((start.size, start.size))
+    parameters[is_free], covariance[np.ix_(is_free, is_free)] = estimates[:2]
+    return Estimates(parameters, covariance, estimates.height)
+
+
+def _jacobian(function: Callable[[Array], Array], at: Array) -> Array:
+    """Return the derivatives of a function (P,) -> (P,) by central differences, float64 (P, P)."""
+    steps = _STEP * np.maximum(1.0, np.abs(at))
+    columns = [
+        (function(at + step * unit) - function(at - step * unit)) / (2.0 * step)
+        for step, unit in zip(steps, np.eye(at.size), strict=True)
+    ]
+    return np.column_stack(columns)
+
+
+# Times to an event: the sets at risk, the log-rank test, and hazard ratios in two periods.
+
+
+class RiskSets(NamedTuple):
+    """Events and subjects at risk at each of T times of an event, of K subtypes."""
+
+    events: Array
+    """(T, K)"""
+    at_risk: Array
+    """(T, K)"""
+
+    @classmethod
+    def from_subjects(cls, time: Array, event: Array, entry: Array, labels: Labels, n_subtypes: int) -> RiskSets:
+        """Count them for times, events (0 or 1), entries and subtypes of subjects, each (N,)."""
+        times = np.unique(time[event > 0.0])
+        events, at_risk = (np.zeros((times.size, n_subtypes)) for _ in range(2))
+        np.add.at(events, (np.searchsorted(times, time[event > 0.0]), labels[event > 0.0]), 1.0)
+        for subtype in range(n_subtypes):
+            rows = labels == subtype
+            entered, ended = (np.searchsorted(np.sort(ends[rows]), times) for ends in (entry, time))
+            at_risk[:, subtype] = entered - ended
+        return cls(events, at_risk)
+
+    def test_log_rank(self) -> tuple[float, float]:
+        """Return chi-squared and p of the log-rank test of K subtypes (Mantel 1966), p from the upper tail.
+
+        Subtypes of whom nobody is at risk at a time of an event take no part.
+        """
+        n, d = self.at_risk.sum(axis=1), self.events.sum(axis=1)
+        shares = self.at_risk / n[:, None]
+        apart = (self.events - d[:, None] * shares).sum(axis=0)
+        factor = d * (n - d) / np.maximum(n - 1.0, 1.0)
+        variance = np.diag(factor @ shares) - (factor[:, None] * shares).T @ shares
+        sizes, axes = np.linalg.eigh(variance)
+        along = axes[:, sizes > 1e-9 * max(float(sizes.max()), 1.0)]  # the sum over all subtypes is always 0
+        df = along.shape[1]
+        if df == 0:
+            return np.nan, np.nan
+        statistic = float((apart @ along) @ np.linalg.solve(along.T @ variance @ along, along.T @ apart))
+        return statistic, float(chdtrc(df, statistic))
+
+    def group_comparable(self) -> Labels:
+        """Return groups of subtypes whose hazard ratios have a maximum, int64 (K,).
+
+        With an edge from a to b if a has an event while somebody of b is at risk, ratios have one in each strongly
+        connected group (Ford 1957, American Mathematical Monthly 64, 28-33). If all of one subtype die before any of
+        the other, the hazard ratio rises without end, whatever the baseline.
+        """
+        edges = (self.events > 0.0).T.astype(np.float64) @ (self.at_risk > 0.0)
+        return np.asarray(connected_components(edges, connection="strong")[1], dtype=np.int64)
+
+
+def is_monotone(column: Array, time: Array, event: Array, entry: Array) -> bool:
+    """Return whether each event is of the subject at risk with the highest value (N,), or each of that with the lowest.
+
+    The likelihood of its hazard ratio then has no maximum.
+    """
+    is_highest = is_lowest = True
+    for place in np.flatnonzero(event > 0.0):
+        at_risk = column[(time >= time[place]) & (entry < time[place])]
+        is_highest, is_lowest = (
+            is_highest & (column[place] >= at_risk.max()),
+            is_lowest & (column[place] <= at_risk.min()),
+        )
+        if not (is_highest or is_lowest):
+            return False
+    return True
+
+
+class Periods(NamedTuple):
+    """Estimates before and after a time, and the test that ratios are the same in both."""
+
+    until: float
+    estimates: tuple[Estimates, Estimates]
+    statistic: float
+    p: float
+
+
+def in_two_periods(
+    time: Array,
+    event: Array,
+    entry: Array,
+    covariates: Array,
+    errors: Array,
+    labels: Labels,
+    contrasts: Array,
+    method: Method,
+    ends: Array,
+) -> Periods | None:
+    """Return the hazards of K subtypes in two periods; None where one of them has too few events.
+
+    Times, events and entries are (n,), covariates (n, C), the errors of assignment (K, K), assignments (n,), `ends`
+    (K,) as in `outcome_by_subtype`. The test is of the contrasts (D, K) of log hazards.
+    """
+    until = float(np.median(time[event > 0.0]))
+    periods = []
+    for is_late in (False, True):
+        rows = (time > until) if is_late else (entry < until)
+        finish, begin = (time, np.maximum(entry, until)) if is_late else (np.minimum(time, until), entry)
+        happened = ((event > 0.0) & ((time > until) == is_late)).astype(np.float64)
+        parts = finish[rows], happened[rows], begin[rows]
+        groups = RiskSets.from_subjects(*parts, labels[rows], len(errors)).group_comparable()
+        if np.unique(groups[np.isnan(ends)]).size > 1:
+            return None
+        estimates = outcome_by_subtype(
+            DENSITIES["survival"], in_intervals(*parts), covariates[rows], errors, labels[rows], method, ends
+        )
+        if estimates is None:
+            return None
+        periods.append(estimates)
+    means = [contrasts @ period.parameters[: len(errors)] for period in periods]
+    spread = sum(contrasts @ period.covariance[: len(errors), : len(errors)] @ contrasts.T for period in periods)
+    apart = means[1] - means[0]
+    statistic = float(apart @ np.linalg.solve(spread, apart))
+    return Periods(until, (periods[0], periods[1]), statistic, float(chdtrc(apart.size, statistic)))
+
+
+# Ratios where the likelihood has no maximum: logistic and Poisson regression with the penalty of Firth (1993).
+
+
+class Penalised:
+    """The penalised likelihood of a generalised linear model with its canonical link.
+
+    It is ln L + ln |I| / 2, with I the Fisher information (Firth 1993, Biometrika 80, 27-38). It has a maximum also
+    where a level or a covariate separates subjects with the event from others (Heinze and Schemper 2002, Statistics in
+    Medicine 21, 2409-2419; 2001, Biometrics 57, 114-119, for hazards). Intervals are of the profile, because those by
+    standard errors are wrong where the likelihood is far from symmetric.
+    """
+
+    def __init__(self, design: Array, y: Array, offset: Array, *, is_odds: bool) -> None:
+        self.design, self.y, self.offset, self.is_odds = design, y, offset, is_odds
+        self.parameters, self.height = self._maximise(np.zeros(design.shape[1]), np.ones(design.shape[1], dtype=bool))
+
+    def bound(self, place: int, level: float) -> tuple[float, float, float, float]:
+        """Return a parameter, both ends of its interval, and p of the likelihood-ratio test that it is 0."""
+        free = np.arange(self.parameters.size) != place
+        half, estimate = 0.5 * float(ndtri(0.5 + level / 2.0)) ** 2, float(self.parameters[place])
+
+        def fall(value: float) -> float:
+            start = self.parameters.copy()
+            start[place] = value
+            return self.height - self._maximise(start, free)[1]
+
+        ends = []
+        for sign in (-1.0, 1.0):
+            far = 0.5
+            while fall(estimate + sign * far) < half and far < LARGEST:
+                far *= 2.0
+            ends.append(
+                estimate
+                + sign * float(brentq(lambda step, sign=sign: fall(estimate + sign * step) - half, 0.0, far, xtol=1e-6))
+                if far < LARGEST
+                else sign * np.inf
+            )
+        return estimate, ends[0], ends[1], float(chdtrc(1, max(2.0 * fall(0.0), 0.0)))
+
+    def _maximise(self, start: Array, free: Mask) -> tuple[Array, float]:
+        """Return the parameters that maximise over the free ones, bool (P,), and the height of the maximum."""
+        at, (height, score, information) = start.copy(), self._evaluate(start)
+        for _ in range(100):
+            step = np.linalg.solve(information[np.ix_(free, free)], score[free])
+            step *= min(1.0, 2.0 / max(float(np.abs(step).max(initial=0.0)), 1e-300))
+            for _ in range(30):
+                new = at.copy()
+                new[free] += step
+                terms = self._evaluate(new)
+                if terms[0] >= height - 1e-12:
+                    break
+                step *= 0.5
+            at, (height, score, information) = new, terms
+            if np.abs(step).max(initial=0.0) < 1e-8:
+                break
+        return at, height
+
+    def _evaluate(self, at: Array) -> tuple[float, Array, Array]:
+        """Return the penalised likelihood, its score (P,) and the information (P, P)."""
+        eta = self.design @ at + self.offset
+        if self.is_odds:
+            mean = expit(eta)
+            weight, bend, value = mean * (1.0 - mean), 1.0 - 2.0 * mean, self.y @ eta - np.logaddexp(0.0, eta).sum()
+        else:
+            mean = np.exp(np.minimum(eta, LARGEST))
+            weight, bend, value = mean, np.ones_like(mean), self.y @ eta - mean.sum()
+        information = (weight[:, None] * self.design).T @ self.design
+        sign, log_size = np.linalg.slogdet(information)
+        if sign <= 0.0:
+            return -np.inf, np.zeros(at.size), np.eye(at.size)
+        leverage = weight * np.einsum("ij,jk,ik->i", self.design, np.linalg.inv(information), self.design)
+        score = self.design.T @ (self.y - mean + 0.5 * leverage * bend)
+        return float(value + 0.5 * log_size), score, information
+
+
+def penalise(y: Array, covariates: Array, assigned: Labels, versus: int, n_subtypes: int) -> Penalised | None:
+    """Return the penalised regression of an outcome: log ratios of the other K - 1 subtypes, then slopes.
+
+    Yes/no outcomes are (N,), times (N, 2J) as `in_intervals` returns them; None if terms determine each other.
+    """
+    others = np.delete(np.arange(n_subtypes), versus)
+    design = np.hstack([assigned[:, None] == others, covariates, np.ones((len(assigned), 1))])
+    offset, is_odds = np.zeros(len(design)), y.ndim == 1
+    if not is_odds:  # one row for each subject and interval; without covariates, subjects of a subtype add up
+        died, exposed = np.split(y, 2, axis=1)
+        if not covariates.shape[1]:
+            places = np.arange(n_subtypes)[:, None] == assigned
+            died, exposed, design = places @ died, places @ exposed, places @ design > 0.0
+        rows, intervals = np.nonzero(exposed > 0.0)
+        later = intervals[:, None] == np.arange(1, died.shape[1])
+        design = np.hstack([design[rows], later])
+        y, offset = died[rows, intervals], np.log(exposed[rows, intervals])
+    design = design.astype(np.float64)
+    if np.linalg.matrix_rank(design) < design.shape[1]:
+        return None
+    return Penalised(design, y, offset, is_odds=is_odds)
