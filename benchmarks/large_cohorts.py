@@ -29,7 +29,7 @@ from peer_cohorts import peer_cohort
 from speed import indicators
 
 import clinclust as cc
-from clinclust.engine.search.restarts import N_SAMPLED
+from clinclust.engine.search.restarts import LARGE
 from clinclust.engine.search.settle import adjusted_rand_index
 
 _MIXED = ("gaussian",) * 6 + ("ordinal",) * 5 + ("bernoulli",) * 3 + ("negative_binomial",) * 2
@@ -64,7 +64,7 @@ def cohort(name: str, n_subjects: int, seed: int) -> Cohort:
 def searched(drawn: Cohort, large: int) -> tuple[cc.MAPDP, float]:
     """Return a fit, and its processor seconds, where a cohort of `large` subjects is searched in a sample first."""
     began, given = time.process_time(), {"random_state": 0, "n_jobs": 1, "progress": False}
-    with patch("clinclust.estimators.settings.LARGE", large):
+    with patch("clinclust.estimators.search.LARGE", large):
         model = cc.methods.PublishedMAPDP(drawn.schema, coarsening=drawn.coarsening, **given).fit(drawn.frame)
     return model, time.process_time() - began
 
@@ -74,7 +74,7 @@ def measured(name: str, n_subjects: int, seed: int) -> None:
     drawn = cohort(name, n_subjects, seed)
     groups = drawn.groups
     first: cc.MAPDP | None = None
-    for kind, large in (("all", _NEVER), ("a sample", N_SAMPLED + 1)):
+    for kind, large in (("all", _NEVER), ("a sample", LARGE)):
         model, seconds = searched(drawn, large)
         first = first or model
         steps = getattr(model, "resolution_path_", None)

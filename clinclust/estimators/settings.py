@@ -20,7 +20,7 @@ from clinclust.engine.joint_estimates.resolution import DEFAULT
 from clinclust.engine.joint_estimates.selection import has_repeated
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.plan import Budget, ResolutionPlan, SearchPlan, n_threads
-from clinclust.engine.search.restarts import LARGE, N_DIVIDED, N_SAMPLED
+from clinclust.engine.search.restarts import LARGE, N_DIVIDED, sample_size
 from clinclust.errors import CohortWarning, InputError
 from clinclust.estimators.parameters import (
     AUTOMATIC_SHARE,
@@ -379,7 +379,7 @@ def _of_search(problem: Problem, settings: Settings) -> float:
 
 def _searched_subjects(n_subjects: int, settings: Settings) -> tuple[int, int]:
     """Return how many subjects are searched, and how many then among all (0 without a sample)."""
-    return (N_SAMPLED, n_subjects) if _begins_in_sample(n_subjects, settings) else (n_subjects, 0)
+    return (sample_size(n_subjects), n_subjects) if _begins_in_sample(n_subjects, settings) else (n_subjects, 0)
 
 
 def _of_test(n_subjects: int, n_features: int) -> float:

@@ -86,6 +86,7 @@ def test_odd_subjects_do_not_stand_for_the_subtypes_that_are_missing(one_and_two
     assert subtype_of.max() + 1 == np.unique(subtypes).size
 
 
+@pytest.mark.simulation
 def test_what_is_merged_along_the_tree_keeps_its_clusters(one_and_two_odd_ones):
     problem, _, rows = one_and_two_odd_ones
     finer = rows // 60

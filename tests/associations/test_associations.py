@@ -161,6 +161,7 @@ def test_a_block_is_left_out_as_a_whole():
     assert (found["p"] > 1e-3).all()
 
 
+@pytest.mark.simulation
 def test_many_features_are_left_out_a_few_at_a_time_and_blocks_as_a_whole():
     rng = np.random.default_rng(0)
     groups = np.repeat([0, 1], 30)

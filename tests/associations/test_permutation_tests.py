@@ -153,6 +153,7 @@ def test_a_person_whose_number_of_rows_is_unique_stays_and_nothing_is_tested_if_
     assert contrast_by_person(values, groups, "student", np.array([0, 1, 1, 2, 2, 3])).p <= 1.0
 
 
+@pytest.mark.simulation
 def test_a_report_permutes_persons_by_a_column_that_the_schema_does_not_know(tmp_path):
     frame, _ = visits(0, 30, 2, shift=2.0)
     frame = frame.drop(columns="visit")

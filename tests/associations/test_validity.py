@@ -90,6 +90,7 @@ def test_a_described_feature_that_depends_on_others_inside_subtypes_is_told():
     assert together.loc["copy", "grade"] == "not shown"
 
 
+@pytest.mark.simulation
 def test_dependence_between_all_features_is_told_of_all():
     rng = np.random.default_rng(8)
     table = np.sqrt(0.3) * rng.normal(size=(200, 1)) + np.sqrt(0.7) * rng.normal(size=(200, 8))

@@ -55,6 +55,7 @@ def fitted(frame, schema):
     return cc.methods.PublishedMAPDP(schema, n_restarts=4, random_state=0, progress=False).fit(frame)
 
 
+@pytest.mark.simulation
 @MISFIT
 def test_planted_misfits_are_found_and_following_the_advice_brings_the_groups_back():
     frame, group = cohort()
@@ -190,6 +191,7 @@ def counts_in_far_groups(seed):
     )
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("seed", range(3))
 def test_a_dispersion_that_holds_the_differences_between_groups_is_told_and_mended(seed):
     frame, schema = counts_in_far_groups(seed)

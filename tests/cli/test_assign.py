@@ -171,6 +171,7 @@ def test_a_refused_value_names_those_of_its_form_that_are_missing(here, run):
 DRIFT = f"{ASSIGN} --cohort cohort.csv"
 
 
+@pytest.mark.simulation
 def test_the_comparison_goes_where_the_table_does_not(fit, run):
     new_subjects().to_csv("new.csv", index=False)
     out, err = run(DRIFT)
@@ -318,6 +319,7 @@ def test_missing_cells_are_filled_and_all_others_stay(gaps, run):
     assert (pd.to_numeric(drawn[drawn != "<5"]) > 0).all()
 
 
+@pytest.mark.simulation
 def test_several_tables_stand_one_below_the_other_in_every_format(gaps, run):
     run(f"{IMPUTE} m.xlsx --tables 3")
     table = pd.read_excel("m.xlsx", engine="openpyxl", sheet_name="Completed")

@@ -34,6 +34,7 @@ def test_the_model_file_says_what_was_run(fitted):
     assert FeatureSchema.from_yaml(text["fit"]["schema_"]) == FeatureSchema.from_yaml(SCHEMA)
 
 
+@pytest.mark.simulation
 def test_reports_say_what_a_block_counts_for(here, run, whole_reports):
     Path("schema.yaml").write_text(
         re.sub("name: (falls|stage),", r"name: \1, block: frailty,", SCHEMA), encoding="utf-8"
@@ -92,6 +93,7 @@ def continuum(here):
     return frame
 
 
+@pytest.mark.simulation
 def test_a_continuum_is_one_subtype_and_its_subjects_have_a_score(continuum, run):
     run(f"fit cohort.csv --schema schema.yaml --out out {RESTARTS} 4 --associations none")
     model = MAPDP.load("out")
@@ -109,6 +111,7 @@ def test_a_continuum_is_one_subtype_and_its_subjects_have_a_score(continuum, run
     assert "assignments.csv" not in note
 
 
+@pytest.mark.simulation
 def test_published_slices_of_a_continuum_are_shown_when_asked_for(continuum, run_json):
     facts = run_json(FIT)
     assert facts["n_subtypes"] > 1
@@ -143,6 +146,7 @@ def wild(wild_folder, tmp_path, monkeypatch):
     return MAPDP.load("out")
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize(("text", "floor", "number"), few([("0.1", 0.1, 4), ("20", 20, None)], 1))
 def test_the_fit_is_that_of_the_model_with_this_floor(wild, run, text, floor, number):
     run(f"{FIT_WILD} --overwrite --min-size {text} {'' if number is None else f'--n-clusters {number}'}")
@@ -240,6 +244,7 @@ def test_sex_is_named_first_and_the_command_beside_it_looks_beyond(sexes, run, w
     assert beyond.commands == []
 
 
+@pytest.mark.simulation
 def test_an_ignored_column_is_named_by_fit_and_report(sexes, run, whole_reports):
     schema = Path("schema.yaml").read_text(encoding="utf-8")
     Path("schema.yaml").write_text(re.sub(r"name: sex,.*", "name: sex, role: ignore}", schema), encoding="utf-8")
@@ -249,6 +254,7 @@ def test_an_ignored_column_is_named_by_fit_and_report(sexes, run, whole_reports)
     assert NEARLY_SEX.search(page_of("again"))
 
 
+@pytest.mark.simulation
 def test_a_column_that_makes_the_subtypes_alone_comes_with_the_fit_without_it(sexes, run):
     male = (sexes["sex"] == "male").to_numpy()
     rng = np.random.default_rng(1)

@@ -147,6 +147,7 @@ CHOICES = [
 ]
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("choice", CHOICES)
 def test_a_chosen_part_of_a_messy_table_is_checked_like_the_plain_table(choice, messy, run, run_json):
     plain, part = (run_json(f"check {table}") for table in (CHECK[6:], f"messy.csv --schema schema.yaml {choice}"))
@@ -233,6 +234,7 @@ def texts_of(folder):
     return sheets | {"page": page.replace("&#x27;", "'").replace("&gt;", ">").replace("&lt;", "<")}
 
 
+@pytest.mark.simulation
 def test_reports_say_which_rows_were_taken_and_how_many_were_not_as_text(visits, run, whole_reports):
     run(FIT.replace(" out ", " all "))
     assert "All 40 rows of the table" in Path("all/subtypes.html").read_text(encoding="utf-8")
@@ -338,6 +340,7 @@ def sheet(here):
     return frame
 
 
+@pytest.mark.simulation
 def test_rows_of_the_sheet_are_those_of_every_later_command_on_its_table(sheet, run, whole_reports):
     run(f"{FIT_SHEET} --rows 2-41")
     texts, rows = texts_of("out"), RowChoice(rows="2-41")

@@ -232,6 +232,7 @@ def whole(fitted, tmp_path_factory):
     return out
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("command", ["fit", pytest.param("start", marks=pytest.mark.simulation)])
 @pytest.mark.parametrize("stage", ["gather_findings", "write_findings"])
 def test_ctrl_c_in_the_reports_does_not_cost_the_search(command, stage, whole, here, run, monkeypatch, whole_reports):
@@ -266,6 +267,7 @@ def test_ctrl_c_while_the_model_is_written_waits_until_it_is_there(here, run, mo
     assert_is_whole(FILES_OF_A_MODEL)
 
 
+@pytest.mark.simulation
 def test_a_kill_in_the_reports_leaves_the_model(here, run, monkeypatch, whole_reports):
     def copy(*arguments, **options):
         shutil.copytree("out", "killed")  # what a kill at this moment would leave

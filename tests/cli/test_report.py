@@ -17,6 +17,7 @@ TABLE = "table cohort.csv --model out --out"
 
 
 # --- the reports again ------------------------------------------------------------------------------------------------
+@pytest.mark.simulation
 def test_the_same_run_and_the_report_again_give_the_same_bytes(fit, run):
     run(f"fit cohort.csv --schema schema.yaml --out again --as-published {RESTARTS} 4")
     for name in REPORTS:
@@ -68,6 +69,7 @@ def test_a_report_is_rounded_as_a_data_protection_officer_asks(fit, run):
     assert Text(page[page.index("<h2>Withheld</h2>") :]).lacks("rounded multiple 3 6 harmless") == []
 
 
+@pytest.mark.simulation
 def test_rows_in_another_order_are_put_back(fit, run):
     assert run(f"{REPORT} --out a").err == ""
     cohort().sample(frac=1, random_state=1).to_csv("cohort.csv", index=False)

@@ -144,6 +144,7 @@ def test_no_planted_word_stands_in_a_shared_report(planted):
         assert len(found_in(planted / "open" / name)) >= (14 if name.endswith("xlsx") else 8)
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("suffix", few(["docx", "csv", "xlsx", "html", "md", "tex"], 2))
 def test_no_planted_word_stands_in_a_table_of_a_model_fitted_for_sharing(shared, suffix, run):
     assert "--suppress 10" in run(f"{TABLE} shared.{suffix}").out
@@ -152,12 +153,14 @@ def test_no_planted_word_stands_in_a_table_of_a_model_fitted_for_sharing(shared,
     assert {"a level of a categorical feature", "a yes of few"} <= found_in(Path(f"all.{suffix}"))
 
 
+@pytest.mark.simulation
 def test_reports_are_made_again_as_the_fit_was_asked(shared, run):
     assert "--suppress 10" in run("report cohort.csv --model out --associations none --out again").out
     for name in REPORTS:
         assert Path("again", name).read_bytes() == Path("out", name).read_bytes()
 
 
+@pytest.mark.simulation
 def test_counts_are_rounded_besides(shared, run):
     assert "--suppress 10 --round-to 5" in run(f"{TABLE} t.md --round-to 5").out
     assert "rounded" in Path("t.md").read_text(encoding="utf-8")

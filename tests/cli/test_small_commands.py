@@ -46,6 +46,7 @@ def test_a_dictionary_that_cannot_be_used_is_refused(variables, words, here, mus
     must_refuse("draft cohort.csv --dictionary dictionary.csv --out x.yaml", naming=words)
 
 
+@pytest.mark.simulation
 def test_outcomes_and_predictors_are_said_and_written(tmp_path, monkeypatch, run):
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)

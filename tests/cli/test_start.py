@@ -202,6 +202,7 @@ def table(tmp_path, monkeypatch):
     visits().to_csv("visits.csv", index=False)
 
 
+@pytest.mark.simulation
 def test_copies_of_rows_are_told_and_one_of_each_is_kept(table, run, must_refuse, whole_reports):
     once = visits(times=1).drop(columns="Visit No")
     pd.concat([once, once.iloc[:5]]).to_csv("visits.csv", index=False)
@@ -227,6 +228,7 @@ def test_rows_of_people_are_not_asked_about(table, run, table_of_people):
     assert run(f"{START_VISITS} --quiet").err == ""
 
 
+@pytest.mark.simulation
 def test_check_and_fit_warn_first_and_the_page_begins_with_it(table, run, whole_reports):
     run("draft visits.csv --out schema.yaml")
     out, err = run("check visits.csv --schema schema.yaml")

@@ -54,6 +54,7 @@ def test_what_is_refused_is_said_by_column_without_values(here, capsys):
     assert not (here / "fit").exists()
 
 
+@pytest.mark.simulation
 def test_a_fit_gives_sizes_and_the_p_of_every_division_and_notes_as_records(here, capsys, monkeypatch):
     monkeypatch.setattr("clinclust.cli.fit.REPORTS", ())  # they take longer than the search
     (here / "fit").mkdir()

@@ -56,11 +56,13 @@ def test_no_prior_word_condition_or_exact_size_is_found(benchmark, tmp_path, som
     assert min(counts["tried"] for counts in sums.values()) > 2
 
 
+@pytest.mark.simulation
 def test_every_prior_word_and_condition_is_found_in_a_report_that_is_not_for_sharing(benchmark, tmp_path):
     *found, _ = benchmark.leaks_found(0, tmp_path, suppress=None).values()
     assert all(counts["found"] == counts["tried"] > 0 for counts in found)
 
 
+@pytest.mark.simulation
 def test_exact_sizes_are_found_if_means_have_the_usual_decimals(benchmark, tmp_path, monkeypatch):
     from sizes_attacker import sizes_found
 

@@ -139,6 +139,7 @@ def test_what_is_no_search_of_this_cohort_is_refused():
         cc.continuum_score(cc.Partition(model.labels_, model.schema_, made_by="a clinician"), frame)
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("severity", [0.0, 1.0])
 def test_a_score_of_features_that_do_not_depend_on_each_other_is_told_as_chance(severity):
     rng = np.random.default_rng(0)
@@ -155,6 +156,7 @@ def test_a_score_of_features_that_do_not_depend_on_each_other_is_told_as_chance(
     assert ("use the continuum score" in tested) == (severity == 1.0)
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("shift", [0.0, 10.0])
 def test_one_group_of_noise_is_said_once_and_its_score_is_not_advised(shift):
     rng = np.random.default_rng(0)

@@ -249,6 +249,7 @@ def test_nothing_is_cut_before_a_fit():
 # --- saving -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.simulation
 def test_a_cut_comes_back_to_the_bit_and_can_be_cut_again(fitted, tmp_path):
     model, frame = fitted
     cut = model.cut(2)

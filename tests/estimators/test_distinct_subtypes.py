@@ -82,6 +82,7 @@ def graded():
     return model, far.astype(np.int64), distinct_subtypes(model, frame, n_draws=40)
 
 
+@pytest.mark.simulation
 def test_a_group_that_bends_is_divided_into_grades_beside_a_distinct_one(graded):
     _, far, distinct = graded
     assert distinct.n_distinct == 2 < distinct.n_subtypes
@@ -97,6 +98,7 @@ def test_a_group_that_bends_is_divided_into_grades_beside_a_distinct_one(graded)
     )
 
 
+@pytest.mark.simulation
 def test_a_curved_severity_is_grades_of_one():
     values, severity = curved_cohort(1)
     schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in "abcdef"])
@@ -310,6 +312,7 @@ def test_features_that_are_not_clustered_on_or_not_selected_change_nothing(three
     same(distinct_subtypes(widened, wider, n_draws=40), distinct)
 
 
+@pytest.mark.simulation
 def test_outlying_values_are_missing_in_the_cohort_and_in_the_draws(monkeypatch):
     from clinclust.engine.continuum import tested_node
 
@@ -331,6 +334,7 @@ def test_outlying_values_are_missing_in_the_cohort_and_in_the_draws(monkeypatch)
     assert (np.isnan(drawn.cohort.arrays.values) == np.isnan(values)).all()
 
 
+@pytest.mark.simulation
 def test_powers_of_blocks_count_in_the_subjects_and_in_the_draws(monkeypatch):
     from clinclust.engine.continuum import tested_node
 

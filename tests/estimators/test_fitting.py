@@ -44,6 +44,7 @@ def test_a_block_that_measures_one_severity_keeps_its_power():
     assert model.block_weights_["scale"] < 0.4
 
 
+@pytest.mark.simulation
 def test_powers_that_were_given_are_kept(monkeypatch):
     quick = {"calibrate": False, "n_restarts": 2}
     monkeypatch.setattr(fitting, "_searched", lambda *_: pytest.fail("a search was made"))

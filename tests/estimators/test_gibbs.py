@@ -103,6 +103,7 @@ def test_memberships_of_overlapping_groups_are_less_sure_than_those_of_the_mode(
     assert own.mean() < mode.membership_[np.arange(100), mode.labels_].mean()
 
 
+@pytest.mark.simulation
 def test_what_is_drawn_beside_the_partition_moves_and_is_reported():
     frame, group = cohort()
     model = fitted(frame, concentration="drawn", hyperparameters="drawn", max_sweeps=120)

@@ -65,6 +65,7 @@ def test_what_is_announced_can_be_written_into_the_schema_and_mends_it(name, tmp
     assert right.n_clusters_ == 1 < wrong.n_clusters_
 
 
+@pytest.mark.simulation
 def test_a_right_declaration_in_a_large_cohort_is_not_announced():
     frame, schema, *_ = mixed_cohort(3, 2000, EVERY_LIKELIHOOD, n_groups=2)
     model = cc.methods.PublishedMAPDP(schema, **QUICK).fit(frame)  # a warning is an error

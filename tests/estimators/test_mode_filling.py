@@ -70,6 +70,7 @@ def fill(columns, missing, labels, hyperparameters, order, most):
             values[subject] = mode_of(likelihood, hyperparameters[name], values[others], trials, most[name])
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize(
     ("n", "seed"), [(12, 1), *(pytest.param(24, seed, marks=pytest.mark.simulation) for seed in (1, 4))]
 )
@@ -245,6 +246,7 @@ def test_a_fit_that_ends_before_the_filled_values_stay_says_so():
         PublishedMAPDP(schema, missing="mode", max_sweeps=1, n_restarts=1, **QUICK).fit(frame)
 
 
+@pytest.mark.simulation
 def test_blocks_and_numbers_of_subtypes_can_be_asked_for():
     frame, schema, _, _ = mixed_cohort(7, n=60, missing=0.3)
     model = PublishedMAPDP(

@@ -96,6 +96,7 @@ def test_no_change_of_a_single_value_raises_the_joint_further(discount, coarseni
         assert joint(other) <= reached + 1e-8
 
 
+@pytest.mark.simulation
 def test_wild_values_open_no_clusters_of_their_own(contaminated):
     frame, schema, groups, model = contaminated
     plain = PublishedMAPDP(schema, n_restarts=3, random_state=1).fit(frame)
@@ -220,6 +221,7 @@ def test_dependence_buys_clusters_unless_the_coarsening_is_chosen():
     assert again.log_joint_ == pytest.approx(model.log_joint_, abs=1e-6)
 
 
+@pytest.mark.simulation
 def test_the_number_of_threads_changes_no_bit(contaminated):
     frame, schema, _, _ = contaminated
     one, two = (
@@ -369,6 +371,7 @@ def test_a_large_cohort_is_searched_in_a_sample_first_and_ends_as_the_search_of_
     assert (path.chosen, len(path.steps)) == (model.coarsening_, 1)
 
 
+@pytest.mark.simulation
 def test_a_search_that_begins_in_a_sample_raises_one_joint_with_any_number_of_threads(large):
     frame, schema, _, fitted = large
     model, two = (fitted(coarsening=0.6, outlying_share=0.01, n_jobs=n_jobs) for n_jobs in (1, 2))
@@ -403,6 +406,7 @@ def _fitted_from_a_small_sample(seed, correlation, **options):
 _FURTHER = [pytest.param(*both, marks=pytest.mark.simulation) for both in ((0, 0.3), (1, 0.5), *_MISJUDGED[1:])]
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize(("seed", "correlation"), [_MISJUDGED[0], *_FURTHER])
 def test_the_coarsening_of_a_large_cohort_is_borne_out_by_all_its_subjects_with_any_threads(seed, correlation):
     model, kept, labels = _fitted_from_a_small_sample(seed, correlation, n_jobs=1)

@@ -92,6 +92,7 @@ def test_the_number_of_threads_changes_nothing(severe):
     pd.testing.assert_frame_equal(again.joins, distinct.joins)
 
 
+@pytest.mark.simulation
 def test_two_sides_and_distinct_ones_are_left_as_they_are():
     rng = np.random.default_rng(0)
     for n_groups in (2, 3):

@@ -68,6 +68,7 @@ WAYS = [
 ]
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("way", few(WAYS, 3))
 def test_every_way_fits_together_and_comes_back_from_disk(way, tmp_path, monkeypatch):
     monkeypatch.setattr("clinclust.estimators.search.N_FOLDS", 2)
@@ -105,6 +106,7 @@ def test_what_the_schema_states_stays():
     assert model.hyperparameters_["poisson_3"]["shape"] != default.hyperparameters_["poisson_3"]["shape"]
 
 
+@pytest.mark.simulation
 def test_the_grid_is_judged_by_the_joint():
     frame, schema, _, _ = mixed_cohort(5, n=30)
     grid = PublishedMAPDP(schema, n_restarts=2, random_state=1, concentration=[1.0, 3.0, 0.2]).fit(frame)

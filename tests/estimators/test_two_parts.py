@@ -191,6 +191,7 @@ def test_an_imputed_value_is_the_spike_or_another_possible_value(fitted, how):
         assert table["poisson1"].notna().all()
 
 
+@pytest.mark.simulation
 def test_drawn_values_are_at_the_spike_as_often_as_the_model_says():
     frame, schema, _ = cohort(5, n=400, spike=(0.6, 0.6), level=(0.0, 0.0))
     frame.loc[300:, "gaussian0"] = np.nan

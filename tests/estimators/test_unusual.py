@@ -92,6 +92,7 @@ def test_the_order_of_the_table_and_other_models():
         cc.unusual_subjects(cc.Partition(model.labels_, model.schema_, made_by="a clinician"), frame)
 
 
+@pytest.mark.simulation
 def test_the_report_lists_them_and_a_shared_one_says_nothing(tmp_path):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(50.0, 5.0, (120, 4)), columns=["age", "weight", "pulse", "rate"])

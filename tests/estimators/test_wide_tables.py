@@ -55,6 +55,7 @@ def test_groups_that_the_other_features_hide_are_found(wide):
     assert fitted(frame, model.schema_, select_features=False).n_clusters_ == 1
 
 
+@pytest.mark.simulation
 def test_differences_that_are_small_in_every_feature_are_found():
     rng, groups = np.random.default_rng(0), np.arange(90) % 3
     frame, schema = measurements(rng.normal(size=(90, 200)) + (0.4 * rng.normal(size=(3, 200)))[groups])
@@ -142,6 +143,7 @@ def test_a_saved_model_is_the_same(wide, tmp_path):
     assert loaded.predict_proba(frame).tobytes() == model.predict_proba(frame).tobytes()
 
 
+@pytest.mark.simulation
 def test_associations_are_validated_without_each_feature():
     frame, schema, _ = three_groups(n=90, n_features=24, apart=7.0)
     model = fitted(frame, schema)
@@ -150,6 +152,7 @@ def test_associations_are_validated_without_each_feature():
     assert (found.loc[model.feature_relevance_.index[:3], "p"] < 0.01).all()
 
 
+@pytest.mark.simulation
 def test_partitions_select_nothing():
     frame, schema, _ = three_groups(n=90, n_features=22, apart=8.0)
     table = in_partitions(*cut(frame, 2))

@@ -36,6 +36,7 @@ def test_every_script_is_named_on_the_page_and_has_results():
             assert (results / line.partition("](")[2].rstrip(")")).is_file()
 
 
+@pytest.mark.simulation
 def test_cohorts_of_the_model_are_drawn_from_its_prior():
     cohorts = script("crp_cohorts")
     drawn = [cohorts.drawn(120, np.random.default_rng(seed)) for seed in range(200)]

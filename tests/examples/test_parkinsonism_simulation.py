@@ -182,5 +182,6 @@ def test_a_large_cohort_agrees_with_the_truth(schema, truth):
     assert 0.95 < np.std(z) < 1.05
 
 
+@pytest.mark.simulation
 def test_the_groups_can_be_told_apart():
     assert (error_rates([1000] * 5) < 0.01).all()

@@ -49,6 +49,7 @@ def test_sites_find_the_pooled_partition_with_a_group_that_the_first_has_not():
     np.testing.assert_array_equal(model.predict(tables[1]), wires[1].site.labels - 1)
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("fewest", few([10, 1], 1))
 def test_no_message_grows_with_the_subjects(fewest):
     longest = []
@@ -65,6 +66,7 @@ def test_no_message_grows_with_the_subjects(fewest):
     assert longest[0] == longest[1]
 
 
+@pytest.mark.simulation
 def test_a_threshold_leaves_no_small_group_and_the_site_may_agree():
     tables, asked = three_tables(2, apart=1.5, scale=0.2), []
     _, wires = fitted(tables, agrees=lambda rows: asked.append(rows.size) or False)

@@ -141,6 +141,7 @@ def _schema(frame):
     return cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("coarsening", few(["auto", 1.0], 1))
 @pytest.mark.parametrize("size", few([999.0, 1e6, 1e12], 1))
 def test_slips_of_the_pen_do_not_hide_the_subtypes(coarsening, size):

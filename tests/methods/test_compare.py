@@ -98,6 +98,7 @@ def test_it_is_told_in_words_and_each_model_can_be_reported(compared, tmp_path):
     assert cc.write_report(model, frame, tmp_path / "x.html", associations=None, progress=False).exists()
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("suffix", [pytest.param("html", marks=pytest.mark.simulation), "xlsx"])
 def test_a_report_has_a_sheet_of_other_methods(compared, tmp_path, suffix):
     found, frame, _ = compared
@@ -121,6 +122,7 @@ def test_a_report_has_a_sheet_of_other_methods(compared, tmp_path, suffix):
         assert "Other methods" not in openpyxl.load_workbook(shared).sheetnames
 
 
+@pytest.mark.simulation
 def test_a_report_runs_the_other_methods_where_it_is_asked_to(compared, tmp_path, monkeypatch):
     found, frame, _ = compared
     models = []
@@ -148,6 +150,7 @@ def test_methods_of_another_cohort_are_refused(compared, tmp_path):
         cc.write_report(model, some, tmp_path / "x.html", associations=None, other_methods=found)
 
 
+@pytest.mark.simulation
 def test_the_same_seed_gives_the_same_table(compared):
     found, frame, _ = compared
     some = [QUICK[0], QUICK[2]]
@@ -189,6 +192,7 @@ def test_the_held_out_density_is_that_of_scipy():
     np.testing.assert_allclose(density, [*densities, 0.0], atol=1e-9)
 
 
+@pytest.mark.simulation
 def test_the_standard_error_is_that_of_the_differences_of_the_same_subjects(monkeypatch):
     def density(problem, labels, outside):
         return outside["gait"].to_numpy() * (1.0 if labels.max() else -1.0)

@@ -40,6 +40,7 @@ def test_three_clear_groups_of_measurements_are_found(name):
     assert adjusted_rand_score(group, model.labels_) == 1.0
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize(
     "name", ["KMeans", "GaussianMixture", pytest.param("LatentClasses", marks=pytest.mark.simulation)]
 )
@@ -127,6 +128,7 @@ def test_a_kind_of_covariance_is_kept():
     assert "diagonal covariances, a number given" in model.made_by
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("name", ["KMeans", "GaussianMixture"])
 @pytest.mark.parametrize("criterion", ["silhouette", "calinski_harabasz"])
 def test_separation_chooses_the_number_that_scikit_learn_would(name, criterion):
@@ -311,6 +313,7 @@ def log_likelihood(frame, membership):
     return np.logaddexp.reduce(logs, axis=1).sum(), np.exp(logs - np.logaddexp.reduce(logs, axis=1)[:, None])
 
 
+@pytest.mark.simulation
 def test_it_is_the_fixed_point_of_a_plain_em_algorithm_on_the_observed_values():
     frame = mixed(0, 150)
     model = methods.LatentClasses(MIXED, n_clusters=2, n_restarts=4, random_state=0).fit(frame)

@@ -342,6 +342,7 @@ def hand_made(n_tips, accepted_steps, subtype_of=None):
     return model
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("n_tips", [2, 3, 12, 30])
 def test_the_figure_is_readable_with_few_and_many_clusters(n_tips):
     """No two texts lie on each other, and all of them are on the figure."""

@@ -367,6 +367,7 @@ def test_one_group_has_nothing_to_validate_and_no_row_of_its_own(tmp_path):
 # --- words ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.simulation
 def test_nothing_that_rests_on_the_same_subjects_is_called_a_test(page_path, workbook_path, findings):
     page = page_path.read_text(encoding="utf-8")
     book = openpyxl.load_workbook(workbook_path)
@@ -425,6 +426,7 @@ def test_a_shared_page_explains_no_number_that_it_withholds(findings):
     assert "Clear:" not in " ".join(trust(shared).explanations)
 
 
+@pytest.mark.simulation
 def test_of_slices_of_one_continuum_nothing_is_validated():
     rng = np.random.default_rng(9)
     table = np.sqrt(0.5) * rng.normal(size=(300, 1)) + np.sqrt(0.5) * rng.normal(size=(300, 8))

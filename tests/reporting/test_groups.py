@@ -110,6 +110,7 @@ def test_a_shared_report_shows_no_sizes_of_groups(fitted, tmp_path):
     assert "in subtype 1 (n =" not in page
 
 
+@pytest.mark.simulation
 def test_the_workbook_says_both_numbers(fitted, tmp_path):
     model, frame = fitted
     path = cc.write_report(model.cut(2), frame, tmp_path / "report.xlsx", associations=None, progress=False)
@@ -121,6 +122,7 @@ def test_the_workbook_says_both_numbers(fitted, tmp_path):
     assert any("Groups" in row for row in rows)
 
 
+@pytest.mark.simulation
 def test_the_methods_say_that_refits_are_brought_to_as_many_subtypes(fitted):
     model, frame = fitted
     for one in (model, model.cut(2)):
@@ -172,6 +174,7 @@ def cells(sheet):
     return [str(cell) for row in sheet.iter_rows(values_only=True) for cell in row if cell is not None]
 
 
+@pytest.mark.simulation
 def test_the_first_page_names_them_and_says_what_that_means(page, book):
     merged = "Groups of fewer than 20 subjects were merged with another where they were hardly distinct from it"
     for said in (page, " ".join(cells(book["Trust"]))):

@@ -64,6 +64,7 @@ def test_dependence_is_told_with_the_lines_that_mend_it(dependent, tmp_path):
     assert all(cell.data_type != "f" for row in book["Model check"] for cell in row)
 
 
+@pytest.mark.simulation
 def test_a_model_that_fits_has_no_such_sheet_and_a_shared_report_neither(dependent, tmp_path):
     frame = cohort(0.0)
     book = openpyxl.load_workbook(cc.write_report(fitted(frame), frame, tmp_path / "x.xlsx", **QUICK))
@@ -120,6 +121,7 @@ def findings_of(model, frame):
     return Findings(FittedCohort(model, frame), cc.compare_subtypes(frame, model.labels_, model.schema_), 0.05)
 
 
+@pytest.mark.simulation
 def test_the_first_page_counts_them_and_the_sheet_has_the_lines(wrong, tmp_path):
     page = cc.write_report(*wrong, tmp_path / "x.html", **QUICK).read_text(encoding="utf-8")
     assert MARKUP not in page  # it stays text
@@ -154,6 +156,7 @@ def test_a_shared_report_tells_names_alone_and_nothing_of_withheld_features(wron
     assert (likelihoods_sheets(shared), on_likelihoods(shared)) == ([], [])
 
 
+@pytest.mark.simulation
 def test_few_is_marked_and_explained_everywhere_but_in_a_shared_report(right, tmp_path):
     model, frame = right
     assert model.cluster_sizes_.tolist()[2:] == [3]

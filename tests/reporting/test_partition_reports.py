@@ -48,6 +48,7 @@ def words_of(path):
     return " ".join(" ".join(str(cell) for row in rows for cell in row if cell is not None).split())
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize(("suffix", "suppress"), [(".xlsx", None), (".html", 5)])
 def test_a_report_says_what_made_the_subtypes_and_what_it_lacks(paths, suffix, suppress):
     text = words_of(paths[suffix, suppress])
@@ -171,6 +172,7 @@ def test_names_of_a_report_are_the_labels_unless_others_are_given(case):
     assert gathered(partition, case[1]).name(2) == "2 given as 10"
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("all_described", few([True, False], 1))
 def test_one_subtype_and_features_that_had_no_part(case, tmp_path, all_described):
     frame, schema, labels = cohort()

@@ -86,6 +86,7 @@ def test_a_workbook_has_no_list_of_subjects_and_says_what_is_counted_in_the_samp
     assert "Certainty (subjects of the sample)" in texts
 
 
+@pytest.mark.simulation
 def test_comparisons_of_subtypes_that_are_left_out_are_made_again(cohort, tmp_path, monkeypatch):
     frame, schema = cohort
     monkeypatch.setattr(fitting, "N_SAMPLED", N_SAMPLED)
@@ -102,6 +103,7 @@ def test_comparisons_of_subtypes_that_are_left_out_are_made_again(cohort, tmp_pa
     assert "of all 975 rows of these subtypes" in page
 
 
+@pytest.mark.simulation
 def test_a_table_that_is_its_own_sample_is_reported_as_in_memory(cohort, tmp_path):
     frame, schema = cohort
     table = dd.from_pandas(frame, npartitions=2, sort=False)

@@ -42,6 +42,7 @@ def test_each_part_is_in_the_table_of_its_kind(groups, tmp_path):
     assert "with a probability of its own: below the limit" in texts(path, "Codebook")
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("options", few([{"round_to": 10}, {}], 1))
 def test_a_shared_report_names_no_point_mass_of_few_subjects(groups, tmp_path, options):
     model, frame, _ = groups

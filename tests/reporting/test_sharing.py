@@ -294,6 +294,7 @@ def texts_in(tables):
     return " ".join(str(cell) for rows in tables.values() for row in rows for cell in row)
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("suffix", ["xlsx", "html"])
 def test_every_count_is_a_multiple_and_what_is_a_function_of_exact_counts_is_left_out(shared, tmp_path, suffix):
     model, frame, whole, tables = shared

@@ -181,6 +181,7 @@ def report(folder, suffix, law, counts, model_of=given, **options):
     return path.read_bytes()
 
 
+@pytest.mark.simulation
 @LAWS
 @pytest.mark.parametrize("suffix", few(["xlsx", "html", "json"], 1))
 def test_reports_of_cohorts_that_differ_in_nothing_shown_are_the_same(tmp_path, law, suffix, some):
@@ -212,6 +213,7 @@ def first_compared():
     return compared({})
 
 
+@pytest.mark.simulation
 @scored(ROUNDED.others)
 def test_cohorts_whose_counts_round_to_the_same_give_the_same_frame(counts):
     (first, first_shared), (other, other_shared) = first_compared(), compared(counts)
@@ -226,6 +228,7 @@ def test_cohorts_whose_counts_round_to_the_same_give_the_same_frame(counts):
 # --- two fits ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("suffix", few(["xlsx", "html", "json"], 1))
 def test_reports_of_fits_that_differ_in_what_withheld_features_tell_are_the_same(tmp_path, suffix):
     def fit(relevance):
@@ -296,6 +299,7 @@ def with_markers(counts):
     return frame, FeatureSchema([*described, *markers]), labels
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("suffix", few(["xlsx", "html", "json"], 1))
 def test_reports_of_searches_with_the_same_rounded_counts_are_the_same(tmp_path, suffix, some):
     written = []
@@ -391,6 +395,7 @@ def everything_in(path):
         return "".join(archive.read(name).decode("utf-8", "replace") for name in archive.namelist())
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("suffix", few(["xlsx", "html", "json"], 1))
 def test_reports_that_differ_in_withheld_associations_are_the_same(tmp_path, suffix):
     def with_p(p, test, grade):

@@ -200,6 +200,7 @@ def small():
     return fitted(schema, np.repeat([0, 1], 4)), frame
 
 
+@pytest.mark.simulation
 def test_the_same_date_gives_the_same_bytes(model, frame, workbook_path, small, tmp_path, monkeypatch):
     again = write_report(model, frame, tmp_path / "again.xlsx", generated=GENERATED)
     assert again.read_bytes() == workbook_path.read_bytes()

@@ -79,6 +79,7 @@ def test_clear_subtypes_come_out_again(clear):
     assert repr(found).startswith("Stability(jaccard 1.00, 1.00, 1.00; 4 half-samples")
 
 
+@pytest.mark.simulation
 def test_a_division_of_noise_does_not_come_out_again():
     frame = cohort(0.0, n=120, n_features=4)
     # A prior that asks for narrow clusters cuts noise into pieces.
@@ -155,6 +156,7 @@ def test_what_cannot_be_assessed_is_refused(clear):
         cc.stability.assess_stability(cc.Partition(model.labels_, model.schema_, made_by="a clinician"), frame)
 
 
+@pytest.mark.simulation
 def test_the_report_says_which_subtypes_come_out_again(clear, tmp_path):
     frame, model, found = clear
     page = cc.write_report(model, frame, tmp_path / "a.html", associations=None, stability=1).read_text("utf-8")

@@ -58,6 +58,7 @@ def test_a_subtype_that_the_other_cohort_lacks_is_not_found(fitted):
     assert found.n_found_again == 2
 
 
+@pytest.mark.simulation
 @pytest.mark.filterwarnings("ignore:.*lie beyond nearly all values:clinclust.CohortWarning")
 def test_one_group_has_no_subtype_although_all_its_subjects_come_together(fitted):
     frame = fitted[1]

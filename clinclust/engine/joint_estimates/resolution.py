@@ -30,10 +30,10 @@ from clinclust.engine.problem.encoding import EncodedCohort
 from clinclust.engine.problem.problem import Problem, joint_of, log_joint
 from clinclust.engine.search.plan import Budget, ResolutionPlan, RestartResult, SearchPlan, Threads, n_threads
 from clinclust.engine.search.restarts import (
-    N_SAMPLED,
     Start,
     carried_over,
     index_of_best,
+    sample_size,
     search_starts,
     searched_on_among_all,
     starts_from,
@@ -370,7 +370,8 @@ def chosen_step(steps: Sequence[ResolutionStep]) -> int:
 def sampled_steps(problem: Problem, plan: SearchPlan, seed: np.random.SeedSequence) -> list[ResolutionStep]:
     """Search in a sample as the plan says, then among all subjects from its coarsening; return the latter steps."""
     of_rows, of_path, of_all = seed.spawn(3)
-    rows = np.sort(np.random.default_rng(of_rows).choice(problem.cohort.n_subjects, N_SAMPLED, replace=False))
+    n_subjects = problem.cohort.n_subjects
+    rows = np.sort(np.random.default_rng(of_rows).choice(n_subjects, sample_size(n_subjects), replace=False))
     in_sample = replace(
         plan, patience=1, budget=plan.budget.part(_SHARE_OF_SAMPLE), progress=plan.progress.within("a sample")
     )
@@ -388,7 +389,7 @@ def sampled_steps(problem: Problem, plan: SearchPlan, seed: np.random.SeedSequen
             at: Problem, restart: RestartResult, outlying: OutlyingMask, advance: Callable[[], object]
         ) -> ResolutionStep:
             """Raise the joint by outlying values, by dissolving small clusters and by the search, in turns."""
-            least, largest = worth_a_round(at), SEEN_IN_SAMPLE * at.cohort.n_subjects / N_SAMPLED
+            least, largest = worth_a_round(at), SEEN_IN_SAMPLE * n_subjects / rows.size
             dissolved = Dissolution(at, plan, partial(settle_by_scans, plan=plan, pool=pool), least, largest)
             while share > 0.0:
                 plan.refuse_cancelled()

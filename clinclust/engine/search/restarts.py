@@ -474,10 +474,10 @@ def best_distinct(found: list[RestartResult], at_most: int) -> list[RestartResul
 # cluster.
 
 _SWEEPS_OF_A_HEAT = 8
-LARGE = 8_000
-"""Number of subjects from which on the search begins on a sample."""
+LARGE = 3_000
+"""Number of subjects from which on the search begins in a sample."""
 N_SAMPLED = 5_000
-"""Number of subjects in the sample."""
+"""Largest number of subjects in the sample, which is half of a smaller cohort."""
 _CARRIED = 3
 """Largest number of partitions of the sample that are extended to all subjects."""
 _CLOSE_TO_BEST = 30.0
@@ -570,12 +570,18 @@ def index_of_best(found: list[RestartResult]) -> int:
     return max(range(len(found)), key=lambda index: found[index].log_joint)
 
 
+def sample_size(n_subjects: int) -> int:
+    """Return the number of subjects in the sample of a large cohort."""
+    return min(N_SAMPLED, n_subjects // 2)
+
+
 def draw_sample(problem: Problem, plan: SearchPlan) -> tuple[Problem, SearchPlan]:
     """Return the problem and the plan of a search in a sample of a large cohort; the same of a smaller one."""
     if problem.cohort.n_subjects < LARGE:
         return problem, plan
     rng = np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(_SAMPLE,)))
-    rows = np.sort(rng.choice(problem.cohort.n_subjects, N_SAMPLED, replace=False))
+    n_subjects = problem.cohort.n_subjects
+    rows = np.sort(rng.choice(n_subjects, sample_size(n_subjects), replace=False))
     if not isinstance(plan.start, str):
         plan = replace(plan, start=compact(plan.start[rows]))
     return problem.restricted_to(rows, 0), plan
@@ -585,7 +591,7 @@ def run_sampled_restarts(problem: Problem, plan: SearchPlan) -> list[RestartResu
     """Search on a sample, `plan.n_restarts` times, then on all subjects; return the latter searches."""
     n_subjects = problem.cohort.n_subjects
     rng = np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(1,)))
-    sampled = np.sort(rng.choice(n_subjects, N_SAMPLED, replace=False))
+    sampled = np.sort(rng.choice(n_subjects, sample_size(n_subjects), replace=False))
     part = problem.restricted_to(sampled, 0)
     in_sample = replace(
         plan,
@@ -595,7 +601,7 @@ def run_sampled_restarts(problem: Problem, plan: SearchPlan) -> list[RestartResu
         budget=plan.budget.part(_SHARE_OF_SAMPLE),
         progress=plan.progress.within("a sample"),
     )
-    restarts = run_restarts(part, search_starts(N_SAMPLED, plan.seeds), in_sample)
+    restarts = run_restarts(part, search_starts(sampled.size, plan.seeds), in_sample)
     with Threads(n_threads(plan.n_jobs), plan.cancelled) as pool:
         carried: list[RestartResult] = []
         chosen = _unlike(restarts)

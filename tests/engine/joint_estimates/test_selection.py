@@ -169,6 +169,7 @@ def _best_of_all(problem):
     return best + marginals[-1].sum() + model.coarsening * problem.cohort.log_base
 
 
+@pytest.mark.simulation
 def test_the_search_finds_the_best_of_all_partitions_and_selections(some):
     found, selected, divided = [], [], []
     for seed in some(range(20), few=8):

@@ -88,6 +88,7 @@ def with_gaps():
     return model, whole, gaps
 
 
+@pytest.mark.simulation
 def test_imputed_values_follow_the_observed_ones_of_their_block(with_gaps):
     model, whole, gaps = with_gaps
     missing = gaps["dia"].isna()

@@ -97,6 +97,7 @@ def assert_drawn_from(expected, drawn):
     assert np.sqrt(np.mean(np.square(z))) < 1.3
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize(
     ("discount", "coarsening", "n_draws"),
     few([(0.4, 0.4, 2400), *((*both, 8000) for both in [(0.0, 1.0), (0.4, 1.0), (0.0, 0.4)])], 1),

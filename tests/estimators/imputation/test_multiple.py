@@ -129,6 +129,7 @@ def test_a_mean_has_a_larger_error_after_pooling_than_if_drawn_values_were_obser
     assert 0.0 < pooled["fmi"] < 1.0
 
 
+@pytest.mark.simulation
 def test_a_regression_is_found_again_where_its_regressor_is_missing_by_the_outcome():
     """Draws that are independent given the cluster gave .28, and .23 where the outcome was only described."""
     rng = np.random.default_rng(11)
@@ -160,6 +161,7 @@ def draws_of(frame, features, m=10, **settings):
     return model, model.multiple_imputations(frame, m=m, random_state=0)
 
 
+@pytest.mark.simulation
 def test_slopes_that_differ_between_subtypes_are_kept():
     rng = np.random.default_rng(12)
     second = np.repeat([0, 1], 300)
@@ -175,6 +177,7 @@ def test_slopes_that_differ_between_subtypes_are_kept():
         assert np.mean(found) == pytest.approx(slope, abs=0.15)
 
 
+@pytest.mark.simulation
 def test_draws_stay_near_the_data_where_much_is_missing_for_a_reason():
     """A chain whose margins followed single weights once ran away: 1e36 where the largest observed value was 4."""
     rng = np.random.default_rng(6)
@@ -190,6 +193,7 @@ def test_draws_stay_near_the_data_where_much_is_missing_for_a_reason():
     assert all(table["w0"].std() < 1.5 for table in tables)
 
 
+@pytest.mark.simulation
 def test_a_subtype_without_any_value_has_the_distribution_of_all():
     rng = np.random.default_rng(13)
     second = np.repeat([0, 1], 60)
@@ -201,6 +205,7 @@ def test_a_subtype_without_any_value_has_the_distribution_of_all():
     assert drawn.std(axis=1).max() < 2.0
 
 
+@pytest.mark.simulation
 def test_counts_are_drawn_between_and_beyond_the_observed_ones_and_measurements_within_reason():
     rng = np.random.default_rng(14)
     x = rng.normal(size=150)
