@@ -19,7 +19,7 @@ from pandas.arrays import BooleanArray
 from clinclust.arrays import Array, Mask
 from clinclust.errors import InputError, did_you_mean, show_cells
 from clinclust.files.cell_text import canonical_text, listed, number_of, numbers_of, quote_cell, quoted
-from clinclust.files.number_notation import (
+from clinclust.files.notation import (
     GROUPED_BY_POINT,
     DecimalMark,
     Marks,

@@ -14,24 +14,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from clinclust.arguments import PATH, TEXT, accepting
 from clinclust.data import data
 from clinclust.errors import InputError, nearest, refuse
-from clinclust.files.cell_text import (
-    NUMBER,
+from clinclust.files.cell_text import NUMBER, Places, canonical_text, limited, listed, quoted, shortened
+from clinclust.files.layout import SheetOptions
+from clinclust.files.notation import (
     Choices,
-    Places,
-    canonical_text,
     divided,
     folded,
-    limited,
-    listed,
+    is_known_unit,
     means_missing,
     paragraphs,
     plain_text,
-    quoted,
-    shortened,
     words_of,
 )
-from clinclust.files.layout import SheetOptions
-from clinclust.files.number_notation import is_known_unit
 from clinclust.files.opening import check_readable, naming_file, shown_name
 from clinclust.files.tables import read_table, warn_of_file
 from clinclust.files.text_table import ColumnNotes, add_notes, chosen_columns

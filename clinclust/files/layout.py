@@ -18,17 +18,18 @@ from clinclust.errors import InputError
 from clinclust.files.cell_text import (
     LONGEST_NUMBER,
     compile_short,
+    is_blank,
     listed,
-    means_missing,
     numbers_of,
     quote_cell,
     quoted,
     rows_named,
 )
-from clinclust.files.number_notation import (
+from clinclust.files.notation import (
     DecimalMark,
     columns_with_comma,
     looks_like_number,
+    means_missing,
     number_as_written,
     share_of_numbers,
 )
@@ -38,7 +39,6 @@ from clinclust.files.text_table import (
     RowRanges,
     SheetRows,
     TableRead,
-    is_blank,
     letters_of,
     ranges_of,
     texts_in,

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from clinclust.arrays import Array, Mask
 from clinclust.data import data
 from clinclust.errors import InputError, did_you_mean, on_one_line, refuse
-from clinclust.files.cell_text import canonical_text, names_subjects, numbers_of, quote_cell, quoted
+from clinclust.files.cell_text import canonical_text, numbers_of, quote_cell, quoted
 from clinclust.files.conditions import (
     DATE_ORDERS,
     DateColumn,
@@ -24,7 +24,7 @@ from clinclust.files.conditions import (
     name_in_condition,
     parsed,
 )
-from clinclust.files.number_notation import DecimalMark
+from clinclust.files.notation import DecimalMark, names_subjects
 from clinclust.files.text_table import RowRanges, TableRead, chosen_columns
 from clinclust.files.visits import (
     ByColumn,

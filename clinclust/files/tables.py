@@ -23,24 +23,15 @@ import pandas as pd
 
 from clinclust.arguments import Rule, accepting, is_whole, one_of
 from clinclust.errors import CohortWarning, InputError, refuse
-from clinclust.files.cell_text import Places, limited, listed, quoted
+from clinclust.files.cell_text import Places, is_blank, limited, listed, quoted
 from clinclust.files.conditions import DATE_ORDERS, DateOrder
+from clinclust.files.formats import STATISTICAL, read_ods_or_xlsb, read_parquet, read_statistical, read_xls, read_xlsx
 from clinclust.files.layout import SheetOptions, find_header, sheet_table
-from clinclust.files.number_notation import DecimalMark
+from clinclust.files.notation import DecimalMark
 from clinclust.files.opening import Source, check_readable, kind_of, naming_file, shown_name, unpacked
 from clinclust.files.row_choice import KEPT, Keep, RowChoice, choose_rows, note_several_rows, subjects_with_several_rows
-from clinclust.files.text_table import (
-    MOST_COLUMNS,
-    RowRanges,
-    SheetRows,
-    TableRead,
-    is_blank,
-    name_columns,
-    refuse_many_columns,
-)
-from clinclust.files.typed_files import STATISTICAL, read_parquet, read_statistical
+from clinclust.files.text_table import MOST_COLUMNS, RowRanges, SheetRows, TableRead, name_columns, refuse_many_columns
 from clinclust.files.visits import read_summaries, read_trends
-from clinclust.files.workbooks import read_ods_or_xlsb, read_xls, read_xlsx
 
 # Read a table of text whose cells are separated by a delimiter.
 

@@ -14,7 +14,7 @@ import pandas as pd
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from clinclust.errors import InputError, did_you_mean
-from clinclust.files.cell_text import canonical_text, listed, quoted, rows_named
+from clinclust.files.cell_text import is_blank, listed, quoted, rows_named
 
 # What a file says of its columns: labels, units, coded values, user-missing codes.
 
@@ -140,12 +140,6 @@ def ranges_of(numbers: Iterable[int], between: Iterable[int] = ()) -> str | None
 TEXT = pd.StringDtype(na_value=np.nan)
 _CELLS_AT_ONCE = 2_500_000  # Python strings need much memory, so rows are converted to a compact table in portions
 LOOKED_AT = 60  # rows, to find the header; one that is asked for may be below them
-
-
-def is_blank(text: str) -> bool:
-    """Return whether a cell holds nothing that can be seen."""
-    start = text.lstrip()[:1]
-    return not start or not (start.isascii() or canonical_text(text))
 
 
 def texts_in(cells: Iterable[str], first: int = 0) -> dict[int, str]:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from clinclust import read_cohort
 from clinclust.errors import CohortError, CohortWarning, InputError
 from clinclust.files.cell_text import NUMBER, canonical_text, without_letters
-from clinclust.files.number_notation import looks_like_number, parts_of
+from clinclust.files.notation import looks_like_number, parts_of
 from clinclust.schema import Feature, FeatureSchema
 
 AWKWARD = ["001", "1E5", "None", "NA", "", "nan", " x ", "1,5", "=1+1", 'a "quote"', "two\nlines", "é", "12:30"]

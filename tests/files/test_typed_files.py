@@ -11,8 +11,8 @@ from old_and_open_workbooks import ods, xls
 
 from clinclust import read_cohort
 from clinclust.errors import CohortWarning, InputError, MissingPackageError
+from clinclust.files.formats import rows_of, table_of_parts
 from clinclust.files.text_table import ColumnNotes, add_notes, notes_of
-from clinclust.files.typed_files import rows_of, table_of_parts
 
 
 @pytest.mark.parametrize("metadata", [b"{", b"[]", b"{}", b'{"columns": 3}', b'{"index_columns": [{}], "columns": []}'])

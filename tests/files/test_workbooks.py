@@ -9,7 +9,7 @@ from test_tables import write_xlsx
 
 import clinclust as cc
 from clinclust.errors import InputError
-from clinclust.files import workbooks
+from clinclust.files import formats
 
 COVER = [["Study ABC"], ["As of:", "2024-02-01"]]
 LEGEND = [["field", "value"], ["study", "ABC"], ["investigator", "X"]]
@@ -98,6 +98,6 @@ def test_a_stray_cell_in_the_last_column_of_excel_costs_no_work_for_the_empty_ce
 def test_a_workbook_that_ends_its_reader_is_one_clear_error(tmp_path, monkeypatch):
     path = tmp_path / "c.ods"
     path.write_bytes(ods(ROWS))
-    monkeypatch.setattr(workbooks, "_CALAMINE", "import os; os.abort()")
+    monkeypatch.setattr(formats, "_CALAMINE", "import os; os.abort()")
     with pytest.raises(InputError, match=r"^c\.ods: this ods workbook cannot be read \(damaged\): open it in Excel"):
         cc.read_cohort(path)

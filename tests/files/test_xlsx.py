@@ -23,7 +23,7 @@ from scored import scored
 
 from clinclust import read_cohort
 from clinclust.errors import CohortWarning, InputError
-from clinclust.files.workbooks import shown_by
+from clinclust.files.formats import shown_by
 
 HEADER = row_xml(1, text("a"), text("b"))
 SOUND = sheet_xml(HEADER + row_xml(2, number(1), number(2)))
