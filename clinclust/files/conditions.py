@@ -18,17 +18,8 @@ from pandas.arrays import BooleanArray
 
 from clinclust.arrays import Array, Mask
 from clinclust.errors import InputError, did_you_mean, show_cells
+from clinclust.files import notation
 from clinclust.files.cell_text import canonical_text, listed, number_of, numbers_of, quote_cell, quoted
-from clinclust.files.notation import (
-    GROUPED_BY_POINT,
-    DecimalMark,
-    Marks,
-    WrittenNumber,
-    are_thousands,
-    marks_of,
-    number_as_written,
-    parts_of,
-)
 from clinclust.files.text_table import ColumnNotes, TableRead
 
 # Dates in a column whose cells say, together, whether the day or the month comes first.
@@ -306,7 +297,7 @@ class Reader(NamedTuple):
     """A table, and how it writes numbers and dates, if the user said so."""
 
     read: TableRead
-    decimal: DecimalMark | None = None
+    decimal: notation.DecimalMark | None = None
     dates: DateOrder | None = None
 
     def cells(self, name: str) -> Cells:
@@ -360,19 +351,19 @@ class Cells:
         low_of_each, high_of_each = np.array([bounds[text] for text in self.texts.tolist()]).reshape(-1, 2).T
         return low_of_each, high_of_each
 
-    def _number(self, number: str, marks: Marks) -> float:
-        written = number_as_written(number, marks.decimal, marks.thousands)
+    def _number(self, number: str, marks: notation.Marks) -> float:
+        written = notation.number_as_written(number, marks.decimal, marks.thousands)
         return np.nan if written is None else number_of(written)
 
     def meant(self, text: str, *, in_quotes: bool) -> float:
         """Return the number that a condition gives: in quotes as the cells are written; else with a decimal point."""
-        number, parts, marks = np.nan, parts_of(text), self.marks
+        number, parts, marks = np.nan, notation.parts_of(text), self.marks
         if in_quotes or "," in text:
             if parts is not None and not parts.limit and not parts.unit:
-                number, own = self._number(parts.number, marks), marks_of([parts.number])
+                number, own = self._number(parts.number, marks), notation.marks_of([parts.number])
                 if np.isnan(number) and not marks.decimal and not own.is_guess:
                     number = self._number(parts.number, own)
-        elif not (marks.decimal and GROUPED_BY_POINT.fullmatch(text)):
+        elif not (marks.decimal and notation.GROUPED_BY_POINT.fullmatch(text)):
             number = number_of(text)
         if np.isnan(number):
             raise InputError(
@@ -389,22 +380,22 @@ class Cells:
         return [f"the numbers of {quoted(self.name)} are read with {' and '.join(said)}"] if said else []
 
     @cached_property
-    def _parts(self) -> dict[str, WrittenNumber]:
+    def _parts(self) -> dict[str, notation.WrittenNumber]:
         """The parts of the texts that are a number, or a limit and a number, and nothing else."""
-        found = {text: parts_of(text) for text in self.counts}
+        found = {text: notation.parts_of(text) for text in self.counts}
         return {text: parts for text, parts in found.items() if parts is not None and not parts.unit}
 
     @cached_property
-    def marks(self) -> Marks:
+    def marks(self) -> notation.Marks:
         """The decimal mark and the separator of thousands of the column."""
         numbers = [parts.number for parts in self._parts.values()]
-        if self.others_have_comma and are_thousands(numbers) and not any("," in number for number in numbers):
-            return Marks(",", ".")
-        marks = marks_of(numbers)
+        if self.others_have_comma and notation.are_thousands(numbers) and not any("," in number for number in numbers):
+            return notation.Marks(",", ".")
+        marks = notation.marks_of(numbers)
         is_plain = not np.isnan(numbers_of(list(self.counts))).any()
-        if self.has_comma and (marks.is_guess or (marks == Marks() and not is_plain)):
-            return Marks(",", None)
-        return Marks(None, ",") if marks.is_guess and self.decimal == "." else marks
+        if self.has_comma and (marks.is_guess or (marks == notation.Marks() and not is_plain)):
+            return notation.Marks(",", None)
+        return notation.Marks(None, ",") if marks.is_guess and self.decimal == "." else marks
 
     @cached_property
     def dates(self) -> DateColumn:

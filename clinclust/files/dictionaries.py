@@ -16,16 +16,7 @@ from clinclust.data import data
 from clinclust.errors import InputError, nearest, refuse
 from clinclust.files.cell_text import NUMBER, Places, canonical_text, limited, listed, quoted, shortened
 from clinclust.files.layout import SheetOptions
-from clinclust.files.notation import (
-    Choices,
-    divided,
-    folded,
-    is_known_unit,
-    means_missing,
-    paragraphs,
-    plain_text,
-    words_of,
-)
+from clinclust.files.notation import divided, folded, is_known_unit, means_missing, paragraphs, plain_text, words_of
 from clinclust.files.opening import check_readable, naming_file, shown_name
 from clinclust.files.tables import read_table, warn_of_file
 from clinclust.files.text_table import ColumnNotes, add_notes, chosen_columns
@@ -127,7 +118,7 @@ def _name_rows(groups: Mapping[str, Sequence[Row]]) -> str:
     return listed(f"{quoted(name)} (rows {', '.join(row['#'] for row in rows[:5])})" for name, rows in groups.items())
 
 
-def _say_missing(missing: Choices) -> str:
+def _say_missing(missing: Sequence[Choice]) -> str:
     shown = ", ".join(f"{shortened(code)!r} ({shortened(label)})" for code, label in missing[:10])
     return f"; {shown} mean{'s' * (len(missing) == 1)} missing" if missing else ""
 

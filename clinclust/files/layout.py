@@ -15,16 +15,7 @@ import pandas as pd
 from clinclust.arrays import Array, Mask
 from clinclust.data import data
 from clinclust.errors import InputError
-from clinclust.files.cell_text import (
-    LONGEST_NUMBER,
-    compile_short,
-    is_blank,
-    listed,
-    numbers_of,
-    quote_cell,
-    quoted,
-    rows_named,
-)
+from clinclust.files.cell_text import compile_short, is_blank, listed, numbers_of, quote_cell, quoted, rows_named
 from clinclust.files.notation import (
     DecimalMark,
     columns_with_comma,
@@ -33,16 +24,7 @@ from clinclust.files.notation import (
     number_as_written,
     share_of_numbers,
 )
-from clinclust.files.text_table import (
-    LOOKED_AT,
-    ColumnNotes,
-    RowRanges,
-    SheetRows,
-    TableRead,
-    letters_of,
-    ranges_of,
-    texts_in,
-)
+from clinclust.files.text_table import ColumnNotes, RowRanges, SheetRows, TableRead, letters_of, ranges_of, texts_in
 
 Texts = Mapping[int, str]  # of a row: those that are not blank, stripped, by the number of their column
 Row = tuple[int, Texts]  # the number of a row in a spreadsheet, and its texts by column, from 1
@@ -62,7 +44,7 @@ class SheetOptions:
     def empty_rows(self) -> SheetRows:
         """Return the place to collect rows in, which keeps as many as are needed to find the header."""
         begin = self.rows.first if self.header_row == 0 and self.rows is not None else self.header_row or 0
-        return SheetRows(LOOKED_AT + begin, self.rows)
+        return SheetRows(begin, self.rows)
 
     def may_be_subject(self, number: int) -> bool:
         """Return whether the user did not exclude this row."""
@@ -526,7 +508,7 @@ _LAST_LOOKED_AT, _SHAPES_LOOKED_AT = 80, 2000
 _NOTE = re.compile(rf"\s*(?:{data('tables')['notes']['begins']})", re.IGNORECASE)
 _MEANING = re.compile(r"\S{1,12}\s*[=:]\s*\S.*")
 _LEGEND = re.compile(r"[\w.+-]{1,12}\s*=\s*[^\s=].*", re.DOTALL)
-_SENTENCE = 12
+_SENTENCE, _LONGEST_TOTAL = 12, 64
 
 
 def _find_header_again(frame: pd.DataFrame, kept: Mask, headers: Sequence[Sequence[str]]) -> list[Finding]:
@@ -605,7 +587,7 @@ def _has_words(row: Sequence[str], numeric: Sequence[int]) -> bool:
 
 def _is_total_alone(text: str) -> bool:
     """Return whether a text is a count such as ``N = 24``, or the long word of a total and nothing else."""
-    match = None if len(text) > LONGEST_NUMBER else _BEGINS.fullmatch(text) or _ENDS.fullmatch(text)
+    match = None if len(text) > _LONGEST_TOTAL else _BEGINS.fullmatch(text) or _ENDS.fullmatch(text)
     is_alone = match is not None and _REST.fullmatch(match["rest"]) and re.fullmatch(_LONG, match["word"], re.I)
     return bool(is_alone or _COUNTED.fullmatch(text))
 
