@@ -90,13 +90,22 @@ def parts_of(text: str) -> WrittenNumber | None:
 
 def marks_of(numbers: Sequence[str]) -> Marks:
     """Return the marks of numbers without units."""
+
+    def find_grouping(*marks: ThousandsMark) -> ThousandsMark | None:
+        return next((mark for mark in marks if any(map(_GROUPED[mark].fullmatch, numbers))), None)
+
+    def is_decimal(mark: str, other: str) -> bool:  # somewhere it divides no thousands, or the other one does
+        return any(
+            number.count(other) > 1 or (mark in number and not _GROUPED[mark].fullmatch(number)) for number in numbers
+        )
+
     with_comma = [number for number in numbers if "," in number]
     if not with_comma:
-        mark = _grouping(numbers, ("'", " "))
-        if mark is None and any(number.count(".") > 1 for number in numbers):
+        grouped = find_grouping("'", " ")
+        if grouped is None and any(number.count(".") > 1 for number in numbers):
             return Marks(",", ".")
-        return Marks(None, mark)
-    is_decimal_comma, is_decimal_point = _is_decimal(",", ".", numbers), _is_decimal(".", ",", numbers)
+        return Marks(None, grouped)
+    is_decimal_comma, is_decimal_point = is_decimal(",", "."), is_decimal(".", ",")
     has_points = any("." in number for number in numbers)
     is_undecided = is_decimal_comma == is_decimal_point and any(map(_EITHER.fullmatch, numbers))
     if has_points and (is_undecided or _is_far_above_the_rest(numbers, "." if is_decimal_comma else ",")):
@@ -104,17 +113,10 @@ def marks_of(numbers: Sequence[str]) -> Marks:
     if not is_decimal_comma and all(map(_GROUPED[","].fullmatch, with_comma)):
         is_guess = not has_points and all(number.count(",") == 1 for number in with_comma)
         return Marks(None, ",", is_guess)
-    grouped = _grouping(numbers, (".", "'", " "))
+    grouped = find_grouping(".", "'", " ")
     if all(_DECIMAL_COMMA.fullmatch(number) or _GROUPED[grouped or "."].fullmatch(number) for number in with_comma):
         return Marks(",", grouped)
     return Marks()
-
-
-def _is_decimal(mark: str, other: str, numbers: Sequence[str]) -> bool:
-    """Return whether a mark must be a decimal mark: somewhere it divides no thousands, or the other one does."""
-    return any(
-        number.count(other) > 1 or (mark in number and not _GROUPED[mark].fullmatch(number)) for number in numbers
-    )
 
 
 def _is_far_above_the_rest(numbers: Sequence[str], mark: str) -> bool:
@@ -128,10 +130,6 @@ def _is_far_above_the_rest(numbers: Sequence[str], mark: str) -> bool:
     except ValueError:  # such as 1 234
         return False
     return bool(either and others) and min(map(abs, either)) > _FAR * max(map(abs, others))
-
-
-def _grouping(numbers: Sequence[str], marks: Sequence[ThousandsMark]) -> ThousandsMark | None:
-    return next((mark for mark in marks if any(_GROUPED[mark].fullmatch(number) for number in numbers)), None)
 
 
 def are_thousands(numbers: Sequence[str]) -> bool:
@@ -387,17 +385,10 @@ def name_words(name: str) -> list[str]:
     return [part for piece in words for word in words_of(piece) for part in _parted(word)]
 
 
-@cache
-def _every_word() -> frozenset[str]:
-    lists = [words for concept in data("roles").values() for words in concept.values()]
-    lists.append(data("tables")["subjects"]["words"])
-    return frozenset(part for words in lists for word in words for part in word.split())
-
-
 @lru_cache(maxsize=20_000)
 def _parted(word: str) -> tuple[str, ...]:
     """Return the listed words that make up a word, from the left, the longest first; the word itself if they do not."""
-    listed = _every_word()
+    listed = _list_words()
     if word in listed or word.isdigit() or (word.isascii() and not _SHORTEST_PARTED <= len(word) <= _LONGEST_PARTED):
         return (word,)
 
@@ -412,6 +403,13 @@ def _parted(word: str) -> tuple[str, ...]:
         return rest_of(start + 1) if not word.isascii() else None  # Chinese names have other characters between words
 
     return rest_of(0) or (word,)
+
+
+@cache
+def _list_words() -> frozenset[str]:
+    lists = [words for concept in data("roles").values() for words in concept.values()]
+    lists.append(data("tables")["subjects"]["words"])
+    return frozenset(part for words in lists for word in words for part in word.split())
 
 
 def mentions(words: Sequence[str], listed: frozenset[str]) -> bool:

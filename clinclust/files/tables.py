@@ -35,7 +35,7 @@ from clinclust.files.visits import read_summaries, read_trends
 
 # Read a table of text whose cells are separated by a delimiter.
 
-_SAID = re.compile(r"sep=([^\w\r\n\"])\r?[\r\n]", re.IGNORECASE)  # the first line as Excel writes and reads it
+_SEPARATOR = re.compile(r"sep=([^\w\r\n\"])\r?[\r\n]", re.IGNORECASE)  # the first line as Excel writes and reads it
 _MARKED = (
     (codecs.BOM_UTF32_LE, "utf-32-le"),  # begins with the mark of utf-16-le, so it is looked for first
     (codecs.BOM_UTF32_BE, "utf-32-be"),
@@ -60,9 +60,9 @@ class _Line(NamedTuple):
 def read_delimited(source: Source, encoding: str | None, options: SheetOptions) -> TableRead:
     """Read a delimited text file; see `clinclust.read_cohort`."""
     text, remarks = _decoded(source.read(), encoding)
-    said = _SAID.match(text)
-    delimiter = said[1] if said else _delimiter_of(text)
-    lines = _lines(text[said.end() :] if said else text, delimiter, 1 if said else 0)
+    stated = _SEPARATOR.match(text)
+    delimiter = stated[1] if stated else _delimiter_of(text)
+    lines = _lines(text[stated.end() :] if stated else text, delimiter, 1 if stated else 0)
     rows = options.empty_rows()
     first = list(islice(lines, rows.n_first))
     filled = [(line.number, line.fields) for line in first if not all(map(is_blank, line.fields))]
@@ -95,26 +95,23 @@ def _decoded(content: bytes, encoding: str | None) -> tuple[str, list[str]]:
     Without an `encoding`, a byte order mark decides; else it is UTF-8 or, if not, Windows-1252.
     """
     marked = next((name for mark, name in _MARKED if content.startswith(mark)), None)
-    tried = [name for name in (encoding, marked) if name][:1] or ["utf-8", "cp1252"]
-    text, used, line = None, tried[0], 1
+    tried, line = [encoding or marked] if encoding or marked else ["utf-8", "cp1252"], 1
     for used in tried:
         try:
             text = content.decode(used).lstrip("\ufeff")
-            break
         except UnicodeDecodeError as error:
             line = content[: error.start].count(b"\n") + 1
+            continue
         except (LookupError, ValueError):  # ValueError: a name with a NUL, or an encoding of host names
             raise InputError(f"there is no encoding {quoted(encoding)} of text; utf-8 and cp1252 are usual") from None
-    if text is None:
-        raise InputError(f"line {line} is not {' or '.join(tried)} text; give its encoding (`encoding`)")
-    if "\0" in text:
-        line = text[: text.index("\0")].count("\n") + 1
-        raise InputError(
-            f"line {line} holds a NUL character, which no text does: the file is damaged, or in another encoding than "
-            f"{used}, such as utf-16; give its encoding (`encoding`)"
-        )
-    guessed = "the file is not UTF-8 text: read as cp1252. If letters look wrong, give `encoding`"
-    return text, [guessed] if used != tried[0] else []
+        if "\0" in text:
+            raise InputError(
+                f"line {text[: text.index(chr(0))].count(chr(10)) + 1} holds a NUL character, which no text does: the "
+                f"file is damaged, or in another encoding than {used}, such as utf-16; give its encoding (`encoding`)"
+            )
+        guessed = "the file is not UTF-8 text: read as cp1252. If letters look wrong, give `encoding`"
+        return text, [guessed] if used != tried[0] else []
+    raise InputError(f"line {line} is not {' or '.join(tried)} text; give its encoding (`encoding`)")
 
 
 def _delimiter_of(text: str) -> str:
@@ -127,9 +124,8 @@ def _delimiter_of(text: str) -> str:
             numbers.update(map(len, islice(rows, _LINES_TRIED)))
         n_fields, n_rows = numbers.most_common(1)[0] if numbers else (1, 0)
         splits[mark] = (n_rows / numbers.total(), n_fields) if n_fields > 1 else (0.0, 0)
-    most = max(splits.values())
-    best = [mark for mark in _CALLED if splits[mark] == most]
-    if most[1] and len(best) > 1:
+    best = [mark for mark in _CALLED if splits[mark] == max(splits.values())]
+    if splits[best[0]][1] and len(best) > 1:
         raise InputError(
             f"{' and '.join(_CALLED[mark] for mark in best)} split the rows alike: begin the file with a line that "
             f"says what separates the cells, {' or '.join(f'sep={mark}' for mark in best)}"
@@ -206,12 +202,13 @@ def read_table(path: Path, options: SheetOptions, sheet: str | None = None, enco
     """Return the table of a file, with a name for each column; see `clinclust.read_cohort`."""
     source, remarks = unpacked(path)
     kind, of_kind = kind_of(source)
+    of_sheets = (("text", *_WORKBOOKS), "a text file or a workbook")
     stated = (
         ("sheet", sheet, _WORKBOOKS, "a workbook"),
         ("encoding", encoding, ("text", *STATISTICAL), "a text file"),
-        ("header_row", options.header_row, ("text", *_WORKBOOKS), "a text file or a workbook"),
-        ("rows", options.rows and options.rows.text, ("text", *_WORKBOOKS), "a text file or a workbook"),
-        ("decimal", options.decimal, ("text", *_WORKBOOKS), "a text file or a workbook"),
+        ("header_row", options.header_row, *of_sheets),
+        ("rows", options.rows and options.rows.text, *of_sheets),
+        ("decimal", options.decimal, *of_sheets),
     )
     refuse(
         [
