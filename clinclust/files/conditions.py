@@ -142,21 +142,14 @@ class Comparison:
 
 
 @dataclass(frozen=True)
-class Not:
-    """The opposite of a condition."""
-
-    part: Condition
-
-
-@dataclass(frozen=True)
 class Joined:
-    """Conditions that must all be met (``and``), or of which one must be met (``or``)."""
+    """Conditions that must all be met (``and``), of which one must be met (``or``), or one that must not (``not``)."""
 
     word: str
     parts: tuple[Condition, ...]
 
 
-Condition = Comparison | Not | Joined
+Condition = Comparison | Joined
 
 
 _KINDS = {"quoted": "text", "word": "name"}
@@ -190,11 +183,10 @@ def parsed(text: str) -> Condition:
             words.append(f"_{len(operands)}")
             operands[words[-1]] = Operand(_KINDS.get(group, group), value, apart)
         return _read_tree(ast.parse("\\\n".join(words), mode="eval").body, operands)
-    except (RecursionError, MemoryError):
-        raise _too_deep() from None
-    except SyntaxError as error:
-        if "too many nested" in error.msg:
-            raise _too_deep() from None
+    except (RecursionError, MemoryError, SyntaxError) as error:
+        if not isinstance(error, SyntaxError) or "too many nested" in error.msg:
+            deep = f"`where` has more than {_DEEPEST} 'not' or parentheses inside each other"
+            raise InputError(deep) from None
         place = (error.lineno or 0) - (error.offset != 0)  # without an offset, it is behind the last word
         at = starts[place] if place < len(starts) else len(text)
         shown = f"at {quoted(rest[:20])}" if (rest := text[at:].strip()) else "at its end"
@@ -203,10 +195,6 @@ def parsed(text: str) -> Condition:
             "such as visit in ('baseline', 'month 6') and 18 <= `Age at visit` < 65; texts and dates are in quotes, "
             "names with spaces in backticks"
         ) from None
-
-
-def _too_deep() -> InputError:
-    return InputError(f"`where` has more than {_DEEPEST} 'not' or parentheses inside each other")
 
 
 def _read_tree(node: ast.expr, operands: Mapping[str, Operand], depth: int = 0) -> Condition:
@@ -230,39 +218,34 @@ def _read_tree(node: ast.expr, operands: Mapping[str, Operand], depth: int = 0) 
         return Comparison(left.text, sign, right)
 
     if depth > _DEEPEST:
-        raise _too_deep()
+        raise RecursionError
     match node:
         case ast.BoolOp(op, values):
             word = "and" if isinstance(op, ast.And) else "or"
             return Joined(word, tuple(_read_tree(value, operands, depth + 1) for value in values))
         case ast.UnaryOp(ast.Not(), part):
-            return Not(_read_tree(part, operands, depth + 1))
+            return Joined("not", (_read_tree(part, operands, depth + 1),))
         case ast.Compare(left, [ast.Is() | ast.IsNot() as op], [ast.Constant()]):
             condition: Condition = compare(left, IS_MISSING)
         case ast.Compare(
-            left, [ast.In() | ast.NotIn() as op], [ast.Tuple([_, *_] as values) | ast.List([_, *_] as values)]
+            left, [ast.In() | ast.NotIn() as op], [ast.Name() | ast.Tuple([_, *_]) | ast.List([_, *_]) as among]
         ):
+            values = [among] if isinstance(among, ast.Name) else among.elts  # (value) is that value
             condition = Joined("or", tuple(compare(left, "==", value) for value in values))
-        case ast.Compare(left, [ast.In() | ast.NotIn() as op], [ast.Name() as value]):  # (value)
-            condition = compare(left, "==", value)
         case ast.Compare(left, [op, *_] as ops, values) if all(type(each) in _SIGN_OF for each in ops):
             chain = tuple(map(compare, [left, *values], [_SIGN_OF[type(each)] for each in ops], values))
             condition = chain[0] if len(chain) == 1 else Joined("and", chain)
         case _:
             operand = node.comparators[0] if isinstance(node, ast.Compare) and read(node.left) else node
             raise SyntaxError("", ("", operand.lineno + 1, 1, ""))
-    return Not(condition) if isinstance(op, ast.IsNot | ast.NotIn) else condition
+    return Joined("not", (condition,)) if isinstance(op, ast.IsNot | ast.NotIn) else condition
 
 
 def compared_columns(condition: Condition) -> tuple[str, ...]:
     """Return the columns that a condition compares with values, each once."""
-    match condition:
-        case Comparison(column, sign):
-            return () if sign == IS_MISSING else (column,)
-        case Not(part):
-            return compared_columns(part)
-        case Joined(_, parts):
-            return tuple(dict.fromkeys(name for part in parts for name in compared_columns(part)))
+    if isinstance(condition, Comparison):
+        return () if condition.sign == IS_MISSING else (condition.column,)
+    return tuple(dict.fromkeys(name for part in condition.parts for name in compared_columns(part)))
 
 
 def is_order(sign: str) -> bool:
@@ -434,24 +417,21 @@ class Matching:
         return answer.to_numpy(dtype=bool, na_value=False)
 
     def _answer(self, condition: Condition) -> BooleanArray:
-        match condition:
-            case Joined(word, parts):
-                joined: BooleanArray = reduce(and_ if word == "and" else or_, map(self._answer, parts))
-                return joined
-            case Not(part):
-                return ~self._answer(part)
-            case Comparison(sign="!="):
-                return ~self._answer(replace(condition, sign="=="))
-            case Comparison(column, sign):
-                if column not in self._known:
-                    self._known[column] = self._reader.cells(column)
-                cells = self._known[column]
-                if sign == IS_MISSING:
-                    return BooleanArray(cells.missing, np.zeros_like(cells.missing))
-                met, is_known = self._compared(cells, condition)
-                met, unknown = met & ~cells.missing, ~is_known | cells.missing
-                self._parts.append((condition, cells, met, unknown))
-                return BooleanArray(met, unknown)
+        if isinstance(condition, Joined):
+            answers = [self._answer(part) for part in condition.parts]
+            joined: BooleanArray = reduce(and_ if condition.word == "and" else or_, answers)
+            return ~joined if condition.word == "not" else joined
+        if condition.sign == "!=":
+            return ~self._answer(replace(condition, sign="=="))
+        if condition.column not in self._known:
+            self._known[condition.column] = self._reader.cells(condition.column)
+        cells = self._known[condition.column]
+        if condition.sign == IS_MISSING:
+            return BooleanArray(cells.missing, np.zeros_like(cells.missing))
+        met, is_known = self._compared(cells, condition)
+        met, unknown = met & ~cells.missing, ~is_known | cells.missing
+        self._parts.append((condition, cells, met, unknown))
+        return BooleanArray(met, unknown)
 
     def _compared(self, cells: Cells, asked: Comparison) -> tuple[Mask, Mask]:
         """Return where a comparison is met, and where that is known. A date without a time means the whole day."""
