@@ -361,7 +361,7 @@ def choose_rows(
         except InputError as error:
             raise ChoiceError(error.at_command_line) from error
         if summaries is not None:
-            summaries, choice = replace(summaries, rows=kept), replace(choice, trends=summaries.trends or None)
+            choice = replace(choice, trends=summaries.trends or None)
         read, remarks, dates = replace(read, frame=read.frame[kept]), remarks + more, dates + of_order
         counts = replace(counts, further=int((~kept).sum()))
     derived = {column.order for column in dates if column.was_derived}
@@ -369,7 +369,7 @@ def choose_rows(
         choice = replace(choice, dates=derived.pop())
     frame, more = chosen_columns(read, only, drop)
     if summaries is not None:
-        frame = summaries.replace_columns(frame)
+        frame = summaries.replace_columns(frame, kept)
     frame.attrs[ROWS_TAKEN] = {"choice": choice.as_dict(), "counts": asdict(counts)}
     return frame, remarks + more
 

@@ -187,13 +187,13 @@ def _estimate_trend(visits: _Visits, per: Literal["year"] | None) -> tuple[Trend
         squares, products = (sums[visits.n > 0] for sums in visits.compute_moments(values, at, unit))
         beta, covariance, residual = _maximise_reml(squares, products, float(values @ values))
     sd_mean, sd_slope = np.sqrt(np.diag(covariance).clip(0.0)).tolist()
-    product = sd_mean * sd_slope
+    product, per_unit = sd_mean * sd_slope, scale / unit
     return Trend(
         at=at,
         mean=_round(centre + scale * beta[0], scale),
-        slope=_round(scale / unit * beta[1], scale / unit),
+        slope=_round(per_unit * beta[1], per_unit),
         sd_mean=_round(scale * sd_mean, scale),
-        sd_slope=_round(scale / unit * sd_slope, scale / unit),
+        sd_slope=_round(per_unit * sd_slope, per_unit),
         correlation=round(float(np.clip(covariance[0, 1] / product, -1, 1)), _DIGITS) if product else 0.0,
         sd_residual=_round(scale * residual, scale),
         per=per,
@@ -254,21 +254,22 @@ class VisitSummaries:
     trends: Trends
     dates: list[DateColumn]
     remarks: list[str]
-    rows: Mask  # those that stay
 
-    def replace_columns(self, frame: pd.DataFrame) -> pd.DataFrame:
+    def replace_columns(self, frame: pd.DataFrame, rows: Mask) -> pd.DataFrame:
         """Return the table of the rows that stay, with summaries in the place of their columns, and without time."""
         if lost := [quoted(name) for name in self.columns if name not in frame]:
             raise InputError(f"`only` and `drop` leave out {listed(lost)}, which `summarise` names: do one of them")
-        columns: dict[Any, Any] = {}
+        columns, notes = dict[Any, Any](), notes_of(frame)
         for name in frame.columns.drop(self.time, errors="ignore"):
-            summaries = self.columns.get(name, {})
-            replaced: dict[Any, Any] = {new: values[self.rows] for new, (values, _) in summaries.items()}
-            columns |= replaced or {name: frame[name]}
+            if name not in self.columns:
+                columns[name] = frame[name]
+                continue
+            notes.pop(name, None)
+            for summary, (values, about) in self.columns[name].items():
+                columns[summary], notes[summary] = values[rows], about
         changed = pd.DataFrame(columns, index=frame.index)
         changed.attrs = {**frame.attrs, COLUMN_NOTES: {}}
-        new_notes = {new: notes for summaries in self.columns.values() for new, (_, notes) in summaries.items()}
-        add_notes(changed, {name: notes for name, notes in notes_of(frame).items() if name in changed} | new_notes)
+        add_notes(changed, {name: about for name, about in notes.items() if name in columns})
         return changed
 
 
@@ -293,9 +294,7 @@ def summarise_visits(
             problems.append(error.at_command_line)
     columns: dict[str, dict[str, tuple[Array, ColumnNotes]]] = {}
     estimates = dict[str, Trend]()
-    for name, summaries in summarise:
-        if name not in cells:
-            continue
+    for name, summaries in ((name, summaries) for name, summaries in summarise if name in cells):
         called, notes = cells[name].name, cells[name].notes
         try:
             values, notices = _read_numbers(cells[name], rows)
@@ -309,22 +308,20 @@ def summarise_visits(
             problems.append(error.at_command_line)
             continue
         remarks += notices
-        over = per or cells[time].name
+        over, block = per or cells[time].name, notes.block or called
         of_subjects = _summarise_column(visits, notes.label or called, estimates.get(name), over)
         columns[called] = {}
         for summary in summaries:
             (values, label), new = of_subjects[summary], f"{called} {summary}"
             unit = f"{notes.unit} per {over}" if notes.unit and summary == "slope" else notes.unit
-            block, reason = notes.block or called, f"the {summary} of the rows of a subject"
+            reason = f"the {summary} of the rows of a subject"
             about = ColumnNotes(label, unit, notes.section, kind="number", block=block, reason=reason)
             columns[called][new] = values[codes], about
             if count := int(np.isnan(values).sum()):
                 remarks.append(f"{quoted(new)} is missing for {count:,} subjects: it needs {SUMMARIES[summary]}")
     refuse(problems)
     dates = [cells[time].dates] if per else []
-    return VisitSummaries(
-        cells[time].name, times, columns, tuple(estimates.items()), dates, remarks, np.ones(len(rows), dtype=bool)
-    )
+    return VisitSummaries(cells[time].name, times, columns, tuple(estimates.items()), dates, remarks)
 
 
 def _find_columns(
@@ -379,15 +376,15 @@ def _read_times(
     Dates count in years from the first date of the subject: a day of the calendar is no common time of a cohort that
     was recruited over years.
     """
-    per: Literal["year"] | None = None
-    if cells.looks_like_dates:
+    per: Literal["year"] | None = "year" if cells.looks_like_dates else None
+    if per is None:
+        times, notices = _read_numbers(cells, rows, " or dates such as 2024-05-31")
+    else:
         times, notices = cells.dates.moments / (365.25 * A_DAY), cells.dates.notation(cells.name)
         first = np.full(codes.max(initial=0) + 1, np.inf)
         np.fmin.at(first, codes, times)
-        times, per = times - first[codes], "year"
+        times = times - first[codes]
         notices.append(f"time is the years from the first {quoted(cells.name)} of each subject")
-    else:
-        times, notices = _read_numbers(cells, rows, " or dates such as 2024-05-31")
     if n_without := int(np.isnan(times).sum()):
         notices.append(f"{n_without:,} rows without {quoted(cells.name)} are not part of the summaries")
     return times, per, notices
