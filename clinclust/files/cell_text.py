@@ -7,15 +7,11 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.errors import show_cells
-
-if TYPE_CHECKING:
-    pass
 
 # Canonical texts of cells, and the numbers that texts write.
 

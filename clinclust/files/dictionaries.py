@@ -9,7 +9,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+import pandas as pd
 
 from clinclust.arguments import PATH, TEXT, accepting
 from clinclust.data import data
@@ -20,9 +22,6 @@ from clinclust.files.notation import divided, folded, is_known_unit, means_missi
 from clinclust.files.opening import check_readable, naming_file, shown_name
 from clinclust.files.tables import read_table, warn_of_file
 from clinclust.files.text_table import ColumnNotes, add_notes, chosen_columns
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["Dictionary", "note_columns", "read_dictionary"]
 
