@@ -43,7 +43,7 @@ class DateColumn:
     order: DateOrder | None  # how dates such as 03/04/2020 were read; None if there is none of which it matters
     was_derived: bool  # whether other dates of the column gave the order, and not the separator or the user
 
-    def notation(self, name: str) -> list[str]:
+    def describe_notation(self, name: str) -> list[str]:
         """Return how the dates of the column of this name were read, if they have an order."""
         first = "day" if self.order == "day-first" else "month"
         return [f"dates of {quoted(name)} with the year last are read with the {first} first"] if self.order else []
@@ -324,8 +324,8 @@ class Cells:
                 "apart: say decimal=',' or decimal='.'"
             )
         bounds = dict.fromkeys(self.texts.tolist(), (np.nan, np.nan))
-        for text, (limit, written, _) in self._parts.items():
-            low = high = self._number(written, self.marks)
+        for text, (limit, number, _) in self._parts.items():
+            low = high = self._number(number, self.marks)
             if limit:
                 end = -np.inf if {"<", "≤"} & set(limit) else np.inf
                 low = high = low if {"=", "≤", "≥"} & set(limit) else float(np.nextafter(low, end))
@@ -356,7 +356,7 @@ class Cells:
             )
         return number
 
-    def notation(self) -> list[str]:
+    def describe_notation(self) -> list[str]:
         """Return how the numbers are read, in words; nothing if they are plain."""
         said = ["a decimal comma"] if self.marks.decimal else []
         said += [f"thousands kept apart by {self.marks.thousands!r}"] if self.marks.thousands else []
@@ -439,7 +439,7 @@ class Matching:
         if is_text and looks_like_date(text) and (is_order(sign) or cells.looks_like_dates):
             dates = cells.dates
             self.dates.append(dates)
-            self._remarks += dates.notation(cells.name)
+            self._remarks += dates.describe_notation(cells.name)
             limit = date_column(np.array([text], dtype=object), np.ones(1, bool), dates.order or self._reader.dates)
             if isinstance(limit, str):
                 raise InputError(f"the date with which {quoted(cells.name)} is compared {limit}")
@@ -461,7 +461,7 @@ class Matching:
                 f"{quoted(cells.name)} has decimal commas: write in ({first}, {second}) with a space for two numbers, "
                 f"or == {first},{second} for one"
             )
-        self._remarks += cells.notation()
+        self._remarks += cells.describe_notation()
         met, is_known = _met(low, high, sign, number)
         if not is_order(sign):  # a cell without a digit is certainly not this number
             is_known |= np.array([not any(map(str.isdigit, text)) for text in cells.texts.tolist()], dtype=bool)

@@ -407,7 +407,7 @@ def _one_row_per_subject(
                 "order in the file decides"
             )
         order = np.argsort(np.where(cells.missing, last, low), kind="stable")
-        remarks += dates[0].notation(cells.name) if dates else cells.notation()
+        remarks += dates[0].describe_notation(cells.name) if dates else cells.describe_notation()
         if n_without := int(cells.missing.sum()):
             remarks.append(f"{n_without:,} rows without {quoted(cells.name)} stay only for lack of another")
     kept = np.zeros(len(order), dtype=bool)

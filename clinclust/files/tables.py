@@ -94,8 +94,8 @@ def _decoded(content: bytes, encoding: str | None) -> tuple[str, list[str]]:
 
     Without an `encoding`, a byte order mark decides; else it is UTF-8 or, if not, Windows-1252.
     """
-    marked = next((name for mark, name in _MARKED if content.startswith(mark)), None)
-    tried, line = [encoding or marked] if encoding or marked else ["utf-8", "cp1252"], 1
+    sure = encoding or next((name for mark, name in _MARKED if content.startswith(mark)), None)
+    tried, line = [sure] if sure else ["utf-8", "cp1252"], 1
     for used in tried:
         try:
             text = content.decode(used).lstrip("\ufeff")

@@ -295,28 +295,28 @@ def summarise_visits(
     columns: dict[str, dict[str, tuple[Array, ColumnNotes]]] = {}
     estimates = dict[str, Trend]()
     for name, summaries in ((name, summaries) for name, summaries in summarise if name in cells):
-        called, notes = cells[name].name, cells[name].notes
+        column, notes = cells[name].name, cells[name].notes
         try:
             values, notices = _read_numbers(cells[name], rows)
             if problems:  # such as those of the time: only what else is wrong is of interest
                 continue
             visits = _Visits(codes, times, values)
             if {"mean", "slope"} & set(summaries):
-                estimates[name], more = _choose_trend(called, time, visits, dict(trends or ()).get(name), per)
+                estimates[name], more = _choose_trend(column, time, visits, dict(trends or ()).get(name), per)
                 notices += more
         except InputError as error:
             problems.append(error.at_command_line)
             continue
         remarks += notices
-        over, block = per or cells[time].name, notes.block or called
-        of_subjects = _summarise_column(visits, notes.label or called, estimates.get(name), over)
-        columns[called] = {}
+        over, block = per or cells[time].name, notes.block or column
+        of_subjects = _summarise_column(visits, notes.label or column, estimates.get(name), over)
+        columns[column] = {}
         for summary in summaries:
-            (values, label), new = of_subjects[summary], f"{called} {summary}"
+            (values, label), new = of_subjects[summary], f"{column} {summary}"
             unit = f"{notes.unit} per {over}" if notes.unit and summary == "slope" else notes.unit
             reason = f"the {summary} of the rows of a subject"
             about = ColumnNotes(label, unit, notes.section, kind="number", block=block, reason=reason)
-            columns[called][new] = values[codes], about
+            columns[column][new] = values[codes], about
             if count := int(np.isnan(values).sum()):
                 remarks.append(f"{quoted(new)} is missing for {count:,} subjects: it needs {SUMMARIES[summary]}")
     refuse(problems)
@@ -365,7 +365,7 @@ def _read_numbers(cells: Cells, rows: NDArray[Any], or_dates: str = "") -> tuple
             f"numbers{or_dates} are needed: {repair}"
         )
     notices = [f"{listed(map(quote_cell, words))} in {quoted(cells.name)} is taken for missing"] if words else []
-    return np.where(wrong | (low != high), np.nan, low), [*cells.notation(), *notices]
+    return np.where(wrong | (low != high), np.nan, low), [*cells.describe_notation(), *notices]
 
 
 def _read_times(
@@ -380,7 +380,7 @@ def _read_times(
     if per is None:
         times, notices = _read_numbers(cells, rows, " or dates such as 2024-05-31")
     else:
-        times, notices = cells.dates.moments / (365.25 * A_DAY), cells.dates.notation(cells.name)
+        times, notices = cells.dates.moments / (365.25 * A_DAY), cells.dates.describe_notation(cells.name)
         first = np.full(codes.max(initial=0) + 1, np.inf)
         np.fmin.at(first, codes, times)
         times = times - first[codes]
