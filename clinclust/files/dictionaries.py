@@ -189,7 +189,7 @@ def _note_redcap(rows: Sequence[Row]) -> dict[str, ColumnNotes]:
                 elif means_missing(choice):
                     reason += f": where {shortened(choice)!r} is ticked, the other boxes are not known"
                     box = replace(
-                        box, role="ignore", block=None, reason=f"{reason}; empty them there, or drop the rows"
+                        box, role="ignore", block=None, reason=reason + "; empty them there, or drop the rows"
                     )
                 else:
                     box = replace(box, block=about.block or row["name"])
@@ -473,9 +473,7 @@ def _read(table: pd.DataFrame, columns: list[str]) -> Dictionary:
     numbers = table.index if table.index.inferred_type == "integer" else range(len(table))
     for number, values in zip(numbers, table.astype(object).where(table.notna(), "").to_numpy(), strict=True):
         row: defaultdict[str, str] = defaultdict(str, {"#": str(number + 2)})
-        for meaning, value in zip(
-            held, values, strict=True
-        ):  # of several columns of one meaning, the first with a text
+        for meaning, value in zip(held, values, strict=True):  # of columns of one meaning, the first text counts
             if meaning is not None and (text := canonical_text(value)):
                 row.setdefault(meaning, text)
         rows.append(row)

@@ -621,13 +621,11 @@ def is_in_partitions(table: Path) -> bool:
     if not _is_parquet(table) or not table.is_file():
         return False
     try:
-        from pyarrow import ArrowException, parquet
-    except ImportError:
-        return False  # the reader of tables says what is missing
-    try:
+        from pyarrow import parquet
+
         return bool(parquet.read_metadata(table).num_rows >= MANY_ROWS)
-    except (ArrowException, OSError):
-        return False  # so it does of a damaged file
+    except (ImportError, OSError, ValueError, NotImplementedError):
+        return False  # the reader of tables says what is missing or damaged
 
 
 def _is_parquet(file: Path) -> bool:

@@ -95,9 +95,7 @@ def marks_of(numbers: Sequence[str]) -> Marks:
         return next((mark for mark in marks if any(map(_GROUPED[mark].fullmatch, numbers))), None)
 
     def is_decimal(mark: str, other: str) -> bool:  # somewhere it divides no thousands, or the other one does
-        return any(
-            number.count(other) > 1 or (mark in number and not _GROUPED[mark].fullmatch(number)) for number in numbers
-        )
+        return any(text.count(other) > 1 or (mark in text and not _GROUPED[mark].fullmatch(text)) for text in numbers)
 
     with_comma = [number for number in numbers if "," in number]
     if not with_comma:

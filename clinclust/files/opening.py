@@ -28,9 +28,7 @@ _READ_FROM = ", ".join(suffix for suffix in _NAMED if suffix not in (".tab", ".d
 _SIGNATURES = {sign.encode("latin-1"): kind for kind, about in _KINDS.items() for sign in about.get("signatures", ())}
 _REFUSED = data("file_kinds")["refused"]
 _REFUSED_SUFFIXES = {suffix: refused["what"] for refused in _REFUSED for suffix in refused.get("suffixes", ())}
-_REFUSED_STARTS = {
-    sign.encode("latin-1"): refused["what"] for refused in _REFUSED for sign in refused.get("signatures", ())
-}
+_REFUSED_STARTS = {sign.encode("latin-1"): kind["what"] for kind in _REFUSED for sign in kind.get("signatures", ())}
 _PARTS = data("file_kinds")["parts_of_zip"]
 _OLE, _ZIP = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", b"PK\x03\x04"
 _LOCKED = "EncryptedPackage".encode("utf-16-le")
@@ -175,9 +173,7 @@ def kind_of(source: Source) -> tuple[str, list[str]]:
                 "this workbook is locked with a password: open it in Excel, remove the password, and save it as .xlsx"
             )
         kind = "xls"
-    elif start.startswith(
-        _ZIP
-    ):  # an archive has parts that only its kind has; it is xlsx if it has none, or is damaged
+    elif start.startswith(_ZIP):  # an archive has parts that only its kind has; without one, or damaged, it is xlsx
         names = set[str]()
         damage = (zipfile.BadZipFile, NotImplementedError, ValueError, IndexError)
         with suppress(*damage), source.open() as file, zipfile.ZipFile(file) as archive:

@@ -12,7 +12,7 @@ import os
 import re
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain, islice
@@ -30,7 +30,7 @@ from clinclust.files.layout import SheetOptions, find_header, sheet_table
 from clinclust.files.notation import DecimalMark
 from clinclust.files.opening import Source, check_readable, kind_of, naming_file, shown_name, unpacked
 from clinclust.files.row_choice import KEPT, Keep, RowChoice, choose_rows, note_several_rows, subjects_with_several_rows
-from clinclust.files.text_table import MOST_COLUMNS, RowRanges, SheetRows, TableRead, name_columns, refuse_many_columns
+from clinclust.files.text_table import MOST_COLUMNS, RowRanges, TableRead, name_columns, refuse_many_columns
 from clinclust.files.visits import read_summaries, read_trends
 
 # Read a table of text whose cells are separated by a delimiter.
@@ -44,8 +44,6 @@ _MARKED = (
 )
 _CALLED = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _LINES_TRIED = 50
-_SWALLOWING = "a text in quotes holds whole rows of the table: look for a quote that is not closed in its place"
-_NO_VALUE = "rows without any value are left out"
 
 
 class _Line(NamedTuple):
@@ -58,7 +56,11 @@ class _Line(NamedTuple):
 
 
 def read_delimited(source: Source, encoding: str | None, options: SheetOptions) -> TableRead:
-    """Read a delimited text file; see `clinclust.read_cohort`."""
+    """Read a delimited text file; see `clinclust.read_cohort`.
+
+    InputError lists the rows that may be subjects and have not as many fields as the header. Rows with fewer fields at
+    the end may be notes, which programs do not fill up with delimiters.
+    """
     text, remarks = _decoded(source.read(), encoding)
     stated = _SEPARATOR.match(text)
     delimiter = stated[1] if stated else _delimiter_of(text)
@@ -73,7 +75,8 @@ def read_delimited(source: Source, encoding: str | None, options: SheetOptions) 
     header = find_header(filled, (), options)
     subjects = (fields for number, fields in filled if options.may_be_subject(number))
     names = dict(filled)[header.rows[-1][0]] if header.rows else next(subjects, filled[0][1])
-    if len(names) == 1 and re.search(r"[,;\t|]|\S {2,}\S", names[0]):
+    width, places = len(names), Places()
+    if width == 1 and re.search(r"[,;\t|]|\S {2,}\S", names[0]):
         remarks.append(
             f"read as one column, {quoted(names[0])}: if it is several, begin the file with a line that says what "
             "separates them, such as sep=;"
@@ -81,12 +84,36 @@ def read_delimited(source: Source, encoding: str | None, options: SheetOptions) 
     for number, fields in filled:
         if number <= header.last:
             rows.add(number, fields)
-    below = (line for line in chain(first, lines) if line.number > header.last)
-    of_rows, short = _add(rows, below, len(names), delimiter, options)
+    short, misfits = list[_Line](), list[_Line]()
+    for line in (line for line in chain(first, lines) if line.number > header.last):
+        fields, place = line.fields, f"line {line.first}"
+        if not options.may_be_subject(line.number):
+            rows.n_outside += not all(map(is_blank, fields))
+            continue
+        if len(fields) < width and options.rows is None:
+            short.append(line)
+        elif len(fields) != width or short:  # short ones between subjects are no notes
+            misfits += [*short, *[line] * (len(fields) != width)]
+            short = []
+        if len(fields) == width:
+            inner = [part for text in fields for part in text.splitlines()[1:-1]] if line.is_long else []
+            if any(part.count(delimiter) == width - 1 > 0 for part in inner):
+                swallowed = "a text in quotes holds whole rows of the table: look for a quote that is not closed"
+                places.add(f"{swallowed} in its place", place)
+            if width > 1 and not any(map(str.strip, fields)):
+                places.add("rows without any value are left out", place)
+            else:
+                rows.add(line.number, fields)
+    if misfits:
+        raise _misfits([*misfits, *short], width, delimiter)
+    rows.filled_up.update(line.number for line in short)
+    for line in short:
+        rows.add(line.number, line.fields + [""] * (width - len(line.fields)))
     read = sheet_table(rows, options, header=header)
-    if misfits := set(read.frame.index + 2).intersection(short):
-        raise _misfits([short[number] for number in sorted(misfits)], len(names), delimiter)
-    return replace(read, remarks=remarks + read.remarks + of_rows)
+    labels = set(read.frame.index + 2)
+    if misfits := [line for line in short if line.number in labels]:
+        raise _misfits(misfits, width, delimiter)
+    return replace(read, remarks=remarks + read.remarks + places.sentences())
 
 
 def _decoded(content: bytes, encoding: str | None) -> tuple[str, list[str]]:
@@ -144,44 +171,6 @@ def _lines(text: str, delimiter: str, n_before: int) -> Iterator[_Line]:
                 yield _Line(number, first, line > first, row)
     except csv.Error as error:
         raise InputError(f"line {line + 1} cannot be read ({error}): look for a quote that is not closed") from None
-
-
-def _add(
-    rows: SheetRows, lines: Iterable[_Line], width: int, delimiter: str, options: SheetOptions
-) -> tuple[list[str], dict[int, _Line]]:
-    """Add the rows below the header; return remarks on them, and the rows at the end with fewer fields, by number.
-
-    These may be notes, which programs do not fill up with delimiters. InputError lists the other rows that may be
-    subjects and have not as many fields as the header.
-    """
-    places = Places()
-    short: list[_Line] = []
-    misfits: list[_Line] = []
-    for line in lines:
-        fields = line.fields
-        if not options.may_be_subject(line.number):
-            rows.n_outside += not all(map(is_blank, fields))
-        elif len(fields) < width and options.rows is None:
-            short.append(line)
-        elif len(fields) != width or short:  # short ones between subjects are no notes
-            misfits += [*short, *[line] * (len(fields) != width)]
-            short = []
-        if len(fields) != width or not options.may_be_subject(line.number):
-            continue
-        if line.is_long:
-            inner = [part for text in fields for part in text.splitlines()[1:-1]]
-            if any(part.count(delimiter) == width - 1 > 0 for part in inner):
-                places.add(_SWALLOWING, f"line {line.first}")
-        if width > 1 and not any(map(str.strip, fields)):
-            places.add(_NO_VALUE, f"line {line.first}")
-        else:
-            rows.add(line.number, fields)
-    if misfits:
-        raise _misfits([*misfits, *short], width, delimiter)
-    rows.filled_up.update(line.number for line in short)
-    for line in short:
-        rows.add(line.number, line.fields + [""] * (width - len(line.fields)))
-    return places.sentences(), {line.number: line for line in short}
 
 
 def _misfits(lines: Sequence[_Line], width: int, delimiter: str) -> InputError:

@@ -85,6 +85,7 @@ def render_summaries(time: str | None, summarise: ByColumn) -> str:
 
 _Number = Annotated[float, Field(allow_inf_nan=False)]  # or its text, as YAML has it
 _Size = Annotated[float, Field(allow_inf_nan=False, ge=0)]
+TimeUnit = Literal["year"] | None  # of dates; None for numbers
 _DIGITS = 6
 
 
@@ -101,7 +102,7 @@ class Trend:
     sd_slope: _Size
     correlation: Annotated[float, Field(ge=-1, le=1)]  # of level and slope
     sd_residual: _Size  # of a value about the line of its subject
-    per: Literal["year"] | None = None  # the unit of time, if it is dates
+    per: TimeUnit = None  # the unit of time, if it is dates
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields that say anything."""
@@ -167,7 +168,7 @@ class _Visits:
         return squares, np.stack([self.sum_by_subject(values), self.sum_by_subject(times * values)], axis=-1)
 
 
-def _estimate_trend(visits: _Visits, per: Literal["year"] | None) -> tuple[Trend, str]:
+def _estimate_trend(visits: _Visits, per: TimeUnit) -> tuple[Trend, str]:
     """Return the trend of a column, and a remark if nothing tells change from noise. A subject must have a line."""
     unit, scale = float(visits.times.std()), float(visits.values.std()) or 1.0
     at, centre, remark = _round(visits.times.mean(), unit), visits.values.mean(), ""
@@ -368,15 +369,13 @@ def _read_numbers(cells: Cells, rows: NDArray[Any], or_dates: str = "") -> tuple
     return np.where(wrong | (low != high), np.nan, low), [*cells.describe_notation(), *notices]
 
 
-def _read_times(
-    cells: Cells, rows: NDArray[Any], codes: NDArray[np.intp]
-) -> tuple[Array, Literal["year"] | None, list[str]]:
+def _read_times(cells: Cells, rows: NDArray[Any], codes: NDArray[np.intp]) -> tuple[Array, TimeUnit, list[str]]:
     """Return the time of each row, its unit if it is dates, and remarks.
 
     Dates count in years from the first date of the subject: a day of the calendar is no common time of a cohort that
     was recruited over years.
     """
-    per: Literal["year"] | None = "year" if cells.looks_like_dates else None
+    per: TimeUnit = "year" if cells.looks_like_dates else None
     if per is None:
         times, notices = _read_numbers(cells, rows, " or dates such as 2024-05-31")
     else:
@@ -391,7 +390,7 @@ def _read_times(
 
 
 def _choose_trend(
-    name: str, time: str, visits: _Visits, stated: Trend | None, per: Literal["year"] | None
+    name: str, time: str, visits: _Visits, stated: Trend | None, per: TimeUnit
 ) -> tuple[Trend, list[str]]:
     """Return the trend of a column, that of the cohort if it is stated, and remarks on what was estimated."""
     if stated is not None:
