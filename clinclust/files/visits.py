@@ -281,8 +281,22 @@ def summarise_visits(
 
     InputError lists all columns that are unknown or clash, and all cells that are no numbers.
     """
-    problems, remarks = list[str](), list[str]()
-    cells = _find_columns(reader, subjects, time, summarise, problems)
+    problems, remarks, unknown, added = list[str](), list[str](), list[str](), list[str]()
+    cells, uses_by_place, names = dict[str, Cells](), dict[int, str](), reader.read.names
+    uses = [(subjects, "`one_row_per`", ()), (time, "`time`", ())]
+    for name, use, summaries in [*uses, *((name, "`summarise`", summaries) for name, summaries in summarise)]:
+        place = reader.read.find_column(name)
+        if isinstance(place, str):
+            unknown.append(f"{use}: {place}")
+            continue
+        if place in uses_by_place:
+            problems.append(f"{use} and {uses_by_place[place]} name one column, {quoted(name)}: give another")
+        uses_by_place.setdefault(place, use)
+        cells[name] = Cells(reader, place)
+        added += [f"{names[place]} {summary}" for summary in summaries]
+    if unknown:
+        problems.insert(0, f"{'; '.join(unknown)} The columns are {listed(names)}")
+    problems += [f"`summarise` would add a second {quoted(name)}: rename it" for name in added if name in names]
     labels = reader.read.frame.index
     rows = np.asarray(labels + 2 if pd.api.types.is_integer_dtype(labels) else labels)
     codes, times, per = np.zeros(len(rows), dtype=np.intp), np.zeros(0), None
@@ -323,29 +337,6 @@ def summarise_visits(
     refuse(problems)
     dates = [cells[time].dates] if per else []
     return VisitSummaries(cells[time].name, times, columns, tuple(estimates.items()), dates, remarks)
-
-
-def _find_columns(
-    reader: Reader, subjects: str, time: str, summarise: ByColumn, problems: list[str]
-) -> dict[str, Cells]:
-    """Return the cells of the columns that exist, by the name in use for them, and add what is wrong to `problems`."""
-    names, unknown, cells, uses_by_place = reader.read.names, list[str](), dict[str, Cells](), dict[int, str]()
-    added = list[str]()
-    uses = [(subjects, "`one_row_per`", ()), (time, "`time`", ())]
-    for name, use, summaries in [*uses, *((name, "`summarise`", summaries) for name, summaries in summarise)]:
-        place = reader.read.find_column(name)
-        if isinstance(place, str):
-            unknown.append(f"{use}: {place}")
-            continue
-        if place in uses_by_place:
-            problems.append(f"{use} and {uses_by_place[place]} name one column, {quoted(name)}: give another")
-        uses_by_place.setdefault(place, use)
-        cells[name] = Cells(reader, place)
-        added += [f"{names[place]} {summary}" for summary in summaries]
-    if unknown:
-        problems.insert(0, f"{'; '.join(unknown)} The columns are {listed(names)}")
-    problems += [f"`summarise` would add a second {quoted(name)}: rename it" for name in added if name in names]
-    return cells
 
 
 def _read_numbers(cells: Cells, rows: NDArray[Any], or_dates: str = "") -> tuple[Array, list[str]]:
