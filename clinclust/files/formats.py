@@ -392,44 +392,38 @@ def read_xlsx(source: Source, sheet: str | None, options: SheetOptions) -> Table
                 shown = [shown_by(number, codes.get(number)) for number in numbers]
 
         def read(at: int) -> TableRead:
-            cells = Cells(shared, shown, has_1904)
-            table = _read_worksheet(archive, sheets[at][2], sheets[at][0], cells, options)
+            cells, rows, last = Cells(shared, shown, has_1904), options.empty_rows(), 0
+            merged, hidden_rows, hidden_columns = list[Area](), set[int](), set[int]()
+            for tag, element in archive.elements(sheets[at][2], "row", "col", "mergeCell"):
+                is_hidden = element.get("hidden") in _YES
+                if tag == "row":
+                    stated = element.get("r", str(last + 1))
+                    number = int(stated) if _PLACE.fullmatch(stated) else 0
+                    if last < number <= _MOST_ROWS:
+                        last = number
+                        rows.add(number, _read_row(element, number, stated, cells))
+                    else:
+                        cells.faults.add(_MISPLACED, f"row {stated} after row {last}")
+                    if is_hidden:
+                        hidden_rows.add(last)
+                elif tag == "col" and is_hidden:
+                    first, to = (element.get(end, "") for end in ("min", "max"))
+                    if _PLACE.fullmatch(first) and _PLACE.fullmatch(to):
+                        hidden_columns.update(range(int(first), min(int(to), _MOST_COLUMNS) + 1))
+                elif tag == "mergeCell" and (area := _AREA.fullmatch(element.get("ref", ""))):
+                    merged.append((int(area[2]), _number_of_column(area[1]), int(area[4]), _number_of_column(area[3])))
+            name, faults = quoted(sheets[at][0]), cells.faults.sentences()
+            if faults:
+                listing = "\n".join(f"  - {fault}" for fault in faults)
+                check = "open the file in Excel or LibreOffice, check these, and save it again"
+                raise InputError(f"sheet {name} cannot be read; {check}:\n{listing}")
+            if not rows.first:
+                raise InputError(f"sheet {name} is empty")
+            table = _with_remarks(sheet_table(rows, options, merged), cells.remarks, hidden_rows, hidden_columns)
             is_old = computes_at_load and cells.n_formulas
             return replace(table, remarks=[_OLD.format(cells.n_formulas), *table.remarks]) if is_old else table
 
         return _read_sheet([(name, is_hidden) for name, is_hidden, _ in sheets], sheet, options, read)
-
-
-def _read_worksheet(archive: _Archive, part: str, name: str, cells: Cells, options: SheetOptions) -> TableRead:
-    rows, last = options.empty_rows(), 0
-    merged, hidden_rows, hidden_columns = list[Area](), set[int](), set[int]()
-    for tag, element in archive.elements(part, "row", "col", "mergeCell"):
-        is_hidden = element.get("hidden") in _YES
-        if tag == "row":
-            stated = element.get("r", str(last + 1))
-            number = int(stated) if _PLACE.fullmatch(stated) else 0
-            if last < number <= _MOST_ROWS:
-                last = number
-                rows.add(number, _read_row(element, number, stated, cells))
-            else:
-                cells.faults.add(_MISPLACED, f"row {stated} after row {last}")
-            if is_hidden:
-                hidden_rows.add(last)
-        elif tag == "col" and is_hidden:
-            first, to = (element.get(end, "") for end in ("min", "max"))
-            if _PLACE.fullmatch(first) and _PLACE.fullmatch(to):
-                hidden_columns.update(range(int(first), min(int(to), _MOST_COLUMNS) + 1))
-        elif tag == "mergeCell" and (area := _AREA.fullmatch(element.get("ref", ""))):
-            merged.append((int(area[2]), _number_of_column(area[1]), int(area[4]), _number_of_column(area[3])))
-    if faults := cells.faults.sentences():
-        listing = "\n".join(f"  - {fault}" for fault in faults)
-        raise InputError(
-            f"sheet {quoted(name)} cannot be read; open the file in Excel or LibreOffice, check these, and "
-            f"save it again:\n{listing}"
-        )
-    if not rows.first:
-        raise InputError(f"sheet {quoted(name)} is empty")
-    return _with_remarks(sheet_table(rows, options, merged), cells.remarks, hidden_rows, hidden_columns)
 
 
 def _read_row(row: Element, number: int, stated: str, cells: Cells) -> list[str]:
