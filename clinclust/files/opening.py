@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
 from clinclust.data import data
-from clinclust.errors import InputError, did_you_mean, missing_package, visible
+from clinclust.errors import InputError, did_you_mean, missing_package, on_one_line
 from clinclust.files.cell_text import limited, listed, quoted, shortened
 
 _LONGEST_NAME = 255  # of most file systems
@@ -39,7 +39,7 @@ _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 def shown_name(path: Path | str) -> str:
     """Return the name of a file, or a path as text, for a message, without characters that hide or reorder others."""
     text, longest = (path, 2 * _LONGEST_NAME) if isinstance(path, str) else (path.name or str(path), _LONGEST_NAME)
-    text = visible(text).replace("\n", "\u240a").replace("\t", "\u2409")
+    text = on_one_line(text)
     return text if len(text) <= longest else text[:longest] + "…"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from clinclust.arguments import Rule
 from clinclust.arrays import Array, Mask
 from clinclust.data import data
 from clinclust.errors import InputError, did_you_mean, on_one_line, refuse
@@ -129,6 +130,19 @@ KEPT: tuple[Keep, ...] = get_args(Keep)
 ROWS_TAKEN = "rows_taken"
 
 
+RULES = {
+    "keep": Rule(" or ".join(KEPT), KEPT.__contains__),
+    "dates": Rule(" or ".join(conditions.DATE_ORDERS), conditions.DATE_ORDERS.__contains__),
+    "summarise": Rule(
+        "a dictionary from columns to lists of summaries, such as {'egfr': ['mean', 'slope']}",
+        lambda value: isinstance(value, Mapping),
+    ),
+    "trends": Rule("the trends of `rows` of a schema", lambda value: isinstance(value, Mapping)),
+}
+"""What a choice of rows holds other than texts."""
+_TEXT = Rule("a text that is not empty", lambda value: isinstance(value, str) and bool(value.strip()))
+
+
 class ChoiceError(InputError):
     """The rows that were asked for cannot be chosen."""
 
@@ -175,13 +189,13 @@ class RowChoice:
             )
         names, problems = [field.name for field in fields(cls)], list[str]()
         for name, value in given.items():
-            accepts, what = _RULES.get(name, (_is_text, "a text that is not empty"))
+            rule = RULES.get(name, _TEXT)
             if name not in names:
                 hint = did_you_mean(str(name), names)
                 problems.append(f"{quoted(str(name))} is no part of it.{hint} Parts are {', '.join(names)}")
-            elif value is not None and not accepts(value):
+            elif value is not None and not rule.accepts(value):
                 mean = "; for the level of a measurement over the rows of a subject, give `summarise`"
-                problems.append(f"{name} must be {what}, not {quoted(value)}{mean if value == 'mean' else ''}")
+                problems.append(f"{name} must be {rule.allowed}, not {quoted(value)}{mean if value == 'mean' else ''}")
         if not problems:
             summaries, trends = visits.read_summaries(given.get("summarise")), visits.read_trends(given.get("trends"))
             choice = cls(**{**given, "summarise": summaries, "trends": trends})
@@ -257,19 +271,6 @@ class RowChoice:
             if self.summarise is not None:
                 phrases["one_row_per"] += f", with {visits.render_summaries(self.time, self.summarise)}"
         return phrases
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str) and bool(value.strip())
-
-
-# What the fields hold other than texts: a check, and the words of a message.
-_RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "keep": (KEPT.__contains__, " or ".join(KEPT)),
-    "dates": (conditions.DATE_ORDERS.__contains__, " or ".join(conditions.DATE_ORDERS)),
-    "summarise": (lambda value: isinstance(value, Mapping), "such as {'egfr': ['mean', 'slope']}"),
-    "trends": (lambda _: True, ""),  # visits.read_trends refuses what they are not
-}
 
 
 @dataclass(frozen=True)
@@ -371,6 +372,7 @@ def choose_rows(
     if summaries is not None:
         frame = summaries.replace_columns(frame, kept)
     frame.attrs[ROWS_TAKEN] = {"choice": choice.as_dict(), "counts": asdict(counts)}
+    note_several_rows(frame, subjects_with_several_rows(frame))
     return frame, remarks + more
 
 

@@ -24,12 +24,12 @@ import pandas as pd
 from clinclust.arguments import Rule, accepting, is_whole, one_of
 from clinclust.errors import CohortWarning, InputError, refuse
 from clinclust.files.cell_text import Places, is_blank, limited, listed, quoted
-from clinclust.files.conditions import DATE_ORDERS, DateOrder
+from clinclust.files.conditions import DateOrder
 from clinclust.files.formats import STATISTICAL, read_ods_or_xlsb, read_parquet, read_statistical, read_xls, read_xlsx
 from clinclust.files.layout import SheetOptions, find_header, sheet_table
 from clinclust.files.notation import DecimalMark
 from clinclust.files.opening import Source, check_readable, kind_of, naming_file, shown_name, unpacked
-from clinclust.files.row_choice import KEPT, Keep, RowChoice, choose_rows, note_several_rows, subjects_with_several_rows
+from clinclust.files.row_choice import RULES, Keep, RowChoice, choose_rows
 from clinclust.files.text_table import MOST_COLUMNS, RowRanges, TableRead, name_columns, refuse_many_columns
 from clinclust.files.visits import read_summaries, read_trends
 
@@ -235,13 +235,7 @@ def warn_of_file(path: Path, remarks: Sequence[str], stacklevel: int) -> None:
 @accepting(
     header_row=Rule("the number of a row, from 1, or 0 for none", lambda value: is_whole(value, 0) and value < 2**20),
     decimal=one_of(",", "."),
-    keep=one_of(*KEPT),
-    dates=one_of(*DATE_ORDERS),
-    summarise=Rule(
-        "a dictionary from columns to lists of summaries, such as {'egfr': ['mean', 'slope']}",
-        lambda value: isinstance(value, Mapping),
-    ),
-    trends=Rule("the trends of `rows` of a schema", lambda value: isinstance(value, Mapping)),
+    **RULES,
 )
 def read_cohort(
     path: str | os.PathLike[str],
@@ -351,5 +345,4 @@ def read_cohort(
         whole = read_table(path, options, sheet, encoding)
         frame, remarks = choose_rows(whole, choice, decimal, only, drop)
     warn_of_file(path, remarks, stacklevel=3)
-    note_several_rows(frame, subjects_with_several_rows(frame))
     return frame
