@@ -6,6 +6,7 @@ import datetime
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from itertools import islice
 
 import numpy as np
@@ -51,10 +52,8 @@ def without_letters(texts: list[str]) -> bool:
 def numbers_of(texts: list[str]) -> NDArray[np.float64]:
     """Return `number_of` each text, float64 (len(texts),)."""
     if without_letters(texts):  # of these characters float() accepts exactly what NUMBER matches
-        try:
+        with suppress(ValueError):
             return np.array(texts, dtype=object).astype(np.float64)
-        except ValueError:
-            pass
     return np.array([number_of(text) for text in texts], dtype=np.float64)
 
 

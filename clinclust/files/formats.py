@@ -271,7 +271,7 @@ def text_of(element: Element) -> str:
 
 def unescaped(text: str) -> str:
     """Replace ``_x000D_`` and the like by the characters that they encode (ST_Xstring)."""
-    return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text)
+    return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text) if "_x" in text else text
 
 
 def shown_by(number: str, code: str | None = None) -> Shown:
@@ -335,19 +335,21 @@ class Cells:
             return value
         if not NUMBER.fullmatch(value) or not math.isfinite(days := float(value)):
             raise ValueError(value)
+        text = str(int(value)) if value.lstrip("+-").isdecimal() else canonical_text(days)
+        if shown == "number":
+            return text
         # Days are counted from 1 January 1904, or from 1 January 1900 as day 1, with a 29 February 1900 that never was.
         with suppress(OverflowError):
             length = datetime.timedelta(milliseconds=round(days * 86_400_000))
             if shown == "duration":
                 return canonical_text(length)
-            if shown != "number" and days >= 0 and (self._has_1904 or not 60 <= days < 61):
+            if days >= 0 and (self._has_1904 or not 60 <= days < 61):
                 if not length.days and (shown == "time" or not self._has_1904):
                     return canonical_text((datetime.datetime.min + length).time())
                 first = (1904, 1, 1) if self._has_1904 else (1899, 12, 31) if days < 60 else (1899, 12, 30)
                 return canonical_text(datetime.datetime(*first) + length)
-        if shown != "number":
-            self.remarks.add(NO_DATE, place)
-        return str(int(value)) if value.lstrip("+-").isdecimal() else canonical_text(days)
+        self.remarks.add(NO_DATE, place)
+        return text
 
 
 _YES = ("1", "true", "on")
@@ -414,9 +416,8 @@ def read_xlsx(source: Source, sheet: str | None, options: SheetOptions) -> Table
                     merged.append((int(area[2]), _number_of_column(area[1]), int(area[4]), _number_of_column(area[3])))
             name, faults = quoted(sheets[at][0]), cells.faults.sentences()
             if faults:
-                listing = "\n".join(f"  - {fault}" for fault in faults)
-                check = "open the file in Excel or LibreOffice, check these, and save it again"
-                raise InputError(f"sheet {name} cannot be read; {check}:\n{listing}")
+                check = "open the file in Excel or LibreOffice, check these, and save it again:"
+                raise InputError("\n  - ".join([f"sheet {name} cannot be read; {check}", *faults]))
             if not rows.first:
                 raise InputError(f"sheet {name} is empty")
             table = _with_remarks(sheet_table(rows, options, merged), cells.remarks, hidden_rows, hidden_columns)
