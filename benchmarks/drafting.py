@@ -22,7 +22,7 @@ import pandas as pd
 import clinclust as cc
 from clinclust.data import data
 from clinclust.drafting import roles
-from clinclust.files import cell_text as names
+from clinclust.files import notation as names
 
 _RESULTS = Path(__file__).parent / "results" / "drafting.md"
 _NOT_FOR_SUBTYPES = ("id", "arm", "outcome", "time", "site", "admin", "date")

@@ -17,17 +17,8 @@ from clinclust.arrays import Array
 from clinclust.data import data
 from clinclust.drafting.levels import without_number
 from clinclust.errors import show_cells
-from clinclust.files.cell_text import (
-    MISSING_SIGNS,
-    compile_short,
-    listed,
-    means_missing,
-    number_of,
-    numbers_of,
-    quote_cell,
-    shortened,
-    words_of,
-)
+from clinclust.files.cell_text import compile_short, listed, number_of, numbers_of, quote_cell, shortened
+from clinclust.files.notation import MISSING_SIGNS, means_missing, words_of
 from clinclust.files.text_table import ColumnNotes
 from clinclust.likelihoods.categorical import Categorical
 from clinclust.schema.feature import Feature

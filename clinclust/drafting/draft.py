@@ -21,8 +21,9 @@ from clinclust.drafting.propose import proposed
 from clinclust.drafting.redundancy import applied, redundancies
 from clinclust.drafting.roles import assign_roles, rise_together
 from clinclust.errors import CohortError, CohortWarning, SchemaError
-from clinclust.files.cell_text import name_words, shortened
+from clinclust.files.cell_text import shortened
 from clinclust.files.dictionaries import notes_without_dictionary
+from clinclust.files.notation import name_words
 from clinclust.files.row_choice import rows_taken
 from clinclust.files.text_table import ColumnNotes, notes_of, refuse_many_columns
 from clinclust.progress import Progress

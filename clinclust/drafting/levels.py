@@ -13,8 +13,7 @@ from scipy.special import ndtr
 
 from clinclust.arrays import Array
 from clinclust.data import data
-from clinclust.files.cell_text import words_of
-from clinclust.files.number_notation import is_known_unit
+from clinclust.files.notation import is_known_unit, words_of
 from clinclust.likelihoods import REGISTRY
 from clinclust.likelihoods.exponential import Exponential
 from clinclust.likelihoods.gaussian import Gaussian

@@ -49,18 +49,9 @@ from clinclust.drafting.levels import (
     without_number,
 )
 from clinclust.drafting.roles import identifies_rows
-from clinclust.files import number_notation as notation
-from clinclust.files.cell_text import (
-    divided,
-    listed,
-    may_mean_missing,
-    means_missing,
-    name_words,
-    number_of,
-    numbers_of,
-    plain_text,
-    quote_cell,
-)
+from clinclust.files import notation
+from clinclust.files.cell_text import listed, number_of, numbers_of, quote_cell
+from clinclust.files.notation import divided, may_mean_missing, means_missing, name_words, plain_text
 from clinclust.files.text_table import ORDERED, ColumnNotes
 from clinclust.likelihoods import traits_of
 from clinclust.likelihoods.bernoulli import Bernoulli

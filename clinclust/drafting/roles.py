@@ -22,7 +22,7 @@ from clinclust.arrays import Array, mid_ranks
 from clinclust.data import data
 from clinclust.drafting.column import Column, DraftedColumn
 from clinclust.drafting.levels import MOST_LEVELS, no_before_yes, numbers_on_grid
-from clinclust.files.cell_text import mentions, name_words, names_subjects, says_only, words_of
+from clinclust.files.notation import mentions, name_words, names_subjects, says_only, words_of
 from clinclust.files.row_choice import noted_several_rows, repeated_subjects
 
 # Columns that name a subject, a family or a place: by their names and values, or by what they determine.

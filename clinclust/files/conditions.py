@@ -18,17 +18,8 @@ from pandas.arrays import BooleanArray
 
 from clinclust.arrays import Array, Mask
 from clinclust.errors import InputError, did_you_mean, show_cells
+from clinclust.files import notation
 from clinclust.files.cell_text import canonical_text, listed, number_of, numbers_of, quote_cell, quoted
-from clinclust.files.number_notation import (
-    GROUPED_BY_POINT,
-    DecimalMark,
-    Marks,
-    WrittenNumber,
-    are_thousands,
-    marks_of,
-    number_as_written,
-    parts_of,
-)
 from clinclust.files.text_table import ColumnNotes, TableRead
 
 # Dates in a column whose cells say, together, whether the day or the month comes first.
@@ -52,7 +43,7 @@ class DateColumn:
     order: DateOrder | None  # how dates such as 03/04/2020 were read; None if there is none of which it matters
     was_derived: bool  # whether other dates of the column gave the order, and not the separator or the user
 
-    def notation(self, name: str) -> list[str]:
+    def describe_notation(self, name: str) -> list[str]:
         """Return how the dates of the column of this name were read, if they have an order."""
         first = "day" if self.order == "day-first" else "month"
         return [f"dates of {quoted(name)} with the year last are read with the {first} first"] if self.order else []
@@ -151,21 +142,14 @@ class Comparison:
 
 
 @dataclass(frozen=True)
-class Not:
-    """The opposite of a condition."""
-
-    part: Condition
-
-
-@dataclass(frozen=True)
 class Joined:
-    """Conditions that must all be met (``and``), or of which one must be met (``or``)."""
+    """Conditions that must all be met (``and``), of which one must be met (``or``), or one that must not (``not``)."""
 
     word: str
     parts: tuple[Condition, ...]
 
 
-Condition = Comparison | Not | Joined
+Condition = Comparison | Joined
 
 
 _KINDS = {"quoted": "text", "word": "name"}
@@ -199,11 +183,10 @@ def parsed(text: str) -> Condition:
             words.append(f"_{len(operands)}")
             operands[words[-1]] = Operand(_KINDS.get(group, group), value, apart)
         return _read_tree(ast.parse("\\\n".join(words), mode="eval").body, operands)
-    except (RecursionError, MemoryError):
-        raise _too_deep() from None
-    except SyntaxError as error:
-        if "too many nested" in error.msg:
-            raise _too_deep() from None
+    except (RecursionError, MemoryError, SyntaxError) as error:
+        if not isinstance(error, SyntaxError) or "too many nested" in error.msg:
+            deep = f"`where` has more than {_DEEPEST} 'not' or parentheses inside each other"
+            raise InputError(deep) from None
         place = (error.lineno or 0) - (error.offset != 0)  # without an offset, it is behind the last word
         at = starts[place] if place < len(starts) else len(text)
         shown = f"at {quoted(rest[:20])}" if (rest := text[at:].strip()) else "at its end"
@@ -212,10 +195,6 @@ def parsed(text: str) -> Condition:
             "such as visit in ('baseline', 'month 6') and 18 <= `Age at visit` < 65; texts and dates are in quotes, "
             "names with spaces in backticks"
         ) from None
-
-
-def _too_deep() -> InputError:
-    return InputError(f"`where` has more than {_DEEPEST} 'not' or parentheses inside each other")
 
 
 def _read_tree(node: ast.expr, operands: Mapping[str, Operand], depth: int = 0) -> Condition:
@@ -239,39 +218,34 @@ def _read_tree(node: ast.expr, operands: Mapping[str, Operand], depth: int = 0) 
         return Comparison(left.text, sign, right)
 
     if depth > _DEEPEST:
-        raise _too_deep()
+        raise RecursionError
     match node:
         case ast.BoolOp(op, values):
             word = "and" if isinstance(op, ast.And) else "or"
             return Joined(word, tuple(_read_tree(value, operands, depth + 1) for value in values))
         case ast.UnaryOp(ast.Not(), part):
-            return Not(_read_tree(part, operands, depth + 1))
+            return Joined("not", (_read_tree(part, operands, depth + 1),))
         case ast.Compare(left, [ast.Is() | ast.IsNot() as op], [ast.Constant()]):
             condition: Condition = compare(left, IS_MISSING)
         case ast.Compare(
-            left, [ast.In() | ast.NotIn() as op], [ast.Tuple([_, *_] as values) | ast.List([_, *_] as values)]
+            left, [ast.In() | ast.NotIn() as op], [ast.Name() | ast.Tuple([_, *_]) | ast.List([_, *_]) as among]
         ):
+            values = [among] if isinstance(among, ast.Name) else among.elts  # (value) is that value
             condition = Joined("or", tuple(compare(left, "==", value) for value in values))
-        case ast.Compare(left, [ast.In() | ast.NotIn() as op], [ast.Name() as value]):  # (value)
-            condition = compare(left, "==", value)
         case ast.Compare(left, [op, *_] as ops, values) if all(type(each) in _SIGN_OF for each in ops):
             chain = tuple(map(compare, [left, *values], [_SIGN_OF[type(each)] for each in ops], values))
             condition = chain[0] if len(chain) == 1 else Joined("and", chain)
         case _:
             operand = node.comparators[0] if isinstance(node, ast.Compare) and read(node.left) else node
             raise SyntaxError("", ("", operand.lineno + 1, 1, ""))
-    return Not(condition) if isinstance(op, ast.IsNot | ast.NotIn) else condition
+    return Joined("not", (condition,)) if isinstance(op, ast.IsNot | ast.NotIn) else condition
 
 
 def compared_columns(condition: Condition) -> tuple[str, ...]:
     """Return the columns that a condition compares with values, each once."""
-    match condition:
-        case Comparison(column, sign):
-            return () if sign == IS_MISSING else (column,)
-        case Not(part):
-            return compared_columns(part)
-        case Joined(_, parts):
-            return tuple(dict.fromkeys(name for part in parts for name in compared_columns(part)))
+    if isinstance(condition, Comparison):
+        return () if condition.sign == IS_MISSING else (condition.column,)
+    return tuple(dict.fromkeys(name for part in condition.parts for name in compared_columns(part)))
 
 
 def is_order(sign: str) -> bool:
@@ -306,7 +280,7 @@ class Reader(NamedTuple):
     """A table, and how it writes numbers and dates, if the user said so."""
 
     read: TableRead
-    decimal: DecimalMark | None = None
+    decimal: notation.DecimalMark | None = None
     dates: DateOrder | None = None
 
     def cells(self, name: str) -> Cells:
@@ -350,8 +324,8 @@ class Cells:
                 "apart: say decimal=',' or decimal='.'"
             )
         bounds = dict.fromkeys(self.texts.tolist(), (np.nan, np.nan))
-        for text, (limit, written, _) in self._parts.items():
-            low = high = self._number(written, self.marks)
+        for text, (limit, number, _) in self._parts.items():
+            low = high = self._number(number, self.marks)
             if limit:
                 end = -np.inf if {"<", "≤"} & set(limit) else np.inf
                 low = high = low if {"=", "≤", "≥"} & set(limit) else float(np.nextafter(low, end))
@@ -360,19 +334,19 @@ class Cells:
         low_of_each, high_of_each = np.array([bounds[text] for text in self.texts.tolist()]).reshape(-1, 2).T
         return low_of_each, high_of_each
 
-    def _number(self, number: str, marks: Marks) -> float:
-        written = number_as_written(number, marks.decimal, marks.thousands)
+    def _number(self, number: str, marks: notation.Marks) -> float:
+        written = notation.number_as_written(number, marks.decimal, marks.thousands)
         return np.nan if written is None else number_of(written)
 
     def meant(self, text: str, *, in_quotes: bool) -> float:
         """Return the number that a condition gives: in quotes as the cells are written; else with a decimal point."""
-        number, parts, marks = np.nan, parts_of(text), self.marks
+        number, parts, marks = np.nan, notation.parts_of(text), self.marks
         if in_quotes or "," in text:
             if parts is not None and not parts.limit and not parts.unit:
-                number, own = self._number(parts.number, marks), marks_of([parts.number])
+                number, own = self._number(parts.number, marks), notation.marks_of([parts.number])
                 if np.isnan(number) and not marks.decimal and not own.is_guess:
                     number = self._number(parts.number, own)
-        elif not (marks.decimal and GROUPED_BY_POINT.fullmatch(text)):
+        elif not (marks.decimal and notation.GROUPED_BY_POINT.fullmatch(text)):
             number = number_of(text)
         if np.isnan(number):
             raise InputError(
@@ -382,29 +356,29 @@ class Cells:
             )
         return number
 
-    def notation(self) -> list[str]:
+    def describe_notation(self) -> list[str]:
         """Return how the numbers are read, in words; nothing if they are plain."""
         said = ["a decimal comma"] if self.marks.decimal else []
         said += [f"thousands kept apart by {self.marks.thousands!r}"] if self.marks.thousands else []
         return [f"the numbers of {quoted(self.name)} are read with {' and '.join(said)}"] if said else []
 
     @cached_property
-    def _parts(self) -> dict[str, WrittenNumber]:
+    def _parts(self) -> dict[str, notation.WrittenNumber]:
         """The parts of the texts that are a number, or a limit and a number, and nothing else."""
-        found = {text: parts_of(text) for text in self.counts}
+        found = {text: notation.parts_of(text) for text in self.counts}
         return {text: parts for text, parts in found.items() if parts is not None and not parts.unit}
 
     @cached_property
-    def marks(self) -> Marks:
+    def marks(self) -> notation.Marks:
         """The decimal mark and the separator of thousands of the column."""
         numbers = [parts.number for parts in self._parts.values()]
-        if self.others_have_comma and are_thousands(numbers) and not any("," in number for number in numbers):
-            return Marks(",", ".")
-        marks = marks_of(numbers)
+        if self.others_have_comma and notation.are_thousands(numbers) and not any("," in number for number in numbers):
+            return notation.Marks(",", ".")
+        marks = notation.marks_of(numbers)
         is_plain = not np.isnan(numbers_of(list(self.counts))).any()
-        if self.has_comma and (marks.is_guess or (marks == Marks() and not is_plain)):
-            return Marks(",", None)
-        return Marks(None, ",") if marks.is_guess and self.decimal == "." else marks
+        if self.has_comma and (marks.is_guess or (marks == notation.Marks() and not is_plain)):
+            return notation.Marks(",", None)
+        return notation.Marks(None, ",") if marks.is_guess and self.decimal == "." else marks
 
     @cached_property
     def dates(self) -> DateColumn:
@@ -443,24 +417,21 @@ class Matching:
         return answer.to_numpy(dtype=bool, na_value=False)
 
     def _answer(self, condition: Condition) -> BooleanArray:
-        match condition:
-            case Joined(word, parts):
-                joined: BooleanArray = reduce(and_ if word == "and" else or_, map(self._answer, parts))
-                return joined
-            case Not(part):
-                return ~self._answer(part)
-            case Comparison(sign="!="):
-                return ~self._answer(replace(condition, sign="=="))
-            case Comparison(column, sign):
-                if column not in self._known:
-                    self._known[column] = self._reader.cells(column)
-                cells = self._known[column]
-                if sign == IS_MISSING:
-                    return BooleanArray(cells.missing, np.zeros_like(cells.missing))
-                met, is_known = self._compared(cells, condition)
-                met, unknown = met & ~cells.missing, ~is_known | cells.missing
-                self._parts.append((condition, cells, met, unknown))
-                return BooleanArray(met, unknown)
+        if isinstance(condition, Joined):
+            answers = [self._answer(part) for part in condition.parts]
+            joined: BooleanArray = reduce(and_ if condition.word == "and" else or_, answers)
+            return ~joined if condition.word == "not" else joined
+        if condition.sign == "!=":
+            return ~self._answer(replace(condition, sign="=="))
+        if condition.column not in self._known:
+            self._known[condition.column] = self._reader.cells(condition.column)
+        cells = self._known[condition.column]
+        if condition.sign == IS_MISSING:
+            return BooleanArray(cells.missing, np.zeros_like(cells.missing))
+        met, is_known = self._compared(cells, condition)
+        met, unknown = met & ~cells.missing, ~is_known | cells.missing
+        self._parts.append((condition, cells, met, unknown))
+        return BooleanArray(met, unknown)
 
     def _compared(self, cells: Cells, asked: Comparison) -> tuple[Mask, Mask]:
         """Return where a comparison is met, and where that is known. A date without a time means the whole day."""
@@ -468,7 +439,7 @@ class Matching:
         if is_text and looks_like_date(text) and (is_order(sign) or cells.looks_like_dates):
             dates = cells.dates
             self.dates.append(dates)
-            self._remarks += dates.notation(cells.name)
+            self._remarks += dates.describe_notation(cells.name)
             limit = date_column(np.array([text], dtype=object), np.ones(1, bool), dates.order or self._reader.dates)
             if isinstance(limit, str):
                 raise InputError(f"the date with which {quoted(cells.name)} is compared {limit}")
@@ -490,7 +461,7 @@ class Matching:
                 f"{quoted(cells.name)} has decimal commas: write in ({first}, {second}) with a space for two numbers, "
                 f"or == {first},{second} for one"
             )
-        self._remarks += cells.notation()
+        self._remarks += cells.describe_notation()
         met, is_known = _met(low, high, sign, number)
         if not is_order(sign):  # a cell without a digit is certainly not this number
             is_known |= np.array([not any(map(str.isdigit, text)) for text in cells.texts.tolist()], dtype=bool)

@@ -9,35 +9,19 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+import pandas as pd
 
 from clinclust.arguments import PATH, TEXT, accepting
 from clinclust.data import data
 from clinclust.errors import InputError, nearest, refuse
-from clinclust.files.cell_text import (
-    NUMBER,
-    Choices,
-    Places,
-    canonical_text,
-    divided,
-    folded,
-    limited,
-    listed,
-    means_missing,
-    paragraphs,
-    plain_text,
-    quoted,
-    shortened,
-    words_of,
-)
+from clinclust.files.cell_text import NUMBER, Places, canonical_text, limited, listed, quoted, shortened
 from clinclust.files.layout import SheetOptions
-from clinclust.files.number_notation import is_known_unit
+from clinclust.files.notation import divided, folded, is_known_unit, means_missing, paragraphs, plain_text, words_of
 from clinclust.files.opening import check_readable, naming_file, shown_name
 from clinclust.files.tables import read_table, warn_of_file
 from clinclust.files.text_table import ColumnNotes, add_notes, chosen_columns
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["Dictionary", "note_columns", "read_dictionary"]
 
@@ -133,7 +117,7 @@ def _name_rows(groups: Mapping[str, Sequence[Row]]) -> str:
     return listed(f"{quoted(name)} (rows {', '.join(row['#'] for row in rows[:5])})" for name, rows in groups.items())
 
 
-def _say_missing(missing: Choices) -> str:
+def _say_missing(missing: Sequence[Choice]) -> str:
     shown = ", ".join(f"{shortened(code)!r} ({shortened(label)})" for code, label in missing[:10])
     return f"; {shown} mean{'s' * (len(missing) == 1)} missing" if missing else ""
 
@@ -205,7 +189,7 @@ def _note_redcap(rows: Sequence[Row]) -> dict[str, ColumnNotes]:
                 elif means_missing(choice):
                     reason += f": where {shortened(choice)!r} is ticked, the other boxes are not known"
                     box = replace(
-                        box, role="ignore", block=None, reason=f"{reason}; empty them there, or drop the rows"
+                        box, role="ignore", block=None, reason=reason + "; empty them there, or drop the rows"
                     )
                 else:
                     box = replace(box, block=about.block or row["name"])
@@ -489,9 +473,7 @@ def _read(table: pd.DataFrame, columns: list[str]) -> Dictionary:
     numbers = table.index if table.index.inferred_type == "integer" else range(len(table))
     for number, values in zip(numbers, table.astype(object).where(table.notna(), "").to_numpy(), strict=True):
         row: defaultdict[str, str] = defaultdict(str, {"#": str(number + 2)})
-        for meaning, value in zip(
-            held, values, strict=True
-        ):  # of several columns of one meaning, the first with a text
+        for meaning, value in zip(held, values, strict=True):  # of columns of one meaning, the first text counts
             if meaning is not None and (text := canonical_text(value)):
                 row.setdefault(meaning, text)
         rows.append(row)

@@ -15,34 +15,16 @@ import pandas as pd
 from clinclust.arrays import Array, Mask
 from clinclust.data import data
 from clinclust.errors import InputError
-from clinclust.files.cell_text import (
-    LONGEST_NUMBER,
-    compile_short,
-    listed,
-    means_missing,
-    numbers_of,
-    quote_cell,
-    quoted,
-    rows_named,
-)
-from clinclust.files.number_notation import (
+from clinclust.files.cell_text import compile_short, is_blank, listed, numbers_of, quote_cell, quoted, rows_named
+from clinclust.files.notation import (
     DecimalMark,
     columns_with_comma,
     looks_like_number,
+    means_missing,
     number_as_written,
     share_of_numbers,
 )
-from clinclust.files.text_table import (
-    LOOKED_AT,
-    ColumnNotes,
-    RowRanges,
-    SheetRows,
-    TableRead,
-    is_blank,
-    letters_of,
-    ranges_of,
-    texts_in,
-)
+from clinclust.files.text_table import ColumnNotes, RowRanges, SheetRows, TableRead, letters_of, ranges_of, texts_in
 
 Texts = Mapping[int, str]  # of a row: those that are not blank, stripped, by the number of their column
 Row = tuple[int, Texts]  # the number of a row in a spreadsheet, and its texts by column, from 1
@@ -62,7 +44,7 @@ class SheetOptions:
     def empty_rows(self) -> SheetRows:
         """Return the place to collect rows in, which keeps as many as are needed to find the header."""
         begin = self.rows.first if self.header_row == 0 and self.rows is not None else self.header_row or 0
-        return SheetRows(LOOKED_AT + begin, self.rows)
+        return SheetRows(begin, self.rows)
 
     def may_be_subject(self, number: int) -> bool:
         """Return whether the user did not exclude this row."""
@@ -300,27 +282,25 @@ def _join_names(upper: Texts, lower: Texts, groups: Texts) -> dict[int, str]:
 
 
 def _below_titles(rows: Sequence[Row], merged: Sequence[Area]) -> int:
-    """Return the place of the first row that is no title above the table; 0 if there is none, or it is not clear."""
+    """Return the place of the first row that is no title above the table; 0 if there is none, or it is not clear.
+
+    A header below titles names every column that has a value below it, each once, and none by a number. The first
+    column, of the names of rows, may lack a name if the others clearly have one.
+    """
     width = len(set().union(*(texts for _, texts in rows)))
-    for at, (number, texts) in enumerate(rows):
-        is_title = len(texts) <= _MOST_IN_TITLE and 2 * len(texts) < width
-        if _find_groups(rows, at, merged) is not None or (at and not is_title and _is_header(rows[at:])):
+    for at, (number, names) in enumerate(rows):
+        if _find_groups(rows, at, merged) is not None:
             return at
+        is_title = len(names) <= _MOST_IN_TITLE and 2 * len(names) < width
+        if at and not is_title and 1 < len(names) == len({*names.values()}):
+            lacking = set().union(*(texts for _, texts in rows[at + 1 :])) - names.keys()
+            has_all = not lacking or (max(lacking) < min(names) and _are_names(names, rows[at:]))
+            if has_all and not any(map(looks_like_number, names.values())):
+                return at
         spans_all = any(top <= number <= end and right - left + 1 >= width > 1 for top, left, end, right in merged)
         if not is_title and not spans_all:
             return 0
     return 0
-
-
-def _is_header(rows: Sequence[Row]) -> bool:
-    """Return whether the first row names every column that has a value below it, each once, and none by a number.
-
-    The first column, of the names of rows, may lack a name if the others clearly have one.
-    """
-    names = rows[0][1]
-    lacking = set().union(*(texts for _, texts in rows[1:])) - names.keys()
-    has_all = len(names) > 1 and (not lacking or (max(lacking) < min(names) and _are_names(names, rows)))
-    return has_all and len({*names.values()}) == len(names) and not any(map(looks_like_number, names.values()))
 
 
 def _find_groups(rows: Sequence[Row], at: int, merged: Sequence[Area]) -> Texts | None:
@@ -528,7 +508,7 @@ _LAST_LOOKED_AT, _SHAPES_LOOKED_AT = 80, 2000
 _NOTE = re.compile(rf"\s*(?:{data('tables')['notes']['begins']})", re.IGNORECASE)
 _MEANING = re.compile(r"\S{1,12}\s*[=:]\s*\S.*")
 _LEGEND = re.compile(r"[\w.+-]{1,12}\s*=\s*[^\s=].*", re.DOTALL)
-_SENTENCE = 12
+_SENTENCE, _LONGEST_TOTAL = 12, 64
 
 
 def _find_header_again(frame: pd.DataFrame, kept: Mask, headers: Sequence[Sequence[str]]) -> list[Finding]:
@@ -540,7 +520,7 @@ def _find_header_again(frame: pd.DataFrame, kept: Mask, headers: Sequence[Sequen
     """
     known = [[_folded(text) for text in row] for row in headers if sum(map(bool, row)) > 2]
     every = {name for row in known for name in row if name}
-    numeric = _filled_columns(frame)[1]
+    numeric, index = _filled_columns(frame)[1], np.asarray(frame.index)
     first = frame.iloc[:, 0].map(_folded)
     like = [text for text in first.unique() if text in every or any(_is_form(text, row[0]) for row in known)]
     again, below = list[int](), dict[int, str]()
@@ -557,16 +537,19 @@ def _find_header_again(frame: pd.DataFrame, kept: Mask, headers: Sequence[Sequen
             below[at] = "names of columns, in another order or choice than the header"
     lengths = np.diff([-1, *again, len(frame)])
     if len(again) < 2 or len(set(lengths[:-1].tolist())) > 1 or lengths[-1] > lengths[0]:
-        below |= {at: "the header again, below an empty row" for at in again if _is_below_gap(frame, at)}
+        for begin in again:
+            at = begin  # titles of one text may be between the empty row and the header
+            while at > 0 and index[at] == index[at - 1] + 1 and len(_texts_of(frame, at - 1)) == 1:
+                at -= 1
+            if at > 0 and index[at] > index[at - 1] + 1:
+                below[begin] = "the header again, below an empty row"
     return [Finding("the header again", again), *_second_table(frame, below)]
 
 
 def _find_second_table(frame: pd.DataFrame, kept: Mask) -> list[Finding]:
     """Return the rows below an empty row that begin with words in columns of numbers, or lack what all others have."""
     gaps = (np.flatnonzero(np.diff(np.asarray(frame.index)) > 1) + 1).tolist()
-    if len(gaps) > _MOST_GAPS:
-        return []
-    for begin, end in pairwise([*gaps, len(frame)]):
+    for begin, end in pairwise([*gaps, len(frame)] if len(gaps) <= _MOST_GAPS else []):
         block = begin + np.flatnonzero(kept[begin:end])
         if not block.size:
             continue
@@ -582,7 +565,6 @@ def _find_second_table(frame: pd.DataFrame, kept: Mask) -> list[Finding]:
 
 
 def _second_table(frame: pd.DataFrame, begins: Mapping[int, str]) -> list[Finding]:
-    """Return all rows from the first that begins a second table, with why it does."""
     at = min(begins, default=len(frame))
     what = f"a second table seems to begin here: {begins.get(at)}"
     return [Finding(what, list(range(at, len(frame))), is_certain=False)] if begins else []
@@ -603,17 +585,9 @@ def _has_words(row: Sequence[str], numeric: Sequence[int]) -> bool:
     return sum(not looks_like_number(text) and not means_missing(text) for text in texts) >= _FEWEST_WORDS
 
 
-def _is_below_gap(frame: pd.DataFrame, at: int) -> bool:
-    """Return whether an empty row is above a header, or above its titles of one text."""
-    index = np.asarray(frame.index)
-    while at > 0 and index[at] == index[at - 1] + 1 and len(_texts_of(frame, at - 1)) == 1:
-        at -= 1
-    return at > 0 and bool(index[at] > index[at - 1] + 1)
-
-
 def _is_total_alone(text: str) -> bool:
     """Return whether a text is a count such as ``N = 24``, or the long word of a total and nothing else."""
-    match = None if len(text) > LONGEST_NUMBER else _BEGINS.fullmatch(text) or _ENDS.fullmatch(text)
+    match = None if len(text) > _LONGEST_TOTAL else _BEGINS.fullmatch(text) or _ENDS.fullmatch(text)
     is_alone = match is not None and _REST.fullmatch(match["rest"]) and re.fullmatch(_LONG, match["word"], re.I)
     return bool(is_alone or _COUNTED.fullmatch(text))
 
@@ -695,11 +669,11 @@ def sheet_table(
         raise InputError("the table is empty")
     if header is None:
         header = find_header(rows.first, merged, options)
-    (frame, every), n_outside = rows.body(header.last), rows.n_outside
+    (frame, every), n_outside, remarks = rows.body(header.last), rows.n_outside, [*header.remarks]
     if options.rows is not None:
-        is_said = [label + 2 in options.rows for label in frame.index.tolist()]
-        n_outside += len(frame) - sum(is_said)
-        frame = frame[is_said]
+        are_subjects = [label + 2 in options.rows for label in frame.index.tolist()]
+        n_outside += len(frame) - sum(are_subjects)
+        frame = frame[are_subjects]
         if not len(frame):
             raise InputError(f"rows={options.rows.text!r}: none of these rows below the header holds anything")
     frame, places = _named_or_filled(frame, every, header)
@@ -712,14 +686,21 @@ def sheet_table(
         for top, left, bottom, right in merged
         if len(frame) and first <= top <= last and right <= max(places, default=0)
     ]
-    remarks = [*header.remarks]
     if inside:
         value = "the value counts for the first cell only: unmerge them, and write the value into each cell"
         remarks.append(f"merged cells ({listed(inside)}): {value}")
     if not kept.all():
         frame, places = _named_or_filled(frame[kept], places, header)
     commas, of_commas = columns_with_comma(frame, options.decimal)
-    notes = [_note_header(header, place, at in commas) for at, place in enumerate(places)]
+    notes = []
+    for at, place in enumerate(places):
+        name, group, unit = header.names.get(place, ""), header.groups.get(place), header.units.get(place)
+        label = name.removeprefix(f"{group} - ") if group else None
+        match = _BRACKETED.fullmatch(label or name)  # a name such as ``CRP (mg/L)`` ends in a unit
+        if match and match[1] and _UNIT.fullmatch(match[2]):
+            label, unit = match[1], unit or match[2]
+        description = " ".join(header.explanations.get(place, "").split()) or None
+        notes.append(ColumnNotes(label, unit, group, description, decimal="," if at in commas else None))
     return TableRead(frame, remarks + left_out + of_commas, notes, places, n_outside=n_outside)
 
 
@@ -740,9 +721,10 @@ def _find_subjects(
     options: SheetOptions,
     filled_up: Collection[int],
 ) -> tuple[Mask, list[str]]:
-    """Return which rows below the header are subjects, and remarks on the others; InputError lists what is in doubt.
+    """Return which rows below the header are subjects, and remarks on the others.
 
-    Among the rows of a codebook, headings and words of totals are usual.
+    InputError lists what is in doubt, with an option that leaves these rows out, and one that keeps all; all cannot be
+    subjects if some were `filled_up` to the width of the header. In a codebook, headings and words of totals are usual.
     """
     kept, numbers = np.ones(len(frame), dtype=bool), np.asarray(frame.index) + 2
     looks: list[Callable[[pd.DataFrame, Mask], list[Finding]]] = []
@@ -771,39 +753,20 @@ def _find_subjects(
         if not known.issuperset(places):
             every.append(Doubt(tell(finding.what, places), numbers[places].tolist()))
         known.update(places)
-    if every:
-        raise _refusal(every, numbers[kept].tolist(), numbers[~kept].tolist(), filled_up)
-    return kept, remarks
-
-
-def _refusal(
-    doubts: Sequence[Doubt], numbers: Sequence[int], no_subjects: Sequence[int], filled_up: Collection[int]
-) -> InputError:
-    """Return the error that lists the doubts, with an option that leaves their rows out, and one that keeps all.
-
-    All cannot be subjects if some were `filled_up` to the width of the header.
-    """
-    lines = ["it is not certain which rows are subjects:", *(f"  - {doubt.what}" for doubt in doubts[:_SHOWN])]
-    lines += [f"  - and {len(doubts) - _SHOWN:,} more"] if len(doubts) > _SHOWN else []
-    left_out = {row for doubt in doubts for row in doubt.rows}
-    if left_out and numbers:
-        without = ranges_of([number for number in numbers if number not in left_out], left_out | set(no_subjects))
-        every = None if left_out & set(filled_up) else ranges_of(numbers, no_subjects)
+    if not every:
+        return kept, remarks
+    lines = ["it is not certain which rows are subjects:", *(f"  - {doubt.what}" for doubt in every[:_SHOWN])]
+    lines += [f"  - and {len(every) - _SHOWN:,} more"] if len(every) > _SHOWN else []
+    doubtful, rows, others = (
+        {row for doubt in every for row in doubt.rows},
+        numbers[kept].tolist(),
+        numbers[~kept].tolist(),
+    )
+    if doubtful and rows:
+        without = ranges_of([row for row in rows if row not in doubtful], doubtful | set(others))
+        whole = None if doubtful & set(filled_up) else ranges_of(rows, others)
         repair = "say with `rows` which rows are subjects, or delete in the file what is none"
         if without is not None:
             repair = f"if none of these rows is a subject, say rows={without!r}"
-        lines.append(f"  {repair}" + ("" if every is None else f"; if all of them are subjects, say rows={every!r}"))
-    return InputError("\n".join(lines))
-
-
-def _note_header(header: Header, place: int, has_comma: bool) -> ColumnNotes:
-    """Return what the header says of a column; a name such as ``CRP (mg/L)`` ends in a unit."""
-    name, group, unit = header.names.get(place, ""), header.groups.get(place), header.units.get(place)
-    label = name.removeprefix(f"{group} - ") if group else None
-    match = _BRACKETED.fullmatch(label or name)
-    if match and match[1] and _UNIT.fullmatch(match[2]):
-        label, unit = match[1], unit or match[2]
-    description = " ".join(header.explanations.get(place, "").split()) or None
-    return ColumnNotes(
-        label=label, unit=unit, section=group, description=description, decimal="," if has_comma else None
-    )
+        lines.append(f"  {repair}" + ("" if whole is None else f"; if all of them are subjects, say rows={whole!r}"))
+    raise InputError("\n".join(lines))

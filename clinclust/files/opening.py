@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
 from clinclust.data import data
-from clinclust.errors import InputError, did_you_mean, missing_package, visible
+from clinclust.errors import InputError, did_you_mean, missing_package, on_one_line
 from clinclust.files.cell_text import limited, listed, quoted, shortened
 
 _LONGEST_NAME = 255  # of most file systems
@@ -28,9 +28,7 @@ _READ_FROM = ", ".join(suffix for suffix in _NAMED if suffix not in (".tab", ".d
 _SIGNATURES = {sign.encode("latin-1"): kind for kind, about in _KINDS.items() for sign in about.get("signatures", ())}
 _REFUSED = data("file_kinds")["refused"]
 _REFUSED_SUFFIXES = {suffix: refused["what"] for refused in _REFUSED for suffix in refused.get("suffixes", ())}
-_REFUSED_STARTS = {
-    sign.encode("latin-1"): refused["what"] for refused in _REFUSED for sign in refused.get("signatures", ())
-}
+_REFUSED_STARTS = {sign.encode("latin-1"): kind["what"] for kind in _REFUSED for sign in kind.get("signatures", ())}
 _PARTS = data("file_kinds")["parts_of_zip"]
 _OLE, _ZIP = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", b"PK\x03\x04"
 _LOCKED = "EncryptedPackage".encode("utf-16-le")
@@ -38,19 +36,16 @@ _MARKUP = re.compile(rb"\s*<(?:!--|\?xml|(?:!doctype|html|head|meta|table|body|s
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 
 
-def shown_name(path: Path) -> str:
-    """Return the name of a file for a message, without characters that hide or reorder others."""
-    return _shown(path.name or str(path), _LONGEST_NAME)
-
-
-def _shown(text: str, length: int) -> str:
-    text = visible(text).replace("\n", "\u240a").replace("\t", "\u2409")
-    return text if len(text) <= length else text[:length] + "…"
+def shown_name(path: Path | str) -> str:
+    """Return the name of a file, or a path as text, for a message, without characters that hide or reorder others."""
+    text, longest = (path, 2 * _LONGEST_NAME) if isinstance(path, str) else (path.name or str(path), _LONGEST_NAME)
+    text = on_one_line(text)
+    return text if len(text) <= longest else text[:longest] + "…"
 
 
 def check_readable(path: Path, *, may_be_empty: bool = False) -> int:
     """Return the size of a file in bytes; OSError if it is no regular file, InputError if it is empty."""
-    shown = _shown(str(path), 2 * _LONGEST_NAME)
+    shown = shown_name(str(path))
     try:
         state = path.stat()
     except (FileNotFoundError, NotADirectoryError):
@@ -114,40 +109,37 @@ class Source:
         """Return the bytes as a file to read, which the caller closes."""
         return self.path.open("rb") if self.content is None else io.BytesIO(self.content)
 
-    def read(self) -> bytes:
-        """Return all bytes."""
-        return self.path.read_bytes() if self.content is None else self.content
-
-    def start(self, length: int) -> bytes:
-        """Return the first bytes."""
+    def read(self, length: int = -1) -> bytes:
+        """Return all bytes, or the first."""
         with self.open() as file:
             return file.read(length)
 
 
+def most_unpacked(packed: int) -> int:
+    """Return to how many bytes so many may unpack, as tables do."""
+    return max(_SMALL, _MOST_UNPACKED * packed)
+
+
 def refuse_bomb(packed: int, length: int, what: str) -> None:
     """Raise InputError if so many bytes unpack to a length that no table of this size has."""
-    if length > _most(packed):
+    if length > (most := most_unpacked(packed)):
         raise InputError(
-            f"{what} from {packed / 2**20:,.1f} to more than {_most(packed) / 2**20:,.0f} MB, which no table does: "
-            "unpack or open the file yourself, and save the table as .csv"
+            f"{what} from {packed / 2**20:,.1f} to more than {most / 2**20:,.0f} MB, which no table does: unpack or "
+            "open the file yourself, and save the table as .csv"
         )
-
-
-def _most(packed: int) -> int:
-    return max(_SMALL, _MOST_UNPACKED * packed)
 
 
 def unpacked(path: Path) -> tuple[Source, list[str]]:
     """Return the table of a file, unpacked if the file is packed, and remarks; InputError if there is no one table."""
     source = Source(path, path.suffix.lower())
-    start = source.start(4)
+    start = source.read(4)
     if start.startswith(b"\x1f\x8b"):
         packed, is_named = path.stat().st_size, source.suffix == ".gz"
         with guarded("gzip file", "pack it again"), gzip.open(path) as stream:
-            content = stream.read(_most(packed) + 1)
+            content = stream.read(most_unpacked(packed) + 1)
         refuse_bomb(packed, len(content), "this gzip file unpacks")
-        name, told = path.name[:-3] if is_named else path.name, "the file is packed with gzip"
-        remarks = [] if is_named else [f"{told}, although its name does not say so"]
+        name = path.name[:-3] if is_named else path.name
+        remarks = [] if is_named else ["the file is packed with gzip, although its name does not say so"]
     elif start == _ZIP and source.suffix == ".zip":
         repair = "unpack it, and give the file in it, or pack it again"
         with guarded("zip file", repair), zipfile.ZipFile(path) as archive:
@@ -170,16 +162,8 @@ def unpacked(path: Path) -> tuple[Source, list[str]]:
 
 def kind_of(source: Source) -> tuple[str, list[str]]:
     """Return the kind of a file, such as ``text``, and a remark if its name says another; InputError if it has none."""
-    named = _NAMED.get(source.suffix)
-    kind = _by_signature(source) or _by_name(source, named)
-    says = f"ends in {shortened(source.suffix)}" if source.suffix else "does not say so"
-    remark = f"the file is {_KINDS[kind]['called']}, although its name {says}: read as such"
-    return kind, [] if kind == named else [remark]
-
-
-def _by_signature(source: Source) -> str | None:
-    """Return the kind that the first bytes prove, None if they prove none, or raise InputError."""
-    start = source.start(1000)
+    start, named = source.read(4000), _NAMED.get(source.suffix)
+    kind = next((kind for signature, kind in _SIGNATURES.items() if start.startswith(signature)), None)
     for signature, what in _REFUSED_STARTS.items():
         if start.startswith(signature):
             raise InputError(f"this is {what}")
@@ -188,27 +172,27 @@ def _by_signature(source: Source) -> str | None:
             raise InputError(
                 "this workbook is locked with a password: open it in Excel, remove the password, and save it as .xlsx"
             )
-        return "xls"
-    if not start.startswith(_ZIP):
-        return next((kind for signature, kind in _SIGNATURES.items() if start.startswith(signature)), None)
-    try:  # an archive has parts that only its kind has; it is xlsx if it has none, or is damaged
-        with source.open() as file, zipfile.ZipFile(file) as archive:
+        kind = "xls"
+    elif start.startswith(_ZIP):  # an archive has parts that only its kind has; without one, or damaged, it is xlsx
+        names = set[str]()
+        damage = (zipfile.BadZipFile, NotImplementedError, ValueError, IndexError)
+        with suppress(*damage), source.open() as file, zipfile.ZipFile(file) as archive:
             names = {name.replace("\\", "/").lstrip("/").casefold() for name in archive.namelist()}
-    except (zipfile.BadZipFile, NotImplementedError, ValueError, IndexError):
-        return "xlsx"
-    kind = next((kind for part, kind in _PARTS.items() if part in names), "xlsx")
-    if kind not in _KINDS:
-        raise InputError(f"this is {kind}")
-    return kind
+        kind = next((kind for part, kind in _PARTS.items() if part in names), "xlsx")
+        if kind not in _KINDS:
+            raise InputError(f"this is {kind}")
+    kind = kind or _by_name(source.suffix, start, named)
+    says = f"ends in {shortened(source.suffix)}" if source.suffix else "does not say so"
+    remark = f"the file is {_KINDS[kind]['called']}, although its name {says}: read as such"
+    return kind, [] if kind == named else [remark]
 
 
-def _by_name(source: Source, named: str | None) -> str:
+def _by_name(suffix: str, start: bytes, named: str | None) -> str:
     """Return the kind of a file whose first bytes prove none, which is text if its name allows that."""
-    start = source.start(4000)
     plain = re.sub(rb"^\xef\xbb\xbf|^\xff\xfe|^\xfe\xff|\0", b"", start)  # text in UTF-16 too
     is_text = not _CONTROL.search(plain)
-    if source.suffix in _REFUSED_SUFFIXES:
-        raise InputError(f"this is {_REFUSED_SUFFIXES[source.suffix]}")
+    if suffix in _REFUSED_SUFFIXES:
+        raise InputError(f"this is {_REFUSED_SUFFIXES[suffix]}")
     if _MARKUP.match(plain):
         raise InputError(
             "this is a web page (HTML) or XML, as hospital systems and spreadsheet programs export it, not a table or "
@@ -221,7 +205,6 @@ def _by_name(source: Source, named: str | None) -> str:
     if named in ("text", "xlsx", "parquet"):
         return named  # whose readers say what is wrong
     if named is None:
-        suffix = shortened(source.suffix) or "no suffix"
-        raise InputError(f"tables are read from {_READ_FROM}, not from {suffix}")
+        raise InputError(f"tables are read from {_READ_FROM}, not from {shortened(suffix) or 'no suffix'}")
     what = "text; if it is a table, let its name end in .csv" if is_text else "damaged, or something else"
     raise InputError(f"this is not {_KINDS[named]['called']}, but {what}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -10,32 +10,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from clinclust.arguments import Rule
 from clinclust.arrays import Array, Mask
 from clinclust.data import data
 from clinclust.errors import InputError, did_you_mean, on_one_line, refuse
-from clinclust.files.cell_text import canonical_text, names_subjects, numbers_of, quote_cell, quoted
-from clinclust.files.conditions import (
-    DATE_ORDERS,
-    DateColumn,
-    DateOrder,
-    Matching,
-    Reader,
-    looks_like_date,
-    name_in_condition,
-    parsed,
-)
-from clinclust.files.number_notation import DecimalMark
+from clinclust.files import conditions, visits
+from clinclust.files.cell_text import canonical_text, numbers_of, quote_cell, quoted
+from clinclust.files.notation import DecimalMark, names_subjects
 from clinclust.files.text_table import RowRanges, TableRead, chosen_columns
-from clinclust.files.visits import (
-    ByColumn,
-    Trends,
-    VisitSummaries,
-    find_summary_problems,
-    read_summaries,
-    read_trends,
-    render_summaries,
-    summarise_visits,
-)
 
 # Recognise that a table holds several rows of one subject, as tables of visits do.
 
@@ -148,6 +130,19 @@ KEPT: tuple[Keep, ...] = get_args(Keep)
 ROWS_TAKEN = "rows_taken"
 
 
+RULES = {
+    "keep": Rule(" or ".join(KEPT), KEPT.__contains__),
+    "dates": Rule(" or ".join(conditions.DATE_ORDERS), conditions.DATE_ORDERS.__contains__),
+    "summarise": Rule(
+        "a dictionary from columns to lists of summaries, such as {'egfr': ['mean', 'slope']}",
+        lambda value: isinstance(value, Mapping),
+    ),
+    "trends": Rule("the trends of `rows` of a schema", lambda value: isinstance(value, Mapping)),
+}
+"""What a choice of rows holds other than texts."""
+_TEXT = Rule("a text that is not empty", lambda value: isinstance(value, str) and bool(value.strip()))
+
+
 class ChoiceError(InputError):
     """The rows that were asked for cannot be chosen."""
 
@@ -160,11 +155,13 @@ class RowChoice:
     one_row_per: str | None = None  # the column that says whose row it is
     keep: Keep = "first"  # which of the rows of one subject
     by: str | None = None  # the column of numbers or dates that orders the rows of a subject; by default the file
-    dates: DateOrder | None = None  # how dates such as 03/04/2020 are read, where no other date tells it
+    dates: conditions.DateOrder | None = None  # how dates such as 03/04/2020 are read, where no other date tells it
     rows: str | None = None  # those of the sheet that hold the subjects, such as 2-61,66-; the rest chooses among them
     time: str | None = None  # the column of the time of each row of a subject, for `summarise`
-    summarise: ByColumn | None = None  # what becomes of columns: the level, trend, ... of all rows of a subject
-    trends: Trends | None = None  # the mean lines of a cohort, by which new subjects are summarised; else estimated
+    summarise: visits.ByColumn | None = None  # what becomes of columns: the level, trend, ... of all rows of a subject
+    trends: visits.Trends | None = (
+        None  # the mean lines of a cohort, by which new subjects are summarised; else estimated
+    )
 
     def __bool__(self) -> bool:
         return self.rows is not None or self.by_values is not None
@@ -190,10 +187,18 @@ class RowChoice:
             raise InputError(
                 f"must say which rows are taken, such as {{where: \"visit == 'baseline'\"}}, not {quoted(given)}"
             )
-        problems = [problem for name, value in given.items() if (problem := _find_problem(str(name), value))]
+        names, problems = [field.name for field in fields(cls)], list[str]()
+        for name, value in given.items():
+            rule = RULES.get(name, _TEXT)
+            if name not in names:
+                hint = did_you_mean(str(name), names)
+                problems.append(f"{quoted(str(name))} is no part of it.{hint} Parts are {', '.join(names)}")
+            elif value is not None and not rule.accepts(value):
+                mean = "; for the level of a measurement over the rows of a subject, give `summarise`"
+                problems.append(f"{name} must be {rule.allowed}, not {quoted(value)}{mean if value == 'mean' else ''}")
         if not problems:
-            summaries = {"summarise": read_summaries(given.get("summarise"))}
-            choice = cls(**{**given, **summaries, "trends": read_trends(given.get("trends"))})
+            summaries, trends = visits.read_summaries(given.get("summarise")), visits.read_trends(given.get("trends"))
+            choice = cls(**{**given, "summarise": summaries, "trends": trends})
             problems = choice.problems()
             try:
                 choice._meaning()
@@ -215,7 +220,7 @@ class RowChoice:
             problems.append("`summarise` needs `one_row_per`: give it with the column of subjects")
         if self.summarise is not None and self.time is None:
             problems.append("`summarise` needs `time`: give it with the column of the time of each row")
-        return problems + ([] if self.summarise is None else find_summary_problems(self.summarise))
+        return problems + ([] if self.summarise is None else visits.find_summary_problems(self.summarise))
 
     def find_lost_columns(self, only: Sequence[str] | None, drop: Sequence[str] | None) -> list[str]:
         """Return one sentence for each column that is summarised, and that a choice of columns leaves out."""
@@ -228,7 +233,7 @@ class RowChoice:
     def _meaning(self) -> tuple[object, ...]:
         """Return its meaning without the order of dates, whatever the spaces."""
         ranges = None if self.rows is None else RowRanges.parsed(self.rows)
-        condition = None if self.where is None else parsed(self.where)
+        condition = None if self.where is None else conditions.parsed(self.where)
         summaries = None if self.summarise is None else frozenset(self.summarise)
         return condition, self.one_row_per, self.keep, self.by, ranges and ranges.ranges, self.time, summaries
 
@@ -255,38 +260,17 @@ class RowChoice:
 
     def phrases(self) -> dict[str, str]:
         """Return the words for the rows of the sheet, the condition and the row of each subject, by field, if any."""
-        order = self.by or self.time
-        by = "in the file" if order is None else f"by {on_one_line(order)}"
-        with_summaries = f", with {render_summaries(self.time, self.summarise)}" if self.summarise is not None else ""
-        phrases = {
-            "rows": f"rows {on_one_line(self.rows or '')} of the sheet",
-            "where": f"those where {on_one_line((self.where or '').strip())}",
-            "one_row_per": f"one row for each {on_one_line(self.one_row_per or '')}, the {self.keep} {by}"
-            + with_summaries,
-        }
-        return {name: phrase for name, phrase in phrases.items() if getattr(self, name) is not None}
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str) and bool(value.strip())
-
-
-# What the fields hold other than texts: a check, and the words of a message.
-_RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "keep": (KEPT.__contains__, " or ".join(KEPT)),
-    "dates": (DATE_ORDERS.__contains__, " or ".join(DATE_ORDERS)),
-    "summarise": (lambda value: isinstance(value, Mapping), "such as {'egfr': ['mean', 'slope']}"),
-    "trends": (lambda _: True, ""),  # read_trends refuses what they are not
-}
-
-
-def _find_problem(name: str, value: object) -> str | None:
-    names = [field.name for field in fields(RowChoice)]
-    if name not in names:
-        return f"{quoted(name)} is no part of it.{did_you_mean(name, names)} Parts are {', '.join(names)}"
-    accepts, what = _RULES.get(name, (_is_text, "a text that is not empty"))
-    means = "; for the level of a measurement over the rows of a subject, give `summarise`" if value == "mean" else ""
-    return None if value is None or accepts(value) else f"{name} must be {what}, not {quoted(value)}{means}"
+        phrases, order = dict[str, str](), self.by or self.time
+        if self.rows is not None:
+            phrases["rows"] = f"rows {on_one_line(self.rows)} of the sheet"
+        if self.where is not None:
+            phrases["where"] = f"those where {on_one_line(self.where.strip())}"
+        if self.one_row_per is not None:
+            by = "in the file" if order is None else f"by {on_one_line(order)}"
+            phrases["one_row_per"] = f"one row for each {on_one_line(self.one_row_per)}, the {self.keep} {by}"
+            if self.summarise is not None:
+                phrases["one_row_per"] += f", with {visits.render_summaries(self.time, self.summarise)}"
+        return phrases
 
 
 @dataclass(frozen=True)
@@ -353,53 +337,52 @@ def choose_rows(
     in another table. ChoiceError is raised if rows cannot be chosen so, or none is left.
     """
     counts = RowCounts(len(read.frame) + read.n_outside, outside=read.n_outside)
-    dates: list[DateColumn] = []
-    summaries: VisitSummaries | None = None
+    remarks, dates, summaries, times = [*read.remarks], list[conditions.DateColumn](), None, None
     if choice.where is not None:
-        matching = Matching(Reader(read, decimal, choice.dates))
+        matching = conditions.Matching(conditions.Reader(read, decimal, choice.dates))
         try:
-            met = matching.of(parsed(choice.where))
+            met = matching.of(conditions.parsed(choice.where))
         except InputError as error:
             raise ChoiceError(f"`where`: {error.at_command_line.removeprefix('`where`').lstrip(': ')}") from error
         n_met, where = int(met.sum()), quoted(choice.where)
         if not n_met:
             why = "; ".join(matching.remarks()) or "rows meet each part of it, and none meets all"
             raise ChoiceError(f"`where` {where} keeps none of {len(met):,} rows: {why}")
-        remarks = [*matching.remarks(), f"{n_met:,} of {len(met):,} rows are kept, as `where` says ({where})"]
-        read, dates = replace(read, frame=read.frame[met], remarks=[*read.remarks, *remarks]), matching.dates
+        remarks += [*matching.remarks(), f"{n_met:,} of {len(met):,} rows are kept, as `where` says ({where})"]
+        read, dates = replace(read, frame=read.frame[met]), matching.dates
         counts = replace(counts, not_meeting=len(met) - n_met, unknown=int(matching.unknown.sum()))
     if choice.one_row_per is not None:
-        reader, times = Reader(read, decimal, choice.dates), None
+        reader = conditions.Reader(read, decimal, choice.dates)
         try:
             if choice.time is not None and choice.summarise is not None:
-                summaries = summarise_visits(reader, choice.one_row_per, choice.time, choice.summarise, choice.trends)
-                dates, times = dates + summaries.dates, summaries.times
-                read = replace(read, remarks=[*read.remarks, *summaries.remarks])
-            kept, remarks, more = _one_row_per_subject(reader, choice, choice.one_row_per, times)
+                subjects, time, columns = choice.one_row_per, choice.time, choice.summarise
+                summaries = visits.summarise_visits(reader, subjects, time, columns, choice.trends)
+                remarks, dates, times = remarks + summaries.remarks, dates + summaries.dates, summaries.times
+            kept, more, of_order = _one_row_per_subject(reader, choice, choice.one_row_per, times)
         except InputError as error:
             raise ChoiceError(error.at_command_line) from error
         if summaries is not None:
-            summaries, choice = replace(summaries, rows=kept), replace(choice, trends=summaries.trends or None)
-        read = replace(read, frame=read.frame[kept], remarks=[*read.remarks, *remarks])
-        dates += more
+            choice = replace(choice, trends=summaries.trends or None)
+        read, remarks, dates = replace(read, frame=read.frame[kept]), remarks + more, dates + of_order
         counts = replace(counts, further=int((~kept).sum()))
     derived = {column.order for column in dates if column.was_derived}
     if choice.dates is None and len(derived) == 1:
         choice = replace(choice, dates=derived.pop())
-    frame, remarks = chosen_columns(read, only, drop)
+    frame, more = chosen_columns(read, only, drop)
     if summaries is not None:
-        frame = summaries.replace_columns(frame)
+        frame = summaries.replace_columns(frame, kept)
     frame.attrs[ROWS_TAKEN] = {"choice": choice.as_dict(), "counts": asdict(counts)}
-    return frame, [*read.remarks, *remarks]
+    note_several_rows(frame, subjects_with_several_rows(frame))
+    return frame, remarks + more
 
 
 def _one_row_per_subject(
-    reader: Reader, choice: RowChoice, name: str, times: Array | None
-) -> tuple[Mask, list[str], list[DateColumn]]:
+    reader: conditions.Reader, choice: RowChoice, name: str, times: Array | None
+) -> tuple[Mask, list[str], list[conditions.DateColumn]]:
     """Return which row of each subject stays, remarks, and dates that decided; `times` order rows without `by`."""
-    subjects, remarks, dates = reader.cells(name), list[str](), list[DateColumn]()
+    subjects, remarks, dates = reader.cells(name), list[str](), list[conditions.DateColumn]()
     if subjects.missing.any():
-        condition = f"{name_in_condition(subjects.name, subjects.number)} is not missing"
+        condition = f"{conditions.name_in_condition(subjects.name, subjects.number)} is not missing"
         raise InputError(
             f"`one_row_per`: {quoted(subjects.name)} has no value in {subjects.missing.sum():,} rows (first: "
             f"{reader.read.frame.index[subjects.missing][0] + 2}): leave them out, "
@@ -422,11 +405,11 @@ def _one_row_per_subject(
         if wrong := cells.texts[~cells.missing & ~(low == high)].tolist():
             raise InputError(
                 f"`by`: {quoted(cells.name)} holds neither numbers nor dates such as 2024-05-31 throughout "
-                f"({quote_cell(min(wrong, key=looks_like_date))}): correct them, or leave out `by`, and the order in "
-                "the file decides"
+                f"({quote_cell(min(wrong, key=conditions.looks_like_date))}): correct them, or leave out `by`, and the "
+                "order in the file decides"
             )
         order = np.argsort(np.where(cells.missing, last, low), kind="stable")
-        remarks += dates[0].notation(cells.name) if dates else cells.notation()
+        remarks += dates[0].describe_notation(cells.name) if dates else cells.describe_notation()
         if n_without := int(cells.missing.sum()):
             remarks.append(f"{n_without:,} rows without {quoted(cells.name)} stay only for lack of another")
     kept = np.zeros(len(order), dtype=bool)

@@ -12,7 +12,7 @@ import os
 import re
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain, islice
@@ -23,28 +23,19 @@ import pandas as pd
 
 from clinclust.arguments import Rule, accepting, is_whole, one_of
 from clinclust.errors import CohortWarning, InputError, refuse
-from clinclust.files.cell_text import Places, limited, listed, quoted
-from clinclust.files.conditions import DATE_ORDERS, DateOrder
+from clinclust.files.cell_text import Places, is_blank, limited, listed, quoted
+from clinclust.files.conditions import DateOrder
+from clinclust.files.formats import STATISTICAL, read_ods_or_xlsb, read_parquet, read_statistical, read_xls, read_xlsx
 from clinclust.files.layout import SheetOptions, find_header, sheet_table
-from clinclust.files.number_notation import DecimalMark
+from clinclust.files.notation import DecimalMark
 from clinclust.files.opening import Source, check_readable, kind_of, naming_file, shown_name, unpacked
-from clinclust.files.row_choice import KEPT, Keep, RowChoice, choose_rows, note_several_rows, subjects_with_several_rows
-from clinclust.files.text_table import (
-    MOST_COLUMNS,
-    RowRanges,
-    SheetRows,
-    TableRead,
-    is_blank,
-    name_columns,
-    refuse_many_columns,
-)
-from clinclust.files.typed_files import STATISTICAL, read_parquet, read_statistical
+from clinclust.files.row_choice import RULES, Keep, RowChoice, choose_rows
+from clinclust.files.text_table import MOST_COLUMNS, RowRanges, TableRead, name_columns, refuse_many_columns
 from clinclust.files.visits import read_summaries, read_trends
-from clinclust.files.workbooks import read_ods_or_xlsb, read_xls, read_xlsx
 
 # Read a table of text whose cells are separated by a delimiter.
 
-_SAID = re.compile(r"sep=([^\w\r\n\"])\r?[\r\n]", re.IGNORECASE)  # the first line as Excel writes and reads it
+_SEPARATOR = re.compile(r"sep=([^\w\r\n\"])\r?[\r\n]", re.IGNORECASE)  # the first line as Excel writes and reads it
 _MARKED = (
     (codecs.BOM_UTF32_LE, "utf-32-le"),  # begins with the mark of utf-16-le, so it is looked for first
     (codecs.BOM_UTF32_BE, "utf-32-be"),
@@ -53,8 +44,6 @@ _MARKED = (
 )
 _CALLED = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _LINES_TRIED = 50
-_SWALLOWING = "a text in quotes holds whole rows of the table: look for a quote that is not closed in its place"
-_NO_VALUE = "rows without any value are left out"
 
 
 class _Line(NamedTuple):
@@ -67,11 +56,15 @@ class _Line(NamedTuple):
 
 
 def read_delimited(source: Source, encoding: str | None, options: SheetOptions) -> TableRead:
-    """Read a delimited text file; see `clinclust.read_cohort`."""
+    """Read a delimited text file; see `clinclust.read_cohort`.
+
+    InputError lists the rows that may be subjects and have not as many fields as the header. Rows with fewer fields at
+    the end may be notes, which programs do not fill up with delimiters.
+    """
     text, remarks = _decoded(source.read(), encoding)
-    said = _SAID.match(text)
-    delimiter = said[1] if said else _delimiter_of(text)
-    lines = _lines(text[said.end() :] if said else text, delimiter, 1 if said else 0)
+    stated = _SEPARATOR.match(text)
+    delimiter = stated[1] if stated else _delimiter_of(text)
+    lines = _lines(text[stated.end() :] if stated else text, delimiter, 1 if stated else 0)
     rows = options.empty_rows()
     first = list(islice(lines, rows.n_first))
     filled = [(line.number, line.fields) for line in first if not all(map(is_blank, line.fields))]
@@ -82,7 +75,8 @@ def read_delimited(source: Source, encoding: str | None, options: SheetOptions) 
     header = find_header(filled, (), options)
     subjects = (fields for number, fields in filled if options.may_be_subject(number))
     names = dict(filled)[header.rows[-1][0]] if header.rows else next(subjects, filled[0][1])
-    if len(names) == 1 and re.search(r"[,;\t|]|\S {2,}\S", names[0]):
+    width, places = len(names), Places()
+    if width == 1 and re.search(r"[,;\t|]|\S {2,}\S", names[0]):
         remarks.append(
             f"read as one column, {quoted(names[0])}: if it is several, begin the file with a line that says what "
             "separates them, such as sep=;"
@@ -90,12 +84,36 @@ def read_delimited(source: Source, encoding: str | None, options: SheetOptions) 
     for number, fields in filled:
         if number <= header.last:
             rows.add(number, fields)
-    below = (line for line in chain(first, lines) if line.number > header.last)
-    of_rows, short = _add(rows, below, len(names), delimiter, options)
+    short, misfits = list[_Line](), list[_Line]()
+    for line in (line for line in chain(first, lines) if line.number > header.last):
+        fields, place = line.fields, f"line {line.first}"
+        if not options.may_be_subject(line.number):
+            rows.n_outside += not all(map(is_blank, fields))
+            continue
+        if len(fields) < width and options.rows is None:
+            short.append(line)
+        elif len(fields) != width or short:  # short ones between subjects are no notes
+            misfits += [*short, *[line] * (len(fields) != width)]
+            short = []
+        if len(fields) == width:
+            inner = [part for text in fields for part in text.splitlines()[1:-1]] if line.is_long else []
+            if any(part.count(delimiter) == width - 1 > 0 for part in inner):
+                swallowed = "a text in quotes holds whole rows of the table: look for a quote that is not closed"
+                places.add(f"{swallowed} in its place", place)
+            if width > 1 and not any(map(str.strip, fields)):
+                places.add("rows without any value are left out", place)
+            else:
+                rows.add(line.number, fields)
+    if misfits:
+        raise _misfits([*misfits, *short], width, delimiter)
+    rows.filled_up.update(line.number for line in short)
+    for line in short:
+        rows.add(line.number, line.fields + [""] * (width - len(line.fields)))
     read = sheet_table(rows, options, header=header)
-    if misfits := set(read.frame.index + 2).intersection(short):
-        raise _misfits([short[number] for number in sorted(misfits)], len(names), delimiter)
-    return replace(read, remarks=remarks + read.remarks + of_rows)
+    labels = set(read.frame.index + 2)
+    if misfits := [line for line in short if line.number in labels]:
+        raise _misfits(misfits, width, delimiter)
+    return replace(read, remarks=remarks + read.remarks + places.sentences())
 
 
 def _decoded(content: bytes, encoding: str | None) -> tuple[str, list[str]]:
@@ -103,27 +121,24 @@ def _decoded(content: bytes, encoding: str | None) -> tuple[str, list[str]]:
 
     Without an `encoding`, a byte order mark decides; else it is UTF-8 or, if not, Windows-1252.
     """
-    marked = next((name for mark, name in _MARKED if content.startswith(mark)), None)
-    tried = [name for name in (encoding, marked) if name][:1] or ["utf-8", "cp1252"]
-    text, used, line = None, tried[0], 1
+    sure = encoding or next((name for mark, name in _MARKED if content.startswith(mark)), None)
+    tried, line = [sure] if sure else ["utf-8", "cp1252"], 1
     for used in tried:
         try:
             text = content.decode(used).lstrip("\ufeff")
-            break
         except UnicodeDecodeError as error:
             line = content[: error.start].count(b"\n") + 1
+            continue
         except (LookupError, ValueError):  # ValueError: a name with a NUL, or an encoding of host names
             raise InputError(f"there is no encoding {quoted(encoding)} of text; utf-8 and cp1252 are usual") from None
-    if text is None:
-        raise InputError(f"line {line} is not {' or '.join(tried)} text; give its encoding (`encoding`)")
-    if "\0" in text:
-        line = text[: text.index("\0")].count("\n") + 1
-        raise InputError(
-            f"line {line} holds a NUL character, which no text does: the file is damaged, or in another encoding than "
-            f"{used}, such as utf-16; give its encoding (`encoding`)"
-        )
-    guessed = "the file is not UTF-8 text: read as cp1252. If letters look wrong, give `encoding`"
-    return text, [guessed] if used != tried[0] else []
+        if "\0" in text:
+            raise InputError(
+                f"line {text[: text.index(chr(0))].count(chr(10)) + 1} holds a NUL character, which no text does: the "
+                f"file is damaged, or in another encoding than {used}, such as utf-16; give its encoding (`encoding`)"
+            )
+        guessed = "the file is not UTF-8 text: read as cp1252. If letters look wrong, give `encoding`"
+        return text, [guessed] if used != tried[0] else []
+    raise InputError(f"line {line} is not {' or '.join(tried)} text; give its encoding (`encoding`)")
 
 
 def _delimiter_of(text: str) -> str:
@@ -136,9 +151,8 @@ def _delimiter_of(text: str) -> str:
             numbers.update(map(len, islice(rows, _LINES_TRIED)))
         n_fields, n_rows = numbers.most_common(1)[0] if numbers else (1, 0)
         splits[mark] = (n_rows / numbers.total(), n_fields) if n_fields > 1 else (0.0, 0)
-    most = max(splits.values())
-    best = [mark for mark in _CALLED if splits[mark] == most]
-    if most[1] and len(best) > 1:
+    best = [mark for mark in _CALLED if splits[mark] == max(splits.values())]
+    if splits[best[0]][1] and len(best) > 1:
         raise InputError(
             f"{' and '.join(_CALLED[mark] for mark in best)} split the rows alike: begin the file with a line that "
             f"says what separates the cells, {' or '.join(f'sep={mark}' for mark in best)}"
@@ -159,44 +173,6 @@ def _lines(text: str, delimiter: str, n_before: int) -> Iterator[_Line]:
         raise InputError(f"line {line + 1} cannot be read ({error}): look for a quote that is not closed") from None
 
 
-def _add(
-    rows: SheetRows, lines: Iterable[_Line], width: int, delimiter: str, options: SheetOptions
-) -> tuple[list[str], dict[int, _Line]]:
-    """Add the rows below the header; return remarks on them, and the rows at the end with fewer fields, by number.
-
-    These may be notes, which programs do not fill up with delimiters. InputError lists the other rows that may be
-    subjects and have not as many fields as the header.
-    """
-    places = Places()
-    short: list[_Line] = []
-    misfits: list[_Line] = []
-    for line in lines:
-        fields = line.fields
-        if not options.may_be_subject(line.number):
-            rows.n_outside += not all(map(is_blank, fields))
-        elif len(fields) < width and options.rows is None:
-            short.append(line)
-        elif len(fields) != width or short:  # short ones between subjects are no notes
-            misfits += [*short, *[line] * (len(fields) != width)]
-            short = []
-        if len(fields) != width or not options.may_be_subject(line.number):
-            continue
-        if line.is_long:
-            inner = [part for text in fields for part in text.splitlines()[1:-1]]
-            if any(part.count(delimiter) == width - 1 > 0 for part in inner):
-                places.add(_SWALLOWING, f"line {line.first}")
-        if width > 1 and not any(map(str.strip, fields)):
-            places.add(_NO_VALUE, f"line {line.first}")
-        else:
-            rows.add(line.number, fields)
-    if misfits:
-        raise _misfits([*misfits, *short], width, delimiter)
-    rows.filled_up.update(line.number for line in short)
-    for line in short:
-        rows.add(line.number, line.fields + [""] * (width - len(line.fields)))
-    return places.sentences(), {line.number: line for line in short}
-
-
 def _misfits(lines: Sequence[_Line], width: int, delimiter: str) -> InputError:
     shown = (f"line {line.first} has {len(line.fields)} field{'s' * (len(line.fields) != 1)}" for line in lines)
     return InputError(
@@ -215,12 +191,13 @@ def read_table(path: Path, options: SheetOptions, sheet: str | None = None, enco
     """Return the table of a file, with a name for each column; see `clinclust.read_cohort`."""
     source, remarks = unpacked(path)
     kind, of_kind = kind_of(source)
+    of_sheets = (("text", *_WORKBOOKS), "a text file or a workbook")
     stated = (
         ("sheet", sheet, _WORKBOOKS, "a workbook"),
         ("encoding", encoding, ("text", *STATISTICAL), "a text file"),
-        ("header_row", options.header_row, ("text", *_WORKBOOKS), "a text file or a workbook"),
-        ("rows", options.rows and options.rows.text, ("text", *_WORKBOOKS), "a text file or a workbook"),
-        ("decimal", options.decimal, ("text", *_WORKBOOKS), "a text file or a workbook"),
+        ("header_row", options.header_row, *of_sheets),
+        ("rows", options.rows and options.rows.text, *of_sheets),
+        ("decimal", options.decimal, *of_sheets),
     )
     refuse(
         [
@@ -258,13 +235,7 @@ def warn_of_file(path: Path, remarks: Sequence[str], stacklevel: int) -> None:
 @accepting(
     header_row=Rule("the number of a row, from 1, or 0 for none", lambda value: is_whole(value, 0) and value < 2**20),
     decimal=one_of(",", "."),
-    keep=one_of(*KEPT),
-    dates=one_of(*DATE_ORDERS),
-    summarise=Rule(
-        "a dictionary from columns to lists of summaries, such as {'egfr': ['mean', 'slope']}",
-        lambda value: isinstance(value, Mapping),
-    ),
-    trends=Rule("the trends of `rows` of a schema", lambda value: isinstance(value, Mapping)),
+    **RULES,
 )
 def read_cohort(
     path: str | os.PathLike[str],
@@ -374,5 +345,4 @@ def read_cohort(
         whole = read_table(path, options, sheet, encoding)
         frame, remarks = choose_rows(whole, choice, decimal, only, drop)
     warn_of_file(path, remarks, stacklevel=3)
-    note_several_rows(frame, subjects_with_several_rows(frame))
     return frame

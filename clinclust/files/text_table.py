@@ -14,7 +14,7 @@ import pandas as pd
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from clinclust.errors import InputError, did_you_mean
-from clinclust.files.cell_text import canonical_text, listed, quoted, rows_named
+from clinclust.files.cell_text import is_blank, listed, quoted, rows_named
 
 # What a file says of its columns: labels, units, coded values, user-missing codes.
 
@@ -139,13 +139,7 @@ def ranges_of(numbers: Iterable[int], between: Iterable[int] = ()) -> str | None
 
 TEXT = pd.StringDtype(na_value=np.nan)
 _CELLS_AT_ONCE = 2_500_000  # Python strings need much memory, so rows are converted to a compact table in portions
-LOOKED_AT = 60  # rows, to find the header; one that is asked for may be below them
-
-
-def is_blank(text: str) -> bool:
-    """Return whether a cell holds nothing that can be seen."""
-    start = text.lstrip()[:1]
-    return not start or not (start.isascii() or canonical_text(text))
+_LOOKED_AT = 60  # rows, to find the header; one that is asked for may be below them
 
 
 def texts_in(cells: Iterable[str], first: int = 0) -> dict[int, str]:
@@ -159,8 +153,8 @@ class SheetRows:
     If the user gave the rows of the `subjects`, no others are kept below the first.
     """
 
-    def __init__(self, n_first: int = LOOKED_AT, subjects: RowRanges | None = None) -> None:
-        self.n_first, self._subjects = n_first, subjects
+    def __init__(self, header_row: int = 0, subjects: RowRanges | None = None) -> None:
+        self.n_first, self._subjects = _LOOKED_AT + header_row, subjects
         self.first: list[tuple[int, list[str]]] = []  # number of the row, and its texts from the first column on
         self.n_outside = 0  # rows that hold something, but are none of the subjects
         self.filled_up: set[int] = set()  # rows of a text with fewer fields than the header, which no subject has

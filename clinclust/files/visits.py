@@ -30,8 +30,9 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from clinclust.arrays import Array, Mask
 from clinclust.errors import InputError, did_you_mean, on_one_line, refuse
-from clinclust.files.cell_text import MISSING_SIGNS, listed, means_missing, quote_cell, quoted, rows_named
+from clinclust.files.cell_text import listed, quote_cell, quoted, rows_named
 from clinclust.files.conditions import A_DAY, Cells, DateColumn, Reader, name_in_condition, text_in_condition
+from clinclust.files.notation import MISSING_SIGNS, means_missing
 from clinclust.files.text_table import COLUMN_NOTES, ColumnNotes, add_notes, notes_of
 
 # What is asked for: summaries by column, in words that a schema and an option can hold.
@@ -84,6 +85,7 @@ def render_summaries(time: str | None, summarise: ByColumn) -> str:
 
 _Number = Annotated[float, Field(allow_inf_nan=False)]  # or its text, as YAML has it
 _Size = Annotated[float, Field(allow_inf_nan=False, ge=0)]
+TimeUnit = Literal["year"] | None  # of dates; None for numbers
 _DIGITS = 6
 
 
@@ -100,7 +102,7 @@ class Trend:
     sd_slope: _Size
     correlation: Annotated[float, Field(ge=-1, le=1)]  # of level and slope
     sd_residual: _Size  # of a value about the line of its subject
-    per: Literal["year"] | None = None  # the unit of time, if it is dates
+    per: TimeUnit = None  # the unit of time, if it is dates
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields that say anything."""
@@ -166,7 +168,7 @@ class _Visits:
         return squares, np.stack([self.sum_by_subject(values), self.sum_by_subject(times * values)], axis=-1)
 
 
-def _estimate_trend(visits: _Visits, per: Literal["year"] | None) -> tuple[Trend, str]:
+def _estimate_trend(visits: _Visits, per: TimeUnit) -> tuple[Trend, str]:
     """Return the trend of a column, and a remark if nothing tells change from noise. A subject must have a line."""
     unit, scale = float(visits.times.std()), float(visits.values.std()) or 1.0
     at, centre, remark = _round(visits.times.mean(), unit), visits.values.mean(), ""
@@ -186,13 +188,13 @@ def _estimate_trend(visits: _Visits, per: Literal["year"] | None) -> tuple[Trend
         squares, products = (sums[visits.n > 0] for sums in visits.compute_moments(values, at, unit))
         beta, covariance, residual = _maximise_reml(squares, products, float(values @ values))
     sd_mean, sd_slope = np.sqrt(np.diag(covariance).clip(0.0)).tolist()
-    product = sd_mean * sd_slope
+    product, per_unit = sd_mean * sd_slope, scale / unit
     return Trend(
         at=at,
         mean=_round(centre + scale * beta[0], scale),
-        slope=_round(scale / unit * beta[1], scale / unit),
+        slope=_round(per_unit * beta[1], per_unit),
         sd_mean=_round(scale * sd_mean, scale),
-        sd_slope=_round(scale / unit * sd_slope, scale / unit),
+        sd_slope=_round(per_unit * sd_slope, per_unit),
         correlation=round(float(np.clip(covariance[0, 1] / product, -1, 1)), _DIGITS) if product else 0.0,
         sd_residual=_round(scale * residual, scale),
         per=per,
@@ -253,21 +255,22 @@ class VisitSummaries:
     trends: Trends
     dates: list[DateColumn]
     remarks: list[str]
-    rows: Mask  # those that stay
 
-    def replace_columns(self, frame: pd.DataFrame) -> pd.DataFrame:
+    def replace_columns(self, frame: pd.DataFrame, rows: Mask) -> pd.DataFrame:
         """Return the table of the rows that stay, with summaries in the place of their columns, and without time."""
         if lost := [quoted(name) for name in self.columns if name not in frame]:
             raise InputError(f"`only` and `drop` leave out {listed(lost)}, which `summarise` names: do one of them")
-        columns: dict[Any, Any] = {}
+        columns, notes = dict[Any, Any](), notes_of(frame)
         for name in frame.columns.drop(self.time, errors="ignore"):
-            summaries = self.columns.get(name, {})
-            replaced: dict[Any, Any] = {new: values[self.rows] for new, (values, _) in summaries.items()}
-            columns |= replaced or {name: frame[name]}
+            if name not in self.columns:
+                columns[name] = frame[name]
+                continue
+            notes.pop(name, None)
+            for summary, (values, about) in self.columns[name].items():
+                columns[summary], notes[summary] = values[rows], about
         changed = pd.DataFrame(columns, index=frame.index)
         changed.attrs = {**frame.attrs, COLUMN_NOTES: {}}
-        new_notes = {new: notes for summaries in self.columns.values() for new, (_, notes) in summaries.items()}
-        add_notes(changed, {name: notes for name, notes in notes_of(frame).items() if name in changed} | new_notes)
+        add_notes(changed, {name: about for name, about in notes.items() if name in columns})
         return changed
 
 
@@ -278,60 +281,8 @@ def summarise_visits(
 
     InputError lists all columns that are unknown or clash, and all cells that are no numbers.
     """
-    problems, remarks = list[str](), list[str]()
-    cells = _find_columns(reader, subjects, time, summarise, problems)
-    labels = reader.read.frame.index
-    rows = np.asarray(labels + 2 if pd.api.types.is_integer_dtype(labels) else labels)
-    codes, times, per = np.zeros(len(rows), dtype=np.intp), np.zeros(0), None
-    if subjects in cells:
-        codes = np.unique(cells[subjects].texts.astype(str), return_inverse=True)[1]
-    if time in cells:
-        try:
-            times, per, remarks = _read_times(cells[time], rows, codes)
-        except InputError as error:
-            problems.append(error.at_command_line)
-    columns: dict[str, dict[str, tuple[Array, ColumnNotes]]] = {}
-    estimates = dict[str, Trend]()
-    for name, summaries in summarise:
-        if name not in cells:
-            continue
-        called, notes = cells[name].name, cells[name].notes
-        try:
-            values, notices = _read_numbers(cells[name], rows)
-            if problems:  # such as those of the time: only what else is wrong is of interest
-                continue
-            visits = _Visits(codes, times, values)
-            if {"mean", "slope"} & set(summaries):
-                estimates[name], more = _choose_trend(called, time, visits, dict(trends or ()).get(name), per)
-                notices += more
-        except InputError as error:
-            problems.append(error.at_command_line)
-            continue
-        remarks += notices
-        over = per or cells[time].name
-        of_subjects = _summarise_column(visits, notes.label or called, estimates.get(name), over)
-        columns[called] = {}
-        for summary in summaries:
-            (values, label), new = of_subjects[summary], f"{called} {summary}"
-            unit = f"{notes.unit} per {over}" if notes.unit and summary == "slope" else notes.unit
-            block, reason = notes.block or called, f"the {summary} of the rows of a subject"
-            about = ColumnNotes(label, unit, notes.section, kind="number", block=block, reason=reason)
-            columns[called][new] = values[codes], about
-            if count := int(np.isnan(values).sum()):
-                remarks.append(f"{quoted(new)} is missing for {count:,} subjects: it needs {SUMMARIES[summary]}")
-    refuse(problems)
-    dates = [cells[time].dates] if per else []
-    return VisitSummaries(
-        cells[time].name, times, columns, tuple(estimates.items()), dates, remarks, np.ones(len(rows), dtype=bool)
-    )
-
-
-def _find_columns(
-    reader: Reader, subjects: str, time: str, summarise: ByColumn, problems: list[str]
-) -> dict[str, Cells]:
-    """Return the cells of the columns that exist, by the name in use for them, and add what is wrong to `problems`."""
-    names, unknown, cells, uses_by_place = reader.read.names, list[str](), dict[str, Cells](), dict[int, str]()
-    added = list[str]()
+    problems, remarks, unknown, added = list[str](), list[str](), list[str](), list[str]()
+    cells, uses_by_place, names = dict[str, Cells](), dict[int, str](), reader.read.names
     uses = [(subjects, "`one_row_per`", ()), (time, "`time`", ())]
     for name, use, summaries in [*uses, *((name, "`summarise`", summaries) for name, summaries in summarise)]:
         place = reader.read.find_column(name)
@@ -346,7 +297,46 @@ def _find_columns(
     if unknown:
         problems.insert(0, f"{'; '.join(unknown)} The columns are {listed(names)}")
     problems += [f"`summarise` would add a second {quoted(name)}: rename it" for name in added if name in names]
-    return cells
+    labels = reader.read.frame.index
+    rows = np.asarray(labels + 2 if pd.api.types.is_integer_dtype(labels) else labels)
+    codes, times, per = np.zeros(len(rows), dtype=np.intp), np.zeros(0), None
+    if subjects in cells:
+        codes = np.unique(cells[subjects].texts.astype(str), return_inverse=True)[1]
+    if time in cells:
+        try:
+            times, per, remarks = _read_times(cells[time], rows, codes)
+        except InputError as error:
+            problems.append(error.at_command_line)
+    columns: dict[str, dict[str, tuple[Array, ColumnNotes]]] = {}
+    estimates = dict[str, Trend]()
+    for name, summaries in ((name, summaries) for name, summaries in summarise if name in cells):
+        column, notes = cells[name].name, cells[name].notes
+        try:
+            values, notices = _read_numbers(cells[name], rows)
+            if problems:  # such as those of the time: only what else is wrong is of interest
+                continue
+            visits = _Visits(codes, times, values)
+            if {"mean", "slope"} & set(summaries):
+                estimates[name], more = _choose_trend(column, time, visits, dict(trends or ()).get(name), per)
+                notices += more
+        except InputError as error:
+            problems.append(error.at_command_line)
+            continue
+        remarks += notices
+        over, block = per or cells[time].name, notes.block or column
+        of_subjects = _summarise_column(visits, notes.label or column, estimates.get(name), over)
+        columns[column] = {}
+        for summary in summaries:
+            (values, label), new = of_subjects[summary], f"{column} {summary}"
+            unit = f"{notes.unit} per {over}" if notes.unit and summary == "slope" else notes.unit
+            reason = f"the {summary} of the rows of a subject"
+            about = ColumnNotes(label, unit, notes.section, kind="number", block=block, reason=reason)
+            columns[column][new] = values[codes], about
+            if count := int(np.isnan(values).sum()):
+                remarks.append(f"{quoted(new)} is missing for {count:,} subjects: it needs {SUMMARIES[summary]}")
+    refuse(problems)
+    dates = [cells[time].dates] if per else []
+    return VisitSummaries(cells[time].name, times, columns, tuple(estimates.items()), dates, remarks)
 
 
 def _read_numbers(cells: Cells, rows: NDArray[Any], or_dates: str = "") -> tuple[Array, list[str]]:
@@ -367,33 +357,31 @@ def _read_numbers(cells: Cells, rows: NDArray[Any], or_dates: str = "") -> tuple
             f"numbers{or_dates} are needed: {repair}"
         )
     notices = [f"{listed(map(quote_cell, words))} in {quoted(cells.name)} is taken for missing"] if words else []
-    return np.where(wrong | (low != high), np.nan, low), [*cells.notation(), *notices]
+    return np.where(wrong | (low != high), np.nan, low), [*cells.describe_notation(), *notices]
 
 
-def _read_times(
-    cells: Cells, rows: NDArray[Any], codes: NDArray[np.intp]
-) -> tuple[Array, Literal["year"] | None, list[str]]:
+def _read_times(cells: Cells, rows: NDArray[Any], codes: NDArray[np.intp]) -> tuple[Array, TimeUnit, list[str]]:
     """Return the time of each row, its unit if it is dates, and remarks.
 
     Dates count in years from the first date of the subject: a day of the calendar is no common time of a cohort that
     was recruited over years.
     """
-    per: Literal["year"] | None = None
-    if cells.looks_like_dates:
-        times, notices = cells.dates.moments / (365.25 * A_DAY), cells.dates.notation(cells.name)
+    per: TimeUnit = "year" if cells.looks_like_dates else None
+    if per is None:
+        times, notices = _read_numbers(cells, rows, " or dates such as 2024-05-31")
+    else:
+        times, notices = cells.dates.moments / (365.25 * A_DAY), cells.dates.describe_notation(cells.name)
         first = np.full(codes.max(initial=0) + 1, np.inf)
         np.fmin.at(first, codes, times)
-        times, per = times - first[codes], "year"
+        times = times - first[codes]
         notices.append(f"time is the years from the first {quoted(cells.name)} of each subject")
-    else:
-        times, notices = _read_numbers(cells, rows, " or dates such as 2024-05-31")
     if n_without := int(np.isnan(times).sum()):
         notices.append(f"{n_without:,} rows without {quoted(cells.name)} are not part of the summaries")
     return times, per, notices
 
 
 def _choose_trend(
-    name: str, time: str, visits: _Visits, stated: Trend | None, per: Literal["year"] | None
+    name: str, time: str, visits: _Visits, stated: Trend | None, per: TimeUnit
 ) -> tuple[Trend, list[str]]:
     """Return the trend of a column, that of the cohort if it is stated, and remarks on what was estimated."""
     if stated is not None:

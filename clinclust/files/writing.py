@@ -38,8 +38,7 @@ def plain_sentence(error: OSError, path: object = None, doing: str = "used") -> 
         return str(error)
     path = path if path is not None else error.filename
     meaning = _MEANINGS.get(error.errno) or error.strerror or os.strerror(error.errno or 0)
-    name = on_one_line(os.fsdecode(path) if isinstance(path, bytes) else str(path))
-    name = _IN_A_PRIVATE_FOLDER.sub("", name)
+    name = _IN_A_PRIVATE_FOLDER.sub("", on_one_line(os.fsdecode(path) if isinstance(path, bytes) else str(path)))
     name = name if len(name) <= _LONGEST_PATH else f"{name[: _LONGEST_PATH // 2]}...{name[-_LONGEST_PATH // 2 :]}"
     return meaning if path is None else f"{name} cannot be {doing}: {meaning}"
 
@@ -209,8 +208,20 @@ def _move(private: Path, folder: Path, names: Sequence[str], removed: Sequence[s
                 if name in names:
                     (private / name).replace(folder / name)
     except BaseException:
-        if not names or os.path.lexists(private / names[-1]):
-            _put_back(private, folder, names[:-1], removed)
+        if names and not os.path.lexists(private / names[-1]):
+            raise
+        try:  # as far as they came: what has moved is no longer in the private folder
+            for name in (*removed, *names[:-1]):
+                with naming(folder / name):
+                    if os.path.lexists(replaced / name):
+                        (replaced / name).replace(folder / name)
+                    elif name in names and not os.path.lexists(private / name):
+                        (folder / name).unlink(missing_ok=True)
+        except BaseException as second:
+            raise _NotPutBackError(
+                f"{folder} holds files of two runs, because they could be neither moved nor put back ({second}); move "
+                f"the files of {replaced} to {folder} within a week to have what was there before"
+            ) from second
         raise
     with suppress(OSError):  # some systems cannot flush the names in a folder
         handle = os.open(folder, os.O_RDONLY)
@@ -218,23 +229,6 @@ def _move(private: Path, folder: Path, names: Sequence[str], removed: Sequence[s
             os.fsync(handle)
         finally:
             os.close(handle)
-
-
-def _put_back(private: Path, folder: Path, names: Sequence[str], removed: Sequence[str]) -> None:
-    """Undo the moves of these files, as far as they came: what has moved is no longer in the private folder."""
-    replaced = private / _REPLACED
-    try:
-        for name in (*removed, *names):
-            with naming(folder / name):
-                if os.path.lexists(replaced / name):
-                    (replaced / name).replace(folder / name)
-                elif name in names and not os.path.lexists(private / name):
-                    (folder / name).unlink(missing_ok=True)
-    except BaseException as error:
-        raise _NotPutBackError(
-            f"{folder} holds files of two runs, because they could be neither moved nor put back ({error}); move the "
-            f"files of {replaced} to {folder} within a week to have what was there before"
-        ) from error
 
 
 @contextmanager
@@ -261,8 +255,8 @@ MANIFEST = "manifest.json"
 
 _FORMAT = 1
 _SHA256 = re.compile("[0-9a-f]{64}")
-_LONGEST_NAME = 255  # of most file systems
-_SEPARATOR_OR_CONTROL = re.compile(r"[/\\:\x00-\x1f\x7f]")
+# of a file in the folder itself on every system; most file systems take 255 characters
+_NAME = re.compile(rf"(?!(?:\.\.?|{re.escape(MANIFEST)})\Z)[^/\\:\x00-\x1f\x7f]{{1,255}}")
 _REPAIR = "write the folder again with `clinclust fit`, or save the model again"
 
 
@@ -283,7 +277,7 @@ def read_manifest(folder: Path) -> dict[str, str]:
         sha256s: dict[str, str] = content["sha256"]
         is_sound = content == {"clinclust_manifest": _FORMAT, "sha256": sha256s}
         is_sound &= type(content["clinclust_manifest"]) is int
-        is_sound &= all(_SHA256.fullmatch(sha256) and _is_plain(name) for name, sha256 in sha256s.items())
+        is_sound &= all(_SHA256.fullmatch(sha256) and _NAME.fullmatch(name) for name, sha256 in sha256s.items())
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):  # of another structure
         is_sound = False
     if not is_sound:
@@ -312,12 +306,6 @@ def rewrite_files(folder: Path, names: Collection[str]) -> Iterator[Path]:
         write_manifest(new, [name for name in names if (new / name).exists()], kept=before)
 
 
-def _is_plain(name: str) -> bool:
-    """Return whether this is the name of a file in the folder itself, on every system."""
-    is_plain = name not in ("", ".", "..", MANIFEST) and not _SEPARATOR_OR_CONTROL.search(name)
-    return is_plain and len(name) <= _LONGEST_NAME
-
-
 def changed_files(folder: Path, sha256s: Mapping[str, str]) -> list[str]:
     """Return the names whose file in `folder` is missing or has another SHA-256."""
     return [
@@ -342,8 +330,7 @@ def write_terms(terms: Mapping[str, Any], folder: Path) -> list[str]:
     """Write what a fit withholds, if anything; return the names of files written."""
     if not terms["suppress"]:
         return []
-    text = json.dumps({name: terms[name] for name in TERMS}, indent=1)
-    (folder / SHARING).write_text(f"{text}\n", encoding="utf-8", newline="\n")
+    write_text(json.dumps({name: terms[name] for name in TERMS}, indent=1) + "\n", folder / SHARING)
     return [SHARING]
 
 

@@ -20,7 +20,7 @@ from pydantic_core import PydanticCustomError
 from clinclust.arrays import Array
 from clinclust.errors import InputError, SchemaError, did_you_mean, nearest
 from clinclust.files.cell_text import NUMBER, canonical_text, compile_short, listed, quoted, shortened
-from clinclust.files.number_notation import BEYOND_A_LIMIT, DecimalMark, ThousandsMark
+from clinclust.files.notation import BEYOND_A_LIMIT, DecimalMark, ThousandsMark
 from clinclust.likelihoods import REGISTRY, Likelihood, name_meant, traits_of
 from clinclust.likelihoods.bernoulli import Bernoulli
 from clinclust.likelihoods.categorical import Categorical

@@ -24,7 +24,7 @@ from clinclust.files.cell_text import (
     shortened,
     without_letters,
 )
-from clinclust.files.number_notation import BEYOND_A_LIMIT, number_as_written, with_plain_spaces
+from clinclust.files.notation import BEYOND_A_LIMIT, number_as_written, with_plain_spaces
 from clinclust.files.row_choice import RowChoice
 from clinclust.schema.feature import Feature, FeatureError, check_text, read_codes
 

@@ -19,7 +19,7 @@ from clinclust.arguments import TABLE, in_pandas, is_numbered
 from clinclust.arrays import Whole
 from clinclust.errors import CohortError, CohortWarning, InputError, did_you_mean, on_one_line
 from clinclust.files.cell_text import canonical_text, limited, number_of, quote_cell, shortened
-from clinclust.files.number_notation import BEYOND_A_LIMIT
+from clinclust.files.notation import BEYOND_A_LIMIT
 from clinclust.files.row_choice import N_SAMPLED, carry_rows_taken, drawn, one_row_of_each
 from clinclust.likelihoods import traits_of
 from clinclust.progress import Progress

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scored import scored
 
 from clinclust.drafting import draft_schema
-from clinclust.files.number_notation import marks_of, number_as_written
+from clinclust.files.notation import marks_of, number_as_written
 from clinclust.likelihoods import traits_of
 
 rng = np.random.default_rng(0)

@@ -12,8 +12,8 @@ from test_tables import write_xlsx
 
 from clinclust.errors import CohortWarning, InputError
 from clinclust.files import dictionaries
-from clinclust.files.cell_text import plain_text
 from clinclust.files.dictionaries import coded_values, interval, listed_values, note_columns, read_dictionary
+from clinclust.files.notation import plain_text
 from clinclust.files.tables import read_cohort
 from clinclust.files.text_table import notes_of
 

@@ -1,4 +1,4 @@
-"""A condition and an order read numbers and dates as the column writes them, or refuse with a repair."""
+"""A condition is met by the rows that it means, in the notation of the column, without code being run."""
 
 import datetime
 import operator
@@ -8,12 +8,130 @@ import pandas as pd
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from test_rows_and_columns import told_of
 
-from clinclust import read_cohort
 from clinclust.errors import InputError
 from clinclust.files.conditions import Matching, Reader, name_in_condition, parsed, text_in_condition
 from clinclust.files.text_table import TableRead
+
+SIGNS = {"==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+
+
+VISITS = pd.DataFrame(
+    {
+        "id": ["a", "a", "b", "c", "b"],
+        "visit": ["baseline", "month 6", "baseline", "", "month 6"],
+        "age": ["61", "61.5", "9", "<5", ""],
+        "seen": ["2024-05-31", "2024-11-30", "2023-01-01", "2022-12-31", ""],
+        "Age at onset": ["50", "50", "10", "3", "10"],
+    }
+)
+
+
+def find_rows(condition, frame=VISITS):
+    return np.flatnonzero(Matching(Reader(TableRead(frame))).of(parsed(condition))).tolist()
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        ("visit == 'baseline'", [0, 2]),
+        ("visit = 'baseline'", [0, 2]),
+        ('visit != "baseline"', [1, 4]),
+        ('visit != "baseline" or visit is missing', [1, 3, 4]),
+        ("visit <> 'baseline' and visit is not missing", [1, 4]),
+        ("age > 9", [0, 1]),
+        ("age >= 9", [0, 1, 2]),
+        ("9 <= age", [0, 1, 2]),
+        ("9 <= age < 61.5", [0, 2]),
+        ("age == 61.0", [0]),
+        ("age == '<5'", [3]),
+        ("age is missing", [4]),
+        ("not age is missing", [0, 1, 2, 3]),
+        ("id in ('a', 'c')", [0, 1, 3]),
+        ("id not in ['a', 'c']", [2, 4]),
+        ("age in (9, 61)", [0, 2]),
+        ("seen >= '2023-01-01'", [0, 1, 2]),
+        ("10 < `Age at onset`", [0, 1]),
+        ("'baseline' == visit", [0, 2]),
+        ("`Age at onset` == 50 or visit is missing and id == 'c'", [0, 1, 3]),
+        ("(`Age at onset` == 50 or visit is missing) and id == 'c'", [3]),
+        ("not not id == 'a'", [0, 1]),
+        ("NOT id == 'a' AND visit IS MISSING", [3]),
+    ],
+)
+def test_a_condition_is_met_by_the_rows_that_it_means(condition, expected):
+    assert find_rows(condition) == expected
+
+
+numbers = st.integers(-3, 3)
+
+
+@st.composite
+def conditions(draw, depth=3):
+    """Return a condition as text, and the function of (x, y) that it means."""
+    kind = draw(st.sampled_from(["compare", "turned", "not", "and", "or", "in"] if depth else ["compare"]))
+    if kind == "compare":
+        name, sign, number = draw(st.sampled_from("xy")), draw(st.sampled_from(list(SIGNS))), draw(numbers)
+        return f"{name} {sign} {number}", lambda row: SIGNS[sign](row[name], number)
+    if kind == "turned":
+        sign, number = draw(st.sampled_from(list(SIGNS))), draw(numbers)
+        return f"{number} {sign} `y`", lambda row: SIGNS[sign](number, row["y"])
+    if kind == "in":
+        among = draw(st.lists(numbers, min_size=1, max_size=3))
+        return f"x in ({', '.join(map(str, among))})", lambda row: row["x"] in among
+    left, means = draw(conditions(depth - 1))
+    if kind == "not":
+        return f"not ({left})", lambda row: not means(row)
+    right, also = draw(conditions(depth - 1))
+    joined = all if kind == "and" else any
+    return f"({left}) {kind} ({right})", lambda row: joined((means(row), also(row)))
+
+
+@given(conditions(), st.lists(st.tuples(numbers, numbers), min_size=1, max_size=6))
+def test_conditions_agree_with_python(condition, cells):
+    text, means = condition
+    frame = pd.DataFrame([{"x": str(x), "y": str(y)} for x, y in cells])
+    assert find_rows(text, frame) == [k for k, (x, y) in enumerate(cells) if means({"x": x, "y": y})]
+
+
+@given(
+    st.text(max_size=30)
+    | st.lists(st.sampled_from([*"()`'\"=<>!,", "and", "or", "not", "in", "age", "is", "1"])).map(" ".join)
+)
+def test_any_text_is_a_condition_or_one_short_error(text):
+    try:
+        find_rows(text)
+    except InputError as error:
+        assert len(str(error)) < 1000  # noqa: PT017 - some texts are conditions
+
+
+@pytest.mark.parametrize(
+    ("condition", "words"),
+    [
+        ("", "at its end, after ''"),
+        ("visit", "at its end, after 'visit'"),
+        ("visit == baseline", "compares name 'visit' with name 'baseline': give one column and one value. Texts"),
+        ("vist == 'baseline'", r"no column 'vist'\. Did you mean 'visit'\?"),
+        ("Age at onset > 3", "at 'at onset > 3', after 'Age': .* names with spaces in backticks"),
+        ("visit == 'baseline", 'cannot be understood at "\'baseline"'),
+        ("visit > 'II'", "'II', with which 'visit' is compared, is no date and no number"),
+        ("visit > '2024-05-31'", "'visit' holds 'baseline': not all cells are dates"),
+        ("1 == 1", "compares number '1' with number '1': give one column and one value"),
+        ("`Age at onset` > age", "compares name 'Age at onset' with name 'age': .* two columns are not compared"),
+        ("'visit' is missing", "give one column and one value"),
+        ("age == 1 age", "at 'age', after 'age == 1'"),
+        ("__import__('os').system('x') == 1", 'cannot be understood at .\\.system.*, after "__import__'),
+        ("system('x') == 1", "cannot be understood at .\\(.*, after 'system'"),
+        ("age[0] == 1", r"cannot be understood at '\[0\] == 1', after 'age'"),
+        ("age in ()", r"at '\)', after 'age in \('"),
+        ("(" * 999 + "age == 1" + ")" * 999, "more than 50 'not' or parentheses"),
+        ("not " * 999 + "age == 1", "more than 50 'not' or parentheses"),
+        ("age == 1 or " * 999 + "age == 1", "at most 5,000 are read"),
+    ],
+)
+def test_what_is_no_condition_is_refused_with_the_place(condition, words):
+    with pytest.raises(InputError, match=words):
+        find_rows(condition)
 
 
 def rows(condition, decimal=None, dates=None, **columns):
@@ -44,6 +162,8 @@ def test_numbers_are_compared_whatever_their_notation(writer, numbers, limit):
 
 
 DATES = st.dates(datetime.date(1900, 1, 1), datetime.date(2100, 12, 31))
+
+
 DATE_WRITERS = {
     "iso": "%Y-%m-%d",
     "points": "%d.%m.%Y",
@@ -51,7 +171,8 @@ DATE_WRITERS = {
     "month first": "%m/%d/%Y",
     "with time": "%d.%m.%Y 12:30",
 }
-SIGNS = {"==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+
+
 CLEAR = datetime.date(2020, 3, 25)
 
 
@@ -112,102 +233,6 @@ def test_a_date_without_time_means_the_whole_day():
 def test_commas_in_a_list_keep_numbers_apart():
     assert rows("x in (1,2)", x=["1", "2", "1.2"]) == [0, 1]
     assert rows("(x > 1,2) and x < 3", x=["1", "2", "1.2"]) == [1]
-
-
-def written(folder, **columns):
-    path = folder / "visits.csv"
-    pd.DataFrame(columns).to_csv(path, index=False)
-    return path
-
-
-@given(st.lists(st.tuples(st.sampled_from("abc"), DATES), min_size=1, max_size=9), st.booleans(), st.booleans())
-def test_the_first_and_last_row_of_a_subject_follow_the_calendar(tmp_path_factory, cells, last, points):
-    """Sorting as text would put 02.01.2021 before 31.12.2020."""
-    cells = [*cells, ("d", CLEAR)]
-    notation = "%d.%m.%Y" if points else "%m/%d/%Y"
-    path = written(
-        tmp_path_factory.mktemp("x"), id=[who for who, _ in cells], seen=[date.strftime(notation) for _, date in cells]
-    )
-    keep = "last" if last else "first"
-    found, told = told_of(path, one_row_per="id", by="seen", keep=keep)
-    ordered = pd.DataFrame(cells, columns=["id", "seen"]).sort_values("seen", kind="stable")
-    assert found.index.tolist() == sorted(ordered.drop_duplicates("id", keep=keep).index)
-    assert f"dates of 'seen' with the year last are read with the {'day' if points else 'month'} first" in told
-
-
-@pytest.mark.parametrize(
-    ("seen", "words"),
-    [
-        (["03/04/2020", "04/03/2020"], "'seen' holds '03/04/2020', and no date in it tells .* say dates="),
-        (["3.4.20", "4.3.20"], "'seen' holds '3.4.20': not all cells are dates"),
-        (["2020-01-01", "soon"], "`by`: 'seen' holds neither numbers nor dates .*'soon'"),
-        (["5 mg", "3 g"], "`by`: 'seen' holds neither numbers nor dates .*'5 mg'"),
-    ],
-)
-def test_an_order_that_is_none_is_refused(tmp_path, seen, words):
-    with pytest.raises(InputError, match=words):
-        read_cohort(written(tmp_path, id=["a", "a"], seen=seen), one_row_per="id", by="seen")
-
-
-def test_the_notation_is_told_without_values(tmp_path):
-    path = written(tmp_path, crp=["5,2", "7,9", "<0,5", ""], visit=["a", "b", "a", "b"])
-    _, told = told_of(path, where="crp > 5,0 or visit == 'B'")
-    assert told[1:3] == [
-        "the numbers of 'crp' are read with a decimal comma",
-        "'visit' == 'B' is met by no row ('a', 'b'). Did you mean 'b'?",
-    ]
-    assert told[3].startswith("1 rows are left out because their cells in 'crp' are empty")
-
-
-def test_values_that_no_cell_has_are_told_together(tmp_path):
-    path = written(tmp_path, visit=["a", "b"])
-    among = ", ".join(f"'x{k}'" for k in range(99))
-    _, told = told_of(path, where=f"visit in ('a', {among}, 'B')")
-    assert told[0] == (
-        "'visit' == 'x0', 'x1', 'x2', 'x3', 'x4' and 95 more is met by no row ('a', 'b'). Did you mean 'b'?"
-    )
-
-
-@pytest.mark.parametrize(
-    ("condition", "words"),
-    [
-        ("visit == 'Baseline'", r"met by no row \('baseline', 'month 6'\)\. Did you mean 'baseline'\?"),
-        ("visit == 'month6'", "Did you mean 'month 6'"),
-        ("visit == 'basline'", r"\('baseline', 'month 6'\). Did you mean 'baseline'\?"),
-        ("visit == 'baseline' and age > 999", "'age' > '999' is met by no row"),
-        ("name == 'q'", r"'name' == 'q' is met by no row \(40 different values\)"),
-        ("empty == 'x'", r"'empty' == 'x' is met by no row \(no value\)"),
-        ("empty is not missing", "rows meet each part of it, and none meets all"),
-    ],
-)
-def test_a_condition_that_keeps_no_row_says_why(tmp_path, condition, words):
-    visits = ["baseline", "month 6"] * 20
-    names = [f"patient {k} of the ward" for k in range(40)]
-    path = written(tmp_path, visit=visits, age=range(40), name=names, empty=[""] * 40)
-    with pytest.raises(InputError, match=words) as refused:
-        read_cohort(path, where=condition)
-    assert "patient 1" not in str(refused.value)
-    assert len(str(refused.value)) < 4000
-
-
-def test_rows_are_counted_by_reason(tmp_path):
-    path = written(tmp_path, id=list("aabbc"), age=["10", "61", "62", "", "63"])
-    frame, told = told_of(path, where="age > 50", one_row_per="id")
-    assert frame.attrs["rows_taken"] == {
-        "choice": {"where": "age > 50", "one_row_per": "id"},
-        "counts": {"in_table": 5, "not_meeting": 2, "unknown": 1, "further": 0, "outside": 0},
-    }
-    _, told = told_of(path, where="age != 61")
-    assert "1 rows are left out because their cells in 'age' are empty" in " ".join(told)
-
-
-def test_the_order_of_dates_is_kept_with_the_choice(tmp_path):
-    """The same words then mean the same in a table whose dates do not tell the order."""
-    frame, _ = told_of(written(tmp_path, seen=["03/25/2020", "04/03/2020"]), where="seen > '2020-03-26'")
-    choice = frame.attrs["rows_taken"]["choice"]
-    assert choice == {"where": "seen > '2020-03-26'", "dates": "month-first"}
-    frame, _ = told_of(written(tmp_path, seen=["03/04/2020", "04/03/2020"]), **choice)
-    assert frame["seen"].tolist() == ["04/03/2020"]
 
 
 @given(st.text(min_size=1, max_size=20))
@@ -282,19 +307,3 @@ def test_a_part_of_a_date_is_refused_with_the_way_to_write_a_date(asked):
     with pytest.raises(InputError, match="'2020-01-01' <= seen <= '2020-12-31'"):
         rows(f"seen {asked}", seen=["03.06.2020", "25.06.2020"])
     assert rows(f"seen {asked}", seen=["2020", "2020"]) == [0, 1] if "06" not in asked else True
-
-
-def test_subjects_that_differ_by_case_or_spaces_are_told(tmp_path):
-    path = written(tmp_path, id=["P005", "p005", "P 005", "Q1", "Q1"], age=["10", "61", "62", "", "63"])
-    frame, told = told_of(path, one_row_per="id")
-    assert len(frame) == 4
-    assert "2 values of 'id' differ only by case or spaces from another one" in " ".join(told)
-    assert "differ only" not in " ".join(
-        told_of(written(tmp_path, id=list("aab"), age=["1", "2", "3"]), one_row_per="id")[1]
-    )
-
-
-def test_a_condition_that_keeps_nothing_says_of_how_many_rows_it_is_not_known(tmp_path):
-    path = written(tmp_path, egfr=[">90", ">90", "60", "55"], age=["1", "2", "3", "4"])
-    with pytest.raises(InputError, match=r"keeps none of 4 rows.*; 2 rows are left out because"):
-        told_of(path, where="egfr > 100")

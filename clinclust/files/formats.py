@@ -1,4 +1,4 @@
-"""Workbooks: the sheets of xlsx files read from their XML, and those of xls, xlsb and ods."""
+"""Read tables from files that are no text: workbooks (xlsx, xls, xlsb, ods), SPSS, Stata, SAS, parquet, partitions."""
 
 from __future__ import annotations
 
@@ -17,14 +17,18 @@ from dataclasses import replace
 from functools import cache, reduce
 from itertools import compress, count, repeat
 from operator import ne
-from typing import Any, BinaryIO, Literal
+from pathlib import Path
+from typing import Any, BinaryIO, Literal, NamedTuple, cast
 from xml.etree.ElementTree import Element, iterparse
 
-from clinclust.errors import InputError, did_you_mean
-from clinclust.files.cell_text import NUMBER, Places, canonical_text, listed, quote_cell, quoted
+import numpy as np
+import pandas as pd
+
+from clinclust.errors import InputError, did_you_mean, missing_package
+from clinclust.files.cell_text import NUMBER, Places, canonical_text, limited, listed, number_of, quote_cell, quoted
 from clinclust.files.layout import Area, SheetOptions, sheet_table
-from clinclust.files.opening import Source, guarded, package, refuse_bomb
-from clinclust.files.text_table import SheetRows, TableRead, letters_of
+from clinclust.files.opening import Source, guarded, naming_file, package, refuse_bomb
+from clinclust.files.text_table import TEXT, ColumnKind, ColumnNotes, TableRead, letters_of, names_for_unnamed, notes_of
 
 # Choose the sheet of a workbook that is the table, and read workbooks other than xlsx.
 #
@@ -88,11 +92,10 @@ def _read_sheet(
 
 def _with_remarks(read: TableRead, cells: Places, hidden_rows: set[int], hidden_columns: set[int]) -> TableRead:
     """Return a table with remarks on some of its cells, and on hidden rows and columns."""
-    unseen = {
-        "rows": [row for row in (read.frame.index + 2).tolist() if row in hidden_rows],
-        "columns": [name for place, name in zip(read.places, read.names, strict=True) if place in hidden_columns],
-    }
-    hidden = [f"hidden {what} are read like the others ({listed(which)})" for what, which in unseen.items() if which]
+    rows = [row for row in (read.frame.index + 2).tolist() if row in hidden_rows]
+    columns = [name for place, name in zip(read.places, read.names, strict=True) if place in hidden_columns]
+    unseen = (("rows", rows), ("columns", columns))
+    hidden = [f"hidden {what} are read like the others ({listed(which)})" for what, which in unseen if which]
     return replace(read, remarks=[*cells.sentences(), *hidden, *read.remarks])
 
 
@@ -174,10 +177,8 @@ def read_ods_or_xlsb(source: Source, kind: str, sheet: str | None, options: Shee
         command = [sys.executable, "-P", "-c", _CALAMINE, *place]
         run = subprocess.run(command, input=content, capture_output=True, check=False)  # noqa: S603 - all words are ours
         if run.returncode:
-            lines = run.stderr.decode(errors="replace").splitlines()
-            why = next(
-                (quoted(line) for line in reversed(lines) if "Error: " in line or "Exception: " in line), "damaged"
-            )
+            lines = reversed(run.stderr.decode(errors="replace").splitlines())
+            why = next((quoted(line) for line in lines if "Error: " in line or "Exception: " in line), "damaged")
             raise InputError(f"this {kind} workbook cannot be read ({why}): {_REPAIR}")
         return json.loads(run.stdout)
 
@@ -265,10 +266,10 @@ def _key(name: str) -> str:
 def text_of(element: Element) -> str:
     """Return the text of a rich or plain text, without phonetic hints."""
     runs = (run for child in element for run in (child if local(child.tag) == "r" else (child,)))
-    return _unescaped("".join(run.text or "" for run in runs if local(run.tag) == "t"))
+    return unescaped("".join(run.text or "" for run in runs if local(run.tag) == "t"))
 
 
-def _unescaped(text: str) -> str:
+def unescaped(text: str) -> str:
     """Replace ``_x000D_`` and the like by the characters that they encode (ST_Xstring)."""
     return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text) if "_x" in text else text
 
@@ -310,7 +311,7 @@ class Cells:
         if kind == "inlineStr" or (not value.strip() and kind != "s"):
             return value
         if kind == "str":
-            return _unescaped(value)
+            return unescaped(value)
         value = value.strip()
         try:
             if kind == "n":
@@ -332,31 +333,23 @@ class Cells:
     def _number(self, place: str, value: str, shown: Shown) -> str:
         if shown == "number" and value.isascii() and value.isdecimal() and value[0] != "0":
             return value
-        if not NUMBER.fullmatch(value) or not math.isfinite(float(value)):
+        if not NUMBER.fullmatch(value) or not math.isfinite(days := float(value)):
             raise ValueError(value)
-        if shown != "number":
-            if (text := self._date(float(value), shown)) is not None:
-                return text
-            self.remarks.add(NO_DATE, place)
-        return str(int(value)) if value.lstrip("+-").isdecimal() else canonical_text(float(value))
-
-    def _date(self, days: float, shown: Shown) -> str | None:
-        """Return the text of a number of days shown as a date, time or duration; None if it is none.
-
-        Days are counted from 1 January 1904, or from 1 January 1900 as day 1, with a 29 February 1900 that never was.
-        """
-        try:
+        text = str(int(value)) if value.lstrip("+-").isdecimal() else canonical_text(days)
+        if shown == "number":
+            return text
+        # Days are counted from 1 January 1904, or from 1 January 1900 as day 1, with a 29 February 1900 that never was.
+        with suppress(OverflowError):
             length = datetime.timedelta(milliseconds=round(days * 86_400_000))
             if shown == "duration":
                 return canonical_text(length)
-            if days < 0 or (not self._has_1904 and 60 <= days < 61):
-                return None
-            if not length.days and (shown == "time" or not self._has_1904):
-                return canonical_text((datetime.datetime.min + length).time())
-            first = (1904, 1, 1) if self._has_1904 else (1899, 12, 31) if days < 60 else (1899, 12, 30)
-            return canonical_text(datetime.datetime(*first) + length)
-        except OverflowError:
-            return None
+            if days >= 0 and (self._has_1904 or not 60 <= days < 61):
+                if not length.days and (shown == "time" or not self._has_1904):
+                    return canonical_text((datetime.datetime.min + length).time())
+                first = (1904, 1, 1) if self._has_1904 else (1899, 12, 31) if days < 60 else (1899, 12, 30)
+                return canonical_text(datetime.datetime(*first) + length)
+        self.remarks.add(NO_DATE, place)
+        return text
 
 
 _YES = ("1", "true", "on")
@@ -392,84 +385,304 @@ def read_xlsx(source: Source, sheet: str | None, options: SheetOptions) -> Table
         parts = dict(related.values())
         texts = archive.elements(parts["sharedStrings"], "si") if "sharedStrings" in parts else ()
         shared = [text_of(element) for _, element in texts]
-        shown = _styles(archive, parts["styles"]) if "styles" in parts else []
+        codes, shown = dict[str, str](), list[Shown]()
+        for tag, element in archive.elements(parts["styles"], "numFmt", "cellXfs") if "styles" in parts else ():
+            if tag == "numFmt":
+                codes.setdefault(element.get("numFmtId", ""), element.get("formatCode", ""))
+            else:
+                numbers = [style.get("numFmtId", "0") for style in element if local(style.tag) == "xf"]
+                shown = [shown_by(number, codes.get(number)) for number in numbers]
 
         def read(at: int) -> TableRead:
-            cells = Cells(shared, shown, has_1904)
-            table = _read_worksheet(archive, sheets[at][2], sheets[at][0], cells, options)
+            cells, rows, last = Cells(shared, shown, has_1904), options.empty_rows(), 0
+            merged, hidden_rows, hidden_columns = list[Area](), set[int](), set[int]()
+            for tag, element in archive.elements(sheets[at][2], "row", "col", "mergeCell"):
+                is_hidden = element.get("hidden") in _YES
+                if tag == "row":
+                    stated = element.get("r", str(last + 1))
+                    number = int(stated) if _PLACE.fullmatch(stated) else 0
+                    if last < number <= _MOST_ROWS:
+                        last = number
+                        rows.add(number, _read_row(element, number, stated, cells))
+                    else:
+                        cells.faults.add(_MISPLACED, f"row {stated} after row {last}")
+                    if is_hidden:
+                        hidden_rows.add(last)
+                elif tag == "col" and is_hidden:
+                    first, to = (element.get(end, "") for end in ("min", "max"))
+                    if _PLACE.fullmatch(first) and _PLACE.fullmatch(to):
+                        hidden_columns.update(range(int(first), min(int(to), _MOST_COLUMNS) + 1))
+                elif tag == "mergeCell" and (area := _AREA.fullmatch(element.get("ref", ""))):
+                    merged.append((int(area[2]), _number_of_column(area[1]), int(area[4]), _number_of_column(area[3])))
+            name, faults = quoted(sheets[at][0]), cells.faults.sentences()
+            if faults:
+                check = "open the file in Excel or LibreOffice, check these, and save it again:"
+                raise InputError("\n  - ".join([f"sheet {name} cannot be read; {check}", *faults]))
+            if not rows.first:
+                raise InputError(f"sheet {name} is empty")
+            table = _with_remarks(sheet_table(rows, options, merged), cells.remarks, hidden_rows, hidden_columns)
             is_old = computes_at_load and cells.n_formulas
             return replace(table, remarks=[_OLD.format(cells.n_formulas), *table.remarks]) if is_old else table
 
         return _read_sheet([(name, is_hidden) for name, is_hidden, _ in sheets], sheet, options, read)
 
 
-def _styles(archive: _Archive, part: str) -> list[Shown]:
-    codes: dict[str, str] = {}
-    shown: list[Shown] = []
-    for tag, element in archive.elements(part, "numFmt", "cellXfs"):
-        if tag == "numFmt":
-            codes.setdefault(element.get("numFmtId", ""), element.get("formatCode", ""))
-        else:
-            numbers = [style.get("numFmtId", "0") for style in element if local(style.tag) == "xf"]
-            shown = [shown_by(number, codes.get(number)) for number in numbers]
-    return shown
-
-
-def _read_worksheet(archive: _Archive, part: str, name: str, cells: Cells, options: SheetOptions) -> TableRead:
-    rows = options.empty_rows()
-    merged: list[Area] = []
-    hidden_rows: set[int] = set()
-    hidden_columns: set[int] = set()
-    last = 0
-    for tag, element in archive.elements(part, "row", "col", "mergeCell"):
-        if tag == "row":
-            last = _add_row(rows, element, last, cells)
-            if element.get("hidden") in _YES:
-                hidden_rows.add(last)
-        elif tag == "col" and element.get("hidden") in _YES:
-            first, to = (element.get(end, "") for end in ("min", "max"))
-            if _PLACE.fullmatch(first) and _PLACE.fullmatch(to):
-                hidden_columns.update(range(int(first), min(int(to), _MOST_COLUMNS) + 1))
-        elif tag == "mergeCell" and (area := _AREA.fullmatch(element.get("ref", ""))):
-            merged.append((int(area[2]), _column(area[1]), int(area[4]), _column(area[3])))
-    if faults := cells.faults.sentences():
-        listing = "\n".join(f"  - {fault}" for fault in faults)
-        raise InputError(
-            f"sheet {quoted(name)} cannot be read; open the file in Excel or LibreOffice, check these, and "
-            f"save it again:\n{listing}"
-        )
-    if not rows.first:
-        raise InputError(f"sheet {quoted(name)} is empty")
-    return _with_remarks(sheet_table(rows, options, merged), cells.remarks, hidden_rows, hidden_columns)
-
-
-def _add_row(rows: SheetRows, row: Element, last: int, cells: Cells) -> int:
-    """Add the cells of a row, and return its number, or that of the last after recording a fault."""
-    stated = row.get("r", str(last + 1))
-    number = int(stated) if _PLACE.fullmatch(stated) else 0
-    if not last < number <= _MOST_ROWS:
-        cells.faults.add(_MISPLACED, f"row {stated} after row {last}")
-        return last
-    texts: list[str] = []
-    column = 0
+def _read_row(row: Element, number: int, stated: str, cells: Cells) -> list[str]:
+    texts, column = list[str](), 0
     for cell in row:
-        if local(cell.tag) != "c":
-            continue
-        place = cell.get("r") or f"{letters_of(column + 1)}{number}"
-        at = _column(place.removesuffix(stated))
-        if not column < at <= _MOST_COLUMNS:
-            cells.faults.add(_MISPLACED, place)
-            continue
-        column = at
-        if len(cell) and (text := cells.text(place, cell)):
-            texts += [""] * (at - len(texts))
-            texts[at - 1] = text
-    rows.add(number, texts)
-    return number
+        if local(cell.tag) == "c":
+            place = cell.get("r") or f"{letters_of(column + 1)}{number}"
+            at = _number_of_column(place.removesuffix(stated))
+            if not column < at <= _MOST_COLUMNS:
+                cells.faults.add(_MISPLACED, place)
+                continue
+            column = at
+            if len(cell) and (text := cells.text(place, cell)):
+                texts += [""] * (at - len(texts))
+                texts[at - 1] = text
+    return texts
 
 
 @cache
-def _column(letters: str) -> int:
+def _number_of_column(letters: str) -> int:
     """Return the number of a column, from 1, by its letters; 0 for other texts."""
     is_column = re.fullmatch("[A-Z]{1,3}", letters)
     return reduce(lambda number, letter: 26 * number + ord(letter) - ord("A") + 1, letters, 0) if is_column else 0
+
+
+# Read files with declared columns: parquet, and those of SPSS, Stata and SAS.
+
+_READERS = {
+    "sav": ("SPSS", "read_sav"),
+    "dta": ("Stata", "read_dta"),
+    "sas7bdat": ("SAS", "read_sas7bdat"),
+    "xpt": ("SAS", "read_xport"),
+}
+STATISTICAL = tuple(_READERS)
+_MOST_CELLS_IN_A_BYTE = 2000  # of the best compression
+_KEEPS_USER_MISSING = ("sav", "dta", "sas7bdat")
+_PARTLY = "only some values have labels in {}: read as codes"
+_EQUAL = "two values have the same label in {}: read as codes"
+_DECLARED = (
+    "the file declares values that mean a missing one in {}: they are kept as they are, and a drafted schema "
+    "declares them"
+)
+_KINDS: dict[str, ColumnKind] = {"nominal": "nominal", "ordinal": "ordinal", "scale": "number"}
+_DATES = ("DATE", "ADATE", "EDATE", "SDATE", "JDATE", "DATETIME", "YMDHMS", "MMDDYY", "DDMMYY", "YYMMDD", "%TD", "%TC")
+
+
+def read_parquet(source: Source) -> TableRead:
+    """Read a parquet file; see `clinclust.read_cohort`."""
+    package("pyarrow", "a parquet file")
+    from pyarrow import parquet
+
+    repair = "write it again with the program that made it, or as .csv or .xlsx"
+    with guarded("parquet file", repair), source.open() as file:  # else pyarrow reads a whole folder
+        frame = _frame_of_arrow(parquet.read_table(file, page_checksum_verification=True))
+    remarks = []
+    try:
+        known = notes_of(frame)  # which pandas wrote into the file, if there are any
+    except InputError:
+        known, remarks = {}, ["the notes on its columns cannot be read: left out"]
+    frame.attrs = {}
+    return TableRead(frame, remarks, [known.get(str(name), ColumnNotes()) for name in frame.columns] if known else [])
+
+
+def _frame_of_arrow(table: Any) -> pd.DataFrame:
+    """Return what was read of a parquet file as a DataFrame, in which a named index is a column.
+
+    Columns of bytes are text, as some programs store text. InputError is raised for lists and records in cells, errors
+    of pyarrow for text that is not UTF-8.
+    """
+    import pyarrow
+
+    unusable = []
+    for place, column in enumerate(table.schema):
+        kind = column.type.value_type if pyarrow.types.is_dictionary(column.type) else column.type
+        try:
+            if pyarrow.types.is_nested(kind):
+                unusable.append(column.name)
+            elif "binary" in str(kind):
+                table = table.set_column(place, column.name, table.column(place).cast(pyarrow.string()))
+        except pyarrow.ArrowException:
+            unusable.append(column.name)
+    if unusable:
+        raise InputError(
+            f"cells of {listed(map(quoted, unusable))} hold lists, records or bytes that are no text: store one number "
+            "or text in each cell, or leave these columns out"
+        )
+    table.validate(full=True)  # else text that is not UTF-8 fails later
+    # A float, for the missing values of whole numbers, would change the digits of long ones.
+    frame: pd.DataFrame = table.to_pandas(integer_object_nulls=True)
+    named = [name for name in frame.index.names if name is not None and name not in frame.columns]
+    return frame.reset_index(named) if named else frame
+
+
+def read_statistical(source: Source, kind: str, encoding: str | None) -> TableRead:
+    """Read a file of SPSS, Stata or SAS; values are their labels if each that occurs has one of its own."""
+    program, reader = _READERS[kind]
+    pyreadstat = package("pyreadstat", f"a file of {program}")
+    options: dict[str, Any] = {} if encoding is None else {"encoding": encoding}
+    if kind in _KEEPS_USER_MISSING:
+        options["user_missing"] = True
+    repair = (
+        "it is damaged, or in another encoding, which `encoding` says, such as cp1252; or open it in "
+        f"{program}, and export it as .csv"
+    )
+    with guarded(f"file of {program}", repair), source.open() as file:
+        read = getattr(pyreadstat, reader)
+        about = read(file, metadataonly=True, **options)[1]
+        n_cells = (about.number_rows or 0) * (about.number_columns or 0)
+        if n_cells > _MOST_CELLS_IN_A_BYTE * file.seek(0, io.SEEK_END):  # before memory is taken
+            raise InputError(f"the file says that it has {n_cells:,} cells, which it cannot hold: it is damaged")
+        file.seek(0)
+        frame, about = read(file, **options)
+    names = [str(name) for name in frame.columns]
+    columns = [_read_column(frame.iloc[:, at], name, about) for at, name in enumerate(names)]
+    texts = {at: cells for at, (cells, _, _) in enumerate(columns)}
+    table = pd.DataFrame(texts, index=frame.index, dtype=TEXT)
+    table.columns = pd.Index(names, dtype=object)
+    remarks = []
+    for remark in (_PARTLY, _EQUAL, _DECLARED):
+        if which := list(compress(names, [remark in concerned for _, _, concerned in columns])):
+            remarks.append(remark.format(listed(which)))
+    return TableRead(table, remarks, [notes for _, notes, _ in columns])
+
+
+def _read_column(values: pd.Series, name: str, about: Any) -> tuple[list[str], ColumnNotes, set[str]]:
+    """Return the cells of a column, its notes, and which remarks concern it; `about` is the metadata of pyreadstat."""
+    stored = about.readstat_variable_types.get(name)
+    codes = [_text(value, stored) for value in values.tolist()]
+    observed = set(codes) - {""}
+    labels = about.variable_value_labels.get(name, {})
+    levels = {_text(value, stored): str(label).strip() for value, label in labels.items()}
+    missing = {_text(value, stored) for value in about.missing_user_values.get(name, [])}
+    for bounds in about.missing_ranges.get(name, []):
+        low, high = _text(bounds["lo"], stored), _text(bounds["hi"], stored)
+        between = {code for code in observed if number_of(low) <= number_of(code) <= number_of(high)}
+        missing |= {low} if low == high else between
+    valid = observed - missing
+    unlabelled = [code for code in valid if not levels.get(code)]
+    used = [label for code, label in levels.items() if code in observed]
+    remarks = {_EQUAL} if len(set(used)) < len(used) else set()
+    shown = {code: label for code, label in levels.items() if label} if valid and not unlabelled and not remarks else {}
+    if unlabelled and not valid.isdisjoint(levels):
+        remarks.add(_PARTLY)
+    if missing:
+        remarks.add(_DECLARED)
+    is_date = stored != "string" and str(about.original_variable_types.get(name) or "").upper().startswith(_DATES)
+    notes = ColumnNotes(
+        label=str(about.column_names_to_labels.get(name) or "").strip() or None,
+        levels=tuple((code, label) for code, label in levels.items() if code and code not in missing),
+        kind="date" if is_date else _KINDS.get(str(about.variable_measure.get(name))),
+        missing_codes=tuple(dict.fromkeys(shown.get(code, code) for code in sorted(missing))),
+    )
+    return [shown.get(code, code) for code in codes], notes, remarks
+
+
+def _text(value: Any, stored: str) -> str:
+    """Return the canonical text of a value; an empty one if it is missing; ``.a`` for a tagged missing value."""
+    if pd.isna(value):
+        return ""
+    if isinstance(value, str):
+        return f".{value}" if stored != "string" and len(value) == 1 else value.strip()
+    if stored == "float" and isinstance(value, float) and not value.is_integer():
+        return str(np.float32(value))
+    return canonical_text(value).removesuffix(" 00:00:00").removesuffix("T00:00:00")
+
+
+# Tables larger than memory: a folder of parquet files, or a parquet file of many rows, read by row groups.
+
+MANY_ROWS = 2_000_000
+"""Number of rows from which on a parquet file is read in partitions, its row groups."""
+
+
+_PARQUET = ("parquet file", "write it again with the program that made it")
+
+
+class Part(NamedTuple):
+    """A row group of a parquet file."""
+
+    file: Path
+    group: int
+    first: int
+    """Number of its first row in the file, from 0."""
+
+
+def is_in_partitions(table: Path) -> bool:
+    """Return whether a table is a folder of parquet files, or a parquet file of many rows."""
+    if table.is_dir():
+        return any(_is_parquet(file) for pattern in ("*", "*/*") for file in table.glob(pattern))
+    if not _is_parquet(table) or not table.is_file():
+        return False
+    try:
+        from pyarrow import parquet
+
+        return bool(parquet.read_metadata(table).num_rows >= MANY_ROWS)
+    except (ImportError, OSError, ValueError, NotImplementedError):
+        return False  # the reader of tables says what is missing or damaged
+
+
+def _is_parquet(file: Path) -> bool:
+    return file.suffix.lower() == ".parquet"
+
+
+def table_of_parts(table: Path) -> tuple[Any, list[Part]]:
+    """Return a table as a Dask DataFrame, and its partitions; InputError lists all files that cannot be read.
+
+    So it does of folders in the folder that hold parquet files, whose rows would be left out.
+
+    Columns and their types may differ from file to file. The index is the number of the row in its file, from 0.
+    """
+    try:
+        import dask.dataframe
+        from dask.utils import natural_sort_key
+        from pyarrow import parquet
+    except ImportError:
+        raise missing_package(f"{table}, a table in partitions,", "'clinclust[dask]'") from None
+    if folders := sorted({file.parent.name for file in table.glob("*/*") if _is_parquet(file)}):
+        raise InputError(
+            f"folders in it hold parquet files, too ({listed(folders)}); put all, with all columns, into one folder"
+        )
+    parts, problems, empty = list[Part](), list[str](), None
+    files = filter(_is_parquet, table.glob("*"))
+    for file in sorted(files, key=lambda path: natural_sort_key(path.name)) or [table]:
+        try:
+            with naming_file(file), guarded(*_PARQUET):
+                about = parquet.read_metadata(file)
+                if empty is None:
+                    schema = about.schema.to_arrow_schema()
+                    empty = _frame_of_arrow(schema.empty_table()).rename(columns=_names_of_unnamed(schema.names))
+        except InputError as error:
+            problems.append(str(error))
+            continue
+        first = 0
+        for group in range(about.num_row_groups):
+            parts.append(Part(file, group, first))
+            first += about.row_group(group).num_rows
+    if problems:
+        raise InputError(limited("; ".join(problems)))
+    if not parts:
+        raise InputError("the table has no rows in any of its files; check how they were written")
+    return cast(Any, dask.dataframe.from_map)(rows_of, parts, meta=empty, enforce_metadata=False), parts
+
+
+def rows_of(part: Part, names: Sequence[str] | None = None) -> pd.DataFrame:
+    """Return the rows of a partition, with all columns or these."""
+    from pyarrow import parquet
+
+    with (
+        naming_file(part.file),
+        guarded(*_PARQUET),
+        parquet.ParquetFile(part.file, page_checksum_verification=True) as opened,
+    ):
+        made = _names_of_unnamed(opened.schema_arrow.names)
+        stored = {name: blank for blank, name in made.items()}
+        columns = None if names is None else [stored.get(name, name) for name in names]
+        frame = _frame_of_arrow(opened.read_row_group(part.group, columns=columns)).rename(columns=made)
+    frame = frame.set_axis(pd.RangeIndex(part.first, part.first + len(frame)), axis="index")
+    return frame if names is None else frame[list(names)]
+
+
+def _names_of_unnamed(names: Sequence[str]) -> dict[str, str]:
+    return {names[at]: name for at, name in names_for_unnamed(names).items()}

@@ -1,10 +1,16 @@
-"""How a column writes its numbers: decimal mark, separator of thousands, unit, flags, and limits in words."""
+"""How cells are written: numbers with marks, units, flags and limits; words, and which mean missing or name subjects.
+
+The words are in `clinclust/data/`: `units`, `number_words`, `remarks`, `missing_words`, `roles` and `tables` (.toml).
+"""
 
 from __future__ import annotations
 
+import html
 import math
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
+from functools import cache, lru_cache
 from itertools import compress
 from typing import Literal, NamedTuple
 
@@ -13,9 +19,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.data import data
-from clinclust.errors import show_cells
-from clinclust.files.cell_text import compile_short, listed, number_of, quote_cell
-from clinclust.files.text_table import is_blank
+from clinclust.errors import show_cells, visible
+from clinclust.files.cell_text import LONGEST_NUMBER, compile_short, is_blank, listed, number_of, quote_cell
+
+# How a column writes its numbers: decimal mark, separator of thousands, unit, flags, and limits in words.
 
 DecimalMark = Literal[".", ","]
 ThousandsMark = Literal[".", ",", " ", "'"]
@@ -29,7 +36,7 @@ _PARTS = compile_short(
     r"(?P<number>[-+]?(?:[0-9][0-9.,'’ \u00a0\u202f\u2009]*|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?)\s*"
     rf"(?P<unit>[^\W\d].*|[%‰°µ{_CURRENCIES}/×].*)?"
 )
-_SPACES = str.maketrans({"\u00a0": " ", "\u202f": " ", "\u2009": " ", "’": "'", "−": "-"})
+_TYPOGRAPHIC = str.maketrans({"\u00a0": " ", "\u202f": " ", "\u2009": " ", "’": "'", "−": "-"})
 _HEAD = "[+-]?[1-9][0-9]{0,2}"  # before a group of thousands: 813 is not written `0.813`
 GROUPED_BY_POINT = re.compile(rf"{_HEAD}\.[0-9]{{3}}")
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+(?:[eE][+-]?[0-9]+)?")
@@ -67,7 +74,7 @@ class Marks(NamedTuple):
 
 def with_plain_spaces(text: str) -> str:
     """Return a text with plain spaces, apostrophes and minus signs instead of typographic ones."""
-    return text.translate(_SPACES)
+    return text.translate(_TYPOGRAPHIC)
 
 
 def parts_of(text: str) -> WrittenNumber | None:
@@ -83,13 +90,20 @@ def parts_of(text: str) -> WrittenNumber | None:
 
 def marks_of(numbers: Sequence[str]) -> Marks:
     """Return the marks of numbers without units."""
+
+    def find_grouping(*marks: ThousandsMark) -> ThousandsMark | None:
+        return next((mark for mark in marks if any(map(_GROUPED[mark].fullmatch, numbers))), None)
+
+    def is_decimal(mark: str, other: str) -> bool:  # somewhere it divides no thousands, or the other one does
+        return any(text.count(other) > 1 or (mark in text and not _GROUPED[mark].fullmatch(text)) for text in numbers)
+
     with_comma = [number for number in numbers if "," in number]
     if not with_comma:
-        mark = _grouping(numbers, ("'", " "))
-        if mark is None and any(number.count(".") > 1 for number in numbers):
+        grouped = find_grouping("'", " ")
+        if grouped is None and any(number.count(".") > 1 for number in numbers):
             return Marks(",", ".")
-        return Marks(None, mark)
-    is_decimal_comma, is_decimal_point = _is_decimal(",", ".", numbers), _is_decimal(".", ",", numbers)
+        return Marks(None, grouped)
+    is_decimal_comma, is_decimal_point = is_decimal(",", "."), is_decimal(".", ",")
     has_points = any("." in number for number in numbers)
     is_undecided = is_decimal_comma == is_decimal_point and any(map(_EITHER.fullmatch, numbers))
     if has_points and (is_undecided or _is_far_above_the_rest(numbers, "." if is_decimal_comma else ",")):
@@ -97,17 +111,10 @@ def marks_of(numbers: Sequence[str]) -> Marks:
     if not is_decimal_comma and all(map(_GROUPED[","].fullmatch, with_comma)):
         is_guess = not has_points and all(number.count(",") == 1 for number in with_comma)
         return Marks(None, ",", is_guess)
-    grouped = _grouping(numbers, (".", "'", " "))
+    grouped = find_grouping(".", "'", " ")
     if all(_DECIMAL_COMMA.fullmatch(number) or _GROUPED[grouped or "."].fullmatch(number) for number in with_comma):
         return Marks(",", grouped)
     return Marks()
-
-
-def _is_decimal(mark: str, other: str, numbers: Sequence[str]) -> bool:
-    """Return whether a mark must be a decimal mark: somewhere it divides no thousands, or the other one does."""
-    return any(
-        number.count(other) > 1 or (mark in number and not _GROUPED[mark].fullmatch(number)) for number in numbers
-    )
 
 
 def _is_far_above_the_rest(numbers: Sequence[str], mark: str) -> bool:
@@ -121,10 +128,6 @@ def _is_far_above_the_rest(numbers: Sequence[str], mark: str) -> bool:
     except ValueError:  # such as 1 234
         return False
     return bool(either and others) and min(map(abs, either)) > _FAR * max(map(abs, others))
-
-
-def _grouping(numbers: Sequence[str], marks: Sequence[ThousandsMark]) -> ThousandsMark | None:
-    return next((mark for mark in marks if any(_GROUPED[mark].fullmatch(number) for number in numbers)), None)
 
 
 def are_thousands(numbers: Sequence[str]) -> bool:
@@ -286,3 +289,141 @@ def limits_in_words(texts: Sequence[str], counts: NDArray[np.int64]) -> dict[str
         return {}
     signed = {text: (">" if match["above"] else "<") + match["number"] for text, match in matches.items()}
     return {text: sign for text, sign in signed.items() if parts_of(sign) is not None}
+
+
+# Words without markup, case and accents: which mean missing, and which name subjects.
+
+_UNSHOWN = re.compile(
+    r"<(script|style)\b[^<>]*>.*?(?:</\1\s*>|$)|<!--.*?(?:-->|$)|&#\d{8,};?",  # no character has so large a number
+    re.IGNORECASE | re.DOTALL,
+)
+# Only elements that exist: "CRP <5 mg/L" holds no markup.
+_INLINE = re.compile(r"</?(?:a|b|em|font|i|small|span|strong|sub|sup|u)(?:\s[^<>]*)?/?>", re.IGNORECASE)
+_BREAK = re.compile(
+    r"</?(?:br|center|div|h[1-6]|hr|img|label|li|ol|p|pre|table|tbody|td|th|thead|tr|ul)(?:\s[^<>]*)?/?>|\n",
+    re.IGNORECASE,
+)
+Choices = tuple[tuple[str, str], ...]  # codes and their labels
+_MISSING_LABELS = frozenset(label for labels in data("missing_words")["labels"].values() for label in labels)
+_CODES = frozenset(data("missing_words")["short"]["codes"])
+MISSING_SIGNS = frozenset(data("missing_words")["short"]["signs"])
+"""How tables write a missing value without a word, and what spreadsheet programs write for an error; in lower case."""
+
+
+def paragraphs(text: str) -> list[str]:
+    """Return the paragraphs of a text without HTML elements and comments, its entities as characters."""
+    parts = _BREAK.split(_INLINE.sub("", _UNSHOWN.sub(" ", text)))
+    return [plain for part in parts if (plain := visible(" ".join(html.unescape(part).split())))]
+
+
+def plain_text(text: str) -> str:
+    """Return all paragraphs of a text on one line.
+
+    >>> from clinclust.files.notation import plain_text
+    >>> plain_text("<div class='rich-text-field-label'><p>CRP &lt;5<br>mg/L</p></div>")
+    'CRP <5 mg/L'
+    """
+    return " ".join(paragraphs(text))
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a text, without case, accents and signs.
+
+    >>> from clinclust.files.notation import words_of
+    >>> words_of(" Non réalisé (refus) ")
+    ['non', 'realise', 'refus']
+    """
+    return re.findall(r"[^\W_]+", "".join(map(_without_accents, text.casefold())))
+
+
+@lru_cache(maxsize=10_000)
+def _without_accents(letter: str) -> str:
+    """Return a letter without accents; one by one, as a text of accents is sorted in the square of its length."""
+    return "".join(sign for sign in unicodedata.normalize("NFKD", letter) if not unicodedata.combining(sign))
+
+
+def folded(text: str) -> str:
+    """Return the form in which names and headers are compared: letters and digits, without case and accents."""
+    return "_".join(words_of(text))
+
+
+def means_missing(label: str) -> bool:
+    """Return whether a label says that the value is not known, in any of seven languages: "Unknown", not "None"."""
+    return len(label) <= LONGEST_NUMBER and " ".join(words_of(label)) in _MISSING_LABELS
+
+
+def may_mean_missing(label: str) -> bool:
+    """Return whether a label is an abbreviation by which surveys code a missing answer, such as dk and ref."""
+    return " ".join(words_of(label)) in _CODES
+
+
+def divided(choices: Sequence[tuple[str, str]]) -> tuple[Choices, Choices]:
+    """Return the choices (code, label) that are levels, and those whose label says that the value is missing.
+
+    If one level were left, the question is whether something is known, and all choices are levels.
+    """
+    levels = tuple(choice for choice in choices if not means_missing(choice[1]))
+    missing = tuple(choice for choice in choices if means_missing(choice[1]))
+    return (tuple(choices), ()) if len(levels) == 1 and missing else (levels, missing)
+
+
+# Names of columns: their words, whatever joins these, and the lists of words that a name may hold.
+
+_WORD = re.compile(r"[A-ZÄÖÜÀ-Þ]+(?![a-zß-ÿ])|[A-ZÄÖÜÀ-Þ]?[a-zß-ÿ]+|[0-9]+|[^\W\dA-Za-zÀ-ÿ_]+")
+_SHORTEST_PART, _SHORT_PARTS = 3, frozenset(["to", "id"])
+_SHORTEST_PARTED, _LONGEST_PARTED = 6, 40
+
+
+def name_words(name: str) -> list[str]:
+    """Return the words of a name without case and accents: `LeftHand_größe2` holds left, hand, grosse and 2.
+
+    Listed words that are written together are parted: `survivaltime` holds survival and time.
+    """
+    words = _WORD.findall(unicodedata.normalize("NFC", name))
+    return [part for piece in words for word in words_of(piece) for part in _parted(word)]
+
+
+@lru_cache(maxsize=20_000)
+def _parted(word: str) -> tuple[str, ...]:
+    """Return the listed words that make up a word, from the left, the longest first; the word itself if they do not."""
+    listed = _list_words()
+    if word in listed or word.isdigit() or (word.isascii() and not _SHORTEST_PARTED <= len(word) <= _LONGEST_PARTED):
+        return (word,)
+
+    def rest_of(start: int) -> tuple[str, ...] | None:
+        if start == len(word):
+            return ()
+        for end in range(len(word), start, -1):
+            part = word[start:end]
+            is_part = part in listed and (len(part) >= _SHORTEST_PART or part in _SHORT_PARTS or not part.isascii())
+            if is_part and (after := rest_of(end)) is not None:
+                return (part, *after)
+        return rest_of(start + 1) if not word.isascii() else None  # Chinese names have other characters between words
+
+    return rest_of(0) or (word,)
+
+
+@cache
+def _list_words() -> frozenset[str]:
+    lists = [words for concept in data("roles").values() for words in concept.values()]
+    lists.append(data("tables")["subjects"]["words"])
+    return frozenset(part for words in lists for word in words for part in word.split())
+
+
+def mentions(words: Sequence[str], listed: frozenset[str]) -> bool:
+    """Return whether the words of a name hold a listed word or phrase."""
+    padded = f" {' '.join(words)} "
+    return not listed.isdisjoint(words) or any(" " in phrase and f" {phrase} " in padded for phrase in listed)
+
+
+def says_only(words: Sequence[str], listed: frozenset[str], beside: frozenset[str]) -> bool:
+    """Return whether a name holds a listed word or phrase, and nothing else but numbers and words `beside` it."""
+    words = [word for word in words if not word.isdigit()]
+    allowed = listed | beside | {part for phrase in listed if " " in phrase for part in phrase.split()}
+    return mentions(words, listed) and allowed.issuperset(words)
+
+
+def names_subjects(name: str) -> bool:
+    """Return whether a name is one of identifiers, such as `patient_id` or `CaseNo`, and says nothing else."""
+    subjects = data("tables")["subjects"]
+    return says_only(name_words(name), frozenset(subjects["words"]), frozenset(subjects["beside"]))

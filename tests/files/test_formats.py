@@ -1,13 +1,21 @@
-"""Workbooks that other programs write, sound and unsound: each is read right, or refused, or told."""
+"""Workbooks, statistical files and parquet, sound and unsound: each is read right, or refused, or told."""
 
 import datetime
 import re
+import sys
 import warnings
 
+import numpy as np
 import openpyxl
+import pandas as pd
+import pyarrow.parquet
 import pytest
+from calls import calls_of
+from corpus.sheets import CELLS
+from corpus.statistical_files import spss
 from hypothesis import given
 from hypothesis import strategies as st
+from old_and_open_workbooks import ods, xls, xlsb
 from raw_workbook import (
     STRICT,
     number,
@@ -22,10 +30,150 @@ from raw_workbook import (
 from scored import scored
 
 from clinclust import read_cohort
-from clinclust.errors import CohortWarning, InputError
-from clinclust.files.workbooks import shown_by
+from clinclust.errors import CohortWarning, InputError, MissingPackageError
+from clinclust.files import formats
+from clinclust.files.formats import rows_of, shown_by, table_of_parts
+from clinclust.files.text_table import ColumnNotes, add_notes, notes_of
+
+
+def write_xlsx(path, *sheets):
+    workbook = openpyxl.Workbook()
+    workbook.remove(workbook.active)
+    for title, rows in sheets:
+        worksheet = workbook.create_sheet(title)
+        for row in rows:
+            worksheet.append(row)
+    workbook.save(path)
+    return path
+
+
+COVER = [["Study ABC"], ["As of:", "2024-02-01"]]
+
+
+LEGEND = [["field", "value"], ["study", "ABC"], ["investigator", "X"]]
+
+
+FAULTY = [["P00", 13.1, 40], *([f"P{row}", row, 13.1] for row in range(40))]
+
+
+def subjects(seed=0, n=40):
+    rng = np.random.default_rng(seed)
+    rows = [[f"P{row:02d}", float(rng.normal(13, 1).__round__(1)), int(rng.integers(18, 90))] for row in range(n)]
+    return [["id", "hb", "age"], *rows]
+
+
+def workbook(path, **sheets):
+    return write_xlsx(path, *sheets.items())
+
+
+@pytest.mark.parametrize("cover", [COVER, LEGEND])
+def test_the_only_table_is_read_and_told_first(tmp_path, cover):
+    path = workbook(tmp_path / "c.xlsx", Cover=cover, Data=subjects())
+    with pytest.warns(CohortWarning, match="read the sheet 'Data': the first, 'Cover', is no table"):
+        frame = read_cohort(path)
+    assert frame.shape == (40, 3)
+    pd.testing.assert_frame_equal(frame, read_cohort(path, sheet="Data"))
+
+
+def test_several_tables_are_asked_about(tmp_path):
+    path = workbook(tmp_path / "c.xlsx", Cover=COVER, Data=subjects(), Labs=subjects(1))
+    with pytest.raises(InputError, match=r"'Cover', is no table of subjects.*`sheet`: 'Data', 'Labs'"):
+        read_cohort(path)
+    assert len(read_cohort(path, sheet="Labs")) == 40
+
+
+def test_a_first_sheet_at_fault_is_not_passed_over_but_the_others_are_named(tmp_path):
+    path = workbook(tmp_path / "c.xlsx", Data=FAULTY, Labs=subjects())
+    with pytest.raises(InputError, match="If 'Data' is no table of subjects, choose another sheet by `sheet`: Labs"):
+        read_cohort(path)
+
+
+ROWS = [
+    ["id", "hb"],
+    *([f"P{row:02d}", str(13 + row % 3)] for row in range(30)),
+    ["Total: 30", "14"],
+    ["", ""],
+    ["end", ""],
+]
+
+
+def written(path):
+    if path.suffix == ".xlsx":
+        workbook(path, Data=[[text or None for text in row] for row in ROWS])
+    elif path.suffix == ".ods":
+        path.write_bytes(ods(ROWS))
+    else:
+        path.write_text("".join(f"{','.join(row)}\n" for row in ROWS), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("name", ["c.csv", "c.xlsx", "c.ods"])
+@pytest.mark.filterwarnings("ignore::clinclust.CohortWarning")
+def test_rows_left_out_by_hand_are_counted(tmp_path, name):
+    frame = read_cohort(written(tmp_path / name), rows="2-31")
+    counts = frame.attrs["rows_taken"]["counts"]
+    assert (len(frame), counts["in_table"], counts["outside"]) == (30, 32, 2)
+
+
+@pytest.mark.parametrize("kind", ["xlsx", "ods", "xlsb"])
+@pytest.mark.filterwarnings("ignore::clinclust.CohortWarning")
+def test_a_stray_cell_in_the_last_column_of_excel_costs_no_work_for_the_empty_cells_of_each_row(tmp_path, kind):
+    def read(rows, **choice):
+        path = tmp_path / f"c.{kind}"
+        if kind == "xlsx":
+            workbook(path, Data=rows)
+        else:
+            path.write_bytes({"ods": ods, "xlsb": xlsb}[kind](rows))
+        frames = []
+        return calls_of(lambda: frames.append(read_cohort(path, **choice))), frames[0]
+
+    rows = subjects()
+    n_calls, frame = read(rows)
+    stray = [*rows[:30], [*rows[30], *[None] * 16_380, "x"], *rows[31:]]
+    n_more, same = read(stray, drop=["#16384"])
+    pd.testing.assert_frame_equal(same, frame)
+    assert n_more - n_calls < 200 * len(rows)
+
+
+def test_a_workbook_that_ends_its_reader_is_one_clear_error(tmp_path, monkeypatch):
+    path = tmp_path / "c.ods"
+    path.write_bytes(ods(ROWS))
+    monkeypatch.setattr(formats, "_CALAMINE", "import os; os.abort()")
+    with pytest.raises(InputError, match=r"^c\.ods: this ods workbook cannot be read \(damaged\): open it in Excel"):
+        read_cohort(path)
+
+
+def test_spreadsheet_values_become_canonical_text(tmp_path):
+    values = [1.0, 1.5, 3, True, None, "001", " x ", datetime.datetime(2020, 1, 2), datetime.date(2020, 1, 2)]
+    values += [datetime.datetime(2020, 1, 2, 3, 4), datetime.time(12, 30), "NA", 1e300]
+    path = write_xlsx(tmp_path / "x.xlsx", ("s", [["n", "x"], *[[row, value] for row, value in enumerate(values)]]))
+    expected = ["1", "1.5", "3", "True", "", "001", " x ", "2020-01-02", "2020-01-02"]
+    expected += ["2020-01-02T03:04:00", "12:30:00", "NA", "1e+300"]
+    assert read_cohort(path)["x"].tolist() == expected
+
+
+def test_spreadsheet_edges_without_content_are_left_out(tmp_path):
+    rows = [["a", "b", None], [1, None, " "], [None, None, None], [2, 3, None], [None]]
+    frame = read_cohort(write_xlsx(tmp_path / "x.xlsx", ("s", rows)))
+    assert frame.to_numpy().tolist() == [["1", ""], ["2", "3"]]
+    with pytest.warns(CohortWarning, match="no name for column 2: read as '#2'"):
+        assert list(read_cohort(write_xlsx(tmp_path / "y.xlsx", ("s", [["a"], [1, 2]])))) == ["a", "#2"]
+    with pytest.raises(ValueError, match="sheet 's' is empty"):
+        read_cohort(write_xlsx(tmp_path / "z.xlsx", ("s", [])))
+
+
+def test_parquet_keeps_its_types_and_its_named_index(tmp_path):
+    frame = pd.DataFrame({"a": [1, 2], "b": ["x", None], "c": pd.Categorical(["u", "v"])})
+    path = tmp_path / "x.parquet"
+    frame.to_parquet(path)
+    pd.testing.assert_frame_equal(read_cohort(path), frame)
+    frame.set_index("a").to_parquet(path)
+    pd.testing.assert_frame_equal(read_cohort(path), frame)
+
 
 HEADER = row_xml(1, text("a"), text("b"))
+
+
 SOUND = sheet_xml(HEADER + row_xml(2, number(1), number(2)))
 
 
@@ -278,3 +426,108 @@ def test_a_lone_cell_in_the_last_column_does_not_fill_the_memory(tmp_path):
     xml = HEADER + "".join(f'<row r="{k}"><c r="XFD{k}"><v>1</v></c></row>' for k in range(2, 1000))
     with pytest.warns(CohortWarning, match="no name for column 16384: read as '#16384'"):
         assert read(tmp_path, workbook_bytes(sheet_xml(xml))).shape == (998, 3)
+
+
+@pytest.mark.parametrize("metadata", [b"{", b"[]", b"{}", b'{"columns": 3}', b'{"index_columns": [{}], "columns": []}'])
+def test_a_parquet_file_whose_metadata_are_damaged_is_refused_or_read(tmp_path, metadata):
+    path = tmp_path / "cohort.parquet"
+    table = pyarrow.table({"a": [1, 2]}).replace_schema_metadata({b"pandas": metadata})
+    pyarrow.parquet.write_table(table, path)
+    try:
+        assert read_cohort(path)["a"].tolist() == [1, 2]
+    except InputError as error:
+        assert str(error).startswith("cohort.parquet: this parquet file cannot be read")  # noqa: PT017 - some are read
+
+
+def test_notes_on_columns_are_kept_by_the_file(tmp_path):
+    frame = pd.DataFrame({"crp": ["3,5"], "age": ["61"]})
+    add_notes(frame, {"crp": ColumnNotes(unit="mg/L", decimal=",")})
+    frame.to_parquet(tmp_path / "cohort.parquet")
+    read = read_cohort(tmp_path / "cohort.parquet")
+    assert notes_of(read) == {"crp": ColumnNotes(unit="mg/L", decimal=",")}
+    frame.attrs["column_notes"] = {"crp": {"unit": 3}}
+    frame.to_parquet(tmp_path / "cohort.parquet")
+    with pytest.warns(CohortWarning, match="the notes on its columns cannot be read: left out"):
+        assert read_cohort(tmp_path / "cohort.parquet").attrs.keys() == {"rows_taken"}
+
+
+def test_a_changed_value_is_refused_if_the_file_has_checksums(tmp_path):
+    path = tmp_path / "cohort.parquet"
+    table = pyarrow.table({"a": ["mild", "severe", "moderate"]})
+    pyarrow.parquet.write_table(
+        table, path, compression="none", use_dictionary=False, write_page_checksum=True, write_statistics=False
+    )
+    content = path.read_bytes()
+    at = content.index(b"severe")
+    path.write_bytes(content[:at] + b"Severe" + content[at + 6 :])
+    with pytest.raises(InputError, match=r"^cohort\.parquet: this parquet file cannot be read"):
+        read_cohort(path)
+
+
+def test_bytes_are_text_and_nested_cells_are_refused_all_at_once(tmp_path):
+    path = tmp_path / "cohort.parquet"
+    pyarrow.parquet.write_table(pyarrow.table({"a": [b"mild", "schwächer".encode(), None], "b": [1, 2, 3]}), path)
+    assert read_cohort(path)["a"].tolist()[:2] == ["mild", "schwächer"]
+    pyarrow.parquet.write_table(pyarrow.table({"a": [[1], []], "b": [b"\xff", b""], "c": [{"x": 1}, None]}), path)
+    with pytest.raises(InputError, match=r"^cohort\.parquet: cells of 'a', 'b', 'c' hold lists, records or bytes"):
+        read_cohort(path)
+
+
+def test_whole_numbers_beside_missing_ones_keep_all_their_digits(tmp_path):
+    ids = pyarrow.array([1234567890123456001, None, 1234567890123456002])
+    pyarrow.parquet.write_table(pyarrow.table({"id": ids}), tmp_path / "x.parquet")
+    assert read_cohort(tmp_path / "x.parquet")["id"].tolist() == [1234567890123456001, None, 1234567890123456002]
+
+
+def test_an_index_that_is_also_a_column_is_read_once(tmp_path):
+    frame = pd.DataFrame({"who": ["a", "b"], "falls": [1, 2]})
+    frame.set_index("who", drop=False).to_parquet(tmp_path / "x.parquet")
+    assert read_cohort(tmp_path / "x.parquet").columns.tolist() == ["who", "falls"]
+
+
+def test_text_that_is_no_text_is_refused(tmp_path):
+    broken = pyarrow.array([b"caf\xe9", b"x"]).view(pyarrow.string())
+    pyarrow.parquet.write_table(pyarrow.table({"name": broken}), tmp_path / "x.parquet")
+    with pytest.raises(InputError, match=r"x\.parquet: this parquet file cannot be read"):
+        read_cohort(tmp_path / "x.parquet")
+
+
+@pytest.mark.parametrize(
+    ("name", "package", "make"),
+    [
+        ("c.parquet", "pyarrow", lambda path: path.write_text("x")),
+        ("c.xls", "xlrd", xls(CELLS)),
+        ("c.ods", "python_calamine", lambda path: path.write_bytes(ods(CELLS))),
+        ("c.sav", "pyreadstat", spss({"n": [1.0]})),
+    ],
+)
+def test_a_missing_package_is_named_with_how_to_install_it(tmp_path, monkeypatch, name, package, make):
+    make(tmp_path / name)
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(MissingPackageError, match=f"pip install {package.replace('_', '-')}$"):
+        read_cohort(tmp_path / name)
+
+
+def test_a_file_that_claims_more_cells_than_it_can_hold_is_refused_before_memory_is_taken(tmp_path):
+    path = tmp_path / "c.sav"
+    spss({"n": [1.0]})(path)
+    content = path.read_bytes()
+    path.write_bytes(content[:80] + (10**9).to_bytes(4, "little") + content[84:])  # its number of rows
+    with pytest.raises(InputError, match="it has 1,000,000,000 cells, which it cannot hold"):
+        read_cohort(path)
+
+
+def test_single_precision_is_read_as_its_program_shows_it(tmp_path):
+    path = tmp_path / "c.dta"
+    pd.DataFrame({"x": pd.Series([0.1, 1e-7, 2.0], dtype="float32")}).to_stata(path, write_index=False)
+    assert read_cohort(path)["x"].tolist() == ["0.1", "1e-07", "2"]
+
+
+def test_a_column_without_a_name_has_its_number_in_partitions_too(tmp_path):
+    for part in range(2):
+        pd.DataFrame({"": [f"P{part}"], "age": [61]}).to_parquet(tmp_path / f"{part}.parquet")
+    table, parts = table_of_parts(tmp_path)
+    assert list(table.compute()) == ["#1", "age"]
+    assert rows_of(parts[1], ["#1"])["#1"].tolist() == ["P1"]
+    with pytest.warns(CohortWarning, match="no name for column 1: read as '#1'"):
+        assert list(read_cohort(parts[0].file)) == ["#1", "age"]

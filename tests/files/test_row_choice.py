@@ -1,0 +1,217 @@
+"""Rows are chosen as the user says, and what is left out is told; one row for each subject."""
+
+import warnings
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from test_conditions import CLEAR, DATES, VISITS
+
+from clinclust import read_cohort
+from clinclust.errors import CohortWarning, InputError
+from clinclust.files.row_choice import repeated_subjects
+
+
+def write(folder, frame=VISITS):
+    path = folder / "visits.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+def told_of(path, **options):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", CohortWarning)
+        frame = read_cohort(path, **options)
+    return frame, [str(warning.message).removeprefix("visits.csv: ") for warning in caught]
+
+
+def test_what_is_kept_is_told_with_the_rows_that_could_not_be_compared(tmp_path):
+    frame, told = told_of(write(tmp_path), where="age > 10", only=["id", "age"])
+    assert frame.to_numpy().tolist() == [["a", "61"], ["a", "61.5"]]
+    assert told == [
+        "1 rows are left out because their cells in 'age' are empty or do not tell whether they meet the condition, "
+        "such as a number with a unit; to keep those with an empty cell, add `or ... is missing`",
+        "2 of 5 rows are kept, as `where` says ('age > 10')",
+        "2 of 5 columns are kept, as `only` and `drop` say",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "labels"),
+    [
+        ({}, [0, 2, 3]),
+        ({"keep": "last"}, [1, 3, 4]),
+        ({"by": "seen"}, [0, 2, 3]),
+        ({"by": "seen", "keep": "last"}, [1, 2, 3]),
+        ({"by": "Age at onset"}, [0, 2, 3]),
+        ({"by": "Age at onset", "keep": "last"}, [1, 3, 4]),
+    ],
+)
+def test_one_row_of_each_subject_is_kept(tmp_path, options, labels):
+    frame, told = told_of(write(tmp_path), one_row_per="id", **options)
+    assert frame.index.tolist() == labels
+    assert "3 of 5 rows are kept: the " in told[-1]
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 3)), min_size=1, max_size=9), st.booleans())
+def test_one_row_per_subject_agrees_with_pandas(tmp_path_factory, cells, last):
+    frame = pd.DataFrame([{"id": who, "when": str(when)} for who, when in cells])
+    keep = "last" if last else "first"
+    found, _ = told_of(write(tmp_path_factory.mktemp("x"), frame), one_row_per="id", by="when", keep=keep)
+    ordered = frame.assign(when=frame["when"].astype(int)).sort_values("when", kind="stable")
+    assert found.index.tolist() == sorted(ordered.drop_duplicates("id", keep=keep).index)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"keep": "last"}, "`keep` and `by` choose a row of a subject: give `one_row_per`"),
+        ({"by": "seen"}, "`by` choose a row"),
+        ({"one_row_per": "Id "}, r"no column 'Id '\. Did you mean 'id'"),
+        ({"one_row_per": "age"}, r"'age' has no value in 1 rows \(first: 6\): .* where='age is not missing'"),
+        ({"one_row_per": "id", "by": "age"}, r"throughout \('<5'\)"),
+        ({"where": "age > 999"}, r"keeps none of 5 rows: .*'age' > '999' is met by no row \('61', '61.5', '9', '<5'\)"),
+        (
+            {"only": ["ID", "agee"]},
+            r"no column 'ID'\. Did you mean 'id'\?, there is no column 'agee'\. Did you mean 'age'",
+        ),
+        ({"drop": ["id", "visit", "age", "seen", "Age at onset"]}, "leave no column"),
+        ({"only": "id"}, "only must be a list of texts"),
+        ({"header_row": -1}, "header_row must be the number of a row"),
+        ({"decimal": ";"}, "decimal must be ',' or '.'"),
+    ],
+)
+def test_a_choice_that_cannot_be_made_is_refused(tmp_path, options, words):
+    with pytest.raises(InputError, match=words):
+        read_cohort(write(tmp_path), **options)
+
+
+def test_decimal_commas_are_compared_as_numbers(tmp_path):
+    path = tmp_path / "visits.csv"
+    path.write_text("id;crp\n1;3,5\n2;12,0\n3;0,8\n", encoding="utf-8")
+    frame, _ = told_of(path, where="crp > 3.4")
+    assert frame["crp"].tolist() == ["3,5", "12,0"]
+
+
+def test_repeated_subjects_are_recognised_with_a_column_of_visits():
+    found = repeated_subjects(VISITS, "id")
+    assert (found.n_rows, found.n_subjects, found.n_repeated, found.most_rows) == (5, 3, 2, 2)
+    assert found.has_visits
+    assert "2 of 3 subjects have several rows (up to 2 with the same 'id')" in found.sentence()
+    assert "one_row_per='id' (the first; with keep='last' the last)" in found.sentence()
+    assert not repeated_subjects(VISITS.drop(columns="visit"), "id").has_visits
+    assert repeated_subjects(VISITS.iloc[[0, 2, 3]], "id") is None
+    assert repeated_subjects(pd.DataFrame({"id": ["", None, "a"]}), "id") is None
+
+
+def written(folder, **columns):
+    path = folder / "visits.csv"
+    pd.DataFrame(columns).to_csv(path, index=False)
+    return path
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), DATES), min_size=1, max_size=9), st.booleans(), st.booleans())
+def test_the_first_and_last_row_of_a_subject_follow_the_calendar(tmp_path_factory, cells, last, points):
+    """Sorting as text would put 02.01.2021 before 31.12.2020."""
+    cells = [*cells, ("d", CLEAR)]
+    notation = "%d.%m.%Y" if points else "%m/%d/%Y"
+    path = written(
+        tmp_path_factory.mktemp("x"), id=[who for who, _ in cells], seen=[date.strftime(notation) for _, date in cells]
+    )
+    keep = "last" if last else "first"
+    found, told = told_of(path, one_row_per="id", by="seen", keep=keep)
+    ordered = pd.DataFrame(cells, columns=["id", "seen"]).sort_values("seen", kind="stable")
+    assert found.index.tolist() == sorted(ordered.drop_duplicates("id", keep=keep).index)
+    assert f"dates of 'seen' with the year last are read with the {'day' if points else 'month'} first" in told
+
+
+@pytest.mark.parametrize(
+    ("seen", "words"),
+    [
+        (["03/04/2020", "04/03/2020"], "'seen' holds '03/04/2020', and no date in it tells .* say dates="),
+        (["3.4.20", "4.3.20"], "'seen' holds '3.4.20': not all cells are dates"),
+        (["2020-01-01", "soon"], "`by`: 'seen' holds neither numbers nor dates .*'soon'"),
+        (["5 mg", "3 g"], "`by`: 'seen' holds neither numbers nor dates .*'5 mg'"),
+    ],
+)
+def test_an_order_that_is_none_is_refused(tmp_path, seen, words):
+    with pytest.raises(InputError, match=words):
+        read_cohort(written(tmp_path, id=["a", "a"], seen=seen), one_row_per="id", by="seen")
+
+
+def test_the_notation_is_told_without_values(tmp_path):
+    path = written(tmp_path, crp=["5,2", "7,9", "<0,5", ""], visit=["a", "b", "a", "b"])
+    _, told = told_of(path, where="crp > 5,0 or visit == 'B'")
+    assert told[1:3] == [
+        "the numbers of 'crp' are read with a decimal comma",
+        "'visit' == 'B' is met by no row ('a', 'b'). Did you mean 'b'?",
+    ]
+    assert told[3].startswith("1 rows are left out because their cells in 'crp' are empty")
+
+
+def test_values_that_no_cell_has_are_told_together(tmp_path):
+    path = written(tmp_path, visit=["a", "b"])
+    among = ", ".join(f"'x{k}'" for k in range(99))
+    _, told = told_of(path, where=f"visit in ('a', {among}, 'B')")
+    assert told[0] == (
+        "'visit' == 'x0', 'x1', 'x2', 'x3', 'x4' and 95 more is met by no row ('a', 'b'). Did you mean 'b'?"
+    )
+
+
+@pytest.mark.parametrize(
+    ("condition", "words"),
+    [
+        ("visit == 'Baseline'", r"met by no row \('baseline', 'month 6'\)\. Did you mean 'baseline'\?"),
+        ("visit == 'month6'", "Did you mean 'month 6'"),
+        ("visit == 'basline'", r"\('baseline', 'month 6'\). Did you mean 'baseline'\?"),
+        ("visit == 'baseline' and age > 999", "'age' > '999' is met by no row"),
+        ("name == 'q'", r"'name' == 'q' is met by no row \(40 different values\)"),
+        ("empty == 'x'", r"'empty' == 'x' is met by no row \(no value\)"),
+        ("empty is not missing", "rows meet each part of it, and none meets all"),
+    ],
+)
+def test_a_condition_that_keeps_no_row_says_why(tmp_path, condition, words):
+    visits = ["baseline", "month 6"] * 20
+    names = [f"patient {k} of the ward" for k in range(40)]
+    path = written(tmp_path, visit=visits, age=range(40), name=names, empty=[""] * 40)
+    with pytest.raises(InputError, match=words) as refused:
+        read_cohort(path, where=condition)
+    assert "patient 1" not in str(refused.value)
+    assert len(str(refused.value)) < 4000
+
+
+def test_rows_are_counted_by_reason(tmp_path):
+    path = written(tmp_path, id=list("aabbc"), age=["10", "61", "62", "", "63"])
+    frame, told = told_of(path, where="age > 50", one_row_per="id")
+    assert frame.attrs["rows_taken"] == {
+        "choice": {"where": "age > 50", "one_row_per": "id"},
+        "counts": {"in_table": 5, "not_meeting": 2, "unknown": 1, "further": 0, "outside": 0},
+    }
+    _, told = told_of(path, where="age != 61")
+    assert "1 rows are left out because their cells in 'age' are empty" in " ".join(told)
+
+
+def test_the_order_of_dates_is_kept_with_the_choice(tmp_path):
+    """The same words then mean the same in a table whose dates do not tell the order."""
+    frame, _ = told_of(written(tmp_path, seen=["03/25/2020", "04/03/2020"]), where="seen > '2020-03-26'")
+    choice = frame.attrs["rows_taken"]["choice"]
+    assert choice == {"where": "seen > '2020-03-26'", "dates": "month-first"}
+    frame, _ = told_of(written(tmp_path, seen=["03/04/2020", "04/03/2020"]), **choice)
+    assert frame["seen"].tolist() == ["04/03/2020"]
+
+
+def test_subjects_that_differ_by_case_or_spaces_are_told(tmp_path):
+    path = written(tmp_path, id=["P005", "p005", "P 005", "Q1", "Q1"], age=["10", "61", "62", "", "63"])
+    frame, told = told_of(path, one_row_per="id")
+    assert len(frame) == 4
+    assert "2 values of 'id' differ only by case or spaces from another one" in " ".join(told)
+    assert "differ only" not in " ".join(
+        told_of(written(tmp_path, id=list("aab"), age=["1", "2", "3"]), one_row_per="id")[1]
+    )
+
+
+def test_a_condition_that_keeps_nothing_says_of_how_many_rows_it_is_not_known(tmp_path):
+    path = written(tmp_path, egfr=[">90", ">90", "60", "55"], age=["1", "2", "3", "4"])
+    with pytest.raises(InputError, match=r"keeps none of 4 rows.*; 2 rows are left out because"):
+        told_of(path, where="egfr > 100")
