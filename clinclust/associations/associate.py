@@ -629,11 +629,13 @@ def validated_associations(
         level if the missing values were known. ``"not shown"``: q is above the level. ``"not tested"``: `remark` says
         why; also where other subtypes were found without the feature (agreement below 0.5).
 
-        `p_given_others` is of an analysis of covariance of ranks, adjusted for the features that the subtypes were
-        found from, and their squares, as far as they are related to it; 1 where the subtypes then differ the other
-        way, missing where the test of the tree
-        found one continuum, of which the subtypes are slices. `p_whatever_is_missing`, of features with missing values,
-        is an upper bound of p over all values that these can have. Of persons with several rows, both take one row.
+        `p_given_others` is of the analysis of covariance of normal scores (of two values or each level, of the ratio of
+        likelihoods in logistic regression), adjusted for the features that the subtypes were found from, with curves
+        and products as far as they are related to it. It is 1 where the subtypes then differ the other way, and missing
+        where the test of the tree found one continuum, of which the subtypes are slices. A relation as steep as the
+        border between the subtypes cannot be told from one to the subtypes. `p_whatever_is_missing`, of features with
+        missing values, is an upper bound of p over all values that these can have. Of persons with several rows, both
+        take one row.
         `remark` gives the reasons in words.
 
     Raises

@@ -190,9 +190,10 @@ class ComparedFeature:
         return replace(self, **about, summaries=summaries, part=part)  # type: ignore[arg-type]
 
     def tests(self, level: str | None) -> dict[tuple[int, int], Record]:
-        """Return Welch's t-tests of a level by pair of subtypes, the smaller number first."""
+        """Return the test of a level by pair of subtypes, the smaller number first: of shares mid-p, or Welch's t."""
         tests = self.among.tests.get((self.name, level), {})
-        return {pair: by_name["welch"] for pair, by_name in tests.items() if "welch" in by_name}
+        either = {pair: by_name.get("mid_p", by_name.get("welch")) for pair, by_name in tests.items()}
+        return {pair: test for pair, test in either.items() if test is not None}
 
     @property
     def traits(self) -> type[Likelihood]:
@@ -474,7 +475,7 @@ class Plan:
 
 
 def descriptive_test(line: Line, between: tuple[int, int] | None) -> Record:
-    """Return the contrast of all subtypes or, with `between`, Welch's t-test of this pair; empty if a line has none."""
+    """Return the contrast of all subtypes or, with `between`, the test of this pair; empty if a line has none."""
     if line.kind == "missing":
         return {}
     if between is None:
@@ -483,9 +484,10 @@ def descriptive_test(line: Line, between: tuple[int, int] | None) -> Record:
         return {}
     a, b = sorted(between)
     test = line.feature.tests(line.level).get((a, b), {})
-    return test | {"test": "Welch's t"} if test else {}
+    return test | {"test": _OF_PAIRS[test["test"]]} if test else {}
 
 
+_OF_PAIRS = {"mid_p": "Fisher's exact, mid-p", "welch": "Welch's t"}
 _MOST_DECIMALS = 6
 _OF_AN_ASSOCIATION = ("feature", "method", "p", "q", "grade", "remark")
 
