@@ -224,6 +224,52 @@ def only_together(rng: np.random.Generator) -> Drawn:
     return drawn._replace(counted=drawn.counted[:4])
 
 
+RELATIONS: dict[str, Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]] = {
+    "yes/no, a cut-off of one feature": lambda x, noise, u: x[:, 0] > 0,
+    "yes/no, a cut-off of either of two features": lambda x, noise, u: (x[:, 0] > 0.5) | (x[:, 1] > 0.5),
+    "yes/no, logistic in two features": lambda x, noise, u: u < _sigmoid(1.5 * (x[:, 0] + x[:, 1])),
+    "yes/no, logistic in the mean of the features": lambda x, noise, u: u < _sigmoid(2.0 * x[:, :5].mean(axis=1)),
+    "a sigmoid of the mean of the features": lambda x, noise, u: _sigmoid(2.0 * x[:, :5].mean(axis=1)) + 0.1 * noise,
+    "exponential in the mean": lambda x, noise, u: np.exp(x[:, :5].mean(axis=1)) + 0.5 * noise,
+    "linear in the mean": lambda x, noise, u: x[:, :5].mean(axis=1) + 0.7 * noise,
+    "the product of two features": lambda x, noise, u: x[:, 0] * x[:, 1] + noise,
+}
+"""Columns that follow from features (N, 10), around 0 where the halves meet, normal noise and uniform draws (N,)."""
+
+
+def related(rng: np.random.Generator, relation: str, n: int) -> Drawn:
+    """Draw two halves by 1.5 SD in five of ten features, and a described column that follows from the features only.
+
+    Everybody is in the half that is more probable by the features.
+    """
+    half = rng.random(n) < 0.5
+    table = rng.normal(size=(n, N_FEATURES)) + np.where(np.arange(N_FEATURES) < 5, half[:, None] * 1.5 - 0.75, 0.0)
+    values = RELATIONS[relation](table, rng.normal(size=n), rng.random(n))
+    return _beside_halves(table, values)
+
+
+def of_subtype(rng: np.random.Generator, n: int, likelihood: str) -> Drawn:
+    """Draw the same features, and a column of the half only: a yes/no label right in 90%, or a shift by 1 SD."""
+    half = rng.random(n) < 0.5
+    table = rng.normal(size=(n, N_FEATURES)) + np.where(np.arange(N_FEATURES) < 5, half[:, None] * 1.5 - 0.75, 0.0)
+    is_right = rng.random(n) < 0.9
+    values = half == is_right if likelihood == "bernoulli" else half + rng.normal(size=n)
+    return _beside_halves(table, values)
+
+
+def _beside_halves(table: np.ndarray, values: np.ndarray) -> Drawn:
+    drawn = _alike(table, "gaussian")
+    likelihood = "bernoulli" if values.dtype == np.bool_ else "gaussian"
+    column = Feature(name="column", likelihood=likelihood, role="describe")
+    given = (table[:, :5].sum(axis=1) > 0).astype(np.int64)
+    columns = drawn.columns | {"column": values.astype(float)}
+    return Drawn(columns, [*drawn.features, column], ["column"], given)
+
+
+def _sigmoid(values: np.ndarray) -> np.ndarray:
+    return 1.0 / (1.0 + np.exp(-values))
+
+
 def _alike(table: np.ndarray, likelihood: str) -> Drawn:
     names = [f"x{place}" for place in range(table.shape[1])]
     features = [Feature(name=name, likelihood=likelihood) for name in names]
@@ -258,4 +304,10 @@ SCENARIOS: dict[str, Callable[[np.random.Generator], Drawn]] = {
     "four informative features of 14, 1.5 SD: power": only_together,
     "informative features, 0.7 SD: power": partial(informative, shift=0.7),
     "informative features, 1.5 SD: power": partial(informative, shift=1.5),
+    **{f"{name}, N {n}": partial(related, relation=name, n=n) for name in RELATIONS for n in (400, 1500)},
+    **{
+        f"{name} by the subtype only, N {n}: power": partial(of_subtype, n=n, likelihood=likelihood)
+        for name, likelihood in (("yes/no", "bernoulli"), ("a measurement", "gaussian"))
+        for n in (400, 1500)
+    },
 }

@@ -1,6 +1,6 @@
 """How often tests after clustering are wrong, and how often they find what is there.
 
-Cohorts of 400 subjects are clustered as they are, and every feature is tested twice: naively, by the descriptive
+Cohorts of 400 subjects (or N) are clustered as they are, and every feature is tested twice: naively, by the descriptive
 contrast against the subtypes that it helped to form, and validly, by `validated_associations` against subtypes found
 without it. A test is wrong if p is at most .05 for a feature that is independent of all others; how often p is at most
 .001 shows the tail, which adjusted p-values come from.

@@ -36,6 +36,7 @@ from clinclust.comparisons.differences import (
     contrasted,
     everybody_else,
     is_skewed,
+    mid_p,
     moments,
     standardised_difference,
     student,
@@ -134,7 +135,8 @@ def compare_subtypes(
         have the scores 0, 1, ..., explained in `scored`. `minimum` and `maximum` are the ends of a scale, and `at_ends`
         is the number of subjects at the end that has fewer.
 
-        ``"test"``: `subtype` against `versus` by the `test` ``"welch"`` or ``"student"`` (equal variances). `n` and
+        ``"test"``: `subtype` against `versus` by the `test` ``"welch"`` or ``"student"`` (equal variances); of yes/no
+        features and levels, whose t-tests are those of the paper, also ``"mid_p"``, Fisher's exact test. `n` and
         `missing` count both. `statistic` and `standardised_difference`, the difference of the means divided by the root
         of the mean of both variances (of shares, p (1 - p)), are positive if `subtype` has the higher mean. `q` is p
         adjusted as by Benjamini and Hochberg over all tests of the same name. Results are NaN if either has fewer than
@@ -157,7 +159,7 @@ def compare_subtypes(
         ``standardised_difference`` every feature                as above; Bonett, for shares from Wilson's limits
         ``difference``              yes/no, levels               of the shares; Newcombe's hybrid score interval
         ``difference``              scales, Gaussian             of the means; Welch's interval
-        ``ratio``                   yes/no, levels               odds ratio; score interval
+        ``ratio``                   yes/no, levels               odds ratio; exact, with mid-p
         ``ratio``                   counts, exponential          of the means (rates); robust, in the logarithm
         ``superiority``             skewed features, those       P(higher) + P(equal) / 2; Brunner and Munzel, in the
                                     contrasted by rank           logit
@@ -255,7 +257,7 @@ def _compare(
     times = [feature for feature, *_ in columns if feature.role == "time" and feature.levels is None]
     follow_up = {feature.name for feature in times if feature.name not in choice and feature.contrast is None}
     summary["is_follow_up"] = np.array([measure.feature.name in follow_up for measure in measures])[:, None]
-    blocks += [(measures, tests) for tests in _test_columns(summary, subtypes, pairs, significance_level)]
+    blocks += _test_columns(measures, summary, subtypes, pairs, significance_level)
 
     tests = [
         [] if feature.name in follow_up else contrasted(feature, column, choice.get(feature.name), rows.times)
@@ -632,28 +634,35 @@ def _summary_columns(summary: _Arrays, subtypes: NDArray[np.int64]) -> _Arrays:
 
 
 def _test_columns(
-    summary: _Arrays, subtypes: NDArray[np.int64], pairs: NDArray[np.int64], significance_level: float
-) -> list[_Arrays]:
-    """Return the columns of the tests, each (measures, pairs): those of Welch's t, then those of Student's t."""
+    measures: list[Measure],
+    summary: _Arrays,
+    subtypes: NDArray[np.int64],
+    pairs: NDArray[np.int64],
+    significance_level: float,
+) -> Iterator[tuple[list[Measure], _Arrays]]:
+    """Yield the measures that have a test, and its columns, each (measures, pairs)."""
     a, b = (Side(*(summary[name][:, side] for name in ("n", "deviation", "variance"))) for side in pairs.T)
     # For shares the variance is p (1 - p), which has denominator n, not n - 1.
     spreads = (side.variance * np.where(summary["is_share"], 1 - 1 / np.maximum(side.n, 1), 1) for side in (a, b))
-    shared: _Arrays = {
-        "kind": np.array("test"),
-        "subtype": subtypes[pairs[:, 0]],
-        "versus": subtypes[pairs[:, 1]],
-        "n": a.n + b.n,
-        "missing": summary["missing"][:, pairs].sum(axis=2),
-        "standardised_difference": standardised_difference(a.mean, b.mean, *spreads),
-    }
-    blocks = []
-    for test in (welch, student):
-        result = test(a, b)
-        result = type(result)(*(np.where(summary["is_follow_up"], np.nan, part) for part in result))
-        significant = np.where(np.isnan(result.p), np.nan, result.p <= significance_level)
-        named = {"test": np.array(test.__name__), "q": adjusted(result.p), "significant": significant}
-        blocks.append(shared | result._asdict() | named)
-    return blocks
+    missing, difference = summary["missing"][:, pairs].sum(axis=2), standardised_difference(a.mean, b.mean, *spreads)
+    every, shares = np.ones(len(measures), dtype=np.bool_), summary["is_share"].ravel()
+    for test, rows in ((mid_p, shares), (welch, every), (student, every)):
+        if not rows.any():
+            continue
+        result = test(*(Side(*(moment[rows] for moment in side)) for side in (a, b)))
+        result = type(result)(*(np.where(summary["is_follow_up"][rows], np.nan, part) for part in result))
+        columns: _Arrays = {
+            "kind": np.array("test"),
+            "subtype": subtypes[pairs[:, 0]],
+            "versus": subtypes[pairs[:, 1]],
+            "n": (a.n + b.n)[rows],
+            "missing": missing[rows],
+            "standardised_difference": difference[rows],
+            "test": np.array(test.__name__),
+            "q": adjusted(result.p),
+            "significant": np.where(np.isnan(result.p), np.nan, result.p <= significance_level),
+        }
+        yield [measure for measure, row in zip(measures, rows, strict=True) if row], columns | result._asdict()
 
 
 def _contrast_columns(

@@ -447,7 +447,9 @@ def _bound_from_nothing(nothing: Side, something: Side) -> Floats:
     return np.asarray(_LARGEST_MEAN_OF_NOTHING / nothing.n / something.mean / np.sqrt(least * (2 - least)))
 
 
-_HALVINGS = 80  # enough halvings to find the upper limit to the last bit of a float64
+_LOGIT_OF_TAIL = -3.6635616461296463  # of 0.025
+_REACH, _STEPS, _SMALLEST, _LONGEST = 6, 60, 1e-12, 2.0  # counts and steps beyond these change no digit of a limit
+_TOGETHER = 4_000_000  # counts that are weighed at once, 32 MB
 
 
 def standardised_share(a: Side, b: Side) -> Effect:
@@ -479,21 +481,95 @@ def _recover_interval(size: Callable[[Floats, Floats], Floats], a: Side, b: Side
 
 
 def odds_ratio(a: Side, b: Side) -> Effect:
-    """Return the odds ratio, with its score interval: the odds ratios that the chi-squared test does not reject.
+    """Return the odds ratio of the sample, with its exact mid-p interval: the odds ratios that `mid_p` does not reject.
 
-    Cornfield (1956), without continuity correction. One end exists if a cell is empty; all are NaN if no or every
-    subject has it.
+    Given the margins, the number of a with it has Fisher's noncentral hypergeometric distribution. An end is 0 or
+    infinite if a cell is empty; all are NaN if no or every subject has it (Agresti 2013, Categorical Data Analysis,
+    16.6.4).
     """
-    yes_a, yes_b = np.rint(a.mean * a.n), np.rint(b.mean * b.n)
-    no_a, no_b = a.n - yes_a, b.n - yes_b
-    some = (yes_a + yes_b > 0) & (no_a + no_b > 0)
+    tables = _FourFold.of(a, b)
     with np.errstate(all="ignore"):
+        estimate = tables.yes * (tables.n_b - tables.n_yes + tables.yes) / (tables.n_a - tables.yes)
+        estimate = estimate / (tables.n_yes - tables.yes)
         effect = Effect(
-            yes_a * no_b / (no_a * yes_b),
-            1 / _bound_odds(yes_b, no_b, yes_a, no_a),
-            _bound_odds(yes_a, no_a, yes_b, no_b),
+            estimate, np.exp(tables.bound_log_odds(upwards=True)), np.exp(tables.bound_log_odds(upwards=False))
         )
-    return Effect(*(np.where(some, part, np.nan) for part in effect))
+    some = (tables.n_yes > 0) & (tables.n_yes < tables.n_a + tables.n_b)
+    return Effect(*(np.where(some, part, np.nan).reshape(a.n.shape) for part in effect))
+
+
+def mid_p(a: Side, b: Side) -> TTest:
+    """Return Fisher's exact test of two shares with mid-p: twice the smaller tail, in which the observed counts half.
+
+    Recommended by Lydersen, Fagerland and Laake (2009, Statistics in Medicine 28, 1159-1175): its level is near the
+    nominal one, where that of the exact p is far below. `statistic` and `df` are NaN.
+    """
+    from scipy.stats import hypergeom
+
+    tables = _FourFold.of(a, b)
+    with np.errstate(all="ignore"):
+        margins = tables.n_a + tables.n_b, tables.n_yes, tables.n_a
+        half = hypergeom.pmf(tables.yes, *margins) / 2
+        p = np.minimum(
+            2 * np.minimum(hypergeom.cdf(tables.yes, *margins), hypergeom.sf(tables.yes - 1, *margins)) - 2 * half, 1
+        )
+    testable = (tables.n_a >= LEAST_OBSERVED) & (tables.n_b >= LEAST_OBSERVED)
+    nothing = np.full(a.n.shape, np.nan)
+    return TTest(nothing, nothing, np.where(testable, p, np.nan).reshape(a.n.shape))
+
+
+class _FourFold(NamedTuple):
+    """Fourfold tables: subjects of a with it, subjects of a and b, and all with it, each (T,)."""
+
+    yes: Floats
+    n_a: Floats
+    n_b: Floats
+    n_yes: Floats
+
+    @classmethod
+    def of(cls, a: Side, b: Side) -> _FourFold:
+        """Return the tables of two groups whose means are shares; NaN, of nobody, counts as 0."""
+        yes_a, yes_b = (np.rint(np.nan_to_num(side.mean) * side.n).ravel() for side in (a, b))
+        return cls(yes_a, a.n.ravel(), b.n.ravel(), yes_a + yes_b)
+
+    def bound_log_odds(self, *, upwards: bool) -> Floats:
+        """Return the log odds ratio at which the tail from `yes` upwards (or downwards), the observed half, has 2.5%.
+
+        By Newton's steps of the logit of the tail, which is nearly straight.
+        """
+        low, high = np.maximum(self.n_yes - self.n_b, 0), np.minimum(self.n_a, self.n_yes)
+        end, side = (low, 1.0) if upwards else (high, -1.0)
+        log_odds = np.where(self.yes == end, -side * np.inf, 0.0)
+        rows = np.flatnonzero((self.yes != end) & (high > low))
+        if not rows.size:
+            return log_odds
+        # Counts farther away have no weight at the odds ratios that are sought: their SD is at most root(range) / 2.
+        reach = int(np.ceil(_REACH * np.sqrt((high - low)[rows].max()) + _REACH))
+        for some in np.array_split(rows, -(-rows.size * 2 * reach // _TOGETHER)):
+            log_odds[some] = self._bound_some(some, reach, side, low[some, None], high[some, None])
+        return log_odds
+
+    def _bound_some(self, rows: Groups, reach: int, side: float, low: Floats, high: Floats) -> Floats:
+        from scipy.special import gammaln
+
+        yes, n_a, n_b, n_yes = (each[rows, None] for each in self)
+        count = yes + np.arange(-reach, reach + 1)
+        is_possible = (count >= low) & (count <= high)
+        inside = np.where(is_possible, count, yes)
+        weights = -sum(gammaln(k + 1) for k in (inside, n_a - inside, n_yes - inside, n_b - n_yes + inside))
+        in_tail = np.where(count == yes, 0.5, (count - yes) * side > 0)
+        at = np.log((yes + 0.5) * (n_b - n_yes + yes + 0.5) / (n_a - yes + 0.5) / (n_yes - yes + 0.5))
+        for _ in range(_STEPS):
+            shares = weights + inside * at
+            shares = np.where(is_possible, np.exp(shares - shares.max(axis=1, keepdims=True)), 0.0)
+            shares /= shares.sum(axis=1, keepdims=True)
+            tail, mean = ((shares * each).sum(axis=1, keepdims=True) for each in (in_tail, inside))
+            slope = ((shares * in_tail * inside).sum(axis=1, keepdims=True) - tail * mean) / (tail * (1 - tail))
+            step = np.clip((_LOGIT_OF_TAIL - np.log(tail / (1 - tail))) / slope, -_LONGEST, _LONGEST)
+            at = at + step
+            if np.abs(step).max() < _SMALLEST:
+                break
+        return np.asarray(at[:, 0], dtype=np.float64)
 
 
 def _bound_share(side: Side) -> tuple[Floats, Floats]:
@@ -503,17 +579,6 @@ def _bound_share(side: Side) -> tuple[Floats, Floats]:
     margin = NORMAL_QUANTILE * np.sqrt(p * (1 - p) / n + squared / (4 * n**2))
     lower, upper = ((middle + sign * margin) / (1 + squared / n) for sign in (-1, 1))
     return np.where(p == 0, 0.0, lower), np.where(p == 1, 1.0, upper)
-
-
-def _bound_odds(yes_a: Floats, no_a: Floats, yes_b: Floats, no_b: Floats) -> Floats:
-    """Return the upper limit of the odds ratio, by bisection of shift^2 * (sum of 1 / cells) = 1.96^2."""
-    near, far = np.zeros(yes_a.shape), np.minimum(no_a, yes_b)
-    for _ in range(_HALVINGS):
-        shift = (near + far) / 2
-        cells = np.array([yes_a + shift, no_a - shift, yes_b - shift, no_b + shift])
-        too_far = shift**2 * (1 / cells).sum(axis=0) >= NORMAL_QUANTILE**2
-        near, far = np.where(too_far, near, shift), np.where(too_far, shift, far)
-    return np.asarray((yes_a + far) * (no_b + far) / ((no_a - far) * (yes_b - far)))
 
 
 def superiority(values: Floats, groups: Groups, comparisons: Groups, times: Times = None) -> Effect:

@@ -275,8 +275,8 @@ class Prediction(Memberships, FittedAttributes):
         """Return the validated columns with missing values of clustered features filled in, or their intervals.
 
         The predictive of a missing value is sum_k p(k | observed) p(x | cluster k), with a new cluster among the k.
-        Values are taken to be missing at random. Described columns and features in `uninformative_` are returned
-        unchanged.
+        Values are taken to be missing at random. Described columns, those of other roles and features in
+        `uninformative_` are returned unchanged; a `CohortWarning` names those with missing values.
 
         Parameters
         ----------
@@ -324,14 +324,17 @@ class Prediction(Memberships, FittedAttributes):
         >>> [(cell.row, cell.feature, round(cell.lower, 1), round(cell.upper, 1)) for cell in cells.itertuples()]
         [(0, 'x1', -1.9, 1.7), (1, 'x2', 3.8, 7.8)]
         """
-        from clinclust.estimators.imputation.tables import impute, imputed_cells
+        from clinclust.estimators.imputation.tables import impute, imputed_cells, name_unfilled
 
         self._require_fit()
         table = table_of_fitted(frame, self.schema_.names, called="frame")
         if interval is not None:
             return imputed_cells(self.fit_, table, self.cluster_scores, how, within_subtype, interval)
         rng = np.random.default_rng(random_state)
-        return impute(self.fit_, table, self.cluster_scores, how, within_subtype, rng)
+        filled = impute(self.fit_, table, self.cluster_scores, how, within_subtype, rng)
+        if (message := name_unfilled(self.schema_, filled)) is not None:
+            warnings.warn(message, CohortWarning, stacklevel=4)
+        return filled
 
     @accepting(m=WHOLE, n_sweeps=WHOLE, random_state=RANDOM_STATE)
     def multiple_imputations(
@@ -342,7 +345,8 @@ class Prediction(Memberships, FittedAttributes):
         Each time the subtype of every subject is drawn from its membership, then the distributions of the features in
         each subtype and their correlations inside it, then the missing values of a subject jointly, given what is
         observed of it (a Gaussian copula; data augmentation of Tanner and Wong 1987). Described columns take part and
-        are filled too; a column that says nothing of a subject is filled with observed values.
+        are filled too; a column that says nothing of a subject is filled with observed values. Squares and products of
+        columns are not kept: their slopes in a model come out too near 0.
 
         Analyse each table as if it were complete, and pool the results with `pool_estimates`. Do not
         test differences between the subtypes in imputed tables: the values were drawn from the clusters.

@@ -3,10 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
-from statsmodels.formula.api import ols
+from scipy import stats
+from statsmodels.formula.api import logit, ols
 from statsmodels.stats.anova import anova_lm
 
-from clinclust.associations.associate import given_others
+from clinclust.associations.associate import given_others, natural_spline, normal_scores
 
 NAN = np.nan
 
@@ -21,20 +22,57 @@ def drawn(seed, n=300, shift=0.0, slope=0.5):
 
 @pytest.mark.parametrize("n_missing", [0, 30])
 def test_it_is_the_analysis_of_covariance_of_statsmodels(n_missing):
-    own, others, groups = drawn(0, shift=0.4)
+    own, others, groups = drawn(24, shift=0.4)  # no curve or product is related
     own[:n_missing] = NAN
-    others = np.column_stack([others, np.random.default_rng(24).normal(size=300)])
-    frame = pd.DataFrame(others, columns=list("abcd")).assign(y=own, g=groups)
-    frame[["a2", "b2", "c2", "d2"]] = (frame[list("abcd")] - frame[list("abcd")].mean()) ** 2
-    frame = frame.dropna()
+    seen = ~np.isnan(own[:, 0])
+    scores = [normal_scores(column)[seen] for column in others.T]
+    frame = pd.DataFrame(dict(zip("abc", scores, strict=True))).assign(y=normal_scores(own[seen, 0]), g=groups[seen])
     inside = frame.groupby("g").transform(lambda column: column - column.mean())
-    related = inside.corr()["y"].drop("y") ** 2 * len(inside) > 1
-    assert {"a", "b", "c"} <= set(related.index[related])
-    assert not related["d"]
-    frame["along"] = sum(frame[name] * inside.corr()["y"][name] / inside[name].std() for name in "abcd")
-    terms = " + ".join([*related.index[related], "along"])
-    expected = anova_lm(ols(f"y ~ {terms} + C(g)", frame).fit(), typ=2).loc["C(g)", "PR(>F)"]
-    assert given_others(own, others, groups).p == pytest.approx(expected, rel=1e-8)
+    fit = (frame[list("abc")] @ ols("y ~ a + b + c - 1", inside).fit().params).to_numpy()
+    frame[["fit1", "fit2", "fit3"]] = natural_spline(fit, 4)[:, 1:]
+    model = ols("y ~ a + b + c + fit1 + fit2 + fit3 + C(g)", frame).fit()
+    assert given_others(own, others, groups).p == pytest.approx(anova_lm(model, typ=2).loc["C(g)", "PR(>F)"], rel=1e-8)
+
+
+def test_a_natural_spline_is_straight_outside_its_knots_and_curved_inside():
+    values = np.append(np.linspace(0.0, 1.0, 101), NAN)
+    spline = natural_spline(values, 4)
+    assert np.isnan(spline[-1]).all()
+    bends = np.abs(np.diff(spline[:-1], n=2, axis=0)).max(axis=1)
+    assert bends[[0, 1, 2, -3, -2, -1]].max() < 1e-9 < bends[40:60].min()
+    np.testing.assert_allclose(spline[:-1].T @ spline[:-1] / 101, np.eye(4), atol=1e-9)
+    assert np.corrcoef(spline[:-1, 0], values[:-1])[0, 1] == pytest.approx(1.0)
+    assert (natural_spline(np.ones(5), 3) == 0.0).all()
+
+
+def test_of_two_values_it_is_the_ratio_of_likelihoods_of_statsmodels():
+    own, others, groups = drawn(24, shift=0.4)  # no curve or product is related
+    is_high = (own > own.mean()).astype(float)
+    frame = pd.DataFrame(others, columns=list("abc")).apply(lambda column: normal_scores(column.to_numpy()))
+    frame = frame.assign(y=is_high, g=groups)
+    with_groups, without = (logit(f"y ~ a + b + c{g}", frame).fit(disp=False) for g in (" + C(g)", ""))
+    df, df2 = 2, 300 - 6
+    ratio = 2 * (with_groups.llf - without.llf) * df2 / 300
+    assert given_others(is_high, others, groups).p == pytest.approx(stats.f.sf(ratio / df, df, df2), rel=0.02)
+
+
+@pytest.mark.parametrize("relation", ["cut-off", "either", "logistic", "sigmoid"])
+def test_a_column_that_follows_from_the_others_is_no_difference(relation):
+    def p(seed):
+        rng = np.random.default_rng([25, seed])
+        half = rng.integers(2, size=400)
+        others = rng.normal(size=(400, 6)) + 1.5 * half[:, None] - 0.75
+        groups = (others.sum(axis=1) > 0).astype(np.int64)
+        first, second, noise, mean = others[:, 0], others[:, 1], rng.normal(size=400), others.mean(axis=1)
+        own = {
+            "cut-off": first > 0,
+            "either": (first > 0.5) | (second > 0.5),
+            "logistic": rng.random(400) < 1 / (1 + np.exp(-1.5 * (first + second))),
+            "sigmoid": 1 / (1 + np.exp(-2 * mean)) + 0.1 * noise,
+        }[relation]
+        return given_others(own[:, None].astype(float), others, groups).p
+
+    assert np.mean([p(seed) <= 0.05 for seed in range(30)]) <= 0.15
 
 
 def test_what_the_others_explain_is_no_difference_and_what_is_added_is_one():

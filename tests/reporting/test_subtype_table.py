@@ -284,7 +284,8 @@ def test_only_significant_features(comparisons):
     expected = comparisons.query("kind == 'contrast'").set_index("feature")["significant"]
     assert {row.feature for row in of_all.rows} == set(expected.index[expected.fillna(False).astype(bool)])
     pair = cc.subtype_table(comparisons, features="significant", between=(1, 2))
-    tests = comparisons.query("kind == 'test' and test == 'welch' and subtype == 1 and versus == 2")
+    tests = comparisons.query("kind == 'test' and test != 'student' and subtype == 1 and versus == 2")
+    tests = tests.drop_duplicates(["feature", "level"])  # mid-p of shares is before their t-test
     assert {row.feature for row in pair.rows} == set(tests.loc[tests["significant"].fillna(False), "feature"])
     assert f"the {len({row.feature for row in pair.rows})} are shown" in pair.notes[1].text
 

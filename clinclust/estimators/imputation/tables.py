@@ -67,6 +67,19 @@ def impute(
     return fit.restored(filled, seen)
 
 
+def name_unfilled(schema: FeatureSchema, filled: pd.DataFrame) -> str | None:
+    """Return the message that names the columns in which `impute` leaves values missing; None if there are none."""
+    names = [feature.name for feature in schema if feature.name in filled and feature.role not in ("id", "ignore")]
+    unfilled = {name: int(filled[name].isna().sum()) for name in names}
+    columns = [f"{name} ({number:,})" for name, number in unfilled.items() if number]
+    if not columns:
+        return None
+    return (
+        f"impute fills the columns that form subtypes; values stay missing in {listed(columns)}. "
+        "`multiple_imputations` fills described columns too"
+    )
+
+
 def imputed_cells(
     fit: Fit, frame: pd.DataFrame, scores: Scores, how: str, within_subtype: bool, interval: float
 ) -> pd.DataFrame:

@@ -175,9 +175,10 @@ def _graded(findings: Findings) -> list[str]:
     n, beyond = grades["differs"] + grades["differs beyond dependence"], grades["differs beyond dependence"]
     phrases = [
         f"At a q of at most {level:g}, {counted(n, 'feature')} {'differs' if n == 1 else 'differ'}, {beyond:,} of them "
-        "beyond dependence: in an analysis of covariance of ranks, adjusted for the features that the subtypes were "
-        "found from and their squares, the subtypes differ the same way (p at most the same), and they would, whatever "
-        "the missing values are (worst-case bounds)."
+        "beyond dependence: in an analysis of covariance of normal scores (of yes/no features and levels, in logistic "
+        "regression), adjusted for the features that the subtypes were found from, with curves and products, the "
+        "subtypes differ the same way (p at most the same), and they would, whatever the missing values are "
+        "(worst-case bounds)."
     ]
     return [*phrases, f"Of {undone:,}, the difference could be undone by what is missing."] if undone else phrases
 

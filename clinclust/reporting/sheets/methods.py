@@ -344,8 +344,10 @@ def _comparisons(findings: Findings, references: References) -> list[str]:
     shown = " that are shown in this report" if findings.is_shared else ""
     if len(findings.read.tested) > 1:
         sentences.append(
-            f"Pairs of subtypes were compared feature by feature with Welch’s t-test ({references.cite('welch')}) "
-            f"and Student’s ({references.cite('student')}), two-sided, at the level {findings.significance_level:g}; "
+            "Pairs of subtypes were compared feature by feature as in the paper, with Welch’s t-test "
+            f"({references.cite('welch')}) and Student’s ({references.cite('student')}), and yes/no features and "
+            f"levels with Fisher’s exact test with mid-p ({references.cite('mid-p')}), two-sided, at the level "
+            f"{findings.significance_level:g}; "
             f"q-values were {adjusted} over all tests of a name{shown}."
         )
     names = sorted({str(row["test"]) for row in findings.read.rows("contrast") if isinstance(row["test"], str)})

@@ -65,13 +65,14 @@ def _group(findings: Findings, subtype: int) -> tuple[str, str]:
 
 
 _OF_WHICH = "descriptive where clustered on"
+_NUMBERS = {**dict.fromkeys(("welch", "student"), ("statistic", "df", "p", "q")), "mid_p": ("p", "q")}
 _MOST_PAIRS = 20_000  # rows of the sheet; a workbook could hold a million, too many to read
 
 
 def pairwise_tests(findings: Findings) -> Sheet:
     """Return the sheet Pairwise tests: one row for each feature or level and pair of subtypes."""
     first, second = ("First subtype", ""), ("Second subtype", "")
-    welch, student = ("Welch's t-test", _OF_WHICH), ("Student's t-test", _OF_WHICH)
+    *of_means, exact = ((test, _OF_WHICH) for test in ("Welch's t-test", "Student's t-test", "Fisher's exact test"))
     columns = [
         *(Column(title) for title in ("Section", "Feature", "Level", "Clustered on")),
         *(Column(*title, group=first) for title in (("Subtype", "0"), ("n", "0"), ("Mean", "measure"))),
@@ -79,10 +80,10 @@ def pairwise_tests(findings: Findings) -> Sheet:
         Column("Standardised difference", "0.00"),
     ]
     level = f"p ≤ {findings.significance_level:g}".replace(" ", "\N{NO-BREAK SPACE}")
-    of_a_test: tuple[tuple[str, Kind], ...] = (("t", "0.00"), ("df", "0.0"), ("p", "p"), ("q", "p"))
-    for group in (welch, student):
-        columns += [Column(*title, group) for title in (*of_a_test, (level, "text"))]
-    columns += [Column("Remark")]
+    of_a_share: tuple[tuple[str, Kind], ...] = (("p", "p"), ("q", "p"), (level, "text"))
+    for group in of_means:
+        columns += [Column(*title, group) for title in (("t", "0.00"), ("df", "0.0"), *of_a_share)]
+    columns += [*(Column(*title, exact) for title in of_a_share), Column("Remark")]
 
     rows, decimals = [], []
     shown, note = _shown_pairs(findings)
@@ -96,12 +97,11 @@ def pairwise_tests(findings: Findings) -> Sheet:
                 for subtype in pair:
                     row += [subtype, number_of(summaries[subtype], "n"), number_of(summaries[subtype], "mean")]
                 row.append(number_of(tests["welch"], "standardised_difference"))
-                for test in (tests["welch"], tests["student"]):
-                    row += [number_of(test, number) for number in ("statistic", "df", "p", "q")]
-                    p = number_of(test, "p")
-                    row.append(
-                        p if isinstance(p, str | None) else "yes" if test["p"] <= findings.significance_level else "no"
-                    )
+                for name, numbers in _NUMBERS.items():
+                    test = tests.get(name)
+                    row += [None if test is None else number_of(test, number) for number in numbers]
+                    p = None if test is None else number_of(test, "p")
+                    row.append(p if isinstance(p, str | None) else "yes" if p <= findings.significance_level else "no")
                 rows.append([*row, _remark(tests["welch"], *(summaries[subtype] for subtype in pair))])
                 traits = traits_of(summaries[ALL_SUBJECTS]["likelihood"])
                 decimals.append(decimals_in(summaries, is_scored=traits.is_share or traits.is_scale))

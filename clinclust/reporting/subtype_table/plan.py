@@ -190,9 +190,22 @@ class ComparedFeature:
         return replace(self, **about, summaries=summaries, part=part)  # type: ignore[arg-type]
 
     def tests(self, level: str | None) -> dict[tuple[int, int], Record]:
-        """Return Welch's t-tests of a level by pair of subtypes, the smaller number first."""
+        """Return the test of a level by pair of subtypes, the smaller number first: of shares mid-p, or Welch's t."""
         tests = self.among.tests.get((self.name, level), {})
-        return {pair: by_name["welch"] for pair, by_name in tests.items() if "welch" in by_name}
+        either = {pair: by_name.get("mid_p", by_name.get("welch")) for pair, by_name in tests.items()}
+        return {pair: test for pair, test in either.items() if test is not None}
+
+    @property
+    def has_few_steps(self) -> bool:
+        """Whether this is a scale of at most seven levels, whose median hides what few have.
+
+        Edema 0, 0.5 or 1 was 0 [0, 0] in a subtype in which .3% have it, and in one in which 21.8% do.
+        """
+        ends = self.any_level[ALL_SUBJECTS]
+        if not self.traits.is_scale or is_missing(ends["minimum"]):
+            return False
+        step = 1.0 if is_missing(ends["step"]) else float(ends["step"])
+        return float(ends["maximum"] - ends["minimum"]) / step < _FEW_LEVELS
 
     @property
     def traits(self) -> type[Likelihood]:
@@ -256,6 +269,7 @@ NOTHING = "–"
 _SKEWED = 0.15
 SDS_BETWEEN_QUARTILES = 1.349  # interquartile range of a normal distribution, in standard deviations
 _FEW_SUBJECTS = 100
+_FEW_LEVELS = 7  # those of most rating scales (Likert 1932, Archives of Psychology 140)
 SUMMARY_QUANTITIES: dict[Summary, tuple[str, ...]] = {
     "n": ("count", "percent"),
     "mean": ("mean", "sd"),
@@ -269,11 +283,16 @@ def possible_summaries(feature: ComparedFeature) -> tuple[Summary, ...]:
 
 
 def default_summary(feature: ComparedFeature) -> Summary:
-    """Return the default summary: that of the likelihood, or the median if values are skewed, else the mean."""
+    """Return the default summary: that of the likelihood, the mean of a scale of at most seven levels.
+
+    Of other features, the median if values are skewed, else the mean.
+    """
     if feature.is_in_parts and feature.part != "spike":
         return "median"
     if feature.traits.summary is not None:
         return feature.traits.summary
+    if feature.has_few_steps:
+        return "mean"
     test = feature.contrast.get("test")
     if not is_missing(test):
         return "median" if test in ("Mann-Whitney", "Kruskal-Wallis") else "mean"
@@ -474,7 +493,7 @@ class Plan:
 
 
 def descriptive_test(line: Line, between: tuple[int, int] | None) -> Record:
-    """Return the contrast of all subtypes or, with `between`, Welch's t-test of this pair; empty if a line has none."""
+    """Return the contrast of all subtypes or, with `between`, the test of this pair; empty if a line has none."""
     if line.kind == "missing":
         return {}
     if between is None:
@@ -483,9 +502,10 @@ def descriptive_test(line: Line, between: tuple[int, int] | None) -> Record:
         return {}
     a, b = sorted(between)
     test = line.feature.tests(line.level).get((a, b), {})
-    return test | {"test": "Welch's t"} if test else {}
+    return test | {"test": _OF_PAIRS[test["test"]]} if test else {}
 
 
+_OF_PAIRS = {"mid_p": "Fisher's exact, mid-p", "welch": "Welch's t"}
 _MOST_DECIMALS = 6
 _OF_AN_ASSOCIATION = ("feature", "method", "p", "q", "grade", "remark")
 

@@ -7,7 +7,7 @@ import pytest
 from cohorts import LEVELS, LIKELIHOODS, mixed_cohort
 from scipy import stats
 
-from clinclust import CohortError, Feature, FeatureSchema
+from clinclust import CohortError, CohortWarning, Feature, FeatureSchema
 from clinclust.estimators.mapdp import NONE_OF_THESE
 from clinclust.methods import PublishedMAPDP
 
@@ -218,7 +218,9 @@ def test_described_columns_and_identifiers_stay_as_they_are():
     whole["same"] = np.where(np.arange(40) % 2, 1.0, np.nan)
     with pytest.warns(UserWarning, match="same"):
         model = PublishedMAPDP(schema, random_state=0, n_restarts=3).fit(whole)
-    filled = model.impute(whole)
+    with pytest.warns(CohortWarning, match=r"stay missing in age \(14\) and same \(20\)") as warned:
+        filled = model.impute(whole)
+    assert warned[0].filename == __file__
     validated = schema.validate(whole, warn=False)
     pd.testing.assert_frame_equal(filled[["who", "age", "same"]], validated[["who", "age", "same"]])
     assert list(filled) == [name for name in schema.names if name != "note"]
