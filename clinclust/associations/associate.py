@@ -179,10 +179,10 @@ def _test_column(column: Array, splines: Array, member: Array) -> GivenOthers:
     adjusting = np.column_stack([np.column_stack([straight, curves, products])[:, at], straight @ r, fit])
     adjusting = adjusting - adjusting.mean(axis=0)
 
-    p, adjusted_means = (_compare_likelihoods if is_yes_no else _compare_squares)(values, member, adjusting)
+    p, levels_of_groups = _compare(values, member, adjusting, is_yes_no=is_yes_no)
     if np.isnan(p):
         return UNTESTED
-    adjusted_means = member @ adjusted_means
+    adjusted_means = member @ levels_of_groups
     same_way = float((means[:, 0] - means.mean()) @ (adjusted_means - adjusted_means.mean())) > 0.0
     return GivenOthers(p if same_way else 1.0, int(first[0]), float(r[first[0]]))
 
@@ -196,58 +196,44 @@ def _relate(columns: Array, deviations: Array, member: Array) -> tuple[Array, Ar
     return (inside + means) / lengths * np.sqrt(len(columns)), r
 
 
-def _compare_squares(values: Array, member: Array, adjusting: Array) -> tuple[float, Array]:
-    """Return p of the F test that groups (n, K) add nothing to the columns adjusted for, and the mean of each group."""
-    from scipy.special import fdtrc
+def _compare(values: Array, member: Array, adjusting: Array, *, is_yes_no: bool) -> tuple[float, Array]:
+    """Return p of the test that groups (n, K) add nothing to the columns adjusted for, and the level of each group.
 
-    slopes, rank, squares = _regress(np.column_stack([member, adjusting]), values)
-    _, rank_without, squares_without = _regress(np.column_stack([np.ones(values.size), adjusting]), values)
-    df, df2 = rank - rank_without, values.size - rank
-    if df < 1 or df2 < _LEAST_DF or squares <= 0.0:
-        return np.nan, slopes[: member.shape[1]]
-    p = float(fdtrc(df, df2, (squares_without - squares) / df / (squares / df2)))
-    return p, slopes[: member.shape[1]]
-
-
-def _compare_likelihoods(values: Array, member: Array, adjusting: Array) -> tuple[float, Array]:
-    """Return the same of a logistic regression, by the ratio of likelihoods.
-
-    With q columns the ratio of n subjects is about n / (n - q) times chi-squared, and is divided by this (Sur and
-    Candes 2019, Proceedings of the National Academy of Sciences 116, 14516-14525).
+    F test, or ratio of likelihoods: with q columns that of n subjects is about n / (n - q) times chi-squared, and is
+    divided by this (Sur and Candes 2019, Proceedings of the National Academy of Sciences 116, 14516-14525).
     """
     from scipy.special import fdtrc
 
-    alone, both = np.column_stack([np.ones(values.size), adjusting]), np.column_stack([member, adjusting])
-    rank_without, rank = (int(np.linalg.matrix_rank(columns)) for columns in (alone, both))
-    df, df2 = rank - rank_without, values.size - rank
-    without, slopes = _regress_logistically(alone, values, np.zeros(alone.shape[1]))
-    start = np.concatenate([np.full(member.shape[1], slopes[0]), slopes[1:]])
-    likelihood, slopes = _regress_logistically(both, values, start)
-    if df < 1 or df2 < _LEAST_DF:
-        return np.nan, slopes[: member.shape[1]]
-    statistic = max(2.0 * (likelihood - without), 0.0) / df * df2 / values.size
-    return float(fdtrc(df, df2, statistic)), slopes[: member.shape[1]]
+    regress = _regress_logistically if is_yes_no else _regress
+    slopes, rank, loss = regress(np.column_stack([member, adjusting]), values)
+    _, rank_without, loss_without = regress(np.column_stack([np.ones(values.size), adjusting]), values)
+    df, df2, scale = rank - rank_without, values.size - rank, values.size if is_yes_no else loss
+    levels = slopes[: member.shape[1]]
+    if df < 1 or df2 < _LEAST_DF or scale <= 0.0:
+        return np.nan, levels
+    return float(fdtrc(df, df2, max(loss_without - loss, 0.0) / df / (scale / df2))), levels
 
 
-def _regress_logistically(columns: Array, values: Array, slopes: Array) -> tuple[float, Array]:
-    """Return the largest penalised log likelihood of 0 and 1, and its coefficients, by Newton's steps from `slopes`."""
+def _regress_logistically(columns: Array, values: Array) -> tuple[Array, int, float]:
+    """Return the coefficients, the rank, and -2 times the largest penalised log likelihood of 0 and 1, by Newton."""
     from scipy.special import expit
 
-    def likelihood(slopes: Array) -> float:
+    def loss(slopes: Array) -> float:
         scores = columns @ slopes
-        return float((values * scores - np.logaddexp(0.0, scores)).sum() - _RIDGE / 2.0 * (slopes @ slopes))
+        return float(2.0 * (np.logaddexp(0.0, scores) - values * scores).sum() + _RIDGE * (slopes @ slopes))
 
-    best = likelihood(slopes)
+    slopes = np.zeros(columns.shape[1])
+    least = loss(slopes)
     for _ in range(_MOST_STEPS):
         share = expit(columns @ slopes)
         curvature = (columns.T * (share * (1.0 - share))) @ columns + _RIDGE * np.eye(slopes.size)
         step = np.linalg.solve(curvature, columns.T @ (values - share) - _RIDGE * slopes)
-        higher = (slopes + step * 0.5**halvings for halvings in range(20))
-        slopes = next((at for at in higher if likelihood(at) > best), slopes)
-        before, best = best, likelihood(slopes)
-        if best - before < 1e-6:
+        lower = (slopes + step * 0.5**halvings for halvings in range(20))
+        slopes = next((at for at in lower if loss(at) < least), slopes)
+        before, least = least, loss(slopes)
+        if before - least < 1e-6:
             break
-    return best, slopes
+    return slopes, int(np.linalg.matrix_rank(columns)), least
 
 
 def natural_spline(values: Array, n_columns: int) -> Array:

@@ -586,3 +586,21 @@ def test_the_document_is_a_whole_archive_of_well_formed_parts(table, tmp_path):
         for name in archive.namelist():
             if name.endswith((".xml", ".rels")):
                 etree.fromstring(archive.read(name))
+
+
+def test_a_median_has_the_digits_of_its_quartiles_and_a_scale_of_few_levels_has_a_mean():
+    labels = np.repeat([0, 1], 40)
+    gravity = np.tile([1.005, 1.015, 1.015, 1.02, 1.02, 1.02, 1.02, 1.04], 10)
+    edema = np.where(labels == 1, np.arange(80) % 5 == 0, np.arange(80) == 0).astype(int)
+    frame = pd.DataFrame({"gravity": gravity, "edema": edema, "pain": np.arange(80) % 11})
+    features = [cc.Feature(name="gravity", likelihood="gaussian", contrast="rank")]
+    features += [
+        cc.Feature(name=name, likelihood="ordinal", trials=trials) for name, trials in (("edema", 2), ("pain", 10))
+    ]
+    table = cc.subtype_table(cc.compare_subtypes(frame, labels, cc.FeatureSchema(features)))
+    assert texts_of(table, "gravity")[1] == "1.020 [1.015, 1.020]"
+    assert [row_of(table, name).label.text.partition(", ")[2] for name in ("edema", "pain")] == [
+        "mean (SD)",
+        "median [Q1, Q3]",
+    ]
+    assert len(set(texts_of(table, "edema")[2:4])) == 2

@@ -69,15 +69,12 @@ def impute(
 
 def name_unfilled(schema: FeatureSchema, filled: pd.DataFrame) -> str | None:
     """Return the message that names the columns in which `impute` leaves values missing; None if there are none."""
-    names = [feature.name for feature in schema if feature.name in filled and feature.role not in ("id", "ignore")]
-    unfilled = {name: int(filled[name].isna().sum()) for name in names}
-    columns = [f"{name} ({number:,})" for name, number in unfilled.items() if number]
-    if not columns:
-        return None
-    return (
-        f"impute fills the columns that form subtypes; values stay missing in {listed(columns)}. "
-        "`multiple_imputations` fills described columns too"
-    )
+    numbers = {
+        x.name: filled[x.name].isna().sum() for x in schema if x.name in filled and not (x.is_id or x.is_ignored)
+    }
+    columns = [f"{name} ({number:,})" for name, number in numbers.items() if number]
+    message = f"impute fills the columns that form subtypes; values stay missing in {listed(columns)}. "
+    return f"{message}`multiple_imputations` fills described columns too" if columns else None
 
 
 def imputed_cells(

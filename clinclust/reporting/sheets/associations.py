@@ -180,7 +180,9 @@ def _graded(findings: Findings) -> list[str]:
         "subtypes differ the same way (p at most the same), and they would, whatever the missing values are "
         "(worst-case bounds)."
     ]
-    return [*phrases, f"Of {undone:,}, the difference could be undone by what is missing."] if undone else phrases
+    if undone:
+        phrases.append(f"Of {undone:,}, the difference could be undone by what is missing.")
+    return [*phrases, _TEXTS["power"]]
 
 
 # How many features differ between subtypes found without them, by grade; all else on the first page is descriptive.

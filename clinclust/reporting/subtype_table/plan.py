@@ -320,13 +320,14 @@ def decimals_of(feature: ComparedFeature, summary: Summary) -> int:
         return 0 if not is_missing(subjects) and subjects < _FEW_SUBJECTS else 1
     if summary == "mean":
         return decimals_in(feature.any_level, is_scored=feature.traits.is_share or feature.traits.is_scale)
-    quartiles = [parts(record, summary) for record in feature.any_level.values()]
-    if all(value == round(value) for found in quartiles if found for value in found if value is not None):
-        return 0
-    if overall["whole"]:  # quartiles of whole numbers are whole, or lie between two of them
-        return 1
     q1, q3 = (math.nan if is_missing(overall[name]) else float(overall[name]) for name in ("q1", "q3"))
-    return decimals_for((q3 - q1) / SDS_BETWEEN_QUARTILES)
+    # Quartiles of whole numbers are whole, or lie between two of them.
+    decimals = 1 if overall["whole"] else decimals_for((q3 - q1) / SDS_BETWEEN_QUARTILES)
+    quartiles = [parts(record, summary) or () for record in feature.any_level.values()]
+    values = [value for three in quartiles for value in three if value is not None]
+    while decimals and all(math.isclose(value, round(value, decimals - 1), rel_tol=1e-12) for value in values):
+        decimals -= 1  # 1.02 [1.015, 1.02] needs three, and not five
+    return decimals
 
 
 def summary_text(record: Record, summary: Summary, decimals: int) -> str:

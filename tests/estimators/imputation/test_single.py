@@ -218,7 +218,7 @@ def test_described_columns_and_identifiers_stay_as_they_are():
     whole["same"] = np.where(np.arange(40) % 2, 1.0, np.nan)
     with pytest.warns(UserWarning, match="same"):
         model = PublishedMAPDP(schema, random_state=0, n_restarts=3).fit(whole)
-    with pytest.warns(CohortWarning, match=r"stay missing in age \(14\) and same \(20\)") as warned:
+    with pytest.warns(CohortWarning, match=r"stay missing in age \(14\), same \(20\)") as warned:
         filled = model.impute(whole)
     assert warned[0].filename == __file__
     validated = schema.validate(whole, warn=False)
