@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -19,10 +18,7 @@ from clinclust.engine.continuum.null_cohorts import (
     whole_columns,
     with_unit_diagonal,
 )
-from clinclust.estimators.subtype_model import FittedCohort, cohort_of, fitted_problem, require_search
-
-if TYPE_CHECKING:
-    from clinclust.estimators.subtype_model import SubtypeModel
+from clinclust.estimators.subtype_model import FittedCohort, SubtypeModel, cohort_of, fitted_problem, require_search
 
 CONTINUUM_SCORE = "continuum_score"
 """Name of the column of the score."""
@@ -143,9 +139,8 @@ def _direction(axis: Array) -> float:
 
 
 def _standardised(score: Array) -> Array:
-    seen = ~np.isnan(score)
-    spread = float(score[seen].std()) if seen.any() else 0.0
-    return (score - score[seen].mean()) / spread if spread > 0.0 else np.where(seen, 0.0, np.nan)
+    spread = np.nanstd(score) if np.isfinite(score).any() else 0.0
+    return (score - np.nanmean(score)) / spread if spread > 0.0 else np.where(np.isnan(score), np.nan, 0.0)
 
 
 def _correlation(column: Array, score: Array) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -19,6 +19,7 @@ from clinclust.errors import CohortWarning, InputError, SchemaError, did_you_mea
 from clinclust.estimators.continuum_score import find_continuum
 from clinclust.estimators.subtype_model import (
     FittedCohort,
+    SubtypeModel,
     clustered_features,
     cohort_of,
     cohort_problems,
@@ -28,12 +29,7 @@ from clinclust.estimators.subtype_model import (
 )
 from clinclust.files.cell_text import canonical_text
 from clinclust.outcomes.estimates import assignment_errors
-from clinclust.schema import FeatureSchema
-
-if TYPE_CHECKING:
-    from clinclust.estimators.subtype_model import SubtypeModel
-    from clinclust.schema import Feature
-
+from clinclust.schema import Feature, FeatureSchema
 
 Event: TypeAlias = str | float | bool | None
 """The value of an outcome that counts as the event; None: it follows from the values."""
@@ -46,28 +42,23 @@ _MOST_LEVELS = 10
 
 @dataclass(frozen=True)
 class Outcome:
-    """An outcome of N subjects."""
+    """An outcome of N subjects: values, and of a survival the end and begin of follow-up, are (N,), NaN = missing.
+
+    `event` is what counts as 1, of a binary outcome or a survival; `order` are the levels of an ordered outcome from
+    lowest to highest, of which ratios above 1 are of higher ones.
+    """
 
     name: str
     kind: Kind
     observed: Array
-    """(N,), NaN = missing; 1 for the event and 0 for none."""
     event: str | None = None
-    """What counts as the event, of a binary outcome or a survival."""
     order: tuple[str, ...] = ()
-    """The levels from lowest to highest, of an ordered outcome; ratios above 1 are of higher ones."""
-    time: Array | None = None
-    """(N,) end of follow-up, NaN = missing."""
-    entry: Array | None = None
-    """(N,) begin of follow-up."""
+    times: tuple[Array, ...] = ()
 
     @property
     def is_known(self) -> Mask:
         """Whether the outcome of a subject is observed, bool (N,)."""
-        is_observed = ~np.isnan(self.observed)
-        if self.time is None or self.entry is None:
-            return is_observed
-        return is_observed & ~np.isnan(self.time + self.entry)
+        return np.asarray(~np.isnan([self.observed, *self.times]).any(axis=0))
 
 
 class Covariates(NamedTuple):
@@ -92,6 +83,7 @@ class CohortColumns:
 
     def __init__(self, cohort: FittedCohort, table: pd.DataFrame) -> None:
         self.cohort, self._table, self._schema = cohort, table, cohort.schema
+        self.n_subtypes = int(cohort.labels.max()) + 1
         self.problems: list[str] = []
 
     @classmethod
@@ -118,15 +110,13 @@ class CohortColumns:
 
         With `alone`, one subtype is enough.
         """
-        n_subtypes = int(self.cohort.labels.max()) + 1
         if not 0.0 < level < 1.0:
             self.problems.append(f"level must lie between 0 and 1, not {level!r}")
-        if n_subtypes == 1 and not alone:
+        if self.n_subtypes == 1 and not alone:
             self.problems.append("there is one subtype, so nothing can be compared")
         elif place_of(versus, self.cohort.model.codes_) is None:
-            self.problems.append(
-                f"versus must be a subtype, {', '.join(map(str, self.cohort.model.codes_))}, not {versus!r}"
-            )
+            codes = ", ".join(map(str, self.cohort.model.codes_))
+            self.problems.append(f"versus must be a subtype, {codes}, not {versus!r}")
         formed = [repr(name) for name in names if name in clustered_features(self.cohort.model)]
         if formed:
             self.problems.append(f"{called}: the subtypes were found from {', '.join(formed)}")
@@ -153,12 +143,9 @@ class CohortColumns:
             feature, column = drafted, FeatureSchema([drafted]).validate(table, warn=False)[name]
             others = cells[(cells.notna() & column.isna()).to_numpy()]
             if len(others):
-                warnings.warn(
-                    f"{name}: {len(others)} cells ({_some(others)}) are taken for missing; if they are not, declare "
-                    "the column in the schema, with role: describe",
-                    CohortWarning,
-                    stacklevel=5,
-                )
+                why = f"{name}: {len(others)} cells ({_some(others)}) are taken for missing; if they are not, declare "
+                why += "the column in the schema, with role: describe"
+                warnings.warn(why, CohortWarning, stacklevel=5)
         scores = feature.scores(column)
         if np.isinf(scores).any():
             self.problems.append(f"{called}: {name!r} has values beyond a limit; give them a number")
@@ -180,8 +167,9 @@ class CohortColumns:
             return None
         if feature.traits.is_yes_no:
             return Outcome(name, "binary", values, str(feature.levels[1]) if feature.levels else "1")
-        if feature.traits.is_scale and np.unique(values[~np.isnan(values)]).size <= _MOST_LEVELS:
-            texts = feature.levels or [f"{value:g}" for value in np.unique(values[~np.isnan(values)])]
+        different = np.unique(values[~np.isnan(values)])
+        if feature.traits.is_scale and different.size <= _MOST_LEVELS:
+            texts = feature.levels or [f"{value:g}" for value in different]
             return Outcome(name, "ordered", values, order=tuple(map(str, texts)))
         is_count = feature.traits.is_whole and not feature.traits.is_scale
         return Outcome(name, "count" if is_count else "continuous", values)
@@ -197,10 +185,10 @@ class CohortColumns:
         if values is None or ends is None or (entry is not None and begins is None):
             return None
         begins = np.zeros(ends.size) if begins is None else begins
-        if (ends <= begins).any():
-            n_early, begin = int((ends <= begins).sum()), "0" if entry is None else repr(entry)
+        if n_early := int((ends <= begins).sum()):
+            begin = "0" if entry is None else repr(entry)
             self.problems.append(f"time: {n_early} values of {time!r} are not above {begin}, where follow-up begins")
-        return Outcome(name, "survival", values[0], values[1], time=ends, entry=begins)
+        return Outcome(name, "survival", *values, times=(ends, begins))
 
     def _find_yes(self, name: str, cells: pd.Series) -> str | None:
         """Return the value of a column that means yes, by its schema or its two values; None if neither says so."""
@@ -225,7 +213,7 @@ class CohortColumns:
             levels = [str(level) for level in feature.levels or ()]
             if feature.traits.is_nominal:
                 others = np.arange(1, len(levels))
-                terms += [f"{name}: {levels[level]} (against {levels[0]})" for level in others]
+                terms += [f"{name}: {level} (against {levels[0]})" for level in levels[1:]]
                 columns.append(np.where(np.isnan(scores)[:, None], np.nan, scores[:, None] == others))
             else:
                 terms.append(f"{name}: {levels[-1]}" if feature.traits.is_yes_no and levels else name)
@@ -245,11 +233,6 @@ class CohortColumns:
                 why = "others determine it" if np.ptp(values[:, place]) > 0.0 else "it is the same in all"
                 raise InputError(f"{called}: leave out {term!r}: of the subjects with all values, {why}")
         return assigned, covariates
-
-    @property
-    def is_one_continuum(self) -> bool:
-        """Whether there is one subtype, and a continuum score."""
-        return int(self.cohort.labels.max()) == 0 and self.score_continuum() is not None
 
     def score_continuum(self) -> Covariates | None:
         """Return the continuum score of each subject, where nothing shows that the subtypes are more than its slices.
@@ -289,15 +272,12 @@ class CohortColumns:
         if cells is None:
             return None
         numbers = pd.to_numeric(cells, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
-        n_texts = int((np.isnan(numbers) & cells.notna().to_numpy()).sum())
-        if n_texts == 0 and np.isfinite(numbers[~np.isnan(numbers)]).all():
+        if np.isfinite(numbers[cells.notna().to_numpy()]).all():
             return numbers
         column = self.feature(name, called)  # numbers with decimal commas or units
-        if column is not None and column[0].levels is None:
-            return column[1]
-        if column is not None:
+        if column is not None and column[0].levels is not None:
             self.problems.append(f"{called}: {name!r} holds levels, not numbers")
-        return None
+        return None if column is None or column[0].levels is not None else column[1]
 
     def _is_level(self, name: str, event: str | float) -> tuple[Array, str] | None:
         """Return 1 for the cells of a column that are the event and 0 for others, NaN = missing, (N,), and the event.
@@ -346,6 +326,8 @@ _LEAST_RECOVERED = 0.7
 class Assigned:
     """Some subjects, bool (N,), of the subtypes that have enough of them, as these were assigned.
 
+    `versus` becomes the place, among these subtypes, of the one that others are compared with; `too_small` are the
+    codes of those that are left out, `names` those of the others, and `membership` (n, K) is by the features.
     Raises InputError if there are not two such subtypes, `versus` among them.
     """
 
@@ -354,6 +336,7 @@ class Assigned:
         counts = np.bincount(labels[rows], minlength=int(labels.max()) + 1)
         self.subtypes: Labels = np.flatnonzero(counts >= fewest).astype(np.int64)
         self.codes = cohort.model.codes_
+        self.names: list[Code] = [self.codes[it] for it in self.subtypes]
         reference = place_of(versus, self.codes)
         if self.subtypes.size < 2 or reference is None or reference not in self.subtypes:
             raise InputError(
@@ -361,30 +344,25 @@ class Assigned:
                 "other columns, or another subtype"
             )
         self.versus = int(np.searchsorted(self.subtypes, reference))
-        """Place of the subtype that others are compared with."""
         self.too_small = [self.codes[it] for it in np.setdiff1d(np.arange(counts.size), self.subtypes)]
-        """Codes of the subtypes that are left out."""
         among = np.isin(labels, self.subtypes)
         self.rows: Mask = rows & among
         self.labels: Labels = np.searchsorted(self.subtypes, labels[self.rows]).astype(np.int64)
-        self.membership = np.eye(self.subtypes.size)[self.labels]
-        """(n, K) the probability of each subtype by its features."""
         self._errors = np.eye(self.subtypes.size)
+        self.membership = self._errors[self.labels]
         self._why_not: str | None = "these subtypes have no probabilities"
         if cohort.model.membership_ is not None:
             membership = np.asarray(cohort.model.membership_)[among][:, self.subtypes]
             membership = membership / np.maximum(membership.sum(axis=1, keepdims=True), 1e-300)
             assigned = np.searchsorted(self.subtypes, labels[among]).astype(np.int64)
             self._errors, self.membership = assignment_errors(membership, assigned), membership[rows[among]]
-            recovered = np.diag(self._errors)
-            worst = int(recovered.argmin())
-            self._why_not = None
-            if recovered[worst] < _LEAST_RECOVERED:
-                self._why_not = (
-                    f"the subtypes are too hard to tell apart: {100 * recovered[worst]:.0f}% of the members of "
-                    f"subtype {self.codes[self.subtypes[worst]]} are assigned to it (at least "
-                    f"{100 * _LEAST_RECOVERED:.0f}% are needed)"
-                )
+            worst = int(np.diag(self._errors).argmin())
+            recovered = self._errors[worst, worst]
+            why = (
+                f"the subtypes are too hard to tell apart: {100 * recovered:.0f}% of the members of subtype "
+                f"{self.names[worst]} are assigned to it (at least {100 * _LEAST_RECOVERED:.0f}% are needed)"
+            )
+            self._why_not = why if recovered < _LEAST_RECOVERED else None
 
     def compare_with(self, places: Labels) -> tuple[list[dict[str, Code]], Array]:
         """Return the pairs of some subtypes, as columns of a result, and as contrasts of all subtypes, (D, K).
@@ -393,8 +371,7 @@ class Assigned:
         """
         versus = self.versus if self.versus in places else int(places[0])
         others, units = places[places != versus], np.eye(self.subtypes.size)
-        code = self.codes[int(self.subtypes[versus])]
-        pairs = [{"subtype": self.codes[it], "versus": code} for it in self.subtypes[others].tolist()]
+        pairs = [{"subtype": self.names[it], "versus": self.names[versus]} for it in others.tolist()]
         return pairs, units[others] - units[versus]
 
     def count_effective(self, method: str) -> Array:
@@ -411,12 +388,8 @@ class Everybody(Assigned):
     """Some subjects, bool (N,), as one group."""
 
     def __init__(self, cohort: FittedCohort, rows: Mask) -> None:
-        self.rows, self.codes, self.too_small = rows, cohort.model.codes_, []
-        self.labels, self.subtypes, self.versus = (
-            np.zeros(int(rows.sum()), dtype=np.int64),
-            np.zeros(1, dtype=np.int64),
-            0,
-        )
+        self.rows, self.codes, self.names, self.too_small = rows, cohort.model.codes_, cohort.model.codes_[:1], []
+        self.subtypes, self.labels, self.versus = np.zeros(1, dtype=np.int64), np.zeros(rows.sum(), dtype=np.int64), 0
 
 
 # The survival of each subtype as assigned.
@@ -481,14 +454,12 @@ def survival_curves(
         columns.problems.append(f"competing: {survival.event!r} is the event itself")
     columns.refuse()
     assert survival is not None
-    assert survival.time is not None
-    assert survival.entry is not None
-    labels, is_known, is_incidence = columns.cohort.labels, survival.is_known, bool(competing)
+    (ends, begins), is_known, is_incidence = survival.times, survival.is_known, bool(competing)
     happened = survival.observed + 2.0 * sum(other.observed for other in others if other is not None)
     tables = [
-        _curve(survival.time[rows], happened[rows], survival.entry[rows], level, is_incidence).assign(subtype=code)
+        _curve(ends[rows], happened[rows], begins[rows], level, is_incidence).assign(subtype=code)
         for label, code in enumerate(columns.cohort.model.codes_)
-        if (rows := is_known & (labels == label)).any()
+        if (rows := is_known & (columns.cohort.labels == label)).any()
     ]
     if not tables:
         raise InputError(f"no subject has {outcome!r} and {time!r}")
@@ -509,18 +480,10 @@ def _curve(time: Array, happened: Array, entry: Array, level: float, is_incidenc
         if is_incidence:
             share, variance = _incidence(at_risk, events, others, survival)
         margin = float(ndtri(0.5 + level / 2.0)) * np.sqrt(variance) / (-share * np.log(share))
-        lower, upper = share ** np.exp(margin), share ** np.exp(-margin)
-    is_open = (share <= 0.0) | (share >= 1.0)
-    return pd.DataFrame(
-        {
-            "time": times,
-            "at_risk": at_risk,
-            "events": events,
-            "incidence" if is_incidence else "survival": share,
-            "lower": np.where(is_open, np.nan, lower),
-            "upper": np.where(is_open, np.nan, upper),
-        }
-    )
+        is_open = (share <= 0.0) | (share >= 1.0)
+        lower, upper = (np.where(is_open, np.nan, share ** np.exp(end)) for end in (margin, -margin))
+    columns = {"time": times, "at_risk": at_risk, "events": events, "incidence" if is_incidence else "survival": share}
+    return pd.DataFrame(columns | {"lower": lower, "upper": upper})
 
 
 def _incidence(at_risk: Array, events: Array, others: Array, survival: Array) -> tuple[Array, Array]:

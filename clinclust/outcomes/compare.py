@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ from clinclust.arguments import OUTCOMES, accepting
 from clinclust.arrays import Array, Code, Labels, Mask
 from clinclust.comparisons.differences import contrast_of
 from clinclust.errors import InputError
-from clinclust.estimators.subtype_model import clustered_features
+from clinclust.estimators.subtype_model import SubtypeModel, clustered_features
 from clinclust.outcomes.columns import (
     SCORE,
     Assigned,
@@ -27,26 +27,19 @@ from clinclust.outcomes.columns import (
 from clinclust.outcomes.estimates import (
     APART,
     DENSITIES,
+    LARGEST,
     POISSON,
     Density,
     Estimates,
     Method,
-    Penalised,
-    Periods,
     RiskSets,
-    find_ends,
     in_intervals,
-    in_two_periods,
     is_monotone,
     outcome_by_subtype,
     penalise,
     predictors_of_subtype,
-    weigh_shares,
+    weigh,
 )
-
-if TYPE_CHECKING:
-    from clinclust.estimators.subtype_model import SubtypeModel
-
 
 _ESTIMATE = ("estimate", "se", "lower", "upper", "p")
 _DTYPES = {
@@ -60,11 +53,12 @@ _DTYPES = {
 def _tabulate(rows: Iterable[dict[str, Any]], columns: Sequence[str]) -> pd.DataFrame:
     table = pd.DataFrame(list(rows), columns=list(columns))
     has_grades = any(isinstance(code, str) for code in table["subtype"])
-    of_codes = dict.fromkeys(("subtype", "versus"), "string" if has_grades else "Int64")
-    return table.astype({name: (_DTYPES | of_codes)[name] for name in columns})
+    dtypes = _DTYPES | dict.fromkeys(("subtype", "versus"), "string" if has_grades else "Int64")
+    return table.astype({name: dtypes[name] for name in columns})
 
 
-_OUTCOME_COLUMNS = ("outcome", "kind", "event", "order", "method", "term", "subtype", "versus", "measure", *_ESTIMATE)
+_OUTCOME = ("outcome", "kind", "event", "order", "method", "term", "subtype", "versus", "measure", *_ESTIMATE)
+_OUTCOME_COLUMNS = (*_OUTCOME, "n", "n_events", "remark")
 
 
 @accepting()
@@ -166,8 +160,9 @@ def compare_outcome(
     level: float = 0.95,
 ) -> pd.DataFrame:
     """Return the frame of `compare_outcomes` for the columns of a cohort."""
-    names, is_whole = [name for name in (outcome, time, entry) if name is not None], columns.is_one_continuum
-    columns.check(versus, level, names, "outcome", alone=is_whole)
+    score, names = columns.score_continuum(), [name for name in (outcome, time, entry) if name is not None]
+    is_alone = score is not None and columns.n_subtypes == 1
+    columns.check(versus, level, names, "outcome", alone=is_alone)
     if {outcome, time, entry} & set(covariates):
         columns.problems.append("covariates: leave out the outcome and its times")
     if time is None and entry is not None:
@@ -176,17 +171,18 @@ def compare_outcome(
     adjusted = columns.covariates(covariates, "covariates")
     columns.refuse()
     assert values is not None
-    whole = adjusted
-    if is_whole:
-        return _tabulate(_tabulate_score(columns, values, whole, level), [*_OUTCOME_COLUMNS, "n", "n_events", "remark"])
-    assigned, adjusted = columns.assign(values.is_known, adjusted, versus, "covariates")
-    observed = values.observed[assigned.rows]
-    if np.ptp(observed) == 0.0 and not (time and observed.any()):
-        raise InputError(f"outcome: {outcome!r} is the same in all subjects with all values")
-    rows = list(_tabulate_score(columns, values, whole, level))
-    rows += _tabulate_outcome(values, assigned, adjusted, level, ("bch", "ml", "naive"))
-    rows += _tabulate_features(columns, values, assigned, adjusted, level, covariates)
-    return _tabulate(rows, [*_OUTCOME_COLUMNS, "n", "n_events", "remark"])
+    rows: list[dict[str, Any]] = []
+    if not is_alone:
+        assigned, complete = columns.assign(values.is_known, adjusted, versus, "covariates")
+        observed = values.observed[assigned.rows]
+        if np.ptp(observed) == 0.0 and not (time and observed.any()):
+            raise InputError(f"outcome: {outcome!r} is the same in all subjects with all values")
+        analysis = _Analysis(values, assigned, complete, level)
+        rows += _tabulate_outcome(analysis, ("bch", "ml", "naive"))
+        rows += _tabulate_features(analysis, columns.read_clustered(covariates).of(assigned.rows))
+    if score is not None:
+        rows.insert(0, _tabulate_score(columns, score, values, adjusted, level))
+    return _tabulate(rows, _OUTCOME_COLUMNS)
 
 
 _SLICES = "these subtypes were not shown to be more than slices of a continuum: {}"
@@ -194,25 +190,20 @@ _REPORT = "report this number, and of the subtypes what is as assigned, because 
 
 
 def _tabulate_score(
-    columns: CohortColumns, outcome: Outcome, covariates: Covariates, level: float
-) -> Iterator[dict[str, Any]]:
-    """Yield the difference or ratio for one standard deviation of the continuum score, where subtypes may be slices."""
-    score = columns.score_continuum()
-    if score is None:
-        return
+    columns: CohortColumns, score: Covariates, outcome: Outcome, covariates: Covariates, level: float
+) -> dict[str, Any]:
+    """Return the difference or ratio for one SD of the continuum score, where subtypes may be slices."""
     terms = Covariates([*score.terms, *covariates.terms], np.hstack([score.values, covariates.values]))
     rows = outcome.is_known & terms.is_known
     analysis = _Analysis(outcome, Everybody(columns.cohort, rows), terms.of(rows), level)
     density, estimates = analysis.fit(analysis.y, analysis.covariates, np.eye(1), analysis.labels, "naive")
-    row = {"method": "score", "measure": f"{density.measure} for {SCORE}"}
+    row = analysis.about | {"method": "score", "measure": f"{density.measure} for {SCORE}"}
     if estimates is None or analysis.monotone:
-        yield analysis.about | row | {"remark": analysis.explain_estimate()}
-        return
+        return row | {"remark": analysis.explain_estimate()}
     contrast = analysis.unit * np.eye(estimates.parameters.size)[1] / analysis.scales[SCORE]
     is_tested = columns.cohort.fit.tree_test_ is not None
     remark = _SLICES.format(_REPORT if is_tested else f"no test was made; unless this can be excluded, {_REPORT}")
-    on_ratio = np.exp if density.is_ratio else np.asarray
-    yield analysis.about | row | {"remark": remark} | _estimate(estimates, contrast, on_ratio, level)
+    return row | {"remark": remark} | _estimate(estimates, contrast, density.on_difference, level)
 
 
 _SUBJECTS_FOR_A_FEATURE = 10
@@ -224,26 +215,14 @@ Memberships are estimates; what they miss looks like an effect of features. With
 of cohorts, by kind of outcome (30 to 40 each), and of measurements and yes/no outcomes below .01 in at most 3%."""
 
 
-def _tabulate_features(
-    columns: CohortColumns,
-    outcome: Outcome,
-    assigned: Assigned,
-    covariates: Covariates,
-    level: float,
-    names: Sequence[str],
-) -> Iterator[dict[str, Any]]:
+def _tabulate_features(analysis: _Analysis, features: Covariates) -> Iterator[dict[str, Any]]:
     """Yield differences or ratios of a mixture of regressions on the features, and the test that these have no effect.
 
     Memberships are known weights, and features are measured from their means in each subtype, so that the intercepts
     are those of subtypes (Bray, Lanza and Tan 2015; Vermunt and Magidson 2021). A missing value has the mean.
     """
-    features, analysis = (
-        columns.read_clustered(names).of(assigned.rows),
-        _Analysis(outcome, assigned, covariates, level),
-    )
-    n, n_features = features.values.shape
-    membership = assigned.membership
-    if assigned.errors_of("bch")[1] or not n_features or n < _SUBJECTS_FOR_A_FEATURE * n_features:
+    (n, n_features), membership, labels = features.values.shape, analysis.assigned.membership, analysis.labels
+    if analysis.assigned.errors_of("bch")[1] or not n_features or n < _SUBJECTS_FOR_A_FEATURE * n_features:
         return
     observed, values = ~np.isnan(features.values), np.nan_to_num(features.values)
     means = membership.T @ values / np.maximum(membership.T @ observed, 1e-300)
@@ -253,25 +232,24 @@ def _tabulate_features(
     places = np.flatnonzero(np.isnan(ends)).astype(np.int64)
     if places.size < 2:
         return
-    both, labels = np.concatenate([adjusted, inside], axis=2), analysis.labels
+    both = np.concatenate([adjusted, inside], axis=2)
     density, estimates = analysis.fit(analysis.y, both, membership, labels, "features", ends)
     without = outcome_by_subtype(density, analysis.y, adjusted, membership, labels, "features", ends)
-    if without is not None and estimates is not None:
-        # Bartlett's factor of linear regression: with ten subjects for each feature, 15% of p would be below .05.
-        factor = 1.0 - (analysis.n_subtypes + 1.0 + n_features / 2.0) / n
-        statistic = 2.0 * factor * (estimates.height - without.height)
-        p = float(chdtrc(n_features, max(statistic, 0.0)))
-        for row in _tabulate_estimates(analysis, density, estimates, places):
-            if "versus" in row:
-                yield analysis.about | {"method": "features"} | row
-        first = analysis.n_subtypes + analysis.covariates.shape[1]
-        slopes = slice(first, first + n_features)
-        z = np.abs(estimates.parameters[slopes]) / np.sqrt(np.diag(estimates.covariance)[slopes])
-        strong = np.flatnonzero(z > max(min(_quantile(1.0 - _DIRECT / n_features), float(z.max())) - 1e-12, 0.0))
-        effects = ", ".join(features.terms[place] for place in strong[np.argsort(-z[strong])])
-        remark = f"the outcome depends on features inside subtypes ({effects}), which BCH and ML do not allow for"
-        test = {"method": "features", "measure": "no effects of features", "estimate": statistic, "p": p}
-        yield analysis.about | test | ({"remark": remark} if p < _DIRECT else {})
+    if without is None or estimates is None:
+        return
+    about = analysis.about | {"method": "features"}
+    yield from (about | row for row in _tabulate_estimates(analysis, density, estimates, places) if "versus" in row)
+    # Bartlett's factor of linear regression: with ten subjects for each feature, 15% of p would be below .05.
+    factor = 1.0 - (analysis.n_subtypes + 1.0 + n_features / 2.0) / n
+    statistic = 2.0 * factor * (estimates.height - without.height)
+    p = float(chdtrc(n_features, max(statistic, 0.0)))
+    slopes = analysis.n_subtypes + analysis.covariates.shape[1] + np.arange(n_features)
+    z = np.abs(estimates.parameters[slopes]) / np.sqrt(np.diag(estimates.covariance)[slopes])
+    strong = np.flatnonzero(z > max(min(_quantile(1.0 - _DIRECT / n_features), float(z.max())) - 1e-12, 0.0))
+    effects = ", ".join(features.terms[place] for place in strong[np.argsort(-z[strong])])
+    remark = f"the outcome depends on features inside subtypes ({effects}), which BCH and ML do not allow for"
+    test = {"measure": "no effects of features", "estimate": statistic, "p": p}
+    yield about | test | ({"remark": remark} if p < _DIRECT else {})
 
 
 class _Analysis:
@@ -282,24 +260,21 @@ class _Analysis:
         self.observed = outcome.observed[assigned.rows]
         self.labels, self.n_subtypes = assigned.labels, assigned.subtypes.size
         self.density = DENSITIES[outcome.kind]
-        self.about = {
-            "outcome": outcome.name,
-            "kind": outcome.kind,
-            "event": outcome.event,
-            "order": " < ".join(outcome.order) or None,
-            "n": len(self.observed),
-            "n_events": None if outcome.event is None else int((self.observed > 0.0).sum()),
-        }
+        n_events = None if outcome.event is None else int((self.observed > 0.0).sum())
+        self.about: dict[str, Any] = {"outcome": outcome.name, "kind": outcome.kind, "event": outcome.event}
+        self.about |= {"order": " < ".join(outcome.order) or None, "n": len(self.observed), "n_events": n_events}
         self.origin, self.unit = 0.0, 1.0
         if outcome.kind == "continuous":
             self.origin, self.unit = float(self.observed.mean()), max(float(self.observed.std()), 1e-300)
         self.covariates, scales = standardised(covariates.values)
         self.scales = dict(zip(covariates.terms, scales.tolist(), strict=True))
+        self.not_adjusted = ", not adjusted" if self.scales else ""
         self.times: tuple[Array, Array, Array] | None = None
+        """Of survival: end of follow-up, event and begin."""
         self.monotone: list[str] = []
-        if outcome.time is not None and outcome.entry is not None:
-            time, entry = outcome.time[assigned.rows], outcome.entry[assigned.rows]
-            self.times = time, self.observed, entry
+        if outcome.times:
+            ends, begins = (part[assigned.rows] for part in outcome.times)
+            self.times = ends, self.observed, begins
             self.risk_sets = RiskSets.from_subjects(*self.times, self.labels, self.n_subtypes)
             columns = zip(covariates.terms, self.covariates.T, strict=True)
             self.monotone = [term for term, column in columns if is_monotone(column, *self.times)]
@@ -308,8 +283,7 @@ class _Analysis:
     def encode(self, rows: Mask) -> Array:
         """Return the outcomes of some subjects, bool (n,), for `outcome_by_subtype`."""
         if self.times is not None:
-            time, event, entry = (part[rows] for part in self.times)
-            return in_intervals(time, event, entry)
+            return in_intervals(*(part[rows] for part in self.times))
         if self.outcome.kind == "ordered":  # levels are numbered 0, 1, ... without a gap
             return np.unique(self.observed[rows], return_inverse=True)[1].astype(np.float64)
         return (self.observed[rows] - self.origin) / self.unit
@@ -324,21 +298,26 @@ class _Analysis:
                 return density, estimates
         return self.density, None
 
-    @property
-    def not_adjusted(self) -> str:
-        """What follows the name of a measure that ignores the covariates."""
-        return ", not adjusted" if self.scales else ""
-
     def find_ends(self, errors: Array, method: Method) -> Array:
-        """Return the linear predictors of the subtypes that leave the model of ratios, NaN for others, (K,)."""
-        ends = find_ends(self.outcome.kind, self.observed, errors, self.labels, "bch" if method == "bch" else "naive")
-        if self.times is not None:
-            groups, has_events = self.risk_sets.group_comparable(), np.isnan(ends)
+        """Return the linear predictors of subtypes in which fewer than one subject has the event, or no event, (K,).
+
+        NaN for all others; the likelihood rises without end as these predictors go to infinity. Of ordered levels and
+        counts, the event is anything above the lowest value.
+        """
+        kind, observed = self.outcome.kind, self.observed
+        weights = weigh(errors, self.labels, "bch" if method == "bch" else "naive")
+        ends = np.full(self.n_subtypes, np.nan)
+        lowest = observed.min() if kind == "ordered" else 0.0
+        if kind != "continuous":
+            ends[weights.T @ (observed > lowest) < 1.0 - 1e-9] = -LARGEST
+        if kind in ("binary", "ordered"):
+            ends[weights.T @ (observed < observed.max()) < 1.0 - 1e-9] = LARGEST
+        if self.times is not None and (has_events := np.isnan(ends)).sum() > 1:
+            groups = self.risk_sets.group_comparable()
             sizes = np.bincount(groups[has_events], minlength=groups.max() + 1)
             group = groups[self.assigned.versus]
             group = group if sizes[group] > 1 else int(sizes.argmax())
-            if has_events.sum() > 1:
-                ends[has_events & ((groups != group) | (sizes[group] < 2))] = APART
+            ends[has_events & ((groups != group) | (sizes[group] < 2))] = APART
         return ends
 
     def explain_ratio(self, place: int, end: float, method: Method) -> str:
@@ -363,23 +342,15 @@ class _Analysis:
         return f"not estimated: too few subjects or events{separates}"
 
 
-def _tabulate_outcome(
-    outcome: Outcome, assigned: Assigned, covariates: Covariates, level: float, methods: Sequence[Method]
-) -> Iterator[dict[str, Any]]:
-    """Yield the rows of `compare_outcomes` by these methods, for covariates (n, C) of the assigned subjects."""
-    analysis = _Analysis(outcome, assigned, covariates, level)
-    about = analysis.about
+def _tabulate_outcome(analysis: _Analysis, methods: Sequence[Method]) -> Iterator[dict[str, Any]]:
+    """Yield the rows of `compare_outcomes` by these methods."""
     for method in methods:
-        errors, why = assigned.errors_of(method)
-        rows = (
-            [{"measure": analysis.density.measure, "remark": why}]
-            if why
-            else _tabulate_method(analysis, errors, method)
-        )
-        for row in rows:
-            yield about | {"method": method} | row
-    for subtype in assigned.too_small:
-        yield about | {"subtype": subtype, "remark": "left out: too few subjects"}
+        errors, why = analysis.assigned.errors_of(method)
+        reason = [{"measure": analysis.density.measure, "remark": why}]
+        for row in reason if why else _tabulate_method(analysis, errors, method):
+            yield analysis.about | {"method": method} | row
+    for subtype in analysis.assigned.too_small:
+        yield analysis.about | {"subtype": subtype, "remark": "left out: too few subjects"}
 
 
 def _tabulate_method(analysis: _Analysis, errors: Array, method: Method) -> Iterator[dict[str, Any]]:
@@ -388,29 +359,22 @@ def _tabulate_method(analysis: _Analysis, errors: Array, method: Method) -> Iter
     places, estimates = np.flatnonzero(np.isnan(ends)).astype(np.int64), None
     is_out = ends == APART if method != "naive" else ~np.isnan(ends)
     rows = ~np.isin(analysis.labels, np.flatnonzero(is_out))
-    covariates, labels = analysis.covariates[rows], analysis.labels[rows]
     if places.size > 1 and not analysis.monotone:
+        covariates, labels = analysis.covariates[rows], analysis.labels[rows]
         density, estimates = analysis.fit(analysis.encode(rows), covariates, errors, labels, method, ends)
     if estimates is not None:
         yield from _tabulate_estimates(analysis, density, estimates, places)
         if analysis.times is not None:
-            time, event, entry = (part[rows] for part in analysis.times)
-            _, contrasts = assigned.compare_with(places)
-            periods = in_two_periods(time, event, entry, covariates, errors, labels, contrasts, method, ends)
-            yield from _tabulate_periods(periods, analysis, places)
+            yield from _tabulate_periods(analysis, rows, errors, method, ends)
     elif places.size > 1:
         yield {"measure": density.measure, "remark": analysis.explain_estimate()}
     for place in np.flatnonzero(~np.isnan(ends)).tolist():
-        code = assigned.codes[int(assigned.subtypes[place])]
-        yield {
-            "subtype": code,
-            "measure": density.measure,
-            "remark": analysis.explain_ratio(place, ends[place], method),
-        }
+        why = analysis.explain_ratio(place, ends[place], method)
+        yield {"subtype": assigned.names[place], "measure": density.measure, "remark": why}
     is_whole = estimates is not None and places.size == analysis.n_subtypes
     kind, with_ratio = analysis.outcome.kind, [] if estimates is None else places.tolist()
-    is_monotone_in_time = bool(analysis.monotone) or bool((ends == APART).any())
-    if method == "naive" and not is_whole and kind in ("binary", "survival") and not is_monotone_in_time:
+    is_in_order = bool(analysis.monotone) or bool((ends == APART).any())
+    if method == "naive" and not is_whole and kind in ("binary", "survival") and not is_in_order:
         yield from _tabulate_penalised(analysis, with_ratio)
     if method != "ml" and (kind == "binary" or (kind == "count" and not is_whole)):
         yield from _tabulate_shares(analysis, errors, method, with_ratio)
@@ -422,56 +386,59 @@ def _tabulate_estimates(
     analysis: _Analysis, density: Density, estimates: Estimates, places: Labels
 ) -> Iterator[dict[str, Any]]:
     """Yield the rows of the subtypes in some places; a unit of a term is 1 / its scale of the fitted one."""
-    assigned, level, unit = analysis.assigned, analysis.level, analysis.unit
-    n_subtypes, units = analysis.n_subtypes, unit * np.eye(estimates.parameters.size)
-    on_ratio = np.exp if density.is_ratio else np.asarray
+    level, n_subtypes, measure = analysis.level, analysis.n_subtypes, {"measure": density.measure}
+    units = analysis.unit * np.eye(estimates.parameters.size)
     on_scale = (lambda eta: analysis.origin + eta) if analysis.outcome.kind == "continuous" else density.on_scale
-    if density.level:
-        for place in places.tolist():
-            row = _estimate(estimates, units[place], on_scale, level)
-            yield row | {"subtype": assigned.codes[int(assigned.subtypes[place])], "measure": density.level, "p": None}
-    pairs, contrasts = assigned.compare_with(places)
+    for place in places.tolist() if density.level else []:
+        about = {"subtype": analysis.assigned.names[place], "measure": density.level, "p": None}
+        yield _estimate(estimates, units[place], on_scale, level) | about
+    pairs, contrasts = analysis.assigned.compare_with(places)
     contrasts = contrasts @ units[:n_subtypes]
     for pair, contrast in zip(pairs, contrasts, strict=True):
-        yield _estimate(estimates, contrast, on_ratio, level) | pair | {"measure": density.measure}
+        yield _estimate(estimates, contrast, density.on_difference, level) | pair | measure
     those = "all subtypes" if places.size == n_subtypes else "subtypes with a ratio"
-    yield {"measure": f"{those} alike"} | _test_alike(estimates, contrasts)
+    test = _test_alike(contrasts @ estimates.parameters, contrasts @ estimates.covariance @ contrasts.T)
+    yield {"measure": f"{those} alike"} | test
     for place, (term, scale) in enumerate(analysis.scales.items(), n_subtypes):
-        yield _estimate(estimates, units[place] / scale, on_ratio, level) | {"term": term, "measure": density.measure}
+        yield _estimate(estimates, units[place] / scale, density.on_difference, level) | {"term": term} | measure
 
 
-def _test_alike(estimates: Estimates, contrasts: Array) -> dict[str, float]:
-    """Return the Wald test that all contrasts (D, P) are 0."""
-    differences = contrasts @ estimates.parameters
-    covariance = contrasts @ estimates.covariance @ contrasts.T
+def _test_alike(differences: Array, covariance: Array) -> dict[str, float]:
+    """Return the Wald test that all differences (D,) are 0."""
     statistic = float(differences @ np.linalg.pinv(covariance, hermitian=True) @ differences)
-    return {"estimate": statistic, "p": float(chdtrc(len(contrasts), statistic))}
+    return {"estimate": statistic, "p": float(chdtrc(len(differences), statistic))}
 
 
 def _tabulate_penalised(analysis: _Analysis, with_ratio: Sequence[int]) -> Iterator[dict[str, Any]]:
     """Yield ratios of the penalised likelihood of the subtypes as assigned, apart from those among `with_ratio`."""
     assigned, measure = analysis.assigned, f"penalised {analysis.density.measure}"
     penalised = penalise(analysis.y, analysis.covariates, analysis.labels, assigned.versus, analysis.n_subtypes)
-    if not isinstance(penalised, Penalised):
+    if penalised is None:
         return
     pairs, contrasts = assigned.compare_with(np.arange(analysis.n_subtypes))
     has_ratio = [set(np.flatnonzero(contrast).tolist()) <= set(with_ratio) for contrast in contrasts]
-    rows = [(pair, 1.0) for pair in pairs] + [({"term": term}, scale) for term, scale in analysis.scales.items()]
-    for place, (row, scale) in enumerate(rows):
-        if place < len(pairs) and has_ratio[place]:
-            continue
-        *ends, p = penalised.bound(place, analysis.level)
-        estimate, lower, upper = np.exp(np.array(ends) / scale)
-        yield row | {"measure": measure, "estimate": estimate, "lower": lower, "upper": upper, "p": p}
+    rows = [(pair, 1.0, is_done) for pair, is_done in zip(pairs, has_ratio, strict=True)]
+    rows += [({"term": term}, scale, False) for term, scale in analysis.scales.items()]
+    for place, (row, scale, is_done) in enumerate(rows):
+        if not is_done:
+            *ends, p = penalised.bound(place, analysis.level)
+            numbers = zip(("estimate", "lower", "upper"), np.exp(np.array(ends) / scale), strict=True)
+            yield row | {"measure": measure, **dict(numbers), "p": p}
 
 
 def _tabulate_shares(
     analysis: _Analysis, errors: Array, method: Method, with_level: Sequence[int]
 ) -> Iterator[dict[str, Any]]:
     """Yield shares (means of counts) of subtypes without a level from the model, and all differences, not adjusted."""
-    assigned, is_share, quantile = analysis.assigned, analysis.outcome.kind == "binary", _quantile(analysis.level)
-    estimates = weigh_shares(analysis.observed, errors, analysis.labels, method)
-    shares, least, most = estimates.parameters, 0.0, 1.0 if is_share else np.inf
+    from scipy.stats import fisher_exact
+
+    assigned, labels, quantile = analysis.assigned, analysis.labels, _quantile(analysis.level)
+    is_share, events = analysis.outcome.kind == "binary", analysis.observed.astype(np.int64)
+    weights = weigh(errors, labels, method)
+    weights = np.round(weights / weights.sum(axis=0), 12)  # almost sure assignments leave weights such as 1e-24
+    shares, least, most = analysis.observed @ weights, 0.0, 1.0 if is_share else np.inf
+    of_subjects = weights * (analysis.observed[:, None] - shares)
+    estimates = Estimates(shares, of_subjects.T @ of_subjects * labels.size / (labels.size - 1))
     se = np.sqrt(np.diag(estimates.covariance))
     lower, upper = shares - quantile * se, shares + quantile * se
     if is_share:
@@ -479,46 +446,34 @@ def _tabulate_shares(
         # Where all are assigned with certainty, 0 of 80 has no standard error: Wilson's limits are the wider ones.
         lower, upper = bounds if method == "naive" else (np.minimum(lower, bounds[0]), np.maximum(upper, bounds[1]))
     lower, upper = np.clip(lower, least, most), np.clip(upper, least, most)
-    for place in range(analysis.n_subtypes):
-        if place not in with_level:
-            yield {
-                "subtype": assigned.codes[int(assigned.subtypes[place])],
-                "measure": ("share" if is_share else "mean") + analysis.not_adjusted,
-                "estimate": float(np.clip(shares[place], least, most)),
-                "se": float(se[place]),
-                "lower": float(lower[place]) if se[place] > 0.0 or is_share else None,
-                "upper": float(upper[place]) if se[place] > 0.0 or is_share else None,
-            }
+    for place in np.setdiff1d(np.arange(analysis.n_subtypes), with_level).tolist():
+        limits = {"lower": float(lower[place]), "upper": float(upper[place])} if se[place] > 0.0 or is_share else {}
+        row = {"estimate": float(np.clip(shares[place], least, most)), "se": float(se[place])}
+        measure = ("share" if is_share else "mean") + analysis.not_adjusted
+        yield row | limits | {"subtype": assigned.names[place], "measure": measure}
     measure = ("risk difference" if is_share else "mean difference") + analysis.not_adjusted
     pairs, contrasts = assigned.compare_with(np.arange(analysis.n_subtypes))
     for pair, contrast in zip(pairs, contrasts, strict=True):
         row = _estimate(estimates, contrast, np.asarray, analysis.level)
         if is_share:
             place, versus = int(contrast.argmax()), int(contrast.argmin())
-            estimate = row["estimate"]
+            below, above = shares - lower, upper - shares
             newcombe = {  # 1998, method 10
-                "lower": estimate - float(np.hypot(shares[place] - lower[place], upper[versus] - shares[versus])),
-                "upper": estimate + float(np.hypot(upper[place] - shares[place], shares[versus] - lower[versus])),
+                "lower": row["estimate"] - float(np.hypot(below[place], above[versus])),
+                "upper": row["estimate"] + float(np.hypot(above[place], below[versus])),
             }
             if method == "naive":
-                row |= newcombe | {"p": _test_exactly(analysis, place, versus)}
+                counts = [np.bincount(events[labels == it], minlength=2) for it in (place, versus)]
+                row |= newcombe | {"p": float(fisher_exact(np.array(counts)).pvalue)}
             row["lower"], row["upper"] = min(row["lower"], newcombe["lower"]), max(row["upper"], newcombe["upper"])
             row |= {name: float(np.clip(row[name], -1.0, 1.0)) for name in ("estimate", "lower", "upper")}
         yield row | pair | {"measure": measure}
     if len(with_level) < analysis.n_subtypes:
-        test = _test_alike(estimates, contrasts)
+        test = _test_alike(contrasts @ shares, contrasts @ estimates.covariance @ contrasts.T)
         if is_share and method == "naive":
-            contrast = contrast_of(analysis.observed, analysis.labels, "counts")
-            test = {"estimate": contrast.statistic, "p": contrast.p}
+            exact = contrast_of(analysis.observed, labels, "counts")
+            test = {"estimate": exact.statistic, "p": exact.p}
         yield {"measure": ("shares" if is_share else "means") + " alike" + analysis.not_adjusted} | test
-
-
-def _test_exactly(analysis: _Analysis, *places: int) -> float:
-    """Return p of Fisher's exact test of a yes/no outcome of two subtypes."""
-    from scipy.stats import fisher_exact
-
-    table = [[int((analysis.observed[analysis.labels == it] == yes).sum()) for yes in (0, 1)] for it in places]
-    return float(fisher_exact(np.array(table)).pvalue)
 
 
 def _bound_shares(shares: Array, sizes: Array, quantile: float) -> tuple[Array, Array]:
@@ -543,34 +498,46 @@ def _tabulate_rates(analysis: _Analysis) -> Iterator[dict[str, Any]]:
         events, exposed = float(event[rows].sum()), float((time - entry)[rows].sum())
         lower = chdtri(2.0 * events, 1.0 - tail) / 2.0 if events else 0.0
         yield {
-            "subtype": analysis.assigned.codes[int(analysis.assigned.subtypes[place])],
+            "subtype": analysis.assigned.names[place],
             "measure": "events per unit of time",
             "estimate": events / exposed,
             "lower": lower / exposed,
             "upper": chdtri(2.0 * events + 2.0, tail) / 2.0 / exposed,
         }
     statistic, p = analysis.risk_sets.test_log_rank()
-    test = (
-        {"estimate": statistic, "p": p}
-        if np.isfinite(p)
-        else {"remark": "not tested: nobody else is at risk at any event"}
-    )
-    yield {"measure": "log-rank"} | test
+    is_tested, why = np.isfinite(p), {"remark": "not tested: nobody else is at risk at any event"}
+    yield {"measure": "log-rank"} | ({"estimate": statistic, "p": p} if is_tested else why)
 
 
-def _tabulate_periods(periods: Periods | None, analysis: _Analysis, places: Labels) -> Iterator[dict[str, Any]]:
-    """Yield the hazard ratios before and after a time, and the test that they are the same."""
-    test = {"measure": "hazards proportional"}
-    if periods is None:
-        yield test | {"remark": "not tested: too few events in a half"}
-        return
-    pairs, contrasts = analysis.assigned.compare_with(places)
-    for estimates, period in zip(periods.estimates, ("until", "after"), strict=True):
-        units = np.eye(analysis.n_subtypes, estimates.parameters.size)
-        for pair, contrast in zip(pairs, contrasts @ units, strict=True):
-            about = pair | {"measure": f"hazard ratio {period} {periods.until:g}"}
-            yield about | _estimate(estimates, contrast, np.exp, analysis.level)
-    yield test | {"estimate": periods.statistic, "p": periods.p}
+def _tabulate_periods(
+    analysis: _Analysis, rows: Mask, errors: Array, method: Method, ends: Array
+) -> Iterator[dict[str, Any]]:
+    """Yield the hazard ratios until and after the median event time, and the test that they are the same."""
+    assert analysis.times is not None
+    time, event, entry = (part[rows] for part in analysis.times)
+    middle, test = float(np.median(time[event > 0.0])), {"measure": "hazards proportional"}
+    pairs, contrasts = analysis.assigned.compare_with(np.flatnonzero(np.isnan(ends)))
+    ratios, logs, covariances = [], [], []
+    periods = {"until": (entry, np.minimum(time, middle)), "after": (np.maximum(entry, middle), time)}
+    for period, (begins, stops) in periods.items():
+        here = begins < stops
+        happened = event * ((time > middle) == (period == "after"))
+        parts, labels = (stops[here], happened[here], begins[here]), analysis.labels[rows][here]
+        groups = RiskSets.from_subjects(*parts, labels, analysis.n_subtypes).group_comparable()
+        terms, estimates = analysis.covariates[rows][here], None
+        if np.unique(groups[np.isnan(ends)]).size == 1:
+            estimates = outcome_by_subtype(analysis.density, in_intervals(*parts), terms, errors, labels, method, ends)
+        if estimates is None:
+            yield test | {"remark": "not tested: too few events in a half"}
+            return
+        of_pairs = contrasts @ np.eye(analysis.n_subtypes, estimates.parameters.size)
+        for pair, contrast in zip(pairs, of_pairs, strict=True):
+            about = pair | {"measure": f"hazard ratio {period} {middle:g}"}
+            ratios.append(about | _estimate(estimates, contrast, np.exp, analysis.level))
+        logs.append(of_pairs @ estimates.parameters)
+        covariances.append(of_pairs @ estimates.covariance @ of_pairs.T)
+    yield from ratios
+    yield test | _test_alike(logs[1] - logs[0], covariances[0] + covariances[1])
 
 
 def _estimate(estimates: Estimates, contrast: Array, scale: Callable[[Array], Array], level: float) -> dict[str, Any]:
@@ -636,35 +603,29 @@ def adjusted_differences(
     if not covariates:
         columns.problems.append("covariates: name columns to adjust for, such as age and sex")
     columns.refuse()
-    formed, rows = clustered_features(model), []
+    formed = clustered_features(model)
+    rows: list[dict[str, Any]] = []
     for feature in model.schema_.reported:
         if feature.name in covariates:
             continue
         about = {"feature": feature.name, "clustered_on": feature.name in formed}
-        for row in _adjust_feature(columns, feature.name, adjusted, versus, level):
-            rows.append(about | row | ({"p": np.nan} if about["clustered_on"] else {}))
+        try:
+            outcome = columns.outcome(feature.name, None)
+            columns.refuse()
+            assert outcome is not None
+            assigned, complete = columns.assign(outcome.is_known, adjusted, versus, "covariates")
+        except InputError as error:
+            columns.problems.clear()
+            rows.append(about | {"remark": str(error)})
+            continue
+        if np.ptp(outcome.observed[assigned.rows]) == 0.0:
+            rows.append(about | {"remark": "the same in all subjects with all values"})
+            continue
+        for row in _tabulate_outcome(_Analysis(outcome, assigned, complete, level), ("naive",)):
+            if (row.get("versus") or row.get("remark")) and "not adjusted" not in row.get("measure", ""):
+                rows.append(about | row | ({"p": np.nan} if about["clustered_on"] else {}))
     names = ("feature", "kind", "event", "order", "clustered_on", "subtype", "versus", "measure")
     return _tabulate(rows, [*names, *_ESTIMATE, "n", "remark"])
-
-
-def _adjust_feature(
-    columns: CohortColumns, name: str, covariates: Covariates, versus: Code, level: float
-) -> Iterator[dict[str, Any]]:
-    try:
-        outcome = columns.outcome(name, None)
-        columns.refuse()
-        assert outcome is not None
-        assigned, covariates = columns.assign(outcome.is_known, covariates, versus, "covariates")
-    except InputError as error:
-        columns.problems.clear()
-        yield {"remark": str(error)}
-        return
-    if np.ptp(outcome.observed[assigned.rows]) == 0.0:
-        yield {"remark": "the same in all subjects with all values"}
-        return
-    for row in _tabulate_outcome(outcome, assigned, covariates, level, ("naive",)):
-        if (row.get("versus") or row.get("remark")) and "not adjusted" not in row["measure"]:
-            yield row
 
 
 @accepting()
@@ -716,27 +677,24 @@ def subtype_predictors(
         columns.problems.append("predictors must name at least one column")
     terms = columns.covariates(predictors, "predictors")
     columns.refuse()
-    rows = _tabulate_predictors(*columns.assign(terms.is_known, terms, versus, "predictors"), level)
-    return _tabulate(rows, ["method", "term", "subtype", "versus", *_ESTIMATE, "n", "remark"])
-
-
-def _tabulate_predictors(assigned: Assigned, predictors: Covariates, level: float) -> Iterator[dict[str, Any]]:
-    (standard, scales), n_terms = standardised(predictors.values), 1 + len(predictors.terms)
+    assigned, terms = columns.assign(terms.is_known, terms, versus, "predictors")
+    (standard, scales), pairs = standardised(terms.values), assigned.compare_with(np.arange(assigned.subtypes.size))[0]
+    rows: list[dict[str, Any]] = []
     for method in ("ml", "naive"):
         about = {"method": method, "n": len(standard)}
         errors, why = assigned.errors_of(method)
         estimates = why or predictors_of_subtype(standard, errors, assigned.labels, assigned.versus, method)
         if not isinstance(estimates, Estimates):
-            yield about | {"remark": why or "not estimated: too few subjects, or a predictor that separates subtypes"}
+            why = why or "not estimated: too few subjects, or a predictor that separates subtypes"
+            rows.append(about | {"remark": why})
             continue
-        pairs, _ = assigned.compare_with(np.arange(assigned.subtypes.size))
-        units = np.eye(estimates.parameters.size).reshape(len(pairs), n_terms, -1)
-        for subtypes, of_terms in zip(pairs, units, strict=True):
-            for term, contrast, scale in zip(predictors.terms, of_terms[1:], scales, strict=True):
-                row = _estimate(estimates, contrast / scale, np.exp, level)
-                yield about | subtypes | {"term": term} | row
-    for subtype in assigned.too_small:
-        yield {"subtype": subtype, "n": len(standard), "remark": "left out: too few subjects"}
+        units = np.eye(estimates.parameters.size).reshape(len(pairs), 1 + len(scales), -1)
+        for pair, of_terms in zip(pairs, units, strict=True):
+            for term, contrast, scale in zip(terms.terms, of_terms[1:], scales, strict=True):
+                rows.append(about | pair | {"term": term} | _estimate(estimates, contrast / scale, np.exp, level))
+    left_out = {"n": len(standard), "remark": "left out: too few subjects"}
+    rows += [{"subtype": subtype} | left_out for subtype in assigned.too_small]
+    return _tabulate(rows, ["method", "term", "subtype", "versus", *_ESTIMATE, "n", "remark"])
 
 
 @accepting(table=OUTCOMES)
@@ -772,13 +730,14 @@ def summarise_outcomes(table: pd.DataFrame) -> list[str]:
     'Subtype 2 against 1, mean difference: not corrected; as assigned 4.13 (3.04 to 5.23), p < .001'
     """
     if "feature" in table:
-        return [
-            f"{row['feature']}: {row['remark']}"
-            if isinstance(row["remark"], str)
-            else f"{row['feature']}, subtype {row['subtype']} against {row['versus']}, {describe_measure(row)}: "
-            f"{_write_estimate(row)}"
-            for row in table.to_dict("records")
-        ]
+        lines = []
+        for row in table.to_dict("records"):
+            text = f"{row['feature']}: {row['remark']}"
+            if not isinstance(row["remark"], str):
+                pair = f"{row['feature']}, subtype {row['subtype']} against {row['versus']}"
+                text = f"{pair}, {describe_measure(row)}: {_write_estimate(row)}"
+            lines.append(text)
+        return lines
     if "measure" not in table:
         table = table.assign(measure="odds ratio of " + table["term"])
     table = table.assign(method=table["method"].fillna(""))
@@ -802,19 +761,14 @@ def summarise_outcomes(table: pd.DataFrame) -> list[str]:
     for why, rows in table[table["remark"].notna()].groupby("remark", sort=False):
         methods, subtypes = (list(dict.fromkeys(rows[name].dropna())) for name in ("method", "subtype"))
         who = [f"Subtype{'s' * (len(subtypes) > 1)} {', '.join(map(str, subtypes))}"] if subtypes else []
-        lines.append(
-            f"{', '.join([*who, *(method.upper() for method in sorted(methods) if method)]) or 'Subtypes'}: {why}"
-        )
+        who += [method.upper() for method in sorted(methods) if method]
+        lines.append(f"{', '.join(who) or 'Subtypes'}: {why}")
     return lines
 
 
+_EFFECTS, _ALLOWED = "Effects of features inside subtypes?", "Yes, and the corrected numbers allow for them, "
 _QUESTIONS = {
-    "no effects of features": (
-        "Effects of features inside subtypes?",
-        "Not shown, ",
-        "Yes, and the corrected numbers allow for them, ",
-        _DIRECT,
-    ),
+    "no effects of features": (_EFFECTS, "Not shown, ", _ALLOWED, _DIRECT),
     "hazards proportional": ("Hazards proportional?", "Nothing speaks against it, ", "No, ", _NOT_PROPORTIONAL),
     "log-rank": ("Log-rank test:", "", "", 0.0),
 }

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 from scipy.optimize import brentq, minimize
 from scipy.sparse.csgraph import connected_components
-from scipy.special import chdtrc, digamma, expit, gammaln, log_expit, log_softmax, logit, ndtri, softmax
+from scipy.special import chdtrc, digamma, expit, gammaln, log_expit, log_softmax, logit, logsumexp, ndtri, softmax
 
 from clinclust.arrays import Array, Labels, Mask
 
@@ -22,14 +22,14 @@ _EVENTS_OF_AN_INTERVAL, _MOST_INTERVALS = 8, 12
 
 
 class Terms(NamedTuple):
-    """The log densities of outcomes, and their derivatives."""
+    """The log densities of outcomes (N, K), and their derivatives: (N, K) and (S, N, K)."""
 
     log_density: Array
-    """(N, K)"""
     of_eta: Array
-    """(N, K)"""
     of_shape: Array
-    """(S, N, K)"""
+
+
+_Start: TypeAlias = Callable[[Array], tuple[float, Array]]
 
 
 class Density(NamedTuple):
@@ -37,7 +37,7 @@ class Density(NamedTuple):
 
     terms: Callable[[Array, Array, Array], Terms]
     """Returns the terms of outcomes by linear predictors (N, K) and shape parameters (S,)."""
-    start: Callable[[Array], tuple[float, Array]]
+    start: _Start
     """Returns an intercept and shape parameters (S,) for outcomes in one group."""
     measure: str
     """What is reported of a difference of linear predictors: its exponential, if this is a ratio."""
@@ -49,6 +49,10 @@ class Density(NamedTuple):
     def is_ratio(self) -> bool:
         """Whether the exponential of a difference is reported."""
         return self.measure.endswith("ratio")
+
+    def on_difference(self, eta: Array) -> Array:
+        """Return what is reported of differences of linear predictors."""
+        return np.exp(eta) if self.is_ratio else eta
 
 
 def _normal(y: Array, eta: Array, shape: Array) -> Terms:
@@ -108,8 +112,8 @@ def in_intervals(time: Array, event: Array, entry: Array) -> Array:
     """
     times = np.sort(time[event > 0.0])
     n_intervals = int(np.clip(times.size // _EVENTS_OF_AN_INTERVAL, 1, _MOST_INTERVALS))
-    ends = np.unique(np.quantile(times, np.arange(1, n_intervals) / n_intervals)) if times.size else np.empty(0)
-    ends = ends[ends < times[-1]] if times.size else ends
+    ends = np.unique(np.quantile(times, np.arange(1, n_intervals) / n_intervals)) if times.size else times
+    ends = ends[ends < times.max(initial=-np.inf)]
     edges = np.concatenate([[-np.inf], ends, [np.inf]])
     place = np.searchsorted(ends, time, side="left")  # an event at an end belongs to the interval before it
     died = (place[:, None] == np.arange(edges.size - 1)) * (event > 0.0)[:, None]
@@ -129,27 +133,20 @@ def _start_of_hazard(y: Array) -> tuple[float, Array]:
     return float(logs[0]), logs[1:] - logs[0]
 
 
-def _log_mean(y: Array) -> float:
-    return float(np.log(max(y.mean(), 1e-3)))
+def _start_of_mean(link: Callable[[Array], Array], least: float, most: float, *shape: float) -> _Start:
+    return lambda y: (float(link(np.clip(y.mean(), least, most))), np.array(shape))
 
 
-_NO_SHAPE = np.empty(0)
 DENSITIES: dict[str, Density] = {
     "continuous": Density(
         _normal, lambda y: (float(y.mean()), np.log([max(float(y.std()), 1e-6)])), "mean difference", "mean"
     ),
-    "binary": Density(
-        _bernoulli,
-        lambda y: (float(logit(np.clip(y.mean(), 0.01, 0.99))), _NO_SHAPE),
-        "odds ratio",
-        "share",
-        lambda eta: np.asarray(expit(eta)),
-    ),
-    "count": Density(_negative_binomial, lambda y: (_log_mean(y), np.ones(1)), "rate ratio", "mean", np.exp),
+    "binary": Density(_bernoulli, _start_of_mean(logit, 0.01, 0.99), "odds ratio", "share", expit),
+    "count": Density(_negative_binomial, _start_of_mean(np.log, 1e-3, np.inf, 1.0), "rate ratio", "mean", np.exp),
     "ordered": Density(_proportional_odds, _start_of_levels, "odds ratio"),
     "survival": Density(_piecewise_exponential, _start_of_hazard, "hazard ratio"),
 }
-POISSON = Density(_poisson, lambda y: (_log_mean(y), _NO_SHAPE), "rate ratio", "mean", np.exp)
+POISSON = Density(_poisson, _start_of_mean(np.log, 1e-3, np.inf), "rate ratio", "mean", np.exp)
 """Of counts without overdispersion."""
 
 
@@ -167,14 +164,14 @@ _CONVERGED = 1e-10
 
 
 class Estimates(NamedTuple):
-    """Parameters that maximise a likelihood, with their covariance."""
+    """Parameters (P,), first the intercepts of the K subtypes, with covariance (P, P), and the maximum at these.
+
+    The maximum is the log likelihood, or the weighted sum of log densities.
+    """
 
     parameters: Array
-    """(P,) the intercepts of the K subtypes come first."""
     covariance: Array
-    """(P, P)"""
     height: float = np.nan
-    """The maximum: the log likelihood, or weighted sum of log densities."""
 
     def of(self, contrast: Array) -> tuple[float, float]:
         """Return the estimate and the standard error of a linear combination (P,) of the parameters."""
@@ -223,13 +220,12 @@ def outcome_by_subtype(
         start = start if naive is None else naive.parameters
     chances = errors if method == "features" else errors.T[assigned]
     """(N, K) the chance of the assignment of each subject, or of its features, if it is a member of k."""
-    weights = _weigh(errors, assigned, method) * np.isnan(ends) if method in ("bch", "naive") else chances
+    weights = weigh(errors, assigned, method) * np.isnan(ends) if method in ("bch", "naive") else chances
     columns = np.hstack([np.ones((len(y), 1)), covariates]) if method == "ml" else np.empty((len(y), 0))
     if method == "ml":
         shares = predictors_of_subtype(covariates, errors, assigned, 0, "ml")
-        start = np.concatenate([start, np.zeros((n_subtypes - 1) * columns.shape[1])])
-        if shares is not None:
-            start[-shares.parameters.size :] = shares.parameters
+        no_odds = np.zeros((n_subtypes - 1) * columns.shape[1])
+        start = np.append(start, no_odds if shares is None else shares.parameters)
     start[:n_subtypes] = np.where(np.isnan(ends), start[:n_subtypes], np.where(ends == APART, 0.0, ends))
     of_subtypes = covariates if covariates.ndim == 3 else covariates[:, None]
 
@@ -244,9 +240,7 @@ def outcome_by_subtype(
             if method == "ml":
                 log_odds = np.hstack([np.zeros((len(y), 1)), columns @ odds.reshape(n_subtypes - 1, -1).T])
                 joint = joint + log_softmax(log_odds, axis=1)
-            most = joint.max(axis=1, keepdims=True)
-            total = np.exp(joint - most).sum(axis=1)
-            counted, value = np.exp(joint - most) / total[:, None], float((np.log(total) + most[:, 0]).sum())
+            counted, value = softmax(joint, axis=1), float(logsumexp(joint, axis=1).sum())
             if method == "ml":
                 change = (counted - softmax(log_odds, axis=1))[:, 1:, None]
                 of_shares = (change * columns[:, None]).reshape(len(y), -1)
@@ -255,43 +249,17 @@ def outcome_by_subtype(
         of_shape = (counted * terms.of_shape).sum(axis=2).T
         return value, np.hstack([of_eta, of_slopes, of_shape, of_shares])
 
-    estimates = _maximise_free(
-        objective, start, np.append(np.isnan(ends), np.ones(start.size - n_subtypes, dtype=bool))
-    )
+    is_free = np.append(np.isnan(ends), np.ones(start.size - n_subtypes, dtype=bool))
+    estimates = maximise(objective, start, is_free)
     if estimates is None or not density.is_ratio:
         return estimates
     intercepts, slopes, _ = np.split(estimates.parameters, [n_subtypes, n_subtypes + n_covariates])
     return None if _is_apart((intercepts - first)[np.isnan(ends)], slopes, covariates) else estimates
 
 
-def _weigh(errors: Array, assigned: Labels, method: Method) -> Array:
+def weigh(errors: Array, assigned: Labels, method: Method) -> Array:
     """Return how much each subject counts in each subtype, (N, K)."""
     return np.asarray(np.eye(len(errors)) if method == "naive" else np.linalg.inv(errors), dtype=np.float64)[assigned]
-
-
-def weigh_shares(y: Array, errors: Array, assigned: Labels, method: Method) -> Estimates:
-    """Return the mean of y (N,) in each subtype, weighted for the errors of assignment (K, K), with its covariance."""
-    weights = _weigh(errors, assigned, method)
-    weights = np.round(weights / weights.sum(axis=0), 12)  # almost sure assignments leave weights such as 1e-24
-    shares = y @ weights
-    of_subjects = weights * (y[:, None] - shares)
-    return Estimates(shares, of_subjects.T @ of_subjects * y.size / (y.size - 1))
-
-
-def find_ends(kind: str, observed: Array, errors: Array, assigned: Labels, method: Method) -> Array:
-    """Return the linear predictors of subtypes in which fewer than one subject has the event, or no event, (K,).
-
-    NaN for all others. The likelihood rises without end as these predictors go to infinity. Of ordered levels and
-    counts, the event is anything above the lowest value; `observed` is (N,).
-    """
-    weights = _weigh(errors, assigned, method)
-    ends = np.full(len(errors), np.nan)
-    lowest = observed.min() if kind == "ordered" else 0.0
-    if kind != "continuous":
-        ends[weights.T @ (observed > lowest) < 1.0 - 1e-9] = -LARGEST
-    if kind in ("binary", "ordered"):
-        ends[weights.T @ (observed < observed.max()) < 1.0 - 1e-9] = LARGEST
-    return ends
 
 
 def predictors_of_subtype(
@@ -313,8 +281,8 @@ def predictors_of_subtype(
         shares = softmax(odds, axis=1)
         joint = shares * chance_if_member
         chance = np.maximum(joint.sum(axis=1), 1e-300)
-        change = (joint / chance[:, None] - shares)[:, others]
-        return float(np.log(chance).sum()), (change[:, :, None] * columns[:, None, :]).reshape(len(columns), -1)
+        change = (joint / chance[:, None] - shares)[:, others, None]
+        return float(np.log(chance).sum()), (change * columns[:, None]).reshape(len(columns), -1)
 
     estimates = maximise(objective, np.zeros(others.size * columns.shape[1]))
     if estimates is None:
@@ -329,21 +297,27 @@ def _is_apart(intercepts: Array, slopes: Array, columns: Array) -> bool:
     return bool(max(np.abs(intercepts).max(), reach.max()) > _FARTHEST)
 
 
-def maximise(objective: Callable[[Array], tuple[float, Array]], start: Array) -> Estimates | None:
+def maximise(
+    objective: Callable[[Array], tuple[float, Array]], start: Array, is_free: Mask | None = None
+) -> Estimates | None:
     """Return the parameters (P,) that maximise an objective, with robust covariance; none if there is no maximum.
 
-    The objective returns its value, and the score of each subject, float64 (N, P).
+    The objective returns its value, and the score of each subject, float64 (N, P). Parameters that are not free, bool
+    (P,), stay at the start, without variance.
     """
-    n_subjects = len(objective(start)[1])
-    if n_subjects < _LEAST_SUBJECTS * start.size:
-        return None
+    is_free = np.ones(start.size, dtype=bool) if is_free is None else is_free
+    parameters, at = start.copy(), start[is_free]
 
-    def negative(parameters: Array) -> tuple[float, Array]:
+    def negative(free: Array) -> tuple[float, Array]:
+        parameters[is_free] = free
         value, scores = objective(parameters)
-        return -value / n_subjects, -scores.sum(axis=0) / n_subjects
+        return -value / len(scores), -scores[:, is_free].sum(axis=0) / len(scores)
 
+    n_subjects = len(objective(start)[1])
+    if n_subjects < _LEAST_SUBJECTS * at.size:
+        return None
     with np.errstate(all="ignore"):
-        at = minimize(negative, start, jac=True, method="BFGS", options={"gtol": 1e-6}).x
+        at = minimize(negative, at, jac=True, method="BFGS", options={"gtol": 1e-6}).x
         for _ in range(_POLISHING):
             gradient = negative(at)[1]
             hessian = _jacobian(lambda near: negative(near)[1], at)
@@ -356,29 +330,15 @@ def maximise(objective: Callable[[Array], tuple[float, Array]], start: Array) ->
             return None
     if np.linalg.eigvalsh(0.5 * (hessian + hessian.T))[0] <= 0.0:
         return None
-    scores = objective(at)[1] / n_subjects
+    parameters[is_free] = at
+    height, scores = objective(parameters)
     inverse = np.linalg.inv(hessian)
-    covariance = inverse @ (scores.T @ scores) @ inverse.T
-    if not (np.diag(covariance) > 0.0).all():
+    spread = inverse @ (scores[:, is_free].T @ scores[:, is_free] / n_subjects**2) @ inverse.T
+    if not (np.diag(spread) > 0.0).all():
         return None
-    return Estimates(at, covariance * n_subjects / max(n_subjects - at.size, 1), objective(at)[0])
-
-
-def _maximise_free(objective: Callable[[Array], tuple[float, Array]], start: Array, is_free: Mask) -> Estimates | None:
-    """Return `maximise` of the parameters that are free, bool (P,); the others stay at the start, without variance."""
-    at = start.copy()
-
-    def objective_of_free(free: Array) -> tuple[float, Array]:
-        at[is_free] = free
-        value, scores = objective(at)
-        return value, scores[:, is_free]
-
-    estimates = maximise(objective_of_free, start[is_free])
-    if estimates is None:
-        return None
-    parameters, covariance = start.copy(), np.zeros((start.size, start.size))
-    parameters[is_free], covariance[np.ix_(is_free, is_free)] = estimates[:2]
-    return Estimates(parameters, covariance, estimates.height)
+    covariance = np.zeros((start.size, start.size))
+    covariance[np.ix_(is_free, is_free)] = spread * n_subjects / max(n_subjects - at.size, 1)
+    return Estimates(parameters, covariance, height)
 
 
 def _jacobian(function: Callable[[Array], Array], at: Array) -> Array:
@@ -395,12 +355,10 @@ def _jacobian(function: Callable[[Array], Array], at: Array) -> Array:
 
 
 class RiskSets(NamedTuple):
-    """Events and subjects at risk at each of T times of an event, of K subtypes."""
+    """Events and subjects at risk at each of T times of an event, of K subtypes, each (T, K)."""
 
     events: Array
-    """(T, K)"""
     at_risk: Array
-    """(T, K)"""
 
     @classmethod
     def from_subjects(cls, time: Array, event: Array, entry: Array, labels: Labels, n_subtypes: int) -> RiskSets:
@@ -425,12 +383,11 @@ class RiskSets(NamedTuple):
         factor = d * (n - d) / np.maximum(n - 1.0, 1.0)
         variance = np.diag(factor @ shares) - (factor[:, None] * shares).T @ shares
         sizes, axes = np.linalg.eigh(variance)
-        along = axes[:, sizes > 1e-9 * max(float(sizes.max()), 1.0)]  # the sum over all subtypes is always 0
-        df = along.shape[1]
-        if df == 0:
+        is_free = sizes > 1e-9 * max(float(sizes.max()), 1.0)  # the sum over all subtypes is always 0
+        if not is_free.any():
             return np.nan, np.nan
-        statistic = float((apart @ along) @ np.linalg.solve(along.T @ variance @ along, along.T @ apart))
-        return statistic, float(chdtrc(df, statistic))
+        statistic = float(((apart @ axes)[is_free] ** 2 / sizes[is_free]).sum())
+        return statistic, float(chdtrc(is_free.sum(), statistic))
 
     def group_comparable(self) -> Labels:
         """Return groups of subtypes whose hazard ratios have a maximum, int64 (K,).
@@ -448,64 +405,12 @@ def is_monotone(column: Array, time: Array, event: Array, entry: Array) -> bool:
 
     The likelihood of its hazard ratio then has no maximum.
     """
-    is_highest = is_lowest = True
-    for place in np.flatnonzero(event > 0.0):
-        at_risk = column[(time >= time[place]) & (entry < time[place])]
-        is_highest, is_lowest = (
-            is_highest & (column[place] >= at_risk.max()),
-            is_lowest & (column[place] <= at_risk.min()),
-        )
-        if not (is_highest or is_lowest):
-            return False
-    return True
 
+    def leads(values: Array) -> bool:
+        events = np.flatnonzero(event > 0.0)
+        return all(values[it] >= values[(time >= time[it]) & (entry < time[it])].max() for it in events)
 
-class Periods(NamedTuple):
-    """Estimates before and after a time, and the test that ratios are the same in both."""
-
-    until: float
-    estimates: tuple[Estimates, Estimates]
-    statistic: float
-    p: float
-
-
-def in_two_periods(
-    time: Array,
-    event: Array,
-    entry: Array,
-    covariates: Array,
-    errors: Array,
-    labels: Labels,
-    contrasts: Array,
-    method: Method,
-    ends: Array,
-) -> Periods | None:
-    """Return the hazards of K subtypes in two periods; None where one of them has too few events.
-
-    Times, events and entries are (n,), covariates (n, C), the errors of assignment (K, K), assignments (n,), `ends`
-    (K,) as in `outcome_by_subtype`. The test is of the contrasts (D, K) of log hazards.
-    """
-    until = float(np.median(time[event > 0.0]))
-    periods = []
-    for is_late in (False, True):
-        rows = (time > until) if is_late else (entry < until)
-        finish, begin = (time, np.maximum(entry, until)) if is_late else (np.minimum(time, until), entry)
-        happened = ((event > 0.0) & ((time > until) == is_late)).astype(np.float64)
-        parts = finish[rows], happened[rows], begin[rows]
-        groups = RiskSets.from_subjects(*parts, labels[rows], len(errors)).group_comparable()
-        if np.unique(groups[np.isnan(ends)]).size > 1:
-            return None
-        estimates = outcome_by_subtype(
-            DENSITIES["survival"], in_intervals(*parts), covariates[rows], errors, labels[rows], method, ends
-        )
-        if estimates is None:
-            return None
-        periods.append(estimates)
-    means = [contrasts @ period.parameters[: len(errors)] for period in periods]
-    spread = sum(contrasts @ period.covariance[: len(errors), : len(errors)] @ contrasts.T for period in periods)
-    apart = means[1] - means[0]
-    statistic = float(apart @ np.linalg.solve(spread, apart))
-    return Periods(until, (periods[0], periods[1]), statistic, float(chdtrc(apart.size, statistic)))
+    return leads(column) or leads(-column)
 
 
 # Ratios where the likelihood has no maximum: logistic and Poisson regression with the penalty of Firth (1993).
@@ -534,18 +439,14 @@ class Penalised:
             start[place] = value
             return self.height - self._maximise(start, free)[1]
 
-        ends = []
-        for sign in (-1.0, 1.0):
-            far = 0.5
-            while fall(estimate + sign * far) < half and far < LARGEST:
+        def end(far: float) -> float:
+            while fall(estimate + far) < half and abs(far) < LARGEST:
                 far *= 2.0
-            ends.append(
-                estimate
-                + sign * float(brentq(lambda step, sign=sign: fall(estimate + sign * step) - half, 0.0, far, xtol=1e-6))
-                if far < LARGEST
-                else sign * np.inf
-            )
-        return estimate, ends[0], ends[1], float(chdtrc(1, max(2.0 * fall(0.0), 0.0)))
+            if abs(far) >= LARGEST:
+                return far * np.inf
+            return estimate + float(brentq(lambda step: fall(estimate + step) - half, 0.0, far, xtol=1e-6))
+
+        return estimate, end(-0.5), end(0.5), float(chdtrc(1, max(2.0 * fall(0.0), 0.0)))
 
     def _maximise(self, start: Array, free: Mask) -> tuple[Array, float]:
         """Return the parameters that maximise over the free ones, bool (P,), and the height of the maximum."""
