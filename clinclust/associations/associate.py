@@ -258,7 +258,8 @@ def normal_scores(values: Array) -> Array:
     """Return the normal quantiles of the mid-ranks of values (n,), NaN = missing (van der Waerden scores)."""
     from scipy.special import ndtri
 
-    return np.asarray(ndtri((mid_ranks(values) - 0.5) / max(np.count_nonzero(~np.isnan(values)), 1)))
+    n = max(int((~np.isnan(values)).sum()), 1)
+    return np.asarray(ndtri((mid_ranks(values) - 0.5) / n), dtype=np.float64)
 
 
 def _centre_groups(columns: Array, member: Array) -> tuple[Array, Array]:
