@@ -164,10 +164,10 @@ def _test_column(column: Array, splines: Array, member: Array) -> GivenOthers:
     pairs = np.array(list(combinations(first[:_MOST_MULTIPLIED], 2)), dtype=np.int64).reshape(-1, 2)
     products, r_of_products = _relate(straight[:, pairs[:, 0]] * straight[:, pairs[:, 1]], deviations, member)
 
-    strength, of_curves, of_products = (each**2 * values.size for each in (r, r_of_curves, r_of_products))
+    strength, of_curves, of_products = (inside**2 * values.size for inside in (r, r_of_curves, r_of_products))
     is_related = [
         strength > _LEAST_RELATED,
-        *(each > 2.0 * np.log(max(each.size, _FEWEST_CURVES)) for each in (of_curves, of_products)),
+        *(n_r2 > 2.0 * np.log(max(n_r2.size, _FEWEST_CURVES)) for n_r2 in (of_curves, of_products)),
     ]
     always = first[: max(values.size // _PER_FEATURE, 1)]
     strength[always], is_related[0][always] = np.inf, True
@@ -258,7 +258,8 @@ def normal_scores(values: Array) -> Array:
     """Return the normal quantiles of the mid-ranks of values (n,), NaN = missing (van der Waerden scores)."""
     from scipy.special import ndtri
 
-    return np.asarray(ndtri((mid_ranks(values) - 0.5) / max(np.count_nonzero(~np.isnan(values)), 1)))
+    n = max(int((~np.isnan(values)).sum()), 1)
+    return np.asarray(ndtri((mid_ranks(values) - 0.5) / n), dtype=np.float64)
 
 
 def _centre_groups(columns: Array, member: Array) -> tuple[Array, Array]:

@@ -494,8 +494,8 @@ def odds_ratio(a: Side, b: Side) -> Effect:
         effect = Effect(
             estimate, np.exp(tables.bound_log_odds(upwards=True)), np.exp(tables.bound_log_odds(upwards=False))
         )
-    some = (tables.n_yes > 0) & (tables.n_yes < tables.n_a + tables.n_b)
-    return Effect(*(np.where(some, part, np.nan).reshape(a.n.shape) for part in effect))
+    varies = (tables.n_yes > 0) & (tables.n_yes < tables.n_a + tables.n_b)
+    return Effect(*(np.where(varies, part, np.nan).reshape(a.n.shape) for part in effect))
 
 
 def mid_p(a: Side, b: Side) -> TTest:
@@ -528,7 +528,7 @@ class _FourFold(NamedTuple):
 
     @classmethod
     def of(cls, a: Side, b: Side) -> _FourFold:
-        """Return the tables of two groups whose means are shares; NaN, of nobody, counts as 0."""
+        """Return the tables of two groups whose means are shares; the NaN of an empty group counts as 0."""
         yes_a, yes_b = (np.rint(np.nan_to_num(side.mean) * side.n).ravel() for side in (a, b))
         return cls(yes_a, a.n.ravel(), b.n.ravel(), yes_a + yes_b)
 
@@ -545,14 +545,14 @@ class _FourFold(NamedTuple):
             return log_odds
         # Counts farther away have no weight at the odds ratios that are sought: their SD is at most root(range) / 2.
         reach = int(np.ceil(_REACH * np.sqrt((high - low)[rows].max()) + _REACH))
-        for some in np.array_split(rows, -(-rows.size * 2 * reach // _TOGETHER)):
-            log_odds[some] = self._bound_some(some, reach, side, low[some, None], high[some, None])
+        for chunk in np.array_split(rows, -(-rows.size * 2 * reach // _TOGETHER)):
+            log_odds[chunk] = self._solve_tail(chunk, reach, side, low[chunk, None], high[chunk, None])
         return log_odds
 
-    def _bound_some(self, rows: Groups, reach: int, side: float, low: Floats, high: Floats) -> Floats:
+    def _solve_tail(self, rows: Groups, reach: int, side: float, low: Floats, high: Floats) -> Floats:
         from scipy.special import gammaln
 
-        yes, n_a, n_b, n_yes = (each[rows, None] for each in self)
+        yes, n_a, n_b, n_yes = (number[rows, None] for number in self)
         count = yes + np.arange(-reach, reach + 1)
         is_possible = (count >= low) & (count <= high)
         inside = np.where(is_possible, count, yes)
@@ -563,7 +563,7 @@ class _FourFold(NamedTuple):
             shares = weights + inside * at
             shares = np.where(is_possible, np.exp(shares - shares.max(axis=1, keepdims=True)), 0.0)
             shares /= shares.sum(axis=1, keepdims=True)
-            tail, mean = ((shares * each).sum(axis=1, keepdims=True) for each in (in_tail, inside))
+            tail, mean = ((shares * weight).sum(axis=1, keepdims=True) for weight in (in_tail, inside))
             slope = ((shares * in_tail * inside).sum(axis=1, keepdims=True) - tail * mean) / (tail * (1 - tail))
             step = np.clip((_LOGIT_OF_TAIL - np.log(tail / (1 - tail))) / slope, -_LONGEST, _LONGEST)
             at = at + step

@@ -68,7 +68,7 @@ def impute(
 
 
 def name_unfilled(schema: FeatureSchema, filled: pd.DataFrame) -> str | None:
-    """Return the message that names the columns in which `impute` leaves values missing; None if there are none."""
+    """Return the message that names the columns in which `impute` leaves values missing, or None."""
     numbers = {
         x.name: filled[x.name].isna().sum() for x in schema if x.name in filled and not (x.is_id or x.is_ignored)
     }

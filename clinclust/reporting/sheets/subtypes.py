@@ -82,7 +82,8 @@ def pairwise_tests(findings: Findings) -> Sheet:
     level = f"p ≤ {findings.significance_level:g}".replace(" ", "\N{NO-BREAK SPACE}")
     of_a_share: tuple[tuple[str, Kind], ...] = (("p", "p"), ("q", "p"), (level, "text"))
     for group in of_means:
-        columns += [Column(*title, group) for title in (("t", "0.00"), ("df", "0.0"), *of_a_share)]
+        columns += [Column("t", "0.00", group), Column("df", "0.0", group)]
+        columns += [Column(*title, group) for title in of_a_share]
     columns += [*(Column(*title, exact) for title in of_a_share), Column("Remark")]
 
     rows, decimals = [], []
