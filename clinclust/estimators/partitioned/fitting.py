@@ -283,16 +283,11 @@ def _encoded(cohort: _Cohort, first: Fit, plan: SearchPlan, place: TablePlace) -
     return Partitioned(posed, clusters, place, shards, labels, aside), problem
 
 
-class _Sampled(NamedTuple):
-    labels: Labels
-    outlying: Mask
-
-
-def _of_rows(labels: Numbers, aside: Whole, rows: Whole, n_features: int) -> _Sampled:
+def _of_rows(labels: Numbers, aside: Whole, rows: Whole, n_features: int) -> tuple[Labels, Mask]:
     """Return the clusters and the outlying values of some subjects of a shard."""
     outlying = np.zeros((rows.size, n_features), dtype=np.bool_)
     outlying.flat[places_among(aside, rows, n_features)] = True
-    return _Sampled(labels[rows].astype(np.int64), outlying)
+    return labels[rows].astype(np.int64), outlying
 
 
 def _fit_of_all(
@@ -307,14 +302,13 @@ def _fit_of_all(
 ) -> PartitionedFit:
     of_all: Partitioned = found.partitions
     n_features = len(problem.cohort.encoding.features)
-    sampled: list[_Sampled] = place.results(
+    sampled = place.results(
         [
             place.submit(_of_rows, labels, aside, summary.sampled, n_features)
             for labels, aside, summary in zip(of_all.labels, of_all.aside, cohort.summaries, strict=True)
         ]
     )
-    labels = np.concatenate([own.labels for own in sampled])
-    outlying = np.concatenate([own.outlying for own in sampled])
+    labels, outlying = map(np.concatenate, zip(*sampled, strict=True))
     in_sample = fit_in_sample(settings, cohort.sample, first, labels, outlying, problem, plan, cohort.n_subjects)
     present = first_of_each(in_sample.cluster_labels_, labels)
     absent = np.setdiff1d(np.arange(of_all.n_clusters), present)
