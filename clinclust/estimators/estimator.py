@@ -43,7 +43,7 @@ def model_html(model: SubtypeModel, fit: Fit) -> str:
         "Subtype",
         "Subjects",
         "%",
-        *["Mean membership probability"] * len(certainty[:1]),
+        *["Mean membership probability"] * certainty[:1].size,
         *["Remark"] * any(marks),
     )
     relevance = fit.feature_relevance_.sort_values(ascending=False, kind="stable").iloc[:_MOST_RELEVANT]

@@ -436,7 +436,8 @@ def load(folder: Path, *, stacklevel: int = 2) -> tuple[bool, dict[str, Any], Fi
         if not (folder / name).is_file():
             repair = f"; {_REPAIR}" if any((folder / part).is_file() for part in (_TEXT, _NUMBERS, MANIFEST)) else ""
             raise FileNotFoundError(visible(f"{folder} holds no saved model: {name} is missing{repair}"))
-        _refuse_link(folder, name)
+        if (folder / name).resolve().parent != folder.resolve():
+            raise InputError(f"{folder / name} is a link to a file outside of the folder; put a copy in its place")
     text, numbers = _content(folder, _TEXT), (folder / _NUMBERS).read_bytes()
     listed = read_manifest(folder)
     for name, content in ((_TEXT, text), (_NUMBERS, numbers)):
@@ -471,12 +472,6 @@ _DIFFERS = (
     f"is not the file that {MANIFEST} lists. It is damaged, was edited, or an interrupted run or copy mixed two "
     f"models; {_REPAIR}"
 )
-
-
-def _refuse_link(folder: Path, name: str) -> None:
-    """Raise InputError if a file is a link out of the folder."""
-    if (folder / name).resolve().parent != folder.resolve():
-        raise InputError(f"{folder / name} is a link to a file outside of the folder; put a copy in its place")
 
 
 def _content(folder: Path, name: str) -> bytes:
