@@ -229,7 +229,7 @@ def _additive(values: Array, design: Array, labels: Labels) -> Array:
 
     def rest_at(coefficients: Array) -> Array:
         rest = values - np.einsum("nt,t->n", design, coefficients)
-        rest -= _medians(rest, labels)[labels]
+        rest -= np.array([np.median(rest[labels == cluster]) for cluster in range(int(labels.max()) + 1)])[labels]
         bound = _FARTHEST * 1.4826 * float(np.median(np.abs(rest)))
         return np.asarray(np.clip(rest, -bound, bound) if bound > 0.0 else rest)
 
@@ -266,10 +266,6 @@ def _means(columns: Array, labels: Labels) -> Array:
     sums = np.zeros((int(labels.max()) + 1, columns.shape[1]))
     np.add.at(sums, labels, columns)
     return sums / np.maximum(np.bincount(labels), 1)[:, None]
-
-
-def _medians(values: Array, labels: Labels) -> Array:
-    return np.array([np.median(values[labels == cluster]) for cluster in range(int(labels.max()) + 1)])
 
 
 def estimate_adjustment(

@@ -159,7 +159,8 @@ def _sorted_hashes(frame: pd.DataFrame, salt: str) -> tuple[Rows, Words]:
     """Return the rows in the order of their hashes, int64 (N,), equal rows in their order, and the hashes (N, 2)."""
     first, second = np.zeros((2, len(frame)), dtype=np.uint64)
     for name, column in frame.items():
-        keys = _keys(salt, f"column {name}")
+        digest = hashlib.sha256(f"{salt} column {name}".encode()).digest()
+        keys = np.frombuffer(digest, dtype="<u8").astype(np.uint64)
         mixed = _values(column, keys)
         mix(mixed, keys[1])
         first += mixed  # a sum, because the order of the columns must not matter
@@ -171,11 +172,6 @@ def _sorted_hashes(frame: pd.DataFrame, salt: str) -> tuple[Rows, Words]:
     if (first[order[1:]] == first[order[:-1]]).any():  # the first number alone orders rows faster if all differ
         order = np.lexsort((second, first))
     return order, np.column_stack([first[order], second[order]]).astype("<u8", copy=False)
-
-
-def _keys(salt: str, purpose: str) -> Words:
-    """Return four numbers that depend on the salt and the purpose, uint64 (4,)."""
-    return np.frombuffer(hashlib.sha256(f"{salt} {purpose}".encode()).digest(), dtype="<u8").astype(np.uint64)
 
 
 def _values(column: pd.Series, keys: Words) -> Words:
@@ -375,26 +371,21 @@ def cohort_and_schema(
 
 def named_table(X: pd.DataFrame | ArrayLike, names: Sequence[str]) -> pd.DataFrame:
     """Return a table as a DataFrame; `names` are the columns of an array. Another number of them is an InputError."""
-    X = in_pandas(X)
-    if isinstance(X, pd.DataFrame) and not is_numbered(X):
-        return X
-    table = X if isinstance(X, pd.DataFrame) else _array(X, "X")
-    if table.shape[1] != len(names):
-        raise InputError(f"The array X has {table.shape[1]} columns, the schema {len(names)}: {', '.join(names)}")
-    return pd.DataFrame(table).set_axis(list(names), axis="columns")
+    return _named(X, names, "X", "The array {} has {} columns, the schema {}: {}")
 
 
 def table_of_fitted(X: pd.DataFrame | ArrayLike, names: Sequence[str], *, called: str = "X") -> pd.DataFrame:
     """Return the same for new subjects of a fitted model; `called` names the argument in errors."""
+    return _named(X, names, called, "{} has {} features, but MAPDP is expecting {} features as input: {}")
+
+
+def _named(X: pd.DataFrame | ArrayLike, names: Sequence[str], called: str, other_number: str) -> pd.DataFrame:
     X = in_pandas(X)
     if isinstance(X, pd.DataFrame) and not is_numbered(X):
         return X
     table = X if isinstance(X, pd.DataFrame) else _array(X, called)
     if table.shape[1] != len(names):
-        raise InputError(
-            f"{called} has {table.shape[1]} features, but MAPDP is expecting {len(names)} features as input: "
-            f"{', '.join(names)}"
-        )
+        raise InputError(other_number.format(called, table.shape[1], len(names), ", ".join(names)))
     return pd.DataFrame(table).set_axis(list(names), axis="columns")
 
 

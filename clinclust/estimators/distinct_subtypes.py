@@ -790,11 +790,8 @@ def with_floor(fit: Fit, min_size: float | None) -> Fit:
     """
     floor = _in_subjects(min_size, fit.cluster_labels_.size)
     fit = replace(fit, min_size_=floor)
-    pair = _pair_to_merge(fit)
-    while pair is not None:
-        groups = with_joined(fit.subtype_of_, *pair, fit.clusters_.sizes)
-        fit = replace(fit, subtype_of_=groups)
-        pair = _pair_to_merge(fit)
+    while (pair := _pair_to_merge(fit)) is not None:
+        fit = replace(fit, subtype_of_=with_joined(fit.subtype_of_, *pair, fit.clusters_.sizes))
     return fit
 
 
@@ -814,7 +811,9 @@ def _pair_to_merge(fit: Fit) -> tuple[int, int] | None:
     if not small.size or fit.n_clusters_ == 1:
         return None
     distinct = _distinct_subtype_of(fit)
-    pairs = [pair for pair in _pairs(small, fit.n_clusters_) if distinct is None or _is_inside_one(distinct, *pair)]
+    pairs = list(_pairs(small, fit.n_clusters_))
+    if distinct is not None:
+        pairs = [(kept, lost) for kept, lost in pairs if distinct[kept] == distinct[lost] >= 0]
     if not pairs:
         return None
     evidence = evidence_between(fit.subtypes_.pooled, np.array(pairs))
@@ -836,10 +835,6 @@ def _distinct_subtype_of(fit: Fit) -> Labels | None:
     of_clusters = fit.tree_test_.parted_of(fit.tree_)
     holding = [np.unique(of_clusters[fit.subtype_of_ == subtype]) for subtype in range(fit.n_clusters_)]
     return np.array([found[0] if found.size == 1 else -1 for found in holding], dtype=np.int64)
-
-
-def _is_inside_one(distinct: Labels, first: int, second: int) -> bool:
-    return bool(distinct[first] == distinct[second] >= 0)
 
 
 def _too_few(fit: Fit, asked: int, found: int) -> str:

@@ -43,7 +43,7 @@ def model_html(model: SubtypeModel, fit: Fit) -> str:
         "Subtype",
         "Subjects",
         "%",
-        *["Mean membership probability"] * len(certainty[:1]),
+        *["Mean membership probability"] * certainty[:1].size,
         *["Remark"] * any(marks),
     )
     relevance = fit.feature_relevance_.sort_values(ascending=False, kind="stable").iloc[:_MOST_RELEVANT]
@@ -396,11 +396,10 @@ class Partition(BaseSubtypes):
         return None
 
     def __repr__(self) -> str:
-        subtypes = "1 subtype" if self.n_clusters_ == 1 else f"{self.n_clusters_} subtypes"
-        return f"Partition({subtypes} of {self.labels_.size:,} subjects, made by {on_one_line(self.made_by)})"
+        subtypes, made_by = counted_subtypes(self.n_clusters_), on_one_line(self.made_by)
+        return f"Partition({subtypes} of {self.labels_.size:,} subjects, made by {made_by})"
 
     def _repr_html_(self) -> str:
-
         return partition_html(self, self.given_)
 
 

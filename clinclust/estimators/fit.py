@@ -332,7 +332,12 @@ def _wrong_axes(name: str, rule: _Rule, shape: Shape, known: dict[str, int]) -> 
 
 def value_problems(arrays: Mapping[str, NDArray[Any]]) -> list[str]:
     """Return which arrays, whose shapes are right, have values that are not finite or out of range."""
-    sizes = {axis: size for name in arrays if name in _RULES for axis, size in _sizes(name, arrays[name])}
+    sizes = {
+        axis: size
+        for name in arrays
+        if name in _RULES
+        for axis, size in zip(_RULES[name].axes, arrays[name].shape, strict=True)
+    }
     problems = []
     for name, rule in _RULES.items():
         values = arrays.get(name)
@@ -346,10 +351,6 @@ def value_problems(arrays: Mapping[str, NDArray[Any]]) -> list[str]:
                 f"{name} holds values from {values.min()} to {values.max()}, not {rule.lowest} to {highest}"
             )
     return problems
-
-
-def _sizes(name: str, array: NDArray[Any]) -> Iterator[tuple[str, int]]:
-    return zip(_RULES[name].axes, array.shape, strict=True)
 
 
 _KINDS = {"whole numbers": "iu", "numbers": "iuf", "truth values": "b"}
@@ -477,10 +478,19 @@ def fit_problems(fit: Fit, arrays: Mapping[str, NDArray[Any]]) -> list[str]:
     problems = [*value_problems(arrays), *table_problems(fit), *_problems_of_numbers(fit)]
     if problems:
         return problems
-    problems = [*_problems_of_clusters(fit), *_problems_of_subtypes(fit), *_problems_of_powers(fit)]
+    problems = [*_problems_of_clusters(fit), *_problems_of_subtypes(fit)]
+    if not np.array_equal(
+        fit.clusters_.model.powers, powers_of_features(fit.clusters_.encoding.features, fit.block_weights_)
+    ):
+        problems.append("the powers of the features are not those of their blocks")
     problems += _problems_of_tree(fit)
     problems += [] if fit.adjustment_ is None else fit.adjustment_.problems(fit.schema_)
-    return [*problems, *hyperparameters_problems(fit), *_problems_of_salt(fit)]
+    problems += hyperparameters_problems(fit)
+    if fit.cohort_fingerprint_.salt != salt_of(fit.schema_, fit.random_seed_, fit.cluster_labels_, fit.clusters_):
+        problems.append(
+            "the schema, the seed, the labels or the clusters are not those that the cohort was fitted with"
+        )
+    return problems
 
 
 def _axes(fit: Fit) -> dict[str, int]:
@@ -539,11 +549,6 @@ def _problems_of_numbers(fit: Fit) -> Iterator[str]:
         yield "the chosen coarsening is none of the path"
 
 
-def _problems_of_salt(fit: Fit) -> Iterator[str]:
-    if fit.cohort_fingerprint_.salt != salt_of(fit.schema_, fit.random_seed_, fit.cluster_labels_, fit.clusters_):
-        yield "the schema, the seed, the labels or the clusters are not those that the cohort was fitted with"
-
-
 def _problems_of_clusters(fit: Fit) -> Iterator[str]:
     sizes = np.bincount(fit.cluster_labels_[fit.cluster_labels_ >= 0])
     if not np.array_equal(sizes, fit.clusters_.sizes):
@@ -566,12 +571,6 @@ def _problems_of_subtypes(fit: Fit) -> Iterator[str]:
             yield "the subtypes are not numbered kind by kind"
     elif not np.array_equal(fit.subtype_of_, groups_by_decreasing_size(fit.subtype_of_, sizes)):
         yield "the subtypes are not numbered by decreasing size"
-
-
-def _problems_of_powers(fit: Fit) -> Iterator[str]:
-    features, powers = fit.clusters_.encoding.features, fit.clusters_.model.powers
-    if not np.array_equal(powers, powers_of_features(features, fit.block_weights_)):
-        yield "the powers of the features are not those of their blocks"
 
 
 def _problems_of_tree(fit: Fit) -> Iterator[str]:

@@ -45,7 +45,6 @@ from clinclust.progress import Progress
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from clinclust.engine.kernels.moves import Model
     from clinclust.engine.problem.problem import Clusters, Problem
     from clinclust.engine.sampling.chains import Chains
     from clinclust.estimators.fit import Fit
@@ -171,17 +170,12 @@ class Posterior:
         """Yield evenly spaced draws with their clusters."""
         chosen = np.unique(np.linspace(0, len(self.draws) - 1, _MOST_FOR_NEW_SUBJECTS).astype(np.int64))
         for place in chosen.tolist():
-            problem = _under(self.problem, self.chains.models[place])
+            model, cohort = self.chains.models[place], self.problem.cohort
+            if model.prior is not self.problem.model.prior:
+                cohort = cohort.with_prior(model.prior, model.powers)
+            problem = replace(self.problem, cohort=cohort, model=model)
             partition = problem.partition(self.chains.labels[place].astype(np.int64))
             yield self.draws[place], clusters_of(problem, partition)
-
-
-def _under(problem: Problem, model: Model) -> Problem:
-    """Return the problem with the concentration and the hyperparameters of a draw."""
-    cohort = problem.cohort
-    if model.prior is not problem.model.prior:
-        cohort = cohort.with_prior(model.prior, model.powers)
-    return replace(problem, cohort=cohort, model=model)
 
 
 _MOST_DRAWS, _MOST_NUMBERS = 500, 25_000_000

@@ -142,7 +142,7 @@ def _joined(of_clusters: Array, subtype_of: Labels, join: Callable[[Array], Arra
     """Return the columns of each subtype combined; that of a single cluster is unchanged."""
     if _is_in_order(subtype_of):
         return of_clusters
-    members = _members(subtype_of)
+    members = [np.flatnonzero(subtype_of == subtype) for subtype in range(int(subtype_of.max()) + 1)]
     columns = [of_clusters[:, it[0]] if it.size == 1 else join(of_clusters[:, it]) for it in members]
     return np.column_stack([*columns, of_clusters[:, subtype_of.size :]])
 
@@ -150,10 +150,6 @@ def _joined(of_clusters: Array, subtype_of: Labels, join: Callable[[Array], Arra
 def _is_in_order(subtype_of: Labels) -> bool:
     """Return whether each subtype is the cluster of the same number."""
     return np.array_equal(subtype_of, np.arange(subtype_of.size))
-
-
-def _members(subtype_of: Labels) -> list[Labels]:
-    return [np.flatnonzero(subtype_of == subtype) for subtype in range(int(subtype_of.max()) + 1)]
 
 
 _ROUNDING = 1e-12
@@ -280,22 +276,12 @@ def _modes(feature: Feature, likelihood: Likelihood, parts: list[Any], posterior
     levels = likelihood.levels(np.empty(0)) if likelihood.counts_levels else None
     if levels is None and feature.n_trials is not None:
         levels = np.arange(feature.n_trials + 1.0)
-    if levels is not None:
-        return _best(levels, _densities(likelihood, parts, levels), weights)
-    of_parts = np.array([likelihood.mode(posterior) for posterior in posteriors])
-    grid = np.linspace(of_parts.min(), of_parts.max(), _CANDIDATES)
-    grid = np.union1d(of_parts, grid if likelihood.is_continuous else np.rint(grid))
-    return _best(grid, _densities(likelihood, parts, grid), weights)
-
-
-def _densities(likelihood: Likelihood, parts: list[Any], values: Array) -> Array:
-    """Return the density of each value under each part, float64 (m, values)."""
-    return np.array([part.pdf(values) if likelihood.is_continuous else part.pmf(values) for part in parts])
-
-
-def _best(values: Array, densities: Array, weights: Array) -> Array:
-    """Return the value (V,) with the largest mixture density for each subject (n,), given densities (m, V)."""
-    return np.asarray(values[(weights @ densities).argmax(axis=1)], dtype=np.float64)
+    if levels is None:
+        of_parts = np.array([likelihood.mode(posterior) for posterior in posteriors])
+        grid = np.linspace(of_parts.min(), of_parts.max(), _CANDIDATES)
+        levels = np.union1d(of_parts, grid if likelihood.is_continuous else np.rint(grid))
+    densities = np.array([part.pdf(levels) if likelihood.is_continuous else part.pmf(levels) for part in parts])
+    return np.asarray(levels[(weights @ densities).argmax(axis=1)], dtype=np.float64)
 
 
 # Marks of subtypes that may be noise: few subjects, or weak evidence to their nearest other.

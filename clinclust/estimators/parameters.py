@@ -172,10 +172,6 @@ def _fall(values: object) -> bool:
     return len(powers) > 0 and all(map(_is_power, powers)) and all(high > low for high, low in pairwise(powers))
 
 
-def _is_floor(value: object) -> bool:
-    return is_whole(value, 2) or (is_number(value) and not isinstance(value, Integral) and 0.0 < value <= 0.5)
-
-
 _NUMBERS = f"a number from {LEAST_CONCENTRATION:g} to {MOST_CONCENTRATION:g}"
 _SELECTION = Rule(f"'auto', {ON_OR_OFF.allowed}", _word_or(ON_OR_OFF.accepts, "auto"))
 _SHARE = Rule("a number from 0 to below 1", lambda value: is_number(value) and 0.0 <= value < 1.0)
@@ -207,7 +203,11 @@ class MAPDPParameters:
         None,
         Rule(
             "a whole number of at least 2 (subjects), or a number above 0 and at most 0.5 (share of the cohort)",
-            lambda value: value is None or _is_floor(value),
+            lambda value: (
+                value is None
+                or is_whole(value, 2)
+                or (is_number(value) and not isinstance(value, Integral) and 0.0 < value <= 0.5)
+            ),
             ", or None",
         ),
         "Fewest subjects of a subtype that is tested. A smaller one is merged with another from which it is hardly "

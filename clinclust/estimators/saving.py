@@ -172,7 +172,8 @@ class _Reader:
         if kind is np.ndarray:
             return self._array(text, name)
         if kind is FeatureSchema:
-            self._schema = _schema_of(_checked(text, str, name))
+            # A text of one line, which could be a path, gets a second line.
+            self._schema = FeatureSchema.from_yaml(f"{_checked(text, str, name)}\n")
             return self._schema
         if kind is Feature and self._schema is not None:
             part = _checked(text, str, name)
@@ -200,11 +201,6 @@ class _Reader:
         if len(kinds) > 1 or not kinds <= set(_PLAIN):
             raise InputError(f"{name} does not hold numbers, or texts, or truth values")
         return list(column)
-
-
-def _schema_of(text: str) -> FeatureSchema:
-    """Return the schema of a text; a text of one line, which could be a path, gets a second line."""
-    return FeatureSchema.from_yaml(f"{text}\n")
 
 
 def _checked(text: Any, kind: type | tuple[type, ...], name: str) -> Any:
@@ -440,14 +436,16 @@ def load(folder: Path, *, stacklevel: int = 2) -> tuple[bool, dict[str, Any], Fi
         if not (folder / name).is_file():
             repair = f"; {_REPAIR}" if any((folder / part).is_file() for part in (_TEXT, _NUMBERS, MANIFEST)) else ""
             raise FileNotFoundError(visible(f"{folder} holds no saved model: {name} is missing{repair}"))
-        _refuse_link(folder, name)
+        if (folder / name).resolve().parent != folder.resolve():
+            raise InputError(f"{folder / name} is a link to a file outside of the folder; put a copy in its place")
     text, numbers = _content(folder, _TEXT), (folder / _NUMBERS).read_bytes()
     listed = read_manifest(folder)
     for name, content in ((_TEXT, text), (_NUMBERS, numbers)):
         if listed.get(name) != hashlib.sha256(content).hexdigest():
             raise InputError(f"{folder} {_UNREADABLE}: {name} {_DIFFERS}")
     model = _read(folder, text, numbers)
-    if (folder / _ASSIGNMENTS).is_file() and changed_files(folder, _only(listed, _ASSIGNMENTS)):
+    assignments = {name: digest for name, digest in listed.items() if name == _ASSIGNMENTS}
+    if (folder / _ASSIGNMENTS).is_file() and changed_files(folder, assignments):
         warnings.warn(
             f"{folder / _ASSIGNMENTS} is not the file that was written with the model: it was edited since, or is of "
             "another run",
@@ -467,22 +465,13 @@ def _refuse_what_is_no_folder(path: Path) -> NoReturn:
     raise FileNotFoundError(visible(f"there is no folder {path}; {takes}" + (f".{hint}" if hint else "")))
 
 
+_LONGEST_SHOWN = 2_000
 _UNREADABLE = "holds no model that can be read"
 _REPAIR = "copy the whole folder again, or fit the model again"
 _DIFFERS = (
     f"is not the file that {MANIFEST} lists. It is damaged, was edited, or an interrupted run or copy mixed two "
     f"models; {_REPAIR}"
 )
-
-
-def _only(listed: dict[str, str], name: str) -> dict[str, str]:
-    return {name: listed[name]} if name in listed else {}
-
-
-def _refuse_link(folder: Path, name: str) -> None:
-    """Raise InputError if a file is a link out of the folder."""
-    if (folder / name).resolve().parent != folder.resolve():
-        raise InputError(f"{folder / name} is a link to a file outside of the folder; put a copy in its place")
 
 
 def _content(folder: Path, name: str) -> bytes:
@@ -513,15 +502,8 @@ def _read(folder: Path, content: bytes, numbers: bytes) -> tuple[bool, dict[str,
     except KeyError as error:
         raise InputError(f"{folder} {_UNREADABLE}: {str(error)[:200]} is missing") from error
     except (TypeError, ValueError, RecursionError) as error:
-        raise InputError(f"{folder} {_UNREADABLE}: {_shown(error)}") from error
-
-
-_LONGEST_SHOWN = 2_000
-
-
-def _shown(error: Exception) -> str:
-    said = str(error)
-    return said if len(said) <= _LONGEST_SHOWN else f"{said[:_LONGEST_SHOWN]} ..."
+        more = " ..." if len(str(error)) > _LONGEST_SHOWN else ""
+        raise InputError(f"{folder} {_UNREADABLE}: {str(error)[:_LONGEST_SHOWN]}{more}") from error
 
 
 def _read_model(text: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> tuple[bool, dict[str, Any], Fit]:

@@ -6,6 +6,7 @@ import os
 import sys
 import warnings
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any, Self
@@ -241,32 +242,17 @@ def _because(problem: Problem) -> str:
 
 def machine_memory() -> float | None:
     """Return the bytes of memory that this process may use; None if the system does not say."""
-    limits = [limit for limit in (_physical(), _of_group(), _of_process()) if limit is not None]
+    limits = []
+    with suppress(AttributeError, ValueError, OSError):  # Windows has no sysconf
+        limits.append(float(os.sysconf("SC_PHYS_PAGES")) * float(os.sysconf("SC_PAGE_SIZE")))
+    with suppress(OSError, ValueError):  # no control group (container), or its limit is "max"
+        limits.append(float(Path("/sys/fs/cgroup/memory.max").read_text(encoding="ascii")))
+    if sys.platform != "win32":
+        import resource
+
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        limits += [] if limit == resource.RLIM_INFINITY else [float(limit)]
     return min(limits, default=None)
-
-
-def _physical() -> float | None:
-    try:
-        return float(os.sysconf("SC_PHYS_PAGES")) * float(os.sysconf("SC_PAGE_SIZE"))
-    except (AttributeError, ValueError, OSError):  # Windows has no sysconf
-        return None
-
-
-def _of_group() -> float | None:
-    """Return the memory limit of the control group (container)."""
-    try:
-        return float(Path("/sys/fs/cgroup/memory.max").read_text(encoding="ascii"))
-    except (OSError, ValueError):  # no such group, or "max"
-        return None
-
-
-def _of_process() -> float | None:
-    if sys.platform == "win32":
-        return None
-    import resource
-
-    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-    return None if limit == resource.RLIM_INFINITY else float(limit)
 
 
 _CONSTANT, _SUBJECTS, _FEATURES, _SKEWNESS = -5.56, 0.59, 0.18, 1.57
@@ -336,7 +322,8 @@ def estimated_seconds(
     parallel = _parallel(settings)
     seconds = _of_search(problem, settings)
     if settings.is_tested:
-        seconds += _of_test(n_subjects, n_features) / parallel
+        logarithm = _TEST + _TEST_SUBJECTS * np.log(min(n_subjects, LARGEST_NODE)) + _TEST_FEATURES * np.log(n_features)
+        seconds += float(np.exp(logarithm)) / parallel
     if not with_report:
         return seconds
     seconds += _WRITING + _WRITING_A_FEATURE * n_features + _WRITING_A_CELL * n_subjects * n_features
@@ -369,23 +356,14 @@ def _parallel(settings: Settings) -> float:
 def _of_search(problem: Problem, settings: Settings) -> float:
     """Return the approximate seconds of the search, limited by `max_seconds`."""
     n_features = len(problem.cohort.encoding.features)
-    searched, among_all = _searched_subjects(problem.cohort.n_subjects, settings)
+    n_subjects = problem.cohort.n_subjects
+    is_sampled = _begins_in_sample(n_subjects, settings)
+    searched, among_all = (sample_size(n_subjects), n_subjects) if is_sampled else (n_subjects, 0)
     logarithm = _CONSTANT + _SUBJECTS * np.log(searched) + _FEATURES * np.log(n_features)
     ties = (1.0 + skewness_of_gaussians(problem)) ** _SKEWNESS
     seconds = float(np.exp(logarithm) * ties) * _searches(problem, settings)
     seconds = (seconds + _AMONG_ALL_A_CELL * among_all * n_features) / _parallel(settings)
     return seconds if settings.max_seconds is None else min(seconds, settings.max_seconds)
-
-
-def _searched_subjects(n_subjects: int, settings: Settings) -> tuple[int, int]:
-    """Return how many subjects are searched, and how many then among all (0 without a sample)."""
-    return (sample_size(n_subjects), n_subjects) if _begins_in_sample(n_subjects, settings) else (n_subjects, 0)
-
-
-def _of_test(n_subjects: int, n_features: int) -> float:
-    """Return the approximate processor seconds of the test of a tree."""
-    logarithm = _TEST + _TEST_SUBJECTS * np.log(min(n_subjects, LARGEST_NODE)) + _TEST_FEATURES * np.log(n_features)
-    return float(np.exp(logarithm))
 
 
 def _searches(problem: Problem, settings: Settings) -> float:

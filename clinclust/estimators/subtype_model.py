@@ -274,16 +274,6 @@ def fitted_problem(fit: Fit, frame: pd.DataFrame, coarsening: float) -> Problem:
 
     `frame` is as `cohort_of` returns it.
     """
-    return with_selected(*fitted_problem_of_all_features(fit, frame, coarsening))
-
-
-def with_selected(problem: Problem, included: Included) -> Problem:
-    """Return the problem with the selected features, bool (D,); all if none are selected."""
-    return problem if included.all() or not included.any() else problem.with_features(included)
-
-
-def fitted_problem_of_all_features(fit: Fit, frame: pd.DataFrame, coarsening: float) -> tuple[Problem, Included]:
-    """Return the problem with all features, and which of them the fit selected, bool (D,); see `fitted_problem`."""
     schema, stated, powers = fit.schema_, fit.hyperparameters_, fit.block_weights_
     problem = pose(frame, schema, stated, fit.concentration_, fit.discount_, coarsening, powers)
     features, clusters = problem.cohort.encoding.features, fit.clusters_
@@ -291,7 +281,12 @@ def fitted_problem_of_all_features(fit: Fit, frame: pd.DataFrame, coarsening: fl
         outlying = fit.outliers_[:, schema.places(features)][problem.cohort.order]
         problem = without_outlying(problem, outlying, fit.outlying_share_)
     selected = dict(zip((feature.name for feature in clusters.encoding.features), clusters.included, strict=True))
-    return problem, np.array([selected[feature.name] for feature in features], dtype=np.bool_)
+    return with_selected(problem, np.array([selected[feature.name] for feature in features], dtype=np.bool_))
+
+
+def with_selected(problem: Problem, included: Included) -> Problem:
+    """Return the problem with the selected features, bool (D,); all if none are selected."""
+    return problem if included.all() or not included.any() else problem.with_features(included)
 
 
 # What papers on latent classes report of each number of subtypes; the test decides on other grounds.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -58,8 +58,8 @@ class SubtypeTree:
         return pd.DataFrame(
             {
                 "step": np.arange(1, self.n_subtypes),
-                "first": [_counted_from_one(side) for side in first],
-                "second": [_counted_from_one(side) for side in second],
+                "first": [tuple(cluster + 1 for cluster in side) for side in first],
+                "second": [tuple(cluster + 1 for cluster in side) for side in second],
                 "size": [int(sizes[[*one, *other]].sum()) for one, other in zip(first, second, strict=True)],
                 "n_subtypes": np.arange(self.n_subtypes - 1, 0, -1),
                 "evidence": self.evidence,
@@ -97,7 +97,7 @@ class SubtypeTree:
         """
         table = np.zeros((self.n_subtypes - 1, 4))
         table[:, :2] = self.joins
-        below = np.concatenate([np.zeros(self.n_subtypes), np.zeros(self.n_subtypes - 1)])
+        below = np.zeros(2 * self.n_subtypes - 1)
         count = np.concatenate([np.ones(self.n_subtypes), np.zeros(self.n_subtypes - 1)])
         for step, (first, second) in enumerate(self.joins.tolist()):
             node = self.n_subtypes + step
@@ -115,19 +115,11 @@ class SubtypeTree:
 
     def __repr__(self) -> str:
         lines = [f"SubtypeTree of {self.n_subtypes} subtypes and {self.labels.size} subjects"]
-        lines += [
-            f"  {', '.join(map(str, first))} with {', '.join(map(str, second))}: {evidence:.1f} nats{_weak(evidence)}"
-            for first, second, evidence in self.merges[["first", "second", "evidence"]].to_numpy().tolist()
-        ]
+        for first, second, evidence in self.merges[["first", "second", "evidence"]].to_numpy().tolist():
+            weak = f" (weak: less than {WEAK_NATS:g})" if evidence < WEAK_NATS else ""
+            sides = f"{', '.join(map(str, first))} with {', '.join(map(str, second))}"
+            lines.append(f"  {sides}: {evidence:.1f} nats{weak}")
         return "\n".join(lines)
-
-
-def _weak(evidence: float) -> str:
-    return f" (weak: less than {WEAK_NATS:g})" if evidence < WEAK_NATS else ""
-
-
-def _counted_from_one(clusters: tuple[int, ...]) -> tuple[int, ...]:
-    return tuple(cluster + 1 for cluster in clusters)
 
 
 DEFAULT_TEST: dict[str, Any] = {"n_draws": 200, "significance_level": 0.05}
@@ -189,7 +181,14 @@ class TreeTest:
         """
         joins = self.joins.loc[self.joins[by].astype(bool), "step"]
         divided = {tree.n_subtypes + step - 1 for step in joins.tolist()}
-        return list(_undivided(tree, divided, 2 * tree.n_subtypes - 2))
+        ahead, undivided = [2 * tree.n_subtypes - 2], []
+        while ahead:
+            node = ahead.pop()
+            if node in divided:
+                ahead += map(int, tree.joins[node - tree.n_subtypes])
+            else:
+                undivided.append(node)
+        return undivided
 
     def parted_of(self, tree: SubtypeTree, by: str = "accepted") -> NDArray[np.int64]:
         """Return the node of `parted_nodes` that holds each subtype of the tree, by decreasing size, int64 (K,)."""
@@ -217,14 +216,3 @@ class TreeTest:
 def is_tested(tree: SubtypeTree) -> bool:
     """Return whether the tree has a join, among enough subjects for a test."""
     return tree.n_subtypes > 1 and tree.labels.size >= SMALLEST_NODE
-
-
-def _undivided(tree: SubtypeTree, divided: set[int], node: int) -> Iterator[int]:
-    """Yield the nodes at and below a node that are not divided further."""
-    ahead = [node]
-    while ahead:
-        node = ahead.pop()
-        if node in divided:
-            ahead += map(int, tree.joins[node - tree.n_subtypes])
-        else:
-            yield node

@@ -221,10 +221,7 @@ def cells_of(values: Array, encoding: Encoding, index: int) -> NDArray[Any]:
     if feature.levels is not None:
         return np.array(feature.levels, dtype=object)[values.astype(np.int64)]
     values = feature.from_model_scale(values * encoding.scales[index] + encoding.centres[index])
-    return _in_range(values, feature)  # a draw from a heavy tail may be beyond it
-
-
-def _in_range(values: Array, feature: Feature) -> NDArray[Any]:
+    # A draw from a heavy tail may be beyond the range.
     most = largest(feature)
     lowest, highest = max(limits(feature)[0], -most), min(limits(feature)[1], most)
     if feature.traits.is_whole:

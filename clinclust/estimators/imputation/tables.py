@@ -94,7 +94,9 @@ def imputed_cells(
         lower, upper = missing.intervals(interval)
         part = pd.DataFrame({"row": seen.index[missing.rows], "feature": missing.feature.column})
         for name, found in (("value", values), ("lower", lower), ("upper", upper)):
-            part[name] = _column_of(found, missing.cells)
+            cells, known = np.full(found.size, None, dtype=object), ~np.isnan(found)
+            cells[known] = missing.cells(found[known]).tolist()
+            part[name] = cells
         part["probability"] = missing.probabilities(values)
         part["_place"] = missing.rows * len(fit.schema_) + fit.schema_.names.index(missing.feature.column)
         parts.append(part)
@@ -104,14 +106,6 @@ def imputed_cells(
 
 
 _COLUMNS = {"row": object, "feature": object, "value": object, "lower": object, "upper": object, "probability": float}
-
-
-def _column_of(values: Array, cells: Any) -> NDArray[Any]:
-    """Return values of the model as an object array of cells; None where there is no value."""
-    column = np.full(values.size, None, dtype=object)
-    known = ~np.isnan(values)
-    column[known] = cells(values[known]).tolist()
-    return column
 
 
 def _check_way(how: str) -> None:

@@ -128,10 +128,8 @@ def place_of_shards(n_threads: int, cancelled: Event) -> Iterator[tuple[TablePla
     """
     client = _current_client()
     if client is None:
-        with (
-            TemporaryFile(prefix="clinclust-") as file,
-            Threads(n_threads, cancelled) as pool,
-        ):  # the threads end before their file is closed
+        # The threads end before their file is closed.
+        with TemporaryFile(prefix="clinclust-") as file, Threads(n_threads, cancelled) as pool:
             yield Here(pool, Store(file)), pool
         return
     try:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from operator import attrgetter
 from threading import Event
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -56,10 +57,6 @@ from clinclust.files.row_choice import N_SAMPLED
 from clinclust.progress import Progress
 from clinclust.schema.validation import first_rows, parts_of_one_column, refuse_failures, results_of
 
-if TYPE_CHECKING:
-    from clinclust.schema import FeatureSchema
-
-
 # Predictions for a table in partitions, each where it lies.
 
 NAMES = {"predict": "subtype", "score_samples": "log_density"}
@@ -79,7 +76,7 @@ def in_partitions(model: Any, method: str, table: Any, **arguments: Any) -> Any:
         raise InputError("the table has no rows in any of its partitions; check how the files were read or filtered")
     call = partial(_of_partition, method=method, model=light, arguments=arguments)
     meta = call(first).iloc[:0]
-    return table.map_partitions(partial(_of_any_partition, call=call, empty=meta), meta=meta, enforce_metadata=False)
+    return table.map_partitions(partial(call, empty=meta), meta=meta, enforce_metadata=False)
 
 
 def _without_subjects(fit: Any) -> PartitionedFit:
@@ -89,11 +86,9 @@ def _without_subjects(fit: Any) -> PartitionedFit:
     return PartitionedFit(**(fields | nothing), in_sample_=None, sample_=None)  # type: ignore[arg-type]
 
 
-def _of_any_partition(frame: pd.DataFrame, call: Callable[[pd.DataFrame], Any], empty: Any) -> Any:
-    return call(frame) if len(frame) else empty
-
-
-def _of_partition(frame: pd.DataFrame, method: str, model: Any, arguments: dict[str, Any]) -> Any:
+def _of_partition(frame: pd.DataFrame, method: str, model: Any, arguments: dict[str, Any], empty: Any = None) -> Any:
+    if empty is not None and not len(frame):
+        return empty
     found = getattr(model, method)(frame, **arguments)
     if isinstance(found, pd.DataFrame):
         return found
@@ -150,15 +145,12 @@ class _Cohort(NamedTuple):
 
 def refuse_unusable(settings: Settings, repair: str) -> None:
     """Raise InputError for parameters that need the whole table in memory."""
-    problems = [
-        what
-        for what, is_asked in (
-            ("init as labels", not isinstance(settings.init, str)),
-            ("missing='mode'", settings.fills_modes),
-            ("select_features", settings.selects_features),
-        )
-        if is_asked
-    ]
+    is_unusable = {
+        "init as labels": not isinstance(settings.init, str),
+        "missing='mode'": settings.fills_modes,
+        "select_features": settings.selects_features,
+    }
+    problems = [name for name in is_unusable if is_unusable[name]]
     if problems:
         raise InputError(f"{', '.join(problems)}: needs the table in memory, {repair}")
 
@@ -174,7 +166,15 @@ def _read(settings: Settings, table: Any, place: TablePlace, progress: Progress)
     share, seed = N_SAMPLED / n_subjects, int(seed_of(settings.random_state))
     schema = settings.schema
     if schema is None:
-        schema = _drafted(table)
+        from clinclust.drafting import draft_schema
+
+        warnings.warn(
+            "No schema was given, so one was drafted from a sample of the table (see `schema_`); look it over, because "
+            "the likelihoods decide what is found",
+            CohortWarning,
+            stacklevel=4,
+        )
+        schema = draft_schema(table, progress=False)
     functions = [
         partial(read, schema=schema, first=int(start), share=share, seed=seed, store=place.store)
         for start in first[:-1]
@@ -214,20 +214,6 @@ def with_prior_of_all(settings: Settings, sample: Prepared, summaries: Sequence[
 
 def _result(place: TablePlace, handle: Handle) -> Any:
     return place.results([handle])[0]
-
-
-def _drafted(table: Any) -> FeatureSchema:
-    import warnings
-
-    from clinclust.drafting import draft_schema
-
-    warnings.warn(
-        "No schema was given, so one was drafted from a sample of the table (see `schema_`); look it over, because "
-        "the likelihoods decide what is found",
-        CohortWarning,
-        stacklevel=5,
-    )
-    return draft_schema(table, progress=False)
 
 
 def fit_of_sample(settings: Settings, sample: Prepared, plan: SearchPlan) -> Fit:
@@ -283,16 +269,11 @@ def _encoded(cohort: _Cohort, first: Fit, plan: SearchPlan, place: TablePlace) -
     return Partitioned(posed, clusters, place, shards, labels, aside), problem
 
 
-class _Sampled(NamedTuple):
-    labels: Labels
-    outlying: Mask
-
-
-def _of_rows(labels: Numbers, aside: Whole, rows: Whole, n_features: int) -> _Sampled:
+def _of_rows(labels: Numbers, aside: Whole, rows: Whole, n_features: int) -> tuple[Labels, Mask]:
     """Return the clusters and the outlying values of some subjects of a shard."""
     outlying = np.zeros((rows.size, n_features), dtype=np.bool_)
     outlying.flat[places_among(aside, rows, n_features)] = True
-    return _Sampled(labels[rows].astype(np.int64), outlying)
+    return labels[rows].astype(np.int64), outlying
 
 
 def _fit_of_all(
@@ -307,14 +288,13 @@ def _fit_of_all(
 ) -> PartitionedFit:
     of_all: Partitioned = found.partitions
     n_features = len(problem.cohort.encoding.features)
-    sampled: list[_Sampled] = place.results(
+    sampled = place.results(
         [
             place.submit(_of_rows, labels, aside, summary.sampled, n_features)
             for labels, aside, summary in zip(of_all.labels, of_all.aside, cohort.summaries, strict=True)
         ]
     )
-    labels = np.concatenate([own.labels for own in sampled])
-    outlying = np.concatenate([own.outlying for own in sampled])
+    labels, outlying = map(np.concatenate, zip(*sampled, strict=True))
     in_sample = fit_in_sample(settings, cohort.sample, first, labels, outlying, problem, plan, cohort.n_subjects)
     present = first_of_each(in_sample.cluster_labels_, labels)
     absent = np.setdiff1d(np.arange(of_all.n_clusters), present)
