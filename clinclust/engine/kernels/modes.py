@@ -96,8 +96,8 @@ def count_peaks(places: Array, h: float, least_mass: float) -> int:
         mass += counts[cell]
         slope = max(density[cell + 1], least) - max(density[cell], least)
         if slope >= least and is_falling:  # behind a valley
-            n_peaks += mass >= fewest
+            n_peaks += int(mass >= fewest)
             mass = 0.0
         if abs(slope) >= least:
             is_falling = slope < 0.0
-    return max(n_peaks + (mass + counts[_CELLS - 1] >= fewest), 1)
+    return max(n_peaks + int(mass + counts[_CELLS - 1] >= fewest), 1)

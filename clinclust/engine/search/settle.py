@@ -36,13 +36,13 @@ from clinclust.engine.search.plan import SearchPlan
 
 def compact(labels: NDArray[np.generic]) -> Labels:
     """Renumber clusters 0 .. K - 1 in order of first appearance, so that equal partitions have equal labels."""
-    labels = labels.astype(np.int64)
-    n_clusters = int(labels.view(np.uint64).max()) + 1  # very large if a label is negative
+    numbered: Labels = labels.astype(np.int64)
+    n_clusters = int(numbered.view(np.uint64).max()) + 1  # very large if a label is negative
     if n_clusters > labels.size:
-        labels = np.unique(labels, return_inverse=True)[1]
-        n_clusters = int(labels.max()) + 1
-    number_by_appearance(labels, np.full(n_clusters, -1))
-    return labels
+        numbered = np.unique(labels, return_inverse=True)[1]
+        n_clusters = int(numbered.max()) + 1
+    number_by_appearance(numbered, np.full(n_clusters, -1))
+    return numbered
 
 
 def members_of(labels: Labels, clusters: Iterable[int]) -> Whole:
