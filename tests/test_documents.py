@@ -165,6 +165,7 @@ def test_a_task_of_the_tutorial_takes_at_most_five_lines():
     assert max(len(lines) for lines in blocks) <= 5
 
 
+@pytest.mark.simulation  # with the packages of the site
 def test_a_page_shows_what_its_blocks_give():
     executed = runpy.run_path(str(ROOT / "docs" / "executed.py"))
     page = "Text.\n\n```python\nimport warnings\nwarnings.warn('look')\nprint(x)\nx + 1\n```\n\nEnd.\n"

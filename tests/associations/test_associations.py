@@ -99,6 +99,7 @@ def test_a_large_cohort_is_searched_among_a_sample_in_the_refits_too(monkeypatch
     assert adjusted_rand_index(found, by_decreasing_size(among_all.winner.labels)) > 0.9
 
 
+@pytest.mark.simulation
 def test_neither_threads_nor_the_order_of_the_table_change_anything(fitted):
     model, frame = fitted
     options = {"n_restarts": 3}
@@ -145,6 +146,7 @@ def quick(schema, frame, **options):
     )
 
 
+@pytest.mark.simulation
 def test_dependence_that_no_block_declares_is_said_beside_p():
     frame, schema = pairs()
     found = cc.validated_associations(quick(schema, frame), frame)

@@ -35,6 +35,7 @@ def assign(fit, run):
 
 
 # --- the subtypes -----------------------------------------------------------------------------------------------------
+@pytest.mark.simulation
 def test_the_assignments_say_what_the_model_says(fitted):
     model = MAPDP.load(fitted)
     rows = pd.read_csv(fitted / "assignments.csv")
@@ -301,6 +302,7 @@ def gaps(sparse_folder, tmp_path, monkeypatch):
     return sparse()
 
 
+@pytest.mark.simulation
 def test_missing_cells_are_filled_and_all_others_stay(gaps, run):
     out = run("impute cohort.csv --model out --out one.csv").out
     n_filled = int(gaps.drop(columns=["patient", "note"]).isna().sum().sum())

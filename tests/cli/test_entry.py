@@ -347,6 +347,7 @@ def test_quiet_leaves_notes_and_problems_only(command, fit, run, monkeypatch):
     assert run(f"{ARGUMENTS[command]} --quiet".replace("cohort.csv", "absent.csv"), code=2).err
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("command", ["fit", "start", "report"])
 def test_stages_are_told_in_whole_lines_where_there_is_no_terminal(command, fit, run, monkeypatch, whole_reports):
     monkeypatch.setattr("clinclust.progress._REPORTED_AFTER", 0.0)

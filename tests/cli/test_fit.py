@@ -64,6 +64,7 @@ def test_a_search_that_did_not_settle_is_not_hidden(here, run, monkeypatch):
     assert len(run(f"{FIT} {RESTARTS} 1 --max-sweeps 1").err.notes) == 1
 
 
+@pytest.mark.simulation
 def test_a_search_can_be_given_a_time_limit(here, run, run_json):
     facts = run_json(f"{FIT} {RESTARTS} 5000 --max-seconds 0.001")
     assert facts["stopped_early"]
@@ -72,6 +73,7 @@ def test_a_search_can_be_given_a_time_limit(here, run, run_json):
 
 
 # --- the number of subtypes -------------------------------------------------------------------------------------------
+@pytest.mark.simulation
 def test_a_number_that_the_search_did_not_find_loses_no_search(here, run_json, whole_reports):
     facts = run_json(f"{FIT} --n-clusters 9", code=3)
     model, number = MAPDP.load("out"), re.compile(r"\(9 [a-z]")

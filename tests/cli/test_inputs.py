@@ -254,6 +254,7 @@ def test_reports_say_which_rows_were_taken_and_how_many_were_not_as_text(visits,
     assert all(cell.data_type != "f" for row in book["Methods"].iter_rows() for cell in row)
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize(
     ("choice", "shown", "hidden"),
     few(
@@ -512,6 +513,7 @@ def test_a_draft_says_what_it_cannot_allow(partitions, run):
     assert out.commands == ["check cohort --schema drafted.yaml"]
 
 
+@pytest.mark.simulation
 def test_new_subjects_are_summarised_by_the_mean_line_of_the_fit(here, run, run_json):
     rng = np.random.default_rng(0)
     subject, month = np.repeat(np.arange(60), 4), np.tile([0, 6, 12, 30], 60)

@@ -53,6 +53,7 @@ def parameters(here, run, monkeypatch):
     return of
 
 
+@pytest.mark.simulation
 @scored(
     [
         ("", {}),

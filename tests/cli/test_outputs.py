@@ -174,6 +174,7 @@ def assert_is_whole(names):
     MAPDP.load("out")
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("failing", ["subtypes.xlsx", "subtypes.html"])
 def test_a_report_that_fails_costs_neither_the_model_nor_the_other_report(
     failing, fit, run, monkeypatch, whole_reports
@@ -206,6 +207,7 @@ def test_all_reports_appear_or_none(fit, must_refuse, monkeypatch, failing, whol
         assert "disk" in must_refuse(f"report cohort.csv --model out --associations none {more}")
 
 
+@pytest.mark.simulation
 def test_a_fit_that_replaced_the_model_meanwhile_is_not_given_foreign_reports(fit, run, monkeypatch, whole_reports):
     write = report.write_findings
 

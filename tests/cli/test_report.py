@@ -126,7 +126,7 @@ def test_table_of_a_pair_and_only_what_is_significant(fit, run):
     run(f"{TABLE} pair.csv --significant --between 1 2")
     table = pd.read_csv("pair.csv")
     assert list(table["Feature"]) == ["falls", "tremor", "stage", "crp"]
-    assert set(table["Test"]) == {"Welch's t"}
+    assert set(table["Test"]) == {"Welch's t", "Fisher's exact, mid-p"}
 
 
 def test_columns_and_decimals_of_a_table(fit, run):

@@ -198,6 +198,7 @@ def test_a_later_fit_that_withholds_nothing_leaves_no_record(shared, run, monkey
     assert not Path("out", "sharing.json").exists()
 
 
+@pytest.mark.simulation
 def test_a_table_names_no_subtype_whose_size_it_withholds(tmp_path, monkeypatch, run):
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)

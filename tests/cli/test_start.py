@@ -40,6 +40,7 @@ def test_a_schema_next_to_the_table_is_used_and_kept(here, run, whole_reports):
     assert "[c]" in Path("here/subtypes.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.simulation
 def test_a_schema_in_excel_is_drafted_used_and_checked_like_yaml(here, run, must_refuse):
     run("draft cohort.csv --out drafted.xlsx")
     run("draft cohort.csv --out drafted.yaml")
@@ -217,6 +218,7 @@ def test_copies_of_rows_are_told_and_one_of_each_is_kept(table, run, must_refuse
     assert "copies" in Path("every/subtypes.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize(
     "table_of_people",
     [visits(times=1), *(visits(who=who).drop(columns="Visit No") for who in ("family_id", "household id"))],

@@ -67,6 +67,7 @@ def compared(frame, labels, **options):
     return cc.compare_subtypes(in_partitions(frame), in_partitions(labels), SCHEMA, **options)
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("n_groups", [4, 2, 1])
 def test_a_table_in_partitions_is_compared_as_in_memory(n_groups):
     frame, labels = a_table()

@@ -119,6 +119,7 @@ def test_two_features_that_make_the_subtypes_together_are_named():
     assert row["others"] < 0.2
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("distance", [1.5, 3.0, 6.0])
 @pytest.mark.parametrize("n_subtypes", [2, 3])
 def test_subtypes_that_differ_in_several_features_are_not_called_one(distance, n_subtypes):

@@ -171,6 +171,7 @@ def test_means_of_few_values_are_withheld_and_do_not_follow_from_the_others():
     assert disclosed(shared, truth=whole).empty
 
 
+@pytest.mark.simulation
 def test_rounding_binds_through_margins_and_the_audit_sees_it():
     """Four twos in a row add up to 8: rounded to 0, 0, 0, 0 and 10, they are known."""
     whole = of_counts([[2, 2, 2, 2], [40, 40, 40, 40], [60, 60, 60, 60], [0, 0, 0, 0]])

@@ -95,6 +95,7 @@ def test_most_features_increase_with_the_score(loadings):
         assert correlation == pytest.approx(np.corrcoef(frame[name], found.score)[0, 1], abs=0.05)
 
 
+@pytest.mark.simulation
 def test_the_share_is_that_of_the_variance():
     frame, _ = severity(loadings=(1, 1, 1, 1), noise=0.01)
     model = fitted(frame)
@@ -105,6 +106,7 @@ def test_the_share_is_that_of_the_variance():
     assert find_continuum(cohort_of(model, noise)).share == pytest.approx(0.25, abs=0.04)
 
 
+@pytest.mark.simulation
 def test_units_outlying_values_and_the_order_of_rows_do_not_matter():
     frame, _ = severity()
     score = cc.continuum_score(fitted(frame), frame)

@@ -164,6 +164,7 @@ def test_the_model_that_is_cut_stays_as_it_was(plain):
     assert digest(cut.cut(3), frame) == digest(model.cut(3), frame)
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("n_jobs", few([2, 1], 1))
 def test_asking_before_the_fit_is_cutting_after_it(plain, n_jobs):
     model, frame = plain

@@ -56,6 +56,7 @@ def same(one, other):
 # --- what is found ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.simulation
 def test_three_groups_are_three_subtypes_however_finely_the_fit_slices_them(three):
     model, _, groups, distinct = three
     assert distinct.n_subtypes == 3
@@ -222,6 +223,7 @@ def test_a_stricter_level_accepts_no_more(three, monkeypatch):
     assert len(shared) == len(distinct.joins)
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("coarsening", few(["auto", 1.0], 1))
 def test_every_likelihood_and_missing_values_are_tested(coarsening):
     frame, schema, _, groups = mixed_cohort(4, 150, EVERY_LIKELIHOOD, n_groups=2, missing=0.2)
@@ -272,6 +274,7 @@ OPTIONS = {
 }
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("option", few(OPTIONS, 5))
 def test_the_problem_is_the_one_that_the_fit_solved(option):
     frame, schema, _, _ = mixed_cohort(2, 120, EVERY_LIKELIHOOD * 2, n_groups=3)
@@ -298,6 +301,7 @@ def test_the_problem_is_the_one_that_the_fit_solved(option):
     assert found == pytest.approx(model.log_joint_, abs=1e-6)
 
 
+@pytest.mark.simulation
 def test_features_that_are_not_clustered_on_or_not_selected_change_nothing(three):
     model, frame, _, distinct = three
     noise = np.random.default_rng(0).normal(size=(len(frame), 3))

@@ -119,6 +119,7 @@ def test_evidence_of_a_pair_is_what_its_merger_loses(fitted):
     np.testing.assert_allclose(evidence_between(model.subtypes_.pooled, np.array(pairs)), lost, rtol=1e-9, atol=1e-7)
 
 
+@pytest.mark.simulation
 def test_the_order_of_operations_does_not_matter(wild):
     model, frame = wild
     assert_same(model.cut(2).cut(None, min_size=FLOOR), model.cut(None, min_size=FLOOR))

@@ -88,6 +88,7 @@ def test_tables_of_subjects_subtypes_and_outcomes_say_the_codes(graded):
     assert (assignments["subtype"].to_numpy() == model.labels.astype(str).to_numpy()).all()
 
 
+@pytest.mark.simulation
 def test_reports_name_subtypes_by_their_codes(graded, tmp_path):
     model, frame, *_ = graded
     table = cc.subtype_table(model, frame, names={"1b": "Severe"}, between=(1, 3)).to_frame()

@@ -227,6 +227,7 @@ def test_searches_of_the_model_again_fill_values_too(forty):
     assert not refit_plan(marginal, 0, 1).fill_modes
 
 
+@pytest.mark.simulation
 def test_reports_say_which_numbers_hold_filled_values(forty, tmp_path):
     frame, schema, filled = forty
     told = {}

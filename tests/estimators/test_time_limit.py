@@ -55,6 +55,7 @@ def assert_fixed_point(model, values):
     assert after.trace[-1] == pytest.approx(model.log_joint_, abs=1e-6)
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
 @pytest.mark.parametrize("n_jobs", [2, pytest.param(1, marks=pytest.mark.simulation)])
 def test_a_fit_that_is_ended_at_once_is_complete(options, n_jobs):

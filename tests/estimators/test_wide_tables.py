@@ -62,6 +62,7 @@ def test_differences_that_are_small_in_every_feature_are_found():
     assert adjusted_rand_score(groups, fitted(frame, schema).labels_) >= 0.9
 
 
+@pytest.mark.simulation
 def test_noise_is_one_subtype():
     model = cc.MAPDP(n_restarts=3, n_jobs=1, random_state=0, progress=False).fit(
         np.random.default_rng(0).normal(size=(60, 200))
@@ -102,6 +103,7 @@ def test_the_joint_is_that_of_all_features_and_of_the_selection(wide):
     assert model.tuning_["log_joint"].tolist() == [pytest.approx(model.log_joint_)]
 
 
+@pytest.mark.simulation
 def test_the_priors_weigh_as_many_subjects_more(wide):
     model, frame, _ = wide
     default = fitted(frame, model.schema_, select_features=False, coarsening=1.0, n_restarts=1).hyperparameters_

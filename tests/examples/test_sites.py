@@ -33,6 +33,7 @@ def arrays_in(text):
     return [len(found.split(",")) for found in re.findall(r"\[([^][]*)\]", text)]
 
 
+@pytest.mark.simulation
 def test_sites_find_the_pooled_partition_with_a_group_that_the_first_has_not():
     tables = three_tables(0, apart=3.5, scale=0.4)
     pooled = pd.concat(tables, ignore_index=True)
@@ -86,6 +87,7 @@ class Failing:
         return self.site.ask(question, **sent)
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("question", ["describe", "encode", "move"])
 def test_a_site_that_fails_ends_the_fit_with_one_error_that_holds_no_value(question):
     sites = [cc.Site(table, SCHEMA) for table in three_tables(0, scale=0.2)]

@@ -94,6 +94,7 @@ def test_last_values_and_spreads_are_those_of_own_lines(read):
 
 
 # --- laws -------------------------------------------------------------------------------------------------------------
+@pytest.mark.simulation
 def test_the_order_of_rows_and_the_names_of_subjects_change_nothing(read):
     frame = visits(n=12, n_visits=(1, 6))
     table = read(frame)
@@ -103,6 +104,7 @@ def test_the_order_of_rows_and_the_names_of_subjects_change_nothing(read):
     assert numbers(renamed) == pytest.approx(numbers(table), abs=1e-3, nan_ok=True)
 
 
+@pytest.mark.simulation
 def test_a_shift_or_another_unit_changes_the_summaries_alike(read):
     frame = visits(n_visits=(1, 7))
     usual = numbers(read(frame))
@@ -270,6 +272,7 @@ def test_a_schema_reads_new_subjects_by_the_mean_line_of_the_cohort(read):
         FeatureSchema.from_yaml(schema.to_yaml().replace("{egfr: [mean, slope, last, spread]}", "egfr"))
 
 
+@pytest.mark.simulation
 def test_a_model_warns_of_new_subjects_that_were_summarised_by_themselves(read):
     cohort = read(visits(n=80), ["mean", "slope"]).reset_index()
     model = PublishedMAPDP(draft_schema(cohort), random_state=0, n_restarts=1, progress=False).fit(cohort)

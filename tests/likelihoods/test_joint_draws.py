@@ -30,6 +30,7 @@ def one_after_the_other(likelihood, posterior, rng):
 
 
 # A scale of many levels draws one after the other slowly.
+@pytest.mark.simulation
 @pytest.mark.parametrize(
     ("name", "place"),
     [pytest.param(*case, marks=[pytest.mark.simulation] * (case == ("ordinal", 2))) for case in CASES],

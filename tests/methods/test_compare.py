@@ -227,6 +227,7 @@ def test_one_cluster_is_one():
     assert measures(SCHEMA.validate(frame), SCHEMA, 20).count_distinct(np.zeros(len(frame), dtype=np.int64)) == 1
 
 
+@pytest.mark.simulation
 def test_a_package_that_is_not_installed_is_left_out_with_the_line_that_installs_it(monkeypatch):
     for known in [known for known in sys.modules if known.partition(".")[0] == "stepmix"]:
         monkeypatch.setitem(sys.modules, known, None)

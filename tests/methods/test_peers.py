@@ -32,6 +32,7 @@ FINDERS = {
 }
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("name", FINDERS)
 def test_three_clear_groups_of_measurements_are_found(name):
     values, group = measurements(1, (60, 40, 30))

@@ -30,6 +30,7 @@ def of_periods(frame, labels):
     return ratios, found[found["measure"] == "hazards proportional"].iloc[0]
 
 
+@pytest.mark.simulation
 def test_ratios_of_the_periods_are_close_to_those_of_cox_regression():
     frame, labels = cohort(0, 3000, crossing=True)
     ratios, test = of_periods(frame, labels)

@@ -253,6 +253,7 @@ def test_divisions_that_one_continuum_of_any_shape_would_make_as_well_are_told(t
     assert f"One continuum of any shape explains division {named}: the two may be degrees" in caution
 
 
+@pytest.mark.simulation
 def test_the_methods_describe_the_test_with_its_references(three):
     model, frame, _ = three
     distinct = cc.distinct_subtypes(model, frame, n_draws=20, random_state=77, significance_level=0.02)

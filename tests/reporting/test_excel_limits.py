@@ -104,6 +104,7 @@ def test_what_excel_would_repair_is_no_table_but_still_has_filters(tmp_path):
     assert sheet.tables
 
 
+@pytest.mark.simulation
 def test_the_tables_of_a_report_are_what_excel_asks_for(full_workbook_path):
     book = openpyxl.load_workbook(full_workbook_path)
     names = set()

@@ -387,6 +387,7 @@ def test_a_cohort_without_missing_values_says_so():
 # --- for every figure -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize(
     ("K", "D", "missing"),
     [

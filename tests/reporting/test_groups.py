@@ -77,6 +77,7 @@ def test_first_page_methods_and_tree_say_what_was_asked_for(fitted, tmp_path):
     }
 
 
+@pytest.mark.simulation
 def test_a_report_of_the_fit_itself_does_not_speak_of_groups(fitted, tmp_path):
     model, frame = fitted
     page, written = page_of(model, frame, tmp_path), methods_of(model, frame)
@@ -276,6 +277,7 @@ def test_a_report_without_few_subjects_says_nothing_of_them(fitted_small, tmp_pa
     assert "Remark" not in said
 
 
+@pytest.mark.simulation
 def test_a_shared_report_gives_no_floor_and_names_nobody(small, tmp_path):
     book = openpyxl.load_workbook(cc.write_report(*small, tmp_path / "x.xlsx", suppress=10, **QUICK))
     said = " ".join(text for sheet in book for text in cells(sheet))

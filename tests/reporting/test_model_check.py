@@ -47,6 +47,7 @@ def sheet_of(book, name):
     return [[cell.value for cell in row] for row in book[name].iter_rows()]
 
 
+@pytest.mark.simulation
 def test_dependence_is_told_with_the_lines_that_mend_it(dependent, tmp_path):
     model, frame = dependent
     page = cc.write_report(model, frame, tmp_path / "x.html", **QUICK).read_text(encoding="utf-8")

@@ -37,6 +37,7 @@ def findings():
     )
 
 
+@pytest.mark.simulation
 def test_numbers_are_those_of_the_comparison(findings):
     (sheet,) = outcomes_sheets(findings)
     rows = [

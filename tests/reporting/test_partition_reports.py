@@ -198,6 +198,7 @@ def test_the_methods_say_what_was_done_and_only_that(case):
     assert "1 feature directly" in written.paragraphs["Associations"]
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("suffix", [".xlsx", ".html"])
 def test_the_name_of_a_subtype_whose_size_is_withheld_is_withheld(tmp_path, suffix):
     """The labels of a partition may be words of the table, such as a diagnosis that three subjects have."""

@@ -41,6 +41,7 @@ def written(fitted, path, **options):
     return cc.write_report(*fitted, path, associations=None, progress=False, **options)
 
 
+@pytest.mark.simulation
 def test_the_numbers_of_a_report_are_those_of_all_subjects(fitted, cohort, tmp_path):
     model, _ = fitted
     frame, schema = cohort
@@ -68,6 +69,7 @@ def test_a_shared_report_does_not_tell_the_size_of_the_sample(fitted, tmp_path):
     assert f" {len(fitted[0].in_sample()[1])} of them" not in page
 
 
+@pytest.mark.simulation
 def test_comparisons_of_all_may_be_given_but_not_those_of_the_sample(fitted, cohort, tmp_path):
     model, table = fitted
     given = cc.compare_subtypes(table, model.labels_, cohort[1])

@@ -90,6 +90,7 @@ def test_a_report_of_a_sampler_has_its_own_draws_and_no_second_column(cohort, dr
     assert f"; the reported one has {drawn.n_clusters_} groups." in said
 
 
+@pytest.mark.simulation
 def test_without_draws_or_in_a_shared_report_there_is_nothing_of_them(model, cohort, drawn, tmp_path):
     plain = openpyxl.load_workbook(cc.write_report(model, cohort, tmp_path / "x.xlsx", **QUICK))
     shared = openpyxl.load_workbook(

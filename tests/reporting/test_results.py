@@ -70,6 +70,7 @@ def test_it_has_the_divisions_as_the_test_found_them(two_subtypes, tmp_path):
 # --- one tidy table ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.simulation
 def test_the_tidy_table_is_the_sheet_of_all_numbers(two_subtypes, tmp_path):
     ends = (".csv", ".parquet", ".json")
     csv, parquet, whole = (write_report(*two_subtypes, tmp_path / f"r{end}") for end in ends)

@@ -330,6 +330,7 @@ def described_otherwise(counts):
     return frame, FeatureSchema(features, missing_codes=(few[3],), rows=RowChoice(where=f"`Patient ID` != '{few[4]}'"))
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize(
     ("suffix", "round_to"),
     [

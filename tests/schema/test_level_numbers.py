@@ -120,7 +120,7 @@ def test_the_subtype_table_prints_levels_and_says_what_scores_are(two_scales):
     for rows in (slice(None), low, ~low):
         q1, median, q3 = np.quantile(numbers[rows], (0.25, 0.5, 0.75))
         assert f"{median:g} [{q1:g}, {q3:g}]" in line
-    assert "Severity, 0 (none)–3 (severe), median [Q1, Q3]" in unescape(table)
+    assert "Severity, 0 (none)–3 (severe), mean (SD)" in unescape(table)
 
 
 def test_page_and_workbook_print_levels_and_say_what_scores_are(two_scales, tmp_path):

@@ -101,6 +101,7 @@ def test_unions_of_clusters_are_compared_with_unions(clear):
     assert (found.sensitivity["n_subtypes"] == 2).all()
 
 
+@pytest.mark.simulation
 def test_the_same_seed_gives_the_same_on_any_number_of_threads_in_any_order_of_the_table(near):
     frame, model, one = near
     with pytest.warns(cc.CohortWarning, match="another order"):

@@ -77,6 +77,7 @@ def test_tables_that_are_not_these_are_refused(fitted):
         cc.stability.validate_subtypes(model, frame, frame.drop(columns="x3"), progress=False)
 
 
+@pytest.mark.simulation
 def test_the_command_says_it_and_writes_one_page(fitted, tmp_path, monkeypatch, capsys):
     model, frame = fitted
     monkeypatch.chdir(tmp_path)

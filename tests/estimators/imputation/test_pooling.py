@@ -42,6 +42,7 @@ def test_the_numbers_are_those_that_mice_prints():
     np.testing.assert_allclose(pooled["estimate"] - pooled["lower"], expected, rtol=1e-12)
 
 
+@pytest.mark.simulation
 def test_the_standard_errors_are_those_of_statsmodels():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(80, 3)), columns=["x", "z", "y"])

@@ -145,6 +145,7 @@ def hostile(frame):
     }
 
 
+@pytest.mark.simulation
 def test_hostile_partitions_change_nothing(cohort, model, some):
     frame, schema = cohort
     labels = model.labels_.compute().to_numpy()
@@ -157,6 +158,7 @@ def test_hostile_partitions_change_nothing(cohort, model, some):
         np.testing.assert_array_equal(found.index, index, err_msg=name)
 
 
+@pytest.mark.simulation
 def test_values_missing_in_one_partition_and_levels_absent_from_the_sample(cohort, monkeypatch):
     frame, schema = cohort
     monkeypatch.setattr(fitting, "N_SAMPLED", 300)
