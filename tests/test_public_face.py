@@ -55,9 +55,13 @@ def test_importing_the_package_or_its_schemas_costs_little():
     assert not modules_after("import clinclust.schema") & heavy
 
 
-def test_heavy_packages_wait_until_they_are_used_and_a_fit_that_nobody_watches_writes_nothing():
+def test_heavy_packages_wait_until_they_are_used():
     names = "[getattr(clinclust, name) for name in clinclust.__all__]"
     assert not modules_after(f"import clinclust.cli; {names}; clinclust.MAPDP().get_params()") & set(HEAVY)
+
+
+@pytest.mark.simulation
+def test_a_fit_that_nobody_watches_needs_no_scikit_learn_and_writes_nothing():
     fit = "clinclust.methods.PublishedMAPDP(random_state=0, n_restarts=2).fit([[0.5, 1], [2, 3.5], [9, 8], [8, 7.5]])"
     code = f"import clinclust\ntry: clinclust.MAPDP().predict([[1]])\nexcept ValueError as e: assert str(e)\n{fit}"
     assert "sklearn" not in modules_after(code)

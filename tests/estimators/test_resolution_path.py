@@ -169,8 +169,8 @@ def test_the_share_of_independent_features_follows_from_the_correlations():
     frame, schema, groups = wrong_cohort(2, correlation=0.4, n=400)
     problem = pose(schema.validate(frame, warn=False), schema, None, 3.0)
     labels = groups[problem.cohort.order]
-    centred = frame - frame.groupby(groups).transform("mean")
-    squares = np.corrcoef(centred.T) ** 2 - 1 / 398
+    by_group = frame.groupby(groups)
+    squares = np.corrcoef(((frame - by_group.transform("mean")) / by_group.transform("std")).T) ** 2 - 1 / 398
     np.fill_diagonal(squares, 0.0)
     expected = 1 / (1 + squares.sum(axis=1).mean())
     assert independent_share(problem, labels) == pytest.approx(expected, abs=1e-10)

@@ -55,10 +55,15 @@ class WithinClusters(NamedTuple):
 
 
 def within_clusters(arrays: CohortArrays, labels: Labels) -> WithinClusters:
-    """Return how features depend on each other within the clusters 0 .. K - 1 of `labels`, int64 (N,)."""
+    """Return how features depend on each other within the clusters 0 .. K - 1 of `labels`, int64 (N,).
+
+    Residuals are divided by the standard deviation of the feature within the cluster, as in the likelihood: nine rows
+    in other units, which are a cluster of their own, would otherwise be most of the variance, and the dependence
+    between the features in these nine would be that of the cohort.
+    """
     n_clusters = int(labels.max()) + 1
     feature = numeric_columns(arrays._replace(codes=arrays.codes[:0], values=arrays.values[:0]))[1]
-    sums, counts = np.zeros((2, n_clusters, feature.size))
+    sums, counts, deviations = np.zeros((3, n_clusters, feature.size))
     together, squares, n_both = np.zeros((3, feature.size, feature.size))
     for rows, chunk in chunks(arrays):
         values, seen = _observed(chunk)
@@ -68,7 +73,14 @@ def within_clusters(arrays: CohortArrays, labels: Labels) -> WithinClusters:
     means = sums / np.maximum(counts, 1.0)
     for rows, chunk in chunks(arrays):
         values, seen = _observed(chunk)
-        residual = (values - means[labels[rows]]) * seen
+        is_in = (labels[rows, None] == np.arange(n_clusters)).astype(np.float64)
+        deviations += is_in.T @ ((values - means[labels[rows]]) * seen) ** 2
+    scales = np.sqrt(
+        np.divide(np.maximum(counts - 1.0, 0.0), deviations, out=np.zeros_like(means), where=deviations > 0.0)
+    )
+    for rows, chunk in chunks(arrays):
+        values, seen = _observed(chunk)
+        residual = (values - means[labels[rows]]) * scales[labels[rows]] * seen
         together += residual.T @ residual
         squares += (residual**2).T @ seen
         n_both += seen.T @ seen

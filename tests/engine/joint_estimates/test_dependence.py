@@ -184,6 +184,30 @@ def test_features_that_are_independent_within_clusters_count_in_full():
     assert block_weight(problem, np.arange(6), np.zeros(5000, dtype=np.int64)) < 0.25  # they differ between clusters
 
 
+def test_the_unit_of_a_cluster_does_not_matter():
+    """Nine rows in other units, a cluster of their own, are 3% of the dependence, not all of it."""
+    rng = np.random.default_rng(5)
+    labels, values = np.repeat([0, 1, 2], [150, 120, 9]), rng.normal(size=(279, 8))
+    values[labels == 1, 0] += values[labels == 1, 1]
+    schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in "abcdefgh"])
+
+    def problem(table):
+        posed = pose(schema.validate(pd.DataFrame(table, columns=list("abcdefgh")), warn=False), schema, None, 3.0)
+        return posed, labels[posed.cohort.order]
+
+    def excess(table):
+        posed, clusters = problem(table)
+        return within_clusters(posed.cohort.arrays, clusters).excess
+
+    units = rng.uniform(0.01, 100.0, size=(3, 8))[labels]
+    np.testing.assert_allclose(excess(values), excess(values * units), atol=1e-9)
+    rows = np.where(labels == 2, rng.uniform(20.0, 60.0, 279), 1.0)[:, None]
+    assert excess(values)[0, 1] > 0.05
+    assert independent_share(*problem((values + 50.0) * rows)) == pytest.approx(
+        independent_share(*problem(values + 50.0)), abs=0.05
+    )
+
+
 @pytest.mark.parametrize("likelihood", few(["categorical", "gaussian", "ordinal"], 1))
 def test_independent_features_count_in_full_on_average(likelihood):
     """Chance correlations of few subjects do not look like dependence."""
