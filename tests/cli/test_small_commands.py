@@ -6,6 +6,7 @@ import pytest
 from command_line import all_gaussian, cohort, names_in
 from dictionary_corpus import CASES
 from dictionary_corpus.case import SEX, Case, asked, project
+from scored import few
 
 from clinclust import MAPDP, FeatureSchema
 
@@ -15,7 +16,7 @@ def test_the_draft_goes_to_standard_output(here, run):
     assert names_in() == ["cohort.csv", "schema.yaml"]
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", few(CASES, 10))
 def test_the_draft_fits_the_export(name, tmp_path, monkeypatch, run):
     monkeypatch.chdir(tmp_path)
     case = CASES[name]

@@ -460,6 +460,7 @@ def test_the_standardised_difference_of_many_shares_is_the_delta_method():
     np.testing.assert_allclose((effect.upper - effect.lower) / 2, 1.959964 * error, rtol=1e-4)
 
 
+@pytest.mark.simulation
 def test_intervals_hold_what_they_promise():
     # 6,000 draws: the simulation itself is good to 0.006.
     rng, draws = np.random.default_rng(5), 6_000

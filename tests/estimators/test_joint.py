@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from attack.joint_law import COMBINATIONS, N, broken, fitted, joint_of
 from cohorts import EVERY_LIKELIHOOD, mixed_cohort, with_blocks
+from scored import few
 
 import clinclust as cc
 from clinclust.errors import InputError
@@ -21,8 +22,8 @@ def covering(combinations):
     return chosen
 
 
-# The attacks try all combinations.
-@pytest.mark.parametrize("place", covering(COMBINATIONS))
+# The attacks try all combinations, the simulations a set that covers every two values.
+@pytest.mark.parametrize("place", few(covering(COMBINATIONS), 10))
 def test_the_joint_of_a_fit_is_the_end_of_its_trace_and_the_joint_of_its_partition(place, monkeypatch):
     monkeypatch.setattr("clinclust.estimators.search.N_FOLDS", 2)
     monkeypatch.setattr("clinclust.estimators.search.CONCENTRATIONS", (0.3, 10.0))
