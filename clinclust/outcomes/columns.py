@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -62,23 +62,6 @@ class Outcome:
         return np.asarray(~np.isnan([self.observed, *self.times]).any(axis=0))
 
 
-class Covariates(NamedTuple):
-    """Terms of a regression and their values in N subjects."""
-
-    terms: list[str]
-    values: Array
-    """(N, C), NaN = missing."""
-
-    @property
-    def is_known(self) -> Mask:
-        """Whether all values of a subject are observed, bool (N,)."""
-        return np.asarray(~np.isnan(self.values).any(axis=1))
-
-    def of(self, rows: Mask) -> Covariates:
-        """Return the covariates of some subjects."""
-        return Covariates(self.terms, self.values[rows])
-
-
 class CohortColumns:
     """The columns of a cohort: those that are validated, and those of a `table` in the order of the cohort."""
 
@@ -102,7 +85,9 @@ class CohortColumns:
         cohort = cohort_of(model, frame if absent else frame.loc[:, named], stacklevel=4)
         return cls(cohort, cohort.in_order(frame))
 
-    def check(self, versus: Code, level: float, names: Sequence[str], called: str, *, alone: bool = False) -> None:
+    def check(
+        self, versus: Code, level: float, names: Sequence[str | None], called: str, *, alone: bool = False
+    ) -> None:
         """Note what is wrong with the subtype to compare with, the level, and columns that formed the subtypes.
 
         With `alone`, one subtype is enough.
@@ -147,8 +132,14 @@ class CohortColumns:
             return None
         return feature, scores
 
-    def outcome(self, name: str, event: Event) -> Outcome | None:
-        """Return an outcome without a time; `event` is the level that counts as 1, of levels."""
+    def outcome(
+        self, name: str, time: str | None = None, entry: str | None = None, event: Event = None
+    ) -> Outcome | None:
+        """Return an outcome; `event` is the level that counts as 1, of levels."""
+        if time is not None:
+            return self.survival(name, time, entry, event)
+        if entry is not None:
+            self.problems.append("entry needs time, the end of follow-up")
         if event is not None:
             of_event = self._is_level(name, event)
             return None if of_event is None else Outcome(name, "binary", *of_event)
@@ -194,39 +185,38 @@ class CohortColumns:
         places = no_before_yes(values) if len(values) == 2 else None
         return None if places is None else str(values[places[1]])
 
-    def covariates(self, names: Sequence[str], called: str) -> Covariates:
-        """Return the terms of some columns and their values; levels without order have an indicator each."""
-        terms: list[str] = []
-        columns = [np.empty((len(self._table), 0))]
+    def covariates(self, names: Sequence[str], called: str) -> pd.DataFrame:
+        """Return the terms of columns in N subjects, NaN = missing; levels without order have an indicator each."""
+        terms = [pd.DataFrame(index=range(len(self._table)))]
         for name in names:
             if (column := self.feature(name, called)) is None:
                 continue
             feature, scores = column
             levels = [str(level) for level in feature.levels or ()]
             if feature.traits.is_nominal:
-                others = np.arange(1, len(levels))
-                terms += [f"{name}: {level} (against {levels[0]})" for level in levels[1:]]
-                columns.append(np.where(np.isnan(scores)[:, None], np.nan, scores[:, None] == others))
+                indicators = np.where(np.isnan(scores)[:, None], np.nan, scores[:, None] == np.arange(len(levels)))
+                titles = [f"{name}: {level} (against {levels[0]})" for level in levels]
+                terms.append(pd.DataFrame(indicators, columns=titles).iloc[:, 1:])
             else:
-                terms.append(f"{name}: {levels[-1]}" if feature.traits.is_yes_no and levels else name)
-                columns.append(scores[:, None])
-        return Covariates(terms, np.hstack(columns))
+                title = f"{name}: {levels[-1]}" if feature.traits.is_yes_no and levels else name
+                terms.append(pd.DataFrame({title: scores}))
+        return pd.concat(terms, axis=1)
 
-    def assign(self, rows: Mask, covariates: Covariates, versus: Code, called: str) -> tuple[Assigned, Covariates]:
+    def assign(self, rows: Mask, covariates: pd.DataFrame, versus: Code, called: str) -> tuple[Assigned, pd.DataFrame]:
         """Return the subjects of some rows, bool (N,), who have all covariates, as they were assigned.
 
         Raises InputError for a term whose values are determined by the terms before it, or by none.
         """
-        assigned = Assigned(self.cohort, rows & covariates.is_known, versus)
-        terms, values = covariates = covariates.of(assigned.rows)
-        columns = np.insert(standardised(values)[0], 0, 1.0, axis=1)
-        for place, term in enumerate(terms):
+        assigned = Assigned(self.cohort, rows & covariates.notna().all(axis=1).to_numpy(), versus)
+        covariates = covariates[assigned.rows]
+        columns = np.insert(standardised(covariates)[0], 0, 1.0, axis=1)
+        for place, (term, values) in enumerate(covariates.items()):
             if np.linalg.matrix_rank(columns[:, : place + 2], tol=1e-8 * np.sqrt(len(values))) < place + 2:
-                why = "others determine it" if np.ptp(values[:, place]) > 0.0 else "it is the same in all"
+                why = "others determine it" if np.ptp(values) > 0.0 else "it is the same in all"
                 raise InputError(f"{called}: leave out {term!r}: of the subjects with all values, {why}")
         return assigned, covariates
 
-    def score_continuum(self) -> Covariates | None:
+    def score_continuum(self) -> pd.DataFrame | None:
         """Return the continuum score of each subject, where nothing shows that the subtypes are more than its slices.
 
         None if a test of the tree accepted each subtype as distinct, if the score orders subjects by chance, or if no
@@ -238,16 +228,17 @@ class CohortColumns:
         if fit.tree_test_ is not None and fit.grades is None and int(fit.tree_test_.parted_of(fit.tree_).max()) > 0:
             return None
         continuum = find_continuum(self.cohort)
-        return None if continuum.is_by_chance else Covariates([SCORE], continuum.score[:, None])
+        return None if continuum.is_by_chance else pd.DataFrame({SCORE: continuum.score})
 
-    def read_clustered(self, without: Sequence[str]) -> Covariates:
+    def read_clustered(self, without: Sequence[str]) -> pd.DataFrame:
         """Return the terms of the features that formed the subtypes, apart from some, with mean 0 and SD 1."""
         names = [name for name in clustered_features(self.cohort.model) if name not in without]
-        terms, values = self.covariates(names, "features")
+        terms = self.covariates(names, "features")
         self.problems.clear()
-        spread = np.nanstd(values, axis=0) if values.size else np.zeros(0)
+        values = np.ascontiguousarray(terms, dtype=np.float64)
+        spread = np.nanstd(values, axis=0)
         values = (values - np.nanmean(values, axis=0))[:, spread > 0.0] / spread[spread > 0.0]
-        return Covariates(np.array(terms, dtype=object)[spread > 0.0].tolist(), values)
+        return pd.DataFrame(values, columns=terms.columns[spread > 0.0])
 
     def _declared(self, name: str) -> Feature | None:
         """Return the feature of a column that the schema names and does not ignore."""
@@ -305,8 +296,9 @@ def _some(cells: pd.Series) -> str:
     return f"it has {', '.join(sorted(levels))}" if len(levels) <= _MOST_LEVELS else f"it has {len(levels)} values"
 
 
-def standardised(values: Array) -> tuple[Array, Array]:
+def standardised(terms: pd.DataFrame) -> tuple[Array, Array]:
     """Return columns with mean 0 and standard deviation 1, so that units decide nothing, and what they were."""
+    values = np.ascontiguousarray(terms, dtype=np.float64)
     scales = np.maximum(values.std(axis=0), 1e-300)
     return (values - values.mean(axis=0)) / scales, scales
 
@@ -436,7 +428,7 @@ def survival_curves(
     [[5.0, 3.0, 0.67], [8.0, 2.0, 0.67], [12.0, 1.0, 0.0]]
     """
     columns = CohortColumns.read(model, frame)
-    columns.check(1, level, [name for name in (outcome, time, entry) if name is not None], "outcome", alone=True)
+    columns.check(1, level, (outcome, time, entry), "outcome", alone=True)
     survival = columns.survival(outcome, time, entry, event)
     others = [columns.survival(outcome, time, entry, value) for value in competing]
     if survival is not None and survival.event in competing:

@@ -7,23 +7,14 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
-from scipy.special import chdtrc, chdtri, ndtr, ndtri
+from scipy.special import chdtrc, ndtr, ndtri
 
 from clinclust.arguments import OUTCOMES, accepting
 from clinclust.arrays import Array, Code, Labels, Mask
 from clinclust.comparisons.differences import bound_share, contrast_of
 from clinclust.errors import InputError, refuse
 from clinclust.estimators.subtype_model import SubtypeModel, clustered_features
-from clinclust.outcomes.columns import (
-    SCORE,
-    Assigned,
-    CohortColumns,
-    Covariates,
-    Event,
-    Everybody,
-    Outcome,
-    standardised,
-)
+from clinclust.outcomes.columns import SCORE, Assigned, CohortColumns, Event, Everybody, Outcome, standardised
 from clinclust.outcomes.estimates import (
     APART,
     DENSITIES,
@@ -93,8 +84,8 @@ def compare_outcomes(
         Columns of the end of follow-up, at which the event happened or the subject was last seen, and of its begin (0).
         Hazards are proportional; the baseline is constant in at most twelve intervals between quantiles of event times.
     event : str, float or bool, optional
-        The value of `outcome` that is the event. Needed with `time`, unless the outcome is yes/no; all others
-        are censored, so that hazards of competing events are cause-specific. True is the yes of a yes/no column.
+        The value of `outcome` that is the event, True for the yes of a yes/no column. Needed with `time`, unless the
+        outcome is yes/no; all others are censored, so that hazards of competing events are cause-specific.
     covariates : list of str
         Columns to adjust for; levels without order have an indicator each.
     versus : int or str
@@ -129,11 +120,8 @@ def compare_outcomes(
     >>> import pandas as pd
     >>> rng = np.random.default_rng(0)
     >>> frail = rng.random(120) < 0.4
-    >>> X = rng.normal(1.5 * frail[:, None], 1.0, (120, 5))
-    >>> frame = pd.DataFrame(X, columns=["gait", "grip", "chair", "balance", "weight"])
-    >>> features = [cc.Feature(name=name, likelihood="gaussian") for name in frame]
-    >>> schema = cc.FeatureSchema(features, other_columns="ignore")
-    >>> model = cc.MAPDP(schema, random_state=0, progress=False).fit(frame)
+    >>> frame = pd.DataFrame(rng.normal(1.5 * frail[:, None], size=(120, 5)), columns=list("abcde"))
+    >>> model = cc.MAPDP(cc.draft_schema(frame), random_state=0, progress=False).fit(frame)
     >>> frame["falls"] = np.where(rng.random(120) < np.where(frail, 0.5, 0.2), "yes", "no")
     >>> found = cc.compare_outcomes(model, frame, "falls")
     >>> found.query("method == 'bch' and subtype == '1b'")[["versus", "measure"]].to_numpy().tolist()
@@ -154,14 +142,12 @@ def compare_outcome(
     level: float = 0.95,
 ) -> pd.DataFrame:
     """Return the frame of `compare_outcomes` for the columns of a cohort."""
-    score, names = columns.score_continuum(), [name for name in (outcome, time, entry) if name is not None]
+    score = columns.score_continuum()
     is_alone = score is not None and columns.n_subtypes == 1
-    columns.check(versus, level, names, "outcome", alone=is_alone)
+    columns.check(versus, level, (outcome, time, entry), "outcome", alone=is_alone)
     if {outcome, time, entry} & set(covariates):
         columns.problems.append("covariates: leave out the outcome and its times")
-    if time is None and entry is not None:
-        columns.problems.append("entry needs time, the end of follow-up")
-    values = columns.outcome(outcome, event) if time is None else columns.survival(outcome, time, entry, event)
+    values = columns.outcome(outcome, time, entry, event)
     adjusted = columns.covariates(covariates, "covariates")
     refuse(columns.problems)
     assert values is not None
@@ -173,7 +159,7 @@ def compare_outcome(
             raise InputError(f"outcome: {outcome!r} is the same in all subjects with all values")
         analysis = _Analysis(values, assigned, complete, level)
         rows += _tabulate_outcome(analysis, ("bch", "ml", "naive"))
-        rows += _tabulate_features(analysis, columns.read_clustered(covariates).of(assigned.rows))
+        rows += _tabulate_features(analysis, columns.read_clustered(covariates)[assigned.rows])
     if score is not None:
         rows.insert(0, _tabulate_score(columns, score, values, adjusted, level))
     of_estimate = ("method", "term", "subtype", "versus", "measure", *_ESTIMATE, "n", "n_events", "remark")
@@ -185,12 +171,12 @@ _REPORT = "report this number, and of the subtypes what is as assigned, because 
 
 
 def _tabulate_score(
-    columns: CohortColumns, score: Covariates, outcome: Outcome, covariates: Covariates, level: float
+    columns: CohortColumns, score: pd.DataFrame, outcome: Outcome, covariates: pd.DataFrame, level: float
 ) -> _Row:
     """Return the difference or ratio for one SD of the continuum score, where subtypes may be slices."""
-    terms = Covariates([*score.terms, *covariates.terms], np.hstack([score.values, covariates.values]))
-    rows = outcome.is_known & terms.is_known
-    analysis = _Analysis(outcome, Everybody(columns.cohort, rows), terms.of(rows), level)
+    terms = score.join(covariates)
+    rows = outcome.is_known & terms.notna().all(axis=1).to_numpy()
+    analysis = _Analysis(outcome, Everybody(columns.cohort, rows), terms[rows], level)
     density, estimates = analysis.fit(analysis.y, analysis.covariates, np.eye(1), analysis.labels, "naive")
     row = analysis.about | {"method": "score", "measure": f"{density.measure} for {SCORE}"}
     if estimates is None or analysis.monotone:
@@ -210,16 +196,16 @@ Memberships are estimates; what they miss looks like an effect of features. With
 of cohorts, by kind of outcome (30 to 40 each), and of measurements and yes/no outcomes below .01 in at most 3%."""
 
 
-def _tabulate_features(analysis: _Analysis, features: Covariates) -> Iterator[_Row]:
+def _tabulate_features(analysis: _Analysis, features: pd.DataFrame) -> Iterator[_Row]:
     """Yield differences or ratios of a mixture of regressions on the features, and the test that these have no effect.
 
     Memberships are known weights, and features are measured from their means in each subtype, so that the intercepts
     are those of subtypes (Bray, Lanza and Tan 2015; Vermunt and Magidson 2021). A missing value has the mean.
     """
-    (n, n_features), membership, labels = features.values.shape, analysis.assigned.membership, analysis.labels
+    (n, n_features), membership, labels = features.shape, analysis.assigned.membership, analysis.labels
     if analysis.assigned.errors_of("bch")[1] or not n_features or n < _SUBJECTS_FOR_A_FEATURE * n_features:
         return
-    observed, values = ~np.isnan(features.values), np.nan_to_num(features.values)
+    observed, values = features.notna().to_numpy(), np.ascontiguousarray(features.fillna(0.0), dtype=np.float64)
     means = membership.T @ values / np.maximum(membership.T @ observed, 1e-300)
     inside = np.where(observed[:, None], values[:, None] - means, 0.0)
     adjusted = np.repeat(analysis.covariates[:, None], analysis.n_subtypes, axis=1)
@@ -241,7 +227,7 @@ def _tabulate_features(analysis: _Analysis, features: Covariates) -> Iterator[_R
     slopes = analysis.n_subtypes + analysis.covariates.shape[1] + np.arange(n_features)
     z = np.abs(estimates.parameters[slopes]) / np.sqrt(np.diag(estimates.covariance)[slopes])
     strong = np.flatnonzero(z > max(min(_quantile(1.0 - _DIRECT / n_features), float(z.max())) - 1e-12, 0.0))
-    effects = ", ".join(features.terms[place] for place in strong[np.argsort(-z[strong])])
+    effects = ", ".join(features.columns[strong[np.argsort(-z[strong])]])
     remark = f"the outcome depends on features inside subtypes ({effects}), which BCH and ML do not allow for"
     test = {"measure": "no effects of features", "estimate": statistic, "p": p}
     yield about | test | ({"remark": remark} if p < _DIRECT else {})
@@ -250,7 +236,7 @@ def _tabulate_features(analysis: _Analysis, features: Covariates) -> Iterator[_R
 class _Analysis:
     """The analysis of an outcome of the assigned subjects (n,), adjusted for covariates (n, C)."""
 
-    def __init__(self, outcome: Outcome, assigned: Assigned, covariates: Covariates, level: float) -> None:
+    def __init__(self, outcome: Outcome, assigned: Assigned, covariates: pd.DataFrame, level: float) -> None:
         self.outcome, self.assigned, self.level = outcome, assigned, level
         self.observed, self.density = outcome.observed[assigned.rows], DENSITIES[outcome.kind]
         self.labels, self.n_subtypes = assigned.labels, assigned.subtypes.size
@@ -260,8 +246,8 @@ class _Analysis:
         self.origin, self.unit = 0.0, 1.0
         if outcome.kind == "continuous":
             self.origin, self.unit = float(self.observed.mean()), max(float(self.observed.std()), 1e-300)
-        self.covariates, scales = standardised(covariates.values)
-        self.scales = dict(zip(covariates.terms, scales.tolist(), strict=True))
+        self.covariates, scales = standardised(covariates)
+        self.scales = dict(zip(covariates, scales.tolist(), strict=True))
         self.not_adjusted = ", not adjusted" if self.scales else ""
         self.times: tuple[Array, ...] = ()
         """Of survival: end of follow-up, event and begin."""
@@ -457,14 +443,14 @@ def _quantile(level: float) -> float:
 
 def _tabulate_rates(analysis: _Analysis) -> Iterator[_Row]:
     """Yield events for each unit of time, with exact limits (Garwood 1936), and the log-rank test, not adjusted."""
+    from statsmodels.stats.rates import confint_poisson
+
     time, event, entry = analysis.times
-    tail = 0.5 - analysis.level / 2.0
-    for place, name in enumerate(analysis.assigned.names):
-        rows = analysis.labels == place
-        events, exposed = float(event[rows].sum()), float((time - entry)[rows].sum())
-        limits = chdtri(2.0 * events, 1.0 - tail) if events else 0.0, chdtri(2.0 * events + 2.0, tail)
-        row = {"subtype": name, "measure": "events per unit of time", "estimate": events / exposed}
-        yield row | {end: limit / 2.0 / exposed for end, limit in zip(("lower", "upper"), limits, strict=True)}
+    events, exposed = (np.bincount(analysis.labels, weights) for weights in (event, time - entry))
+    limits = confint_poisson(events, exposed, method="exact-c", alpha=1.0 - analysis.level)
+    for name, *rates in zip(analysis.assigned.names, events / exposed, *limits, strict=True):
+        row = dict(zip(("estimate", "lower", "upper"), rates, strict=True))
+        yield row | {"subtype": name, "measure": "events per unit of time"}
     test = analysis.risk_sets.test_log_rank()
     why = {"remark": "not tested: nobody else is at risk at any event"}
     yield {"measure": "log-rank"} | (test if np.isfinite(test["p"]) else why)
@@ -542,17 +528,12 @@ def adjusted_differences(
     >>> import numpy as np
     >>> import pandas as pd
     >>> rng = np.random.default_rng(0)
-    >>> frail = rng.random(120) < 0.4
-    >>> age = rng.normal(60 + 10 * frail, 8)
-    >>> frame = pd.DataFrame({"gait": rng.normal(3 * frail), "grip": rng.normal(-3 * frail), "age": age})
-    >>> frame["falls"] = rng.poisson(np.exp(0.02 * age))
-    >>> features = [cc.Feature(name=name, likelihood="gaussian") for name in ("gait", "grip")]
-    >>> features += [cc.Feature(name="age", likelihood="gaussian", role="describe")]
-    >>> schema = cc.FeatureSchema([*features, cc.Feature(name="falls", likelihood="poisson", role="describe")])
-    >>> model = cc.MAPDP(schema, n_clusters=2, random_state=0, progress=False).fit(frame)
-    >>> found = cc.outcomes.adjusted_differences(model, frame, ["age"])
-    >>> found[["feature", "measure", "clustered_on"]].to_numpy().tolist()[-1]
-    ['falls', 'rate ratio', False]
+    >>> old, falls = rng.random(120) < 0.4, cc.Feature(name="falls", likelihood="poisson", role="describe")
+    >>> frame = pd.DataFrame({"age": rng.normal(60 + 20 * old, 8), "falls": rng.poisson(1 + 2 * old)})
+    >>> groups = cc.Partition(old.astype(int), cc.FeatureSchema([falls], other_columns="ignore"), made_by="hand")
+    >>> found = cc.outcomes.adjusted_differences(groups, frame, ["age"])
+    >>> found[["feature", "measure", "clustered_on"]].to_numpy().tolist()
+    [['falls', 'rate ratio', False]]
     """
     columns = CohortColumns.read(model, frame)
     columns.check(versus, level, [], "covariates")
@@ -567,7 +548,7 @@ def adjusted_differences(
             continue
         about = {"feature": feature.name, "clustered_on": feature.name in formed}
         try:
-            outcome = columns.outcome(feature.name, None)
+            outcome = columns.outcome(feature.name)
             refuse(columns.problems)
             assert outcome is not None
             assigned, complete = columns.assign(outcome.is_known, adjusted, versus, "covariates")
@@ -619,10 +600,8 @@ def subtype_predictors(
     >>> rng = np.random.default_rng(0)
     >>> age = rng.normal(60, 10, 120)
     >>> frail = rng.random(120) < 1 / (1 + np.exp((60 - age) / 5))
-    >>> X = rng.normal(1.5 * frail[:, None], 1.0, (120, 5))
-    >>> frame = pd.DataFrame(X, columns=["gait", "grip", "chair", "balance", "weight"])
-    >>> features = [cc.Feature(name=name, likelihood="gaussian") for name in frame]
-    >>> model = cc.MAPDP(cc.FeatureSchema(features, other_columns="ignore"), random_state=0, progress=False).fit(frame)
+    >>> frame = pd.DataFrame(rng.normal(1.5 * frail[:, None], size=(120, 5)), columns=list("abcde"))
+    >>> model = cc.MAPDP(cc.draft_schema(frame), random_state=0, progress=False).fit(frame)
     >>> found = cc.subtype_predictors(model, frame.assign(age=age.round()), ["age"])
     >>> found[["method", "term", "subtype", "versus"]].to_numpy().tolist()
     [['ml', 'age', '1b', '1a'], ['naive', 'age', '1b', '1a']]
@@ -633,8 +612,8 @@ def subtype_predictors(
         columns.problems.append("predictors must name at least one column")
     terms = columns.covariates(predictors, "predictors")
     refuse(columns.problems)
-    assigned, terms = columns.assign(terms.is_known, terms, versus, "predictors")
-    (standard, scales), pairs = standardised(terms.values), assigned.compare_with(np.arange(assigned.subtypes.size))[0]
+    assigned, terms = columns.assign(np.ones(len(terms), dtype=bool), terms, versus, "predictors")
+    (standard, scales), pairs = standardised(terms), assigned.compare_with(np.arange(assigned.subtypes.size))[0]
     rows: list[_Row] = []
     for method in ("ml", "naive"):
         about = {"method": method, "n": len(standard)}
@@ -646,7 +625,7 @@ def subtype_predictors(
             continue
         units = np.eye(estimates.parameters.size).reshape(len(pairs), 1 + len(scales), -1)
         for pair, of_terms in zip(pairs, units, strict=True):
-            for term, contrast, scale in zip(terms.terms, of_terms[1:], scales, strict=True):
+            for term, contrast, scale in zip(terms, of_terms[1:], scales, strict=True):
                 rows.append(about | pair | {"term": term} | _estimate(estimates, contrast / scale, np.exp, level))
     left_out = {"n": len(standard), "remark": "left out: too few subjects"}
     rows += [{"subtype": subtype} | left_out for subtype in assigned.too_small]
@@ -678,10 +657,9 @@ def summarise_outcomes(table: pd.DataFrame) -> list[str]:
     --------
     >>> import clinclust as cc
     >>> import pandas as pd
-    >>> schema = cc.FeatureSchema([cc.Feature(name="x", likelihood="gaussian")], other_columns="ignore")
     >>> walks = [3.1, 4.2, 5.1, 3.4, 4.7, 5.3, 7.2, 8.8, 9.1, 7.5, 8.4, 9.6]
     >>> frame = pd.DataFrame({"x": range(12), "walks": walks})
-    >>> groups = cc.Partition([0] * 6 + [1] * 6, schema, made_by="hand")
+    >>> groups = cc.Partition([0] * 6 + [1] * 6, cc.draft_schema(frame[["x"]]), made_by="hand")
     >>> cc.outcomes.summarise_outcomes(cc.compare_outcomes(groups, frame, "walks"))[0]
     'Subtype 2 against 1, mean difference: not corrected; as assigned 4.13 (3.04 to 5.23), p < .001'
     """

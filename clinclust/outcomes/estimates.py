@@ -18,7 +18,7 @@ LARGEST = 30.0
 """Bound of exponents."""
 _MOST_SIZE = 12.0
 """Bound of the log size, at which counts are Poisson."""
-_EVENTS_OF_AN_INTERVAL, _MOST_INTERVALS = 8, 12
+_EVENTS_OF_AN_INTERVAL, _MOST_INTERVALS = 8, 12  # at least so many events, at most so many intervals
 
 
 class Terms(NamedTuple):
@@ -33,16 +33,17 @@ _Start: TypeAlias = Callable[[Array], tuple[float, Array]]
 
 
 class Density(NamedTuple):
-    """The density of an outcome. The outcomes of N subjects are (N,), or (N, 2J) as `in_intervals` returns them."""
+    """The density of an outcome. The outcomes of N subjects are (N,), or (N, 2J) as `in_intervals` returns them.
+
+    `terms` are by linear predictors (N, K) and shape parameters (S,), `start` is an intercept and shape parameters for
+    outcomes in one group. `measure` is reported of a difference of linear predictors (a ratio is its exponential), and
+    `level`, if anything, is `on_scale` of the predictor of a subtype.
+    """
 
     terms: Callable[[Array, Array, Array], Terms]
-    """Returns the terms of outcomes by linear predictors (N, K) and shape parameters (S,)."""
     start: _Start
-    """Returns an intercept and shape parameters (S,) for outcomes in one group."""
     measure: str
-    """What is reported of a difference of linear predictors: its exponential, if this is a ratio."""
     level: str = ""
-    """What `on_scale` of the linear predictor of a subtype is; empty for nothing."""
     on_scale: Callable[[Array], Array] = np.asarray
 
     @property
@@ -102,10 +103,7 @@ def _piecewise_exponential(y: Array, eta: Array, shape: Array) -> Terms:
 
 
 def in_intervals(time: Array, event: Array, entry: Array) -> Array:
-    """Return events (N, J), 0 or 1, and times at risk (N, J) in each interval, side by side.
-
-    Times are (N,), events 0 or 1. Each interval has at least eight events; there are at most twelve.
-    """
+    """Return events, 0 or 1, and times at risk in each of J intervals, side by side, (N, 2J); of times (N,)."""
     times = np.sort(time[event > 0.0])
     n_intervals = int(np.clip(times.size // _EVENTS_OF_AN_INTERVAL, 1, _MOST_INTERVALS))
     ends = np.unique(np.quantile(times, np.arange(1, n_intervals) / n_intervals)) if times.size else times
@@ -390,12 +388,11 @@ def is_monotone(column: Array, time: Array, event: Array, entry: Array) -> bool:
 
     The likelihood of its hazard ratio then has no maximum.
     """
-
-    def leads(values: Array) -> bool:
-        events = np.flatnonzero(event > 0.0)
-        return all(values[it] >= values[(time >= time[it]) & (entry < time[it])].max() for it in events)
-
-    return leads(column) or leads(-column)
+    events = np.flatnonzero(event > 0.0)
+    return any(
+        all(values[it] >= values[(time >= time[it]) & (entry < time[it])].max() for it in events)
+        for values in (column, -column)
+    )
 
 
 # Ratios where the likelihood has no maximum: logistic and Poisson regression with the penalty of Firth (1993).
