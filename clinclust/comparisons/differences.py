@@ -472,7 +472,7 @@ def _standardise_shares(p_a: Floats, p_b: Floats) -> Floats:
 def _recover_interval(size: Callable[[Floats, Floats], Floats], a: Side, b: Side) -> Effect:
     """Return an effect size that increases with share a and decreases with share b; no interval if it is infinite."""
     with np.errstate(all="ignore"):
-        (lower_a, upper_a), (lower_b, upper_b) = _bound_share(a), _bound_share(b)
+        (lower_a, upper_a), (lower_b, upper_b) = (bound_share(side.mean, side.n) for side in (a, b))
         estimate = size(a.mean, b.mean)
         below = np.hypot(estimate - size(lower_a, b.mean), estimate - size(a.mean, upper_b))
         above = np.hypot(size(upper_a, b.mean) - estimate, size(a.mean, lower_b) - estimate)
@@ -572,11 +572,10 @@ class _FourFold(NamedTuple):
         return np.asarray(at[:, 0], dtype=np.float64)
 
 
-def _bound_share(side: Side) -> tuple[Floats, Floats]:
-    """Return the Wilson score limits of a share; the lower one of 0 is exactly 0, the upper one of 1 exactly 1."""
-    p, n, squared = side.mean, side.n, NORMAL_QUANTILE**2
-    middle = p + squared / (2 * n)
-    margin = NORMAL_QUANTILE * np.sqrt(p * (1 - p) / n + squared / (4 * n**2))
+def bound_share(p: Floats, n: Floats, quantile: float = NORMAL_QUANTILE) -> tuple[Floats, Floats]:
+    """Return Wilson's limits (1927) of a share; the lower one of 0 is exactly 0, the upper one of 1 exactly 1."""
+    squared = quantile**2
+    middle, margin = p + squared / (2 * n), quantile * np.sqrt(p * (1 - p) / n + squared / (4 * n**2))
     lower, upper = ((middle + sign * margin) / (1 + squared / n) for sign in (-1, 1))
     return np.where(p == 0, 0.0, lower), np.where(p == 1, 1.0, upper)
 

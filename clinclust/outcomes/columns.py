@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -61,23 +62,6 @@ class Outcome:
         return np.asarray(~np.isnan([self.observed, *self.times]).any(axis=0))
 
 
-class Covariates(NamedTuple):
-    """Terms of a regression and their values in N subjects."""
-
-    terms: list[str]
-    values: Array
-    """(N, C), NaN = missing."""
-
-    @property
-    def is_known(self) -> Mask:
-        """Whether all values of a subject are observed, bool (N,)."""
-        return np.asarray(~np.isnan(self.values).any(axis=1))
-
-    def of(self, rows: Mask) -> Covariates:
-        """Return the covariates of some subjects."""
-        return Covariates(self.terms, self.values[rows])
-
-
 class CohortColumns:
     """The columns of a cohort: those that are validated, and those of a `table` in the order of the cohort."""
 
@@ -101,11 +85,9 @@ class CohortColumns:
         cohort = cohort_of(model, frame if absent else frame.loc[:, named], stacklevel=4)
         return cls(cohort, cohort.in_order(frame))
 
-    def refuse(self) -> None:
-        """Raise InputError with all problems, if there are any."""
-        refuse(self.problems)
-
-    def check(self, versus: Code, level: float, names: Sequence[str], called: str, *, alone: bool = False) -> None:
+    def check(
+        self, versus: Code, level: float, names: Sequence[str | None], called: str, *, alone: bool = False
+    ) -> None:
         """Note what is wrong with the subtype to compare with, the level, and columns that formed the subtypes.
 
         With `alone`, one subtype is enough.
@@ -123,24 +105,22 @@ class CohortColumns:
 
     def feature(self, name: str, called: str) -> tuple[Feature, Array] | None:
         """Return the feature of a column and its scores (N,), NaN = missing; None, and a problem, without any."""
-        cells = self._cells(name, called)
+        cells, feature = self._cells(name, called), self._declared(name)
         if cells is None:
             return None
-        if name in self._schema and self._schema[name].likelihood is not None:
-            feature, column = self._schema[name], self.cohort.table[name]
+        if feature is not None:
+            column = self.cohort.table[name]
         elif cells.nunique() < 2:
             self.problems.append(f"{called}: {name!r} has {'one value only' if cells.nunique() else 'no values'}")
             return None
         else:
             table = self._table[[name]].where(cells.notna().to_numpy()[:, None])
-            try:
-                drafted = draft_schema(table, roles={name: "describe"}, progress=False)[name]
-            except SchemaError:
-                drafted = None
-            if drafted is None or drafted.likelihood is None:
+            with suppress(SchemaError):
+                feature = draft_schema(table, roles={name: "describe"}, progress=False)[name]
+            if feature is None or feature.likelihood is None:
                 self.problems.append(f"{called}: {name!r} holds neither numbers nor few levels (of dates, take days)")
                 return None
-            feature, column = drafted, FeatureSchema([drafted]).validate(table, warn=False)[name]
+            column = FeatureSchema([feature]).validate(table, warn=False)[name]
             others = cells[(cells.notna() & column.isna()).to_numpy()]
             if len(others):
                 why = f"{name}: {len(others)} cells ({_some(others)}) are taken for missing; if they are not, declare "
@@ -152,13 +132,18 @@ class CohortColumns:
             return None
         return feature, scores
 
-    def outcome(self, name: str, event: Event) -> Outcome | None:
-        """Return an outcome without a time; `event` is the level that counts as 1, of levels."""
+    def outcome(
+        self, name: str, time: str | None = None, entry: str | None = None, event: Event = None
+    ) -> Outcome | None:
+        """Return an outcome; `event` is the level that counts as 1, of levels."""
+        if time is not None:
+            return self.survival(name, time, entry, event)
+        if entry is not None:
+            self.problems.append("entry needs time, the end of follow-up")
         if event is not None:
             of_event = self._is_level(name, event)
             return None if of_event is None else Outcome(name, "binary", *of_event)
-        column = self.feature(name, "outcome")
-        if column is None:
+        if (column := self.feature(name, "outcome")) is None:
             return None
         feature, values = column
         if feature.traits.is_nominal:
@@ -192,49 +177,46 @@ class CohortColumns:
 
     def _find_yes(self, name: str, cells: pd.Series) -> str | None:
         """Return the value of a column that means yes, by its schema or its two values; None if neither says so."""
-        if name in self._schema and self._schema[name].likelihood is not None and self._schema[name].traits.is_yes_no:
-            levels = self._schema[name].levels
-            return "1" if levels is None else str(levels[1])
+        if (feature := self._declared(name)) is not None and feature.traits.is_yes_no:
+            return "1" if feature.levels is None else str(feature.levels[1])
         values = sorted(cells.dropna().unique())
         if set(values) <= {"0", "1"}:
             return "1"
         places = no_before_yes(values) if len(values) == 2 else None
         return None if places is None else str(values[places[1]])
 
-    def covariates(self, names: Sequence[str], called: str) -> Covariates:
-        """Return the terms of some columns and their values; levels without order have an indicator each."""
-        terms: list[str] = []
-        columns = [np.empty((len(self._table), 0))]
+    def covariates(self, names: Sequence[str], called: str) -> pd.DataFrame:
+        """Return the terms of columns in N subjects, NaN = missing; levels without order have an indicator each."""
+        terms = [pd.DataFrame(index=range(len(self._table)))]
         for name in names:
-            column = self.feature(name, called)
-            if column is None:
+            if (column := self.feature(name, called)) is None:
                 continue
             feature, scores = column
             levels = [str(level) for level in feature.levels or ()]
             if feature.traits.is_nominal:
-                others = np.arange(1, len(levels))
-                terms += [f"{name}: {level} (against {levels[0]})" for level in levels[1:]]
-                columns.append(np.where(np.isnan(scores)[:, None], np.nan, scores[:, None] == others))
+                indicators = np.where(np.isnan(scores)[:, None], np.nan, scores[:, None] == np.arange(len(levels)))
+                titles = [f"{name}: {level} (against {levels[0]})" for level in levels]
+                terms.append(pd.DataFrame(indicators, columns=titles).iloc[:, 1:])
             else:
-                terms.append(f"{name}: {levels[-1]}" if feature.traits.is_yes_no and levels else name)
-                columns.append(scores[:, None])
-        return Covariates(terms, np.hstack(columns))
+                title = f"{name}: {levels[-1]}" if feature.traits.is_yes_no and levels else name
+                terms.append(pd.DataFrame({title: scores}))
+        return pd.concat(terms, axis=1)
 
-    def assign(self, rows: Mask, covariates: Covariates, versus: Code, called: str) -> tuple[Assigned, Covariates]:
+    def assign(self, rows: Mask, covariates: pd.DataFrame, versus: Code, called: str) -> tuple[Assigned, pd.DataFrame]:
         """Return the subjects of some rows, bool (N,), who have all covariates, as they were assigned.
 
         Raises InputError for a term whose values are determined by the terms before it, or by none.
         """
-        assigned = Assigned(self.cohort, rows & covariates.is_known, versus)
-        terms, values = covariates = covariates.of(assigned.rows)
-        columns = np.hstack([np.ones((len(values), 1)), standardised(values)[0]])
-        for place, term in enumerate(terms):
+        assigned = Assigned(self.cohort, rows & covariates.notna().all(axis=1).to_numpy(), versus)
+        covariates = covariates[assigned.rows]
+        columns = np.insert(standardised(covariates)[0], 0, 1.0, axis=1)
+        for place, (term, values) in enumerate(covariates.items()):
             if np.linalg.matrix_rank(columns[:, : place + 2], tol=1e-8 * np.sqrt(len(values))) < place + 2:
-                why = "others determine it" if np.ptp(values[:, place]) > 0.0 else "it is the same in all"
+                why = "others determine it" if np.ptp(values) > 0.0 else "it is the same in all"
                 raise InputError(f"{called}: leave out {term!r}: of the subjects with all values, {why}")
         return assigned, covariates
 
-    def score_continuum(self) -> Covariates | None:
+    def score_continuum(self) -> pd.DataFrame | None:
         """Return the continuum score of each subject, where nothing shows that the subtypes are more than its slices.
 
         None if a test of the tree accepted each subtype as distinct, if the score orders subjects by chance, or if no
@@ -246,16 +228,21 @@ class CohortColumns:
         if fit.tree_test_ is not None and fit.grades is None and int(fit.tree_test_.parted_of(fit.tree_).max()) > 0:
             return None
         continuum = find_continuum(self.cohort)
-        return None if continuum.is_by_chance else Covariates([SCORE], continuum.score[:, None])
+        return None if continuum.is_by_chance else pd.DataFrame({SCORE: continuum.score})
 
-    def read_clustered(self, without: Sequence[str]) -> Covariates:
+    def read_clustered(self, without: Sequence[str]) -> pd.DataFrame:
         """Return the terms of the features that formed the subtypes, apart from some, with mean 0 and SD 1."""
         names = [name for name in clustered_features(self.cohort.model) if name not in without]
-        terms, values = self.covariates(names, "features")
+        terms = self.covariates(names, "features")
         self.problems.clear()
-        spread = np.nanstd(values, axis=0) if values.size else np.zeros(0)
+        values = np.ascontiguousarray(terms, dtype=np.float64)
+        spread = np.nanstd(values, axis=0)
         values = (values - np.nanmean(values, axis=0))[:, spread > 0.0] / spread[spread > 0.0]
-        return Covariates([term for term, sd in zip(terms, spread, strict=True) if sd > 0.0], values)
+        return pd.DataFrame(values, columns=terms.columns[spread > 0.0])
+
+    def _declared(self, name: str) -> Feature | None:
+        """Return the feature of a column that the schema names and does not ignore."""
+        return self._schema[name] if name in self._schema and self._schema[name].likelihood is not None else None
 
     def _cells(self, name: str, called: str) -> pd.Series | None:
         """Return the canonical texts of a column, without the codes that the schema declares missing."""
@@ -268,8 +255,7 @@ class CohortColumns:
 
     def _number(self, name: str, called: str) -> Array | None:
         """Return the numbers of a column, (N,), NaN = missing."""
-        cells = self._cells(name, called)
-        if cells is None:
+        if (cells := self._cells(name, called)) is None:
             return None
         numbers = pd.to_numeric(cells, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
         if np.isfinite(numbers[cells.notna().to_numpy()]).all():
@@ -284,8 +270,7 @@ class CohortColumns:
 
         True and 1 are the yes of a column of two values, False and 0 the no.
         """
-        cells = self._cells(name, "outcome")
-        if cells is None:
+        if (cells := self._cells(name, "outcome")) is None:
             return None
         if name in self._schema and self._schema[name].levels is not None:
             cells = self.cohort.table[name].astype("string")
@@ -311,8 +296,9 @@ def _some(cells: pd.Series) -> str:
     return f"it has {', '.join(sorted(levels))}" if len(levels) <= _MOST_LEVELS else f"it has {len(levels)} values"
 
 
-def standardised(values: Array) -> tuple[Array, Array]:
+def standardised(terms: pd.DataFrame) -> tuple[Array, Array]:
     """Return columns with mean 0 and standard deviation 1, so that units decide nothing, and what they were."""
+    values = np.ascontiguousarray(terms, dtype=np.float64)
     scales = np.maximum(values.std(axis=0), 1e-300)
     return (values - values.mean(axis=0)) / scales, scales
 
@@ -373,11 +359,6 @@ class Assigned:
         others, units = places[places != versus], np.eye(self.subtypes.size)
         pairs = [{"subtype": self.names[it], "versus": self.names[versus]} for it in others.tolist()]
         return pairs, units[others] - units[versus]
-
-    def count_effective(self, method: str) -> Array:
-        """Return the effective number of subjects of each subtype, (K,), less with errors of assignment (Kish 1965)."""
-        weights = np.linalg.inv(self.errors_of(method)[0])[self.labels]
-        return np.asarray(weights.sum(axis=0) ** 2 / (weights**2).sum(axis=0))
 
     def errors_of(self, method: str) -> tuple[Array, str | None]:
         """Return the errors of assignment (K, K), and why they cannot be carried through, if they cannot."""
@@ -447,58 +428,50 @@ def survival_curves(
     [[5.0, 3.0, 0.67], [8.0, 2.0, 0.67], [12.0, 1.0, 0.0]]
     """
     columns = CohortColumns.read(model, frame)
-    columns.check(1, level, [name for name in (outcome, time, entry) if name is not None], "outcome", alone=True)
+    columns.check(1, level, (outcome, time, entry), "outcome", alone=True)
     survival = columns.survival(outcome, time, entry, event)
     others = [columns.survival(outcome, time, entry, value) for value in competing]
     if survival is not None and survival.event in competing:
         columns.problems.append(f"competing: {survival.event!r} is the event itself")
-    columns.refuse()
+    refuse(columns.problems)
     assert survival is not None
     (ends, begins), is_known, is_incidence = survival.times, survival.is_known, bool(competing)
     happened = survival.observed + 2.0 * sum(other.observed for other in others if other is not None)
-    tables = [
-        _curve(ends[rows], happened[rows], begins[rows], level, is_incidence).assign(subtype=code)
+    if not is_known.any():
+        raise InputError(f"no subject has {outcome!r} and {time!r}")
+    tables = {
+        code: _curve(ends[rows], happened[rows], begins[rows], level, is_incidence)
         for label, code in enumerate(columns.cohort.model.codes_)
         if (rows := is_known & (columns.cohort.labels == label)).any()
-    ]
-    if not tables:
-        raise InputError(f"no subject has {outcome!r} and {time!r}")
-    curves = pd.concat(tables, ignore_index=True)
-    what = "incidence" if is_incidence else "survival"
-    return curves[["subtype", "time", "at_risk", "events", what, "lower", "upper"]]
+    }
+    return pd.concat(tables, names=["subtype"]).reset_index("subtype").reset_index(drop=True)
 
 
 def _curve(time: Array, happened: Array, entry: Array, level: float, is_incidence: bool) -> pd.DataFrame:
-    """Return the survival or the incidence after each time of some subjects (n,); `happened`: 1 the event, 2 others."""
-    times = np.unique(time)
-    at_risk = ((entry[:, None] < times) & (time[:, None] >= times)).sum(axis=0)
-    is_now = time[:, None] == times
-    events, others = ((is_now & (happened == kind)[:, None]).sum(axis=0) for kind in (1.0, 2.0))
-    survival = np.cumprod(1.0 - (events + others) / np.maximum(at_risk, 1))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        share, variance = survival, survival**2 * np.cumsum(events / (at_risk * (at_risk - events)))
-        if is_incidence:
-            share, variance = _incidence(at_risk, events, others, survival)
-        margin = float(ndtri(0.5 + level / 2.0)) * np.sqrt(variance) / (-share * np.log(share))
-        is_open = (share <= 0.0) | (share >= 1.0)
-        lower, upper = (np.where(is_open, np.nan, share ** np.exp(end)) for end in (margin, -margin))
-    columns = {"time": times, "at_risk": at_risk, "events": events, "incidence" if is_incidence else "survival": share}
-    return pd.DataFrame(columns | {"lower": lower, "upper": upper})
-
-
-def _incidence(at_risk: Array, events: Array, others: Array, survival: Array) -> tuple[Array, Array]:
-    """Return the cumulative incidence after each time, and its variance; `survival` is that without any event.
+    """Return the survival or the incidence after each time of some subjects (n,); `happened`: 1 the event, 2 others.
 
     With I the incidence, S the survival before a time, d events and D of any kind of n at risk, the variance is
-    sum_j (I - I_j)^2 D_j / (n_j (n_j - D_j)) + S_j^2 d_j (n_j - d_j) / n_j^3 - 2 (I - I_j) S_j d_j / n_j^2.
+    sum_j (I - I_j)^2 D_j / (n_j (n_j - D_j)) + S_j^2 d_j (n_j - d_j) / n_j^3 - 2 (I - I_j) S_j d_j / n_j^2; Greenwood's
+    without others.
     """
-    before, n = np.append(1.0, survival[:-1]), np.maximum(at_risk, 1).astype(np.float64)
-    incidence = np.cumsum(before * events / n)
+    times = np.unique(time)
+    at_risk = ((entry[:, None] < times) & (time[:, None] >= times)).sum(axis=0)
+    is_now, n = time[:, None] == times, np.maximum(at_risk, 1).astype(np.float64)
+    events, others = ((is_now & (happened == kind)[:, None]).sum(axis=0) for kind in (1.0, 2.0))
     any_event = events + others
+    survival = np.cumprod(1.0 - any_event / n)
+    before = np.append(1.0, survival[:-1])
+    incidence = np.cumsum(before * events / n)
     of_survival = np.where(any_event < n, any_event / (n * np.maximum(n - any_event, 1e-300)), 0.0)
     of_event, of_both = before**2 * events * (n - events) / n**3, before * events / n**2
     # (I - I_j)^2 and (I - I_j) multiplied out, so that each sum runs once over the times.
     variance = incidence**2 * np.cumsum(of_survival) - 2.0 * incidence * np.cumsum(incidence * of_survival)
     variance += np.cumsum(incidence**2 * of_survival) + np.cumsum(of_event)
     variance -= 2.0 * (incidence * np.cumsum(of_both) - np.cumsum(incidence * of_both))
-    return incidence, np.maximum(variance, 0.0)
+    share = incidence if is_incidence else survival
+    with np.errstate(divide="ignore", invalid="ignore"):
+        margin = float(ndtri(0.5 + level / 2.0)) * np.sqrt(np.maximum(variance, 0.0)) / (-share * np.log(share))
+        is_open = (share <= 0.0) | (share >= 1.0)
+        lower, upper = (np.where(is_open, np.nan, share ** np.exp(end)) for end in (margin, -margin))
+    columns = {"time": times, "at_risk": at_risk, "events": events, "incidence" if is_incidence else "survival": share}
+    return pd.DataFrame(columns | {"lower": lower, "upper": upper})

@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
-from scipy.special import chdtrc, chdtri, ndtr, ndtri
+from scipy.special import chdtrc, ndtr, ndtri
 
 from clinclust.arguments import OUTCOMES, accepting
 from clinclust.arrays import Array, Code, Labels, Mask
-from clinclust.comparisons.differences import contrast_of
-from clinclust.errors import InputError
+from clinclust.comparisons.differences import bound_share, contrast_of
+from clinclust.errors import InputError, refuse
 from clinclust.estimators.subtype_model import SubtypeModel, clustered_features
-from clinclust.outcomes.columns import (
-    SCORE,
-    Assigned,
-    CohortColumns,
-    Covariates,
-    Event,
-    Everybody,
-    Outcome,
-    standardised,
-)
+from clinclust.outcomes.columns import SCORE, Assigned, CohortColumns, Event, Everybody, Outcome, standardised
 from clinclust.outcomes.estimates import (
     APART,
     DENSITIES,
@@ -38,27 +29,24 @@ from clinclust.outcomes.estimates import (
     outcome_by_subtype,
     penalise,
     predictors_of_subtype,
-    weigh,
 )
 
 _ESTIMATE = ("estimate", "se", "lower", "upper", "p")
+_ABOUT = ("kind", "event", "order")
 _DTYPES = {
-    **dict.fromkeys(("outcome", "kind", "event", "order", "method", "term", "feature", "measure", "remark"), "string"),
+    **dict.fromkeys(("outcome", *_ABOUT, "method", "term", "feature", "measure", "remark"), "string"),
     **dict.fromkeys(("n", "n_events"), "Int64"),
     **dict.fromkeys(_ESTIMATE, "float64"),
     "clustered_on": "bool",
 }
+_Row: TypeAlias = dict[str, Any]
 
 
-def _tabulate(rows: Iterable[dict[str, Any]], columns: Sequence[str]) -> pd.DataFrame:
+def _tabulate(rows: Iterable[_Row], *columns: str) -> pd.DataFrame:
     table = pd.DataFrame(list(rows), columns=list(columns))
     has_grades = any(isinstance(code, str) for code in table["subtype"])
     dtypes = _DTYPES | dict.fromkeys(("subtype", "versus"), "string" if has_grades else "Int64")
     return table.astype({name: dtypes[name] for name in columns})
-
-
-_OUTCOME = ("outcome", "kind", "event", "order", "method", "term", "subtype", "versus", "measure", *_ESTIMATE)
-_OUTCOME_COLUMNS = (*_OUTCOME, "n", "n_events", "remark")
 
 
 @accepting()
@@ -96,8 +84,8 @@ def compare_outcomes(
         Columns of the end of follow-up, at which the event happened or the subject was last seen, and of its begin (0).
         Hazards are proportional; the baseline is constant in at most twelve intervals between quantiles of event times.
     event : str, float or bool, optional
-        The value of `outcome` that is the event. Needed with `time`, unless the outcome is yes/no; all others
-        are censored, so that hazards of competing events are cause-specific. True is the yes of a yes/no column.
+        The value of `outcome` that is the event, True for the yes of a yes/no column. Needed with `time`, unless the
+        outcome is yes/no; all others are censored, so that hazards of competing events are cause-specific.
     covariates : list of str
         Columns to adjust for; levels without order have an indicator each.
     versus : int or str
@@ -132,26 +120,20 @@ def compare_outcomes(
     >>> import pandas as pd
     >>> rng = np.random.default_rng(0)
     >>> frail = rng.random(120) < 0.4
-    >>> X = rng.normal(1.5 * frail[:, None], 1.0, (120, 5))
-    >>> frame = pd.DataFrame(X, columns=["gait", "grip", "chair", "balance", "weight"])
-    >>> features = [cc.Feature(name=name, likelihood="gaussian") for name in frame]
-    >>> schema = cc.FeatureSchema(features, other_columns="ignore")
-    >>> model = cc.MAPDP(schema, random_state=0, progress=False).fit(frame)
+    >>> frame = pd.DataFrame(rng.normal(1.5 * frail[:, None], size=(120, 5)), columns=list("abcde"))
+    >>> model = cc.MAPDP(cc.draft_schema(frame), random_state=0, progress=False).fit(frame)
     >>> frame["falls"] = np.where(rng.random(120) < np.where(frail, 0.5, 0.2), "yes", "no")
     >>> found = cc.compare_outcomes(model, frame, "falls")
     >>> found.query("method == 'bch' and subtype == '1b'")[["versus", "measure"]].to_numpy().tolist()
     [[<NA>, 'share'], ['1a', 'odds ratio'], ['1a', 'risk difference']]
     """
     columns = CohortColumns.read(model, frame)
-    return compare_outcome(
-        columns, outcome, time=time, entry=entry, event=event, covariates=covariates, versus=versus, level=level
-    )
+    return compare_outcome(columns, outcome, time, entry, event, covariates, versus, level)
 
 
 def compare_outcome(
     columns: CohortColumns,
     outcome: str,
-    *,
     time: str | None = None,
     entry: str | None = None,
     event: Event = None,
@@ -160,18 +142,16 @@ def compare_outcome(
     level: float = 0.95,
 ) -> pd.DataFrame:
     """Return the frame of `compare_outcomes` for the columns of a cohort."""
-    score, names = columns.score_continuum(), [name for name in (outcome, time, entry) if name is not None]
+    score = columns.score_continuum()
     is_alone = score is not None and columns.n_subtypes == 1
-    columns.check(versus, level, names, "outcome", alone=is_alone)
+    columns.check(versus, level, (outcome, time, entry), "outcome", alone=is_alone)
     if {outcome, time, entry} & set(covariates):
         columns.problems.append("covariates: leave out the outcome and its times")
-    if time is None and entry is not None:
-        columns.problems.append("entry needs time, the end of follow-up")
-    values = columns.outcome(outcome, event) if time is None else columns.survival(outcome, time, entry, event)
+    values = columns.outcome(outcome, time, entry, event)
     adjusted = columns.covariates(covariates, "covariates")
-    columns.refuse()
+    refuse(columns.problems)
     assert values is not None
-    rows: list[dict[str, Any]] = []
+    rows: list[_Row] = []
     if not is_alone:
         assigned, complete = columns.assign(values.is_known, adjusted, versus, "covariates")
         observed = values.observed[assigned.rows]
@@ -179,10 +159,11 @@ def compare_outcome(
             raise InputError(f"outcome: {outcome!r} is the same in all subjects with all values")
         analysis = _Analysis(values, assigned, complete, level)
         rows += _tabulate_outcome(analysis, ("bch", "ml", "naive"))
-        rows += _tabulate_features(analysis, columns.read_clustered(covariates).of(assigned.rows))
+        rows += _tabulate_features(analysis, columns.read_clustered(covariates)[assigned.rows])
     if score is not None:
         rows.insert(0, _tabulate_score(columns, score, values, adjusted, level))
-    return _tabulate(rows, _OUTCOME_COLUMNS)
+    of_estimate = ("method", "term", "subtype", "versus", "measure", *_ESTIMATE, "n", "n_events", "remark")
+    return _tabulate(rows, "outcome", *_ABOUT, *of_estimate)
 
 
 _SLICES = "these subtypes were not shown to be more than slices of a continuum: {}"
@@ -190,12 +171,12 @@ _REPORT = "report this number, and of the subtypes what is as assigned, because 
 
 
 def _tabulate_score(
-    columns: CohortColumns, score: Covariates, outcome: Outcome, covariates: Covariates, level: float
-) -> dict[str, Any]:
+    columns: CohortColumns, score: pd.DataFrame, outcome: Outcome, covariates: pd.DataFrame, level: float
+) -> _Row:
     """Return the difference or ratio for one SD of the continuum score, where subtypes may be slices."""
-    terms = Covariates([*score.terms, *covariates.terms], np.hstack([score.values, covariates.values]))
-    rows = outcome.is_known & terms.is_known
-    analysis = _Analysis(outcome, Everybody(columns.cohort, rows), terms.of(rows), level)
+    terms = score.join(covariates)
+    rows = outcome.is_known & terms.notna().all(axis=1).to_numpy()
+    analysis = _Analysis(outcome, Everybody(columns.cohort, rows), terms[rows], level)
     density, estimates = analysis.fit(analysis.y, analysis.covariates, np.eye(1), analysis.labels, "naive")
     row = analysis.about | {"method": "score", "measure": f"{density.measure} for {SCORE}"}
     if estimates is None or analysis.monotone:
@@ -215,21 +196,21 @@ Memberships are estimates; what they miss looks like an effect of features. With
 of cohorts, by kind of outcome (30 to 40 each), and of measurements and yes/no outcomes below .01 in at most 3%."""
 
 
-def _tabulate_features(analysis: _Analysis, features: Covariates) -> Iterator[dict[str, Any]]:
+def _tabulate_features(analysis: _Analysis, features: pd.DataFrame) -> Iterator[_Row]:
     """Yield differences or ratios of a mixture of regressions on the features, and the test that these have no effect.
 
     Memberships are known weights, and features are measured from their means in each subtype, so that the intercepts
     are those of subtypes (Bray, Lanza and Tan 2015; Vermunt and Magidson 2021). A missing value has the mean.
     """
-    (n, n_features), membership, labels = features.values.shape, analysis.assigned.membership, analysis.labels
+    (n, n_features), membership, labels = features.shape, analysis.assigned.membership, analysis.labels
     if analysis.assigned.errors_of("bch")[1] or not n_features or n < _SUBJECTS_FOR_A_FEATURE * n_features:
         return
-    observed, values = ~np.isnan(features.values), np.nan_to_num(features.values)
+    observed, values = features.notna().to_numpy(), np.ascontiguousarray(features.fillna(0.0), dtype=np.float64)
     means = membership.T @ values / np.maximum(membership.T @ observed, 1e-300)
     inside = np.where(observed[:, None], values[:, None] - means, 0.0)
     adjusted = np.repeat(analysis.covariates[:, None], analysis.n_subtypes, axis=1)
-    ends = analysis.find_ends(np.eye(analysis.n_subtypes), "naive")
-    places = np.flatnonzero(np.isnan(ends)).astype(np.int64)
+    ends = analysis.find_ends(np.eye(analysis.n_subtypes))
+    places = np.flatnonzero(np.isnan(ends))
     if places.size < 2:
         return
     both = np.concatenate([adjusted, inside], axis=2)
@@ -246,7 +227,7 @@ def _tabulate_features(analysis: _Analysis, features: Covariates) -> Iterator[di
     slopes = analysis.n_subtypes + analysis.covariates.shape[1] + np.arange(n_features)
     z = np.abs(estimates.parameters[slopes]) / np.sqrt(np.diag(estimates.covariance)[slopes])
     strong = np.flatnonzero(z > max(min(_quantile(1.0 - _DIRECT / n_features), float(z.max())) - 1e-12, 0.0))
-    effects = ", ".join(features.terms[place] for place in strong[np.argsort(-z[strong])])
+    effects = ", ".join(features.columns[strong[np.argsort(-z[strong])]])
     remark = f"the outcome depends on features inside subtypes ({effects}), which BCH and ML do not allow for"
     test = {"measure": "no effects of features", "estimate": statistic, "p": p}
     yield about | test | ({"remark": remark} if p < _DIRECT else {})
@@ -255,34 +236,33 @@ def _tabulate_features(analysis: _Analysis, features: Covariates) -> Iterator[di
 class _Analysis:
     """The analysis of an outcome of the assigned subjects (n,), adjusted for covariates (n, C)."""
 
-    def __init__(self, outcome: Outcome, assigned: Assigned, covariates: Covariates, level: float) -> None:
+    def __init__(self, outcome: Outcome, assigned: Assigned, covariates: pd.DataFrame, level: float) -> None:
         self.outcome, self.assigned, self.level = outcome, assigned, level
-        self.observed = outcome.observed[assigned.rows]
+        self.observed, self.density = outcome.observed[assigned.rows], DENSITIES[outcome.kind]
         self.labels, self.n_subtypes = assigned.labels, assigned.subtypes.size
-        self.density = DENSITIES[outcome.kind]
         n_events = None if outcome.event is None else int((self.observed > 0.0).sum())
-        self.about: dict[str, Any] = {"outcome": outcome.name, "kind": outcome.kind, "event": outcome.event}
+        self.about: _Row = {"outcome": outcome.name, "kind": outcome.kind, "event": outcome.event}
         self.about |= {"order": " < ".join(outcome.order) or None, "n": len(self.observed), "n_events": n_events}
         self.origin, self.unit = 0.0, 1.0
         if outcome.kind == "continuous":
             self.origin, self.unit = float(self.observed.mean()), max(float(self.observed.std()), 1e-300)
-        self.covariates, scales = standardised(covariates.values)
-        self.scales = dict(zip(covariates.terms, scales.tolist(), strict=True))
+        self.covariates, scales = standardised(covariates)
+        self.scales = dict(zip(covariates, scales.tolist(), strict=True))
         self.not_adjusted = ", not adjusted" if self.scales else ""
-        self.times: tuple[Array, Array, Array] | None = None
+        self.times: tuple[Array, ...] = ()
         """Of survival: end of follow-up, event and begin."""
         self.monotone: list[str] = []
         if outcome.times:
             ends, begins = (part[assigned.rows] for part in outcome.times)
             self.times = ends, self.observed, begins
-            self.risk_sets = RiskSets.from_subjects(*self.times, self.labels, self.n_subtypes)
-            columns = zip(covariates.terms, self.covariates.T, strict=True)
-            self.monotone = [term for term, column in columns if is_monotone(column, *self.times)]
+            self.risk_sets = RiskSets.from_subjects(ends, self.observed, begins, self.labels, self.n_subtypes)
+            columns = zip(self.scales, self.covariates.T, strict=True)
+            self.monotone = [term for term, column in columns if is_monotone(column, ends, self.observed, begins)]
         self.y = self.encode(np.ones(len(self.observed), dtype=bool))
 
     def encode(self, rows: Mask) -> Array:
         """Return the outcomes of some subjects, bool (n,), for `outcome_by_subtype`."""
-        if self.times is not None:
+        if self.times:
             return in_intervals(*(part[rows] for part in self.times))
         if self.outcome.kind == "ordered":  # levels are numbered 0, 1, ... without a gap
             return np.unique(self.observed[rows], return_inverse=True)[1].astype(np.float64)
@@ -292,27 +272,25 @@ class _Analysis:
         self, y: Array, covariates: Array, errors: Array, labels: Labels, method: Method, ends: Array | None = None
     ) -> tuple[Density, Estimates | None]:
         """Return `outcome_by_subtype` with its density: of counts without overdispersion, that of Poisson."""
-        for density in [self.density] + [POISSON] * (self.outcome.kind == "count"):
-            estimates = outcome_by_subtype(density, y, covariates, errors, labels, method, ends)
-            if estimates is not None:
-                return density, estimates
-        return self.density, None
+        estimates = outcome_by_subtype(self.density, y, covariates, errors, labels, method, ends)
+        if estimates is not None or self.outcome.kind != "count":
+            return self.density, estimates
+        return POISSON, outcome_by_subtype(POISSON, y, covariates, errors, labels, method, ends)
 
-    def find_ends(self, errors: Array, method: Method) -> Array:
+    def find_ends(self, errors: Array) -> Array:
         """Return the linear predictors of subtypes in which fewer than one subject has the event, or no event, (K,).
 
         NaN for all others; the likelihood rises without end as these predictors go to infinity. Of ordered levels and
         counts, the event is anything above the lowest value.
         """
         kind, observed = self.outcome.kind, self.observed
-        weights = weigh(errors, self.labels, "bch" if method == "bch" else "naive")
-        ends = np.full(self.n_subtypes, np.nan)
-        lowest = observed.min() if kind == "ordered" else 0.0
+        weights, ends = np.linalg.inv(errors)[self.labels], np.full(self.n_subtypes, np.nan)
         if kind != "continuous":
+            lowest = observed.min() if kind == "ordered" else 0.0
             ends[weights.T @ (observed > lowest) < 1.0 - 1e-9] = -LARGEST
         if kind in ("binary", "ordered"):
             ends[weights.T @ (observed < observed.max()) < 1.0 - 1e-9] = LARGEST
-        if self.times is not None and (has_events := np.isnan(ends)).sum() > 1:
+        if self.times and (has_events := np.isnan(ends)).sum() > 1:
             groups = self.risk_sets.group_comparable()
             sizes = np.bincount(groups[has_events], minlength=groups.max() + 1)
             group = groups[self.assigned.versus]
@@ -322,14 +300,11 @@ class _Analysis:
 
     def explain_ratio(self, place: int, end: float, method: Method) -> str:
         """Return why a subtype has no ratio."""
-        n, what = int((self.labels == place).sum()), repr(self.outcome.event)
         if end == APART:
             return "no hazard ratio: while it and the others are followed, only one side has events"
-        if self.outcome.kind == "count":
-            what = "a count above 0"
-        elif self.outcome.kind == "ordered":
-            what = f"the {'lowest' if end < 0.0 else 'highest'} level"
-        is_all = end > 0.0 or self.outcome.kind == "ordered"
+        kind, n = self.outcome.kind, int((self.labels == place).sum())
+        of_levels = {"count": "a count above 0", "ordered": f"the {'lowest' if end < 0.0 else 'highest'} level"}
+        what, is_all = of_levels.get(kind, repr(self.outcome.event)), end > 0.0 or kind == "ordered"
         if method == "bch":
             return f"no ratio: corrected, {'all but fewer' if is_all else 'fewer'} than one subject has {what}"
         return f"no ratio: {f'all of its {n} subjects have' if is_all else f'none of its {n} subjects has'} {what}"
@@ -342,7 +317,7 @@ class _Analysis:
         return f"not estimated: too few subjects or events{separates}"
 
 
-def _tabulate_outcome(analysis: _Analysis, methods: Sequence[Method]) -> Iterator[dict[str, Any]]:
+def _tabulate_outcome(analysis: _Analysis, methods: Sequence[Method]) -> Iterator[_Row]:
     """Yield the rows of `compare_outcomes` by these methods."""
     for method in methods:
         errors, why = analysis.assigned.errors_of(method)
@@ -353,38 +328,35 @@ def _tabulate_outcome(analysis: _Analysis, methods: Sequence[Method]) -> Iterato
         yield analysis.about | {"subtype": subtype, "remark": "left out: too few subjects"}
 
 
-def _tabulate_method(analysis: _Analysis, errors: Array, method: Method) -> Iterator[dict[str, Any]]:
+def _tabulate_method(analysis: _Analysis, errors: Array, method: Method) -> Iterator[_Row]:
     """Yield levels, ratios or differences and tests; first of the subtypes that have ratios, then what others have."""
-    assigned, density, ends = analysis.assigned, analysis.density, analysis.find_ends(errors, method)
-    places, estimates = np.flatnonzero(np.isnan(ends)).astype(np.int64), None
-    is_out = ends == APART if method != "naive" else ~np.isnan(ends)
-    rows = ~np.isin(analysis.labels, np.flatnonzero(is_out))
+    density, kind, estimates = analysis.density, analysis.outcome.kind, None
+    ends = analysis.find_ends(errors if method == "bch" else np.eye(len(errors)))
+    places = np.flatnonzero(np.isnan(ends))
+    rows = ~np.isin(analysis.labels, np.flatnonzero(ends == APART if method != "naive" else ~np.isnan(ends)))
     if places.size > 1 and not analysis.monotone:
         covariates, labels = analysis.covariates[rows], analysis.labels[rows]
         density, estimates = analysis.fit(analysis.encode(rows), covariates, errors, labels, method, ends)
     if estimates is not None:
         yield from _tabulate_estimates(analysis, density, estimates, places)
-        if analysis.times is not None:
+        if analysis.times:
             yield from _tabulate_periods(analysis, rows, errors, method, ends)
     elif places.size > 1:
         yield {"measure": density.measure, "remark": analysis.explain_estimate()}
     for place in np.flatnonzero(~np.isnan(ends)).tolist():
         why = analysis.explain_ratio(place, ends[place], method)
-        yield {"subtype": assigned.names[place], "measure": density.measure, "remark": why}
-    is_whole = estimates is not None and places.size == analysis.n_subtypes
-    kind, with_ratio = analysis.outcome.kind, [] if estimates is None else places.tolist()
-    is_in_order = bool(analysis.monotone) or bool((ends == APART).any())
-    if method == "naive" and not is_whole and kind in ("binary", "survival") and not is_in_order:
+        yield {"subtype": analysis.assigned.names[place], "measure": density.measure, "remark": why}
+    with_ratio = [] if estimates is None else places.tolist()
+    is_whole, is_apart = len(with_ratio) == analysis.n_subtypes, bool(analysis.monotone) or bool((ends == APART).any())
+    if method == "naive" and not is_whole and kind in ("binary", "survival") and not is_apart:
         yield from _tabulate_penalised(analysis, with_ratio)
     if method != "ml" and (kind == "binary" or (kind == "count" and not is_whole)):
         yield from _tabulate_shares(analysis, errors, method, with_ratio)
-    if method == "naive" and analysis.times is not None:
+    if method == "naive" and analysis.times:
         yield from _tabulate_rates(analysis)
 
 
-def _tabulate_estimates(
-    analysis: _Analysis, density: Density, estimates: Estimates, places: Labels
-) -> Iterator[dict[str, Any]]:
+def _tabulate_estimates(analysis: _Analysis, density: Density, estimates: Estimates, places: Labels) -> Iterator[_Row]:
     """Yield the rows of the subtypes in some places; a unit of a term is 1 / its scale of the fitted one."""
     level, n_subtypes, measure = analysis.level, analysis.n_subtypes, {"measure": density.measure}
     units = analysis.unit * np.eye(estimates.parameters.size)
@@ -393,160 +365,131 @@ def _tabulate_estimates(
         about = {"subtype": analysis.assigned.names[place], "measure": density.level, "p": None}
         yield _estimate(estimates, units[place], on_scale, level) | about
     pairs, contrasts = analysis.assigned.compare_with(places)
-    contrasts = contrasts @ units[:n_subtypes]
-    for pair, contrast in zip(pairs, contrasts, strict=True):
+    for pair, contrast in zip(pairs, analysis.unit * contrasts, strict=True):
         yield _estimate(estimates, contrast, density.on_difference, level) | pair | measure
     those = "all subtypes" if places.size == n_subtypes else "subtypes with a ratio"
-    test = _test_alike(contrasts @ estimates.parameters, contrasts @ estimates.covariance @ contrasts.T)
-    yield {"measure": f"{those} alike"} | test
+    yield estimates.test(contrasts) | {"measure": f"{those} alike"}
     for place, (term, scale) in enumerate(analysis.scales.items(), n_subtypes):
         yield _estimate(estimates, units[place] / scale, density.on_difference, level) | {"term": term} | measure
 
 
-def _test_alike(differences: Array, covariance: Array) -> dict[str, float]:
-    """Return the Wald test that all differences (D,) are 0."""
-    statistic = float(differences @ np.linalg.pinv(covariance, hermitian=True) @ differences)
-    return {"estimate": statistic, "p": float(chdtrc(len(differences), statistic))}
-
-
-def _tabulate_penalised(analysis: _Analysis, with_ratio: Sequence[int]) -> Iterator[dict[str, Any]]:
+def _tabulate_penalised(analysis: _Analysis, with_ratio: Sequence[int]) -> Iterator[_Row]:
     """Yield ratios of the penalised likelihood of the subtypes as assigned, apart from those among `with_ratio`."""
-    assigned, measure = analysis.assigned, f"penalised {analysis.density.measure}"
-    penalised = penalise(analysis.y, analysis.covariates, analysis.labels, assigned.versus, analysis.n_subtypes)
+    assigned, every = analysis.assigned, np.arange(analysis.n_subtypes)
+    penalised = penalise(analysis.y, analysis.covariates, analysis.labels, assigned.versus, every.size)
     if penalised is None:
         return
-    pairs, contrasts = assigned.compare_with(np.arange(analysis.n_subtypes))
-    has_ratio = [set(np.flatnonzero(contrast).tolist()) <= set(with_ratio) for contrast in contrasts]
-    rows = [(pair, 1.0, is_done) for pair, is_done in zip(pairs, has_ratio, strict=True)]
-    rows += [({"term": term}, scale, False) for term, scale in analysis.scales.items()]
-    for place, (row, scale, is_done) in enumerate(rows):
-        if not is_done:
+    pairs, contrasts = assigned.compare_with(every)
+    is_new = (contrasts[:, np.setdiff1d(every, with_ratio)] != 0.0).any(axis=1).tolist() + [True] * len(analysis.scales)
+    rows = [(pair, 1.0) for pair in pairs] + [({"term": term}, scale) for term, scale in analysis.scales.items()]
+    for place, (row, scale) in enumerate(rows):
+        if is_new[place]:
             *ends, p = penalised.bound(place, analysis.level)
             numbers = zip(("estimate", "lower", "upper"), np.exp(np.array(ends) / scale), strict=True)
-            yield row | {"measure": measure, **dict(numbers), "p": p}
+            yield row | {"measure": f"penalised {analysis.density.measure}", **dict(numbers), "p": p}
 
 
-def _tabulate_shares(
-    analysis: _Analysis, errors: Array, method: Method, with_level: Sequence[int]
-) -> Iterator[dict[str, Any]]:
+def _tabulate_shares(analysis: _Analysis, errors: Array, method: Method, with_level: Sequence[int]) -> Iterator[_Row]:
     """Yield shares (means of counts) of subtypes without a level from the model, and all differences, not adjusted."""
     from scipy.stats import fisher_exact
 
-    assigned, labels, quantile = analysis.assigned, analysis.labels, _quantile(analysis.level)
-    is_share, events = analysis.outcome.kind == "binary", analysis.observed.astype(np.int64)
-    weights = weigh(errors, labels, method)
+    observed, labels, quantile = analysis.observed, analysis.labels, _quantile(analysis.level)
+    is_share, every = analysis.outcome.kind == "binary", np.arange(analysis.n_subtypes)
+    most, level, difference = (1.0, "share", "risk difference") if is_share else (np.inf, "mean", "mean difference")
+    weights = np.linalg.inv(errors)[labels]
+    n_effective = weights.sum(axis=0) ** 2 / (weights**2).sum(axis=0)  # less with errors of assignment (Kish 1965)
     weights = np.round(weights / weights.sum(axis=0), 12)  # almost sure assignments leave weights such as 1e-24
-    shares, least, most = analysis.observed @ weights, 0.0, 1.0 if is_share else np.inf
-    of_subjects = weights * (analysis.observed[:, None] - shares)
+    shares = observed @ weights
+    of_subjects = weights * (observed[:, None] - shares)
     estimates = Estimates(shares, of_subjects.T @ of_subjects * labels.size / (labels.size - 1))
     se = np.sqrt(np.diag(estimates.covariance))
     lower, upper = shares - quantile * se, shares + quantile * se
     if is_share:
-        bounds = _bound_shares(np.clip(shares, 0.0, 1.0), assigned.count_effective(method), quantile)
+        bounds = bound_share(np.clip(shares, 0.0, 1.0), n_effective, quantile)
         # Where all are assigned with certainty, 0 of 80 has no standard error: Wilson's limits are the wider ones.
         lower, upper = bounds if method == "naive" else (np.minimum(lower, bounds[0]), np.maximum(upper, bounds[1]))
-    lower, upper = np.clip(lower, least, most), np.clip(upper, least, most)
-    for place in np.setdiff1d(np.arange(analysis.n_subtypes), with_level).tolist():
-        limits = {"lower": float(lower[place]), "upper": float(upper[place])} if se[place] > 0.0 or is_share else {}
-        row = {"estimate": float(np.clip(shares[place], least, most)), "se": float(se[place])}
-        measure = ("share" if is_share else "mean") + analysis.not_adjusted
-        yield row | limits | {"subtype": assigned.names[place], "measure": measure}
-    measure = ("risk difference" if is_share else "mean difference") + analysis.not_adjusted
-    pairs, contrasts = assigned.compare_with(np.arange(analysis.n_subtypes))
+    lower, upper = np.clip(lower, 0.0, most), np.clip(upper, 0.0, most)
+    for place in np.setdiff1d(every, with_level).tolist():
+        row = {"estimate": float(np.clip(shares[place], 0.0, most)), "se": float(se[place])}
+        if se[place] > 0.0 or is_share:
+            row |= {"lower": float(lower[place]), "upper": float(upper[place])}
+        yield row | {"subtype": analysis.assigned.names[place], "measure": level + analysis.not_adjusted}
+    pairs, contrasts = analysis.assigned.compare_with(every)
     for pair, contrast in zip(pairs, contrasts, strict=True):
         row = _estimate(estimates, contrast, np.asarray, analysis.level)
-        if is_share:
-            place, versus = int(contrast.argmax()), int(contrast.argmin())
-            below, above = shares - lower, upper - shares
-            newcombe = {  # 1998, method 10
-                "lower": row["estimate"] - float(np.hypot(below[place], above[versus])),
-                "upper": row["estimate"] + float(np.hypot(above[place], below[versus])),
-            }
+        if is_share:  # Newcombe 1998, method 10
+            (place, versus), below, above = (contrast.argmax(), contrast.argmin()), shares - lower, upper - shares
+            ends = [row["estimate"] - np.hypot(below[place], above[versus])]
+            ends.append(row["estimate"] + np.hypot(above[place], below[versus]))
             if method == "naive":
-                counts = [np.bincount(events[labels == it], minlength=2) for it in (place, versus)]
-                row |= newcombe | {"p": float(fisher_exact(np.array(counts)).pvalue)}
-            row["lower"], row["upper"] = min(row["lower"], newcombe["lower"]), max(row["upper"], newcombe["upper"])
-            row |= {name: float(np.clip(row[name], -1.0, 1.0)) for name in ("estimate", "lower", "upper")}
-        yield row | pair | {"measure": measure}
+                counts = [np.bincount(observed[labels == it].astype(np.int64), minlength=2) for it in (place, versus)]
+                row["p"] = float(fisher_exact(np.array(counts)).pvalue)
+            else:
+                ends = [min(row["lower"], ends[0]), max(row["upper"], ends[1])]
+            clipped = np.clip([row["estimate"], *ends], -1.0, 1.0).tolist()
+            row |= dict(zip(("estimate", "lower", "upper"), clipped, strict=True))
+        yield row | pair | {"measure": difference + analysis.not_adjusted}
     if len(with_level) < analysis.n_subtypes:
-        test = _test_alike(contrasts @ shares, contrasts @ estimates.covariance @ contrasts.T)
+        test = estimates.test(contrasts)
         if is_share and method == "naive":
-            exact = contrast_of(analysis.observed, labels, "counts")
+            exact = contrast_of(observed, labels, "counts")
             test = {"estimate": exact.statistic, "p": exact.p}
-        yield {"measure": ("shares" if is_share else "means") + " alike" + analysis.not_adjusted} | test
-
-
-def _bound_shares(shares: Array, sizes: Array, quantile: float) -> tuple[Array, Array]:
-    """Return the limits of Wilson (1927) of some shares."""
-    squared = quantile**2
-    middle, margin = shares + squared / (2 * sizes), np.sqrt(shares * (1 - shares) / sizes + squared / (4 * sizes**2))
-    lower, upper = ((middle + sign * quantile * margin) / (1 + squared / sizes) for sign in (-1.0, 1.0))
-    return np.where(shares == 0.0, 0.0, lower), np.where(shares == 1.0, 1.0, upper)
+        yield {"measure": f"{level}s alike{analysis.not_adjusted}"} | test
 
 
 def _quantile(level: float) -> float:
     return float(ndtri(0.5 + level / 2.0))
 
 
-def _tabulate_rates(analysis: _Analysis) -> Iterator[dict[str, Any]]:
+def _tabulate_rates(analysis: _Analysis) -> Iterator[_Row]:
     """Yield events for each unit of time, with exact limits (Garwood 1936), and the log-rank test, not adjusted."""
-    assert analysis.times is not None
+    from statsmodels.stats.rates import confint_poisson
+
     time, event, entry = analysis.times
-    tail = 0.5 - analysis.level / 2.0
-    for place in range(analysis.n_subtypes):
-        rows = analysis.labels == place
-        events, exposed = float(event[rows].sum()), float((time - entry)[rows].sum())
-        lower = chdtri(2.0 * events, 1.0 - tail) / 2.0 if events else 0.0
-        yield {
-            "subtype": analysis.assigned.names[place],
-            "measure": "events per unit of time",
-            "estimate": events / exposed,
-            "lower": lower / exposed,
-            "upper": chdtri(2.0 * events + 2.0, tail) / 2.0 / exposed,
-        }
-    statistic, p = analysis.risk_sets.test_log_rank()
-    is_tested, why = np.isfinite(p), {"remark": "not tested: nobody else is at risk at any event"}
-    yield {"measure": "log-rank"} | ({"estimate": statistic, "p": p} if is_tested else why)
+    events, exposed = (np.bincount(analysis.labels, weights) for weights in (event, time - entry))
+    limits = confint_poisson(events, exposed, method="exact-c", alpha=1.0 - analysis.level)
+    for name, *rates in zip(analysis.assigned.names, events / exposed, *limits, strict=True):
+        row = dict(zip(("estimate", "lower", "upper"), rates, strict=True))
+        yield row | {"subtype": name, "measure": "events per unit of time"}
+    test = analysis.risk_sets.test_log_rank()
+    why = {"remark": "not tested: nobody else is at risk at any event"}
+    yield {"measure": "log-rank"} | (test if np.isfinite(test["p"]) else why)
 
 
-def _tabulate_periods(
-    analysis: _Analysis, rows: Mask, errors: Array, method: Method, ends: Array
-) -> Iterator[dict[str, Any]]:
+def _tabulate_periods(analysis: _Analysis, rows: Mask, errors: Array, method: Method, ends: Array) -> Iterator[_Row]:
     """Yield the hazard ratios until and after the median event time, and the test that they are the same."""
-    assert analysis.times is not None
     time, event, entry = (part[rows] for part in analysis.times)
-    middle, test = float(np.median(time[event > 0.0])), {"measure": "hazards proportional"}
+    middle, test, k = float(np.median(time[event > 0.0])), {"measure": "hazards proportional"}, analysis.n_subtypes
     pairs, contrasts = analysis.assigned.compare_with(np.flatnonzero(np.isnan(ends)))
-    ratios, logs, covariances = [], [], []
+    ratios, fits = [], []
     periods = {"until": (entry, np.minimum(time, middle)), "after": (np.maximum(entry, middle), time)}
     for period, (begins, stops) in periods.items():
         here = begins < stops
         happened = event * ((time > middle) == (period == "after"))
         parts, labels = (stops[here], happened[here], begins[here]), analysis.labels[rows][here]
-        groups = RiskSets.from_subjects(*parts, labels, analysis.n_subtypes).group_comparable()
-        terms, estimates = analysis.covariates[rows][here], None
+        groups, estimates = RiskSets.from_subjects(*parts, labels, k).group_comparable(), None
         if np.unique(groups[np.isnan(ends)]).size == 1:
-            estimates = outcome_by_subtype(analysis.density, in_intervals(*parts), terms, errors, labels, method, ends)
+            y, terms = in_intervals(*parts), analysis.covariates[rows][here]
+            estimates = outcome_by_subtype(analysis.density, y, terms, errors, labels, method, ends)
         if estimates is None:
             yield test | {"remark": "not tested: too few events in a half"}
             return
-        of_pairs = contrasts @ np.eye(analysis.n_subtypes, estimates.parameters.size)
-        for pair, contrast in zip(pairs, of_pairs, strict=True):
+        for pair, contrast in zip(pairs, contrasts, strict=True):
             about = pair | {"measure": f"hazard ratio {period} {middle:g}"}
             ratios.append(about | _estimate(estimates, contrast, np.exp, analysis.level))
-        logs.append(of_pairs @ estimates.parameters)
-        covariances.append(of_pairs @ estimates.covariance @ of_pairs.T)
+        fits.append(estimates)
     yield from ratios
-    yield test | _test_alike(logs[1] - logs[0], covariances[0] + covariances[1])
+    (first, its_spread), (second, spread) = ((fit.parameters[:k], fit.covariance[:k, :k]) for fit in fits)
+    yield test | Estimates(second - first, its_spread + spread).test(contrasts)
 
 
-def _estimate(estimates: Estimates, contrast: Array, scale: Callable[[Array], Array], level: float) -> dict[str, Any]:
+def _estimate(estimates: Estimates, contrast: Array, scale: Callable[[Array], Array], level: float) -> _Row:
     """Return the estimate of a linear combination of the parameters with its interval on a scale, `se` and `p`."""
     eta, se = estimates.of(contrast)
     margin = se * _quantile(level)
     with np.errstate(over="ignore"):
         ends = scale(np.array([eta, eta - margin, eta + margin])).tolist()
-    row: dict[str, Any] = {"se": se, "p": float(2.0 * ndtr(-abs(eta / se))) if se > 0.0 else np.nan}
+    row: _Row = {"se": se, "p": float(2.0 * ndtr(-abs(eta / se))) if se > 0.0 else np.nan}
     if not np.isfinite(ends).all():
         return row | {"remark": "one unit is too large a step for a ratio: take another unit"}
     return row | dict(zip(("estimate", "lower", "upper"), ends, strict=True))
@@ -585,47 +528,41 @@ def adjusted_differences(
     >>> import numpy as np
     >>> import pandas as pd
     >>> rng = np.random.default_rng(0)
-    >>> frail = rng.random(120) < 0.4
-    >>> age = rng.normal(60 + 10 * frail, 8)
-    >>> frame = pd.DataFrame({"gait": rng.normal(3 * frail), "grip": rng.normal(-3 * frail), "age": age})
-    >>> frame["falls"] = rng.poisson(np.exp(0.02 * age))
-    >>> features = [cc.Feature(name=name, likelihood="gaussian") for name in ("gait", "grip")]
-    >>> features += [cc.Feature(name="age", likelihood="gaussian", role="describe")]
-    >>> schema = cc.FeatureSchema([*features, cc.Feature(name="falls", likelihood="poisson", role="describe")])
-    >>> model = cc.MAPDP(schema, n_clusters=2, random_state=0, progress=False).fit(frame)
-    >>> found = cc.outcomes.adjusted_differences(model, frame, ["age"])
-    >>> found[["feature", "measure", "clustered_on"]].to_numpy().tolist()[-1]
-    ['falls', 'rate ratio', False]
+    >>> old, falls = rng.random(120) < 0.4, cc.Feature(name="falls", likelihood="poisson", role="describe")
+    >>> frame = pd.DataFrame({"age": rng.normal(60 + 20 * old, 8), "falls": rng.poisson(1 + 2 * old)})
+    >>> groups = cc.Partition(old.astype(int), cc.FeatureSchema([falls], other_columns="ignore"), made_by="hand")
+    >>> found = cc.outcomes.adjusted_differences(groups, frame, ["age"])
+    >>> found[["feature", "measure", "clustered_on"]].to_numpy().tolist()
+    [['falls', 'rate ratio', False]]
     """
     columns = CohortColumns.read(model, frame)
     columns.check(versus, level, [], "covariates")
     adjusted = columns.covariates(covariates, "covariates")
     if not covariates:
         columns.problems.append("covariates: name columns to adjust for, such as age and sex")
-    columns.refuse()
+    refuse(columns.problems)
     formed = clustered_features(model)
-    rows: list[dict[str, Any]] = []
+    rows: list[_Row] = []
     for feature in model.schema_.reported:
         if feature.name in covariates:
             continue
         about = {"feature": feature.name, "clustered_on": feature.name in formed}
         try:
-            outcome = columns.outcome(feature.name, None)
-            columns.refuse()
+            outcome = columns.outcome(feature.name)
+            refuse(columns.problems)
             assert outcome is not None
             assigned, complete = columns.assign(outcome.is_known, adjusted, versus, "covariates")
+            if np.ptp(outcome.observed[assigned.rows]) == 0.0:
+                raise InputError("the same in all subjects with all values")
         except InputError as error:
             columns.problems.clear()
             rows.append(about | {"remark": str(error)})
             continue
-        if np.ptp(outcome.observed[assigned.rows]) == 0.0:
-            rows.append(about | {"remark": "the same in all subjects with all values"})
-            continue
         for row in _tabulate_outcome(_Analysis(outcome, assigned, complete, level), ("naive",)):
             if (row.get("versus") or row.get("remark")) and "not adjusted" not in row.get("measure", ""):
                 rows.append(about | row | ({"p": np.nan} if about["clustered_on"] else {}))
-    names = ("feature", "kind", "event", "order", "clustered_on", "subtype", "versus", "measure")
-    return _tabulate(rows, [*names, *_ESTIMATE, "n", "remark"])
+    names = ("feature", *_ABOUT, "clustered_on", "subtype", "versus", "measure")
+    return _tabulate(rows, *names, *_ESTIMATE, "n", "remark")
 
 
 @accepting()
@@ -663,10 +600,8 @@ def subtype_predictors(
     >>> rng = np.random.default_rng(0)
     >>> age = rng.normal(60, 10, 120)
     >>> frail = rng.random(120) < 1 / (1 + np.exp((60 - age) / 5))
-    >>> X = rng.normal(1.5 * frail[:, None], 1.0, (120, 5))
-    >>> frame = pd.DataFrame(X, columns=["gait", "grip", "chair", "balance", "weight"])
-    >>> features = [cc.Feature(name=name, likelihood="gaussian") for name in frame]
-    >>> model = cc.MAPDP(cc.FeatureSchema(features, other_columns="ignore"), random_state=0, progress=False).fit(frame)
+    >>> frame = pd.DataFrame(rng.normal(1.5 * frail[:, None], size=(120, 5)), columns=list("abcde"))
+    >>> model = cc.MAPDP(cc.draft_schema(frame), random_state=0, progress=False).fit(frame)
     >>> found = cc.subtype_predictors(model, frame.assign(age=age.round()), ["age"])
     >>> found[["method", "term", "subtype", "versus"]].to_numpy().tolist()
     [['ml', 'age', '1b', '1a'], ['naive', 'age', '1b', '1a']]
@@ -676,25 +611,25 @@ def subtype_predictors(
     if len(predictors) == 0:
         columns.problems.append("predictors must name at least one column")
     terms = columns.covariates(predictors, "predictors")
-    columns.refuse()
-    assigned, terms = columns.assign(terms.is_known, terms, versus, "predictors")
-    (standard, scales), pairs = standardised(terms.values), assigned.compare_with(np.arange(assigned.subtypes.size))[0]
-    rows: list[dict[str, Any]] = []
+    refuse(columns.problems)
+    assigned, terms = columns.assign(np.ones(len(terms), dtype=bool), terms, versus, "predictors")
+    (standard, scales), pairs = standardised(terms), assigned.compare_with(np.arange(assigned.subtypes.size))[0]
+    rows: list[_Row] = []
     for method in ("ml", "naive"):
         about = {"method": method, "n": len(standard)}
         errors, why = assigned.errors_of(method)
-        estimates = why or predictors_of_subtype(standard, errors, assigned.labels, assigned.versus, method)
-        if not isinstance(estimates, Estimates):
-            why = why or "not estimated: too few subjects, or a predictor that separates subtypes"
-            rows.append(about | {"remark": why})
+        estimates = None if why else predictors_of_subtype(standard, errors, assigned.labels, assigned.versus)
+        if estimates is None:
+            separates = "not estimated: too few subjects, or a predictor that separates subtypes"
+            rows.append(about | {"remark": why or separates})
             continue
         units = np.eye(estimates.parameters.size).reshape(len(pairs), 1 + len(scales), -1)
         for pair, of_terms in zip(pairs, units, strict=True):
-            for term, contrast, scale in zip(terms.terms, of_terms[1:], scales, strict=True):
+            for term, contrast, scale in zip(terms, of_terms[1:], scales, strict=True):
                 rows.append(about | pair | {"term": term} | _estimate(estimates, contrast / scale, np.exp, level))
     left_out = {"n": len(standard), "remark": "left out: too few subjects"}
     rows += [{"subtype": subtype} | left_out for subtype in assigned.too_small]
-    return _tabulate(rows, ["method", "term", "subtype", "versus", *_ESTIMATE, "n", "remark"])
+    return _tabulate(rows, "method", "term", "subtype", "versus", *_ESTIMATE, "n", "remark")
 
 
 @accepting(table=OUTCOMES)
@@ -722,22 +657,19 @@ def summarise_outcomes(table: pd.DataFrame) -> list[str]:
     --------
     >>> import clinclust as cc
     >>> import pandas as pd
-    >>> schema = cc.FeatureSchema([cc.Feature(name="x", likelihood="gaussian")], other_columns="ignore")
     >>> walks = [3.1, 4.2, 5.1, 3.4, 4.7, 5.3, 7.2, 8.8, 9.1, 7.5, 8.4, 9.6]
     >>> frame = pd.DataFrame({"x": range(12), "walks": walks})
-    >>> groups = cc.Partition([0] * 6 + [1] * 6, schema, made_by="hand")
+    >>> groups = cc.Partition([0] * 6 + [1] * 6, cc.draft_schema(frame[["x"]]), made_by="hand")
     >>> cc.outcomes.summarise_outcomes(cc.compare_outcomes(groups, frame, "walks"))[0]
     'Subtype 2 against 1, mean difference: not corrected; as assigned 4.13 (3.04 to 5.23), p < .001'
     """
     if "feature" in table:
-        lines = []
-        for row in table.to_dict("records"):
-            text = f"{row['feature']}: {row['remark']}"
-            if not isinstance(row["remark"], str):
-                pair = f"{row['feature']}, subtype {row['subtype']} against {row['versus']}"
-                text = f"{pair}, {describe_measure(row)}: {_write_estimate(row)}"
-            lines.append(text)
-        return lines
+        return [
+            f"{row['feature']}: {row['remark']}"
+            if isinstance(row["remark"], str)
+            else f"{row['feature']}, s{_write_difference(row)[1:]}"
+            for row in table.to_dict("records")
+        ]
     if "measure" not in table:
         table = table.assign(measure="odds ratio of " + table["term"])
     table = table.assign(method=table["method"].fillna(""))
@@ -755,9 +687,8 @@ def summarise_outcomes(table: pd.DataFrame) -> list[str]:
             p, method = tests[measure]["p"], tests[measure]["method"]
             lines.append(f"{question} {yes if p < bound else no}{write_p(p)}")
             is_period = table["measure"].str.contains("until|after", na=False) & (table["method"] == method)
-            for row in table[is_period & (measure == "hazards proportional") & (p < bound)].to_dict("records"):
-                pair = f"Subtype {row['subtype']} against {row['versus']}"
-                lines.append(f"{pair}, {row['measure']}: {_write_estimate(row)}")
+            rows = table[is_period & (measure == "hazards proportional") & (p < bound)].to_dict("records")
+            lines += [_write_difference(row | {"event": None}) for row in rows]
     for why, rows in table[table["remark"].notna()].groupby("remark", sort=False):
         methods, subtypes = (list(dict.fromkeys(rows[name].dropna())) for name in ("method", "subtype"))
         who = [f"Subtype{'s' * (len(subtypes) > 1)} {', '.join(map(str, subtypes))}"] if subtypes else []
@@ -796,11 +727,10 @@ def merge_methods(table: pd.DataFrame) -> list[Line]:
     best = "bch" if (table["method"] == "bch").any() else "ml"
     if (table.loc[table["measure"] == "no effects of features", "p"] < _DIRECT).any():
         best = "features"
-    has_remark = table["remark"].notna() & (table["method"].isin(["naive"]) | table["subtype"].notna())
-    has_levels = bool((has_remark & table["method"].isin([best, "naive"])).any())
-    is_line = table["method"].isin([best, "naive"]) & (
-        table["versus"].notna() | (table["subtype"].notna() & (table["remark"].notna() | has_levels))
-    )
+    table = table[table["method"].isin([best, "naive"])]
+    of_subtype, has_remark = table["subtype"].notna(), table["remark"].notna()
+    has_levels = bool((has_remark & (of_subtype | (table["method"] == "naive"))).any())
+    is_line = table["versus"].notna() | (of_subtype & (has_remark | has_levels))
     is_line &= ~table["measure"].str.contains("until|after", na=False)
     lines: dict[tuple[Any, ...], dict[str, dict[Hashable, Any]]] = {}
     rows_of_lines = table[is_line].sort_values("method", key=lambda method: method != "naive", kind="stable")
@@ -823,6 +753,10 @@ def describe_measure(row: dict[Hashable, Any]) -> str:
         of_event = f" of a higher level ({row['order']})"
     parts = [part for part in (f" for {SCORE}", ", not adjusted") if str(row["measure"]).endswith(part)]
     return str(row["measure"]).removesuffix("".join(parts)) + of_event + "".join(parts)
+
+
+def _write_difference(row: dict[Hashable, Any]) -> str:
+    return f"Subtype {row['subtype']} against {row['versus']}, {describe_measure(row)}: {_write_estimate(row)}"
 
 
 def _write_estimate(row: dict[Hashable, Any]) -> str:

@@ -18,7 +18,7 @@ LARGEST = 30.0
 """Bound of exponents."""
 _MOST_SIZE = 12.0
 """Bound of the log size, at which counts are Poisson."""
-_EVENTS_OF_AN_INTERVAL, _MOST_INTERVALS = 8, 12
+_EVENTS_OF_AN_INTERVAL, _MOST_INTERVALS = 8, 12  # at least so many events, at most so many intervals
 
 
 class Terms(NamedTuple):
@@ -33,26 +33,23 @@ _Start: TypeAlias = Callable[[Array], tuple[float, Array]]
 
 
 class Density(NamedTuple):
-    """The density of an outcome. The outcomes of N subjects are (N,), or (N, 2J) as `in_intervals` returns them."""
+    """The density of an outcome. The outcomes of N subjects are (N,), or (N, 2J) as `in_intervals` returns them.
+
+    `terms` are by linear predictors (N, K) and shape parameters (S,), `start` is an intercept and shape parameters for
+    outcomes in one group. `measure` is reported of a difference of linear predictors (a ratio is its exponential), and
+    `level`, if anything, is `on_scale` of the predictor of a subtype.
+    """
 
     terms: Callable[[Array, Array, Array], Terms]
-    """Returns the terms of outcomes by linear predictors (N, K) and shape parameters (S,)."""
     start: _Start
-    """Returns an intercept and shape parameters (S,) for outcomes in one group."""
     measure: str
-    """What is reported of a difference of linear predictors: its exponential, if this is a ratio."""
     level: str = ""
-    """What `on_scale` of the linear predictor of a subtype is; empty for nothing."""
     on_scale: Callable[[Array], Array] = np.asarray
 
     @property
-    def is_ratio(self) -> bool:
-        """Whether the exponential of a difference is reported."""
-        return self.measure.endswith("ratio")
-
-    def on_difference(self, eta: Array) -> Array:
-        """Return what is reported of differences of linear predictors."""
-        return np.exp(eta) if self.is_ratio else eta
+    def on_difference(self) -> Callable[[Array], Array]:
+        """What is reported of differences of linear predictors."""
+        return np.exp if self.measure.endswith("ratio") else np.asarray
 
 
 def _normal(y: Array, eta: Array, shape: Array) -> Terms:
@@ -106,10 +103,7 @@ def _piecewise_exponential(y: Array, eta: Array, shape: Array) -> Terms:
 
 
 def in_intervals(time: Array, event: Array, entry: Array) -> Array:
-    """Return events (N, J), 0 or 1, and times at risk (N, J) in each interval, side by side.
-
-    Times are (N,), events 0 or 1. Each interval has at least eight events; there are at most twelve.
-    """
+    """Return events, 0 or 1, and times at risk in each of J intervals, side by side, (N, 2J); of times (N,)."""
     times = np.sort(time[event > 0.0])
     n_intervals = int(np.clip(times.size // _EVENTS_OF_AN_INTERVAL, 1, _MOST_INTERVALS))
     ends = np.unique(np.quantile(times, np.arange(1, n_intervals) / n_intervals)) if times.size else times
@@ -164,18 +158,22 @@ _CONVERGED = 1e-10
 
 
 class Estimates(NamedTuple):
-    """Parameters (P,), first the intercepts of the K subtypes, with covariance (P, P), and the maximum at these.
-
-    The maximum is the log likelihood, or the weighted sum of log densities.
-    """
+    """Parameters (P,), first the intercepts of the K subtypes, with covariance (P, P); height is the log likelihood."""
 
     parameters: Array
     covariance: Array
     height: float = np.nan
 
     def of(self, contrast: Array) -> tuple[float, float]:
-        """Return the estimate and the standard error of a linear combination (P,) of the parameters."""
-        return float(contrast @ self.parameters), float(np.sqrt(contrast @ self.covariance @ contrast))
+        """Return the estimate and the standard error of a linear combination of the first parameters."""
+        n = contrast.size
+        return float(contrast @ self.parameters[:n]), float(np.sqrt(contrast @ self.covariance[:n, :n] @ contrast))
+
+    def test(self, contrasts: Array) -> dict[str, float]:
+        """Return the Wald test that all contrasts (D, K) of the subtypes are 0."""
+        n = contrasts.shape[1]
+        covariance = contrasts @ self.covariance[:n, :n] @ contrasts.T
+        return wald_test(contrasts @ self.parameters[:n], covariance, len(contrasts))
 
 
 def assignment_errors(membership: Array, assigned: Labels) -> Array:
@@ -218,12 +216,12 @@ def outcome_by_subtype(
     if method in ("bch", "ml"):  # weights below 0 make far parts of the objective rise without end
         naive = outcome_by_subtype(density, y, covariates, np.eye(n_subtypes), assigned, "naive", ends)
         start = start if naive is None else naive.parameters
-    chances = errors if method == "features" else errors.T[assigned]
-    """(N, K) the chance of the assignment of each subject, or of its features, if it is a member of k."""
-    weights = weigh(errors, assigned, method) * np.isnan(ends) if method in ("bch", "naive") else chances
-    columns = np.hstack([np.ones((len(y), 1)), covariates]) if method == "ml" else np.empty((len(y), 0))
+    if method in ("bch", "naive"):
+        weights = np.linalg.inv(errors)[assigned] * np.isnan(ends)
+    else:  # of the assignment of each subject, or of its features, if it is a member of k
+        log_chances = np.log(np.maximum(errors if method == "features" else errors.T[assigned], 1e-300))
     if method == "ml":
-        shares = predictors_of_subtype(covariates, errors, assigned, 0, "ml")
+        columns, shares = np.insert(covariates, 0, 1.0, axis=1), predictors_of_subtype(covariates, errors, assigned, 0)
         no_odds = np.zeros((n_subtypes - 1) * columns.shape[1])
         start = np.append(start, no_odds if shares is None else shares.parameters)
     start[:n_subtypes] = np.where(np.isnan(ends), start[:n_subtypes], np.where(ends == APART, 0.0, ends))
@@ -232,54 +230,43 @@ def outcome_by_subtype(
     def objective(parameters: Array) -> tuple[float, Array]:
         intercepts, slopes, shapes, odds = np.split(parameters, np.cumsum([n_subtypes, n_covariates, n_shape]))
         terms = density.terms(y, intercepts + of_subtypes @ slopes, shapes)
-        of_shares = np.empty((len(y), 0))
         if method in ("bch", "naive"):
             counted, value = weights, float((weights * terms.log_density).sum())
         else:
-            joint = terms.log_density + np.log(np.maximum(chances, 1e-300))
+            joint = terms.log_density + log_chances
             if method == "ml":
                 log_odds = np.hstack([np.zeros((len(y), 1)), columns @ odds.reshape(n_subtypes - 1, -1).T])
                 joint = joint + log_softmax(log_odds, axis=1)
             counted, value = softmax(joint, axis=1), float(logsumexp(joint, axis=1).sum())
-            if method == "ml":
-                change = (counted - softmax(log_odds, axis=1))[:, 1:, None]
-                of_shares = (change * columns[:, None]).reshape(len(y), -1)
         of_eta = counted * terms.of_eta
-        of_slopes = (of_eta[:, :, None] * of_subtypes).sum(axis=1)
-        of_shape = (counted * terms.of_shape).sum(axis=2).T
-        return value, np.hstack([of_eta, of_slopes, of_shape, of_shares])
+        scores = [of_eta, (of_eta[:, :, None] * of_subtypes).sum(axis=1), (counted * terms.of_shape).sum(axis=2).T]
+        if method == "ml":
+            change = (counted - softmax(log_odds, axis=1))[:, 1:, None]
+            scores.append((change * columns[:, None]).reshape(len(y), -1))
+        return value, np.hstack(scores)
 
     is_free = np.append(np.isnan(ends), np.ones(start.size - n_subtypes, dtype=bool))
     estimates = maximise(objective, start, is_free)
-    if estimates is None or not density.is_ratio:
+    if estimates is None or density.on_difference is not np.exp:
         return estimates
     intercepts, slopes, _ = np.split(estimates.parameters, [n_subtypes, n_subtypes + n_covariates])
     return None if _is_apart((intercepts - first)[np.isnan(ends)], slopes, covariates) else estimates
 
 
-def weigh(errors: Array, assigned: Labels, method: Method) -> Array:
-    """Return how much each subject counts in each subtype, (N, K)."""
-    return np.asarray(np.eye(len(errors)) if method == "naive" else np.linalg.inv(errors), dtype=np.float64)[assigned]
-
-
-def predictors_of_subtype(
-    predictors: Array, errors: Array, assigned: Labels, versus: int, method: Literal["ml", "naive"]
-) -> Estimates | None:
+def predictors_of_subtype(predictors: Array, errors: Array, assigned: Labels, versus: int) -> Estimates | None:
     """Return the multinomial log odds of each other subtype than `versus`, by intercept and slopes, (K - 1) (1 + C).
 
     Maximises sum_i ln sum_k pi_k(x_i) D_(k, s_i) over pi_k(x) = softmax of the log odds (Vermunt 2010), for predictors
-    (N, C); `"naive"` takes assignments for known.
+    (N, C).
     """
-    n_subtypes = len(errors)
-    chance_if_member = (np.eye(n_subtypes) if method == "naive" else errors).T[assigned]
-    columns = np.hstack([np.ones((len(predictors), 1)), predictors])
-    others = np.delete(np.arange(n_subtypes), versus)
+    chances, columns = errors.T[assigned], np.insert(predictors, 0, 1.0, axis=1)
+    others = np.delete(np.arange(len(errors)), versus)
 
     def objective(parameters: Array) -> tuple[float, Array]:
-        odds = np.zeros((len(columns), n_subtypes))
+        odds = np.zeros_like(chances)
         odds[:, others] = columns @ parameters.reshape(others.size, -1).T
         shares = softmax(odds, axis=1)
-        joint = shares * chance_if_member
+        joint = shares * chances
         chance = np.maximum(joint.sum(axis=1), 1e-300)
         change = (joint / chance[:, None] - shares)[:, others, None]
         return float(np.log(chance).sum()), (change * columns[:, None]).reshape(len(columns), -1)
@@ -305,6 +292,8 @@ def maximise(
     The objective returns its value, and the score of each subject, float64 (N, P). Parameters that are not free, bool
     (P,), stay at the start, without variance.
     """
+    from statsmodels.tools.numdiff import approx_fprime
+
     is_free = np.ones(start.size, dtype=bool) if is_free is None else is_free
     parameters, at = start.copy(), start[is_free]
 
@@ -319,8 +308,8 @@ def maximise(
     with np.errstate(all="ignore"):
         at = minimize(negative, at, jac=True, method="BFGS", options={"gtol": 1e-6}).x
         for _ in range(_POLISHING):
-            gradient = negative(at)[1]
-            hessian = _jacobian(lambda near: negative(near)[1], at)
+            gradient, steps = negative(at)[1], 2.0 * _STEP * np.maximum(1.0, np.abs(at))
+            hessian = approx_fprime(at, lambda near: negative(near)[1], epsilon=steps, centered=True)
             if not np.isfinite(hessian).all() or np.linalg.cond(hessian) > 1e10:
                 return None
             if np.abs(gradient).max() <= _CONVERGED:
@@ -341,17 +330,17 @@ def maximise(
     return Estimates(parameters, covariance, height)
 
 
-def _jacobian(function: Callable[[Array], Array], at: Array) -> Array:
-    """Return the derivatives of a function (P,) -> (P,) by central differences, float64 (P, P)."""
-    steps = _STEP * np.maximum(1.0, np.abs(at))
-    columns = [
-        (function(at + step * unit) - function(at - step * unit)) / (2.0 * step)
-        for step, unit in zip(steps, np.eye(at.size), strict=True)
-    ]
-    return np.column_stack(columns)
-
-
 # Times to an event: the sets at risk, the log-rank test, and hazard ratios in two periods.
+
+
+def wald_test(differences: Array, covariance: Array, df: int | None = None) -> dict[str, float]:
+    """Return chi-squared and p, from the upper tail, of the Wald test that all differences (D,) are 0; NaN if df is 0.
+
+    Degrees of freedom are by default the rank of the covariance (D, D).
+    """
+    df = int(np.linalg.matrix_rank(covariance, rtol=1e-9, hermitian=True)) if df is None else df
+    statistic = float(differences @ np.linalg.pinv(covariance, rtol=1e-12, hermitian=True) @ differences)
+    return {"estimate": statistic, "p": float(chdtrc(df, statistic))} if df else {"estimate": np.nan, "p": np.nan}
 
 
 class RiskSets(NamedTuple):
@@ -362,7 +351,7 @@ class RiskSets(NamedTuple):
 
     @classmethod
     def from_subjects(cls, time: Array, event: Array, entry: Array, labels: Labels, n_subtypes: int) -> RiskSets:
-        """Count them for times, events (0 or 1), entries and subtypes of subjects, each (N,)."""
+        """Count those of subjects with these times, events (0 or 1), entries and subtypes, each (N,)."""
         times = np.unique(time[event > 0.0])
         events, at_risk = (np.zeros((times.size, n_subtypes)) for _ in range(2))
         np.add.at(events, (np.searchsorted(times, time[event > 0.0]), labels[event > 0.0]), 1.0)
@@ -372,8 +361,8 @@ class RiskSets(NamedTuple):
             at_risk[:, subtype] = entered - ended
         return cls(events, at_risk)
 
-    def test_log_rank(self) -> tuple[float, float]:
-        """Return chi-squared and p of the log-rank test of K subtypes (Mantel 1966), p from the upper tail.
+    def test_log_rank(self) -> dict[str, float]:
+        """Return chi-squared and p of the log-rank test of K subtypes (Mantel 1966).
 
         Subtypes of whom nobody is at risk at a time of an event take no part.
         """
@@ -381,13 +370,7 @@ class RiskSets(NamedTuple):
         shares = self.at_risk / n[:, None]
         apart = (self.events - d[:, None] * shares).sum(axis=0)
         factor = d * (n - d) / np.maximum(n - 1.0, 1.0)
-        variance = np.diag(factor @ shares) - (factor[:, None] * shares).T @ shares
-        sizes, axes = np.linalg.eigh(variance)
-        is_free = sizes > 1e-9 * max(float(sizes.max()), 1.0)  # the sum over all subtypes is always 0
-        if not is_free.any():
-            return np.nan, np.nan
-        statistic = float(((apart @ axes)[is_free] ** 2 / sizes[is_free]).sum())
-        return statistic, float(chdtrc(is_free.sum(), statistic))
+        return wald_test(apart, np.diag(factor @ shares) - (factor[:, None] * shares).T @ shares)
 
     def group_comparable(self) -> Labels:
         """Return groups of subtypes whose hazard ratios have a maximum, int64 (K,).
@@ -405,12 +388,11 @@ def is_monotone(column: Array, time: Array, event: Array, entry: Array) -> bool:
 
     The likelihood of its hazard ratio then has no maximum.
     """
-
-    def leads(values: Array) -> bool:
-        events = np.flatnonzero(event > 0.0)
-        return all(values[it] >= values[(time >= time[it]) & (entry < time[it])].max() for it in events)
-
-    return leads(column) or leads(-column)
+    events = np.flatnonzero(event > 0.0)
+    return any(
+        all(values[it] >= values[(time >= time[it]) & (entry < time[it])].max() for it in events)
+        for values in (column, -column)
+    )
 
 
 # Ratios where the likelihood has no maximum: logistic and Poisson regression with the penalty of Firth (1993).

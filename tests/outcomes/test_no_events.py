@@ -177,11 +177,11 @@ def test_the_log_rank_test_is_that_of_statsmodels_and_its_p_is_of_the_upper_tail
     time = rng.exponential(1.0 + labels).round(1) + 0.1
     entry = (time * rng.uniform(0.0, 0.5, 300)).round(2) if late else np.zeros(300)
     event = (rng.random(300) < 0.7).astype(float)
-    statistic, p = RiskSets.from_subjects(time, event, entry, labels, n_subtypes).test_log_rank()
+    statistic, p = RiskSets.from_subjects(time, event, entry, labels, n_subtypes).test_log_rank().values()
     exact = survdiff(time, event, labels, entry=entry if late else None)
     assert (statistic, p) == (pytest.approx(exact[0]), pytest.approx(exact[1]))
     time = np.where(labels == 0, 1.0, 100.0) + rng.random(300)
-    statistic, p = RiskSets.from_subjects(time, np.ones(300), np.zeros(300), labels, n_subtypes).test_log_rank()
+    statistic, p = RiskSets.from_subjects(time, np.ones(300), np.zeros(300), labels, n_subtypes).test_log_rank().values()
     assert 0.0 < p < 1e-30
     assert p == pytest.approx(stats.chi2(n_subtypes - 1).sf(statistic))
 
