@@ -257,7 +257,7 @@ class _Analysis:
             self.times = ends, self.observed, begins
             self.risk_sets = RiskSets.from_subjects(ends, self.observed, begins, self.labels, self.n_subtypes)
             columns = zip(self.scales, self.covariates.T, strict=True)
-            self.monotone = [term for term, column in columns if is_monotone(column, ends, self.observed, begins)]
+            self.monotone = [str(term) for term, column in columns if is_monotone(column, ends, self.observed, begins)]
         self.y = self.encode(np.ones(len(self.observed), dtype=bool))
 
     def encode(self, rows: Mask) -> Array:
@@ -452,7 +452,7 @@ def _tabulate_rates(analysis: _Analysis) -> Iterator[_Row]:
         row = dict(zip(("estimate", "lower", "upper"), rates, strict=True))
         yield row | {"subtype": name, "measure": "events per unit of time"}
     test = analysis.risk_sets.test_log_rank()
-    why = {"remark": "not tested: nobody else is at risk at any event"}
+    why = {"remark": "not tested: no other subject is at risk at any event"}
     yield {"measure": "log-rank"} | (test if np.isfinite(test["p"]) else why)
 
 
