@@ -101,9 +101,10 @@ def main() -> None:
     title, text, _ = __doc__.split("\n\n")
     lines = [f"# {title}", "", text, ""]
     lines += [
-        f"{options.cohorts} cohorts of each kind. Cells: number of subtypes right, mean adjusted Rand index with the"
+        f"{options.cohorts} cohorts of each kind. Cells: cohorts with the right number of subtypes, mean adjusted",
+        "Rand index with the diseases ± its standard error (mean number of subtypes).",
+        "",
     ]
-    lines += ["diseases ± its standard error (mean number of subtypes).", ""]
     lines += [f"| cohorts | {' | '.join(WAYS)} |", "| --- " * (len(WAYS) + 1) + "|"]
     for kind in KINDS:
         cells = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import cycle
@@ -65,22 +65,25 @@ def within_clusters(arrays: CohortArrays, labels: Labels) -> WithinClusters:
     feature = numeric_columns(arrays._replace(codes=arrays.codes[:0], values=arrays.values[:0]))[1]
     sums, counts, deviations = np.zeros((3, n_clusters, feature.size))
     together, squares, n_both = np.zeros((3, feature.size, feature.size))
-    for rows, chunk in chunks(arrays):
-        values, seen = _observed(chunk)
-        is_in = (labels[rows, None] == np.arange(n_clusters)).astype(np.float64)
+
+    def parts() -> Iterator[tuple[Labels, Array, Array, Array]]:
+        """Yield clusters (n,), whether a subject is in each (n, K), values with 0 for missing, and which are seen."""
+        for rows, chunk in chunks(arrays):
+            table, cluster = numeric_columns(chunk)[0], labels[rows]
+            seen = ~np.isnan(table)
+            is_in = (cluster[:, None] == np.arange(n_clusters)).astype(np.float64)
+            yield cluster, is_in, np.where(seen, table, 0.0), seen.astype(np.float64)
+
+    for _, is_in, values, seen in parts():
         sums += is_in.T @ values
         counts += is_in.T @ seen  # whole numbers, the same in any order
     means = sums / np.maximum(counts, 1.0)
-    for rows, chunk in chunks(arrays):
-        values, seen = _observed(chunk)
-        is_in = (labels[rows, None] == np.arange(n_clusters)).astype(np.float64)
-        deviations += is_in.T @ ((values - means[labels[rows]]) * seen) ** 2
-    scales = np.sqrt(
-        np.divide(np.maximum(counts - 1.0, 0.0), deviations, out=np.zeros_like(means), where=deviations > 0.0)
-    )
-    for rows, chunk in chunks(arrays):
-        values, seen = _observed(chunk)
-        residual = (values - means[labels[rows]]) * scales[labels[rows]] * seen
+    for cluster, is_in, values, seen in parts():
+        deviations += is_in.T @ ((values - means[cluster]) * seen) ** 2
+    freedom = np.maximum(counts - 1.0, 0.0)
+    scales = np.sqrt(np.divide(freedom, deviations, out=np.zeros_like(means), where=deviations > 0.0))
+    for cluster, _, values, seen in parts():
+        residual = (values - means[cluster]) * scales[cluster] * seen
         together += residual.T @ residual
         squares += (residual**2).T @ seen
         n_both += seen.T @ seen
@@ -89,13 +92,6 @@ def within_clusters(arrays: CohortArrays, labels: Labels) -> WithinClusters:
     by_feature = _by_feature(excess, feature)
     np.fill_diagonal(by_feature, 0.0)
     return WithinClusters(by_feature, _by_feature(squared, feature), np.bincount(feature))
-
-
-def _observed(arrays: CohortArrays) -> tuple[Array, Array]:
-    """Return the `numeric_columns` with 0 for missing values, and 1 where a value is observed, float64 (N, C)."""
-    table, _ = numeric_columns(arrays)
-    missing = np.isnan(table)
-    return np.where(missing, 0.0, table), (~missing).astype(np.float64)
 
 
 def _by_feature(between: Array, feature: Whole) -> Array:
