@@ -19,7 +19,6 @@ from clinclust.associations.refit import (
     AsReported,
     Subtypes,
     TestRules,
-    agreement,
     association_of,
     column_keys,
     effects,
@@ -34,6 +33,7 @@ from clinclust.comparisons.differences import adjusted, checked_choice, contrast
 from clinclust.comparisons.frame import is_missing
 from clinclust.engine.kernels.compiled import announcing_compilation
 from clinclust.engine.search.plan import interruptible, n_threads, workers_or_threads
+from clinclust.engine.search.settle import adjusted_rand_index
 from clinclust.errors import InputError, did_you_mean, refuse
 from clinclust.estimators.parameters import parameter_problems, seed_of
 from clinclust.estimators.settings import MOST_REFITS
@@ -143,8 +143,7 @@ def given_others(columns: Array, others: Array, groups: Labels) -> GivenOthers:
     if member.shape[1] < 2 or not others.size:
         return UNTESTED
     splines = np.stack([natural_spline(normal_scores(other), _CURVES) for other in others.T], axis=1)
-    tests = [_test_column(column, splines, member) for column in columns.T]
-    tests = [test for test in tests if not np.isnan(test.p)]
+    tests = [test for column in columns.T if not np.isnan((test := _test_column(column, splines, member)).p)]
     return min(tests)._replace(p=min(1.0, min(tests).p * columns.shape[1])) if tests else UNTESTED
 
 
@@ -324,8 +323,8 @@ def _cuts(values: Array, *, is_nominal: bool) -> list[NDArray[np.bool_]]:
         return []
     if is_nominal:
         return [values == level for level in np.unique(observed)]
-    at = np.unique(np.quantile(observed, _QUARTILES, method="lower"))
-    return [values > cut for cut in at if cut < observed.max()]
+    quartiles = np.unique(np.quantile(observed, _QUARTILES, method="lower"))
+    return [values > cut for cut in quartiles if cut < observed.max()]
 
 
 def _least_p(values: Array, above: NDArray[np.bool_], groups: Labels) -> float:
@@ -455,7 +454,11 @@ class FeatureTests:
             subtypes = whole_cohort(self.cohort)
         elif not left_out.all():
             problem, order = without(self.problem, left_out, self.keys)
-            labels, n_clusters = refit(problem, self.plan, self._as_reported())
+            sizes, groups = np.bincount(self.cohort.labels), np.bincount(self.cohort.fit.cluster_labels_)
+            fewest = max(self.rules.min_size, self.rules.floor)
+            enough = max(fewest, int(sizes[sizes >= fewest].min(initial=sizes.max())) // 2)
+            reported = AsReported(sizes.size, int((sizes >= fewest).sum()), int((groups >= enough).sum()), enough)
+            labels, n_clusters = refit(problem, self.plan, reported)
             subtypes = Subtypes(self.problem.cohort.order[order], labels, n_clusters)
         return [_describe(feature) | self._row(feature, left_out, subtypes) for feature in group]
 
@@ -474,7 +477,8 @@ class FeatureTests:
         reported = self.cohort.labels
         groups = self.rules.groups(whole_cohort(self.cohort), reported.size)
         effect_reported, effect = effects(self.checks.columns_of(feature), reported, groups, subtypes)
-        row |= {"agreement": agreement(reported, subtypes), "effect": effect, "effect_reported": effect_reported}
+        agreement = adjusted_rand_index(reported[subtypes.rows], subtypes.labels)
+        row |= {"agreement": agreement, "effect": effect, "effect_reported": effect_reported}
         if row["agreement"] < OTHER_BELOW:
             there = "there are other subtypes"
             if subtypes.n_clusters == 1:
@@ -483,13 +487,6 @@ class FeatureTests:
                 there = "there are fewer subtypes, and divided further they are other ones"
             _add_remark(row, f"not tested: without it {there} (agreement {row['agreement']:.2f})")
         return row
-
-    def _as_reported(self) -> AsReported:
-        sizes, groups = np.bincount(self.cohort.labels), np.bincount(self.cohort.fit.cluster_labels_)
-        fewest = max(self.rules.min_size, self.rules.floor)
-        large = sizes[sizes >= fewest]
-        enough = max(fewest, int(large.min()) // 2) if large.size else fewest
-        return AsReported(sizes.size, large.size, int((groups >= enough).sum()), enough)
 
 
 def _describe(feature: Feature) -> dict[str, Any]:
@@ -503,19 +500,16 @@ def _add_remark(row: dict[str, Any], remark: str) -> None:
 
 def _test_without_search(cohort: FittedCohort, features: Sequence[Feature], rules: TestRules) -> list[dict[str, Any]]:
     """Return a row for each feature if the subtypes do not come from a search."""
-    names = clustered_features(cohort.model)
+    names, subtypes = clustered_features(cohort.model), whole_cohort(cohort)
     formed = [feature for feature in features if feature.name in names]
     checks, included = ValidityChecks(cohort.table, formed, rules), np.ones(len(formed), dtype=np.bool_)
-    subtypes = whole_cohort(cohort)
-    return [
-        _describe(feature)
-        | (
-            _test_feature(feature, subtypes, checks, included, "direct")
-            if feature.is_described
-            else {"remark": NOT_FOUND_AGAIN}
-        )
-        for feature in features
-    ]
+    rows = []
+    for feature in features:
+        row: dict[str, Any] = {"remark": NOT_FOUND_AGAIN}
+        if feature.is_described:
+            row = _test_feature(feature, subtypes, checks, included, "direct")
+        rows.append(_describe(feature) | row)
+    return rows
 
 
 def _test_feature(
@@ -538,9 +532,7 @@ _DTYPES = {
     **dict.fromkeys(("statistic", "df", "df2", "p", "q"), "float64"),
     "n": "Int64",
     **dict.fromkeys(("agreement", "effect", "effect_reported"), "float64"),
-    "left_out": "string",
-    "seed": "string",
-    "grade": "string",
+    **dict.fromkeys(("left_out", "seed", "grade"), "string"),
     **dict.fromkeys(("p_given_others", "p_whatever_is_missing"), "float64"),
     "remark": "string",
 }
@@ -682,8 +674,20 @@ def associate_cohort(
         plan = refit_plan(cast("MAPDP", cohort.model), seed, n_restarts)
 
         def search_and_test() -> list[dict[str, Any]]:
-            with announcing_compilation():
-                return _side_by_side(FeatureTests(cohort, plan, rules), features, n_jobs, progress)
+            row_of = {}
+            with (
+                announcing_compilation(),
+                workers_or_threads(n_threads(n_jobs), plan.cancelled) as pool,
+                Progress(bool(progress)).stage("associations", len(features)) as advance,
+            ):
+                tests = FeatureTests(cohort, plan, rules)
+                groups = tests.sharing_a_search(features)
+                futures = [pool.submit(tests.rows, group) for group in groups]
+                for group, future in zip(groups, futures, strict=True):
+                    for feature, row in zip(group, future.result(), strict=True):
+                        row_of[feature.name] = row
+                        advance()
+            return [row_of[feature.name] for feature in features]
 
         rows = interruptible(search_and_test, plan.cancelled)
     if finds_one_population(cohort.model):  # the subtypes are slices of one continuum of the other features
@@ -697,20 +701,3 @@ def associate_cohort(
     table["grade"] = [grade_of(row, rules.significance_level) for row in records]
     table["seed"] = None if seed is None else str(seed)
     return table.astype(_DTYPES)
-
-
-def _side_by_side(
-    tests: FeatureTests, features: list[Feature], n_jobs: int | None, progress: bool
-) -> list[dict[str, Any]]:
-    rows = {}
-    with (
-        workers_or_threads(n_threads(n_jobs), tests.plan.cancelled) as pool,
-        Progress(bool(progress)).stage("associations", len(features)) as advance,
-    ):
-        groups = tests.sharing_a_search(features)
-        futures = [pool.submit(tests.rows, group) for group in groups]
-        for group, future in zip(groups, futures, strict=True):
-            for feature, row in zip(group, future.result(), strict=True):
-                rows[feature.name] = row
-                advance()
-    return [rows[feature.name] for feature in features]
