@@ -93,8 +93,7 @@ def _column_of_persons(frame: pd.DataFrame, schema: FeatureSchema) -> str | None
     return max(repeating, key=lambda name: counts[name], default=None) if len(ids) > 1 else None
 
 
-_PER_COLUMN = 5
-"""So many subjects, or of a yes/no column so many with its rarer value, are needed for each column adjusted for."""
+_PER_COLUMN = 5  # subjects, or of a yes/no column those with its rarer value, needed for each column adjusted for
 _PER_FEATURE = 20
 """As many of the other features as this allows are adjusted for, related or not: the test is then exact where features
 are jointly normal."""
@@ -115,12 +114,13 @@ _RIDGE, _MOST_STEPS = 1e-3, 50
 
 
 class GivenOthers(NamedTuple):
-    """The test of one feature given the others."""
+    """The test of one feature given the others, and that which correlates most with it inside subtypes (-1: none).
+
+    p is NaN where nothing can be tested, and 1 if, given the others, the subtypes differ the other way.
+    """
 
     p: float
-    """NaN = untestable; 1 if, given the others, the subtypes differ the other way."""
     strongest: int
-    """The column of the others that correlates most with the feature inside subtypes; -1 if there is none."""
     correlation: float
 
 

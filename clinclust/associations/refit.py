@@ -29,8 +29,7 @@ if TYPE_CHECKING:
 
 # The test of one feature against subtypes found without it: permutations, p, effect, and what is reported.
 
-BY_PERSON, BY_VALUE = ", persons permuted", ", values permuted"
-"""The ends of the names of tests by permutations of whole persons, or of single values."""
+BY_PERSON, BY_VALUE = ", persons permuted", ", values permuted"  # the ends of the names of such tests
 _PERMUTATIONS, _ENOUGH, _SEED = 9999, 100, 20161007
 """At most so many permutations; fewer when so many gave as large a statistic (Besag and Clifford 1991)."""
 _ROUNDING = 1e-10
@@ -325,8 +324,7 @@ def search_clusters(problem: Problem, plan: SearchPlan) -> tuple[Problem, Labels
     return problem if winner.included is None else with_selected(problem, winner.included), winner.labels
 
 
-_MOST_GROUPS = 8
-"""No more groups are made by divisions: they take long, and leave little between the features to explain."""
+_MOST_GROUPS = 8  # made by divisions, which take long, and leave little between the features to explain
 
 
 class AsReported(NamedTuple):
@@ -394,8 +392,7 @@ def _divide(
     return clusters
 
 
-OTHER_BELOW = 0.5
-"""With a lower agreement, the subtypes found without a feature are called other ones than the reported."""
+OTHER_BELOW = 0.5  # a lower agreement with the reported subtypes makes those found without a feature other ones
 
 
 def effects(columns: Array, reported: Labels, groups: Labels, subtypes: Subtypes) -> tuple[float, float]:

@@ -54,8 +54,8 @@ if TYPE_CHECKING:
     from clinclust.likelihoods.likelihood import ContrastKind
     from clinclust.schema import Feature, FeatureSchema
 
+# Each feature to compare, in schema order, with its validated column and the rows of this.
 Columns: TypeAlias = list[tuple["Feature", "pd.Series[Any]", "Rows"]]
-"""Each feature to compare, in schema order, with its validated column and the rows of this."""
 _Arrays: TypeAlias = dict[str, NDArray[Any]]
 
 FEWEST_TESTED = 3  # fewest subjects of a subtype that is tested, by default
@@ -338,21 +338,16 @@ def _check_weights(weights: ArrayLike, frame: pd.DataFrame) -> Floats:
 # is reported of a feature depends on these counts only. A partition sends one number for each pair of a value and a
 # group; values of a column with many are rounded first.
 
-MANY_VALUES = 4096
-"""Number of different values in a partition above which they are rounded."""
-_FINENESS = 1024.0
-"""The interquartile range of a partition is at least so many steps of the rounded values."""
-_TOGETHER = 8
-"""Number of partitions whose counts are added together in one step."""
+MANY_VALUES = 4096  # different values in a partition above which they are rounded
+_FINENESS = 1024.0  # the interquartile range of a partition is at least so many steps of the rounded values
+_TOGETHER = 8  # partitions whose counts are added together in one step
 
 
 class _Counts(NamedTuple):
-    """The counts of some partitions."""
+    """The counts of some partitions, and what is wrong with each of them that has rows (`refuse_failures`)."""
 
-    columns: dict[str, pd.DataFrame]
-    """For each feature, the validated `value`s, the `label`s, and the numbers of subjects, `times`."""
+    columns: dict[str, pd.DataFrame]  # of each feature: validated `value`, `label`, and numbers of subjects, `times`
     failures: dict[int, pd.DataFrame | None]
-    """What is wrong with each of them that has rows, by number (`refuse_failures`)."""
 
 
 def _count_columns(table: Any, labels: Any, schema: FeatureSchema) -> tuple[NDArray[np.int64], Columns]:
@@ -473,13 +468,11 @@ def _add(*several: _Counts) -> _Counts:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """The rows of a column, in groups."""
+    """The rows of a column, in groups 0 to G - 1, (R,), each of which counts for some subjects, (R,); None = one."""
 
     group_of: NDArray[np.int64]
-    """(R,) the group of each row, 0 to G - 1."""
     n_groups: int
     times: NDArray[np.int64] | None = None
-    """(R,) the number of subjects that each row counts for; None = one."""
 
     @cached_property
     def groups(self) -> list[NDArray[np.intp]]:

@@ -165,10 +165,9 @@ class Contrast(NamedTuple):
 
 
 class Contrasted(NamedTuple):
-    """Numbers of a feature that are tested, and how."""
+    """Numbers of a feature that are tested, (N,), NaN = missing, and how; for ``"counts"`` the levels 0, 1, ...."""
 
     values: Floats
-    """(N,) NaN = missing; for ``"counts"`` the levels 0, 1, ...."""
     kind: ContrastKind
 
 
@@ -368,8 +367,8 @@ def checked_choice(choice: Mapping[str, ContrastKind] | None, schema: FeatureSch
 
 NORMAL_QUANTILE = 1.959963984540054  # the 0.975 quantile of the standard normal distribution
 
+# -ln 0.025. If n counts are all 0, the upper limit of their mean is this / n (exact Poisson interval).
 _LARGEST_MEAN_OF_NOTHING = 3.6888794541139363
-"""-ln 0.025. If n counts are all 0, the upper limit of their mean is this / n (exact Poisson interval)."""
 
 
 def t_quantile(df: Floats) -> Floats:
@@ -474,10 +473,8 @@ def odds_ratio(a: Side, b: Side) -> Effect:
     tables = _FourFold.of(a, b)
     with np.errstate(all="ignore"):
         estimate = tables.yes * (tables.n_b - tables.n_yes + tables.yes) / (tables.n_a - tables.yes)
-        estimate = estimate / (tables.n_yes - tables.yes)
-        effect = Effect(
-            estimate, np.exp(tables.bound_log_odds(upwards=True)), np.exp(tables.bound_log_odds(upwards=False))
-        )
+        ends = (np.exp(tables.bound_log_odds(upwards=upwards)) for upwards in (True, False))
+        effect = Effect(estimate / (tables.n_yes - tables.yes), *ends)
     varies = (tables.n_yes > 0) & (tables.n_yes < tables.n_a + tables.n_b)
     return Effect(*(np.where(varies, part, np.nan).reshape(a.n.shape) for part in effect))
 
@@ -493,10 +490,8 @@ def mid_p(a: Side, b: Side) -> TTest:
     tables = _FourFold.of(a, b)
     with np.errstate(all="ignore"):
         margins = tables.n_a + tables.n_b, tables.n_yes, tables.n_a
-        half = hypergeom.pmf(tables.yes, *margins) / 2
-        p = np.minimum(
-            2 * np.minimum(hypergeom.cdf(tables.yes, *margins), hypergeom.sf(tables.yes - 1, *margins)) - 2 * half, 1
-        )
+        tails = hypergeom.cdf(tables.yes, *margins), hypergeom.sf(tables.yes - 1, *margins)
+        p = np.minimum(2 * np.minimum(*tails) - hypergeom.pmf(tables.yes, *margins), 1)
     testable = (tables.n_a >= LEAST_OBSERVED) & (tables.n_b >= LEAST_OBSERVED)
     nothing = np.full(a.n.shape, np.nan)
     return TTest(nothing, nothing, np.where(testable, p, np.nan).reshape(a.n.shape))

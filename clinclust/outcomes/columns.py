@@ -32,8 +32,7 @@ from clinclust.files.cell_text import canonical_text
 from clinclust.outcomes.estimates import assignment_errors
 from clinclust.schema import Feature, FeatureSchema
 
-Event: TypeAlias = str | float | bool | None
-"""The value of an outcome that counts as the event; None: it follows from the values."""
+Event: TypeAlias = str | float | bool | None  # the value that is the event; None: it follows from the values
 
 SCORE = "1 SD of the continuum score"
 _MOST_LEVELS = 10  # different values above which a scale counts as continuous

@@ -698,16 +698,16 @@ def summarise_outcomes(table: pd.DataFrame) -> list[str]:
 
 
 _EFFECTS, _ALLOWED = "Effects of features inside subtypes?", "Yes, and the corrected numbers allow for them, "
+# Of tests in the result: what is asked, the answers if p is at least a bound and if it is below, and the bound.
 _QUESTIONS = {
     "no effects of features": (_EFFECTS, "Not shown, ", _ALLOWED, _DIRECT),
     "hazards proportional": ("Hazards proportional?", "Nothing speaks against it, ", "No, ", _NOT_PROPORTIONAL),
     "log-rank": ("Log-rank test:", "", "", 0.0),
 }
-"""Of tests in the result: what is asked, the answers if p is at least a bound and if it is below, and the bound."""
 
 
 class Line(NamedTuple):
-    """What is reported of two subtypes, or of one."""
+    """What is reported of two subtypes, or of one; remarks say, by method, why there is no number."""
 
     subtype: Code | None
     versus: Code | None
@@ -715,7 +715,6 @@ class Line(NamedTuple):
     corrected: dict[Hashable, Any] | None
     assigned: dict[Hashable, Any] | None
     remarks: dict[str, str]
-    """Why there is no number, by method."""
 
 
 def merge_methods(table: pd.DataFrame) -> list[Line]:

@@ -177,8 +177,7 @@ def assignment_errors(membership: Array, assigned: Labels) -> Array:
     return np.asarray(joint / np.maximum(joint.sum(axis=1, keepdims=True), 1e-300))
 
 
-APART = np.inf
-"""In place of the linear predictor of a subtype that has no ratio to the others, although it has events."""
+APART = np.inf  # in place of the linear predictor of a subtype that has no ratio to others, although it has events
 
 
 def outcome_by_subtype(
