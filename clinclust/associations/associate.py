@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.special import chdtrc, expit, fdtrc, ndtri
 
 from clinclust.arguments import BY_FEATURE, LABELS, NOTHING, TEXT, accepting, either
 from clinclust.arrays import Array, Labels, graded, mid_ranks
@@ -201,8 +202,6 @@ def _compare(values: Array, member: Array, adjusting: Array, *, is_yes_no: bool)
     F test, or ratio of likelihoods: with q columns that of n subjects is about n / (n - q) times chi-squared, and is
     divided by this (Sur and Candes 2019, Proceedings of the National Academy of Sciences 116, 14516-14525).
     """
-    from scipy.special import fdtrc
-
     regress = _regress_logistically if is_yes_no else _regress
     slopes, rank, loss = regress(np.column_stack([member, adjusting]), values)
     _, rank_without, loss_without = regress(np.column_stack([np.ones(values.size), adjusting]), values)
@@ -215,7 +214,6 @@ def _compare(values: Array, member: Array, adjusting: Array, *, is_yes_no: bool)
 
 def _regress_logistically(columns: Array, values: Array) -> tuple[Array, int, float]:
     """Return the coefficients, the rank, and -2 times the largest penalised log likelihood of 0 and 1, by Newton."""
-    from scipy.special import expit
 
     def loss(slopes: Array) -> float:
         scores = columns @ slopes
@@ -255,8 +253,6 @@ def natural_spline(values: Array, n_columns: int) -> Array:
 
 def normal_scores(values: Array) -> Array:
     """Return the normal quantiles of the mid-ranks of values (n,), NaN = missing (van der Waerden scores)."""
-    from scipy.special import ndtri
-
     n = max(int((~np.isnan(values)).sum()), 1)
     return np.asarray(ndtri((mid_ranks(values) - 0.5) / n), dtype=np.float64)
 
@@ -329,8 +325,6 @@ def _cuts(values: Array, *, is_nominal: bool) -> list[NDArray[np.bool_]]:
 
 def _least_p(values: Array, above: NDArray[np.bool_], groups: Labels) -> float:
     """Return p of the smallest chi-squared of one cut over all values that the missing ones can have."""
-    from scipy.special import chdtrc
-
     taking_part = groups >= 0
     where = groups[taking_part]
     n = np.bincount(where, minlength=1).astype(np.float64)

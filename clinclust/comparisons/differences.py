@@ -391,7 +391,7 @@ def standardised_mean(a: Side, b: Side) -> Effect:
             estimate**2 * (side.variance / spread) ** 2 / (8 * (side.n - 1)) + side.variance / spread / (side.n - 1)
             for side in (a, b)
         )
-        return around(estimate, NORMAL_QUANTILE * np.sqrt(squared_error))
+        return _around(estimate, NORMAL_QUANTILE * np.sqrt(squared_error))
 
 
 def mean_difference(a: Side, b: Side) -> Effect:
@@ -399,7 +399,7 @@ def mean_difference(a: Side, b: Side) -> Effect:
     with np.errstate(all="ignore"):
         error_a, error_b = a.variance / a.n, b.variance / b.n
         quantile = t_quantile(satterthwaite(error_a, error_b, a.n, b.n))
-        return around(a.mean - b.mean, quantile * np.sqrt(error_a + error_b))
+        return _around(a.mean - b.mean, quantile * np.sqrt(error_a + error_b))
 
 
 def ratio_of_means(a: Side, b: Side) -> Effect:
@@ -421,7 +421,7 @@ def ratio_of_means(a: Side, b: Side) -> Effect:
     return Effect(estimate, lower, upper)
 
 
-def around(estimate: Floats, margin: Floats) -> Effect:
+def _around(estimate: Floats, margin: Floats) -> Effect:
     """Return the interval estimate +- margin; NaN ends if the estimate is not finite, or the margin not positive."""
     margin = np.where(np.isfinite(estimate) & (margin > 0), margin, np.nan)
     return Effect(estimate, estimate - margin, estimate + margin)
