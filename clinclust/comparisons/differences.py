@@ -291,8 +291,8 @@ def _contrast_ranks(parts: list[tuple[Floats, Times]]) -> Contrast:
     levels, level = np.unique(np.concatenate([part for part, _ in parts]), return_inverse=True)
     is_untied, largest = levels.size == level.size and parts[0][1] is None, max(part.size for part, _ in parts)
     if len(parts) == 2 and is_untied and largest < _ALWAYS_ASYMPTOTIC:
-        statistic, p = mannwhitneyu(*(part for part, _ in parts), method="exact")
-        return Contrast("Mann-Whitney", float(statistic), np.nan, np.nan, float(p))
+        exact = mannwhitneyu(parts[0][0], parts[1][0], method="exact")
+        return Contrast("Mann-Whitney", float(exact.statistic), np.nan, np.nan, float(exact.pvalue))
     ends = np.cumsum([part.size for part, _ in parts])[:-1]
     both = zip(np.split(level, ends), parts, strict=True)
     counts = np.array([np.bincount(of_part, times, minlength=levels.size) for of_part, (_, times) in both])

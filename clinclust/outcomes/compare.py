@@ -247,7 +247,7 @@ class _Analysis:
         if outcome.kind == "continuous":
             self.origin, self.unit = float(self.observed.mean()), max(float(self.observed.std()), 1e-300)
         self.covariates, scales = standardised(covariates)
-        self.scales = dict(zip(covariates, scales.tolist(), strict=True))
+        self.scales = dict(zip(map(str, covariates), scales.tolist(), strict=True))
         self.not_adjusted = ", not adjusted" if self.scales else ""
         self.times: tuple[Array, ...] = ()
         """Of survival: end of follow-up, event and begin."""
