@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.special import chdtrc, expit, fdtrc, ndtri
 
 from clinclust.arguments import BY_FEATURE, LABELS, NOTHING, TEXT, accepting, either
 from clinclust.arrays import Array, Labels, graded, mid_ranks
@@ -19,7 +20,6 @@ from clinclust.associations.refit import (
     AsReported,
     Subtypes,
     TestRules,
-    agreement,
     association_of,
     column_keys,
     effects,
@@ -34,6 +34,7 @@ from clinclust.comparisons.differences import adjusted, checked_choice, contrast
 from clinclust.comparisons.frame import is_missing
 from clinclust.engine.kernels.compiled import announcing_compilation
 from clinclust.engine.search.plan import interruptible, n_threads, workers_or_threads
+from clinclust.engine.search.settle import adjusted_rand_index
 from clinclust.errors import InputError, did_you_mean, refuse
 from clinclust.estimators.parameters import parameter_problems, seed_of
 from clinclust.estimators.settings import MOST_REFITS
@@ -93,8 +94,7 @@ def _column_of_persons(frame: pd.DataFrame, schema: FeatureSchema) -> str | None
     return max(repeating, key=lambda name: counts[name], default=None) if len(ids) > 1 else None
 
 
-_PER_COLUMN = 5
-"""So many subjects, or of a yes/no column so many with its rarer value, are needed for each column adjusted for."""
+_PER_COLUMN = 5  # subjects, or of a yes/no column those with its rarer value, needed for each column adjusted for
 _PER_FEATURE = 20
 """As many of the other features as this allows are adjusted for, related or not: the test is then exact where features
 are jointly normal."""
@@ -115,12 +115,13 @@ _RIDGE, _MOST_STEPS = 1e-3, 50
 
 
 class GivenOthers(NamedTuple):
-    """The test of one feature given the others."""
+    """The test of one feature given the others, and that which correlates most with it inside subtypes (-1: none).
+
+    p is NaN where nothing can be tested, and 1 if, given the others, the subtypes differ the other way.
+    """
 
     p: float
-    """NaN = untestable; 1 if, given the others, the subtypes differ the other way."""
     strongest: int
-    """The column of the others that correlates most with the feature inside subtypes; -1 if there is none."""
     correlation: float
 
 
@@ -143,8 +144,7 @@ def given_others(columns: Array, others: Array, groups: Labels) -> GivenOthers:
     if member.shape[1] < 2 or not others.size:
         return UNTESTED
     splines = np.stack([natural_spline(normal_scores(other), _CURVES) for other in others.T], axis=1)
-    tests = [_test_column(column, splines, member) for column in columns.T]
-    tests = [test for test in tests if not np.isnan(test.p)]
+    tests = [test for column in columns.T if not np.isnan((test := _test_column(column, splines, member)).p)]
     return min(tests)._replace(p=min(1.0, min(tests).p * columns.shape[1])) if tests else UNTESTED
 
 
@@ -202,8 +202,6 @@ def _compare(values: Array, member: Array, adjusting: Array, *, is_yes_no: bool)
     F test, or ratio of likelihoods: with q columns that of n subjects is about n / (n - q) times chi-squared, and is
     divided by this (Sur and Candes 2019, Proceedings of the National Academy of Sciences 116, 14516-14525).
     """
-    from scipy.special import fdtrc
-
     regress = _regress_logistically if is_yes_no else _regress
     slopes, rank, loss = regress(np.column_stack([member, adjusting]), values)
     _, rank_without, loss_without = regress(np.column_stack([np.ones(values.size), adjusting]), values)
@@ -216,7 +214,6 @@ def _compare(values: Array, member: Array, adjusting: Array, *, is_yes_no: bool)
 
 def _regress_logistically(columns: Array, values: Array) -> tuple[Array, int, float]:
     """Return the coefficients, the rank, and -2 times the largest penalised log likelihood of 0 and 1, by Newton."""
-    from scipy.special import expit
 
     def loss(slopes: Array) -> float:
         scores = columns @ slopes
@@ -256,8 +253,6 @@ def natural_spline(values: Array, n_columns: int) -> Array:
 
 def normal_scores(values: Array) -> Array:
     """Return the normal quantiles of the mid-ranks of values (n,), NaN = missing (van der Waerden scores)."""
-    from scipy.special import ndtri
-
     n = max(int((~np.isnan(values)).sum()), 1)
     return np.asarray(ndtri((mid_ranks(values) - 0.5) / n), dtype=np.float64)
 
@@ -324,14 +319,12 @@ def _cuts(values: Array, *, is_nominal: bool) -> list[NDArray[np.bool_]]:
         return []
     if is_nominal:
         return [values == level for level in np.unique(observed)]
-    at = np.unique(np.quantile(observed, _QUARTILES, method="lower"))
-    return [values > cut for cut in at if cut < observed.max()]
+    quartiles = np.unique(np.quantile(observed, _QUARTILES, method="lower"))
+    return [values > cut for cut in quartiles if cut < observed.max()]
 
 
 def _least_p(values: Array, above: NDArray[np.bool_], groups: Labels) -> float:
     """Return p of the smallest chi-squared of one cut over all values that the missing ones can have."""
-    from scipy.special import chdtrc
-
     taking_part = groups >= 0
     where = groups[taking_part]
     n = np.bincount(where, minlength=1).astype(np.float64)
@@ -455,7 +448,11 @@ class FeatureTests:
             subtypes = whole_cohort(self.cohort)
         elif not left_out.all():
             problem, order = without(self.problem, left_out, self.keys)
-            labels, n_clusters = refit(problem, self.plan, self._as_reported())
+            sizes, groups = np.bincount(self.cohort.labels), np.bincount(self.cohort.fit.cluster_labels_)
+            fewest = max(self.rules.min_size, self.rules.floor)
+            enough = max(fewest, int(sizes[sizes >= fewest].min(initial=sizes.max())) // 2)
+            reported = AsReported(sizes.size, int((sizes >= fewest).sum()), int((groups >= enough).sum()), enough)
+            labels, n_clusters = refit(problem, self.plan, reported)
             subtypes = Subtypes(self.problem.cohort.order[order], labels, n_clusters)
         return [_describe(feature) | self._row(feature, left_out, subtypes) for feature in group]
 
@@ -474,7 +471,8 @@ class FeatureTests:
         reported = self.cohort.labels
         groups = self.rules.groups(whole_cohort(self.cohort), reported.size)
         effect_reported, effect = effects(self.checks.columns_of(feature), reported, groups, subtypes)
-        row |= {"agreement": agreement(reported, subtypes), "effect": effect, "effect_reported": effect_reported}
+        agreement = adjusted_rand_index(reported[subtypes.rows], subtypes.labels)
+        row |= {"agreement": agreement, "effect": effect, "effect_reported": effect_reported}
         if row["agreement"] < OTHER_BELOW:
             there = "there are other subtypes"
             if subtypes.n_clusters == 1:
@@ -483,13 +481,6 @@ class FeatureTests:
                 there = "there are fewer subtypes, and divided further they are other ones"
             _add_remark(row, f"not tested: without it {there} (agreement {row['agreement']:.2f})")
         return row
-
-    def _as_reported(self) -> AsReported:
-        sizes, groups = np.bincount(self.cohort.labels), np.bincount(self.cohort.fit.cluster_labels_)
-        fewest = max(self.rules.min_size, self.rules.floor)
-        large = sizes[sizes >= fewest]
-        enough = max(fewest, int(large.min()) // 2) if large.size else fewest
-        return AsReported(sizes.size, large.size, int((groups >= enough).sum()), enough)
 
 
 def _describe(feature: Feature) -> dict[str, Any]:
@@ -503,19 +494,16 @@ def _add_remark(row: dict[str, Any], remark: str) -> None:
 
 def _test_without_search(cohort: FittedCohort, features: Sequence[Feature], rules: TestRules) -> list[dict[str, Any]]:
     """Return a row for each feature if the subtypes do not come from a search."""
-    names = clustered_features(cohort.model)
+    names, subtypes = clustered_features(cohort.model), whole_cohort(cohort)
     formed = [feature for feature in features if feature.name in names]
     checks, included = ValidityChecks(cohort.table, formed, rules), np.ones(len(formed), dtype=np.bool_)
-    subtypes = whole_cohort(cohort)
-    return [
-        _describe(feature)
-        | (
-            _test_feature(feature, subtypes, checks, included, "direct")
-            if feature.is_described
-            else {"remark": NOT_FOUND_AGAIN}
-        )
-        for feature in features
-    ]
+    rows = []
+    for feature in features:
+        row: dict[str, Any] = {"remark": NOT_FOUND_AGAIN}
+        if feature.is_described:
+            row = _test_feature(feature, subtypes, checks, included, "direct")
+        rows.append(_describe(feature) | row)
+    return rows
 
 
 def _test_feature(
@@ -538,9 +526,7 @@ _DTYPES = {
     **dict.fromkeys(("statistic", "df", "df2", "p", "q"), "float64"),
     "n": "Int64",
     **dict.fromkeys(("agreement", "effect", "effect_reported"), "float64"),
-    "left_out": "string",
-    "seed": "string",
-    "grade": "string",
+    **dict.fromkeys(("left_out", "seed", "grade"), "string"),
     **dict.fromkeys(("p_given_others", "p_whatever_is_missing"), "float64"),
     "remark": "string",
 }
@@ -682,8 +668,20 @@ def associate_cohort(
         plan = refit_plan(cast("MAPDP", cohort.model), seed, n_restarts)
 
         def search_and_test() -> list[dict[str, Any]]:
-            with announcing_compilation():
-                return _side_by_side(FeatureTests(cohort, plan, rules), features, n_jobs, progress)
+            row_of = {}
+            with (
+                announcing_compilation(),
+                workers_or_threads(n_threads(n_jobs), plan.cancelled) as pool,
+                Progress(bool(progress)).stage("associations", len(features)) as advance,
+            ):
+                tests = FeatureTests(cohort, plan, rules)
+                groups = tests.sharing_a_search(features)
+                futures = [pool.submit(tests.rows, group) for group in groups]
+                for group, future in zip(groups, futures, strict=True):
+                    for feature, row in zip(group, future.result(), strict=True):
+                        row_of[feature.name] = row
+                        advance()
+            return [row_of[feature.name] for feature in features]
 
         rows = interruptible(search_and_test, plan.cancelled)
     if finds_one_population(cohort.model):  # the subtypes are slices of one continuum of the other features
@@ -697,20 +695,3 @@ def associate_cohort(
     table["grade"] = [grade_of(row, rules.significance_level) for row in records]
     table["seed"] = None if seed is None else str(seed)
     return table.astype(_DTYPES)
-
-
-def _side_by_side(
-    tests: FeatureTests, features: list[Feature], n_jobs: int | None, progress: bool
-) -> list[dict[str, Any]]:
-    rows = {}
-    with (
-        workers_or_threads(n_threads(n_jobs), tests.plan.cancelled) as pool,
-        Progress(bool(progress)).stage("associations", len(features)) as advance,
-    ):
-        groups = tests.sharing_a_search(features)
-        futures = [pool.submit(tests.rows, group) for group in groups]
-        for group, future in zip(groups, futures, strict=True):
-            for feature, row in zip(group, future.result(), strict=True):
-                rows[feature.name] = row
-                advance()
-    return [rows[feature.name] for feature in features]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Event
 from typing import TYPE_CHECKING, NamedTuple
@@ -15,7 +15,7 @@ from clinclust.comparisons.differences import Contrast, Contrasted, combined, co
 from clinclust.engine.kernels.moves import new_partition
 from clinclust.engine.problem.problem import Problem, log_joint, pose
 from clinclust.engine.search.plan import SearchPlan
-from clinclust.engine.search.settle import adjusted_rand_index, by_decreasing_size, divisions, merge_tree
+from clinclust.engine.search.settle import by_decreasing_size, divisions, merge_tree
 from clinclust.estimators.search import search
 from clinclust.estimators.settings import Settings, stated_hyperparameters
 from clinclust.estimators.subtype_model import parameters_of, with_selected
@@ -29,8 +29,7 @@ if TYPE_CHECKING:
 
 # The test of one feature against subtypes found without it: permutations, p, effect, and what is reported.
 
-BY_PERSON, BY_VALUE = ", persons permuted", ", values permuted"
-"""The ends of the names of tests by permutations of whole persons, or of single values."""
+BY_PERSON, BY_VALUE = ", persons permuted", ", values permuted"  # the ends of the names of such tests
 _PERMUTATIONS, _ENOUGH, _SEED = 9999, 100, 20161007
 """At most so many permutations; fewer when so many gave as large a statistic (Besag and Clifford 1991)."""
 _ROUNDING = 1e-10
@@ -54,10 +53,9 @@ def contrast_of_few(values: Array, groups: Labels, kind: ContrastKind) -> Contra
     if kind == "counts" or np.isnan(contrast.p):
         return contrast
     taking_part = (groups >= 0) & ~np.isnan(values)
+    sizes = np.bincount(groups[taking_part])
+    taking_part[taking_part] = sizes[groups[taking_part]] >= _LEAST_OBSERVED
     values, groups = values[taking_part], groups[taking_part]
-    sizes = np.bincount(groups)
-    large = sizes[groups] >= _LEAST_OBSERVED
-    values, groups = values[large], groups[large]
     scores = _scores(values, kind)
     if _is_accurate(scores[:, 0], kind, int(sizes[sizes >= _LEAST_OBSERVED].min())):
         return contrast
@@ -113,9 +111,10 @@ def _p_by_tables(levels: Array, codes: Labels, groups: Labels, kind: ContrastKin
 
 
 def contrast_by_person(values: Array, groups: Labels, kind: ContrastKind, persons: Labels) -> Contrast:
-    """Return `contrast_of` with p by permutations of whole persons, int64 (N,)."""
-    contrast = contrast_of(values, groups, kind)
-    exchanges = _exchanges(persons)
+    """Return `contrast_of` with p by permutations of whole persons, int64 (N,), among those with as many rows."""
+    contrast, order = contrast_of(values, groups, kind), np.argsort(persons, kind="stable")
+    _, start, counts = np.unique(persons[order], return_index=True, return_counts=True)
+    exchanges = [order[start[counts == count][:, None] + np.arange(count)] for count in np.unique(counts)]
     if np.isnan(contrast.p) or not any(rows.shape[0] > 1 for rows in exchanges):
         return Contrast()
     return _permute(contrast, _Between(_scores(values, kind), groups, kind), exchanges, BY_PERSON)
@@ -127,33 +126,18 @@ def without_permutation(test: str) -> str:
 
 
 def _permute(contrast: Contrast, between: _Between, exchanges: list[Labels], suffix: str) -> Contrast:
-    """Return the contrast with p by permutations of the rows of each array of `exchanges`."""
-    observed = between.of(np.arange(between.n_rows))
-    as_large = drawn = 0
-    for order in _orders(exchanges, between.n_rows):
+    """Return the contrast with p by permutations, in each array of rows (persons, rows of each), of the persons."""
+    rng, order = np.random.default_rng(_SEED), np.arange(between.n_rows)
+    observed, as_large, drawn = between.of(order), 0, 0
+    for _ in range(min(_PERMUTATIONS, max(_LEAST_PERMUTATIONS, _MOST_DRAWS // between.n_rows))):
+        for rows in exchanges:
+            order[rows] = rows[rng.permutation(rows.shape[0])]
         drawn += 1
         as_large += between.of(order) >= observed * (1.0 - _ROUNDING)
         if as_large == _ENOUGH:
             break
     p = as_large / drawn if as_large == _ENOUGH else (1 + as_large) / (1 + drawn)
     return contrast._replace(test=contrast.test + suffix, df=np.nan, df2=np.nan, p=p)
-
-
-def _exchanges(persons: Labels) -> list[Labels]:
-    """Return the rows of the persons with equally many rows, (persons, rows of each); one array per number of rows."""
-    order = np.argsort(persons, kind="stable")
-    _, start, counts = np.unique(persons[order], return_index=True, return_counts=True)
-    return [order[start[counts == count][:, None] + np.arange(count)] for count in np.unique(counts)]
-
-
-def _orders(exchanges: list[Labels], n_rows: int) -> Iterator[Labels]:
-    """Yield random orders of the rows, int64 (N,), in which each person has the rows of another."""
-    rng = np.random.default_rng(_SEED)
-    for _ in range(min(_PERMUTATIONS, max(_LEAST_PERMUTATIONS, _MOST_DRAWS // n_rows))):
-        order = np.empty(n_rows, dtype=np.int64)
-        for rows in exchanges:
-            order[rows] = rows[rng.permutation(rows.shape[0])]
-        yield order
 
 
 def _scores(values: Array, kind: ContrastKind) -> Array:
@@ -193,14 +177,14 @@ class _Between:
 
 
 class Subtypes(NamedTuple):
-    """Subtypes found without the tested feature, or those of the model."""
+    """Subtypes found without the tested feature, or those of the model; `rows` (n,) of subjects are in the table.
+
+    `labels` are 0 to K - 1; `n_clusters` is the number that the search found, before mergers and divisions.
+    """
 
     rows: Labels
-    """(n,) the rows of subjects in the table."""
     labels: Labels
-    """(n,) the subtype of each, 0 to K - 1."""
     n_clusters: int
-    """The number of clusters that the search found, before mergers and divisions."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -340,18 +324,15 @@ def search_clusters(problem: Problem, plan: SearchPlan) -> tuple[Problem, Labels
     return problem if winner.included is None else with_selected(problem, winner.included), winner.labels
 
 
-_MOST_GROUPS = 8
-"""No more groups are made by divisions: they take long, and leave little between the features to explain."""
+_MOST_GROUPS = 8  # made by divisions, which take long, and leave little between the features to explain
 
 
 class AsReported(NamedTuple):
-    """The numbers of groups and subtypes of a reported partition."""
+    """The numbers of subtypes, and of those and of the groups that they are made of with `enough` subjects."""
 
     n_subtypes: int
     n_large: int
-    """Subtypes of at least `enough` subjects."""
     n_groups: int
-    """Groups of at least `enough` subjects that the subtypes are made of."""
     enough: int
 
 
@@ -359,10 +340,10 @@ def as_many(
     problem: Problem, clusters: Labels, reported: AsReported, seed: int, cancelled: Event
 ) -> tuple[Labels, Labels]:
     """Return clusters by decreasing size, (N,), and the subtype of each, (J,): as many as were reported if possible."""
-    n_groups = max(reported.n_large, min(reported.n_groups, _MOST_GROUPS))
-    divided = _divided(problem, clusters, n_groups, reported.enough, np.random.default_rng(seed), cancelled)
-    clusters = by_decreasing_size(divided)
-    return clusters, merged(problem, clusters, reported.n_subtypes, reported.n_large, reported.enough)
+    n_subtypes, n_large, n_groups, enough = reported
+    missing = max(n_large, min(n_groups, _MOST_GROUPS)) - int((np.bincount(clusters) >= enough).sum())
+    clusters = by_decreasing_size(_divide(problem, clusters, missing, enough, np.random.default_rng(seed), cancelled))
+    return clusters, merged(problem, clusters, n_subtypes, n_large, enough)
 
 
 def merged(problem: Problem, clusters: Labels, n_subtypes: int, n_large: int, enough: float) -> Labels:
@@ -378,88 +359,58 @@ def merged(problem: Problem, clusters: Labels, n_subtypes: int, n_large: int, en
     return np.arange(sizes.size)
 
 
-class _Division(NamedTuple):
-    gain: float
-    members: Labels
-    labels: Labels
-
-
-def _divided(
-    problem: Problem, clusters: Labels, n_groups: int, enough: int, rng: np.random.Generator, cancelled: Event
+def _divide(
+    problem: Problem, clusters: Labels, times: int, enough: int, rng: np.random.Generator, cancelled: Event
 ) -> Labels:
-    missing = n_groups - int((np.bincount(clusters) >= enough).sum())
-    if missing <= 0:
-        return clusters
-    clusters = clusters.copy()
-    possible = [
-        _best_division(problem, np.flatnonzero(clusters == k), enough, rng, cancelled)
-        for k in range(int(clusters.max()) + 1)
-    ]
-    for _ in range(missing):
-        best = max(filter(None, possible), key=lambda division: division.gain, default=None)
-        if best is None or cancelled.is_set():
+    """Return clusters (N,) divided so many times, each time by the division with the largest gain in the log joint.
+
+    Two parts of a division have enough subjects.
+    """
+
+    def find_best(members: Labels) -> list[tuple[float, Labels, Labels]]:
+        if members.size < 2 * enough:
+            return []
+        part = problem.restricted_to(members, 0)
+        tried = divisions(part, rng, cancelled)
+        usable = [division for division in tried if (np.bincount(division[1]) >= enough).sum() >= 2]
+        if not usable:
+            return []
+        joint, labels = max(usable, key=lambda division: division[0])
+        undivided = log_joint(part, new_partition(part.cohort.arrays, np.zeros_like(members)))
+        return [(joint - undivided, members, labels)]
+
+    clusters, possible = clusters.copy(), []
+    if times > 0:
+        possible = [best for k in range(int(clusters.max()) + 1) for best in find_best(np.flatnonzero(clusters == k))]
+    for _ in range(times):
+        if not possible or cancelled.is_set():
             break
-        possible = [division for division in possible if division is not best]
-        clusters[best.members] = best.labels + clusters.max() + 1
-        possible += [
-            _best_division(problem, best.members[best.labels == part], enough, rng, cancelled)
-            for part in range(int(best.labels.max()) + 1)
-        ]
+        place = max(range(len(possible)), key=lambda place: possible[place][0])
+        _, members, labels = possible.pop(place)
+        clusters[members] = labels + clusters.max() + 1
+        possible += [best for part in range(int(labels.max()) + 1) for best in find_best(members[labels == part])]
     return clusters
 
 
-def _best_division(
-    problem: Problem, members: Labels, enough: int, rng: np.random.Generator, cancelled: Event
-) -> _Division | None:
-    """Return the division with the highest log joint of those of which two parts have enough subjects, if any."""
-    if members.size < 2 * enough:
-        return None
-    part = problem.restricted_to(members, 0)
-    usable = [
-        (joint, labels)
-        for joint, labels in divisions(part, rng, cancelled)
-        if (np.bincount(labels) >= enough).sum() >= 2
-    ]
-    if not usable:
-        return None
-    joint, labels = max(usable, key=lambda division: division[0])
-    undivided = log_joint(part, new_partition(part.cohort.arrays, np.zeros_like(members)))
-    return _Division(joint - undivided, members, labels)
+OTHER_BELOW = 0.5  # a lower agreement with the reported subtypes makes those found without a feature other ones
 
 
-OTHER_BELOW = 0.5
-"""With a lower agreement, the subtypes found without a feature are called other ones than the reported."""
+def effects(columns: Array, reported: Labels, groups: Labels, subtypes: Subtypes) -> tuple[float, float]:
+    """Return the difference, in SDs of all subjects, between the two reported subtypes that are farthest apart.
 
-
-def agreement(reported: Labels, subtypes: Subtypes) -> float:
-    """Return the adjusted Rand index of subtypes found without a feature with the reported ones."""
-    return adjusted_rand_index(reported[subtypes.rows], subtypes.labels)
-
-
-class Effects(NamedTuple):
-    """Differences, in SDs of all subjects, between the two reported subtypes that are farthest apart in a feature."""
-
-    reported: float
-    """At least 0."""
-    refit: float
-    """Between the subtypes found without it that share most subjects with these two; it can have the other sign."""
-
-
-def effects(columns: Array, reported: Labels, groups: Labels, subtypes: Subtypes) -> Effects:
-    """Return the effects of a feature in that of its columns, (N, C), with the largest reported one, or NaN."""
-    best = Effects(np.nan, np.nan)
+    And that between the subtypes found without the feature that share most subjects with these two, which can have the
+    other sign. Of its columns, (N, C), in that with the largest reported one; NaN if there is none.
+    """
+    best = np.nan, np.nan
     for column in columns.T:
-        seen = ~np.isnan(column)
+        seen, means = ~np.isnan(column), _means(column, groups)
         spread = float(column[seen].std()) if seen.any() else 0.0
-        if spread == 0.0:
-            continue
-        means = _means(column, groups)
-        if np.isfinite(means).sum() < 2:
+        if spread == 0.0 or np.isfinite(means).sum() < 2:
             continue
         high, low = int(np.nanargmax(means)), int(np.nanargmin(means))
         difference = float(means[high] - means[low]) / spread
-        if not difference <= best.reported:
-            best = Effects(difference, _refit_difference(column, reported, subtypes, high, low) / spread)
+        if not difference <= best[0]:
+            best = difference, _refit_difference(column, reported, subtypes, high, low) / spread
     return best
 
 
@@ -480,5 +431,4 @@ def _means(column: Array, groups: Labels) -> Array:
     seen = ~np.isnan(column) & (groups >= 0)
     n_groups = int(groups.max()) + 1
     n = np.bincount(groups[seen], minlength=n_groups)
-    sums = np.bincount(groups[seen], column[seen], minlength=n_groups)
-    return np.where(n > 0, sums / np.maximum(n, 1), np.nan)
+    return np.where(n > 0, np.bincount(groups[seen], column[seen], minlength=n_groups) / np.maximum(n, 1), np.nan)

@@ -54,8 +54,8 @@ if TYPE_CHECKING:
     from clinclust.likelihoods.likelihood import ContrastKind
     from clinclust.schema import Feature, FeatureSchema
 
+# Each feature to compare, in schema order, with its validated column and the rows of this.
 Columns: TypeAlias = list[tuple["Feature", "pd.Series[Any]", "Rows"]]
-"""Each feature to compare, in schema order, with its validated column and the rows of this."""
 _Arrays: TypeAlias = dict[str, NDArray[Any]]
 
 FEWEST_TESTED = 3  # fewest subjects of a subtype that is tested, by default
@@ -338,21 +338,16 @@ def _check_weights(weights: ArrayLike, frame: pd.DataFrame) -> Floats:
 # is reported of a feature depends on these counts only. A partition sends one number for each pair of a value and a
 # group; values of a column with many are rounded first.
 
-MANY_VALUES = 4096
-"""Number of different values in a partition above which they are rounded."""
-_FINENESS = 1024.0
-"""The interquartile range of a partition is at least so many steps of the rounded values."""
-_TOGETHER = 8
-"""Number of partitions whose counts are added together in one step."""
+MANY_VALUES = 4096  # different values in a partition above which they are rounded
+_FINENESS = 1024.0  # the interquartile range of a partition is at least so many steps of the rounded values
+_TOGETHER = 8  # partitions whose counts are added together in one step
 
 
 class _Counts(NamedTuple):
-    """The counts of some partitions."""
+    """The counts of some partitions, and what is wrong with each of them that has rows (`refuse_failures`)."""
 
-    columns: dict[str, pd.DataFrame]
-    """For each feature, the validated `value`s, the `label`s, and the numbers of subjects, `times`."""
+    columns: dict[str, pd.DataFrame]  # of each feature: validated `value`, `label`, and numbers of subjects, `times`
     failures: dict[int, pd.DataFrame | None]
-    """What is wrong with each of them that has rows, by number (`refuse_failures`)."""
 
 
 def _count_columns(table: Any, labels: Any, schema: FeatureSchema) -> tuple[NDArray[np.int64], Columns]:
@@ -473,13 +468,11 @@ def _add(*several: _Counts) -> _Counts:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """The rows of a column, in groups."""
+    """The rows of a column, in groups 0 to G - 1, (R,), each of which counts for some subjects, (R,); None = one."""
 
     group_of: NDArray[np.int64]
-    """(R,) the group of each row, 0 to G - 1."""
     n_groups: int
     times: NDArray[np.int64] | None = None
-    """(R,) the number of subjects that each row counts for; None = one."""
 
     @cached_property
     def groups(self) -> list[NDArray[np.intp]]:
@@ -545,13 +538,9 @@ def summarise(measure: Measure) -> NDArray[np.float64]:
 
     The deviation is the mean minus `measure.centre`; the variance is NaN if a float64 cannot hold it.
     """
-    centre, times = measure.centre, measure.rows.times
-    return np.array(
-        [
-            _summarise_group(measure.scores[rows], None if times is None else times[rows], centre)
-            for rows in measure.rows.groups
-        ]
-    )
+    scores, centre, times = measure.scores, measure.centre, measure.rows.times
+    groups = ((scores[rows], None if times is None else times[rows]) for rows in measure.rows.groups)
+    return np.array([_summarise_group(*group, centre) for group in groups])
 
 
 def _weigh(measure: Measure, weights: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -580,34 +569,22 @@ def _weigh(measure: Measure, weights: NDArray[np.float64]) -> NDArray[np.float64
 
 
 def _summarise_group(values: NDArray[np.float64], times: Times, centre: float) -> tuple[float, ...]:
-    observed = ~np.isnan(values)
     n_all = len(values) if times is None else int(times.sum())
-    values, times = values[observed], None if times is None else times[observed]
-    n = len(values) if times is None else int(times.sum())
-    missing = n_all - n
-    if n == 0:
-        return (0, missing, *[np.nan] * 6)
-    if times is None:
-        values.sort()
-    else:
-        order = np.argsort(values)
-        values, times = values[order], times[order]
-    if values[0] == values[-1]:
-        # The variance is exactly 0, even if the computed mean is rounded (the mean of three 0.1 lies above 0.1).
-        value = values[0]
-        return (n, missing, value, value - centre, 0.0 if n > 1 else np.nan, value, value, value)
-    # The same as numpy.quantile, but five times as fast on small samples, of which there are thousands.
-    position = _QUARTILES * (n - 1)
-    below, above = position.astype(int), np.ceil(position).astype(int)
-    if times is not None:
-        below, above = (np.searchsorted(times.cumsum(), ends, side="right") for ends in (below, above))
+    order = np.argsort(values)[: np.count_nonzero(~np.isnan(values))]  # NaN are last
+    values, times = values[order], None if times is None else times[order]
+    if not values.size:
+        return (0, n_all, *[np.nan] * 6)
     with np.errstate(all="ignore"):
-        deviation, variance = moments(values - centre, times)
+        n, deviation, variance = moments(values - centre, times)
+        # The same as numpy.quantile, but five times as fast on small samples, of which there are thousands.
+        position = _QUARTILES * (n - 1)
+        below, above = position.astype(int), np.ceil(position).astype(int)
+        if times is not None:
+            below, above = (np.searchsorted(times.cumsum(), ends, side="right") for ends in (below, above))
         lower, upper = values[below], values[above]
-        q1, median, q3 = lower + position % 1 * (upper - lower)
-    # A float64 cannot hold the squares of deviations near 1e-170 or 1e160: no test is possible then.
-    variance = variance if 0 < variance < np.inf else np.nan
-    return (n, missing, centre + deviation, deviation, variance, median, q1, q3)
+        q1, median, q3 = np.where(lower == upper, lower, lower + position % 1 * (upper - lower))
+    mean = values[0] if values[0] == values[-1] else centre + deviation
+    return (n, n_all - n, mean, deviation, variance, median, q1, q3)
 
 
 def _stack_summaries(
@@ -701,7 +678,9 @@ def _effect_columns(
 
     `summary` has (measures, 1 + G) of all subjects, then of each group; `sizes` (G,) are the numbers of subjects.
     """
-    comparisons = _list_comparisons(sizes, min_size)
+    large = np.flatnonzero(sizes >= min_size).tolist()  # all pairs, then each group g and all others (numbered g + G)
+    against_rest = [(g, g + sizes.size) for g in large if sizes.sum() - sizes[g] >= min_size]
+    comparisons = np.array([*combinations(large, 2), *against_rest], dtype=np.int64).reshape(-1, 2)
     names = np.concatenate([subtypes, np.zeros_like(subtypes)])
     parts = Side(*(summary[name][:, 1:] for name in ("n", "deviation", "variance")))
     sides = Side(*(np.concatenate(numbers, axis=1) for numbers in zip(parts, everybody_else(parts), strict=True)))
@@ -736,13 +715,6 @@ def _effect_columns(
         ranks = [(measures[row].scores, measures[row].rows) for row in rows]
         effects = [superiority(scores, of_row.group_of, comparisons, of_row.times) for scores, of_row in ranks]
         yield block(rows, "superiority", Effect(*(np.array(part) for part in zip(*effects, strict=True))))
-
-
-def _list_comparisons(sizes: Groups, min_size: int) -> Groups:
-    """Return the comparisons, int64 (C, 2): all pairs of groups, then each group g and all others (numbered g + G)."""
-    large = np.flatnonzero(sizes >= min_size).tolist()
-    against_rest = [(g, g + sizes.size) for g in large if sizes.sum() - sizes[g] >= min_size]
-    return np.array([*combinations(large, 2), *against_rest], dtype=np.int64).reshape(-1, 2)
 
 
 def _describe(measure: Measure) -> dict[str, Any]:

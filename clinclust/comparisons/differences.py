@@ -47,13 +47,18 @@ class Effect(NamedTuple):
     upper: Floats
 
 
-def moments(values: Floats, times: Times) -> tuple[float, float]:
-    """Return the mean and the variance (denominator n - 1) of at least one value."""
-    if times is None:
-        return float(values.mean()), float(values.var(ddof=1))
-    n = times.sum()
-    mean = float(times @ values / n)
-    return mean, float(times @ (values - mean) ** 2 / (n - 1))
+def moments(values: Floats, times: Times) -> tuple[float, float, float]:
+    """Return the number, the mean and the variance (denominator n - 1) of at least one value.
+
+    The variance of equal values is exactly 0, even where their mean is rounded (that of three 0.1 lies above 0.1), and
+    NaN where a float64 cannot hold the squares of deviations, near 1e-170 or 1e160: no test is possible then.
+    """
+    n = values.size if times is None else int(times.sum())
+    if values.min() == values.max():
+        return n, float(values[0]), 0.0 if n > 1 else np.nan
+    mean = float(values.mean() if times is None else times @ values / n)
+    variance = float(values.var(ddof=1) if times is None else times @ (values - mean) ** 2 / (n - 1))
+    return n, mean, variance if 0.0 < variance < np.inf else np.nan
 
 
 def pooled(a: Side, b: Side) -> Side:
@@ -160,10 +165,9 @@ class Contrast(NamedTuple):
 
 
 class Contrasted(NamedTuple):
-    """Numbers of a feature that are tested, and how."""
+    """Numbers of a feature that are tested, (N,), NaN = missing, and how; for ``"counts"`` the levels 0, 1, ...."""
 
     values: Floats
-    """(N,) NaN = missing; for ``"counts"`` the levels 0, 1, ...."""
     kind: ContrastKind
 
 
@@ -233,7 +237,7 @@ def contrast_of(values: Floats, groups: Groups, kind: ContrastKind, times: Times
     if len(parts) < 2 or len({float(value) for part, _ in parts for value in (part.min(), part.max())}) == 1:
         return Contrast()
     if kind == "rank":
-        return _contrast_ranks([part for part, _ in parts]) if times is None else _contrast_counted_ranks(parts)
+        return _contrast_ranks(parts)
     with np.errstate(all="ignore"):
         return _contrast_means(parts, kind)
 
@@ -241,7 +245,7 @@ def contrast_of(values: Floats, groups: Groups, kind: ContrastKind, times: Times
 def _contrast_means(parts: list[tuple[Floats, Times]], kind: ContrastKind) -> Contrast:
     # Subtract a common centre, so that the means of large numbers lose no digits.
     centre = parts[0][0][0]
-    groups = Side(*np.array([_summarise_part(part - centre, times) for part, times in parts]).T)
+    groups = Side(*np.array([moments(part - centre, times) for part, times in parts]).T)
     if np.isnan(groups.variance).any():
         return Contrast()
     if len(parts) == 2:
@@ -255,15 +259,6 @@ def _contrast_means(parts: list[tuple[Floats, Times]], kind: ContrastKind) -> Co
     use, test = ("equal", "ANOVA") if kind == "student" else ("unequal", "Welch's ANOVA")
     result = anova_generic(groups.mean, groups.variance, groups.n, use_var=use)
     return Contrast(test, float(result.statistic), float(result.df_num), float(result.df_denom), float(result.pvalue))
-
-
-def _summarise_part(part: Floats, times: Times) -> tuple[float, float, float]:
-    """Return the number of values, their mean and variance; the variance is NaN if a float64 cannot hold it."""
-    n = part.size if times is None else int(times.sum())
-    if part.min() == part.max():
-        return n, float(part[0]), 0.0
-    mean, variance = moments(part, times)
-    return n, mean, variance if 0.0 < variance < np.inf else np.nan
 
 
 def _limit_of_welch(groups: Side) -> Contrast:
@@ -284,31 +279,23 @@ def _limit_of_welch(groups: Side) -> Contrast:
     return Contrast("Welch's ANOVA", statistic, df, df2, float(fdtrc(df, df2, statistic)))
 
 
-def _contrast_ranks(parts: list[Floats]) -> Contrast:
-    from scipy.stats import kruskal, mannwhitneyu
+def _contrast_ranks(parts: list[tuple[Floats, Times]]) -> Contrast:
+    """Return the Mann-Whitney or Kruskal-Wallis test, with the asymptotic distribution and mid-ranks of ties.
 
-    if len(parts) == 2:
-        # As in R, exact without ties and with fewer than 50 values in both groups; otherwise it can take minutes.
-        few = max(part.size for part in parts) < _ALWAYS_ASYMPTOTIC
-        exact = few and np.unique(np.concatenate(parts)).size == sum(part.size for part in parts)
-        statistic, p = mannwhitneyu(parts[0], parts[1], method="exact" if exact else "asymptotic")
-        return Contrast("Mann-Whitney", float(statistic), np.nan, np.nan, float(p))
-    statistic, p = kruskal(*parts)
-    return Contrast("Kruskal-Wallis", float(statistic), len(parts) - 1.0, np.nan, float(p))
-
-
-def _contrast_counted_ranks(parts: list[tuple[Floats, Times]]) -> Contrast:
-    """Return the same tests of counted values, with the asymptotic distribution and mid-ranks of ties."""
+    As in R, that of two groups is exact without ties and with fewer than 50 values in both; otherwise it can take
+    minutes. Counted values have none.
+    """
     from scipy.special import chdtrc, ndtr
+    from scipy.stats import mannwhitneyu
 
     levels, level = np.unique(np.concatenate([part for part, _ in parts]), return_inverse=True)
-    starts = np.cumsum([0, *(part.size for part, _ in parts)])
-    counts = np.array(
-        [
-            np.bincount(level[start : start + part.size], weights=times, minlength=levels.size)
-            for start, (part, times) in zip(starts, parts, strict=False)
-        ]
-    )
+    is_untied, largest = levels.size == level.size and parts[0][1] is None, max(part.size for part, _ in parts)
+    if len(parts) == 2 and is_untied and largest < _ALWAYS_ASYMPTOTIC:
+        exact = mannwhitneyu(parts[0][0], parts[1][0], method="exact")
+        return Contrast("Mann-Whitney", float(exact.statistic), np.nan, np.nan, float(exact.pvalue))
+    ends = np.cumsum([part.size for part, _ in parts])[:-1]
+    both = zip(np.split(level, ends), parts, strict=True)
+    counts = np.array([np.bincount(of_part, times, minlength=levels.size) for of_part, (_, times) in both])
     of_level, n_each = counts.sum(axis=0), counts.sum(axis=1)
     n = n_each.sum()
     rank_sums = counts @ (of_level.cumsum() - (of_level - 1.0) / 2.0)
@@ -380,8 +367,8 @@ def checked_choice(choice: Mapping[str, ContrastKind] | None, schema: FeatureSch
 
 NORMAL_QUANTILE = 1.959963984540054  # the 0.975 quantile of the standard normal distribution
 
+# -ln 0.025. If n counts are all 0, the upper limit of their mean is this / n (exact Poisson interval).
 _LARGEST_MEAN_OF_NOTHING = 3.6888794541139363
-"""-ln 0.025. If n counts are all 0, the upper limit of their mean is this / n (exact Poisson interval)."""
 
 
 def t_quantile(df: Floats) -> Floats:
@@ -404,7 +391,7 @@ def standardised_mean(a: Side, b: Side) -> Effect:
             estimate**2 * (side.variance / spread) ** 2 / (8 * (side.n - 1)) + side.variance / spread / (side.n - 1)
             for side in (a, b)
         )
-        return around(estimate, NORMAL_QUANTILE * np.sqrt(squared_error))
+        return _around(estimate, NORMAL_QUANTILE * np.sqrt(squared_error))
 
 
 def mean_difference(a: Side, b: Side) -> Effect:
@@ -412,7 +399,7 @@ def mean_difference(a: Side, b: Side) -> Effect:
     with np.errstate(all="ignore"):
         error_a, error_b = a.variance / a.n, b.variance / b.n
         quantile = t_quantile(satterthwaite(error_a, error_b, a.n, b.n))
-        return around(a.mean - b.mean, quantile * np.sqrt(error_a + error_b))
+        return _around(a.mean - b.mean, quantile * np.sqrt(error_a + error_b))
 
 
 def ratio_of_means(a: Side, b: Side) -> Effect:
@@ -434,7 +421,7 @@ def ratio_of_means(a: Side, b: Side) -> Effect:
     return Effect(estimate, lower, upper)
 
 
-def around(estimate: Floats, margin: Floats) -> Effect:
+def _around(estimate: Floats, margin: Floats) -> Effect:
     """Return the interval estimate +- margin; NaN ends if the estimate is not finite, or the margin not positive."""
     margin = np.where(np.isfinite(estimate) & (margin > 0), margin, np.nan)
     return Effect(estimate, estimate - margin, estimate + margin)
@@ -457,16 +444,12 @@ def standardised_share(a: Side, b: Side) -> Effect:
 
     From Wilson's limits (Zou and Donner 2008, Statistics in Medicine 27, 1693-1702).
     """
-    return _recover_interval(_standardise_shares, a, b)
+    return _recover_interval(lambda p, q: standardised_difference(p, q, p * (1 - p), q * (1 - q)), a, b)
 
 
 def risk_difference(a: Side, b: Side) -> Effect:
     """Return the difference of the shares and its interval (Newcombe 1998, Stat Med 17, 873-890, method 10)."""
     return _recover_interval(np.subtract, a, b)
-
-
-def _standardise_shares(p_a: Floats, p_b: Floats) -> Floats:
-    return standardised_difference(p_a, p_b, p_a * (1 - p_a), p_b * (1 - p_b))
 
 
 def _recover_interval(size: Callable[[Floats, Floats], Floats], a: Side, b: Side) -> Effect:
@@ -490,10 +473,8 @@ def odds_ratio(a: Side, b: Side) -> Effect:
     tables = _FourFold.of(a, b)
     with np.errstate(all="ignore"):
         estimate = tables.yes * (tables.n_b - tables.n_yes + tables.yes) / (tables.n_a - tables.yes)
-        estimate = estimate / (tables.n_yes - tables.yes)
-        effect = Effect(
-            estimate, np.exp(tables.bound_log_odds(upwards=True)), np.exp(tables.bound_log_odds(upwards=False))
-        )
+        ends = (np.exp(tables.bound_log_odds(upwards=upwards)) for upwards in (True, False))
+        effect = Effect(estimate / (tables.n_yes - tables.yes), *ends)
     varies = (tables.n_yes > 0) & (tables.n_yes < tables.n_a + tables.n_b)
     return Effect(*(np.where(varies, part, np.nan).reshape(a.n.shape) for part in effect))
 
@@ -509,10 +490,8 @@ def mid_p(a: Side, b: Side) -> TTest:
     tables = _FourFold.of(a, b)
     with np.errstate(all="ignore"):
         margins = tables.n_a + tables.n_b, tables.n_yes, tables.n_a
-        half = hypergeom.pmf(tables.yes, *margins) / 2
-        p = np.minimum(
-            2 * np.minimum(hypergeom.cdf(tables.yes, *margins), hypergeom.sf(tables.yes - 1, *margins)) - 2 * half, 1
-        )
+        tails = hypergeom.cdf(tables.yes, *margins), hypergeom.sf(tables.yes - 1, *margins)
+        p = np.minimum(2 * np.minimum(*tails) - hypergeom.pmf(tables.yes, *margins), 1)
     testable = (tables.n_a >= LEAST_OBSERVED) & (tables.n_b >= LEAST_OBSERVED)
     nothing = np.full(a.n.shape, np.nan)
     return TTest(nothing, nothing, np.where(testable, p, np.nan).reshape(a.n.shape))

@@ -33,14 +33,12 @@ Mask = NDArray[np.bool_]
 NEARLY = 0.8
 """The share of the errors of a guess that a column avoids if it is nearly the partition, or one of its divisions."""
 _STANDARD_ERRORS = 2.0  # by how many standard errors a feature makes fewer errors than all others together
-_AT_LEAST = 0.2
-"""The share of the errors of a guess that the column avoids that is named with a division."""
+_AT_LEAST = 0.2  # the share of the errors of a guess that the column avoids that is named with a division
 _PAIRED = 8  # the most informative features are tried in pairs
 # Fewer subjects of a level or an interval are too few to say anything by themselves: each of 400 patient numbers would
 # name the subtype of its one patient.
 _FEWEST = 10
-_MOST = 32
-"""The most intervals of a measurement: a cut between two subtypes misplaces at most a few percent of the subjects."""
+_MOST = 32  # intervals of a measurement: a cut between two subtypes misplaces at most a few percent of the subjects
 _COLUMNS = ["column", "second", "told_by", "role", "alike", "groups"]
 _COLUMNS += ["named_right", "largest", "explained", "others", "part"]
 

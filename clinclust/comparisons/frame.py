@@ -230,7 +230,8 @@ def compare_partitions(first: ArrayLike | SubtypeModel, second: ArrayLike | Subt
         raise InputError("first holds no subject")
     codes = [cluster_codes(labels[0], len(labels[0]), called="first")]
     codes.append(cluster_codes(labels[1], len(labels[0]), called="second"))
-    cells, sizes = _cross(*codes)
+    sizes = [np.bincount(of_subject) for of_subject in codes]
+    cells = np.unique(codes[0] * sizes[1].size + codes[1], return_counts=True)[1]
     measures = {**_compare_pairs(cells, *sizes), **_compare_information(cells, *sizes)}
     measures |= {"n_first": sizes[0].size, "n_second": sizes[1].size, "n_subjects": len(labels[0])}
     return pd.Series(measures, dtype=np.float64, name="agreement")
@@ -248,40 +249,24 @@ def _read_labels(given: ArrayLike | SubtypeModel, called: str) -> NDArray[np.gen
     return np.asarray(labels)
 
 
-def _cross(first: Counts, second: Counts) -> tuple[Counts, tuple[Counts, Counts]]:
-    """Return the numbers above 0 of the contingency table, int64 (C,), and the sizes of the clusters of each."""
-    n_second = int(second.max()) + 1
-    cells = np.unique(first * n_second + second, return_counts=True)[1]
-    return cells, (np.bincount(first), np.bincount(second))
-
-
 def _pairs(counts: Counts) -> int:
     return sum(n * (n - 1) // 2 for n in counts.tolist())
 
 
-def _squares(counts: Counts) -> int:
-    return sum(n * n for n in counts.tolist())
-
-
 def _compare_pairs(cells: Counts, first: Counts, second: Counts) -> dict[str, float]:
+    """Return the measures of pairs; of the numbers above 0 of the contingency table (C,), and the sizes of clusters."""
     n = int(first.sum())
     together, in_first, in_second, everything = _pairs(cells), _pairs(first), _pairs(second), n * (n - 1) // 2
-    in_either = in_first + in_second - together
-    squares = _squares(first), _squares(second)
+    in_either, product = in_first + in_second - together, in_first * in_second
+    squares, of_first, of_second = (sum(n * n for n in counts.tolist()) for counts in (cells, first, second))
     return {
         "adjusted_rand": _adjust(together, in_first * in_second / max(everything, 1), (in_first + in_second) / 2.0),
-        "adjusted_rand_morey_agresti": _adjust(_squares(cells), squares[0] * squares[1] / n**2, sum(squares) / 2.0),
+        "adjusted_rand_morey_agresti": _adjust(squares, of_first * of_second / n**2, (of_first + of_second) / 2.0),
         "rand": (everything - in_either + together) / everything if everything else 1.0,
         "jaccard": together / in_either if in_either else 1.0,
-        "fowlkes_mallows": _by_root(together, in_first, in_second),
+        # 1 if no two subjects are together in either partition, 0 if so in one only
+        "fowlkes_mallows": together / math.sqrt(product) if product else float(in_first == in_second),
     }
-
-
-def _by_root(together: int, in_first: int, in_second: int) -> float:
-    """Return a / sqrt((a + b)(a + c)); 1 if no two subjects are together in either partition, 0 if so in one only."""
-    if not in_first or not in_second:
-        return float(in_first == in_second)
-    return float(together / np.sqrt(float(in_first) * float(in_second)))
 
 
 def _adjust(index: float, by_chance: float, highest: float) -> float:

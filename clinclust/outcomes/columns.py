@@ -32,13 +32,10 @@ from clinclust.files.cell_text import canonical_text
 from clinclust.outcomes.estimates import assignment_errors
 from clinclust.schema import Feature, FeatureSchema
 
-Event: TypeAlias = str | float | bool | None
-"""The value of an outcome that counts as the event; None: it follows from the values."""
-Kind: TypeAlias = Literal["continuous", "binary", "count", "ordered", "survival"]
+Event: TypeAlias = str | float | bool | None  # the value that is the event; None: it follows from the values
 
 SCORE = "1 SD of the continuum score"
-_MOST_LEVELS = 10
-"""Number of different values above which a scale counts as continuous."""
+_MOST_LEVELS = 10  # different values above which a scale counts as continuous
 
 
 @dataclass(frozen=True)
@@ -50,7 +47,7 @@ class Outcome:
     """
 
     name: str
-    kind: Kind
+    kind: Literal["continuous", "binary", "count", "ordered", "survival"]
     observed: Array
     event: str | None = None
     order: tuple[str, ...] = ()
@@ -303,10 +300,8 @@ def standardised(terms: pd.DataFrame) -> tuple[Array, Array]:
     return (values - values.mean(axis=0)) / scales, scales
 
 
-_FEWEST = 5
-"""Fewest subjects of a subtype with all values."""
-_LEAST_RECOVERED = 0.7
-"""Share of the members of a subtype who are assigned to it, below which nothing is corrected."""
+_FEWEST = 5  # subjects of a subtype with all values
+_LEAST_RECOVERED = 0.7  # share of the members of a subtype who are assigned to it, below which nothing is corrected
 
 
 class Assigned:
@@ -342,12 +337,9 @@ class Assigned:
             membership = membership / np.maximum(membership.sum(axis=1, keepdims=True), 1e-300)
             assigned = np.searchsorted(self.subtypes, labels[among]).astype(np.int64)
             self._errors, self.membership = assignment_errors(membership, assigned), membership[rows[among]]
-            worst = int(np.diag(self._errors).argmin())
-            recovered = self._errors[worst, worst]
-            why = (
-                f"the subtypes are too hard to tell apart: {100 * recovered:.0f}% of the members of subtype "
-                f"{self.names[worst]} are assigned to it (at least {100 * _LEAST_RECOVERED:.0f}% are needed)"
-            )
+            recovered, worst = np.diag(self._errors).min(), self.names[int(np.diag(self._errors).argmin())]
+            why = f"the subtypes are too hard to tell apart: {100 * recovered:.0f}% of the members of subtype {worst} "
+            why += f"are assigned to it (at least {100 * _LEAST_RECOVERED:.0f}% are needed)"
             self._why_not = why if recovered < _LEAST_RECOVERED else None
 
     def compare_with(self, places: Labels) -> tuple[list[dict[str, Code]], Array]:
@@ -417,12 +409,10 @@ def survival_curves(
     Examples
     --------
     >>> import clinclust as cc
-    >>> import numpy as np
     >>> import pandas as pd
-    >>> schema = cc.FeatureSchema([cc.Feature(name="x", likelihood="gaussian")], other_columns="ignore")
     >>> frame = pd.DataFrame({"x": [0.1, 0.4, 0.2, 9.1, 9.3, 9.9], "days": [5.0, 8.0, 12.0, 2.0, 3.0, 4.0]})
+    >>> groups = cc.Partition([0, 0, 0, 1, 1, 1], cc.draft_schema(frame[["x"]]), made_by="hand")
     >>> frame["died"] = [1, 0, 1, 1, 1, 0]
-    >>> groups = cc.Partition([0, 0, 0, 1, 1, 1], schema, made_by="hand")
     >>> curves = cc.outcomes.survival_curves(groups, frame, "died", "days")
     >>> curves.query("subtype == 1")[["time", "at_risk", "survival"]].round(2).to_numpy().tolist()
     [[5.0, 3.0, 0.67], [8.0, 2.0, 0.67], [12.0, 1.0, 0.0]]

@@ -40,6 +40,7 @@ _DTYPES = {
     "clustered_on": "bool",
 }
 _Row: TypeAlias = dict[str, Any]
+_Rows: TypeAlias = Iterator[_Row]
 
 
 def _tabulate(rows: Iterable[_Row], *columns: str) -> pd.DataFrame:
@@ -187,8 +188,7 @@ def _tabulate_score(
     return row | {"remark": remark} | _estimate(estimates, contrast, density.on_difference, level)
 
 
-_SUBJECTS_FOR_A_FEATURE = 10
-"""Subjects for each feature from which on effects of features inside subtypes are looked for."""
+_SUBJECTS_FOR_A_FEATURE = 10  # from which on effects of features inside subtypes are looked for
 _DIRECT, _NOT_PROPORTIONAL = 0.01, 0.05
 """p below which an outcome is said to depend on features inside subtypes, and hazards not to be proportional.
 
@@ -196,7 +196,7 @@ Memberships are estimates; what they miss looks like an effect of features. With
 of cohorts, by kind of outcome (30 to 40 each), and of measurements and yes/no outcomes below .01 in at most 3%."""
 
 
-def _tabulate_features(analysis: _Analysis, features: pd.DataFrame) -> Iterator[_Row]:
+def _tabulate_features(analysis: _Analysis, features: pd.DataFrame) -> _Rows:
     """Yield differences or ratios of a mixture of regressions on the features, and the test that these have no effect.
 
     Memberships are known weights, and features are measured from their means in each subtype, so that the intercepts
@@ -247,7 +247,7 @@ class _Analysis:
         if outcome.kind == "continuous":
             self.origin, self.unit = float(self.observed.mean()), max(float(self.observed.std()), 1e-300)
         self.covariates, scales = standardised(covariates)
-        self.scales = dict(zip(covariates, scales.tolist(), strict=True))
+        self.scales = dict(zip(map(str, covariates), scales.tolist(), strict=True))
         self.not_adjusted = ", not adjusted" if self.scales else ""
         self.times: tuple[Array, ...] = ()
         """Of survival: end of follow-up, event and begin."""
@@ -317,7 +317,7 @@ class _Analysis:
         return f"not estimated: too few subjects or events{separates}"
 
 
-def _tabulate_outcome(analysis: _Analysis, methods: Sequence[Method]) -> Iterator[_Row]:
+def _tabulate_outcome(analysis: _Analysis, methods: Sequence[Method]) -> _Rows:
     """Yield the rows of `compare_outcomes` by these methods."""
     for method in methods:
         errors, why = analysis.assigned.errors_of(method)
@@ -328,7 +328,7 @@ def _tabulate_outcome(analysis: _Analysis, methods: Sequence[Method]) -> Iterato
         yield analysis.about | {"subtype": subtype, "remark": "left out: too few subjects"}
 
 
-def _tabulate_method(analysis: _Analysis, errors: Array, method: Method) -> Iterator[_Row]:
+def _tabulate_method(analysis: _Analysis, errors: Array, method: Method) -> _Rows:
     """Yield levels, ratios or differences and tests; first of the subtypes that have ratios, then what others have."""
     density, kind, estimates = analysis.density, analysis.outcome.kind, None
     ends = analysis.find_ends(errors if method == "bch" else np.eye(len(errors)))
@@ -356,7 +356,7 @@ def _tabulate_method(analysis: _Analysis, errors: Array, method: Method) -> Iter
         yield from _tabulate_rates(analysis)
 
 
-def _tabulate_estimates(analysis: _Analysis, density: Density, estimates: Estimates, places: Labels) -> Iterator[_Row]:
+def _tabulate_estimates(analysis: _Analysis, density: Density, estimates: Estimates, places: Labels) -> _Rows:
     """Yield the rows of the subtypes in some places; a unit of a term is 1 / its scale of the fitted one."""
     level, n_subtypes, measure = analysis.level, analysis.n_subtypes, {"measure": density.measure}
     units = analysis.unit * np.eye(estimates.parameters.size)
@@ -373,7 +373,7 @@ def _tabulate_estimates(analysis: _Analysis, density: Density, estimates: Estima
         yield _estimate(estimates, units[place] / scale, density.on_difference, level) | {"term": term} | measure
 
 
-def _tabulate_penalised(analysis: _Analysis, with_ratio: Sequence[int]) -> Iterator[_Row]:
+def _tabulate_penalised(analysis: _Analysis, with_ratio: Sequence[int]) -> _Rows:
     """Yield ratios of the penalised likelihood of the subtypes as assigned, apart from those among `with_ratio`."""
     assigned, every = analysis.assigned, np.arange(analysis.n_subtypes)
     penalised = penalise(analysis.y, analysis.covariates, analysis.labels, assigned.versus, every.size)
@@ -389,7 +389,7 @@ def _tabulate_penalised(analysis: _Analysis, with_ratio: Sequence[int]) -> Itera
             yield row | {"measure": f"penalised {analysis.density.measure}", **dict(numbers), "p": p}
 
 
-def _tabulate_shares(analysis: _Analysis, errors: Array, method: Method, with_level: Sequence[int]) -> Iterator[_Row]:
+def _tabulate_shares(analysis: _Analysis, errors: Array, method: Method, with_level: Sequence[int]) -> _Rows:
     """Yield shares (means of counts) of subtypes without a level from the model, and all differences, not adjusted."""
     from scipy.stats import fisher_exact
 
@@ -441,7 +441,7 @@ def _quantile(level: float) -> float:
     return float(ndtri(0.5 + level / 2.0))
 
 
-def _tabulate_rates(analysis: _Analysis) -> Iterator[_Row]:
+def _tabulate_rates(analysis: _Analysis) -> _Rows:
     """Yield events for each unit of time, with exact limits (Garwood 1936), and the log-rank test, not adjusted."""
     from statsmodels.stats.rates import confint_poisson
 
@@ -456,7 +456,7 @@ def _tabulate_rates(analysis: _Analysis) -> Iterator[_Row]:
     yield {"measure": "log-rank"} | (test if np.isfinite(test["p"]) else why)
 
 
-def _tabulate_periods(analysis: _Analysis, rows: Mask, errors: Array, method: Method, ends: Array) -> Iterator[_Row]:
+def _tabulate_periods(analysis: _Analysis, rows: Mask, errors: Array, method: Method, ends: Array) -> _Rows:
     """Yield the hazard ratios until and after the median event time, and the test that they are the same."""
     time, event, entry = (part[rows] for part in analysis.times)
     middle, test, k = float(np.median(time[event > 0.0])), {"measure": "hazards proportional"}, analysis.n_subtypes
@@ -698,16 +698,16 @@ def summarise_outcomes(table: pd.DataFrame) -> list[str]:
 
 
 _EFFECTS, _ALLOWED = "Effects of features inside subtypes?", "Yes, and the corrected numbers allow for them, "
+# Of tests in the result: what is asked, the answers if p is at least a bound and if it is below, and the bound.
 _QUESTIONS = {
     "no effects of features": (_EFFECTS, "Not shown, ", _ALLOWED, _DIRECT),
     "hazards proportional": ("Hazards proportional?", "Nothing speaks against it, ", "No, ", _NOT_PROPORTIONAL),
     "log-rank": ("Log-rank test:", "", "", 0.0),
 }
-"""Of tests in the result: what is asked, the answers if p is at least a bound and if it is below, and the bound."""
 
 
 class Line(NamedTuple):
-    """What is reported of two subtypes, or of one."""
+    """What is reported of two subtypes, or of one; remarks say, by method, why there is no number."""
 
     subtype: Code | None
     versus: Code | None
@@ -715,7 +715,6 @@ class Line(NamedTuple):
     corrected: dict[Hashable, Any] | None
     assigned: dict[Hashable, Any] | None
     remarks: dict[str, str]
-    """Why there is no number, by method."""
 
 
 def merge_methods(table: pd.DataFrame) -> list[Line]:

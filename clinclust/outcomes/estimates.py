@@ -14,10 +14,8 @@ from clinclust.arrays import Array, Labels, Mask
 
 # Outcomes by subtype with the errors of assignment carried through: BCH and maximum likelihood, in three steps.
 
-LARGEST = 30.0
-"""Bound of exponents."""
-_MOST_SIZE = 12.0
-"""Bound of the log size, at which counts are Poisson."""
+LARGEST = 30.0  # bound of exponents
+_MOST_SIZE = 12.0  # bound of the log size, at which counts are Poisson
 _EVENTS_OF_AN_INTERVAL, _MOST_INTERVALS = 8, 12  # at least so many events, at most so many intervals
 
 
@@ -140,21 +138,15 @@ DENSITIES: dict[str, Density] = {
     "ordered": Density(_proportional_odds, _start_of_levels, "odds ratio"),
     "survival": Density(_piecewise_exponential, _start_of_hazard, "hazard ratio"),
 }
+# Of counts without overdispersion.
 POISSON = Density(_poisson, _start_of_mean(np.log, 1e-3, np.inf), "rate ratio", "mean", np.exp)
-"""Of counts without overdispersion."""
-
 
 Method: TypeAlias = Literal["bch", "ml", "features", "naive"]
 
-_STEP = 1e-5
-"""Of numerical derivatives of scores."""
-_POLISHING = 20
-_FARTHEST = 18.0
-"""Log ratio of a subtype to all, or of the ends of a covariate, beyond which there is no maximum."""
-_LEAST_SUBJECTS = 2
-"""Fewest subjects for each parameter."""
-_CONVERGED = 1e-10
-"""Largest mean score of a solution."""
+_STEP, _POLISHING = 1e-5, 20  # of numerical derivatives of scores; most steps of Newton
+_FARTHEST = 18.0  # log ratio of a subtype to all, or of the ends of a covariate, beyond which there is no maximum
+_LEAST_SUBJECTS = 2  # for each parameter
+_CONVERGED = 1e-10  # largest mean score of a solution
 
 
 class Estimates(NamedTuple):
@@ -185,8 +177,7 @@ def assignment_errors(membership: Array, assigned: Labels) -> Array:
     return np.asarray(joint / np.maximum(joint.sum(axis=1, keepdims=True), 1e-300))
 
 
-APART = np.inf
-"""In place of the linear predictor of a subtype that has no ratio to the others, although it has events."""
+APART = np.inf  # in place of the linear predictor of a subtype that has no ratio to others, although it has events
 
 
 def outcome_by_subtype(

@@ -181,8 +181,9 @@ def test_the_log_rank_test_is_that_of_statsmodels_and_its_p_is_of_the_upper_tail
     exact = survdiff(time, event, labels, entry=entry if late else None)
     assert (statistic, p) == (pytest.approx(exact[0]), pytest.approx(exact[1]))
     time = np.where(labels == 0, 1.0, 100.0) + rng.random(300)
-    risk_sets = RiskSets.from_subjects(time, np.ones(300), np.zeros(300), labels, n_subtypes)
-    statistic, p = risk_sets.test_log_rank().values()
+    statistic, p = (
+        RiskSets.from_subjects(time, np.ones(300), np.zeros(300), labels, n_subtypes).test_log_rank().values()
+    )
     assert 0.0 < p < 1e-30
     assert p == pytest.approx(stats.chi2(n_subtypes - 1).sf(statistic))
 

@@ -51,7 +51,7 @@ def test_log_odds_against_another_subtype_are_differences():
 def test_intervals_hold_the_truth_as_often_as_they_say():
     held = []
     for seed in range(1000, 1200):
-        found = predictors_of_subtype(X, ERRORS, drawn(np.random.default_rng(seed))[1], 0, "ml")
+        found = predictors_of_subtype(X, ERRORS, drawn(np.random.default_rng(seed))[1], 0)
         held.append(np.abs(found.parameters - TRUTH) < 1.96 * np.sqrt(np.diag(found.covariance)))
     assert np.abs(np.mean(held, axis=0) - 0.95).max() < 3.5 * np.sqrt(0.95 * 0.05 / 200)
 
