@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from scored import few
 
 import clinclust as cc
 from clinclust.associations import refit as refits
@@ -69,7 +70,7 @@ def test_what_forms_the_subtypes_is_found_and_noise_is_not(fitted, found):
     assert row["n"] == frame["outcome"].notna().sum()
 
 
-@pytest.mark.parametrize("feature", ["marker0", "kind"])
+@pytest.mark.parametrize("feature", few(["marker0", "kind", "noise", "count"], 2))
 def test_the_refit_knows_nothing_of_the_feature_left_out(feature):
     frame, schema = cohort()
     other = frame.copy()
