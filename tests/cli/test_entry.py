@@ -234,7 +234,7 @@ def test_a_bug_on_a_thread_is_told_with_its_place(here, run, monkeypatch):
     from clinclust.associations.associate import FeatureTests
 
     monkeypatch.setattr(FeatureTests, "rows", lambda *arguments: np.zeros(2) + np.ones(3))
-    assert "in _side_by_side" in run(f"{FIT} --associations refit", code=70).err
+    assert f"  {__name__}:" in run(f"{FIT} --associations refit", code=70).err  # the line of this test that fails
 
 
 def test_too_little_memory_is_no_bug(here, must_refuse, monkeypatch):
