@@ -1,8 +1,8 @@
 """Whether there is a gap between two groups: few subjects between them, along the axis that tells them apart.
 
 The axis is Fisher's linear discriminant of normal scores. Each subject's place on it comes from a discriminant, and
-from a division into two, that were found without the subject (cross-fitting, ten folds): a division of one population
-looks like a gap to the subjects it was made from, and to no others. Silverman's test (1981, *Using kernel density
+from a division into two, that were found without the subject (cross-fitting, ten folds, the mean of three foldings): a
+division of one population looks like a gap to the subjects it was made from, and to no others. Silverman's test (1981, *Using kernel density
 estimates to investigate multimodality*, Journal of the Royal Statistical Society B 43, 97-99) then asks whether the
 density of these places has more than one peak: h is the smallest bandwidth at which the estimate has one, and p the
 share of samples from this estimate, rescaled to the variance of the places, that have more at h.
@@ -35,6 +35,10 @@ from clinclust.engine.kernels.modes import count_peaks
 from clinclust.engine.problem.problem import Problem, patterns_of
 
 _FOLDS = 10
+_FOLDINGS = 3
+"""How often the subjects are dealt into folds. In 120 cohorts of six kinds each (two groups 3.3 to 4 SD apart, uniform
+and skewed severities; N 200 and 400, 12 measurements), two seeds disagree in 4.4% of verdicts with one folding, and in
+2.2% with three or five; the rates are the same."""
 _LEAST_MASS = 0.03
 _NARROWEST, _WIDEST, _HALVINGS = 0.02, 2.5, 11
 """Bounds of h in standard deviations, and how often they are halved."""
@@ -51,15 +55,19 @@ Divide = Callable[[Problem, Labels], Labels]
 """It divides the subjects of a problem into two, beginning at a division, int64 (M,)."""
 
 
-def places_on_axis(part: Problem, scores: Array, halves: Labels, divide: Divide, rng: np.random.Generator) -> Array:
+def places_on_axis(
+    part: Problem, scores: Array, halves: Labels, divide: Divide, rng: np.random.Generator, n_foldings: int = 1
+) -> Array:
     """Return the place of each subject along the axis between two groups, found without the subject, float64 (M,).
 
     `scores` are normal scores (M, D), NaN = missing; missing ones have their expectation given the others.
     """
     filled = _expected(scores)
-    fold, places, first = rng.permutation(len(filled)) % _FOLDS, np.zeros(len(filled)), None
-    for number in range(_FOLDS):
-        others, left_out = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
+    places, first = np.zeros(len(filled)), None
+    for number in range(n_foldings * _FOLDS):
+        if number % _FOLDS == 0:
+            fold = rng.permutation(len(filled)) % _FOLDS
+        others, left_out = np.flatnonzero(fold != number % _FOLDS), np.flatnonzero(fold == number % _FOLDS)
         labels = divide(part.restricted_to(others, 0), halves[others])
         if not 0 < labels.sum() < labels.size:
             labels = halves[others]
@@ -68,7 +76,7 @@ def places_on_axis(part: Problem, scores: Array, halves: Labels, divide: Divide,
         axis, middle, spread = _discriminant(filled[others], labels)
         first = axis if first is None else first
         sign = -1.0 if float((axis * first).sum()) < 0.0 else 1.0
-        places[left_out] = sign * (np.einsum("ij,j->i", filled[left_out], axis) - middle) / spread
+        places[left_out] += sign * (np.einsum("ij,j->i", filled[left_out], axis) - middle) / spread / n_foldings
     return places
 
 
@@ -139,7 +147,8 @@ def p_of_gap(
     n_discrete, n_measured = part.cohort.arrays.codes.shape[1], part.cohort.arrays.values.shape[1]
     if n_measured < _LEAST_MEASURED * (n_discrete + n_measured):
         return 1.0
-    p, h = p_of_one_peak(places_on_axis(part, population.scores, halves, divide, rng), rng)
+    n_foldings = 1 if n_discrete else _FOLDINGS  # h of one folding is compared with those of one in each cohort
+    p, h = p_of_one_peak(places_on_axis(part, population.scores, halves, divide, rng, n_foldings), rng)
     if p >= level or n_discrete == 0:
         return p
     for number in range(1, _COHORTS + 1):

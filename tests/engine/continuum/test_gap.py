@@ -76,7 +76,7 @@ def test_places_are_found_without_the_subject():
 
     def places(labels):
         return places_on_axis(
-            population.part, population.scores, labels, lambda _, given: given, np.random.default_rng(5)
+            population.part, population.scores, labels, lambda _, given: given, np.random.default_rng(5), 3
         )
 
     values = places(halves), places(flipped)
