@@ -105,11 +105,17 @@ def schemas(draw):
     names = draw(st.lists(texts, min_size=1, max_size=5, unique=True))
     drawn = [draw(features(name)) for name in names]
     blocks = {block_key(feature.block): feature.block for feature in reversed(drawn) if feature.block}
+    # Of the features in a block of multivariate Gaussians, the others leave it.
+    together = {
+        block_key(feature.block) for feature in drawn if feature.block and feature.likelihood == "multivariate_gaussian"
+    }
+    for place, feature in enumerate(drawn):
+        if feature.block:
+            leaves = block_key(feature.block) in together and feature.likelihood != "multivariate_gaussian"
+            block = None if leaves else blocks[block_key(feature.block)]
+            drawn[place] = Feature(**{**feature.content(), "block": block})
     return FeatureSchema(
-        [
-            Feature(**{**feature.content(), "block": blocks[block_key(feature.block)]}) if feature.block else feature
-            for feature in drawn
-        ],
+        drawn,
         rows=draw(row_choices()),
         title=draw(optional_text),
         missing_codes=draw(st.sampled_from([[""], ["", "?!"], []])),

@@ -44,7 +44,8 @@ def outcome(delay):
         took = time.monotonic() - sent[0]
     for thread in threading.enumerate():
         if thread.name.startswith("clinclust"):
-            thread.join()  # the work ends in the background, at the end of its sweeps
+            while thread.is_alive():  # the work ends in the background, at the end of its sweeps
+                time.sleep(0.01)  # not `join`, which refuses a thread that was interrupted as it started
     if took > WITHIN:
         return f"the fit ended {took:.1f} s after Ctrl-C at {delay:.4f} s"
     if any(getattr(model, name) is not value for name, value in before.items()):

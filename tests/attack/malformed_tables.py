@@ -73,8 +73,11 @@ def _long_cell(rng):
 
 def _no_name(rng):
     table = _table(rng)
-    table[0][int(rng.integers(0, 2))] = (" ", "")[int(rng.integers(0, 2))]
-    return ".csv", _joined(table).encode(), REFUSED
+    place = int(rng.integers(0, 2))
+    table[0][place] = (" ", "")[int(rng.integers(0, 2))]
+    content = _joined(table).encode()
+    table[0][place] = f"#{place + 1}"
+    return ".csv", content, table
 
 
 def _marks(rng):
@@ -225,7 +228,7 @@ def _far_away(rng):
     table = _table(rng)
     cell = (("XFD2", 2), ("A1048576", 1_048_576))[int(rng.integers(0, 2))]
     xml = row_xml(1, *map(text, table[0])) + f'<row r="{cell[1]}"><c r="{cell[0]}"><v>7</v></c></row>'
-    expected = [table[0], ["7", "", ""]] if cell[1] > 2 else REFUSED
+    expected = [table[0], ["7", "", ""]] if cell[1] > 2 else [[*table[0], "#16384"], ["", "", "", "7"]]
     return ".xlsx", workbook_bytes(sheet_xml(xml)), expected
 
 

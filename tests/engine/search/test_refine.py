@@ -21,8 +21,12 @@ from clinclust.schema import schema_for_array
 
 @pytest.fixture(scope="module")
 def tied():
-    """Return the problem of 90 subjects with five exponential columns as Gaussian: there are no groups, only ties."""
-    values = np.random.default_rng(3).exponential(size=(90, 5))
+    return problem_of_ties(90, 5)
+
+
+def problem_of_ties(n, d):
+    """Return the problem of subjects with exponential columns as Gaussian: there are no groups, only ties."""
+    values = np.random.default_rng(3).exponential(size=(n, d))
     schema = schema_for_array(values)
     frame = schema.validate(schema_frame(values, schema), warn=False)
     return pose(frame, schema, None, 3.0)
@@ -60,7 +64,9 @@ def test_races_give_the_same_for_any_number_of_threads(tied, raced):
 
 
 @pytest.mark.simulation
-def test_races_divide_fewer_partitions_and_lose_next_to_nothing(tied, raced, monkeypatch):
+def test_races_divide_fewer_partitions_and_lose_next_to_nothing(monkeypatch):
+    tied = problem_of_ties(200, 6)
+    raced = searched(tied)
     monkeypatch.setattr(restarts, "_FINISHERS", 1000)
     monkeypatch.setattr(restarts, "_CLOSE", np.inf)
     monkeypatch.setattr(restarts, "_WORTHWHILE", 0.0)
