@@ -3,9 +3,10 @@
 Cohorts of 400 people with ten measurements of variance 1 inside a group. Two diseases differ by 1.6 SD in four of them.
 Sex and age, or the site, shift six others and two of the four: men by 1.5 SD, each site by a normal number of .8 SD,
 and age by .04 SD a year, in a curve. *Shares equal*: the diseases are as frequent in both sexes and at every age.
-*Shares differ*: 70% of men and 30% of women have the second, and more with age. *Sites*: four sites. *Only sex*: there
-is one group, and one subtype is right. *Of the disease*: nothing is shifted, and people with the second disease are
-fifteen years older, so that adjusting for age may cost.
+*Shares differ*: 70% of men and 30% of women have the second, and more with age. *Sites*: four sites. *Assays*: their
+assays also differ in scale, by a log normal factor of .3. *Only sex*: there is one group, and one subtype is right. *Of
+the disease*: nothing is shifted, and people with the second disease are fifteen years older, so that adjusting for age
+may cost.
 
     python benchmarks/adjusted.py --cohorts 20 --jobs 2     # half an hour; writes results/adjusted.md
 """
@@ -28,7 +29,7 @@ from clinclust import MAPDP, Feature, FeatureSchema
 RESULTS = Path(__file__).parent / "results" / "adjusted.md"
 N, SITES = 400, list("ABCD")
 MEASUREMENTS = [f"m{place}" for place in range(10)]
-KINDS = ("shares equal", "shares differ", "sites", "only sex", "of the disease")
+KINDS = ("shares equal", "shares differ", "sites", "only sex", "of the disease", "assays")
 
 
 def cohort(kind: str, seed: int) -> tuple[pd.DataFrame, np.ndarray, list[str]]:
@@ -39,7 +40,8 @@ def cohort(kind: str, seed: int) -> tuple[pd.DataFrame, np.ndarray, list[str]]:
     ill = (rng.random(N) < 1.0 / (1.0 + np.exp(-odds))) & (kind != "only sex")
     values = rng.normal(size=(N, 10))
     values[:, :4] += 1.6 * ill[:, None]
-    if kind == "sites":
+    if kind in ("sites", "assays"):
+        values *= np.exp(rng.normal(0.0, 0.3, (4, 10)))[site] if kind == "assays" else 1.0
         values[:, 2:] += rng.normal(0.0, 0.8, (4, 8))[site]
     elif kind == "of the disease":
         age += 15.0 * ill
@@ -47,7 +49,7 @@ def cohort(kind: str, seed: int) -> tuple[pd.DataFrame, np.ndarray, list[str]]:
         values[:, 2:] += 1.5 * male[:, None] * rng.choice([-1.0, 1.0], 8) + (0.0008 * (age - 30.0) ** 2)[:, None]
     table = pd.DataFrame(values, columns=MEASUREMENTS)
     table = table.assign(sex=np.where(male, "male", "female"), age=age, site=[SITES[place] for place in site])
-    return table, ill.astype(np.int64), ["site"] if kind == "sites" else ["sex", "age"]
+    return table, ill.astype(np.int64), ["site"] if kind in ("sites", "assays") else ["sex", "age"]
 
 
 def schema_of(columns: list[str], role: str) -> FeatureSchema:

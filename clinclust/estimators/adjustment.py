@@ -3,12 +3,15 @@
 Columns with the role ``adjust`` form no subtypes. Each clustered measurement is modelled given them, on the scale of
 its model (after its transform) and with the subtype z of the subject:
 
-    y_id = mu_d(z_i) + sum_c f_dc(x_ic) + error        log E[y_id] = log mu_d(z_i) + sum_c f_dc(x_ic)  for durations
+    (y_id - c_d) / exp(g_di) = mu_d(z_i) + sum_c f_dc(x_ic) + error    g_di = sum_c g_dc(x_ic)     for measurements
+    log E[y_id] = log mu_d(z_i) + sum_c f_dc(x_ic)                                                 for durations
 
 A number has a restricted cubic spline with four knots as f (Harrell 2015, *Regression modeling strategies*, 2.4.4), or
-a line if it has few values; a column of levels has one coefficient for each. Terms are centred at their means in the
-cohort, so that the adjusted table (`Adjustment.remove`) keeps its units and averages, and everything that a fit needs
-of a table is done with the adjusted one. A missing x counts as the average. Counts, scales and levels are not adjusted.
+a line if it has few values; a column of levels has one coefficient for each. A column of levels also has a spread, exp
+g: the assay of one site may read a tenth higher from the mean c_d on than that of another. Terms are centred at their
+means in the cohort, so that the adjusted table (`Adjustment.remove`) keeps its units and averages, and everything that
+a fit needs of a table is done with the adjusted one. A missing x counts as the average. Counts, scales and levels are
+not adjusted.
 
 The coefficients are those within subtypes: where a subtype is more frequent in men, those of the whole cohort would
 take a part of the difference between the subtypes for one between the sexes. They are therefore estimated in turns with
@@ -57,10 +60,16 @@ class Adjustment:
         a line), with the ``centres`` and ``scales`` of its terms.
     coefficients : dict of str to list of float
         The coefficients of each adjusted feature for all terms in their order, on the scale of its model.
+    spreads : dict of str to list of float
+        The coefficients of the log spread of each adjusted measurement, likewise.
+    middles : dict of str to list of float
+        The mean of each adjusted measurement in the cohort, c, and what becomes of it before effects are removed.
     """
 
     terms: dict[str, dict[str, Any]]
     coefficients: dict[str, list[float]]
+    spreads: dict[str, list[float]]
+    middles: dict[str, list[float]]
 
     @classmethod
     def of(cls, frame: pd.DataFrame, schema: FeatureSchema) -> Adjustment:
@@ -82,8 +91,14 @@ class Adjustment:
             term["scales"] = np.nanstd(columns, axis=0).tolist()
             terms[part.name] = term
         n_terms = sum(len(term["centres"]) for term in terms.values())
-        names = [feature.name for feature in adjusted_features(schema)] if n_terms else []
-        return cls(terms, {name: [0.0] * n_terms for name in names})
+        features = adjusted_features(schema) if n_terms else []
+        measured = [feature.name for feature in features if feature.traits.is_real]
+        return cls(
+            terms,
+            {feature.name: [0.0] * n_terms for feature in features},
+            {name: [0.0] * n_terms for name in measured},
+            {name: [0.0, 0.0] for name in measured},
+        )
 
     def problems(self, schema: FeatureSchema) -> list[str]:
         """Return why it cannot be the adjustment of a fit with this schema; empty if it can."""
@@ -94,10 +109,11 @@ class Adjustment:
             )
             sizes = [_columns(term, np.zeros(1)).shape[1] for term in self.terms.values()]
             standards = [np.array([term["centres"], term["scales"]], dtype=float) for term in self.terms.values()]
-            effects = np.array([*self.coefficients.values()], dtype=float).reshape(len(self.coefficients), sum(sizes))
+            n_columns = ((self.coefficients, sum(sizes)), (self.spreads, sum(sizes)), (self.middles, 2))
+            numbers = [np.array([*of.values()], dtype=float).reshape(len(of), size) for of, size in n_columns]
             are_sound = (
-                np.isfinite(effects).all()
-                and np.isfinite(ends).all()
+                all(np.isfinite(array).all() for array in [*numbers, ends])
+                and self.spreads.keys() == self.middles.keys()
                 and all(
                     standard.shape == (2, size) and np.isfinite(standard).all() and (standard[1] > 0.0).all()
                     for standard, size in zip(standards, sizes, strict=True)
@@ -106,7 +122,9 @@ class Adjustment:
         except (TypeError, ValueError, LookupError):  # of another structure
             are_sound = False
         are_named = self.terms.keys() <= parts
-        are_named &= self.coefficients.keys() <= {feature.name for feature in adjusted_features(schema)}
+        is_measured = {feature.name: feature.traits.is_real for feature in adjusted_features(schema)}
+        are_named &= self.coefficients.keys() <= is_measured.keys()
+        are_named &= self.spreads.keys() == {name for name in self.coefficients if is_measured.get(name)}
         return (
             [] if are_sound and are_named else ["adjustment_ has other columns, terms or coefficients than its schema"]
         )
@@ -122,39 +140,45 @@ class Adjustment:
 
     def remove(self, frame: pd.DataFrame, schema: FeatureSchema) -> pd.DataFrame:
         """Return a validated table with the adjusted measurements, as they would be at the averages of the cohort."""
-        return self._moved(frame, frame, schema, -1.0)
+        return self._moved(frame, frame, schema, is_removed=True)
 
     def restore(self, completed: pd.DataFrame, frame: pd.DataFrame, schema: FeatureSchema) -> pd.DataFrame:
         """Return a completed adjusted table, any columns (n, ...), with the effects and observed values of `frame`."""
-        restored = self._moved(completed, frame, schema, 1.0)
+        restored = self._moved(completed, frame, schema, is_removed=False)
         for name in self.coefficients.keys() & set(completed.columns) & set(frame.columns):
             restored[name] = restored[name].where(frame[name].isna().to_numpy(), frame[name].to_numpy())
         return restored
 
     def log_jacobian(self, frame: pd.DataFrame, schema: FeatureSchema) -> Array:
         """Return what is added to the log density of an adjusted subject for that of the table, float64 (n,)."""
-        total = np.zeros(len(frame))
-        design = self.design(frame, schema)
-        for feature in adjusted_features(schema):
-            if not feature.traits.is_real and feature.name in self.coefficients:  # divided by exp(effect)
-                observed = frame[feature.name].notna().to_numpy()
-                total -= np.where(observed, np.einsum("nt,t->n", design, self.coefficients[feature.name]), 0.0)
+        total, design = np.zeros(len(frame)), self.design(frame, schema)
+        for name, coefficients in (self.coefficients | self.spreads).items():  # divided by exp(effect) or exp(spread)
+            total -= np.where(np.isnan(_measured(schema[name], frame)), 0.0, _summed(design, coefficients))
         return total
 
-    def _moved(self, table: pd.DataFrame, frame: pd.DataFrame, schema: FeatureSchema, sign: float) -> pd.DataFrame:
-        """Return a table whose measurements are moved by the effects of the columns of `frame`, in the same rows."""
+    def _moved(
+        self, table: pd.DataFrame, frame: pd.DataFrame, schema: FeatureSchema, *, is_removed: bool
+    ) -> pd.DataFrame:
+        """Return a table whose measurements lose or get the effects of the columns of `frame`, in the same rows."""
         design, moved = self.design(frame, schema), table.copy()
-        for feature in adjusted_features(schema):
-            if feature.name not in self.coefficients or feature.name not in table:
-                continue
+        for name in self.coefficients.keys() & set(table.columns):
+            feature, effects = schema[name], _summed(design, self.coefficients[name])
             values = _measured(feature, table)
-            effects = sign * np.einsum("nt,t->n", design, self.coefficients[feature.name])
-            values = values + effects if feature.traits.is_real else values * np.exp(effects)
-            column = table[feature.name].to_numpy(dtype=np.float64, na_value=np.nan).copy()
+            if not feature.traits.is_real:
+                values = values * np.exp(-effects if is_removed else effects)
+            else:
+                (before, after), spread = self.middles[name], np.exp(_summed(design, self.spreads[name]))
+                narrowed, widened = after + (values - before) / spread - effects, values + effects - after
+                values = narrowed if is_removed else before + widened * spread
+            column = table[name].to_numpy(dtype=np.float64, na_value=np.nan).copy()
             observed = ~np.isnan(values)  # not those at a point mass, such as 0 or beyond a limit of detection
             column[observed] = feature.parts[-1].from_model_scale(values[observed])
-            moved[feature.name] = column
+            moved[name] = column
         return moved
+
+
+def _summed(design: Array, coefficients: list[float]) -> Array:
+    return np.asarray(np.einsum("nt,t->n", design, coefficients))
 
 
 def adjusted_features(schema: FeatureSchema) -> list[Feature]:
@@ -211,25 +235,45 @@ def within_clusters(adjustment: Adjustment, frame: pd.DataFrame, schema: Feature
     """Return the adjustment with the coefficients within these clusters, int64 (N,), of a validated table.
 
     They solve the normal equations of the module docstring by reweighting: residuals beyond three standard deviations
-    are bounded, as in Huber's regression (1981), and five subjects without an effect are added.
+    are bounded, as in Huber's regression (1981), and five subjects without an effect are added. The log spread is that
+    of the mean absolute residual.
     """
     design = adjustment.design(frame, schema)
-    coefficients = {}
+    of_levels = np.concatenate(
+        [np.full(len(term["centres"]), bool(term["levels"])) for term in adjustment.terms.values()]
+    )
+    coefficients, spreads, middles = {}, {}, {}
     for feature in adjusted_features(schema):
         values = _measured(feature, frame)
         observed = ~np.isnan(values)
-        of_feature = _additive if feature.traits.is_real else _multiplicative
-        found = of_feature(values[observed], design[observed], np.unique(labels[observed], return_inverse=True)[1])
-        coefficients[feature.name] = found.tolist()
-    return Adjustment(adjustment.terms, coefficients)
+        values, terms = values[observed], design[observed]
+        clusters = np.unique(labels[observed], return_inverse=True)[1]
+        if not feature.traits.is_real:
+            coefficients[feature.name] = _multiplicative(values, terms, clusters).tolist()
+            continue
+        middle = float(values.mean()) if values.size else 0.0
+        spread, narrowed = np.zeros(terms.shape[1]), values - middle
+        for _ in range(2):  # where spreads differ, one effect does not fit all clusters, which widens the first rest
+            rest = _rest(narrowed, terms, clusters, _additive(narrowed, terms, clusters))
+            spread += _multiplicative(np.abs(rest), terms * of_levels, clusters)
+            narrowed = (values - middle) * np.exp(-_summed(terms, spread.tolist()))
+        coefficients[feature.name] = _additive(narrowed, terms, clusters).tolist()
+        after = middle - (float(narrowed.mean()) if values.size else 0.0)
+        spreads[feature.name], middles[feature.name] = spread.tolist(), [middle, after]
+    return Adjustment(adjustment.terms, coefficients, spreads, middles)
+
+
+def _rest(values: Array, design: Array, labels: Labels, coefficients: Array) -> Array:
+    """Return y less its effects and the median of its cluster, float64 (N,)."""
+    rest = values - np.einsum("nt,t->n", design, coefficients)
+    return rest - np.array([np.median(rest[labels == cluster]) for cluster in np.unique(labels)])[labels]
 
 
 def _additive(values: Array, design: Array, labels: Labels) -> Array:
     """Return the coefficients of y = mu(z) + design * coefficients + error, float64 (T,)."""
 
     def rest_at(coefficients: Array) -> Array:
-        rest = values - np.einsum("nt,t->n", design, coefficients)
-        rest -= np.array([np.median(rest[labels == cluster]) for cluster in range(int(labels.max()) + 1)])[labels]
+        rest = _rest(values, design, labels, coefficients)
         bound = _FARTHEST * 1.4826 * float(np.median(np.abs(rest)))
         return np.asarray(np.clip(rest, -bound, bound) if bound > 0.0 else rest)
 

@@ -80,7 +80,7 @@ HELD: dict[type, dict[str, Kind]] = {
         "prior_strength_": float,
         "adjustment_": (Adjustment, None),
     },
-    Adjustment: {"terms": {str: dict}, "coefficients": {str: list}},
+    Adjustment: {"terms": {str: dict}, "coefficients": {str: list}, "spreads": {str: list}, "middles": {str: list}},
     Clusters: {
         "encoding": Encoding,
         "model": Model,

@@ -72,6 +72,30 @@ def test_effects_are_those_of_a_regression_within_clusters():
         assert np.sqrt((off**2).mean()) < 0.05
 
 
+def test_the_spread_of_a_site_is_that_of_its_assay():
+    """The assay of site B reads 10 + 1.5 y: within a disease, the adjusted values have one mean and one SD."""
+    rng = np.random.default_rng(2)
+    ill, site = rng.random(2_000) < 0.3, rng.random(2_000) < 0.5
+    values = 20.0 + 4.0 * ill + rng.normal(size=2_000)
+    table = pd.DataFrame({"assay": np.where(site, 10.0 + 1.5 * values, values), "site": np.where(site, "B", "A")})
+    assay, place = cc.Feature(name="assay", likelihood="gaussian"), {"name": "site", "likelihood": "bernoulli"}
+    schema = cc.FeatureSchema([assay, cc.Feature(**place, levels=("A", "B"), role="adjust")])
+    table = schema.validate(table)
+    adjustment = within_clusters(Adjustment.of(table, schema), table, schema, ill.astype(np.int64))
+    adjusted = adjustment.remove(table, schema)["assay"]
+    for group in (ill, ~ill):
+        one, other = adjusted[group & site], adjusted[group & ~site]
+        assert one.mean() == pytest.approx(other.mean(), abs=0.15)
+        assert one.std() == pytest.approx(other.std(), rel=0.06)
+    assert adjusted.mean() == pytest.approx(table["assay"].mean())
+    holes = table.assign(assay=np.nan)
+    assert np.allclose(adjustment.restore(holes.assign(assay=adjusted), holes, schema)["assay"], table["assay"])
+    spread = np.log(adjusted[ill & site].std() / table["assay"][ill & site].std())
+    jacobian = adjustment.log_jacobian(table, schema)
+    assert jacobian[site] == pytest.approx(spread, abs=0.05)  # the derivative of what is fitted by what is measured
+    assert adjustment.log_jacobian(holes, schema) == pytest.approx(0.0)
+
+
 def test_a_column_of_one_value_changes_no_bit():
     table, plain = cohort(50)[0].assign(sex="male", age=50.0), {**QUICK, "n_clusters": None}
     adjusted = cc.MAPDP(schema_of(), **plain).fit(table)
@@ -133,6 +157,8 @@ def test_a_saved_model_adjusts_bit_for_bit(fitted, tmp_path):
     [
         lambda adjustment: adjustment["coefficients"].update(a=[float("1e999")]),
         lambda adjustment: adjustment["coefficients"].update(nobody=[0.0]),
+        lambda adjustment: adjustment["spreads"].pop("a"),
+        lambda adjustment: adjustment["middles"].update(a=[float("nan"), 0.0]),
         lambda adjustment: adjustment["coefficients"]["a"].pop(),
         lambda adjustment: adjustment["terms"]["sex"].update(scales=[0.0]),
         lambda adjustment: adjustment["terms"]["sex"].update(levels="x"),

@@ -2,10 +2,10 @@
 
 The axis is Fisher's linear discriminant of normal scores. Each subject's place on it comes from a discriminant, and
 from a division into two, that were found without the subject (cross-fitting, ten folds, the mean of three foldings): a
-division of one population looks like a gap to the subjects it was made from, and to no others. Silverman's test (1981, *Using kernel density
-estimates to investigate multimodality*, Journal of the Royal Statistical Society B 43, 97-99) then asks whether the
-density of these places has more than one peak: h is the smallest bandwidth at which the estimate has one, and p the
-share of samples from this estimate, rescaled to the variance of the places, that have more at h.
+division of one population looks like a gap to the subjects it was made from, and to no others. Silverman's test (1981,
+*Using kernel density estimates to investigate multimodality*, Journal of the Royal Statistical Society B 43, 97-99)
+then asks whether the density of these places has more than one peak: h is the smallest bandwidth at which the estimate
+has one, and p the share of samples from this estimate, rescaled to the variance of the places, that have more at h.
 
 A peak counts if 3% of the subjects lie between its valleys: outliers are no group.
 
