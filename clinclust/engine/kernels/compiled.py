@@ -29,7 +29,7 @@ Number = TypeVar("Number", np.float64, np.int64, np.int32)
 
 logger = logging.getLogger("clinclust")
 
-_MESSAGE = "clinclust: compiling its numerical kernels; this happens once on a machine and takes about twenty seconds"
+_MESSAGE = "clinclust: compiling its numerical kernels; this happens once on a machine and takes about half a minute"
 _DISABLED, _CHECKED = bool(vars(config)["DISABLE_JIT"]), bool(vars(config)["BOUNDSCHECK"])
 PLAIN: bool = _DISABLED or os.environ.get("CLINCLUST_PLAIN_KERNELS", "0") not in ("", "0")
 """Whether the kernels use no hand-written LLVM code."""

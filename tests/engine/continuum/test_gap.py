@@ -85,6 +85,20 @@ def test_places_are_found_without_the_subject():
     assert not same_fold.all()
 
 
+def test_places_of_several_foldings_depend_less_on_the_seed():
+    population = population_of(groups(3.0, n=200))
+    halves = divided_in_two(population.part, np.zeros(200, dtype=np.int64))
+
+    def spread(n_foldings):
+        rngs = [np.random.default_rng(seed) for seed in range(4)]
+        places = [
+            places_on_axis(population.part, population.scores, halves, divided_in_two, rng, n_foldings) for rng in rngs
+        ]
+        return np.std(places, axis=0).mean()
+
+    assert spread(3) < 0.75 * spread(1)
+
+
 def test_without_measurements_no_gap_is_looked_for():
     yes = (groups(6.0) > 1.0).astype(int)
     assert p_of(yes, likelihood="bernoulli") == 1.0
