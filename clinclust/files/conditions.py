@@ -19,7 +19,7 @@ from pandas.arrays import BooleanArray
 from clinclust.arrays import Array, Mask
 from clinclust.errors import InputError, did_you_mean, show_cells
 from clinclust.files import notation
-from clinclust.files.cell_text import canonical_text, listed, number_of, numbers_of, quote_cell, quoted
+from clinclust.files.cell_text import canonical_text, listed, number_of, numbers_of, quote_cell, quoted, say
 from clinclust.files.text_table import ColumnNotes, TableRead
 
 # Dates in a column whose cells say, together, whether the day or the month comes first.
@@ -69,16 +69,10 @@ def date_column(texts: NDArray[np.object_], present: NDArray[np.bool_], order: D
     fitting = [each for each in orders if faults[each] is None]
     if not fitting:
         wrong = dict.fromkeys(quote_cell(text) for text in faults.values() if text is not None)
-        return (
-            f"holds {' and '.join(wrong)}: not all cells are dates {'in one order' if order is None else order}, with "
-            "a year of four digits; write them as year-month-day"
-        )
+        return say("not_all_dates", cells=" and ".join(wrong), orders="in one order" if order is None else order)
     unclear = next((found[0] for found in year_last if found["mark"] != "."), None)
     if len(fitting) > 1 and unclear is not None:
-        return (
-            f"holds {quote_cell(unclear)}, and no date in it tells whether the day or the month comes first: say "
-            "dates='day-first' or dates='month-first'"
-        )
+        return say("day_or_month", date=quote_cell(unclear))
     cells = [known[fitting[0]][text] if here else np.nan for text, here in zip(texts, present, strict=True)]
     was_derived = order is None and len(fitting) == 1
     return DateColumn(np.array(cells, dtype=np.float64), fitting[0] if year_last else None, was_derived)
@@ -190,11 +184,7 @@ def parsed(text: str) -> Condition:
         place = (error.lineno or 0) - (error.offset != 0)  # without an offset, it is behind the last word
         at = starts[place] if place < len(starts) else len(text)
         shown = f"at {quoted(rest[:20])}" if (rest := text[at:].strip()) else "at its end"
-        raise InputError(
-            f"`where` cannot be understood {shown}, after {quoted(text[:at][-40:])}: write columns, signs and values "
-            "such as visit in ('baseline', 'month 6') and 18 <= `Age at visit` < 65; texts and dates are in quotes, "
-            "names with spaces in backticks"
-        ) from None
+        raise InputError(say("condition_not_understood", place=shown, before=quoted(text[:at][-40:]))) from None
 
 
 def _read_tree(node: ast.expr, operands: Mapping[str, Operand], depth: int = 0) -> Condition:
@@ -319,10 +309,7 @@ class Cells:
         """The least and the greatest number that each cell may be: ``<5`` ends below 5. NaN: none, or with a unit."""
         if self.marks.is_guess and self.decimal is None:
             example = next(text for text in self.counts if "," in text)
-            raise InputError(
-                f"the comma in {quoted(self.name)} ({quote_cell(example)}) may be a decimal mark or keep thousands "
-                "apart: say decimal=',' or decimal='.'"
-            )
+            raise InputError(say("comma_decimal_or_thousands", name=quoted(self.name), example=quote_cell(example)))
         bounds = dict.fromkeys(self.texts.tolist(), (np.nan, np.nan))
         for text, (limit, number, _) in self._parts.items():
             low = high = self._number(number, self.marks)
@@ -349,11 +336,7 @@ class Cells:
         elif not (marks.decimal and notation.GROUPED_BY_POINT.fullmatch(text)):
             number = number_of(text)
         if np.isnan(number):
-            raise InputError(
-                f"{quoted(text)}, with which {quoted(self.name)} is compared, is no date and no number as its cells "
-                "write them, or could be read in two ways: write it without a unit, in quotes as the cells are, or "
-                "with a decimal point and nothing between its thousands"
-            )
+            raise InputError(say("compared_with_no_number", text=quoted(text), column=quoted(self.name)))
         return number
 
     def describe_notation(self) -> list[str]:
@@ -457,10 +440,7 @@ class Matching:
         (low, high), number = cells.bounds, cells.meant(text, in_quotes=is_text)
         if asked.value.decimals and cells.marks.decimal == ",":
             first, second = text, asked.value.decimals
-            raise InputError(
-                f"{quoted(cells.name)} has decimal commas: write in ({first}, {second}) with a space for two numbers, "
-                f"or == {first},{second} for one"
-            )
+            raise InputError(say("list_with_decimal_commas", column=quoted(cells.name), first=first, second=second))
         self._remarks += cells.describe_notation()
         met, is_known = _met(low, high, sign, number)
         if not is_order(sign):  # a cell without a digit is certainly not this number
@@ -483,11 +463,7 @@ class Matching:
             remarks.append(f"{quoted(cells.name)} {sign} {values} is met by no row ({held}).{hint}".rstrip("."))
         names = [quoted(cells.name) for _, cells, _, unknown in self._parts if (unknown & self.unknown).any()]
         if names:
-            remarks.append(
-                f"{self.unknown.sum():,} rows are left out because their cells in {listed(dict.fromkeys(names))} are "
-                "empty or do not tell whether they meet the condition, such as a number with a unit; to keep those "
-                "with an empty cell, add `or ... is missing`"
-            )
+            remarks.append(say("rows_unknown", n_rows=self.unknown.sum(), columns=listed(dict.fromkeys(names))))
         return list(dict.fromkeys(remarks))
 
 

@@ -25,7 +25,17 @@ import numpy as np
 import pandas as pd
 
 from clinclust.errors import InputError, did_you_mean, missing_package
-from clinclust.files.cell_text import NUMBER, Places, canonical_text, limited, listed, number_of, quote_cell, quoted
+from clinclust.files.cell_text import (
+    NUMBER,
+    Places,
+    canonical_text,
+    limited,
+    listed,
+    number_of,
+    quote_cell,
+    quoted,
+    say,
+)
 from clinclust.files.layout import Area, SheetOptions, sheet_table
 from clinclust.files.opening import Source, guarded, naming_file, package, refuse_bomb
 from clinclust.files.text_table import TEXT, ColumnKind, ColumnNotes, TableRead, letters_of, names_for_unnamed, notes_of
@@ -168,10 +178,7 @@ def read_ods_or_xlsb(source: Source, kind: str, sheet: str | None, options: Shee
     """Read a sheet of an OpenDocument or binary workbook; see `clinclust.read_cohort`."""
     package("python_calamine", f"an {kind} file")
     content = source.read()
-    lacks = (
-        f"cells with errors such as #N/A are read as empty from an {kind} file, and what is hidden in it is read "
-        "too; to have them listed, save it as an Excel workbook (.xlsx)"
-    )
+    lacks = say("lost_of_workbook", kind=kind)
 
     def ask(*place: str) -> Any:
         command = [sys.executable, "-P", "-c", _CALAMINE, *place]
@@ -507,10 +514,7 @@ def _frame_of_arrow(table: Any) -> pd.DataFrame:
         except pyarrow.ArrowException:
             unusable.append(column.name)
     if unusable:
-        raise InputError(
-            f"cells of {listed(map(quoted, unusable))} hold lists, records or bytes that are no text: store one number "
-            "or text in each cell, or leave these columns out"
-        )
+        raise InputError(say("cells_of_several_values", columns=listed(map(quoted, unusable))))
     table.validate(full=True)  # else text that is not UTF-8 fails later
     # A float, for the missing values of whole numbers, would change the digits of long ones.
     frame: pd.DataFrame = table.to_pandas(integer_object_nulls=True)
@@ -525,10 +529,7 @@ def read_statistical(source: Source, kind: str, encoding: str | None) -> TableRe
     options: dict[str, Any] = {} if encoding is None else {"encoding": encoding}
     if kind in _KEEPS_USER_MISSING:
         options["user_missing"] = True
-    repair = (
-        "it is damaged, or in another encoding, which `encoding` says, such as cp1252; or open it in "
-        f"{program}, and export it as .csv"
-    )
+    repair = say("repair_statistical", program=program)
     with guarded(f"file of {program}", repair), source.open() as file:
         read = getattr(pyreadstat, reader)
         about = read(file, metadataonly=True, **options)[1]
@@ -641,9 +642,7 @@ def table_of_parts(table: Path) -> tuple[Any, list[Part]]:
     except ImportError:
         raise missing_package(f"{table}, a table in partitions,", "'clinclust[dask]'") from None
     if folders := sorted({file.parent.name for file in table.glob("*/*") if _is_parquet(file)}):
-        raise InputError(
-            f"folders in it hold parquet files, too ({listed(folders)}); put all, with all columns, into one folder"
-        )
+        raise InputError(say("parquet_in_folders", folders=listed(folders)))
     parts, problems, empty = list[Part](), list[str](), None
     files = filter(_is_parquet, table.glob("*"))
     for file in sorted(files, key=lambda path: natural_sort_key(path.name)) or [table]:

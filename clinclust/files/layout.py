@@ -15,7 +15,7 @@ import pandas as pd
 from clinclust.arrays import Array, Mask
 from clinclust.data import data
 from clinclust.errors import InputError
-from clinclust.files.cell_text import compile_short, is_blank, listed, numbers_of, quote_cell, quoted, rows_named
+from clinclust.files.cell_text import compile_short, is_blank, listed, numbers_of, quote_cell, quoted, rows_named, say
 from clinclust.files.notation import (
     DecimalMark,
     columns_with_comma,
@@ -186,11 +186,7 @@ class Header:
     doubts: list[Doubt] = field(default_factory=list)
 
 
-class Doubt(NamedTuple):
-    """What was seen, as a sentence without a full stop, and the rows that are no subjects if the suspicion is right."""
-
-    what: str
-    rows: Sequence[int] = ()
+Doubt = tuple[str, Sequence[int]]  # what was seen, as a sentence, and the rows that are no subjects if it is right
 
 
 def find_header(lines: Sequence[tuple[int, list[str]]], merged: Sequence[Area], options: SheetOptions) -> Header:
@@ -210,10 +206,7 @@ def find_header(lines: Sequence[tuple[int, list[str]]], merged: Sequence[Area], 
         rows = [row for row in rows if row[0] in subjects or row[0] < subjects.first]
     numbers = [number for number, _ in rows]
     if asked is not None and asked not in numbers:
-        raise InputError(
-            f"row {asked} holds nothing that could be a header; the first rows with content are {listed(numbers)}: "
-            "give one of them as `header_row`, or 0 if there is no header"
-        )
+        raise InputError(say("empty_header_row", row=asked, rows=listed(numbers)))
     at = _below_titles(rows, merged) if asked is None else numbers.index(asked)
     groups, (number, upper) = _find_groups(rows, at, merged), rows[at]
     if groups is None:
@@ -230,15 +223,9 @@ def find_header(lines: Sequence[tuple[int, list[str]]], merged: Sequence[Area], 
         )
     if groups is not None:
         joined = next((header.names[place] for place in groups if place in header.names), "")
-        header.remarks.append(
-            f"the header has two rows, {number} and {last}, whose names are joined, such as {quoted(joined)}. If the "
-            f"header is row {last} alone, say so: header_row={last}"
-        )
+        header.remarks.append(say("header_of_two_rows", first=number, last=last, name=quoted(joined)))
     if subjects is not None and last in subjects:
-        raise InputError(
-            f"rows={subjects.text!r} names row {last} as a subject, but the names of the columns are read from it: "
-            "begin below it, or give another row of the header (header_row=N, or 0 if there is none)"
-        )
+        raise InputError(say("header_among_subjects", rows=subjects.text, row=last))
     if options.of_subjects and groups is None:
         # a row that is the same as the names, on another page, tells nothing
         others = [(0, {}), *((n, row) for n, row in below if any(row.get(at) != name for at, name in upper.items()))]
@@ -246,18 +233,9 @@ def find_header(lines: Sequence[tuple[int, list[str]]], merged: Sequence[Area], 
         like = [quote_cell(name) for name, sign in signs if sign > 0]
         if like and len(like) > sum(sign < 0 for _, sign in signs):
             if asked is None:
-                doubt = (
-                    f"row {last} is where the names of the columns are expected, but looks like a subject "
-                    f"({listed(like)} are like the values below): if the file has no header, say header_row=0, and "
-                    f"the columns are named 'column 1', 'column 2' and so on; if the names stand in row {last}, say "
-                    f"header_row={last}"
-                )
-                header.doubts.append(Doubt(doubt))
+                header.doubts.append((say("header_like_subject", row=last, cells=listed(like)), ()))
                 return header
-            header.remarks.append(
-                f"row {last} names the columns, as `header_row` says, though it looks like a subject ({listed(like)}); "
-                "if it is one, say header_row=0"
-            )
+            header.remarks.append(say("stated_header_like_subject", row=last, cells=listed(like)))
     for at, (number, texts) in enumerate(below[:_MOST_BELOW]):
         explained = _explain(below[at:], header.names, options.of_subjects)
         if explained is None or (subjects is not None and number >= subjects.first):
@@ -265,8 +243,9 @@ def find_header(lines: Sequence[tuple[int, list[str]]], merged: Sequence[Area], 
         what, is_certain, by_column = explained
         why = f"{what} ({listed(map(quote_cell, texts.values()))})"
         if not is_certain and subjects is None:
-            names_too = f"; if it holds the names, say header_row={number}"
-            header.doubts.append(Doubt(f"row {number} holds {why}{names_too}", (number,)))
+            header.doubts.append(
+                (f"row {number} holds {why}; if it holds the names, say header_row={number}", [number])
+            )
             break
         (header.units if what == "units" else header.explanations).update(by_column)
         header.remarks.append(f"row {number} explains the columns, and is no subject: it holds {why}")
@@ -751,17 +730,13 @@ def _find_subjects(
     for finding in sorted(unsure, key=lambda finding: -len(finding.places)):
         places = [at for at in finding.places if kept[at]]
         if not known.issuperset(places):
-            every.append(Doubt(tell(finding.what, places), numbers[places].tolist()))
+            every.append((tell(finding.what, places), numbers[places].tolist()))
         known.update(places)
     if not every:
         return kept, remarks
-    lines = ["it is not certain which rows are subjects:", *(f"  - {doubt.what}" for doubt in every[:_SHOWN])]
+    lines = ["it is not certain which rows are subjects:", *(f"  - {what}" for what, _ in every[:_SHOWN])]
     lines += [f"  - and {len(every) - _SHOWN:,} more"] if len(every) > _SHOWN else []
-    doubtful, rows, others = (
-        {row for doubt in every for row in doubt.rows},
-        numbers[kept].tolist(),
-        numbers[~kept].tolist(),
-    )
+    doubtful, rows, others = {n for _, rows in every for n in rows}, numbers[kept].tolist(), numbers[~kept].tolist()
     if doubtful and rows:
         without = ranges_of([row for row in rows if row not in doubtful], doubtful | set(others))
         whole = None if doubtful & set(filled_up) else ranges_of(rows, others)

@@ -15,7 +15,7 @@ from clinclust.arrays import Array, Mask
 from clinclust.data import data
 from clinclust.errors import InputError, did_you_mean, on_one_line, refuse
 from clinclust.files import conditions, visits
-from clinclust.files.cell_text import canonical_text, numbers_of, quote_cell, quoted
+from clinclust.files.cell_text import canonical_text, numbers_of, quote_cell, quoted, say
 from clinclust.files.notation import DecimalMark, names_subjects
 from clinclust.files.text_table import RowRanges, TableRead, chosen_columns
 
@@ -184,9 +184,7 @@ class RowChoice:
     def from_dict(cls, given: object) -> RowChoice:
         """Return the choice that `as_dict` wrote; InputError, which lists all problems, if it is none."""
         if not isinstance(given, Mapping):
-            raise InputError(
-                f"must say which rows are taken, such as {{where: \"visit == 'baseline'\"}}, not {quoted(given)}"
-            )
+            raise InputError(say("no_choice_of_rows", value=quoted(given)))
         names, problems = [field.name for field in fields(cls)], list[str]()
         for name, value in given.items():
             rule = RULES.get(name, _TEXT)
@@ -317,10 +315,7 @@ def rows_taken(frame: pd.DataFrame) -> RowsTaken | None:
     except (TypeError, KeyError):
         is_sound = False
     if not is_sound:
-        raise InputError(
-            f"frame.attrs[{ROWS_TAKEN!r}] does not say which rows were taken; remove it, or read the file again with "
-            "clinclust.read_cohort"
-        )
+        raise InputError(say("rows_taken_damaged", key=ROWS_TAKEN))
     return taken if len(frame) <= taken.counts.taken else None
 
 
@@ -390,10 +385,7 @@ def _one_row_per_subject(
         )
     n_alike = len(subjects.counts) - len({"".join(text.casefold().split()) for text in subjects.counts})
     if n_alike:
-        remarks.append(
-            f"{n_alike:,} values of {quoted(subjects.name)} differ only by case or spaces from another one, and each "
-            "keeps a row: if two are one patient, write them in one way in the table"
-        )
+        remarks.append(say("subjects_written_alike", n_values=n_alike, column=quoted(subjects.name)))
     order = np.arange(len(subjects.texts))
     last = -np.inf if choice.keep == "last" else np.inf
     if choice.by is None and times is not None:
