@@ -183,10 +183,10 @@ class Header:
     units: dict[int, str] = field(default_factory=dict)
     explanations: dict[int, str] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
-    doubts: list[Doubt] = field(default_factory=list)
+    doubts: list[_Doubt] = field(default_factory=list)
 
 
-Doubt = tuple[str, Sequence[int]]  # what was seen, as a sentence, and the rows that are no subjects if it is right
+_Doubt = tuple[str, Sequence[int]]  # what was seen, as a sentence, and the rows that are no subjects if it is right
 
 
 def find_header(lines: Sequence[tuple[int, list[str]]], merged: Sequence[Area], options: SheetOptions) -> Header:
@@ -696,7 +696,7 @@ def _named_or_filled(frame: pd.DataFrame, places: Sequence[int], header: Header)
 def _find_subjects(
     frame: pd.DataFrame,
     headers: Sequence[Sequence[str]],
-    doubts: Sequence[Doubt],
+    doubts: Sequence[_Doubt],
     options: SheetOptions,
     filled_up: Collection[int],
 ) -> tuple[Mask, list[str]]:
