@@ -146,9 +146,6 @@ class Joined:
 Condition = Comparison | Joined
 
 
-_KINDS = {"quoted": "text", "word": "name"}
-
-
 def parsed(text: str) -> Condition:
     """Return the condition that a text means; InputError, which shows the place that is wrong, if it is none.
 
@@ -175,7 +172,7 @@ def parsed(text: str) -> Condition:
             if decimals and not in_list:  # 5,2 is a number with a decimal comma
                 value, apart, at = value + decimals[0], "", decimals.end()
             words.append(f"_{len(operands)}")
-            operands[words[-1]] = Operand(_KINDS.get(group, group), value, apart)
+            operands[words[-1]] = Operand({"quoted": "text", "word": "name"}.get(group, group), value, apart)
         return _read_tree(ast.parse("\\\n".join(words), mode="eval").body, operands)
     except (RecursionError, MemoryError, SyntaxError) as error:
         if not isinstance(error, SyntaxError) or "too many nested" in error.msg:
@@ -198,11 +195,8 @@ def _read_tree(node: ast.expr, operands: Mapping[str, Operand], depth: int = 0) 
     def compare(first: ast.expr, sign: str, second: ast.expr | None = None) -> Comparison:
         left, right = read(first), Operand("number", "missing") if second is None else read(second)
         if (left.kind == "name") == (right.kind == "name"):
-            raise InputError(
-                f"`where` compares {left.kind} {quoted(left.text)} with {right.kind} {quoted(right.text)}: give one "
-                "column and one value. Texts stand in quotes, names with spaces in backticks; two columns are not "
-                "compared with each other: add a column with their difference to the table"
-            )
+            texts = {"left_text": quoted(left.text), "right_text": quoted(right.text)}
+            raise InputError(say("no_column_and_value", left=left, right=right, **texts))
         if right.kind == "name":
             return Comparison(right.text, _TURNED.get(sign, sign), left)
         return Comparison(left.text, sign, right)
@@ -431,10 +425,8 @@ class Matching:
                 moments, moment = moments // A_DAY, moment // A_DAY
             return _met(moments, moments, sign, moment)
         if cells.looks_like_dates and any(map(str.isdigit, text)):
-            raise InputError(
-                f"{quoted(cells.name)} holds dates, and is compared with {quoted(text)}, which is none: write days in "
-                f"quotes, as in '2020-01-01' <= {name_in_condition(cells.name, cells.number)} <= '2020-12-31'"
-            )
+            name = name_in_condition(cells.name, cells.number)
+            raise InputError(say("dates_compared", column=quoted(cells.name), text=quoted(text), name=name))
         if is_text and not is_order(sign):
             return np.asarray(cells.texts == text, dtype=bool), ~cells.missing
         (low, high), number = cells.bounds, cells.meant(text, in_quotes=is_text)

@@ -90,10 +90,8 @@ def _read_sheet(
                 if other.frame.shape[1] > _FEW_COLUMNS and len(other.frame) >= _FEW_ROWS:
                     larger[at] = other
         if len(larger) > 1:
-            raise InputError(
-                f"the first sheet, {name}, is no table of subjects, and others are: choose one by `sheet`: "
-                f"{listed(quoted(names[at]) for at in larger)}"
-            )
+            tables = listed(quoted(names[at]) for at in larger)
+            raise InputError(say("several_sheets_of_subjects", first=name, others=tables))
         if larger:
             ((at, table),) = larger.items()
             remark = f"read the sheet {quoted(names[at])}: the first, {name}, is no table (`sheet` reads another)"
@@ -362,10 +360,6 @@ class Cells:
 _YES = ("1", "true", "on")
 _MOST_ROWS, _MOST_COLUMNS = 1_048_576, 16_384  # of Excel
 _MISPLACED = "rows and cells that do not follow those before them, or say a place that is none"
-_OLD = (
-    "the program that wrote the file left its {:,} formulas to be computed when it is opened: their values may be old; "
-    "open it in Excel or LibreOffice, save it, and read it again"
-)
 _PLACE = re.compile(r"[0-9]{1,7}")
 _AREA = re.compile(r"\$?([A-Z]{1,3})\$?([0-9]{1,7}):\$?([A-Z]{1,3})\$?([0-9]{1,7})")
 
@@ -428,8 +422,9 @@ def read_xlsx(source: Source, sheet: str | None, options: SheetOptions) -> Table
             if not rows.first:
                 raise InputError(f"sheet {name} is empty")
             table = _with_remarks(sheet_table(rows, options, merged), cells.remarks, hidden_rows, hidden_columns)
-            is_old = computes_at_load and cells.n_formulas
-            return replace(table, remarks=[_OLD.format(cells.n_formulas), *table.remarks]) if is_old else table
+            if not (computes_at_load and cells.n_formulas):
+                return table
+            return replace(table, remarks=[say("old_formulas", n_formulas=cells.n_formulas), *table.remarks])
 
         return _read_sheet([(name, is_hidden) for name, is_hidden, _ in sheets], sheet, options, read)
 
@@ -468,12 +463,6 @@ _READERS = {
 STATISTICAL = tuple(_READERS)
 _MOST_CELLS_IN_A_BYTE = 2000  # of the best compression
 _KEEPS_USER_MISSING = ("sav", "dta", "sas7bdat")
-_PARTLY = "only some values have labels in {}: read as codes"
-_EQUAL = "two values have the same label in {}: read as codes"
-_DECLARED = (
-    "the file declares values that mean a missing one in {}: they are kept as they are, and a drafted schema "
-    "declares them"
-)
 _KINDS: dict[str, ColumnKind] = {"nominal": "nominal", "ordinal": "ordinal", "scale": "number"}
 _DATES = ("DATE", "ADATE", "EDATE", "SDATE", "JDATE", "DATETIME", "YMDHMS", "MMDDYY", "DDMMYY", "YYMMDD", "%TD", "%TC")
 
@@ -544,9 +533,9 @@ def read_statistical(source: Source, kind: str, encoding: str | None) -> TableRe
     table = pd.DataFrame(texts, index=frame.index, dtype=TEXT)
     table.columns = pd.Index(names, dtype=object)
     remarks = []
-    for remark in (_PARTLY, _EQUAL, _DECLARED):
+    for remark in ("partly_labelled", "labelled_alike", "missing_values_declared"):
         if which := list(compress(names, [remark in concerned for _, _, concerned in columns])):
-            remarks.append(remark.format(listed(which)))
+            remarks.append(say(remark, columns=listed(which)))
     return TableRead(table, remarks, [notes for _, notes, _ in columns])
 
 
@@ -565,12 +554,12 @@ def _read_column(values: pd.Series, name: str, about: Any) -> tuple[list[str], C
     valid = observed - missing
     unlabelled = [code for code in valid if not levels.get(code)]
     used = [label for code, label in levels.items() if code in observed]
-    remarks = {_EQUAL} if len(set(used)) < len(used) else set()
+    remarks = {"labelled_alike"} if len(set(used)) < len(used) else set()
     shown = {code: label for code, label in levels.items() if label} if valid and not unlabelled and not remarks else {}
     if unlabelled and not valid.isdisjoint(levels):
-        remarks.add(_PARTLY)
+        remarks.add("partly_labelled")
     if missing:
-        remarks.add(_DECLARED)
+        remarks.add("missing_values_declared")
     is_date = stored != "string" and str(about.original_variable_types.get(name) or "").upper().startswith(_DATES)
     notes = ColumnNotes(
         label=str(about.column_names_to_labels.get(name) or "").strip() or None,

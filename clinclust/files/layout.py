@@ -332,6 +332,7 @@ _FIGURES: dict[str, Callable[[Array], Any]] = {
 }
 _LONG = "|".join([*(_WORDS[figure] for figure in _FIGURES), rf"(?:{_WORDS['everybody']}) (?:{_WORDS['people']})"])
 _ANY = "|".join([_LONG, *_WORDS["short"].values()])
+_ANY_FIGURE = ("sum", "mean", "count")  # what a total without a word of its own, such as "all", may hold
 _BEGINS = re.compile(rf"\W*+(?P<word>{_ANY})\b(?P<rest>.*)", re.IGNORECASE | re.DOTALL)
 _ENDS = re.compile(rf"(?P<rest>.*[\s:(,-])(?P<word>{_LONG})[\s:=.()\[\]]*", re.IGNORECASE | re.DOTALL)
 _COUNTED = compile_short(r"\W*n\s*[=:]\s*[\d.,']+\W*", re.IGNORECASE)
@@ -469,13 +470,9 @@ def _with_words(frame: pd.DataFrame, kept: Mask) -> list[_Claim]:
             of_group = is_long and (are_codes or bool(_GROUP.fullmatch(rest)) or rest in of_above)
             is_total = of_group or bool(_REST.fullmatch(match["rest"]) or _COUNTED.fullmatch(cells[at]))
             if is_total or place == 0:
-                figures = [
-                    name
-                    for name in list(_FIGURES)[1:]
-                    if re.fullmatch(f"{_WORDS[name]}|{shorts.get(name, '(?!)')}", word, re.I)
-                ]
-                said = (figures[0],) if figures else ("sum", "mean", "count")
-                claims.append(_Claim(at, place, texts, said, is_long, is_total))
+                names = {name: f"{_WORDS[name]}|{shorts.get(name, '(?!)')}" for name in [*_FIGURES][1:]}
+                figures = [name for name, words in names.items() if re.fullmatch(words, word, re.I)]
+                claims.append(_Claim(at, place, texts, tuple(figures[:1]) or _ANY_FIGURE, is_long, is_total))
     return claims
 
 

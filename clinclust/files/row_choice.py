@@ -43,19 +43,11 @@ class RepeatedSubjects:
     def warning(self) -> str:
         """Return that rows are not subjects, as the first sentence of a report."""
         follows = "copies of one row weigh double" if self.are_copies else "subtypes may be those of visits"
-        return (
-            f"ROWS ARE NOT PATIENTS: the {self.n_rows:,} rows are of {self.n_subjects:,} subjects "
-            f"({quoted(self.column)}), of whom {self.n_repeated:,} have several rows (up to {self.most_rows:,}); each "
-            f"row counts as a subject of its own, so {follows}, and every test is too sure"
-        )
+        return say("rows_are_not_patients", subjects=self, column=quoted(self.column), follows=follows)
 
     def sentence(self) -> str:
         """Return what was found, and how to keep one row of each subject."""
-        return (
-            f"{self.n_repeated:,} of {self.n_subjects:,} subjects have several rows (up to {self.most_rows:,} with the "
-            f"same {quoted(self.column)}), and rows of one patient are not independent: keep one row of each, "
-            f"{one_row_of_each(self.column)}, or those of one visit, with `where`"
-        )
+        return say("keep_one_row", subjects=self, column=quoted(self.column), option=one_row_of_each(self.column))
 
 
 def one_row_of_each(column: str) -> str:
@@ -378,11 +370,8 @@ def _one_row_per_subject(
     subjects, remarks, dates = reader.cells(name), list[str](), list[conditions.DateColumn]()
     if subjects.missing.any():
         condition = f"{conditions.name_in_condition(subjects.name, subjects.number)} is not missing"
-        raise InputError(
-            f"`one_row_per`: {quoted(subjects.name)} has no value in {subjects.missing.sum():,} rows (first: "
-            f"{reader.read.frame.index[subjects.missing][0] + 2}): leave them out, "
-            f"where={condition!r}"
-        )
+        column, rows = quoted(subjects.name), reader.read.frame.index[subjects.missing] + 2
+        raise InputError(say("rows_without_subject", column=column, n_rows=len(rows), row=rows[0], where=condition))
     n_alike = len(subjects.counts) - len({"".join(text.casefold().split()) for text in subjects.counts})
     if n_alike:
         remarks.append(say("subjects_written_alike", n_values=n_alike, column=quoted(subjects.name)))
@@ -395,11 +384,8 @@ def _one_row_per_subject(
         dates = [cells.dates] if cells.looks_like_dates else []
         low, high = (dates[0].moments, dates[0].moments) if dates else cells.bounds
         if wrong := cells.texts[~cells.missing & ~(low == high)].tolist():
-            raise InputError(
-                f"`by`: {quoted(cells.name)} holds neither numbers nor dates such as 2024-05-31 throughout "
-                f"({quote_cell(min(wrong, key=conditions.looks_like_date))}): correct them, or leave out `by`, and the "
-                "order in the file decides"
-            )
+            example = quote_cell(min(wrong, key=conditions.looks_like_date))
+            raise InputError(say("no_order_of_rows", column=quoted(cells.name), cell=example))
         order = np.argsort(np.where(cells.missing, last, low), kind="stable")
         remarks += dates[0].describe_notation(cells.name) if dates else cells.describe_notation()
         if n_without := int(cells.missing.sum()):

@@ -143,10 +143,8 @@ def _delimiter_of(text: str) -> str:
         splits[mark] = (n_rows / numbers.total(), n_fields) if n_fields > 1 else (0.0, 0)
     best = [mark for mark in _CALLED if splits[mark] == max(splits.values())]
     if splits[best[0]][1] and len(best) > 1:
-        raise InputError(
-            f"{' and '.join(_CALLED[mark] for mark in best)} split the rows alike: begin the file with a line that "
-            f"says what separates the cells, {' or '.join(f'sep={mark}' for mark in best)}"
-        )
+        called, lines = " and ".join(_CALLED[mark] for mark in best), " or ".join(f"sep={mark}" for mark in best)
+        raise InputError(say("delimiters_split_alike", delimiters=called, lines=lines))
     return best[0]
 
 

@@ -374,11 +374,8 @@ def name_columns(read: TableRead) -> TableRead:
     if repeated and any(name.strip() in _ONLY_REDCAP or "(choice=" in name for name in names):
         counts = [names[: at + 1].count(name) for at, name in enumerate(names)]
         names = [f"{name} ({n})" if n > 1 else name for name, n in zip(names, counts, strict=True)]
-        remark = (
-            f"an export of REDCap with labels, in which {len(repeated)} names are those of several columns "
-            f"({listed(map(quoted, repeated))}): the second is called {quoted(f'{repeated[0]} (2)')}, and so on in the "
-            "order of the file; an export with raw names has a name of its own for each field"
-        )
+        names_shown, second = listed(map(quoted, repeated)), quoted(f"{repeated[0]} (2)")
+        remark = say("names_of_redcap_labels", n_names=len(repeated), names=names_shown, second=second)
         remarks = [*remarks, remark]
     frame = read.frame if names == read.names else read.frame.set_axis(pd.Index(names, dtype=object), axis=1)
     return replace(read, frame=frame, unnamed=frozenset(made.values()), remarks=remarks)

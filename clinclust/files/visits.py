@@ -389,11 +389,7 @@ def _choose_trend(
     if not visits.has_line.any():
         raise InputError(say("no_trend_of_visits", column=quoted(name)))
     trend, remark = _estimate_trend(visits, per)
-    line = (
-        f"{quoted(name)}: the mean line is {trend.mean:.4g} at {_describe_time(trend, time)}, slope {trend.slope:.3g} "
-        f"per {per or time}; SD of subjects {trend.sd_mean:.3g} and {trend.sd_slope:.3g}, of a value about the line of "
-        f"its subject {trend.sd_residual:.3g}"
-    )
+    line = say("mean_line", name=quoted(name), trend=trend, at=_describe_time(trend, time), unit=per or time)
     return trend, [line, *([f"{quoted(name)}: {remark}"] if remark else [])]
 
 
