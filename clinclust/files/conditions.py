@@ -29,6 +29,7 @@ DATE_ORDERS: tuple[DateOrder, ...] = ("day-first", "month-first")
 A_DAY = 86_400  # seconds
 
 _TIME = r"(?:[T ,]\s*(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?P<part>\.\d+)?)?)?"
+# `2024-05-31`, `2024/5/31 08:15`
 _YEAR_FIRST = re.compile(rf"(?P<year>\d{{4}})([-./])(?P<month>\d{{1,2}})\2(?P<day>\d{{1,2}}){_TIME}", re.ASCII)
 _YEAR_LAST = re.compile(rf"(?P<one>\d{{1,2}})(?P<mark>[-./])(?P<two>\d{{1,2}})\2(?P<year>\d{{4}}){_TIME}", re.ASCII)
 _SHORT_YEAR = re.compile(rf"\d{{1,2}}([-./])\d{{1,2}}\1\d{{2}}{_TIME}", re.ASCII)
@@ -107,6 +108,7 @@ _TOKEN = re.compile(
     r"\s*(?:(?P<number>[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![\w.]))|`(?P<name>[^`]*)`"
     r"|'(?P<text>[^']*)'|\"(?P<quoted>[^\"]*)\"|(?P<word>[^\W\d][\w.]*)|(?P<sign>==|!=|<>|<=|>=|[=<>(),\[\]]))"
 )
+# the `,2` of `crp > 5,2`
 _DECIMALS = re.compile(r",[0-9]+(?![\w.,])")
 _SIGNS = {"==": "==", "=": "==", "!=": "!=", "<>": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 _SIGN_OF = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}

@@ -125,10 +125,13 @@ def _say_missing(missing: Sequence[Choice]) -> str:
 # What a REDCap data dictionary says of the columns of an export, and the columns that REDCap adds to one.
 
 _LONGEST_SECTION = 60
+# `integer`, `number_1dp_comma_decimal`
 _NUMBER_OF_REDCAP = re.compile(r"(?:integer|int|number|float)(?:_\w+)?")
 _DATE = re.compile(r"(?:date|datetime|time)(?:_\w+)?")
 _PERSONAL = re.compile(r"(?:email|phone|zipcode|postalcode|postal_code|ssn|mrn|vmrn)(?:_\w+)?")
+# the fields of a formula: `round([weight]/[height(2)])` has weight and height
 _INPUT = re.compile(r"\[([a-zA-Z]\w*)(?:\([^()\[\]]*\))?\]")
+# `kg` of `Weight (kg)`
 _IN_BRACKETS = re.compile(r"\s*[(\[]([^()\[\]]{1,30})[)\]]$")
 _NO_MEASUREMENT = "a column that REDCap adds to an export, no measurement"
 _STATUSES = frozenset(("", "0", "1", "2", "incomplete", "unverified", "complete"))

@@ -15,8 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache, reduce
-from itertools import compress, count, repeat
-from operator import ne
+from itertools import compress
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, NamedTuple, cast
 from xml.etree.ElementTree import Element, iterparse
@@ -190,9 +189,7 @@ def read_ods_or_xlsb(source: Source, kind: str, sheet: str | None, options: Shee
     def read(at: int) -> TableRead:
         rows, (cells, ranges) = options.empty_rows(), ask(str(at))
         for number, row in enumerate(cells, 1):
-            for at_cell in compress(count(), map(ne, row, repeat(""))):  # calls nothing for an empty cell
-                row[at_cell] = row[at_cell] if isinstance(row[at_cell], str) else canonical_text(row[at_cell])
-            rows.add(number, row)
+            rows.add(number, [cell if isinstance(cell, str) else canonical_text(cell) for cell in row])
         merged = [(top + 1, left + 1, bottom + 1, right + 1) for (top, left), (bottom, right) in ranges]
         table = sheet_table(rows, options, merged)
         return replace(table, remarks=[lacks, *table.remarks])
@@ -216,6 +213,7 @@ _BUILT_IN: dict[str, Shown] = {
     **{str(at): "time" for at in (18, 19, 20, 21, *range(32, 36), 45, 47, 55, 56)},
     "46": "duration",
 }
+# the d of `#,##0 "days"` and of `[Red]0` is no day; that of `dd.mm.yyyy` is one
 _NO_LETTERS_OF_DATES = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?![hms]+\])[^\]]*\]|general|[ap]m?/[ap]m?', re.IGNORECASE)
 _ESCAPED = re.compile("_x((?![dD][89a-fA-F])[0-9a-fA-F]{4})_")  # halves of characters stay as they are
 _TRUTH = {"0": "False", "1": "True", "false": "False", "true": "True"}
@@ -454,6 +452,7 @@ def _number_of_column(letters: str) -> int:
 
 # Read files with declared columns: parquet, and those of SPSS, Stata and SAS.
 
+# the function of pyreadstat for each suffix
 _READERS = {
     "sav": ("SPSS", "read_sav"),
     "dta": ("Stata", "read_dta"),

@@ -54,15 +54,20 @@ class SheetOptions:
 # What a row above the subjects is, given the cells below it: units, an explanation, names, or itself a subject.
 
 _UNITS = data("tables")["units"]
+# `mg/L`, `years`, `10^9/L`, `kg/m2` below the names, or `CRP (mg/L)` as a name
 _UNIT = compile_short(f"(?:{_UNITS['plain']}|{_UNITS['prefixed']}{_UNITS['per']}|{_UNITS['area']})", re.IGNORECASE)
 _BRACKETED = re.compile(r"(.*\S)?\s*[\[(]\s*+([^\])(\[]{1,20}?)\s*[\])]\s*", re.DOTALL)
 _NO_UNIT = ("-", "–", ".", "/")
+# `0 = no; 1 = yes` or `0: none, 1: mild` below a name; not `see: note`
 _MEANINGS = re.compile(r"\s*[\w.+-]{1,12}\s*=\s*[^\s=].*|\s*[\w.+-]{1,12}\s*:\D[^:,;/|\n]*+[,;/|\n][^:]*+:.*", re.S)
+# Qualtrics writes `{"ImportId":"QID1"}` below the questions
 _IMPORT_ID = re.compile(r'\s*\{\s*"ImportId"')
+# `2024-05-31T08:15` and `3/4/24, 8:15`: only the shape matters here, not the day
 _DATE = compile_short(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?:[T ].*)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}(?:[ ,].*)?")
 _FEWEST_BELOW = 5  # what is needed to find the first row of the subjects odd
 _FEWEST_COLUMNS, _FEWEST_WORDS = 3, 2  # in a narrower table a subject may look like the header or like a note
 _MOST, _HALF = 0.8, 0.5  # other tables may be below
+# `sex` above m, f, m, f is a name, because few values repeat
 _MOST_LEVELS = 8
 _NUMBERS, _DATES = "numbers", "dates"
 
@@ -77,6 +82,7 @@ def _explain(rows: Sequence[Row], names: Texts, of_subjects: bool) -> tuple[str,
     every = rows[0][1]
     if len(rows) < 2 or len(names) < _FEWEST_WORDS or not of_subjects:
         return None
+    # `Laboratory` alone in the row above `id`, `age`, `crp`
     if not every.keys() <= names.keys() and _are_names(every, rows):
         return "what reads like names, also where the row above it has none", False, every
     texts = {place: text for place, text in every.items() if place in names}
@@ -93,12 +99,14 @@ def _explain(rows: Sequence[Row], names: Texts, of_subjects: bool) -> tuple[str,
             n_values += 1
         elif _MEANINGS.fullmatch(text) and not any(map(_MEANINGS.fullmatch, cells)):
             meanings[place] = text
+        # `at baseline` between `age` and 63
         elif len(cells) >= _FEWEST_BELOW and share_of_numbers(cells) >= _MOST:
             words.add(text)
     if meanings and n_values <= len(meanings):
         return "what codes mean", not n_values, meanings
     if len(words) >= _FEWEST_WORDS:
         return "words where the rows below it hold numbers", False, texts
+    # nothing below `id`, and `in the last year` below `falls`
     is_headless = min(names) not in texts and len(_below(rows, min(names))) == len(rows) - 1 >= _FEWEST_BELOW
     if texts and not n_values and is_headless and len(names) >= _FEWEST_COLUMNS:
         return "nothing in the first column, and words elsewhere", False, texts
@@ -168,6 +176,7 @@ def _compare(name: str, cells: Sequence[str]) -> int:
 
 # Find the names of the columns: below titles, over one row or two, with units below them.
 
+# a title and its date: `Cohort 2019 to 2023`, `as of 3 April 2024`
 _MOST_IN_TITLE = 2
 _MOST_BELOW = 4  # rows of units and explanations between the names and the subjects
 
@@ -213,7 +222,8 @@ def find_header(lines: Sequence[tuple[int, list[str]]], merged: Sequence[Area], 
         # spaces around the names stay, unless two of them are joined
         header = Header({place: dict(lines)[number][place - 1] for place in upper}, number, rows[at : at + 1])
     else:
-        header = Header(_join_names(upper, rows[at + 1][1], groups), rows[at + 1][0], rows[at : at + 2], groups)
+        headings, joined = groups
+        header = Header(joined, rows[at + 1][0], rows[at : at + 2], headings)
     below, last = rows[at + len(header.rows) :], header.last
     if titles := dict(rows[:at]):
         held = listed(quote_cell(next(iter(texts.values()))) for texts in titles.values())
@@ -222,8 +232,8 @@ def find_header(lines: Sequence[tuple[int, list[str]]], merged: Sequence[Area], 
             f"the header is row {number}: what is above it, in {rows_named([*titles])}, is left out ({held}){more}"
         )
     if groups is not None:
-        joined = next((header.names[place] for place in groups if place in header.names), "")
-        header.remarks.append(say("header_of_two_rows", first=number, last=last, name=quoted(joined)))
+        example = next((header.names[place] for place in header.groups if place in header.names), "")
+        header.remarks.append(say("header_of_two_rows", first=number, last=last, name=quoted(example)))
     if subjects is not None and last in subjects:
         raise InputError(say("header_among_subjects", rows=subjects.text, row=last))
     if options.of_subjects and groups is None:
@@ -253,13 +263,6 @@ def find_header(lines: Sequence[tuple[int, list[str]]], merged: Sequence[Area], 
     return header
 
 
-def _join_names(upper: Texts, lower: Texts, groups: Texts) -> dict[int, str]:
-    return {
-        place: f"{groups[place]} - {lower[place]}" if place in groups else lower.get(place) or upper[place]
-        for place in sorted(upper.keys() | lower)
-    }
-
-
 def _below_titles(rows: Sequence[Row], merged: Sequence[Area]) -> int:
     """Return the place of the first row that is no title above the table; 0 if there is none, or it is not clear.
 
@@ -282,8 +285,8 @@ def _below_titles(rows: Sequence[Row], merged: Sequence[Area]) -> int:
     return 0
 
 
-def _find_groups(rows: Sequence[Row], at: int, merged: Sequence[Area]) -> Texts | None:
-    """Return the heading above each column if the row at this place holds headings of groups of columns, else None.
+def _find_groups(rows: Sequence[Row], at: int, merged: Sequence[Area]) -> tuple[Texts, dict[int, str]] | None:
+    """Return the headings of groups of columns, if the row at this place holds such, and the names joined with them.
 
     The row below must complete the names. Merged cells prove a group; without them, either the first column has its
     name in the upper row alone, or several headings begin right of it. And numbers, not names, must be below one of
@@ -297,6 +300,7 @@ def _find_groups(rows: Sequence[Row], at: int, merged: Sequence[Area]) -> Texts 
     is_title = upper.keys() == {first}  # its cells may be merged over a part of the table
     if not is_complete or is_title or any(map(looks_like_number, lower.values())):
         return None
+    # `Blood` merged over `crp` and `hb` gives `Blood - crp` and `Blood - hb`
     spans = {left: right for top, left, bottom, right in merged if top == bottom == number and left in upper}
     spans = {left: right for left, right in spans.items() if left < right <= width and right - left + 1 < width}
     groups, heading, last = dict[int, str](), "", 0
@@ -305,13 +309,16 @@ def _find_groups(rows: Sequence[Row], at: int, merged: Sequence[Area]) -> Texts 
             heading, last = upper[place], spans.get(place, place) if spans else width
         if place in lower and place <= last:
             groups[place] = heading
-    joined = _join_names(upper, lower, groups)
+    joined = {
+        place: f"{groups[place]} - {lower[place]}" if place in groups else lower.get(place) or upper[place]
+        for place in sorted(upper.keys() | lower)
+    }
     if len(set(joined.values())) < len(joined):
         return None
     is_named_above = first in upper and first not in lower
     begins_beside = first not in upper and 1 < len(upper) <= width / 2 and len(lower) == width - first + 1
     has_numbers = any(share_of_numbers(_below(rows[at + 1 :], place)) >= _HALF for place in lower)
-    return groups if spans or (has_numbers and (is_named_above or begins_beside)) else None
+    return (groups, joined) if spans or (has_numbers and (is_named_above or begins_beside)) else None
 
 
 # Rows that hold totals, means or counts of the rows above them, between the subjects or below them.
@@ -333,12 +340,17 @@ _FIGURES: dict[str, Callable[[Array], Any]] = {
 _LONG = "|".join([*(_WORDS[figure] for figure in _FIGURES), rf"(?:{_WORDS['everybody']}) (?:{_WORDS['people']})"])
 _ANY = "|".join([_LONG, *_WORDS["short"].values()])
 _ANY_FIGURE = ("sum", "mean", "count")  # what a total without a word of its own, such as "all", may hold
+# `Total (n = 24)`, `Summe Station 3`, `MW` begin so; `Ward A total` ends so
 _BEGINS = re.compile(rf"\W*+(?P<word>{_ANY})\b(?P<rest>.*)", re.IGNORECASE | re.DOTALL)
 _ENDS = re.compile(rf"(?P<rest>.*[\s:(,-])(?P<word>{_LONG})[\s:=.()\[\]]*", re.IGNORECASE | re.DOTALL)
+# `N = 24`
 _COUNTED = compile_short(r"\W*n\s*[=:]\s*[\d.,']+\W*", re.IGNORECASE)
 _PEOPLE = rf"(?:(?:(?:{_WORDS['everybody']}) |of |de |di |der )?(?:{_WORDS['people']}))?"
+# what may follow the word of a total: `: 12`, ` (n = 24)`, ` of patients`; not ` Station 3`
 _REST = compile_short(rf"[\s:=.()\[\]]*(?:n\s*[=:]\s*)?[\d.,\s'()±%]*{_PEOPLE}\W*", re.IGNORECASE)
+# `Ward 3`, `Group B: controls`, `Station Nord`
 _GROUP = compile_short(rf"(?:{data('tables')['notes']['group']})\b.{{0,40}}", re.IGNORECASE)
+# identifiers such as `P33`, `A-12` or `ABC`, and no name such as `Miller`
 _CODE = compile_short(r"\S*\d\S*|\w{1,5}")
 _COLUMNS_LOOKED_AT, _CELLS_LOOKED_AT = 3, 2000
 _MOST_LOOKED_AT = 1000  # more rows than any sheet has wards: what they hold is then a value of subjects
@@ -421,6 +433,7 @@ def _find_totals(frame: pd.DataFrame, kept: Mask, decimal: DecimalMark | None) -
             known = [int(filled[above].sum()), int(above.sum())] if "count" in claim.figures else []
             if numbers.size > 1:
                 known = np.hstack([known, *(_FIGURES[figure](numbers) for figure in claim.figures)]).tolist()
+            # a mean of 49.96 is written 50.0 or 50
             half = 0.5000001 * 10.0 ** -len(plain.partition(".")[2])
             agreeing += any(abs(number - value) <= half for number in known)
         if claim.place < 0:
@@ -481,8 +494,10 @@ def _with_words(frame: pd.DataFrame, kept: Mask) -> list[_Claim]:
 _FEWEST_LACKING = 2
 _MOST_GAPS = 200  # more are a habit of the sheet, such as an empty row below each subject
 _LAST_LOOKED_AT, _SHAPES_LOOKED_AT = 80, 2000
+# `* p < 0.05`, `Source: registry`, `Erstellt am 3.4.2024`
 _NOTE = re.compile(rf"\s*(?:{data('tables')['notes']['begins']})", re.IGNORECASE)
 _MEANING = re.compile(r"\S{1,12}\s*[=:]\s*\S.*")
+# `1 = White`; in `m: male` the text after the colon could be a value
 _LEGEND = re.compile(r"[\w.+-]{1,12}\s*=\s*[^\s=].*", re.DOTALL)
 _SENTENCE, _LONGEST_TOTAL = 12, 64
 

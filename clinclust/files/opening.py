@@ -31,7 +31,9 @@ _REFUSED_SUFFIXES = {suffix: refused["what"] for refused in _REFUSED for suffix 
 _REFUSED_STARTS = {sign.encode("latin-1"): kind["what"] for kind in _REFUSED for sign in kind.get("signatures", ())}
 _PARTS = data("file_kinds")["parts_of_zip"]
 _OLE, _ZIP = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", b"PK\x03\x04"
+# a workbook with a password is an old container with this part
 _LOCKED = "EncryptedPackage".encode("utf-16-le")
+# hospital systems export web pages that are called `.xls`
 _MARKUP = re.compile(rb"\s*<(?:!--|\?xml|(?:!doctype|html|head|meta|table|body|style|(?:\w+:)?workbook)\b)", re.I)
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 

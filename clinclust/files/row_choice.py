@@ -23,6 +23,7 @@ from clinclust.files.text_table import RowRanges, TableRead, chosen_columns
 
 SEVERAL_ROWS = "several_rows"  # the key of ``frame.attrs``
 
+# among few subjects, an identifier given twice may be a slip of typing
 _FEWEST_SUBJECTS = 20
 _FILLED = 0.9
 _HALF = 0.5

@@ -5,7 +5,6 @@ Files of text are read here, other formats in modules of their own. Cells stay t
 
 from __future__ import annotations
 
-import codecs
 import csv
 import io
 import os
@@ -36,13 +35,10 @@ from clinclust.files.visits import read_summaries, read_trends
 # Read a table of text whose cells are separated by a delimiter.
 
 _SEPARATOR = re.compile(r"sep=([^\w\r\n\"])\r?[\r\n]", re.IGNORECASE)  # the first line as Excel writes and reads it
-_MARKED = (
-    (codecs.BOM_UTF32_LE, "utf-32-le"),  # begins with the mark of utf-16-le, so it is looked for first
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
+# The byte order mark of utf-32-le begins with that of utf-16-le, so it is looked for first.
+_MARKED = ("utf-32-le", "utf-32-be", "utf-16-le", "utf-16-be")
 _CALLED = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+# a text with semicolons splits the first rows of a table with commas in different ways
 _LINES_TRIED = 50
 
 
@@ -114,7 +110,7 @@ def _decoded(content: bytes, encoding: str | None) -> tuple[str, list[str]]:
 
     Without an `encoding`, a byte order mark decides; else it is UTF-8 or, if not, Windows-1252.
     """
-    sure = encoding or next((name for mark, name in _MARKED if content.startswith(mark)), None)
+    sure = encoding or next((name for name in _MARKED if content.startswith("\ufeff".encode(name))), None)
     tried, line = [sure] if sure else ["utf-8", "cp1252"], 1
     for used in tried:
         try:

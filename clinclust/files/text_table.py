@@ -88,6 +88,7 @@ def add_notes(frame: pd.DataFrame, notes: Mapping[str, ColumnNotes]) -> None:
 
 # The rows of a table as they are read: which are subjects, in ranges such as ``2-61``, and their texts.
 
+# `66`, `2-61`, `66-`
 _RANGE = re.compile(r"(\d{1,7})(?:\s*-\s*(\d{0,7}))?")
 _LAST = 10**9  # beyond the last row and column of any file
 _LONGEST = 120
@@ -220,6 +221,7 @@ MOST_COLUMNS = 20_000
 
 _LONGEST_SHOWN, _LONGEST_OPTION = 60, 2000  # characters of a name, and of all names, that can be pasted
 _ONLY_REDCAP = ("Complete?", "Event Name", "Repeat Instrument", "Repeat Instance", "Data Access Group")
+# `age#2`, `#7`
 _NUMBERED = re.compile(r"(?P<name>.*)#(?P<number>[0-9]{1,6})", re.DOTALL)
 
 
