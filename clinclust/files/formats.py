@@ -15,7 +15,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache, reduce
-from itertools import compress
+from itertools import compress, count, repeat
+from operator import ne
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, NamedTuple, cast
 from xml.etree.ElementTree import Element, iterparse
@@ -189,7 +190,9 @@ def read_ods_or_xlsb(source: Source, kind: str, sheet: str | None, options: Shee
     def read(at: int) -> TableRead:
         rows, (cells, ranges) = options.empty_rows(), ask(str(at))
         for number, row in enumerate(cells, 1):
-            rows.add(number, [cell if isinstance(cell, str) else canonical_text(cell) for cell in row])
+            for at_cell in compress(count(), map(ne, row, repeat(""))):  # calls nothing for an empty cell
+                row[at_cell] = row[at_cell] if isinstance(row[at_cell], str) else canonical_text(row[at_cell])
+            rows.add(number, row)
         merged = [(top + 1, left + 1, bottom + 1, right + 1) for (top, left), (bottom, right) in ranges]
         table = sheet_table(rows, options, merged)
         return replace(table, remarks=[lacks, *table.remarks])
