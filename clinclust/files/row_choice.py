@@ -371,8 +371,8 @@ def _one_row_per_subject(
     subjects, remarks, dates = reader.cells(name), list[str](), list[conditions.DateColumn]()
     if subjects.missing.any():
         condition = f"{conditions.name_in_condition(subjects.name, subjects.number)} is not missing"
-        column, rows = quoted(subjects.name), reader.read.frame.index[subjects.missing] + 2
-        raise InputError(say("rows_without_subject", column=column, n_rows=len(rows), row=rows[0], where=condition))
+        shown, rows = quoted(subjects.name), reader.read.frame.index[subjects.missing] + 2
+        raise InputError(say("rows_without_subject", column=shown, n_rows=len(rows), row=rows[0], where=condition))
     n_alike = len(subjects.counts) - len({"".join(text.casefold().split()) for text in subjects.counts})
     if n_alike:
         remarks.append(say("subjects_written_alike", n_values=n_alike, column=quoted(subjects.name)))
