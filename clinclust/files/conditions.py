@@ -197,8 +197,8 @@ def _read_tree(node: ast.expr, operands: Mapping[str, Operand], depth: int = 0) 
     def compare(first: ast.expr, sign: str, second: ast.expr | None = None) -> Comparison:
         left, right = read(first), Operand("number", "missing") if second is None else read(second)
         if (left.kind == "name") == (right.kind == "name"):
-            texts = {"left_text": quoted(left.text), "right_text": quoted(right.text)}
-            raise InputError(say("no_column_and_value", left=left, right=right, **texts))
+            shown, other = (f"{operand.kind} {quoted(operand.text)}" for operand in (left, right))
+            raise InputError(say("no_column_and_value", left=shown, right=other))
         if right.kind == "name":
             return Comparison(right.text, _TURNED.get(sign, sign), left)
         return Comparison(left.text, sign, right)
