@@ -19,7 +19,7 @@ from pandas.arrays import BooleanArray
 from clinclust.arrays import Array, Mask
 from clinclust.errors import InputError, did_you_mean, show_cells
 from clinclust.files import notation
-from clinclust.files.cell_text import canonical_text, listed, number_of, numbers_of, quote_cell, quoted
+from clinclust.files.cell_text import canonical_text, listed, number_of, numbers_of, quote_cell, quoted, say
 from clinclust.files.text_table import ColumnNotes, TableRead
 
 # Dates in a column whose cells say, together, whether the day or the month comes first.
@@ -29,6 +29,7 @@ DATE_ORDERS: tuple[DateOrder, ...] = ("day-first", "month-first")
 A_DAY = 86_400  # seconds
 
 _TIME = r"(?:[T ,]\s*(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?P<part>\.\d+)?)?)?"
+# `2024-05-31`, `2024/5/31 08:15`
 _YEAR_FIRST = re.compile(rf"(?P<year>\d{{4}})([-./])(?P<month>\d{{1,2}})\2(?P<day>\d{{1,2}}){_TIME}", re.ASCII)
 _YEAR_LAST = re.compile(rf"(?P<one>\d{{1,2}})(?P<mark>[-./])(?P<two>\d{{1,2}})\2(?P<year>\d{{4}}){_TIME}", re.ASCII)
 _SHORT_YEAR = re.compile(rf"\d{{1,2}}([-./])\d{{1,2}}\1\d{{2}}{_TIME}", re.ASCII)
@@ -69,16 +70,10 @@ def date_column(texts: NDArray[np.object_], present: NDArray[np.bool_], order: D
     fitting = [each for each in orders if faults[each] is None]
     if not fitting:
         wrong = dict.fromkeys(quote_cell(text) for text in faults.values() if text is not None)
-        return (
-            f"holds {' and '.join(wrong)}: not all cells are dates {'in one order' if order is None else order}, with "
-            "a year of four digits; write them as year-month-day"
-        )
+        return say("not_all_dates", cells=" and ".join(wrong), orders="in one order" if order is None else order)
     unclear = next((found[0] for found in year_last if found["mark"] != "."), None)
     if len(fitting) > 1 and unclear is not None:
-        return (
-            f"holds {quote_cell(unclear)}, and no date in it tells whether the day or the month comes first: say "
-            "dates='day-first' or dates='month-first'"
-        )
+        return say("day_or_month", date=quote_cell(unclear))
     cells = [known[fitting[0]][text] if here else np.nan for text, here in zip(texts, present, strict=True)]
     was_derived = order is None and len(fitting) == 1
     return DateColumn(np.array(cells, dtype=np.float64), fitting[0] if year_last else None, was_derived)
@@ -113,6 +108,7 @@ _TOKEN = re.compile(
     r"\s*(?:(?P<number>[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![\w.]))|`(?P<name>[^`]*)`"
     r"|'(?P<text>[^']*)'|\"(?P<quoted>[^\"]*)\"|(?P<word>[^\W\d][\w.]*)|(?P<sign>==|!=|<>|<=|>=|[=<>(),\[\]]))"
 )
+# the `,2` of `crp > 5,2`
 _DECIMALS = re.compile(r",[0-9]+(?![\w.,])")
 _SIGNS = {"==": "==", "=": "==", "!=": "!=", "<>": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 _SIGN_OF = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
@@ -152,9 +148,6 @@ class Joined:
 Condition = Comparison | Joined
 
 
-_KINDS = {"quoted": "text", "word": "name"}
-
-
 def parsed(text: str) -> Condition:
     """Return the condition that a text means; InputError, which shows the place that is wrong, if it is none.
 
@@ -181,7 +174,7 @@ def parsed(text: str) -> Condition:
             if decimals and not in_list:  # 5,2 is a number with a decimal comma
                 value, apart, at = value + decimals[0], "", decimals.end()
             words.append(f"_{len(operands)}")
-            operands[words[-1]] = Operand(_KINDS.get(group, group), value, apart)
+            operands[words[-1]] = Operand({"quoted": "text", "word": "name"}.get(group, group), value, apart)
         return _read_tree(ast.parse("\\\n".join(words), mode="eval").body, operands)
     except (RecursionError, MemoryError, SyntaxError) as error:
         if not isinstance(error, SyntaxError) or "too many nested" in error.msg:
@@ -190,11 +183,7 @@ def parsed(text: str) -> Condition:
         place = (error.lineno or 0) - (error.offset != 0)  # without an offset, it is behind the last word
         at = starts[place] if place < len(starts) else len(text)
         shown = f"at {quoted(rest[:20])}" if (rest := text[at:].strip()) else "at its end"
-        raise InputError(
-            f"`where` cannot be understood {shown}, after {quoted(text[:at][-40:])}: write columns, signs and values "
-            "such as visit in ('baseline', 'month 6') and 18 <= `Age at visit` < 65; texts and dates are in quotes, "
-            "names with spaces in backticks"
-        ) from None
+        raise InputError(say("condition_not_understood", place=shown, before=quoted(text[:at][-40:]))) from None
 
 
 def _read_tree(node: ast.expr, operands: Mapping[str, Operand], depth: int = 0) -> Condition:
@@ -208,11 +197,8 @@ def _read_tree(node: ast.expr, operands: Mapping[str, Operand], depth: int = 0) 
     def compare(first: ast.expr, sign: str, second: ast.expr | None = None) -> Comparison:
         left, right = read(first), Operand("number", "missing") if second is None else read(second)
         if (left.kind == "name") == (right.kind == "name"):
-            raise InputError(
-                f"`where` compares {left.kind} {quoted(left.text)} with {right.kind} {quoted(right.text)}: give one "
-                "column and one value. Texts stand in quotes, names with spaces in backticks; two columns are not "
-                "compared with each other: add a column with their difference to the table"
-            )
+            shown, other = (f"{operand.kind} {quoted(operand.text)}" for operand in (left, right))
+            raise InputError(say("no_column_and_value", left=shown, right=other))
         if right.kind == "name":
             return Comparison(right.text, _TURNED.get(sign, sign), left)
         return Comparison(left.text, sign, right)
@@ -319,10 +305,7 @@ class Cells:
         """The least and the greatest number that each cell may be: ``<5`` ends below 5. NaN: none, or with a unit."""
         if self.marks.is_guess and self.decimal is None:
             example = next(text for text in self.counts if "," in text)
-            raise InputError(
-                f"the comma in {quoted(self.name)} ({quote_cell(example)}) may be a decimal mark or keep thousands "
-                "apart: say decimal=',' or decimal='.'"
-            )
+            raise InputError(say("comma_decimal_or_thousands", name=quoted(self.name), example=quote_cell(example)))
         bounds = dict.fromkeys(self.texts.tolist(), (np.nan, np.nan))
         for text, (limit, number, _) in self._parts.items():
             low = high = self._number(number, self.marks)
@@ -349,11 +332,7 @@ class Cells:
         elif not (marks.decimal and notation.GROUPED_BY_POINT.fullmatch(text)):
             number = number_of(text)
         if np.isnan(number):
-            raise InputError(
-                f"{quoted(text)}, with which {quoted(self.name)} is compared, is no date and no number as its cells "
-                "write them, or could be read in two ways: write it without a unit, in quotes as the cells are, or "
-                "with a decimal point and nothing between its thousands"
-            )
+            raise InputError(say("compared_with_no_number", text=quoted(text), column=quoted(self.name)))
         return number
 
     def describe_notation(self) -> list[str]:
@@ -448,19 +427,14 @@ class Matching:
                 moments, moment = moments // A_DAY, moment // A_DAY
             return _met(moments, moments, sign, moment)
         if cells.looks_like_dates and any(map(str.isdigit, text)):
-            raise InputError(
-                f"{quoted(cells.name)} holds dates, and is compared with {quoted(text)}, which is none: write days in "
-                f"quotes, as in '2020-01-01' <= {name_in_condition(cells.name, cells.number)} <= '2020-12-31'"
-            )
+            name = name_in_condition(cells.name, cells.number)
+            raise InputError(say("dates_compared", column=quoted(cells.name), text=quoted(text), name=name))
         if is_text and not is_order(sign):
             return np.asarray(cells.texts == text, dtype=bool), ~cells.missing
         (low, high), number = cells.bounds, cells.meant(text, in_quotes=is_text)
         if asked.value.decimals and cells.marks.decimal == ",":
             first, second = text, asked.value.decimals
-            raise InputError(
-                f"{quoted(cells.name)} has decimal commas: write in ({first}, {second}) with a space for two numbers, "
-                f"or == {first},{second} for one"
-            )
+            raise InputError(say("list_with_decimal_commas", column=quoted(cells.name), first=first, second=second))
         self._remarks += cells.describe_notation()
         met, is_known = _met(low, high, sign, number)
         if not is_order(sign):  # a cell without a digit is certainly not this number
@@ -483,11 +457,7 @@ class Matching:
             remarks.append(f"{quoted(cells.name)} {sign} {values} is met by no row ({held}).{hint}".rstrip("."))
         names = [quoted(cells.name) for _, cells, _, unknown in self._parts if (unknown & self.unknown).any()]
         if names:
-            remarks.append(
-                f"{self.unknown.sum():,} rows are left out because their cells in {listed(dict.fromkeys(names))} are "
-                "empty or do not tell whether they meet the condition, such as a number with a unit; to keep those "
-                "with an empty cell, add `or ... is missing`"
-            )
+            remarks.append(say("rows_unknown", n_rows=self.unknown.sum(), columns=listed(dict.fromkeys(names))))
         return list(dict.fromkeys(remarks))
 
 

@@ -16,7 +16,7 @@ import pandas as pd
 from clinclust.arguments import PATH, TEXT, accepting
 from clinclust.data import data
 from clinclust.errors import InputError, nearest, refuse
-from clinclust.files.cell_text import NUMBER, Places, canonical_text, limited, listed, quoted, shortened
+from clinclust.files.cell_text import NUMBER, Places, canonical_text, limited, listed, quoted, say, shortened
 from clinclust.files.layout import SheetOptions
 from clinclust.files.notation import divided, folded, is_known_unit, means_missing, paragraphs, plain_text, words_of
 from clinclust.files.opening import check_readable, naming_file, shown_name
@@ -125,10 +125,13 @@ def _say_missing(missing: Sequence[Choice]) -> str:
 # What a REDCap data dictionary says of the columns of an export, and the columns that REDCap adds to one.
 
 _LONGEST_SECTION = 60
+# `integer`, `number_1dp_comma_decimal`
 _NUMBER_OF_REDCAP = re.compile(r"(?:integer|int|number|float)(?:_\w+)?")
 _DATE = re.compile(r"(?:date|datetime|time)(?:_\w+)?")
 _PERSONAL = re.compile(r"(?:email|phone|zipcode|postalcode|postal_code|ssn|mrn|vmrn)(?:_\w+)?")
+# the fields of a formula: `round([weight]/[height(2)])` has weight and height
 _INPUT = re.compile(r"\[([a-zA-Z]\w*)(?:\([^()\[\]]*\))?\]")
+# `kg` of `Weight (kg)`
 _IN_BRACKETS = re.compile(r"\s*[(\[]([^()\[\]]{1,30})[)\]]$")
 _NO_MEASUREMENT = "a column that REDCap adds to an export, no measurement"
 _STATUSES = frozenset(("", "0", "1", "2", "incomplete", "unverified", "complete"))
@@ -187,10 +190,8 @@ def _note_redcap(rows: Sequence[Row]) -> dict[str, ColumnNotes]:
                 if is_personal:
                     box = replace(box, role="ignore", block=None, reason=field.reason)
                 elif means_missing(choice):
-                    reason += f": where {shortened(choice)!r} is ticked, the other boxes are not known"
-                    box = replace(
-                        box, role="ignore", block=None, reason=reason + "; empty them there, or drop the rows"
-                    )
+                    reason += say("box_of_missing", choice=shortened(choice))
+                    box = replace(box, role="ignore", block=None, reason=reason)
                 else:
                     box = replace(box, block=about.block or row["name"])
                 # `signs____9` for the code -9 of `signs`
@@ -314,10 +315,7 @@ def _note_codebook(rows: Sequence[Row], places: Places) -> dict[str, ColumnNotes
         if len(group) > 1 and not (len(set(codes)) == len(codes) and are_codes):
             twice[name] = group
     if twice:
-        raise InputError(
-            f"these variables are described more than once: {_name_rows(twice)}. Keep one row of each, or give "
-            "each row of a variable another code in a column 'value', with its meaning in a column 'value label'"
-        )
+        raise InputError(say("variables_twice", variables=_name_rows(twice)))
     return {name: _note_variable(group, places) for name, group in groups.items()}
 
 
@@ -460,11 +458,7 @@ def _read(table: pd.DataFrame, columns: list[str]) -> Dictionary:
         held = [_CODEBOOK.get(folded(header)) for header in headers]
         named = [place for place, meaning in enumerate(held) if meaning == "name"]
         if not named:
-            raise InputError(
-                f"no column holds the names of variables; its headers are {listed(map(quoted, table.columns))}. Call "
-                "the column of the names 'variable', in the first row of the sheet; if the dictionary is on another "
-                "sheet, give its `sheet`"
-            )
+            raise InputError(say("no_names_of_variables", headers=listed(map(quoted, table.columns))))
         # of several columns for names, the one with most names of columns of the table has them
         best = max(named, key=lambda place: len(known & {folded(str(cell)) for cell in table.iloc[:, place].dropna()}))
         held = [meaning if meaning != "name" or place == best else None for place, meaning in enumerate(held)]
@@ -492,9 +486,7 @@ def _read(table: pd.DataFrame, columns: list[str]) -> Dictionary:
         names |= {column: name_of[key] for column in free if (key := folded(column)) in name_of and n_columns[key] == 1}
     if not names:  # what the dictionary holds is not shown: it may be of patients
         raise InputError(
-            f"none of the {len(said) or n_variables:,} variables that it names is a column of the table, whose columns "
-            f"are {listed(map(quoted, columns))}. Give the dictionary of this table, or write the names of the columns "
-            "into it; export a REDCap project as raw data, with the names of variables for headers"
+            say("none_described", n_variables=len(said) or n_variables, columns=listed(map(quoted, columns)))
         )
     notes = {column: said[name] for column, name in names.items()}
     if is_redcap:

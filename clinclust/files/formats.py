@@ -25,7 +25,17 @@ import numpy as np
 import pandas as pd
 
 from clinclust.errors import InputError, did_you_mean, missing_package
-from clinclust.files.cell_text import NUMBER, Places, canonical_text, limited, listed, number_of, quote_cell, quoted
+from clinclust.files.cell_text import (
+    NUMBER,
+    Places,
+    canonical_text,
+    limited,
+    listed,
+    number_of,
+    quote_cell,
+    quoted,
+    say,
+)
 from clinclust.files.layout import Area, SheetOptions, sheet_table
 from clinclust.files.opening import Source, guarded, naming_file, package, refuse_bomb
 from clinclust.files.text_table import TEXT, ColumnKind, ColumnNotes, TableRead, letters_of, names_for_unnamed, notes_of
@@ -80,10 +90,8 @@ def _read_sheet(
                 if other.frame.shape[1] > _FEW_COLUMNS and len(other.frame) >= _FEW_ROWS:
                     larger[at] = other
         if len(larger) > 1:
-            raise InputError(
-                f"the first sheet, {name}, is no table of subjects, and others are: choose one by `sheet`: "
-                f"{listed(quoted(names[at]) for at in larger)}"
-            )
+            tables = listed(quoted(names[at]) for at in larger)
+            raise InputError(say("several_sheets_of_subjects", first=name, others=tables))
         if larger:
             ((at, table),) = larger.items()
             remark = f"read the sheet {quoted(names[at])}: the first, {name}, is no table (`sheet` reads another)"
@@ -168,10 +176,7 @@ def read_ods_or_xlsb(source: Source, kind: str, sheet: str | None, options: Shee
     """Read a sheet of an OpenDocument or binary workbook; see `clinclust.read_cohort`."""
     package("python_calamine", f"an {kind} file")
     content = source.read()
-    lacks = (
-        f"cells with errors such as #N/A are read as empty from an {kind} file, and what is hidden in it is read "
-        "too; to have them listed, save it as an Excel workbook (.xlsx)"
-    )
+    lacks = say("lost_of_workbook", kind=kind)
 
     def ask(*place: str) -> Any:
         command = [sys.executable, "-P", "-c", _CALAMINE, *place]
@@ -211,6 +216,7 @@ _BUILT_IN: dict[str, Shown] = {
     **{str(at): "time" for at in (18, 19, 20, 21, *range(32, 36), 45, 47, 55, 56)},
     "46": "duration",
 }
+# the d of `#,##0 "days"` and of `[Red]0` is no day; that of `dd.mm.yyyy` is one
 _NO_LETTERS_OF_DATES = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?![hms]+\])[^\]]*\]|general|[ap]m?/[ap]m?', re.IGNORECASE)
 _ESCAPED = re.compile("_x((?![dD][89a-fA-F])[0-9a-fA-F]{4})_")  # halves of characters stay as they are
 _TRUTH = {"0": "False", "1": "True", "false": "False", "true": "True"}
@@ -355,10 +361,6 @@ class Cells:
 _YES = ("1", "true", "on")
 _MOST_ROWS, _MOST_COLUMNS = 1_048_576, 16_384  # of Excel
 _MISPLACED = "rows and cells that do not follow those before them, or say a place that is none"
-_OLD = (
-    "the program that wrote the file left its {:,} formulas to be computed when it is opened: their values may be old; "
-    "open it in Excel or LibreOffice, save it, and read it again"
-)
 _PLACE = re.compile(r"[0-9]{1,7}")
 _AREA = re.compile(r"\$?([A-Z]{1,3})\$?([0-9]{1,7}):\$?([A-Z]{1,3})\$?([0-9]{1,7})")
 
@@ -421,8 +423,9 @@ def read_xlsx(source: Source, sheet: str | None, options: SheetOptions) -> Table
             if not rows.first:
                 raise InputError(f"sheet {name} is empty")
             table = _with_remarks(sheet_table(rows, options, merged), cells.remarks, hidden_rows, hidden_columns)
-            is_old = computes_at_load and cells.n_formulas
-            return replace(table, remarks=[_OLD.format(cells.n_formulas), *table.remarks]) if is_old else table
+            if not (computes_at_load and cells.n_formulas):
+                return table
+            return replace(table, remarks=[say("old_formulas", n_formulas=cells.n_formulas), *table.remarks])
 
         return _read_sheet([(name, is_hidden) for name, is_hidden, _ in sheets], sheet, options, read)
 
@@ -452,6 +455,7 @@ def _number_of_column(letters: str) -> int:
 
 # Read files with declared columns: parquet, and those of SPSS, Stata and SAS.
 
+# the function of pyreadstat for each suffix
 _READERS = {
     "sav": ("SPSS", "read_sav"),
     "dta": ("Stata", "read_dta"),
@@ -461,12 +465,6 @@ _READERS = {
 STATISTICAL = tuple(_READERS)
 _MOST_CELLS_IN_A_BYTE = 2000  # of the best compression
 _KEEPS_USER_MISSING = ("sav", "dta", "sas7bdat")
-_PARTLY = "only some values have labels in {}: read as codes"
-_EQUAL = "two values have the same label in {}: read as codes"
-_DECLARED = (
-    "the file declares values that mean a missing one in {}: they are kept as they are, and a drafted schema "
-    "declares them"
-)
 _KINDS: dict[str, ColumnKind] = {"nominal": "nominal", "ordinal": "ordinal", "scale": "number"}
 _DATES = ("DATE", "ADATE", "EDATE", "SDATE", "JDATE", "DATETIME", "YMDHMS", "MMDDYY", "DDMMYY", "YYMMDD", "%TD", "%TC")
 
@@ -507,10 +505,7 @@ def _frame_of_arrow(table: Any) -> pd.DataFrame:
         except pyarrow.ArrowException:
             unusable.append(column.name)
     if unusable:
-        raise InputError(
-            f"cells of {listed(map(quoted, unusable))} hold lists, records or bytes that are no text: store one number "
-            "or text in each cell, or leave these columns out"
-        )
+        raise InputError(say("cells_of_several_values", columns=listed(map(quoted, unusable))))
     table.validate(full=True)  # else text that is not UTF-8 fails later
     # A float, for the missing values of whole numbers, would change the digits of long ones.
     frame: pd.DataFrame = table.to_pandas(integer_object_nulls=True)
@@ -525,10 +520,7 @@ def read_statistical(source: Source, kind: str, encoding: str | None) -> TableRe
     options: dict[str, Any] = {} if encoding is None else {"encoding": encoding}
     if kind in _KEEPS_USER_MISSING:
         options["user_missing"] = True
-    repair = (
-        "it is damaged, or in another encoding, which `encoding` says, such as cp1252; or open it in "
-        f"{program}, and export it as .csv"
-    )
+    repair = say("repair_statistical", program=program)
     with guarded(f"file of {program}", repair), source.open() as file:
         read = getattr(pyreadstat, reader)
         about = read(file, metadataonly=True, **options)[1]
@@ -543,9 +535,9 @@ def read_statistical(source: Source, kind: str, encoding: str | None) -> TableRe
     table = pd.DataFrame(texts, index=frame.index, dtype=TEXT)
     table.columns = pd.Index(names, dtype=object)
     remarks = []
-    for remark in (_PARTLY, _EQUAL, _DECLARED):
+    for remark in ("partly_labelled", "labelled_alike", "missing_values_declared"):
         if which := list(compress(names, [remark in concerned for _, _, concerned in columns])):
-            remarks.append(remark.format(listed(which)))
+            remarks.append(say(remark, columns=listed(which)))
     return TableRead(table, remarks, [notes for _, notes, _ in columns])
 
 
@@ -564,12 +556,12 @@ def _read_column(values: pd.Series, name: str, about: Any) -> tuple[list[str], C
     valid = observed - missing
     unlabelled = [code for code in valid if not levels.get(code)]
     used = [label for code, label in levels.items() if code in observed]
-    remarks = {_EQUAL} if len(set(used)) < len(used) else set()
+    remarks = {"labelled_alike"} if len(set(used)) < len(used) else set()
     shown = {code: label for code, label in levels.items() if label} if valid and not unlabelled and not remarks else {}
     if unlabelled and not valid.isdisjoint(levels):
-        remarks.add(_PARTLY)
+        remarks.add("partly_labelled")
     if missing:
-        remarks.add(_DECLARED)
+        remarks.add("missing_values_declared")
     is_date = stored != "string" and str(about.original_variable_types.get(name) or "").upper().startswith(_DATES)
     notes = ColumnNotes(
         label=str(about.column_names_to_labels.get(name) or "").strip() or None,
@@ -641,9 +633,7 @@ def table_of_parts(table: Path) -> tuple[Any, list[Part]]:
     except ImportError:
         raise missing_package(f"{table}, a table in partitions,", "'clinclust[dask]'") from None
     if folders := sorted({file.parent.name for file in table.glob("*/*") if _is_parquet(file)}):
-        raise InputError(
-            f"folders in it hold parquet files, too ({listed(folders)}); put all, with all columns, into one folder"
-        )
+        raise InputError(say("parquet_in_folders", folders=listed(folders)))
     parts, problems, empty = list[Part](), list[str](), None
     files = filter(_is_parquet, table.glob("*"))
     for file in sorted(files, key=lambda path: natural_sort_key(path.name)) or [table]:

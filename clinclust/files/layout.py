@@ -15,7 +15,7 @@ import pandas as pd
 from clinclust.arrays import Array, Mask
 from clinclust.data import data
 from clinclust.errors import InputError
-from clinclust.files.cell_text import compile_short, is_blank, listed, numbers_of, quote_cell, quoted, rows_named
+from clinclust.files.cell_text import compile_short, is_blank, listed, numbers_of, quote_cell, quoted, rows_named, say
 from clinclust.files.notation import (
     DecimalMark,
     columns_with_comma,
@@ -54,15 +54,20 @@ class SheetOptions:
 # What a row above the subjects is, given the cells below it: units, an explanation, names, or itself a subject.
 
 _UNITS = data("tables")["units"]
+# `mg/L`, `years`, `10^9/L`, `kg/m2` below the names, or `CRP (mg/L)` as a name
 _UNIT = compile_short(f"(?:{_UNITS['plain']}|{_UNITS['prefixed']}{_UNITS['per']}|{_UNITS['area']})", re.IGNORECASE)
 _BRACKETED = re.compile(r"(.*\S)?\s*[\[(]\s*+([^\])(\[]{1,20}?)\s*[\])]\s*", re.DOTALL)
 _NO_UNIT = ("-", "–", ".", "/")
+# `0 = no; 1 = yes` or `0: none, 1: mild` below a name; not `see: note`
 _MEANINGS = re.compile(r"\s*[\w.+-]{1,12}\s*=\s*[^\s=].*|\s*[\w.+-]{1,12}\s*:\D[^:,;/|\n]*+[,;/|\n][^:]*+:.*", re.S)
+# Qualtrics writes `{"ImportId":"QID1"}` below the questions
 _IMPORT_ID = re.compile(r'\s*\{\s*"ImportId"')
+# `2024-05-31T08:15` and `3/4/24, 8:15`: only the shape matters here, not the day
 _DATE = compile_short(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?:[T ].*)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}(?:[ ,].*)?")
 _FEWEST_BELOW = 5  # what is needed to find the first row of the subjects odd
 _FEWEST_COLUMNS, _FEWEST_WORDS = 3, 2  # in a narrower table a subject may look like the header or like a note
 _MOST, _HALF = 0.8, 0.5  # other tables may be below
+# `sex` above m, f, m, f is a name, because few values repeat
 _MOST_LEVELS = 8
 _NUMBERS, _DATES = "numbers", "dates"
 
@@ -77,6 +82,7 @@ def _explain(rows: Sequence[Row], names: Texts, of_subjects: bool) -> tuple[str,
     every = rows[0][1]
     if len(rows) < 2 or len(names) < _FEWEST_WORDS or not of_subjects:
         return None
+    # `Laboratory` alone in the row above `id`, `age`, `crp`
     if not every.keys() <= names.keys() and _are_names(every, rows):
         return "what reads like names, also where the row above it has none", False, every
     texts = {place: text for place, text in every.items() if place in names}
@@ -93,12 +99,14 @@ def _explain(rows: Sequence[Row], names: Texts, of_subjects: bool) -> tuple[str,
             n_values += 1
         elif _MEANINGS.fullmatch(text) and not any(map(_MEANINGS.fullmatch, cells)):
             meanings[place] = text
+        # `at baseline` between `age` and 63
         elif len(cells) >= _FEWEST_BELOW and share_of_numbers(cells) >= _MOST:
             words.add(text)
     if meanings and n_values <= len(meanings):
         return "what codes mean", not n_values, meanings
     if len(words) >= _FEWEST_WORDS:
         return "words where the rows below it hold numbers", False, texts
+    # nothing below `id`, and `in the last year` below `falls`
     is_headless = min(names) not in texts and len(_below(rows, min(names))) == len(rows) - 1 >= _FEWEST_BELOW
     if texts and not n_values and is_headless and len(names) >= _FEWEST_COLUMNS:
         return "nothing in the first column, and words elsewhere", False, texts
@@ -168,6 +176,7 @@ def _compare(name: str, cells: Sequence[str]) -> int:
 
 # Find the names of the columns: below titles, over one row or two, with units below them.
 
+# a title and its date: `Cohort 2019 to 2023`, `as of 3 April 2024`
 _MOST_IN_TITLE = 2
 _MOST_BELOW = 4  # rows of units and explanations between the names and the subjects
 
@@ -183,14 +192,10 @@ class Header:
     units: dict[int, str] = field(default_factory=dict)
     explanations: dict[int, str] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
-    doubts: list[Doubt] = field(default_factory=list)
+    doubts: list[_Doubt] = field(default_factory=list)
 
 
-class Doubt(NamedTuple):
-    """What was seen, as a sentence without a full stop, and the rows that are no subjects if the suspicion is right."""
-
-    what: str
-    rows: Sequence[int] = ()
+_Doubt = tuple[str, Sequence[int]]  # what was seen, as a sentence, and the rows that are no subjects if it is right
 
 
 def find_header(lines: Sequence[tuple[int, list[str]]], merged: Sequence[Area], options: SheetOptions) -> Header:
@@ -210,17 +215,15 @@ def find_header(lines: Sequence[tuple[int, list[str]]], merged: Sequence[Area], 
         rows = [row for row in rows if row[0] in subjects or row[0] < subjects.first]
     numbers = [number for number, _ in rows]
     if asked is not None and asked not in numbers:
-        raise InputError(
-            f"row {asked} holds nothing that could be a header; the first rows with content are {listed(numbers)}: "
-            "give one of them as `header_row`, or 0 if there is no header"
-        )
+        raise InputError(say("empty_header_row", row=asked, rows=listed(numbers)))
     at = _below_titles(rows, merged) if asked is None else numbers.index(asked)
     groups, (number, upper) = _find_groups(rows, at, merged), rows[at]
     if groups is None:
         # spaces around the names stay, unless two of them are joined
         header = Header({place: dict(lines)[number][place - 1] for place in upper}, number, rows[at : at + 1])
     else:
-        header = Header(_join_names(upper, rows[at + 1][1], groups), rows[at + 1][0], rows[at : at + 2], groups)
+        headings, joined = groups
+        header = Header(joined, rows[at + 1][0], rows[at : at + 2], headings)
     below, last = rows[at + len(header.rows) :], header.last
     if titles := dict(rows[:at]):
         held = listed(quote_cell(next(iter(texts.values()))) for texts in titles.values())
@@ -229,16 +232,10 @@ def find_header(lines: Sequence[tuple[int, list[str]]], merged: Sequence[Area], 
             f"the header is row {number}: what is above it, in {rows_named([*titles])}, is left out ({held}){more}"
         )
     if groups is not None:
-        joined = next((header.names[place] for place in groups if place in header.names), "")
-        header.remarks.append(
-            f"the header has two rows, {number} and {last}, whose names are joined, such as {quoted(joined)}. If the "
-            f"header is row {last} alone, say so: header_row={last}"
-        )
+        example = next((header.names[place] for place in header.groups if place in header.names), "")
+        header.remarks.append(say("header_of_two_rows", first=number, last=last, name=quoted(example)))
     if subjects is not None and last in subjects:
-        raise InputError(
-            f"rows={subjects.text!r} names row {last} as a subject, but the names of the columns are read from it: "
-            "begin below it, or give another row of the header (header_row=N, or 0 if there is none)"
-        )
+        raise InputError(say("header_among_subjects", rows=subjects.text, row=last))
     if options.of_subjects and groups is None:
         # a row that is the same as the names, on another page, tells nothing
         others = [(0, {}), *((n, row) for n, row in below if any(row.get(at) != name for at, name in upper.items()))]
@@ -246,18 +243,9 @@ def find_header(lines: Sequence[tuple[int, list[str]]], merged: Sequence[Area], 
         like = [quote_cell(name) for name, sign in signs if sign > 0]
         if like and len(like) > sum(sign < 0 for _, sign in signs):
             if asked is None:
-                doubt = (
-                    f"row {last} is where the names of the columns are expected, but looks like a subject "
-                    f"({listed(like)} are like the values below): if the file has no header, say header_row=0, and "
-                    f"the columns are named 'column 1', 'column 2' and so on; if the names stand in row {last}, say "
-                    f"header_row={last}"
-                )
-                header.doubts.append(Doubt(doubt))
+                header.doubts.append((say("header_like_subject", row=last, cells=listed(like)), ()))
                 return header
-            header.remarks.append(
-                f"row {last} names the columns, as `header_row` says, though it looks like a subject ({listed(like)}); "
-                "if it is one, say header_row=0"
-            )
+            header.remarks.append(say("stated_header_like_subject", row=last, cells=listed(like)))
     for at, (number, texts) in enumerate(below[:_MOST_BELOW]):
         explained = _explain(below[at:], header.names, options.of_subjects)
         if explained is None or (subjects is not None and number >= subjects.first):
@@ -265,20 +253,14 @@ def find_header(lines: Sequence[tuple[int, list[str]]], merged: Sequence[Area], 
         what, is_certain, by_column = explained
         why = f"{what} ({listed(map(quote_cell, texts.values()))})"
         if not is_certain and subjects is None:
-            names_too = f"; if it holds the names, say header_row={number}"
-            header.doubts.append(Doubt(f"row {number} holds {why}{names_too}", (number,)))
+            header.doubts.append(
+                (f"row {number} holds {why}; if it holds the names, say header_row={number}", [number])
+            )
             break
         (header.units if what == "units" else header.explanations).update(by_column)
         header.remarks.append(f"row {number} explains the columns, and is no subject: it holds {why}")
         header.last = number
     return header
-
-
-def _join_names(upper: Texts, lower: Texts, groups: Texts) -> dict[int, str]:
-    return {
-        place: f"{groups[place]} - {lower[place]}" if place in groups else lower.get(place) or upper[place]
-        for place in sorted(upper.keys() | lower)
-    }
 
 
 def _below_titles(rows: Sequence[Row], merged: Sequence[Area]) -> int:
@@ -303,8 +285,8 @@ def _below_titles(rows: Sequence[Row], merged: Sequence[Area]) -> int:
     return 0
 
 
-def _find_groups(rows: Sequence[Row], at: int, merged: Sequence[Area]) -> Texts | None:
-    """Return the heading above each column if the row at this place holds headings of groups of columns, else None.
+def _find_groups(rows: Sequence[Row], at: int, merged: Sequence[Area]) -> tuple[Texts, dict[int, str]] | None:
+    """Return the headings of groups of columns, if the row at this place holds such, and the names joined with them.
 
     The row below must complete the names. Merged cells prove a group; without them, either the first column has its
     name in the upper row alone, or several headings begin right of it. And numbers, not names, must be below one of
@@ -318,6 +300,7 @@ def _find_groups(rows: Sequence[Row], at: int, merged: Sequence[Area]) -> Texts 
     is_title = upper.keys() == {first}  # its cells may be merged over a part of the table
     if not is_complete or is_title or any(map(looks_like_number, lower.values())):
         return None
+    # `Blood` merged over `crp` and `hb` gives `Blood - crp` and `Blood - hb`
     spans = {left: right for top, left, bottom, right in merged if top == bottom == number and left in upper}
     spans = {left: right for left, right in spans.items() if left < right <= width and right - left + 1 < width}
     groups, heading, last = dict[int, str](), "", 0
@@ -326,13 +309,16 @@ def _find_groups(rows: Sequence[Row], at: int, merged: Sequence[Area]) -> Texts 
             heading, last = upper[place], spans.get(place, place) if spans else width
         if place in lower and place <= last:
             groups[place] = heading
-    joined = _join_names(upper, lower, groups)
+    joined = {
+        place: f"{groups[place]} - {lower[place]}" if place in groups else lower.get(place) or upper[place]
+        for place in sorted(upper.keys() | lower)
+    }
     if len(set(joined.values())) < len(joined):
         return None
     is_named_above = first in upper and first not in lower
     begins_beside = first not in upper and 1 < len(upper) <= width / 2 and len(lower) == width - first + 1
     has_numbers = any(share_of_numbers(_below(rows[at + 1 :], place)) >= _HALF for place in lower)
-    return groups if spans or (has_numbers and (is_named_above or begins_beside)) else None
+    return (groups, joined) if spans or (has_numbers and (is_named_above or begins_beside)) else None
 
 
 # Rows that hold totals, means or counts of the rows above them, between the subjects or below them.
@@ -353,12 +339,18 @@ _FIGURES: dict[str, Callable[[Array], Any]] = {
 }
 _LONG = "|".join([*(_WORDS[figure] for figure in _FIGURES), rf"(?:{_WORDS['everybody']}) (?:{_WORDS['people']})"])
 _ANY = "|".join([_LONG, *_WORDS["short"].values()])
+_ANY_FIGURE = ("sum", "mean", "count")  # what a total without a word of its own, such as "all", may hold
+# `Total (n = 24)`, `Summe Station 3`, `MW` begin so; `Ward A total` ends so
 _BEGINS = re.compile(rf"\W*+(?P<word>{_ANY})\b(?P<rest>.*)", re.IGNORECASE | re.DOTALL)
 _ENDS = re.compile(rf"(?P<rest>.*[\s:(,-])(?P<word>{_LONG})[\s:=.()\[\]]*", re.IGNORECASE | re.DOTALL)
+# `N = 24`
 _COUNTED = compile_short(r"\W*n\s*[=:]\s*[\d.,']+\W*", re.IGNORECASE)
 _PEOPLE = rf"(?:(?:(?:{_WORDS['everybody']}) |of |de |di |der )?(?:{_WORDS['people']}))?"
+# what may follow the word of a total: `: 12`, ` (n = 24)`, ` of patients`; not ` Station 3`
 _REST = compile_short(rf"[\s:=.()\[\]]*(?:n\s*[=:]\s*)?[\d.,\s'()±%]*{_PEOPLE}\W*", re.IGNORECASE)
+# `Ward 3`, `Group B: controls`, `Station Nord`
 _GROUP = compile_short(rf"(?:{data('tables')['notes']['group']})\b.{{0,40}}", re.IGNORECASE)
+# identifiers such as `P33`, `A-12` or `ABC`, and no name such as `Miller`
 _CODE = compile_short(r"\S*\d\S*|\w{1,5}")
 _COLUMNS_LOOKED_AT, _CELLS_LOOKED_AT = 3, 2000
 _MOST_LOOKED_AT = 1000  # more rows than any sheet has wards: what they hold is then a value of subjects
@@ -441,6 +433,7 @@ def _find_totals(frame: pd.DataFrame, kept: Mask, decimal: DecimalMark | None) -
             known = [int(filled[above].sum()), int(above.sum())] if "count" in claim.figures else []
             if numbers.size > 1:
                 known = np.hstack([known, *(_FIGURES[figure](numbers) for figure in claim.figures)]).tolist()
+            # a mean of 49.96 is written 50.0 or 50
             half = 0.5000001 * 10.0 ** -len(plain.partition(".")[2])
             agreeing += any(abs(number - value) <= half for number in known)
         if claim.place < 0:
@@ -490,13 +483,9 @@ def _with_words(frame: pd.DataFrame, kept: Mask) -> list[_Claim]:
             of_group = is_long and (are_codes or bool(_GROUP.fullmatch(rest)) or rest in of_above)
             is_total = of_group or bool(_REST.fullmatch(match["rest"]) or _COUNTED.fullmatch(cells[at]))
             if is_total or place == 0:
-                figures = [
-                    name
-                    for name in list(_FIGURES)[1:]
-                    if re.fullmatch(f"{_WORDS[name]}|{shorts.get(name, '(?!)')}", word, re.I)
-                ]
-                said = (figures[0],) if figures else ("sum", "mean", "count")
-                claims.append(_Claim(at, place, texts, said, is_long, is_total))
+                names = {name: f"{_WORDS[name]}|{shorts.get(name, '(?!)')}" for name in [*_FIGURES][1:]}
+                figures = [name for name, words in names.items() if re.fullmatch(words, word, re.I)]
+                claims.append(_Claim(at, place, texts, tuple(figures[:1]) or _ANY_FIGURE, is_long, is_total))
     return claims
 
 
@@ -505,8 +494,10 @@ def _with_words(frame: pd.DataFrame, kept: Mask) -> list[_Claim]:
 _FEWEST_LACKING = 2
 _MOST_GAPS = 200  # more are a habit of the sheet, such as an empty row below each subject
 _LAST_LOOKED_AT, _SHAPES_LOOKED_AT = 80, 2000
+# `* p < 0.05`, `Source: registry`, `Erstellt am 3.4.2024`
 _NOTE = re.compile(rf"\s*(?:{data('tables')['notes']['begins']})", re.IGNORECASE)
 _MEANING = re.compile(r"\S{1,12}\s*[=:]\s*\S.*")
+# `1 = White`; in `m: male` the text after the colon could be a value
 _LEGEND = re.compile(r"[\w.+-]{1,12}\s*=\s*[^\s=].*", re.DOTALL)
 _SENTENCE, _LONGEST_TOTAL = 12, 64
 
@@ -717,7 +708,7 @@ def _named_or_filled(frame: pd.DataFrame, places: Sequence[int], header: Header)
 def _find_subjects(
     frame: pd.DataFrame,
     headers: Sequence[Sequence[str]],
-    doubts: Sequence[Doubt],
+    doubts: Sequence[_Doubt],
     options: SheetOptions,
     filled_up: Collection[int],
 ) -> tuple[Mask, list[str]]:
@@ -751,17 +742,13 @@ def _find_subjects(
     for finding in sorted(unsure, key=lambda finding: -len(finding.places)):
         places = [at for at in finding.places if kept[at]]
         if not known.issuperset(places):
-            every.append(Doubt(tell(finding.what, places), numbers[places].tolist()))
+            every.append((tell(finding.what, places), numbers[places].tolist()))
         known.update(places)
     if not every:
         return kept, remarks
-    lines = ["it is not certain which rows are subjects:", *(f"  - {doubt.what}" for doubt in every[:_SHOWN])]
+    lines = ["it is not certain which rows are subjects:", *(f"  - {what}" for what, _ in every[:_SHOWN])]
     lines += [f"  - and {len(every) - _SHOWN:,} more"] if len(every) > _SHOWN else []
-    doubtful, rows, others = (
-        {row for doubt in every for row in doubt.rows},
-        numbers[kept].tolist(),
-        numbers[~kept].tolist(),
-    )
+    doubtful, rows, others = {n for _, rows in every for n in rows}, numbers[kept].tolist(), numbers[~kept].tolist()
     if doubtful and rows:
         without = ranges_of([row for row in rows if row not in doubtful], doubtful | set(others))
         whole = None if doubtful & set(filled_up) else ranges_of(rows, others)

@@ -40,12 +40,15 @@ _TYPOGRAPHIC = str.maketrans({"\u00a0": " ", "\u202f": " ", "\u2009": " ", "’"
 _HEAD = "[+-]?[1-9][0-9]{0,2}"  # before a group of thousands: 813 is not written `0.813`
 GROUPED_BY_POINT = re.compile(rf"{_HEAD}\.[0-9]{{3}}")
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+(?:[eE][+-]?[0-9]+)?")
+# 1,234 and 1.234.567,8 and 12 345
 _GROUPED = {mark: re.compile(rf"{_HEAD}(?:{re.escape(mark)}[0-9]{{3}})+(?P<rest>[.,][0-9]+)?") for mark in ",.' "}
 _EITHER = re.compile(rf"{_HEAD}[.,][0-9]{{3}}")  # only the other numbers say whether the mark is a decimal mark
+# `x10^9/L` has the words x and l, `m²` one
 _TOKEN = re.compile(r"[^\W\d_]+²?|[%‰°]\w?|m2|[$€£¥]")
 _UNITS = data("units")
 _PREFIXED = (prefix + word for prefix in _UNITS["prefixes"] for word in _UNITS["prefixed"])
 _KNOWN_UNITS = frozenset([*_UNITS["words"], *_PREFIXED])
+# 5,321 among 7.58 and 3.2 is 5.321: as 5,321 it would be 700 times as large as all others
 _FAR = 1000**0.5
 _WRITTEN = compile_short(
     r"[<>≤≥~]?\s*[+-]?(?:\d+(?:[.,]\d+)?|[.,]\d+|"
@@ -220,19 +223,23 @@ def _kind_of_column(texts: Sequence[str]) -> tuple[str, str]:
 
 
 _WORDS_BEFORE, _WORDS = ("|".join(map(re.escape, data("number_words")["flags"][side])) for side in ("before", "after"))
+# `~5`, `ca. 5`, `c.5`
 _APPROXIMATELY = rf"[~≈≃∼]|(?:{_WORDS_BEFORE})(?:\.|(?=\s))|c\."
+# `12*`, `12 †`, `↑↑12`
 _SIGNS = r"\*{1,3}|[#!?†‡§^▲▼⇑⇓]|↑{1,3}|↓{1,3}"
 _LETTERS = "HH|LL|H|L|A|N"
 _ARE_LETTERS = re.compile(_LETTERS)
 _GLUED = "HH|LL|H|L"  # `12A` is a code
 _FLAG = rf"(?:(?i:{_WORDS})|{_LETTERS})"
 _NUMBER_FOLLOWS = r"\s*(?=[-+<>≤≥=€$£]?\s*[.,]?[0-9])"
+# `H 5.2`, `(L) 4`
 _BEFORE = compile_short(rf"(?P<mark>(?i:{_APPROXIMATELY})|{_SIGNS}|[(\[]{_FLAG}[)\]]|{_FLAG}(?=\s)){_NUMBER_FOLLOWS}")
 _AFTER = compile_short(
     rf".*[0-9].*?(?P<mark>\s*[(\[](?:{_FLAG}|{_SIGNS})[)\]]|\s+{_FLAG}|(?<=[0-9])(?:{_GLUED})|\s*{_SIGNS})"
 )
 _NEARLY_ALL, _HALF = 0.9, 0.5
 _ABOVE, _BELOW = ("|".join(data("number_words")["limits"][side]) for side in ("above", "below"))
+# `under 5` is `<5`, `above 90` is `>90`
 _WORDED = compile_short(rf"(?:(?P<above>{_ABOVE})|(?:{_BELOW}))\s*(?P<number>[0-9].*)", re.IGNORECASE)
 
 
@@ -369,6 +376,7 @@ def divided(choices: Sequence[tuple[str, str]]) -> tuple[Choices, Choices]:
 
 # Names of columns: their words, whatever joins these, and the lists of words that a name may hold.
 
+# `HbA1c` has the words Hb, A, 1 and c
 _WORD = re.compile(r"[A-ZÄÖÜÀ-Þ]+(?![a-zß-ÿ])|[A-ZÄÖÜÀ-Þ]?[a-zß-ÿ]+|[0-9]+|[^\W\dA-Za-zÀ-ÿ_]+")
 _SHORTEST_PART, _SHORT_PARTS = 3, frozenset(["to", "id"])
 _SHORTEST_PARTED, _LONGEST_PARTED = 6, 40

@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 
 from clinclust.data import data
 from clinclust.errors import InputError, did_you_mean, missing_package, on_one_line
-from clinclust.files.cell_text import limited, listed, quoted, shortened
+from clinclust.files.cell_text import limited, listed, quoted, say, shortened
 
 _LONGEST_NAME = 255  # of most file systems
 _SMALL = 100 * 2**20
@@ -31,7 +31,9 @@ _REFUSED_SUFFIXES = {suffix: refused["what"] for refused in _REFUSED for suffix 
 _REFUSED_STARTS = {sign.encode("latin-1"): kind["what"] for kind in _REFUSED for sign in kind.get("signatures", ())}
 _PARTS = data("file_kinds")["parts_of_zip"]
 _OLE, _ZIP = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", b"PK\x03\x04"
+# a workbook with a password is an old container with this part
 _LOCKED = "EncryptedPackage".encode("utf-16-le")
+# hospital systems export web pages that are called `.xls`
 _MARKUP = re.compile(rb"\s*<(?:!--|\?xml|(?:!doctype|html|head|meta|table|body|style|(?:\w+:)?workbook)\b)", re.I)
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 
@@ -123,10 +125,7 @@ def most_unpacked(packed: int) -> int:
 def refuse_bomb(packed: int, length: int, what: str) -> None:
     """Raise InputError if so many bytes unpack to a length that no table of this size has."""
     if length > (most := most_unpacked(packed)):
-        raise InputError(
-            f"{what} from {packed / 2**20:,.1f} to more than {most / 2**20:,.0f} MB, which no table does: unpack or "
-            "open the file yourself, and save the table as .csv"
-        )
+        raise InputError(say("unpacks_too_far", what=what, before=packed / 2**20, after=most / 2**20))
 
 
 def unpacked(path: Path) -> tuple[Source, list[str]]:
@@ -147,9 +146,7 @@ def unpacked(path: Path) -> tuple[Source, list[str]]:
             tables = [entry for entry in entries if not any(part in entry.filename for part in _NO_TABLE)]
             if len(tables) != 1:
                 held = listed(quoted(entry.filename) for entry in tables) or "no file"
-                raise InputError(
-                    f"this zip file holds {held}, and one table is expected: unpack it, and give the file of the table"
-                )
+                raise InputError(say("zip_without_one_table", files=held))
             name = tables[0].filename
             refuse_bomb(tables[0].compress_size, tables[0].file_size, "this zip file unpacks")
             content, remarks = archive.read(name), [f"read {quoted(name)}, the one file in this zip file"]
@@ -169,9 +166,7 @@ def kind_of(source: Source) -> tuple[str, list[str]]:
             raise InputError(f"this is {what}")
     if start.startswith(_OLE):
         if _LOCKED in source.read():
-            raise InputError(
-                "this workbook is locked with a password: open it in Excel, remove the password, and save it as .xlsx"
-            )
+            raise InputError(say("locked_workbook"))
         kind = "xls"
     elif start.startswith(_ZIP):  # an archive has parts that only its kind has; without one, or damaged, it is xlsx
         names = set[str]()
@@ -194,10 +189,7 @@ def _by_name(suffix: str, start: bytes, named: str | None) -> str:
     if suffix in _REFUSED_SUFFIXES:
         raise InputError(f"this is {_REFUSED_SUFFIXES[suffix]}")
     if _MARKUP.match(plain):
-        raise InputError(
-            "this is a web page (HTML) or XML, as hospital systems and spreadsheet programs export it, not a table or "
-            "workbook: open it in Excel or LibreOffice, look at it, and save it as an Excel workbook (.xlsx)"
-        )
+        raise InputError(say("web_page"))
     if named == "xls" and is_text:
         return "text"
     if named == "dta" and start and start[0] in range(102, 116):  # versions before 117 have no longer signature

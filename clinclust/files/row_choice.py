@@ -15,7 +15,7 @@ from clinclust.arrays import Array, Mask
 from clinclust.data import data
 from clinclust.errors import InputError, did_you_mean, on_one_line, refuse
 from clinclust.files import conditions, visits
-from clinclust.files.cell_text import canonical_text, numbers_of, quote_cell, quoted
+from clinclust.files.cell_text import canonical_text, numbers_of, quote_cell, quoted, say
 from clinclust.files.notation import DecimalMark, names_subjects
 from clinclust.files.text_table import RowRanges, TableRead, chosen_columns
 
@@ -23,6 +23,7 @@ from clinclust.files.text_table import RowRanges, TableRead, chosen_columns
 
 SEVERAL_ROWS = "several_rows"  # the key of ``frame.attrs``
 
+# among few subjects, an identifier given twice may be a slip of typing
 _FEWEST_SUBJECTS = 20
 _FILLED = 0.9
 _HALF = 0.5
@@ -43,19 +44,11 @@ class RepeatedSubjects:
     def warning(self) -> str:
         """Return that rows are not subjects, as the first sentence of a report."""
         follows = "copies of one row weigh double" if self.are_copies else "subtypes may be those of visits"
-        return (
-            f"ROWS ARE NOT PATIENTS: the {self.n_rows:,} rows are of {self.n_subjects:,} subjects "
-            f"({quoted(self.column)}), of whom {self.n_repeated:,} have several rows (up to {self.most_rows:,}); each "
-            f"row counts as a subject of its own, so {follows}, and every test is too sure"
-        )
+        return say("rows_are_not_patients", subjects=self, column=quoted(self.column), follows=follows)
 
     def sentence(self) -> str:
         """Return what was found, and how to keep one row of each subject."""
-        return (
-            f"{self.n_repeated:,} of {self.n_subjects:,} subjects have several rows (up to {self.most_rows:,} with the "
-            f"same {quoted(self.column)}), and rows of one patient are not independent: keep one row of each, "
-            f"{one_row_of_each(self.column)}, or those of one visit, with `where`"
-        )
+        return say("keep_one_row", subjects=self, column=quoted(self.column), option=one_row_of_each(self.column))
 
 
 def one_row_of_each(column: str) -> str:
@@ -184,9 +177,7 @@ class RowChoice:
     def from_dict(cls, given: object) -> RowChoice:
         """Return the choice that `as_dict` wrote; InputError, which lists all problems, if it is none."""
         if not isinstance(given, Mapping):
-            raise InputError(
-                f"must say which rows are taken, such as {{where: \"visit == 'baseline'\"}}, not {quoted(given)}"
-            )
+            raise InputError(say("no_choice_of_rows", value=quoted(given)))
         names, problems = [field.name for field in fields(cls)], list[str]()
         for name, value in given.items():
             rule = RULES.get(name, _TEXT)
@@ -317,10 +308,7 @@ def rows_taken(frame: pd.DataFrame) -> RowsTaken | None:
     except (TypeError, KeyError):
         is_sound = False
     if not is_sound:
-        raise InputError(
-            f"frame.attrs[{ROWS_TAKEN!r}] does not say which rows were taken; remove it, or read the file again with "
-            "clinclust.read_cohort"
-        )
+        raise InputError(say("rows_taken_damaged", key=ROWS_TAKEN))
     return taken if len(frame) <= taken.counts.taken else None
 
 
@@ -383,17 +371,11 @@ def _one_row_per_subject(
     subjects, remarks, dates = reader.cells(name), list[str](), list[conditions.DateColumn]()
     if subjects.missing.any():
         condition = f"{conditions.name_in_condition(subjects.name, subjects.number)} is not missing"
-        raise InputError(
-            f"`one_row_per`: {quoted(subjects.name)} has no value in {subjects.missing.sum():,} rows (first: "
-            f"{reader.read.frame.index[subjects.missing][0] + 2}): leave them out, "
-            f"where={condition!r}"
-        )
+        shown, rows = quoted(subjects.name), reader.read.frame.index[subjects.missing] + 2
+        raise InputError(say("rows_without_subject", column=shown, n_rows=len(rows), row=rows[0], where=condition))
     n_alike = len(subjects.counts) - len({"".join(text.casefold().split()) for text in subjects.counts})
     if n_alike:
-        remarks.append(
-            f"{n_alike:,} values of {quoted(subjects.name)} differ only by case or spaces from another one, and each "
-            "keeps a row: if two are one patient, write them in one way in the table"
-        )
+        remarks.append(say("subjects_written_alike", n_values=n_alike, column=quoted(subjects.name)))
     order = np.arange(len(subjects.texts))
     last = -np.inf if choice.keep == "last" else np.inf
     if choice.by is None and times is not None:
@@ -403,11 +385,8 @@ def _one_row_per_subject(
         dates = [cells.dates] if cells.looks_like_dates else []
         low, high = (dates[0].moments, dates[0].moments) if dates else cells.bounds
         if wrong := cells.texts[~cells.missing & ~(low == high)].tolist():
-            raise InputError(
-                f"`by`: {quoted(cells.name)} holds neither numbers nor dates such as 2024-05-31 throughout "
-                f"({quote_cell(min(wrong, key=conditions.looks_like_date))}): correct them, or leave out `by`, and the "
-                "order in the file decides"
-            )
+            example = quote_cell(min(wrong, key=conditions.looks_like_date))
+            raise InputError(say("no_order_of_rows", column=quoted(cells.name), cell=example))
         order = np.argsort(np.where(cells.missing, last, low), kind="stable")
         remarks += dates[0].describe_notation(cells.name) if dates else cells.describe_notation()
         if n_without := int(cells.missing.sum()):

@@ -5,7 +5,6 @@ Files of text are read here, other formats in modules of their own. Cells stay t
 
 from __future__ import annotations
 
-import codecs
 import csv
 import io
 import os
@@ -23,7 +22,7 @@ import pandas as pd
 
 from clinclust.arguments import Rule, accepting, is_whole, one_of
 from clinclust.errors import CohortWarning, InputError, refuse
-from clinclust.files.cell_text import Places, is_blank, limited, listed, quoted
+from clinclust.files.cell_text import Places, is_blank, limited, listed, quoted, say
 from clinclust.files.conditions import DateOrder
 from clinclust.files.formats import STATISTICAL, read_ods_or_xlsb, read_parquet, read_statistical, read_xls, read_xlsx
 from clinclust.files.layout import SheetOptions, find_header, sheet_table
@@ -36,13 +35,10 @@ from clinclust.files.visits import read_summaries, read_trends
 # Read a table of text whose cells are separated by a delimiter.
 
 _SEPARATOR = re.compile(r"sep=([^\w\r\n\"])\r?[\r\n]", re.IGNORECASE)  # the first line as Excel writes and reads it
-_MARKED = (
-    (codecs.BOM_UTF32_LE, "utf-32-le"),  # begins with the mark of utf-16-le, so it is looked for first
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
+# The byte order mark of utf-32-le begins with that of utf-16-le, so it is looked for first.
+_MARKED = ("utf-32-le", "utf-32-be", "utf-16-le", "utf-16-be")
 _CALLED = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+# a text with semicolons splits the first rows of a table with commas in different ways
 _LINES_TRIED = 50
 
 
@@ -77,41 +73,34 @@ def read_delimited(source: Source, encoding: str | None, options: SheetOptions) 
     names = dict(filled)[header.rows[-1][0]] if header.rows else next(subjects, filled[0][1])
     width, places = len(names), Places()
     if width == 1 and re.search(r"[,;\t|]|\S {2,}\S", names[0]):
-        remarks.append(
-            f"read as one column, {quoted(names[0])}: if it is several, begin the file with a line that says what "
-            "separates them, such as sep=;"
-        )
-    for number, fields in filled:
-        if number <= header.last:
-            rows.add(number, fields)
-    short, misfits = list[_Line](), list[_Line]()
-    for line in (line for line in chain(first, lines) if line.number > header.last):
+        remarks.append(say("one_column", name=quoted(names[0])))
+    misfits, last = list[_Line](), 0
+    for line in chain(first, lines):
         fields, place = line.fields, f"line {line.first}"
-        if not options.may_be_subject(line.number):
+        if line.number <= header.last:
+            rows.add(line.number, fields)
+        elif not options.may_be_subject(line.number):
             rows.n_outside += not all(map(is_blank, fields))
-            continue
-        if len(fields) < width and options.rows is None:
-            short.append(line)
-        elif len(fields) != width or short:  # short ones between subjects are no notes
-            misfits += [*short, *[line] * (len(fields) != width)]
-            short = []
-        if len(fields) == width:
+        elif len(fields) != width:
+            misfits.append(line)
+            last = line.number if len(fields) > width or options.rows is not None else last
+        else:
+            last = line.number
             inner = [part for text in fields for part in text.splitlines()[1:-1]] if line.is_long else []
             if any(part.count(delimiter) == width - 1 > 0 for part in inner):
-                swallowed = "a text in quotes holds whole rows of the table: look for a quote that is not closed"
-                places.add(f"{swallowed} in its place", place)
+                places.add(say("rows_in_quotes"), place)
             if width > 1 and not any(map(str.strip, fields)):
                 places.add("rows without any value are left out", place)
             else:
                 rows.add(line.number, fields)
-    if misfits:
-        raise _misfits([*misfits, *short], width, delimiter)
-    rows.filled_up.update(line.number for line in short)
-    for line in short:
+    if misfits and misfits[0].number <= last:  # short ones between subjects are no notes
+        raise _misfits(misfits, width, delimiter)
+    for line in misfits:
+        rows.filled_up.add(line.number)
         rows.add(line.number, line.fields + [""] * (width - len(line.fields)))
     read = sheet_table(rows, options, header=header)
     labels = set(read.frame.index + 2)
-    if misfits := [line for line in short if line.number in labels]:
+    if misfits := [line for line in misfits if line.number in labels]:
         raise _misfits(misfits, width, delimiter)
     return replace(read, remarks=remarks + read.remarks + places.sentences())
 
@@ -121,7 +110,7 @@ def _decoded(content: bytes, encoding: str | None) -> tuple[str, list[str]]:
 
     Without an `encoding`, a byte order mark decides; else it is UTF-8 or, if not, Windows-1252.
     """
-    sure = encoding or next((name for mark, name in _MARKED if content.startswith(mark)), None)
+    sure = encoding or next((name for name in _MARKED if content.startswith("\ufeff".encode(name))), None)
     tried, line = [sure] if sure else ["utf-8", "cp1252"], 1
     for used in tried:
         try:
@@ -132,10 +121,7 @@ def _decoded(content: bytes, encoding: str | None) -> tuple[str, list[str]]:
         except (LookupError, ValueError):  # ValueError: a name with a NUL, or an encoding of host names
             raise InputError(f"there is no encoding {quoted(encoding)} of text; utf-8 and cp1252 are usual") from None
         if "\0" in text:
-            raise InputError(
-                f"line {text[: text.index(chr(0))].count(chr(10)) + 1} holds a NUL character, which no text does: the "
-                f"file is damaged, or in another encoding than {used}, such as utf-16; give its encoding (`encoding`)"
-            )
+            raise InputError(say("nul_character", line=text[: text.index(chr(0))].count(chr(10)) + 1, encoding=used))
         guessed = "the file is not UTF-8 text: read as cp1252. If letters look wrong, give `encoding`"
         return text, [guessed] if used != tried[0] else []
     raise InputError(f"line {line} is not {' or '.join(tried)} text; give its encoding (`encoding`)")
@@ -153,10 +139,8 @@ def _delimiter_of(text: str) -> str:
         splits[mark] = (n_rows / numbers.total(), n_fields) if n_fields > 1 else (0.0, 0)
     best = [mark for mark in _CALLED if splits[mark] == max(splits.values())]
     if splits[best[0]][1] and len(best) > 1:
-        raise InputError(
-            f"{' and '.join(_CALLED[mark] for mark in best)} split the rows alike: begin the file with a line that "
-            f"says what separates the cells, {' or '.join(f'sep={mark}' for mark in best)}"
-        )
+        called, lines = " and ".join(_CALLED[mark] for mark in best), " or ".join(f"sep={mark}" for mark in best)
+        raise InputError(say("delimiters_split_alike", delimiters=called, lines=lines))
     return best[0]
 
 
@@ -175,11 +159,7 @@ def _lines(text: str, delimiter: str, n_before: int) -> Iterator[_Line]:
 
 def _misfits(lines: Sequence[_Line], width: int, delimiter: str) -> InputError:
     shown = (f"line {line.first} has {len(line.fields)} field{'s' * (len(line.fields) != 1)}" for line in lines)
-    return InputError(
-        f"{listed(shown)}, the header has {width}: look for a {delimiter!r} too many or too few, for a text that "
-        "needs quotes, for a title above the header (header_row=N, or 0 if there is no header), or for another "
-        "table (rows=FIRST-LAST says which rows are the subjects)"
-    )
+    return InputError(say("misfitting_lines", lines=listed(shown), width=width, delimiter=delimiter))
 
 
 # Read the table of a file of any kind without interpreting it.

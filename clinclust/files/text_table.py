@@ -14,7 +14,7 @@ import pandas as pd
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from clinclust.errors import InputError, did_you_mean
-from clinclust.files.cell_text import is_blank, listed, quoted, rows_named
+from clinclust.files.cell_text import is_blank, listed, quoted, rows_named, say
 
 # What a file says of its columns: labels, units, coded values, user-missing codes.
 
@@ -74,10 +74,7 @@ def notes_of(frame: pd.DataFrame) -> dict[str, ColumnNotes]:
     """Return the notes on the columns that are in a table; InputError if `read_cohort` did not write them."""
     notes = frame.attrs.get(COLUMN_NOTES, {})
     if not isinstance(notes, Mapping) or not all(isinstance(said, Mapping) for said in notes.values()):
-        raise InputError(
-            f"frame.attrs[{COLUMN_NOTES!r}] is not a dictionary from columns to notes; remove it, or read the file "
-            "again with clinclust.read_cohort"
-        )
+        raise InputError(say("column_notes_damaged", key=COLUMN_NOTES))
     present = set(frame.columns)
     return {str(column): ColumnNotes.from_dict(said) for column, said in notes.items() if column in present}
 
@@ -91,6 +88,7 @@ def add_notes(frame: pd.DataFrame, notes: Mapping[str, ColumnNotes]) -> None:
 
 # The rows of a table as they are read: which are subjects, in ranges such as ``2-61``, and their texts.
 
+# `66`, `2-61`, `66-`
 _RANGE = re.compile(r"(\d{1,7})(?:\s*-\s*(\d{0,7}))?")
 _LAST = 10**9  # beyond the last row and column of any file
 _LONGEST = 120
@@ -112,11 +110,7 @@ class RowRanges:
             first = int(match[1]) if match else 0
             last = first if match is None or match[2] is None else int(match[2] or _LAST)
             if not ranges[-1][1] < first <= last:
-                raise InputError(
-                    f"rows={quoted(text)}: {quoted(part.strip())} is no range of rows; write the first and the last "
-                    "row of the subjects as a spreadsheet counts them, such as 2-61; several in rising order such as "
-                    "2-61,66-90; the last without an end such as 5-"
-                )
+                raise InputError(say("no_range_of_rows", rows=quoted(text), part=quoted(part.strip())))
             ranges.append((first, last))
         return cls(text.strip(), tuple(ranges[1:]))
 
@@ -227,6 +221,7 @@ MOST_COLUMNS = 20_000
 
 _LONGEST_SHOWN, _LONGEST_OPTION = 60, 2000  # characters of a name, and of all names, that can be pasted
 _ONLY_REDCAP = ("Complete?", "Event Name", "Repeat Instrument", "Repeat Instance", "Data Access Group")
+# `age#2`, `#7`
 _NUMBERED = re.compile(r"(?P<name>.*)#(?P<number>[0-9]{1,6})", re.DOTALL)
 
 
@@ -276,10 +271,7 @@ class TableRead:
 def refuse_many_columns(n_columns: int, most: int | None, what: str = "read without a choice") -> None:
     """Raise InputError if a table has more columns than can be read or drafted (`what`); None is no limit."""
     if most is not None and n_columns > most:
-        raise InputError(
-            f"the table has {n_columns:,} columns, and at most {most:,} are {what}: keep those that may tell subtypes "
-            "apart, with `only` or in the table itself"
-        )
+        raise InputError(say("too_many_columns", n_columns=n_columns, most=most, what=what))
 
 
 def chosen_columns(
@@ -306,10 +298,7 @@ def chosen_columns(
         held = f"the header has no name for column{'s' * (len(unnamed) > 1)} {listed(numbers[at] for at in unnamed)}"
         without = _drop_as_argument(read, unnamed)
         if 2 * len(unnamed) > len(kept):
-            problems.append(
-                f"{held} of {numbers[-1]}: write a name for every column{without}. If the header is further down: "
-                "header_row=N; if no row holds names, header_row=0; if another table is below: rows=FIRST-LAST"
-            )
+            problems.append(say("mostly_unnamed_columns", unnamed=held, n_columns=numbers[-1], without=without))
         else:
             made = listed(quoted(names[at]) for at in unnamed)
             write = f"Write {'names' if len(unnamed) > 1 else 'a name'} in the file"
@@ -317,10 +306,7 @@ def chosen_columns(
     if only is None and (parts := _side_by_side(read, kept, repeated)):
         ways = " or ".join(f"only={_names_to_paste(read, part)!r}" for part in parts)
         shown = " and ".join(f"{numbers[part[0]]} to {numbers[part[-1]]}" for part in parts)
-        problems.append(
-            f"two tables seem to stand side by side, in columns {shown}, with an empty column between them: give the "
-            f"columns of one of them with `only`, {ways}, or of both if they are one table"
-        )
+        problems.append(say("tables_side_by_side", columns=shown, ways=ways))
     elif repeated:
         where = {name: listed(numbers[at] for at in places) for name, places in repeated.items()}
         shown = listed(f"{quoted(name)} over columns {which}" for name, which in where.items())
@@ -390,11 +376,8 @@ def name_columns(read: TableRead) -> TableRead:
     if repeated and any(name.strip() in _ONLY_REDCAP or "(choice=" in name for name in names):
         counts = [names[: at + 1].count(name) for at, name in enumerate(names)]
         names = [f"{name} ({n})" if n > 1 else name for name, n in zip(names, counts, strict=True)]
-        remark = (
-            f"an export of REDCap with labels, in which {len(repeated)} names are those of several columns "
-            f"({listed(map(quoted, repeated))}): the second is called {quoted(f'{repeated[0]} (2)')}, and so on in the "
-            "order of the file; an export with raw names has a name of its own for each field"
-        )
+        names_shown, second = listed(map(quoted, repeated)), quoted(f"{repeated[0]} (2)")
+        remark = say("names_of_redcap_labels", n_names=len(repeated), names=names_shown, second=second)
         remarks = [*remarks, remark]
     frame = read.frame if names == read.names else read.frame.set_axis(pd.Index(names, dtype=object), axis=1)
     return replace(read, frame=frame, unnamed=frozenset(made.values()), remarks=remarks)

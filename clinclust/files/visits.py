@@ -30,7 +30,7 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from clinclust.arrays import Array, Mask
 from clinclust.errors import InputError, did_you_mean, on_one_line, refuse
-from clinclust.files.cell_text import listed, quote_cell, quoted, rows_named
+from clinclust.files.cell_text import listed, quote_cell, quoted, rows_named, say
 from clinclust.files.conditions import A_DAY, Cells, DateColumn, Reader, name_in_condition, text_in_condition
 from clinclust.files.notation import MISSING_SIGNS, means_missing
 from clinclust.files.text_table import COLUMN_NOTES, ColumnNotes, add_notes, notes_of
@@ -179,10 +179,7 @@ def _estimate_trend(visits: _Visits, per: TimeUnit) -> tuple[Trend, str]:
         beta, residual = lines.mean(axis=1), 0.0
         covariance = np.cov(lines) if lines.shape[1] > 1 else np.zeros((2, 2))
         if n_free == 0:
-            remark = (
-                "no subject has three values or more, so that nothing tells change from noise: levels and slopes are "
-                "those of the subjects' own lines"
-            )
+            remark = say("no_noise_of_visits")
     else:
         values = (visits.values - centre) / scale
         squares, products = (sums[visits.n > 0] for sums in visits.compute_moments(values, at, unit))
@@ -390,16 +387,9 @@ def _choose_trend(
             raise InputError(f"the trend of {quoted(name)} is over {over}, and {quoted(time)} holds {here} here")
         return stated, []
     if not visits.has_line.any():
-        raise InputError(
-            f"no subject has {quoted(name)} at two different times, so that there is no trend: ask for last alone, or "
-            "choose one row of each subject without `summarise`"
-        )
+        raise InputError(say("no_trend_of_visits", column=quoted(name)))
     trend, remark = _estimate_trend(visits, per)
-    line = (
-        f"{quoted(name)}: the mean line is {trend.mean:.4g} at {_describe_time(trend, time)}, slope {trend.slope:.3g} "
-        f"per {per or time}; SD of subjects {trend.sd_mean:.3g} and {trend.sd_slope:.3g}, of a value about the line of "
-        f"its subject {trend.sd_residual:.3g}"
-    )
+    line = say("mean_line", name=quoted(name), trend=trend, at=_describe_time(trend, time), unit=per or time)
     return trend, [line, *([f"{quoted(name)}: {remark}"] if remark else [])]
 
 

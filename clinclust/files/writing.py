@@ -23,6 +23,7 @@ from typing import Any
 
 from clinclust.data import data
 from clinclust.errors import InputError, on_one_line
+from clinclust.files.cell_text import say
 
 PRIVATE_FOLDER = re.compile(r"\.clinclust-\w+\.partial")
 """Name of a folder in which files wait for their places (`clinclust.files.writing`); a sentence names the place."""
@@ -147,10 +148,7 @@ def _check_file(path: Path) -> None:
             try:
                 path.open("rb+").close()
             except PermissionError:
-                raise PermissionError(
-                    f"{path} is protected from writing, or another program has it open; close that program, allow "
-                    "writing, or give another name"
-                ) from None
+                raise PermissionError(say("protected_file", path=path)) from None
 
 
 def _refuse_impossible_name(path: Path) -> None:
@@ -218,10 +216,7 @@ def _move(private: Path, folder: Path, names: Sequence[str], removed: Sequence[s
                     elif name in names and not os.path.lexists(private / name):
                         (folder / name).unlink(missing_ok=True)
         except BaseException as second:
-            raise _NotPutBackError(
-                f"{folder} holds files of two runs, because they could be neither moved nor put back ({second}); move "
-                f"the files of {replaced} to {folder} within a week to have what was there before"
-            ) from second
+            raise _NotPutBackError(say("files_of_two_runs", folder=folder, error=second, replaced=replaced)) from second
         raise
     with suppress(OSError):  # some systems cannot flush the names in a folder
         handle = os.open(folder, os.O_RDONLY)
@@ -300,9 +295,7 @@ def rewrite_files(folder: Path, names: Collection[str]) -> Iterator[Path]:
     with write_together(folder, last=MANIFEST) as new:
         yield new
         if read_others() != before:
-            raise InputError(
-                f"{folder} was written anew meanwhile, so nothing was changed there; make the report again"
-            )
+            raise InputError(say("folder_written_anew", folder=folder))
         write_manifest(new, [name for name in names if (new / name).exists()], kept=before)
 
 
@@ -345,7 +338,4 @@ def read_terms(folder: Path, are_sound: Callable[[dict[str, Any]], bool]) -> dic
             terms = json.loads(file.read(_MOST_BYTES))
             if isinstance(terms, dict) and terms.keys() == set(TERMS) and are_sound(terms):
                 return terms
-    raise InputError(
-        f"{path} says what is withheld of this model, and is not as the fit wrote it; say it with --suppress N, or "
-        "--suppress 0 to withhold nothing"
-    )
+    raise InputError(say("terms_damaged", path=path))

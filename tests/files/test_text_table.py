@@ -1,12 +1,17 @@
 """Notes on columns survive what keeps a table: a dictionary, JSON, a parquet file, and operations of pandas."""
 
+import ast
 import json
+import re
+from pathlib import Path
 
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from clinclust import files
+from clinclust.data import data
 from clinclust.errors import InputError
 from clinclust.files.text_table import COLUMN_NOTES, ColumnNotes, add_notes, notes_of
 
@@ -53,24 +58,14 @@ def test_notes_follow_their_columns():
     assert set(notes_of(frame)) == {"a", "b"}
 
 
-@pytest.mark.parametrize(
-    "given",
-    [
-        {"lable": "x"},
-        {"label": 3},
-        {"kind": "number "},
-        {"minimum": True},
-        {"minimum": float("nan")},
-        {"maximum": "5"},
-        {"role": "cluster"},
-        {"decimal": "."},
-        {"levels": {"1": "male"}},
-        {"levels": [["1"]]},
-        {"levels": [[1, "male"]]},
-        {"missing_codes": "-9"},
-        {"missing_codes": [-9]},
-    ],
-)
+NO_NOTES = [
+    *({"lable": "x"}, {"label": 3}, {"kind": "number "}, {"role": "cluster"}, {"decimal": "."}),
+    *({"minimum": True}, {"minimum": float("nan")}, {"maximum": "5"}, {"missing_codes": "-9"}, {"missing_codes": [-9]}),
+    *({"levels": {"1": "male"}}, {"levels": [["1"]]}, {"levels": [[1, "male"]]}),
+]
+
+
+@pytest.mark.parametrize("given", NO_NOTES)
 def test_what_is_no_note_is_refused_with_its_key(given):
     with pytest.raises(InputError, match=f"no notes on a column: '{next(iter(given))}' is") as caught:
         ColumnNotes.from_dict(given)
@@ -83,3 +78,11 @@ def test_other_attributes_under_the_key_are_refused():
         frame.attrs[COLUMN_NOTES] = strange
         with pytest.raises(InputError, match="is not a dictionary from columns to notes"):
             notes_of(frame)
+
+
+def test_every_sentence_of_messages_gets_the_fields_that_it_has():
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in Path(files.__file__).parent.glob("*.py")]
+    calls = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    said = [(call.args[0], {word.arg for word in call.keywords}) for call in calls if ast.unparse(call.func) == "say"]
+    fields = {name.value: given for name, given in said if isinstance(name, ast.Constant)}
+    assert fields == {name: set(re.findall(r"(?<!{){(\w+)", data("file_messages")[name])) for name in fields}
