@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from functools import partial
+from html import unescape
 from types import SimpleNamespace
 
 import numpy as np
+import openpyxl
 import pandas as pd
 
 from clinclust import reporting
@@ -22,6 +25,20 @@ write_report = partial(reporting.write_report, associations=None)
 def gathered(model, frame, **options):
     """Return the findings of a report of a model and its table."""
     return gather_findings(cohort_of(model, frame), frame, ReportOptions(**options))
+
+
+def words_in(page):
+    """What a page says, and how it names its figures, in one line."""
+    page = re.sub(r'<[^>]*?aria-label="([^"]*)"[^>]*>', r" \1 ", page[max(0, page.find("<body")) :])
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", page)).split())
+
+
+def texts_of(path):
+    """Every text of a report in one line: `words_in` a page, or the cells of a workbook."""
+    if path.suffix == ".html":
+        return words_in(path.read_text(encoding="utf-8"))
+    rows = [row for sheet in openpyxl.load_workbook(path) for row in sheet.iter_rows(values_only=True)]
+    return " ".join(" ".join(str(cell) for row in rows for cell in row if cell is not None).split())
 
 
 class AnyCohort:

@@ -19,9 +19,9 @@ from clinclust.estimators.subtype_model import FittedCohort
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import percent
 from clinclust.reporting.report import summarise_fit
-from clinclust.reporting.sheets.associations import association_table, grades_of, sentences
+from clinclust.reporting.sheets.associations import Grades, association_table, grades_of, sentences
 from clinclust.reporting.sheets.methods import methods
-from clinclust.reporting.sheets.overview import overview, summary, trust
+from clinclust.reporting.sheets.overview import cautions, overview, summary, trust
 from clinclust.reporting.sheets.subtypes import pairwise_tests, profile
 
 from .conftest import GENERATED
@@ -247,7 +247,7 @@ def test_console_page_and_tables_print_the_same_percentage():
     findings = findings_of(frame, schema, labels, given_subtypes=False)
     model = findings.cohort.model
     model.n_clusters = None
-    assert "291 (72.8%), 109 (27.3%)" in summarise_fit(model)[0]
+    assert "1: 291 (72.8%), 2: 109 (27.3%)" in summarise_fit(model)[1]
     assert overview(findings).tables[0].rows[1][2] == 27.3
     sizes = [table for table in summary(findings, GENERATED).tables if table.caption == "Subtypes"]
     assert sizes[0].rows[1][2] == 27.3
@@ -280,34 +280,26 @@ ALL = "Of 21 features that the subtypes were found from, "
 
 
 @pytest.mark.parametrize(
-    ("outcomes", "said"),
+    ("outcomes", "counts"),
     [
-        (
-            ["beyond", "at the level"],
-            "21 differ between subtypes found without them (q at most 0.01), by more than their relation to other "
-            "features explains.",
-        ),
-        (["differs", "no"], "1 differs between subtypes found without it (q at most 0.01); 20 were not shown to."),
-        (
-            ["beyond", "differs", "missing", "no", "elsewhere", "untested", "differs"],
-            "18 differ between subtypes found without them (q at most 0.01), 1 of these by more than their relation to "
-            "other features explains; 1 was not shown to and 2 were not tested.",
-        ),
-        (["no"], "none was shown to differ (q at most 0.01)."),
-        (["untested"], "none was shown to differ (q at most 0.01); 21 were not tested."),
+        (["beyond", "at the level"], Grades(21, 0, 0, 0, 0)),
+        (["differs", "no"], Grades(0, 1, 20, 0, 0)),
+        (["beyond", "differs", "missing", "no", "elsewhere", "untested", "differs"], Grades(1, 17, 1, 2, 0)),
+        (["no"], Grades(0, 0, 21, 0, 0)),
+        (["untested"], Grades(0, 0, 0, 21, 0)),
     ],
 )
-def test_the_first_page_counts_the_grades(findings, outcomes, said):
+def test_the_first_page_and_trust_count_the_grades_alike(findings, outcomes, counts):
     found = with_outcomes(findings, *outcomes)
-    assert sentences(found)[0] == f"{ALL}{said}"
+    assert grades_of(found, found_from=True) == counts
     assert sentences(found)[0] in trust(found).notes
-    grades = grades_of(found, found_from=True)
-    assert sum(grades) == 21
+    named = [int(number) for number in re.findall(r"(?<![.\d])\d+(?![.\d]*\))", sentences(found)[0])]
+    n_beyond = [] if counts.beyond in (0, counts.differing) else [counts.beyond]
+    n_others = [number for number in (counts.not_shown if counts.differing else 0, counts.not_tested) if number]
+    assert named == [21, *([counts.differing] if counts.differing else []), *n_beyond, *n_others]
     on_page_one = dict(overview(found).tables[1].rows)["Which features differ?"]
-    tested = grades.differing + grades.not_shown
-    begins = f"{grades.differing} of {tested}"
-    assert on_page_one.startswith(begins if tested else "0 of 1 that had no part.")
-    assert grades.differing == grades.beyond + grades.differs == 21 - grades.not_shown - grades.not_tested
+    begins = f"{counts.differing} of " + ("21" if counts.tested == 21 else f"the {counts.tested} tested, of 21")
+    assert on_page_one.startswith(begins if counts.tested else "none of 21 that formed them was tested")
 
 
 def test_without_tests_the_first_page_says_that_nothing_was_tested(findings):
@@ -356,6 +348,7 @@ def test_one_group_has_nothing_to_validate_and_no_row_of_its_own(tmp_path):
     assert sheet.notes[0].startswith("One group among 40 subjects")
     assert "from 1 feature (no value is missing)" in " ".join(trust(findings).notes)
     assert "searches ended at this one group" in " ".join(trust(findings).notes)
+    assert cautions(findings) == ["No evidence of subtypes is no evidence that there are none."]
     text = write_report(findings.cohort.model, frame, tmp_path / "one.html").read_text(encoding="utf-8")
     for absent in ("What marks", "Associations", "Which features differ", "Clear"):
         assert absent not in text
@@ -397,8 +390,8 @@ def test_a_number_of_subtypes_that_was_not_reached_is_told_everywhere(tmp_path):
     assert (facts["Subtypes found"], facts["Subtypes asked for"]) == (3, 9)
     assert "3 (9 were asked for, and the search found no more)." in methods(findings).paragraphs["Model"]
     findings.cohort.model.n_clusters = None
-    assert "3 subtypes (9 were asked for) among 45 subjects" in summarise_fit(findings.cohort.model, 9)[0]
-    assert "asked for" not in summarise_fit(findings.cohort.model, 3)[0]
+    assert "3 subtypes among 45 subjects (9 were asked for)" in summarise_fit(findings.cohort.model, 9)[0]
+    assert "were asked for" not in summarise_fit(findings.cohort.model, 3)[0]
 
 
 def test_the_workbook_opens_on_what_the_page_opens_on(findings, full_workbook_path):

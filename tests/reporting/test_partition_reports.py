@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from html import unescape
-
 import numpy as np
 import openpyxl
 import pandas as pd
@@ -13,10 +10,9 @@ from scored import few
 
 import clinclust as cc
 from clinclust.reporting.sheets.methods import methods
-from reporting.stand_in import gathered
 
 from .conftest import GENERATED
-from .stand_in import cohort
+from .stand_in import cohort, gathered, texts_of
 
 WORDS = {0: "moderate", 1: "mild", 2: "severe"}
 
@@ -39,19 +35,10 @@ def paths(case, tmp_path_factory):
     }
 
 
-def words_of(path):
-    """Every text of a report."""
-    if path.suffix == ".html":
-        page = path.read_text(encoding="utf-8")
-        return unescape(re.sub(r"<[^>]+>", " ", page[page.index("<body") :]))
-    rows = [row for sheet in openpyxl.load_workbook(path) for row in sheet.iter_rows(values_only=True)]
-    return " ".join(" ".join(str(cell) for row in rows for cell in row if cell is not None).split())
-
-
 @pytest.mark.simulation
 @pytest.mark.parametrize(("suffix", "suppress"), [(".xlsx", None), (".html", 5)])
 def test_a_report_says_what_made_the_subtypes_and_what_it_lacks(paths, suffix, suppress):
-    text = words_of(paths[suffix, suppress])
+    text = texts_of(paths[suffix, suppress])
     for said in (
         "These subtypes were given: they were made by a clinician.",
         "are left out: the certainty of each subject's subtype, the relevance of the features, the searches",
@@ -180,7 +167,7 @@ def test_one_subtype_and_features_that_had_no_part(case, tmp_path, all_described
         described = [each.model_copy(update={"role": "describe"}) for each in schema if each.role == "cluster"]
         schema, frame = cc.FeatureSchema(described), frame[[each.name for each in described]]
     partition = cc.Partition(np.minimum(labels, 0) if not all_described else labels, schema, made_by="a rule")
-    text = words_of(cc.write_report(partition, frame, tmp_path / "x.xlsx"))
+    text = texts_of(cc.write_report(partition, frame, tmp_path / "x.xlsx"))
     assert "made by a rule" in text
     if all_described:
         assert "perhaps" not in text.replace("perhaps: the", "").replace("“perhaps”", "")
@@ -211,6 +198,6 @@ def test_the_name_of_a_subtype_whose_size_is_withheld_is_withheld(tmp_path, suff
         path = cc.write_report(
             model, frame, tmp_path / f"x{suffix}", suppress=suppress, associations=None, progress=False
         )
-        text = words_of(path)
+        text = texts_of(path)
         assert "Commonish" in text
         assert ("Rareish" in text) == (suppress is None)

@@ -12,7 +12,7 @@ from clinclust.errors import InputError
 from clinclust.estimators.subtype_model import cohort_of
 from clinclust.reporting.report import draw_posterior
 
-from .test_groups import Words
+from .stand_in import texts_of
 
 QUICK = {"associations": None, "progress": False}
 
@@ -44,7 +44,7 @@ def rows_of(book, sheet):
 
 def test_the_first_page_has_the_numbers_of_groups_and_a_column(model, cohort, drawn, tmp_path):
     path = cc.write_report(model, cohort, tmp_path / "x.html", posterior=drawn, **QUICK)
-    words = Words(path.read_text(encoding="utf-8")).text
+    words = texts_of(path)
     most = drawn.n_clusters_posterior_.idxmax()
     share = 100 * drawn.n_clusters_posterior_.max()
     said = f"{share:.0f}%" if 1 <= share <= 99 else "more than 99%"
@@ -75,8 +75,7 @@ def test_chains_that_do_not_agree_are_told(model, cohort, tmp_path):
     with pytest.warns(cc.CohortWarning):
         few = cc.GibbsDP.of(model, max_sweeps=20, n_chains=2, random_state=0, progress=False).fit(cohort)
     assert not few.converged_
-    page = cc.write_report(model, cohort, tmp_path / "x.html", posterior=few, **QUICK).read_text(encoding="utf-8")
-    words = Words(page).text
+    words = texts_of(cc.write_report(model, cohort, tmp_path / "x.html", posterior=few, **QUICK))
     assert "The chains had not come to agree, so that these shares are rough." in words
     assert "The chains had not come to agree when they ended" in words
 
@@ -136,6 +135,6 @@ def test_true_draws_them(model, cohort, drawn, tmp_path, monkeypatch):
     monkeypatch.setattr(
         "clinclust.reporting.report.draw_posterior", lambda *args, **options: asked.append(options) or drawn
     )
-    page = cc.write_report(model, cohort, tmp_path / "x.html", posterior=True, **QUICK).read_text(encoding="utf-8")
+    path = cc.write_report(model, cohort, tmp_path / "x.html", posterior=True, **QUICK)
     assert asked == [{"n_jobs": None, "progress": False}]
-    assert "drawn by their probability" in Words(page).text
+    assert "drawn by their probability" in texts_of(path)

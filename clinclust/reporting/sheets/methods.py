@@ -20,7 +20,6 @@ from clinclust.estimators.subtype_tree import DISTINCT_LEVEL, GAP_COUNTS, SHAPE_
 from clinclust.files.conditions import Comparison, Condition, Joined, compared_columns, is_order, parsed
 from clinclust.files.row_choice import RowChoice, RowCounts, noted_several_rows, rows_taken
 from clinclust.likelihoods import REGISTRY
-from clinclust.reporting.divisions import distinct_in_words, n_parted
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import (
     WITHHELD,
@@ -114,7 +113,7 @@ def methods_of_the_test(findings: Findings, references: References) -> list[str]
     sampled = is_sampled(findings, test)
     sentences = ["No division was tested against one continuous population."]
     if len(test.joins):
-        sentences = _tested(test, fit, references, sampled)
+        sentences = _tested(findings, test, references, sampled)
     if findings.continuum is not None:
         sentences.append(
             "The continuum score of a subject is the first principal component of the normal scores of mid-ranks "
@@ -123,7 +122,7 @@ def methods_of_the_test(findings: Findings, references: References) -> list[str]
     return sentences
 
 
-def _tested(test: TreeTest, fit: Fit, references: References, sampled: bool) -> list[str]:
+def _tested(findings: Findings, test: TreeTest, references: References, sampled: bool) -> list[str]:
     one = "a Gaussian copula with the margins, the correlations and the missing values of the subjects"
     sentences = [
         "Whether subtypes are more than slices of one continuum was tested along the tree in which groups merge, each "
@@ -156,8 +155,8 @@ def _tested(test: TreeTest, fit: Fit, references: References, sampled: bool) -> 
             f"{DISTINCT_LEVEL:g}), else graded."
         )
     accepted, n_tested = int(test.joins["accepted"].sum()), len(test.joins)
-    subtypes = "one continuum" if n_parted(fit) == 1 else f"{n_parted(fit)} subtypes, {distinct_in_words(fit)}"
-    sentences.append(f"Of {counted(n_tested, 'division')} tested, {accepted} {was(accepted)} accepted: {subtypes}.")
+    finding = findings.answer.words["finding"]
+    sentences.append(f"Of {counted(n_tested, 'division')} tested, {accepted} {was(accepted)} accepted: {finding}.")
     return sentences
 
 

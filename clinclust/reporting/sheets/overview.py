@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
+from string import ascii_lowercase
 from typing import Any
 
 import numpy as np
@@ -18,12 +19,22 @@ from clinclust.estimators.fit import STOPPED_EARLY, Fit
 from clinclust.estimators.saving import software_versions
 from clinclust.estimators.subtype_model import CLEAR, basis_of_membership, criteria_of
 from clinclust.estimators.subtype_tree import DISTINCT_LEVEL
-from clinclust.reporting.divisions import Division, distinct_in_words, n_distinct, n_parted, shows_tested_subtypes
+from clinclust.reporting.divisions import least_clear, n_parted
 from clinclust.reporting.findings import Findings
-from clinclust.reporting.layout import WITHHELD, Column, Filled, Sheet, Table, Value, counted, percent, tabulated
+from clinclust.reporting.layout import (
+    WITHHELD,
+    Column,
+    Filled,
+    Sheet,
+    Table,
+    Value,
+    counted,
+    listed,
+    percent,
+    tabulated,
+)
 from clinclust.reporting.sheets.associations import count_in_words, sentences
 from clinclust.reporting.sheets.divisions import (
-    ANY_SHAPE,
     divisions_table,
     on_posterior,
     on_posterior_membership,
@@ -67,7 +78,9 @@ _SETTINGS = ("Concentration", "Discount", "Coarsening", "Share of values expecte
 _MOST_PARTITIONS = 20
 _UNTESTED = "Subtypes of few subjects, untested"
 _NOT_FOR_SHARING = "Contains individual-level data (one row for each subject) and small numbers: not for sharing."
-_HOW_TO_READ: dict[str, str] = data("report")["overview"]["how_to_read"]
+_TEXTS = data("report")["overview"]
+_HOW_TO_READ: dict[str, str] = _TEXTS["how_to_read"]
+_DOUBTS: dict[str, str] = data("report")["trust"]["doubts"]
 # Terms that occur only in the report of a MAP-DP search.
 _OF_A_SEARCH = ("Relevance", "Agreement", "Coarsening (zeta)", "Block")
 
@@ -408,40 +421,30 @@ def cautions(findings: Findings) -> list[str]:
     if len(findings.sizes) < 2:
         # One group that was asked for says nothing.
         was_asked_for = n_parted(findings.fit) != 1 and groups_found(findings.fit) is not None
-        return [] if was_asked_for else ["No evidence of subtypes is no evidence that there are none."]
+        return [] if was_asked_for else [_DOUBTS["one_group"]]
     return [" ".join(_doubts(findings, findings.fit))]
 
 
 def _doubts(findings: Findings, fit: Fit) -> Iterator[str]:
     """Yield what the test leaves open, what only other data can tell, and which subtypes may be unusual subjects."""
-    if shows_tested_subtypes(fit):
-        weakest = max(findings.divisions, key=lambda division: division.p * division.is_accepted, default=None)
+    is_of_the_test, weakest = findings.answer.is_of_the_test, least_clear(findings.divisions)
+    if is_of_the_test:
         if weakest is not None and weakest.p >= _CLEAR and not findings.is_shared:
-            yield f"Where this is least clear, {weakest.p_said}."
+            yield _DOUBTS["weakest"].format(p=weakest.p_said)
         graded = [division for division in findings.divisions if division.is_accepted and not division.is_distinct]
         named = "; ".join(f"{division.number}: {division.title}" for division in graded[:_SHOWN])
         more = f"; {len(graded) - _SHOWN} more" if len(graded) > _SHOWN else ""
         if graded:
-            yield f"{ANY_SHAPE.capitalize()} explains division {named}{more}: the two may be degrees of one condition."
+            yield _DOUBTS["graded"].format(named=f"{named}{more}")
         if len(findings.sizes) > _MANY:
-            yield (
-                f"More than {_MANY} distinct subtypes can come from columns that are computed from others, or that "
-                "depend on each other in a curved way; look for such columns first."
-            )
-    or_degrees = "" if shows_tested_subtypes(fit) else " or degrees of one"
-    yield (
-        f"Whether subtypes are kinds of a disease{or_degrees}, only other data can tell, such as causes, course or "
-        "treatment."
-    )
+            yield _DOUBTS["many"].format(many=_MANY)
+    yield _DOUBTS["kinds" if is_of_the_test else "kinds_or_degrees"]
     named_before = [] if findings.is_shared else findings.untested
     sizes = {subtype: findings.shown_sizes[subtype] for subtype in findings.sizes if subtype not in named_before}
     small = [findings.name(subtype) for subtype, size in sizes.items() if size is not None and size < _SMALL]
     if small:
         more = f" and {len(small) - _SHOWN} more" if len(small) > _SHOWN else ""
-        yield (
-            f"Fewer than {_SMALL} subjects ({', '.join(small[:_SHOWN])}{more}) may be unusual subjects rather than a "
-            "subtype."
-        )
+        yield _DOUBTS["small"].format(least=_SMALL, named=f"{', '.join(small[:_SHOWN])}{more}")
 
 
 SHOWN = 3
@@ -530,62 +533,43 @@ _SMALL_SUBTYPE = 10
 def overview(findings: Findings) -> Sheet:
     """Return the first section: one sentence, a line for each subtype, three on trust, and what to look at next."""
     tables = [*_subtypes(findings), _trust(findings)]
-    notes = [*sentences_on_visits(findings), _answer(findings), *on_adjustment(findings)]
+    notes = [*sentences_on_visits(findings), answer_sentence(findings), *on_adjustment(findings)]
     return Sheet("Overview", notes, tables, explanations=[f"Look next: {_next(findings)}"])
 
 
-def _answer(findings: Findings) -> str:
-    fit, n_subtypes = findings.fit, len(findings.sizes)
-    how_many = f"{n_subtypes} subtypes" if n_subtypes > 1 else "One group"
-    answer = f"{how_many} among {findings.n_subjects:,} subjects"
-    if fit is None:
-        return f"{answer}, made by {findings.cohort.model.made_by}."
-    if n_subtypes == 1:
-        if not findings.divisions:
-            return f"{answer}: there was no division to test."
-        return f"{answer}: they are parted no more clearly than one continuum would be{_p(findings)}."
-    if fit.tree_test_ is None:
-        return f"{answer}; whether they are more than one continuum was not tested."
-    if shows_tested_subtypes(fit):
-        continuum = "one straight continuum" if n_distinct(fit) == 1 else "one continuum"
-        parted = f"they are parted more clearly than {continuum} would be"
-        return f"{answer}, {distinct_in_words(fit)}; {parted}{_p(findings)}."
-    n = n_parted(fit)
-    are = f"{n} are" if n > 1 else "they are not shown to be"
-    asked = ", as many as asked for" if number_asked_for(findings) == n_subtypes else ""
-    return f"{answer}{asked}; {are} parted more clearly than one continuum would be."
-
-
-def _p(findings: Findings) -> str:
-    """Return the p of the least clear division between the subtypes, or of the first one of one group, in brackets."""
-    division = _least_clear(findings)
-    if division is None or findings.is_shared:
-        return ""
-    return f" ({division.p_said})"
-
-
-def _least_clear(findings: Findings) -> Division | None:
-    accepted = [division for division in findings.divisions if division.is_accepted]
-    return max(accepted or findings.divisions[:1], key=lambda division: division.p, default=None)
+def answer_sentence(findings: Findings) -> str:
+    """Return the answer: how many kinds of subject there are, in how many grades, and p of the least clear division."""
+    divisions, made_by = () if findings.is_shared else findings.divisions, findings.cohort.model.made_by
+    return findings.answer.sentence(findings.n_subjects, divisions, made_by=made_by, n_asked=number_asked_for(findings))
 
 
 def _subtypes(findings: Findings) -> list[Table]:
+    """Return the table of the subtypes: a line for each kind, and beneath it one for each of its grades."""
     if len(findings.sizes) < 2:  # nothing marks one group
         return []
-    labels, own = findings.cohort.labels, findings.own_membership
     marks = dict(zip(findings.sizes, marks_of(findings), strict=True))
     is_proposed = any(marked.name and subtype not in findings.names for subtype, marked in marks.items())
+    kind_of = {kind[0]: kind for kind in findings.answer.graded}
+    lines = [line for subtype in findings.sizes for line in (*filter(None, [kind_of.get(subtype)]), (subtype,))]
 
-    def name(subtype: int) -> str:
+    def name(subtypes: Sequence[int]) -> str:
+        subtype, *others = subtypes
         code, proposed = findings.code(subtype), marks[subtype].name
+        if others:
+            return str(_TEXTS["kind"].format(code=str(code).rstrip(ascii_lowercase)))
         return findings.name(subtype) if subtype in findings.names else f"{code}: {proposed}" if proposed else str(code)
 
+    def mark(subtypes: Sequence[int]) -> str:
+        grades = listed([str(findings.code(subtype)) for subtype in subtypes])
+        return marks[subtypes[0]].text if len(subtypes) == 1 else _TEXTS["grades"].format(grades=grades)
+
     title = "Subtype (name proposed)" if is_proposed else "Subtype"
-    columns: list[Filled] = [(Column(title, widest=33), name), *findings.size_columns("n")[1:]]
-    columns.append((Column("Marks (all subjects)", widest=60), lambda subtype: marks[subtype].text))
-    if own is not None:
-        columns.append((Column("Clear (%)", "0"), lambda subtype: 100 * (own[labels == subtype - 1] >= CLEAR).mean()))
-    return [tabulated("The subtypes", findings.sizes, columns)]
+    columns: list[Filled] = [(Column(title, widest=33), name)]
+    columns += [(Column("n", "0"), findings.size_of), (Column("%", "0.0"), findings.percent_of)]
+    columns.append((Column("Marks (all subjects)", widest=60), mark))
+    if findings.own_membership is not None:
+        columns.append((Column("Clear (%)", "0"), findings.percent_clear))
+    return [tabulated("The subtypes", lines, columns)]
 
 
 def _trust(findings: Findings) -> Table:
@@ -600,20 +584,13 @@ def _trust(findings: Findings) -> Table:
 
 
 def _more_than_a_continuum(findings: Findings) -> str:
-    fit, division = findings.fit, _least_clear(findings)
-    if fit is None:
-        return "Not tested: the subtypes were given."
-    if division is None:
-        return "Not tested: the number was not left to the test." if fit.tree_test_ is None else "Nothing to test."
-    often = "" if findings.is_shared else f": {p_in_words(division.p, division.n_draws)} continua are as clear"
-    if not division.is_accepted:
-        return f"{'Nearly, but not shown' if division.p < _NEAR else 'Not shown'}{often}."
-    if not shows_tested_subtypes(fit):
-        return f"Not all{often}."
-    if n_distinct(fit) == 1:
-        return "The data cannot tell: they may be degrees of one condition, as one continuum of another shape has them."
-    graded = "" if n_distinct(fit) == len(findings.sizes) else f" for {n_distinct(fit)} kinds, some of them in grades"
-    return f"Yes{graded}: one continuum of any shape does not explain their divisions (p < {DISTINCT_LEVEL:g})."
+    answer, division = findings.answer, least_clear(findings.divisions)
+    texts, basis, often = _TEXTS["more_than_a_continuum"], answer.basis, ""
+    if division is not None and not findings.is_shared:
+        often = texts["often"].format(words=p_in_words(division.p, division.n_draws))
+    if basis == "continuum" and division is not None and division.p < _NEAR:
+        basis = "nearly"
+    return str(texts[basis].format(often=often, level=DISTINCT_LEVEL, **answer.words))
 
 
 def _found_again(findings: Findings) -> str:

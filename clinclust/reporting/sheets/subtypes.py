@@ -19,7 +19,6 @@ from clinclust.estimators.fit import Fit
 from clinclust.estimators.mixture import FEW, FEW_SUBJECTS, NO_FLOOR, WEAK, WEAK_NATS, n_standing
 from clinclust.estimators.subtype_model import parameters_of
 from clinclust.likelihoods import traits_of
-from clinclust.reporting.divisions import shows_tested_subtypes
 from clinclust.reporting.findings import Findings, Profiles, Row, number_of
 from clinclust.reporting.layout import (
     WITHHELD,
@@ -96,7 +95,8 @@ def pairwise_tests(findings: Findings) -> Sheet:
                 title = str(summaries[ALL_SUBJECTS]["label"])
                 row: list[Value] = [feature.section, title, answer, findings.clustered_on_text(feature)]
                 for subtype in pair:
-                    row += [subtype, number_of(summaries[subtype], "n"), number_of(summaries[subtype], "mean")]
+                    row.append(findings.code(subtype))
+                    row += [number_of(summaries[subtype], "n"), number_of(summaries[subtype], "mean")]
                 row.append(number_of(tests["welch"], "standardised_difference"))
                 for name, numbers in _NUMBERS.items():
                     test = tests.get(name)
@@ -508,7 +508,7 @@ def sentence_on_unions(findings: Findings) -> list[str]:
         return [f"{number}."]
     n_asked = number_asked_for(findings)
     only_small = parameters_of(findings.cohort.model).get("n_clusters") is None and merged_small_groups(findings)
-    if not only_small and shows_tested_subtypes(findings.fit):
+    if not only_small and findings.answer.is_of_the_test:
         return [f"{number}. Groups whose division was not distinct were merged; no subject changed its group."]
     if only_small or (n_asked is not None and n_asked > findings.fit.subtype_of_.size):
         return [f"{number}. No subject changed its group."]
