@@ -554,7 +554,7 @@ def _say_results(
     repeated = (*described, commands.SearchOptions, commands.FitReportOptions)
     rows_are_chosen = bool(model.schema_.rows) or options.where is not None
     for row in [] if dominant is None else dominant.head(SHOWN).to_dict("records"):
-        say(in_words(row, lambda name: name, lambda subtype: f"subtype {model.codes_[subtype - 1]}"))
+        say(in_words(row, len(model.labels_), str, lambda subtype: f"subtype {model.codes_[subtype - 1]}"))
         how, values = fit_without(row)
         if values and not (rows_are_chosen and how == "where"):
             write = join_names if how == "describe" else str

@@ -62,7 +62,7 @@ from clinclust.reporting.sheets.divisions import (
 )
 from clinclust.reporting.sheets.methods import methods_sheet
 from clinclust.reporting.sheets.model_check import likelihoods_sheets, model_check_sheets, withheld
-from clinclust.reporting.sheets.overview import answer_sentence, overview, summary, trust
+from clinclust.reporting.sheets.overview import answer_sentence, overview, say_unsure, summary, trust
 from clinclust.reporting.sheets.subjects import ASSIGNMENTS, DATA, assignments, codebook, tidy_data, unusual_sheets
 from clinclust.reporting.sheets.subtypes import missing_data, on_adjustment, pairwise_tests, profile, table_of_report
 from clinclust.stability.assess import Stability, resample_cohort
@@ -632,7 +632,7 @@ def write_results(findings: Findings, sheets: Sequence[Sheet], path: Path, *, ti
         "title": title,
         "answer": findings.answer.facts(said=answer_sentence(findings)),
         "features": {whose: counts and counts._asdict() for whose, counts in grades.items()},
-        "divisions": [] if findings.is_shared else [division_facts(division, codes) for division in findings.divisions],
+        "divisions": [] if findings.is_shared else [_tell_division(division, codes) for division in findings.divisions],
         "sheets": {
             sheet.name: {"notes": [*sheet.notes, *sheet.explanations], "tables": list(map(_table, sheet.tables))}
             for sheet in sheets
@@ -666,7 +666,7 @@ def json_text(found: dict[str, Any]) -> str:
     return json.dumps(_finite(found), ensure_ascii=False, allow_nan=False, indent=1) + "\n"
 
 
-def division_facts(division: Division, codes: Sequence[Code]) -> dict[str, Any]:
+def _tell_division(division: Division, codes: Sequence[Code]) -> dict[str, Any]:
     """Return a tested division as facts for a program; `codes` are what the subtypes are called."""
     sides = division.subtypes and [[codes[subtype - 1] for subtype in side] for side in division.subtypes]
     facts = {"subtypes": sides, "excess": division.excess, "result": division.result, "said": division.p_said}
@@ -709,7 +709,8 @@ def summarise_fit(model: MAPDP, n_stated: int | None = None) -> list[str]:
     few = [str(code) for code, is_small in zip(model.codes_, model.untested_, strict=True) if is_small]
     named = few and not answer.not_counted
     untested = f"; few subjects, untested: subtype{'' if len(few) == 1 else 's'} {listed(few)}" if named else ""
-    lines = [sentence, f"Subjects: {sizes}{untested}"]
+    unsure = say_unsure(dict(zip(model.codes_, model.summary()["clear"], strict=True)))
+    lines = [sentence, *unsure, f"Subjects: {sizes}{untested}"]
     if any(marks):
         standing = n_standing(model.subtypes_)
         lines.append(f"{MEANING_OF_MARKS} Such subtypes may be noise; without them: {standing}.")
@@ -747,7 +748,7 @@ def facts_of_fit(model: MAPDP, n_stated: int | None) -> dict[str, Any]:
         "n_clusters": int(model.subtype_of_.size),
         "answer": answer.facts(said=sentence),
         "subtypes": summary.assign(untested=model.untested_, remarks=marks).to_dict("records"),
-        "divisions": [division_facts(division, model.codes_) for division in divisions_of(model.fit_, titles)],
+        "divisions": [_tell_division(division, model.codes_) for division in divisions_of(model.fit_, titles)],
         "uninformative": dict(model.uninformative_),
         "seed": model.random_seed_,
         "stopped_early": model.stopped_early_,

@@ -47,6 +47,7 @@ from clinclust.schema import FeatureSchema
 
 # What the Methods section says of the search and of the test of its tree.
 
+_TEXTS = data("report")["methods"]
 _BEGUN = {"single": "with all subjects in one subtype", "search": "different partitions"}
 
 
@@ -123,46 +124,18 @@ def methods_of_the_test(findings: Findings, references: References) -> list[str]
 
 
 def _tested(findings: Findings, test: TreeTest, references: References, sampled: bool) -> list[str]:
-    one = "a Gaussian copula with the margins, the correlations and the missing values of the subjects"
-    sentences = [
-        "Whether subtypes are more than slices of one continuum was tested along the tree in which groups merge, each "
-        "time the two with the least evidence between them: from its root, and below each division that was accepted "
-        f"({references.cite('sigclust')}; {references.cite('sigclust along a tree')}). Where two ends of this walk "
-        "were one continuum by the same test, as slices of one disease on different branches are, they were merged, "
-        "and the tree was made again with these merges first.",
-        "At each division, the gain in log joint (coarsening 1) of the best partitions into 2, 3, ... parts was "
-        f"compared with that in up to {test.n_draws} cohorts of the same size drawn from one continuous population: "
-        f"{one}. p is one-sided, from the largest standardised gain, by a normal approximation to its distribution in "
-        "these cohorts, and at least the share of them that reach it; or, if smaller, twice that of the shape: the "
-        f"dip of the log odds of the best division ({references.cite('dip')}), and the likelihood ratio of two normal "
-        "distributions to one along the first three principal components.",
-        f"The level was {test.significance_level:g} at each division; the random seed was {test.random_seed}. Groups "
-        f"of fewer than {SMALLEST_NODE} subjects were not divided further.",
-    ]
-    if sampled:
-        sentences.append(
-            f"Large groups were tested in {FIRST_SAMPLE:,} subjects drawn at random, and, where these left doubt, in "
-            f"all, or in {LARGEST_NODE:,} drawn at random of more."
-        )
-    if test.joins["p_any_shape"].notna().any():
-        sentences.append(
-            "Accepted divisions, from the root down, were also compared with one population of any shape: by "
-            f"Silverman's test of one peak ({references.cite('one mode')}) along a discriminant axis that was found "
-            "without the subject, in tables with measurements, and, where this showed no gap, with draws of a smoothed "
-            f"bootstrap ({references.cite('smoothed bootstrap')}), with the smallest bandwidth at which the density of "
-            f"the first two principal components has one peak (p: {GAP_COUNTS:g} and {SHAPE_COUNTS:g} times those of "
-            "the two). Subtypes are called distinct where this explains no division above them (p below "
-            f"{DISTINCT_LEVEL:g}), else graded."
-        )
     accepted, n_tested = int(test.joins["accepted"].sum()), len(test.joins)
-    finding = findings.answer.words["finding"]
-    sentences.append(f"Of {counted(n_tested, 'division')} tested, {accepted} {was(accepted)} accepted: {finding}.")
-    return sentences
+    fields: dict[str, Any] = {"n_draws": test.n_draws, "level": test.significance_level, "seed": test.random_seed}
+    fields |= {"least": SMALLEST_NODE, "sample": FIRST_SAMPLE, "most": LARGEST_NODE, "distinct_level": DISTINCT_LEVEL}
+    fields |= {"gaps": GAP_COUNTS, "shapes": SHAPE_COUNTS, "finding": findings.answer.words["finding"]}
+    fields |= {"tested": counted(n_tested, "division"), "accepted": f"{accepted} {was(accepted)}"}
+    has_shapes = bool(test.joins["p_any_shape"].notna().any())
+    names = ["tree", "gains", "level", *["sampled"] * sampled, *["shapes"] * has_shapes, "result"]
+    return [references.cite_in(_TEXTS["test"][name], **fields) for name in names]
 
 
 # The sheet Methods: a methods section for a paper, and the works that it cites.
 
-_TEXTS = data("report")["methods"]
 _INTERVALS = _TEXTS["intervals"]
 """The methods of the confidence intervals; see `clinclust.compare_subtypes`."""
 

@@ -176,7 +176,7 @@ def table_of_report(findings: Findings) -> SubtypeTable:
 
 _MOST_FEATURES = 40
 _SUMMARY_SHOWN = {"n": "share", "mean": "mean", "median": "median"}
-MEDIANS: str = _TEXTS["medians"]
+_MEDIANS: str = _TEXTS["medians"]
 
 
 def profile(findings: Findings) -> Sheet:
@@ -208,7 +208,7 @@ def profile(findings: Findings) -> Sheet:
     notes = [
         "Blue: above all subjects, orange: below, white: about equal; the colours are full at one standard deviation. "
         f"The {len(shown)} features {order}, in this order. Descriptive: found in the same subjects as the subtypes.",
-        *([MEDIANS] if "median" in profiles.summaries else []),
+        *([_MEDIANS] if "median" in profiles.summaries else []),
         *explained_marks(findings),
     ]
     table = tabulated("Profile of the subtypes", rows, columns, stub=2)
