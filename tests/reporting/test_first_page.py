@@ -29,7 +29,8 @@ from .stand_in import fitted, write_report
 
 NUMBER = r"−?[\d.]+(?:E[−+]\d+)?"
 MARK = re.compile(
-    rf"(?P<arrow>[↑↓])(?P<title>.+?) (?P<here>{NUMBER})(?P<percent>%?)(?: [^()]+)? \((?P<all>{NUMBER})%?\)"
+    rf"(?P<arrow>[↑↓])(?P<title>.+?) (?P<here>{NUMBER})(?P<unit>%| [^()]+|) "
+    rf"\((?:(?P<other>\d+): )?(?P<all>{NUMBER})(?P=unit)\)"
 )
 
 # --- numbers ----------------------------------------------------------------------------------------------------------
@@ -126,9 +127,9 @@ def every_number_that_marks_a_subtype_is_the_one_of_the_subtype_table(findings):
             mark = MARK.fullmatch(text)
             assert mark, text
             shown, numbers = table[mark["title"]]
-            assert (mark["here"], mark["all"]) == (numbers[place], numbers[0]), text
+            assert (mark["here"], mark["all"]) == (numbers[place], numbers[int(mark["other"] or 0)]), text
             assert (mark["arrow"] == "↑") == (value(mark["here"]) > value(mark["all"])), text
-            assert mark["percent"] == ("%" if shown == "n (%)" else "")
+            assert (mark["unit"] == "%") == (shown == "n (%)")
 
 
 @pytest.mark.parametrize("n_subtypes", [3, 8])
@@ -141,15 +142,43 @@ def test_proposed_names_tell_subtypes_apart_where_the_page_has_room(n_subtypes):
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
     rows = overview(findings_of(frame, schema, labels, given_subtypes=True)).tables[0].rows
     assert all(row[3][0] in "↑↓–" for row in rows)
-    if n_subtypes == 8:
-        assert [row[0] for row in rows] == [str(subtype) for subtype in range(1, 9)]
-        return
-    names = [name.partition(": ")[2] for name, *_ in rows]
-    assert names[:2] == ["higher age, lower weight", "higher age, higher weight"]
-    for name, row in zip(names, rows, strict=True):
-        arrows = [part.replace("higher ", "↑").replace("lower ", "↓").casefold() for part in name.split(", ")]
-        marks = row[3].casefold().split("\n")
-        assert [mark[: len(arrow)] for mark, arrow in zip(marks, arrows, strict=False)] == arrows
+    names = [row[0].partition(": ")[2] for row in rows]
+    assert names[:2] == ["older, lighter", "older, heavier"]
+    assert len({*filter(None, names)}) == len([*filter(None, names)])
+
+
+@pytest.mark.parametrize(("n_values", "is_marked"), [(9, False), (13, False), (14, True)])
+def test_marks_need_values_and_a_name_is_an_english_phrase(n_values, is_marked):
+    rng, labels = np.random.default_rng(0), np.repeat([0, 1], [60, 40])
+    few = 50.0 * labels + rng.random(100)
+    few[60 + n_values :] = np.nan
+    columns = {
+        "alk_1": ("gaussian", {}, rng.normal(9 * labels)),
+        "x_few": ("gaussian", {}, few),
+        "low": ("gaussian", {}, rng.normal(-0.7 * labels)),
+        "fatigue": ("categorical", {"levels": ("1.0", "2.0", "3.0")}, np.array(["1.0", "2.0", "3.0"])[labels]),
+        "kidney disease": ("bernoulli", {"levels": ("no", "yes")}, np.where(rng.random(100) < labels, "yes", "no")),
+    }
+    features = [cc.Feature(name=name, likelihood=kind, **more) for name, (kind, more, _) in columns.items()]
+    frame = pd.DataFrame({name: values for name, (*_, values) in columns.items()})
+    (_, *first), (name, *second) = (
+        overview(findings_of(frame, cc.FeatureSchema(features), labels, given_subtypes=True)).tables[0].rows
+    )
+    assert name == "2: kidney disease"  # fatigue 2 and alk_1 are no words
+    assert any("x_few" in mark for mark in (first[2] + second[2]).split("\n")) == is_marked
+    assert "2.0 " not in second[2]
+    assert [mark[0] for mark in second[2].split("\n")[:2]] == ["↑", "↓"]
+
+
+def test_subtypes_with_the_same_marks_say_how_they_differ():
+    labels = np.repeat([0, 1, 2], 40)
+    frame = pd.DataFrame({"urea": np.random.default_rng(0).normal(np.array([9, 12, -20])[labels])})
+    schema = cc.FeatureSchema([cc.Feature(name="urea", likelihood="gaussian")])
+    rows = overview(findings_of(frame, schema, labels, given_subtypes=True)).tables[0].rows
+    first, second, _ = (row[3].split("\n") for row in rows)
+    assert len(first) == 1
+    assert first[0][:5] == second[0][:5] == "↑urea"
+    assert MARK.fullmatch(second[1])["other"] == "1"
 
 
 def the_profile_points_where_the_subtype_table_does(findings):
@@ -189,20 +218,16 @@ def test_a_skewed_measurement_stands_where_its_median_does_and_not_its_mean():
     creatinine = np.exp(rng.normal(np.log(np.where(labels, 62, 82)), np.where(labels, 0.1, 0.15)))
     creatinine[-5:] *= 20
     frame = pd.DataFrame({"creatinine": creatinine, "age": rng.normal(60 + 20 * labels, 5)})
-    schema = cc.FeatureSchema(
-        [
-            cc.Feature(name="creatinine", likelihood="gaussian", transform="log", unit="µmol/L"),
-            cc.Feature(name="age", likelihood="gaussian", unit="years"),
-        ]
-    )
+    declared = {"creatinine": {"transform": "log", "unit": "µmol/L"}, "age": {"unit": "years"}}
+    schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian", **more) for name, more in declared.items()])
     findings = findings_of(frame, schema, labels, given_subtypes=True)
     assert creatinine[labels == 1].mean() > creatinine.mean()  # what misled
     sheet = overview(findings)
     name, _, _, marks, *_ = sheet.tables[0].rows[1]
     decimals = marks.split("creatinine ")[1].split()[0].partition(".")[2]
     here, everywhere = (f"{np.median(values):.{len(decimals)}f}" for values in (creatinine[labels == 1], creatinine))
-    assert f"↓creatinine {here} µmol/L ({everywhere})" in marks.split("\n")
-    assert name == "2: higher age"
+    assert f"↓creatinine {here} µmol/L ({everywhere} µmol/L)" in marks.split("\n")
+    assert name == "2: older"
     (shown,) = [row for row in profile(findings).tables[0].rows if row[0] == "creatinine"]
     assert shown[3] == "median"
     assert shown[-1] < 0 < shown[-2]
@@ -294,12 +319,7 @@ def test_given_subtypes_have_validated_features_among_the_others_only():
     labels = np.repeat([0, 1], [30, 30])
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"x": rng.normal(labels, 1), "outcome": rng.normal(4 * labels, 1)})
-    schema = cc.FeatureSchema(
-        [
-            cc.Feature(name="x", likelihood="gaussian"),
-            cc.Feature(name="outcome", likelihood="gaussian", role="describe"),
-        ]
-    )
+    schema = cc.draft_schema(frame).with_roles(outcome="describe")
     findings = findings_of(frame, schema, labels, given_subtypes=True)
     found = replace(findings, associations=cc.validated_associations(findings.cohort.model, findings.cohort.table))
     assert sentences(found) == [

@@ -27,16 +27,8 @@ def test_small_subtypes_are_named(size):
 
 def findings_of(columns, labels, roles, **options):
     frame = pd.DataFrame(columns)
-
-    def feature(name):
-        if pd.api.types.is_numeric_dtype(frame[name]):
-            return cc.Feature(name=name, likelihood="gaussian", role=roles.get(name, "cluster"))
-        levels = tuple(sorted(set(frame[name])))
-        role = roles.get(name, "cluster")
-        return cc.Feature(name=name, likelihood="categorical", levels=levels, role=role, label=f"The {name}")
-
-    model = cc.Partition(labels, cc.FeatureSchema(list(map(feature, frame))), made_by="a rule")
-    return gathered(model, frame, **options)
+    schema = cc.draft_schema(frame).with_roles(**roles)
+    return gathered(cc.Partition(labels, schema, made_by="a rule"), frame, **options)
 
 
 def cohort(n_mistaken, n=400):
@@ -53,7 +45,7 @@ def test_a_described_column_comes_with_the_fit_of_a_part():
     columns, labels = cohort(4)
     findings = findings_of(columns, labels, {"a sex": "describe"})
     assert on_dominant_columns(findings) == [
-        "These subtypes are nearly The a sex: it alone gives 98% of the 400 subjects to their subtype (50% in the "
+        "These subtypes are nearly a sex: it alone gives 98% of the 400 subjects to their subtype (50% in the "
         "largest), though it was not clustered on; features follow it. To see what else there is, fit one part of the "
         'subjects at a time, such as those where `a sex` == "female".'
     ]
@@ -65,9 +57,7 @@ def test_features_that_make_the_subtypes_alone_come_with_the_fit_without_them():
     columns |= {f"x{place}": rng.normal(size=labels.size) for place in range(4)}
     findings = findings_of(columns, labels, {})
     (said,) = on_dominant_columns(findings)
-    assert said.startswith(
-        "These subtypes are hardly more than The a sex: it alone gives 98% of the 400 subjects to their"
-    )
+    assert said.startswith("These subtypes are hardly more than a sex: it alone gives 98% of the 400 subjects to their")
     assert said.endswith("`role: describe` in the schema, or in Python schema.with_roles({'a sex': 'describe'}).")
     (row,) = findings.dominant.to_dict("records")
     assert fit_without(row) == ("describe", ["a sex"])
@@ -98,7 +88,7 @@ def test_the_first_page_names_the_column_before_the_features(role, option):
     if role == "cluster":
         columns |= {f"x{place}": np.random.default_rng(place).normal(size=labels.size) for place in range(4)}
     sheet = overview(findings_of(columns, labels, {"sex": role}))
-    assert "nearly The sex: right for 98% of 400 subjects; the largest side alone is 50%." in sheet.notes[1]
+    assert "nearly sex: right for 98% of 400 subjects; the largest side alone is 50%." in sheet.notes[1]
     assert f"--{option} sex." in sheet.notes[1]
     assert dict(sheet.tables[1].rows)["A column you already have?"].startswith("Yes")
     columns.pop("sex")

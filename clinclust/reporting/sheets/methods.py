@@ -204,49 +204,33 @@ def _model(findings: Findings, fit: Fit, given: Mapping[str, Any], references: R
     likelihoods = listed([f"{REGISTRY[kind].title}, {kinds[kind]}" for kind in REGISTRY if kinds[kind]], "; ")
     blocks = sorted({feature.block for feature in clustered if feature.traits.is_chained and feature.block is not None})
     but_for = f", but for those of one multivariate Gaussian block ({listed(blocks)})" if blocks else ""
-    sentences = [
-        f"Subtypes were found {where}({counted(findings.n_subjects, 'subject')}) from "
-        f"{counted(len(clustered), 'feature')} with MAP-DP, maximum a posteriori inference in a Dirichlet process "
-        f"mixture ({references.cite('map-dp')}), whose number of {group}s follows from the data.",
-        f"Within a {group} features are independent{but_for}, each with its likelihood and the "
-        f"conjugate prior of this: {likelihoods}.",
-    ]
+    fields: dict[str, Any] = {"where": where, "subjects": counted(findings.n_subjects, "subject"), "group": group}
+    fields |= {"features": counted(len(clustered), "feature"), "but_for": but_for, "likelihoods": likelihoods}
+
+    def say(name: str, **more: object) -> str:
+        return references.cite_in(_TEXTS["model"][name], **fields, **more)
+
+    sentences = [say("model"), say("features")]
     if in_parts := sum(bool(feature.point_masses) for feature in clustered):
-        sentences.append(
-            f"Of {counted(in_parts, 'feature')}, many values are exactly the same, or beyond a limit of detection: "
-            "whether a value is one of these has a Bernoulli or categorical distribution of its own, and the "
-            f"likelihood describes the other values ({references.cite('two-part')})."
-        )
+        sentences.append(say("point_masses", some=counted(in_parts, "feature")))
     sentences += [*sentence_on_unions(findings), *on_merged_groups(findings), *on_adjustment(findings)]
     sentences += [concentration_in_words(findings, fit, given["concentration"], references)]
     if fit.discount_ > 0:
-        sentences.append(
-            f"A Pitman–Yor process ({references.cite('pitman-yor')}) with discount {fit.discount_:g} took the place "
-            "of the Dirichlet process."
-        )
+        sentences.append(say("discount", discount=fit.discount_))
     automatic = isinstance(given["coarsening"], str)
     if automatic or fit.coarsening_ < 1:
         coarsening = findings.setting(fit, "coarsening")
         power = coarsening if isinstance(coarsening, str) else f"{coarsening:.3g}"
-        how = ", the first value that the dependence left between features within subtypes bore out"
-        sentences.append(
-            f"The likelihood was raised to the power {power}{how if automatic else ''} "
-            f"({references.cite('coarsening')}), so that features that depend on each other within a subtype do not "
-            "open subtypes of their own."
-        )
+        sentences.append(say("coarsening", power=power, how=_TEXTS["model"]["automatic"] if automatic else ""))
     # Whether a block counted for less, by weights that the search chose, is a function of exact counts.
     if not (findings.is_rounded and given["block_weights"] == "auto"):
         sentences += sentences_on_blocks(findings, fit)
     if fit.outlying_share_ > 0:
         n_aside = int(fit.outliers_.sum())
         aside = "" if findings.is_shared else f"; {counted(n_aside, 'value')} {was(n_aside)} set aside"
-        sentences.append(f"Each value was outlying with a prior probability of {fit.outlying_share_:g}{aside}.")
+        sentences.append(say("outlying", share=fit.outlying_share_, aside=aside))
     if given["calibrate"] and fit.n_clusters_ > 1:
-        sentences.append(
-            "Probabilities given one partition are too certain: log odds were divided by a temperature"
-            f"{'' if findings.is_shared else f', {fit.temperature_:.2f}'} ({references.cite('temperature')}), which "
-            "brings probabilities nearest to averages over partitions from a short run of Gibbs sampling."
-        )
+        sentences.append(say("temperatures", t="" if findings.is_shared else f", {fit.temperature_:.2f}"))
     is_first = isinstance(given["select_features"], str)
     n_alike = sum(feature.name not in {*fit.uninformative_, *fit.selected_features_} for feature in clustered)
     # Whether 'auto' selected features is a function of exact counts.
@@ -254,10 +238,8 @@ def _model(findings: Findings, fit: Fit, given: Mapping[str, Any], references: R
         # The number of features with a relevance above 0 would disclose one that is withheld.
         is_secret = any(findings.is_withheld(feature) for feature in clustered)
         selected = WITHHELD if is_secret else str(len(fit.selected_features_))
-        sentences.append(
-            f"Features were selected {'in a shorter search before' if is_first else 'together with'} the {group}s: "
-            f"{selected} of {len(clustered)} have a distribution in each {group}, the others have one for all subjects."
-        )
+        when = "in a shorter search before" if is_first else "together with"
+        sentences.append(say("selected", when=when, selected=selected, all=len(clustered)))
     return sentences
 
 
@@ -276,13 +258,7 @@ def _prior(findings: Findings, fit: Fit, asked: Mapping[str, Any], references: R
 
 
 def _missing(findings: Findings, fit: Fit, references: References) -> list[str]:
-    treated = (
-        "integrated out of the model, which assumes that they are missing at random, and were not imputed"
-        if fit.completed_log_joint_ is None
-        else f"filled in the search with modes, which counted as observed ({references.cite('map-dp')}, appendix F); "
-        "this makes subtypes too certain. All that is said of them was computed from observed values alone, by which a "
-        "subject may more probably belong to another subtype"
-    )
+    treated = references.cite_in(_TEXTS["integrated" if fit.completed_log_joint_ is None else "filled"])
     n_missing, n_values = findings.n_missing
     if findings.is_shared and findings.read.withheld:
         # That no value is missing would disclose the number of missing values where it is withheld.
@@ -311,17 +287,10 @@ def _comparisons(findings: Findings, references: References) -> list[str]:
     if findings.is_rounded:
         return []
     sentences = []
-    adjusted = f"adjusted by the Benjamini–Hochberg procedure ({references.cite('adjusted')})"
     # Over the tests that are withheld too, the ranks of those shown would enclose their p-values.
     shown = " that are shown in this report" if findings.is_shared else ""
     if len(findings.read.tested) > 1:
-        sentences.append(
-            "Pairs of subtypes were compared feature by feature as in the paper, with Welch’s t-test "
-            f"({references.cite('welch')}) and Student’s ({references.cite('student')}), and yes/no features and "
-            f"levels with Fisher’s exact test with mid-p ({references.cite('mid-p')}), two-sided, at the level "
-            f"{findings.significance_level:g}; "
-            f"q-values were {adjusted} over all tests of a name{shown}."
-        )
+        sentences.append(references.cite_in(_TEXTS["pairs"], level=findings.significance_level, shown=shown))
     names = sorted({str(row["test"]) for row in findings.read.rows("contrast") if isinstance(row["test"], str)})
     if names:
         sentences.append(
@@ -337,10 +306,7 @@ def _comparisons(findings: Findings, references: References) -> list[str]:
         sentences.append("Smaller subtypes were not tested." if names else "Subtypes of few subjects were not tested.")
     if sentences:
         made = "may have been made" if findings.fit is None else "were found"
-        sentences.append(
-            f"For features from which the subtypes {made}, these numbers are descriptive and no inference: subtypes "
-            "differ by construction in the features that they were made from."
-        )
+        sentences.append(_TEXTS["descriptive"].format(made=made))
     return sentences
 
 

@@ -540,15 +540,11 @@ _SMALL_SUBTYPE = 10
 def overview(findings: Findings) -> Sheet:
     """Return the first section: one sentence, a line for each subtype, three on trust, and what to look at next."""
     tables = [*_subtypes(findings), _trust(findings)]
-    notes = [*sentences_on_visits(findings), answer_sentence(findings), *_on_sureness(findings), *on_columns(findings)]
+    clear = {findings.code(subtype): findings.percent_clear([subtype]) for subtype in findings.sizes}
+    unsure = say_unsure({code: percent for code, percent in clear.items() if percent is not None})
+    notes = [*sentences_on_visits(findings), answer_sentence(findings), *unsure, *on_columns(findings)]
     notes += on_adjustment(findings)
     return Sheet("Overview", notes, tables, explanations=[f"Look next: {_next(findings)}"])
-
-
-def _on_sureness(findings: Findings) -> list[str]:
-    """Return the sentence that membership is unsure, where few members of a subtype are clear; empty elsewhere."""
-    clear = {findings.code(subtype): findings.percent_clear([subtype]) for subtype in findings.sizes}
-    return say_unsure({code: percent for code, percent in clear.items() if percent is not None})
 
 
 def say_unsure(clear: Mapping[Code, float]) -> list[str]:
