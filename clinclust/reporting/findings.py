@@ -177,6 +177,8 @@ class Findings:
     dominant: pd.DataFrame | None = None
     telling: pd.DataFrame | None = None
     """`tell_divisions` of the accepted `divisions`, by their number; None in a shared report."""
+    commands: Mapping[str, str] = field(default_factory=dict)
+    """How the command line goes on from this report, by the step that it proposes; without any, Python does."""
     sizes_of_all: Mapping[int, int] | None = None
     """Sizes of the subtypes in a table in partitions, of which the cohort is a sample; the comparisons are of all."""
 

@@ -47,9 +47,8 @@ def test_first_page_methods_and_tree_say_what_was_asked_for(fitted, tmp_path):
     assert f"The number of subtypes is 2, {words}. Groups were merged" in written
     assert "whose number of groups follows from the data" in written
     sizes = " and ".join(map(str, cut.cluster_sizes_))
-    assert (
-        f"4 groups (log joint −{-model.log_joint_:.2f} nats), which make up 2 subtypes of {sizes} subjects" in written
-    )
+    joint = f"4 groups (log joint −{-model.log_joint_:.2f} nats)"
+    assert f"{joint}, which make up 2 subtypes of {sizes} subjects" in written
     assert "ended at the groups that these subtypes are made of" in page
     assert "whose number of subtypes follows" not in written
     told = ", ".join(str(subtype + 1) for subtype in cut.subtype_of_)
@@ -192,9 +191,8 @@ def test_the_contrasts_are_those_of_the_other_subjects_alone(kind, small):
     """The oracle: take the subjects of few out of the cohort, and compare the others."""
     model, frame = small
     contrasts = dict.fromkeys(frame, kind)  # by default the shape of all values decides
-    comparisons = cc.compare_subtypes(
-        frame, model.labels_, model.schema_, min_size=model.min_size_, contrasts=contrasts
-    )
+    how = {"min_size": model.min_size_, "contrasts": contrasts}
+    comparisons = cc.compare_subtypes(frame, model.labels_, model.schema_, **how)
     kept = ~model.untested_[model.labels_]
     alone = cc.compare_subtypes(frame[kept], model.labels_[kept], model.schema_, contrasts=contrasts)
     for kind in ("contrast", "test"):

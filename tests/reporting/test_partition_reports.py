@@ -130,9 +130,8 @@ def test_figures_that_need_no_search_are_drawn_and_the_others_say_what_they_need
 def test_a_subtype_table_of_a_model_with_its_frame(case):
     partition, frame = case
     table = cc.subtype_table(partition, frame)
-    of_comparisons = cc.subtype_table(
-        cc.compare_subtypes(frame, partition.labels_, partition.schema_), names=partition.names_
-    )
+    comparisons = cc.compare_subtypes(frame, partition.labels_, partition.schema_)
+    of_comparisons = cc.subtype_table(comparisons, names=partition.names_)
     assert table.to_markdown() == of_comparisons.to_markdown()
     assert "moderate" in table.to_markdown()
     with pytest.raises(ValueError, match="has 119 rows, but the labels are of 120 subjects"):
@@ -195,9 +194,7 @@ def test_the_name_of_a_subtype_whose_size_is_withheld_is_withheld(tmp_path, suff
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
     model = cc.Partition(labels, schema, made_by="a clinician")
     for suppress in (None, 10):
-        path = cc.write_report(
-            model, frame, tmp_path / f"x{suffix}", suppress=suppress, associations=None, progress=False
-        )
-        text = texts_of(path)
+        path = tmp_path / f"x{suffix}"
+        text = texts_of(cc.write_report(model, frame, path, suppress=suppress, associations=None, progress=False))
         assert "Commonish" in text
         assert ("Rareish" in text) == (suppress is None)

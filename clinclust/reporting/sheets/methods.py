@@ -16,7 +16,7 @@ from clinclust.errors import on_one_line
 from clinclust.estimators.fit import STOPPED_EARLY, Fit
 from clinclust.estimators.saving import software_versions
 from clinclust.estimators.subtype_model import parameters_of
-from clinclust.estimators.subtype_tree import DISTINCT_LEVEL, GAP_COUNTS, SHAPE_COUNTS, TreeTest
+from clinclust.estimators.subtype_tree import DISTINCT_LEVEL, GAP_COUNTS, SHAPE_COUNTS
 from clinclust.files.conditions import Comparison, Condition, Joined, compared_columns, is_order, parsed
 from clinclust.files.row_choice import RowChoice, RowCounts, noted_several_rows, rows_taken
 from clinclust.likelihoods import REGISTRY
@@ -111,27 +111,21 @@ def methods_of_the_test(findings: Findings, references: References) -> list[str]
     if fit is None or fit.tree_test_ is None:
         return []
     test = fit.tree_test_
-    sampled = is_sampled(findings, test)
-    sentences = ["No division was tested against one continuous population."]
-    if len(test.joins):
-        sentences = _tested(findings, test, references, sampled)
+    accepted, n_tested = int(test.joins["accepted"].sum()), len(test.joins)
+    fields: dict[str, Any] = {"n_draws": test.n_draws, "level": test.significance_level, "seed": test.random_seed}
+    fields |= {"least": SMALLEST_NODE, "sample": FIRST_SAMPLE, "most": LARGEST_NODE, "distinct_level": DISTINCT_LEVEL}
+    fields |= {"gaps": GAP_COUNTS, "shapes": SHAPE_COUNTS, "finding": findings.answer.words["finding"]}
+    fields |= {"tested": counted(n_tested, "division"), "accepted": f"{accepted} {was(accepted)}"}
+    names = ["tree", "gains", "level", *["sampled"] * is_sampled(findings, test)]
+    names += [*["shapes"] * bool(test.joins["p_any_shape"].notna().any()), "result"]
+    names = names if n_tested else ["nothing"]
+    sentences = [references.cite_in(_TEXTS["test"][name], **fields) for name in names]
     if findings.continuum is not None:
         sentences.append(
             "The continuum score of a subject is the first principal component of the normal scores of mid-ranks "
             f"({references.cite('principal components')}), standardised; missing values were integrated out."
         )
     return sentences
-
-
-def _tested(findings: Findings, test: TreeTest, references: References, sampled: bool) -> list[str]:
-    accepted, n_tested = int(test.joins["accepted"].sum()), len(test.joins)
-    fields: dict[str, Any] = {"n_draws": test.n_draws, "level": test.significance_level, "seed": test.random_seed}
-    fields |= {"least": SMALLEST_NODE, "sample": FIRST_SAMPLE, "most": LARGEST_NODE, "distinct_level": DISTINCT_LEVEL}
-    fields |= {"gaps": GAP_COUNTS, "shapes": SHAPE_COUNTS, "finding": findings.answer.words["finding"]}
-    fields |= {"tested": counted(n_tested, "division"), "accepted": f"{accepted} {was(accepted)}"}
-    has_shapes = bool(test.joins["p_any_shape"].notna().any())
-    names = ["tree", "gains", "level", *["sampled"] * sampled, *["shapes"] * has_shapes, "result"]
-    return [references.cite_in(_TEXTS["test"][name], **fields) for name in names]
 
 
 # The sheet Methods: a methods section for a paper, and the works that it cites.

@@ -544,7 +544,11 @@ def overview(findings: Findings) -> Sheet:
     unsure = say_unsure({code: percent for code, percent in clear.items() if percent is not None})
     notes = [*sentences_on_visits(findings), answer_sentence(findings), *unsure, *on_columns(findings)]
     notes += on_adjustment(findings)
-    return Sheet("Overview", notes, tables, explanations=[f"Look next: {_next(findings)}"])
+    what, step = next_step(findings)
+    explanations = [_TEXTS["next"]["look"].format(what=what)]
+    if not findings.is_shared:  # a reader of a shared report has neither table nor model
+        explanations.append(_TEXTS["next"]["run"].format(command=(findings.commands or _TEXTS["python"])[step]))
+    return Sheet("Overview", notes, tables, explanations=explanations)
 
 
 def say_unsure(clear: Mapping[Code, float]) -> list[str]:
@@ -620,29 +624,22 @@ def _found_again(findings: Findings) -> str:
     return f"The least stable, {findings.name(least['subtype'])}: {least['band']} ({least['jaccard']:.2f} of 1)."
 
 
-def _next(findings: Findings) -> str:
-    """Return the first thing that a reader should look at, the gravest first."""
-    fit, n_subtypes = findings.fit, len(findings.sizes)
+def next_step(findings: Findings) -> tuple[str, str]:
+    """Return the first thing that a reader should look at, the gravest first, and the command that shows it."""
+    fit, n_subtypes, texts = findings.fit, len(findings.sizes), _TEXTS["next"]
     if fit is not None and fit.stopped_early_:
-        return f"the search was {STOPPED_EARLY}; let it end."
+        return texts["stopped"].format(how=STOPPED_EARLY), "table"
     if on_columns(findings):
-        return "what else there is (Trust)."
+        return texts["columns"], "table"
     if fit is not None and n_subtypes > 1 and on_likelihoods(findings):
-        return "features whose likelihood does not fit (Likelihoods)."
-    small = [
-        subtype for subtype in findings.sizes if (findings.shown_sizes[subtype] or _SMALL_SUBTYPE) < _SMALL_SUBTYPE
-    ]
+        return texts["likelihoods"], "check"
+    shown = findings.shown_sizes
+    small = [subtype for subtype in findings.sizes if (shown[subtype] or _SMALL_SUBTYPE) < _SMALL_SUBTYPE]
     if n_subtypes > 1 and small and not findings.is_shared:
-        return f"the subjects of {findings.name(small[0])}, so few that they may be unusual records."
-    if fit is not None and n_subtypes == 1:
-        return _instead(findings, fit)
-    return "the Subtype table; then name the subtypes."
-
-
-def _instead(findings: Findings, fit: Fit) -> str:
+        return texts["small"].format(name=findings.name(small[0])), "table"
+    if fit is None or n_subtypes > 1:
+        return texts["table"], "table"
     continuum = None if findings.is_rounded else findings.continuum
     is_useless = continuum is None or (continuum.is_by_chance and not findings.is_shared)
-    score = "" if is_useless else "the continuum score (Trust); "
-    if fit.subtype_of_.size < 2:
-        return f"{score}the Subtype table." if score else "the Subtype table."
-    return f"{score}two groups, as a description only: fit with n_clusters=2 (--n-clusters 2)."
+    score = "" if is_useless else texts["score"]
+    return score + texts["one" if fit.subtype_of_.size < 2 else "two"], "table"
