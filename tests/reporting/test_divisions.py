@@ -187,9 +187,8 @@ def test_one_group_that_the_search_found_needs_no_division():
     rng = np.random.default_rng(1)
     frame = pd.DataFrame(rng.normal(size=(60, 4)), columns=list("abcd"))
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-    model = cc.methods.PublishedMAPDP(
-        schema, n_clusters="distinct", coarsening=0.5, random_state=0, progress=False
-    ).fit(frame)
+    options = {"n_clusters": "distinct", "coarsening": 0.5, "random_state": 0, "progress": False}
+    model = cc.methods.PublishedMAPDP(schema, **options).fit(frame)
     assert model.subtype_of_.size == 1
     findings = findings_of(model, frame)
     assert "there was no division to test" in verdict(findings)[0]

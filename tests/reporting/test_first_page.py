@@ -161,9 +161,8 @@ def test_marks_need_values_and_a_name_is_an_english_phrase(n_values, is_marked):
     }
     features = [cc.Feature(name=name, likelihood=kind, **more) for name, (kind, more, _) in columns.items()]
     frame = pd.DataFrame({name: values for name, (*_, values) in columns.items()})
-    (_, *first), (name, *second) = (
-        overview(findings_of(frame, cc.FeatureSchema(features), labels, given_subtypes=True)).tables[0].rows
-    )
+    findings = findings_of(frame, cc.FeatureSchema(features), labels, given_subtypes=True)
+    (_, *first), (name, *second) = overview(findings).tables[0].rows
     assert name == "2: kidney disease"  # fatigue 2 and alk_1 are no words
     assert any("x_few" in mark for mark in (first[2] + second[2]).split("\n")) == is_marked
     assert "2.0 " not in second[2]

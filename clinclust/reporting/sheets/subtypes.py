@@ -269,12 +269,11 @@ def marks_of(findings: Findings) -> list[Marks]:
     lacks = (
         np.isnan(profiles.standardised) if profiles.is_rounded else profiles.withheld[:, :1] | profiles.withheld[:, 1:]
     )
-    named = [[words for *_, words in marked if words] for marked in found]
-    numbers = _telling_apart(named)
-    names = [", ".join(words[:number]) for words, number in zip(named, numbers, strict=True)]
-    names = [name if names.count(name) == 1 else "" for name in names]
     for most, is_named in _LENGTHS:
         shown = [marked[:most] for marked in found]
+        named = [[words for *_, words in marked if words] for marked in shown]
+        names = [", ".join(words[:n]) for words, n in zip(named, _telling_apart(named), strict=True)]
+        names = [name if names.count(name) == 1 else "" for name in names]
         marks = [
             Marks([text for _, text, _ in marked], name * is_named, bool(lacks[:, place].any()))
             for place, (marked, name) in enumerate(zip(shown, names, strict=True))
