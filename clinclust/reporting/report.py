@@ -137,13 +137,21 @@ class ReportOptions:
 
 
 def check_report(
-    model: SubtypeModel, frame: pd.DataFrame, path: Path, options: ReportOptions, sizes: Mapping[int, int] | None = None
+    model: SubtypeModel,
+    frame: pd.DataFrame,
+    path: Path,
+    options: ReportOptions,
+    sizes: Mapping[int, int] | None = None,
+    *,
+    overwrite: bool,
 ) -> None:
     """Check the arguments of `write_report`; the ValueError lists all problems.
 
     `sizes` are those of the subtypes among all subjects, if `frame` is a sample of a table in partitions.
     """
     problems = []
+    if path.exists() and not overwrite:
+        problems.append(f"{path} exists; state overwrite=True to replace it, or give another name")
     if path.suffix.lower() not in SUFFIXES:
         formats = f"{', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}"
         problems.append(f"a report ends in {formats}, not {path.suffix!r} ({path.name})")
@@ -519,6 +527,7 @@ def write_report(
     min_n: int | None = None,
     generated: datetime | None = None,
     progress: bool = True,
+    overwrite: bool = False,
 ) -> Path:
     """Write a report of the subtypes and their differences as an Excel workbook, a web page, or for programs.
 
@@ -534,8 +543,7 @@ def write_report(
         a table in partitions, the comparisons are of all subjects and everything else is of the sample.
     path : path
         File to write; ends in ``.xlsx``, ``.html`` or, for programs, ``.json`` (all sheets and tested divisions),
-        ``.csv`` or ``.parquet`` (all numbers in one table: a summary, test, effect size or tested division a row). An
-        existing file is replaced in one step.
+        ``.csv`` or ``.parquet`` (all numbers in one table: a summary, test, effect size or tested division a row).
     comparisons : pandas.DataFrame, optional
         From `compare_subtypes` for the same cohort and labels; computed by default.
     associations : "refit", pandas.DataFrame or None
@@ -571,14 +579,16 @@ def write_report(
         results with the same date give the same bytes.
     progress : bool
         Whether to report each stage that takes longer than a second, as `MAPDP` does.
+    overwrite : bool
+        Whether an existing file is replaced, in one step.
 
     Raises
     ------
     CohortError
         If `frame` does not fit the schema of the model.
     ValueError
-        If an argument cannot be used or does not belong to the model (the message lists all problems), the cohort is
-        too small to withhold counts in it, or the content does not fit in a workbook.
+        If an argument cannot be used or does not belong to the model (the message lists all problems), the file exists
+        and `overwrite` is not stated, the cohort is too small to withhold counts in it, or a workbook cannot hold it.
 
     Warns
     -----
@@ -605,13 +615,13 @@ def write_report(
     require_fitted(model)
     path = Path(path)
     if not is_partitioned(frame):
-        check_report(model, frame, path, options)
+        check_report(model, frame, path, options, overwrite=overwrite)
         check_place(path)
         of_all = None
     else:
         whole, table = model, frame
         model, frame, sizes = in_sample_of(whole, table)
-        check_report(model, frame, path, options, sizes)
+        check_report(model, frame, path, options, sizes, overwrite=overwrite)
         check_place(path)
         of_all = comparisons_of_all(whole, table, options)
     cohort = cohort_of(model, frame, stacklevel=3)

@@ -19,7 +19,7 @@ from clinclust.reporting.report import ReportOptions, gather_findings
 from clinclust.schema import Feature, FeatureSchema
 
 # A stand-in cannot be fitted again without one of its features.
-write_report = partial(reporting.write_report, associations=None)
+write_report = partial(reporting.write_report, associations=None, overwrite=True)
 
 
 def gathered(model, frame, **options):

@@ -73,7 +73,7 @@ def report(findings, folder, suffix, **options):
     path = folder / f"report{suffix}"
     return cc.write_report(
         findings.cohort.model, findings.cohort.table, path, associations=None, names=findings.names, progress=False,
-        generated=GENERATED, **options,
+        generated=GENERATED, overwrite=True, **options,
     )  # fmt: skip
 
 
@@ -252,16 +252,10 @@ def test_the_methods_describe_the_test_with_its_references(three):
     assert "each time the two with the least evidence between them, until" not in written.paragraphs["Model"]
 
 
-@pytest.mark.parametrize(
-    ("p", "words"),
-    [
-        (0.0, "fewer than 1 in 200"),
-        (0.0065, "6 in 1,000"),
-        (0.01, "1 in 100"),
-        (0.234, "23 in 100"),
-        (0.5, "50 in 100"),
-    ],
-)
+WORDS = {0.0: "fewer than 1 in 200", 0.0065: "6 in 1,000", 0.01: "1 in 100", 0.234: "23 in 100", 0.5: "50 in 100"}
+
+
+@pytest.mark.parametrize(("p", "words"), WORDS.items())
 def test_p_in_words(p, words):
     assert p_in_words(p, 200).replace("\N{NO-BREAK SPACE}", " ") == words
 

@@ -9,6 +9,7 @@ import pytest
 from scored import few
 
 import clinclust as cc
+from clinclust.errors import InputError
 from clinclust.reporting.sheets.methods import methods
 
 from .conftest import GENERATED
@@ -149,6 +150,15 @@ def test_labels_of_other_subjects_are_refused(case, tmp_path):
     ):
         with pytest.raises(ValueError, match=r"align them with `labels.loc\[frame.index\]`"):
             use()
+
+
+def test_an_existing_file_is_replaced_only_when_asked(case, tmp_path):
+    path = tmp_path / "x.html"
+    path.write_text("mine", encoding="utf-8")
+    with pytest.raises(InputError, match=r"x\.html exists; state overwrite=True.*min_size must be"):
+        cc.write_report(*case, path, min_size=0)
+    assert path.read_text(encoding="utf-8") == "mine"
+    assert "a clinician" in texts_of(cc.write_report(*case, path, overwrite=True))
 
 
 def test_names_of_a_report_are_the_labels_unless_others_are_given(case):
