@@ -29,7 +29,8 @@ def fitted():
 
 
 def page_of(model, frame, folder, **options):
-    path = cc.write_report(model, frame, folder / "report.html", associations=None, progress=False, **options)
+    options = {"associations": None, "progress": False, "overwrite": True} | options
+    path = cc.write_report(model, frame, folder / "report.html", **options)
     return texts_of(path)
 
 

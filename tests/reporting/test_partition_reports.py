@@ -204,7 +204,7 @@ def test_the_name_of_a_subtype_whose_size_is_withheld_is_withheld(tmp_path, suff
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
     model = cc.Partition(labels, schema, made_by="a clinician")
     for suppress in (None, 10):
-        path = tmp_path / f"x{suffix}"
+        path = tmp_path / f"{suppress}{suffix}"
         text = texts_of(cc.write_report(model, frame, path, suppress=suppress, associations=None, progress=False))
         assert "Commonish" in text
         assert ("Rareish" in text) == (suppress is None)
