@@ -135,7 +135,7 @@ def test_a_report_runs_the_other_methods_where_it_is_asked_to(compared, tmp_path
     assert "Distinct: how many of the clusters" in unescape(page.read_text(encoding="utf-8"))
     cc.write_report(model, frame, tmp_path / "y.html", other_methods=True, suppress=5, **quick)
     few = frame.head(12)
-    with pytest.raises(ValueError, match="other_methods needs at least 20 subjects, and the model has 12"):
+    with pytest.raises(ValueError, match="other_methods needs at least 20 subjects, and there are 12"):
         cc.write_report(one_restart(few), few, tmp_path / "x.html", other_methods=True, **quick)
     clinician = cc.Partition(model.labels_, SCHEMA, made_by="a clinician")
     cc.write_report(clinician, frame, tmp_path / "z.html", other_methods=True, **quick)
