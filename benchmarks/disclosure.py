@@ -58,7 +58,9 @@ def attacked(design: str, seed: int, folder: Path) -> dict[str, Counter[str]]:
         model = model_of(cohort, seed)
         files = [folder / f"report.{suffix}" for suffix in ("xlsx", "html")]
         for path in files:
-            cc.write_report(model, cohort.frame, path, suppress=THRESHOLD, associations=None, progress=False)
+            cc.write_report(
+                model, cohort.frame, path, suppress=THRESHOLD, associations=None, progress=False, overwrite=True
+            )
     report, truth = read_report(*files), true_counts(cohort, np.asarray(model.labels_))
     small = {key: count for key, count in truth.items() if 0 < count < THRESHOLD}
     found = {}

@@ -75,7 +75,7 @@ def reporting(folder: Path) -> Turn:
     model = cc.methods.PublishedMAPDP(schema, random_state=2016, progress=False).fit(frame)
 
     def ours() -> None:
-        cc.write_report(model, frame, folder / "ours.xlsx", associations=None)
+        cc.write_report(model, frame, folder / "ours.xlsx", associations=None, overwrite=True)
 
     ours()
     sheets = openpyxl.load_workbook(folder / "ours.xlsx", read_only=True).worksheets

@@ -42,7 +42,7 @@ def leaks_found(seed: int, folder: Path, suppress: int | None = 10) -> dict[str,
         fit = cc.methods.PublishedMAPDP(schema, n_restarts=2, n_jobs=1, random_state=seed, progress=False).fit(frame)
         paths = [folder / f"leaks.{suffix}" for suffix in ("xlsx", "html")]
         for path in paths:
-            cc.write_report(fit, frame, path, suppress=suppress, associations=None, progress=False)
+            cc.write_report(fit, frame, path, suppress=suppress, associations=None, progress=False, overwrite=True)
         exact, _, groups = sizes_found(seed, folder)
     texts = [text for path in paths for text in _texts(path)]
     small, recovered = _from_priors(texts, frame, [f.name for f in schema if f.likelihood == "ordinal"])

@@ -89,7 +89,7 @@ def sizes_found(seed: int, folder: Path, base: int = 5) -> tuple[int, int, int]:
     frame, schema, groups, whole = whole_number_cohort(seed)
     path = folder / "rounded.xlsx"
     model = cc.Partition(groups, schema, made_by="a simulation")
-    cc.write_report(model, frame, path, suppress=10, round_to=base, associations=None, progress=False)
+    cc.write_report(model, frame, path, suppress=10, round_to=base, associations=None, progress=False, overwrite=True)
     possible = possible_sizes(path, whole, base)
     exact = sum(sizes == {int((groups == group - 1).sum())} for group, sizes in possible.items())
     return exact, sum(len(sizes) < base for sizes in possible.values()), len(possible)

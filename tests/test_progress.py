@@ -171,6 +171,6 @@ def test_the_stages_of_a_fit_and_of_a_report_are_told_in_their_order(stages, tmp
     ]
     stages.clear()
     cc.methods.PublishedMAPDP(random_state=0, progress=False).fit(values)
-    cc.write_report(model, frame, tmp_path / "report.html", progress=False)
+    cc.write_report(model, frame, tmp_path / "report.html", progress=False, overwrite=True)
     assert stages == []
     assert capsys.readouterr() == ("", "")

@@ -11,7 +11,7 @@ import sys
 import textwrap
 import warnings
 import webbrowser
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import fields, replace
 from functools import partial
@@ -51,6 +51,7 @@ from clinclust.files.writing import (
     write_together,
 )
 from clinclust.reporting.assignments import tabulate_assignments, write_inert_csv
+from clinclust.reporting.findings import Findings
 from clinclust.reporting.report import (
     ReportOptions,
     comparisons_of_all,
@@ -61,11 +62,13 @@ from clinclust.reporting.report import (
     write_assignments,
     write_findings,
 )
-from clinclust.reporting.sheets.overview import SHOWN, fit_without, in_words
+from clinclust.reporting.sheets.overview import SHOWN, fit_without, in_words, next_step
 from clinclust.schema import FeatureSchema
 from clinclust.schema.feature_schema import SCHEMA_SUFFIXES, read_schema, write_schema
 from clinclust.schema.validation import validated_sample
 from clinclust.schema.yaml_files import on_unused, yaml_line
+
+_MESSAGES: dict[str, str] = commands.TEXTS["messages"]
 
 # What commands read: a table with its choice of rows, its schema or model, and a data dictionary.
 
@@ -210,10 +213,7 @@ def read_new_table(options: commands.ModelOptions, model: MAPDP) -> pd.DataFrame
     frame = read_table_of_model(options, model, of_sheet=rows_apply)
     if rows_apply:
         return frame
-    warn(
-        f"{options.table}: the model was fitted on rows {fitted} of the sheet of its own table, which say nothing of "
-        "this table (--rows says which rows are subjects)"
-    )
+    warn(_MESSAGES["other_rows"].format(table=options.table, fitted=fitted))
     return frame
 
 
@@ -293,6 +293,22 @@ def _say_next(options: commands.TableOptions, command: str, *more: str | Path, w
     say(f"{when}: {next_command(command, options, *more, repeated=(commands.TableOptions, commands.RoleOptions))}")
 
 
+def list_next(options: commands.TableOptions, model: Path) -> dict[str, str]:
+    """Return the commands that go on from the model in a folder, by the step that its report proposes."""
+    if isinstance(options, commands.StartOptions):  # the schema next to the table says them
+        options = options.without(*commands.OF_A_SCHEMA)
+    of_model, of_table = ("--model", model), (commands.TableOptions,)
+    table = next_command("table", options, *of_model, "--out", "table.xlsx", repeated=of_table)
+    return {"table": table, "check": next_command("check", options, *of_model, repeated=of_table)}
+
+
+def say_next_step(findings: Findings | None, steps: Mapping[str, str]) -> None:
+    """Print the next command, which is that of the report, as the last line."""
+    command = steps["table" if findings is None else next_step(findings)[1]]
+    record(next=command)
+    say(f"next: {command}")
+
+
 def _say_next_fit(options: commands.TableOptions, schema: Path) -> None:
     _say_next(options, "fit", "--schema", schema, "--out", Path(path_of_results(options.table, "-subtypes").name))
 
@@ -317,7 +333,7 @@ def read_roles(options: commands.RoleOptions) -> dict[str, str]:
     return roles
 
 
-def check_draft_options(options: commands.DictionaryOptions) -> None:
+def _check_draft_options(options: commands.DictionaryOptions) -> None:
     """Raise InputError for options of a draft that cannot be combined, before anything is read."""
     if options.dictionary_sheet is not None and options.dictionary is None:
         raise InputError("--dictionary-sheet names a sheet of the file that --dictionary gives; give both")
@@ -348,10 +364,7 @@ def refuse_in_partitions(options: commands.TableOptions, *, roles: bool = True) 
     items = [item for kind in kinds for _, item in declared_options(kind) if item.name != "table"]
     stated = [item for item in items if getattr(options, item.name) != item.default]
     if flags := [flag_of(item.metadata.get("name", item.name)) for item in stated]:
-        raise InputError(
-            f"{', '.join(flags)} cannot be used with a table in partitions: choose rows and columns when its files are "
-            "written, and roles in the schema"
-        )
+        raise InputError(_MESSAGES["partitions"].format(flags=", ".join(flags)))
 
 
 # Whether a model fits its table.
@@ -422,11 +435,8 @@ def say_what_to_share(options: commands.FitReportOptions, folder: Path) -> None:
     say(f"For sharing: {outputs.REPORTS_IN_WORDS} only.")
     private = [name for name in outputs.FILES_OF_A_MODEL if (folder / name).exists()]
     if private:
-        say(
-            f"Not for sharing: {', '.join(private)} (one row for each subject) and {MANIFEST} (their checksums). "
-            f"`clinclust report TABLE --model {folder} {outputs.describe_sharing(options)} --out DIR` writes the "
-            "reports to a folder of their own."
-        )
+        how = outputs.describe_sharing(options)
+        say(_MESSAGES["private"].format(files=", ".join(private), manifest=MANIFEST, folder=folder, how=how))
 
 
 # clinclust draft
@@ -435,7 +445,7 @@ def say_what_to_share(options: commands.FitReportOptions, folder: Path) -> None:
 def run_draft(options: commands.DraftOptions) -> int:
     """Propose a likelihood for every column, with the reason."""
     check_output(options, *SCHEMA_SUFFIXES, called="a schema", holds="your edits", is_printed=True)
-    check_draft_options(options)
+    _check_draft_options(options)
     if is_in_partitions(options.table):
         refuse_in_partitions(options, roles=False)
         with table_in_partitions(options.table) as (table, parts):
@@ -530,16 +540,20 @@ def _write_results(options: commands.ResultOptions, prepared: Prepared, table: p
             write_manifest(folder, [*outputs.FILES_OF_A_MODEL, *write_terms(vars(options), folder)])
             is_saved = True  # at the end of the block, and Ctrl-C waits for it
         dominant = find_dominant(cohort, table)
-        reports = _write_reports(options, cohort, dominant, codes)
+        reports, findings = _write_reports(options, cohort, dominant, codes)
     except KeyboardInterrupt:
         if is_saved:
             repeated = (commands.TableOptions, commands.FitReportOptions)
-            tell(
-                f"clinclust: the search had ended: {options.out} is whole, with the model in it; make the reports "
-                f"with: {next_command('report', options, '--model', options.out, repeated=repeated)}"
-            )
+            again = next_command("report", options, "--model", options.out, repeated=repeated)
+            tell(_MESSAGES["search_ended"].format(out=options.out, again=again))
         raise
     _say_results(options, model, [*reports, *outputs.FILES_OF_A_MODEL], dominant)
+    page = options.out / "subtypes.html"
+    if isinstance(options, commands.StartOptions) and page.exists():
+        say(f"The report is {page}; open it in a browser.")
+        if not options.no_open and sys.stdout.isatty():
+            webbrowser.open(page.absolute().as_uri())
+    say_next_step(findings, list_next(options, options.out))
     return max(codes)
 
 
@@ -554,7 +568,7 @@ def _say_results(
     repeated = (*described, commands.SearchOptions, commands.FitReportOptions)
     rows_are_chosen = bool(model.schema_.rows) or options.where is not None
     for row in [] if dominant is None else dominant.head(SHOWN).to_dict("records"):
-        say(in_words(row, lambda name: name, "subtype {}".format))
+        say(in_words(row, len(model.labels_), str, lambda subtype: f"subtype {model.codes_[subtype - 1]}"))
         how, values = fit_without(row)
         if values and not (rows_are_chosen and how == "where"):
             write = join_names if how == "describe" else str
@@ -578,13 +592,13 @@ def _write_reports(
     dominant: pd.DataFrame,
     codes: list[int],
     compare_all: Callable[[], pd.DataFrame | None] = lambda: None,
-) -> list[str]:
-    """Write the reports, and return their names.
+) -> tuple[list[str], Findings | None]:
+    """Write the reports, and return their names, and their findings if these could be made.
 
     What fails is reported, and adds its exit code to `codes`; the other reports are written. `compare_all` compares all
     of a table in partitions. A name of a subtype that does not exist is left out.
     """
-    report, subtypes = report_options(options), cohort.model.codes_
+    report, subtypes, findings = report_options(options), cohort.model.codes_, None
     for problem in unknown_names(report.names, subtypes, called="--name"):
         tell(f"clinclust: {problem}; the reports leave this name out")
         outputs.record_failure(InputError(problem), problem, "its name in the reports")
@@ -595,11 +609,12 @@ def _write_reports(
         rewrite_files(options.out, REPORTS) as folder,
     ):
         findings = gather_findings(cohort, cohort.table, report, dominant=dominant, of_all=compare_all())
-        findings = replace(findings, n_asked=options.n_stated)
+        steps = {} if is_in_partitions(options.table) else list_next(options, options.out)
+        findings = replace(findings, n_asked=options.n_stated, commands=steps)
         for name in REPORTS:
             with outputs.failures_told(options, f"{name} was not written", codes):
                 write_findings(findings, folder / name, progress=options.progress)
-    return [name for name in REPORTS if (options.out / name).exists()]
+    return [name for name in REPORTS if (options.out / name).exists()], findings
 
 
 # A fit of a table in partitions.
@@ -611,10 +626,7 @@ def _fit_in_partitions(options: commands.FitOptions, schema: FeatureSchema) -> i
     files = (*outputs.FILES_OF_A_FIT, ASSIGNMENTS)
     refuse_in_partitions(options)
     if options.out.resolve().is_relative_to(options.table.resolve()):
-        raise InputError(
-            f"--out {options.out} is in the folder of the table, where {ASSIGNMENTS} would be read as a part of it; "
-            "give another folder"
-        )
+        raise InputError(_MESSAGES["in_the_table"].format(out=options.out, name=ASSIGNMENTS))
     outputs.check_folder(options, options.out, (ASSIGNMENTS,), allowed=options.overwrite)
     outputs.note_other_files(options.out, files)
     model = build_model(options, schema)
@@ -630,14 +642,11 @@ def _fit_in_partitions(options: commands.FitOptions, schema: FeatureSchema) -> i
     in_sample, sample = model.in_sample()
     n_sampled, n_subjects = in_sample.labels_.size, int(model.cluster_sizes_.sum())
     if n_sampled < n_subjects:
-        say(
-            f"Sizes, summaries and tests of features are of all {n_subjects} subjects, and so is {ASSIGNMENTS}; what "
-            f"else the reports say is of a sample of {n_sampled}."
-        )
+        say(_MESSAGES["of_a_sample"].format(n=n_subjects, name=ASSIGNMENTS, n_sampled=n_sampled))
     cohort = FittedCohort(in_sample, schema.validate(sample, warn=False))
     compare_all = partial(comparisons_of_all, model, table, report_options(options))
     codes = [0]
-    reports = _write_reports(options, cohort, find_dominant(cohort, sample), codes, compare_all)
+    reports, _ = _write_reports(options, cohort, find_dominant(cohort, sample), codes, compare_all)
     _say_results(options, model, [*reports, ASSIGNMENTS, "model.json", "model.npz"])
     return max(codes)
 
@@ -648,7 +657,7 @@ def _fit_in_partitions(options: commands.FitOptions, schema: FeatureSchema) -> i
 def run_start(stated: commands.StartOptions) -> int:
     """Draft a schema next to the table, check the table, find the subtypes, write the report, and open it."""
     refuse(stated.problems() + report_problems(stated))
-    check_draft_options(stated)
+    _check_draft_options(stated)
     schema = stated.schema or path_of_results(stated.table, ".yaml")
     if stated.schema is not None and schema.suffix.lower() not in SCHEMA_SUFFIXES:
         raise InputError(f"--schema {schema}: a schema ends in {' or '.join(SCHEMA_SUFFIXES)}; give such a name")
@@ -670,10 +679,7 @@ def _draft_check_and_fit(options: commands.StartOptions) -> int:
     path = options.schema
     if path.exists() or path.is_symlink():
         if options.dictionary is not None:
-            raise InputError(
-                f"{path} exists and is used unchanged, so --dictionary would not be read: leave it "
-                f"out, or rename {path} to have a schema drafted by the dictionary"
-            )
+            raise InputError(_MESSAGES["dictionary_unread"].format(path=path))
         say(f"Using {path}{'' if options.stated.schema else ', which is next to the table'}")
         schema = read_schema(path)
         table = read_table_of_schema(options, schema, path)
@@ -706,14 +712,7 @@ def _draft_check_and_fit(options: commands.StartOptions) -> int:
                 table = read_table_of_schema(options.stated, schema, path)
             schema = apply_roles(options.stated, schema, table)
             cohort = check_cohort(options, schema, table, path)
-    code = _write_results(options, cohort, table)
-    _say_next(options.without(*commands.OF_A_SCHEMA), "table", "--model", options.out, "--out", "table.xlsx")
-    page = options.out / "subtypes.html"
-    if page.exists():
-        say(f"The report is {page}; open it in a browser.")
-        if not options.no_open and sys.stdout.isatty():
-            webbrowser.open(page.absolute().as_uri())
-    return code
+    return _write_results(options, cohort, table)
 
 
 def _refuse_visits(stated: commands.StartOptions, table: pd.DataFrame) -> None:
@@ -729,10 +728,5 @@ def _refuse_visits(stated: commands.StartOptions, table: pd.DataFrame) -> None:
         ways["the first row of each, and the level and trend of a measurement over all rows"] = with_trend
     kind = "rows are copies of others" if visits.are_copies else "rows are visits, not patients"
     lines = [f"  {what}:\n    {next_command('start', stated, *more)}" for what, more in ways.items()]
-    raise InputError(
-        limited(
-            f"{shown_name(stated.table)}: {kind}: {visits.n_repeated:,} of {visits.n_subjects:,} "
-            f"subjects have several rows (up to {visits.most_rows:,} with the same {quoted(visits.column)}). Nothing "
-            "was written. Choose the rows by one of these lines:\n" + "\n".join(lines)
-        )
-    )
+    fields = {"table": shown_name(stated.table), "kind": kind, "column": quoted(visits.column), "visits": visits}
+    raise InputError(limited("\n".join([_MESSAGES["visits"].format(**fields), *lines])))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from clinclust.cli import commands, outputs
 from clinclust.cli.commands import flag_of
 from clinclust.cli.fit import (
     about_table,
+    list_next,
     name_files,
     read_cohort_of_model,
     read_new_table,
@@ -22,6 +24,7 @@ from clinclust.cli.fit import (
     read_table_of_model,
     report_options,
     report_problems,
+    say_next_step,
     say_what_to_share,
     warn,
 )
@@ -79,11 +82,13 @@ def run_report(options: commands.RepeatOptions) -> int:
     outputs.note_other_files(folder)
     with rewrite_files(folder, REPORTS) as new:  # all or none
         findings = gather_findings(cohort, cohort.table, report, dominant=find_dominant(cohort, table))
+        findings = replace(findings, commands=list_next(options, options.model))
         for name in REPORTS:
             write_findings(findings, new / name, progress=options.progress)
     say(f"Wrote {folder}: {', '.join(REPORTS)}, {MANIFEST}")
     say_withheld(options)
     say_what_to_share(options, folder)
+    say_next_step(findings, findings.commands)
     return 0
 
 

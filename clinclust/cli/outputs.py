@@ -227,7 +227,7 @@ def check_output(
         return
     misnamed = suffixes and out.suffix.lower() not in suffixes and not out.is_dir()
     repair = f"--out {out}: {called} ends in {' or '.join(suffixes)}; give such a name"
-    refuse_replaced_inputs(options, out, more=[repair] if misnamed else [])
+    _refuse_replaced_inputs(options, out, more=[repair] if misnamed else [])
     if (out.is_file() or out.is_symlink()) and not options.overwrite:
         raise InputError(
             f"{out} exists and may hold {holds}; give --overwrite to replace it, or another name after --out"
@@ -235,7 +235,7 @@ def check_output(
     check_place(out)
 
 
-def refuse_replaced_inputs(
+def _refuse_replaced_inputs(
     options: commands.TableOptions, *outputs: Path, of_model: bool = True, more: Sequence[str] = ()
 ) -> None:
     """Raise InputError, with `more` problems, if an output would replace a file that the command reads."""
@@ -262,7 +262,7 @@ def check_folder(
     instead: str = "give --overwrite to replace it, or another folder after --out",
 ) -> None:
     """Check that no input, and no file of these names unless `allowed`, is replaced in a folder; else say `instead`."""
-    refuse_replaced_inputs(options, *(folder / name for name in names), of_model=False)
+    _refuse_replaced_inputs(options, *(folder / name for name in names), of_model=False)
     present = [name for name in names if (folder / name).is_file() or (folder / name).is_symlink()]
     if present and not allowed:
         raise InputError(f"{folder} holds what an earlier run wrote ({', '.join(present)}); {instead}")

@@ -1,14 +1,19 @@
-"""The divisions of a tree that were tested against one continuous population, in the terms of the subtypes shown."""
+"""What the test of a tree says: how many kinds of subject there are, in how many grades, and each division."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
-from clinclust.estimators.distinct_subtypes import in_words, p_text
+from clinclust.arrays import Code
+from clinclust.data import data
+from clinclust.estimators.distinct_subtypes import p_text
 from clinclust.estimators.fit import Fit
 from clinclust.estimators.subtype_tree import SubtypeTree
+from clinclust.reporting.layout import counted, listed
 
 DISTINCT, GRADED, ONE_CONTINUUM = "distinct", "graded", "one continuum"
 """The results of a test."""
@@ -93,26 +98,106 @@ def n_parted(fit: Fit) -> int:
     return 0 if fit.tree_test_ is None else len(fit.tree_test_.parted_nodes(fit.tree_))
 
 
-def distinct_in_words(fit: Fit) -> str:
-    """Return how many of the tested subtypes are distinct, and in how many grades they are described."""
-    if fit.tree_test_ is None:
-        return ""
-    distinct, parted = (fit.tree_test_.parted_of(fit.tree_, by) for by in ("distinct", "accepted"))
-    return in_words(distinct, parted)
+# How many kinds of subject there are is counted here, and said alike wherever it is said.
+
+_ANSWERS: dict[str, str] = data("report")["answer"]
+_COUNTED_OF_THE_TEST = ("kinds", "degrees", "untested")
+"""The answers whose numbers leave out subtypes of too few subjects: of the others, the user chose the number."""
 
 
-def n_distinct(fit: Fit) -> int:
-    """Return the number of distinct subtypes in a tree that was tested."""
-    return 0 if fit.tree_test_ is None else len(fit.tree_test_.parted_nodes(fit.tree_, "distinct"))
+@dataclass(frozen=True)
+class Answer:
+    """How many kinds of subject there are, and in how many grades.
+
+    `basis` is what the test says of the subtypes: a key of the table `answer` of `clinclust/data/report.toml`. `kinds`
+    are the subtypes of each kind, from 1, and `not_counted` those of too few subjects to be tested. If another number
+    was asked for, `kinds` are those of the test, and not of the subtypes shown.
+    """
+
+    basis: str
+    kinds: Sequence[Sequence[int]]
+    codes: Sequence[Code]
+    not_counted: Sequence[Code] = ()
+
+    @property
+    def is_of_the_test(self) -> bool:
+        """Whether the subtypes are those that the test leaves."""
+        return self.basis in ("continuum", "kinds", "degrees", "alone")
+
+    @property
+    def graded(self) -> list[Sequence[int]]:
+        """The kinds that have several grades, if there are several kinds."""
+        return [kind for kind in self.kinds if len(kind) > 1 and self.basis == "kinds"]
+
+    @cached_property
+    def words(self) -> dict[str, str]:
+        """The fields of sentences: "2 subtypes", "3 kinds", ", one of them in 2 grades", and what the test finds."""
+        n, several = [len(kind) for kind in self.kinds], sorted(len(kind) for kind in self.kinds if len(kind) > 1)
+        grades = ""
+        if several and len(n) > 1:
+            which = "of_all" if len(several) == len(n) else "of_one" if len(several) == 1 else "of_some"
+            numbers = str(several[0]) if several[0] == several[-1] else f"{several[0]} to {several[-1]}"
+            grades = _ANSWERS[which].format(n=len(several), grades=numbers)
+        n_shown = len(self.codes) - len(self.not_counted)
+        finding = "continuum" if sum(n) == 1 else "degrees" if len(n) == 1 else "kinds"
+        finding = "alone" if self.basis == "alone" else finding
+        words = {"kinds": counted(len(n), "kind"), "groups": counted(sum(n), "group"), "grades": grades}
+        words["subtypes"] = counted(n_shown, "subtype") if n_shown > 1 else "One group"
+        return {**words, "finding": _ANSWERS[f"test_{finding}"].format(**words)}
+
+    def sentence(
+        self, n_subjects: int, divisions: Sequence[Division], *, made_by: str = "", n_asked: int | None = None
+    ) -> str:
+        """Return the answer in a sentence, with p of the least clear of the divisions, if there are any."""
+        division = least_clear(divisions)
+        p = "" if division is None else f" ({division.p_said})"
+        asked = "" if n_asked is None else _ANSWERS["as_asked" if n_asked == len(self.codes) else "fewer_than_asked"]
+        fields = {"n": f"{n_subjects:,}", "p": p, "made_by": made_by, "asked": asked.format(n_asked=n_asked)}
+        said = _ANSWERS[self.basis].format(**fields, **self.words)
+        if not self.not_counted:
+            return said
+        few, codes = counted(len(self.not_counted), "subtype"), listed([str(code) for code in self.not_counted])
+        return f"{said} {_ANSWERS['not_counted'].format(few=few, codes=codes)}"
+
+    def facts(self, **said: object) -> dict[str, Any]:
+        """Return the answer for a program."""
+        n_grades = [len(kind) for kind in self.kinds] if self.is_of_the_test or self.basis == "asked" else None
+        return {"basis": self.basis, "n_grades": n_grades, "not_counted": list(self.not_counted), **said}
 
 
-def shows_tested_subtypes(fit: Fit) -> bool:
-    """Return whether the subtypes of a fit are those that the test of its tree leaves."""
-    if fit.tree_test_ is None:
-        return False
-    tested_of = fit.tree_test_.parted_of(fit.tree_)
-    pairs = set(zip(fit.subtype_of_.tolist(), tested_of.tolist(), strict=True))
-    return len(pairs) == fit.n_clusters_ == n_parted(fit)
+def find_answer(fit: Fit | None, codes: Sequence[Code], too_few: Collection[int] = ()) -> Answer:
+    """Return how many kinds the subtypes of a fit are; `too_few` are subtypes, from 1, with too few subjects to test.
+
+    They are counted nevertheless if there are no others.
+    """
+    basis, kinds = "given", [[subtype] for subtype in range(1, len(codes) + 1)]
+    if fit is not None and (fit.tree_test_ is None or fit.tree_test_.joins.empty):
+        basis = "untested" if len(codes) > 1 else "no_division"
+    elif fit is not None and fit.tree_test_ is not None:
+        kind_of, tested_of = (fit.tree_test_.parted_of(fit.tree_, by).tolist() for by in ("distinct", "accepted"))
+        subtype_of = fit.subtype_of_.tolist()
+        pairs = set(zip(subtype_of, tested_of, strict=True))
+        is_shown = len(pairs) == len(set(subtype_of)) == len(set(tested_of))
+        pairs = set(zip(kind_of, subtype_of if is_shown else tested_of, strict=True))
+        kinds = [
+            [subtype + 1 for kind, subtype in sorted(pairs) if kind == number] for number in range(max(kind_of) + 1)
+        ]
+        basis = (
+            "asked" if not is_shown else "continuum" if len(codes) == 1 else "kinds" if len(kinds) > 1 else "degrees"
+        )
+    tested = [[subtype for subtype in kind if subtype not in too_few] for kind in kinds]
+    if basis not in _COUNTED_OF_THE_TEST or not any(tested) or not too_few:
+        return Answer(basis, kinds, codes)
+    kinds, few = [kind for kind in tested if kind], [codes[subtype - 1] for subtype in sorted(too_few)]
+    if len(kinds) == 1 and basis != "untested":
+        basis = "degrees" if len(kinds[0]) > 1 else "alone"
+    return Answer("alone" if sum(map(len, kinds)) == 1 else basis, kinds, codes, few)
+
+
+def least_clear(divisions: Sequence[Division]) -> Division | None:
+    """Return the least clear division between the subtypes, or the first one of one group; None without any."""
+    accepted = [division for division in divisions if division.is_accepted]
+    return max(accepted or divisions[:1], key=lambda division: division.p, default=None)
 
 
 def from_the_root(tree: SubtypeTree) -> list[int]:

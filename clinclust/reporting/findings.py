@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Real
@@ -27,6 +27,7 @@ from clinclust.estimators.fit import Fit
 from clinclust.estimators.gibbs import GibbsDP
 from clinclust.estimators.likelihood_check import NOTHING_COMPARED, compared_likelihoods
 from clinclust.estimators.subtype_model import (
+    CLEAR,
     FittedCohort,
     SubtypeModel,
     clustered_features,
@@ -34,7 +35,7 @@ from clinclust.estimators.subtype_model import (
     parameters_of,
 )
 from clinclust.methods.compare import MethodComparison
-from clinclust.reporting.divisions import Division, divisions_of, n_parted
+from clinclust.reporting.divisions import Answer, Division, divisions_of, find_answer, n_parted
 from clinclust.reporting.layout import WITHHELD, Column, Filled, Value, as_value, percent
 from clinclust.reporting.subtype_table.plan import SDS_BETWEEN_QUARTILES, Compared, Summary, default_summary
 from clinclust.schema import Feature
@@ -176,6 +177,8 @@ class Findings:
     dominant: pd.DataFrame | None = None
     telling: pd.DataFrame | None = None
     """`tell_divisions` of the accepted `divisions`, by their number; None in a shared report."""
+    commands: Mapping[str, str] = field(default_factory=dict)
+    """How the command line goes on from this report, by the step that it proposes; without any, Python does."""
     sizes_of_all: Mapping[int, int] | None = None
     """Sizes of the subtypes in a table in partitions, of which the cohort is a sample; the comparisons are of all."""
 
@@ -297,15 +300,28 @@ class Findings:
             return shown_sizes(self.sizes, self.rule.threshold, self.rule.rounding)
         return {0: sum(self.sizes.values()), **self.sizes}
 
+    def size_of(self, subtypes: Iterable[int]) -> Value:
+        """Return the number of subjects in some subtypes together, withheld if one of their sizes is."""
+        sizes = [self.shown_sizes[subtype] for subtype in subtypes]
+        return WITHHELD if None in sizes else sum(size for size in sizes if size is not None)
+
+    def percent_of(self, subtypes: Iterable[int]) -> Value:
+        """Return the percentage of all subjects that is in some subtypes together."""
+        size = self.size_of(subtypes)
+        return percent(size, self.n_subjects) if isinstance(size, int) else WITHHELD
+
+    def percent_clear(self, subtypes: Sequence[int]) -> float | None:
+        """Return the percentage of the members of some subtypes who are clearly in these; None if it is unknown."""
+        if self.own_membership is None:
+            return None
+        places = np.array(subtypes) - 1
+        members = np.asarray(self.cohort.model.membership_)[np.isin(self.cohort.labels, places)]
+        return float(100 * (members[:, places].sum(axis=1) >= CLEAR).mean())
+
     def size_columns(self, title: str) -> list[Filled]:
         """Return the columns of tables of subtypes: its name, its number of subjects, and their percentage of all."""
-
-        def share(subtype: int) -> Value:
-            size = self.shown_sizes[subtype]
-            return WITHHELD if size is None else percent(size, self.n_subjects)
-
-        size: Filled = (Column(title, "0"), lambda subtype: self.shown_sizes[subtype] or WITHHELD)
-        return [(Column("Subtype"), self.name), size, (Column("%", "0.0"), share)]
+        size: Filled = (Column(title, "0"), lambda subtype: self.size_of([subtype]))
+        return [(Column("Subtype"), self.name), size, (Column("%", "0.0"), lambda subtype: self.percent_of([subtype]))]
 
     @property
     def n_subjects(self) -> int:
@@ -324,6 +340,12 @@ class Findings:
             return None
         model = self.cohort.model
         return model if self.drawn is None and isinstance(model, GibbsDP) else self.drawn
+
+    @cached_property
+    def answer(self) -> Answer:
+        """How many kinds of subject there are; a shared report does not say which subtypes are too small to test."""
+        codes = [self.code(subtype) for subtype in self.sizes]
+        return find_answer(self.fit, codes, () if self.is_shared else self.untested)
 
     @cached_property
     def divisions(self) -> list[Division]:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
+from string import Formatter
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -49,6 +50,11 @@ class References:
         """Record that a work is cited, and return the citation for the text: author and year."""
         self._cited.add(key)
         return str(data("references")[key]["cited"])
+
+    def cite_in(self, text: str, **fields: object) -> str:
+        """Return a text with its fields; a field that is not among them is the key of a work, which is cited."""
+        names = {name for _, name, *_ in Formatter().parse(text) if name and name not in fields}
+        return text.format(**fields, **{name: self.cite(name) for name in names})
 
     def listed(self) -> list[str]:
         """Return the full references of the works cited, ordered by author and year."""

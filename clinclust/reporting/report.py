@@ -27,6 +27,7 @@ from clinclust.comparisons import compare_subtypes
 from clinclust.comparisons.compare import compare_cohort
 from clinclust.comparisons.dominance import find_dominant, tell_divisions
 from clinclust.comparisons.frame import ComparisonsFrame
+from clinclust.data import data
 from clinclust.disclosure.counts import FACTS, SHEETS, Rule, may_be_printed
 from clinclust.errors import CohortWarning, InputError, refuse
 from clinclust.estimators.gibbs import GibbsDP
@@ -48,10 +49,10 @@ from clinclust.files.writing import atomic_write, check_place, write_text
 from clinclust.methods.compare import FEWEST_SUBJECTS, Measures, MethodComparison, run_methods
 from clinclust.progress import SILENT, Progress
 from clinclust.reporting.assignments import write_inert_csv
-from clinclust.reporting.divisions import Division, distinct_in_words, divisions_of, n_parted
+from clinclust.reporting.divisions import Answer, Division, divisions_of, find_answer
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import Kind, Sheet, Table, Value, number_text, percent
-from clinclust.reporting.sheets.associations import association_table, outcomes_sheets
+from clinclust.reporting.sheets.associations import association_table, grades_of, outcomes_sheets
 from clinclust.reporting.sheets.divisions import (
     charts,
     effect_sizes,
@@ -61,7 +62,7 @@ from clinclust.reporting.sheets.divisions import (
 )
 from clinclust.reporting.sheets.methods import methods_sheet
 from clinclust.reporting.sheets.model_check import likelihoods_sheets, model_check_sheets, withheld
-from clinclust.reporting.sheets.overview import overview, summary, trust
+from clinclust.reporting.sheets.overview import answer_sentence, overview, say_unsure, summary, trust
 from clinclust.reporting.sheets.subjects import ASSIGNMENTS, DATA, assignments, codebook, tidy_data, unusual_sheets
 from clinclust.reporting.sheets.subtypes import missing_data, on_adjustment, pairwise_tests, profile, table_of_report
 from clinclust.stability.assess import Stability, resample_cohort
@@ -136,13 +137,21 @@ class ReportOptions:
 
 
 def check_report(
-    model: SubtypeModel, frame: pd.DataFrame, path: Path, options: ReportOptions, sizes: Mapping[int, int] | None = None
+    model: SubtypeModel,
+    frame: pd.DataFrame,
+    path: Path,
+    options: ReportOptions,
+    sizes: Mapping[int, int] | None = None,
+    *,
+    overwrite: bool,
 ) -> None:
     """Check the arguments of `write_report`; the ValueError lists all problems.
 
     `sizes` are those of the subtypes among all subjects, if `frame` is a sample of a table in partitions.
     """
     problems = []
+    if path.exists() and not overwrite:
+        problems.append(f"{path} exists; state overwrite=True to replace it, or give another name")
     if path.suffix.lower() not in SUFFIXES:
         formats = f"{', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}"
         problems.append(f"a report ends in {formats}, not {path.suffix!r} ({path.name})")
@@ -358,7 +367,7 @@ def write_findings(
             write_tidy(next(sheet for sheet in sheets if sheet.name == DATA), path)
         elif suffix == ".json":
             others = [sheet for sheet in sheets if sheet.name != ASSIGNMENTS]  # assignments.csv has them
-            write_results(others, path, title=title, divisions=() if findings.is_shared else findings.divisions)
+            write_results(findings, others, path, title=title)
         else:
             from clinclust.reporting.page import illustrations, write_page
 
@@ -518,6 +527,7 @@ def write_report(
     min_n: int | None = None,
     generated: datetime | None = None,
     progress: bool = True,
+    overwrite: bool = False,
 ) -> Path:
     """Write a report of the subtypes and their differences as an Excel workbook, a web page, or for programs.
 
@@ -533,8 +543,7 @@ def write_report(
         a table in partitions, the comparisons are of all subjects and everything else is of the sample.
     path : path
         File to write; ends in ``.xlsx``, ``.html`` or, for programs, ``.json`` (all sheets and tested divisions),
-        ``.csv`` or ``.parquet`` (all numbers in one table: a summary, test, effect size or tested division a row). An
-        existing file is replaced in one step.
+        ``.csv`` or ``.parquet`` (all numbers in one table: a summary, test, effect size or tested division a row).
     comparisons : pandas.DataFrame, optional
         From `compare_subtypes` for the same cohort and labels; computed by default.
     associations : "refit", pandas.DataFrame or None
@@ -570,14 +579,16 @@ def write_report(
         results with the same date give the same bytes.
     progress : bool
         Whether to report each stage that takes longer than a second, as `MAPDP` does.
+    overwrite : bool
+        Whether an existing file is replaced, in one step.
 
     Raises
     ------
     CohortError
         If `frame` does not fit the schema of the model.
     ValueError
-        If an argument cannot be used or does not belong to the model (the message lists all problems), the cohort is
-        too small to withhold counts in it, or the content does not fit in a workbook.
+        If an argument cannot be used or does not belong to the model (the message lists all problems), the file exists
+        and `overwrite` is not stated, the cohort is too small to withhold counts in it, or a workbook cannot hold it.
 
     Warns
     -----
@@ -604,13 +615,13 @@ def write_report(
     require_fitted(model)
     path = Path(path)
     if not is_partitioned(frame):
-        check_report(model, frame, path, options)
+        check_report(model, frame, path, options, overwrite=overwrite)
         check_place(path)
         of_all = None
     else:
         whole, table = model, frame
         model, frame, sizes = in_sample_of(whole, table)
-        check_report(model, frame, path, options, sizes)
+        check_report(model, frame, path, options, sizes, overwrite=overwrite)
         check_place(path)
         of_all = comparisons_of_all(whole, table, options)
     cohort = cohort_of(model, frame, stacklevel=3)
@@ -622,12 +633,16 @@ def write_report(
 # Write the numbers of a report for programs: all sheets and tested divisions as JSON, or one tidy table.
 
 
-def write_results(sheets: Sequence[Sheet], path: Path, *, title: str, divisions: Sequence[Division]) -> None:
-    """Write the sheets and the tested divisions to `path`, reproducibly; what is no number is null."""
+def write_results(findings: Findings, sheets: Sequence[Sheet], path: Path, *, title: str) -> None:
+    """Write the answer, the sheets and the tested divisions to `path`, reproducibly; what is no number is null."""
+    codes = [findings.code(subtype) for subtype in findings.sizes]
+    grades = {whose: grades_of(findings, found_from=whose == "formed") for whose in ("formed", "others")}
     found = {
         "clinclust": __version__,
         "title": title,
-        "divisions": [division_facts(division) for division in divisions],
+        "answer": findings.answer.facts(said=answer_sentence(findings)),
+        "features": {whose: counts and counts._asdict() for whose, counts in grades.items()},
+        "divisions": [] if findings.is_shared else [_tell_division(division, codes) for division in findings.divisions],
         "sheets": {
             sheet.name: {"notes": [*sheet.notes, *sheet.explanations], "tables": list(map(_table, sheet.tables))}
             for sheet in sheets
@@ -661,9 +676,11 @@ def json_text(found: dict[str, Any]) -> str:
     return json.dumps(_finite(found), ensure_ascii=False, allow_nan=False, indent=1) + "\n"
 
 
-def division_facts(division: Division) -> dict[str, Any]:
-    """Return a tested division as facts for a program."""
-    return {**asdict(division), "excess": division.excess, "result": division.result, "said": division.p_said}
+def _tell_division(division: Division, codes: Sequence[Code]) -> dict[str, Any]:
+    """Return a tested division as facts for a program; `codes` are what the subtypes are called."""
+    sides = division.subtypes and [[codes[subtype - 1] for subtype in side] for side in division.subtypes]
+    facts = {"subtypes": sides, "excess": division.excess, "result": division.result, "said": division.p_said}
+    return asdict(division) | facts
 
 
 def _table(table: Table) -> dict[str, Any]:
@@ -684,8 +701,8 @@ def _finite(value: Any) -> Any:
 
 # What a fit says in a few sentences, and its facts for a program.
 #
-#     3 subtypes among 527 subjects: 210 (39.8%), 180 (34.2%), 137 (26.0%)
-#     Tested: these are more than one continuum: 3 distinct subtypes.
+#     3 kinds of subject among 527; they are parted more clearly than one continuum would be (p < 0.005).
+#     Subjects: 1: 210 (39.8%), 2: 180 (34.2%), 3: 137 (26.0%)
 
 
 def summarise_fit(model: MAPDP, n_stated: int | None = None) -> list[str]:
@@ -693,17 +710,17 @@ def summarise_fit(model: MAPDP, n_stated: int | None = None) -> list[str]:
 
     `n_stated` subtypes were to be found.
     """
-    n_subjects, n_subtypes, n_groups = model.cluster_sizes_.sum(), model.n_clusters_, model.subtype_of_.size
-    marks, codes = model.fit_.remarks_, [f"{code}: " * isinstance(code, str) for code in model.codes_]
+    n_subjects, n_subtypes, n_groups = int(model.cluster_sizes_.sum()), model.n_clusters_, model.subtype_of_.size
+    marks, (answer, sentence) = model.fit_.remarks_, _say_answer(model, n_stated)
     sizes = ", ".join(
-        f"{code}{size} ({'; '.join([f'{percent(int(size), n_subjects):.1f}%', *remarks])})"
-        for code, size, remarks in zip(codes, model.cluster_sizes_, marks, strict=True)
+        f"{code}: {size} ({'; '.join([f'{percent(int(size), n_subjects):.1f}%', *remarks])})"
+        for code, size, remarks in zip(model.codes_, model.cluster_sizes_, marks, strict=True)
     )
-    shortfall = f" ({n_stated} were asked for)" if n_stated is not None and n_stated > n_subtypes else ""
     few = [str(code) for code, is_small in zip(model.codes_, model.untested_, strict=True) if is_small]
-    untested = f"; few subjects, untested: subtype{'' if len(few) == 1 else 's'} {listed(few)}" if few else ""
-    subtypes = f"{n_subtypes} subtype{'' if n_subtypes == 1 else 's'}"
-    lines = [f"{subtypes}{shortfall} among {n_subjects} subjects: {sizes}{untested}"]
+    named = few and not answer.not_counted
+    untested = f"; few subjects, untested: subtype{'' if len(few) == 1 else 's'} {listed(few)}" if named else ""
+    unsure = say_unsure(dict(zip(model.codes_, model.summary()["clear"], strict=True)))
+    lines = [sentence, *unsure, f"Subjects: {sizes}{untested}"]
     if any(marks):
         standing = n_standing(model.subtypes_)
         lines.append(f"{MEANING_OF_MARKS} Such subtypes may be noise; without them: {standing}.")
@@ -715,32 +732,33 @@ def summarise_fit(model: MAPDP, n_stated: int | None = None) -> list[str]:
             f"{n_before - n_subtypes} fewer than without --min-size: groups of fewer than {model.min_size_} subjects "
             "were merged where they were hardly distinct from another."
         )
-    test = model.fit_.tree_test_
-    if test is None or test.joins.empty:
-        return lines
-    if n_subtypes == 1:
-        return [
-            *lines,
-            f"Tested: the cohort looks like one continuum; the {n_groups} groups of the search were not "
-            "shown to be more than slices of it.",
-        ]
-    clusters = f"; the {n_groups} clusters of the search were not shown to be" if n_groups > n_subtypes else ""
-    grades = f": {distinct_in_words(model.fit_)}" if n_subtypes == n_parted(model.fit_) else ""
-    return [*lines, f"Tested: these are more than one continuum{grades}{clusters}."]
+    if answer.is_of_the_test and n_groups > n_subtypes:
+        lines.append(data("report")["answer"]["united"].format(groups=f"{n_groups} groups"))
+    return lines
+
+
+def _say_answer(model: MAPDP, n_stated: int | None) -> tuple[Answer, str]:
+    """Return how many kinds of subject the subtypes are, as the reports of the fit count them, and the sentence."""
+    n_least = max(model.min_size_, ReportOptions.min_size)
+    too_few = [subtype for subtype, size in enumerate(model.cluster_sizes_, start=1) if size < n_least]
+    answer, numbers = find_answer(model.fit_, model.codes_, too_few), range(1, model.n_clusters_ + 1)
+    divisions = divisions_of(model.fit_, dict.fromkeys(numbers, ""))
+    return answer, answer.sentence(int(model.cluster_sizes_.sum()), divisions, n_asked=n_stated)
 
 
 def facts_of_fit(model: MAPDP, n_stated: int | None) -> dict[str, Any]:
     """Return the facts about a fitted model, for a program: subtypes, sizes, and p of every tested division."""
     titles = {subtype: f"Subtype {code}" for subtype, code in enumerate(model.codes_, start=1)}
-    summary = model.summary().reset_index()
+    summary, (answer, sentence) = model.summary().reset_index(), _say_answer(model, n_stated)
     marks = [" ".join(remarks) for remarks in model.fit_.remarks_]
     return {
         "subjects": int(model.cluster_sizes_.sum()),
         "n_subtypes": model.n_clusters_,
         "n_asked": n_stated,
         "n_clusters": int(model.subtype_of_.size),
+        "answer": answer.facts(said=sentence),
         "subtypes": summary.assign(untested=model.untested_, remarks=marks).to_dict("records"),
-        "divisions": [division_facts(division) for division in divisions_of(model.fit_, titles)],
+        "divisions": [_tell_division(division, model.codes_) for division in divisions_of(model.fit_, titles)],
         "uninformative": dict(model.uninformative_),
         "seed": model.random_seed_,
         "stopped_early": model.stopped_early_,

@@ -85,7 +85,7 @@ def main() -> None:
     comparisons = cc.compare_subtypes(frame, model.labels_, schema)
     associations = cc.validated_associations(model, frame)
     for name in ("subtypes.xlsx", "subtypes.html"):
-        cc.write_report(model, frame, out / name, comparisons=comparisons, associations=associations)
+        cc.write_report(model, frame, out / name, comparisons=comparisons, associations=associations, overwrite=True)
     print(f"Person-years in each subtype: {', '.join(map(str, model.cluster_sizes_))}; see {out}")
 
 

@@ -21,7 +21,7 @@ from clinclust.plots import plot_effects, plot_profile, plot_restarts, plot_tree
 
 def _report(model, frame, comparisons, path):
     moment = datetime(2026, 1, 1, tzinfo=UTC)
-    write_report(model, frame, path, comparisons=comparisons, associations=None, generated=moment)
+    write_report(model, frame, path, comparisons=comparisons, associations=None, generated=moment, overwrite=True)
     return path.read_bytes()
 
 

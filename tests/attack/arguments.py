@@ -184,14 +184,8 @@ def _sound_calls(folder):
             {
                 **{"model": model, "frame": frame, "path": folder / "report.html", "comparisons": comparisons},
                 **{"associations": None, "names": None, "min_size": 3, "suppress": None, "generated": None},
-                **{
-                    "round_to": None,
-                    "missing_is_harmless": False,
-                    "min_n": None,
-                    "stability": None,
-                    "posterior": False,
-                    "other_methods": None,
-                },
+                **{"round_to": None, "missing_is_harmless": False, "min_n": None, "stability": None},
+                **{"posterior": False, "other_methods": None, "overwrite": True},
             },
         ),
     }

@@ -55,7 +55,7 @@ def _report(model, saved, frame, folder):
     from datetime import UTC, datetime
 
     day = datetime(2020, 1, 1, tzinfo=UTC)
-    path = cc.write_report(model, frame, folder / "report.html", associations=None, generated=day)
+    path = cc.write_report(model, frame, folder / "report.html", associations=None, generated=day, overwrite=True)
     return path.read_text(encoding="utf-8")
 
 

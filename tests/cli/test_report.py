@@ -1,5 +1,6 @@
 """`clinclust report` and `clinclust table`: the reports of a fit again, and the table of a paper."""
 
+from html import unescape
 from pathlib import Path
 
 import numpy as np
@@ -19,12 +20,16 @@ TABLE = "table cohort.csv --model out --out"
 # --- the reports again ------------------------------------------------------------------------------------------------
 @pytest.mark.simulation
 def test_the_same_run_and_the_report_again_give_the_same_bytes(fit, run):
-    run(f"fit cohort.csv --schema schema.yaml --out again --as-published {RESTARTS} 4")
+    line = f"fit cohort.csv --schema schema.yaml --out out --overwrite --as-published {RESTARTS} 4"
+    run(line)  # to the same folder, which the next command names
+    before = contents("out")
+    run(line)
+    assert contents("out") == before
     for name in REPORTS:
         Path("out", name).write_text("edited", encoding="utf-8")
     run("report cohort.csv --model out --overwrite")
-    assert names_in("again") == sorted(FILES)  # SOURCE_DATE_EPOCH dates the reports
-    assert [name for name in FILES if Path("out", name).read_bytes() != Path("again", name).read_bytes()] == []
+    assert names_in("out") == sorted(FILES)  # SOURCE_DATE_EPOCH dates the reports
+    assert contents("out") == before
 
 
 @pytest.mark.simulation
@@ -32,10 +37,23 @@ def test_the_same_run_and_the_report_again_give_the_same_bytes(fit, run):
     "options", ["--name '1=Mild = slow' --name 2=Steep", "--suppress 5", "--significance-level 0.2 --min-size 20"]
 )
 def test_the_bytes_are_those_of_the_fit_with_these_options(fit, run, options):
-    run(f"fit cohort.csv --schema schema.yaml --out again --as-published {RESTARTS} 4 {options}")
     run(f"report cohort.csv --model out --overwrite {options}")
-    for name in REPORTS:
-        assert Path("out", name).read_bytes() == Path("again", name).read_bytes(), name
+    before = contents("out")
+    run(f"fit cohort.csv --schema schema.yaml --out out --overwrite --as-published {RESTARTS} 4 {options}")
+    assert [name for name in REPORTS if contents("out")[str(Path("out", name))] != before[str(Path("out", name))]] == []
+
+
+@pytest.mark.parametrize("command", ["report", "fit", "start"])
+def test_the_next_step_is_the_last_line_and_on_the_page_and_runs_in_one_try(fit, run, command):
+    table = Path("cohort.csv").rename("my cohort; touch x.csv")
+    out = fit if command == "report" else Path("$(new)")
+    model = "--model out --overwrite" if command == "report" else f"--out '{out}' --as-published {RESTARTS} 2"
+    schema = "" if command == "report" else "--schema schema.yaml"
+    last = run(f"{command} '{table.name}' {model} {schema} --associations none").out.splitlines()[-1]
+    (following,) = last.commands
+    assert f"<p>Next: clinclust {following}</p>" in unescape((out / "subtypes.html").read_text(encoding="utf-8"))
+    assert "table.xlsx" in run(following).out
+    assert {"table.xlsx", table.name} <= {*names_in()}
 
 
 def test_the_manifest_stays_true_and_an_edited_table_of_assignments_is_still_told(fit, run):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from functools import partial
+from html import unescape
 from types import SimpleNamespace
 
 import numpy as np
+import openpyxl
 import pandas as pd
 
 from clinclust import reporting
@@ -16,12 +19,26 @@ from clinclust.reporting.report import ReportOptions, gather_findings
 from clinclust.schema import Feature, FeatureSchema
 
 # A stand-in cannot be fitted again without one of its features.
-write_report = partial(reporting.write_report, associations=None)
+write_report = partial(reporting.write_report, associations=None, overwrite=True)
 
 
 def gathered(model, frame, **options):
     """Return the findings of a report of a model and its table."""
     return gather_findings(cohort_of(model, frame), frame, ReportOptions(**options))
+
+
+def words_in(page):
+    """What a page says, and how it names its figures, in one line."""
+    page = re.sub(r'<[^>]*?aria-label="([^"]*)"[^>]*>', r" \1 ", page[max(0, page.find("<body")) :])
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", page)).split())
+
+
+def texts_of(path):
+    """Every text of a report in one line: `words_in` a page, or the cells of a workbook."""
+    if path.suffix == ".html":
+        return words_in(path.read_text(encoding="utf-8"))
+    rows = [row for sheet in openpyxl.load_workbook(path) for row in sheet.iter_rows(values_only=True)]
+    return " ".join(" ".join(str(cell) for row in rows for cell in row if cell is not None).split())
 
 
 class AnyCohort:
@@ -142,6 +159,10 @@ class Fitted:
     def clusters_(self):
         return NoFeatures(self.cluster_sizes_.astype(float), np.zeros((self.n_clusters_, 0)), len(self.labels_))
 
+    def summary(self):
+        clear = self.membership_[np.arange(len(self.labels_)), self.labels_] >= 0.95
+        return pd.DataFrame({"clear": 100 * pd.Series(clear).groupby(self.labels_).mean()})
+
     @property
     def untested_(self):
         return self.cluster_sizes_ < self.min_size_
@@ -179,6 +200,7 @@ def cohort(N=120):
     """Frame, schema and labels: three subtypes, two sections, every likelihood, missing values."""
     rng = np.random.default_rng(120)
     labels = np.sort(rng.choice(3, N, p=[0.5, 0.35, 0.15]))
+    stages = ("0", "1", "1.5", "2", "2.5", "3", "4", "5")
 
     def yes(*shares):
         return np.where(rng.random(N) < np.array(shares)[labels], "yes", "no")
@@ -194,7 +216,7 @@ def cohort(N=120):
         "rigidity_right": score(4, 0.2, 0.33, 0.55),
         "rigidity_left": score(4, 0.15, 0.33, 0.5),
         "finger_taps": score(4, 0.16, 0.35, 0.6),
-        "hoehn_yahr": np.array(["0", "1", "1.5", "2", "2.5", "3", "4", "5"])[score(7, 0.3, 0.45, 0.75)],
+        "hoehn_yahr": np.array(stages)[score(7, 0.3, 0.45, 0.75)],
         "state": 1 + score(3, 0.4, 0.6, 0.8),
         "phenotype": rng.choice(["tremor dominant", "rigid", "mixed"], N),
         "falls": rng.poisson(np.array([0.3, 1, 3])[labels]),
@@ -222,7 +244,7 @@ def cohort(N=120):
     def other(name, likelihood, label, **kwargs):
         return Feature(name=name, likelihood=likelihood, label=label, section="Non-motor and general", **kwargs)
 
-    no_yes = {"levels": ("no", "yes")}
+    no_yes, described = {"levels": ("no", "yes")}, "Probability of PD, as rated by a specialist"
     schema = FeatureSchema(
         [
             Feature(name="patient", role="id", label="Patient"),
@@ -233,12 +255,7 @@ def cohort(N=120):
             motor("rigidity_right", "binomial", "Rigidity (right upper extremity)", trials=4),
             motor("rigidity_left", "binomial", "Rigidity (left upper extremity)", trials=4),
             motor("finger_taps", "binomial", "Finger taps (left hand)", trials=4),
-            motor(
-                "hoehn_yahr",
-                "binomial",
-                "Modified Hoehn and Yahr stage",
-                levels=("0", "1", "1.5", "2", "2.5", "3", "4", "5"),
-            ),
+            motor("hoehn_yahr", "binomial", "Modified Hoehn and Yahr stage", levels=stages),
             motor("state", "binomial", "PD state during exam", minimum=1, maximum=4),
             motor("phenotype", "categorical", "Motor phenotype", levels=("tremor dominant", "rigid", "mixed")),
             motor("falls", "poisson", "Falls in the past month"),
@@ -253,14 +270,7 @@ def cohort(N=120):
             other("dementia", "bernoulli", "Dementia", **no_yes),
             other("pain", "ordinal", "Pain", levels=("none", "mild", "severe")),
             other("admissions", "negative_binomial", "Admissions to hospital"),
-            Feature(
-                name="probability_of_pd",
-                likelihood="gaussian",
-                role="describe",
-                unit="%",
-                label="Probability of PD, as rated by a specialist",
-                section="Non-motor and general",
-            ),
+            other("probability_of_pd", "gaussian", described, role="describe", unit="%"),
         ],
         title="Simulated parkinsonism cohort",
     )

@@ -1,6 +1,7 @@
 """Reports of a tree that was tested: what they say, show and withhold, and that nothing changes without a test."""
 
 import io
+import json
 import re
 from dataclasses import replace
 from types import SimpleNamespace
@@ -17,10 +18,11 @@ from clinclust.disclosure.counts import Rule
 from clinclust.estimators.subtype_model import FittedCohort
 from clinclust.estimators.subtype_tree import JOIN_DTYPES, SubtypeTree, TreeTest
 from clinclust.reporting.assignments import tabulate_assignments, write_inert_csv
-from clinclust.reporting.divisions import divisions_of, n_distinct, n_parted, shows_tested_subtypes
+from clinclust.reporting.divisions import divisions_of, find_answer
 from clinclust.reporting.figures.tree import ScaleOfExcess
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.page import illustrations
+from clinclust.reporting.report import facts_of_fit, summarise_fit
 from clinclust.reporting.sheets.divisions import charts, divisions_table, on_the_test, p_in_words, verdict
 from clinclust.reporting.sheets.methods import methods
 from clinclust.reporting.sheets.overview import cautions, overview, trust
@@ -71,7 +73,7 @@ def report(findings, folder, suffix, **options):
     path = folder / f"report{suffix}"
     return cc.write_report(
         findings.cohort.model, findings.cohort.table, path, associations=None, names=findings.names, progress=False,
-        generated=GENERATED, **options,
+        generated=GENERATED, overwrite=True, **options,
     )  # fmt: skip
 
 
@@ -111,12 +113,8 @@ def test_page_and_workbook_say_it_in_the_same_words(three, tmp_path):
     said = [*verdict(findings), *on_the_test(findings)]
     assert len(said) == 4
     for words in (
-        "the cohort has 3 subtypes, all distinct",
         "no subject was moved",
         "in up to 40 cohorts drawn from one continuum",
-        "1 nat: 2.7 times more probable",
-        "one continuum of any shape",
-        "Three ordered classes may be found as two",
         "Fewer than 10 subjects are not divided",
         "0.05 holds at each division",
     ):
@@ -124,7 +122,7 @@ def test_page_and_workbook_say_it_in_the_same_words(three, tmp_path):
     assert set(said[1:]) <= set(trust(findings).explanations)
     assert trust(findings).notes[0] == said[0]
     rows = dict(overview(findings).tables[1].rows)
-    assert rows["More than a continuum?"].startswith("Yes: one continuum of any shape")
+    assert rows["More than a continuum?"].startswith("Yes, for 3 kinds: one continuum of any shape")
     book = openpyxl.load_workbook(report(findings, tmp_path, ".xlsx"))
     column = [row[0] for row in book["Trust"].iter_rows(values_only=True)]
     assert " ".join(said[0].split()) in " ".join(" ".join(map(str, filter(None, column))).split())
@@ -164,20 +162,13 @@ def test_the_csv_of_assignments_has_the_score_of_a_continuum_alone(one, three):
                 assert table["continuum_score"].isna().all()
 
 
-def test_a_missing_score_is_an_empty_cell(one):
-    findings = shown(one)
-    score = findings.continuum.score.copy()
-    score[0] = np.nan
-    findings.__dict__["continuum"] = replace(findings.continuum, score=score)
-    assert assignments(findings).tables[0].rows[0][-1] is None
-
-
 def test_the_page_of_one_group_shows_what_changes_along_its_score(one):
     findings = shown(one)
     score = findings.continuum.score.copy()
     score[0] = np.nan
     score = np.maximum(score, np.sort(score)[58])  # equal scores are in one group
     findings.__dict__["continuum"] = replace(findings.continuum, score=score)
+    assert assignments(findings).tables[0].rows[0][-1] is None  # a missing score is an empty cell
     (figure,) = illustrations(findings)
     ax = figure.draw()
     assert (figure.section, figure.name) == ("Overview", "continuum")
@@ -196,15 +187,14 @@ def test_one_group_that_the_search_found_needs_no_division():
     rng = np.random.default_rng(1)
     frame = pd.DataFrame(rng.normal(size=(60, 4)), columns=list("abcd"))
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-    model = cc.methods.PublishedMAPDP(
-        schema, n_clusters="distinct", coarsening=0.5, random_state=0, progress=False
-    ).fit(frame)
+    options = {"n_clusters": "distinct", "coarsening": 0.5, "random_state": 0, "progress": False}
+    model = cc.methods.PublishedMAPDP(schema, **options).fit(frame)
     assert model.subtype_of_.size == 1
     findings = findings_of(model, frame)
     assert "there was no division to test" in verdict(findings)[0]
     assert (divisions_table(findings), on_the_test(findings)) == ([], [])
     assert illustrations(findings) == []  # these features are independent, and the score orders subjects by chance
-    assert overview(findings).explanations == ["Look next: the Subtype table."]
+    assert overview(findings).explanations[0] == "Look next: the Subtype table."
     assert "No division was tested" in methods(findings).paragraphs["Distinct subtypes"]
 
 
@@ -213,9 +203,7 @@ def test_another_number_of_subtypes_is_told_from_the_distinct_ones(three):
     found = model.cut(distinct)
     for number in (2, model.n_clusters_):
         findings = findings_of(found.cut(number), frame)
-        assert (n_distinct(findings.fit), n_parted(findings.fit), shows_tested_subtypes(findings.fit)) == (3, 3, False)
         assert f"This report shows {number} subtypes instead" in verdict(findings)[0]
-        assert "3 are parted more clearly than one continuum would be." in overview(findings).notes[0]
         assert "degrees of one" in cautions(findings)[0]
         assert len(divisions_table(findings)[0].rows) == len(distinct.joins)
     parts = [side for each in findings_of(found.cut(2), frame).divisions for side in each.branches]
@@ -232,21 +220,14 @@ def test_what_only_other_data_can_tell_follows_from_the_test(three, findings):
     assert said.startswith("Where this is least clear, p = 0.04. Whether")
     (said,) = cautions(findings)
     assert "Whether subtypes are kinds of a disease or degrees of one, only other data can tell" in said
+    assert said in trust(findings).notes
 
 
 @pytest.mark.parametrize("n_distinct", [0, 1])
 def test_divisions_that_one_continuum_of_any_shape_would_make_as_well_are_told(three, n_distinct):
-    model, frame, distinct = three
-    joins = distinct.test.joins.copy()
-    accepted = joins.index[joins["accepted"]]
-    assert len(accepted) == 2
-    joins.loc[accepted[n_distinct:], ["p_any_shape", "distinct"]] = 0.31, False
-    findings = shown((model, frame, replace(distinct, test=replace(distinct.test, joins=joins))), NAMES)
+    findings = shown(with_distinct(three, n_distinct), NAMES)
     assert [division.result for division in findings.divisions].count("distinct") == n_distinct
-    (said,), (caution,), answer = verdict(findings), cautions(findings), overview(findings).notes[-1]
-    how_many = ("which may be grades of one", "2 distinct, one in 2 grades")[n_distinct]
-    assert f"3 subtypes, {how_many}." in said
-    assert f"3 subtypes among {len(frame)} subjects, {how_many}; they are parted more clearly than one" in answer
+    (said,), (caution,) = verdict(findings), cautions(findings)
     assert "Grades may be degrees of one condition" in said
     graded = [division for division in findings.divisions if division.result == "graded"]
     named = "; ".join(f"{division.number}: {division.title}" for division in graded)
@@ -271,18 +252,70 @@ def test_the_methods_describe_the_test_with_its_references(three):
     assert "each time the two with the least evidence between them, until" not in written.paragraphs["Model"]
 
 
-@pytest.mark.parametrize(
-    ("p", "words"),
-    [
-        (0.0, "fewer than 1 in 200"),
-        (0.0065, "6 in 1,000"),
-        (0.01, "1 in 100"),
-        (0.234, "23 in 100"),
-        (0.5, "50 in 100"),
-    ],
-)
+WORDS = {0.0: "fewer than 1 in 200", 0.0065: "6 in 1,000", 0.01: "1 in 100", 0.234: "23 in 100", 0.5: "50 in 100"}
+
+
+@pytest.mark.parametrize(("p", "words"), WORDS.items())
 def test_p_in_words(p, words):
     assert p_in_words(p, 200).replace("\N{NO-BREAK SPACE}", " ") == words
+
+
+def with_distinct(case, n_distinct):
+    """The case with only the first accepted divisions distinct."""
+    model, frame, distinct = case
+    joins = distinct.test.joins.copy()
+    joins.loc[joins.index[joins["accepted"]][n_distinct:], ["p_any_shape", "distinct"]] = 0.31, False
+    return model, frame, replace(distinct, test=replace(distinct.test, joins=joins))
+
+
+CASES = {"kinds": [1, 1, 1], "grades": [1, 2], "degrees": [3], "continuum": [1], "asked": [1, 1, 1], "untested": None}
+
+
+@pytest.mark.parametrize("kind", CASES)
+@pytest.mark.parametrize("suppress", [None, 5])
+def test_every_place_counts_kinds_and_grades_alike(three, one, kind, suppress, tmp_path):
+    case = one if kind == "continuum" else with_distinct(three, {"grades": 1, "degrees": 0}.get(kind, 2))
+    model, frame, distinct = case
+    model, n_grades, asked = model if kind == "untested" else model.cut(distinct), CASES[kind], None
+    if kind == "asked":
+        model, asked = model.cut(2), 2
+    findings = findings_of(model, frame, None, suppress)
+    page, rows = overview(findings).notes[0], overview(findings).tables[0].rows
+    path = report(findings, tmp_path, ".json", suppress=suppress)
+    told = [json.loads(path.read_text("utf-8"))["answer"], facts_of_fit(model, asked)["answer"]]
+    assert [answer["n_grades"] and sorted(answer["n_grades"]) for answer in told] == [n_grades] * 2
+    assert told[0]["said"] == page
+    assert told[1]["said"] == summarise_fit(model, asked)[0]
+    texts = [page, told[1]["said"], *verdict(findings)]
+    texts += [] if n_grades is None else [methods(findings).paragraphs["Distinct subtypes"]]
+    counted = "not tested" if n_grades is None else "one continuum" if sum(n_grades) == 1 else f"{len(n_grades)} kinds"
+    counted = "3 groups" if n_grades == [3] else counted
+    assert all(counted in text for text in texts), texts
+    assert all(("one of them in 2 grades" in text) == (kind == "grades") for text in texts)
+    codes = [str(row[0]).partition(":")[0] for row in rows] if len(findings.sizes) > 1 else []
+    if kind != "grades":
+        assert codes in ([], [str(code) for code in model.codes_])
+        return
+    (place,) = [place for place, code in enumerate(codes) if code.startswith("Kind")]
+    assert [*codes[:place], *codes[place + 1 :]] == model.codes_
+    assert codes[place] == f"Kind {codes[place + 1][0]}"
+    assert rows[place][1] == rows[place + 1][1] + rows[place + 2][1]
+
+
+def test_subtypes_of_too_few_subjects_are_named_and_not_counted(three):
+    graded, distinct = (shown(with_distinct(three, number)).fit for number in (1, 2))
+    (_, single), (_, first) = sorted((len(kind), kind[0] + 1) for kind in graded.grades)
+    for fit, few, basis, n_grades in (
+        (distinct, [3], "kinds", [1, 1]),
+        (distinct, [2, 3], "alone", [1]),
+        (distinct, [1, 2, 3], "kinds", [1, 1, 1]),
+        (graded, [single], "degrees", [2]),
+        (graded, [first], "kinds", [1, 1]),
+    ):
+        answer = find_answer(fit, fit.codes_, few)
+        assert (answer.basis, answer.facts()["n_grades"]) == (basis, n_grades)
+        named = re.findall(r"\((.*?)\)", answer.sentence(160, []))
+        assert named == [" and ".join(str(fit.codes_[subtype - 1]) for subtype in few)] * (len(few) < 3)
 
 
 # --- what is drawn ------------------------------------------------------------------------------------------------
@@ -301,10 +334,8 @@ def test_the_figure_draws_each_join_by_its_result_and_names_the_subtypes(three):
     assert widths.count((1.0, "-")) == n_rejected
     assert widths.count((1.0, ":")) == model.n_clusters_ - 1 - n_accepted - n_rejected
     sizes = np.bincount(distinct.labels)
-    ticks = {label.get_text() for label in ax.get_yticklabels()}
-    assert ticks == {
-        f"{name} (n = {size})" for name, size in zip(["$x^2$", "Subtype 2", "Subtype 3"], sizes, strict=True)
-    }
+    named = zip(["$x^2$", "Subtype 2", "Subtype 3"], sizes, strict=True)
+    assert {label.get_text() for label in ax.get_yticklabels()} == {f"{name} (n = {size})" for name, size in named}
     assert not any(label.get_parse_math() for label in ax.get_yticklabels())
     diamonds = [line for line in ax.lines if line.get_marker() == "D"]
     filled = [line.get_markerfacecolor() != "none" for line in diamonds]
@@ -459,7 +490,8 @@ def test_names_run_nothing(three, tmp_path):
 def test_without_a_test_nothing_is_added(findings, three, tmp_path):
     model, frame, _ = three
     assert model.fit_.tree_test_ is None
-    for each in (findings, findings_of(model, frame)):
+    given_ones = findings_of(cc.Partition(model.labels_, model.schema_, made_by="a clinician"), frame)
+    for each in (findings, findings_of(model, frame), given_ones):
         assert each.divisions == []
         assert each.continuum is None
         for part in (verdict, on_the_test, on_continuum_score, divisions_table, continuum_table):
@@ -471,9 +503,3 @@ def test_without_a_test_nothing_is_added(findings, three, tmp_path):
     for word in ("Tested:", "Divisions tested", "Continuum score"):
         assert word not in page
     assert "Which subtypes are near each other" in page
-
-
-def test_a_partition_that_was_given_has_no_divisions(three):
-    model, frame, _ = three
-    findings = findings_of(cc.Partition(model.labels_, model.schema_, made_by="a clinician"), frame)
-    assert (findings.divisions, findings.continuum, verdict(findings)) == ([], None, [])

@@ -19,9 +19,9 @@ from clinclust.estimators.subtype_model import FittedCohort
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import percent
 from clinclust.reporting.report import summarise_fit
-from clinclust.reporting.sheets.associations import association_table, grades_of, sentences
+from clinclust.reporting.sheets.associations import Grades, association_table, grades_of, sentences
 from clinclust.reporting.sheets.methods import methods
-from clinclust.reporting.sheets.overview import overview, summary, trust
+from clinclust.reporting.sheets.overview import cautions, overview, summary, trust
 from clinclust.reporting.sheets.subtypes import pairwise_tests, profile
 
 from .conftest import GENERATED
@@ -29,63 +29,45 @@ from .stand_in import fitted, write_report
 
 NUMBER = r"−?[\d.]+(?:E[−+]\d+)?"
 MARK = re.compile(
-    rf"(?P<arrow>[↑↓])(?P<title>.+?) (?P<here>{NUMBER})(?P<percent>%?)(?: [^()]+)? \((?P<all>{NUMBER})%?\)"
+    rf"(?P<arrow>[↑↓])(?P<title>.+?) (?P<here>{NUMBER})(?P<unit>%| [^()]+|) "
+    rf"\((?:(?P<other>\d+): )?(?P<all>{NUMBER})(?P=unit)\)"
 )
 
 # --- numbers ----------------------------------------------------------------------------------------------------------
 
 
-def columns_of(rng, labels):
+def cohort_of(rng, labels):
     """A column of every likelihood and transform; each shape lies apart in some draws and hardly in others."""
     n, apart = labels.size, rng.normal(0, rng.choice([0.1, 1.0]), size=(8, labels.max() + 1))
     size = [np.exp(part[labels]) for part in apart]
     share = [1 / (1 + np.exp(-2 * part[labels])) for part in apart]
     spread = np.exp(rng.normal(0, 1.2, labels.max() + 1))[labels]  # means and medians can order subtypes differently
     logs = [rng.normal(part[labels], spread).clip(max=200.0) for part in apart[2:4]]  # a column holds at most 1e100
-    return {
-        "yes": np.where(rng.random(n) < share[0], "yes", "no"),
-        "sex": np.where(rng.random(n) < share[1], "female", "male"),
-        "scale": rng.binomial(4, share[2]),
-        "words": np.array(["none", "mild", "severe"])[rng.binomial(2, share[3])],
-        "kind": rng.choice(["a", "b", "c"], n),
-        "counts": rng.poisson(3 * size[4]),
-        "long": rng.geometric(0.5 / (0.5 + size[5])) - 1,
-        "wide": rng.negative_binomial(0.4, 0.4 / (0.4 + size[6])),
-        "years": rng.exponential(size[7]),
-        "measured": rng.normal(apart[0][labels], 1),
-        "skewed": rng.exponential(1, n) ** 2 * spread + apart[1][labels],
-        "log": np.exp(logs[0]),
-        "log1p": np.floor(np.exp(logs[1])),
-        "sqrt": rng.normal(4, 1, n) ** 2 * size[4],
-        "tiny": rng.normal(3e-9, 1e-10, n) * size[5],
-        "alike": np.full(n, 7.0),
+    skewed = rng.exponential(1, n) ** 2 * spread + apart[1][labels]
+    words, sexes = ("none", "mild", "severe"), ("male", "female")
+    table = {
+        "yes": ("bernoulli", {"levels": ("no", "yes")}, np.where(rng.random(n) < share[0], "yes", "no")),
+        "sex": ("bernoulli", {"levels": sexes}, np.where(rng.random(n) < share[1], "female", "male")),
+        "scale": ("binomial", {"trials": 4}, rng.binomial(4, share[2])),
+        "words": ("ordinal", {"levels": words}, np.array(words)[rng.binomial(2, share[3])]),
+        "kind": ("categorical", {"levels": ("a", "b", "c")}, rng.choice(["a", "b", "c"], n)),
+        "counts": ("poisson", {}, rng.poisson(3 * size[4])),
+        "long": ("geometric", {"unit": "visits"}, rng.geometric(0.5 / (0.5 + size[5])) - 1),
+        "wide": ("negative_binomial", {}, rng.negative_binomial(0.4, 0.4 / (0.4 + size[6]))),
+        "years": ("exponential", {"unit": "years"}, rng.exponential(size[7])),
+        "measured": ("gaussian", {"unit": "mmHg"}, rng.normal(apart[0][labels], 1)),
+        "skewed": ("gaussian", {"unit": "g/L"}, skewed),
+        "log": ("gaussian", {"transform": "log", "unit": "mg/L"}, np.exp(logs[0])),
+        "log1p": ("gaussian", {"transform": "log1p"}, np.floor(np.exp(logs[1]))),
+        "sqrt": ("gaussian", {"transform": "sqrt"}, rng.normal(4, 1, n) ** 2 * size[4]),
+        "tiny": ("gaussian", {}, rng.normal(3e-9, 1e-10, n) * size[5]),
+        "alike": ("gaussian", {}, np.full(n, 7.0)),
     }
-
-
-def schema_of():
-    def feature(name, likelihood, **more):
-        return cc.Feature(name=name, likelihood=likelihood, label=f"The {name}", **more)
-
-    return cc.FeatureSchema(
-        [
-            feature("yes", "bernoulli", levels=("no", "yes")),
-            feature("sex", "bernoulli", levels=("male", "female")),
-            feature("scale", "binomial", trials=4),
-            feature("words", "ordinal", levels=("none", "mild", "severe")),
-            feature("kind", "categorical", levels=("a", "b", "c")),
-            feature("counts", "poisson"),
-            feature("long", "geometric", unit="visits"),
-            feature("wide", "negative_binomial"),
-            feature("years", "exponential", unit="years"),
-            feature("measured", "gaussian", unit="mmHg"),
-            feature("skewed", "gaussian", unit="g/L"),
-            feature("log", "gaussian", transform="log", unit="mg/L"),
-            feature("log1p", "gaussian", transform="log1p"),
-            feature("sqrt", "gaussian", transform="sqrt"),
-            feature("tiny", "gaussian"),
-            feature("alike", "gaussian"),
-        ]
-    )
+    features = [
+        cc.Feature(name=name, likelihood=likelihood, label=f"The {name}", **more)
+        for name, (likelihood, more, _) in table.items()
+    ]
+    return pd.DataFrame({name: values for name, (*_, values) in table.items()}), cc.FeatureSchema(features)
 
 
 def findings_of(frame, schema, labels, *, given_subtypes):
@@ -100,9 +82,9 @@ def any_findings(draw):
     n, n_subtypes = draw(st.integers(12, 130)), draw(st.integers(2, 4))
     labels = np.r_[np.arange(n_subtypes), rng.choice(n_subtypes, n - n_subtypes)]
     labels = np.argsort(-np.bincount(labels), kind="stable").argsort()[labels]
-    frame = pd.DataFrame(columns_of(rng, labels)).astype(object)
-    frame = frame.mask(rng.random(frame.shape) < draw(st.sampled_from([0.0, 0.1, 0.6])))
-    findings = findings_of(frame, schema_of(), labels, given_subtypes=draw(st.booleans()))
+    frame, schema = cohort_of(rng, labels)
+    frame = frame.astype(object).mask(rng.random(frame.shape) < draw(st.sampled_from([0.0, 0.1, 0.6])))
+    findings = findings_of(frame, schema, labels, given_subtypes=draw(st.booleans()))
     if draw(st.booleans()):
         return findings
     try:
@@ -145,9 +127,9 @@ def every_number_that_marks_a_subtype_is_the_one_of_the_subtype_table(findings):
             mark = MARK.fullmatch(text)
             assert mark, text
             shown, numbers = table[mark["title"]]
-            assert (mark["here"], mark["all"]) == (numbers[place], numbers[0]), text
+            assert (mark["here"], mark["all"]) == (numbers[place], numbers[int(mark["other"] or 0)]), text
             assert (mark["arrow"] == "↑") == (value(mark["here"]) > value(mark["all"])), text
-            assert mark["percent"] == ("%" if shown == "n (%)" else "")
+            assert (mark["unit"] == "%") == (shown == "n (%)")
 
 
 @pytest.mark.parametrize("n_subtypes", [3, 8])
@@ -160,15 +142,42 @@ def test_proposed_names_tell_subtypes_apart_where_the_page_has_room(n_subtypes):
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
     rows = overview(findings_of(frame, schema, labels, given_subtypes=True)).tables[0].rows
     assert all(row[3][0] in "↑↓–" for row in rows)
-    if n_subtypes == 8:
-        assert [row[0] for row in rows] == [str(subtype) for subtype in range(1, 9)]
-        return
-    names = [name.partition(": ")[2] for name, *_ in rows]
-    assert names[:2] == ["higher age, lower weight", "higher age, higher weight"]
-    for name, row in zip(names, rows, strict=True):
-        arrows = [part.replace("higher ", "↑").replace("lower ", "↓").casefold() for part in name.split(", ")]
-        marks = row[3].casefold().split("\n")
-        assert [mark[: len(arrow)] for mark, arrow in zip(marks, arrows, strict=False)] == arrows
+    names = [row[0].partition(": ")[2] for row in rows]
+    assert names[:2] == ["older, lighter", "older, heavier"]
+    assert len({*filter(None, names)}) == len([*filter(None, names)])
+
+
+@pytest.mark.parametrize(("n_values", "is_marked"), [(9, False), (13, False), (14, True)])
+def test_marks_need_values_and_a_name_is_an_english_phrase(n_values, is_marked):
+    rng, labels = np.random.default_rng(0), np.repeat([0, 1], [60, 40])
+    few = 50.0 * labels + rng.random(100)
+    few[60 + n_values :] = np.nan
+    columns = {
+        "alk_1": ("gaussian", {}, rng.normal(9 * labels)),
+        "x_few": ("gaussian", {}, few),
+        "low": ("gaussian", {}, rng.normal(-0.7 * labels)),
+        "fatigue": ("categorical", {"levels": ("1.0", "2.0", "3.0")}, np.array(["1.0", "2.0", "3.0"])[labels]),
+        "kidney disease": ("bernoulli", {"levels": ("no", "yes")}, np.where(rng.random(100) < labels, "yes", "no")),
+    }
+    features = [cc.Feature(name=name, likelihood=kind, **more) for name, (kind, more, _) in columns.items()]
+    frame = pd.DataFrame({name: values for name, (*_, values) in columns.items()})
+    findings = findings_of(frame, cc.FeatureSchema(features), labels, given_subtypes=True)
+    (_, *first), (name, *second) = overview(findings).tables[0].rows
+    assert name == "2: kidney disease"  # fatigue 2 and alk_1 are no words
+    assert any("x_few" in mark for mark in (first[2] + second[2]).split("\n")) == is_marked
+    assert "2.0 " not in second[2]
+    assert [mark[0] for mark in second[2].split("\n")[:2]] == ["↑", "↓"]
+
+
+def test_subtypes_with_the_same_marks_say_how_they_differ():
+    labels = np.repeat([0, 1, 2], 40)
+    frame = pd.DataFrame({"urea": np.random.default_rng(0).normal(np.array([9, 12, -20])[labels])})
+    schema = cc.FeatureSchema([cc.Feature(name="urea", likelihood="gaussian")])
+    rows = overview(findings_of(frame, schema, labels, given_subtypes=True)).tables[0].rows
+    first, second, _ = (row[3].split("\n") for row in rows)
+    assert len(first) == 1
+    assert first[0][:5] == second[0][:5] == "↑urea"
+    assert MARK.fullmatch(second[1])["other"] == "1"
 
 
 def the_profile_points_where_the_subtype_table_does(findings):
@@ -208,20 +217,16 @@ def test_a_skewed_measurement_stands_where_its_median_does_and_not_its_mean():
     creatinine = np.exp(rng.normal(np.log(np.where(labels, 62, 82)), np.where(labels, 0.1, 0.15)))
     creatinine[-5:] *= 20
     frame = pd.DataFrame({"creatinine": creatinine, "age": rng.normal(60 + 20 * labels, 5)})
-    schema = cc.FeatureSchema(
-        [
-            cc.Feature(name="creatinine", likelihood="gaussian", transform="log", unit="µmol/L"),
-            cc.Feature(name="age", likelihood="gaussian", unit="years"),
-        ]
-    )
+    declared = {"creatinine": {"transform": "log", "unit": "µmol/L"}, "age": {"unit": "years"}}
+    schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian", **more) for name, more in declared.items()])
     findings = findings_of(frame, schema, labels, given_subtypes=True)
     assert creatinine[labels == 1].mean() > creatinine.mean()  # what misled
     sheet = overview(findings)
     name, _, _, marks, *_ = sheet.tables[0].rows[1]
     decimals = marks.split("creatinine ")[1].split()[0].partition(".")[2]
     here, everywhere = (f"{np.median(values):.{len(decimals)}f}" for values in (creatinine[labels == 1], creatinine))
-    assert f"↓creatinine {here} µmol/L ({everywhere})" in marks.split("\n")
-    assert name == "2: higher age"
+    assert f"↓creatinine {here} µmol/L ({everywhere} µmol/L)" in marks.split("\n")
+    assert name == "2: older"
     (shown,) = [row for row in profile(findings).tables[0].rows if row[0] == "creatinine"]
     assert shown[3] == "median"
     assert shown[-1] < 0 < shown[-2]
@@ -247,7 +252,7 @@ def test_console_page_and_tables_print_the_same_percentage():
     findings = findings_of(frame, schema, labels, given_subtypes=False)
     model = findings.cohort.model
     model.n_clusters = None
-    assert "291 (72.8%), 109 (27.3%)" in summarise_fit(model)[0]
+    assert "1: 291 (72.8%), 2: 109 (27.3%)" in " ".join(summarise_fit(model))
     assert overview(findings).tables[0].rows[1][2] == 27.3
     sizes = [table for table in summary(findings, GENERATED).tables if table.caption == "Subtypes"]
     assert sizes[0].rows[1][2] == 27.3
@@ -280,34 +285,26 @@ ALL = "Of 21 features that the subtypes were found from, "
 
 
 @pytest.mark.parametrize(
-    ("outcomes", "said"),
+    ("outcomes", "counts"),
     [
-        (
-            ["beyond", "at the level"],
-            "21 differ between subtypes found without them (q at most 0.01), by more than their relation to other "
-            "features explains.",
-        ),
-        (["differs", "no"], "1 differs between subtypes found without it (q at most 0.01); 20 were not shown to."),
-        (
-            ["beyond", "differs", "missing", "no", "elsewhere", "untested", "differs"],
-            "18 differ between subtypes found without them (q at most 0.01), 1 of these by more than their relation to "
-            "other features explains; 1 was not shown to and 2 were not tested.",
-        ),
-        (["no"], "none was shown to differ (q at most 0.01)."),
-        (["untested"], "none was shown to differ (q at most 0.01); 21 were not tested."),
+        (["beyond", "at the level"], Grades(21, 0, 0, 0, 0)),
+        (["differs", "no"], Grades(0, 1, 20, 0, 0)),
+        (["beyond", "differs", "missing", "no", "elsewhere", "untested", "differs"], Grades(1, 17, 1, 2, 0)),
+        (["no"], Grades(0, 0, 21, 0, 0)),
+        (["untested"], Grades(0, 0, 0, 21, 0)),
     ],
 )
-def test_the_first_page_counts_the_grades(findings, outcomes, said):
+def test_the_first_page_and_trust_count_the_grades_alike(findings, outcomes, counts):
     found = with_outcomes(findings, *outcomes)
-    assert sentences(found)[0] == f"{ALL}{said}"
+    assert grades_of(found, found_from=True) == counts
     assert sentences(found)[0] in trust(found).notes
-    grades = grades_of(found, found_from=True)
-    assert sum(grades) == 21
+    named = [int(number) for number in re.findall(r"(?<![.\d])\d+(?![.\d]*\))", sentences(found)[0])]
+    n_beyond = [] if counts.beyond in (0, counts.differing) else [counts.beyond]
+    n_others = [number for number in (counts.not_shown if counts.differing else 0, counts.not_tested) if number]
+    assert named == [21, *([counts.differing] if counts.differing else []), *n_beyond, *n_others]
     on_page_one = dict(overview(found).tables[1].rows)["Which features differ?"]
-    tested = grades.differing + grades.not_shown
-    begins = f"{grades.differing} of {tested}"
-    assert on_page_one.startswith(begins if tested else "0 of 1 that had no part.")
-    assert grades.differing == grades.beyond + grades.differs == 21 - grades.not_shown - grades.not_tested
+    begins = f"{counts.differing} of " + ("21" if counts.tested == 21 else f"the {counts.tested} tested, of 21")
+    assert on_page_one.startswith(begins if counts.tested else "none of 21 that formed them was tested")
 
 
 def test_without_tests_the_first_page_says_that_nothing_was_tested(findings):
@@ -321,12 +318,7 @@ def test_given_subtypes_have_validated_features_among_the_others_only():
     labels = np.repeat([0, 1], [30, 30])
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"x": rng.normal(labels, 1), "outcome": rng.normal(4 * labels, 1)})
-    schema = cc.FeatureSchema(
-        [
-            cc.Feature(name="x", likelihood="gaussian"),
-            cc.Feature(name="outcome", likelihood="gaussian", role="describe"),
-        ]
-    )
+    schema = cc.draft_schema(frame).with_roles(outcome="describe")
     findings = findings_of(frame, schema, labels, given_subtypes=True)
     found = replace(findings, associations=cc.validated_associations(findings.cohort.model, findings.cohort.table))
     assert sentences(found) == [
@@ -356,6 +348,7 @@ def test_one_group_has_nothing_to_validate_and_no_row_of_its_own(tmp_path):
     assert sheet.notes[0].startswith("One group among 40 subjects")
     assert "from 1 feature (no value is missing)" in " ".join(trust(findings).notes)
     assert "searches ended at this one group" in " ".join(trust(findings).notes)
+    assert cautions(findings) == ["No evidence of subtypes is no evidence that there are none."]
     text = write_report(findings.cohort.model, frame, tmp_path / "one.html").read_text(encoding="utf-8")
     for absent in ("What marks", "Associations", "Which features differ", "Clear"):
         assert absent not in text
@@ -397,8 +390,8 @@ def test_a_number_of_subtypes_that_was_not_reached_is_told_everywhere(tmp_path):
     assert (facts["Subtypes found"], facts["Subtypes asked for"]) == (3, 9)
     assert "3 (9 were asked for, and the search found no more)." in methods(findings).paragraphs["Model"]
     findings.cohort.model.n_clusters = None
-    assert "3 subtypes (9 were asked for) among 45 subjects" in summarise_fit(findings.cohort.model, 9)[0]
-    assert "asked for" not in summarise_fit(findings.cohort.model, 3)[0]
+    assert "3 subtypes among 45 subjects (9 were asked for)" in summarise_fit(findings.cohort.model, 9)[0]
+    assert "were asked for" not in summarise_fit(findings.cohort.model, 3)[0]
 
 
 def test_the_workbook_opens_on_what_the_page_opens_on(findings, full_workbook_path):

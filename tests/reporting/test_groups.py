@@ -1,7 +1,6 @@
 """Reports of subtypes that are unions of the groups that a search found, and of those of few subjects."""
 
 import copy
-from html.parser import HTMLParser
 
 import numpy as np
 import openpyxl
@@ -16,6 +15,8 @@ from clinclust.reporting.assignments import assignment_table, tabulate_assignmen
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.sheets.methods import methods
 
+from .stand_in import texts_of
+
 FOUND = 4
 
 
@@ -27,25 +28,10 @@ def fitted():
     return model, schema.validate(frame)
 
 
-class Words(HTMLParser):
-    """The text of a page and the words for figures, in one line."""
-
-    def __init__(self, page):
-        super().__init__()
-        self.parts = []
-        self.feed(page)
-        self.text = " ".join(" ".join(self.parts).split())
-
-    def handle_data(self, data):
-        self.parts.append(data)
-
-    def handle_starttag(self, tag, attrs):
-        self.parts.append(dict(attrs).get("aria-label") or "")
-
-
 def page_of(model, frame, folder, **options):
-    path = cc.write_report(model, frame, folder / "report.html", associations=None, progress=False, **options)
-    return Words(path.read_text(encoding="utf-8")).text
+    options = {"associations": None, "progress": False, "overwrite": True} | options
+    path = cc.write_report(model, frame, folder / "report.html", **options)
+    return texts_of(path)
 
 
 def methods_of(model, frame):
@@ -62,9 +48,8 @@ def test_first_page_methods_and_tree_say_what_was_asked_for(fitted, tmp_path):
     assert f"The number of subtypes is 2, {words}. Groups were merged" in written
     assert "whose number of groups follows from the data" in written
     sizes = " and ".join(map(str, cut.cluster_sizes_))
-    assert (
-        f"4 groups (log joint −{-model.log_joint_:.2f} nats), which make up 2 subtypes of {sizes} subjects" in written
-    )
+    joint = f"4 groups (log joint −{-model.log_joint_:.2f} nats)"
+    assert f"{joint}, which make up 2 subtypes of {sizes} subjects" in written
     assert "ended at the groups that these subtypes are made of" in page
     assert "whose number of subtypes follows" not in written
     told = ", ".join(str(subtype + 1) for subtype in cut.subtype_of_)
@@ -161,8 +146,7 @@ def small(fitted_small):
 
 @pytest.fixture(scope="module")
 def page(small, tmp_path_factory):
-    path = tmp_path_factory.mktemp("page") / "report.html"
-    return Words(cc.write_report(*small, path, **QUICK).read_text(encoding="utf-8")).text
+    return texts_of(cc.write_report(*small, tmp_path_factory.mktemp("page") / "report.html", **QUICK))
 
 
 @pytest.fixture(scope="module")
@@ -208,9 +192,8 @@ def test_the_contrasts_are_those_of_the_other_subjects_alone(kind, small):
     """The oracle: take the subjects of few out of the cohort, and compare the others."""
     model, frame = small
     contrasts = dict.fromkeys(frame, kind)  # by default the shape of all values decides
-    comparisons = cc.compare_subtypes(
-        frame, model.labels_, model.schema_, min_size=model.min_size_, contrasts=contrasts
-    )
+    how = {"min_size": model.min_size_, "contrasts": contrasts}
+    comparisons = cc.compare_subtypes(frame, model.labels_, model.schema_, **how)
     kept = ~model.untested_[model.labels_]
     alone = cc.compare_subtypes(frame[kept], model.labels_[kept], model.schema_, contrasts=contrasts)
     for kind in ("contrast", "test"):
@@ -239,7 +222,7 @@ def test_comparisons_that_test_them_are_refused(small, tmp_path):
 def test_a_larger_floor_of_the_report_holds_too(fitted_small, tmp_path):
     model, frame = fitted_small
     path = cc.write_report(model, frame, tmp_path / "x.html", min_size=60, **QUICK)
-    said = Words(path.read_text(encoding="utf-8")).text
+    said = texts_of(path)
     assert "Subtypes of fewer than 60 subjects take no part" in said
     assert "No two subtypes have enough subjects, so that nothing is compared." in said
     assert "there are no two subtypes of enough subjects to compare" in said
@@ -269,7 +252,7 @@ def test_methods_say_what_was_done(small, fitted_small):
 def test_a_report_without_few_subjects_says_nothing_of_them(fitted_small, tmp_path):
     model, frame = fitted_small
     path = cc.write_report(model.cut(2), frame, tmp_path / "x.html", **QUICK)
-    said = Words(path.read_text(encoding="utf-8")).text
+    said = texts_of(path)
     assert "few subjects, untested" not in said.replace("Subtypes of few subjects, untested none", "")
     assert "All subtypes at once were contrasted" in said
     for word in ("hardly distinct", "no part here", "Untested:"):

@@ -14,7 +14,7 @@ from clinclust.reporting.findings import Findings
 from clinclust.reporting.report import as_shared, summarise_fit
 from clinclust.reporting.sheets.model_check import likelihoods_sheets, on_likelihoods
 
-from .test_groups import Words
+from .stand_in import texts_of, words_in
 
 QUICK = {"associations": None, "progress": False}
 FORMULA, MARKUP = "=1+1", "<b>stay</b>"
@@ -52,7 +52,7 @@ def test_dependence_is_told_with_the_lines_that_mend_it(dependent, tmp_path):
     model, frame = dependent
     page = cc.write_report(model, frame, tmp_path / "x.html", **QUICK).read_text(encoding="utf-8")
     assert MARKUP not in page  # it stays text
-    words = Words(page).text
+    words = words_in(page)
     assert "Inside the subtypes, 2 features depend on each other, most of all" in words
     assert "which can make more subtypes than there are: see Model check." in words
     book = openpyxl.load_workbook(cc.write_report(model, frame, tmp_path / "x.xlsx", **QUICK))
@@ -126,7 +126,7 @@ def findings_of(model, frame):
 def test_the_first_page_counts_them_and_the_sheet_has_the_lines(wrong, tmp_path):
     page = cc.write_report(*wrong, tmp_path / "x.html", **QUICK).read_text(encoding="utf-8")
     assert MARKUP not in page  # it stays text
-    words = Words(page).text
+    words = words_in(page)
     assert f"{SAID} subtypes: change the schema lines in Likelihoods and fit again." in words
     book = openpyxl.load_workbook(cc.write_report(*wrong, tmp_path / "x.xlsx", **QUICK))
     assert SAID in " ".join(str(cell.value) for row in book["Trust"] for cell in row if cell.value)
@@ -162,7 +162,7 @@ def test_few_is_marked_and_explained_everywhere_but_in_a_shared_report(right, tm
     model, frame = right
     assert model.cluster_sizes_.tolist()[2:] == [3]
     assert model.remarks_ == [(), (), ("few",)]
-    words = Words(cc.write_report(model, frame, tmp_path / "x.html", **QUICK).read_text(encoding="utf-8")).text
+    words = texts_of(cc.write_report(model, frame, tmp_path / "x.html", **QUICK))
     meaning = "Marks of subtypes: few, fewer than 5 subjects."
     assert f"{meaning} Such subtypes may be noise; without them 2 subtypes are left." in words
     book = openpyxl.load_workbook(cc.write_report(model, frame, tmp_path / "x.xlsx", **QUICK))
@@ -174,12 +174,12 @@ def test_few_is_marked_and_explained_everywhere_but_in_a_shared_report(right, tm
     table = cc.subtype_table(model, frame).to_markdown()
     assert "n = 3 (1.2%), few" in table
     assert "Few: fewer than 5 subjects" in table
-    assert "few" in Words(model._repr_html_()).text.split()
+    assert "few" in words_in(model._repr_html_()).split()
     told = "\n".join(summarise_fit(model))
     assert "3 (1.2%; few)" in told
     assert "Such subtypes may be noise; without them: 2." in told
     shared = cc.write_report(model, frame, tmp_path / "s.html", suppress=5, **QUICK).read_text(encoding="utf-8")
-    shown = Words(shared).text
+    shown = words_in(shared)
     assert "Marks of subtypes" not in shown
     assert ", few" not in shown
     assert "are not marked here as in other reports" in shown

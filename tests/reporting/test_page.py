@@ -129,7 +129,7 @@ def test_the_overview_says_what_marks_each_subtype(page, model, frame):
     rows = [cells[5 + 5 * row : 10 + 5 * row] for row in range(3)]
     for subtype, (name, size, percent, marks, clear) in enumerate(rows):
         own = model.membership_[model.labels_ == subtype, subtype]
-        assert name == str(subtype + 1)  # with so long labels the page has no room for names
+        assert name.partition(":")[0] == str(subtype + 1)
         assert (size, percent) == (str(len(own)), f"{100 * len(own) / len(frame):.1f}")
         assert clear == f"{100 * np.mean(own >= 0.95):.0f}"
         assert marks.count("\n") == 1

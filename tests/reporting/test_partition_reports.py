@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from html import unescape
-
 import numpy as np
 import openpyxl
 import pandas as pd
@@ -12,11 +9,11 @@ import pytest
 from scored import few
 
 import clinclust as cc
+from clinclust.errors import InputError
 from clinclust.reporting.sheets.methods import methods
-from reporting.stand_in import gathered
 
 from .conftest import GENERATED
-from .stand_in import cohort
+from .stand_in import cohort, gathered, texts_of
 
 WORDS = {0: "moderate", 1: "mild", 2: "severe"}
 
@@ -39,19 +36,10 @@ def paths(case, tmp_path_factory):
     }
 
 
-def words_of(path):
-    """Every text of a report."""
-    if path.suffix == ".html":
-        page = path.read_text(encoding="utf-8")
-        return unescape(re.sub(r"<[^>]+>", " ", page[page.index("<body") :]))
-    rows = [row for sheet in openpyxl.load_workbook(path) for row in sheet.iter_rows(values_only=True)]
-    return " ".join(" ".join(str(cell) for row in rows for cell in row if cell is not None).split())
-
-
 @pytest.mark.simulation
 @pytest.mark.parametrize(("suffix", "suppress"), [(".xlsx", None), (".html", 5)])
 def test_a_report_says_what_made_the_subtypes_and_what_it_lacks(paths, suffix, suppress):
-    text = words_of(paths[suffix, suppress])
+    text = texts_of(paths[suffix, suppress])
     for said in (
         "These subtypes were given: they were made by a clinician.",
         "are left out: the certainty of each subject's subtype, the relevance of the features, the searches",
@@ -143,9 +131,8 @@ def test_figures_that_need_no_search_are_drawn_and_the_others_say_what_they_need
 def test_a_subtype_table_of_a_model_with_its_frame(case):
     partition, frame = case
     table = cc.subtype_table(partition, frame)
-    of_comparisons = cc.subtype_table(
-        cc.compare_subtypes(frame, partition.labels_, partition.schema_), names=partition.names_
-    )
+    comparisons = cc.compare_subtypes(frame, partition.labels_, partition.schema_)
+    of_comparisons = cc.subtype_table(comparisons, names=partition.names_)
     assert table.to_markdown() == of_comparisons.to_markdown()
     assert "moderate" in table.to_markdown()
     with pytest.raises(ValueError, match="has 119 rows, but the labels are of 120 subjects"):
@@ -165,6 +152,15 @@ def test_labels_of_other_subjects_are_refused(case, tmp_path):
             use()
 
 
+def test_an_existing_file_is_replaced_only_when_asked(case, tmp_path):
+    path = tmp_path / "x.html"
+    path.write_text("mine", encoding="utf-8")
+    with pytest.raises(InputError, match=r"x\.html exists; state overwrite=True.*min_size must be"):
+        cc.write_report(*case, path, min_size=0)
+    assert path.read_text(encoding="utf-8") == "mine"
+    assert "a clinician" in texts_of(cc.write_report(*case, path, overwrite=True))
+
+
 def test_names_of_a_report_are_the_labels_unless_others_are_given(case):
     findings = gathered(*case, names={3: "bad"})
     assert [findings.name(subtype) for subtype in (1, 2, 3)] == ["1 moderate", "2 mild", "3 bad"]
@@ -180,7 +176,7 @@ def test_one_subtype_and_features_that_had_no_part(case, tmp_path, all_described
         described = [each.model_copy(update={"role": "describe"}) for each in schema if each.role == "cluster"]
         schema, frame = cc.FeatureSchema(described), frame[[each.name for each in described]]
     partition = cc.Partition(np.minimum(labels, 0) if not all_described else labels, schema, made_by="a rule")
-    text = words_of(cc.write_report(partition, frame, tmp_path / "x.xlsx"))
+    text = texts_of(cc.write_report(partition, frame, tmp_path / "x.xlsx"))
     assert "made by a rule" in text
     if all_described:
         assert "perhaps" not in text.replace("perhaps: the", "").replace("“perhaps”", "")
@@ -208,9 +204,7 @@ def test_the_name_of_a_subtype_whose_size_is_withheld_is_withheld(tmp_path, suff
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
     model = cc.Partition(labels, schema, made_by="a clinician")
     for suppress in (None, 10):
-        path = cc.write_report(
-            model, frame, tmp_path / f"x{suffix}", suppress=suppress, associations=None, progress=False
-        )
-        text = words_of(path)
+        path = tmp_path / f"{suppress}{suffix}"
+        text = texts_of(cc.write_report(model, frame, path, suppress=suppress, associations=None, progress=False))
         assert "Commonish" in text
         assert ("Rareish" in text) == (suppress is None)

@@ -12,7 +12,7 @@ from clinclust.errors import InputError
 from clinclust.estimators.subtype_model import cohort_of
 from clinclust.reporting.report import draw_posterior
 
-from .test_groups import Words
+from .stand_in import texts_of
 
 QUICK = {"associations": None, "progress": False}
 
@@ -44,14 +44,11 @@ def rows_of(book, sheet):
 
 def test_the_first_page_has_the_numbers_of_groups_and_a_column(model, cohort, drawn, tmp_path):
     path = cc.write_report(model, cohort, tmp_path / "x.html", posterior=drawn, **QUICK)
-    words = Words(path.read_text(encoding="utf-8")).text
+    words = texts_of(path)
     most = drawn.n_clusters_posterior_.idxmax()
     share = 100 * drawn.n_clusters_posterior_.max()
     said = f"{share:.0f}%" if 1 <= share <= 99 else "more than 99%"
-    assert (
-        f"How many there could be: of partitions drawn by their probability (Posterior), {said} have {most} groups"
-        in words
-    )
+    assert f"partitions drawn by their probability (Posterior), {said} have {most} groups" in words
     assert "the search found 2 groups." in words
     assert "Posterior membership: the share of the drawn partitions" in words
     book = openpyxl.load_workbook(cc.write_report(model, cohort, tmp_path / "x.xlsx", posterior=drawn, **QUICK))
@@ -75,8 +72,7 @@ def test_chains_that_do_not_agree_are_told(model, cohort, tmp_path):
     with pytest.warns(cc.CohortWarning):
         few = cc.GibbsDP.of(model, max_sweeps=20, n_chains=2, random_state=0, progress=False).fit(cohort)
     assert not few.converged_
-    page = cc.write_report(model, cohort, tmp_path / "x.html", posterior=few, **QUICK).read_text(encoding="utf-8")
-    words = Words(page).text
+    words = texts_of(cc.write_report(model, cohort, tmp_path / "x.html", posterior=few, **QUICK))
     assert "The chains had not come to agree, so that these shares are rough." in words
     assert "The chains had not come to agree when they ended" in words
 
@@ -93,9 +89,8 @@ def test_a_report_of_a_sampler_has_its_own_draws_and_no_second_column(cohort, dr
 @pytest.mark.simulation
 def test_without_draws_or_in_a_shared_report_there_is_nothing_of_them(model, cohort, drawn, tmp_path):
     plain = openpyxl.load_workbook(cc.write_report(model, cohort, tmp_path / "x.xlsx", **QUICK))
-    shared = openpyxl.load_workbook(
-        cc.write_report(model, cohort, tmp_path / "y.xlsx", posterior=drawn, suppress=10, **QUICK)
-    )
+    path = cc.write_report(model, cohort, tmp_path / "y.xlsx", posterior=drawn, suppress=10, **QUICK)
+    shared = openpyxl.load_workbook(path)
     sampler = openpyxl.load_workbook(cc.write_report(drawn, cohort, tmp_path / "z.xlsx", suppress=10, **QUICK))
     for book in (plain, shared, sampler):
         assert "Posterior" not in book.sheetnames
@@ -136,6 +131,6 @@ def test_true_draws_them(model, cohort, drawn, tmp_path, monkeypatch):
     monkeypatch.setattr(
         "clinclust.reporting.report.draw_posterior", lambda *args, **options: asked.append(options) or drawn
     )
-    page = cc.write_report(model, cohort, tmp_path / "x.html", posterior=True, **QUICK).read_text(encoding="utf-8")
+    path = cc.write_report(model, cohort, tmp_path / "x.html", posterior=True, **QUICK)
     assert asked == [{"n_jobs": None, "progress": False}]
-    assert "drawn by their probability" in Words(page).text
+    assert "drawn by their probability" in texts_of(path)

@@ -308,7 +308,7 @@ def test_reports_of_searches_with_the_same_rounded_counts_are_the_same(tmp_path,
         model = PublishedMAPDP(schema, n_clusters=2, n_restarts=2, n_jobs=1, random_state=0, progress=False).fit(frame)
         np.testing.assert_array_equal(model.labels_, labels)
         path = tmp_path / f"report.{suffix}"
-        reports.write_report(model, frame, path, **ROUNDED.options, generated=GENERATED, progress=False)
+        reports.write_report(model, frame, path, **ROUNDED.options, generated=GENERATED, progress=False, overwrite=True)
         written.append(path.read_bytes())
     assert all(each == written[0] for each in written[1:])
 

@@ -104,10 +104,8 @@ def test_means_and_medians_and_never_a_total_in_the_bracket(made, comparisons):
     assert texts_of(table, "systolic")[2] == f"{systolic.mean():.1f} ({systolic.std(ddof=1):.1f})"
     q1, median, q3 = np.quantile(years, [0.25, 0.5, 0.75])
     assert texts_of(table, "years")[2] == f"{median:.2f} [{q1:.2f}, {q3:.2f}]"
-    assert (
-        texts_of(cc.subtype_table(comparisons, decimals={"falls": 2}), "falls")[2]
-        == f"{falls.mean():.2f} ({falls.std(ddof=1):.2f})"
-    )
+    precise = cc.subtype_table(comparisons, decimals={"falls": 2})
+    assert texts_of(precise, "falls")[2] == f"{falls.mean():.2f} ({falls.std(ddof=1):.2f})"
     assert row_of(table, "falls").label.text.endswith(", mean (SD)")
     totals = table.numbers.query("feature == 'falls' and quantity == 'total'").set_index("subtype")["value"]
     assert totals.loc[1] == falls.sum()
@@ -170,10 +168,8 @@ def test_the_p_of_a_pair_is_welchs_of_these_two(made, comparisons):
     assert row_of(table, "systolic").test == "Welch's t"
     assert row_of(table, "phenotype", "rigid").cells[-1].text  # each level is compared
     assert not row_of(table, "phenotype").cells[-1].text
-    assert [heading.text for heading in table.headings][2:4] == [
-        "Subtype 2, n = 37 (30.8%)",
-        "Subtype 3, n = 11 (9.2%)",
-    ]
+    groups = [heading.text for heading in table.headings][2:4]
+    assert groups == ["Subtype 2, n = 37 (30.8%)", "Subtype 3, n = 11 (9.2%)"]
     assert "subtypes 2 and 3 are compared" in table.notes[1].text
     assert "all subtypes are compared" in cc.subtype_table(comparisons).notes[1].text
     assert "subtypes 1, 2 and 3 are compared" in cc.subtype_table(comparisons, subtypes=[2]).notes[1].text

@@ -9,21 +9,8 @@ import pytest
 import clinclust as cc
 from clinclust.estimators.subtype_model import FittedCohort
 from clinclust.reporting.findings import Findings
-from clinclust.reporting.sheets.overview import (
-    cautions,
-    fit_without,
-    on_dominant_columns,
-    overview,
-    searches_sentence,
-    trust,
-)
+from clinclust.reporting.sheets.overview import cautions, fit_without, on_dominant_columns, overview, searches_sentence
 from reporting.stand_in import gathered
-
-
-def test_subtypes_are_not_called_kinds_of_a_disease(findings):
-    (said,) = cautions(findings)
-    assert said in trust(findings).notes
-    assert "only other data can tell" in said
 
 
 @pytest.mark.parametrize("size", [9, 10])
@@ -38,32 +25,10 @@ def test_small_subtypes_are_named(size):
     assert ("Fewer than 10 subjects (2 Rare)" in said) == (size < 10)
 
 
-def test_one_group_is_no_proof_of_no_subtypes():
-    frame = pd.DataFrame(np.random.default_rng(1).normal(size=(60, 2)), columns=["a", "b"])
-    schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-    model = cc.methods.PublishedMAPDP(schema, random_state=0, n_restarts=4, concentration=1e-9).fit(frame)
-    assert model.n_clusters_ == 1
-    comparisons = cc.compare_subtypes(frame, model.labels_, schema)
-    assert cautions(Findings(FittedCohort(model, frame), comparisons, 0.01, None, {})) == [
-        "No evidence of subtypes is no evidence that there are none."
-    ]
-
-
-IN_WOMEN = '`a sex` == "female"'
-
-
 def findings_of(columns, labels, roles, **options):
     frame = pd.DataFrame(columns)
-
-    def feature(name):
-        if pd.api.types.is_numeric_dtype(frame[name]):
-            return cc.Feature(name=name, likelihood="gaussian", role=roles.get(name, "cluster"))
-        levels = tuple(sorted(set(frame[name])))
-        role = roles.get(name, "cluster")
-        return cc.Feature(name=name, likelihood="categorical", levels=levels, role=role, label=f"The {name}")
-
-    model = cc.Partition(labels, cc.FeatureSchema(list(map(feature, frame))), made_by="a rule")
-    return gathered(model, frame, **options)
+    schema = cc.draft_schema(frame).with_roles(**roles)
+    return gathered(cc.Partition(labels, schema, made_by="a rule"), frame, **options)
 
 
 def cohort(n_mistaken, n=400):
@@ -80,9 +45,9 @@ def test_a_described_column_comes_with_the_fit_of_a_part():
     columns, labels = cohort(4)
     findings = findings_of(columns, labels, {"a sex": "describe"})
     assert on_dominant_columns(findings) == [
-        "These subtypes are nearly The a sex: it alone gives 98% of the subjects to their subtype (50% in the "
+        "These subtypes are nearly a sex: it alone gives 98% of the 400 subjects to their subtype (50% in the "
         "largest), though it was not clustered on; features follow it. To see what else there is, fit one part of the "
-        f"subjects at a time, such as those where {IN_WOMEN}."
+        'subjects at a time, such as those where `a sex` == "female".'
     ]
 
 
@@ -92,7 +57,7 @@ def test_features_that_make_the_subtypes_alone_come_with_the_fit_without_them():
     columns |= {f"x{place}": rng.normal(size=labels.size) for place in range(4)}
     findings = findings_of(columns, labels, {})
     (said,) = on_dominant_columns(findings)
-    assert said.startswith("These subtypes are hardly more than The a sex: it alone gives 98% of the subjects to their")
+    assert said.startswith("These subtypes are hardly more than a sex: it alone gives 98% of the 400 subjects to their")
     assert said.endswith("`role: describe` in the schema, or in Python schema.with_roles({'a sex': 'describe'}).")
     (row,) = findings.dominant.to_dict("records")
     assert fit_without(row) == ("describe", ["a sex"])
@@ -116,10 +81,44 @@ def test_one_search_is_no_share_of_searches(findings):
     assert "searches ended" in searches_sentence(findings.fit)
 
 
-def test_the_first_page_names_the_column_and_the_way_on():
+@pytest.mark.parametrize(("role", "option"), [("describe", "adjust"), ("cluster", "describe")])
+def test_the_first_page_names_the_column_before_the_features(role, option):
     columns, labels = cohort(4)
-    rows = dict(overview(findings_of(columns, labels, {"a sex": "describe"})).tables[1].rows)
-    assert rows["A column you already have?"] == "They are nearly The a sex: right for 98%."
-    columns.pop("a sex")
+    columns["sex"] = columns.pop("a sex")
+    if role == "cluster":
+        columns |= {f"x{place}": np.random.default_rng(place).normal(size=labels.size) for place in range(4)}
+    sheet = overview(findings_of(columns, labels, {"sex": role}))
+    assert "nearly sex: right for 98% of 400 subjects; the largest side alone is 50%." in sheet.notes[1]
+    assert f"--{option} sex." in sheet.notes[1]
+    assert dict(sheet.tables[1].rows)["A column you already have?"].startswith("Yes")
+    columns.pop("sex")
     rows = dict(overview(findings_of(columns, labels, {})).tables[1].rows)
     assert rows["A column you already have?"] == "No: none alone names the subtypes."
+
+
+def test_the_column_that_nearly_makes_one_division_is_named_with_its_people():
+    """Sex divides the smaller two of three subtypes, and is no other name of all three."""
+    rng = np.random.default_rng(0)
+    labels = np.repeat([0, 1, 2], [200, 60, 40])
+    centres = 4.0 * np.c_[labels > 0, labels == 2][:, [0, 1] * 3]
+    frame = pd.DataFrame(rng.normal(centres), columns=list("abcdef"))
+    frame["sex"] = np.where(np.where(labels == 0, rng.random(300) < 0.5, labels == 2), "male", "female")
+    schema = cc.draft_schema(frame).with_roles(sex="describe")
+    model = cc.MAPDP(schema, random_state=0, n_restarts=2, progress=False).fit(frame)
+    said = " ".join(overview(gathered(model, frame)).notes)
+    assert "nearly sex: right for 100% of 100 subjects; the largest side alone is 60%. To look beyond: --adjust" in said
+
+
+@pytest.mark.parametrize("share", [0.9, 0.96])
+def test_low_sureness_is_said_and_is_that_of_the_table_and_of_the_model(findings, share):
+    labels = findings.fit.labels_
+    membership = np.where(labels[:, None] == np.arange(3), share, (1 - share) / 2)
+    membership[:48] = np.eye(3)[labels[:48]]  # most of the largest are clear in any case
+    model = replace(findings.fit, membership_=membership)
+    found = replace(findings, cohort=replace(findings.cohort, model=model))
+    clear = [row[4] for row in overview(found).tables[0].rows]
+    assert clear == pytest.approx(model.summary()["clear"].tolist())
+    few = [f"{percent:.0f}% of {code}" for code, percent in enumerate(clear, start=1) if percent < 50]
+    said = " ".join(overview(found).notes)
+    assert bool(few) == (share < 0.95) == ("Membership is unsure" in said)
+    assert all(words in said for words in few)

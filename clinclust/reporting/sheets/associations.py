@@ -44,6 +44,7 @@ _NOTES = tuple(_TEXTS["notes"])
 _GRADES: str = _TEXTS["grades"]
 _NO_INFERENCE: str = _TEXTS["no_inference"]
 _NOTE_OF_GIVEN: str = _TEXTS["note_of_given"]
+_COUNT: dict[str, str] = _TEXTS["count"]
 
 
 def association_table(findings: Findings) -> Sheet:
@@ -204,6 +205,11 @@ class Grades(NamedTuple):
         """Number of features that differ, of either grade."""
         return self.beyond + self.differs
 
+    @property
+    def tested(self) -> int:
+        """Number of features with a result of their test that is shown."""
+        return self.differing + self.not_shown
+
 
 def grades_of(findings: Findings, *, found_from: bool) -> Grades | None:
     """Return the grades of the features that the subtypes were found from, or of the others; None without tests."""
@@ -230,7 +236,7 @@ def sentences(findings: Findings) -> list[str]:
     level = f" (q at most {findings.significance_level:g})"
     said = []
     if finds_one_population(findings.cohort.model):
-        said.append("The subtypes are slices of one continuum: whatever varies along it differs between them.")
+        said.append(_COUNT["slices"])
     elif findings.fit is not None and any(found_from):
         of_these = f"Of {counted(sum(found_from), 'feature')} that the subtypes were found from, "
         without = "it" if found_from.differing == 1 else "them"
@@ -243,22 +249,23 @@ def sentences(findings: Findings) -> list[str]:
 
 
 def count_in_words(findings: Findings) -> str:
-    """Return how many features differ, in one sentence for the first page."""
-    counted_of = [grades_of(findings, found_from=found_from) for found_from in (True, False)]
-    tested = [found for found in counted_of if found is not None and found.differing + found.not_shown]
-    if not tested:
-        return "Not tested: counts are rounded." if findings.is_rounded else "Not tested (associations)."
-    whose = {True: "that formed them", False: "that had no part"}
-    parts = [
-        f"{found.differing:,} of {found.differing + found.not_shown:,} {whose[found is counted_of[0]]}"
-        for found in tested
-    ]
-    return f"{'; '.join(parts)}."
+    """Return how many features differ, in one sentence for the first page and the terminal."""
+    if findings.associations is None:
+        return str(_COUNT["rounded" if findings.is_rounded else "not_asked"])
+    is_sliced, parts = finds_one_population(findings.cohort.model), []
+    for whose, found_from in (("formed", True), ("others", False)):
+        grades = grades_of(findings, found_from=found_from)
+        if grades is not None and (grades.tested or found_from) and any(grades) and not (is_sliced and found_from):
+            how = "all" if grades.tested == sum(grades) else "some" if grades.tested else "none"
+            fields = {"differing": grades.differing, "tested": grades.tested, "all": sum(grades)}
+            parts.append(_COUNT[how].format(whose=_COUNT[whose], **fields))
+    return " ".join([*([_COUNT["slices"]] if is_sliced else []), *([f"{'; '.join(parts)}."] if parts else [])])
 
 
 def _outcome(found: Grades, how: str) -> str:
     n = found.differing
     differ = f"{n:,} {'differs' if n == 1 else 'differ'}{how}" if n else f"none was shown to differ{how}"
+    differ = differ if found.tested else ""
     if n and found.beyond:
         more = "" if found.beyond == n else f"{found.beyond:,} of these "
         differ += f", {more}by more than {'its' if n == 1 else 'their'} relation to other features explains"
@@ -268,7 +275,7 @@ def _outcome(found: Grades, how: str) -> str:
         f"of {found.withheld:,} the result is withheld": found.withheld,
     }
     parts = [text for text, number in rest.items() if number]
-    return f"{differ}; {listed(parts)}" if parts else differ
+    return "; ".join(filter(None, [differ, listed(parts) if parts else ""]))
 
 
 # The section on outcomes: differences between subtypes with the errors of assignment carried through.

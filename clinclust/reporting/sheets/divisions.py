@@ -4,28 +4,19 @@ from __future__ import annotations
 
 import math
 from math import floor, isnan
+from typing import Any
 
 import numpy as np
 
 from clinclust.data import data
 from clinclust.engine.continuum.tested_node import FIRST_SAMPLE, LARGEST_NODE, SMALLEST_NODE
 from clinclust.estimators.distinct_subtypes import p_text
-from clinclust.estimators.fit import Fit
 from clinclust.estimators.gibbs import GibbsDP
 from clinclust.estimators.mixture import FEW_SUBJECTS
 from clinclust.estimators.subtype_model import CLEAR
 from clinclust.estimators.subtype_tree import DISTINCT_LEVEL, TreeTest
 from clinclust.likelihoods import traits_of
-from clinclust.reporting.divisions import (
-    DISTINCT,
-    GRADED,
-    ONE_CONTINUUM,
-    Division,
-    distinct_in_words,
-    n_distinct,
-    n_parted,
-    shows_tested_subtypes,
-)
+from clinclust.reporting.divisions import Division
 from clinclust.reporting.findings import Findings, Row, number_of
 from clinclust.reporting.layout import (
     WITHHELD,
@@ -47,46 +38,25 @@ from clinclust.stability.assess import BANDS, DISSOLVED, RECOVERED, TOO_FEW
 
 _NEARLY_IN_FULL = 0.8  # weight of a block, from which on it hides nothing worth a sentence
 _OF_MANY = "{}\N{NO-BREAK SPACE}in\N{NO-BREAK SPACE}{}"
-_BY_DEGREE = (
-    "subjects who differ by degree only, with the same distribution of each feature, correlations and missing values"
-)
-
-ANY_SHAPE = "one continuum of any shape"
-_ANY_SHAPE_IN_WORDS = "the subjects' own distribution, smoothed until it has one peak, explains it as well"
+_TEXTS = data("report")["trust"]
 
 
 def verdict(findings: Findings) -> list[str]:
-    """Return the sentence whether the subtypes are more than one continuum; empty if the tree was not tested."""
-    fit = findings.fit
+    """Return the sentences whether the subtypes are more than one continuum; empty if the tree was not tested."""
+    fit, answer = findings.fit, findings.answer
     if fit is None or fit.tree_test_ is None:
         return []
-    said = _verdict(findings, fit, fit.tree_test_)
-    if not shows_tested_subtypes(fit):
-        said += (
-            f" This report shows {counted(fit.n_clusters_, 'subtype')} instead, because another number was asked for; "
-            "what lies inside a tested subtype is a slice of a continuum."
-        )
-    return [f"Tested: {said}"]
-
-
-def _verdict(findings: Findings, fit: Fit, test: TreeTest) -> str:
-    n = n_parted(fit)
-    if n > 1:
-        grades = f" Grades may be degrees of one condition: {_ANY_SHAPE_IN_WORDS}." if n_distinct(fit) < n else ""
-        return (
-            f"the cohort has {n} subtypes, {distinct_in_words(fit)}. At each division between them, the subjects "
-            f"are parted more clearly than one continuum would be: {_BY_DEGREE}.{grades}"
-        )
-    if len(test.joins):
-        by_chance = findings.continuum is not None and findings.continuum.is_by_chance and not findings.is_shared
-        instead = " In the place of subtypes, use the continuum score of each subject, which may be a severity."
-        return (
-            "the cohort looks like one continuum. Its subjects are parted no more clearly than one continuum would be: "
-            f"{_BY_DEGREE}.{'' if by_chance else instead}"
-        )
-    if fit.tree_.n_subtypes > 1:
-        return f"nothing, because fewer than {SMALLEST_NODE} subjects say too little; they are shown as one group."
-    return "nothing, because the search found one group, and there was no division to test."
+    n_parted, score = sum(map(len, answer.kinds)), findings.continuum
+    parts = ["alone" if answer.basis == "alone" else "continuum" if n_parted == 1 else "kinds"]
+    if not findings.divisions:
+        parts = ["too_few" if fit.tree_.n_subtypes > 1 else "no_division"]
+    elif score is not None and (findings.is_shared or not score.is_by_chance):
+        parts.append("score")
+    parts += ["grades"] * (n_parted > len(answer.kinds)) + ["instead"] * (answer.basis == "asked")
+    shown = counted(fit.n_clusters_, "subtype")
+    fields = {"any_shape": _TEXTS["any_shape_in_words"], "by_degree": _TEXTS["by_degree"], "shown": shown}
+    fields |= answer.words
+    return [" ".join(_TEXTS["verdict"][part] for part in parts).format(least=SMALLEST_NODE, **fields)]
 
 
 def on_the_test(findings: Findings) -> list[str]:
@@ -94,63 +64,27 @@ def on_the_test(findings: Findings) -> list[str]:
     fit = findings.fit
     if fit is None or fit.tree_test_ is None or not len(fit.tree_test_.joins):
         return []
-    n_groups = groups_found(fit)
-    on_groups = (
-        f"Groups: the search found {n_groups}, and no subject was moved between them. Those inside one subtype were "
-        "not shown to be more than slices of a continuum: they describe its course, and are no kinds of a disease."
-    )
-    said = [] if n_groups is None else [on_groups]
-    return [*said, _how_to_read(findings, fit.tree_test_), _limits(findings, fit, fit.tree_test_)]
-
-
-def _how_to_read(findings: Findings, test: TreeTest) -> str:
-    often, level, of_any_shape = "one continuum would be parted as clearly", test.significance_level, ""
-    if findings.is_shared:
-        numbers = "The numbers behind the result are withheld. "
-        on_p = f"Where fewer than {100 * level:g}% of cohorts from {often},"
-    else:
-        numbers = (
-            "Evidence: how much better several groups explain the subjects than one, in nats (1 nat: 2.7 times more "
-            f"probable), with its mean and standard deviation (SD) in up to {test.n_draws} cohorts drawn from one "
-            "continuum; the excess is what counts. "
-        )
-        on_p = f"p: how often a cohort from {often}. Below {level:g}"
-        if test.joins["p_any_shape"].notna().any():
-            of_any_shape = f" p, any shape: the same for {ANY_SHAPE}: {_ANY_SHAPE_IN_WORDS}."
-    return (
-        f"Divisions tested: from the whole cohort down. {numbers}{on_p} both "
-        f"parts are subtypes, and each is tested in turn; otherwise the result is “{ONE_CONTINUUM}”. Subtypes are "
-        f"“{DISTINCT}” if {ANY_SHAPE} explains neither their division (p below {DISTINCT_LEVEL:g}) nor one above "
-        f"it; otherwise “{GRADED}”.{of_any_shape}"
-    )
+    test, texts, n_groups = fit.tree_test_, _TEXTS["on_the_test"], groups_found(fit)
+    has_shapes = not findings.is_shared and bool(test.joins["p_any_shape"].notna().any())
+    divided = [texts["shared" if findings.is_shared else "numbers"], texts["results"], *[texts["shape"]] * has_shapes]
+    in_full = all(power >= _NEARLY_IN_FULL for power in fit.block_weights_.values())
+    limits = [texts["limits"], *[texts["blocks"]] * (not findings.is_rounded and not in_full), texts["level"]]
+    limits += [texts["sampled"]] * is_sampled(findings, test)
+    fields: dict[str, Any] = {
+        "level": test.significance_level,
+        "percent": 100 * test.significance_level,
+        "n_draws": test.n_draws,
+    }
+    fields |= {"any_shape": _TEXTS["any_shape"], "any_shape_in_words": _TEXTS["any_shape_in_words"], "n": n_groups}
+    fields |= {"distinct_level": DISTINCT_LEVEL, "sample": FIRST_SAMPLE, "most": LARGEST_NODE, "least": SMALLEST_NODE}
+    paragraphs = [*([] if n_groups is None else [[texts["groups"]]]), divided, limits]
+    return [" ".join(sentences).format(**fields) for sentences in paragraphs]
 
 
 def is_sampled(findings: Findings, test: TreeTest) -> bool:
     """Return whether some division was tested in a sample; False if counts are rounded."""
     of_both = test.joins["first_size"] + test.joins["second_size"]
     return not findings.is_rounded and bool((test.joins["n_tested"] < of_both).any())
-
-
-def _limits(findings: Findings, fit: Fit, test: TreeTest) -> str:
-    on_blocks = sampled = ""
-    if not findings.is_rounded and any(power < _NEARLY_IN_FULL for power in fit.block_weights_.values()):
-        on_blocks = (
-            "Subtypes that differ in nothing but the score of a block are not seen, because its features count for "
-            "less. "
-        )
-    if is_sampled(findings, test):
-        sampled = (
-            f" Large groups were tested in {FIRST_SAMPLE:,} subjects drawn at random, or, where these left doubt, in "
-            f"up to {LARGEST_NODE:,}."
-        )
-    return (
-        "What the test cannot tell: stages that follow each other, or a cohort chosen as one of two things is high, "
-        "can seem distinct without kinds. Three ordered classes may be found as two, and kinds that overlap or are "
-        "rare are often called graded. Groups that differ in one feature only are not distinguished from a "
-        f"continuum. {on_blocks}Fewer than "
-        f"{SMALLEST_NODE} subjects are not divided. The level {test.significance_level:g} holds at each division, not "
-        f"for all together.{sampled}"
-    )
 
 
 def divisions_table(findings: Findings) -> list[Table]:
@@ -192,8 +126,7 @@ def _sizes(findings: Findings, division: Division) -> list[Value]:
         return list(division.sizes)
     if division.subtypes is None:
         return [WITHHELD, WITHHELD]
-    shown = [[findings.shown_sizes[subtype] for subtype in side] for side in division.subtypes]
-    return [WITHHELD if None in side else sum(size for size in side if size is not None) for side in shown]
+    return [findings.size_of(side) for side in division.subtypes]
 
 
 def p_in_words(p: float, n_draws: int) -> str:
@@ -235,12 +168,8 @@ def on_stability(findings: Findings) -> list[str]:
     if findings.stability is None:
         return []
     bands = "; ".join(f"{band.name}: {band.words}" for band in BANDS)
-    return [
-        f"Comes out again: the subtypes were searched for again in {findings.stability.n_bootstraps} halves of the "
-        "cohort, drawn at random. In parentheses the mean Jaccard similarity of a subtype with the most similar one "
-        f"found there: subjects in both, of those in either; 1 = the same subjects. {bands[0].upper()}{bands[1:]}. "
-        f"What comes out again need not be a kind of disease: slices of one severity do as well.{_on_choices(findings)}"
-    ]
+    bands, n = f"{bands[0].upper()}{bands[1:]}", findings.stability.n_bootstraps
+    return [data("report")["stability"]["column"].format(n=n, bands=bands, choices=_on_choices(findings))]
 
 
 def _on_choices(findings: Findings) -> str:
@@ -249,10 +178,7 @@ def _on_choices(findings: Findings) -> str:
         return ""
     if fit.tree_test_ is None and fit.resolution_path_ is None:  # nothing was chosen
         return ""
-    return (
-        " What the fit chose from the data (how strongly features count, and how many subtypes are distinct) was kept, "
-        "so that subtypes look somewhat more stable than they are."
-    )
+    return str(data("report")["stability"]["choices"])
 
 
 def stability_sheets(findings: Findings) -> list[Sheet]:
@@ -290,39 +216,18 @@ def stability_sheets(findings: Findings) -> list[Sheet]:
 
 
 def _notes_on_stability(findings: Findings, stability: Stability) -> list[str]:
-    fit = findings.fit
-    found = [
-        f"Every search began from scratch, in {stability.n_bootstraps} random halves of the cohort, and in as many "
-        "bootstrap samples (as many draws as subjects, with replacement; each subject counts once, because copies "
-        "would make clusters of their own). Jaccard: subjects in the subtype and in the most similar one found, of "
-        "those in either; its mean over the samples. By chance: the same if the "
-        "labels found had been dealt out at random; large subtypes reach it by their size. Dissolved: Jaccard at most "
-        f"{DISSOLVED:g}; found again: at least {RECOVERED:g} (Hennig 2007). The halves decide on the band."
-    ]
+    fit, texts = findings.fit, data("report")["stability"]
+    parts = ["searches"]
     if stability.is_of_whole_procedure:
-        found.append(
-            "In each sample everything that the fit chose from the data was chosen anew, and the tree was tested "
-            "again; “clusters found” are then subtypes. Permuted columns and other settings keep what the fit chose."
-        )
+        parts.append("whole_procedure")
     elif fit is not None and fit.subtypes_.is_merged:
-        found.append(
-            "The subtypes are made of clusters. In each sample, the clusters found were merged along their own tree to "
-            f"as many subtypes; the test of the tree was not repeated.{_on_choices(findings)}"
-        )
-    permuted = (
-        f"there, no two clusters of at least {FEW_SUBJECTS} subjects were found"
-        if math.isnan(stability.permuted_jaccard)
-        else f"clusters of at least {FEW_SUBJECTS} subjects there come out again with a Jaccard of "
-        f"{stability.permuted_jaccard:.2f}"
-    )
-    found.append(
-        "Columns permuted: each column was shuffled by itself, so that features are independent of each other, and "
-        f"only the shape of single columns, such as two peaks, can make clusters; {permuted}. Agreement: adjusted Rand "
-        "index with the reported subtypes (1 = the same, 0 = as by chance). Prior strength: how many subjects the "
-        f"prior weighs as. The searches of the fit agree with the best of them to {stability.restart_agreement:.2f} on "
-        "average."
-    )
-    return found
+        parts.append("merged")
+    permuted = texts["none" if math.isnan(stability.permuted_jaccard) else "some"]
+    fields: dict[str, Any] = {"n": stability.n_bootstraps, "dissolved": DISSOLVED, "recovered": RECOVERED}
+    fields |= {"least": FEW_SUBJECTS}
+    fields |= {"jaccard": stability.permuted_jaccard, "agreement": stability.restart_agreement}
+    fields |= {"choices": _on_choices(findings), "permuted": permuted.format(**fields)}
+    return [texts[part].format(**fields) for part in (*parts, "permuted")]
 
 
 _EXPLANATIONS = tuple(data("report")["other_methods"]["explanations"])
@@ -351,6 +256,7 @@ def other_methods_sheets(findings: Findings) -> list[Sheet]:
 
 _NAMED = 0.1  # posterior probability, from which on a number of groups is named on the first page
 _BALL = 0.95
+_POSTERIOR = data("report")["posterior"]
 _QUANTITIES: dict[str, str] = data("report")["quantities"]
 
 
@@ -382,13 +288,7 @@ def posterior_column(findings: Findings) -> list[Filled]:
 
 def on_posterior_membership(findings: Findings) -> list[str]:
     """Return how the column of the first page is read; empty if there is none."""
-    if _own(findings) is None:
-        return []
-    return [
-        "Posterior membership: the share of the drawn partitions in which a subject of the subtype is in it, on "
-        "average. It allows for what is not known of all other subjects, which the membership probability takes as "
-        "found. A drawn group counts as the subtype with which it shares most subjects."
-    ]
+    return [] if _own(findings) is None else [_POSTERIOR["membership"]]
 
 
 def posterior_sheets(findings: Findings) -> list[Sheet]:
@@ -430,33 +330,22 @@ def _sure_subtypes(findings: Findings, posterior: GibbsDP) -> list[Table]:
 
 
 def _notes_on_posterior(findings: Findings, posterior: GibbsDP) -> list[str]:
-    ball = posterior.credible_ball(_BALL)
+    ball, fit = posterior.credible_ball(_BALL), findings.fit
     fewest, most = int(ball.fewest.max()) + 1, int(ball.most.max()) + 1
-    unit = (
-        "nats (variation of information)"
-        if posterior.loss == "variation-of-information"
-        else "of all pairs of subjects (Binder's loss)"
-    )
-    n_draws, n_chains = len(posterior.draws_), posterior.n_chains
-    notes = [
-        f"{n_draws:,} partitions were drawn from the posterior of the model by collapsed Gibbs sampling, in {n_chains} "
-        f"chains of {posterior.n_sweeps_:,} sweeps, the first halves left out. The search finds the most probable "
-        "partition; these are all that are probable, as often as they are.",
-        f"{100 * _BALL:.0f}% of them lie within {ball.radius:.3g} {unit} of the one with the lowest expected loss, "
-        f"which has {counted(posterior.n_clusters_, 'group')}; they have {fewest} to {counted(most, 'group')}.",
-        "R-hat: how much the chains differ from each other (1 = not at all; agreed: at most 1.01). Effective draws: "
-        "how many independent draws they are worth (agreed: at least 400).",
-    ]
-    fit = findings.fit
+    fields: dict[str, Any] = {"n_draws": len(posterior.draws_), "n_chains": posterior.n_chains}
+    fields |= {"n_sweeps": posterior.n_sweeps_}
+    fields |= {"percent": 100 * _BALL, "radius": ball.radius, "unit": _POSTERIOR["units"][posterior.loss]}
+    fields |= {"groups": counted(posterior.n_clusters_, "group"), "fewest": fewest, "most": counted(most, "group")}
+    notes = ["draws", "ball", "convergence"]
     if fit is not None and fit.n_clusters_ < fit.subtype_of_.size:
-        notes.append("The reported subtypes are unions of the groups of the search, so that fewer are reported.")
+        notes.append("unions")
     if fit is not None and fit.outlying_share_ > 0.0:
-        notes.append("Values that the search set aside as outlying are missing here.")
+        notes.append("outlying")
     if fit is not None and not fit.clusters_.included.all():
-        notes.append("Features that the search took for the same in all subjects count here like all others.")
+        notes.append("the_same")
     if not posterior.converged_:
-        notes.append("The chains had not come to agree when they ended: shares and memberships are rough.")
-    return notes
+        notes.append("rough")
+    return [_POSTERIOR[name].format(**fields) for name in notes]
 
 
 def _own(findings: Findings) -> np.ndarray | None:

@@ -16,11 +16,10 @@ from clinclust.errors import on_one_line
 from clinclust.estimators.fit import STOPPED_EARLY, Fit
 from clinclust.estimators.saving import software_versions
 from clinclust.estimators.subtype_model import parameters_of
-from clinclust.estimators.subtype_tree import DISTINCT_LEVEL, GAP_COUNTS, SHAPE_COUNTS, TreeTest
+from clinclust.estimators.subtype_tree import DISTINCT_LEVEL, GAP_COUNTS, SHAPE_COUNTS
 from clinclust.files.conditions import Comparison, Condition, Joined, compared_columns, is_order, parsed
 from clinclust.files.row_choice import RowChoice, RowCounts, noted_several_rows, rows_taken
 from clinclust.likelihoods import REGISTRY
-from clinclust.reporting.divisions import distinct_in_words, n_parted
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import (
     WITHHELD,
@@ -48,6 +47,7 @@ from clinclust.schema import FeatureSchema
 
 # What the Methods section says of the search and of the test of its tree.
 
+_TEXTS = data("report")["methods"]
 _BEGUN = {"single": "with all subjects in one subtype", "search": "different partitions"}
 
 
@@ -111,10 +111,15 @@ def methods_of_the_test(findings: Findings, references: References) -> list[str]
     if fit is None or fit.tree_test_ is None:
         return []
     test = fit.tree_test_
-    sampled = is_sampled(findings, test)
-    sentences = ["No division was tested against one continuous population."]
-    if len(test.joins):
-        sentences = _tested(test, fit, references, sampled)
+    accepted, n_tested = int(test.joins["accepted"].sum()), len(test.joins)
+    fields: dict[str, Any] = {"n_draws": test.n_draws, "level": test.significance_level, "seed": test.random_seed}
+    fields |= {"least": SMALLEST_NODE, "sample": FIRST_SAMPLE, "most": LARGEST_NODE, "distinct_level": DISTINCT_LEVEL}
+    fields |= {"gaps": GAP_COUNTS, "shapes": SHAPE_COUNTS, "finding": findings.answer.words["finding"]}
+    fields |= {"tested": counted(n_tested, "division"), "accepted": f"{accepted} {was(accepted)}"}
+    names = ["tree", "gains", "level", *["sampled"] * is_sampled(findings, test)]
+    names += [*["shapes"] * bool(test.joins["p_any_shape"].notna().any()), "result"]
+    names = names if n_tested else ["nothing"]
+    sentences = [references.cite_in(_TEXTS["test"][name], **fields) for name in names]
     if findings.continuum is not None:
         sentences.append(
             "The continuum score of a subject is the first principal component of the normal scores of mid-ranks "
@@ -123,47 +128,8 @@ def methods_of_the_test(findings: Findings, references: References) -> list[str]
     return sentences
 
 
-def _tested(test: TreeTest, fit: Fit, references: References, sampled: bool) -> list[str]:
-    one = "a Gaussian copula with the margins, the correlations and the missing values of the subjects"
-    sentences = [
-        "Whether subtypes are more than slices of one continuum was tested along the tree in which groups merge, each "
-        "time the two with the least evidence between them: from its root, and below each division that was accepted "
-        f"({references.cite('sigclust')}; {references.cite('sigclust along a tree')}). Where two ends of this walk "
-        "were one continuum by the same test, as slices of one disease on different branches are, they were merged, "
-        "and the tree was made again with these merges first.",
-        "At each division, the gain in log joint (coarsening 1) of the best partitions into 2, 3, ... parts was "
-        f"compared with that in up to {test.n_draws} cohorts of the same size drawn from one continuous population: "
-        f"{one}. p is one-sided, from the largest standardised gain, by a normal approximation to its distribution in "
-        "these cohorts, and at least the share of them that reach it; or, if smaller, twice that of the shape: the "
-        f"dip of the log odds of the best division ({references.cite('dip')}), and the likelihood ratio of two normal "
-        "distributions to one along the first three principal components.",
-        f"The level was {test.significance_level:g} at each division; the random seed was {test.random_seed}. Groups "
-        f"of fewer than {SMALLEST_NODE} subjects were not divided further.",
-    ]
-    if sampled:
-        sentences.append(
-            f"Large groups were tested in {FIRST_SAMPLE:,} subjects drawn at random, and, where these left doubt, in "
-            f"all, or in {LARGEST_NODE:,} drawn at random of more."
-        )
-    if test.joins["p_any_shape"].notna().any():
-        sentences.append(
-            "Accepted divisions, from the root down, were also compared with one population of any shape: by "
-            f"Silverman's test of one peak ({references.cite('one mode')}) along a discriminant axis that was found "
-            "without the subject, in tables with measurements, and, where this showed no gap, with draws of a smoothed "
-            f"bootstrap ({references.cite('smoothed bootstrap')}), with the smallest bandwidth at which the density of "
-            f"the first two principal components has one peak (p: {GAP_COUNTS:g} and {SHAPE_COUNTS:g} times those of "
-            "the two). Subtypes are called distinct where this explains no division above them (p below "
-            f"{DISTINCT_LEVEL:g}), else graded."
-        )
-    accepted, n_tested = int(test.joins["accepted"].sum()), len(test.joins)
-    subtypes = "one continuum" if n_parted(fit) == 1 else f"{n_parted(fit)} subtypes, {distinct_in_words(fit)}"
-    sentences.append(f"Of {counted(n_tested, 'division')} tested, {accepted} {was(accepted)} accepted: {subtypes}.")
-    return sentences
-
-
 # The sheet Methods: a methods section for a paper, and the works that it cites.
 
-_TEXTS = data("report")["methods"]
 _INTERVALS = _TEXTS["intervals"]
 """The methods of the confidence intervals; see `clinclust.compare_subtypes`."""
 
@@ -232,49 +198,33 @@ def _model(findings: Findings, fit: Fit, given: Mapping[str, Any], references: R
     likelihoods = listed([f"{REGISTRY[kind].title}, {kinds[kind]}" for kind in REGISTRY if kinds[kind]], "; ")
     blocks = sorted({feature.block for feature in clustered if feature.traits.is_chained and feature.block is not None})
     but_for = f", but for those of one multivariate Gaussian block ({listed(blocks)})" if blocks else ""
-    sentences = [
-        f"Subtypes were found {where}({counted(findings.n_subjects, 'subject')}) from "
-        f"{counted(len(clustered), 'feature')} with MAP-DP, maximum a posteriori inference in a Dirichlet process "
-        f"mixture ({references.cite('map-dp')}), whose number of {group}s follows from the data.",
-        f"Within a {group} features are independent{but_for}, each with its likelihood and the "
-        f"conjugate prior of this: {likelihoods}.",
-    ]
+    fields: dict[str, Any] = {"where": where, "subjects": counted(findings.n_subjects, "subject"), "group": group}
+    fields |= {"features": counted(len(clustered), "feature"), "but_for": but_for, "likelihoods": likelihoods}
+
+    def say(name: str, **more: object) -> str:
+        return references.cite_in(_TEXTS["model"][name], **fields, **more)
+
+    sentences = [say("model"), say("features")]
     if in_parts := sum(bool(feature.point_masses) for feature in clustered):
-        sentences.append(
-            f"Of {counted(in_parts, 'feature')}, many values are exactly the same, or beyond a limit of detection: "
-            "whether a value is one of these has a Bernoulli or categorical distribution of its own, and the "
-            f"likelihood describes the other values ({references.cite('two-part')})."
-        )
+        sentences.append(say("point_masses", some=counted(in_parts, "feature")))
     sentences += [*sentence_on_unions(findings), *on_merged_groups(findings), *on_adjustment(findings)]
     sentences += [concentration_in_words(findings, fit, given["concentration"], references)]
     if fit.discount_ > 0:
-        sentences.append(
-            f"A Pitman–Yor process ({references.cite('pitman-yor')}) with discount {fit.discount_:g} took the place "
-            "of the Dirichlet process."
-        )
+        sentences.append(say("discount", discount=fit.discount_))
     automatic = isinstance(given["coarsening"], str)
     if automatic or fit.coarsening_ < 1:
         coarsening = findings.setting(fit, "coarsening")
         power = coarsening if isinstance(coarsening, str) else f"{coarsening:.3g}"
-        how = ", the first value that the dependence left between features within subtypes bore out"
-        sentences.append(
-            f"The likelihood was raised to the power {power}{how if automatic else ''} "
-            f"({references.cite('coarsening')}), so that features that depend on each other within a subtype do not "
-            "open subtypes of their own."
-        )
+        sentences.append(say("coarsening", power=power, how=_TEXTS["model"]["automatic"] if automatic else ""))
     # Whether a block counted for less, by weights that the search chose, is a function of exact counts.
     if not (findings.is_rounded and given["block_weights"] == "auto"):
         sentences += sentences_on_blocks(findings, fit)
     if fit.outlying_share_ > 0:
         n_aside = int(fit.outliers_.sum())
         aside = "" if findings.is_shared else f"; {counted(n_aside, 'value')} {was(n_aside)} set aside"
-        sentences.append(f"Each value was outlying with a prior probability of {fit.outlying_share_:g}{aside}.")
+        sentences.append(say("outlying", share=fit.outlying_share_, aside=aside))
     if given["calibrate"] and fit.n_clusters_ > 1:
-        sentences.append(
-            "Probabilities given one partition are too certain: log odds were divided by a temperature"
-            f"{'' if findings.is_shared else f', {fit.temperature_:.2f}'} ({references.cite('temperature')}), which "
-            "brings probabilities nearest to averages over partitions from a short run of Gibbs sampling."
-        )
+        sentences.append(say("temperatures", t="" if findings.is_shared else f", {fit.temperature_:.2f}"))
     is_first = isinstance(given["select_features"], str)
     n_alike = sum(feature.name not in {*fit.uninformative_, *fit.selected_features_} for feature in clustered)
     # Whether 'auto' selected features is a function of exact counts.
@@ -282,10 +232,8 @@ def _model(findings: Findings, fit: Fit, given: Mapping[str, Any], references: R
         # The number of features with a relevance above 0 would disclose one that is withheld.
         is_secret = any(findings.is_withheld(feature) for feature in clustered)
         selected = WITHHELD if is_secret else str(len(fit.selected_features_))
-        sentences.append(
-            f"Features were selected {'in a shorter search before' if is_first else 'together with'} the {group}s: "
-            f"{selected} of {len(clustered)} have a distribution in each {group}, the others have one for all subjects."
-        )
+        when = "in a shorter search before" if is_first else "together with"
+        sentences.append(say("selected", when=when, selected=selected, all=len(clustered)))
     return sentences
 
 
@@ -304,13 +252,7 @@ def _prior(findings: Findings, fit: Fit, asked: Mapping[str, Any], references: R
 
 
 def _missing(findings: Findings, fit: Fit, references: References) -> list[str]:
-    treated = (
-        "integrated out of the model, which assumes that they are missing at random, and were not imputed"
-        if fit.completed_log_joint_ is None
-        else f"filled in the search with modes, which counted as observed ({references.cite('map-dp')}, appendix F); "
-        "this makes subtypes too certain. All that is said of them was computed from observed values alone, by which a "
-        "subject may more probably belong to another subtype"
-    )
+    treated = references.cite_in(_TEXTS["integrated" if fit.completed_log_joint_ is None else "filled"])
     n_missing, n_values = findings.n_missing
     if findings.is_shared and findings.read.withheld:
         # That no value is missing would disclose the number of missing values where it is withheld.
@@ -339,17 +281,10 @@ def _comparisons(findings: Findings, references: References) -> list[str]:
     if findings.is_rounded:
         return []
     sentences = []
-    adjusted = f"adjusted by the Benjamini–Hochberg procedure ({references.cite('adjusted')})"
     # Over the tests that are withheld too, the ranks of those shown would enclose their p-values.
     shown = " that are shown in this report" if findings.is_shared else ""
     if len(findings.read.tested) > 1:
-        sentences.append(
-            "Pairs of subtypes were compared feature by feature as in the paper, with Welch’s t-test "
-            f"({references.cite('welch')}) and Student’s ({references.cite('student')}), and yes/no features and "
-            f"levels with Fisher’s exact test with mid-p ({references.cite('mid-p')}), two-sided, at the level "
-            f"{findings.significance_level:g}; "
-            f"q-values were {adjusted} over all tests of a name{shown}."
-        )
+        sentences.append(references.cite_in(_TEXTS["pairs"], level=findings.significance_level, shown=shown))
     names = sorted({str(row["test"]) for row in findings.read.rows("contrast") if isinstance(row["test"], str)})
     if names:
         sentences.append(
@@ -365,10 +300,7 @@ def _comparisons(findings: Findings, references: References) -> list[str]:
         sentences.append("Smaller subtypes were not tested." if names else "Subtypes of few subjects were not tested.")
     if sentences:
         made = "may have been made" if findings.fit is None else "were found"
-        sentences.append(
-            f"For features from which the subtypes {made}, these numbers are descriptive and no inference: subtypes "
-            "differ by construction in the features that they were made from."
-        )
+        sentences.append(_TEXTS["descriptive"].format(made=made))
     return sentences
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
+from string import ascii_lowercase
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from clinclust.arrays import Code
 from clinclust.comparisons.dominance import NEARLY
 from clinclust.comparisons.frame import is_missing
 from clinclust.data import data
@@ -18,12 +21,22 @@ from clinclust.estimators.fit import STOPPED_EARLY, Fit
 from clinclust.estimators.saving import software_versions
 from clinclust.estimators.subtype_model import CLEAR, basis_of_membership, criteria_of
 from clinclust.estimators.subtype_tree import DISTINCT_LEVEL
-from clinclust.reporting.divisions import Division, distinct_in_words, n_distinct, n_parted, shows_tested_subtypes
+from clinclust.reporting.divisions import least_clear, n_parted
 from clinclust.reporting.findings import Findings
-from clinclust.reporting.layout import WITHHELD, Column, Filled, Sheet, Table, Value, counted, percent, tabulated
+from clinclust.reporting.layout import (
+    WITHHELD,
+    Column,
+    Filled,
+    Sheet,
+    Table,
+    Value,
+    counted,
+    listed,
+    percent,
+    tabulated,
+)
 from clinclust.reporting.sheets.associations import count_in_words, sentences
 from clinclust.reporting.sheets.divisions import (
-    ANY_SHAPE,
     divisions_table,
     on_posterior,
     on_posterior_membership,
@@ -66,8 +79,10 @@ _MISSING_OF_GIVEN = "Values missing, of these features (%)"
 _SETTINGS = ("Concentration", "Discount", "Coarsening", "Share of values expected to be outlying", "Significance level")
 _MOST_PARTITIONS = 20
 _UNTESTED = "Subtypes of few subjects, untested"
-_NOT_FOR_SHARING = "Contains individual-level data (one row for each subject) and small numbers: not for sharing."
-_HOW_TO_READ: dict[str, str] = data("report")["overview"]["how_to_read"]
+_TEXTS = data("report")["overview"]
+_HOW_TO_READ: dict[str, str] = _TEXTS["how_to_read"]
+_COLUMNS: dict[str, str] = _TEXTS["columns"]
+_DOUBTS: dict[str, str] = data("report")["trust"]["doubts"]
 # Terms that occur only in the report of a MAP-DP search.
 _OF_A_SEARCH = ("Relevance", "Agreement", "Coarsening (zeta)", "Block")
 
@@ -89,13 +104,8 @@ def summary(findings: Findings, generated: datetime) -> Sheet:
 
 def given_subtypes(findings: Findings) -> str:
     """Return who or what made given subtypes, and the parts that the report therefore leaves out."""
-    lacking = ["the relevance of the features", "the searches and how far they agree", "the tree of the subtypes"]
-    if findings.cohort.model.membership_ is None:
-        lacking.insert(0, "the certainty of each subject's subtype")
-    return (
-        f"These subtypes were given: they were made by {findings.cohort.model.made_by}. The parts that need a MAP-DP "
-        f"search are left out: {', '.join(lacking)}, the hyperparameters and the settings of the model."
-    )
+    has_membership = findings.cohort.model.membership_ is not None
+    return str(_TEXTS["given" if has_membership else "given_alone"].format(made_by=findings.cohort.model.made_by))
 
 
 def _terms(findings: Findings) -> dict[str, Value]:
@@ -125,18 +135,8 @@ def on_sharing(findings: Findings) -> str:
     """Return a sentence on whether the report may be shared, and on what is withheld in it."""
     rule = findings.rule
     if rule is None:
-        return _NOT_FOR_SHARING
-    if rule.rounding is not None:
-        return (
-            f"Numbers rounded: every count to a multiple of {rule.rounding}, and percentages computed from these. "
-            f"Tests and other functions of exact counts are left out, or withheld and shown as {WITHHELD} "
-            "(confidential). Nothing is reported of single subjects."
-        )
-    return (
-        f"Small numbers withheld: counts below {rule.threshold}, the counts from which they could be computed, and "
-        f"tests and other numbers made from them. They are shown as {WITHHELD} (confidential). Nothing is reported of "
-        "single subjects."
-    )
+        return str(_TEXTS["not_for_sharing"])
+    return str(_TEXTS["withheld" if rule.rounding is None else "rounded"].format(rule=rule, sign=WITHHELD))
 
 
 def _facts(
@@ -250,12 +250,12 @@ def trust(findings: Findings) -> Sheet:
         *continuum_table(findings),
         *_criteria(findings),
     ]
-    on_membership = (
-        f"Clear: a membership probability of {CLEAR:g} or more. Where features depend on each other inside subtypes, "
-        "the model is too sure."
-    )
     explanations = [
-        *([on_membership] if findings.own_membership is not None and len(findings.sizes) > 1 else []),
+        *(
+            [_TEXTS["clear"].format(clear=CLEAR)]
+            if findings.own_membership is not None and len(findings.sizes) > 1
+            else []
+        ),
         *on_posterior_membership(findings),
         *(on_stability(findings) if len(findings.sizes) > 1 else []),
         *on_the_test(findings),
@@ -283,17 +283,10 @@ def _what_tells(findings: Findings) -> list[Table]:
     """Return the table of the columns that tell the branches of each division best; empty if there are none."""
     if findings.telling is None or findings.telling.empty:
         return []
-    titles, schema = {division.number: division.title for division in findings.divisions}, findings.cohort.schema
+    titles = {division.number: division.title for division in findings.divisions}
 
     def title(row: dict[str, Any]) -> str:
-        named = findings.title_of(row["column"])
-        return f"whether {named} has a value" if row["told_by"] == "missing" else named
-
-    def instead(row: dict[str, Any]) -> str:
-        name = str(row["column"])
-        if row["told_by"] == "missing":
-            return "leave out the rows or the columns without values"
-        return f"--describe {name}" if name in schema and schema[name].is_clustered else f"--adjust {name}"
+        return _COLUMNS[row["told_by"]].format(columns=findings.title_of(row["column"]))
 
     columns: list[Filled] = [
         (Column("Division"), lambda row: f"{row['division']}: {titles[row['division']]}"),
@@ -301,7 +294,7 @@ def _what_tells(findings: Findings) -> list[Table]:
         (Column("Role"), "role"),
         (Column("Right (%)", "0"), lambda row: 100 * row["named_right"]),
         (Column("Largest branch (%)", "0"), lambda row: 100 * row["largest"]),
-        (Column("If it is not of interest", widest=40), instead),
+        (Column("If it is not of interest", widest=40), lambda row: _look_beyond(findings, {"second": None, **row})),
     ]
     return [tabulated("The columns that tell the branches of each division best", findings.telling, columns)]
 
@@ -394,11 +387,9 @@ def searches_sentence(fit: Fit) -> str:
     below = restarts["log_joint"].max() - second["log_joint"]
     nats = f"{below:,.0f}" if below >= 10 else f"{below:.1g}" if below < 0.1 else f"{below:.1f}"
     # A joint of filled values says how well the search did, and not how probable a partition is.
-    meaning = "1 nat: 2.7 times less probable" if fit.completed_log_joint_ is None else "with filled values"
-    return (
-        f"{ended}; the next best lies {nats} nats below it ({meaning}) and agrees with it "
-        f"to {second['ari_to_best']:.2f} (adjusted Rand index: 1 = the same {same}, 0 = as by chance)."
-    )
+    meaning = "nats" if fit.completed_log_joint_ is None else "filled"
+    texts, fields = _TEXTS["searches"], {"nats": nats, "ari": second["ari_to_best"], "same": same}
+    return f"{ended}; {texts['next'].format(meaning=texts[meaning], **fields)}"
 
 
 def cautions(findings: Findings) -> list[str]:
@@ -408,40 +399,30 @@ def cautions(findings: Findings) -> list[str]:
     if len(findings.sizes) < 2:
         # One group that was asked for says nothing.
         was_asked_for = n_parted(findings.fit) != 1 and groups_found(findings.fit) is not None
-        return [] if was_asked_for else ["No evidence of subtypes is no evidence that there are none."]
+        return [] if was_asked_for else [_DOUBTS["one_group"]]
     return [" ".join(_doubts(findings, findings.fit))]
 
 
 def _doubts(findings: Findings, fit: Fit) -> Iterator[str]:
     """Yield what the test leaves open, what only other data can tell, and which subtypes may be unusual subjects."""
-    if shows_tested_subtypes(fit):
-        weakest = max(findings.divisions, key=lambda division: division.p * division.is_accepted, default=None)
+    is_of_the_test, weakest = findings.answer.is_of_the_test, least_clear(findings.divisions)
+    if is_of_the_test:
         if weakest is not None and weakest.p >= _CLEAR and not findings.is_shared:
-            yield f"Where this is least clear, {weakest.p_said}."
+            yield _DOUBTS["weakest"].format(p=weakest.p_said)
         graded = [division for division in findings.divisions if division.is_accepted and not division.is_distinct]
         named = "; ".join(f"{division.number}: {division.title}" for division in graded[:_SHOWN])
         more = f"; {len(graded) - _SHOWN} more" if len(graded) > _SHOWN else ""
         if graded:
-            yield f"{ANY_SHAPE.capitalize()} explains division {named}{more}: the two may be degrees of one condition."
+            yield _DOUBTS["graded"].format(named=f"{named}{more}")
         if len(findings.sizes) > _MANY:
-            yield (
-                f"More than {_MANY} distinct subtypes can come from columns that are computed from others, or that "
-                "depend on each other in a curved way; look for such columns first."
-            )
-    or_degrees = "" if shows_tested_subtypes(fit) else " or degrees of one"
-    yield (
-        f"Whether subtypes are kinds of a disease{or_degrees}, only other data can tell, such as causes, course or "
-        "treatment."
-    )
+            yield _DOUBTS["many"].format(many=_MANY)
+    yield _DOUBTS["kinds" if is_of_the_test else "kinds_or_degrees"]
     named_before = [] if findings.is_shared else findings.untested
     sizes = {subtype: findings.shown_sizes[subtype] for subtype in findings.sizes if subtype not in named_before}
     small = [findings.name(subtype) for subtype, size in sizes.items() if size is not None and size < _SMALL]
     if small:
         more = f" and {len(small) - _SHOWN} more" if len(small) > _SHOWN else ""
-        yield (
-            f"Fewer than {_SMALL} subjects ({', '.join(small[:_SHOWN])}{more}) may be unusual subjects rather than a "
-            "subtype."
-        )
+        yield _DOUBTS["small"].format(least=_SMALL, named=f"{', '.join(small[:_SHOWN])}{more}")
 
 
 SHOWN = 3
@@ -449,17 +430,46 @@ SHOWN = 3
 
 def on_dominant_columns(findings: Findings) -> list[str]:
     """Return a sentence for each dominant column; a shared report names described levels with all counts shown."""
-    return [f"{in_words(row, findings.title_of, findings.name)} {_refit(row)}" for row in _dominant(findings)[:SHOWN]]
+    n, rows = _n_named(findings), _dominant(findings)[:SHOWN]
+    return [f"{in_words(row, n, findings.title_of, findings.name)} {_refit(row)}" for row in rows]
 
 
-def column_in_words(findings: Findings) -> list[str]:
-    """Return the first dominant column that may be named, in one short sentence; empty if there is none."""
-    words = []
-    for row in _dominant(findings)[:1]:
-        columns = " and ".join(map(findings.title_of, _names(row)))
-        what = "They are" if all(len(group) == 1 for group in row["groups"]) else "A division is"
-        words.append(f"{what} nearly {columns}: right for {row['named_right']:.0%}.")
-    return words
+def on_columns(findings: Findings) -> list[str]:
+    """Return which columns nearly make the subtypes or one division, and how to look beyond, for the first page."""
+    rows: list[tuple[str, int, dict[Any, Any]]] = []
+    for row in _dominant(findings)[:SHOWN]:
+        title = " | ".join(", ".join(map(findings.name, group)) for group in row["groups"])
+        is_whole = all(len(group) == 1 for group in row["groups"])
+        rows.append(("" if is_whole else title, _n_named(findings), row))
+    named, divisions = {name for *_, row in rows for name in _names(row)}, findings.divisions
+    by_number, schema = {division.number: division for division in divisions}, findings.cohort.schema
+    for row in [] if findings.telling is None else findings.telling.to_dict("records"):
+        name, division = row["column"], by_number[row["division"]]
+        # A cut of a measurement often tells clear subtypes apart; a yes/no feature that does is another name of them.
+        is_cut = name in schema and schema[name].is_clustered and not schema[name].traits.is_share
+        if row["explained"] >= NEARLY and name not in named and (row["told_by"] == "missing" or not is_cut):
+            rows.append((division.title, sum(division.sizes), {"second": None, **row}))
+    said = []
+    for title, n, row in rows[:SHOWN]:
+        what = _COLUMNS["division" if title else "whole"].format(title=title)
+        fields = {"right": row["named_right"], "largest": row["largest"], "n": n, "way": _look_beyond(findings, row)}
+        columns = _COLUMNS[row["told_by"]].format(columns=listed(list(map(findings.title_of, _names(row)))))
+        said.append(_COLUMNS["nearly"].format(what=what, columns=columns, **fields))
+    return said
+
+
+def _n_named(findings: Findings) -> int:
+    return findings.n_subjects if findings.is_shared else findings.cohort.labels.size
+
+
+def _look_beyond(findings: Findings, row: dict[Any, Any]) -> str:
+    """Return the option of a fit that shows what else there is than the columns of a row."""
+    if row["told_by"] == "missing":
+        return _COLUMNS["leave_out"]
+    names, schema = _names(row), findings.cohort.schema
+    role = "describe" if any(name in schema and schema[name].is_clustered for name in names) else "adjust"
+    is_plain = all(re.fullmatch(r"[\w.]+", name) for name in names)
+    return _COLUMNS["option" if is_plain else "role"].format(role=role, names=",".join(names))
 
 
 def _dominant(findings: Findings) -> list[dict[Any, Any]]:
@@ -467,23 +477,22 @@ def _dominant(findings: Findings) -> list[dict[Any, Any]]:
     return [row for row in rows if not findings.is_shared or _follows_from_the_table(findings, row)]
 
 
-def in_words(row: dict[Any, Any], title: Callable[[str], str], name: Callable[[int], str]) -> str:
-    """Return a row of `dominant_columns` as sentences, given the titles of columns and the names of subtypes."""
-    columns = " and ".join(map(title, _names(row)))
-    groups = row["groups"]
-    is_whole = all(len(group) == 1 for group in groups)
+def in_words(row: dict[Any, Any], n: int, title: Callable[[str], str], name: Callable[[int], str]) -> str:
+    """Return a row of `dominant_columns` of n subjects as sentences, given titles of columns and names of subtypes."""
+    columns, groups = " and ".join(map(title, _names(row))), row["groups"]
+    is_whole, is_missing_told = all(len(group) == 1 for group in groups), row["told_by"] == "missing"
     united = " | ".join(", ".join(map(name, group)) for group in groups)
-    what, kind = ("These subtypes are", "subtype") if is_whole else (f"The division {united} is", "branch")
-    alone = "both alone give" if len(_names(row)) > 1 else "it alone gives"
-    right = f"{alone} {row['named_right']:.0%} of the subjects to their {kind} ({row['largest']:.0%} in the largest)"
-    if row["told_by"] == "missing":
-        more = f" (as {row['alike']} more columns)" if row["alike"] else ""
-        return f"{what} nearly whether {columns} has a value{more}: {right}."
-    if is_missing(row["others"]):
-        return f"{what} nearly {columns}: {right}, though it was not clustered on; features follow it."
-    others = f"all other features that were clustered on {1 - (1 - row['others']) * (1 - row['largest']):.0%} together"
-    how = "hardly more than" if _is_alone(row) else "nearly"
-    return f"{what} {how} {columns}: {right}, {others}."
+    which = "missing" if is_missing_told else "follow" if is_missing(row["others"]) else "formed"
+    fields = {
+        "what": _COLUMNS["whole" if is_whole else "division"].format(title=united),
+        "columns": _COLUMNS[row["told_by"]].format(columns=columns),
+        "more": f" (as {row['alike']} more columns)" if row["alike"] else "",
+        "how": "hardly more than" if _is_alone(row) else "nearly",
+        "alone": "both alone give" if len(_names(row)) > 1 else "it alone gives",
+        "kind": "subtype" if is_whole else "branch",
+        "others": None if which == "follow" else 1 - (1 - row["others"]) * (1 - row["largest"]),
+    }
+    return _COLUMNS[f"long_{which}"].format(right=row["named_right"], largest=row["largest"], n=n, **fields)
 
 
 def fit_without(row: dict[Any, Any]) -> tuple[str, list[str]]:
@@ -504,12 +513,11 @@ def _is_alone(row: dict[Any, Any]) -> bool:
 def _refit(row: dict[Any, Any]) -> str:
     how, given = fit_without(row)
     if how == "where":
-        such_as = f", such as those where {given[0]}" if given else ""
-        return f"To see what else there is, fit one part of the subjects at a time{such_as}."
+        return _COLUMNS["one_part"].format(such_as=f", such as those where {given[0]}" if given else "")
     roles = dict.fromkeys(given, "describe")
     by_name = all(map(str.isidentifier, roles))
     in_python = ", ".join(f"{name}='describe'" for name in roles) if by_name else repr(roles)
-    return f"To fit without: `role: describe` in the schema, or in Python schema.with_roles({in_python})."
+    return _COLUMNS["without"].format(in_python=in_python)
 
 
 def _follows_from_the_table(findings: Findings, row: dict[Any, Any]) -> bool:
@@ -523,6 +531,8 @@ def _follows_from_the_table(findings: Findings, row: dict[Any, Any]) -> bool:
 
 _NEAR = 0.2
 """p of one group, below which a page says how near the division was."""
+_FEW_CLEAR = 50.0
+"""Percent of clear members, below which the answer says so: the typical member may then be in another subtype."""
 _SMALL_SUBTYPE = 10
 """Subjects, below which a subtype may be a few unusual subjects."""
 
@@ -530,90 +540,77 @@ _SMALL_SUBTYPE = 10
 def overview(findings: Findings) -> Sheet:
     """Return the first section: one sentence, a line for each subtype, three on trust, and what to look at next."""
     tables = [*_subtypes(findings), _trust(findings)]
-    notes = [*sentences_on_visits(findings), _answer(findings), *on_adjustment(findings)]
-    return Sheet("Overview", notes, tables, explanations=[f"Look next: {_next(findings)}"])
+    clear = {findings.code(subtype): findings.percent_clear([subtype]) for subtype in findings.sizes}
+    unsure = say_unsure({code: percent for code, percent in clear.items() if percent is not None})
+    notes = [*sentences_on_visits(findings), answer_sentence(findings), *unsure, *on_columns(findings)]
+    notes += on_adjustment(findings)
+    what, step = next_step(findings)
+    explanations = [_TEXTS["next"]["look"].format(what=what)]
+    if not findings.is_shared:  # a reader of a shared report has neither table nor model
+        explanations.append(_TEXTS["next"]["run"].format(command=(findings.commands or _TEXTS["python"])[step]))
+    return Sheet("Overview", notes, tables, explanations=explanations)
 
 
-def _answer(findings: Findings) -> str:
-    fit, n_subtypes = findings.fit, len(findings.sizes)
-    how_many = f"{n_subtypes} subtypes" if n_subtypes > 1 else "One group"
-    answer = f"{how_many} among {findings.n_subjects:,} subjects"
-    if fit is None:
-        return f"{answer}, made by {findings.cohort.model.made_by}."
-    if n_subtypes == 1:
-        if not findings.divisions:
-            return f"{answer}: there was no division to test."
-        return f"{answer}: they are parted no more clearly than one continuum would be{_p(findings)}."
-    if fit.tree_test_ is None:
-        return f"{answer}; whether they are more than one continuum was not tested."
-    if shows_tested_subtypes(fit):
-        continuum = "one straight continuum" if n_distinct(fit) == 1 else "one continuum"
-        parted = f"they are parted more clearly than {continuum} would be"
-        return f"{answer}, {distinct_in_words(fit)}; {parted}{_p(findings)}."
-    n = n_parted(fit)
-    are = f"{n} are" if n > 1 else "they are not shown to be"
-    asked = ", as many as asked for" if number_asked_for(findings) == n_subtypes else ""
-    return f"{answer}{asked}; {are} parted more clearly than one continuum would be."
+def say_unsure(clear: Mapping[Code, float]) -> list[str]:
+    """Return the sentence on the subtypes of which few members are clear, given the percentage of each by its code."""
+    few = [f"{percent:.0f}% of {code}" for code, percent in clear.items() if percent < _FEW_CLEAR]
+    more = [f"few of {len(few) - _SHOWN} more"] if len(few) > _SHOWN else []
+    return [_TEXTS["unsure"].format(shares=listed([*few[:_SHOWN], *more]), clear=CLEAR)] if few else []
 
 
-def _p(findings: Findings) -> str:
-    """Return the p of the least clear division between the subtypes, or of the first one of one group, in brackets."""
-    division = _least_clear(findings)
-    if division is None or findings.is_shared:
-        return ""
-    return f" ({division.p_said})"
-
-
-def _least_clear(findings: Findings) -> Division | None:
-    accepted = [division for division in findings.divisions if division.is_accepted]
-    return max(accepted or findings.divisions[:1], key=lambda division: division.p, default=None)
+def answer_sentence(findings: Findings) -> str:
+    """Return the answer: how many kinds of subject there are, in how many grades, and p of the least clear division."""
+    divisions, made_by = () if findings.is_shared else findings.divisions, findings.cohort.model.made_by
+    return findings.answer.sentence(findings.n_subjects, divisions, made_by=made_by, n_asked=number_asked_for(findings))
 
 
 def _subtypes(findings: Findings) -> list[Table]:
+    """Return the table of the subtypes: a line for each kind, and beneath it one for each of its grades."""
     if len(findings.sizes) < 2:  # nothing marks one group
         return []
-    labels, own = findings.cohort.labels, findings.own_membership
     marks = dict(zip(findings.sizes, marks_of(findings), strict=True))
     is_proposed = any(marked.name and subtype not in findings.names for subtype, marked in marks.items())
+    kind_of = {kind[0]: kind for kind in findings.answer.graded}
+    lines = [line for subtype in findings.sizes for line in (*filter(None, [kind_of.get(subtype)]), (subtype,))]
 
-    def name(subtype: int) -> str:
+    def name(subtypes: Sequence[int]) -> str:
+        subtype, *others = subtypes
         code, proposed = findings.code(subtype), marks[subtype].name
+        if others:
+            return str(_TEXTS["kind"].format(code=str(code).rstrip(ascii_lowercase)))
         return findings.name(subtype) if subtype in findings.names else f"{code}: {proposed}" if proposed else str(code)
 
+    def mark(subtypes: Sequence[int]) -> str:
+        grades = listed([str(findings.code(subtype)) for subtype in subtypes])
+        return marks[subtypes[0]].text if len(subtypes) == 1 else _TEXTS["grades"].format(grades=grades)
+
     title = "Subtype (name proposed)" if is_proposed else "Subtype"
-    columns: list[Filled] = [(Column(title, widest=33), name), *findings.size_columns("n")[1:]]
-    columns.append((Column("Marks (all subjects)", widest=60), lambda subtype: marks[subtype].text))
-    if own is not None:
-        columns.append((Column("Clear (%)", "0"), lambda subtype: 100 * (own[labels == subtype - 1] >= CLEAR).mean()))
-    return [tabulated("The subtypes", findings.sizes, columns)]
+    columns: list[Filled] = [(Column(title, widest=33), name)]
+    columns += [(Column("n", "0"), findings.size_of), (Column("%", "0.0"), findings.percent_of)]
+    columns.append((Column("Marks (all subjects)", widest=60), mark))
+    if findings.own_membership is not None:
+        columns.append((Column("Clear (%)", "0"), findings.percent_clear))
+    return [tabulated("The subtypes", lines, columns)]
 
 
 def _trust(findings: Findings) -> Table:
     answers = {"More than a continuum?": _more_than_a_continuum(findings)}
     if len(findings.sizes) > 1:
+        columns = "yes" if on_columns(findings) else "no_shown" if findings.is_shared else "no"
+        answers["A column you already have?"] = _COLUMNS[columns]
         answers["Found again in other halves?"] = _found_again(findings)
-        none = "none whose counts are all shown" if findings.is_shared else "none alone"
-        a_column = next(iter(column_in_words(findings)), f"No: {none} names the subtypes.")
-        answers["A column you already have?"] = a_column
         answers["Which features differ?"] = count_in_words(findings)
     return Table("How far to trust it", [Column("Question"), Column("Answer", widest=70)], list(answers.items()))
 
 
 def _more_than_a_continuum(findings: Findings) -> str:
-    fit, division = findings.fit, _least_clear(findings)
-    if fit is None:
-        return "Not tested: the subtypes were given."
-    if division is None:
-        return "Not tested: the number was not left to the test." if fit.tree_test_ is None else "Nothing to test."
-    often = "" if findings.is_shared else f": {p_in_words(division.p, division.n_draws)} continua are as clear"
-    if not division.is_accepted:
-        return f"{'Nearly, but not shown' if division.p < _NEAR else 'Not shown'}{often}."
-    if not shows_tested_subtypes(fit):
-        return f"Not all{often}."
-    if n_distinct(fit) == 1:
-        return "The data cannot tell: they may be degrees of one condition, as one continuum of another shape has them."
-    graded = "" if n_distinct(fit) == len(findings.sizes) else f" for {n_distinct(fit)} kinds, some of them in grades"
-    return f"Yes{graded}: one continuum of any shape does not explain their divisions (p < {DISTINCT_LEVEL:g})."
+    answer, division = findings.answer, least_clear(findings.divisions)
+    texts, basis, often = _TEXTS["more_than_a_continuum"], answer.basis, ""
+    if division is not None and not findings.is_shared:
+        often = texts["often"].format(words=p_in_words(division.p, division.n_draws))
+    if basis == "continuum" and division is not None and division.p < _NEAR:
+        basis = "nearly"
+    return str(texts[basis].format(often=often, level=DISTINCT_LEVEL, **answer.words))
 
 
 def _found_again(findings: Findings) -> str:
@@ -627,29 +624,22 @@ def _found_again(findings: Findings) -> str:
     return f"The least stable, {findings.name(least['subtype'])}: {least['band']} ({least['jaccard']:.2f} of 1)."
 
 
-def _next(findings: Findings) -> str:
-    """Return the first thing that a reader should look at, the gravest first."""
-    fit, n_subtypes = findings.fit, len(findings.sizes)
+def next_step(findings: Findings) -> tuple[str, str]:
+    """Return the first thing that a reader should look at, the gravest first, and the command that shows it."""
+    fit, n_subtypes, texts = findings.fit, len(findings.sizes), _TEXTS["next"]
     if fit is not None and fit.stopped_early_:
-        return f"the search was {STOPPED_EARLY}; let it end."
-    if column_in_words(findings):
-        return "what else there is (Trust)."
+        return texts["stopped"].format(how=STOPPED_EARLY), "table"
+    if on_columns(findings):
+        return texts["columns"], "table"
     if fit is not None and n_subtypes > 1 and on_likelihoods(findings):
-        return "features whose likelihood does not fit (Likelihoods)."
-    small = [
-        subtype for subtype in findings.sizes if (findings.shown_sizes[subtype] or _SMALL_SUBTYPE) < _SMALL_SUBTYPE
-    ]
+        return texts["likelihoods"], "check"
+    shown = findings.shown_sizes
+    small = [subtype for subtype in findings.sizes if (shown[subtype] or _SMALL_SUBTYPE) < _SMALL_SUBTYPE]
     if n_subtypes > 1 and small and not findings.is_shared:
-        return f"the subjects of {findings.name(small[0])}, so few that they may be unusual records."
-    if fit is not None and n_subtypes == 1:
-        return _instead(findings, fit)
-    return "the Subtype table; then name the subtypes."
-
-
-def _instead(findings: Findings, fit: Fit) -> str:
+        return texts["small"].format(name=findings.name(small[0])), "table"
+    if fit is None or n_subtypes > 1:
+        return texts["table"], "table"
     continuum = None if findings.is_rounded else findings.continuum
     is_useless = continuum is None or (continuum.is_by_chance and not findings.is_shared)
-    score = "" if is_useless else "the continuum score (Trust); "
-    if fit.subtype_of_.size < 2:
-        return f"{score}the Subtype table." if score else "the Subtype table."
-    return f"{score}two groups, as a description only: fit with n_clusters=2 (--n-clusters 2)."
+    score = "" if is_useless else texts["score"]
+    return score + texts["one" if fit.subtype_of_.size < 2 else "two"], "table"

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from numbers import Integral
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from clinclust.comparisons.frame import ALL_SUBJECTS, decimals_in
+from clinclust.associations.associate import grade_of
+from clinclust.comparisons.frame import ALL_SUBJECTS, decimals_in, is_suppressed
 from clinclust.data import data
 from clinclust.estimators.distinct_subtypes import WEAK_EVIDENCE
 from clinclust.estimators.fit import Fit
 from clinclust.estimators.mixture import FEW, FEW_SUBJECTS, NO_FLOOR, WEAK, WEAK_NATS, n_standing
 from clinclust.estimators.subtype_model import parameters_of
 from clinclust.likelihoods import traits_of
-from clinclust.reporting.divisions import shows_tested_subtypes
 from clinclust.reporting.findings import Findings, Profiles, Row, number_of
 from clinclust.reporting.layout import (
     WITHHELD,
@@ -37,7 +38,7 @@ from clinclust.reporting.layout import (
     tabulated,
     was,
 )
-from clinclust.reporting.subtype_table.plan import Choices, Compared, decimals_of, parts
+from clinclust.reporting.subtype_table.plan import Choices, decimals_of, parts
 from clinclust.reporting.subtype_table.table import SubtypeTable, table_of
 
 # The subtype table of a report, and the sheets Pairwise tests and Missing data.
@@ -96,7 +97,8 @@ def pairwise_tests(findings: Findings) -> Sheet:
                 title = str(summaries[ALL_SUBJECTS]["label"])
                 row: list[Value] = [feature.section, title, answer, findings.clustered_on_text(feature)]
                 for subtype in pair:
-                    row += [subtype, number_of(summaries[subtype], "n"), number_of(summaries[subtype], "mean")]
+                    row.append(findings.code(subtype))
+                    row += [number_of(summaries[subtype], "n"), number_of(summaries[subtype], "mean")]
                 row.append(number_of(tests["welch"], "standardised_difference"))
                 for name, numbers in _NUMBERS.items():
                     test = tests.get(name)
@@ -176,7 +178,7 @@ def table_of_report(findings: Findings) -> SubtypeTable:
 
 _MOST_FEATURES = 40
 _SUMMARY_SHOWN = {"n": "share", "mean": "mean", "median": "median"}
-MEDIANS: str = _TEXTS["medians"]
+_MEDIANS: str = _TEXTS["medians"]
 
 
 def profile(findings: Findings) -> Sheet:
@@ -208,7 +210,7 @@ def profile(findings: Findings) -> Sheet:
     notes = [
         "Blue: above all subjects, orange: below, white: about equal; the colours are full at one standard deviation. "
         f"The {len(shown)} features {order}, in this order. Descriptive: found in the same subjects as the subtypes.",
-        *([MEDIANS] if "median" in profiles.summaries else []),
+        *([_MEDIANS] if "median" in profiles.summaries else []),
         *explained_marks(findings),
     ]
     table = tabulated("Profile of the subtypes", rows, columns, stub=2)
@@ -223,20 +225,25 @@ def _cell(profiles: Profiles, place: int, row: int) -> Value:
 
 LEAST_MARK = 0.25
 """Distance from all subjects, in standard deviations, below which a feature is not named."""
-_MOST_WORDS = 36
+_MOST_WORDS = 44
 """Words of names and marks of all subtypes for which a first page read in a minute has room."""
-_LENGTHS = ((4, True), (3, True), (2, True), (2, False), (1, False))
+_LENGTHS = ((4, True), (3, True), (2, True), (2, False))
 """Features named of each subtype, and whether they propose its name; the first that has room, else the last."""
+_FEWEST_VALUES, _LEAST_SHARE = 10, 1 / 3
+"""Values, and their share of the members, that a mark needs: a median of fewer, or of a minority, marks no subtype."""
 _UP, _DOWN, _NOTHING = "\N{UPWARDS ARROW}", "\N{DOWNWARDS ARROW}", "–"
+_MARK_WORDS: dict[str, Any] = data("report")["overview"]["marks"]
+_ENGLISH = re.compile(r"[A-Za-z][a-z]+(?:[ -][A-Za-z]{2,})*|[A-Z]{2,}")
+"""A title that can stand in a phrase: "kidney disease" or "AST", but neither "alk_1" nor "Falls (past month)"."""
 
 
 class Marks(NamedTuple):
     """The features in which a subtype lies farthest from all subjects."""
 
     marks: list[str]
-    """Each as "↑Urea 72 mmol/L (41)": the direction, the number in the subtype, and in brackets that of everybody."""
+    """Each as "↑Urea 72 mmol/L (41 mmol/L)": the number in the subtype, and in brackets that of everybody."""
     name: str
-    """The name proposed from the first ones; empty without any, or without room for it."""
+    """The name proposed from the first ones, as "older, kidney disease"; empty without any, or without room for it."""
     is_withheld: bool
     """Whether numbers of the subtype are withheld, so that more may mark it than is named."""
 
@@ -248,31 +255,36 @@ class Marks(NamedTuple):
 
 def marks_of(findings: Findings) -> list[Marks]:
     """Return what marks each subtype, in the order of the subtypes, in texts made of the cells of the subtype table."""
-    profiles, compared = findings.profiles, findings.read
+    profiles, fit = findings.profiles, findings.fit
     # Those of a search have a relevance above 0. Given subtypes have none; to leave one out whose relevance is withheld
     # would disclose its sign.
-    relevance = {} if findings.fit is None else findings.fit.feature_relevance_.to_dict()
+    relevance = {} if fit is None else fit.feature_relevance_.to_dict()
     relevant = {*profiles.withheld_features, *(feature for feature, nats in relevance.items() if nats > 0)}
-    candidates = [row for row, name in enumerate(profiles.features) if findings.fit is None or name in relevant]
-    found = []
-    for place, subtype in enumerate(profiles.subtypes):
-        shown, named = [], []
-        for row, distance in _farthest(profiles, candidates, place):
-            if text := _in_words(findings, compared, profiles, row, subtype):
-                shown.append(f"{_UP if distance > 0 else _DOWN}{text}")
-                named.append(_called(profiles, row, is_higher=distance > 0))
-        # Every row of a rounded frame counts as withheld, whether or not its numbers are shown.
-        lacks = np.isnan(profiles.standardised[:, place])
-        is_withheld = bool((lacks if profiles.is_rounded else profiles.withheld[:, [0, place + 1]]).any())
-        found.append((shown, named, is_withheld))
-    numbers = _telling_apart([named for _, named, _ in found])
+    level, tested = findings.significance_level, [row for row in findings.association_rows() if not is_suppressed(row)]
+    alike = {row["feature"] for row in tested if grade_of(row, level) == "not shown"}
+    rows = [row for row, name in enumerate(profiles.features) if fit is None or name in relevant]
+    rows = [row for row in rows if profiles.features[row] not in alike] or rows
+    found = [_farthest(findings, rows, place) for place in range(len(profiles.subtypes))]
+    # Every row of a rounded frame counts as withheld, whether or not its numbers are shown.
+    lacks = (
+        np.isnan(profiles.standardised) if profiles.is_rounded else profiles.withheld[:, :1] | profiles.withheld[:, 1:]
+    )
     for most, is_named in _LENGTHS:
+        shown = [marked[:most] for marked in found]
+        named = [[words for *_, words in marked if words] for marked in shown]
+        names = [", ".join(words[:n]) for words, n in zip(named, _telling_apart(named), strict=True)]
+        names = [name if names.count(name) == 1 else "" for name in names]
         marks = [
-            Marks(shown[: max(most, number * is_named)], ", ".join(named[: number * is_named]), is_withheld)
-            for (shown, named, is_withheld), number in zip(found, numbers, strict=True)
+            Marks([text for _, text, _ in marked], name * is_named, bool(lacks[:, place].any()))
+            for place, (marked, name) in enumerate(zip(shown, names, strict=True))
         ]
         if sum(len(f"{mark.name} {mark.text}".split()) for mark in marks) <= _MOST_WORDS:
             break
+    sides = [frozenset(side for side, *_ in marked) for marked in shown]
+    for place, of_place in enumerate(sides):
+        same = [other for other in range(place) if of_place and sides[other] == of_place]
+        if same and (text := _tell_apart(findings, rows, place, same[0])):
+            marks[place].marks.append(text)
     return marks
 
 
@@ -290,42 +302,75 @@ def _telling_apart(named: list[list[str]]) -> list[int]:
         numbers = longer
 
 
-def _called(profiles: Profiles, row: int, *, is_higher: bool) -> str:
-    words = ("more", "less") if profiles.summaries[row] == "n" else ("higher", "lower")
-    title = profiles.titles[row]
-    return f"{words[0 if is_higher else 1]} {title[:1].lower() + title[1:] if title[1:2].islower() else title}"
+def _farthest(findings: Findings, rows: list[int], place: int) -> list[tuple[tuple[str, bool], str, str]]:
+    """Return the marks of a subtype, the farthest first, then the farthest to the other side: side, text, and phrase.
 
-
-def _farthest(profiles: Profiles, candidates: list[int], place: int) -> Iterator[tuple[int, float]]:
-    """Yield the rows that lie far from all subjects, the farthest first, one for each feature and direction."""
-    distances = profiles.standardised[:, place]
-    far = [row for row in candidates if abs(distances[row]) >= LEAST_MARK]
-    seen: set[tuple[str, bool]] = set()
+    There is one of each feature and direction; the phrase is empty where the title is no English one.
+    """
+    profiles = findings.profiles
+    distances, subtype = profiles.standardised[:, place], profiles.subtypes[place]
+    marks: dict[tuple[str, bool], tuple[str, str]] = {}
+    far = [row for row in rows if abs(distances[row]) >= LEAST_MARK and _has_values(findings, row, subtype)]
     for row in sorted(far, key=lambda row: -abs(distances[row])):
-        side = (profiles.features[row], bool(distances[row] > 0))
-        if side not in seen:
-            seen.add(side)
-            yield row, float(distances[row])
+        is_higher = bool(distances[row] > 0)
+        side = (profiles.features[row], is_higher)
+        if side in marks:
+            continue
+        if figures := _read_figures(findings, row, subtype, ALL_SUBJECTS):
+            text = _MARK_WORDS["mark"].format(arrow=_UP if is_higher else _DOWN, title=profiles.titles[row], **figures)
+            marks[side] = (text, _name_mark(profiles, row, place, is_higher=is_higher))
+    ranked = [(side, *texts) for side, texts in marks.items()]
+    other = next((place for place, (side, *_) in enumerate(ranked) if side[1] != ranked[0][0][1]), 0)
+    return [*ranked[:1], *([ranked.pop(other)] if other else []), *ranked[1:]]
 
 
-def _in_words(findings: Findings, compared: Compared, profiles: Profiles, row: int, subtype: int) -> str:
-    """Return a feature with its number in the subtype and in all subjects; empty if either is withheld."""
-    level = profiles.levels[row]
+def _has_values(findings: Findings, row: int, subtype: int) -> bool:
+    n, size = findings.profiles.n[row, findings.profiles.subtypes.index(subtype) + 1], findings.shown_sizes[subtype]
+    return bool(n >= _FEWEST_VALUES and n >= _LEAST_SHARE * (size or 0))
+
+
+def _tell_apart(findings: Findings, rows: list[int], place: int, other: int) -> str:
+    """Return where a subtype lies farthest from another one that has the same marks; empty if nothing tells them."""
+    profiles, (here, there) = findings.profiles, (findings.profiles.subtypes[at] for at in (place, other))
+    apart = profiles.standardised[:, place] - profiles.standardised[:, other]
+    shown = [row for row in rows if abs(apart[row]) > 0 and _has_values(findings, row, here)]
+    for row in sorted(shown, key=lambda row: -abs(apart[row])):
+        figures = _read_figures(findings, row, here, there)
+        if figures and _has_values(findings, row, there):
+            fields = {"title": profiles.titles[row], "code": findings.code(there), **figures}
+            return str(_MARK_WORDS["apart"].format(arrow=_UP if apart[row] > 0 else _DOWN, **fields))
+    return ""
+
+
+def _name_mark(profiles: Profiles, row: int, place: int, *, is_higher: bool) -> str:
+    """Return a mark in words, as "older", "higher urea" or "mostly male"; empty where they would be no English."""
+    title, _, level = profiles.titles[row].partition(": ")
+    if not _ENGLISH.fullmatch(title) or (level and not _ENGLISH.fullmatch(level)):
+        return ""
+    words = level or title
+    words = words.lower() if words[1:2].islower() else words
+    if (adjectives := _MARK_WORDS["adjectives"].get(title.lower())) and not level:
+        return str(adjectives[is_higher])
+    kind = "number"
+    if profiles.summaries[row] == "n":
+        is_most = profiles.centre[row, place + 1] >= 0.5
+        kind = ("level_" if level else "") + (("most" if is_most else "more") if is_higher else "less")
+    return str(_MARK_WORDS[kind].format(words=words, way=_MARK_WORDS["ways"][is_higher]))
+
+
+def _read_figures(findings: Findings, row: int, subtype: int, other: int) -> dict[str, str]:
+    """Return the numbers of a feature in two groups, `here` and `there`, with unit; empty if withheld or the same."""
+    profiles, compared = findings.profiles, findings.read
+    level, summary = profiles.levels[row], profiles.summaries[row]
     feature = next(part for part in compared.features[profiles.features[row]].parts if level in part.summaries)
-    summary, records = profiles.summaries[row], feature.summaries[level]
-    texts = []
-    for group in (subtype, ALL_SUBJECTS):
-        cell = parts(records[group], summary)
+    unit, texts = "%" if summary == "n" else f" {feature.unit}" if feature.unit else "", []
+    for group in (subtype, other):
+        cell = parts(feature.summaries[level][group], summary)
         number = None if cell is None else cell[summary == "n"]  # after the count comes the percentage
         text = "" if number is None else number_text(number, "measure", decimals_of(feature, summary))
         texts.append(text.replace("-", "\N{MINUS SIGN}"))
-    here, everywhere = texts
-    if not here or not everywhere or here == everywhere:
-        return ""
-    if summary == "n":
-        return f"{profiles.titles[row]} {here}% ({everywhere}%)"
-    unit = f" {feature.unit}" if feature.unit else ""
-    return f"{profiles.titles[row]} {here}{unit} ({everywhere})"
+    here, there = texts
+    return {"here": here + unit, "there": there + unit} if here and there and here != there else {}
 
 
 # What a report says of subtypes of few subjects, and of those that are unions of the groups that the search found.
@@ -508,7 +553,7 @@ def sentence_on_unions(findings: Findings) -> list[str]:
         return [f"{number}."]
     n_asked = number_asked_for(findings)
     only_small = parameters_of(findings.cohort.model).get("n_clusters") is None and merged_small_groups(findings)
-    if not only_small and shows_tested_subtypes(findings.fit):
+    if not only_small and findings.answer.is_of_the_test:
         return [f"{number}. Groups whose division was not distinct were merged; no subject changed its group."]
     if only_small or (n_asked is not None and n_asked > findings.fit.subtype_of_.size):
         return [f"{number}. No subject changed its group."]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -162,8 +163,8 @@ class ComparedFeature:
 
     def suffix(self, level: str | None) -> str:
         """Return ": " and the level after a label, or nothing for a plain yes: "Tremor", but "Sex: female"."""
-        is_plain = level is None or (self.traits.is_yes_no and level.casefold() in _PLAIN_YES)
-        return "" if is_plain else f": {level}"
+        code = "" if level is None else re.sub(r"^(\d+)\.0+$", r"\1", level)  # 2.0 is how programs write a code 2
+        return "" if level is None or (self.traits.is_yes_no and code.casefold() in _PLAIN_YES) else f": {code}"
 
     @property
     def is_described(self) -> bool:
