@@ -270,7 +270,10 @@ _BY_ANNOTATION = {
     "SubtypeModel": MODEL,
     "FeatureSchema": SCHEMA,
     "RandomState": RANDOM_STATE,
-    "Mapping[int, str]": Rule("a dictionary from the number of a subtype to its name", _maps(is_whole, _is_text)),
+    "Mapping[Any, str]": Rule(
+        "a dictionary from the number or code of a subtype, such as 1 or '1b', to its name",
+        _maps(lambda code: is_whole(code) or _is_text(code), _is_text),
+    ),
     "Axes": Rule("matplotlib Axes", _has("barh", "twinx", "figure")),
     "Sequence[str]": TEXTS,
     "Sequence[int]": Rule("a list of whole numbers", _all_are(is_whole)),

@@ -1,6 +1,7 @@
 """Arguments of the wrong kind are refused by name, all at once, before anything else happens."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,7 +19,7 @@ def function(
     frame: "pd.DataFrame",
     labels,
     *,
-    names: "Mapping[int, str] | None" = None,
+    names: "Mapping[Any, str] | None" = None,
     at_most: "int | None" = 30,
     contrasts=None,
 ):
@@ -30,11 +31,11 @@ def function(
 def test_everything_wrong_is_said_at_once():
     calls.clear()
     with pytest.raises(InputError) as caught:
-        function([1, 2], "ab", names={"1": "x"}, at_most=2.5)
+        function([1, 2], "ab", names={1.5: "x"}, at_most=2.5)
     assert str(caught.value) == (
         "frame must be a table of pandas, polars or pyarrow with one row for each subject, not list; "
         "labels must be one label for each subject, not 'ab'; "
-        "names must be a dictionary from the number of a subtype to its name, not dict; "
+        "names must be a dictionary from the number or code of a subtype, such as 1 or '1b', to its name, not dict; "
         "at_most must be a whole number, not 2.5"
     )
     assert calls == []
@@ -43,7 +44,7 @@ def test_everything_wrong_is_said_at_once():
 def test_what_is_right_passes_unchanged():
     frame = pd.DataFrame({"a": [1, 2]})
     for labels in ([0, 1], (0, 1), np.array([0, 1]), pd.Series(["a", "b"]), pd.Categorical(["a", "b"])):
-        assert function(frame, labels, names={np.int64(1): "x"}, at_most=np.int32(3)) == 2
+        assert function(frame, labels, names={np.int64(1): "x", "2b": "y"}, at_most=np.int32(3)) == 2
     assert function(frame, [0, 1], names=None, at_most=30) == 2  # the defaults, whatever they are
     assert function.__name__ == "function"
     assert function.__doc__ == "Say what came."

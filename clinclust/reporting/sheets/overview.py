@@ -447,7 +447,9 @@ def on_columns(findings: Findings) -> list[str]:
         name, division = row["column"], by_number[row["division"]]
         # A cut of a measurement often tells clear subtypes apart; a yes/no feature that does is another name of them.
         is_cut = name in schema and schema[name].is_clustered and not schema[name].traits.is_share
-        if row["explained"] >= NEARLY and name not in named and (row["told_by"] == "missing" or not is_cut):
+        is_told = row["explained"] >= NEARLY and (row["told_by"] == "missing" or not is_cut)
+        # Some column or other tells 8 people from 2.
+        if is_told and name not in named and min(division.sizes) >= _SMALL:
             rows.append((division.title, sum(division.sizes), {"second": None, **row}))
     said = []
     for title, n, row in rows[:SHOWN]:
@@ -533,8 +535,6 @@ _NEAR = 0.2
 """p of one group, below which a page says how near the division was."""
 _FEW_CLEAR = 50.0
 """Percent of clear members, below which the answer says so: the typical member may then be in another subtype."""
-_SMALL_SUBTYPE = 10
-"""Subjects, below which a subtype may be a few unusual subjects."""
 
 
 def overview(findings: Findings) -> Sheet:
@@ -634,7 +634,7 @@ def next_step(findings: Findings) -> tuple[str, str]:
     if fit is not None and n_subtypes > 1 and on_likelihoods(findings):
         return texts["likelihoods"], "check"
     shown = findings.shown_sizes
-    small = [subtype for subtype in findings.sizes if (shown[subtype] or _SMALL_SUBTYPE) < _SMALL_SUBTYPE]
+    small = [subtype for subtype in findings.sizes if (shown[subtype] or _SMALL) < _SMALL]
     if n_subtypes > 1 and small and not findings.is_shared:
         return texts["small"].format(name=findings.name(small[0])), "table"
     if fit is None or n_subtypes > 1:
