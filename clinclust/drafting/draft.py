@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import compress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from clinclust.arguments import TABLE, in_pandas, is_numbered, is_partitioned
 from clinclust.data import data
-from clinclust.drafting.column import Column, DraftedColumn, codes_of_table, column_of
+from clinclust.drafting.column import LOOKS, Column, DraftedColumn, codes_of_table, column_of
 from clinclust.drafting.propose import proposed
 from clinclust.drafting.redundancy import applied, redundancies
 from clinclust.drafting.roles import assign_roles, rise_together
@@ -198,14 +199,8 @@ def _note_empty_forms(drafted: Sequence[DraftedColumn]) -> None:
                 if not is_empty.any() or is_empty.all():
                     continue
                 names, off = [box.column.name for box in of_question], f".astype(str).isin({_OFF})"
-                look = (
-                    f"in {is_empty.sum():,} rows no box of this question is ticked and {name} says that the form is "
-                    f"not complete: no answer, rather than no. To take these for missing: boxes = {names}; is_empty = "
-                    f"frame[boxes]{off}.all(axis=1) & frame[{name!r}]{off}; frame[boxes] = "
-                    "frame[boxes].apply(lambda box: box.mask(is_empty))"
-                )
                 for box in of_question:
-                    box.make(partial(box.proposal.extended, look))
+                    box.extend(LOOKS["empty_form"].format(n=is_empty.sum(), form=name, boxes=names, off=off))
             boxes = {}
 
 
@@ -248,15 +243,9 @@ def _take_skipped_for_missing(drafted: Sequence[DraftedColumn]) -> None:
             named = ", ".join(item.column.name for item in [first, *alike])
             has_gate = any(_are_alike(skipped, gate) for gate in gates)
             for item in [first] * has_gate + alike:
-                texts = [
-                    text for text, number in zip(item.column.texts, item.column.numbers, strict=True) if number == 0
-                ]
-                look = (
-                    f"0 in the same {skipped.mean():.0%} of the rows of {named}: questions that were not asked, taken "
-                    "for missing; if 0 is an answer, leave out missing_codes"
-                )
-                rest = proposed(item.column.without(set(texts)))
-                item.make(partial(rest.with_missing_codes(texts).extended, look))
+                texts = list(compress(item.column.texts, item.column.numbers == 0))
+                rest = proposed(item.column.without(set(texts))).with_missing_codes(texts)
+                item.make(partial(rest.extended, LOOKS["skipped"].format(share=skipped.mean(), names=named)))
 
 
 def _are_alike(first: NDArray[np.bool_], second: NDArray[np.bool_]) -> bool:
@@ -307,24 +296,19 @@ def _write_blocks_alike(drafted: Sequence[DraftedColumn]) -> None:
     for one in drafted:
         block = one.feature.block
         if block is not None and names.setdefault(block_key(block), block) != block:
-            one.make(partial(one.proposal.extended, block=names[block_key(block)]))
+            one.extend(block=names[block_key(block)])
 
 
 def _refuse_names(frame: pd.DataFrame) -> None:
-    failures = []
-    if frame.columns.empty:
-        repair = "Check how the file was read."
-        failures.append(validation.Failure("the table", "at least one column; it has none", repair=repair))
     repeated = set(frame.columns[frame.columns.duplicated()])
+    faults = [("the table", "at least one column; it has none", "Check how the file was read.")] * frame.columns.empty
     for name in dict.fromkeys(frame.columns):
         if not isinstance(name, str) or not name.strip():
             repair = "Give it a name of letters in the first row of the table."
-            failures.append(validation.Failure(str(name), "a column name that is text", repair=repair))
+            faults.append((str(name), "a column name that is text", repair))
         elif name in repeated:
-            repair = "Rename or drop all but one of them."
-            failures.append(validation.Failure(name, "one column of this name", repair=repair))
-    if failures:
-        raise CohortError(validation.failures_frame(failures))
+            faults.append((name, "one column of this name", "Rename or drop all but one of them."))
+    validation.refuse_faults(faults)
 
 
 # Draft a schema for a table in partitions: from a sample of its rows, and from all rows that the draft refuses.

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
-from itertools import permutations
+from itertools import compress, permutations
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from clinclust.data import data
 from clinclust.drafting.column import (
     DOUBTFUL,
     FOR_READERS,
+    LOOKS,
     Column,
     Look,
     Proposal,
@@ -66,10 +67,6 @@ from clinclust.schema.reading import number_meant
 
 _NEARLY_ALL = 0.9
 """The least share of the cells that must write numbers, and of the numbers with a unit that must have the same."""
-_UNDECIDED = (
-    "the comma and the point could each be the decimal mark or keep thousands apart: write all numbers with one "
-    "decimal mark and nothing between thousands"
-)
 _MOST_LEVELS_MISREAD = 11
 """The most different numbers behind which an unknown text may be that of a level, as in `3 cups`."""
 
@@ -95,10 +92,9 @@ def written_numbers(column: Column) -> Written | None:
         if not column.has_decimal_commas or not notation.are_thousands(column.texts):
             return Written(column.numbers, within)
         if all(len(text.lstrip("-").partition(".")[0]) == 1 for text in column.texts):
-            return Written(column.numbers, within, fault=_UNDECIDED)
-        look = "points are read as separators of thousands, because other columns have decimal commas"
+            return Written(column.numbers, within, fault=LOOKS["undecided_comma"])
         numbers = numbers_of([text.replace(".", "") for text in column.texts])
-        return Written(numbers, within, {"decimal": ",", "thousands": "."}, (look,))
+        return Written(numbers, within, {"decimal": ",", "thousands": "."}, (LOOKS["points"],))
     if not any(character.isdigit() for text in column.texts for character in text):
         return None
     synonyms = notation.limits_in_words(column.texts, column.counts)
@@ -134,12 +130,11 @@ def written_numbers(column: Column) -> Written | None:
     looks = []
     if marked.marks:
         n = int(column.counts[marked.is_marked].sum())
-        shown = f"{n:,} cells hold more than the number, such as {quote_cell(marked.marks[0])}"
-        looks.append(f"{shown}: `marks` says what is left out")
+        looks.append(LOOKS["marks"].format(n=n, example=quote_cell(marked.marks[0])))
     if marks.is_guess and not undecided:
-        looks.append('commas are read as thousands; if they are decimal commas, write `decimal: ","` instead')
+        looks.append(LOOKS["commas"])
     beyond[~np.isfinite(numbers)] = 0
-    return Written(numbers, beyond, fields, tuple(looks), _UNDECIDED if undecided else "")
+    return Written(numbers, beyond, fields, tuple(looks), LOOKS["undecided_comma"] if undecided else "")
 
 
 def _unit_of(column: Column, parts: Sequence[notation.WrittenNumber | None]) -> tuple[str | None, str]:
@@ -167,7 +162,7 @@ def _unit_of(column: Column, parts: Sequence[notation.WrittenNumber | None]) -> 
             return None, ""
         shown = listed(f"{quote_cell(key)} ({n:,} cells)" for key, n in sorted(known.items(), key=lambda one: -one[1]))
         alone = f" and none ({n_bare:,} cells)" if n_bare else ""
-        return None, f"the cells hold several units: {shown}{alone}; give all values in one unit, or leave it out"
+        return None, LOOKS["several_units"].format(units=shown + alone)
     return max(spelled[unit], key=lambda text: spelled[unit][text]), ""
 
 
@@ -199,17 +194,14 @@ def proposal_of_numbers(column: Column, written: Written | None) -> Proposal | N
     beyond = written.beyond != 0
     if beyond.any() and len(column.texts) <= MOST_LEVELS:
         return None
-    odd = [text for text, number in zip(column.texts, written.numbers, strict=True) if not np.isfinite(number)]
+    odd = list(compress(column.texts, ~np.isfinite(written.numbers)))
     if odd and len(column.texts) <= MOST_LEVELS:
         return None
     codes = missing_numbers(np.where(beyond, np.nan, written.numbers), column.counts, column.codes_of_table)
-    coded = [text for text, number in zip(column.texts, written.numbers.tolist(), strict=True) if number in codes]
+    coded = list(compress(column.texts, np.isin(written.numbers, list(codes))))
     looks = [*written.looks]
-    if odd:
-        looks.append(f"{listed(map(quote_cell, odd))}: no numbers, and taken for missing (`missing_codes`)")
-    if coded:
-        shown = listed(map(quote_cell, coded))
-        looks.append(f"{shown}: apart from all other values, and taken for missing (`missing_codes`)")
+    for why, texts in (("no_numbers", odd), ("codes_apart", coded)):
+        looks += [LOOKS[why].format(texts=listed(map(quote_cell, texts)))] if texts else []
     is_left = np.array([text not in {*odd, *coded} for text in column.texts], dtype=bool)
     left = column.without({*odd, *coded})
     values = written.numbers[is_left]
@@ -307,9 +299,8 @@ def _outside(notes: ColumnNotes, numbers: Numbers) -> str:
     n = int(numbers.counts[is_outside].sum())
     if not n:
         return ""
-    words = " or ".join(f"{word} {end:g}" for word, end in (("below", low), ("above", high)) if end is not None)
-    shown = f"{n:,} value{'s are' if n > 1 else ' is'} {words}, the range that the file declares"
-    return f"{shown}: correct them, or list them under missing_codes"
+    ends = " or ".join(f"{word} {end:g}" for word, end in (("below", low), ("above", high)) if end is not None)
+    return LOOKS["outside"].format(n=n, are="s are" if n > 1 else " is", ends=ends)
 
 
 # The proposal for levels: as the file declares them, two that are no and yes, ordered, or without order.
@@ -336,13 +327,10 @@ def proposal_of_texts(column: Column) -> Proposal:
     order = None if is_coded and is_called_nominal(column) else order_of(texts)
     n_numbers = int(column.counts[np.isfinite(column.numbers)].sum())
     if len(texts) > _MOST_STEPS and 2 * n_numbers > column.n_observed:
-        others = [text for text, number in zip(column.texts, column.numbers, strict=True) if not np.isfinite(number)]
-        repair = "write these as numbers or limits such as <5, or list them in missing_codes"
-        look = f"among the numbers the cells hold {listed(map(quote_cell, others))}: {repair}"
-        return leave_out("numbers and other texts", look)
+        others = listed(map(quote_cell, compress(column.texts, ~np.isfinite(column.numbers))))
+        return leave_out("numbers and other texts", LOOKS["among_numbers"].format(texts=others))
     if np.mean([_TWO_NUMBERS.fullmatch(text) is not None for text in texts]) > _MOSTLY:
-        repair = "give each of the two numbers a column of its own"
-        return leave_out("two numbers in each cell", repair)
+        return leave_out("two numbers in each cell", "give each of the two numbers a column of its own")
     if len(texts) > _MOST_TEXTS or (column.n_observed < 2 * len(texts) and order is None):
         is_long = np.mean([len(text) for text in texts]) > _LONG_TEXT or np.mean([" " in text for text in texts]) > 0.5
         kind = "free text" if is_long else "too many different values for levels"
@@ -365,11 +353,8 @@ def _misspelt(column: Column, texts: Sequence[str]) -> Iterator[str]:
         if is_rare and min(len(rare), len(often)) >= _SHORTEST_WORD and abs(len(rare) - len(often)) <= 1:
             blocks = SequenceMatcher(None, rare.casefold(), often.casefold(), autojunk=False).get_matching_blocks()
             if sum(block.size for block in blocks) >= max(len(rare), len(often)) - 1:
-                n = f"{cells[rare]:,} cell{'s' * (cells[rare] > 1)}"
-                yield (
-                    f"{quote_cell(rare)} ({n}) may be a misspelt {quote_cell(often)}: if it is, leave it out of "
-                    f"the levels and write synonyms: {{{rare}: {often}}}"
-                )
+                shown = {"rare": quote_cell(rare), "often": quote_cell(often), "rare_text": rare, "often_text": often}
+                yield LOOKS["misspelt"].format(n=cells[rare], s="s" * (cells[rare] > 1), **shown)
 
 
 _TIMES_OFTENER, _SHORTEST_WORD = 10, 5
