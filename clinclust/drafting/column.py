@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import compress
@@ -100,15 +101,11 @@ class Proposal:
     otherwise: str = ""  # the line of schema for the next best kind, if there is one
     looks: tuple[str, ...] = ()  # what a person should decide, each as a sentence without a full stop
 
-    @property
-    def is_doubtful(self) -> bool:
-        """Whether another kind is nearly as probable."""
-        return self.probability < DOUBTFUL and bool(self.otherwise)
-
     def comment(self) -> str:
         """Return the comment above the feature: the reason, then what a person should decide, a line each."""
-        lines = [joined(self.reason, f"probability {self.probability:.2f}" if self.is_doubtful else "")]
-        lines += [f"{LOOK}otherwise {self.otherwise}"] if self.is_doubtful else []
+        is_doubtful = self.probability < DOUBTFUL and bool(self.otherwise)  # another kind is nearly as probable
+        lines = [joined(self.reason, f"probability {self.probability:.2f}" if is_doubtful else "")]
+        lines += [f"{LOOK}otherwise {self.otherwise}"] if is_doubtful else []
         return "\n".join([*lines, *(f"{LOOK}{look}" for look in self.looks)])
 
     def extended(self, *looks: str, reason: str = "", **fields: Any) -> Proposal:
@@ -146,6 +143,17 @@ LOOKS: dict[str, str] = data("remarks")["looks"]
 FOR_READERS = ("label", "section", "description", "asked_if")
 
 
+@contextmanager
+def surviving(report: Callable[[Exception], None]) -> Iterator[None]:
+    """Report a fault of this program, and go on: it must not cost a draft."""
+    try:
+        yield
+    except MemoryError:
+        raise
+    except Exception as error:
+        report(error)
+
+
 class DraftedColumn:
     """A column, its proposal, the feature that it makes, and the values of the column under it."""
 
@@ -155,20 +163,18 @@ class DraftedColumn:
 
     def make(self, propose: Callable[[], Proposal]) -> None:
         """Take a proposal; where it has a fault, the column becomes plain levels, and its comment says so."""
-        try:
+        with surviving(self._take_plain_levels):
             self._take(propose())
-        except MemoryError:
-            raise
-        except Exception as error:
-            fault = f"{type(error).__name__}: {show_cells(shortened(str(error)))}"
-            look = LOOKS["fault"].format(fault=fault)
-            texts = list(self.column.texts)
-            if 2 <= len(texts) <= _MOST_LEVELS:
-                fields = {"likelihood": Categorical.name, "levels": texts}
-                reason = f"{len(texts)} different values, taken for levels as they are"
-                self._take(Proposal(fields, reason, looks=(look,)))
-            else:
-                self._take(leave_out(f"{len(texts)} different values, which could not be drafted", look))
+
+    def _take_plain_levels(self, error: Exception) -> None:
+        look = LOOKS["fault"].format(fault=f"{type(error).__name__}: {show_cells(shortened(str(error)))}")
+        texts = list(self.column.texts)
+        if 2 <= len(texts) <= _MOST_LEVELS:
+            fields = {"likelihood": Categorical.name, "levels": texts}
+            reason = f"{len(texts)} different values, taken for levels as they are"
+            self._take(Proposal(fields, reason, looks=(look,)))
+        else:
+            self._take(leave_out(f"{len(texts)} different values, which could not be drafted", look))
 
     def extend(self, *looks: str, reason: str = "", **fields: Any) -> None:
         """Take the proposal with more to decide, a further reason and other fields."""

@@ -30,7 +30,7 @@ from clinclust.files.text_table import ColumnNotes, notes_of, refuse_many_column
 from clinclust.progress import Progress
 from clinclust.roles import NEEDS_LIKELIHOOD
 from clinclust.schema import validation
-from clinclust.schema.feature import WRITE_LIKELIHOOD, Feature
+from clinclust.schema.feature import SENTENCES, Feature
 from clinclust.schema.feature_schema import FeatureSchema, role_problems
 from clinclust.schema.reading import block_key, text_cells
 
@@ -56,7 +56,7 @@ def with_wanted_roles(schema: FeatureSchema, frame: pd.DataFrame, roles: Mapping
                 comments[name] = f"drafted by its values; {drafted.comment()}"
             else:
                 lacks = f"role {role} needs a likelihood, and its values give none ({drafted.reason})"
-                problems.append(f"{shortened(name)}: {lacks}: {WRITE_LIKELIHOOD}")
+                problems.append(f"{shortened(name)}: {lacks}: {SENTENCES['likelihood']}")
     if problems:
         raise SchemaError(problems)
     changed = schema.with_changed(drafts.get(feature.name, feature) for feature in schema)
@@ -145,7 +145,12 @@ def draft_schema(
         schema.comments.update({one.column.name: one.proposal.comment() for one in drafted})
         if roles:
             schema = with_wanted_roles(schema, frame, roles)
-        return _without_redundancy(schema, drafted, frame, roles)
+        if len(schema.clustered) < 2:
+            return schema
+        values = {one.column.name: one.typed for one in drafted if one.typed is not None}
+        of_draft = {name: values[name].set_axis(frame.index) for name in values if name not in roles}
+        repeats = redundancies(pd.DataFrame(of_draft), schema)
+        return applied(schema, [one for one in repeats if not set(one.described) & set(roles)])
 
 
 def _draft_columns(frame: pd.DataFrame, stages: Progress) -> list[DraftedColumn]:
@@ -277,17 +282,6 @@ def _agree_on_likelihoods(drafted: Sequence[DraftedColumn]) -> None:
             if one.proposal.fields != fields:
                 reason = f"with the likelihood of {group[0].column.name} and others, which it measures too"
                 one.make(partial(replace, one.proposal, fields=fields, reason=reason, probability=1.0, otherwise=""))
-
-
-def _without_redundancy(
-    schema: FeatureSchema, drafted: list[DraftedColumn], frame: pd.DataFrame, roles: Mapping[str, str]
-) -> FeatureSchema:
-    """Return the schema with blocks and descriptions where columns repeat others; `roles` of the user stay."""
-    if len(schema.clustered) < 2:
-        return schema
-    values = {one.column.name: one.typed for one in drafted if one.typed is not None}
-    table = pd.DataFrame({name: column.set_axis(frame.index) for name, column in values.items() if name not in roles})
-    return applied(schema, [one for one in redundancies(table, schema) if not set(one.described) & set(roles)])
 
 
 def _write_blocks_alike(drafted: Sequence[DraftedColumn]) -> None:

@@ -39,8 +39,7 @@ from clinclust.drafting.levels import (
     MOST_LEVELS,
     Kind,
     Numbers,
-    best_count,
-    best_scale,
+    choose_likelihood,
     kinds_of_numbers,
     meaning,
     no_before_yes,
@@ -227,7 +226,7 @@ def _of_values(column: Column, values: Array, written: Written, beyond: NDArray[
     low, high, top = column.notes.minimum or 0.0, column.notes.maximum, numbers.values[-1]
     is_unscaled = high is None or low % 1 or high % 1 or not 2 <= high - low <= _LONGEST_SCALE or written.fields
     if high is not None and not is_unscaled and numbers.are_whole and low <= numbers.values[0] and top <= high:
-        fields = best_scale(np.repeat(values - low, column.counts), trials=int(high - low))
+        fields = choose_likelihood("scale", np.repeat(values - low, column.counts), trials=int(high - low))
         if low != 0:
             fields = {"likelihood": fields["likelihood"], "minimum": low, "maximum": high}
         return Proposal(fields, f"a scale {low:g} to {high:g}, as the file declares")
@@ -258,7 +257,7 @@ def _of_kind(kind: Kind, column: Column, values: Array, numbers: Numbers) -> Pro
         order = np.argsort(values, kind="stable").tolist()
         return scale_of(column, [column.texts[place] for place in order], f"{len(order)} steps of a scale")
     if kind.name == "count":
-        return Proposal(best_count(np.repeat(values, column.counts)), "counts")
+        return Proposal(choose_likelihood("count", np.repeat(values, column.counts)), "counts")
     what = str(kind.fields["likelihood"])
     if "transform" in kind.fields:
         what = f"right-skewed, {what} on the log scale"
@@ -281,14 +280,11 @@ def _with_limits(proposal: Proposal, column: Column, written: Written, beyond: N
 def _bounds(notes: ColumnNotes, numbers: Numbers, likelihood: str) -> dict[str, float]:
     """Return the bounds that the file declares, if the likelihood takes them and all values satisfy them."""
     takes, low, high = traits_of(likelihood).takes, notes.minimum, notes.maximum
-    bounds: dict[str, float] = {}
     if low is not None and high is not None and low >= high:
-        return bounds
-    if low is not None and np.isfinite(low) and "minimum" in takes and low <= numbers.values[0]:
-        bounds["minimum"] = low
-    if high is not None and np.isfinite(high) and "maximum" in takes and numbers.values[-1] <= high:
-        bounds["maximum"] = high
-    return bounds
+        return {}
+    bounds = {"minimum": low} if low is not None and np.isfinite(low) and low <= numbers.values[0] else {}
+    bounds |= {"maximum": high} if high is not None and np.isfinite(high) and numbers.values[-1] <= high else {}
+    return {name: bound for name, bound in bounds.items() if name in takes}
 
 
 def _outside(notes: ColumnNotes, numbers: Numbers) -> str:
@@ -380,9 +376,9 @@ def scale_of(column: Column, levels: list[str], what: str, synonyms: dict[str, s
     place = {level: float(score) for score, level in enumerate(levels)}
     place |= {text: place[level] for text, level in (synonyms or {}).items()}
     scores = np.repeat([place[text] for text in column.texts], column.counts)
-    is_whole_scale = levels == [str(step) for step in range(len(levels))]
-    fields = best_scale(scores, None if is_whole_scale else levels, len(levels) - 1 if is_whole_scale else None)
-    return Proposal(fields, what)
+    is_from_0 = levels == [str(step) for step in range(len(levels))]
+    steps: dict[str, Any] = {"trials": len(levels) - 1} if is_from_0 else {"levels": levels}
+    return Proposal(choose_likelihood("scale", scores, **steps), what)
 
 
 def nominal_of(column: Column, what: str, texts: list[str] | None = None) -> Proposal:

@@ -20,7 +20,7 @@ from scipy.special import pdtr
 
 from clinclust.arrays import Array, mid_ranks
 from clinclust.data import data
-from clinclust.drafting.column import LOOKS, Column, DraftedColumn
+from clinclust.drafting.column import LOOKS, Column, DraftedColumn, surviving
 from clinclust.drafting.levels import MOST_LEVELS, no_before_yes, numbers_on_grid
 from clinclust.files.notation import mentions, name_words, names_subjects, says_only, words_of
 from clinclust.files.row_choice import noted_several_rows, repeated_subjects
@@ -782,15 +782,13 @@ def assign_roles(drafted: Sequence[DraftedColumn], frame: pd.DataFrame) -> None:
         for one in may_change:
             if one.has_role or one.feature.role not in ("cluster", "ignore"):
                 continue
-            try:
-                with np.errstate(all="ignore"):  # cells may be of any size
-                    proposal = rule(one, table)
-            except MemoryError:
-                raise
-            except Exception as error:  # a fault of one rule must not cost a draft
-                look = f"its role could not be looked for, which is a fault of clinclust ({type(error).__name__})"
-                one.make(partial(one.proposal.extended, look))
-                continue
+            proposal = None
+            with np.errstate(all="ignore"), surviving(partial(_report_fault, one)):  # cells may be of any size
+                proposal = rule(one, table)
             if proposal is not None:
                 one.take_role(proposal.role, proposal.reason, proposal.look)
                 table.decided.append(one)
+
+
+def _report_fault(one: DraftedColumn, error: Exception) -> None:
+    one.extend(f"its role could not be looked for, which is a fault of clinclust ({type(error).__name__})")

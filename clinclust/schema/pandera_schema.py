@@ -20,7 +20,7 @@ from clinclust.errors import CohortWarning, SchemaError, did_you_mean
 from clinclust.files.cell_text import canonical_text, listed, number_of
 from clinclust.likelihoods import REGISTRY, traits_of
 from clinclust.roles import NEEDS_LIKELIHOOD, is_described
-from clinclust.schema.feature import Feature
+from clinclust.schema.feature import SENTENCES, Feature
 from clinclust.schema.reading import Kind, PanderaExtras, SchemaContent, bounds_of, expectations, limits, read_column
 
 # The parts of a compiled schema: what reads a column, what judges its cells, and its dtype.
@@ -192,10 +192,7 @@ def _built_in_checks(about: str, part: Any, problems: list[str]) -> list[pa.Chec
     checks = []
     for check in part.checks:
         if check.registry_name is None or not pa.Check.is_builtin_check(check.registry_name):
-            problems.append(
-                f"{about}: the check {check.error or check.name} is a function of the data of polars; use a check of "
-                "pandera, such as Check.in_range, or write it in a schema for pandas"
-            )
+            problems.append(SENTENCES["of_polars"].format(about=about, check=check.error or check.name))
             continue
         options = {name: getattr(check, name) for name in _OF_CHECK}
         checks.append(getattr(pa.Check, check.registry_name)(**(check.statistics or {}), **options))

@@ -27,7 +27,7 @@ from clinclust.files.cell_text import (
 )
 from clinclust.files.notation import BEYOND_A_LIMIT, number_as_written, with_plain_spaces
 from clinclust.files.row_choice import RowChoice
-from clinclust.schema.feature import Feature, FeatureError, check_text, read_codes
+from clinclust.schema.feature import SENTENCES, Feature, FeatureError, check_text, read_codes
 
 # The expectations of a feature for the cells of its column, in words and numbers.
 
@@ -356,11 +356,7 @@ class PanderaExtras:
     def refuse_files(self) -> None:
         """Raise SchemaError if there are any requirements, which no file of a schema can hold."""
         if requirements := self.described():
-            repair = (
-                "of the pandera schema cannot be written as YAML or Excel; keep the schema as pandera code, or remove "
-                "it there (`levels`, `minimum` and `maximum` may say the same)"
-            )
-            raise SchemaError([f"{requirement} {repair}" for requirement in requirements])
+            raise SchemaError([SENTENCES["of_pandera"].format(asked=requirement) for requirement in requirements])
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -485,17 +481,10 @@ def _find_problems_among(features: Sequence[Feature], missing_codes: Sequence[st
             continue
         spelling = spellings.setdefault(block_key(feature.block), feature.block)
         if spelling != feature.block:
-            yield (
-                feature,
-                f"block: {quoted(feature.block)} differs from the block {quoted(spelling)} above by case or spaces "
-                "only, and would be another block; write both in the same way, or give one of them another name",
-            )
+            yield feature, SENTENCES["spelling"].format(block=quoted(feature.block), above=quoted(spelling))
         if feature.block in chained and feature.is_clustered and not feature.traits.is_chained:
-            yield (
-                feature,
-                f"block: {quoted(feature.block)} is a block of {chained[feature.block].likelihood} features, and "
-                f"{feature.likelihood} cannot be among them; give it another block, or none",
-            )
+            words = {"block": quoted(feature.block), "others": chained[feature.block].likelihood}
+            yield feature, SENTENCES["chained"].format(likelihood=feature.likelihood, **words)
 
 
 def block_key(block: str) -> str:

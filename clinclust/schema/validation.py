@@ -99,10 +99,7 @@ def _find_repeated_identifiers(ids: list[str], typed: pd.DataFrame) -> list[Fail
     if not repeated.any():
         return []
     joined = keys[repeated].head(_CELLS_SEARCHED).agg(" / ".join, axis="columns")
-    repair = (
-        f"Keep one row per subject, {one_row_of_each(ids[0])}, or give the feature that tells the rows apart "
-        "role: id as well."
-    )
+    repair = data("remarks")["schema"]["repeated"].format(one_row=one_row_of_each(ids[0]))
     expected, examples = f"a different {' and '.join(ids)} in every row", list(joined.unique()[:_EXAMPLES_SHOWN])
     return [_failure_of_rows(ids[0], expected, repeated, typed.index, examples, repair)]
 
@@ -398,7 +395,7 @@ class Parts:
         try:
             lengths = self._compute([len] * len(narrow), narrow)
         except Exception:
-            lengths = results_of(partial(_count_rows, part) for part in self._parts)
+            lengths = results_of(partial(lambda part: len(part.compute()), part) for part in self._parts)
         self.first: list[int] = first_rows(lengths).tolist()
         self.n_rows = self.first[-1]
         self.share = N_SAMPLED / self.n_rows
@@ -418,10 +415,6 @@ class Parts:
     def sample(self) -> pd.DataFrame:
         """Return the sample of a fit without identifiers; the index is the number of the row, from 0."""
         return pd.concat(self.each(_sample_rows, share=self.share))
-
-
-def _count_rows(part: Any) -> int:
-    return len(part.compute())
 
 
 def numbered(frame: pd.DataFrame, first: int) -> pd.DataFrame:
