@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from itertools import compress
+from itertools import chain, compress
 from typing import Any
 
 import numpy as np
@@ -393,12 +394,9 @@ def codes_of_table(columns: Sequence[Column]) -> frozenset[float]:
 
     So an unknown code is one in all columns of a register, however many have it.
     """
-    cells: dict[float, int] = {}
-    for column in columns:
-        if len(column.texts) <= _MOST_ANSWERED and np.isfinite(column.numbers).all():
-            for code in gapped_codes(column.numbers):
-                cells[code] = cells.get(code, 0) + 1
-    return frozenset(code for code, n in cells.items() if n >= _FEWEST_WITH_CODE)
+    numbers = (column.numbers for column in columns if len(column.texts) <= _MOST_ANSWERED)
+    n_columns = Counter(chain.from_iterable(map(gapped_codes, numbers)))  # texts that are no numbers have no codes
+    return frozenset(code for code, n in n_columns.items() if n >= _FEWEST_WITH_CODE)
 
 
 _FEWEST_OTHERS, _MOST_ZEROS, _FAR_FROM_ZERO, _FAR_DEVIATIONS = 11, 0.3, 0.2, 3.0

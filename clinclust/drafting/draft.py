@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import compress
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -117,10 +117,11 @@ def draft_schema(
     "two values, of which 'm' counts as yes"
     """
     if is_partitioned(frame):
-        draft = draft_of_partitions(frame, partial(draft_schema, roles=roles, progress=progress), progress=progress)
-        if draft.refused is not None:
-            warnings.warn(f"the draft needs an edit: {draft.refused}", CohortWarning, stacklevel=2)
-        return draft.schema
+        of_rows = partial(draft_schema, roles=roles, progress=progress)
+        schema, _, refused = draft_of_partitions(frame, of_rows, progress=progress)
+        if refused is not None:
+            warnings.warn(f"the draft needs an edit: {refused}", CohortWarning, stacklevel=2)
+        return schema
     frame = in_pandas(frame)
     if not isinstance(frame, pd.DataFrame):
         raise TypeError(f"frame must be {TABLE}, not {type(frame).__name__}")
@@ -312,18 +313,10 @@ _MOST_ROWS = 100
 """Number of different values at fault, by column and partition, whose rows are added to the sample at once."""
 
 
-class Draft(NamedTuple):
-    """A drafted schema."""
-
-    schema: FeatureSchema
-    sample: validation.Sampled
-    """The rows that it was drafted from."""
-    refused: CohortError | None
-    """What it does not allow all the same."""
-
-
-def draft_of_partitions(table: Any, draft: Callable[[pd.DataFrame], FeatureSchema], *, progress: bool = True) -> Draft:
-    """Return the schema that `draft` makes of a sample of a Dask DataFrame.
+def draft_of_partitions(
+    table: Any, draft: Callable[[pd.DataFrame], FeatureSchema], *, progress: bool = True
+) -> tuple[FeatureSchema, validation.Sampled, CohortError | None]:
+    """Return the schema that `draft` makes of a sample of a Dask DataFrame, the sample, and what it does not allow.
 
     All partitions are validated against it. Rows with a value that it does not allow, such as a level outside the
     sample, are added to the sample, and it is drafted again.
@@ -343,12 +336,11 @@ def draft_of_partitions(table: Any, draft: Callable[[pd.DataFrame], FeatureSchem
         rows = more
     error = None
     try:
-        starts = zip(parts.first, parts.first[1:], found, strict=False)
-        has_rows = [first < after for first, after, _ in starts]
-        validation.refuse_failures({number: found[number][1] for number in np.flatnonzero(has_rows).tolist()})
+        with_rows = np.flatnonzero(np.diff(parts.first)).tolist()
+        validation.refuse_failures({number: found[number][1] for number in with_rows})
     except CohortError as refused:
         error = refused
-    return Draft(schema, validation.Sampled(rows, parts.n_rows), error)
+    return schema, validation.Sampled(rows, parts.n_rows), error
 
 
 def _refuse_rows(

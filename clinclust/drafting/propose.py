@@ -138,31 +138,26 @@ def written_numbers(column: Column) -> Written | None:
 
 def _unit_of(column: Column, parts: Sequence[notation.WrittenNumber | None]) -> tuple[str | None, str]:
     """Return the unit of the numbers, and why they cannot be compared if there are several."""
-    cells: Counter[str] = Counter()
-    spelled: dict[str, Counter[str]] = {}
-    n_different: Counter[str] = Counter()
-    for part, count in zip(parts, column.counts.tolist(), strict=True):
-        if part is not None and part.unit:
-            key = notation.unit_key(part.unit)
-            cells[key] += count
-            n_different[key] += 1
-            spelled.setdefault(key, Counter())[part.unit] += count
+    pairs = zip(parts, column.counts.tolist(), strict=True)
+    rows = [(notation.unit_key(part.unit), part.unit, count) for part, count in pairs if part is not None]
+    written = pd.DataFrame(rows, columns=["key", "text", "cells"])
+    n_bare = int(written.loc[written["text"] == "", "cells"].sum())
+    of_unit = written[written["text"] != ""].groupby("key", sort=False)["cells"].agg(["sum", "size"])
     known = {
-        key: n
-        for key, n in cells.items()
-        if notation.is_known_unit(key) or (notation.is_unit(key) and n_different[key] > _MOST_LEVELS_MISREAD)
+        str(key): int(n_cells)
+        for key, n_cells, n_different in of_unit.itertuples()
+        if notation.is_known_unit(key) or (notation.is_unit(key) and n_different > _MOST_LEVELS_MISREAD)
     }
     if not known:
         return None, ""
     unit = max(known, key=lambda key: known[key])
-    n_bare = sum(int(n) for part, n in zip(parts, column.counts, strict=True) if part is not None and not part.unit)
     if len(known) > 1 or known[unit] < n_bare:
         if len(column.texts) <= _MOST_LEVELS_MISREAD or sum(known.values()) + n_bare < _NEARLY_ALL * column.n_observed:
             return None, ""
         shown = listed(f"{quote_cell(key)} ({n:,} cells)" for key, n in sorted(known.items(), key=lambda one: -one[1]))
         alone = f" and none ({n_bare:,} cells)" if n_bare else ""
         return None, LOOKS["several_units"].format(units=shown + alone)
-    return max(spelled[unit], key=lambda text: spelled[unit][text]), ""
+    return str(written[written["key"] == unit].groupby("text", sort=False)["cells"].sum().idxmax()), ""
 
 
 def _in_unit(synonyms: dict[str, str], units: set[str], decimal: Any, thousands: Any) -> dict[str, str]:

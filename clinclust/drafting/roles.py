@@ -622,10 +622,10 @@ def later_measurements(table: Table) -> Iterator[str]:
     """
     base, after = _list("baseline", "words"), _list("baseline", "later")
     words = dict(table.words)
-    for name, (first, *others) in ((name, split) for name, split in words.items() if split):
-        prefix = next((prefix for prefix in ("pre", "post") if first.startswith(prefix)), "")
-        if prefix and first not in base | after and len(first) >= len(prefix) + 2:  # `prewt` is pre and wt
-            words[name] = [prefix, first.removeprefix(prefix), *others]
+    for name, split in table.words.items():
+        prefix = next((prefix for prefix in ("pre", "post") if split and split[0].startswith(prefix)), "")
+        if prefix and split[0] not in base | after and len(split[0]) >= len(prefix) + 2:  # `prewt` is pre and wt
+            words[name] = [prefix, split[0].removeprefix(prefix), *split[1:]]
     stems: dict[tuple[str, ...], str] = {}
     visits: dict[tuple[tuple[str, ...], frozenset[str]], dict[float, str]] = {}
     for name, split in words.items():

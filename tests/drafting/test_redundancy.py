@@ -226,8 +226,7 @@ def test_a_fault_in_one_comparison_costs_no_draft(question, monkeypatch):
     def broken(*_):
         raise ZeroDivisionError
 
-    home = "scipy.cluster" if question == "hierarchy.linkage" else "clinclust.drafting"
-    monkeypatch.setattr(f"{home}.{question}", broken)
+    monkeypatch.setattr(f"{'scipy.cluster' if 'linkage' in question else 'clinclust.drafting'}.{question}", broken)
     near = numbers() + numbers(2, 2.0)
     _, found = found_in({"age": AGE, "copy": AGE, "a": numbers(), "b": near.round(1), "c": numbers(5)})
     kinds = {one.kind for one in found}
