@@ -310,15 +310,13 @@ def _orders() -> list[list[list[str]]]:
 
 def _rank(phrase: str, order: list[list[str]]) -> int | None:
     """Return the rank of a phrase: of a listed word, or else of one that it begins or that is cut short."""
+    cut = None
     for rank in range(len(order) - 1, -1, -1):  # the absent, which many orders have in a rank of their own, come last
         if phrase in order[rank]:
             return rank
-    cut = [
-        rank
-        for rank, words in enumerate(order)
-        if len(phrase) >= _SHORTEST_CUT and any(word.startswith(phrase) for word in words)
-    ]
-    return cut[-1] if cut else (0 if _says_absent(phrase) else None)
+        if len(phrase) >= _SHORTEST_CUT and any(word.startswith(phrase) for word in order[rank]):
+            cut = rank if cut is None else cut
+    return 0 if cut is None and _says_absent(phrase) else cut
 
 
 def _without_shared(phrases: list[str]) -> list[str]:

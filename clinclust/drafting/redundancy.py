@@ -216,11 +216,9 @@ def formulas(table: Array, usable: NDArray[np.bool_]) -> list[Formula]:
             for members in sets:
                 if results & set(members):
                     continue
-                fits = (
-                    _fit_formula(values, target, [source for source in members if source != target], logs, n_columns)
-                    for target in sorted(members)
-                    if n_values[target] >= _FEWEST_VALUES
-                )
+                options = [target for target in sorted(members) if n_values[target] >= _FEWEST_VALUES]
+                of = [[source for source in members if source != target] for target in options]
+                fits = map(partial(_fit_formula, values, logs=logs, n_columns=n_columns), options, of)
                 best = max((fit for fit in fits if fit is not None), key=lambda fit: fit.rank, default=None)
                 if best is not None:
                     found.append(best)

@@ -7,6 +7,7 @@ import sys
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -57,18 +58,11 @@ class Reader:
         return column if absent is None else column.astype(object).where(~absent, None)
 
 
-@dataclass(frozen=True)
-class IdentifiersDiffer:
-    """Says which rows have a combination of identifiers of their own, as the function of a check."""
-
-    names: tuple[str, ...]
-
-    def __call__(self, frame: pd.DataFrame) -> pd.Series:
-        """Return whether each row has one; True where an identifier or its column is missing."""
-        if not set(self.names) <= set(frame.columns):
-            return pd.Series(True, index=frame.index)
-        keys = frame[list(self.names)]
-        return ~keys.duplicated(keep=False) | keys.isna().any(axis="columns")
+def find_distinct_rows(frame: pd.DataFrame, names: list[str]) -> pd.Series:
+    """Return which rows have a combination of identifiers of their own; True where one or its column is missing."""
+    if not set(names) <= set(frame.columns):
+        return pd.Series(True, index=frame.index)
+    return ~frame.duplicated(names, keep=False) | frame[names].isna().any(axis="columns")
 
 
 def refuse_repeated(frame: pd.DataFrame) -> pd.DataFrame:
@@ -152,7 +146,7 @@ def _check_expectations(feature: Feature, reader: Reader) -> list[pa.Check]:
 def _is_own(part: object) -> bool:
     """Return whether a check or parser is compiled from a schema of this package."""
     function = getattr(part, "_check_fn", getattr(part, "_parser_fn", None))
-    return function is refuse_repeated or isinstance(function, Reader | IdentifiersDiffer)
+    return isinstance(function, Reader) or getattr(function, "func", function) in (refuse_repeated, find_distinct_rows)
 
 
 # A pandera schema for polars as the same schema for pandas; polars is needed only by who wrote it.
@@ -213,7 +207,7 @@ def to_pandera(schema: SchemaContent) -> pa.DataFrameSchema:
         frame["unique"] = ids
     elif len(ids) > 1:
         asked = f"a different {' and '.join(ids)} in every row"
-        check = pa.Check(IdentifiersDiffer(tuple(ids)), name="identifier", error=asked, ignore_na=False)
+        check = pa.Check(partial(find_distinct_rows, names=ids), name="identifier", error=asked, ignore_na=False)
         frame["checks"] = [check, *frame.get("checks", [])]
     rows = {"rows": schema.rows.as_dict()} if schema.rows else {}
     return pa.DataFrameSchema(
