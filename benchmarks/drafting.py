@@ -150,7 +150,7 @@ def held_out(of_half: tuple[dict[str, Path], dict[str, Path]]) -> list[str]:
 
 def forget() -> None:
     """Forget what was computed from the lists of words."""
-    for cached in (names._parted, names._every_word, roles._languages):
+    for cached in (names._parted, names._list_words, roles._languages):
         cached.cache_clear()
 
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from itertools import chain, compress
 from typing import Any
 
 import numpy as np
@@ -64,7 +67,7 @@ class Column:
         if kept.all():
             return self
         place = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1)
-        left = tuple(text for text, is_kept in zip(self.texts, kept, strict=True) if is_kept)
+        left = tuple(compress(self.texts, kept))
         return replace(self, codes=place[self.codes], texts=left, counts=self.counts[kept])
 
     def in_rows(self, of_text: Array) -> Array:
@@ -99,15 +102,11 @@ class Proposal:
     otherwise: str = ""  # the line of schema for the next best kind, if there is one
     looks: tuple[str, ...] = ()  # what a person should decide, each as a sentence without a full stop
 
-    @property
-    def is_doubtful(self) -> bool:
-        """Whether another kind is nearly as probable."""
-        return self.probability < DOUBTFUL and bool(self.otherwise)
-
     def comment(self) -> str:
         """Return the comment above the feature: the reason, then what a person should decide, a line each."""
-        lines = [joined(self.reason, f"probability {self.probability:.2f}" if self.is_doubtful else "")]
-        lines += [f"{LOOK}otherwise {self.otherwise}"] if self.is_doubtful else []
+        is_doubtful = self.probability < DOUBTFUL and bool(self.otherwise)  # another kind is nearly as probable
+        lines = [joined(self.reason, f"probability {self.probability:.2f}" if is_doubtful else "")]
+        lines += [f"{LOOK}otherwise {self.otherwise}"] if is_doubtful else []
         return "\n".join([*lines, *(f"{LOOK}{look}" for look in self.looks)])
 
     def extended(self, *looks: str, reason: str = "", **fields: Any) -> Proposal:
@@ -141,7 +140,19 @@ def joined(*parts: str) -> str:
 
 
 _MOST_LEVELS = 50
+LOOKS: dict[str, str] = data("remarks")["looks"]
 FOR_READERS = ("label", "section", "description", "asked_if")
+
+
+@contextmanager
+def surviving(report: Callable[[Exception], None]) -> Iterator[None]:
+    """Report a fault of this program, and go on: it must not cost a draft."""
+    try:
+        yield
+    except MemoryError:
+        raise
+    except Exception as error:
+        report(error)
 
 
 class DraftedColumn:
@@ -153,25 +164,32 @@ class DraftedColumn:
 
     def make(self, propose: Callable[[], Proposal]) -> None:
         """Take a proposal; where it has a fault, the column becomes plain levels, and its comment says so."""
-        try:
+        with surviving(self._take_plain_levels):
             self._take(propose())
-        except MemoryError:
-            raise
-        except Exception as error:
-            fault = f"{type(error).__name__}: {show_cells(shortened(str(error)))}"
-            look = f"no better draft of this column was found, which is a fault of clinclust ({fault}): check its line"
-            texts = list(self.column.texts)
-            if 2 <= len(texts) <= _MOST_LEVELS:
-                fields = {"likelihood": Categorical.name, "levels": texts}
-                reason = f"{len(texts)} different values, taken for levels as they are"
-                self._take(Proposal(fields, reason, looks=(look,)))
-            else:
-                self._take(leave_out(f"{len(texts)} different values, which could not be drafted", look))
+
+    def _take_plain_levels(self, error: Exception) -> None:
+        look = LOOKS["fault"].format(fault=f"{type(error).__name__}: {show_cells(shortened(str(error)))}")
+        texts = list(self.column.texts)
+        if 2 <= len(texts) <= _MOST_LEVELS:
+            fields = {"likelihood": Categorical.name, "levels": texts}
+            reason = f"{len(texts)} different values, taken for levels as they are"
+            self._take(Proposal(fields, reason, looks=(look,)))
+        else:
+            self._take(leave_out(f"{len(texts)} different values, which could not be drafted", look))
+
+    def extend(self, *looks: str, reason: str = "", **fields: Any) -> None:
+        """Take the proposal with more to decide, a further reason and other fields."""
+        self.make(partial(self.proposal.extended, *looks, reason=reason, **fields))
 
     def _take(self, proposal: Proposal) -> None:
-        feature = Feature(name=self.column.name, **proposal.fields)
-        self.typed = _typed(feature, self.column)
-        self.proposal, self.feature = proposal, feature
+        feature, typed, column = Feature(name=self.column.name, **proposal.fields), None, self.column
+        if feature.likelihood is not None:
+            cells = pd.Series([*column.texts, ""], dtype=object)
+            reading = read_column(feature, ("", *feature.missing_codes), cells)
+            if reading.faults:
+                raise ValueError(f"cells of {column.name} are not what was proposed: {', '.join(reading.faults)}")
+            typed = reading.typed.iloc[column.codes].rename(column.name)
+        self.proposal, self.feature, self.typed = proposal, feature, typed
 
     @property
     def is_number(self) -> bool:
@@ -185,16 +203,7 @@ class DraftedColumn:
             kept = {name: self.proposal.fields[name] for name in FOR_READERS if name in self.proposal.fields}
             self.make(partial(Proposal, {**kept, "role": role}, reason, looks=(look,) if look else ()))
         elif self.feature.role == "cluster" or role in ("time", "site"):
-            self.make(partial(self.proposal.extended, look, reason=f"{role}: {reason}", role=role))
-
-
-def _typed(feature: Feature, column: Column) -> pd.Series | None:
-    if feature.likelihood is None:
-        return None
-    reading = read_column(feature, ("", *feature.missing_codes), pd.Series([*column.texts, ""], dtype=object))
-    if reading.faults:
-        raise ValueError(f"cells of {column.name} are not what was proposed: {', '.join(reading.faults)}")
-    return reading.typed.iloc[column.codes].rename(column.name)
+            self.extend(look, reason=f"{role}: {reason}", role=role)
 
 
 def constant(column: Column) -> Proposal:
@@ -204,8 +213,7 @@ def constant(column: Column) -> Proposal:
     value, share = quote_cell(column.texts[0]), column.n_observed / column.codes.size
     if share == 1.0:
         return leave_out(f"the same value in every subject observed: {value}")
-    look = f"{value} is in {share:.0%} of the cells, and the others are empty: if that means no, write no there"
-    return leave_out("one value, or none", look)
+    return leave_out("one value, or none", LOOKS["mark_for_yes"].format(value=value, share=share))
 
 
 # Whether a column holds dates or times, in whatever way they are written.
@@ -257,8 +265,7 @@ def dates_among_others(column: Column) -> str:
     n = int(column.counts[is_date].sum())
     if not 0 < n < column.n_observed / 2 or is_date.sum() > _MOST_MADE:
         return ""
-    shown = listed(quote_cell(text) for text, is_one in zip(column.texts, is_date, strict=True) if is_one)
-    return f"{shown}: dates among other values, which a spreadsheet makes of 1-2 or 3/4; write what was meant"
+    return LOOKS["dates_among"].format(texts=listed(map(quote_cell, compress(column.texts, is_date))))
 
 
 _SERIAL, _SMALL, _MOST_MADE = (36_526, 58_441), 1_000.0, 12  # 1 January 2000 to 2060, as spreadsheets count days
@@ -314,10 +321,13 @@ def missing_words(column: Column) -> set[str]:
     """
     if np.isfinite(column.numbers).all():
         return set()
-    texts = zip(column.texts, column.numbers, strict=True)
-    found = {text for text, number in texts if np.isnan(number) and _says_missing(text)}
     signs = MISSING_SIGNS - set(data("missing_words")["also_values"])
-    found |= {text for text in column.texts if text.casefold() in signs}
+    found = {text for text in column.texts if text.casefold() in signs}
+    for text in compress(column.texts, np.isnan(column.numbers)):
+        folded = " ".join(text.casefold().split())
+        words = " ".join(dict.fromkeys(words_of(without_number(folded))))  # "NA_NA" too
+        if folded not in data("missing_words")["also_values"] and (folded in MISSING_SIGNS or means_missing(words)):
+            found.add(text)
     others = {word for text in column.texts if text not in found for word in words_of(text)}
     small = set(data("answers")["denials"])
     found = {text for text in found if others.isdisjoint(set(words_of(text)) - small)}
@@ -330,14 +340,6 @@ def missing_words(column: Column) -> set[str]:
     if len(left) - len(numbers) > 1 and all(np.isnan(number_of(text)) for text in left if text not in numbers):
         found |= set(numbers)  # 9 among words
     return found
-
-
-def _says_missing(text: str) -> bool:
-    folded = " ".join(text.casefold().split())
-    if folded in data("missing_words")["also_values"]:
-        return False
-    words = " ".join(dict.fromkeys(words_of(without_number(folded))))  # "NA_NA" too
-    return folded in MISSING_SIGNS or means_missing(words)
 
 
 def missing_numbers(numbers: Array, counts: NDArray[np.int64], of_table: frozenset[float] = frozenset()) -> set[float]:
@@ -392,12 +394,9 @@ def codes_of_table(columns: Sequence[Column]) -> frozenset[float]:
 
     So an unknown code is one in all columns of a register, however many have it.
     """
-    cells: dict[float, int] = {}
-    for column in columns:
-        if len(column.texts) <= _MOST_ANSWERED and np.isfinite(column.numbers).all():
-            for code in gapped_codes(column.numbers):
-                cells[code] = cells.get(code, 0) + 1
-    return frozenset(code for code, n in cells.items() if n >= _FEWEST_WITH_CODE)
+    numbers = (column.numbers for column in columns if len(column.texts) <= _MOST_ANSWERED)
+    n_columns = Counter(chain.from_iterable(map(gapped_codes, numbers)))  # texts that are no numbers have no codes
+    return frozenset(code for code, n in n_columns.items() if n >= _FEWEST_WITH_CODE)
 
 
 _FEWEST_OTHERS, _MOST_ZEROS, _FAR_FROM_ZERO, _FAR_DEVIATIONS = 11, 0.3, 0.2, 3.0

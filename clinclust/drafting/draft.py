@@ -8,7 +8,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from itertools import compress
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from clinclust.arguments import TABLE, in_pandas, is_numbered, is_partitioned
 from clinclust.data import data
-from clinclust.drafting.column import Column, DraftedColumn, codes_of_table, column_of
+from clinclust.drafting.column import LOOKS, Column, DraftedColumn, codes_of_table, column_of
 from clinclust.drafting.propose import proposed
 from clinclust.drafting.redundancy import applied, redundancies
 from clinclust.drafting.roles import assign_roles, rise_together
@@ -29,7 +30,7 @@ from clinclust.files.text_table import ColumnNotes, notes_of, refuse_many_column
 from clinclust.progress import Progress
 from clinclust.roles import NEEDS_LIKELIHOOD
 from clinclust.schema import validation
-from clinclust.schema.feature import WRITE_LIKELIHOOD, Feature
+from clinclust.schema.feature import SENTENCES, Feature
 from clinclust.schema.feature_schema import FeatureSchema, role_problems
 from clinclust.schema.reading import block_key, text_cells
 
@@ -55,7 +56,7 @@ def with_wanted_roles(schema: FeatureSchema, frame: pd.DataFrame, roles: Mapping
                 comments[name] = f"drafted by its values; {drafted.comment()}"
             else:
                 lacks = f"role {role} needs a likelihood, and its values give none ({drafted.reason})"
-                problems.append(f"{shortened(name)}: {lacks}: {WRITE_LIKELIHOOD}")
+                problems.append(f"{shortened(name)}: {lacks}: {SENTENCES['likelihood']}")
     if problems:
         raise SchemaError(problems)
     changed = schema.with_changed(drafts.get(feature.name, feature) for feature in schema)
@@ -116,10 +117,11 @@ def draft_schema(
     "two values, of which 'm' counts as yes"
     """
     if is_partitioned(frame):
-        draft = draft_of_partitions(frame, partial(draft_schema, roles=roles, progress=progress), progress=progress)
-        if draft.refused is not None:
-            warnings.warn(f"the draft needs an edit: {draft.refused}", CohortWarning, stacklevel=2)
-        return draft.schema
+        of_rows = partial(draft_schema, roles=roles, progress=progress)
+        schema, _, refused = draft_of_partitions(frame, of_rows, progress=progress)
+        if refused is not None:
+            warnings.warn(f"the draft needs an edit: {refused}", CohortWarning, stacklevel=2)
+        return schema
     frame = in_pandas(frame)
     if not isinstance(frame, pd.DataFrame):
         raise TypeError(f"frame must be {TABLE}, not {type(frame).__name__}")
@@ -144,7 +146,12 @@ def draft_schema(
         schema.comments.update({one.column.name: one.proposal.comment() for one in drafted})
         if roles:
             schema = with_wanted_roles(schema, frame, roles)
-        return _without_redundancy(schema, drafted, frame, roles)
+        if len(schema.clustered) < 2:
+            return schema
+        values = {one.column.name: one.typed for one in drafted if one.typed is not None}
+        of_draft = {name: values[name].set_axis(frame.index) for name in values if name not in roles}
+        repeats = redundancies(pd.DataFrame(of_draft), schema)
+        return applied(schema, [one for one in repeats if not set(one.described) & set(roles)])
 
 
 def _draft_columns(frame: pd.DataFrame, stages: Progress) -> list[DraftedColumn]:
@@ -198,14 +205,8 @@ def _note_empty_forms(drafted: Sequence[DraftedColumn]) -> None:
                 if not is_empty.any() or is_empty.all():
                     continue
                 names, off = [box.column.name for box in of_question], f".astype(str).isin({_OFF})"
-                look = (
-                    f"in {is_empty.sum():,} rows no box of this question is ticked and {name} says that the form is "
-                    f"not complete: no answer, rather than no. To take these for missing: boxes = {names}; is_empty = "
-                    f"frame[boxes]{off}.all(axis=1) & frame[{name!r}]{off}; frame[boxes] = "
-                    "frame[boxes].apply(lambda box: box.mask(is_empty))"
-                )
                 for box in of_question:
-                    box.make(partial(box.proposal.extended, look))
+                    box.extend(LOOKS["empty_form"].format(n=is_empty.sum(), form=name, boxes=names, off=off))
             boxes = {}
 
 
@@ -248,15 +249,9 @@ def _take_skipped_for_missing(drafted: Sequence[DraftedColumn]) -> None:
             named = ", ".join(item.column.name for item in [first, *alike])
             has_gate = any(_are_alike(skipped, gate) for gate in gates)
             for item in [first] * has_gate + alike:
-                texts = [
-                    text for text, number in zip(item.column.texts, item.column.numbers, strict=True) if number == 0
-                ]
-                look = (
-                    f"0 in the same {skipped.mean():.0%} of the rows of {named}: questions that were not asked, taken "
-                    "for missing; if 0 is an answer, leave out missing_codes"
-                )
-                rest = proposed(item.column.without(set(texts)))
-                item.make(partial(rest.with_missing_codes(texts).extended, look))
+                texts = list(compress(item.column.texts, item.column.numbers == 0))
+                rest = proposed(item.column.without(set(texts))).with_missing_codes(texts)
+                item.make(partial(rest.extended, LOOKS["skipped"].format(share=skipped.mean(), names=named)))
 
 
 def _are_alike(first: NDArray[np.bool_], second: NDArray[np.bool_]) -> bool:
@@ -290,41 +285,25 @@ def _agree_on_likelihoods(drafted: Sequence[DraftedColumn]) -> None:
                 one.make(partial(replace, one.proposal, fields=fields, reason=reason, probability=1.0, otherwise=""))
 
 
-def _without_redundancy(
-    schema: FeatureSchema, drafted: list[DraftedColumn], frame: pd.DataFrame, roles: Mapping[str, str]
-) -> FeatureSchema:
-    """Return the schema with blocks and descriptions where columns repeat others; `roles` of the user stay."""
-    if len(schema.clustered) < 2:
-        return schema
-    values = {one.column.name: one.typed for one in drafted if one.typed is not None}
-    table = pd.DataFrame({name: column.set_axis(frame.index) for name, column in values.items() if name not in roles})
-    return applied(schema, [one for one in redundancies(table, schema) if not set(one.described) & set(roles)])
-
-
 def _write_blocks_alike(drafted: Sequence[DraftedColumn]) -> None:
     """Give blocks whose names a file writes in several ways (``RR`` and ``rr``) the first of these names."""
     names: dict[str, str] = {}
     for one in drafted:
         block = one.feature.block
         if block is not None and names.setdefault(block_key(block), block) != block:
-            one.make(partial(one.proposal.extended, block=names[block_key(block)]))
+            one.extend(block=names[block_key(block)])
 
 
 def _refuse_names(frame: pd.DataFrame) -> None:
-    failures = []
-    if frame.columns.empty:
-        repair = "Check how the file was read."
-        failures.append(validation.Failure("the table", "at least one column; it has none", repair=repair))
     repeated = set(frame.columns[frame.columns.duplicated()])
+    faults = [("the table", "at least one column; it has none", "Check how the file was read.")] * frame.columns.empty
     for name in dict.fromkeys(frame.columns):
         if not isinstance(name, str) or not name.strip():
             repair = "Give it a name of letters in the first row of the table."
-            failures.append(validation.Failure(str(name), "a column name that is text", repair=repair))
+            faults.append((str(name), "a column name that is text", repair))
         elif name in repeated:
-            repair = "Rename or drop all but one of them."
-            failures.append(validation.Failure(name, "one column of this name", repair=repair))
-    if failures:
-        raise CohortError(validation.failures_frame(failures))
+            faults.append((name, "one column of this name", "Rename or drop all but one of them."))
+    validation.refuse_faults(faults)
 
 
 # Draft a schema for a table in partitions: from a sample of its rows, and from all rows that the draft refuses.
@@ -334,18 +313,10 @@ _MOST_ROWS = 100
 """Number of different values at fault, by column and partition, whose rows are added to the sample at once."""
 
 
-class Draft(NamedTuple):
-    """A drafted schema."""
-
-    schema: FeatureSchema
-    sample: validation.Sampled
-    """The rows that it was drafted from."""
-    refused: CohortError | None
-    """What it does not allow all the same."""
-
-
-def draft_of_partitions(table: Any, draft: Callable[[pd.DataFrame], FeatureSchema], *, progress: bool = True) -> Draft:
-    """Return the schema that `draft` makes of a sample of a Dask DataFrame.
+def draft_of_partitions(
+    table: Any, draft: Callable[[pd.DataFrame], FeatureSchema], *, progress: bool = True
+) -> tuple[FeatureSchema, validation.Sampled, CohortError | None]:
+    """Return the schema that `draft` makes of a sample of a Dask DataFrame, the sample, and what it does not allow.
 
     All partitions are validated against it. Rows with a value that it does not allow, such as a level outside the
     sample, are added to the sample, and it is drafted again.
@@ -365,12 +336,11 @@ def draft_of_partitions(table: Any, draft: Callable[[pd.DataFrame], FeatureSchem
         rows = more
     error = None
     try:
-        starts = zip(parts.first, parts.first[1:], found, strict=False)
-        has_rows = [first < after for first, after, _ in starts]
-        validation.refuse_failures({number: found[number][1] for number in np.flatnonzero(has_rows).tolist()})
+        with_rows = np.flatnonzero(np.diff(parts.first)).tolist()
+        validation.refuse_failures({number: found[number][1] for number in with_rows})
     except CohortError as refused:
         error = refused
-    return Draft(schema, validation.Sampled(rows, parts.n_rows), error)
+    return schema, validation.Sampled(rows, parts.n_rows), error
 
 
 def _refuse_rows(

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from scipy.special import ndtr
@@ -180,7 +180,12 @@ class Kind(NamedTuple):
 
 def kinds_of_numbers(numbers: Numbers, *, may_be_scale: bool) -> list[Kind]:
     """Return the kinds of numbers with at least three values, the most probable first; only levels may be a scale."""
-    found = log_probabilities(_without_slips(numbers.quantiles()))
+    judged = numbers.quantiles()
+    usual = without_far_values(judged.in_subjects())  # others are so far from them that they must be errors of entry
+    inside = (judged.values >= usual.min()) & (judged.values <= usual.max())
+    if inside.sum() > 2:
+        judged = Numbers(judged.values[inside], judged.counts[inside], judged.step)
+    found = log_probabilities(judged)
     measurement, fields = _best_measurement(numbers, found)
     kinds = [Kind("measurement", fields, _TEMPER * measurement)]
     low, subjects = float(numbers.values[0]), numbers.in_subjects()
@@ -200,13 +205,6 @@ def kinds_of_numbers(numbers: Numbers, *, may_be_scale: bool) -> list[Kind]:
         prior = _SCALE + starts - _EACH_LEVEL * n_levels - _GAP * n_gaps / n_levels
         kinds.append(Kind("scale", {}, _TEMPER * found["levels"] + prior))
     return sorted(kinds, key=lambda kind: -kind.score)
-
-
-def _without_slips(numbers: Numbers) -> Numbers:
-    """Return the numbers without those that are so far from the others that they must be errors of entry."""
-    usual = without_far_values(numbers.in_subjects())
-    inside = (numbers.values >= usual.min()) & (numbers.values <= usual.max())
-    return Numbers(numbers.values[inside], numbers.counts[inside], numbers.step) if inside.sum() > 2 else numbers
 
 
 def _best_measurement(numbers: Numbers, found: dict[str, float]) -> tuple[float, dict[str, Any]]:
@@ -239,21 +237,15 @@ def _may_be_spike(numbers: Numbers, place: int) -> bool:
     return bool(is_near and counts[place] >= _STANDS_OUT * of_rest.max())
 
 
-def best_count(values: Array) -> dict[str, Any]:
-    """Return the likelihood of counts (n,) under which they are most probable."""
-    return {"likelihood": _choose(_COUNTS, values)}
+def choose_likelihood(kind: Literal["count", "scale"], values: Array, **steps: Any) -> dict[str, Any]:
+    """Return the likelihood of counts (n,), or of the steps of a scale from 0, under which they are most probable.
 
-
-def best_scale(scores: Array, levels: list[str] | None = None, trials: int | None = None) -> dict[str, Any]:
-    """Return the likelihood of the steps of a scale, counted from 0 (n,), and its levels or trials."""
-    steps: dict[str, Any] = {"levels": levels} if levels is not None else {"trials": trials}
-    return {"likelihood": _choose(_SCALES, scores, **steps), **steps}
-
-
-def _choose(names: tuple[str, ...], values: Array, **fields: Any) -> str:
+    The levels or the trials of a scale are fields too.
+    """
     if values.size > _ENOUGH:  # evenly spaced quantiles decide as well
         values = np.sort(values)[((np.arange(_ENOUGH) + 0.5) / _ENOUGH * values.size).astype(np.int64)]
-    return max(names, key=lambda name: _log_evidence(name, values, **fields))
+    names = _COUNTS if kind == "count" else _SCALES
+    return {"likelihood": max(names, key=lambda name: _log_evidence(name, values, **steps)), **steps}
 
 
 # The order of levels: by the number that they begin with, by ordered words, or none.
@@ -318,15 +310,13 @@ def _orders() -> list[list[list[str]]]:
 
 def _rank(phrase: str, order: list[list[str]]) -> int | None:
     """Return the rank of a phrase: of a listed word, or else of one that it begins or that is cut short."""
+    cut = None
     for rank in range(len(order) - 1, -1, -1):  # the absent, which many orders have in a rank of their own, come last
         if phrase in order[rank]:
             return rank
-    cut = [
-        rank
-        for rank, words in enumerate(order)
-        if len(phrase) >= _SHORTEST_CUT and any(word.startswith(phrase) for word in words)
-    ]
-    return cut[-1] if cut else (0 if _says_absent(phrase) else None)
+        if len(phrase) >= _SHORTEST_CUT and any(word.startswith(phrase) for word in order[rank]):
+            cut = rank if cut is None else cut
+    return 0 if cut is None and _says_absent(phrase) else cut
 
 
 def _without_shared(phrases: list[str]) -> list[str]:

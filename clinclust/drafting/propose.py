@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
-from itertools import permutations
+from itertools import compress, permutations
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from clinclust.data import data
 from clinclust.drafting.column import (
     DOUBTFUL,
     FOR_READERS,
+    LOOKS,
     Column,
     Look,
     Proposal,
@@ -38,8 +39,7 @@ from clinclust.drafting.levels import (
     MOST_LEVELS,
     Kind,
     Numbers,
-    best_count,
-    best_scale,
+    choose_likelihood,
     kinds_of_numbers,
     meaning,
     no_before_yes,
@@ -66,10 +66,6 @@ from clinclust.schema.reading import number_meant
 
 _NEARLY_ALL = 0.9
 """The least share of the cells that must write numbers, and of the numbers with a unit that must have the same."""
-_UNDECIDED = (
-    "the comma and the point could each be the decimal mark or keep thousands apart: write all numbers with one "
-    "decimal mark and nothing between thousands"
-)
 _MOST_LEVELS_MISREAD = 11
 """The most different numbers behind which an unknown text may be that of a level, as in `3 cups`."""
 
@@ -95,10 +91,9 @@ def written_numbers(column: Column) -> Written | None:
         if not column.has_decimal_commas or not notation.are_thousands(column.texts):
             return Written(column.numbers, within)
         if all(len(text.lstrip("-").partition(".")[0]) == 1 for text in column.texts):
-            return Written(column.numbers, within, fault=_UNDECIDED)
-        look = "points are read as separators of thousands, because other columns have decimal commas"
+            return Written(column.numbers, within, fault=LOOKS["undecided_comma"])
         numbers = numbers_of([text.replace(".", "") for text in column.texts])
-        return Written(numbers, within, {"decimal": ",", "thousands": "."}, (look,))
+        return Written(numbers, within, {"decimal": ",", "thousands": "."}, (LOOKS["points"],))
     if not any(character.isdigit() for text in column.texts for character in text):
         return None
     synonyms = notation.limits_in_words(column.texts, column.counts)
@@ -134,41 +129,35 @@ def written_numbers(column: Column) -> Written | None:
     looks = []
     if marked.marks:
         n = int(column.counts[marked.is_marked].sum())
-        shown = f"{n:,} cells hold more than the number, such as {quote_cell(marked.marks[0])}"
-        looks.append(f"{shown}: `marks` says what is left out")
+        looks.append(LOOKS["marks"].format(n=n, example=quote_cell(marked.marks[0])))
     if marks.is_guess and not undecided:
-        looks.append('commas are read as thousands; if they are decimal commas, write `decimal: ","` instead')
+        looks.append(LOOKS["commas"])
     beyond[~np.isfinite(numbers)] = 0
-    return Written(numbers, beyond, fields, tuple(looks), _UNDECIDED if undecided else "")
+    return Written(numbers, beyond, fields, tuple(looks), LOOKS["undecided_comma"] if undecided else "")
 
 
 def _unit_of(column: Column, parts: Sequence[notation.WrittenNumber | None]) -> tuple[str | None, str]:
     """Return the unit of the numbers, and why they cannot be compared if there are several."""
-    cells: Counter[str] = Counter()
-    spelled: dict[str, Counter[str]] = {}
-    n_different: Counter[str] = Counter()
-    for part, count in zip(parts, column.counts.tolist(), strict=True):
-        if part is not None and part.unit:
-            key = notation.unit_key(part.unit)
-            cells[key] += count
-            n_different[key] += 1
-            spelled.setdefault(key, Counter())[part.unit] += count
+    pairs = zip(parts, column.counts.tolist(), strict=True)
+    rows = [(notation.unit_key(part.unit), part.unit, count) for part, count in pairs if part is not None]
+    written = pd.DataFrame(rows, columns=["key", "text", "cells"])
+    n_bare = int(written.loc[written["text"] == "", "cells"].sum())
+    of_unit = written[written["text"] != ""].groupby("key", sort=False)["cells"].agg(["sum", "size"])
     known = {
-        key: n
-        for key, n in cells.items()
-        if notation.is_known_unit(key) or (notation.is_unit(key) and n_different[key] > _MOST_LEVELS_MISREAD)
+        str(key): int(n_cells)
+        for key, n_cells, n_different in of_unit.itertuples()
+        if notation.is_known_unit(key) or (notation.is_unit(key) and n_different > _MOST_LEVELS_MISREAD)
     }
     if not known:
         return None, ""
     unit = max(known, key=lambda key: known[key])
-    n_bare = sum(int(n) for part, n in zip(parts, column.counts, strict=True) if part is not None and not part.unit)
     if len(known) > 1 or known[unit] < n_bare:
         if len(column.texts) <= _MOST_LEVELS_MISREAD or sum(known.values()) + n_bare < _NEARLY_ALL * column.n_observed:
             return None, ""
         shown = listed(f"{quote_cell(key)} ({n:,} cells)" for key, n in sorted(known.items(), key=lambda one: -one[1]))
         alone = f" and none ({n_bare:,} cells)" if n_bare else ""
-        return None, f"the cells hold several units: {shown}{alone}; give all values in one unit, or leave it out"
-    return max(spelled[unit], key=lambda text: spelled[unit][text]), ""
+        return None, LOOKS["several_units"].format(units=shown + alone)
+    return str(written[written["key"] == unit].groupby("text", sort=False)["cells"].sum().idxmax()), ""
 
 
 def _in_unit(synonyms: dict[str, str], units: set[str], decimal: Any, thousands: Any) -> dict[str, str]:
@@ -199,17 +188,14 @@ def proposal_of_numbers(column: Column, written: Written | None) -> Proposal | N
     beyond = written.beyond != 0
     if beyond.any() and len(column.texts) <= MOST_LEVELS:
         return None
-    odd = [text for text, number in zip(column.texts, written.numbers, strict=True) if not np.isfinite(number)]
+    odd = list(compress(column.texts, ~np.isfinite(written.numbers)))
     if odd and len(column.texts) <= MOST_LEVELS:
         return None
     codes = missing_numbers(np.where(beyond, np.nan, written.numbers), column.counts, column.codes_of_table)
-    coded = [text for text, number in zip(column.texts, written.numbers.tolist(), strict=True) if number in codes]
+    coded = list(compress(column.texts, np.isin(written.numbers, list(codes))))
     looks = [*written.looks]
-    if odd:
-        looks.append(f"{listed(map(quote_cell, odd))}: no numbers, and taken for missing (`missing_codes`)")
-    if coded:
-        shown = listed(map(quote_cell, coded))
-        looks.append(f"{shown}: apart from all other values, and taken for missing (`missing_codes`)")
+    for why, texts in (("no_numbers", odd), ("codes_apart", coded)):
+        looks += [LOOKS[why].format(texts=listed(map(quote_cell, texts)))] if texts else []
     is_left = np.array([text not in {*odd, *coded} for text in column.texts], dtype=bool)
     left = column.without({*odd, *coded})
     values = written.numbers[is_left]
@@ -235,7 +221,7 @@ def _of_values(column: Column, values: Array, written: Written, beyond: NDArray[
     low, high, top = column.notes.minimum or 0.0, column.notes.maximum, numbers.values[-1]
     is_unscaled = high is None or low % 1 or high % 1 or not 2 <= high - low <= _LONGEST_SCALE or written.fields
     if high is not None and not is_unscaled and numbers.are_whole and low <= numbers.values[0] and top <= high:
-        fields = best_scale(np.repeat(values - low, column.counts), trials=int(high - low))
+        fields = choose_likelihood("scale", np.repeat(values - low, column.counts), trials=int(high - low))
         if low != 0:
             fields = {"likelihood": fields["likelihood"], "minimum": low, "maximum": high}
         return Proposal(fields, f"a scale {low:g} to {high:g}, as the file declares")
@@ -266,7 +252,7 @@ def _of_kind(kind: Kind, column: Column, values: Array, numbers: Numbers) -> Pro
         order = np.argsort(values, kind="stable").tolist()
         return scale_of(column, [column.texts[place] for place in order], f"{len(order)} steps of a scale")
     if kind.name == "count":
-        return Proposal(best_count(np.repeat(values, column.counts)), "counts")
+        return Proposal(choose_likelihood("count", np.repeat(values, column.counts)), "counts")
     what = str(kind.fields["likelihood"])
     if "transform" in kind.fields:
         what = f"right-skewed, {what} on the log scale"
@@ -289,14 +275,11 @@ def _with_limits(proposal: Proposal, column: Column, written: Written, beyond: N
 def _bounds(notes: ColumnNotes, numbers: Numbers, likelihood: str) -> dict[str, float]:
     """Return the bounds that the file declares, if the likelihood takes them and all values satisfy them."""
     takes, low, high = traits_of(likelihood).takes, notes.minimum, notes.maximum
-    bounds: dict[str, float] = {}
     if low is not None and high is not None and low >= high:
-        return bounds
-    if low is not None and np.isfinite(low) and "minimum" in takes and low <= numbers.values[0]:
-        bounds["minimum"] = low
-    if high is not None and np.isfinite(high) and "maximum" in takes and numbers.values[-1] <= high:
-        bounds["maximum"] = high
-    return bounds
+        return {}
+    bounds = {"minimum": low} if low is not None and np.isfinite(low) and low <= numbers.values[0] else {}
+    bounds |= {"maximum": high} if high is not None and np.isfinite(high) and numbers.values[-1] <= high else {}
+    return {name: bound for name, bound in bounds.items() if name in takes}
 
 
 def _outside(notes: ColumnNotes, numbers: Numbers) -> str:
@@ -307,9 +290,8 @@ def _outside(notes: ColumnNotes, numbers: Numbers) -> str:
     n = int(numbers.counts[is_outside].sum())
     if not n:
         return ""
-    words = " or ".join(f"{word} {end:g}" for word, end in (("below", low), ("above", high)) if end is not None)
-    shown = f"{n:,} value{'s are' if n > 1 else ' is'} {words}, the range that the file declares"
-    return f"{shown}: correct them, or list them under missing_codes"
+    ends = " or ".join(f"{word} {end:g}" for word, end in (("below", low), ("above", high)) if end is not None)
+    return LOOKS["outside"].format(n=n, are="s are" if n > 1 else " is", ends=ends)
 
 
 # The proposal for levels: as the file declares them, two that are no and yes, ordered, or without order.
@@ -336,13 +318,10 @@ def proposal_of_texts(column: Column) -> Proposal:
     order = None if is_coded and is_called_nominal(column) else order_of(texts)
     n_numbers = int(column.counts[np.isfinite(column.numbers)].sum())
     if len(texts) > _MOST_STEPS and 2 * n_numbers > column.n_observed:
-        others = [text for text, number in zip(column.texts, column.numbers, strict=True) if not np.isfinite(number)]
-        repair = "write these as numbers or limits such as <5, or list them in missing_codes"
-        look = f"among the numbers the cells hold {listed(map(quote_cell, others))}: {repair}"
-        return leave_out("numbers and other texts", look)
+        others = listed(map(quote_cell, compress(column.texts, ~np.isfinite(column.numbers))))
+        return leave_out("numbers and other texts", LOOKS["among_numbers"].format(texts=others))
     if np.mean([_TWO_NUMBERS.fullmatch(text) is not None for text in texts]) > _MOSTLY:
-        repair = "give each of the two numbers a column of its own"
-        return leave_out("two numbers in each cell", repair)
+        return leave_out("two numbers in each cell", "give each of the two numbers a column of its own")
     if len(texts) > _MOST_TEXTS or (column.n_observed < 2 * len(texts) and order is None):
         is_long = np.mean([len(text) for text in texts]) > _LONG_TEXT or np.mean([" " in text for text in texts]) > 0.5
         kind = "free text" if is_long else "too many different values for levels"
@@ -365,11 +344,8 @@ def _misspelt(column: Column, texts: Sequence[str]) -> Iterator[str]:
         if is_rare and min(len(rare), len(often)) >= _SHORTEST_WORD and abs(len(rare) - len(often)) <= 1:
             blocks = SequenceMatcher(None, rare.casefold(), often.casefold(), autojunk=False).get_matching_blocks()
             if sum(block.size for block in blocks) >= max(len(rare), len(often)) - 1:
-                n = f"{cells[rare]:,} cell{'s' * (cells[rare] > 1)}"
-                yield (
-                    f"{quote_cell(rare)} ({n}) may be a misspelt {quote_cell(often)}: if it is, leave it out of "
-                    f"the levels and write synonyms: {{{rare}: {often}}}"
-                )
+                shown = {"rare": quote_cell(rare), "often": quote_cell(often), "rare_text": rare, "often_text": often}
+                yield LOOKS["misspelt"].format(n=cells[rare], s="s" * (cells[rare] > 1), **shown)
 
 
 _TIMES_OFTENER, _SHORTEST_WORD = 10, 5
@@ -395,9 +371,9 @@ def scale_of(column: Column, levels: list[str], what: str, synonyms: dict[str, s
     place = {level: float(score) for score, level in enumerate(levels)}
     place |= {text: place[level] for text, level in (synonyms or {}).items()}
     scores = np.repeat([place[text] for text in column.texts], column.counts)
-    is_whole_scale = levels == [str(step) for step in range(len(levels))]
-    fields = best_scale(scores, None if is_whole_scale else levels, len(levels) - 1 if is_whole_scale else None)
-    return Proposal(fields, what)
+    is_from_0 = levels == [str(step) for step in range(len(levels))]
+    steps: dict[str, Any] = {"trials": len(levels) - 1} if is_from_0 else {"levels": levels}
+    return Proposal(choose_likelihood("scale", scores, **steps), what)
 
 
 def nominal_of(column: Column, what: str, texts: list[str] | None = None) -> Proposal:

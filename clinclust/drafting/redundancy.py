@@ -10,9 +10,9 @@ from __future__ import annotations
 import itertools
 import logging
 import math
-from collections.abc import Collection, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from clinclust.arrays import Array, Whole, mid_ranks, paired_moments
 from clinclust.data import data
-from clinclust.drafting.column import Look
+from clinclust.drafting.column import Look, surviving
 from clinclust.drafting.levels import step_of
 from clinclust.files.cell_text import limited, listed, shortened
 from clinclust.schema.feature import Feature
@@ -216,11 +216,9 @@ def formulas(table: Array, usable: NDArray[np.bool_]) -> list[Formula]:
             for members in sets:
                 if results & set(members):
                     continue
-                fits = (
-                    _fit_formula(values, target, [source for source in members if source != target], logs, n_columns)
-                    for target in sorted(members)
-                    if n_values[target] >= _FEWEST_VALUES
-                )
+                options = [target for target in sorted(members) if n_values[target] >= _FEWEST_VALUES]
+                of = [[source for source in members if source != target] for target in options]
+                fits = map(partial(_fit_formula, values, logs=logs, n_columns=n_columns), options, of)
                 best = max((fit for fit in fits if fit is not None), key=lambda fit: fit.rank, default=None)
                 if best is not None:
                     found.append(best)
@@ -348,20 +346,10 @@ class Relation(NamedTuple):
     how: str  # equal, opposite, reversed, unit, transform, recoded, coarser, limits or levels
     evidence: float  # in nats; see the module
 
-    @property
-    def one_to_one(self) -> bool:
-        """Whether x is determined by y too."""
-        return self.how not in ("coarser", "limits", "levels")
 
-
-def find_candidates(
-    table: Array, ordered: NDArray[np.bool_], number: NDArray[np.bool_], r: Array
-) -> list[tuple[int, int]]:
-    """Return the pairs (x, y) in which y may be determined by x: nothing in these subjects contradicts it.
-
-    The rows of the table (N, C) are in random order; `r` has the rank correlations (C, C). Columns, bool (C,), are
-    ordered or not, and numbers or levels.
-    """
+def _find_candidates(compared: _Compared) -> list[tuple[int, int]]:
+    """Return the pairs (x, y) in which y may be determined by x: nothing in the sample contradicts it."""
+    table, ordered, number = compared.sample, compared.ordered, compared.number
     codes = np.full(table.shape, -1, dtype=np.int32)
     n_levels, ways = np.zeros(table.shape[1], dtype=np.int64), np.zeros(table.shape[1])
     for index, column in enumerate(table.T):
@@ -371,7 +359,7 @@ def find_candidates(
     codes = codes[:_ROWS]  # `relation` looks at all
     missing_last = np.where(codes < 0, _ABOVE, codes)
     least, varying = needed_evidence(len(n_levels)), n_levels > 1
-    size = np.abs(r)
+    size = np.abs(compared.r)
     strongest = np.sort(size, axis=None)[-_MOST_PAIRS:][0]
     pairs = {(int(x), int(y)) for x, y in np.argwhere(size >= max(_NEARLY_LINEAR, strongest))}
     for group in np.flatnonzero(varying & (n_levels <= max(len(table) // 2, 2))):
@@ -498,28 +486,6 @@ def _log_maps(n_x: int, n_y: Whole) -> Array:
     return np.where(n_y == n_x, recodings, np.where(n_y > n_x, np.inf, n_x * np.log(np.maximum(n_y, 1))))
 
 
-_NEARLY = 0.8
-_FEWEST_SUBJECTS = 50
-
-
-def groups_of_nearly_same(n: Array, r: Array) -> list[list[int]]:
-    """Return groups of columns of rank correlation .8 or more on average (average linkage), given n and r (C, C)."""
-    from scipy.cluster.hierarchy import fcluster, linkage
-
-    size = np.abs(r)
-    # Fisher's z is nearly normal; the tail of a normal distribution beyond z is at most exp(-z^2 / 2).
-    z = np.arctanh(np.minimum(size, 0.999999)) * np.sqrt(np.maximum(n - 3.0, 0.0))
-    sure = (size >= _NEARLY) & (n >= _FEWEST_SUBJECTS) & (z**2 / 2.0 >= needed_evidence(len(r)))
-    members = np.flatnonzero(sure.any(axis=0))
-    if not members.size:
-        return []
-    size = np.where((n >= _FEWEST_SUBJECTS) | sure, size, 0.0)[np.ix_(members, members)]
-    distance = 1.0 - size[np.triu_indices(members.size, 1)]
-    labels = fcluster(linkage(distance, "average"), 1.0 - _NEARLY + 1e-9, "distance")
-    groups = [members[labels == label].tolist() for label in np.unique(labels)]
-    return sorted(group for group in groups if len(group) > 1)
-
-
 # The three questions, asked of the columns of a table: in a sample of the subjects, and confirmed in all of them.
 
 _FOLLOWED = ("outcome", "arm", "time", "site")  # a column has such a role too if a column of it determines it
@@ -538,24 +504,14 @@ def redundancies(frame: pd.DataFrame, schema: FeatureSchema) -> list[Redundancy]
     a sample of the subjects, drawn with a fixed seed, and what is found is looked at in all.
     """
     found: list[Redundancy] = []
-    with np.errstate(all="ignore"), _surviving_faults():  # numbers may be of any size
+    report = partial(logging.getLogger(__name__).debug, "a comparison of columns failed: %r", exc_info=True)
+    with np.errstate(all="ignore"), surviving(report):  # numbers may be of any size
         compared = _Compared(frame, schema)
         for question in (_find_determined, _find_computed, _find_nearly_same):
-            with _surviving_faults():
+            with surviving(report):
                 found += question(compared, found) if len(compared.names) > 1 else []
     position = {feature.name: place for place, feature in enumerate(schema)}
     return sorted(found, key=lambda one: (position[one.columns[0]], one.columns))
-
-
-@contextmanager
-def _surviving_faults() -> Iterator[None]:
-    """Let no fault of a comparison cost a draft."""
-    try:
-        yield
-    except MemoryError:
-        raise
-    except Exception:
-        logging.getLogger(__name__).debug("a comparison of columns failed", exc_info=True)
 
 
 class _Compared:
@@ -613,6 +569,19 @@ class _Compared:
         found = relation(Scored(self.whole(x), *one), Scored(self.whole(y), *other), self.subjects)
         return None if found is None or found.evidence < needed_evidence(len(self.names)) else found
 
+    def describe(self, x: int, y: int, relation: Relation) -> Redundancy:
+        """Return that y is determined by x, and so described; or one block with it, where x is missing too often."""
+        is_named_otherwise = relation.how == "equal" and self.features[x].levels != self.features[y].levels
+        how, n = _HOW["recoded" if is_named_otherwise else relation.how], relation.n
+        source, target, among = self.names[x], self.names[y], "" if n == self.n_subjects else " who have these values"
+        reason = f"{shortened(target)} {how} {shortened(source)} in all {n:,} subjects{among}"
+        change: dict[str, str] = {} if self.clustered[x] else {"role": self.features[x].role}
+        lost = int((np.isnan(self.whole(x)) & ~np.isnan(self.whole(y))).sum())
+        if not change and lost > _MOST_LOST * (n + lost):
+            reason += f"; but {lost:,} have no value in {shortened(source)}"
+            change = {"block": self.name_block(self.in_order({x, y}))}
+        return Redundancy(self.in_order({x, y}), "determined", reason, target, **change)
+
     def preference(self, index: int) -> tuple[bool, int, int, int]:
         """Return what a column is kept for: its role, few missing values, many different ones, its place."""
         return not self.clustered[index], self.n_observed[index], self.n_levels[index], -index
@@ -652,32 +621,18 @@ def _score(feature: Feature, frame: pd.DataFrame) -> Array:
 def _find_determined(compared: _Compared, _: list[Redundancy]) -> list[Redundancy]:
     """Return the columns that one other determines. Of two that determine each other, the better one is kept."""
     sources: dict[int, list[int]] = {}
-    for x, y in find_candidates(compared.sample, compared.ordered, compared.number, compared.r):
+    for x, y in _find_candidates(compared):
         if compared.clustered[y]:
             sources.setdefault(y, []).append(x)
     found: dict[int, Redundancy] = {}
     for y in sorted(sources, key=compared.preference, reverse=True):
         for x in sorted(sources[y], key=compared.preference, reverse=True):
             how = compared.relation(x, y) if x not in found else None
-            if how is not None and not (how.one_to_one and compared.preference(x) < compared.preference(y)):
-                found[y] = _describe_relation(compared, x, y, how)
+            determines_back = how is not None and how.how not in ("coarser", "limits", "levels")
+            if how is not None and not (determines_back and compared.preference(x) < compared.preference(y)):
+                found[y] = compared.describe(x, y, how)
                 break
     return list(found.values())
-
-
-def _describe_relation(compared: _Compared, x: int, y: int, found: Relation) -> Redundancy:
-    source, target, columns = compared.names[x], compared.names[y], compared.in_order({x, y})
-    is_named_otherwise = found.how == "equal" and compared.features[x].levels != compared.features[y].levels
-    how = _HOW["recoded" if is_named_otherwise else found.how]
-    among = "" if found.n == compared.n_subjects else " who have these values"
-    reason = f"{shortened(target)} {how} {shortened(source)} in all {found.n:,} subjects{among}"
-    if not compared.clustered[x]:
-        return Redundancy(columns, "determined", reason, target, role=compared.features[x].role)
-    lost = int((np.isnan(compared.whole(x)) & ~np.isnan(compared.whole(y))).sum())
-    if lost <= _MOST_LOST * (found.n + lost):
-        return Redundancy(columns, "determined", reason, target)
-    reason += f"; but {lost:,} have no value in {shortened(source)}"
-    return Redundancy(columns, "determined", reason, target, block=compared.name_block(columns))
 
 
 def _find_computed(compared: _Compared, found: list[Redundancy]) -> list[Redundancy]:
@@ -694,15 +649,32 @@ def _find_computed(compared: _Compared, found: list[Redundancy]) -> list[Redunda
     return results
 
 
+_NEARLY = 0.8
+_FEWEST_SUBJECTS = 50
+
+
 def _find_nearly_same(compared: _Compared, found: list[Redundancy]) -> list[Redundancy]:
+    """Return the groups of columns of rank correlation .8 or more on average (average linkage), each as a block."""
+    from scipy.cluster.hierarchy import fcluster, linkage
+
     left = np.flatnonzero(compared.undecided(found))
+    n, size = compared.n[np.ix_(left, left)], np.abs(compared.r[np.ix_(left, left)])
+    # Fisher's z is nearly normal; the tail of a normal distribution beyond z is at most exp(-z^2 / 2).
+    z = np.arctanh(np.minimum(size, 0.999999)) * np.sqrt(np.maximum(n - 3.0, 0.0))
+    sure = (size >= _NEARLY) & (n >= _FEWEST_SUBJECTS) & (z**2 / 2.0 >= needed_evidence(len(left)))
+    members = np.flatnonzero(sure.any(axis=0))
+    if not members.size:
+        return []
+    distance = 1.0 - np.where((n >= _FEWEST_SUBJECTS) | sure, size, 0.0)[np.ix_(members, members)]
+    distances = distance[np.triu_indices(members.size, 1)]
+    labels = fcluster(linkage(distances, "average"), 1.0 - _NEARLY + 1e-9, "distance")
+    groups = [left[members[labels == label]] for label in np.unique(labels)]
     results = []
-    for group in groups_of_nearly_same(compared.n[np.ix_(left, left)], compared.r[np.ix_(left, left)]):
-        members = left[group]
-        size = np.abs(compared.r[np.ix_(members, members)])[np.triu_indices(len(group), 1)]
-        names = compared.in_order(members.tolist())
-        least, most = f"{size.min():.2f}", f"{size.max():.2f}"
-        between = least if least == most else f"{least} to {most}"
-        reason = f"{listed(names)} measure nearly the same (rank correlation {between})"
-        results.append(Redundancy(names, "nearly the same", reason, block=compared.name_block(names)))
+    for group in sorted(map(np.ndarray.tolist, groups)):
+        if len(group) > 1:
+            r = np.abs(compared.r[np.ix_(group, group)])[np.triu_indices(len(group), 1)]
+            least, most, names = f"{r.min():.2f}", f"{r.max():.2f}", compared.in_order(group)
+            between = least if least == most else f"{least} to {most}"
+            reason = f"{listed(names)} measure nearly the same (rank correlation {between})"
+            results.append(Redundancy(names, "nearly the same", reason, block=compared.name_block(names)))
     return results

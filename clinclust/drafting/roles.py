@@ -20,7 +20,7 @@ from scipy.special import pdtr
 
 from clinclust.arrays import Array, mid_ranks
 from clinclust.data import data
-from clinclust.drafting.column import Column, DraftedColumn
+from clinclust.drafting.column import LOOKS, Column, DraftedColumn, surviving
 from clinclust.drafting.levels import MOST_LEVELS, no_before_yes, numbers_on_grid
 from clinclust.files.notation import mentions, name_words, names_subjects, says_only, words_of
 from clinclust.files.row_choice import noted_several_rows, repeated_subjects
@@ -83,19 +83,6 @@ def identifies_rows(column: Column) -> bool:
     return bool(pdtr(n - n_different, pairs) <= _BY_CHANCE)
 
 
-def keys_of(columns: Sequence[Column]) -> set[str]:
-    """Return the columns, as of families, whose values name a few rows each that agree in three other columns."""
-    keys = set()
-    for column in columns:
-        n, n_values = column.n_observed, len(column.texts)
-        is_key = min(n_values, n - n_values) >= _FEWEST_KEYS and n / _MOST_KEY_ROWS <= n_values <= 0.97 * n
-        if is_key and _are_codes(column):
-            determined = islice(_find_determined(column, columns), _FEWEST_DETERMINED)
-            if len(list(determined)) == _FEWEST_DETERMINED:
-                keys.add(column.name)
-    return keys
-
-
 def _are_codes(column: Column) -> bool:
     """Return whether values can be codes: texts or whole numbers."""
     return not np.isfinite(column.numbers).any() or bool((column.numbers % 1 == 0).all())
@@ -112,26 +99,6 @@ def is_hierarchy(key: Column, columns: Sequence[Column]) -> bool:
     """
     determined = sorted(_find_determined(key, columns), key=lambda column: -len(column.texts))
     return len(determined) > 1 and all(_is_determined(a, b) for a, b in pairwise(determined))
-
-
-def crossed_visits(columns: Sequence[Column]) -> dict[str, str]:
-    """Return columns of subjects each of whom has one row at each visit, with the columns of the visits.
-
-    ``s_1`` to ``s_40`` at baseline, V1 and V3, whatever the columns are called.
-    """
-    crossed, by_size = {}, dict[int, list[Column]]()
-    for column in columns:
-        if 2 <= len(column.texts) <= _MOST_VISITS:
-            by_size.setdefault(len(column.texts), []).append(column)
-    for subjects in columns:
-        n, n_subjects = subjects.n_observed, len(subjects.texts)
-        if not _FEWEST_CROSSED <= n_subjects <= n / 2 or not _are_codes(subjects):
-            continue
-        full = [visit for size, visits in by_size.items() if n >= _CROSSED * n_subjects * size for visit in visits]
-        visit = next((one for one in full if one is not subjects and _tells_apart(subjects, one)), None)
-        if visit is not None:
-            crossed[subjects.name] = visit.name
-    return crossed
 
 
 def _tells_apart(subjects: Column, visit: Column) -> bool:
@@ -161,20 +128,6 @@ def _is_determined(key: Column, other: Column) -> bool:
     firsts = np.flatnonzero(np.append(True, ~pair))
     in_order = values[firsts][np.argsort(key.numbers[keys[firsts]], kind="stable")]
     return int((in_order[1:] != in_order[:-1]).sum()) > 2 * (np.unique(values).size - 1)
-
-
-def visit_columns(subjects: Column, columns: Sequence[Column]) -> list[str]:
-    """Return the columns that distinguish the rows of each subject, as visits, months and occasions do."""
-    n_most, n_repeated = int(subjects.counts.max(initial=0)), int((subjects.counts > 1).sum())
-    if n_repeated < _MOSTLY_REPEATED * len(subjects.texts) or n_most < 2:
-        return []
-    return [
-        column.name
-        for column in columns
-        if column is not subjects
-        and max(2, n_most) <= len(column.texts) <= _MOST_VISITS
-        and _tells_apart(subjects, column)
-    ]
 
 
 # Which of the listed words count in a table.
@@ -267,13 +220,36 @@ class Table:
 
     @cached_property
     def keys(self) -> set[str]:
-        """The columns whose values name a few rows each that agree in other columns."""
-        return keys_of(self.columns)
+        """The columns, as of families, whose values name a few rows each that agree in three other columns."""
+        keys = set()
+        for column in self.columns:
+            n, n_values = column.n_observed, len(column.texts)
+            is_key = min(n_values, n - n_values) >= _FEWEST_KEYS and n / _MOST_KEY_ROWS <= n_values <= 0.97 * n
+            if is_key and _are_codes(column):
+                determined = islice(_find_determined(column, self.columns), _FEWEST_DETERMINED)
+                if len(list(determined)) == _FEWEST_DETERMINED:
+                    keys.add(column.name)
+        return keys
 
     @cached_property
     def crossed(self) -> dict[str, str]:
-        """The column of subjects each of whom has a row at each visit, and that of the visits."""
-        return crossed_visits(self.columns)
+        """The columns of subjects each of whom has one row at each visit, with the columns of the visits.
+
+        ``s_1`` to ``s_40`` at baseline, V1 and V3, whatever the columns are called.
+        """
+        crossed, by_size = {}, dict[int, list[Column]]()
+        for column in self.columns:
+            if 2 <= len(column.texts) <= _MOST_VISITS:
+                by_size.setdefault(len(column.texts), []).append(column)
+        for subjects in self.columns:
+            n, n_subjects = subjects.n_observed, len(subjects.texts)
+            if not _FEWEST_CROSSED <= n_subjects <= n / 2 or not _are_codes(subjects):
+                continue
+            full = [visit for size, visits in by_size.items() if n >= _CROSSED * n_subjects * size for visit in visits]
+            visit = next((one for one in full if one is not subjects and _tells_apart(subjects, one)), None)
+            if visit is not None:
+                crossed[subjects.name] = visit.name
+        return crossed
 
     @cached_property
     def pairs(self) -> dict[str, str]:
@@ -555,11 +531,15 @@ def calendar(one: DraftedColumn, table: Table) -> Role | None:
 
 def visits(one: DraftedColumn, table: Table) -> Role | None:
     """Recognise what tells the rows of a subject apart, and waves and visits by their names."""
-    name = one.column.name
-    of_subjects = () if table.subjects is None else visit_columns(table.subjects, table.columns)
-    if name in table.crossed.values() or name in of_subjects:
+    column, subjects, name = one.column, table.subjects, one.column.name
+    is_visit = name in table.crossed.values()
+    if subjects is not None and subjects is not column and not is_visit:  # most of whom have several rows
+        n_most, n_repeated = int(subjects.counts.max(initial=0)), int((subjects.counts > 1).sum())
+        is_visit = 2 <= n_most <= len(column.texts) <= _MOST_VISITS and _tells_apart(subjects, column)
+        is_visit &= n_repeated >= _MOSTLY_REPEATED * len(subjects.texts)
+    if is_visit:
         return Role("time", "it tells the rows of a subject apart")
-    is_count = one.feature.traits.is_count and one.column.numbers.min(initial=1.0) == 0.0  # visits to a doctor
+    is_count = one.feature.traits.is_count and column.numbers.min(initial=1.0) == 0.0  # visits to a doctor
     is_named = says_only(table.words[name], table.vocabulary["visit"], _list("visit", "beside"))
     return Role("time", "by its name") if is_named and not is_count else None
 
@@ -572,8 +552,13 @@ def places(one: DraftedColumn, table: Table) -> Role | None:
     column, names = one.column, table.names_of(one.column)
     words, finite = names[0], column.numbers[np.isfinite(column.numbers)]
     has_fractions = bool((finite % 1 != 0).any())
-    if any(_is_sampling(name, table) for name in names):
-        return Role("site", "the design of a survey")
+    listed, beside = table.vocabulary["sampling"], _list("sampling", "beside")
+    starts = tuple(word for word in listed if " " not in word and len(word) > 3)
+    for name in names:
+        single = [word.removesuffix("s") for word in name]
+        is_listed = " ".join(name) in _list("sampling", "names") or says_only(single, listed, beside)
+        if is_listed or any(piece.startswith(starts) for piece in (*single, "".join(single))):
+            return Role("site", "the design of a survey")
     if not _list("place", "coordinates").isdisjoint(words):  # `lat` of left and right is a side
         is_coordinate = has_fractions and np.abs(finite).max(initial=0.0) <= 180.0
         return Role("site", "coordinates") if is_coordinate else None
@@ -595,15 +580,6 @@ def _is_place(words: Sequence[str], table: Table, *, may_be_town: bool = True) -
         or says_only(words, site, _list("site", "beside") | place)
         or (may_be_town and says_only(words, place, _list("place", "beside") | site))
     )
-
-
-def _is_sampling(words: Sequence[str], table: Table) -> bool:
-    if " ".join(words) in _list("sampling", "names"):
-        return True
-    words, listed = [word.removesuffix("s") for word in words], table.vocabulary["sampling"]
-    starts = tuple(word for word in listed if " " not in word and len(word) > 3)
-    joined = any(piece.startswith(starts) for piece in (*words, "".join(words)))
-    return joined or says_only(words, listed, _list("sampling", "beside"))
 
 
 # Later measurements: outcomes of a cohort whose baseline forms the subtypes.
@@ -645,7 +621,11 @@ def later_measurements(table: Table) -> Iterator[str]:
     Both are of one kind, and rise with each other: `m0x` to `m79x` of independent values are no visits.
     """
     base, after = _list("baseline", "words"), _list("baseline", "later")
-    words = {name: _with_prefix_parted(split, base | after) for name, split in table.words.items()}
+    words = dict(table.words)
+    for name, split in table.words.items():
+        prefix = next((prefix for prefix in ("pre", "post") if split and split[0].startswith(prefix)), "")
+        if prefix and split[0] not in base | after and len(split[0]) >= len(prefix) + 2:  # `prewt` is pre and wt
+            words[name] = [prefix, split[0].removeprefix(prefix), *split[1:]]
     stems: dict[tuple[str, ...], str] = {}
     visits: dict[tuple[tuple[str, ...], frozenset[str]], dict[float, str]] = {}
     for name, split in words.items():
@@ -669,14 +649,6 @@ def later_measurements(table: Table) -> Iterator[str]:
         if visit_words and is_visit:
             start = table.by_name[numbered.pop(first)]
             yield from (name for name in numbered.values() if rise_together(start, table.by_name[name]))
-
-
-def _with_prefix_parted(words: Sequence[str], listed: frozenset[str]) -> list[str]:
-    """Return words of which the first is parted behind a prefix: `prewt` is pre and wt."""
-    for prefix in ("pre", "post"):
-        if words and words[0].startswith(prefix) and words[0] not in listed and len(words[0]) - len(prefix) >= 2:
-            return [prefix, words[0].removeprefix(prefix), *words[1:]]
-    return list(words)
 
 
 def _stem(words: Sequence[str], of_visits: frozenset[str]) -> tuple[str, ...]:
@@ -735,8 +707,7 @@ def answers(one: DraftedColumn, table: Table) -> Role | None:
     is_answer = says_only(words, table.vocabulary["answer"], _list("answer", "beside"))
     if set(words) <= _list("answer", "if_yes_or_no"):  # a type that is no or yes is whether a subject has the disease
         is_answer |= len(column.texts) == 2 and no_before_yes(column.texts) is not None
-    look = "by its name a division of the subjects that is known, so it is described; role: cluster clusters on it"
-    return Role("describe", "a known answer", look) if is_answer else None
+    return Role("describe", "a known answer", LOOKS["known_answer"]) if is_answer else None
 
 
 # One measurement in two units: the first division of a report would be the unit.
@@ -772,11 +743,9 @@ def mixed_units(one: DraftedColumn, table: Table) -> Role | None:
     factor = min(factors, key=lambda factor: abs(step - math.log(factor)))
     limit = f"{math.sqrt(numbers[cut - 1] * numbers[cut]):.3g}"
     few, than, sign, above = (high, "higher", "/", ">") if high.size < low.size else (low, "lower", "*", "<")
-    column = f"frame[{one.column.name!r}]"
-    look = (
-        f"{few.size:,} of {low.size + high.size:,} values are {than} than the others by a factor of {factor:g}, as if "
-        f"in another unit: convert them, with x = pd.to_numeric({column}, errors='coerce'); "
-        f"{column} = x.mask(x {above} {limit}, x {sign} {factor:g}); or, if both are right, write role: cluster"
+    column, n = f"frame[{one.column.name!r}]", low.size + high.size
+    look = LOOKS["two_units"].format(
+        few=few.size, n=n, than=than, factor=factor, column=column, above=above, limit=limit, sign=sign
     )
     return Role("describe", "two units, until its values have one", look)
 
@@ -813,15 +782,13 @@ def assign_roles(drafted: Sequence[DraftedColumn], frame: pd.DataFrame) -> None:
         for one in may_change:
             if one.has_role or one.feature.role not in ("cluster", "ignore"):
                 continue
-            try:
-                with np.errstate(all="ignore"):  # cells may be of any size
-                    proposal = rule(one, table)
-            except MemoryError:
-                raise
-            except Exception as error:  # a fault of one rule must not cost a draft
-                look = f"its role could not be looked for, which is a fault of clinclust ({type(error).__name__})"
-                one.make(partial(one.proposal.extended, look))
-                continue
+            proposal = None
+            with np.errstate(all="ignore"), surviving(partial(_report_fault, one)):  # cells may be of any size
+                proposal = rule(one, table)
             if proposal is not None:
                 one.take_role(proposal.role, proposal.reason, proposal.look)
                 table.decided.append(one)
+
+
+def _report_fault(one: DraftedColumn, error: Exception) -> None:
+    one.extend(f"its role could not be looked for, which is a fault of clinclust ({type(error).__name__})")

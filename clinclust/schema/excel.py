@@ -15,7 +15,7 @@ import warnings
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -26,7 +26,7 @@ from clinclust.files.cell_text import canonical_text, number_of, quoted, shorten
 from clinclust.files.opening import check_readable, guarded, shown_name
 from clinclust.files.row_choice import RowChoice
 from clinclust.files.writing import atomic_write
-from clinclust.schema.feature import CHOICES, Feature
+from clinclust.schema.feature import CHOICES, SENTENCES, Feature
 from clinclust.schema.reading import (
     FORMAT_VERSION,
     LOOK,
@@ -118,9 +118,7 @@ def _read_cell(cell: Any, field: str) -> Any:
     if cell.data_type == "f":
         raise ValueError("is a formula: type the value itself")
     if isinstance(value, (datetime.date, datetime.time, datetime.timedelta)):
-        raise ValueError(
-            "is a date, which Excel makes of texts such as 1-2: format the cell as text, and type it again"
-        )
+        raise ValueError(SENTENCES["date"])
     if isinstance(value, bool) and field != "complete":
         raise ValueError(f"is the truth value {str(value).upper()}: format the cell as text, and type it again")
     if isinstance(value, bool) or (field in (*_NUMBERS, "order") and not isinstance(value, str)):
@@ -302,12 +300,10 @@ def _write_features(
             sheet.add_data_validation(choice)
     _write_row(sheet, 1, names, ["heading"] * len(names))
     for row, (number, feature) in enumerate(_order(schema, remarks), start=2):
-        remark = remarks[feature.name]
-        values: dict[str, Any] = {"order": number, "look at": remark.look, "reason": remark.reason}
-        values |= {name: _write_field(name, value) for name, value in feature.content().items()}
-        values |= {"role": feature.role, "probability": remark.probability}
+        values = {name: _write_field(name, value) for name, value in feature.content().items()}
+        values |= {"order": number, "role": feature.role, **remarks[feature.name]}
         values |= {} if frame is None else _summarise_column(schema, feature, frame)
-        suffix = " to look at" * bool(remark.look)
+        suffix = " to look at" * bool(values["look at"])
         styles = [("seen" if name in _OF_DRAFT else "field") + suffix for name in names]
         _write_row(sheet, row, [values.get(name) for name in names], styles)
     sheet.freeze_panes = "C2"
@@ -315,29 +311,26 @@ def _write_features(
     sheet.print_title_rows = "1:1"
 
 
-class _Remarks(NamedTuple):
-    """What the comment of a draft says of a column."""
-
-    reason: str | None
-    look: str | None
-    probability: float | None
-
-
-def _read_remarks(comment: str) -> _Remarks:
+def _read_remarks(comment: str) -> dict[str, Any]:
+    """Return what the comment of a draft says of a column, by the columns of the sheet."""
     lines = comment.splitlines()
     looks = "\n".join(line.removeprefix(LOOK) for line in lines if line.startswith(LOOK))
     reason = "\n".join(line for line in lines if not line.startswith(LOOK))
     number = number_of(reason.rpartition("probability ")[2])
-    return _Remarks(visible(reason) or None, visible(looks) or None, number if 0.0 <= number <= 1.0 else None)
+    probability = number if 0.0 <= number <= 1.0 else None
+    return {"look at": visible(looks) or None, "reason": visible(reason) or None, "probability": probability}
 
 
-def _order(schema: SchemaContent, remarks: Mapping[str, _Remarks]) -> list[tuple[int, Feature]]:
+def _order(schema: SchemaContent, remarks: Mapping[str, dict[str, Any]]) -> list[tuple[int, Feature]]:
     """Return the features with their numbers: what to look at first, least probable before others, then the rest."""
+
+    def rank(item: tuple[int, Feature]) -> tuple[bool, float]:
+        probability = remarks[item[1].name]["probability"]
+        return not item[1].is_clustered, 1.0 if probability is None else probability
+
     numbered = list(enumerate(schema, start=1))
-    looks = [item for item in numbered if remarks[item[1].name].look]
-    probability = {name: 1.0 if remark.probability is None else remark.probability for name, remark in remarks.items()}
-    looks.sort(key=lambda item: (not item[1].is_clustered, probability[item[1].name]))
-    return [*looks[:_ON_TOP], *(item for item in numbered if item not in looks[:_ON_TOP])]
+    first = sorted((item for item in numbered if remarks[item[1].name]["look at"]), key=rank)[:_ON_TOP]
+    return [*first, *(item for item in numbered if item not in first)]
 
 
 def _summarise_column(schema: SchemaContent, feature: Feature, frame: pd.DataFrame) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Pri
 from pydantic_core import PydanticCustomError
 
 from clinclust.arrays import Array
+from clinclust.data import data
 from clinclust.errors import InputError, SchemaError, did_you_mean, nearest
 from clinclust.files.cell_text import NUMBER, canonical_text, compile_short, listed, quoted, shortened
 from clinclust.files.notation import BEYOND_A_LIMIT, DecimalMark, ThousandsMark
@@ -29,6 +30,7 @@ from clinclust.roles import NEEDS_LIKELIHOOD, REASONS, ROLES, Role, is_described
 
 # The types of the fields of a feature, and the values that each accepts from Python and files.
 
+SENTENCES: dict[str, str] = data("remarks")["schema"]
 _ENDS = ("below", "above")
 _OF_NUMBERS = frozenset("0123456789.,-\u2212'’<>=≤≥ ")
 """The characters of numbers and of signs of limits."""
@@ -50,9 +52,7 @@ def _check_word(value: Any) -> Any:
     try:
         str(value).encode()
     except UnicodeEncodeError:
-        raise ValueError(
-            f"{quoted(value)} holds half of a character (a lone surrogate), which no file can store"
-        ) from None
+        raise ValueError(SENTENCES["surrogate"].format(value=quoted(value))) from None
     return value
 
 
@@ -86,9 +86,8 @@ def _read_levels(value: object) -> tuple[str, ...]:
     levels = _read_list(value)
     for level in levels:
         if not isinstance(level, str):
-            raise ValueError(
-                f'levels are text: write "{shortened(canonical_text(level))}" in quotes, not {quoted(level)}'
-            )
+            text = shortened(canonical_text(level))
+            raise ValueError(f'levels are text: write "{text}" in quotes, not {quoted(level)}')
         if level != level.strip():
             raise ValueError(f"level {quoted(level)} has white space at an end, which is stripped from every cell")
         _check_word(level)
@@ -551,10 +550,6 @@ def _describe_faults(error: ValidationError, fields: dict[str, Any]) -> list[tup
     return problems
 
 
-WRITE_LIKELIHOOD = (
-    "write one on its line, as `likelihood: gaussian` (a measurement) or `likelihood: categorical, levels: [...]` "
-    "(groups)"
-)
 _OF_A_SCALE = ("levels", "trials", "minimum", "maximum")
 _OF_NUMERIC_CELLS = ("decimal", "thousands", "censored", "spike", "limit", "marks")
 _OF_A_LIKELIHOOD = (
@@ -574,7 +569,7 @@ def _find_broken_rules(feature: Feature) -> Iterator[tuple[str | None, str]]:
         yield from ((field, why) for field in _OF_A_LIKELIHOOD if getattr(feature, field))
     elif feature.likelihood is None and feature.role in NEEDS_LIKELIHOOD:
         known = ", ".join(REGISTRY)
-        yield None, f"role {feature.role} needs a likelihood, which is one of {known}: {WRITE_LIKELIHOOD}"
+        yield None, f"role {feature.role} needs a likelihood, which is one of {known}: {SENTENCES['likelihood']}"
     elif feature.likelihood is not None:
         yield from _check_levels(feature)
         yield from _check_numbers(feature)
@@ -623,11 +618,7 @@ def _check_numbers(feature: Feature) -> Problems:
         yield "maximum", f"must be greater than the minimum, {low:g}"
     has_bounds = low is not None or high is not None
     if traits.is_scale and (feature.trials is not None) + (feature.levels is not None) + has_bounds != 1:
-        yield (
-            "trials",
-            f"{feature.likelihood} needs exactly one of `trials` (values 0 to trials), `levels` (in order, lowest "
-            "first) or whole `minimum` and `maximum`",
-        )
+        yield "trials", SENTENCES["trials"].format(likelihood=feature.likelihood)
     elif traits.is_scale and has_bounds:
         for field, bound in bounds.items():
             if bound is None:
@@ -643,10 +634,7 @@ def _check_numbers(feature: Feature) -> Problems:
 def _check_cells(feature: Feature) -> Problems:
     """Yield the broken rules of what cells may hold other than plain numbers and levels."""
     if feature.limit and feature.censored is not None:
-        yield (
-            "limit",
-            "a value beyond a limit is either modelled as not detected (limit) or replaced (censored); leave one out",
-        )
+        yield "limit", SENTENCES["limit"]
     for value in feature.spike:
         if feature.traits.is_whole and value != math.floor(value):
             yield "spike", f"{feature.likelihood} has whole numbers only, not {value:g}"

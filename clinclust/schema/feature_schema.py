@@ -28,7 +28,7 @@ from clinclust.schema.excel import read_excel, write_excel
 from clinclust.schema.feature import Feature, FeatureError
 from clinclust.schema.reading import PanderaExtras, SchemaContent, text_cells
 from clinclust.schema.validation import validate
-from clinclust.schema.yaml_files import read_yaml, yaml_heading, yaml_text
+from clinclust.schema.yaml_files import read_yaml, yaml_text
 
 if TYPE_CHECKING:
     import pandera.pandas as pa
@@ -138,7 +138,7 @@ class FeatureSchema(SchemaContent):
     @property
     def fingerprint(self) -> str:
         """The SHA-256 hash of the schema without comments, in hexadecimal."""
-        return hashlib.sha256((yaml_text(self, comments={}) + "\n".join(self.extras.described())).encode()).hexdigest()
+        return hashlib.sha256((yaml_text(self) + "\n".join(self.extras.described())).encode()).hexdigest()
 
     def __repr__(self) -> str:
         kinds = pd.Series([feature.likelihood or feature.role for feature in self.features]).value_counts(sort=False)
@@ -253,7 +253,7 @@ class FeatureSchema(SchemaContent):
     def to_yaml(self, path: str | os.PathLike[str] | None = None) -> str:
         """Return the schema as YAML text, and write it to `path` if given; SchemaError if it has checks of pandera."""
         self.extras.refuse_files()
-        text = yaml_heading(self.features) + yaml_text(self, comments=self.comments)
+        text = yaml_text(self, self.comments)
         if path is not None:
             write_text(text, path)
         return text

@@ -6,7 +6,8 @@ import math
 import sys
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from clinclust.errors import CohortWarning, SchemaError, did_you_mean
 from clinclust.files.cell_text import canonical_text, listed, number_of
 from clinclust.likelihoods import REGISTRY, traits_of
 from clinclust.roles import NEEDS_LIKELIHOOD, is_described
-from clinclust.schema.feature import Feature
+from clinclust.schema.feature import SENTENCES, Feature
 from clinclust.schema.reading import Kind, PanderaExtras, SchemaContent, bounds_of, expectations, limits, read_column
 
 # The parts of a compiled schema: what reads a column, what judges its cells, and its dtype.
@@ -34,52 +35,34 @@ _OF_DTYPE: tuple[Kind, ...] = ("number", "finite", "whole")
 
 @dataclass(frozen=True)
 class Reader:
-    """Reads the column of a feature, as a parser of pandera."""
+    """Reads the column of a feature, as a parser of pandera; with kinds of reasons, judges it, as a check."""
 
     feature: Feature
     missing_codes: tuple[str, ...]
+    kinds: tuple[Kind, ...] = ()
 
     def __call__(self, column: pd.Series) -> pd.Series:
-        """Return the typed column if every cell is sound; else the column unchanged, with None where missing."""
+        """Return the typed column if every cell is sound; else the column unchanged, with None where missing.
+
+        As a check: return which cells are not at fault for a reason of these kinds, bool (N,).
+        """
         reading = read_column(self.feature, self.missing_codes, column)
+        if self.kinds:
+            at_fault = np.zeros(len(column), dtype=np.bool_)
+            for kind in self.kinds:
+                at_fault |= reading.faults.get(kind, False)
+            return pd.Series(~at_fault, index=column.index)
         if not reading.faults:
             return reading.typed
         absent = reading.faults.get("observed")
         return column if absent is None else column.astype(object).where(~absent, None)
 
-    def find_sound(self, column: pd.Series, *kinds: Kind) -> pd.Series:
-        """Return which cells are not at fault for a reason of these kinds, bool (N,)."""
-        faults = read_column(self.feature, self.missing_codes, column).faults
-        at_fault = np.zeros(len(column), dtype=np.bool_)
-        for kind in kinds:
-            at_fault |= faults.get(kind, False)
-        return pd.Series(~at_fault, index=column.index)
 
-
-@dataclass(frozen=True)
-class Judge:
-    """Says which cells of a column are not at fault for a reason of one kind, as the function of a check."""
-
-    reader: Reader
-    kind: Kind
-
-    def __call__(self, column: pd.Series) -> pd.Series:
-        """Return whether each cell is sound."""
-        return self.reader.find_sound(column, self.kind)
-
-
-@dataclass(frozen=True)
-class IdentifiersDiffer:
-    """Says which rows have a combination of identifiers of their own, as the function of a check."""
-
-    names: tuple[str, ...]
-
-    def __call__(self, frame: pd.DataFrame) -> pd.Series:
-        """Return whether each row has one; True where an identifier or its column is missing."""
-        if not set(self.names) <= set(frame.columns):
-            return pd.Series(True, index=frame.index)
-        keys = frame[list(self.names)]
-        return ~keys.duplicated(keep=False) | keys.isna().any(axis="columns")
+def find_distinct_rows(frame: pd.DataFrame, names: list[str]) -> pd.Series:
+    """Return which rows have a combination of identifiers of their own; True where one or its column is missing."""
+    if not set(names) <= set(frame.columns):
+        return pd.Series(True, index=frame.index)
+    return ~frame.duplicated(names, keep=False) | frame[names].isna().any(axis="columns")
 
 
 def refuse_repeated(frame: pd.DataFrame) -> pd.DataFrame:
@@ -101,7 +84,7 @@ class _Judged:
         """Return whether each cell can have the dtype; without a column, whether the dtypes are equal."""
         if self.reader is None or data_container is None:
             return super().check(pandera_dtype, data_container)  # type: ignore[misc]
-        sound = self.reader.find_sound(data_container, *_OF_DTYPE)
+        sound = self.reader(data_container)
         return bool(sound.all()) or sound
 
 
@@ -133,7 +116,7 @@ def _choose_dtype(feature: Feature, reader: Reader) -> Any:
         dtype = _Levels(list(feature.levels), ordered=not feature.traits.is_nominal)
     else:
         dtype = (_Whole if feature.traits.is_whole and not feature.limit else _Float)()  # type: ignore[call-arg]
-    object.__setattr__(dtype, "reader", reader)  # pandera's dtypes are frozen
+    object.__setattr__(dtype, "reader", replace(reader, kinds=_OF_DTYPE))  # pandera's dtypes are frozen
     return dtype
 
 
@@ -145,7 +128,7 @@ def _check_expectations(feature: Feature, reader: Reader) -> list[pa.Check]:
     if feature.levels is not None and not feature.is_ignored:
         allowed = {"allowed_values": list(feature.levels)}
         words = expectations(feature)["level"]
-        return [pa.Check(Judge(reader, "level"), name="isin", error=words, statistics=allowed)]
+        return [pa.Check(replace(reader, kinds=("level",)), name="isin", error=words, statistics=allowed)]
     checks, masses = [], feature.point_masses
     for kind, low, high, words, is_open in [] if feature.is_id or feature.is_ignored else bounds_of(feature):
         is_open = is_open and min(masses, default=math.inf) > low
@@ -156,14 +139,14 @@ def _check_expectations(feature: Feature, reader: Reader) -> list[pa.Check]:
             name, statistics = "greater_than" if is_open else "greater_than_or_equal_to", {"min_value": low}
         elif low == -math.inf:
             name, statistics = "less_than_or_equal_to", {"max_value": high}
-        checks.append(pa.Check(Judge(reader, kind), name=name, error=words, statistics=statistics))
+        checks.append(pa.Check(replace(reader, kinds=(kind,)), name=name, error=words, statistics=statistics))
     return checks
 
 
 def _is_own(part: object) -> bool:
     """Return whether a check or parser is compiled from a schema of this package."""
     function = getattr(part, "_check_fn", getattr(part, "_parser_fn", None))
-    return function is refuse_repeated or isinstance(function, Reader | Judge | IdentifiersDiffer)
+    return isinstance(function, Reader) or getattr(function, "func", function) in (refuse_repeated, find_distinct_rows)
 
 
 # A pandera schema for polars as the same schema for pandas; polars is needed only by who wrote it.
@@ -203,10 +186,7 @@ def _built_in_checks(about: str, part: Any, problems: list[str]) -> list[pa.Chec
     checks = []
     for check in part.checks:
         if check.registry_name is None or not pa.Check.is_builtin_check(check.registry_name):
-            problems.append(
-                f"{about}: the check {check.error or check.name} is a function of the data of polars; use a check of "
-                "pandera, such as Check.in_range, or write it in a schema for pandas"
-            )
+            problems.append(SENTENCES["of_polars"].format(about=about, check=check.error or check.name))
             continue
         options = {name: getattr(check, name) for name in _OF_CHECK}
         checks.append(getattr(pa.Check, check.registry_name)(**(check.statistics or {}), **options))
@@ -227,7 +207,7 @@ def to_pandera(schema: SchemaContent) -> pa.DataFrameSchema:
         frame["unique"] = ids
     elif len(ids) > 1:
         asked = f"a different {' and '.join(ids)} in every row"
-        check = pa.Check(IdentifiersDiffer(tuple(ids)), name="identifier", error=asked, ignore_na=False)
+        check = pa.Check(partial(find_distinct_rows, names=ids), name="identifier", error=asked, ignore_na=False)
         frame["checks"] = [check, *frame.get("checks", [])]
     rows = {"rows": schema.rows.as_dict()} if schema.rows else {}
     return pa.DataFrameSchema(

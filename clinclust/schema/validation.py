@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from clinclust.arguments import TABLE, in_pandas, is_numbered
 from clinclust.arrays import Whole
+from clinclust.data import data
 from clinclust.errors import CohortError, CohortWarning, InputError, did_you_mean, on_one_line
 from clinclust.files.cell_text import canonical_text, limited, number_of, quote_cell, shortened
 from clinclust.files.notation import BEYOND_A_LIMIT
@@ -45,12 +46,18 @@ _ROWS_SHOWN = 5
 _EXAMPLES_SHOWN = 3
 _CELLS_SEARCHED = 10_000  # the number of failing cells that are searched for distinct examples
 
-_DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
-_THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(?:[,_' ][0-9]{3})+(?:\.[0-9]*)?|[+-]?[0-9]+(?:_[0-9]+)+")
-_WITH_UNIT = re.compile(r"[+-]?[0-9]+(?:[.,][0-9]+)?\s*([^\W\d_].*|[%‰°].*)")
-_MARKED = re.compile(r"[^\w\s+.-]\s*[0-9]+(?:[.,][0-9]+)?|[0-9]+(?:[.,][0-9]+)?\s*[^\w\s]+(?:[A-Z]{1,2}[)\]])?")
-_DATE_OR_TIME = re.compile(r"[0-9]{1,4}[-/.:][0-9]{1,2}(?:[-/.:][0-9]{1,4})?.*")
-_CORRECT = "Correct the cells, or list the values under `missing_codes`."
+_REPAIRS: dict[str, Any] = data("remarks")["repairs"]
+_THOUSANDS = r"[+-]?[0-9]{1,3}(?:[,_' ][0-9]{3})+(?:\.[0-9]*)?|[+-]?[0-9]+(?:_[0-9]+)+"
+_WRITTEN_AS = {
+    "decimal_comma": re.compile(rf"(?!(?:{_THOUSANDS})\Z)[+-]?[0-9]+,[0-9]+"),  # 5,25; 5,250 may be thousands
+    "thousands": re.compile(_THOUSANDS),
+    "beyond_a_limit": BEYOND_A_LIMIT,
+    "with_unit": re.compile(r"[+-]?[0-9]+(?:[.,][0-9]+)?\s*(?P<unit>[^\W\d_].*|[%‰°].*)"),  # 5 mg/L
+    "marked": re.compile(r"[^\w\s+.-]\s*[0-9]+(?:[.,][0-9]+)?|[0-9]+(?:[.,][0-9]+)?\s*[^\w\s]+(?:[A-Z]{1,2}[)\]])?"),
+    "date_or_time": re.compile(r"[0-9]{1,4}[-/.:][0-9]{1,2}(?:[-/.:][0-9]{1,4})?.*"),
+    "yes_or_no": re.compile("true|false|yes|no", re.IGNORECASE),
+}
+"""How texts that are no numbers are written, in the order in which their repairs are looked for."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +69,7 @@ class Failure:
     rows: int = 0  # how many are at fault; 0 if the failure concerns the column or the table as a whole
     first_rows: list[Any] = field(default_factory=list)  # index labels of the first of them
     examples: list[Any] = field(default_factory=list)  # some distinct values at fault
-    repair: str = _CORRECT
+    repair: str = _REPAIRS["correct"]
 
 
 def failures_frame(failures: Sequence[Failure]) -> pd.DataFrame:
@@ -92,10 +99,7 @@ def _find_repeated_identifiers(ids: list[str], typed: pd.DataFrame) -> list[Fail
     if not repeated.any():
         return []
     joined = keys[repeated].head(_CELLS_SEARCHED).agg(" / ".join, axis="columns")
-    repair = (
-        f"Keep one row per subject, {one_row_of_each(ids[0])}, or give the feature that tells the rows apart "
-        "role: id as well."
-    )
+    repair = data("remarks")["schema"]["repeated"].format(one_row=one_row_of_each(ids[0]))
     expected, examples = f"a different {' and '.join(ids)} in every row", list(joined.unique()[:_EXAMPLES_SHOWN])
     return [_failure_of_rows(ids[0], expected, repeated, typed.index, examples, repair)]
 
@@ -142,68 +146,31 @@ def _short(value: object) -> object:
     return shortened(value if isinstance(value, str) else str(value))
 
 
-_REPAIRS: dict[Kind, str] = {
-    "observed": "Fill the cells in, or leave these rows out.",
-    "finite": _CORRECT,
-    "whole": "Round the values, or choose a likelihood for any numbers (gaussian, exponential).",
-}
-
-
 def _repair(feature: Feature, kind: Kind, examples: list[str]) -> str:
-    if kind in _REPAIRS:
-        return _REPAIRS[kind]
+    limit, is_allowed = transform_limit(feature)
     if kind == "number":
         return _repair_text(examples)
-    if kind == "level":
-        hints = "".join(sorted({did_you_mean(text, feature.levels or ()) for text in examples}))
-        lists = "add to `levels` what is a level, and to `synonyms` what means one."
-        return f"{hints} {_CORRECT[:-1]}; {lists}".strip()
-    if kind == "transform":
-        limit, usable = transform_limit(feature)
-        if examples and all(number_of(text) == limit for text in examples) and not usable:
-            return (
-                f"If many subjects have exactly {limit:g}, declare `spike: {limit:g}`: the transform then applies to "
-                f"the other values. Or choose another transform than {feature.transform}."
-            )
-        return f"Choose another transform than {feature.transform}, or list the values under `missing_codes`."
-    if kind == "range":
-        widen = "Raise `trials`" if feature.trials else "Change the likelihood"
-        if feature.minimum is not None or feature.maximum is not None:
-            widen = "Widen `minimum` and `maximum`"
-        return f"{widen}, correct the cells, or list the values under `missing_codes`."
-    if not feature.traits.is_count:
-        return f"Give the column in a larger unit, so that its numbers are smaller. {_CORRECT}"
-    wider = [name for name in feature.traits.alternatives if traits_of(name).largest > feature.traits.largest]
-    return f"Declare large counts {' or '.join([*wider[:1], 'gaussian with transform: log1p'])}. {_CORRECT}"
+    if kind == "transform" and examples and all(number_of(text) == limit for text in examples) and not is_allowed:
+        return str(_REPAIRS["spike"].format(limit=limit, transform=feature.transform))
+    widen = "Raise `trials`" if feature.trials else "Change the likelihood"
+    if feature.minimum is not None or feature.maximum is not None:
+        widen = "Widen `minimum` and `maximum`"
+    larger = [name for name in feature.traits.alternatives if traits_of(name).largest > feature.traits.largest]
+    wider = " or ".join([*larger[:1], "gaussian with transform: log1p"])
+    hints = "".join(sorted({did_you_mean(text, feature.levels or ()) for text in examples}))
+    sentence = _REPAIRS["large_counts" if kind == "size" and feature.traits.is_count else kind]
+    return str(sentence.format(transform=feature.transform, widen=widen, wider=wider, hints=hints)).strip()
 
 
 def _repair_text(examples: list[str]) -> str:
-    """Return the repair of texts that are no numbers, by how they are written."""
-
-    def any_like(pattern: re.Pattern[str]) -> bool:
-        return any(pattern.fullmatch(text) for text in examples)
-
-    if any(_DECIMAL_COMMA.fullmatch(text) and not _THOUSANDS.fullmatch(text) for text in examples):
-        return 'Declare the decimal comma in the schema: `decimal: ","`.'
-    if any_like(_THOUSANDS):
-        return f'If they are separators of thousands, declare that in the schema, such as `thousands: ","`. {_CORRECT}'
-    if any_like(BEYOND_A_LIMIT):
-        return (
-            "Values beyond a limit of detection: model in the schema whether a value was detected (`limit: below` or "
-            "`limit: above`), or say what replaces them, `censored: limit`, `censored: half` (half of the limit) or "
-            "`censored: missing`."
-        )
-    units = {match[1].strip() for match in map(_WITH_UNIT.fullmatch, examples) if match}
-    if len(units) == 1:
-        return f"If {quote_cell(units.pop())} is the unit, declare it in the schema (`unit`). {_CORRECT}"
-    if any_like(_MARKED):
-        meaning = "says nothing of its value (a flag, or a sign of an approximation), list it under `marks`"
-        return f"If what is next to the number {meaning}. {_CORRECT}"
-    if any_like(_DATE_OR_TIME):
-        return "Dates and times are not numbers: compute one (such as years since), or give role: time."
-    if any(text.casefold() in ("true", "false", "yes", "no") for text in examples):
-        return f"Use bernoulli with these two values as `levels`. {_CORRECT}"
-    return _CORRECT
+    """Return the repair of texts that are no numbers, by how they are written; several units are no unit."""
+    for kind, pattern in _WRITTEN_AS.items():
+        matches = [match.groupdict() for match in map(pattern.fullmatch, examples) if match]
+        units = {match.get("unit", "").strip() for match in matches}
+        if len(units) == 1:
+            unit = units.pop()
+            return str(_REPAIRS["texts"][kind].format(unit=quote_cell(unit) if unit else ""))
+    return str(_REPAIRS["correct"])
 
 
 # Validate a cohort table in one pass, and find columns that cannot inform a clustering.
@@ -286,14 +253,17 @@ def _run_user_checks(extras: PanderaExtras, typed: pd.DataFrame, unsound: set[st
 
 def refuse_unusable(frame: pd.DataFrame) -> None:
     """Raise CohortError for a table with column names in several rows (a MultiIndex), or without rows."""
-    expected = repair = ""
     if isinstance(frame.columns, pd.MultiIndex):
-        expected = "one row of column names, not several (a MultiIndex)"
         repair = "Join the names of each column into one, such as 'blood pressure, systolic'."
-    elif len(frame) == 0:
-        expected, repair = "at least one row; it has none", "Check how the file was read or filtered."
-    if expected:
-        raise CohortError(failures_frame([Failure("the table", expected, repair=repair)]))
+        refuse_faults([("the table", "one row of column names, not several (a MultiIndex)", repair)])
+    if len(frame) == 0:
+        refuse_faults([("the table", "at least one row; it has none", "Check how the file was read or filtered.")])
+
+
+def refuse_faults(faults: Iterable[tuple[str, str, str]]) -> None:
+    """Raise CohortError for columns, or the table, each with what was expected of it and its repair, if any."""
+    if failures := [Failure(column, expected, repair=repair) for column, expected, repair in faults]:
+        raise CohortError(failures_frame(failures))
 
 
 def _failures_of_columns(schema: SchemaContent, frame: pd.DataFrame) -> list[Failure]:
@@ -425,7 +395,7 @@ class Parts:
         try:
             lengths = self._compute([len] * len(narrow), narrow)
         except Exception:
-            lengths = results_of(partial(_count_rows, part) for part in self._parts)
+            lengths = results_of(partial(lambda part: len(part.compute()), part) for part in self._parts)
         self.first: list[int] = first_rows(lengths).tolist()
         self.n_rows = self.first[-1]
         self.share = N_SAMPLED / self.n_rows
@@ -445,10 +415,6 @@ class Parts:
     def sample(self) -> pd.DataFrame:
         """Return the sample of a fit without identifiers; the index is the number of the row, from 0."""
         return pd.concat(self.each(_sample_rows, share=self.share))
-
-
-def _count_rows(part: Any) -> int:
-    return len(part.compute())
 
 
 def numbered(frame: pd.DataFrame, first: int) -> pd.DataFrame:

@@ -15,7 +15,7 @@ from clinclust.errors import SchemaError, did_you_mean, on_one_line
 from clinclust.files.cell_text import NUMBER, canonical_text, quoted, shortened
 from clinclust.files.opening import check_readable, shown_name
 from clinclust.roles import ROLES
-from clinclust.schema.feature import Feature
+from clinclust.schema.feature import SENTENCES, Feature
 from clinclust.schema.reading import FORMAT_VERSION, SETTINGS, Entry, Faults, Place, SchemaContent, read_declared
 
 _WIDEST = 118  # of a comment
@@ -61,42 +61,32 @@ def _misread_as(text: str) -> str | None:
 _BOOLEAN_ELSEWHERE = ("y", "n")  # PyYAML reads these as text, but the YAML 1.1 specification as booleans
 
 
-def yaml_text(schema: SchemaContent, *, comments: Mapping[str, str]) -> str:
-    """Return the schema as YAML text; `comments` holds remarks by feature name, written above the feature."""
+def yaml_text(schema: SchemaContent, comments: Mapping[str, str] | None = None) -> str:
+    """Return the schema as YAML text.
+
+    With `comments`, remarks by feature name, they are written above the feature, and at the top which features are not
+    clustered on.
+    """
+    unused = _printable(on_unused(schema)) if comments is not None else ""
+    lines = [f"# {line}" for line in textwrap.wrap(unused, _WIDEST, break_long_words=False, break_on_hyphens=False)]
     head = {key: getattr(schema, key) for key, (default, _) in SETTINGS.items() if getattr(schema, key) != default}
     if "rows" in head:
         head["rows"] = schema.rows.as_dict()
-    features = [_node(feature.content()) for feature in schema]
-    of_features = yaml.SequenceNode(f"{_TAG}seq", features, flow_style=False)
     pairs = [(_node(key), _node(value)) for key, value in {"clinclust": FORMAT_VERSION, **head}.items()]
-    pairs.append((_node("features"), of_features))
-    document = yaml.MappingNode(f"{_TAG}map", pairs, flow_style=False)
-    lines = yaml.serialize(document, Dumper=_Dumper, width=_ENDLESS, allow_unicode=True).splitlines()
-    first = len(lines) - len(schema)
-    written = lines[:first]
-    for feature, line in zip(schema, lines[first:], strict=True):
-        remarks = comments.get(feature.name, "").splitlines()
-        written += [*(f"  # {_printable(remark)}" for remark in remarks), line]
-    return "\n".join(written) + "\n"
-
-
-def yaml_heading(features: Iterable[Feature]) -> str:
-    """Return the comment on the features that are not clustered on; empty if all are."""
-    lines = textwrap.wrap(_printable(on_unused(features)), _WIDEST, break_long_words=False, break_on_hyphens=False)
-    return "".join(f"# {line}\n" for line in lines)
+    lines += [*_lines_of(yaml.MappingNode(f"{_TAG}map", pairs, flow_style=False)), "features:"]
+    for feature in schema:
+        lines += [f"  # {_printable(remark)}" for remark in (comments or {}).get(feature.name, "").splitlines()]
+        lines += [f"  {yaml_line(feature)}"]
+    return "\n".join(lines) + "\n"
 
 
 def yaml_line(feature: Feature) -> str:
     """Return the line of one feature in a schema file, without indentation."""
-    node = yaml.SequenceNode(f"{_TAG}seq", [_node(feature.content())], flow_style=False)
-    return yaml.serialize(node, Dumper=_Dumper, width=_ENDLESS, allow_unicode=True).strip()
+    return _lines_of(yaml.SequenceNode(f"{_TAG}seq", [_node(feature.content())], flow_style=False))[0]
 
 
-class _Dumper(yaml.SafeDumper):
-    """A YAML dumper that indents lists below their key."""
-
-    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
-        super().increase_indent(flow, False)
+def _lines_of(node: yaml.Node) -> list[str]:
+    return str(yaml.serialize(node, Dumper=yaml.SafeDumper, width=_ENDLESS, allow_unicode=True)).splitlines()
 
 
 def _node(value: object) -> yaml.Node:
@@ -219,15 +209,10 @@ def _read_value(node: yaml.Node, field: str, faults: Faults) -> object:
         kind, shown = _misread_as(text), shortened(text)
         if text == "":
             faults.append((_place(node), "there is no value; leave the key out, or write the value in quotes"))
-        elif kind and not (field == "missing_codes" and _is_ordinary_number(text)):
+        # Of missing codes, a number that a person reads as YAML does is text: not 012 (octal), 1_000, 12:30 (base 60).
+        elif kind and not (field == "missing_codes" and NUMBER.fullmatch(text) and not re.match("[+-]?0[0-9]", text)):
             faults.append((_place(node), f'YAML reads {shown} as {kind}; write it in quotes: "{shown}"'))
     return text
-
-
-def _is_ordinary_number(text: str) -> bool:
-    """Return whether a person reads the same number as YAML: not for 012 (octal), 1_000 or 12:30 (base 60)."""
-    digits = text.lstrip("+-")
-    return bool(NUMBER.fullmatch(text)) and not (len(digits) > 1 and digits[0] == "0" and digits[1].isdigit())
 
 
 def _compose(text: str) -> yaml.Node | None:
@@ -237,9 +222,8 @@ def _compose(text: str) -> yaml.Node | None:
         for event in yaml.parse(text, Loader=_Loader):
             line = event.start_mark.line + 1 if event.start_mark else 1
             if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
-                raise SchemaError(
-                    f"line {line}: anchors and aliases (& and *) are not allowed; write it out, or in quotes"
-                )
+                hint = "write it out, or in quotes"
+                raise SchemaError(f"line {line}: anchors and aliases (& and *) are not allowed; {hint}")
             if getattr(event, "tag", None):
                 raise SchemaError(f"line {line}: tags (!) are not allowed; put text that begins with ! in quotes")
             depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
@@ -262,7 +246,5 @@ def _describe_error(error: yaml.MarkedYAMLError, lines: Sequence[str]) -> str:
     while at > 0 and not lines[at].strip():
         at -= 1
     repair = "write spaces in the place of the tab" if "\t" in lines[at] else _QUOTE_IT
-    return (
-        f"line {at + 1}: this is not YAML ({error.problem}): {quoted(lines[at].strip())}. Features begin in the same "
-        f"column, brackets and quotes are closed, and {repair}"
-    )
+    text = quoted(lines[at].strip())
+    return SENTENCES["not_yaml"].format(line=at + 1, problem=error.problem, text=text, repair=repair)

@@ -221,17 +221,17 @@ def test_the_clustering_never_loses_its_last_column():
     assert len(applied(schema, both).clustered) == 1
 
 
-@pytest.mark.parametrize("question", ["relation", "formulas", "groups_of_nearly_same"])
+@pytest.mark.parametrize("question", ["redundancy.relation", "redundancy.formulas", "hierarchy.linkage"])
 def test_a_fault_in_one_comparison_costs_no_draft(question, monkeypatch):
     def broken(*_):
         raise ZeroDivisionError
 
-    monkeypatch.setattr(f"clinclust.drafting.redundancy.{question}", broken)
+    monkeypatch.setattr(f"{'scipy.cluster' if 'linkage' in question else 'clinclust.drafting'}.{question}", broken)
     near = numbers() + numbers(2, 2.0)
     _, found = found_in({"age": AGE, "copy": AGE, "a": numbers(), "b": near.round(1), "c": numbers(5)})
     kinds = {one.kind for one in found}
-    assert ("determined" in kinds) == (question != "relation")
-    assert ("nearly the same" in kinds) == (question != "groups_of_nearly_same")
+    assert ("determined" in kinds) == (question != "redundancy.relation")
+    assert ("nearly the same" in kinds) == (question != "hierarchy.linkage")
 
 
 def test_names_decide_nothing():
