@@ -266,7 +266,7 @@ def within_clusters(adjustment: Adjustment, frame: pd.DataFrame, schema: Feature
 def _rest(values: Array, design: Array, labels: Labels, coefficients: Array) -> Array:
     """Return y less its effects and the median of its cluster, float64 (N,)."""
     rest = values - np.einsum("nt,t->n", design, coefficients)
-    return rest - np.array([np.median(rest[labels == cluster]) for cluster in np.unique(labels)])[labels]
+    return np.asarray(rest - np.array([np.median(rest[labels == cluster]) for cluster in np.unique(labels)])[labels])
 
 
 def _additive(values: Array, design: Array, labels: Labels) -> Array:
