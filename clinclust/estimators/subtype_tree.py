@@ -122,7 +122,7 @@ class SubtypeTree:
         return "\n".join(lines)
 
 
-DEFAULT_TEST: dict[str, Any] = {"n_draws": 100, "significance_level": 0.05}
+DEFAULT_TEST: dict[str, Any] = {"n_draws": 200, "significance_level": 0.05}
 """Default parameters of the test."""
 DISTINCT_LEVEL = 0.03
 """Level of the test against a continuum of any shape, below which a join is distinct: .02 for a gap along the axis

@@ -12,7 +12,6 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.data import data
 from clinclust.errors import show_cells
 
 # Canonical texts of cells, and the numbers that texts write.
@@ -129,11 +128,6 @@ def quoted(value: object) -> str:
 def quote_cell(text: str) -> str:
     """Return the text of a cell for a message, in quotes and shortened; a summary for programs masks it."""
     return show_cells(repr(shortened(text)))
-
-
-def say(what: str, /, **fields: object) -> str:
-    """Return a sentence of `clinclust/data/file_messages.toml` by its name, with its fields filled in."""
-    return str(data("file_messages")[what].format(**fields))
 
 
 def limited(message: str) -> str:

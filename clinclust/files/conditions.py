@@ -18,8 +18,8 @@ from pandas.arrays import BooleanArray
 
 from clinclust.arrays import Array, Mask
 from clinclust.errors import InputError, did_you_mean, show_cells
-from clinclust.files import notation
-from clinclust.files.cell_text import canonical_text, listed, number_of, numbers_of, quote_cell, quoted, say
+from clinclust.files import notation, say
+from clinclust.files.cell_text import canonical_text, listed, number_of, numbers_of, quote_cell, quoted
 from clinclust.files.text_table import ColumnNotes, TableRead
 
 # Dates in a column whose cells say, together, whether the day or the month comes first.

@@ -16,7 +16,8 @@ import pandas as pd
 from clinclust.arguments import PATH, TEXT, accepting
 from clinclust.data import data
 from clinclust.errors import InputError, nearest, refuse
-from clinclust.files.cell_text import NUMBER, Places, canonical_text, limited, listed, quoted, say, shortened
+from clinclust.files import say
+from clinclust.files.cell_text import NUMBER, Places, canonical_text, limited, listed, quoted, shortened
 from clinclust.files.layout import SheetOptions
 from clinclust.files.notation import divided, folded, is_known_unit, means_missing, paragraphs, plain_text, words_of
 from clinclust.files.opening import check_readable, naming_file, shown_name

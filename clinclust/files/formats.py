@@ -25,17 +25,8 @@ import numpy as np
 import pandas as pd
 
 from clinclust.errors import InputError, did_you_mean, missing_package
-from clinclust.files.cell_text import (
-    NUMBER,
-    Places,
-    canonical_text,
-    limited,
-    listed,
-    number_of,
-    quote_cell,
-    quoted,
-    say,
-)
+from clinclust.files import say
+from clinclust.files.cell_text import NUMBER, Places, canonical_text, limited, listed, number_of, quote_cell, quoted
 from clinclust.files.layout import Area, SheetOptions, sheet_table
 from clinclust.files.opening import Source, guarded, naming_file, package, refuse_bomb
 from clinclust.files.text_table import TEXT, ColumnKind, ColumnNotes, TableRead, letters_of, names_for_unnamed, notes_of

@@ -16,7 +16,8 @@ from typing import Any, BinaryIO
 
 from clinclust.data import data
 from clinclust.errors import InputError, did_you_mean, missing_package, on_one_line
-from clinclust.files.cell_text import limited, listed, quoted, say, shortened
+from clinclust.files import say
+from clinclust.files.cell_text import limited, listed, quoted, shortened
 
 _LONGEST_NAME = 255  # of most file systems
 _SMALL = 100 * 2**20

@@ -14,8 +14,8 @@ from clinclust.arguments import Rule
 from clinclust.arrays import Array, Mask
 from clinclust.data import data
 from clinclust.errors import InputError, did_you_mean, on_one_line, refuse
-from clinclust.files import conditions, visits
-from clinclust.files.cell_text import canonical_text, numbers_of, quote_cell, quoted, say
+from clinclust.files import conditions, say, visits
+from clinclust.files.cell_text import canonical_text, numbers_of, quote_cell, quoted
 from clinclust.files.notation import DecimalMark, names_subjects
 from clinclust.files.text_table import RowRanges, TableRead, chosen_columns
 

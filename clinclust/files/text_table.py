@@ -14,7 +14,8 @@ import pandas as pd
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from clinclust.errors import InputError, did_you_mean
-from clinclust.files.cell_text import is_blank, listed, quoted, rows_named, say
+from clinclust.files import say
+from clinclust.files.cell_text import is_blank, listed, quoted, rows_named
 
 # What a file says of its columns: labels, units, coded values, user-missing codes.
 

@@ -30,7 +30,8 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from clinclust.arrays import Array, Mask
 from clinclust.errors import InputError, did_you_mean, on_one_line, refuse
-from clinclust.files.cell_text import listed, quote_cell, quoted, rows_named, say
+from clinclust.files import say
+from clinclust.files.cell_text import listed, quote_cell, quoted, rows_named
 from clinclust.files.conditions import A_DAY, Cells, DateColumn, Reader, name_in_condition, text_in_condition
 from clinclust.files.notation import MISSING_SIGNS, means_missing
 from clinclust.files.text_table import COLUMN_NOTES, ColumnNotes, add_notes, notes_of

@@ -23,7 +23,7 @@ from typing import Any
 
 from clinclust.data import data
 from clinclust.errors import InputError, on_one_line
-from clinclust.files.cell_text import say
+from clinclust.files import say
 
 PRIVATE_FOLDER = re.compile(r"\.clinclust-\w+\.partial")
 """Name of a folder in which files wait for their places (`clinclust.files.writing`); a sentence names the place."""
