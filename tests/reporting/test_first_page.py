@@ -137,7 +137,7 @@ def test_proposed_names_tell_subtypes_apart_where_the_page_has_room(n_subtypes):
     """The first two lie apart in age first, and only the weight tells one from the other."""
     rng = np.random.default_rng(0)
     labels = np.repeat(np.arange(n_subtypes), 25)
-    means = np.c_[np.where(labels < 2, 40.0, -10.0 * labels), np.choose(np.minimum(labels, 2), [-0.7, 0.7, 0.0])]
+    means = np.c_[np.where(labels < 2, 40.0, -10.0 * labels), np.choose(np.minimum(labels, 2), [-0.87, 0.87, 0.0])]
     frame = pd.DataFrame(rng.normal(means, 1.0), columns=["Age", "Weight"])
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
     rows = overview(findings_of(frame, schema, labels, given_subtypes=True)).tables[0].rows
@@ -167,6 +167,14 @@ def test_marks_need_values_and_a_name_is_an_english_phrase(n_values, is_marked):
     assert any("x_few" in mark for mark in (first[2] + second[2]).split("\n")) == is_marked
     assert "2.0 " not in second[2]
     assert [mark[0] for mark in second[2].split("\n")[:2]] == ["↑", "↓"]
+
+
+def test_a_majority_near_everybody_has_marks_and_no_name():
+    labels = np.repeat([0, 1], [130, 70])
+    frame = pd.DataFrame({"urea": np.random.default_rng(0).normal(1.5 * labels)})
+    schema = cc.FeatureSchema([cc.Feature(name="urea", likelihood="gaussian")])
+    healthy, ill = overview(findings_of(frame, schema, labels, given_subtypes=True)).tables[0].rows
+    assert (healthy[0], healthy[3][:5], ill[0]) == ("1", "↓urea", "2: higher urea")
 
 
 def test_subtypes_with_the_same_marks_say_how_they_differ():

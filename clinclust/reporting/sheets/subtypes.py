@@ -223,8 +223,9 @@ def _cell(profiles: Profiles, place: int, row: int) -> Value:
     return WITHHELD if math.isnan(distance) and is_withheld else as_value(distance)
 
 
-LEAST_MARK = 0.25
-"""Distance from all subjects, in standard deviations, below which a feature is not named."""
+LEAST_MARK, _LEAST_NAME = 0.25, 0.5
+"""Distances from all subjects, in standard deviations, below which a feature is no mark, and names no subtype (Cohen
+1988: a medium effect). The healthy majority of a cohort, +0.3 in haemoglobin, is not "higher haemoglobin"."""
 _MOST_WORDS = 44
 """Words of names and marks of all subtypes for which a first page read in a minute has room."""
 _LENGTHS = ((4, True), (3, True), (2, True), (2, False))
@@ -314,11 +315,10 @@ def _farthest(findings: Findings, rows: list[int], place: int) -> list[tuple[tup
     for row in sorted(far, key=lambda row: -abs(distances[row])):
         is_higher = bool(distances[row] > 0)
         side = (profiles.features[row], is_higher)
-        if side in marks:
-            continue
-        if figures := _read_figures(findings, row, subtype, ALL_SUBJECTS):
+        if side not in marks and (figures := _read_figures(findings, row, subtype, ALL_SUBJECTS)):
+            is_name = abs(distances[row]) >= _LEAST_NAME
             text = _MARK_WORDS["mark"].format(arrow=_UP if is_higher else _DOWN, title=profiles.titles[row], **figures)
-            marks[side] = (text, _name_mark(profiles, row, place, is_higher=is_higher))
+            marks[side] = (text, _name_mark(profiles, row, place, is_higher=is_higher) if is_name else "")
     ranked = [(side, *texts) for side, texts in marks.items()]
     other = next((place for place, (side, *_) in enumerate(ranked) if side[1] != ranked[0][0][1]), 0)
     return [*ranked[:1], *([ranked.pop(other)] if other else []), *ranked[1:]]
