@@ -349,7 +349,8 @@ def test_rows_of_the_sheet_are_those_of_every_later_command_on_its_table(sheet, 
     assert "All 40 rows" not in " ".join(texts.values())
     assert MAPDP.load("out").schema_.rows == rows
     assert rows.in_words() in run("report sheet.csv --model out --out again --associations none").err
-    assert Path("again/subtypes.html").read_bytes() == Path("out/subtypes.html").read_bytes()
+    pages = [Path(f"{folder}/subtypes.html").read_text(encoding="utf-8") for folder in ("again", "out")]
+    assert pages[0] == pages[1].replace(" --rows 2-41", "")  # the next command repeats the options of this one
     run("assign sheet.csv --model out --out given.csv")
     assert Path("given.csv").read_bytes() == Path("out/assignments.csv").read_bytes()
     sheet.head(12).assign(who=[f"N{at}" for at in range(12)]).to_csv("new.csv", index=False)
