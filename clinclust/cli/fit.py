@@ -87,11 +87,11 @@ def read_choice(options: commands.RowOptions) -> RowChoice:
 
 
 def read_table(
-    options: commands.TableOptions, rows: RowChoice | None = None, *, taken: str = "", repair: str = ""
+    options: commands.TableOptions, rows: RowChoice | None = None, *, why: str = "", repair: str = ""
 ) -> pd.DataFrame:
     """Return the table as text, indexed by spreadsheet rows.
 
-    For `rows` that the options do not state, a warning says how they are `taken`, and an error in their choice also
+    For `rows` that the options do not state, a warning says `why` they are taken, and an error in their choice also
     says the `repair`.
     """
     stated, shown = read_choice(options), shown_name(options.table)
@@ -116,7 +116,7 @@ def read_table(
         frame = frame.reset_index(drop=True)
     frame.index = frame.index + 2
     if rows and any(getattr(stated, name) != getattr(rows, name) for name in rows.as_dict()):
-        warn(f"{shown}: rows are taken {taken}: {rows.in_words()}")
+        warn(f"{shown}: rows are taken {why}: {rows.in_words()}")
     return frame
 
 
@@ -168,7 +168,7 @@ def read_table_of_schema(options: commands.TableOptions, schema: FeatureSchema, 
                 )
             )
     repair = f"these rows are taken by the line `rows:` of {name}; correct it there if this table needs another"
-    return read_table(options, rows, taken=f"as {name} says", repair=repair)
+    return read_table(options, rows, why=f"as {name} says", repair=repair)
 
 
 def read_table_of_model(options: commands.ModelOptions, model: MAPDP, *, of_sheet: bool = True) -> pd.DataFrame:
@@ -184,7 +184,7 @@ def read_table_of_model(options: commands.ModelOptions, model: MAPDP, *, of_shee
         "the model was fitted on these rows; if this table holds only rows to take, say --all-rows, and if its columns "
         "have other names, choose the rows with --where or --one-row-per"
     )
-    return read_table(options, rows, taken="as for the fit (--all-rows takes all)", repair=repair)
+    return read_table(options, rows, why="as for the fit (--all-rows takes all)", repair=repair)
 
 
 def read_cohort_of_model(options: commands.ModelOptions, model: MAPDP) -> tuple[pd.DataFrame, FittedCohort]:
