@@ -246,7 +246,8 @@ def axes_in_halves(scores: Array) -> Array:
     _, axes = eigh(correlations(scores)[0], subset_by_index=[max(size - _MOST_AXES, 0), size - 1])
     along = np.nan_to_num(scores) @ axes[:, ::-1]
     along = along - along.mean(axis=0)
-    x = along / np.maximum(along.std(axis=0), 1e-9)
+    spread = along.std(axis=0)
+    x = along / np.maximum(spread, 1e-9 * max(spread.max(), 1e-9))  # the axis of a constant column is rounding errors
     return np.array([_log_ratio(x, delta).mean(axis=0) for delta in _APART])
 
 
