@@ -600,7 +600,7 @@ def _trust(findings: Findings) -> Table:
         answers["A column you already have?"] = _COLUMNS[columns]
         answers["Found again in other halves?"] = _found_again(findings)
         answers["Which features differ?"] = count_in_words(findings)
-    return Table("How far to trust it", [Column("Question"), Column("Answer", widest=70)], list(answers.items()))
+    return Table("How far to trust it", [Column("Question"), Column("Answer", overflow=True)], list(answers.items()))
 
 
 def _more_than_a_continuum(findings: Findings) -> str:
