@@ -90,7 +90,7 @@ def test_work_that_is_sent_elsewhere_comes_back_with_the_same_bits(fitted, monke
 def test_workers_are_used_where_joblib_is_told_to_use_dask(fitted, monkeypatch):
     submitted = count_submissions(monkeypatch)
     alone = distinct(*fitted)
-    given = {"processes": False, "n_workers": 1, "threads_per_worker": 1, "dashboard_address": None}
+    given = {"processes": False, "n_workers": 1, "threads_per_worker": 1, "dashboard_address": ":0"}
     with distributed.LocalCluster(**given) as cluster, distributed.Client(cluster):
         pd.testing.assert_frame_equal(distinct(*fitted), alone)
         assert not submitted
@@ -101,7 +101,7 @@ def test_workers_are_used_where_joblib_is_told_to_use_dask(fitted, monkeypatch):
 
 @pytest.mark.simulation
 def test_fits_on_workers_do_not_wait_for_workers(fitted):
-    given = {"processes": False, "n_workers": 1, "threads_per_worker": 1, "dashboard_address": None}
+    given = {"processes": False, "n_workers": 1, "threads_per_worker": 1, "dashboard_address": ":0"}
     with distributed.LocalCluster(**given) as cluster, distributed.Client(cluster) as client:
         on_a_worker = client.submit(_nested, *fitted)
         pd.testing.assert_frame_equal(on_a_worker.result(timeout=600), distinct(*fitted))
@@ -121,7 +121,7 @@ def _nested(model, frame):
 @pytest.mark.parametrize("many_fits", MANY_FITS, ids=lambda one: one.__name__)
 def test_a_worker_that_is_killed_does_not_change_a_bit(fitted, monkeypatch, many_fits):
     alone = many_fits(*fitted)
-    given = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    given = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
     with distributed.LocalCluster(**given) as cluster, distributed.Client(cluster) as client:
 
         def killed(number):

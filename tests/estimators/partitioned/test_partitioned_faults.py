@@ -86,7 +86,7 @@ def test_workers_that_are_killed_change_no_bit_and_a_lost_client_is_one_error(tm
     table, scan = in_partitions(*cut(frame, 4)), Partitioned.scan
     expected = an_estimator(schema).fit(table)
     labels = expected.labels_.compute()
-    given = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    given = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
 
     def happening(in_a_scan, client):
         n_scans = iter(range(10_000))
