@@ -683,7 +683,7 @@ def _draft_check_and_fit(options: commands.StartOptions) -> int:
         say(f"Using {path}{'' if options.stated.schema else ', which is next to the table'}")
         schema = read_schema(path)
         table = read_table_of_schema(options, schema, path)
-        _refuse_visits(options.stated, table)
+        _refuse_visits(options.stated, table, schema)
         schema, looks = apply_roles(options, schema, table), []
     else:
         table = read_table(options)
@@ -715,8 +715,14 @@ def _draft_check_and_fit(options: commands.StartOptions) -> int:
     return _write_results(options, cohort, table)
 
 
-def _refuse_visits(stated: commands.StartOptions, table: pd.DataFrame) -> None:
-    """Raise InputError if subjects have several rows and the options do not choose among them."""
+_MOST_SLIPS = 0.05  # of the subjects, up to which repeated identifiers are no visits
+
+
+def _refuse_visits(stated: commands.StartOptions, table: pd.DataFrame, schema: FeatureSchema | None = None) -> None:
+    """Raise InputError if subjects have several rows and the options do not choose among them.
+
+    The message also has the faults of the table under its schema, if there is one.
+    """
     visits, rows = noted_several_rows(table), rows_taken(table)
     if visits is None or stated.every_row or (rows is not None and rows.choice.by_values is not None):
         return
@@ -726,7 +732,14 @@ def _refuse_visits(stated: commands.StartOptions, table: pd.DataFrame) -> None:
     if not visits.are_copies:
         with_trend = (*first, "--time", "COLUMN", "--summarise", "COLUMN=mean,slope")
         ways["the first row of each, and the level and trend of a measurement over all rows"] = with_trend
-    kind = "rows are copies of others" if visits.are_copies else "rows are visits, not patients"
+    is_slip = visits.n_repeated < _MOST_SLIPS * visits.n_subjects
+    kind = "identifiers are repeated, or a subject was seen twice" if is_slip else "rows are visits, not patients"
+    kind = "rows are copies of others" if visits.are_copies else kind
     lines = [f"  {what}:\n    {next_command('start', stated, *more)}" for what, more in ways.items()]
     fields = {"table": shown_name(stated.table), "kind": kind, "column": quoted(visits.column), "visits": visits}
+    try:
+        if schema is not None:
+            schema.validate(table, warn=False)
+    except CohortError as error:
+        lines.append(error.at_command_line)
     raise InputError(limited("\n".join([_MESSAGES["visits"].format(**fields), *lines])))

@@ -18,10 +18,11 @@ import numpy as np
 import pandas as pd
 from scipy.special import pdtr
 
-from clinclust.arrays import Array, mid_ranks
+from clinclust.arrays import Array, Whole, mid_ranks
 from clinclust.data import data
 from clinclust.drafting.column import LOOKS, Column, DraftedColumn, surviving
 from clinclust.drafting.levels import MOST_LEVELS, no_before_yes, numbers_on_grid
+from clinclust.files.cell_text import shortened
 from clinclust.files.notation import mentions, name_words, names_subjects, says_only, words_of
 from clinclust.files.row_choice import noted_several_rows, repeated_subjects
 
@@ -252,6 +253,21 @@ class Table:
         return crossed
 
     @cached_property
+    def every(self) -> slice:
+        """The rows, at most 4,000 through the table, in which numbers are compared with each other."""
+        return slice(None, None, 1 + len(self.frame) // _ROWS_COMPARED)
+
+    @cached_property
+    def numbers(self) -> dict[str, Array]:
+        """The columns of many different numbers, each with those of `every` row."""
+        of_many = (one.column for one in self.drafted if len(one.column.texts) >= _DISTINCT)
+        return {
+            column.name: np.append(column.numbers, np.nan)[column.codes[self.every]]
+            for column in of_many
+            if np.isfinite(column.numbers).any()
+        }
+
+    @cached_property
     def pairs(self) -> dict[str, str]:
         """The times and events that are called alike, or whose values show that one ends the other."""
         numbers = {one.column.name: one.feature.scores(one.typed) for one in self.drafted if one.typed is not None}
@@ -342,6 +358,7 @@ _FEWEST_ROWS, _FEWEST_TIES, _DISTINCT, _BEGINS_NEAR_ZERO = 30, 10, 15, 0.1
 _MOST_LONG = 100  # columns that are compared in pairs: a wider table is one of genes or items, not of times
 _NEARLY_ALL, _NEARLY_EVERYBODY = 0.95, 0.8
 _SHORTEST_STATUS = 4  # letters: `srvstat` is the status of `srv`, and `crps` is not that of `crp`
+_SHORTEST_EVENT, _EARLY = 3, 0.2
 _LONGEST_LEVEL = 100
 _DATES = ("dates", "times of day")
 _SERIAL_DAYS = (7_306, 58_441)  # 1 January 1920 to 2060, as spreadsheets count days
@@ -428,7 +445,7 @@ def alike_named_pairs(table: Table) -> Iterator[tuple[str, str]]:
 
     `t1` and `d1`, `OS_MONTHS` and `OS_STATUS`, `dayslink` and `link`, `rec` and `rec.s`. Nearly everybody has a time
     above 0 at each level of the event, so that years of smoking are no time to a smoking status; and the event is no
-    cut of the time, as a raised CA-125 is.
+    cut of the time, as a raised CA-125 is. With letters that mean nothing, as `edrel` of `rel`, events come early too.
     """
     statuses, sure = _list("status", "en"), _list("time", "sure_affixes")
     events: dict[str, list[tuple[Column, bool, bool]]] = {}
@@ -452,8 +469,13 @@ def alike_named_pairs(table: Table) -> Iterator[tuple[str, str]]:
                 is_named = is_other or stem in _stems(called, sure) or (stem == called and has_status and begins_at_0)
                 is_named &= event is not column and not (is_letter and len(called) - len(stem) > 1)
                 if is_named and _is_timed(column, event):
-                    yield column.name, "time"
-                    yield event.name, "outcome"
+                    yield from ((column.name, "time"), (event.name, "outcome"))
+        for n_letters in (1, 2):
+            for stem in {called[n_letters:], called[:-n_letters]}:
+                for event in (event for event, _, _ in events.get(stem, ()) if len(stem) >= _SHORTEST_EVENT):
+                    is_whole = "".join(table.words[event.name]) == stem and event is not column
+                    if is_whole and _is_timed(column, event) and _come_early(column, event):
+                        yield from ((column.name, "time"), (event.name, "outcome"))
 
 
 def _stems(called: str, affixes: frozenset[str]) -> set[str]:
@@ -465,11 +487,26 @@ def _stems(called: str, affixes: frozenset[str]) -> set[str]:
 def _is_timed(time: Column, event: Column) -> bool:
     """Return whether nearly everybody has a time above 0, whatever the event, and the times of the levels overlap."""
     of_rows = time.in_rows(time.numbers)
-    by_level = [of_rows[event.codes == level] for level in range(len(event.texts))]
-    observed = [times[np.isfinite(times)] for times in by_level]
-    if not all(np.mean(times > 0.0) > _NEARLY_EVERYBODY for times in by_level) or not all(map(np.size, observed)):
-        return False
-    return bool(max(times.min() for times in observed) < min(times.max() for times in observed))
+    by_level = (of_rows[event.codes == level] for level in range(len(event.texts)))
+    are_above = all(np.mean(times > 0.0) > _NEARLY_EVERYBODY for times in by_level)
+    return are_above and not _is_cut(_by_level(of_rows, event.codes, len(event.texts)))
+
+
+def _by_level(numbers: Array, codes: Whole, n_levels: int) -> list[Array]:
+    seen = np.isfinite(numbers)
+    return [numbers[seen & (codes == level)] for level in range(n_levels)]
+
+
+def _is_cut(groups: Sequence[Array]) -> bool:
+    """Return whether the numbers of one group lie beyond those of another, or a group has none."""
+    return not all(map(np.size, groups)) or bool(max(map(np.min, groups)) >= min(map(np.max, groups)))
+
+
+def _come_early(time: Column, event: Column) -> bool:
+    """Return whether a time with an event (the last of two levels) is nearly always shorter than one without."""
+    groups = _by_level(time.in_rows(time.numbers), event.codes, len(event.texts))
+    without, with_event, *others = map(np.sort, groups)
+    return not others and float(np.searchsorted(without, with_event).mean()) <= _EARLY * without.size
 
 
 def ended_times(numbers: dict[str, Array]) -> dict[str, str]:
@@ -497,6 +534,41 @@ def ended_times(numbers: dict[str, Array]) -> dict[str, str]:
             ends = [name for name, yes in answers.items() if (ties != yes[both]).mean() >= _NEARLY_ALL]
             roles |= dict.fromkeys(ends, "outcome") | (dict.fromkeys((one, other), "time") if ends else {})
     return roles
+
+
+def tied(one: DraftedColumn, table: Table) -> Role | None:
+    """Recognise what arithmetic ties to an outcome or a time, whatever it is called.
+
+    An outcome may be a cut of it, as a low weight at birth is of the weight; it may be another column and a time, as
+    the age at death is the age at entry and the follow-up; or be days that never pass a date, as those of diagnoses.
+    """
+    numbers = table.numbers
+    if one.column.name not in numbers:
+        return None
+    values = numbers[one.column.name]
+    for other in table.decided:
+        name, role = other.column.name, other.feature.role
+        if role == "outcome" and len(other.column.texts) == 2:
+            groups = _by_level(values, other.column.codes[table.every], 2)
+            if min(map(np.size, groups)) >= _FEWEST_TIES and _is_cut(groups):
+                return Role("outcome", f"{shortened(name)} is a cut of it")
+        if role not in ("outcome", "time") or name not in numbers:
+            continue
+        seen = np.isfinite(values) & np.isfinite(numbers[name])
+        if seen.sum() < _FEWEST_ROWS:
+            continue
+        is_near = np.median(values[seen]) >= _NEAR_ITS_LIMIT * np.median(numbers[name][seen])
+        if is_near and (values <= numbers[name])[seen].all() and rise_together(one, other):
+            return Role("time", f"never later than {shortened(name)}")
+        rest, least = (values - numbers[name])[seen], _ROUNDING * np.abs(values[seen]).max()
+        starts = numbers if role == "time" and len(numbers) <= _MOST_LONG else ()
+        for start in (start for start in starts if start not in (name, one.column.name)):
+            if (np.abs(rest - numbers[start][seen]) <= least).mean() >= _NEARLY_ALL:
+                return Role("time", f"the sum of {shortened(start)} and {shortened(name)}")
+    return None
+
+
+_NEAR_ITS_LIMIT, _ROUNDING, _ROWS_COMPARED = 0.5, 1e-6, 2_000
 
 
 # The calendar, and visits.
@@ -572,6 +644,32 @@ def places(one: DraftedColumn, table: Table) -> Role | None:
     return None
 
 
+def numbered_places(one: DraftedColumn, table: Table) -> Role | None:
+    """Recognise numbers that only name groups of subjects: of districts 1 to 60, how many are in each has no order.
+
+    Neither the next number, nor the number itself, nor its distance from the middle goes with the size of a group. On
+    the 75 tables of `benchmarks/drafting.py` these rank correlations are within .3 of 0 in all seven columns of 50 to
+    200 places, and in no other number from 1 on: hours of work reach -.47, ages and counts more.
+    """
+    column = one.column
+    order = np.argsort(column.numbers)
+    numbers, sizes = column.numbers[order], column.counts[order]
+    if numbers.size < _FEWEST_PLACES or column.n_observed < _ROWS_OF_A_PLACE * numbers.size:
+        return None
+    if not np.isfinite(numbers).all() or numbers[0] != 1.0 or (numbers % 1 != 0).any():
+        return None
+    if numbers[-1] > numbers.size / _PLACES_SEEN:
+        return None
+    ranks, middle = mid_ranks(sizes.astype(np.float64)), np.abs(numbers - np.average(numbers, weights=sizes))
+    pairs = ((ranks[1:], ranks[:-1]), (ranks, numbers), (ranks, mid_ranks(middle)))
+    if any(np.ptp(first) > 0.0 and abs(np.corrcoef(first, second)[0, 1]) > _NO_ORDER for first, second in pairs):
+        return None
+    return Role("site", "numbers that name groups: how many have each follows no order")
+
+
+_FEWEST_PLACES, _ROWS_OF_A_PLACE, _PLACES_SEEN, _NO_ORDER = 20, 5.0, 2.0 / 3.0, 0.3
+
+
 def _is_place(words: Sequence[str], table: Table, *, may_be_town: bool = True) -> bool:
     """Return whether a name is one of sites or places, and says nothing else; `city` of no and yes is no place."""
     site, place = table.vocabulary["site"], table.vocabulary["place"]
@@ -618,7 +716,8 @@ def later_measurements(table: Table) -> Iterator[str]:
     """Yield later measurements of what was measured at baseline: `bdi.4m` with `bdi.pre`, `Postwt` with `Prewt`.
 
     The baseline may be a number, if the others have the same word for visits: `x_t0` and `x_t1`, `x_week1`, `x_week12`.
-    Both are of one kind, and rise with each other: `m0x` to `m79x` of independent values are no visits.
+    Both are of one kind, and rise with each other, as most do that are numbered: of `m0x` to `m79x`, which are
+    independent, some do by chance.
     """
     base, after = _list("baseline", "words"), _list("baseline", "later")
     words = dict(table.words)
@@ -648,7 +747,8 @@ def later_measurements(table: Table) -> Iterator[str]:
         is_visit = first == 0 or (first == 1 and len(max(visit_words, key=len, default="")) > 1)
         if visit_words and is_visit:
             start = table.by_name[numbered.pop(first)]
-            yield from (name for name in numbered.values() if rise_together(start, table.by_name[name]))
+            rising = [name for name in numbered.values() if rise_together(start, table.by_name[name])]
+            yield from rising if 2 * len(rising) > len(numbered) else ()
 
 
 def _stem(words: Sequence[str], of_visits: frozenset[str]) -> tuple[str, ...]:
@@ -765,9 +865,11 @@ RULES: tuple[Rule, ...] = (
     events,
     visits,
     places,
+    numbered_places,
     later,
     siblings,
     recorded_with_time,
+    tied,
     answers,
     mixed_units,
 )

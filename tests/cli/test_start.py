@@ -219,6 +219,17 @@ def test_copies_of_rows_are_told_and_one_of_each_is_kept(table, run, must_refuse
     assert "copies" in Path("every/subtypes.html").read_text(encoding="utf-8")
 
 
+def test_repeated_identifiers_and_faults_of_cells_are_told_at_once(table, run):
+    seen = visits(times=1)
+    pd.concat([seen, seen.iloc[:1].assign(hb="high", **{"Visit No": 2})]).to_csv("visits.csv", index=False)
+    Path("visits.yaml").write_text(
+        "clinclust: 1\nfeatures:\n  - {name: MRN, role: id}\n  - {name: hb, likelihood: gaussian}\n", encoding="utf-8"
+    )
+    message = run(START_VISITS, code=2).err
+    assert message.lacks("1 60 MRN --one-row-per hb high crp sbp") == []
+    assert "patients" not in message
+
+
 @pytest.mark.simulation
 @pytest.mark.parametrize(
     "table_of_people",

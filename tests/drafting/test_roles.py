@@ -105,6 +105,7 @@ def test_years_months_and_weeks_of_the_calendar_are_times_and_durations_are_none
 
 
 def test_measurements_called_like_sites_and_numbered_outcomes_are_measurements():
+    rng = np.random.default_rng(17)  # in which m0x rises with another by chance
     kinds = [rng.normal(5, 1, (N, 20)).round(2), rng.poisson(3, (N, 20)), rng.integers(0, 2, (N, 20))]
     cells = {f"m{k}x": kinds[k % 3][:, k // 3] for k in range(24)}
     cells |= {
@@ -176,6 +177,36 @@ def test_a_time_that_another_one_ends_and_its_event_are_known_by_their_values():
 def test_a_time_and_its_event_are_called_alike(time, event):
     schema = draft_schema(pd.DataFrame({**FEATURE, time: DAYS, event: TWO}))
     assert (schema[time].role, schema[event].role) == ("time", "outcome")
+
+
+def test_letters_before_the_name_of_an_event_make_a_time_only_where_events_come_early():
+    early = np.where(TWO == 1, DAYS / 10, DAYS).round() + 1
+    for days, role in ((early, "time"), (DAYS, "cluster")):
+        assert role_of("edrel", days, rel=TWO) == role
+
+
+def test_arithmetic_ties_columns_to_outcomes_and_times_whatever_they_are_called():
+    weight, entry, diagnosed = (
+        rng.normal(3.3, 0.5, N).round(2),
+        rng.integers(600, 1000, N),
+        rng.integers(9000, 11000, N),
+    )
+    tied = {
+        "grams": (weight, "outcome", {"died": (weight < 3).astype(int)}),
+        "ends": (entry + DAYS, "time", {"starts": entry, "futime": DAYS}),
+        "seen": (diagnosed, "time", {"date_of_death": diagnosed + DAYS}),
+    }
+    for name, (cells, role, others) in tied.items():
+        assert role_of(name, cells, **others) == role
+        assert role_of(name, rng.permutation(cells), **others) == "cluster"
+
+
+def test_numbers_that_name_groups_are_known_by_the_sizes_of_these():
+    sizes = np.random.default_rng(1).permutation(np.arange(5, 45))
+    for in_group, role in ((sizes, "site"), (np.sort(sizes), "cluster")):
+        codes = np.repeat(np.arange(1, 41), in_group)
+        table = pd.DataFrame({"gait": rng.normal(size=codes.size), "age": rng.integers(20, 80, codes.size), "x": codes})
+        assert draft_schema(table)["x"].role == role
 
 
 @scored(
