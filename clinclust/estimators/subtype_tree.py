@@ -125,9 +125,9 @@ class SubtypeTree:
 DEFAULT_TEST: dict[str, Any] = {"n_draws": 200, "significance_level": 0.05}
 """Default parameters of the test."""
 DISTINCT_LEVEL = 0.03
-"""Level of the test against a continuum of any shape, below which a join is distinct: .02 for a gap along the axis
+"""Level of the test against a continuum of any shape, below which a join is distinct: .017 for a gap along the axis
 between its branches, and .01 for draws of the smoothed population (`p_of_any_shape`)."""
-GAP_COUNTS, SHAPE_COUNTS = 1.5, 3.0
+GAP_COUNTS, SHAPE_COUNTS = 1.75, 3.0
 """Multiples of the two p in that of any shape (Bonferroni's inequality with weights)."""
 FEWEST_DRAWS = 20
 """Least `n_draws`."""

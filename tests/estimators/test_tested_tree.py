@@ -12,7 +12,7 @@ from clinclust.engine.problem.problem import log_joint
 from clinclust.engine.search.plan import n_threads
 from clinclust.engine.search.settle import adjusted_rand_index
 from clinclust.estimators import distinct_subtypes as tested_tree
-from clinclust.estimators.distinct_subtypes import PairTests, leaves_merged
+from clinclust.estimators.distinct_subtypes import PairTests, joined_groups
 from clinclust.estimators.subtype_model import fitted_problem
 from clinclust.estimators.subtype_tree import SubtypeTree
 from clinclust.methods import PublishedMAPDP
@@ -38,7 +38,7 @@ def severe():
 @pytest.mark.simulation
 def test_slices_of_one_disease_come_together(severe, monkeypatch):
     model, frame, disease, distinct = severe
-    monkeypatch.setattr(tested_tree, "leaves_merged", lambda *_: [])
+    monkeypatch.setattr(tested_tree, "joined_groups", lambda *_: ([], []))
     along_the_tree = distinct_subtypes(model, frame)
     assert along_the_tree.n_subtypes > distinct.n_subtypes == 2
     assert adjusted_rand_index(along_the_tree.labels, disease) < 0.5
@@ -186,7 +186,7 @@ def test_unions_of_several_sides_are_tested_where_they_are_few(n_sides):
     tree = SubtypeTree(np.repeat(np.arange(n_sides), 20), joins, np.ones(n_joins))
     slices = frozenset(range(n_sides - 1))
     sides = Sides(n_sides, slices)
-    made = leaves_merged(tree, list(range(n_sides)), sides)
+    made, _ = joined_groups(tree, list(range(n_sides)), sides.most_continuous)
     assert frozenset(range(n_sides)) not in sides.asked
     assert not any(n_sides - 1 in union and len(union) > 2 for union in sides.asked)  # far from all others
     if n_sides > 7:

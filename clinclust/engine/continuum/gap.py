@@ -1,11 +1,15 @@
 """Whether there is a gap between two groups: few subjects between them, along the axis that tells them apart.
 
-The axis is Fisher's linear discriminant of normal scores. Each subject's place on it comes from a discriminant, and
-from a division into two, that were found without the subject (cross-fitting, ten folds, the mean of three foldings): a
-division of one population looks like a gap to the subjects it was made from, and to no others. Silverman's test (1981,
-*Using kernel density estimates to investigate multimodality*, Journal of the Royal Statistical Society B 43, 97-99)
-then asks whether the density of these places has more than one peak: h is the smallest bandwidth at which the estimate
-has one, and p the share of samples from this estimate, rescaled to the variance of the places, that have more at h.
+The axis is Fisher's linear discriminant of normal scores. Each subject's place on it comes from a discriminant that
+was found without the subject (cross-fitting, ten folds, the mean of three foldings): a division of one population looks
+like a gap to the subjects it was made from, and to no others. Silverman's test (1981, *Using kernel density estimates
+to investigate multimodality*, Journal of the Royal Statistical Society B 43, 97-99) then asks whether the density of
+these places has more than one peak: h is the smallest bandwidth at which the estimate has one, and p the share of
+samples from this estimate, rescaled to the variance of the places, that have more at h.
+
+The groups are those that are asked about. Divided anew in each fold, two diseases whose severity varies more than they
+differ fall into mild and severe, between which there is no gap. Of 40 cohorts of 400 with 12 measurements and two
+groups 3.3 SD apart, 72% have a gap at .02 so, and 53% divided anew; of one severity, normal or skewed, none.
 
 A peak counts if 3% of the subjects lie between its valleys: outliers are no group.
 
@@ -51,13 +55,8 @@ _LEAST_MEASURED = 1.0 / 3.0
 _SHRINKAGE = 0.1
 """Share of the diagonal in the covariance matrix within the two groups (Friedman 1989)."""
 
-Divide = Callable[[Problem, Labels], Labels]
-"""It divides the subjects of a problem into two, beginning at a division, int64 (M,)."""
 
-
-def places_on_axis(
-    part: Problem, scores: Array, halves: Labels, divide: Divide, rng: np.random.Generator, n_foldings: int = 1
-) -> Array:
+def places_on_axis(scores: Array, halves: Labels, rng: np.random.Generator, n_foldings: int = 1) -> Array:
     """Return the place of each subject along the axis between two groups, found without the subject, float64 (M,).
 
     `scores` are normal scores (M, D), NaN = missing; missing ones have their expectation given the others.
@@ -68,12 +67,9 @@ def places_on_axis(
         if number % _FOLDS == 0:
             fold = rng.permutation(len(filled)) % _FOLDS
         others, left_out = np.flatnonzero(fold != number % _FOLDS), np.flatnonzero(fold == number % _FOLDS)
-        labels = divide(part.restricted_to(others, 0), halves[others])
-        if not 0 < labels.sum() < labels.size:
-            labels = halves[others]
-        if not 0 < labels.sum() < labels.size:
+        if not 0 < halves[others].sum() < others.size:
             return np.zeros(len(filled))
-        axis, middle, spread = _discriminant(filled[others], labels)
+        axis, middle, spread = _discriminant(filled[others], halves[others])
         first = axis if first is None else first
         sign = -1.0 if float((axis * first).sum()) < 0.0 else 1.0
         places[left_out] += sign * (np.einsum("ij,j->i", filled[left_out], axis) - middle) / spread / n_foldings
@@ -137,23 +133,27 @@ def critical_bandwidth(x: Array) -> float:
 
 
 def p_of_gap(
-    population: OnePopulation, halves: Labels, divide: Divide, rng: np.random.Generator, level: float
+    population: OnePopulation,
+    halves: Labels,
+    divide: Callable[[Problem], Labels],
+    rng: np.random.Generator,
+    level: float,
 ) -> float:
     """Return p of one peak along the axis between the two halves, int64 (M,), of the subjects of a population.
 
-    1 with too few measurements. Above the level, the p of the places alone.
+    1 with too few measurements. Above the level, the p of the places alone. `divide` divides a drawn cohort into two.
     """
     part = population.part
     n_discrete, n_measured = part.cohort.arrays.codes.shape[1], part.cohort.arrays.values.shape[1]
     if n_measured < _LEAST_MEASURED * (n_discrete + n_measured):
         return 1.0
     n_foldings = 1 if n_discrete else _FOLDINGS  # h of one folding is compared with those of one in each cohort
-    p, h = p_of_one_peak(places_on_axis(part, population.scores, halves, divide, rng, n_foldings), rng)
+    p, h = p_of_one_peak(places_on_axis(population.scores, halves, rng, n_foldings), rng)
     if p >= level or n_discrete == 0:
         return p
     for number in range(1, _COHORTS + 1):
         drawn, scores = population.draw(rng)
-        places = places_on_axis(drawn, scores, divide(drawn, np.zeros_like(halves)), divide, rng)
+        places = places_on_axis(scores, divide(drawn), rng)
         spread = float(places.std())
         if spread > 0.0 and critical_bandwidth((places - places.mean()) / spread) >= h:
             return max(p, 1.0 / number, 2.0 / (_COHORTS + 1))

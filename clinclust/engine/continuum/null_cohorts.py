@@ -232,9 +232,14 @@ def log_dip(part: Problem, halves: Labels) -> float:
     """Return the log of the dip of the subjects' log odds in a division; that of a least dip if there is one half."""
     if not 0 < halves.sum() < halves.size:
         return float(np.log(_LEAST))
+    return float(np.log(max(dip(np.sort(log_odds(part, halves))), _LEAST)))
+
+
+def log_odds(part: Problem, halves: Labels) -> Array:
+    """Return the log odds of the second of two halves for each subject, without itself, float64 (N,)."""
     logs = np.empty((halves.size, 3))
     write_scores(part.cohort.arrays, part.model, part.partition(halves), logs)
-    return float(np.log(max(dip(np.sort(logs[:, 1] - logs[:, 0])), _LEAST)))
+    return np.asarray(logs[:, 1] - logs[:, 0])
 
 
 def axes_in_halves(scores: Array) -> Array:

@@ -39,7 +39,13 @@ from scipy.special import ndtr, ndtri
 
 from clinclust.arrays import Array, Labels
 from clinclust.engine.continuum.gap import p_of_gap
-from clinclust.engine.continuum.null_cohorts import OnePopulation, one_population, shape_of, smoothed_population
+from clinclust.engine.continuum.null_cohorts import (
+    OnePopulation,
+    log_odds,
+    one_population,
+    shape_of,
+    smoothed_population,
+)
 from clinclust.engine.kernels.moves import Partition, accumulate, relabel
 from clinclust.engine.kernels.sweep import make_moves
 from clinclust.engine.problem.encoding import principal_axis
@@ -61,8 +67,9 @@ LARGEST_NODE = 5000
 MANY, FIRST_SAMPLE, _FIRST_BATCHES = 2000, 500, 2
 """Number of subjects from which on a node is tested in a sample of the second size first: most are clear there; and the
 number of batches of draws of such a test."""
-_FEWEST_CLUSTERS, _MOST_CLUSTERS = 3, 8
-"""Bounds of k_max."""
+_MOST_CLUSTERS = 8
+"""Largest k_max. Of a node of two clusters it is two: in 600 cohorts of ten kinds no verdict differs from that with
+three, which costs two thirds more."""
 _CHECKPOINTS = (10, 20, 30, 40, 50, 70, 100, 140)
 """Numbers of draws after which a test may end: fixed, so that the threads do not change the result."""
 _STANDARD_ERRORS = 2.75
@@ -194,7 +201,7 @@ def _against_one_population(
     problem: Problem, node: Node, plan: DrawPlan, seed: np.random.SeedSequence
 ) -> Generator[tuple[NodeTest, bool], None, None]:
     """Yield the test after each batch of draws, and whether it ends there."""
-    most = min(max(node.n_clusters, _FEWEST_CLUSTERS), _MOST_CLUSTERS)
+    most = min(node.n_clusters, _MOST_CLUSTERS)
     if node.members.size >= MANY and plan.n_draws > _CHECKPOINTS[_FIRST_BATCHES - 1]:
         few = node.sample(FIRST_SAMPLE, np.random.default_rng(_stream(seed, _FEW)))
         *_, (found, decision) = islice(_tested(problem, few, most, plan, seed), _FIRST_BATCHES)
@@ -357,20 +364,21 @@ def best_division(part: Problem, given: Labels | None = None) -> Division:
     return max(pursued, key=_gain, default=Division(-np.inf, together))
 
 
+def distance_in(problem: Problem, node: Node) -> float:
+    """Return how far apart the log odds of the halves of a node are, in standard deviations within them."""
+    odds = log_odds(problem.restricted_to(node.members, 0), node.halves)
+    means, variances = zip(
+        *((of.mean(), of.var()) for of in (odds[node.halves == 0], odds[node.halves == 1])), strict=True
+    )
+    return float(abs(means[1] - means[0]) / max(np.sqrt(np.mean(variances)), 1e-12))
+
+
 def p_of_gap_in(problem: Problem, node: Node, seed: np.random.SeedSequence, level: float) -> float:
     """Return p of one peak along the axis between the halves of a node of a problem at coarsening 1 (`p_of_gap`)."""
     rng = np.random.default_rng(seed)
     node = node.sample(LARGEST_NODE, rng)
     population = one_population(problem.restricted_to(node.members, 0), rng)
-    return p_of_gap(population, node.halves, divided_in_two, rng, level)
-
-
-def divided_in_two(part: Problem, halves: Labels) -> Labels:
-    """Return the best division of subjects into two, 0 or 1 (M,), by sweeps from one, or from cuts if it has one half.
-
-    All 0 if no two clusters were found.
-    """
-    return best_division(part, halves if 0 < halves.sum() < halves.size else None).labels
+    return p_of_gap(population, node.halves, lambda drawn: best_division(drawn).labels, rng, level)
 
 
 class Division(NamedTuple):

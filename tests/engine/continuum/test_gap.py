@@ -9,7 +9,7 @@ from scipy.stats import gaussian_kde
 import clinclust as cc
 from clinclust.engine.continuum.gap import critical_bandwidth, p_of_gap, p_of_one_peak, places_on_axis
 from clinclust.engine.continuum.null_cohorts import one_population
-from clinclust.engine.continuum.tested_node import divided_in_two
+from clinclust.engine.continuum.tested_node import best_division
 from clinclust.engine.kernels.modes import count_peaks
 from clinclust.engine.problem.problem import pose
 
@@ -28,10 +28,14 @@ def population_of(values, likelihood="gaussian"):
     return one_population(pose(schema.validate(frame), schema, None, 3.0), np.random.default_rng(0))
 
 
-def p_of(values, seed=0, **more):
+def halves_of(part):
+    return best_division(part).labels
+
+
+def p_of(values, seed=0, halves=None, **more):
     population = population_of(values, **more)
-    halves = divided_in_two(population.part, np.zeros(len(values), dtype=np.int64))
-    return p_of_gap(population, halves, divided_in_two, np.random.default_rng(seed), LEVEL)
+    halves = halves_of(population.part) if halves is None else halves[population.part.cohort.order]
+    return p_of_gap(population, halves, halves_of, np.random.default_rng(seed), LEVEL)
 
 
 @pytest.mark.parametrize("h", [0.3, 0.6, 1.0])
@@ -69,15 +73,22 @@ def test_groups_have_a_gap_and_a_severity_has_none():
     assert p_of(holes) < LEVEL
 
 
+def test_two_diseases_whose_severity_varies_more_have_a_gap_between_them_and_none_between_mild_and_severe():
+    rng = np.random.default_rng(6)
+    severity, disease = rng.normal(size=(400, 1)), rng.random(400) < 0.5
+    away = np.where(np.arange(12) % 2, 1.0, -1.0)
+    values = 1.5 * severity + rng.normal(size=(400, 12)) + disease[:, None] * away
+    assert p_of(values, halves=disease.astype(np.int64)) < LEVEL
+    assert p_of(values, halves=(severity[:, 0] > 0.0).astype(np.int64)) >= LEVEL
+
+
 def test_places_are_found_without_the_subject():
     population = population_of(groups(4.0))
-    halves = divided_in_two(population.part, np.zeros(400, dtype=np.int64))
+    halves = halves_of(population.part)
     flipped = np.where(np.arange(400) == 7, 1 - halves, halves)
 
     def places(labels):
-        return places_on_axis(
-            population.part, population.scores, labels, lambda _, given: given, np.random.default_rng(5), 3
-        )
+        return places_on_axis(population.scores, labels, np.random.default_rng(5), 3)
 
     values = places(halves), places(flipped)
     same_fold = np.isclose(*values, atol=1e-12)
@@ -87,13 +98,11 @@ def test_places_are_found_without_the_subject():
 
 def test_places_of_several_foldings_depend_less_on_the_seed():
     population = population_of(groups(3.0, n=200))
-    halves = divided_in_two(population.part, np.zeros(200, dtype=np.int64))
+    halves = halves_of(population.part)
 
     def spread(n_foldings):
         rngs = [np.random.default_rng(seed) for seed in range(4)]
-        places = [
-            places_on_axis(population.part, population.scores, halves, divided_in_two, rng, n_foldings) for rng in rngs
-        ]
+        places = [places_on_axis(population.scores, halves, rng, n_foldings) for rng in rngs]
         return np.std(places, axis=0).mean()
 
     assert spread(3) < 0.75 * spread(1)
