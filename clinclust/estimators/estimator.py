@@ -252,6 +252,8 @@ class FittedAttributes(BaseSubtypes, _Attributes):
     """An estimator with the attributes of its fit."""
 
     fit_: Fit
+    made_by: str = "a MAP-DP search"
+    """The method that made the subtypes, for reports."""
     _of_paper: ClassVar[frozenset[str]] = frozenset({"leave_one_out_nll_", "completed_log_joint_"})
     """Results of the paper's search, which only `PublishedMAPDP` shows."""
 
@@ -260,11 +262,6 @@ class FittedAttributes(BaseSubtypes, _Attributes):
         """What each subtype is called: the numbers 1 .. K, or kinds with the letters of grades (1a, 1b, 2)."""
         self._require_fit()
         return self.fit_.codes_
-
-    @property
-    def made_by(self) -> str:
-        """The method that made the subtypes, for reports."""
-        return "a MAP-DP search"
 
     def __getattr__(self, name: str) -> Any:
         """Return the attribute of `fit_` of this name, which must end in an underscore.
@@ -348,6 +345,13 @@ class Partition(BaseSubtypes):
     ([0, 1, 0], {1: 'mild', 2: 'severe'})
     """
 
+    membership_: NDArray[np.float64] | None = None
+    """None: a given partition has no membership probabilities."""
+    uninformative_: Mapping[str, str] = MappingProxyType({})
+    """Empty: the features used are unknown."""
+    fit_: Fit | None = None
+    """None: the partition was not found by a MAP-DP search."""
+
     def __init__(self, labels: ArrayLike, schema: FeatureSchema, made_by: str) -> None:
         values = _values(labels)
         problems = _problems(values)
@@ -379,21 +383,6 @@ class Partition(BaseSubtypes):
         if any((numbers == np.arange(start, start + len(called))).all() for start in (0, 1)):
             return {}
         return {subtype: f"given as {text}" for subtype, text in enumerate(called, start=1)}
-
-    @property
-    def membership_(self) -> NDArray[np.float64] | None:
-        """None: a given partition has no membership probabilities."""
-        return None
-
-    @property
-    def uninformative_(self) -> Mapping[str, str]:
-        """Empty: the features used are unknown."""
-        return MappingProxyType({})
-
-    @property
-    def fit_(self) -> Fit | None:
-        """None: the partition was not found by a MAP-DP search."""
-        return None
 
     def __repr__(self) -> str:
         subtypes, made_by = counted_subtypes(self.n_clusters_), on_one_line(self.made_by)

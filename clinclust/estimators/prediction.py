@@ -29,7 +29,6 @@ from clinclust.schema.validation import column_failures, failures_frame, read_co
 
 if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Clusters
-    from clinclust.estimators.fit import Fit
 
 
 REFUSE, TAKE_FOR_MISSING = "refuse", "missing"
@@ -456,11 +455,6 @@ class Prediction(Memberships, FittedAttributes):
 _SHOWN_ROWS = 5
 
 
-def notes_on_new_subjects(fit: Fit, frame: pd.DataFrame) -> Iterator[str]:
-    """Yield a sentence for each peculiarity of a table of new subjects, with the labels of the first rows."""
-    yield from _notes_on_identifiers(fit.schema_, frame)
-
-
 def _notes_on_empty_rows(frame: pd.DataFrame, names: Sequence[str]) -> Iterator[str]:
     if names:
         rows = frame.index[frame[list(names)].isna().all(axis="columns").to_numpy()]
@@ -496,7 +490,8 @@ def _notes_on_far_columns(clusters: Clusters, values: Mapping[str, Array]) -> It
             )
 
 
-def _notes_on_identifiers(schema: FeatureSchema, frame: pd.DataFrame) -> Iterator[str]:
+def notes_on_new_subjects(schema: FeatureSchema, frame: pd.DataFrame) -> Iterator[str]:
+    """Yield a sentence on missing and one on repeated identifiers, with the labels of the first rows."""
     names = [feature.name for feature in schema.ids]
     if not names or any(list(frame.columns).count(name) != 1 for name in names):
         return  # new subjects need no identifier: their rows have numbers

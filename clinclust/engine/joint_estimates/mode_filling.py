@@ -18,13 +18,13 @@ from clinclust.engine.search.restarts import Attempts, Start
 from clinclust.engine.search.settle import settle
 from clinclust.likelihoods import Likelihood
 
-LEAST_RISE = 1e-6
+_LEAST_RISE = 1e-6
 """Rise of the joint in nats, by an update of all filled values, below which they count as unchanged."""
 
 
 def search_filling(problem: Problem, start: Start, plan: SearchPlan, attempts: Attempts) -> RestartResult:
     """Sweep and fill in turn until nothing changes; log joints are those of the completed table."""
-    labels, filled = start.labels, cohort_modes(problem)
+    labels, filled = start.labels, _cohort_modes(problem)
     table = completed(problem, filled)
     trace: list[float] = []
     converged, ignore_size = False, start.begin == "single"
@@ -33,15 +33,15 @@ def search_filling(problem: Problem, start: Start, plan: SearchPlan, attempts: A
         if not swept.trace:
             break  # cancelled before the sweep
         labels, ignore_size = swept.partition.labels, False
-        filled = refilled(problem, labels, filled)
+        filled = _refilled(problem, labels, filled)
         table = completed(problem, filled)
         trace.append(joint_of(table, labels))
-        converged = swept.converged and trace[-1] - swept.trace[-1] <= LEAST_RISE
+        converged = swept.converged and trace[-1] - swept.trace[-1] <= _LEAST_RISE
     trace = trace or [joint_of(table, labels)]
     return RestartResult.of(start.name, labels, trace, converged=converged)
 
 
-def cohort_modes(problem: Problem) -> Array:
+def _cohort_modes(problem: Problem) -> Array:
     """Return the standardised mode of each feature in the cohort where it is missing, float64 (N, D), else NaN."""
     arrays = problem.cohort.arrays
     missing = np.hstack([arrays.codes == 0, np.isnan(arrays.values)])
@@ -54,7 +54,7 @@ def cohort_modes(problem: Problem) -> Array:
     return filled
 
 
-def refilled(problem: Problem, labels: Labels, filled: Array) -> Array:
+def _refilled(problem: Problem, labels: Labels, filled: Array) -> Array:
     """Return the filled values, float64 (N, D), after each was set once to its mode in its subject's cluster."""
     statistics = problem.partition(labels).statistics
     changed = filled.copy()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -24,19 +24,26 @@ from clinclust.engine.kernels.moves import (
 from clinclust.engine.kernels.sweep import bounded_scores, gains_of_indicators, prior_predictives
 from clinclust.engine.problem.encoding import log_base_measures
 from clinclust.engine.problem.problem import Problem, log_joint
-from clinclust.engine.search.partitioned import (
-    Handle,
-    Numbers,
-    Partitioned,
-    Shard,
-    Sums,
-    places_among,
-    searched_on,
-    sums_of,
-)
+from clinclust.engine.search.partitioned import Handle, Numbers, Partitioned, Shard, places_among, sums_of
 from clinclust.engine.search.plan import RestartResult, SearchPlan
-from clinclust.engine.search.restarts import N_SAMPLED, Attempts, Start, index_of_best, run_restarts, search_from
-from clinclust.engine.search.settle import SweepResult, compact, minimum_gain, settle, settled_by_scans, worth_a_round
+from clinclust.engine.search.restarts import (
+    N_SAMPLED,
+    Attempts,
+    Start,
+    index_of_best,
+    run_restarts,
+    search_from,
+    searched_on,
+)
+from clinclust.engine.search.settle import (
+    Sums,
+    SweepResult,
+    compact,
+    minimum_gain,
+    settle,
+    settled_by_scans,
+    worth_a_round,
+)
 
 # Outlying values given the partition: single values that do not come from their subject's cluster.
 #
@@ -104,7 +111,7 @@ def best_outlying(problem: Problem, labels: Labels, outlying: OutlyingMask, shar
         changed = changes.made(outlying)
         partition, raised = _kept(problem, labels, changed, share)
         if raised <= joint + least:
-            changed = changes.only(changes.are_best(outlying.shape[1])).made(outlying)
+            changed = changes.best(outlying.shape[1]).made(outlying)
             partition, raised = _kept(problem, labels, changed, share)
             if raised <= joint:  # the gains were rounding errors
                 break
@@ -149,6 +156,10 @@ class Changes(NamedTuple):
         changed = outlying.copy()
         changed.flat[self.values] ^= True
         return changed
+
+    def best(self, n_features: int) -> Changes:
+        """Return the changes with the largest gain in their cluster and feature, the first of equal ones."""
+        return self.only(self.are_best(n_features))
 
     def are_best(self, n_features: int) -> Mask:
         """Return which have the largest gain in their cluster and feature, the first of equal ones, bool (M,)."""
@@ -243,17 +254,36 @@ class Dissolution:
         return labels, outlying, joint
 
 
-class OutlyingResult(NamedTuple):
-    """Result of a search with outlying values."""
+@dataclass(frozen=True, eq=False)
+class SearchResult:
+    """The results of a search."""
 
-    restarts: list[RestartResult]
-    """Restarts as of `run_restarts`, each with the best outlying values of its partition in its log joint."""
-    best: int
-    """Index of the best restart, the only one continued in turns (`raise_in_turns`)."""
-    outlying: OutlyingMask
-    """(N, D) outlying values of the best restart."""
     problem: Problem
-    """Problem of the values that are kept in the best restart."""
+    """The problem of the values that are not outlying in the best restart, with the final model."""
+    restarts: list[RestartResult]
+    """Results under the final model, each with the best outlying values of its partition in its log joint; log joints
+    are of the completed table where modes were filled in."""
+    best: int
+    """Index of the restart with the highest log joint, the only one continued in turns (`raise_in_turns`)."""
+    outlying: OutlyingMask
+    """(N, D) outlying values of the best restart; subjects and features in encoded order."""
+    _: KW_ONLY
+    tried: Sequence[dict[str, float]] = ()
+    """The rows of `MAPDP.tuning_`, if several concentrations were tried."""
+    steps: Sequence[Any] = ()
+    """The resolution path with decreasing coarsening, if the plan has one."""
+    prior_strength: float = 0.0
+    """Subjects that were added to the priors (`strengthened`)."""
+
+    @property
+    def winner(self) -> RestartResult:
+        """The restart with the highest log joint."""
+        return self.restarts[self.best]
+
+    @property
+    def labels(self) -> Labels:
+        """Clusters 0 .. K - 1 of the best restart, int64 (N,)."""
+        return self.winner.labels
 
 
 def none_outlying(problem: Problem) -> OutlyingMask:
@@ -267,7 +297,7 @@ def outlying_together(problem: Problem, share: float) -> OutlyingMask:
     return best_outlying(problem, problem.cohort.together, none, share)[0] if share > 0.0 else none
 
 
-def search_with_outlying(problem: Problem, starts: list[Start], plan: SearchPlan) -> OutlyingResult:
+def search_with_outlying(problem: Problem, starts: list[Start], plan: SearchPlan) -> SearchResult:
     """Search from every start for the best partition and, if the plan's share is above 0, for outlying values."""
     share = plan.outlying_share
     restarts, masks = run_outlying_restarts(problem, starts, outlying_together(problem, share), plan)
@@ -276,7 +306,7 @@ def search_with_outlying(problem: Problem, starts: list[Start], plan: SearchPlan
     if share > 0.0:
         arguments = problem, restarts[best], outlying, starts[0], plan
         restarts[best], outlying = raise_in_turns(*arguments, look_back=plan.look_back)
-    return OutlyingResult(restarts, best, outlying, without_outlying(problem, outlying, share))
+    return SearchResult(without_outlying(problem, outlying, share), restarts, best, outlying)
 
 
 def run_outlying_restarts(
@@ -379,10 +409,6 @@ def _elsewhere(shard: Shard, labels: Numbers, model: Model, sums: Sums, cluster:
     return moved
 
 
-def _best_changes(found: Changes, n_features: int) -> Changes:
-    return found.only(found.are_best(n_features))
-
-
 def _rise_of_base(shard: Shard, aside: Whole, found: Changes, problem: Problem, share: float) -> float:
     """Return how changes raise the log base measure of the kept values at coarsening 1 (`outlying`), in nats."""
     n_features, log_odds = shard.tables.kinds.size, math.log(share) - math.log1p(-share)
@@ -432,7 +458,7 @@ def with_best_outlying(cohort: Partitioned, share: float) -> Partitioned:
 def _best_of_all(cohort: Partitioned, changes: Sequence[Handle]) -> list[Handle]:
     """Return the change with the largest gain in each cluster and feature, the first of equal ones, by partition."""
     n_features = len(cohort.problem.cohort.encoding.features)
-    best = cohort.each(_best_changes, n_features, lists=[changes])
+    best = cohort.each(Changes.best, n_features, lists=[changes])
     found: list[Changes] = cohort.place.results(best)
     kept = Changes(*map(np.concatenate, zip(*found, strict=True))).are_best(n_features)
     of_parts = np.split(kept, np.cumsum([own.values.size for own in found])[:-1])

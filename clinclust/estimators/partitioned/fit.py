@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 from clinclust.arrays import Array, Whole
 from clinclust.engine.kernels.moves import CohortArrays
 from clinclust.engine.problem.encoding import EncodedCohort, Encoding, log_bases, model_values, rows_of
-from clinclust.engine.search.partitioned import Handle, Place, Shard, Store, Stored, Sums
-from clinclust.engine.search.plan import Threads, blas_on_one_thread, is_of_a_worker
+from clinclust.engine.search.partitioned import Handle, Place, Shard, Store, Stored
+from clinclust.engine.search.plan import Threads, is_of_a_worker, on_one_thread
+from clinclust.engine.search.settle import Sums
 from clinclust.errors import CohortError, InputError
 from clinclust.estimators.fit import Fit
 from clinclust.files.row_choice import drawn
@@ -94,14 +95,14 @@ class OnWorkers:
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Handle:
         """Run a function on a worker."""
-        return self._client.submit(_on_one_thread, function, *arguments, pure=False)
+        return self._client.submit(on_one_thread, function, *arguments, pure=False)
 
     def submit_each(self, functions: Sequence[Callable[[Any], Any]], partitions: Sequence[Any]) -> list[Handle]:
         """Run a function of each partition on a worker, which forgets the partition."""
         from dask.delayed import delayed
 
         of_each = [
-            delayed(partial(_on_one_thread, function), pure=False)(partition)
+            delayed(partial(on_one_thread, function), pure=False)(partition)
             for function, partition in zip(functions, partitions, strict=True)
         ]
         return list(self._client.compute(of_each))
@@ -113,11 +114,6 @@ class OnWorkers:
     def for_dask(self, handles: Sequence[Handle]) -> list[Any]:
         """Return the futures themselves."""
         return list(handles)
-
-
-def _on_one_thread(function: Callable[..., Any], *arguments: Any) -> Any:
-    with blas_on_one_thread():
-        return function(*arguments)
 
 
 @contextmanager
