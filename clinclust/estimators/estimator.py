@@ -59,20 +59,6 @@ def model_html(model: SubtypeModel, fit: Fit) -> str:
     )
 
 
-def partition_html(partition: SubtypeModel, given: Sequence[object]) -> str:
-    """Return a given partition as HTML: the subtypes with their given labels and sizes."""
-    subtypes = [
-        (number, str(label), *cells)
-        for label, (number, *cells) in zip(
-            given, sizes_in_rows(partition.cluster_sizes_, partition.codes_), strict=True
-        )
-    ]
-    found = f"{counted_subtypes(len(subtypes))} of {partition.labels_.size:,} subjects"
-    return block(
-        f"Partition: {found}, made by {partition.made_by}", table(("Subtype", "Given as", "Subjects", "%"), subtypes)
-    )
-
-
 def sizes_in_rows(sizes: NDArray[np.int64], codes: Sequence[Code]) -> list[tuple[str, str, str]]:
     """Return the code, size and percentage of each subtype as strings."""
     total = sizes.sum()
@@ -389,7 +375,13 @@ class Partition(BaseSubtypes):
         return f"Partition({subtypes} of {self.labels_.size:,} subjects, made by {made_by})"
 
     def _repr_html_(self) -> str:
-        return partition_html(self, self.given_)
+        rows = zip(self.given_, sizes_in_rows(self.cluster_sizes_, self.codes_), strict=True)
+        subtypes = [(number, str(label), *cells) for label, (number, *cells) in rows]
+        of_subjects = f"{counted_subtypes(len(subtypes))} of {self.labels_.size:,} subjects"
+        return block(
+            f"Partition: {of_subjects}, made by {self.made_by}",
+            table(("Subtype", "Given as", "Subjects", "%"), subtypes),
+        )
 
 
 def _values(labels: ArrayLike) -> NDArray[Any]:

@@ -31,13 +31,13 @@ from clinclust.engine.sampling.chains import (
     same_cluster,
 )
 from clinclust.engine.search.plan import Budget, Cancelled, SearchPlan, interruptible, n_threads
-from clinclust.errors import CohortError, CohortWarning, InputError, not_fitted
+from clinclust.errors import CohortWarning, InputError, not_fitted
 from clinclust.estimators.adjustment import refuse_adjustment
 from clinclust.estimators.cohort_table import table_of_fitted
 from clinclust.estimators.estimator import BaseSubtypes, Parameterised
 from clinclust.estimators.fitting import Prepared, posed, several_subjects
 from clinclust.estimators.parameters import DRAWN, SamplerParameters, cluster_codes, documented, seed_of
-from clinclust.estimators.prediction import NONE_OF_THESE, Memberships, about_new_subjects
+from clinclust.estimators.prediction import NONE_OF_THESE, Memberships, validate_subjects
 from clinclust.estimators.settings import SamplerSettings
 from clinclust.estimators.subtype_model import require_search
 from clinclust.progress import Progress
@@ -358,10 +358,6 @@ class GibbsDP(SamplerParameters, Memberships, Parameterised, BaseSubtypes, _Attr
         """Return the log posterior predictive density of new subjects in nats, float64 (n,): averaged over draws."""
         return self._require_fit().log_density_of_new(self._values(X))
 
-    def score(self, X: pd.DataFrame | ArrayLike, y: object = None) -> float:
-        """Return the mean log posterior predictive density of new subjects in nats."""
-        return float(self.score_samples(X).mean())
-
     @accepting(labels=LABELS)
     def membership_in(self, labels: ArrayLike) -> Array:
         """Return the share of the draws in which each subject is in each group of a partition, float64 (N, G).
@@ -439,11 +435,7 @@ class GibbsDP(SamplerParameters, Memberships, Parameterised, BaseSubtypes, _Attr
     def _values(self, X: pd.DataFrame | ArrayLike) -> dict[str, Array]:
         schema, features = self.schema_, self._require_fit().problem.cohort.encoding.features
         needed = schema.restricted_to(feature.column for feature in features)
-        try:
-            frame = needed.validate(table_of_fitted(X, schema.names), warn=False)
-        except CohortError as error:
-            raise CohortError(about_new_subjects(error.failures, needed)) from error
-        return model_values(frame, features)
+        return model_values(validate_subjects(needed, table_of_fitted(X, schema.names)), features)
 
     def __sklearn_is_fitted__(self) -> bool:
         return "posterior_" in vars(self)

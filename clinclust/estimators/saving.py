@@ -170,7 +170,7 @@ def _checked(text: Any, kind: type | tuple[type, ...], name: str) -> Any:
     return text
 
 
-LARGEST_ARRAYS = 64 * 2**30
+_LARGEST_ARRAYS = 64 * 2**30
 """Most bytes of all arrays of a model: 64 GiB, ten million subjects with 500 subtypes."""
 
 _HEADER = re.compile(
@@ -216,8 +216,8 @@ def _headers(archive: zipfile.ZipFile) -> dict[str, _Header]:
         else:
             headers[name] = header
     total = sum(header.n_bytes for header in headers.values())
-    if total > LARGEST_ARRAYS:
-        problems.append(f"its arrays have {total:,} bytes, and at most {LARGEST_ARRAYS:,} are read")
+    if total > _LARGEST_ARRAYS:
+        problems.append(f"its arrays have {total:,} bytes, and at most {_LARGEST_ARRAYS:,} are read")
     problems += shape_problems({name: (header.dtype, header.shape) for name, header in headers.items()}, {})
     refuse(problems)
     return headers
@@ -273,12 +273,8 @@ LARGEST = 256 * 2**20
 """Most bytes of a text: 256 MiB."""
 
 
-def written_text(value: object) -> str:
-    """Return a value as JSON; NumPy numbers and arrays become plain ones, TypeError for others."""
-    return json.dumps(value, indent=1, allow_nan=False, default=_plain)
-
-
 def _plain(value: object) -> object:
+    """Return NumPy numbers and arrays as plain ones, for JSON; TypeError for others."""
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
     raise TypeError(f"a model cannot be saved with {type(value).__name__} among its parameters")
@@ -345,7 +341,7 @@ def save(model: Parameterised, fit: Fit, folder: Path) -> Path:
         "seal_of_subtypes": _seal(fit),
         **more,
     }
-    written = written_text(text)
+    written = json.dumps(text, indent=1, allow_nan=False, default=_plain)
     numbers = io.BytesIO()
     np.savez_compressed(numbers, **dict[str, Any](arrays))
     if folder.exists() and not folder.is_dir():

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.engine.joint_estimates.mode_filling import search_filling
-from clinclust.engine.joint_estimates.outlying import SearchResult, none_outlying, search_with_outlying
+from clinclust.engine.joint_estimates.outlying import SearchResult, none_outlying, search_filling, search_with_outlying
 from clinclust.engine.joint_estimates.resolution import (
     ResolutionStep,
     alternate,
@@ -55,7 +54,7 @@ CONCENTRATIONS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 N_FOLDS = 5
 
 
-def search_and_tune(problem: Problem, starts: list[Start], plan: SearchPlan) -> SearchResult:
+def _search_and_tune(problem: Problem, starts: list[Start], plan: SearchPlan) -> SearchResult:
     """Return the restarts under the final model, and the concentrations tried."""
     tried: list[dict[str, float]] = []
     if plan.concentration == "cross-validation":
@@ -202,7 +201,7 @@ def _search(problem: Problem, plan: SearchPlan) -> SearchResult:
     starts = _starts(problem, plan)
     if plan.resolution is not None:
         return _chosen(resolution_steps(problem, plan, _branch(plan), first_step(problem, starts, plan)), plan)
-    run = search_with_outlying if plan.outlying_share > 0.0 else search_and_tune
+    run = search_with_outlying if plan.outlying_share > 0.0 else _search_and_tune
     return run(problem, starts, plan)
 
 

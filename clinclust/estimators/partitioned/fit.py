@@ -289,7 +289,7 @@ def together(summaries: Sequence[Summary]) -> dict[str, Array]:
 Labels = NDArray[np.int64]
 
 
-ARRAYS_OF_ALL = ("all_subjects.sizes", "all_subjects.statistics", "all_subjects.log_joint_trace")
+_ARRAYS_OF_ALL = ("all_subjects.sizes", "all_subjects.statistics", "all_subjects.log_joint_trace")
 """Names of the arrays that are saved in addition to those of the sample's fit."""
 
 
@@ -323,13 +323,13 @@ class PartitionedFit(Fit):
     def written(self, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
         """Return what is saved in addition to the fit of the sample, for JSON, and add arrays (`read`)."""
         found = (self.clusters_.sizes, self.clusters_.statistics, self.log_joint_trace_)
-        arrays |= dict(zip(ARRAYS_OF_ALL, found, strict=True))
+        arrays |= dict(zip(_ARRAYS_OF_ALL, found, strict=True))
         return {"log_joint": self.log_joint_, "stopped_early": self.stopped_early_}
 
     @classmethod
     def read(cls, in_sample: Fit, text: Any, arrays: dict[str, NDArray[Any]]) -> Self:
         """Return the fit that was saved, without subjects; InputError for arrays of another sample."""
-        sizes, statistics, trace = (arrays[name] for name in ARRAYS_OF_ALL)
+        sizes, statistics, trace = (arrays[name] for name in _ARRAYS_OF_ALL)
         joint, stopped = float(text["log_joint"]), bool(text["stopped_early"])
         in_sample_sizes = in_sample.clusters_.sizes
         if sizes.size < in_sample_sizes.size or (sizes[: in_sample_sizes.size] < in_sample_sizes).any():
