@@ -15,9 +15,9 @@ from clinclust.drafting import draft_schema as draft_schema
 from clinclust.errors import CohortError as CohortError
 from clinclust.errors import CohortWarning as CohortWarning
 from clinclust.errors import SchemaError as SchemaError
-from clinclust.estimators.continuum_score import continuum_score as continuum_score
 from clinclust.estimators.distinct_subtypes import distinct_subtypes as distinct_subtypes
 from clinclust.estimators.estimator import Partition as Partition
+from clinclust.estimators.explanation import continuum_score as continuum_score
 from clinclust.estimators.explanation import unusual_subjects as unusual_subjects
 from clinclust.estimators.gibbs import GibbsDP as GibbsDP
 from clinclust.estimators.imputation.tables import pool_estimates as pool_estimates

@@ -18,8 +18,8 @@ from clinclust.arrays import Array, RandomState, graded, mid_ranks
 from clinclust.drafting.column import Look
 from clinclust.drafting.propose import looks_of
 from clinclust.drafting.redundancy import looks, redundancies
-from clinclust.engine.joint_estimates.cluster_tree import ClusterTree, log_marginals_in_tree
 from clinclust.engine.joint_estimates.selection import independent_features
+from clinclust.engine.problem.problem import ClusterTree, log_marginals_in_tree
 from clinclust.errors import InputError, on_one_line
 from clinclust.estimators.subtype_model import cohort_of, require_search
 from clinclust.files.cell_text import shortened

@@ -362,20 +362,18 @@ def cohort_and_schema(
             )
         else:
             schema = schema_for_array(X.to_numpy() if isinstance(X, pd.DataFrame) else _array(X, "X"))
-    table = named_table(X, schema.names)
+    table = _named(X, schema.names, "X", "The array {} has {} columns, the schema {}: {}")
     schema = schema_with_rows(schema, table, stacklevel=stacklevel + 1)
     validated = schema.validate(table, warn=False)
     warn_of_missing_in_condition(schema, validated, stacklevel=stacklevel + 1)
     return validated, schema
 
 
-def named_table(X: pd.DataFrame | ArrayLike, names: Sequence[str]) -> pd.DataFrame:
-    """Return a table as a DataFrame; `names` are the columns of an array. Another number of them is an InputError."""
-    return _named(X, names, "X", "The array {} has {} columns, the schema {}: {}")
-
-
 def table_of_fitted(X: pd.DataFrame | ArrayLike, names: Sequence[str], *, called: str = "X") -> pd.DataFrame:
-    """Return the same for new subjects of a fitted model; `called` names the argument in errors."""
+    """Return a table of new subjects as a DataFrame; `names` are the columns of an array, of as many.
+
+    `called` names the argument in errors.
+    """
     return _named(X, names, called, "{} has {} features, but MAPDP is expecting {} features as input: {}")
 
 

@@ -59,20 +59,6 @@ def model_html(model: SubtypeModel, fit: Fit) -> str:
     )
 
 
-def partition_html(partition: SubtypeModel, given: Sequence[object]) -> str:
-    """Return a given partition as HTML: the subtypes with their given labels and sizes."""
-    subtypes = [
-        (number, str(label), *cells)
-        for label, (number, *cells) in zip(
-            given, sizes_in_rows(partition.cluster_sizes_, partition.codes_), strict=True
-        )
-    ]
-    found = f"{counted_subtypes(len(subtypes))} of {partition.labels_.size:,} subjects"
-    return block(
-        f"Partition: {found}, made by {partition.made_by}", table(("Subtype", "Given as", "Subjects", "%"), subtypes)
-    )
-
-
 def sizes_in_rows(sizes: NDArray[np.int64], codes: Sequence[Code]) -> list[tuple[str, str, str]]:
     """Return the code, size and percentage of each subtype as strings."""
     total = sizes.sum()
@@ -252,6 +238,8 @@ class FittedAttributes(BaseSubtypes, _Attributes):
     """An estimator with the attributes of its fit."""
 
     fit_: Fit
+    made_by: str = "a MAP-DP search"
+    """The method that made the subtypes, for reports."""
     _of_paper: ClassVar[frozenset[str]] = frozenset({"leave_one_out_nll_", "completed_log_joint_"})
     """Results of the paper's search, which only `PublishedMAPDP` shows."""
 
@@ -260,11 +248,6 @@ class FittedAttributes(BaseSubtypes, _Attributes):
         """What each subtype is called: the numbers 1 .. K, or kinds with the letters of grades (1a, 1b, 2)."""
         self._require_fit()
         return self.fit_.codes_
-
-    @property
-    def made_by(self) -> str:
-        """The method that made the subtypes, for reports."""
-        return "a MAP-DP search"
 
     def __getattr__(self, name: str) -> Any:
         """Return the attribute of `fit_` of this name, which must end in an underscore.
@@ -348,6 +331,13 @@ class Partition(BaseSubtypes):
     ([0, 1, 0], {1: 'mild', 2: 'severe'})
     """
 
+    membership_: NDArray[np.float64] | None = None
+    """None: a given partition has no membership probabilities."""
+    uninformative_: Mapping[str, str] = MappingProxyType({})
+    """Empty: the features used are unknown."""
+    fit_: Fit | None = None
+    """None: the partition was not found by a MAP-DP search."""
+
     def __init__(self, labels: ArrayLike, schema: FeatureSchema, made_by: str) -> None:
         values = _values(labels)
         problems = _problems(values)
@@ -380,27 +370,18 @@ class Partition(BaseSubtypes):
             return {}
         return {subtype: f"given as {text}" for subtype, text in enumerate(called, start=1)}
 
-    @property
-    def membership_(self) -> NDArray[np.float64] | None:
-        """None: a given partition has no membership probabilities."""
-        return None
-
-    @property
-    def uninformative_(self) -> Mapping[str, str]:
-        """Empty: the features used are unknown."""
-        return MappingProxyType({})
-
-    @property
-    def fit_(self) -> Fit | None:
-        """None: the partition was not found by a MAP-DP search."""
-        return None
-
     def __repr__(self) -> str:
         subtypes, made_by = counted_subtypes(self.n_clusters_), on_one_line(self.made_by)
         return f"Partition({subtypes} of {self.labels_.size:,} subjects, made by {made_by})"
 
     def _repr_html_(self) -> str:
-        return partition_html(self, self.given_)
+        rows = zip(self.given_, sizes_in_rows(self.cluster_sizes_, self.codes_), strict=True)
+        subtypes = [(number, str(label), *cells) for label, (number, *cells) in rows]
+        of_subjects = f"{counted_subtypes(len(subtypes))} of {self.labels_.size:,} subjects"
+        return block(
+            f"Partition: {of_subjects}, made by {self.made_by}",
+            table(("Subtype", "Given as", "Subjects", "%"), subtypes),
+        )
 
 
 def _values(labels: ArrayLike) -> NDArray[Any]:

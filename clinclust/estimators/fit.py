@@ -45,8 +45,8 @@ STOPPED_EARLY = "ended by its time limit with the best partition so far; a longe
 class Fit:
     """The results of a search. A fitted estimator has each field that is not None as an attribute; see `MAPDP`.
 
-    Fields are of the clusters that the search found; `subtype_of_` maps them to subtypes. A new field must be declared
-    in `saved_fields`, and an array or table in `fit_checks`.
+    Fields are of the clusters that the search found; `subtype_of_` maps them to subtypes. The fields are
+    saved as they are declared here; a new array or table needs a rule below.
     """
 
     schema_: FeatureSchema

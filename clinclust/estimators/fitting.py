@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from threading import Event
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from clinclust.arrays import Labels
+from clinclust.engine.joint_estimates.outlying import SearchResult
 from clinclust.engine.joint_estimates.selection import implied_weights
 from clinclust.engine.kernels.compiled import announcing_compilation
 from clinclust.engine.problem.encoding import powers_of_blocks, powers_of_features
@@ -41,8 +42,8 @@ from clinclust.estimators.fit import STOPPED_EARLY, Fit
 from clinclust.estimators.joint import path_of
 from clinclust.estimators.likelihood_check import compared_likelihoods, warning_of_misfits
 from clinclust.estimators.saving import software_versions
-from clinclust.estimators.search import SearchResult, search
-from clinclust.estimators.settings import Settings, pose_for, refuse_or_warn_of_memory
+from clinclust.estimators.search import row_of, search
+from clinclust.estimators.settings import SamplerSettings, Settings, pose_for, refuse_or_warn_of_memory
 from clinclust.estimators.subtype_model import fitted_problem
 from clinclust.estimators.subtype_tree import DEFAULT_TEST, FEWEST_DRAWS, SubtypeTree
 from clinclust.files.cell_text import limited
@@ -78,12 +79,10 @@ def prepared(settings: Settings, X: pd.DataFrame | ArrayLike, *, stacklevel: int
     Raises CohortError if the table does not fit the schema, and InputError if no feature is left, memory is too small,
     or the subtypes asked for cannot be had. Stack level 1 is the caller.
     """
-    interruptible(_import_everything)
-
     frame, schema = several_subjects(X, settings.schema, stacklevel=stacklevel + 1, progress=settings.progress)
     refuse_more_than_subjects(settings.n_clusters, len(frame))
     refuse_too_large_a_floor(settings.min_size, len(frame))
-    cohort = posed(frame, schema, partial(pose_for, settings, frame, schema), stacklevel=stacklevel + 1)
+    cohort = posed(settings, frame, schema, stacklevel=stacklevel + 1)
     refuse_or_warn_of_memory(cohort.problem, settings, stacklevel=stacklevel + 1)
     return cohort
 
@@ -102,10 +101,12 @@ def several_subjects(
     return frame, schema
 
 
-def posed(frame: pd.DataFrame, schema: FeatureSchema, pose: Callable[[], Problem], *, stacklevel: int) -> Prepared:
+def posed(
+    settings: Settings | SamplerSettings, frame: pd.DataFrame, schema: FeatureSchema, *, stacklevel: int
+) -> Prepared:
     """Return the cohort with its problem, and warn of rows and columns that inform no clustering."""
     warn_of_visits(frame, stacklevel=stacklevel + 1)
-    problem = interruptible(pose)
+    problem = interruptible(partial(pose_for, settings, frame, schema))
     warn_of_uninformative(problem.kept_out, len(frame), stacklevel=stacklevel + 1)
     names = list(dict.fromkeys(feature.column for feature in problem.cohort.encoding.features))
     warn_of_unobserved(frame, names, stacklevel=stacklevel + 1)
@@ -156,11 +157,6 @@ def _warn_of_gaps(problem: Problem, frame: pd.DataFrame, *, stacklevel: int) -> 
         )
 
 
-def _import_everything() -> None:
-    """Import what a fit needs, because Ctrl-C during an import in the main thread would leave half a module behind."""
-    import clinclust.estimators.settings  # noqa: F401
-
-
 # The search of a fit: from a prepared cohort to its `Fit`.
 #
 # Block weights are first estimated with one cluster (`joint_estimates.dependence`), which is too low where subtypes
@@ -202,7 +198,7 @@ def fit_of(result: SearchResult, of_cohort: Prepared, plan: SearchPlan) -> Fit:
         tree_=SubtypeTree(labels_of_table, joins, evidence),
         outliers_=outlying,
         restarts_=_table_of_restarts(result.restarts, best),
-        tuning_=result.tuning,
+        tuning_=pd.DataFrame(result.tried or [row_of(result) | {"chosen": True}]),
         versions_=software_versions(),
         cohort_fingerprint_=fingerprint_of(frame, salt_of(schema, plan.seed, labels_of_table, clusters)),
         stopped_early_=plan.budget.cut_short,
@@ -253,16 +249,11 @@ _SHARE = 0.3
 """Share of the remaining time budget for the search with full weights."""
 
 
-class Tested(Protocol):
-    """Returns a fit with its tree tested; `in_short` with few draws."""
+def with_raised_weights(fit: Fit, cohort: Prepared, plan: SearchPlan, tested: Callable[..., Fit]) -> Fit:
+    """Return the fit, whose tree is tested, or one with raised block weights if that has more distinct subtypes.
 
-    def __call__(self, found: Fit, *, in_short: bool = False) -> Fit:
-        """Return the fit with the test of its tree."""
-        ...
-
-
-def with_raised_weights(fit: Fit, cohort: Prepared, plan: SearchPlan, tested: Tested) -> Fit:
-    """Return the fit, whose tree is tested, or one with raised block weights if that has more distinct subtypes."""
+    `tested` returns a fit with its tree tested; `in_short` with few draws.
+    """
     powers = fit.block_weights_
     if not plan.estimate_powers or min(powers.values(), default=1.0) >= _LOW or plan.budget.used_up():
         return fit

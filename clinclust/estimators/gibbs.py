@@ -31,14 +31,14 @@ from clinclust.engine.sampling.chains import (
     same_cluster,
 )
 from clinclust.engine.search.plan import Budget, Cancelled, SearchPlan, interruptible, n_threads
-from clinclust.errors import CohortError, CohortWarning, InputError, not_fitted
+from clinclust.errors import CohortWarning, InputError, not_fitted
 from clinclust.estimators.adjustment import refuse_adjustment
 from clinclust.estimators.cohort_table import table_of_fitted
 from clinclust.estimators.estimator import BaseSubtypes, Parameterised
 from clinclust.estimators.fitting import Prepared, posed, several_subjects
 from clinclust.estimators.parameters import DRAWN, SamplerParameters, cluster_codes, documented, seed_of
-from clinclust.estimators.prediction import NONE_OF_THESE, Memberships, about_new_subjects
-from clinclust.estimators.settings import SamplerSettings, pose_for
+from clinclust.estimators.prediction import NONE_OF_THESE, Memberships, validate_subjects
+from clinclust.estimators.settings import SamplerSettings
 from clinclust.estimators.subtype_model import require_search
 from clinclust.progress import Progress
 
@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     from clinclust.engine.sampling.chains import Chains
     from clinclust.estimators.fit import Fit
     from clinclust.estimators.subtype_model import SubtypeModel
-    from clinclust.schema import FeatureSchema
 
 
 # Posterior: draws of partitions, and the chains of a fit of `GibbsDP`.
@@ -60,71 +59,57 @@ _MOST_FOR_NEW_SUBJECTS = 200
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
-    """Draws of partitions, in the order of the table.
+    """Draws of partitions, in the order of the table; a fitted `GibbsDP` has its attributes that end in an underscore.
 
     Attributes
     ----------
-    draws : int32 (S, N)
+    draws_ : int32 (S, N)
         Clusters of each kept draw, 0 .. K_s - 1.
-    loss : str
+    loss_of_estimate : str
         Loss of the point estimate.
     chains : Chains
         In the order of the encoded subjects.
     problem : Problem
     """
 
-    draws: NDArray[np.int32]
-    loss: Loss
+    draws_: NDArray[np.int32]
+    loss_of_estimate: Loss
     chains: Chains
     problem: Problem = field(repr=False)
 
     @classmethod
-    def of(cls, chains: Chains, problem: Problem, loss: Loss) -> Posterior:
+    def from_chains(cls, chains: Chains, problem: Problem, loss: Loss) -> Posterior:
         """Return the draws of chains."""
         draws = np.empty_like(chains.labels)
         draws[:, problem.cohort.order] = chains.labels
         return cls(draws, loss, chains, problem)
 
     @cached_property
-    def labels(self) -> Labels:
+    def labels_(self) -> Labels:
         """The point estimate, int64 (N,), clusters by decreasing size."""
         # In the encoded order, so that the order of the table changes nothing.
-        return self.problem.cohort.in_table_order(point_estimate(self.chains.labels, self.loss))
+        return self.problem.cohort.in_table_order(point_estimate(self.chains.labels, self.loss_of_estimate))
 
     @cached_property
-    def membership(self) -> Array:
+    def membership_(self) -> Array:
         """The share of the draws in which each subject is in each cluster of the point estimate, float64 (N, K)."""
-        return self.membership_in(self.labels)
-
-    def membership_in(self, labels: Labels) -> Array:
-        """Return the share of the draws in which each subject is in each cluster of a partition, float64 (N, K)."""
-        return membership_of_draws(self.draws, np.ascontiguousarray(labels))
+        return membership_of_draws(self.draws_, np.ascontiguousarray(self.labels_))
 
     @cached_property
-    def n_clusters(self) -> pd.Series[float]:
+    def n_clusters_posterior_(self) -> pd.Series[float]:
         """The posterior probability of each number of clusters that was drawn."""
         counts = np.bincount(self.chains.traces["n_clusters"].astype(np.int64).ravel())
         drawn = np.flatnonzero(counts)
         index = pd.Index(drawn, name="n_clusters")
         return pd.Series(counts[drawn] / counts.sum(), index=index, name="probability")
 
-    def similarity(self, subjects: Labels) -> Array:
-        """Return the probability that each of these subjects is in one cluster with each subject, float64 (M, N)."""
-        counts = np.zeros((subjects.size, self.draws.shape[1]))
-        same_cluster(self.draws, subjects, counts)
-        return counts / len(self.draws)
-
-    def credible_ball(self, probability: float) -> CredibleBall:
-        """Return the ball of this probability around the point estimate."""
-        return ball_around(self.draws, self.labels, self.loss, probability)
-
     @property
-    def concentration(self) -> float:
+    def concentration_(self) -> float:
         """The posterior mean of the concentration."""
         return float(self.chains.traces["concentration"].mean())
 
     @property
-    def convergence(self) -> pd.DataFrame:
+    def convergence_(self) -> pd.DataFrame:
         """R-hat and effective sample size of each traced quantity, and whether both are good enough."""
         rows = [
             (name, found.r_hat, found.effective_size, found.has_converged)
@@ -133,7 +118,17 @@ class Posterior:
         return pd.DataFrame(rows, columns=["quantity", "r_hat", "effective_size", "converged"])
 
     @property
-    def traces(self) -> pd.DataFrame:
+    def converged_(self) -> bool:
+        """Whether all traced quantities have converged."""
+        return self.chains.has_converged
+
+    @property
+    def n_sweeps_(self) -> int:
+        """Sweeps of each chain."""
+        return self.chains.n_sweeps
+
+    @property
+    def traces_(self) -> pd.DataFrame:
         """The traced quantities after each sweep of the second half of each chain."""
         n_chains, n_kept = self.chains.traces["log_joint"].shape
         first = self.chains.n_sweeps - n_kept
@@ -147,11 +142,11 @@ class Posterior:
 
         Drawn clusters count as the cluster with which they share most subjects; the last column is a new cluster.
         """
-        n_clusters = int(self.labels.max()) + 1
+        n_clusters = int(self.labels_.max()) + 1
         found: list[Array] = []
         for drawn, clusters in self._drawn_clusters():
             joint = np.zeros((drawn.max() + 1, n_clusters))
-            np.add.at(joint, (drawn, self.labels), 1.0)
+            np.add.at(joint, (drawn, self.labels_), 1.0)
             of_draw = probabilities(clusters.scores(values, coarsened=True))
             summed = np.zeros((len(of_draw), n_clusters + 1))
             np.add.at(summed.T, joint.argmax(axis=1), of_draw[:, :-1].T)
@@ -168,24 +163,18 @@ class Posterior:
 
     def _drawn_clusters(self) -> Iterator[tuple[NDArray[np.int32], Clusters]]:
         """Yield evenly spaced draws with their clusters."""
-        chosen = np.unique(np.linspace(0, len(self.draws) - 1, _MOST_FOR_NEW_SUBJECTS).astype(np.int64))
+        chosen = np.unique(np.linspace(0, len(self.draws_) - 1, _MOST_FOR_NEW_SUBJECTS).astype(np.int64))
         for place in chosen.tolist():
             model, cohort = self.chains.models[place], self.problem.cohort
             if model.prior is not self.problem.model.prior:
                 cohort = cohort.with_prior(model.prior, model.powers)
             problem = replace(self.problem, cohort=cohort, model=model)
             partition = problem.partition(self.chains.labels[place].astype(np.int64))
-            yield self.draws[place], clusters_of(problem, partition)
+            yield self.draws_[place], clusters_of(problem, partition)
 
 
 _MOST_DRAWS, _MOST_NUMBERS = 500, 25_000_000
 """Most draws of each chain that are kept, and most labels of all of them together: 100 MB."""
-
-
-def checked(settings: SamplerSettings, X: pd.DataFrame | ArrayLike, *, stacklevel: int) -> Prepared:
-    """Return the checked cohort with its problem; raises and warns as `GibbsDP.fit` does."""
-    frame, schema = several_subjects(X, settings.schema, stacklevel=stacklevel + 1, progress=settings.progress)
-    return posed(frame, schema, partial(pose_for, settings, frame, schema), stacklevel=stacklevel + 1)
 
 
 def drawn_posterior(settings: SamplerSettings, cohort: Prepared, cancelled: Event) -> tuple[Posterior, int]:
@@ -207,19 +196,24 @@ def drawn_posterior(settings: SamplerSettings, cohort: Prepared, cancelled: Even
             budget=budget,
             progress=progress,
         )
-        posterior = Posterior.of(run_chains(problem, starts, plan), problem, cast("Loss", settings.loss))
-        _ = posterior.labels, posterior.membership  # here, where Ctrl-C ends them
+        posterior = Posterior.from_chains(run_chains(problem, starts, plan), problem, cast("Loss", settings.loss))
+        _ = posterior.labels_, posterior.membership_  # here, where Ctrl-C ends them
     return posterior, seed
 
 
 # GibbsDP: draws from the posterior of the partition, whose mode `MAPDP` finds.
+
+if TYPE_CHECKING:
+    _Attributes = Posterior  # for type checkers: `__getattr__`
+else:
+    _Attributes = object
 
 _MOST_IN_FULL = 5_000
 """Largest number of subjects for which all pairs of the posterior similarity are returned: 200 MB."""
 
 
 @documented
-class GibbsDP(SamplerParameters, Memberships, Parameterised, BaseSubtypes):
+class GibbsDP(SamplerParameters, Memberships, Parameterised, BaseSubtypes, _Attributes):
     """Dirichlet process mixture by collapsed Gibbs sampling: the posterior whose mode `MAPDP` finds.
 
     Partitions are drawn from p(z | X_obs), which is proportional to the joint of `MAPDP`, by Gibbs sweeps (Neal 2000,
@@ -272,6 +266,14 @@ class GibbsDP(SamplerParameters, Memberships, Parameterised, BaseSubtypes):
     ([60, 40], True)
     """
 
+    posterior_: Posterior
+    made_by = "Gibbs sampling of a Dirichlet process mixture (GibbsDP), as the partition with the lowest expected loss"
+    """The method that made the subtypes, as reports name it."""
+    membership_basis = "averaged over partitions drawn from their posterior"
+    """What the probabilities are conditional on, for reports."""
+    fit_: Fit | None = None
+    """None: no MAP-DP search made the partition."""
+
     @classmethod
     def of(cls, model: SubtypeModel, **parameters: Any) -> Self:
         """Return a sampler, not fitted, of the posterior whose mode a fitted `MAPDP` found.
@@ -320,7 +322,8 @@ class GibbsDP(SamplerParameters, Memberships, Parameterised, BaseSubtypes):
             If the chains have not converged, or the table is doubtful.
         """
         settings = SamplerSettings.of(self)
-        cohort = checked(settings, X, stacklevel=2)
+        frame, schema = several_subjects(X, settings.schema, stacklevel=2, progress=settings.progress)
+        cohort = posed(settings, frame, schema, stacklevel=2)
         refuse_adjustment(cohort.schema, "GibbsDP")
         cancelled = Cancelled()
         found = interruptible(partial(drawn_posterior, settings, cohort, cancelled), cancelled)
@@ -344,7 +347,7 @@ class GibbsDP(SamplerParameters, Memberships, Parameterised, BaseSubtypes):
         NotFittedError
             If the model is not fitted.
         """
-        return self._fitted.probabilities_of_new(self._values(X))
+        return self._require_fit().probabilities_of_new(self._values(X))
 
     def predict(self, X: pd.DataFrame | ArrayLike) -> Labels:
         """Return the most probable cluster of new subjects, int64 (n,); -1 (`NONE_OF_THESE`) for none of them."""
@@ -353,11 +356,7 @@ class GibbsDP(SamplerParameters, Memberships, Parameterised, BaseSubtypes):
 
     def score_samples(self, X: pd.DataFrame | ArrayLike) -> Array:
         """Return the log posterior predictive density of new subjects in nats, float64 (n,): averaged over draws."""
-        return self._fitted.log_density_of_new(self._values(X))
-
-    def score(self, X: pd.DataFrame | ArrayLike, y: object = None) -> float:
-        """Return the mean log posterior predictive density of new subjects in nats."""
-        return float(self.score_samples(X).mean())
+        return self._require_fit().log_density_of_new(self._values(X))
 
     @accepting(labels=LABELS)
     def membership_in(self, labels: ArrayLike) -> Array:
@@ -368,11 +367,11 @@ class GibbsDP(SamplerParameters, Memberships, Parameterised, BaseSubtypes):
         labels : array of int, shape (N,)
             Groups 0 .. G - 1. A drawn cluster counts as the group with which it shares most subjects.
         """
-        codes = cluster_codes(labels, self._fitted.draws.shape[1], called="labels")
+        codes = cluster_codes(labels, self.draws_.shape[1], called="labels")
         given = np.asarray(labels)
         if not np.issubdtype(given.dtype, np.integer) or set(given.tolist()) != set(range(int(codes.max()) + 1)):
             raise InputError("labels must be whole numbers 0, 1, ... without a gap")
-        return self._fitted.membership_in(given.astype(np.int64))
+        return membership_of_draws(self.draws_, given.astype(np.int64))
 
     def similarity(self, subjects: ArrayLike | None = None) -> Array:
         """Return the posterior probability that two subjects are in one cluster, float64 (M, N).
@@ -387,7 +386,7 @@ class GibbsDP(SamplerParameters, Memberships, Parameterised, BaseSubtypes):
         ValueError
             If `subjects` are not such positions, or are not given for more than 5,000 subjects.
         """
-        n_subjects = self._fitted.draws.shape[1]
+        n_subjects = self.draws_.shape[1]
         if subjects is None and n_subjects > _MOST_IN_FULL:
             raise InputError(
                 f"the similarity of {n_subjects:,} subjects would take {8e-9 * n_subjects**2:,.1f} GB; name landmarks: "
@@ -397,7 +396,9 @@ class GibbsDP(SamplerParameters, Memberships, Parameterised, BaseSubtypes):
         is_position = chosen.ndim == 1 and np.issubdtype(chosen.dtype, np.integer)
         if not is_position or not ((chosen >= 0) & (chosen < n_subjects)).all():
             raise InputError(f"subjects must be positions from 0 to {n_subjects - 1}, in one dimension")
-        return self._fitted.similarity(chosen.astype(np.int64))
+        counts = np.zeros((chosen.size, n_subjects))
+        same_cluster(self.draws_, chosen.astype(np.int64), counts)
+        return counts / len(self.draws_)
 
     def credible_ball(self, probability: float = 0.95) -> CredibleBall:
         """Return the partitions around the point estimate that hold this share of the posterior.
@@ -409,105 +410,44 @@ class GibbsDP(SamplerParameters, Memberships, Parameterised, BaseSubtypes):
         """
         if not is_number(probability) or not 0.0 < probability <= 1.0:
             raise InputError(f"probability must be a number above 0 and at most 1, not {probability!r}")
-        return self._fitted.credible_ball(float(probability))
-
-    @property
-    def labels_(self) -> Labels:
-        """The point estimate, int64 (N,)."""
-        return self._fitted.labels
-
-    @property
-    def membership_(self) -> Array:
-        """The posterior probability of each cluster for each subject, float64 (N, K)."""
-        return self._fitted.membership
-
-    @property
-    def n_clusters_posterior_(self) -> pd.Series[float]:
-        """The posterior probability of each number of clusters."""
-        return self._fitted.n_clusters
-
-    @property
-    def draws_(self) -> NDArray[np.int32]:
-        """The clusters of each draw, int32 (S, N)."""
-        return self._fitted.draws
-
-    @property
-    def traces_(self) -> pd.DataFrame:
-        """The traced quantities after each sweep of the second half of each chain."""
-        return self._fitted.traces
-
-    @property
-    def convergence_(self) -> pd.DataFrame:
-        """R-hat and effective sample size of each traced quantity."""
-        return self._fitted.convergence
-
-    @property
-    def converged_(self) -> bool:
-        """Whether all traced quantities have converged."""
-        return self._fitted.chains.has_converged
-
-    @property
-    def n_sweeps_(self) -> int:
-        """Sweeps of each chain."""
-        return self._fitted.chains.n_sweeps
-
-    @property
-    def concentration_(self) -> float:
-        """The posterior mean of the concentration."""
-        return self._fitted.concentration
+        return ball_around(self.draws_, self.labels_, self._require_fit().loss_of_estimate, float(probability))
 
     @property
     def n_features_in_(self) -> int:
         """Number of columns of the schema."""
-        return len(self._fitted_schema)
+        return len(self.schema_)
 
-    @property
-    def made_by(self) -> str:
-        """The method that made the subtypes, as reports name it."""
-        return "Gibbs sampling of a Dirichlet process mixture (GibbsDP), as the partition with the lowest expected loss"
+    def __getattr__(self, name: str) -> Any:
+        """Return the attribute of `posterior_` of this name, which must end in an underscore."""
+        if name.startswith("_") or not name.endswith("_"):
+            raise AttributeError(f"{name!r} is no attribute of this GibbsDP")
+        return getattr(self._require_fit(), name)
 
-    @property
-    def membership_basis(self) -> str:
-        """What the probabilities are conditional on, for reports."""
-        return "averaged over partitions drawn from their posterior"
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *(name for name in dir(Posterior) if name.endswith("_") and name[0] != "_")]
 
-    @property
-    def fit_(self) -> Fit | None:
-        """None: no MAP-DP search made the partition."""
-        return None
-
-    @property
-    def _fitted(self) -> Posterior:
-        found: Posterior | None = vars(self).get("posterior_")
-        if found is None:
+    def _require_fit(self) -> Posterior:
+        posterior: Posterior | None = vars(self).get("posterior_")
+        if posterior is None:
             raise not_fitted("This GibbsDP is not fitted yet: call fit first")
-        return found
-
-    @property
-    def _fitted_schema(self) -> FeatureSchema:
-        _ = self._fitted
-        return self.schema_
+        return posterior
 
     def _values(self, X: pd.DataFrame | ArrayLike) -> dict[str, Array]:
-        schema, features = self._fitted_schema, self._fitted.problem.cohort.encoding.features
+        schema, features = self.schema_, self._require_fit().problem.cohort.encoding.features
         needed = schema.restricted_to(feature.column for feature in features)
-        try:
-            frame = needed.validate(table_of_fitted(X, schema.names), warn=False)
-        except CohortError as error:
-            raise CohortError(about_new_subjects(error.failures, needed)) from error
-        return model_values(frame, features)
+        return model_values(validate_subjects(needed, table_of_fitted(X, schema.names)), features)
 
     def __sklearn_is_fitted__(self) -> bool:
         return "posterior_" in vars(self)
 
 
 def _not_converged(posterior: Posterior) -> str:
-    rows = posterior.convergence.query("~converged")
+    rows = posterior.convergence_.query("~converged")
     named = ", ".join(
         f"{row.quantity} (R-hat {row.r_hat:.3f}, {row.effective_size:,.0f} effective draws)"
         for row in rows.itertuples()
     )
     return (
-        f"The chains have not come to the same distribution in {posterior.chains.n_sweeps:,} sweeps: {named}; R-hat "
+        f"The chains have not come to the same distribution in {posterior.n_sweeps_:,} sweeps: {named}; R-hat "
         "should be at most 1.01, with 400 effective draws. Raise `max_sweeps`, and take probabilities as rough"
     )

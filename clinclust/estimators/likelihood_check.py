@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from clinclust.arrays import Array, Labels
-from clinclust.engine.joint_estimates.cluster_tree import ClusterTree, log_marginals_in_tree
 from clinclust.engine.problem.encoding import canonical_order, model_values
+from clinclust.engine.problem.problem import ClusterTree, log_marginals_in_tree
 from clinclust.errors import SchemaError, visible
 from clinclust.files.cell_text import limited, listed, shortened
 from clinclust.likelihoods import REGISTRY

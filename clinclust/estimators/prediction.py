@@ -29,7 +29,6 @@ from clinclust.schema.validation import column_failures, failures_frame, read_co
 
 if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Clusters
-    from clinclust.estimators.fit import Fit
 
 
 REFUSE, TAKE_FOR_MISSING = "refuse", "missing"
@@ -66,6 +65,14 @@ class Memberships(ABC):
     @abstractmethod
     def predict_proba(self, X: pd.DataFrame | ArrayLike) -> Array:
         """Return the probability of each subtype for new subjects, float64 (n, K + 1); last, of none of these."""
+
+    @abstractmethod
+    def score_samples(self, X: pd.DataFrame | ArrayLike) -> Array:
+        """Return the log predictive density of new subjects in nats, float64 (n,)."""
+
+    def score(self, X: pd.DataFrame | ArrayLike, y: object = None) -> float:
+        """Return the mean log predictive density of new subjects in nats."""
+        return float(self.score_samples(X).mean())
 
     def transform(self, X: pd.DataFrame | ArrayLike) -> pd.DataFrame:
         """Return the probabilities of `predict_proba` with the index of `X` and named columns.
@@ -182,7 +189,7 @@ class Prediction(Memberships, FittedAttributes):
         CohortWarning
             If values became missing.
         """
-        best = self.subtypes_.log_summed(self.cluster_scores(X, unseen=unseen, is_noted=True)).argmax(axis=1)
+        best = self.subtypes_.log_summed(self.cluster_scores(X, unseen=unseen)).argmax(axis=1)
         return np.where(best == self.n_clusters_, NONE_OF_THESE, best).astype(np.int64)
 
     @of_each_partition
@@ -195,7 +202,7 @@ class Prediction(Memberships, FittedAttributes):
         """
         from clinclust.engine.problem.problem import probabilities
 
-        return self.subtypes_.summed(probabilities(self.cluster_scores(X, unseen=unseen, is_noted=True)))
+        return self.subtypes_.summed(probabilities(self.cluster_scores(X, unseen=unseen)))
 
     @of_each_partition
     def score_samples(self, X: pd.DataFrame | ArrayLike, *, unseen: str = "refuse") -> Array:
@@ -206,10 +213,6 @@ class Prediction(Memberships, FittedAttributes):
         from scipy.special import logsumexp
 
         return np.asarray(logsumexp(self.cluster_scores(X, coarsened=False, unseen=unseen), axis=1), dtype=np.float64)
-
-    def score(self, X: pd.DataFrame | ArrayLike, y: object = None) -> float:
-        """Return the mean log predictive density of new subjects in nats."""
-        return float(self.score_samples(X).mean())
 
     @of_each_partition
     def explain(self, X: pd.DataFrame | ArrayLike, *, unseen: str = "refuse") -> pd.DataFrame:
@@ -400,9 +403,7 @@ class Prediction(Memberships, FittedAttributes):
         rng, cancelled = np.random.default_rng(random_state), Event()
         return interruptible(lambda: multiple_imputations(self, table, m, n_sweeps, rng, cancelled), cancelled)
 
-    def cluster_scores(
-        self, X: pd.DataFrame | ArrayLike, *, coarsened: bool = True, unseen: str = REFUSE, is_noted: bool = False
-    ) -> Array:
+    def cluster_scores(self, X: pd.DataFrame | ArrayLike, *, coarsened: bool = True, unseen: str = REFUSE) -> Array:
         """Return ln p(z = j) + ln p(x | cluster j) of new subjects in nats, float64 (n, J + 1); last, a new cluster.
 
         With `coarsened`, the likelihood has its power, as for probabilities; densities need False.
@@ -435,10 +436,7 @@ class Prediction(Memberships, FittedAttributes):
             frame, note = without_unseen(schema, frame)
             if note:
                 warnings.warn(note, CohortWarning, stacklevel=4)
-        try:
-            return self.fit_.adjusted(schema.validate(frame, warn=False))
-        except CohortError as error:
-            raise CohortError(about_new_subjects(error.failures, schema)) from error
+        return self.fit_.adjusted(validate_subjects(schema, frame))
 
     @property
     def schema_needed(self) -> FeatureSchema:
@@ -454,11 +452,6 @@ class Prediction(Memberships, FittedAttributes):
 # are refused or become missing. No note shows a value of the table.
 
 _SHOWN_ROWS = 5
-
-
-def notes_on_new_subjects(fit: Fit, frame: pd.DataFrame) -> Iterator[str]:
-    """Yield a sentence for each peculiarity of a table of new subjects, with the labels of the first rows."""
-    yield from _notes_on_identifiers(fit.schema_, frame)
 
 
 def _notes_on_empty_rows(frame: pd.DataFrame, names: Sequence[str]) -> Iterator[str]:
@@ -496,7 +489,8 @@ def _notes_on_far_columns(clusters: Clusters, values: Mapping[str, Array]) -> It
             )
 
 
-def _notes_on_identifiers(schema: FeatureSchema, frame: pd.DataFrame) -> Iterator[str]:
+def notes_on_new_subjects(schema: FeatureSchema, frame: pd.DataFrame) -> Iterator[str]:
+    """Yield a sentence on missing and one on repeated identifiers, with the labels of the first rows."""
     names = [feature.name for feature in schema.ids]
     if not names or any(list(frame.columns).count(name) != 1 for name in names):
         return  # new subjects need no identifier: their rows have numbers
@@ -574,6 +568,14 @@ def unseen_rows(schema: FeatureSchema, frame: pd.DataFrame) -> dict[str, Rows]:
         if unread:
             found[name] = np.logical_or.reduce(unread)
     return found
+
+
+def validate_subjects(schema: FeatureSchema, frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the validated columns of new subjects; CohortError has repairs that do not change the schema."""
+    try:
+        return schema.validate(frame, warn=False)
+    except CohortError as error:
+        raise CohortError(about_new_subjects(error.failures, schema)) from error
 
 
 def about_new_subjects(failures: pd.DataFrame, schema: FeatureSchema) -> pd.DataFrame:

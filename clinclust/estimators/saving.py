@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NoReturn, TypeVar
+from types import UnionType
+from typing import IO, TYPE_CHECKING, Any, NoReturn, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
 import pandas as pd
@@ -42,63 +43,19 @@ if TYPE_CHECKING:
     from clinclust.estimators.estimator import Parameterised
 
 
-# Write and read a fit by a declaration of what it holds: text as JSON, numbers as arrays.
+# Write and read a fit as its classes declare it: text as JSON, numbers as arrays.
 #
-# `HELD` alone determines which classes are constructed. The archive of arrays is a zip file of ``.npy`` files, as
-# `numpy.savez_compressed` writes it. Headers are checked before any array is read; nothing is unpickled or evaluated.
+# The fields of a class and their types are its declaration: `sizes: Array` is an array, `tree_test_: TreeTest | None`
+# the fields of another class or null. The classes of `HELD` alone are constructed. The archive of arrays is a zip file
+# of ``.npy`` files, as `numpy.savez_compressed` writes it. Headers are checked before any array is read (`fit_problems`
+# says how); nothing is unpickled or evaluated.
 
 Arrays = dict[str, NDArray[Any]]
 Result = TypeVar("Result")
-Kind = Any
-"""A class; (class,) is a tuple of any length, (class, None) an optional field, {str: class} a dictionary."""
 
-HELD: dict[type, dict[str, Kind]] = {
-    Fit: {
-        "schema_": FeatureSchema,
-        "random_seed_": int,
-        "cluster_labels_": np.ndarray,
-        "cluster_membership_": np.ndarray,
-        "clusters_": Clusters,
-        "subtype_of_": np.ndarray,
-        "log_joint_": float,
-        "log_joint_trace_": np.ndarray,
-        "leave_one_out_nll_": float,
-        "hyperparameters_": {str: dict},
-        "uninformative_": {str: str},
-        "tree_": SubtypeTree,
-        "outliers_": np.ndarray,
-        "restarts_": pd.DataFrame,
-        "tuning_": pd.DataFrame,
-        "versions_": {str: str},
-        "cohort_fingerprint_": CohortFingerprint,
-        "stopped_early_": bool,
-        "row_counts_": (RowCounts, None),
-        "tree_test_": (TreeTest, None),
-        "resolution_path_": (ResolutionPath, None),
-        "min_size_": int,
-        "completed_log_joint_": (float, None),
-        "prior_strength_": float,
-        "adjustment_": (Adjustment, None),
-    },
-    Adjustment: {"terms": {str: dict}, "coefficients": {str: list}, "spreads": {str: list}, "middles": {str: list}},
-    Clusters: {
-        "encoding": Encoding,
-        "model": Model,
-        "sizes": np.ndarray,
-        "statistics": np.ndarray,
-        "included": np.ndarray,
-        "outlying_share": float,
-        "temperature": float,
-    },
-    Encoding: {"features": (Feature,), "centres": np.ndarray, "scales": np.ndarray},
-    Model: {"prior": np.ndarray, "powers": np.ndarray, "concentration": float, "discount": float, "coarsening": float},
-    SubtypeTree: {"labels": np.ndarray, "joins": np.ndarray, "evidence": np.ndarray},
-    CohortFingerprint: {"salt": str, "digest": str, "hidden_order": np.ndarray},
-    RowCounts: {"in_table": int, "not_meeting": int, "unknown": int, "further": int, "outside": int},
-    TreeTest: {"joins": pd.DataFrame, "n_draws": int, "significance_level": float, "random_seed": int},
-    ResolutionPath: {"steps": pd.DataFrame, "labels": np.ndarray, "chosen": (float, None)},
-}
-"""The fields of each class, in the order of reading; the schema comes before features, which are saved as names."""
+_OF_A_FIT = (Adjustment, Clusters, Encoding, Model, SubtypeTree, CohortFingerprint, RowCounts, TreeTest, ResolutionPath)
+HELD: dict[type, dict[str, Any]] = {kind: get_type_hints(kind) for kind in (Fit, *_OF_A_FIT)}
+"""The types of the fields of each class, in the order of reading: the schema before features, saved as names."""
 
 _PLAIN = (bool, int, float, str)
 _KEPT_BY_JSON = (np.dtype(np.bool_), np.dtype(np.int64), np.dtype(np.float64))
@@ -159,17 +116,20 @@ class _Reader:
             raise InputError(f"{within.rstrip('.') or 'fit'} does not hold {', '.join(held)} and nothing else")
         return kind(**{name: self._read(held[name], given[name], f"{within}{name}") for name in held})
 
-    def _read(self, kind: Kind, text: Any, name: str) -> Any:
+    def _read(self, kind: Any, text: Any, name: str) -> Any:
         """Return the value of a field of the declared type."""
-        if isinstance(kind, tuple) and kind[-1] is None:
-            return None if text is None else self._read(kind[0], text, name)
-        if isinstance(kind, tuple):
+        outer, inner = get_origin(kind), get_args(kind)
+        if kind is Any:
+            return text
+        if outer is UnionType:
+            return None if text is None else self._read(inner[0], text, name)
+        if outer in (tuple, list):
             places = enumerate(_checked(text, list, name))
-            return tuple(self._read(kind[0], item, f"{name}.{place}") for place, item in places)
-        if isinstance(kind, dict):
+            return outer(self._read(inner[0], item, f"{name}.{place}") for place, item in places)
+        if outer is dict:
             items = _checked(text, dict, name).items()
-            return {key: self._read(kind[str], item, f"{name}.{key}") for key, item in items}
-        if kind is np.ndarray:
+            return {key: self._read(inner[1], item, f"{name}.{key}") for key, item in items}
+        if outer is np.ndarray:
             return self._array(text, name)
         if kind is FeatureSchema:
             # A text of one line, which could be a path, gets a second line.
@@ -210,7 +170,7 @@ def _checked(text: Any, kind: type | tuple[type, ...], name: str) -> Any:
     return text
 
 
-LARGEST_ARRAYS = 64 * 2**30
+_LARGEST_ARRAYS = 64 * 2**30
 """Most bytes of all arrays of a model: 64 GiB, ten million subjects with 500 subtypes."""
 
 _HEADER = re.compile(
@@ -256,8 +216,8 @@ def _headers(archive: zipfile.ZipFile) -> dict[str, _Header]:
         else:
             headers[name] = header
     total = sum(header.n_bytes for header in headers.values())
-    if total > LARGEST_ARRAYS:
-        problems.append(f"its arrays have {total:,} bytes, and at most {LARGEST_ARRAYS:,} are read")
+    if total > _LARGEST_ARRAYS:
+        problems.append(f"its arrays have {total:,} bytes, and at most {_LARGEST_ARRAYS:,} are read")
     problems += shape_problems({name: (header.dtype, header.shape) for name, header in headers.items()}, {})
     refuse(problems)
     return headers
@@ -313,12 +273,8 @@ LARGEST = 256 * 2**20
 """Most bytes of a text: 256 MiB."""
 
 
-def written_text(value: object) -> str:
-    """Return a value as JSON; NumPy numbers and arrays become plain ones, TypeError for others."""
-    return json.dumps(value, indent=1, allow_nan=False, default=_plain)
-
-
 def _plain(value: object) -> object:
+    """Return NumPy numbers and arrays as plain ones, for JSON; TypeError for others."""
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
     raise TypeError(f"a model cannot be saved with {type(value).__name__} among its parameters")
@@ -385,7 +341,7 @@ def save(model: Parameterised, fit: Fit, folder: Path) -> Path:
         "seal_of_subtypes": _seal(fit),
         **more,
     }
-    written = written_text(text)
+    written = json.dumps(text, indent=1, allow_nan=False, default=_plain)
     numbers = io.BytesIO()
     np.savez_compressed(numbers, **dict[str, Any](arrays))
     if folder.exists() and not folder.is_dir():

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
-from clinclust.engine.joint_estimates.mode_filling import search_filling
-from clinclust.engine.joint_estimates.outlying import OutlyingMask, OutlyingResult, none_outlying, search_with_outlying
+from clinclust.engine.joint_estimates.outlying import SearchResult, none_outlying, search_filling, search_with_outlying
 from clinclust.engine.joint_estimates.resolution import (
     ResolutionStep,
     alternate,
@@ -56,31 +54,28 @@ CONCENTRATIONS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 N_FOLDS = 5
 
 
-def search_and_tune(
-    problem: Problem, starts: list[Start], plan: SearchPlan
-) -> tuple[Problem, list[RestartResult], pd.DataFrame]:
-    """Return the problem with the final model, the restarts under this model, and the table of concentrations tried."""
+def _search_and_tune(problem: Problem, starts: list[Start], plan: SearchPlan) -> SearchResult:
+    """Return the restarts under the final model, and the concentrations tried."""
+    tried: list[dict[str, float]] = []
     if plan.concentration == "cross-validation":
         # The seed has one child more than there are restarts, so that the folds share no random draws with a restart.
         rng = np.random.default_rng(np.random.SeedSequence(plan.seed).spawn(len(starts) + 1)[-1])
         tried = _cross_validated(problem, starts, plan, rng)
-        chosen = float(tried["concentration"].iloc[tried["held_out_log_density"].argmax()])
-        problem, restarts = _search_under(problem, starts, plan, chosen)
+        chosen = max(tried, key=lambda row: row["held_out_log_density"])
+        result = _search_under(problem, starts, plan, chosen["concentration"])
     elif isinstance(plan.concentration, tuple):
-        # In ascending order, because argmax takes the first of equal values: in a tie the smaller concentration wins.
+        # In ascending order, because the first of equal values is taken: in a tie the smaller concentration wins.
         grid = np.unique(plan.concentration)
         results = [
             _search_under(problem, starts, _told(_with_part(plan, grid.size - place), value), float(value))
             for place, value in enumerate(grid)
         ]
-        tried = pd.DataFrame([_row(problem, restarts) for problem, restarts in results])
-        problem, restarts = results[int(tried["log_joint"].argmax())]
-        chosen = problem.model.concentration
+        tried = [row_of(under) for under in results]
+        chosen = max(tried, key=lambda row: row["log_joint"])
+        result = results[tried.index(chosen)]
     else:
-        problem, restarts = _search_under(problem, starts, plan, problem.model.concentration)
-        chosen = problem.model.concentration
-        tried = tried_once(problem, restarts)
-    return problem, restarts, tried.assign(chosen=tried["concentration"] == chosen)
+        return _search_under(problem, starts, plan, problem.model.concentration)
+    return replace(result, tried=[row | {"chosen": row is chosen} for row in tried])
 
 
 def _search_under(
@@ -89,8 +84,8 @@ def _search_under(
     plan: SearchPlan,
     concentration: float,
     found: list[RestartResult] | None = None,
-) -> tuple[Problem, list[RestartResult]]:
-    """Search from an initial concentration, or on from `found`; return problem and restarts."""
+) -> SearchResult:
+    """Search from an initial concentration, or on from `found`."""
     problem = replace(problem, model=problem.model._replace(concentration=concentration))
     search = partial(_restarts, plan)
     restarts = search(problem, starts) if found is None else carry_on(problem, found, starts, search)
@@ -98,7 +93,7 @@ def _search_under(
         problem, restarts = choose_greedily(problem, restarts, starts, search, plan)
     if plan.concentration == "map":
         problem, restarts = alternate(problem, restarts, starts, search, plan.budget)
-    return problem, restarts
+    return _best_of(problem, restarts)
 
 
 def _with_part(plan: SearchPlan, n_ahead: int) -> SearchPlan:
@@ -117,7 +112,9 @@ def _restarts(plan: SearchPlan, problem: Problem, starts: list[Start]) -> list[R
     return run(problem, starts, replace(plan, refine=plan.refine and not onward))
 
 
-def _cross_validated(problem: Problem, starts: list[Start], plan: SearchPlan, rng: np.random.Generator) -> pd.DataFrame:
+def _cross_validated(
+    problem: Problem, starts: list[Start], plan: SearchPlan, rng: np.random.Generator
+) -> list[dict[str, float]]:
     """Return one row per concentration: mean held-out log density, and mean number of clusters over the folds."""
     densities = np.empty((problem.cohort.n_subjects, len(CONCENTRATIONS)))
     n_clusters = [[] for _ in CONCENTRATIONS]  # type: list[list[int]]
@@ -130,30 +127,22 @@ def _cross_validated(problem: Problem, starts: list[Start], plan: SearchPlan, rn
         at_default = _restarts(_with_part(fold_plan, 2), part, part_starts)
         for index, concentration in enumerate(CONCENTRATIONS):
             at_value = _told(fold_plan, concentration)
-            found, restarts = _search_under(part, part_starts, at_value, concentration, at_default)
-            best = restarts[index_of_best(restarts)]
-            densities[held_out, index] = held_out_log_density(found, best.labels, problem.cohort, held_out)
-            n_clusters[index].append(int(best.labels.max()) + 1)
-    return pd.DataFrame(
-        {
-            "concentration": CONCENTRATIONS,
-            "held_out_log_density": densities.mean(axis=0),
-            "n_clusters": [float(np.mean(found)) for found in n_clusters],
-        }
-    )
+            result = _search_under(part, part_starts, at_value, concentration, at_default)
+            densities[held_out, index] = held_out_log_density(result.problem, result.labels, problem.cohort, held_out)
+            n_clusters[index].append(int(result.labels.max()) + 1)
+    means = densities.mean(axis=0).tolist()
+    return [
+        {"concentration": value, "held_out_log_density": mean, "n_clusters": float(np.mean(numbers))}
+        for value, mean, numbers in zip(CONCENTRATIONS, means, n_clusters, strict=True)
+    ]
 
 
-def tried_once(problem: Problem, restarts: list[RestartResult]) -> pd.DataFrame:
-    """Return the table of concentrations tried for a single one."""
-    return pd.DataFrame([_row(problem, restarts)]).assign(chosen=True)
-
-
-def _row(problem: Problem, restarts: list[RestartResult]) -> dict[str, float]:
-    best = restarts[index_of_best(restarts)]
+def row_of(result: SearchResult) -> dict[str, float]:
+    """Return the row of the concentration of a search in the table `MAPDP.tuning_`."""
     return {
-        "concentration": problem.model.concentration,
-        "log_joint": best.log_joint,
-        "n_clusters": int(best.labels.max()) + 1,
+        "concentration": result.problem.model.concentration,
+        "log_joint": result.winner.log_joint,
+        "n_clusters": int(result.labels.max()) + 1,
     }
 
 
@@ -165,42 +154,6 @@ _SHARE_OF_SELECTION = 0.3
 """Largest share of a time budget for the selection of features before the search."""
 _SHARE_OF_POWERS = 0.3
 """Largest share of a time budget for the estimation of block weights."""
-
-
-@dataclass(frozen=True, eq=False)
-class SearchResult:
-    """The results of a search.
-
-    Attributes
-    ----------
-    problem : Problem
-        The problem of the values that are not outlying, with the final model.
-    restarts : list of RestartResult
-        Results under the final model; log joints are of the completed table where modes were filled in.
-    best : int
-        Index of the restart with the highest log joint.
-    tuning : DataFrame
-        The table `MAPDP.tuning_`.
-    outlying : bool (N, D)
-        Outlying values; subjects and features in encoded order.
-    steps : list of ResolutionStep
-        The resolution path with decreasing coarsening; empty if the plan has none.
-    prior_strength : float
-        Subjects that were added to the priors (`strengthened`).
-    """
-
-    problem: Problem
-    restarts: list[RestartResult]
-    best: int
-    tuning: pd.DataFrame
-    outlying: OutlyingMask
-    steps: list[ResolutionStep] = field(default_factory=list)
-    prior_strength: float = 0.0
-
-    @property
-    def winner(self) -> RestartResult:
-        """The restart with the highest log joint."""
-        return self.restarts[self.best]
 
 
 def search(problem: Problem, plan: SearchPlan) -> SearchResult:
@@ -216,10 +169,9 @@ def search(problem: Problem, plan: SearchPlan) -> SearchResult:
         if chosen is not None:
             strength, included = chosen
             stronger = strengthened(problem, strength, plan.selects_first)
-            some = _search(stronger.with_features(included), plan)
-            result = OutlyingResult(some.restarts, some.best, some.outlying, some.problem)
-            restarts, best, outlying, whole = with_all_features(result, stronger, included, plan.outlying_share)
-            return SearchResult(whole, restarts, best, tried_once(whole, restarts), outlying, some.steps, strength)
+            result = _search(stronger.with_features(included), plan)
+            result = with_all_features(result, stronger, included, plan.outlying_share)
+            return replace(result, prior_strength=strength)
     return _search(problem, plan)
 
 
@@ -232,8 +184,8 @@ def with_powers_estimated(problem: Problem, plan: SearchPlan) -> Problem:
 
     def find(posed: Problem) -> tuple[Problem, NDArray[np.int64]]:
         about = f"block weights, round {next(rounds)}"
-        found = _search(posed, replace(between, progress=plan.progress.within(about)))
-        return found.problem, found.winner.labels
+        result = _search(posed, replace(between, progress=plan.progress.within(about)))
+        return result.problem, result.labels
 
     return problem.with_powers(reproduced_weights(part, find, between.budget.used_up))
 
@@ -241,37 +193,28 @@ def with_powers_estimated(problem: Problem, plan: SearchPlan) -> Problem:
 def _search(problem: Problem, plan: SearchPlan) -> SearchResult:
     """Run the search that the plan describes, with the block weights of the problem."""
     if plan.fill_modes:
-        return _without_outlying(problem, run_restarts(problem, _starts(problem, plan), plan, search=search_filling))
+        return _best_of(problem, run_restarts(problem, _starts(problem, plan), plan, search=search_filling))
     if plan.begins_in_sample and problem.cohort.n_subjects >= LARGE:
         if not plan.searches_beside:
-            return _without_outlying(problem, run_sampled_restarts(problem, plan))
-        return _of_steps(sampled_steps(problem, plan, _branch(plan)), has_path=plan.resolution is not None)
+            return _best_of(problem, run_sampled_restarts(problem, plan))
+        return _chosen(sampled_steps(problem, plan, _branch(plan)), plan)
     starts = _starts(problem, plan)
-    if plan.outlying_share > 0.0 or plan.resolution is not None:
-        if plan.resolution is None:
-            found = search_with_outlying(problem, starts, plan)
-            tried = tried_once(found.problem, found.restarts)
-            return SearchResult(found.problem, found.restarts, found.best, tried, found.outlying)
-        found = first_step(problem, starts, plan)
-        return _of_steps(resolution_steps(problem, plan, _branch(plan), found), has_path=True)
-    return _without_outlying(*search_and_tune(problem, starts, plan))
+    if plan.resolution is not None:
+        return _chosen(resolution_steps(problem, plan, _branch(plan), first_step(problem, starts, plan)), plan)
+    run = search_with_outlying if plan.outlying_share > 0.0 else _search_and_tune
+    return run(problem, starts, plan)
 
 
 def _branch(plan: SearchPlan) -> np.random.SeedSequence:
     return np.random.SeedSequence(plan.seed, spawn_key=(_BRANCH,))
 
 
-def _of_steps(steps: list[ResolutionStep], *, has_path: bool) -> SearchResult:
-    step = steps[chosen_step(steps)]
-    tried = tried_once(step.problem, step.restarts)
-    return SearchResult(step.problem, step.restarts, step.best, tried, step.outlying, steps if has_path else [])
+def _chosen(steps: list[ResolutionStep], plan: SearchPlan) -> SearchResult:
+    return replace(steps[chosen_step(steps)], steps=() if plan.resolution is None else steps)
 
 
-def _without_outlying(
-    problem: Problem, restarts: list[RestartResult], tuning: pd.DataFrame | None = None
-) -> SearchResult:
-    tuning = tried_once(problem, restarts) if tuning is None else tuning
-    return SearchResult(problem, restarts, index_of_best(restarts), tuning, none_outlying(problem))
+def _best_of(problem: Problem, restarts: list[RestartResult]) -> SearchResult:
+    return SearchResult(problem, restarts, index_of_best(restarts), none_outlying(problem))
 
 
 def _starts(problem: Problem, plan: SearchPlan) -> list[Start]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import warnings
@@ -21,7 +22,8 @@ from clinclust.engine.joint_estimates.resolution import DEFAULT
 from clinclust.engine.joint_estimates.selection import has_repeated
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.plan import Budget, ResolutionPlan, SearchPlan, n_threads
-from clinclust.engine.search.restarts import LARGE, N_DIVIDED, sample_size
+from clinclust.engine.search.restarts import LARGE, sample_size
+from clinclust.engine.search.settle import N_DIVIDED
 from clinclust.errors import CohortWarning, InputError
 from clinclust.estimators.parameters import (
     AUTOMATIC_SHARE,
@@ -269,23 +271,21 @@ _OF_FURTHER_THREADS, _MOST_THREADS = 0.85, 8
 """Share of each further thread's time that is not lost in waiting, and a number of threads that searches can use."""
 _OF_COARSENING, _OF_OUTLYING, _OF_SELECTION, _OF_HYPERPARAMETERS, _OF_CROSS_VALIDATION = 2.0, 2.0, 3.0, 2.0, 9.0
 """Relative durations of each option, measured on reference cohorts (a chosen coarsening: 0.4 to 6)."""
+_OF_BLOCK_POWERS = 1.3
+"""Relative duration of a fit that estimates block weights."""
+_OF_RESTARTS, _DEFAULT_RESTARTS = 0.4, 10
+"""Share of the restarts in the time of a default search, and their number."""
 _AMONG_ALL_A_CELL = 2e-6
 """Processor seconds by subject and feature of a search among all subjects after one in a sample."""
 _TEST, _TEST_SUBJECTS, _TEST_FEATURES = -4.7, 0.57, 0.84
 """Coefficients of ln(processor seconds of the test of a tree): constant, ln N (of at most `LARGEST_NODE`), ln D."""
 _OTHER_REFITS = 28
 """Searches of an assessment of stability in permuted cohorts and under other settings."""
-_OF_BLOCK_POWERS = 1.3
-"""Relative duration of a fit that estimates block weights."""
-_OF_RESTARTS = 0.4
-"""Share of the restarts in the time of a default search."""
 _WRITING, _WRITING_A_FEATURE, _WRITING_A_CELL = 1.5, 0.02, 2e-5
 """Seconds of writing a workbook and a page, on one thread: constant, by feature, by subject and feature."""
 _SURPRISE = 5.0
 """Factor by which one fit in ten takes longer than estimated."""
-_DEFAULT_RESTARTS = 10
-_MOST_VALUES = 2_000
-_MOST_NEGENTROPY = 1.0
+_MOST_VALUES, _MOST_NEGENTROPY = 2_000, 1.0
 
 
 def skewness_of_gaussians(problem: Problem) -> float:
@@ -296,17 +296,11 @@ def skewness_of_gaussians(problem: Problem) -> float:
     values = problem.cohort.arrays.values
     every = max(1, -(-len(values) // _MOST_VALUES))
     continuous = problem.cohort.encoding.likelihoods[-values.shape[1] :] if values.shape[1] else ()
-    columns = values[::every, [likelihood.is_real for likelihood in continuous]]
-    return float(sum(_negentropy(column[~np.isnan(column)]) for column in columns.T))
-
-
-def _negentropy(values: NDArray[np.float64]) -> float:
-    spread = float(values.std()) if values.size else 0.0
-    if spread == 0.0:
-        return 0.0
-    standard = (values - values.mean()) / spread
-    skewness, excess = float((standard**3).mean()), float((standard**4).mean()) - 3.0
-    return min(skewness**2 / 12.0 + excess**2 / 48.0, _MOST_NEGENTROPY)
+    # Without missing values; a column that does not vary is masked by the division, and counts as normal.
+    columns = np.ma.masked_invalid(values[::every, [likelihood.is_real for likelihood in continuous]])
+    standard = (columns - columns.mean(axis=0)) / columns.std(axis=0)
+    nats = (standard**3).mean(axis=0) ** 2 / 12.0 + ((standard**4).mean(axis=0) - 3.0) ** 2 / 48.0
+    return float(np.ma.filled(np.ma.minimum(nats, _MOST_NEGENTROPY), 0.0).sum())
 
 
 def estimated_seconds(
@@ -322,33 +316,28 @@ def estimated_seconds(
     `stability` is the number of half-samples and bootstrap samples of the report.
     """
     n_subjects, n_features = problem.cohort.n_subjects, len(problem.cohort.encoding.features)
-    parallel = _parallel(settings)
     seconds = _of_search(problem, settings)
     if settings.is_tested:
         logarithm = _TEST + _TEST_SUBJECTS * np.log(min(n_subjects, LARGEST_NODE)) + _TEST_FEATURES * np.log(n_features)
-        seconds += float(np.exp(logarithm)) / parallel
-    if not with_report:
-        return seconds
-    seconds += _WRITING + _WRITING_A_FEATURE * n_features + _WRITING_A_CELL * n_subjects * n_features
-    refits = min(n_features, MOST_REFITS) if associations == "refit" else 0
-    refits += 0 if stability is None else _n_refits(stability)
-    return seconds + refits * _of_refit(problem) / parallel
-
-
-def _of_refit(problem: Problem) -> float:
-    """Return the approximate processor seconds of a search without refinement."""
-    n_subjects, n_features = problem.cohort.n_subjects, len(problem.cohort.encoding.features)
-    return _WITHOUT_A_FEATURE + _WITHOUT_A_CELL * n_subjects * n_features * (1.0 + 0.4 * skewness_of_gaussians(problem))
-
-
-def _n_refits(stability: int) -> int:
-    """Return the number of searches of an assessment of stability with so many half-samples."""
-    return 2 * stability + _OTHER_REFITS
+        seconds += float(np.exp(logarithm)) / _parallel(settings)
+    if with_report:
+        n_refits = min(n_features, MOST_REFITS) if associations == "refit" else 0
+        seconds += _WRITING + _WRITING_A_FEATURE * n_features + _WRITING_A_CELL * n_subjects * n_features
+        seconds += _of_refits(problem, settings, n_refits)
+        seconds += 0.0 if stability is None else seconds_of_stability(problem, settings, stability)
+    return seconds
 
 
 def seconds_of_stability(problem: Problem, settings: Settings, stability: int) -> float:
     """Return the approximate seconds of `assess_stability` with so many half-samples."""
-    return _n_refits(stability) * _of_refit(problem) / _parallel(settings)
+    return _of_refits(problem, settings, 2 * stability + _OTHER_REFITS)
+
+
+def _of_refits(problem: Problem, settings: Settings, n_refits: int) -> float:
+    """Return the approximate seconds of searches without refinement."""
+    n_cells = problem.cohort.n_subjects * len(problem.cohort.encoding.features)
+    of_each = _WITHOUT_A_FEATURE + _WITHOUT_A_CELL * n_cells * (1.0 + 0.4 * skewness_of_gaussians(problem))
+    return n_refits * of_each / _parallel(settings)
 
 
 def _parallel(settings: Settings) -> float:
@@ -358,35 +347,24 @@ def _parallel(settings: Settings) -> float:
 
 def _of_search(problem: Problem, settings: Settings) -> float:
     """Return the approximate seconds of the search, limited by `max_seconds`."""
-    n_features = len(problem.cohort.encoding.features)
-    n_subjects = problem.cohort.n_subjects
+    n_features, n_subjects = len(problem.cohort.encoding.features), problem.cohort.n_subjects
     is_sampled = _begins_in_sample(n_subjects, settings)
     searched, among_all = (sample_size(n_subjects), n_subjects) if is_sampled else (n_subjects, 0)
     logarithm = _CONSTANT + _SUBJECTS * np.log(searched) + _FEATURES * np.log(n_features)
     ties = (1.0 + skewness_of_gaussians(problem)) ** _SKEWNESS
-    seconds = float(np.exp(logarithm) * ties) * _searches(problem, settings)
+    longer = (  # by which factor, and whether
+        (1.0 - _OF_RESTARTS + _OF_RESTARTS * settings.n_restarts / _DEFAULT_RESTARTS, True),
+        (_OF_BLOCK_POWERS, settings.block_weights == "auto" and has_repeated(problem)),
+        (_OF_COARSENING, settings.chooses_coarsening),
+        (_OF_OUTLYING, bool(settings.outlying_share) and not settings.chooses_coarsening),
+        (_OF_SELECTION, settings.selects_features),
+        (_OF_HYPERPARAMETERS, isinstance(settings.hyperparameters, str)),
+        (_OF_CROSS_VALIDATION, isinstance(settings.concentration, str) and settings.concentration != "map"),
+        (np.size(settings.concentration), True),  # of a grid, its length
+    )
+    seconds = float(np.exp(logarithm) * ties) * math.prod(factor for factor, is_asked in longer if is_asked)
     seconds = (seconds + _AMONG_ALL_A_CELL * among_all * n_features) / _parallel(settings)
     return seconds if settings.max_seconds is None else min(seconds, settings.max_seconds)
-
-
-def _searches(problem: Problem, settings: Settings) -> float:
-    """Return the duration relative to a default fit."""
-    factor = 1.0 - _OF_RESTARTS + _OF_RESTARTS * settings.n_restarts / _DEFAULT_RESTARTS
-    if settings.block_weights == "auto" and has_repeated(problem):
-        factor *= _OF_BLOCK_POWERS
-    if settings.chooses_coarsening:
-        factor *= _OF_COARSENING
-    elif settings.outlying_share:
-        factor *= _OF_OUTLYING
-    if settings.selects_features:
-        factor *= _OF_SELECTION
-    if isinstance(settings.hyperparameters, str):
-        factor *= _OF_HYPERPARAMETERS
-    if isinstance(settings.concentration, str):
-        factor *= _OF_CROSS_VALIDATION if settings.concentration == "cross-validation" else 1.0
-    elif not is_number(settings.concentration):
-        factor *= np.size(settings.concentration)
-    return factor
 
 
 def duration_sentence(

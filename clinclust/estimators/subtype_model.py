@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp, xlogy
 
 from clinclust.arguments import FRAME, MODEL, accepting
-from clinclust.arrays import Code
+from clinclust.arrays import Code, Mask
 from clinclust.engine.joint_estimates.outlying import without_outlying
 from clinclust.engine.problem.encoding import model_values
 from clinclust.engine.problem.problem import pose
@@ -266,9 +266,6 @@ def _some(names: list[str]) -> str:
     return ", ".join(names[:8]) + (f" and {len(names) - 8} more columns" if len(names) > 8 else "")
 
 
-Included = NDArray[np.bool_]
-
-
 def fitted_problem(fit: Fit, frame: pd.DataFrame, coarsening: float) -> Problem:
     """Return the problem of a fit at this coarsening: its hyperparameters, block weights, features, outliers.
 
@@ -284,7 +281,7 @@ def fitted_problem(fit: Fit, frame: pd.DataFrame, coarsening: float) -> Problem:
     return with_selected(problem, np.array([selected[feature.name] for feature in features], dtype=np.bool_))
 
 
-def with_selected(problem: Problem, included: Included) -> Problem:
+def with_selected(problem: Problem, included: Mask) -> Problem:
     """Return the problem with the selected features, bool (D,); all if none are selected."""
     return problem if included.all() or not included.any() else problem.with_features(included)
 

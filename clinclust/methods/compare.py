@@ -19,7 +19,7 @@ from scipy.special import logsumexp
 from clinclust.arguments import MODEL, NOTHING, accepting, either
 from clinclust.arrays import Array, Labels, RandomState
 from clinclust.comparisons import compare_partitions
-from clinclust.engine.joint_estimates.outlying import none_outlying
+from clinclust.engine.joint_estimates.outlying import SearchResult, none_outlying
 from clinclust.engine.problem.encoding import model_values
 from clinclust.engine.problem.problem import Problem, clusters_of, log_joint, pose
 from clinclust.engine.search.plan import RestartResult, SearchPlan
@@ -28,7 +28,6 @@ from clinclust.estimators.distinct_subtypes import tested_tree
 from clinclust.estimators.fitting import Prepared, fit_of
 from clinclust.estimators.mapdp import MAPDP
 from clinclust.estimators.parameters import seed_of
-from clinclust.estimators.search import SearchResult, tried_once
 from clinclust.estimators.subtype_model import FittedCohort, cohort_of, require_search
 from clinclust.estimators.subtype_tree import DEFAULT_TEST
 from clinclust.methods.hard_limits import DPMeans
@@ -297,7 +296,7 @@ class Measures:
         ordered = labels[problem.cohort.order]
         joint = log_joint(problem, problem.partition(ordered))
         only = RestartResult.of("given", ordered, [joint], converged=True)
-        result = SearchResult(problem, [only], 0, tried_once(problem, [only]), none_outlying(problem))
+        result = SearchResult(problem, [only], 0, none_outlying(problem))
         fit = fit_of(
             result, Prepared(table, self.ours.schema_, result.problem), SearchPlan(seed=self.seed, n_restarts=1)
         )

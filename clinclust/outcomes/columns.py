@@ -17,7 +17,7 @@ from clinclust.arrays import Array, Code, Labels, Mask
 from clinclust.drafting import draft_schema
 from clinclust.drafting.levels import no_before_yes
 from clinclust.errors import CohortWarning, InputError, SchemaError, did_you_mean, refuse
-from clinclust.estimators.continuum_score import find_continuum
+from clinclust.estimators.explanation import find_continuum
 from clinclust.estimators.subtype_model import (
     FittedCohort,
     SubtypeModel,

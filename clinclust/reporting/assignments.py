@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from clinclust.arrays import Code
 from clinclust.errors import CohortError, InputError
-from clinclust.estimators.continuum_score import CONTINUUM_SCORE, find_continuum
-from clinclust.estimators.explanation import reasons_of_cohort, reasons_of_new
+from clinclust.estimators.explanation import CONTINUUM_SCORE, find_continuum, reasons_of_cohort, reasons_of_new
 from clinclust.estimators.mapdp import MAPDP, NONE_OF_THESE
 from clinclust.estimators.prediction import (
     NONE_COLUMN,
@@ -145,7 +144,7 @@ def tabulate_new_subjects(
         reasons=reasons_of_new(model.fit_, schema.validate(assignable, warn=False)) if explained else None,
         codes=model.codes_,
     )
-    return table, error if is_part else None, [*notes, *notes_on_new_subjects(model.fit_, assignable)]
+    return table, error if is_part else None, [*notes, *notes_on_new_subjects(model.schema_, assignable)]
 
 
 def write_inert_csv(table: pd.DataFrame, target: str | os.PathLike[str] | TextIO) -> None:

@@ -21,8 +21,7 @@ from clinclust.disclosure import suppress_small_cells, withhold_associations
 from clinclust.disclosure.counts import Rule
 from clinclust.disclosure.suppress import shown_sizes
 from clinclust.errors import InputError
-from clinclust.estimators.continuum_score import Continuum, find_continuum
-from clinclust.estimators.explanation import NOBODY, find_unusual
+from clinclust.estimators.explanation import NOBODY, Continuum, find_continuum, find_unusual
 from clinclust.estimators.fit import Fit
 from clinclust.estimators.gibbs import GibbsDP
 from clinclust.estimators.likelihood_check import NOTHING_COMPARED, compared_likelihoods

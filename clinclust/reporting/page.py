@@ -19,7 +19,7 @@ from clinclust.arrays import mid_ranks
 from clinclust.comparisons import compare_subtypes
 from clinclust.disclosure.counts import FIGURES
 from clinclust.errors import visible
-from clinclust.estimators.continuum_score import Continuum
+from clinclust.estimators.explanation import Continuum
 from clinclust.estimators.fit import Fit
 from clinclust.files.writing import atomic_write
 from clinclust.reporting.figures.effects import BLUE, DRAWING, GREY, effects_against, plot_effects

@@ -8,7 +8,7 @@ from scipy.stats import rankdata
 
 import clinclust as cc
 from clinclust.errors import InputError
-from clinclust.estimators.continuum_score import find_continuum
+from clinclust.estimators.explanation import find_continuum
 from clinclust.estimators.subtype_model import FittedCohort, cohort_of
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.sheets.divisions import verdict

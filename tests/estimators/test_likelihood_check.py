@@ -10,7 +10,7 @@ from cohorts import EVERY_LIKELIHOOD, feature, mixed_cohort
 from scored import few
 
 import clinclust as cc
-from clinclust.engine.joint_estimates.cluster_tree import ClusterTree, log_marginals_in_tree
+from clinclust.engine.problem.problem import ClusterTree, log_marginals_in_tree
 from clinclust.errors import visible
 from clinclust.estimators import likelihood_check
 from clinclust.estimators.likelihood_check import (

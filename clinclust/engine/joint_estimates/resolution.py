@@ -15,7 +15,7 @@ from clinclust.engine.joint_estimates.outlying import (
     SEEN_IN_SAMPLE,
     Dissolution,
     OutlyingMask,
-    OutlyingResult,
+    SearchResult,
     best_outlying,
     outlying_together,
     raise_in_turns,
@@ -236,19 +236,13 @@ _SHARE_OF_SAMPLE = 0.5
 """Share of a time budget that the search in the sample may take."""
 
 
-@dataclass(frozen=True)
-class ResolutionStep:
-    """One step of the path: the best partition found at one coarsening."""
+@dataclass(frozen=True, eq=False)
+class ResolutionStep(SearchResult):
+    """One step of the path: the best partition found at one coarsening.
 
-    coarsening: float
-    restarts: list[RestartResult]
-    """Restarts at this coarsening. After the first step, the first continues from the step before (start ``"step
-    before"``)."""
-    best: int
-    outlying: OutlyingMask
-    """(N, D) outlying values of the best restart."""
-    problem: Problem
-    """The problem of the values that are kept, at this coarsening."""
+    After the first step, the first restart continues from the step before (start ``"step before"``).
+    """
+
     log_joint_uncoarsened: float
     """Log joint of this partition at coarsening 1, in nats."""
     log_likelihood: float
@@ -257,24 +251,23 @@ class ResolutionStep:
     """The coarsening that the dependence within these clusters implies (`independent_share`)."""
 
     @property
+    def coarsening(self) -> float:
+        """The coarsening of the step."""
+        return self.problem.model.coarsening
+
+    @property
     def borne_out(self) -> bool:
         """Whether the coarsening is strong enough for the dependence within the clusters of this partition."""
         return self.coarsening <= self.independent_share + _TOLERANCE
 
     @property
-    def labels(self) -> Labels:
-        """Clusters 0 .. K - 1 of the best restart, int64 (N,)."""
-        return self.restarts[self.best].labels
-
-    @property
     def onward(self) -> RestartResult:
         """The best restart as the beginning of a restart of the next step."""
-        best = self.restarts[self.best]
-        return replace(best, start="step before", trace=np.array([]), n_sweeps=0)
+        return replace(self.winner, start="step before", trace=np.array([]), n_sweeps=0)
 
 
 def resolution_steps(
-    problem: Problem, plan: SearchPlan, seed: np.random.SeedSequence, first: OutlyingResult | None = None
+    problem: Problem, plan: SearchPlan, seed: np.random.SeedSequence, first: SearchResult | None = None
 ) -> list[ResolutionStep]:
     """Search at each coarsening from the partition of the step before and from fresh starts; keep the best partition.
 
@@ -334,7 +327,7 @@ def at_coarsening(problem: Problem, coarsening: float) -> Problem:
     return replace(problem, model=problem.model._replace(coarsening=coarsening))
 
 
-def first_step(coarsened: Problem, starts: list[Start], plan: SearchPlan) -> OutlyingResult:
+def first_step(coarsened: Problem, starts: list[Start], plan: SearchPlan) -> SearchResult:
     """Search for the first step of a path. A time budget leaves time for the coarser steps."""
     return search_with_outlying(coarsened, starts, replace(plan, budget=plan.budget.part(_SHARE_OF_FIRST)))
 
@@ -347,11 +340,7 @@ def step_of(
     partition = kept.partition(restarts[best].labels)
     uncoarsened = log_joint(at_coarsening(kept, 1.0), partition)
     return ResolutionStep(
-        coarsening=coarsened.model.coarsening,
-        restarts=restarts,
-        best=best,
-        outlying=outlying,
-        problem=kept,
+        *(kept, restarts, best, outlying),
         log_joint_uncoarsened=uncoarsened,
         log_likelihood=uncoarsened - log_joint(at_coarsening(kept, 0.0), partition),
         independent_share=independent_share(kept, restarts[best].labels),
@@ -417,7 +406,7 @@ def sampled_steps(problem: Problem, plan: SearchPlan, seed: np.random.SeedSequen
         at = at_coarsening(problem, step.coarsening)
         outlying = outlying_together(at, share)
         with plan.progress.stage("search among all subjects") as advance:
-            sampled = step.problem, step.restarts[step.best]
+            sampled = step.problem, step.winner
             # The kept values of many subjects have no name, so that they take memory only as long as they are searched.
             restart = carried_over(without_outlying(at, outlying, share), *sampled, rng, pool, plan)
             begin = raise_joint(at, restart, outlying, advance)

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import betaln, gammaln
 
 from clinclust.arrays import Array, Graded, Labels, Mask, Whole, graded, paired_moments, whole_ranks
-from clinclust.engine.joint_estimates.outlying import OutlyingResult, outlying_together, without_outlying
+from clinclust.engine.joint_estimates.outlying import SearchResult, outlying_together, without_outlying
 from clinclust.engine.kernels.moves import CohortArrays
 from clinclust.engine.problem.encoding import encoded_columns, members_of_blocks, members_of_chains, numeric_columns
 from clinclust.engine.problem.problem import Problem, feature_relevance, joint_of
@@ -222,7 +222,7 @@ def search_selecting(
         found = search_from(problem.with_features(included), start, plan, shared)
         log_prior = log_inclusion(int(included.sum()), included.size)
         traces.append(found.trace + log_prior)
-        gains = problem.model.exponents * _relevance(problem, found.labels)
+        gains = problem.model.exponents * feature_relevance(problem, problem.partition(found.labels))
         better = _best(gains)
         gain = float(gains[better].sum() - gains[included].sum()) - log_prior
         gain += log_inclusion(int(better.sum()), included.size)
@@ -251,11 +251,7 @@ def best_inclusion(problem: Problem, labels: Labels) -> Mask:
 
     For each number of features, those with the largest relevance are best; of equal joints, the smallest number.
     """
-    return _best(problem.model.exponents * _relevance(problem, labels))
-
-
-def _relevance(problem: Problem, labels: Labels) -> Array:
-    return feature_relevance(problem, problem.partition(labels))
+    return _best(problem.model.exponents * feature_relevance(problem, problem.partition(labels)))
 
 
 def _best(gains: Array) -> Mask:
@@ -279,7 +275,7 @@ def run_selecting_restarts(problem: Problem, starts: list[Start], plan: SearchPl
     def second_half(starts: list[Start], found: list[RestartResult]) -> list[Start]:
         best = found[index_of_best(found)]
         # Not only those that ln p(gamma) includes: a partition that is not yet the best underestimates relevance.
-        relevant = _relevance(problem, best.labels) > 0.0
+        relevant = feature_relevance(problem, problem.partition(best.labels)) > 0.0
         n_relevant = int(relevant.sum())
         return [
             start._replace(name=f"{start.name.partition(',')[0]}, {n_relevant} features", included=relevant)
@@ -408,18 +404,18 @@ def strength_and_features(problem: Problem, plan: SearchPlan, stated: frozenset[
     return None if best is None else best[1:]
 
 
-def with_all_features(found: OutlyingResult, whole: Problem, included: Mask, share: float) -> OutlyingResult:
+def with_all_features(found: SearchResult, whole: Problem, included: Mask, share: float) -> SearchResult:
     """Return the result of a search on the included features, bool (D,), as one on all: the joint is that of all."""
-    model, best = found.problem.model, found.restarts[found.best]
+    model = found.problem.model
     whole = replace(whole, model=whole.model._replace(coarsening=model.coarsening, concentration=model.concentration))
     outlying = outlying_together(whole, share)
     outlying[:, included] = found.outlying
     whole = without_outlying(whole, outlying, share)
     # The terms of the features that do not differ, and the prior of the selection, are the same in every restart.
-    constant = joint_of(whole.with_features(included), best.labels) - best.log_joint
+    constant = joint_of(whole.with_features(included), found.labels) - found.winner.log_joint
     constant += log_inclusion(int(included.sum()), included.size)
     restarts = [
         replace(restart, log_joint=restart.log_joint + constant, trace=restart.trace + constant, included=included)
         for restart in found.restarts
     ]
-    return OutlyingResult(restarts, found.best, outlying, whole)
+    return replace(found, problem=whole, restarts=restarts, outlying=outlying)

@@ -196,8 +196,6 @@ def refuse_unknown_blocks(named: Iterable[str], features: Iterable[Feature]) -> 
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 
-_HASHED_AT_ONCE = 1_000_000
-"""Number of values that are hashed together: fewer take longer, more take memory."""
 _ROWS_AT_ONCE = 4_096
 
 
@@ -474,21 +472,13 @@ def _side_by_side(columns: list[Codes], n_rows: int) -> Codes:
 def canonical_order(columns: Sequence[Array]) -> Whole:
     """Return the indices that sort the rows by a hash of their values, int64 (N,), whatever the order of the table.
 
-    Only subjects with the same value in every feature keep the order of the table. The hash is that of
-    `pandas.util.hash_pandas_object`, computed for many columns together.
+    Only subjects with the same value in every feature keep the order of the table.
     """
-    from pandas.util import hash_array
+    from pandas import DataFrame
+    from pandas.util import hash_pandas_object
 
-    keys = np.full(columns[0].size, 0x345678, dtype=np.uint64)
-    at_once = max(1, _HASHED_AT_ONCE // keys.size)
-    factor = 1_000_003
-    for first in range(0, len(columns), at_once):
-        some = np.concatenate(columns[first : first + at_once])
-        for place, hashes in enumerate(hash_array(some).reshape(-1, keys.size), first):
-            keys ^= hashes
-            keys *= np.uint64(factor)
-            factor += 82_520 + 2 * (len(columns) - place)
-    return np.argsort(keys, kind="stable")
+    table = DataFrame(dict(enumerate(columns)), copy=False)
+    return np.argsort(hash_pandas_object(table, index=False).to_numpy(), kind="stable")
 
 
 def starts(lengths: Sequence[int] | Whole) -> Whole:

@@ -6,7 +6,6 @@ import mmap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
-from functools import partial
 from operator import attrgetter, itemgetter
 from threading import Event, Lock
 from typing import IO, Any, NamedTuple, Protocol, Self
@@ -27,8 +26,7 @@ from clinclust.engine.kernels.sweep import bring_up_to_date, make_moves
 from clinclust.engine.problem.encoding import EncodedCohort
 from clinclust.engine.problem.problem import Problem, joint_of_sums
 from clinclust.engine.search import settle
-from clinclust.engine.search.plan import Either, SearchPlan
-from clinclust.engine.search.restarts import N_DIVIDED, merge_and_divide
+from clinclust.engine.search.settle import N_DIVIDED, Sums, added
 
 # Cells: the groups of subjects that the sums a site has sent tell apart.
 #
@@ -162,8 +160,6 @@ class Store:
 #
 # Every function here runs where a shard lies, and returns new labels, which stay there, or sums and a few subjects.
 
-Sums = tuple[Array, Array]
-"""Sizes (K,) and statistics (K, S) of clusters."""
 Numbers = NDArray[np.int32]
 
 
@@ -235,15 +231,11 @@ def scan_shard(
 ) -> settle.ScanResult:
     """Find the best cluster of every subject, given clusters with these sums (`settle.scan`)."""
     clusters = up_to_date(shard.tables, model, sums)
-    best, n_candidates = np.empty_like(labels), 0
-    sizes, statistics = np.zeros_like(clusters.sizes), np.zeros_like(clusters.statistics)
+    scans = [settle.ScanResult(labels[:0], 0, np.zeros_like(clusters.sizes), np.zeros_like(clusters.statistics))]
     for rows, block in shard.blocks(aside):
         found = settle.scan(block, labels[rows].astype(np.int64), model, clusters, least)
-        best[rows] = found.best
-        n_candidates += found.n_candidates
-        sizes += found.sizes
-        statistics += found.statistics
-    return settle.ScanResult(best, n_candidates, sizes, statistics)
+        scans.append(found._replace(best=found.best.astype(np.int32)))
+    return settle.join_scans(scans)
 
 
 def assign(shard: Shard, aside: Whole, model: Model, sums: Sums) -> Numbers:
@@ -449,9 +441,9 @@ class Partitioned(settle.Partitions):
         return self.with_sums((clusters.sizes[kept], clusters.statistics[kept]), labels)
 
     def divided(self, rng: np.random.Generator, cancelled: Event, pool: Executor) -> Self | None:
-        """Return the partitions after all divisions of clusters that raise the log joint; None if there are none.
+        """Return the partitions after all divisions of clusters that raise the log joint; None without any.
 
-        A division is searched for among some members of a cluster, who are gathered.
+        Some members of each cluster are gathered.
         """
         n_clusters, least = self.n_clusters, settle.minimum_gain(self.problem)
         futures = [
@@ -528,15 +520,6 @@ def moved_one_by_one(
     return clusters
 
 
-def added(sums: Sequence[Sums]) -> Sums:
-    """Return sums over partitions, added in their order."""
-    sizes, statistics = (np.array(first) for first in sums[0])
-    for own in sums[1:]:
-        sizes += own[0]
-        statistics += own[1]
-    return sizes, statistics
-
-
 def numbered(kept: Labels, n_clusters: int) -> Numbers:
     """Return the new number of each of the clusters, int32 (K,), if these are kept; -1 of the others."""
     numbers = np.full(n_clusters, -1, dtype=np.int32)
@@ -548,17 +531,3 @@ def together(arrays: Sequence[CohortArrays]) -> CohortArrays:
     """Return subjects of several arrays with the same tables, one after the other."""
     codes, values = [it.codes for it in arrays], [it.values for it in arrays]
     return arrays[0]._replace(codes=np.concatenate(codes), values=np.concatenate(values))
-
-
-def searched_on(cohort: Partitioned, plan: SearchPlan, rng: np.random.Generator, pool: Executor) -> settle.SweepResult:
-    """Move subjects, merge and divide clusters, until this raises the log joint hardly any more."""
-    enough = Either(plan.cancelled, plan.budget)
-
-    def divided(found: settle.SweepResult, _gains: Array) -> Any:
-        return found.partitions.divided(rng, enough, pool)
-
-    def merged(found: settle.SweepResult) -> Any:
-        return found.partitions.merged()
-
-    settled = partial(settle.settled_by_scans, plan=plan)
-    return merge_and_divide(cohort.problem, settled(cohort), settled, merged, divided, enough)

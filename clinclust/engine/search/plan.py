@@ -112,7 +112,7 @@ class Workers(Executor):
 
     def submit(self, function: Callable[..., Result], /, *args: Any, **kwargs: Any) -> Future[Result]:
         """Run a function on a worker; return its future."""
-        return cast("Future[Result]", self._executor.submit(_on_one_thread, function, args, kwargs))
+        return cast("Future[Result]", self._executor.submit(on_one_thread, function, *args, **kwargs))
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> bool | None:
         """Wait for the work, or cancel it after an error."""
@@ -126,7 +126,8 @@ class Workers(Executor):
         self._executor.shutdown(wait=wait and not cancel_futures)
 
 
-def _on_one_thread(function: Callable[..., Result], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
+def on_one_thread(function: Callable[..., Result], /, *args: Any, **kwargs: Any) -> Result:
+    """Return the result of a function, which runs with BLAS on one thread."""
     with blas_on_one_thread():
         return function(*args, **kwargs)
 

@@ -20,6 +20,8 @@ from clinclust.engine.problem.encoding import principal_axis
 from clinclust.engine.problem.problem import Problem, joint_of, log_joint
 from clinclust.engine.search.plan import Either, RestartResult, SearchPlan, Threads, n_threads
 from clinclust.engine.search.settle import (
+    InMemory,
+    Partitions,
     SweepResult,
     adjusted_rand_index,
     assigned,
@@ -32,7 +34,7 @@ from clinclust.engine.search.settle import (
     pairs_of,
     resettle,
     settle,
-    settle_by_scans,
+    settled_by_scans,
 )
 
 # Starts of the search: the partitions from which restarts begin.
@@ -176,8 +178,11 @@ def search_from(problem: Problem, start: Start, plan: SearchPlan, attempts: Atte
         labels = result.partition.labels
         return _divide_cluster(problem, labels, gains, start.seed, attempts, enough) if plan.divide else None
 
+    def merged(result: SweepResult) -> Labels:
+        return merge_all(problem, result.partition.labels)
+
     if start.begin != "single":
-        result = merge_and_divide(problem, result, settled, partial(merged, problem), divided, enough)
+        result = merge_and_divide(problem, result, settled, merged, divided, enough)
     trace = result.trace or [log_joint(problem, result.partition)]  # empty if cancelled before the first sweep
     return RestartResult.of(start.name, result.partition.labels, trace, converged=result.converged)
 
@@ -209,11 +214,6 @@ def merge_and_divide(
         found = after
         trace += found.trace
     return found._replace(trace=trace)
-
-
-def merged(problem: Problem, found: SweepResult) -> Labels:
-    """Return labels after all merges that raise the log joint."""
-    return merge_all(problem, found.partition.labels)
 
 
 def continued(begin: Callable[..., RestartResult], start: Start, found: RestartResult) -> RestartResult:
@@ -488,8 +488,6 @@ _SHARE_OF_SAMPLE = 0.5
 """Share of a time budget that the search in the sample may take."""
 _SAMPLE = 1415
 """Spawn key of the sample of a large cohort for block weights and the selection of features."""
-N_DIVIDED = 8_000
-"""Largest number of members of a cluster among whom a division is searched for."""
 
 
 def run_restarts(
@@ -575,13 +573,17 @@ def sample_size(n_subjects: int) -> int:
     return min(N_SAMPLED, n_subjects // 2)
 
 
+def _sample_rows(n_subjects: int, rng: np.random.Generator) -> Labels:
+    """Return the subjects of the sample of a large cohort, in ascending order."""
+    return np.sort(rng.choice(n_subjects, sample_size(n_subjects), replace=False))
+
+
 def draw_sample(problem: Problem, plan: SearchPlan) -> tuple[Problem, SearchPlan]:
     """Return the problem and the plan of a search in a sample of a large cohort; the same of a smaller one."""
     if problem.cohort.n_subjects < LARGE:
         return problem, plan
     rng = np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(_SAMPLE,)))
-    n_subjects = problem.cohort.n_subjects
-    rows = np.sort(rng.choice(n_subjects, sample_size(n_subjects), replace=False))
+    rows = _sample_rows(problem.cohort.n_subjects, rng)
     if not isinstance(plan.start, str):
         plan = replace(plan, start=compact(plan.start[rows]))
     return problem.restricted_to(rows, 0), plan
@@ -589,9 +591,8 @@ def draw_sample(problem: Problem, plan: SearchPlan) -> tuple[Problem, SearchPlan
 
 def run_sampled_restarts(problem: Problem, plan: SearchPlan) -> list[RestartResult]:
     """Search on a sample, `plan.n_restarts` times, then on all subjects; return the latter searches."""
-    n_subjects = problem.cohort.n_subjects
     rng = np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(1,)))
-    sampled = np.sort(rng.choice(n_subjects, sample_size(n_subjects), replace=False))
+    sampled = _sample_rows(problem.cohort.n_subjects, rng)
     part = problem.restricted_to(sampled, 0)
     in_sample = replace(
         plan,
@@ -637,42 +638,19 @@ def searched_on_among_all(
     problem: Problem, restart: RestartResult, rng: np.random.Generator, pool: Executor, plan: SearchPlan
 ) -> RestartResult:
     """Continue a search on all subjects of a large cohort from the labels of a restart; its trace goes on."""
-    enough = Either(plan.cancelled, plan.budget)
-    settled = partial(settle_by_scans, problem, plan=plan, pool=pool)
-
-    def divided(result: SweepResult, _gains: Array) -> Labels | None:
-        return _divided(problem, result, rng, enough, pool)
-
-    result = settled(restart.labels)
-    result = merge_and_divide(problem, result, settled, partial(merged, problem), divided, enough)
+    result = searched_on(InMemory.of(problem, restart.labels, pool), plan, rng, pool)
     after = RestartResult.of(restart.start, result.partition.labels, result.trace, converged=result.converged)
     return restart.followed_by(after)
 
 
-def _divided(
-    problem: Problem, found: SweepResult, rng: np.random.Generator, cancelled: Event, pool: Executor
-) -> Labels | None:
-    """Return labels with all clusters divided whose division raises the log joint of the cohort; None if none.
+def searched_on(cohort: Partitions, plan: SearchPlan, rng: np.random.Generator, pool: Executor) -> SweepResult:
+    """Move subjects, merge and divide clusters, until this raises the log joint hardly any more."""
+    enough = Either(plan.cancelled, plan.budget)
 
-    Rises add up, because the log joint is a sum over clusters.
-    """
-    labels = changed = found.partition.labels
-    n_clusters = int(found.partition.n_clusters[0])
-    groups = [np.flatnonzero(labels == cluster) for cluster in range(n_clusters)]
-    some = [np.sort(rng.permutation(members)[:N_DIVIDED]) for members in groups]
-    futures = [
-        pool.submit(resettle, problem.restricted_to(members, n_clusters - 1), np.zeros_like(members), seeded, cancelled)
-        for members, seeded in zip(some, rng.spawn(n_clusters), strict=True)
-    ]
-    divisions = [future.result() for future in futures]
-    for members, tried, (gain, division) in zip(groups, some, divisions, strict=True):
-        if gain <= minimum_gain(problem):
-            continue
-        here = problem.restricted_to(members, n_clusters - 1)
-        among = problem.restricted_to(tried, n_clusters - 1)
-        divided = compact(assigned(here, among.partition(division), pool))
-        rise = joint_of(here, divided) - joint_of(here, here.cohort.together)
-        if rise > minimum_gain(problem):
-            changed = changed.copy()
-            changed[members] = changed.max() + 1 + divided
-    return None if changed is labels else compact(changed)
+    def divided(result: SweepResult, _gains: Array) -> Any:
+        return result.partitions.divided(rng, enough, pool)
+
+    settled = partial(settled_by_scans, plan=plan)
+    return merge_and_divide(
+        cohort.problem, settled(cohort), settled, lambda result: result.partitions.merged(), divided, enough
+    )

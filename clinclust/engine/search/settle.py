@@ -97,6 +97,8 @@ def adjusted_rand_index(first: Labels, second: Labels) -> float:
 # A scan finds the best cluster of every subject while the clusters do not change, in chunks on threads. Those whose
 # best cluster is not their own are then scored again and moved one by one, so that every move raises the log joint.
 
+N_DIVIDED = 8_000
+"""Largest number of members of a cluster of a large cohort among whom a division is searched for."""
 CHUNK = 8192
 """Number of subjects in a chunk. Sums are added by chunks, so that their digits do not depend on the threads."""
 _HASTY_ROUNDS = 8
@@ -205,6 +207,26 @@ class ScanResult(NamedTuple):
     """(C, S) sufficient statistics by best cluster."""
 
 
+Sums = tuple[Array, Array]
+"""Sizes (K,) and statistics (K, S) of clusters."""
+
+
+def added(sums: Sequence[Sums]) -> Sums:
+    """Return sums over parts of the subjects, added in their order."""
+    sizes, statistics = (np.array(first) for first in sums[0])
+    for own in sums[1:]:
+        sizes += own[0]
+        statistics += own[1]
+    return sizes, statistics
+
+
+def join_scans(scans: Sequence[ScanResult]) -> ScanResult:
+    """Return the scan of several parts of the subjects, one after the other."""
+    sizes, statistics = added([(part.sizes, part.statistics) for part in scans])
+    n_candidates = sum(part.n_candidates for part in scans)
+    return ScanResult(np.concatenate([part.best for part in scans]), n_candidates, sizes, statistics)
+
+
 def scan(chunk: CohortArrays, labels: Labels, model: Model, partition: Partition, minimum_gain: float) -> ScanResult:
     """Find the best cluster of the n subjects of a chunk, which have these labels, while the clusters do not change.
 
@@ -274,6 +296,17 @@ class Partitions(ABC):
     def candidates_moved(self, found: ScanResult, minimum_gain: float) -> Self:
         """Return the partitions after the candidates have been scored again and moved one by one."""
 
+    @abstractmethod
+    def merged(self) -> Self:
+        """Return the partitions after all merges of clusters that raise the log joint."""
+
+    @abstractmethod
+    def divided(self, rng: np.random.Generator, cancelled: Event, pool: Executor) -> Self | None:
+        """Return the partitions after all divisions of clusters that raise the log joint; None without any.
+
+        A division is searched for among some members of a cluster.
+        """
+
 
 @dataclass(frozen=True)
 class InMemory(Partitions):
@@ -281,22 +314,20 @@ class InMemory(Partitions):
 
     pool: Executor
 
+    @classmethod
+    def of(cls, problem: Problem, labels: Labels, pool: Executor) -> Self:
+        """Return the subjects in the clusters of these labels."""
+        return cls(problem, problem.partition(compact(labels)), pool)
+
     def scan(self, minimum_gain: float) -> ScanResult:
         """Find the best cluster of every subject."""
         arrays, model, partition = self.problem.cohort.arrays, self.problem.model, self.clusters
         bring_up_to_date(arrays, model, partition)
         futures = [
-            (rows, self.pool.submit(scan, chunk, partition.labels[rows], model, partition, minimum_gain))
+            self.pool.submit(scan, chunk, partition.labels[rows], model, partition, minimum_gain)
             for rows, chunk in chunks(arrays)
         ]
-        best, n_candidates = np.empty_like(partition.labels), 0
-        sizes, statistics = np.zeros_like(partition.sizes), np.zeros_like(partition.statistics)
-        for rows, future in futures:
-            best[rows], n, *sums = future.result()
-            n_candidates += n
-            sizes += sums[0]
-            statistics += sums[1]
-        return ScanResult(best, n_candidates, sizes, statistics)
+        return join_scans([future.result() for future in futures])
 
     def all_moved(self, found: ScanResult) -> Self:
         """Return the partition with all subjects in their best clusters at once."""
@@ -308,23 +339,48 @@ class InMemory(Partitions):
         candidates = np.flatnonzero(found.best != self.clusters.labels)
         clusters, _ = _moved(self.problem, self.clusters, candidates, minimum_gain)
 
-        def add_up_chunk(rows: slice, chunk: CohortArrays) -> tuple[Array, Array]:
+        def add_up_chunk(rows: slice, chunk: CohortArrays) -> Sums:
             sums = np.zeros_like(clusters.sizes), np.zeros_like(clusters.statistics)
             add_up(chunk, clusters.labels[rows], *sums)
             return sums
 
         futures = [self.pool.submit(add_up_chunk, *chunk) for chunk in chunks(self.problem.cohort.arrays)]
-        clusters.sizes[:], clusters.statistics[:] = 0.0, 0.0
-        for future in futures:
-            sizes, statistics = future.result()
-            clusters.sizes[:] += sizes
-            clusters.statistics[:] += statistics
+        clusters.sizes[:], clusters.statistics[:] = added([future.result() for future in futures])
         return replace(self, clusters=clusters)
+
+    def merged(self) -> Self:
+        """Return the partition after all merges of clusters that raise the log joint."""
+        return self.of(self.problem, merge_all(self.problem, self.clusters.labels), self.pool)
+
+    def divided(self, rng: np.random.Generator, cancelled: Event, pool: Executor) -> Self | None:
+        """Return the partition after all divisions of clusters that raise the log joint; None without any.
+
+        Rises add up, because the log joint is a sum over clusters.
+        """
+        problem, labels, least = self.problem, self.clusters.labels, minimum_gain(self.problem)
+        changed, n_clusters = labels, int(self.clusters.n_clusters[0])
+        groups = [np.flatnonzero(labels == cluster) for cluster in range(n_clusters)]
+        some = [np.sort(rng.permutation(members)[:N_DIVIDED]) for members in groups]
+        among = [problem.restricted_to(members, n_clusters - 1) for members in some]
+        futures = [
+            pool.submit(resettle, part, part.cohort.together, seeded, cancelled)
+            for part, seeded in zip(among, rng.spawn(n_clusters), strict=True)
+        ]
+        divisions = [future.result() for future in futures]
+        for members, part, (gain, division) in zip(groups, among, divisions, strict=True):
+            if gain <= least:
+                continue
+            here = problem.restricted_to(members, n_clusters - 1)
+            halves = compact(assigned(here, part.partition(division), pool))
+            if joint_of(here, halves) - joint_of(here, here.cohort.together) > least:
+                changed = changed.copy()
+                changed[members] = changed.max() + 1 + halves
+        return None if changed is labels else self.of(problem, changed, pool)
 
 
 def settle_by_scans(problem: Problem, labels: Labels, plan: SearchPlan, pool: Executor) -> SweepResult:
     """Move subjects in memory from labels 0 .. K - 1 (`settled_by_scans`)."""
-    return settled_by_scans(InMemory(problem, problem.partition(compact(labels)), pool), plan)
+    return settled_by_scans(InMemory.of(problem, labels, pool), plan)
 
 
 def settled_by_scans(cohort: Partitions, plan: SearchPlan) -> SweepResult:

@@ -281,16 +281,12 @@ def _copula(fit: Fit, cohort: pd.DataFrame, rng: np.random.Generator) -> tuple[C
     labels = np.asarray(fit.labels_, dtype=np.int64)
     clusters = clusters_of(problem, problem.partition(labels[problem.cohort.order]), included)
     values = model_values(cohort, encoding.features)
-    columns = [
-        (values[feature.name] - centre) / scale
-        for feature, centre, scale in zip(encoding.features, encoding.centres, encoding.scales, strict=True)
-    ]
+    standards = list(zip(encoding.features, encoding.centres, encoding.scales, strict=True))
+    columns = [(values[feature.name] - centre) / scale for feature, centre, scale in standards]
     is_usual = ~fit.outliers_[:, fit.schema_.places(encoding.features)]
     limits = [
         _limits(feature, column, (centre, scale))
-        for feature, column, centre, scale in zip(
-            encoding.features, columns, encoding.centres, encoding.scales, strict=True
-        )
+        for (feature, centre, scale), column in zip(standards, columns, strict=True)
     ]
     return Copula.of(clusters, columns, limits, is_usual, labels, rng), encoding
 

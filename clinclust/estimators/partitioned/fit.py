@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 from clinclust.arrays import Array, Whole
 from clinclust.engine.kernels.moves import CohortArrays
 from clinclust.engine.problem.encoding import EncodedCohort, Encoding, log_bases, model_values, rows_of
-from clinclust.engine.search.partitioned import Handle, Place, Shard, Store, Stored, Sums
-from clinclust.engine.search.plan import Threads, blas_on_one_thread, is_of_a_worker
+from clinclust.engine.search.partitioned import Handle, Place, Shard, Store, Stored
+from clinclust.engine.search.plan import Threads, is_of_a_worker, on_one_thread
+from clinclust.engine.search.settle import Sums
 from clinclust.errors import CohortError, InputError
 from clinclust.estimators.fit import Fit
 from clinclust.files.row_choice import drawn
@@ -94,14 +95,14 @@ class OnWorkers:
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Handle:
         """Run a function on a worker."""
-        return self._client.submit(_on_one_thread, function, *arguments, pure=False)
+        return self._client.submit(on_one_thread, function, *arguments, pure=False)
 
     def submit_each(self, functions: Sequence[Callable[[Any], Any]], partitions: Sequence[Any]) -> list[Handle]:
         """Run a function of each partition on a worker, which forgets the partition."""
         from dask.delayed import delayed
 
         of_each = [
-            delayed(partial(_on_one_thread, function), pure=False)(partition)
+            delayed(partial(on_one_thread, function), pure=False)(partition)
             for function, partition in zip(functions, partitions, strict=True)
         ]
         return list(self._client.compute(of_each))
@@ -113,11 +114,6 @@ class OnWorkers:
     def for_dask(self, handles: Sequence[Handle]) -> list[Any]:
         """Return the futures themselves."""
         return list(handles)
-
-
-def _on_one_thread(function: Callable[..., Any], *arguments: Any) -> Any:
-    with blas_on_one_thread():
-        return function(*arguments)
 
 
 @contextmanager
@@ -293,7 +289,7 @@ def together(summaries: Sequence[Summary]) -> dict[str, Array]:
 Labels = NDArray[np.int64]
 
 
-ARRAYS_OF_ALL = ("all_subjects.sizes", "all_subjects.statistics", "all_subjects.log_joint_trace")
+_ARRAYS_OF_ALL = ("all_subjects.sizes", "all_subjects.statistics", "all_subjects.log_joint_trace")
 """Names of the arrays that are saved in addition to those of the sample's fit."""
 
 
@@ -327,13 +323,13 @@ class PartitionedFit(Fit):
     def written(self, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
         """Return what is saved in addition to the fit of the sample, for JSON, and add arrays (`read`)."""
         found = (self.clusters_.sizes, self.clusters_.statistics, self.log_joint_trace_)
-        arrays |= dict(zip(ARRAYS_OF_ALL, found, strict=True))
+        arrays |= dict(zip(_ARRAYS_OF_ALL, found, strict=True))
         return {"log_joint": self.log_joint_, "stopped_early": self.stopped_early_}
 
     @classmethod
     def read(cls, in_sample: Fit, text: Any, arrays: dict[str, NDArray[Any]]) -> Self:
         """Return the fit that was saved, without subjects; InputError for arrays of another sample."""
-        sizes, statistics, trace = (arrays[name] for name in ARRAYS_OF_ALL)
+        sizes, statistics, trace = (arrays[name] for name in _ARRAYS_OF_ALL)
         joint, stopped = float(text["log_joint"]), bool(text["stopped_early"])
         in_sample_sizes = in_sample.clusters_.sizes
         if sizes.size < in_sample_sizes.size or (sizes[: in_sample_sizes.size] < in_sample_sizes).any():

@@ -15,24 +15,15 @@ import numpy as np
 import pandas as pd
 
 from clinclust.arrays import Labels, Mask, Whole
-from clinclust.engine.joint_estimates.outlying import search_partitions, without_outlying
+from clinclust.engine.joint_estimates.outlying import SearchResult, search_partitions, without_outlying
 from clinclust.engine.joint_estimates.selection import has_repeated
 from clinclust.engine.kernels.compiled import announcing_compilation
 from clinclust.engine.kernels.moves import clusters_without_subjects
 from clinclust.engine.problem.encoding import model_values
 from clinclust.engine.problem.problem import Problem, log_joint, pose
-from clinclust.engine.search.partitioned import (
-    Handle,
-    Numbers,
-    Partitioned,
-    WholeCohort,
-    added,
-    count,
-    places_among,
-    sums_of,
-)
+from clinclust.engine.search.partitioned import Handle, Numbers, Partitioned, WholeCohort, count, places_among, sums_of
 from clinclust.engine.search.plan import Budget, RestartResult, SearchPlan, n_threads
-from clinclust.engine.search.settle import SweepResult, compact
+from clinclust.engine.search.settle import SweepResult, added, compact
 from clinclust.errors import CohortWarning, InputError
 from clinclust.estimators.adjustment import refuse_adjustment
 from clinclust.estimators.distinct_subtypes import as_asked, refuse_too_large_a_floor
@@ -51,7 +42,6 @@ from clinclust.estimators.partitioned.fit import (
     read,
     together,
 )
-from clinclust.estimators.search import SearchResult, tried_once
 from clinclust.estimators.settings import Settings, pose_for
 from clinclust.files.row_choice import N_SAMPLED
 from clinclust.progress import Progress
@@ -326,7 +316,7 @@ def fit_in_sample(
     own = compact(labels[order])
     joint = log_joint(kept, kept.partition(own))
     restarts = [RestartResult.of("all subjects", own, [joint], converged=True)]
-    result = SearchResult(kept, restarts, 0, tried_once(kept, restarts), outlying[order])
+    result = SearchResult(kept, restarts, 0, outlying[order])
     found = fit_of(result, sample, plan)
     found = replace(found, restarts_=first.restarts_, resolution_path_=first.resolution_path_)
     if settings.is_tested:

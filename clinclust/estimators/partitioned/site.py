@@ -19,8 +19,7 @@ from clinclust.engine.problem.encoding import EncodedCohort, Encoding, model_val
 from clinclust.engine.problem.problem import Problem, named_hyperparameters
 from clinclust.engine.search.partitioned import Agrees, Cells, Shard, assign, moved_one_by_one, sums_of, together
 from clinclust.engine.search.plan import Budget, SearchPlan
-from clinclust.engine.search.restarts import N_DIVIDED
-from clinclust.engine.search.settle import compact, minimum_gain, resettle
+from clinclust.engine.search.settle import N_DIVIDED, compact, minimum_gain, resettle
 from clinclust.errors import InputError, refuse
 from clinclust.progress import SILENT
 

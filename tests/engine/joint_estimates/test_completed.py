@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from clinclust import Feature, FeatureSchema, log_joint
-from clinclust.engine.joint_estimates.mode_filling import completed
+from clinclust.engine.joint_estimates.outlying import completed
 from clinclust.engine.problem import problem as objective
 from clinclust.engine.problem.problem import pose
 

@@ -20,10 +20,11 @@ from clinclust.engine.kernels.moves import clusters_without_subjects
 from clinclust.engine.problem.encoding import log_bases
 from clinclust.engine.problem.problem import joint_of, log_joint, pose
 from clinclust.engine.search import settle as settling
-from clinclust.engine.search.partitioned import Partitioned, Shard, Store, WholeCohort, added, count, sums_of
+from clinclust.engine.search.partitioned import Partitioned, Shard, Store, WholeCohort, count, sums_of
 from clinclust.engine.search.plan import SearchPlan, Threads
 from clinclust.engine.search.settle import (
     InMemory,
+    added,
     adjusted_rand_index,
     compact,
     merge_all,
