@@ -445,7 +445,8 @@ class DistinctSubtypes:
         - `excess` : gain less its expectation, in nats;
         - `z`, `p` : the test (`distinct_subtypes`);
         - `accepted` : whether p is below the significance level, so that the two groups are subtypes;
-        - `p_any_shape` : p against a continuum of any shape, of accepted joins below none but distinct ones; else NaN;
+        - `p_any_shape` : p against a continuum of any shape, of accepted joins below none but distinct ones; else NaN.
+          That of several kinds on a side is the largest between near kinds of both sides;
         - `distinct` : whether `p_any_shape` is below 0.03.
     tree : SubtypeTree
         The tested tree: that of the fit, or one with merged leaves.
@@ -595,8 +596,9 @@ def distinct_subtypes(
     """Test along the tree of a fit which of its subtypes are more than slices of one continuous population.
 
     The null is a Gaussian copula with the margins, correlations and missing values of the subjects, as in SigClust (Liu
-    et al. 2008) along a tree (Kimes et al. 2017). Accepted joins are tested again, against one population of
-    any shape: the subjects' own distribution, smoothed until it has one peak (docs/number_of_subtypes.md).
+    et al. 2008) along a tree (Kimes et al. 2017). Its groups are tested again, against one population of any shape:
+    the subjects' own distribution, smoothed until it has one peak (docs/number_of_subtypes.md). Neighbours that are one
+    by this test are joined, and the new tree is tested once more.
 
     For the subjects below a join, G_k is the gain in log joint over one cluster of the best division into k parts,
     k = 2 .. k_max, that repeated two-way divisions find, and g_2 that of the best two-way division, with that of the
