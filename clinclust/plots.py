@@ -1,15 +1,13 @@
-"""Figures of a fit: each function draws on a matplotlib Axes and returns it.
-
-First comes what is drawn (the model before its comparisons); options are given by name, ``names`` of subtypes,
-``at_most`` and ``ax`` in each that has them.
-"""
+"""Figures of a fit: each function draws on a matplotlib Axes and returns it; options are given by name."""
 
 from __future__ import annotations
 
 from clinclust.reporting.figures.effects import plot_effects
 from clinclust.reporting.figures.subjects import (
     plot_certainty,
+    plot_divisions,
     plot_explanation,
+    plot_map,
     plot_missing,
     plot_profile,
     plot_survival,
@@ -18,8 +16,10 @@ from clinclust.reporting.figures.tree import plot_relevance, plot_resolution_pat
 
 __all__ = [
     "plot_certainty",
+    "plot_divisions",
     "plot_effects",
     "plot_explanation",
+    "plot_map",
     "plot_missing",
     "plot_profile",
     "plot_relevance",

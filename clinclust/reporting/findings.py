@@ -108,6 +108,13 @@ class Profiles:
         relevance = model.fit_.feature_relevance_.to_dict()
         return self.ranked({name: nats for name, nats in relevance.items() if name not in self.withheld_features})
 
+    def observed_among(self, rows: Sequence[int], least: float) -> list[int]:
+        """Return those of the rows of which at least this share of all subjects is known to have a value, or all."""
+        n, missing = self.n[:, 0], self.missing[:, 0]
+        # What is withheld is no reason to leave out a feature: that would say that many values are missing.
+        observed = [row for row in rows if not n[row] < least * (n[row] + missing[row])]
+        return observed or list(rows)
+
     def ranked(self, ranks: Mapping[Any, float]) -> list[int]:
         """Return the indices of the rows by decreasing rank of their features; features without a rank come last."""
         order = {name: place for place, name in enumerate(dict.fromkeys(self.features))}
@@ -128,6 +135,10 @@ def profiles_of(compared: Compared) -> Profiles:
     summaries = [default_summary(feature) for feature in features]
     is_median = np.array([summary == "median" for summary in summaries])
     numbers = {name: compared.numbers(name, places) for name in ("n", "missing", "mean", "median")}
+    # Where all groups have the same median, such as 0 falls, the means may still differ.
+    is_hidden = is_median & (np.ptp(numbers["median"], axis=1) == 0) & (np.ptp(numbers["mean"], axis=1) > 0)
+    is_median &= ~is_hidden
+    summaries = ["mean" if hidden else each for hidden, each in zip(is_hidden, summaries, strict=True)]
     sd, q1, q3 = (compared.numbers(name, places[:, :1])[:, 0] for name in ("sd", "q1", "q3"))
     return Profiles(
         features=[feature.name for feature in features],

@@ -6,6 +6,7 @@ import io
 import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from html import escape
@@ -17,16 +18,27 @@ import numpy as np
 
 from clinclust.arrays import mid_ranks
 from clinclust.comparisons import compare_subtypes
+from clinclust.data import data
 from clinclust.disclosure.counts import FIGURES
-from clinclust.errors import visible
+from clinclust.errors import InputError, visible
 from clinclust.estimators.explanation import Continuum
 from clinclust.estimators.fit import Fit
 from clinclust.files.writing import atomic_write
-from clinclust.reporting.figures.effects import BLUE, DRAWING, GREY, effects_against, plot_effects
-from clinclust.reporting.figures.subjects import plot_ordered, plot_profile
+from clinclust.outcomes.columns import survival_curves
+from clinclust.reporting.figures.effects import BLUE, DRAWING, GREY, PAPER, effects_against, plot_effects
+from clinclust.reporting.figures.subjects import (
+    ScoredDivision,
+    draw_divisions,
+    draw_map,
+    plot_ordered,
+    plot_profile,
+    plot_survival,
+    score_divisions,
+)
 from clinclust.reporting.figures.tree import plot_tree
 from clinclust.reporting.findings import Findings, Profiles, profiles_of
 from clinclust.reporting.layout import BELOW, Column, Sheet, Table, counted, number_text
+from clinclust.reporting.sheets.associations import events_in
 from clinclust.reporting.sheets.divisions import evidence_in_words
 from clinclust.reporting.sheets.subtypes import groups_found
 from clinclust.reporting.subtype_table.plan import Compared
@@ -51,25 +63,18 @@ _ATTRIBUTES = {
 # Colours of the figures that are replaced by variables of the page, so that they follow its light or dark scheme. No
 # figure uses them with another meaning.
 _INK = "#1f2933"
-_OF_THE_PAGE = {_INK: "var(--ink)", GREY.lower(): "var(--quiet)", BLUE.lower(): "var(--mark)"}
+_OF_THE_PAGE = {_INK: "var(--ink)", PAPER: "var(--paper)", GREY.lower(): "var(--quiet)", BLUE.lower(): "var(--mark)"}
 
-# Groups of matplotlib settings that are reset to their defaults, so that the user's matplotlibrc or style does not
-# change a report.
-_SETTINGS = (
-    *("axes.", "errorbar.", "figure.", "font.", "grid.", "hatch.", "image.", "legend.", "lines.", "markers."),
-    *("mathtext.", "patch.", "path.", "savefig.", "scatter.", "svg.", "text.", "xtick.", "ytick."),
-)
+# Size of the text of a figure, relative to 9 points, below which it does not shrink on a narrow screen.
+_LEAST_SCALE = 0.72
 
 
-def as_svg(draw: Callable[[], Axes], *, name: str, label: str) -> str:
+def as_svg(draw: Callable[[], Axes], *, name: str, title: str, label: str) -> str:
     """Return a figure as one ``<svg>`` element; `label` is its alternative text, and `name` the prefix of its ids."""
     import matplotlib as mpl
 
-    with DRAWING:  # matplotlib sets the filters of warnings while its settings are listed
-        defaults = {key: value for key, value in mpl.rcParamsDefault.items() if key.startswith(_SETTINGS)}
     inked = ("axes.edgecolor", "axes.labelcolor", "hatch.color", "text.color", "xtick.color", "ytick.color")
     settings: dict[Any, Any] = {
-        **defaults,
         **dict.fromkeys(inked, _INK),
         "font.size": 9,
         "font.family": ["sans-serif"],
@@ -81,7 +86,9 @@ def as_svg(draw: Callable[[], Axes], *, name: str, label: str) -> str:
         "svg.hashsalt": name,
     }
     written = io.BytesIO()
-    with DRAWING, mpl.rc_context(settings), warnings.catch_warnings():
+    with DRAWING, mpl.rc_context(), warnings.catch_warnings():
+        mpl.rcdefaults()  # the user's matplotlibrc or style does not change a report
+        mpl.rcParams.update(settings)
         # matplotlib warns of glyphs that DejaVu Sans lacks; the browser takes them from another font.
         warnings.filterwarnings("ignore", "Glyph .* missing")
         figure: Any = draw().figure
@@ -90,10 +97,10 @@ def as_svg(draw: Callable[[], Axes], *, name: str, label: str) -> str:
             figure.set_layout_engine("none")
         figure.savefig(written, format="svg", metadata={"Date": None})
     root = ElementTree.fromstring(written.getvalue())  # noqa: S314 - matplotlib wrote this text above
-    return _embedded(root, name, label)
+    return _embedded(root, name, title, label)
 
 
-def _embedded(root: ElementTree.Element, name: str, label: str) -> str:
+def _embedded(root: ElementTree.Element, name: str, title: str, label: str) -> str:
     pointing = re.compile(r"(?:^|url\()#([^\s)]+)")
     values = (value for element in root.iter() for value in element.attrib.values())
     used = {target for value in values for target in pointing.findall(value)}
@@ -110,31 +117,34 @@ def _embedded(root: ElementTree.Element, name: str, label: str) -> str:
                 if value in used:
                     kept.set("id", f"{name}-{value}")
             elif attribute in _ATTRIBUTES:
-                kept.set(attribute, _adapted(value, name))
+                value = re.sub(r"(\.\d\d)\d+", r"\1", value)  # hundredths of a point suffice
+                for colour, variable in _OF_THE_PAGE.items():
+                    value = value.replace(colour, variable)
+                kept.set(attribute, value.replace("url(#", f"url(#{name}-"))
         kept.text, kept.tail = element.text, element.tail
         kept.extend(child for child in map(cleaned, element) if child is not None)
         return kept
 
     svg = cleaned(root)
-    if svg is None:
-        raise AssertionError("matplotlib wrote something else than SVG")
+    assert svg is not None, "matplotlib wrote something else than SVG"
+    for place, (tag, text) in enumerate((("title", title), ("desc", label))):
+        element = ElementTree.Element(tag, id=f"{name}-{tag}")
+        element.text = visible(text)
+        svg.insert(place, element)
     svg.set("role", "img")
-    svg.set("aria-label", visible(label))
-    svg.set("style", "stroke-linejoin: round; stroke-linecap: butt")
+    svg.set("aria-labelledby", f"{name}-title {name}-desc")
+    # On a narrow screen a figure shrinks until its text would be illegible, then its region scrolls.
+    least = _LEAST_SCALE * float(svg.attrib["width"].removesuffix("pt"))
+    svg.set("style", f"stroke-linejoin: round; stroke-linecap: butt; min-width: {least:.0f}pt")
     return re.sub(r">\s+<", ">\n<", ElementTree.tostring(svg, encoding="unicode"))
-
-
-def _adapted(value: str, name: str) -> str:
-    value = value.replace("url(#", f"url(#{name}-")
-    for colour, variable in _OF_THE_PAGE.items():
-        value = value.replace(colour, variable)
-    return value
 
 
 # Choose the figures of a page, and write the title, caption and alternative text of each.
 
 _MOST_ROWS = 15  # of the heat map, so that it is seen at once with the answer
 _MOST_NAMED = 6  # maximum number of subtypes that an alternative text names
+_MOST_DIVISIONS = 6
+_FIGURES: dict[str, dict[str, str]] = data("report")["figures"]
 
 
 @dataclass(frozen=True)
@@ -152,76 +162,62 @@ class Illustration:
 def illustrations(findings: Findings) -> list[Illustration]:
     """Return the figures of a page; for sharing, only those that show neither single subjects nor small groups."""
     model, comparisons, fit = findings.cohort.model, findings.comparisons, findings.fit
-    profiles = findings.profiles
-    several = len(profiles.subtypes) > 1
+    profiles, several = findings.profiles, len(findings.profiles.subtypes) > 1
     # No name, rather than that of the model, where the report withholds one.
     names = {findings.code(subtype): findings.names.get(subtype, "") for subtype in findings.sizes}
-    titles = {findings.code(subtype): findings.name(subtype) for subtype in findings.sizes}
     figures: list[Illustration] = []
 
-    def add(*about: Any) -> None:
-        figures.append(Illustration(*about))
+    def add(name: str, alternative: str, draw: Callable[[], Axes], kind: str = "", **fields: str) -> None:
+        texts: Any = {key: text.format(below=BELOW, **fields) for key, text in _FIGURES[kind or name].items()}
+        figures.append(Illustration(name=name, alternative=alternative, draw=draw, **texts))
 
-    if fit is not None and several and findings.divisions and not findings.is_shared:
-        # It shows sizes of parts of subtypes, which the rule of shared reports does not protect. Of one group the table
-        # of divisions says the same.
-        add(
-            "Trust",
-            "tree",
-            "Which divisions are more than a continuum",
-            "Left: the groups that the search found, with their sizes, and how they make up subtypes; thick lines are "
-            "distinct divisions. Right: the evidence for each division (diamond; filled if it is distinct), compared "
-            "with one continuous population (mean, and a bar from 2 SDs below to 2 SDs above it). A diamond far to the "
-            "right of the bar speaks for a distinct division. One close to its end need not: p allows for the best of "
-            "several numbers of parts having been taken.",
-            f"Tree of {fit.tree_.n_subtypes} groups in {counted(len(findings.sizes), 'subtype')}. Divisions tested, "
-            f"from the root: {'; '.join(map(evidence_in_words, findings.divisions))}.",
-            partial(plot_tree, model, names=titles),
-        )
     if several:
-        add(
-            "Overview",
-            "profile",
-            "What marks each subtype",
-            f"Distance from all subjects, in standard deviations: above (blue) or below ({BELOW}).",
-            _profile_alt(profiles, profiles.ranked_for(model)[:_MOST_ROWS], findings.name),
-            partial(plot_profile, model, comparisons, names=names, at_most=_MOST_ROWS),
-        )
+        rows = profiles.observed_among(profiles.ranked_for(model), 0.5)[:_MOST_ROWS]
+        draw = partial(plot_profile, model, comparisons, names=names, at_most=_MOST_ROWS)
+        add("profile", _profile_alt(profiles, rows, findings.name), draw)
     if findings.continuum is not None and not (several or findings.is_shared or findings.continuum.is_by_chance):
         along, fifths = _fifths(findings, findings.continuum)
         rows = along.ranked(findings.continuum.correlations.abs().to_dict())[:_MOST_ROWS]
-        add(
-            "Overview",
-            "continuum",
-            "What changes along the continuum",
-            f"Fifths of the subjects by their continuum score: distance from all subjects, in standard deviations, "
-            f"above (blue) or below ({BELOW}).",
-            _profile_alt(along, rows, fifths.__getitem__),
-            partial(plot_ordered, along, rows, fifths),
-        )
+        add("continuum", _profile_alt(along, rows, fifths.__getitem__), partial(plot_ordered, along, rows, fifths))
     if several and (comparisons["kind"] == "effect").any():
-        add(
-            "Subtype table",
-            "effects",
-            "How large the differences are (descriptive)",
-            "Effect sizes with 95% intervals; a filled point has an interval that leaves out 0. Features that the "
-            f"subtypes {'may have been made' if fit is None else 'were found'} from differ between them by "
-            "construction: read how much, not whether.",
-            _effects_alt(findings),
-            partial(plot_effects, model, comparisons, names=names),
+        verb = "may have been made" if fit is None else "were found"
+        add("effects", _effects_alt(findings), partial(plot_effects, model, comparisons, names=names), verb=verb)
+    if fit is None or findings.is_shared:
+        return [each for each in figures if each.name in FIGURES or not findings.is_shared]
+    if findings.divisions:
+        scored = score_divisions(findings.cohort, findings.divisions[:_MOST_DIVISIONS])
+        add("divisions", _divisions_alt(scored), partial(draw_divisions, scored, findings.divisions))
+    if several and fit.clusters_.encoding.features:
+        alternative = _FIGURES["map"]["title"] + ", a point for each subject along two axes."
+        add("map", alternative, partial(draw_map, findings.cohort, names=names))
+    if several and findings.divisions:  # of one group the table of divisions says the same
+        alternative = (
+            f"Tree of {fit.tree_.n_subtypes} groups in {counted(len(findings.sizes), 'subtype')}. Divisions tested, "
+            f"from the root: {'; '.join(map(evidence_in_words, findings.divisions))}."
         )
-    if fit is not None and fit.tree_test_ is None and not findings.is_shared and (several or groups_found(fit)):
-        merged = groups_found(fit) is not None
-        add(
-            "Trust",
-            "tree",
-            f"Which {'groups' if merged else 'subtypes'} are near each other",
-            f"{'The groups that the search found' if merged else 'Subtypes'} merged step by step, each join at the "
-            "evidence against it: what joins far to the left is barely separated.",
-            _tree_alt(fit),
-            partial(plot_tree, model),
-        )
-    return [each for each in figures if each.name in FIGURES or not findings.is_shared]
+        titles = {findings.code(subtype): findings.name(subtype) for subtype in findings.sizes}
+        add("tree", alternative, partial(plot_tree, model, names=titles))
+    elif fit.tree_test_ is None and (several or groups_found(fit)):
+        groups = "subtypes" if groups_found(fit) is None else "groups"
+        groups_merged = "Subtypes" if groups_found(fit) is None else "The groups that the search found"
+        add("tree", _tree_alt(fit), partial(plot_tree, model), "joins", groups=groups, groups_merged=groups_merged)
+    for number, (outcome, time, event) in enumerate(events_in(findings) if several else ()):
+        with suppress(InputError):  # the table of outcomes says why, or measurements were adjusted: no table of a fit
+            curves = survival_curves(model, findings.cohort.table, outcome.name, time.name, event=event)
+            ends = curves.groupby("subtype", as_index=False).last().to_dict("records")
+            words = "; ".join(f"{findings.name(end['subtype'])}: {end['survival']:.2f}" for end in ends)
+            draw = partial(plot_survival, curves, unit=time.unit or "", names=names)
+            add(f"survival{number}", f"Survival at the end: {words}.", draw, "survival", outcome=outcome.title)
+    return figures
+
+
+def _divisions_alt(scored: Sequence[ScoredDivision]) -> str:
+    sentences = [
+        f"Division {division.number}, {division.title}: {division.result}; {100 * np.mean(np.abs(scores) < 1):.0f}% of "
+        "the subjects lie within 1 SD of the middle."
+        for division, scores, _ in scored
+    ]
+    return f"Histograms of the scores in both branches of {counted(len(scored), 'division')}. {' '.join(sentences)}"
 
 
 def _fifths(findings: Findings, continuum: Continuum) -> tuple[Profiles, dict[int, str]]:
@@ -254,9 +250,9 @@ def _effects_alt(findings: Findings) -> str:
     others = "all other subjects" if against == 0 else findings.name(against)
     sentences = [f"Forest plot with a panel for each of {len(effects)} subtypes, compared with {others}."]
     for subtype, of_subtype in [*effects.items()][:_MOST_NAMED]:
-        finite = {key: effect for key, effect in of_subtype.items() if np.isfinite(effect.estimate)}
+        finite = [(key, effect) for key, effect in of_subtype.items() if np.isfinite(effect.estimate)]
         if finite:
-            (name, level), effect = max(finite.items(), key=lambda item: abs(item[1].estimate))
+            (name, level), effect = max(finite, key=lambda item: abs(item[1].estimate))
             title = findings.cohort.schema[name].title + (f" ({level})" if level else "")
             sentences.append(
                 f"{findings.name(subtype)}, the largest: {title}, {effect.estimate:.1f} "
@@ -311,8 +307,11 @@ def _page(sheets: Sequence[Sheet], title: str, illustrations: Sequence[Illustrat
     links = "".join(f'<a href="#{_anchor(name)}">{_text(name)}</a>' for name in names)
     yield f'<nav aria-label="Sections">{links}</nav>\n<main id="content" tabindex="-1">'
     for sheet in sheets:
+        figures = [_figure(each) for each in illustrations if each.section == sheet.name]
         yield f'<section id="{_anchor(sheet.name)}">\n<h2>{_text(sheet.name)}</h2>\n<div>'
         yield from (f"<p>{_text(note)}</p>" for note in sheet.notes)
+        if sheet.name == "Trust":  # figures first
+            yield from ("</div>", *figures, "<div>")
         for table in sheet.tables:
             is_long = len(table.rows) >= _LONG
             if is_long:
@@ -322,14 +321,19 @@ def _page(sheets: Sequence[Sheet], title: str, illustrations: Sequence[Illustrat
                 yield "</details>"
         yield from (f"<p>{_text(note)}</p>" for note in sheet.explanations)
         yield "</div>"
-        for each in (each for each in illustrations if each.section == sheet.name):
-            title = _text(each.title)
-            yield f'<figure aria-label="{title}">\n<h3>{title}</h3>'
-            yield f'<div class="scroll" tabindex="0" role="region" aria-label="{title}">'
-            yield as_svg(each.draw, name=each.name, label=each.alternative)
-            yield f"</div>\n<figcaption>{_text(each.caption)}</figcaption>\n</figure>"
+        yield from [] if sheet.name == "Trust" else figures
         yield "</section>"
     yield "</main>\n</body>\n</html>"
+
+
+def _figure(illustration: Illustration) -> str:
+    title = _text(illustration.title)
+    svg = as_svg(illustration.draw, name=illustration.name, title=illustration.title, label=illustration.alternative)
+    return (
+        f'<figure aria-label="{title}">\n<h3>{title}</h3>\n'
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{title}">\n{svg}\n</div>\n'
+        f"<figcaption>{_text(illustration.caption)}</figcaption>\n</figure>"
+    )
 
 
 def _anchor(name: str) -> str:

@@ -275,6 +275,7 @@ def _in_figure(made, folder):
     drawn = as_svg(
         lambda: cc.plots.plot_profile(findings.cohort.model, findings.comparisons, names={1: text}),
         name="x",
+        title=text,
         label=text,
     )
     return _in_html(drawn)

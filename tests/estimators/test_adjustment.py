@@ -177,8 +177,9 @@ def test_an_adjustment_that_is_not_of_the_schema_is_refused(fitted, forged):
 def test_a_report_says_what_it_adjusts_for(fitted, tmp_path):
     model, table, _ = fitted
     page = tmp_path / "report.html"
-    cc.write_report(model, table, page, associations=None)
-    assert "adjusted for age and sex" in page.read_text(encoding="utf-8")
+    text = cc.write_report(model, table, page, associations=None).read_text(encoding="utf-8")
+    assert "adjusted for age and sex" in text
+    assert "First axis between the subtypes" in text  # the figures are of the adjusted table
 
 
 def test_what_cannot_adjust_says_so():

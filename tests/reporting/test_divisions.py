@@ -19,7 +19,6 @@ from clinclust.estimators.subtype_model import FittedCohort
 from clinclust.estimators.subtype_tree import JOIN_DTYPES, SubtypeTree, TreeTest
 from clinclust.reporting.assignments import tabulate_assignments, write_inert_csv
 from clinclust.reporting.divisions import divisions_of, find_answer
-from clinclust.reporting.figures.tree import ScaleOfExcess
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.page import illustrations
 from clinclust.reporting.report import facts_of_fit, summarise_fit
@@ -169,7 +168,8 @@ def test_the_page_of_one_group_shows_what_changes_along_its_score(one):
     score = np.maximum(score, np.sort(score)[58])  # equal scores are in one group
     findings.__dict__["continuum"] = replace(findings.continuum, score=score)
     assert assignments(findings).tables[0].rows[0][-1] is None  # a missing score is an empty cell
-    (figure,) = illustrations(findings)
+    figure, of_division = illustrations(findings)
+    assert of_division.name == "divisions"
     ax = figure.draw()
     assert (figure.section, figure.name) == ("Overview", "continuum")
     sizes = [int(label.get_text().rsplit(" ", 1)[1]) for label in ax.get_xticklabels()]
@@ -337,19 +337,69 @@ def test_the_figure_draws_each_join_by_its_result_and_names_the_subtypes(three):
     named = zip(["$x^2$", "Subtype 2", "Subtype 3"], sizes, strict=True)
     assert {label.get_text() for label in ax.get_yticklabels()} == {f"{name} (n = {size})" for name, size in named}
     assert not any(label.get_parse_math() for label in ax.get_yticklabels())
-    diamonds = [line for line in ax.lines if line.get_marker() == "D"]
+    (rows,) = ax.child_axes
+    diamonds = [line for line in rows.lines if line.get_marker() == "D"]
+    excess = (distinct.joins["excess"] / distinct.joins["expected_sd"]).tolist()
+    assert sorted(line.get_xdata()[0] for line in diamonds) == pytest.approx(sorted(excess))
+    assert rows.get_xlim()[0] < min(excess) <= max(excess) < rows.get_xlim()[1]
+    assert {-2, 0, 2} <= set(rows.get_xticks())
     filled = [line.get_markerfacecolor() != "none" for line in diamonds]
     assert filled.count(True) == n_accepted
     assert len(filled) == len(distinct.joins)
 
 
+def test_kinds_leave_a_gap_under_the_curve_of_one_peak_and_a_continuum_leaves_none(three, one):
+    filled = []
+    for model, frame, distinct in (three, one):
+        ax = cc.plots.plot_divisions(model.cut(distinct), frame, names={1: "$x^2$"}, at_most=1)
+        (panel,), join = ax.child_axes, distinct.joins.iloc[0]
+        assert panel.get_title(loc="left") == f"Division 1: {'distinct' if join.distinct else 'one continuum'}"
+        assert [text.get_text().rpartition(" = ")[2] for text in panel.texts] == [
+            str(join.first_size),
+            str(join.second_size),
+        ]
+        assert not any(text.get_parse_math() for text in panel.texts)
+        (below, edges, _), (counts, _, above) = (stairs.get_data() for stairs in panel.patches)
+        assert counts.sum() == len(frame)
+        assert below.sum() == above.sum() == pytest.approx(join.first_size, abs=2)
+        along, curve = panel.lines[0].get_data()
+        peaks = [curve[along < 0].max(), curve[along > 0].max()]
+        assert np.interp(0, along, curve) > 0.9 * min(peaks)  # no valley between the branches
+        assert np.trapezoid(curve, along) / np.diff(edges)[0] == pytest.approx(len(frame), rel=0.1)
+        middle = counts[np.abs(edges[1:] + edges[:-1]) < 1.4]
+        filled.append(middle.mean() / np.interp(0, along, curve))
+    assert filled[0] < 0.5 < filled[1]
+    with pytest.raises(ValueError, match="needs a tree that was tested"):
+        cc.plots.plot_divisions(three[0], three[1])
+
+
+def test_a_map_draws_each_subject_near_those_of_its_subtype(three, monkeypatch):
+    model, frame, _ = three
+    frame = frame.mask(np.random.default_rng(0).random(frame.shape) < 0.1)
+    model = cc.methods.PublishedMAPDP(model.schema_, n_restarts=2, random_state=0, progress=False).fit(frame)
+    model = model.cut(cc.distinct_subtypes(model, frame, n_draws=40))
+    dotted = [line.get_xydata()[::3] for line in cc.plots.plot_map(model, frame).lines]
+    assert sum(map(len, dotted)) == len(frame)
+    centres = np.array([points.mean(axis=0) for points in dotted])
+    for number, points in enumerate(dotted):
+        nearest = np.linalg.norm(points[:, None] - centres, axis=2).argmin(axis=1)
+        assert np.mean(nearest == number) > 0.9
+    monkeypatch.setattr("clinclust.reporting.figures.subjects._MOST_SUBJECTS", 40)
+    ax = cc.plots.plot_map(model, frame, names={1: "$x^2$"})
+    assert sum(len(line.get_xydata()) for line in ax.lines) == 3 * 40
+    assert ax.get_xlabel().endswith("40 of 160 subjects")
+    assert [text.get_text() for text in ax.texts] == ["$x^2$", "2", "3"]
+
+
 def test_the_alternative_text_says_what_the_figure_shows(three):
     _, _, distinct = three
     findings = shown(three, NAMES)
-    first = illustrations(findings)[0]
-    assert first.name == "tree"
+    figures = {figure.name: figure for figure in illustrations(findings)}
+    assert [*figures] == ["profile", "effects", "divisions", "map", "tree"]
+    assert {figure.name for figure in illustrations(shown(three, suppress=5))} == {"profile", "effects"}
     for each in findings.divisions:
-        assert f"{each.number}: {each.title}: {each.gain:,.0f} nats" in first.alternative
+        assert f"{each.number}: {each.title}: {each.gain:,.0f} nats" in figures["tree"].alternative
+        assert f"Division {each.number}, {each.title}: {each.result}; " in figures["divisions"].alternative
     (chart,) = [chart for chart in charts(findings).charts if chart.kind == "expected"]
     assert all(f"{each.number}: {each.title}" in chart.description for each in findings.divisions)
     table = charts(findings).tables[chart.table]
@@ -390,19 +440,6 @@ def test_the_figure_is_readable_with_few_and_many_clusters(n_tips):
         assert box.x1 <= figure.bbox.width
         assert box.y1 <= figure.bbox.height
         assert not any(box.shrunk(0.9, 0.9).overlaps(other.shrunk(0.9, 0.9)) for other in boxes[:place])
-
-
-@given(st.lists(st.floats(-1e6, 1e12), max_size=6), st.floats(-2, 2), st.floats(-2, 2))
-def test_the_scale_keeps_the_order_and_has_few_ticks(numbers, one, other):
-    scale = ScaleOfExcess.over(numbers)
-    assert scale.share(scale.low) == 0
-    assert scale.share(scale.high) == 1
-    assert (scale.share(one) < scale.share(other)) <= (one < other)
-    ticks = scale.ticks()
-    assert {-2, 0, 2} <= set(ticks)
-    assert ticks == sorted(set(ticks))
-    assert len(ticks) <= 13
-    assert all(scale.low <= tick <= scale.high for tick in ticks)
 
 
 @given(st.lists(st.integers(0, 3), min_size=2, max_size=9), st.randoms(use_true_random=False))

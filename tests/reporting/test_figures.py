@@ -144,6 +144,22 @@ def test_rows_are_ordered_by_relevance_and_the_rest_is_counted(model, comparison
     assert "†" not in ax.get_xlabel()
 
 
+def test_a_profile_leaves_out_what_most_subjects_lack_and_shows_what_medians_hide():
+    labels = np.repeat([0, 1], 60)
+    schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in ("rare", "age")])
+    schema = FeatureSchema([*schema, Feature(name="falls", likelihood="poisson")])
+    place = np.arange(120)
+    columns = {"rare": np.where(place % 5 < 2, place, np.nan), "age": place / 7}
+    columns["falls"] = np.where(place % 60 < 20 * labels + 5, 9, 0)  # the median of both is 0
+    frame = schema.validate(pd.DataFrame(columns), warn=False)
+    model, comparisons = fitted(schema, labels), compare_subtypes(frame, labels, schema)
+    ax = plot_profile(model, comparisons)
+    assert set(row_labels(ax)) == {"age", "falls"}
+    assert "1 more: too few subjects with a value" in ax.get_xlabel()
+    assert abs(drawn_matrix(ax)[row_labels(ax).index("falls")]).min() > 0.2
+    assert len(row_labels(plot_profile(model, comparisons, least_observed=0.0))) == 3
+
+
 def test_text_in_a_cell_stands_out_from_its_colour(model, comparisons):
     def luminance(colour):
         linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in mpl.colors.to_rgb(colour)]
@@ -418,7 +434,7 @@ def test_every_figure_takes_its_arguments_in_one_order():
             (drawn if parameter.default is parameter.empty else options).append(parameter.name)
             assert (parameter.kind is parameter.KEYWORD_ONLY) == (parameter.default is not parameter.empty)
         one_result = len(drawn) == 1 and drawn[0] in ("model", "comparisons", "curves", "path", "explanation")
-        assert one_result or drawn == ["model", "comparisons"]
+        assert one_result or drawn in (["model", "comparisons"], ["model", "frame"])
         assert options == [*(one for one in options if one not in last), *(one for one in last if one in options)]
 
 

@@ -130,14 +130,28 @@ def test_no_name_of_a_subtype_becomes_markup_in_a_figure():
     model, frame = fitted(schema, labels), pd.DataFrame({"x": np.arange(labels.size) / 7})
     comparisons = compare_subtypes(frame, labels, schema)
     names = dict(enumerate(PAYLOADS, start=1))
-    text = as_svg(lambda: plot_profile(model, comparisons, names=names), name="x", label="".join(PAYLOADS))
+    label = "".join(PAYLOADS)
+    text = as_svg(lambda: plot_profile(model, comparisons, names=names), name="x", title=PAYLOADS[0], label=label)
     drawing = Page(text)
-    assert {tag for tag, _ in drawing.elements} <= {"svg", "g", "defs", "path", "use", "text", "clippath", "rect"}
+    tags = {"svg", "g", "defs", "path", "use", "text", "clippath", "rect", "title", "desc"}
+    assert {tag for tag, _ in drawing.elements} <= tags
     assert {name for _, attributes in drawing.elements for name in attributes} <= {
-        *("aria-label", "role", "style", "width", "height", "viewbox", "transform", "clip-path", "d", "href", "id"),
+        *(
+            "aria-labelledby",
+            "role",
+            "style",
+            "width",
+            "height",
+            "viewbox",
+            "transform",
+            "clip-path",
+            "d",
+            "href",
+            "id",
+        ),
         *("x", "y"),
     }
-    assert drawing.elements[0][1]["aria-label"] == visible("".join(PAYLOADS))
+    assert ("desc", visible(label)) in drawing.texts
     words = {text for _, text in drawing.texts}
     assert {visible(name) for name in PAYLOADS if len(name) < 7 and name.isprintable() and "-" not in name} <= words
 

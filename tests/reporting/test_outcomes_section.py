@@ -8,6 +8,7 @@ import clinclust as cc
 from clinclust.disclosure.counts import Rule
 from clinclust.estimators.subtype_model import FittedCohort
 from clinclust.reporting.findings import Findings
+from clinclust.reporting.page import illustrations
 from clinclust.reporting.sheets.associations import outcomes_sheets
 
 NAMES = list("abcd")
@@ -63,6 +64,15 @@ def test_numbers_are_those_of_the_comparison(findings):
     assert nominal.startswith("not compared: outcome: 'group' has levels without order")
     (same,) = [row["Measure"] for row in rows if row["Outcome"] == "same"]
     assert "is the same in all" in same
+
+
+def test_the_page_draws_the_survival_of_each_subtype(findings):
+    (figure,) = [figure for figure in illustrations(findings) if figure.title == "Survival: Death"]
+    ax = figure.draw()
+    for subtype, line in enumerate(ax.lines, start=1):
+        assert f"Subtype {subtype}: {line.get_ydata()[-1]:.2f}" in figure.alternative
+    at_risk = [label.get_text().split("\n")[1:] for label in ax.get_xticklabels()]
+    assert at_risk[0] == [str(size) for size in findings.sizes.values()]
 
 
 def test_without_outcomes_or_to_be_shared_there_is_no_section(findings):

@@ -15,7 +15,7 @@ from clinclust.arguments import COMPARISONS, accepting
 from clinclust.arrays import Code
 from clinclust.errors import InputError, shortened
 from clinclust.estimators.subtype_model import SubtypeModel, clustered_features, require_fitted
-from clinclust.reporting.findings import profiles_of
+from clinclust.reporting.findings import Profiles, profiles_of
 from clinclust.reporting.layout import WITHHELD
 from clinclust.reporting.subtype_table.plan import Compared
 
@@ -33,6 +33,10 @@ DRAWING = RLock()
 
 # Blue and vermilion of Okabe and Ito (2008), which readers with any kind of colour vision can distinguish.
 BLUE, VERMILION, GREY = "#0072B2", "#D55E00", "#6E6E6E"
+SEVERAL = ("#0072B3", VERMILION, "#009E73", "#CC79A7", "#56B4E9", "#E69F00", GREY)
+"""Of several subtypes, same source, grey for black; a dark page makes BLUE the fifth colour, and not this blue."""
+PAPER = "#fefefe"
+"""Behind a text on a drawing; on a page, the colour of its paper."""
 
 # Settings for every text from a schema or a table: "$" is a dollar sign, and no TeX is run.
 PLAIN: dict[str, Any] = {"parse_math": False, "usetex": False}
@@ -88,6 +92,22 @@ def draw_bars(
     ax.axvline(0.0, color=GREY, linewidth=0.8)
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.tick_params(axis="y", length=0)
+
+
+def title_rows(
+    model: SubtypeModel, profiles: Profiles, rows: Sequence[int], at_most: int
+) -> tuple[Sequence[int], list[str], list[str]]:
+    """Return the first rows, their titles, and remarks on those that are not drawn and on the mark of some titles."""
+    drawn = rows[:at_most]
+    # That a feature is uninformative, because all its values are the same, would disclose its exact counts.
+    asked = [feature.name for feature in model.schema_.clustered]
+    clustered = set(asked if profiles.is_rounded else clustered_features(model))
+    aside = [profiles.features[row] not in clustered for row in drawn]
+    titles = [shortened(profiles.titles[row], ROW_TEXT) + " †" * off for row, off in zip(drawn, aside, strict=True)]
+    # The relevance of rounded rows is withheld.
+    first = "{} most different" if model.fit_ is None else "first {}" if profiles.is_rounded else "{} most relevant"
+    more = f"The {first.format(len(drawn))} of {len(rows)} rows" if len(drawn) < len(rows) else ""
+    return drawn, titles, [more, "† not clustered on" if any(aside) else ""]
 
 
 def remark(ax: Axes, lines: Iterable[str], below: float = 6.0) -> None:
@@ -172,8 +192,7 @@ def plot_effects(
     profiles = profiles_of(Compared(comparisons))
     called = named_in(model, profiles.subtypes, names)
     effects, against, measure = effects_against(comparisons, versus, measure)
-    rows = profiles.ranked_for(model)
-    drawn = rows[:at_most] if effects else []
+    drawn, titles, remarks = title_rows(model, profiles, profiles.ranked_for(model), at_most if effects else 0)
     wide = max(0.8, 5.5 / max(len(effects), 1))
     ax = axes_for(ax, (3.6 + wide * len(effects), 2.0 + 0.24 * len(drawn)))
     ax.spines[:].set_visible(False)
@@ -182,9 +201,6 @@ def plot_effects(
         ax.set_yticks([])
         ax.text(0.5, 0.5, "No two groups were compared", ha="center", va="center", transform=ax.transAxes)
         return ax
-    clustered = set(clustered_features(model))
-    aside = [profiles.features[row] not in clustered for row in drawn]
-    titles = [shortened(profiles.titles[row], ROW_TEXT) + " †" * off for row, off in zip(drawn, aside, strict=True)]
     ax.set_yticks(range(len(drawn)), labels=titles, fontsize=9, **PLAIN)
     ax.set_ylim(len(drawn) - 0.5, -0.5)
     ax.tick_params(axis="y", length=0)
@@ -205,14 +221,9 @@ def plot_effects(
     ax.set_title(title, loc="left", fontsize=9, pad=10 + 12 * lines, **PLAIN)
     is_infinite = any(np.isinf(effect.estimate) for of_rows in found for effect in of_rows)
     is_withheld = any(effect.withheld and np.isnan(effect.estimate) for of_rows in found for effect in of_rows)
-    which = "different" if model.fit_ is None else "relevant"
-    said = [
-        f"The {len(drawn)} most {which} of {len(rows)} rows" if len(drawn) < len(rows) else "",
-        "† not clustered on" if any(aside) else "",
-        "Arrow: infinite, no value in common" if is_infinite else "",
-        f"{WITHHELD} withheld: few subjects" if is_withheld else "",
-    ]
-    remark(ax, said, below=18)  # below the tick labels of the panels
+    remarks += ["Arrow: infinite, no value in common"] * is_infinite
+    remarks += [f"{WITHHELD} withheld: few subjects"] * is_withheld
+    remark(ax, remarks, below=18)  # below the tick labels of the panels
     return ax
 
 

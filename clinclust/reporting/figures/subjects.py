@@ -1,34 +1,46 @@
-"""Figures of subjects: heat maps of the cohort, their scores, and survival."""
+"""Figures of subjects: heat maps of the cohort, their probabilities, where they lie, and survival."""
 
 from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from pandas.api.types import is_scalar
+from scipy.linalg import eigh
+from scipy.stats import gaussian_kde
 
-from clinclust.arguments import COMPARISONS, EXPLANATION, Rule, accepting
+from clinclust.arguments import COMPARISONS, EXPLANATION, FRAME, Rule, accepting
+from clinclust.arrays import Array, Labels
+from clinclust.engine.continuum.gap import critical_bandwidth, places_on_axis
+from clinclust.engine.continuum.null_cohorts import OnePopulation, conditional_draws, one_population
+from clinclust.engine.continuum.tested_node import Node
 from clinclust.errors import InputError, shortened
 from clinclust.estimators.explanation import named as called
 from clinclust.estimators.explanation import value_text
 from clinclust.estimators.subtype_model import (
     CLEAR,
+    FittedCohort,
     SubtypeModel,
     basis_of_membership,
-    clustered_features,
+    cohort_of,
+    fitted_problem,
     own_membership,
     require_fitted,
+    require_search,
 )
+from clinclust.reporting.divisions import Division, divisions_of
 from clinclust.reporting.figures.effects import (
     BLUE,
     GREY,
     NAME_TEXT,
+    PAPER,
     PLAIN,
     ROW_TEXT,
+    SEVERAL,
     VERMILION,
     axes_for,
     draw_bars,
@@ -36,6 +48,7 @@ from clinclust.reporting.figures.effects import (
     named_in,
     remark,
     serially,
+    title_rows,
 )
 from clinclust.reporting.findings import Profiles, profiles_of
 from clinclust.reporting.layout import HIGH, LOW, MIDDLE, WITHHELD
@@ -50,47 +63,41 @@ if TYPE_CHECKING:
 _STEPS = 21  # colours of the bar: odd, so that one is in the middle, and few enough to be distinguished
 
 
-def heat_map_size(rows: Sequence[str], columns: Sequence[str]) -> tuple[float, float]:
-    """Return the width and height, in inches, of a heat map with these titles of rows and headings of columns."""
-    longest = max(len(line) for heading in columns for line in heading.split("\n"))
-    wide = 1.5 + 0.07 * max(map(len, rows), default=0) + max(0.5, 0.08 * longest) * len(columns)
-    return (max(wide, 4.5), 1.5 + 0.25 * max(len(rows), 4))
-
-
 def draw_heat_map(
-    ax: Axes,
+    ax: Axes | None,
     numbers: NDArray[np.float64],
     withheld: NDArray[np.bool_],
     *,
-    colours: str | Sequence[str],
+    colours: Sequence[str],
     limits: tuple[float, float],
     rows: Sequence[str],
     columns: Sequence[str],
-    bar: str,
+    unit: str,
+    remarks: Sequence[str] = (),
     number_format: str,
-) -> None:
-    """Draw a heat map of `numbers` (R, C), the first row at the top; cells without a number are hatched."""
-    import matplotlib as mpl
-    from matplotlib.colors import Colormap, LinearSegmentedColormap
+) -> Axes:
+    """Draw a heat map of `numbers` (R, C), the first row at the top; cells without a number are hatched.
+
+    Each cell has its number, so that there is no bar of colours; `unit` and remarks stand below.
+    """
+    from matplotlib.colors import LinearSegmentedColormap
     from matplotlib.patches import Rectangle
 
-    colour_map: Colormap
-    ticks = np.linspace(*limits, 5 if limits[0] == 0 else 7)
-    if isinstance(colours, str):
-        colour_map = mpl.colormaps[colours].resampled(_STEPS)
-    else:
-        colour_map = LinearSegmentedColormap.from_list("clinclust", list(colours), _STEPS)
+    longest = max(len(line) for heading in columns for line in heading.split("\n"))
+    wide = 0.3 + 0.07 * max(map(len, rows), default=0) + max(0.6, 0.08 * longest) * len(columns)
+    ax = axes_for(ax, (max(wide, 4.9), 1.2 + 0.27 * max(len(rows), 4)))
+    colour_map = LinearSegmentedColormap.from_list("clinclust", [f"#{colour}" for colour in colours], _STEPS)
     scale: Any = {"cmap": colour_map, "vmin": limits[0], "vmax": limits[1], "edgecolors": "face", "linewidth": 0.2}
-    mesh: Any = ax.pcolormesh(np.ma.masked_invalid(numbers), **scale)
-    small, ink = 8.0 if len(columns) <= 12 else 7.0, mpl.rcParams["text.color"]
+    ax.pcolormesh(np.ma.masked_invalid(numbers), **scale)
+    small = 8.0 if len(columns) <= 12 else 7.0
     for (row, column), number in np.ndenumerate(numbers):
         centre = (column + 0.5, row + 0.5)
         if np.isnan(number):
             hatched: Any = {"facecolor": "none", "edgecolor": GREY, "linewidth": 0.0, "hatch": "////", "alpha": 0.3}
             ax.add_patch(Rectangle((column, row), 1, 1, **hatched))
-            text, colour = WITHHELD if withheld[row, column] else "–", ink
+            text, colour = WITHHELD if withheld[row, column] else "–", None
         else:
-            text, colour = format(number, number_format), _ink_on(mesh.to_rgba(number))
+            text, colour = format(number, number_format), "black"  # every colour is light
             text = text.replace("-", "\N{MINUS SIGN}") if float(text) else format(0.0, number_format).lstrip("+")
         # The text lies inside the axes. in_layout=False saves the time to measure hundreds of texts for the layout.
         ax.text(*centre, text, ha="center", va="center", fontsize=small, color=colour, in_layout=False)
@@ -100,26 +107,13 @@ def draw_heat_map(
     ax.set_xticks(np.arange(len(columns)) + 0.5, labels=columns, fontsize=9, **PLAIN)
     ax.tick_params(length=0, top=True, labeltop=True, bottom=False, labelbottom=False)
     ax.spines[:].set_visible(False)
-    figure: Any = ax.figure
-    # The height of the bar in inches is nearly the same for few rows and for many, so that its label is never cut.
-    tall = float(np.clip(11.0 / max(len(rows), 1), 0.25, 1.0))
-    legend = figure.colorbar(mesh, ax=ax, shrink=tall, aspect=20 * tall, pad=0.03, ticks=ticks)
-    legend.set_label(bar, fontsize=8)
-    legend.ax.tick_params(labelsize=8)
-    legend.outline.set_visible(False)
-
-
-def _ink_on(rgba: tuple[float, ...]) -> str:
-    """Return black or white, whichever has the higher contrast to a colour (relative luminance of WCAG 2)."""
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in rgba[:3]]
-    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-    return "black" if (luminance + 0.05) / 0.05 >= 1.05 / (luminance + 0.05) else "white"
+    remark(ax, [unit, *remarks])
+    return ax
 
 
 _STRONGEST = 1.5  # SDs from the mean of all subjects at which the colour is full
 _NAME_LINES = 3
 _FEW_SUBTYPES, _NAME_LINE, _NARROW_LINE = 4, 11, 8
-_ASIDE, _MEDIAN = " †", " ‡"
 
 
 @accepting(comparisons=COMPARISONS)
@@ -128,6 +122,7 @@ def plot_profile(
     model: SubtypeModel,
     comparisons: pd.DataFrame,
     *,
+    least_observed: float = 0.5,
     names: Mapping[Any, str] | None = None,
     at_most: int = 30,
     ax: Axes | None = None,
@@ -136,7 +131,8 @@ def plot_profile(
 
     A number is (mean of the subtype - mean of all subjects) / standard deviation of all subjects: above 0 blue, below
     0 orange. Where the subtype table shows the median (‡), it is of medians, and of the standard deviation of a normal
-    distribution with the quartiles of all subjects. A categorical feature has one row for each level.
+    distribution with the quartiles of all subjects, unless all medians are the same. A categorical feature has one row
+    for each level.
 
     Parameters
     ----------
@@ -144,6 +140,8 @@ def plot_profile(
         A fitted model. Rows are ordered by `feature_relevance_`, or without a search by the distance of the subtypes.
     comparisons : pandas.DataFrame
         From `compare_subtypes`.
+    least_observed : float
+        Share of all subjects, 0 to 1, that must have a value of a feature; if no feature has as many, all are drawn.
     names : dict of int to str, optional
         Names of subtypes by number, as ``{1: "Tremor dominant"}``.
     at_most : int
@@ -173,28 +171,13 @@ def plot_profile(
     require_fitted(model)
     profiles = profiles_of(Compared(comparisons))
     called = headings(profiles, named_in(model, profiles.subtypes, names))
-    rows = profiles.ranked_for(model)
-    drawn = rows[:at_most]
-    # That a feature is uninformative, because all its values are the same, would disclose its exact counts.
-    asked = [feature.name for feature in model.schema_.clustered]
-    clustered = set(asked if profiles.is_rounded else clustered_features(model))
-    aside = [profiles.features[row] not in clustered for row in drawn]
+    rows = profiles.observed_among(profiles.ranked_for(model), least_observed)
+    drawn, titles, remarks = title_rows(model, profiles, rows, at_most)
     medians = [profiles.summaries[row] == "median" for row in drawn]
-    titles = [
-        shortened(profiles.titles[row], ROW_TEXT) + _ASIDE * off + _MEDIAN * is_median
-        for row, off, is_median in zip(drawn, aside, medians, strict=True)
-    ]
-    ax = axes_for(ax, heat_map_size(titles, called))
-    numbers, withheld = _draw_distances(ax, profiles, drawn, titles, called)
-    lines = [
-        f"The {_chosen(model, profiles, len(drawn))} of {len(rows)} rows" if len(drawn) < len(rows) else "",
-        "† not clustered on" if any(aside) else "",
-        "‡ medians" if any(medians) else "",
-        f"{WITHHELD} withheld: few subjects" if withheld[np.isnan(numbers)].any() else "",
-        "– no value" if (np.isnan(numbers) & ~withheld).any() else "",
-    ]
-    remark(ax, lines)
-    return ax
+    titles = [title + " ‡" * is_median for title, is_median in zip(titles, medians, strict=True)]
+    n_sparse = len(profiles.features) - len(rows)
+    remarks += [f"{n_sparse} more: too few subjects with a value"] * (n_sparse > 0) + ["‡ medians"] * any(medians)
+    return _draw_distances(ax, profiles, drawn, titles, called, remarks)
 
 
 @serially
@@ -202,36 +185,36 @@ def plot_ordered(profiles: Profiles, rows: Sequence[int], names: Mapping[int, st
     """Draw the same heat map of these rows for groups in an order, such as fifths of a score."""
     called = headings(profiles, names)
     titles = [shortened(profiles.titles[row], ROW_TEXT) for row in rows]
-    ax = axes_for(None, heat_map_size(titles, called))
-    _draw_distances(ax, profiles, rows, titles, called)
-    return ax
+    return _draw_distances(None, profiles, rows, titles, called)
 
 
 def _draw_distances(
-    ax: Axes, profiles: Profiles, drawn: Sequence[int], titles: Sequence[str], columns: Sequence[str]
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Draw the distances of the groups from all subjects; return them, and which are withheld, (R, K)."""
+    ax: Axes | None,
+    profiles: Profiles,
+    drawn: Sequence[int],
+    titles: Sequence[str],
+    columns: Sequence[str],
+    remarks: Sequence[str] = (),
+) -> Axes:
+    """Draw the distances of the groups from all subjects."""
     rows = list(drawn)
     numbers, withheld = profiles.standardised[rows], (profiles.withheld[:, 1:] | profiles.withheld[:, :1])[rows]
-    draw_heat_map(
+    return draw_heat_map(
         ax,
         numbers,
         withheld,
-        colours=[f"#{colour}" for colour in (LOW, MIDDLE, HIGH)],
+        colours=(LOW, MIDDLE, HIGH),
         limits=(-_STRONGEST, _STRONGEST),
         rows=titles,
         columns=columns,
-        bar="SDs from\nall subjects",
+        unit="SDs from all subjects",
+        remarks=[
+            *remarks,
+            f"{WITHHELD} withheld: few subjects" if withheld[np.isnan(numbers)].any() else "",
+            "– no value" if (np.isnan(numbers) & ~withheld).any() else "",
+        ],
         number_format="+.1f",
     )
-    return numbers, withheld
-
-
-def _chosen(model: SubtypeModel, profiles: Profiles, number: int) -> str:
-    """Return which rows are drawn if there are more; the relevance of rounded ones is withheld."""
-    if model.fit_ is None:
-        return f"{number} most different"
-    return f"first {number}" if profiles.is_rounded else f"{number} most relevant"
 
 
 def headings(profiles: Profiles, names: Mapping[int, str]) -> list[str]:
@@ -239,9 +222,7 @@ def headings(profiles: Profiles, names: Mapping[int, str]) -> list[str]:
     texts = []
     width = _NAME_LINE if len(names) <= _FEW_SUBTYPES else _NARROW_LINE
     for group, name in names.items():
-        lines = textwrap.wrap(shortened(name, _NAME_LINES * width), width)
-        if len(lines) > _NAME_LINES:
-            lines = [*lines[: _NAME_LINES - 1], shortened(" ".join(lines[_NAME_LINES - 1 :]), width)]
+        lines = textwrap.wrap(shortened(name, _NAME_LINES * width), width, max_lines=_NAME_LINES, placeholder="…")
         size = profiles.sizes[group]
         texts.append("\n".join([*lines, f"n = {WITHHELD}" if size is None else f"n = {size:,}"]))
     return texts
@@ -285,31 +266,30 @@ def plot_missing(
     incomplete = [row for row in first if not (percent[row] == 0).all()]
     drawn = sorted(incomplete, key=lambda row: -np.nan_to_num(percent[row, 0], nan=np.inf))[:at_most]
     titles = [shortened(labels[profiles.features[row]], ROW_TEXT) for row in drawn]
-    ax = axes_for(ax, heat_map_size(titles, called))
     if not drawn:
+        ax = axes_for(ax, (4.5, 2.5))
         ax.set_axis_off()
         ax.text(0.5, 0.5, "No value is missing", ha="center", va="center", transform=ax.transAxes)
         return ax
     numbers, withheld = percent[drawn], profiles.withheld[drawn]
-    draw_heat_map(
-        ax,
-        numbers,
-        withheld,
-        colours="Blues",
-        limits=(0.0, 100.0),
-        rows=titles,
-        columns=called,
-        bar="Missing\n(% of the group)",
-        number_format=".0f",
-    )
     complete = len(first) - len(incomplete)
     lines = [
         f"The {len(drawn)} features with most of {len(incomplete)}" if len(drawn) < len(incomplete) else "",
         f"{complete} {'feature' if complete == 1 else 'features'} without a missing value" if complete else "",
         f"{WITHHELD} withheld: few subjects" if withheld[np.isnan(numbers)].any() else "",
     ]
-    remark(ax, lines)
-    return ax
+    return draw_heat_map(
+        ax,
+        numbers,
+        withheld,
+        colours=(MIDDLE, HIGH),
+        limits=(0.0, 100.0),
+        rows=titles,
+        columns=called,
+        unit="Missing (% of the group)",
+        remarks=lines,
+        number_format=".0f",
+    )
 
 
 # Figures of single subjects: membership probabilities, and what speaks for the subtype of one subject.
@@ -354,7 +334,8 @@ def plot_certainty(model: SubtypeModel, *, names: Mapping[Any, str] | None = Non
     bins: Any = {"x": np.arange(_BINS) / _BINS, "width": 0.94 / _BINS, "align": "edge", "color": BLUE}
     for row, subtype in enumerate(subtypes):
         members = own[labels == subtype]
-        ax.bar(height=-_TALLEST * _shares(members), bottom=row + 0.5, **bins)
+        counts, _ = np.histogram(members, np.arange(_BINS + 1) / _BINS)
+        ax.bar(height=-_TALLEST * counts / members.size, bottom=row + 0.5, **bins)
         ax.text(1.015, row + 0.3, f"{100 * np.mean(members >= CLEAR):.0f}% clear", va="center", fontsize=8)
         titles.append(f"{shortened(called[subtype + 1], _NAME_TEXT)} (n = {members.size:,})")
     for edge in (0.8, CLEAR):
@@ -369,13 +350,6 @@ def plot_certainty(model: SubtypeModel, *, names: Mapping[Any, str] | None = Non
     ax.tick_params(axis="y", length=0)
     remark(ax, ["Clear: 0.95 or more; likely: 0.80 to 0.95; uncertain: below 0.80 (dashed lines)"])
     return ax
-
-
-def _shares(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the share of the probabilities in each bin, float64 (bins,); an edge belongs to the bin above it."""
-    edges = np.arange(_BINS + 1) / _BINS
-    counts = np.bincount(np.searchsorted(edges[1:-1], probabilities, side="right"), minlength=_BINS)
-    return counts / max(probabilities.size, 1)
 
 
 @accepting(explanation=EXPLANATION)
@@ -438,10 +412,206 @@ def _title(row: dict[object, object]) -> str:
     return str(row["label"]) if is_missing else f"{row['label']}: {value_text(value)}"
 
 
+# Where the subjects lie along the axis of each division that was tested, with the closest density with one peak.
+
+_MOST_SUBJECTS = 2000
+"""Subjects of a figure, a sample of more: its drawing has then at most 100 kB."""
+
+_SIDE_TEXT = 28
+_PANEL, _HISTOGRAM = 1.3, 0.52
+"""Height of a panel, in inches, and the share of it that is the histogram; the rest is text."""
+
+
+ScoredDivision: TypeAlias = tuple[Division, Array, Labels]
+"""A division with the score of each subject along its axis, (M,), and the branch of each, 0 or 1.
+
+The score is 0 midway between the branches, and counts standard deviations within them.
+"""
+
+
+def score_divisions(cohort: FittedCohort, divisions: Sequence[Division]) -> list[ScoredDivision]:
+    """Return the scores of at most 2,000 subjects in each of these divisions of the tree of a fit.
+
+    They are found without the subject, by the function of the test of a gap.
+    """
+    tree, problem = cohort.fit.tree_, fitted_problem(cohort.fit, cohort.table, coarsening=1.0)
+    tips, members, scored = tree.labels[problem.cohort.order], tree.members(), []
+    for division in divisions:
+        first, second = (np.isin(tips, members[branch]) for branch in tree.joins[division.node - tree.n_subtypes])
+        rng = np.random.default_rng([cohort.fit.random_seed_, division.node])
+        below = np.flatnonzero(first | second)
+        node = Node(below, second[below].astype(np.int64), tree.n_subtypes).sample(_MOST_SUBJECTS, rng)
+        population = one_population(problem.restricted_to(node.members, 0), rng)
+        scores = places_on_axis(population.scores, node.halves, rng)
+        scored.append((division, scores, node.halves))
+    return scored
+
+
+@accepting(frame=FRAME)
+@serially
+def plot_divisions(
+    model: SubtypeModel,
+    frame: pd.DataFrame,
+    *,
+    names: Mapping[Any, str] | None = None,
+    at_most: int = 6,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the subjects of both branches of each tested division along the axis that tells these apart.
+
+    The dashed curve is the closest one with a single peak: the density of Silverman (1981, Journal of the Royal
+    Statistical Society B 43, 97-99) that the test of a gap draws from. Where few subjects lie between the
+    branches, it bridges a valley. Where the bars follow it, they may be grades of one condition.
+
+    Parameters
+    ----------
+    model : SubtypeModel
+        A fitted `MAPDP` whose tree was tested.
+    frame : DataFrame
+        The cohort of the fit.
+    names : dict of int to str, optional
+        Names of subtypes by number, as ``{1: "Tremor dominant"}``.
+    at_most : int
+        Maximum number of divisions, from the root of the tree.
+    ax : matplotlib Axes, optional
+        Axes to draw on, by default of a new figure; the panels are its `child_axes`, in the order of the divisions.
+
+    Raises
+    ------
+    CohortError, ValueError
+        If the model is not fitted, its tree was not tested, or `frame` is not its cohort.
+    """
+    fit = require_search(model, "plot_divisions")
+    divisions = divisions_of(fit, named_in(model, range(1, fit.n_clusters_ + 1), names))
+    if not divisions:
+        raise InputError('plot_divisions needs a tree that was tested; fit with n_clusters="distinct"')
+    return draw_divisions(score_divisions(cohort_of(model, frame, stacklevel=4), divisions[:at_most]), divisions, ax)
+
+
+@serially
+def draw_divisions(scored: Sequence[ScoredDivision], divisions: Sequence[Division], ax: Axes | None = None) -> Axes:
+    """Draw a panel for each of these divisions, some of all `divisions`."""
+    height = 1 / len(scored)
+    ax = axes_for(ax, (4.9, 0.5 + _PANEL * len(scored)))
+    ax.set_axis_off()
+    for place, (division, scores, branches) in enumerate(scored):
+        panel = ax.inset_axes((0.0, 1 - height * (place + 0.86), 1.0, height * _HISTOGRAM))
+        panel.set_title(f"Division {division.number}: {division.result}", loc="left", fontsize=9, pad=16)
+        for end, name, size in zip((0, 1), division.branches, division.sizes, strict=True):
+            text = f"{shortened(name.replace(', Subtype ', ', '), _SIDE_TEXT)}, n = {size:,}"
+            panel.text(end, 1.06, text, ha=("left", "right")[end], transform=panel.transAxes, fontsize=8, **PLAIN)
+        edges = np.histogram_bin_edges(scores, min(40, 10 + int(np.sqrt(scores.size))))
+        first, both = (np.histogram(scores[branches <= branch], edges)[0] for branch in (0, 1))
+        panel.stairs(first, edges.tolist(), fill=True, color=BLUE)
+        panel.stairs(both, edges.tolist(), baseline=first, fill=True, color=VERMILION)
+        if (spread := scores.std()) > 0.0:
+            # The density of the samples that Silverman's test draws (`p_of_one_peak`).
+            h = critical_bandwidth((scores - scores.mean()) / spread)
+            one_peak = gaussian_kde(scores.mean() + (scores - scores.mean()) / np.sqrt(1.0 + h**2), h)
+            along = np.linspace(edges[0], edges[-1], 200)
+            panel.plot(along, one_peak(along) * scores.size * (edges[1] - edges[0]), "--", color=GREY, linewidth=1.6)
+        panel.set_yticks([])
+        panel.tick_params(axis="x", labelsize=8)
+        panel.spines[["top", "right", "left"]].set_visible(False)
+    few = f"\nThe first {len(scored)} of {len(divisions)} divisions" if len(scored) < len(divisions) else ""
+    remarks = "Score, in SDs within the branches; dashed: the closest curve with one peak"
+    ax.text(0.0, -0.1 * height, remarks + few, va="top", fontsize=8, color=GREY, transform=ax.transAxes)
+    return ax
+
+
+# A map of the subjects along the first two discriminant axes of the subtypes.
+
+_SHRINKAGE = 0.1
+"""Share of the diagonal in the covariance matrix within the subtypes, as in the test of a gap (Friedman 1989)."""
+_OF_THE_REST = 1e-3
+"""Weight of the whole variance, relative to that between the subtypes: it chooses the second axis of two."""
+_DOT, _LENGTH = 3.2, 1e-3
+"""Width of a dot in points, and its length along both axes."""
+_ON_DOTS: dict[str, Any] = {"boxstyle": "round,pad=0.15", "facecolor": PAPER, "linewidth": 0.0, "alpha": 0.8}
+
+
+@accepting(frame=FRAME)
+@serially
+def plot_map(
+    model: SubtypeModel, frame: pd.DataFrame, *, names: Mapping[Any, str] | None = None, ax: Axes | None = None
+) -> Axes:
+    """Draw each subject, in the colour of its subtype, along the two axes that tell the subtypes apart best.
+
+    They are Fisher's discriminant axes (1936, Annals of Eugenics 7, 179-188) of the normal scores of the features that
+    were clustered on. The second axis of two subtypes is the main axis of the cohort, less what the first explains. A
+    missing value has its expectation given the others. Of more than 2,000 subjects a sample is drawn.
+
+    The axes were chosen to part the subtypes, and would part halves of one population: whether there is a gap is read
+    from `plot_divisions`.
+
+    Parameters
+    ----------
+    model : SubtypeModel
+        A fitted `MAPDP`.
+    frame : DataFrame
+        The cohort of the fit.
+    names : dict of int to str, optional
+        Names of subtypes by number, as ``{1: "Tremor dominant"}``.
+    ax : matplotlib Axes, optional
+        Axes to draw on; by default those of a new figure.
+
+    Raises
+    ------
+    CohortError, ValueError
+        If the model is not fitted, its subtypes were not found by a MAP-DP search, or `frame` is not its cohort.
+    """
+    require_search(model, "plot_map")
+    return draw_map(cohort_of(model, frame, stacklevel=4), names=names, ax=ax)
+
+
+@serially
+def draw_map(cohort: FittedCohort, *, names: Mapping[Any, str] | None = None, ax: Axes | None = None) -> Axes:
+    """Draw the map of a cohort as the fit saw it."""
+    titles = named_in(cohort.model, range(1, cohort.fit.n_clusters_ + 1), names)
+    problem = fitted_problem(cohort.fit, cohort.table, coarsening=1.0)
+    labels = cohort.labels[problem.cohort.order]
+    places = _find_places(one_population(problem, np.random.default_rng(0)), labels)
+    seen = np.flatnonzero(np.isfinite(places).all(axis=1))
+    drawn = np.sort(np.random.default_rng(0).choice(seen, min(seen.size, _MOST_SUBJECTS), replace=False))
+    ax = axes_for(ax, (4.9, 4.2))
+    for subtype, title in titles.items():
+        points = places[drawn[labels[drawn] == subtype - 1]]
+        if len(points):
+            # One path of lines of hardly any length, whose round ends are dots, has a fifth of the bytes.
+            ends = np.stack([points, points + _LENGTH, np.full_like(points, np.nan)], axis=1).reshape(-1, 2)
+            colour = SEVERAL[(subtype - 1) % len(SEVERAL)]
+            (dots,) = ax.plot(*ends.T, color=colour, linewidth=_DOT, solid_capstyle="round")
+            dots.get_path().should_simplify = False
+            text = shortened(title.removeprefix("Subtype "), _NAME_TEXT)
+            x, y = np.median(points, axis=0)
+            ax.text(x, y, text, ha="center", va="center", bbox=_ON_DOTS, **PLAIN)
+    second = "Main axis of the rest" if len(titles) < 3 else "Second axis between the subtypes"
+    ax.set(xticks=[], yticks=[], xlabel="First axis between the subtypes", ylabel=second)
+    ax.spines[["top", "right"]].set_visible(False)
+    if len(drawn) < len(labels):
+        remark(ax, [ax.get_xlabel(), f"{len(drawn):,} of {len(labels):,} subjects"])
+    return ax
+
+
+def _find_places(population: OnePopulation, labels: Labels) -> Array:
+    """Return the place of each subject on the first two discriminant axes of its label, float64 (N, 2).
+
+    A subject of whom nothing is observed has NaN.
+    """
+    scores = population.scores
+    filled = conditional_draws(scores, population.correlation, np.zeros_like(scores))  # no draw: the expectation
+    means = pd.DataFrame(filled).groupby(labels).transform("mean").to_numpy()
+    within, between, total = (np.atleast_2d(np.cov(rows.T)) for rows in (filled - means, means, filled))
+    within = (1.0 - _SHRINKAGE) * within + np.diag(_SHRINKAGE * np.diag(within) + 1.0)
+    axes = eigh(between + _OF_THE_REST * total, within)[1][:, : -min(3, len(total) + 1) : -1]
+    places = np.zeros((len(scores), 2))
+    places[:, : axes.shape[1]] = filled @ (axes * np.copysign(1.0, axes.sum(axis=0)))
+    places[np.isnan(scores).all(axis=1)] = np.nan
+    return places
+
+
 # A figure of survival by subtype, with the numbers at risk.
 
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-"""Of Okabe and Ito (2008)."""
 _STYLES = ("-", "--", ":", "-.")
 _TICKS = 6
 _CURVES = Rule(
@@ -473,28 +643,27 @@ def plot_survival(
     ValueError
         If names are given for subtypes that do not exist.
     """
+    from matplotlib.ticker import MaxNLocator
+
     what, first = ("incidence", 0.0) if "incidence" in curves else ("survival", 1.0)
     subtypes = sorted(set(curves["subtype"].tolist()))
     called = named(subtypes, names)
     ax = axes_for(ax, (7.0, 4.2 + 0.2 * len(subtypes)))
+    longest = float(curves["time"].max())
+    ticks = np.array([tick for tick in MaxNLocator(_TICKS).tick_values(0.0, longest) if tick <= longest])
+    lines = [f"{tick:g}" for tick in ticks]
     for place, subtype in enumerate(subtypes):
         curve = curves[curves["subtype"] == subtype]
         time, share = np.append(0.0, curve["time"]), np.append(first, curve[what])
-        colour, title = _COLOURS[place % len(_COLOURS)], shortened(called[subtype], NAME_TEXT)
-        style = _STYLES[place // len(_COLOURS) % len(_STYLES)]
+        colour, title = SEVERAL[place % len(SEVERAL)], shortened(called[subtype], NAME_TEXT)
+        style = _STYLES[place // len(SEVERAL) % len(_STYLES)]
         ax.step(time, share, where="post", color=colour, linestyle=style, linewidth=1.8, label=title)
         lower, upper = (curve[name].ffill().fillna(first) for name in ("lower", "upper"))
         ax.fill_between(curve["time"], lower, upper, step="post", color=colour, alpha=0.12, linewidth=0)
-    ticks = np.array([tick for tick in ax.get_xticks() if 0.0 <= tick <= curves["time"].max()])
-    ticks = ticks[:: max(1, -(-ticks.size // _TICKS))]
-    lines = [f"{tick:g}" for tick in ticks]
-    for subtype in subtypes:
-        curve = curves[curves["subtype"] == subtype]
-        at = np.searchsorted(curve["time"].to_numpy(), ticks)
-        counts = np.append(curve["at_risk"].to_numpy(), 0)[at]
+        counts = np.append(curve["at_risk"].to_numpy(), 0)[np.searchsorted(curve["time"].to_numpy(), ticks)]
         lines = [f"{line}\n{count}" for line, count in zip(lines, counts.tolist(), strict=True)]
     ax.set_xticks(ticks, labels=lines, fontsize=8)
-    ax.set_xlim(0.0, float(curves["time"].max()))
+    ax.set_xlim(0.0, longest)
     ax.set_ylim(0.0, 1.02)
     title = "Survival" if what == "survival" else "Cumulative incidence"
     ax.set_ylabel(f"{title}, as assigned", fontsize=9)

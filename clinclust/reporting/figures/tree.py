@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from itertools import groupby
-from math import asinh
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -162,7 +160,7 @@ def plot_resolution_path(path: ResolutionPath, *, ax: Axes | None = None) -> Axe
     ax : matplotlib Axes, optional
         Axes to draw on; by default those of a new figure. The agreement has a second axis on the right.
     """
-    from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
+    from matplotlib.ticker import MaxNLocator
 
     ax = axes_for(ax, (7.0, 3.8))
     steps = path.steps
@@ -182,8 +180,8 @@ def plot_resolution_path(path: ResolutionPath, *, ax: Axes | None = None) -> Axe
     low, high = float(coarsening.min()), float(coarsening.max())
     ax.set_xlim(high * 1.06, low / 1.06)  # decreasing, so from fine to coarse
     ticks = [tick for tick in (1.0, 0.7, 0.5, 0.35, 0.25, 0.15, 0.1, 0.07, 0.05) if low * 0.99 <= tick <= high * 1.01]
-    ax.xaxis.set_major_locator(FixedLocator(ticks or [low, high]))
-    ax.xaxis.set_minor_locator(NullLocator())
+    ax.set_xticks(ticks or [low, high])
+    ax.minorticks_off()
     ax.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
     ax.yaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set_ylim(0.0, n_clusters.max() + 1.0)
@@ -262,11 +260,7 @@ def plot_tree(model: SubtypeModel, *, names: Mapping[Any, str] | None = None, ax
     tree = fit.tree_
     n_subtypes = tree.n_subtypes
     ax = axes_for(ax, (7.0, 1.4 + 0.42 * n_subtypes))
-    heights = tree.linkage()[:, 2]
-    logarithmic = heights.size > 0 and heights.max() > _SPAN * max(heights.min(), 1e-12)
-    # The tips are at 0, or on a logarithmic scale to the left of the first join.
-    tip = max(heights.min(), 1.0) / 3.0 if logarithmic else 0.0
-    along = np.concatenate([np.full(n_subtypes, tip), np.maximum(heights, tip)])
+    along = np.concatenate([np.zeros(n_subtypes), np.maximum(tree.linkage()[:, 2], 0.0)])
     order, across = placed_across(tree)
     for step, (first, second) in enumerate(tree.joins.tolist()):
         node = n_subtypes + step
@@ -278,12 +272,11 @@ def plot_tree(model: SubtypeModel, *, names: Mapping[Any, str] | None = None, ax
     about = [", ".join([f"n = {size:,}", *of_one]) for size, of_one in zip(sizes, marks, strict=True)]
     ax.set_yticks(range(n_subtypes), [f"{_called(fit, tip, called)} ({about[tip]})" for tip in order], **PLAIN)
     ax.set_ylim(n_subtypes - 0.5, -0.5)
-    if logarithmic:
-        ax.set_xscale("log")
-        ax.xaxis.set_major_formatter(lambda value, _: f"{value:,g}")
-        ax.set_xlim(tip, along.max() * 1.6)
-    else:
-        ax.set_xlim(0.0, max(along.max(), 1.0) * 1.15)
+    largest = max(along.max(), 1.0)
+    if largest > _SPAN * min(along[n_subtypes:], default=0.0):
+        ax.set_xscale("symlog", linthresh=_LINEAR_BELOW_NATS)
+    ax.xaxis.set_major_formatter(lambda value, _: f"{value:,g}")
+    ax.set_xlim(0.0, largest * 1.3)
     coarsened = "" if fit.coarsening_ == 1.0 else f", coarsening {fit.coarsening_:.2g}"
     ax.set_xlabel(f"Evidence against the join (nats{coarsened})")
     ax.spines[["top", "right", "left"]].set_visible(False)
@@ -306,55 +299,26 @@ def _called(fit: Fit, tip: int, called: Mapping[int, str]) -> str:
     return name if fit.subtype_of_.size == fit.n_clusters_ else f"group {tip + 1} in {name}"
 
 
-_LINEAR_BELOW_SDS = 2.0
 # The tree of a fit that was tested: which groups make up which subtype, and how sure each division is.
 
-_LEAST = 3.0
-"""Standard deviations to the left and right that every scale shows."""
-_TICKS = (-100.0, -10.0, -2.0, 0.0, 2.0, 5.0, 10.0, 30.0, *(10.0**power for power in range(2, 16)))
-_APART = 0.1
-"""Least distance of two ticks, as a share of the scale."""
-
-
-@dataclass(frozen=True)
-class ScaleOfExcess:
-    """A scale from `low` to `high`, in standard deviations from the expectation: linear near 0, then logarithmic."""
-
-    low: float
-    high: float
-
-    @classmethod
-    def over(cls, numbers: Iterable[float]) -> ScaleOfExcess:
-        """Return the scale that shows all these numbers."""
-        values = [-_LEAST, _LEAST, *numbers]
-        return cls(min(values), max(values))
-
-    def share(self, number: float) -> float:
-        """Return the place of a number on the scale, from 0 at its low end to 1 at its high end."""
-        low, at, high = (asinh(each / _LINEAR_BELOW_SDS) for each in (self.low, number, self.high))
-        return (at - low) / (high - low)
-
-    def ticks(self) -> list[float]:
-        """Return a few round numbers, -2, 0 and 2 among them."""
-        values = [-2.0, 0.0, 2.0]
-        for tick in _TICKS:
-            is_near = any(abs(self.share(tick) - self.share(other)) < _APART for other in values)
-            if self.low <= tick <= self.high and not is_near:
-                values.append(tick)
-        return sorted(values)
-
-
-# Horizontal positions: the tree from its tips at 0 to its root at 1, then the rows of the divisions.
+# Horizontal positions: the tree from its tips at 0 to its root at 1, then the rows of the divisions, 1 wide.
 _SIZES, _BRACKETS = -0.03, -0.17
-_NUMBERS, _ROWS, _ROWS_END = 1.17, 1.24, 2.24
-_RESULTS, _RIGHT = 2.30, 3.6
-_LINES: dict[str | None, dict[str, Any]] = {
+_LEFT, _NUMBERS, _ROWS, _RESULTS, _RIGHT = -0.2, 1.17, 1.24, 2.30, 3.6
+_LINEAR_BELOW_SDS = 2.0
+_TICKS = (-100.0, -10.0, -2.0, 0.0, 2.0, *(10.0**power for power in range(1, 16)))
+_LEAST = 3.0
+"""Standard deviations to the left and right that every scale of the evidence shows."""
+_UNTESTED = "not tested"
+_LINES: dict[str, dict[str, Any]] = {
     DISTINCT: {"color": BLUE, "linewidth": 3.0, "linestyle": "-"},
     GRADED: {"color": BLUE, "linewidth": 1.5, "linestyle": "--"},
     ONE_CONTINUUM: {"color": GREY, "linewidth": 1.0, "linestyle": "-"},
-    None: {"color": GREY, "linewidth": 1.0, "linestyle": ":"},
+    _UNTESTED: {"color": GREY, "linewidth": 1.0, "linestyle": ":"},
 }
-_ONE_POPULATION: dict[str, Any] = {"color": VERMILION, "linewidth": 5.0, "alpha": 0.45}
+_LEGEND = ("evidence", "one continuous population: mean ± 2 SD")
+_ONE_POPULATION: dict[str, Any] = {"color": VERMILION, "linewidth": 5.0, "alpha": 0.45, "solid_capstyle": "butt"}
+_DIAMOND: dict[str, Any] = {"color": BLUE, "markersize": 6, "markeredgewidth": 1.4}
+_ABOVE: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "ncol": 3, "frameon": False, "fontsize": 8}
 
 
 def draw_tested_tree(fit: Fit, called: Mapping[int, str], ax: Axes | None) -> Axes:
@@ -362,14 +326,18 @@ def draw_tested_tree(fit: Fit, called: Mapping[int, str], ax: Axes | None) -> Ax
     tree, divisions = fit.tree_, divisions_of(fit, called)
     ax = axes_for(ax, (10.5, 1.7 + 0.34 * max(tree.n_subtypes, 3)))
     order, across = placed_across(tree)
-    kinds = _draw_joins(ax, tree, across, {division.node: division for division in divisions})
+    _draw_joins(ax, tree, across, {division.node: division for division in divisions})
     _draw_tips(ax, fit, order, called)
+    ax.set_ylim(max(tree.n_subtypes, 3) - 0.5, -0.7)
+    ax.set_xlim(_LEFT, _RIGHT if divisions else 1.1)
     if divisions:
         _draw_evidence(ax, divisions)
-    ax.set_ylim(max(tree.n_subtypes, 3) - 0.5, -0.7)
-    ax.spines[["top", "right", "left"]].set_visible(False)
+    ax.spines[:].set_visible(False)
+    ax.set_xticks([])
     ax.tick_params(axis="y", length=0)
-    _add_legend(ax, kinds, with_evidence=bool(divisions))
+    handles = {line.get_label(): line for panel in (ax, *ax.child_axes) for line in panel.lines}  # one of each kind
+    shown = [label for label in (*_LINES, *_LEGEND) if label in handles]
+    ax.legend([handles[label] for label in shown], shown, **_ABOVE)
     return ax
 
 
@@ -383,10 +351,8 @@ def placed_across(tree: SubtypeTree) -> tuple[list[int], NDArray[np.float64]]:
     return order, across
 
 
-def _draw_joins(
-    ax: Axes, tree: SubtypeTree, across: NDArray[np.float64], divisions: Mapping[int, Division]
-) -> list[str | None]:
-    """Draw the joins, the distinct ones last and so above the others; return the kinds of lines that occur."""
+def _draw_joins(ax: Axes, tree: SubtypeTree, across: NDArray[np.float64], divisions: Mapping[int, Division]) -> None:
+    """Draw the joins, the distinct ones last and so above the others."""
     n_tips = tree.n_subtypes
     level = np.zeros(n_tips + len(tree.joins))
     for step, (first, second) in enumerate(tree.joins.tolist()):
@@ -395,14 +361,11 @@ def _draw_joins(
     for step, (first, second) in enumerate(tree.joins.tolist()):
         node = n_tips + step
         division = divisions.get(node)
-        kind = None if division is None else division.result
-        above = 2.0 + 0.1 * list(_LINES)[::-1].index(kind)
-        _draw_join(ax, along[[first, node, second]], across[[first, node, second]], zorder=above, **_LINES[kind])
+        kind = _UNTESTED if division is None else division.result
+        style = {"zorder": 2.0 + 0.1 * list(_LINES)[::-1].index(kind), "label": kind, **_LINES[kind]}
+        _draw_join(ax, along[[first, node, second]], across[[first, node, second]], **style)
         if division is not None:
             ax.annotate(str(division.number), (along[node], across[node]), fontweight="bold", **_AT_A_JOIN)
-    nodes = range(n_tips, n_tips + len(tree.joins))
-    occurring = {divisions[node].result if node in divisions else None for node in nodes}
-    return [kind for kind in _LINES if kind in occurring]
 
 
 def _draw_tips(ax: Axes, fit: Fit, order: Sequence[int], called: Mapping[int, str]) -> None:
@@ -423,41 +386,27 @@ def _draw_tips(ax: Axes, fit: Fit, order: Sequence[int], called: Mapping[int, st
 
 
 def _draw_evidence(ax: Axes, divisions: Sequence[Division]) -> None:
-    """Draw a row for each division: its evidence as seen from one continuous population, in SDs from the mean there."""
-    scale = ScaleOfExcess.over(each.excess / each.expected_sd for each in divisions)
+    """Draw a row for each division: its evidence as seen from one continuous population, in SDs from the mean there.
 
-    def at(deviations: float) -> float:
-        return _ROWS + (_ROWS_END - _ROWS) * scale.share(deviations)
-
-    for row, division in enumerate(divisions):
+    The scale is linear near the mean, and logarithmic beyond.
+    """
+    rows = ax.inset_axes(((_ROWS - _LEFT) / (_RIGHT - _LEFT), 0.0, 1.0 / (_RIGHT - _LEFT), 1.0))
+    rows.set_xscale("asinh", linear_width=_LINEAR_BELOW_SDS)
+    places = [division.excess / division.expected_sd for division in divisions]
+    for row, (place, division) in enumerate(zip(places, divisions, strict=True)):
         ax.text(_NUMBERS, row, str(division.number), ha="center", va="center", fontsize=_SMALL, fontweight="bold")
-        ax.plot([at(-2.0), at(2.0)], [row, row], solid_capstyle="butt", **_ONE_POPULATION)
-        ax.plot([at(0.0)], [row], "|", color=VERMILION, markersize=11, markeredgewidth=1.8)
+        rows.plot([-2.0, 2.0], [row, row], label=_LEGEND[1], **_ONE_POPULATION)
+        rows.plot([0.0], [row], "|", color=VERMILION, markersize=11, markeredgewidth=1.8)
         filled = BLUE if division.is_accepted else "none"
-        place = at(division.excess / division.expected_sd)
-        ax.plot([place], [row], "D", color=BLUE, markerfacecolor=filled, markersize=6, markeredgewidth=1.4)
+        rows.plot([place], [row], "D", markerfacecolor=filled, label=_LEGEND[0], **_DIAMOND)
         evidence = f"{division.gain:,.0f} nats, {division.expected:,.0f} expected"
         text = f"{division.result}, {division.p_said}: {evidence}".replace("-", "−")
         ax.text(_RESULTS, row, text, va="center", fontsize=_SMALL)
-    ticks = scale.ticks()
-    ax.set_xticks([at(tick) for tick in ticks], labels=[f"{tick:,g}".replace("-", "−") for tick in ticks])
-    ax.tick_params(axis="x", labelsize=_SMALL)
-    ax.spines["bottom"].set_bounds(_ROWS, _ROWS_END)
-    middle = ((_ROWS + _ROWS_END) / 2.0 - _BRACKETS) / (_RIGHT - _BRACKETS)  # of the rows, as a share of the width
-    ax.set_xlabel("Evidence: SDs from one continuous population", x=middle, fontsize=9)
-
-
-def _add_legend(ax: Axes, kinds: Sequence[str | None], *, with_evidence: bool) -> None:
-    from matplotlib.lines import Line2D
-
-    handles = [Line2D([], [], label=kind or "not tested", **_LINES[kind]) for kind in kinds]
-    if with_evidence:
-        handles.append(Line2D([], [], color=BLUE, marker="D", linestyle="none", markersize=6, label="evidence"))
-        handles.append(Line2D([], [], label="one continuous population: mean ± 2 SD", **_ONE_POPULATION))
-        ax.set_xlim(_BRACKETS - 0.03, _RIGHT)
-    else:
-        ax.set_xlim(_BRACKETS - 0.03, 1.1)
-        ax.set_xticks([])
-        ax.spines["bottom"].set_visible(False)
-    if handles:
-        ax.legend(handles=handles, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncol=3, frameon=False, fontsize=_SMALL)
+    low, high = 1.2 * min(-_LEAST, *places), 1.2 * max(_LEAST, *places)
+    rows.set(xlim=(low, high), ylim=ax.get_ylim(), yticks=[])
+    rows.set_xticks([tick for tick in _TICKS if low < tick < high])
+    rows.set_xticks([], minor=True)
+    rows.xaxis.set_major_formatter(lambda value, _: f"{value:,g}".replace("-", "−"))
+    rows.tick_params(axis="x", labelsize=_SMALL)
+    rows.spines[["top", "right", "left"]].set_visible(False)
+    rows.set_xlabel("Evidence: SDs from one continuous population", fontsize=9)

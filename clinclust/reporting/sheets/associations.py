@@ -307,6 +307,12 @@ def _time_of(findings: Findings, feature: Feature) -> Feature | None:
     return times[0] if len(times) == 1 and feature.traits.is_yes_no else None
 
 
+def events_in(findings: Findings) -> list[tuple[Feature, Feature, str]]:
+    """Return the outcomes of an event with their time, and the value of the event."""
+    timed = [(one, _time_of(findings, one)) for one in findings.features if one.role == "outcome"]
+    return [(one, time, str(one.levels[1]) if one.levels else "1") for one, time in timed if time is not None]
+
+
 def _rows(findings: Findings, feature: Feature, time: Feature | None) -> Iterator[list[Value]]:
     title = feature.title if time is None else f"{feature.title}, time: {time.title}"
     survival: dict[str, Any] = {}
