@@ -111,19 +111,19 @@ def test_effect_sizes_are_numbers_with_their_intervals(findings):
 
 
 def test_the_codebook_has_every_column_of_the_schema(findings):
-    rows = body(codebook(findings)).set_index("Column")
-    schema = findings.cohort.schema
+    rows, schema = body(codebook(findings)).set_index("Column"), findings.cohort.schema
     assert rows.index.tolist() == list(schema.names)
     assert rows.loc["phenotype", "Levels"] == "tremor dominant; rigid; mixed"
-    assert rows.loc["state", ["Trials", "Minimum", "Maximum"]].tolist() == [3, 1, 4]
-    assert rows.loc["crp", ["Unit", "Transform"]].tolist() == ["mg/L", "log"]
-    assert rows.loc["tremor", "Missing codes"] == "(empty)"
-    assert rows.loc["tremor", "Prior, or why not clustered on"] == "a = 0.5; b = 1.25"
-    assert rows.loc["dementia", "Prior, or why not clustered on"] == "the same value in every subject observed"
-    assert rows.loc["patient", "Prior, or why not clustered on"] == "identifies the subject"
-    for name in schema.names:
-        missing = int(findings.cohort.table[name].isna().sum())
-        assert rows.loc[name, ["Observed", "Missing"]].tolist() == [120 - missing, missing]
+    scale = rows.loc["state", ["Trials", "Minimum", "Maximum"]].tolist()
+    assert [*scale, *rows.loc["crp", ["Unit", "Transform"]].tolist()] == [3, 1, 4, "mg/L", "log"]
+    codes, n_subjects = rows.loc["tremor", "Missing codes"], set(rows["Observed"] + rows["Missing"])
+    assert (codes, n_subjects) == ("(empty)", {120})
+    assert rows["Missing"].tolist() == findings.cohort.table[list(schema.names)].isna().sum().tolist()
+    changed = dataclasses.replace(findings.cohort.model, schema_=schema.with_roles(crp="adjust"))
+    adjusted = dataclasses.replace(findings, cohort=dataclasses.replace(findings.cohort, model=changed))
+    why = body(codebook(adjusted)).set_index("Column")["Prior, or why not clustered on"]
+    texts = ["a = 0.5; b = 1.25", "identifies the subject", "adjusted for", "the same value in every subject observed"]
+    assert why[["tremor", "patient", "crp", "dementia"]].tolist() == texts
 
 
 def test_the_profile_is_in_standard_deviations(findings):

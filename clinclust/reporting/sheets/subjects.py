@@ -177,6 +177,7 @@ def _direction(feature: Feature, correlation: float) -> str:
 DATA = "Data"
 """Name of the sheet of all numbers."""
 _TEXTS = data("report")["subjects"]
+_REASONS: dict[str, str] = {**_TEXTS["reasons"], **REASONS}
 _EMPTY_CELL = "(empty)"
 _NUMBERS_SHOWN = 24
 
@@ -243,8 +244,7 @@ def _prior_or_reason(findings: Findings, feature: Feature) -> str | None:
         return WITHHELD  # why it was not clustered on could disclose withheld numbers
     if findings.clustered_on(feature):
         return None if findings.fit is None else _prior(findings, findings.fit, feature)
-    reasons = {"describe": "only described", "id": "identifies the subject", "ignore": "ignored", **REASONS}
-    return reasons.get(feature.role) or findings.cohort.model.uninformative_[feature.name]
+    return _REASONS.get(feature.role) or findings.cohort.model.uninformative_[feature.name]
 
 
 def _prior(findings: Findings, fit: Fit, feature: Feature) -> str | None:
