@@ -162,7 +162,7 @@ def illustrations(findings: Findings) -> list[Illustration]:
     def add(*about: Any) -> None:
         figures.append(Illustration(*about))
 
-    if fit is not None and several and findings.divisions and not findings.is_shared:
+    if fit is not None and several and findings.evidence:
         # It shows sizes of parts of subtypes, which the rule of shared reports does not protect. Of one group the table
         # of divisions says the same.
         add(
@@ -187,7 +187,11 @@ def illustrations(findings: Findings) -> list[Illustration]:
             _profile_alt(profiles, profiles.ranked_for(model)[:_MOST_ROWS], findings.name),
             partial(plot_profile, model, comparisons, names=names, at_most=_MOST_ROWS),
         )
-    if findings.continuum is not None and not (several or findings.is_shared or findings.continuum.is_by_chance):
+    if (
+        findings.continuum is not None
+        and findings.subjects is not None
+        and not (several or findings.continuum.is_by_chance)
+    ):
         along, fifths = _fifths(findings, findings.continuum)
         rows = along.ranked(findings.continuum.correlations.abs().to_dict())[:_MOST_ROWS]
         add(
@@ -210,7 +214,7 @@ def illustrations(findings: Findings) -> list[Illustration]:
             _effects_alt(findings),
             partial(plot_effects, model, comparisons, names=names),
         )
-    if fit is not None and fit.tree_test_ is None and not findings.is_shared and (several or groups_found(fit)):
+    if fit is not None and fit.tree_test_ is None and findings.subjects is not None and (several or groups_found(fit)):
         merged = groups_found(fit) is not None
         add(
             "Trust",
@@ -221,7 +225,7 @@ def illustrations(findings: Findings) -> list[Illustration]:
             _tree_alt(fit),
             partial(plot_tree, model),
         )
-    return [each for each in figures if each.name in FIGURES or not findings.is_shared]
+    return [each for each in figures if each.name in FIGURES or findings.rule is None]
 
 
 def _fifths(findings: Findings, continuum: Continuum) -> tuple[Profiles, dict[int, str]]:

@@ -198,7 +198,7 @@ def the_profile_points_where_the_subtype_table_does(findings):
                 difference = value(number) - value(everywhere)
                 assert np.isnan(distance) or np.sign(distance) in (0, np.sign(difference)), title
                 n_checked += 1
-    assert n_checked or findings.is_shared
+    assert n_checked or findings.rule is not None
     assert len(profile(findings).tables[0].rows) <= len(titles.titles)
 
 
@@ -209,7 +209,7 @@ def sizes_and_missing_values_are_those_of_the_subtype_table(findings):
         shown = "n = [c]" if size == "[c]" else f"n = {size} ({share:.1f}%)"
         assert heading in (shown, f"n = {size}", "n = [c]")  # without a percentage where the total is withheld
     found = " ".join(trust(findings).notes)
-    if findings.is_shared:
+    if findings.rule is not None:
         assert "(missing values: [c])" in found
         return
     missing = sum(int(row.cells[0].text) for row in table.rows if not row.is_level)

@@ -154,6 +154,7 @@ def test_a_shared_report_tells_names_alone_and_nothing_of_withheld_features(wron
     assert [list(row) for row in sheet.tables[0].rows] == [[FORMULA, "gaussian", "gaussian of the log"]]
     assert on_likelihoods(shared)[0].startswith("1 feature is described clearly better")
     monkeypatch.setattr(Findings, "is_withheld", lambda self, feature: True)
+    shared = findings_of(*wrong).for_sharing(Rule(5))
     assert (likelihoods_sheets(shared), on_likelihoods(shared)) == ([], [])
 
 

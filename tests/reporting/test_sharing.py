@@ -15,8 +15,8 @@ from true_names import true_levels
 
 from clinclust import compare_subtypes, suppress_small_cells
 from clinclust.disclosure import audit_disclosure
+from clinclust.reporting.findings import data_fingerprint
 from clinclust.reporting.layout import _TESTS
-from clinclust.reporting.sheets.overview import data_fingerprint
 
 from .conftest import GENERATED
 from .stand_in import cohort, fitted, write_report

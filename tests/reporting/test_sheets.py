@@ -38,7 +38,8 @@ def withheld(findings):
         if kind in ("float64", "Int64") and name not in ("subtype", "versus", "minimum", "maximum"):
             comparisons.loc[rows, name] = np.nan if kind == "float64" else pd.NA
     comparisons.loc[rows, "suppressed"] = True
-    return dataclasses.replace(findings, comparisons=comparisons, rule=Rule(min(findings.sizes.values()) + 1))
+    shared = findings.for_sharing(Rule(min(findings.sizes.values()) + 1))
+    return dataclasses.replace(shared, comparisons=comparisons, associations=findings.associations)
 
 
 def test_every_number_of_the_comparisons_is_a_row_of_the_data(findings):

@@ -228,10 +228,11 @@ def _draw_distances(
 
 
 def _chosen(model: SubtypeModel, profiles: Profiles, number: int) -> str:
-    """Return which rows are drawn if there are more; the relevance of rounded ones is withheld."""
+    """Return which rows are drawn if there are more; the relevance of withheld features is withheld."""
     if model.fit_ is None:
         return f"{number} most different"
-    return f"first {number}" if profiles.is_rounded else f"{number} most relevant"
+    is_ranked = len(profiles.withheld_features) < len({*profiles.features})
+    return f"{number} most relevant" if is_ranked else f"first {number}"
 
 
 def headings(profiles: Profiles, names: Mapping[int, str]) -> list[str]:
