@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clinclust as cc
-from clinclust.comparisons.frame import WITHHELD
 from clinclust.disclosure.counts import Rule
 from clinclust.estimators.subtype_model import FittedCohort
 from clinclust.estimators.subtype_tree import JOIN_DTYPES, SubtypeTree, TreeTest
@@ -22,6 +21,7 @@ from clinclust.reporting.assignments import tabulate_assignments, write_inert_cs
 from clinclust.reporting.divisions import divisions_of, find_answer
 from clinclust.reporting.figures.tree import ScaleOfExcess
 from clinclust.reporting.findings import Findings
+from clinclust.reporting.layout import WITHHELD
 from clinclust.reporting.page import illustrations
 from clinclust.reporting.report import facts_of_fit, summarise_fit
 from clinclust.reporting.sheets.divisions import charts, divisions_table, on_the_test, p_in_words, verdict

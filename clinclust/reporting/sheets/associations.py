@@ -112,8 +112,8 @@ def methods_of_associations(findings: Findings, references: References) -> list[
         return []
     texts, used = findings.texts["associations"]["methods"], Counter(row["method"] for row in rows)
     ways = [
-        texts["way"].format(features=counted(n, "feature"), by=texts["by"][method], how=METHODS[method])
-        for method, n in used.items()
+        texts["way"].format(features=counted(n, "feature"), by=texts["by"].get(name, name), how=METHODS.get(name, name))
+        for name, n in used.items()
     ]
     tests = [row["test"] for row in rows if isinstance(row["test"], str)]
     agreements = (as_value(row["agreement"]) for row in rows)
