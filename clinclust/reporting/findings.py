@@ -726,14 +726,9 @@ class _SharedFindings(Findings):
 
     def without_exact(self, dominant: pd.DataFrame) -> pd.DataFrame:
         """Return the rows of `dominant_columns` that follow from the counts that are shown."""
-        shown = [self._follows_from_the_table(row) for row in dominant.to_dict("records")]
-        return dominant[np.array(shown, dtype=np.bool_)]
-
-    def _follows_from_the_table(self, row: Mapping[Any, Any]) -> bool:
-        if row["told_by"] != "value" or not is_missing(row["others"]):
-            return False
-        features = [feature for feature in self.features if feature.name == row["column"]]
-        return all(feature.traits.is_share and not self.is_withheld(feature) for feature in features) and bool(features)
+        of_shares = [feature for feature in self.features if feature.traits.is_share and not self.is_withheld(feature)]
+        is_of_levels = (dominant["told_by"] == "value") & dominant["others"].isna()
+        return dominant[is_of_levels & dominant["column"].isin([feature.name for feature in of_shares])]
 
     def with_associations(self, associations: pd.DataFrame) -> Findings:
         """Return these findings with the tests that disclose nothing of what is withheld.
@@ -786,13 +781,10 @@ def _may_be_named(condition: Condition, schema: FeatureSchema) -> bool:
     """
     parts = condition.parts if isinstance(condition, Joined) and condition.word == "and" else (condition,)
     is_of_everybody = all(isinstance(part, Comparison) and (part.sign == "==" or is_order(part.sign)) for part in parts)
-    return is_of_everybody and not any(_names_subjects(schema, name) for name in compared_columns(condition))
-
-
-def _names_subjects(schema: FeatureSchema, column: str) -> bool:
-    if column in schema and not schema[column].is_ignored:
-        return schema[column].is_id
-    return looks_identifying(column)
+    for column in compared_columns(condition):
+        is_in_table = column in schema and not schema[column].is_ignored
+        is_of_everybody &= not (schema[column].is_id if is_in_table else looks_identifying(column))
+    return is_of_everybody
 
 
 def data_fingerprint(frame: pd.DataFrame) -> str:

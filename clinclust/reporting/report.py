@@ -71,7 +71,7 @@ from clinclust.reporting.sheets.subjects import (
     tidy_data,
     unusual_sheets,
 )
-from clinclust.reporting.sheets.subtypes import missing_data, on_adjustment, pairwise_tests, profile, table_of_report
+from clinclust.reporting.sheets.subtypes import on_adjustment, pairwise_tests, profile, table_of_report
 from clinclust.stability.assess import Stability, resample_cohort
 
 # The options of a report, and the check of all its arguments before the first search.
@@ -408,7 +408,6 @@ def _sheets(findings: Findings, moment: datetime, *, on_page: bool) -> list[Shee
             *assignments_sheets(findings),
             *unusual_sheets(findings),
             *model_check_sheets(findings),
-            missing_data(findings),
             summary(findings, moment),
             codebook(findings),
             methods_sheet(findings),

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from command_line import FILES, REPORTS, RESTARTS, Text, cohort, contents, names_in
+from reporting.stand_in import sections_of
 from scored import scored
 
 from clinclust import MAPDP, CohortWarning
@@ -98,10 +99,9 @@ def test_rows_in_another_order_are_put_back(fit, run):
 
 @pytest.mark.simulation
 def test_a_report_can_hold_other_methods(fit, run):
-    import openpyxl
 
     run(f"{REPORT} --out again --other-methods")
-    sheet = openpyxl.load_workbook("again/subtypes.xlsx")["Other methods"]
+    sheet = sections_of("again/subtypes.xlsx")["Other methods"]
     assert "K-harmonic means, K of MAP-DP" in [row[0].value for row in sheet.iter_rows()]
 
 

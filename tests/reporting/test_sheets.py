@@ -153,7 +153,7 @@ def test_the_charts_draw_cells_that_hold_their_numbers(full_workbook_path):
     import re
     import zipfile
 
-    sheet = openpyxl.load_workbook(full_workbook_path)["Charts"]
+    sheet = openpyxl.load_workbook(full_workbook_path)["Profile"]
     with zipfile.ZipFile(full_workbook_path) as archive:
         drawn = [archive.read(name).decode() for name in archive.namelist() if name.startswith("xl/charts/")]
         drawing = archive.read("xl/drawings/drawing1.xml").decode()
@@ -163,7 +163,7 @@ def test_the_charts_draw_cells_that_hold_their_numbers(full_workbook_path):
         assert references
         for reference in references:
             name, cells = reference.split("!")
-            assert name == "'Charts'"
+            assert name == "'Profile'"
             values = [cell.value for (cell,) in sheet[cells.replace("$", "")]]
             assert all(isinstance(value, str) for value in values) or all(np.isfinite(value) for value in values)
         assert '<delete val="0"' in text
@@ -196,7 +196,7 @@ def test_all_pairs_are_shown_where_they_are_few(with_five):
 def test_many_pairs_stand_in_one_sheet_only_and_the_others_say_so(with_five, monkeypatch):
     monkeypatch.setattr("clinclust.reporting.findings._MANY_PAIRS", 39)
     for sheet in (effect_sizes(with_five), tidy_data(with_five)):
-        assert any("40 comparisons of them; the sheet Pairwise tests holds them" in note for note in sheet.notes)
+        assert any("40 comparisons of them; the section Pairwise tests holds them" in note for note in sheet.notes)
     assert not any(row[0] == "Pairwise test" for row in rows(tidy_data(with_five)))
     assert {row[5] for row in rows(effect_sizes(with_five))} == {"All others"}
     assert len(rows(subtypes.pairwise_tests(with_five))) == 40

@@ -367,6 +367,7 @@ def _share(share: float) -> str:
 
 # The sheets Charts and Effect sizes: how far apart the subtypes lie.
 
+_EFFECTS: dict[str, str] = data("report")["effect_sizes"]
 _LONGEST_NAME = 60
 _LEFT_END = -3.0
 
@@ -420,19 +421,13 @@ def charts(findings: Findings) -> Sheet:
     for subtype in findings.sizes:
         table = _intervals(findings, subtype)
         if table.rows:
-            said = (
-                f"Forest plot of the {len(table.rows)} largest standardised differences between "
-                f"{findings.name(subtype)} and all other subjects, each with its 95% confidence interval: "
-                f"{'; '.join(f'{row[0]} {row[1]:.2f}' for row in table.rows)}."
-            )
+            effects = "; ".join(f"{row[0]} {row[1]:.2f}" for row in table.rows)
+            fields = {"n": len(table.rows), "name": findings.name(subtype), "effects": effects}
+            said = _EFFECTS["forest"].format(**fields)
             axis = "Standardised difference (95% confidence interval)"
             drawn.append(Chart(len(tables), "forest", table.caption, axis, said, value=1, below=4, above=5))
             tables.append(table)
-    notes = [
-        "The charts draw the numbers of the tables. Intervals that include 0 are compatible with no difference; those "
-        f"of features {findings.formed} are descriptive, because the subtypes were made to differ in them.",
-        *not_tested(findings),
-    ]
+    notes = [_EFFECTS["charts"].format(formed=findings.formed), *not_tested(findings)]
     return Sheet("Charts", notes, tables, drawn)
 
 
@@ -468,11 +463,7 @@ def measure_in_words(measure: str) -> str:
 
 def left_out(findings: Findings) -> list[str]:
     """Return the note that pairs of subtypes are left out, if they are."""
-    said = (
-        f"Pairs of subtypes are left out here, because there are {findings.n_pairwise:,} comparisons of them; the "
-        "sheet Pairwise tests holds them, with their standardised differences."
-    )
-    return [said] if findings.has_many_pairs else []
+    return [_EFFECTS["left_out"].format(n=findings.n_pairwise)] if findings.has_many_pairs else []
 
 
 def effect_sizes(findings: Findings) -> Sheet:
@@ -495,9 +486,7 @@ def effect_sizes(findings: Findings) -> Sheet:
         rows += [row for row in effects if not (row["versus"] and findings.has_many_pairs)]
     used = {row["measure"] for row in rows}
     notes = [
-        "How far apart the subtypes lie, with 95% confidence intervals; above 0 (a ratio: above 1, superiority: above "
-        f"0.5) the subtype has the higher values. Of features {findings.formed}, the intervals are descriptive, "
-        "as the p-values are: the subtypes were made to differ in them.",
+        _EFFECTS["how_to_read"].format(formed=findings.formed),
         *not_tested(findings),
         *left_out(findings),
         *(f"{name[0].upper()}{name[1:]}: {meaning}." for key, (name, meaning) in MEASURES.items() if key in used),

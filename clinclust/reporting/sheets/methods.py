@@ -150,19 +150,13 @@ def methods_sheet(findings: Findings) -> Sheet:
 
 
 def _given(findings: Findings) -> list[str]:
-    model, n_subtypes = findings.cohort.model, len(findings.sizes)
-    where = f" in {model.schema_.title}" if model.schema_.title else ""
-    subjects = f"{counted(findings.n_subjects, 'subject')}: {_list_sizes(findings)}"
-    n_formed = len(findings.clustered)
-    formed = (
-        f"They may have been made from {counted(n_formed, 'feature')}; the other features are declared to have had no "
-        "part in them."
-    )
-    return [
-        f"The {counted(n_subtypes, 'subtype')}{where} ({subjects}) {was(n_subtypes)} made by {model.made_by}.",
-        *([formed] if n_formed else []),
-        "Missing values were left out of each summary and test, and were not imputed.",
-    ]
+    model, texts, n_subtypes = findings.cohort.model, _TEXTS["given"], len(findings.sizes)
+    fields = {"subtypes": counted(n_subtypes, "subtype"), "was": was(n_subtypes), "made_by": model.made_by}
+    fields["subjects"] = f"{counted(findings.n_subjects, 'subject')}: {_list_sizes(findings)}"
+    fields["where"] = f" in {model.schema_.title}" if model.schema_.title else ""
+    fields["features"] = counted(len(findings.clustered), "feature")
+    names = ["made", *["formed"] * bool(findings.clustered), "missing"]
+    return [texts[name].format(**fields) for name in names]
 
 
 def _model(findings: Findings, fit: Fit, given: Mapping[str, Any], references: References) -> list[str]:
@@ -295,15 +289,12 @@ def sentences_on_blocks(findings: Findings, fit: Fit) -> Iterator[str]:
     worth = _describe_blocks(findings)
     if not worth or not any(power < 1.0 for power in fit.block_weights_.values()):
         return
-    listed_ones = [f"{block}, {counted}" for block, counted in worth.items()]
+    blocks = [f"{block}, {counted}" for block, counted in worth.items()]
     if len(worth) > _MOST_LISTED:
-        listed_ones[_MOST_LISTED:] = [f"and {len(worth) - _MOST_LISTED} more, listed in the summary"]
-    chosen = "taken from the dependence that the subtypes left between them"
-    how = chosen if findings.are_weights_chosen else "set in advance"
-    yield (
-        "Features that were declared as one block, because they depend on each other beyond the subtypes, did not "
-        f"count as independent: the likelihood of each was raised to a power that was {how} ({'; '.join(listed_ones)})."
-    )
+        blocks[_MOST_LISTED:] = [f"and {len(worth) - _MOST_LISTED} more, listed in the summary"]
+    texts = _TEXTS["comparisons"]
+    how = texts["chosen" if findings.are_weights_chosen else "stated"]
+    yield texts["blocks"].format(how=how, blocks="; ".join(blocks))
 
 
 FILLED_JOINT = "Log joint with filled values (nats)"

@@ -253,8 +253,7 @@ def tidy_data(findings: Findings) -> Sheet:
     """Return the sheet: one row for each summary, test or effect size."""
     columns = [*(Column(title) for title in _IDENTITY), *(Column(name, "any") for name in _NUMBERS)]
     notes = [
-        "One summary, test or effect size a row, for filters, pivot tables and other programs: the same numbers as in "
-        "the other sheets. lower and upper are the ends of the 95% confidence interval of estimate.",
+        _TEXTS["data"],
         *([_ON_DIVISIONS] if findings.evidence else []),
         *not_tested(findings),
         *left_out(findings),

@@ -40,7 +40,7 @@ from clinclust.reporting.layout import (
 from clinclust.reporting.subtype_table.plan import Choices, decimals_of, parts
 from clinclust.reporting.subtype_table.table import SubtypeTable, table_of
 
-# The subtype table of a report, and the sheets Pairwise tests and Missing data.
+# The subtype table of a report, and the sheet Pairwise tests.
 
 _TEXTS = data("report")["subtypes"]
 _UNIONS: dict[str, str] = data("report")["unions"]
@@ -49,14 +49,6 @@ _UNIONS: dict[str, str] = data("report")["unions"]
 def descriptive(findings: Findings) -> str:
     """Return the note which p-values of a report are descriptive and which are inference."""
     return str(findings.texts["subtypes"]["descriptive_of_given" if findings.fit is None else "descriptive"])
-
-
-def _group(findings: Findings, subtype: int) -> tuple[str, str]:
-    if subtype == ALL_SUBJECTS:
-        return ("All subjects", f"n = {findings.n_subjects}")
-    size, share = findings.sizes[subtype], findings.percent_of([subtype])
-    number = f"n = {size}" if size == WITHHELD else f"n = {size} ({share:.1f}%)"
-    return (findings.name(subtype), ", ".join([number, *filter(None, [remark(findings, subtype)])]))
 
 
 _OF_WHICH = "descriptive where clustered on"
@@ -112,10 +104,7 @@ def _shown_pairs(findings: Findings) -> tuple[Callable[[Row], bool], list[str]]:
         return lambda test: True, []
     p = np.array([row["p"] for row in findings.read.rows("test") if row["test"] == "welch"], dtype=np.float64)
     bound = float(np.partition(np.where(np.isnan(p), np.inf, p), _MOST_PAIRS)[_MOST_PAIRS])
-    note = (
-        f"Of {findings.n_pairwise:,} comparisons, those whose p by Welch's t-test is below {bound:.2g} are shown. In "
-        "Python, clinclust.compare_subtypes returns all."
-    )
+    note = _TEXTS["smallest_p"].format(n=findings.n_pairwise, bound=bound)
     return lambda test: bool(test["p"] < bound), [note]
 
 
@@ -132,27 +121,6 @@ def _remark(test: Row, a: Row, b: Row) -> str | None:
     if a["sd"] == b["sd"] == 0:
         return "the same throughout"
     return "out of range"
-
-
-def missing_data(findings: Findings) -> Sheet:
-    """Return the sheet Missing data: missing values of each feature in all subjects and in each subtype."""
-    groups = {subtype: _group(findings, subtype) for subtype in (ALL_SUBJECTS, *findings.sizes)}
-    columns = [Column("Section"), Column("Feature"), Column("Clustered on")]
-    for group in groups.values():
-        columns += [Column("n", "0", group), Column("%", "0.0", group)]
-    rows = []
-    for feature in findings.features:
-        summaries = next(iter(findings.read.summaries[feature.name].values()))
-        row: list[Value] = [feature.section, feature.title, findings.clustered_on_text(feature)]
-        for subtype in groups:
-            missing, n = (number_of(summaries[subtype], name) for name in ("missing", "n"))
-            if isinstance(missing, int) and isinstance(n, int):
-                row += [missing, 100 * missing / (missing + n) if missing + n else None]
-            else:
-                row += [missing, n]  # withheld
-        rows.append(row)
-    note = "Subjects without a value for the feature, as a number and as a percentage of the group."
-    return Sheet("Missing data", [note], [Table("Missing values of every feature", columns, rows, stub=2)])
 
 
 def table_of_report(findings: Findings) -> SubtypeTable:
@@ -199,8 +167,7 @@ def profile(findings: Findings) -> Sheet:
         columns.append((column, partial(_cell, profiles, place)))
     order = findings.texts["subtypes"]["order_of_given" if findings.fit is None else "order"]
     notes = [
-        "Blue: above all subjects, orange: below, white: about equal; the colours are full at one standard deviation. "
-        f"The {len(shown)} features {order}, in this order. Descriptive: found in the same subjects as the subtypes.",
+        _TEXTS["profile"].format(n=len(shown), order=order),
         *([_MEDIANS] if "median" in profiles.summaries else []),
         *explained_marks(findings),
     ]

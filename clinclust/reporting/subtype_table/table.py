@@ -349,6 +349,7 @@ _WRITERS: dict[str, Callable[[SubtypeTable, Path], object]] = {
 _COLUMNS = {
     "n": Column("n", "0"),
     "missing": Column("Missing", "0"),
+    "missing_percent": Column("Missing, %", "0.0"),
     "count": Column("Count", "0"),
     "percent": Column("%", "0.0"),
     "mean": Column("Mean", "measure"),
@@ -417,7 +418,7 @@ def _quantity(subtype: int | None, name: str, value: Any, is_withheld: bool) -> 
 def numbers_table_of(plan: Plan) -> Table:
     """Return the numbers of every group, a feature or level a row, for the sheet Numbers."""
     lines = [line for line in plan.lines() if line.kind not in ("heading", "missing")]
-    held = {name for line in lines for name in _summaries(plan, line, line.records[plan.groups[0]])}
+    held = {name for line in lines for name in _cells_of_numbers(plan, line, line.records[plan.groups[0]])}
     shown = [name for name in _COLUMNS if name in held]
     columns = [Column("Feature"), Column("Level")]
     for group in plan.groups:
@@ -428,13 +429,20 @@ def numbers_table_of(plan: Plan) -> Table:
         row: list[Value] = [clean(line.feature.title), None if line.level is None else clean(line.level)]
         for group in plan.groups:
             record = line.records[group]
-            numbers = _summaries(plan, line, record)
+            numbers = _cells_of_numbers(plan, line, record)
             row += [_value(numbers[name], record) if name in numbers else None for name in shown]
         rows.append(row)
     bands = [clean(line.feature.section) or "No section" for line in lines]
     decimals = [decimals_of(line.feature, "mean") for line in lines]
     bands = bands if set(bands) != {"No section"} else []
     return Table("The numbers of every subtype", columns, rows, bands, decimals, stub=2)
+
+
+def _cells_of_numbers(plan: Plan, line: Line, record: Record) -> dict[str, Any]:
+    """Return the numbers of a group, and the percentage of its subjects without a value."""
+    n, missing = record["n"], record["missing"]
+    is_known = not is_missing(n) and not is_missing(missing) and n + missing > 0
+    return {**_summaries(plan, line, record), "missing_percent": 100 * missing / (n + missing) if is_known else None}
 
 
 def _value(number: Any, record: Record) -> Value:
