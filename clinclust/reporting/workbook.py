@@ -376,7 +376,7 @@ class Worksheet(NamedTuple):
             sections.sort(key=lambda section, order=order: order.index(section.name))
             together = cls(name, _WORKSHEETS[name]["reason"] if len(sections) > 1 else "", sections)
             can_be_together = len(sections) == 1 or together.n_rows <= _MOST_ROWS
-            worksheets += [together] if can_be_together else [cls(each.name, "", [each]) for each in sections]
+            worksheets += [together] if can_be_together else [cls(section.name, "", [section]) for section in sections]
         return worksheets
 
 
