@@ -734,10 +734,7 @@ def summarise_fit(model: MAPDP, n_stated: int | None = None) -> list[str]:
     if isinstance(model.n_clusters, Integral):
         n_before = int(model.n_clusters)
     if n_before > n_subtypes:
-        lines.append(
-            f"{n_before - n_subtypes} fewer than without --min-size: groups of fewer than {model.min_size_} subjects "
-            "were merged where they were hardly distinct from another."
-        )
+        lines.append(data("report")["answer"]["merged"].format(n=n_before - n_subtypes, least=model.min_size_))
     if answer.is_of_the_test and n_groups > n_subtypes:
         lines.append(data("report")["answer"]["united"].format(groups=f"{n_groups} groups"))
     return lines

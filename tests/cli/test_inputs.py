@@ -326,7 +326,7 @@ def test_commands_on_a_model_take_its_rows_unless_they_are_told_others(visits, r
 def test_start_drafts_the_rows_and_goes_on_with_them(visits, run):
     start = f"start visits.csv {QUICK}"
     command = run(f"{start} {CHOICE}").out.commands[-1]
-    assert command == "table visits.csv --model visits-subtypes --out table.xlsx"
+    assert command == "table visits.csv --model visits-subtypes --out visits-subtypes-table.xlsx"
     assert FeatureSchema.from_yaml("visits.yaml").rows == RowChoice(WHERE, "Record ID", "last", "seen", "day-first")
     run(f"{start} --out again")
     assert Path("again/assignments.csv").read_bytes() == Path("visits-subtypes/assignments.csv").read_bytes()

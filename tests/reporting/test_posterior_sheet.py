@@ -84,8 +84,7 @@ def test_a_report_of_a_sampler_has_its_own_draws_and_no_second_column(cohort, dr
 @pytest.mark.simulation
 def test_without_draws_or_in_a_shared_report_there_is_nothing_of_them(model, cohort, drawn, tmp_path):
     plain = sections_of(cc.write_report(model, cohort, tmp_path / "x.xlsx", **QUICK))
-    path = cc.write_report(model, cohort, tmp_path / "y.xlsx", posterior=drawn, suppress=10, **QUICK)
-    shared = sections_of(path)
+    shared = sections_of(cc.write_report(model, cohort, tmp_path / "y.xlsx", posterior=drawn, suppress=10, **QUICK))
     sampler = sections_of(cc.write_report(drawn, cohort, tmp_path / "z.xlsx", suppress=10, **QUICK))
     for book in (plain, shared, sampler):
         assert "Posterior" not in book

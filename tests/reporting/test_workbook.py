@@ -131,8 +131,7 @@ def test_the_summary_lists_partitions(book):
 
 
 def test_features_are_by_section_in_the_order_of_the_schema(book, model):
-    shown = [str(row[0]) for row in rows(book["Numbers"])]
-    titles = [feature.title for feature in model.schema_.reported]
+    shown, titles = [str(row[0]) for row in rows(book["Numbers"])], [each.title for each in model.schema_.reported]
     first = [next(place for place, text in enumerate(shown) if text.startswith(title)) for title in titles]
     assert first == sorted(first)
 
@@ -168,7 +167,7 @@ def test_the_assignments_are_those_of_the_model(book, model, frame):
 
 def test_the_missing_values_are_counted(book, model, frame):
     heading, *body = rows(book["Numbers"])[row_of(book["Numbers"], "Feature") - 1 :]
-    places = [place for place, title in enumerate(heading) if title == "Missing"]
+    places = np.flatnonzero(np.array(heading) == "Missing").tolist()
     for feature in model.schema_.reported:
         column = frame[feature.name].isna()
         groups = [column[members] for members in (np.ones(120, bool), *(model.labels_ == k for k in range(3)))]

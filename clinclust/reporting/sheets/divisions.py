@@ -453,12 +453,12 @@ def _name(row: Row) -> str:
 
 
 # Names and meanings of the effect sizes. A measure that is not listed is shown by its name in the comparisons.
-MEASURES: dict[str, tuple[str, str]] = data("report")["measures"]
+_MEASURES: dict[str, tuple[str, str]] = data("report")["measures"]
 
 
 def measure_in_words(measure: str) -> str:
     """Return what an effect size is called."""
-    return MEASURES.get(measure, (measure.replace("_", " "),))[0]
+    return _MEASURES.get(measure, (measure.replace("_", " "),))[0]
 
 
 def left_out(findings: Findings) -> list[str]:
@@ -489,6 +489,6 @@ def effect_sizes(findings: Findings) -> Sheet:
         _EFFECTS["how_to_read"].format(formed=findings.formed),
         *not_tested(findings),
         *left_out(findings),
-        *(f"{name[0].upper()}{name[1:]}: {meaning}." for key, (name, meaning) in MEASURES.items() if key in used),
+        *(f"{name[0].upper()}{name[1:]}: {meaning}." for key, (name, meaning) in _MEASURES.items() if key in used),
     ]
     return Sheet("Effect sizes", notes, [tabulated("How far apart the subtypes lie", rows, columns, stub=3)])

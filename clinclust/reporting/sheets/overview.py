@@ -314,12 +314,10 @@ def _what_was_found(findings: Findings) -> str:
     features, n_subtypes = counted(len(findings.clustered), "feature"), len(findings.sizes)
     found = f"{n_subtypes} subtypes" if n_subtypes > 1 else "one group, no subtypes"
     n_subjects = f"{findings.n_subjects:,} subjects"
-    its, missing = "its" if len(findings.clustered) == 1 else "their", f" (missing values: {WITHHELD})"
-    if findings.n_missing is not None:
-        share = percent(*findings.n_missing)
-        missing = f" ({f'{share:.1f}%' if share else 'fewer than 0.1%'} of {its} values are missing)"
-        missing = missing if findings.has_missing else " (no value is missing)"
-    missing = missing if findings.clustered else ""
+    n_missing, its = findings.n_missing, "its" if len(findings.clustered) == 1 else "their"
+    share = 0.0 if n_missing is None else percent(*n_missing)
+    name = "withheld" if n_missing is None else "some" if share else "few" if n_missing[0] else "no"
+    missing = _TEXTS["missing"][name].format(share=share, its=its) if findings.clustered else ""
     if findings.fit is None:
         return f"Given: {found}, among {n_subjects}; {features} that they may have been made from{missing}."
     return f"Found: {found}{unions_in_words(findings)}, among {n_subjects}, from {features}{missing}."
@@ -506,6 +504,12 @@ def say_unsure(clear: Mapping[Code, float]) -> list[str]:
     few = [f"{percent:.0f}% of {code}" for code, percent in clear.items() if percent < _FEW_CLEAR]
     more = [f"few of {len(few) - _SHOWN} more"] if len(few) > _SHOWN else []
     return [_TEXTS["unsure"].format(shares=listed([*few[:_SHOWN], *more]), clear=CLEAR)] if few else []
+
+
+def say_differing(findings: Findings | None) -> list[str]:
+    """Return how many features differ, as a line of the terminal; none without a report or with one group."""
+    is_known = findings is not None and len(findings.sizes) > 1
+    return [_TEXTS["differing"].format(differing=count_in_words(findings))] if is_known else []
 
 
 def answer_sentence(findings: Findings) -> str:

@@ -339,8 +339,7 @@ def on_few_subjects(findings: Findings) -> list[str]:
     fit, marks = findings.fit, explained_marks(findings)
     if fit is not None and marks:
         n = n_standing(fit.subtypes_)
-        left = "one group is left" if n == 1 else f"{n} subtypes are left"
-        marks = [f"{marks[0]} Such subtypes may be noise; without them {left}."]
+        marks = [_TEXTS["noise"].format(marks=marks[0], left=_TEXTS["one_left" if n == 1 else "some_left"].format(n=n))]
     return [*_on_untested(findings), *marks]
 
 
