@@ -373,7 +373,7 @@ class Worksheet(NamedTuple):
         worksheets: list[Worksheet] = []
         for name, sections in gathered.items():
             order = [*_WORKSHEETS.get(name, {"sections": []})["sections"], name]
-            sections.sort(key=lambda section, order=order: order.index(section.name))
+            sections = [section for wanted in dict.fromkeys(order) for section in sections if section.name == wanted]
             together = cls(name, _WORKSHEETS[name]["reason"] if len(sections) > 1 else "", sections)
             can_be_together = len(sections) == 1 or together.n_rows <= _MOST_ROWS
             worksheets += [together] if can_be_together else [cls(section.name, "", [section]) for section in sections]

@@ -508,8 +508,8 @@ def say_unsure(clear: Mapping[Code, float]) -> list[str]:
 
 def say_differing(findings: Findings | None) -> list[str]:
     """Return how many features differ, as a line of the terminal; none without a report or with one group."""
-    is_known = findings is not None and len(findings.sizes) > 1
-    return [_TEXTS["differing"].format(differing=count_in_words(findings))] if is_known else []
+    n_subtypes = 0 if findings is None else len(findings.sizes)
+    return [_TEXTS["differing"].format(differing=count_in_words(findings))] if findings and n_subtypes > 1 else []
 
 
 def answer_sentence(findings: Findings) -> str:
