@@ -62,7 +62,7 @@ from clinclust.reporting.report import (
     write_assignments,
     write_findings,
 )
-from clinclust.reporting.sheets.overview import SHOWN, fit_without, in_words, next_step
+from clinclust.reporting.sheets.overview import SHOWN, fit_without, in_words, next_step, say_differing
 from clinclust.schema import FeatureSchema
 from clinclust.schema.feature_schema import SCHEMA_SUFFIXES, read_schema, write_schema
 from clinclust.schema.validation import validated_sample
@@ -298,12 +298,13 @@ def list_next(options: commands.TableOptions, model: Path) -> dict[str, str]:
     if isinstance(options, commands.StartOptions):  # the schema next to the table says them
         options = options.without(*commands.OF_A_SCHEMA)
     of_model, of_table = ("--model", model), (commands.TableOptions,)
-    table = next_command("table", options, *of_model, "--out", "table.xlsx", repeated=of_table)
+    table = next_command("table", options, *of_model, "--out", f"{model.resolve().name}-table.xlsx", repeated=of_table)
     return {"table": table, "check": next_command("check", options, *of_model, repeated=of_table)}
 
 
 def say_next_step(findings: Findings | None, steps: Mapping[str, str]) -> None:
-    """Print the next command, which is that of the report, as the last line."""
+    """Print how many features differ, and the next command as the last line, both as the report says them."""
+    say(*say_differing(findings))
     command = steps["table" if findings is None else next_step(findings)[1]]
     record(next=command)
     say(f"next: {command}")
@@ -530,9 +531,8 @@ def _write_results(options: commands.ResultOptions, prepared: Prepared, table: p
                 try:
                     model = model.cut(n_clusters, min_size=model.min_size)
                 except InputError as error:
-                    is_merged = model.n_clusters_ < model.subtype_of_.size
-                    search = "the search with its small groups merged" if is_merged else "the search unchanged"
-                    codes.append(tell_failure(error, options, f"the results show {search} (K = {model.n_clusters_})"))
+                    shown = _MESSAGES["merged" if model.n_clusters_ < model.subtype_of_.size else "unchanged"]
+                    codes.append(tell_failure(error, options, shown.format(K=model.n_clusters_)))
             hold_interrupts()
             cohort = FittedCohort(model, prepared.frame)
             model.save(folder)

@@ -110,7 +110,7 @@ class ComparisonsFrame:
     @property
     def is_weighted(self) -> bool:
         """Whether the summaries have sampling weights, and nothing is tested therefore."""
-        return not self.contrasts and bool(self.summaries) and not self.is_rounded
+        return not self.contrasts and bool(self.summaries) and "size" not in self.frame
 
     @property
     def is_rounded(self) -> bool:
@@ -120,7 +120,7 @@ class ComparisonsFrame:
     @cached_property
     def sizes(self) -> dict[int, int | None]:
         """The number of subjects, as rounded, in each subtype (0 = all); None if every n or missing is withheld."""
-        if self.is_rounded:
+        if "size" in self.frame:
             rows = next(iter(next(iter(self.summaries.values())).values()))
             return {group: None if is_missing(row["size"]) else int(row["size"]) for group, row in rows.items()}
         found: dict[int, int | None] = {}

@@ -279,12 +279,12 @@ class _Search:
                 levels[step.level, step.group] = True
             means[step.level, step.group] |= step.what != "n"
         counts = self._counts
-        is_rounded = self._rule.rounding is not None
-        if not counts.is_share if is_rounded else (n & self._is_known).any():
+        is_exact = self._rule.rounding is None
+        if (n & self._is_known).any() if is_exact else not counts.is_share:
             # With the totals of a feature, numbers withheld in one group could be inferred from the other groups. Of
             # rounded shares the search withholds what must be.
             n[ALL_SUBJECTS], levels[:, ALL_SUBJECTS], means[:, ALL_SUBJECTS] = True, True, True
-        if is_rounded:
+        if not is_exact:
             if counts.is_share or counts.has_total:
                 means = levels | n | means  # they are quotients of counts
             return counts.without(n, levels, means)

@@ -13,7 +13,7 @@ from clinclust.data import data
 from clinclust.estimators.distinct_subtypes import p_text
 from clinclust.estimators.fit import Fit
 from clinclust.estimators.subtype_tree import SubtypeTree
-from clinclust.reporting.layout import counted, listed
+from clinclust.reporting.layout import Withheld, counted, listed
 
 DISTINCT, GRADED, ONE_CONTINUUM = "distinct", "graded", "one continuum"
 """The results of a test."""
@@ -26,14 +26,15 @@ class Division:
     """A tested division of a tree; `node` is numbered as in `SubtypeTree.joins`, and the evidence is in nats.
 
     `subtypes` are those in each branch, from 1, or None if a subtype has parts in both. `p_any_shape` (NaN: not tested)
-    is about one continuum of any shape; `n_draws` is the largest number of draws behind a p.
+    is about one continuum of any shape; `n_draws` is the largest number of draws behind a p. Shared findings withhold
+    `sizes` of parts of subtypes, and have no evidence (NaN).
     """
 
     number: int
     node: int
     branches: tuple[str, str]
     subtypes: tuple[tuple[int, ...], tuple[int, ...]] | None
-    sizes: tuple[int, int]
+    sizes: tuple[int | Withheld, ...]
     gain: float
     expected: float
     expected_sd: float
@@ -47,6 +48,11 @@ class Division:
     def excess(self) -> float:
         """Evidence beyond that of one continuous population, in nats."""
         return self.gain - self.expected
+
+    @property
+    def n_subjects(self) -> int:
+        """Number of subjects in both branches, 0 if it is withheld."""
+        return sum(size for size in self.sizes if isinstance(size, int))
 
     @property
     def result(self) -> str:

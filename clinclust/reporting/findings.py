@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from numbers import Real
 from typing import Any, TypeAlias, cast
@@ -17,14 +19,17 @@ from clinclust.arrays import Array, Code
 from clinclust.check import ModelCheck
 from clinclust.check.check import N_DRAWS, check_cohort
 from clinclust.comparisons.frame import ALL_SUBJECTS, ComparisonsFrame, Record, is_missing
+from clinclust.data import data
 from clinclust.disclosure import suppress_small_cells, withhold_associations
-from clinclust.disclosure.counts import Rule
+from clinclust.disclosure.counts import Rule, are_small_rows
 from clinclust.disclosure.suppress import shown_sizes
-from clinclust.errors import InputError
+from clinclust.drafting.roles import looks_identifying
+from clinclust.errors import InputError, on_one_line
 from clinclust.estimators.explanation import NOBODY, Continuum, find_continuum, find_unusual
 from clinclust.estimators.fit import Fit
 from clinclust.estimators.gibbs import GibbsDP
 from clinclust.estimators.likelihood_check import NOTHING_COMPARED, compared_likelihoods
+from clinclust.estimators.mixture import FEW, FEW_SUBJECTS
 from clinclust.estimators.subtype_model import (
     CLEAR,
     FittedCohort,
@@ -33,11 +38,13 @@ from clinclust.estimators.subtype_model import (
     own_membership,
     parameters_of,
 )
+from clinclust.files.conditions import Comparison, Condition, Joined, compared_columns, is_order, parsed
+from clinclust.files.row_choice import RowChoice, RowCounts, rows_taken
 from clinclust.methods.compare import MethodComparison
 from clinclust.reporting.divisions import Answer, Division, divisions_of, find_answer, n_parted
-from clinclust.reporting.layout import WITHHELD, Column, Filled, Value, as_value, percent
+from clinclust.reporting.layout import WITHHELD, Column, Filled, Value, Withheld, as_value, counted, percent
 from clinclust.reporting.subtype_table.plan import SDS_BETWEEN_QUARTILES, Compared, Summary, default_summary
-from clinclust.schema import Feature
+from clinclust.schema import Feature, FeatureSchema
 from clinclust.stability import Stability
 
 # Findings: the subtypes, their cohort and their comparisons, from which every sheet of a report is made.
@@ -77,6 +84,12 @@ class Profiles:
         difference, spread = self.centre[:, 1:] - self.centre[:, :1], self.spread[:, np.newaxis]
         with np.errstate(all="ignore"):
             return np.asarray(np.where((spread == 0) & (difference == 0), 0.0, difference / spread))
+
+    @cached_property
+    def lacks(self) -> NDArray[np.bool_]:
+        """Whether a number of a subtype is withheld, bool (R, K)."""
+        # Every row of a rounded frame counts as withheld, whether or not its numbers are shown.
+        return np.isnan(self.standardised) if self.is_rounded else self.withheld[:, :1] | self.withheld[:, 1:]
 
     @cached_property
     def withheld_features(self) -> set[str]:
@@ -167,10 +180,11 @@ _MANY_PAIRS = 5_000
 
 @dataclass(frozen=True)
 class Findings:
-    """A partition with its validated cohort and the comparisons of its subtypes.
+    """A partition with its validated cohort and the comparisons of its subtypes: everything that a report prints.
 
-    `significance_level` is that of p in the comparisons and of q of validated features. A report made for sharing has a
-    `rule`. `n_asked` is the number of subtypes asked for, if the model does not keep it.
+    `significance_level` is that of p in the comparisons and of q of validated features. `n_asked` is the number of
+    subtypes asked for, if the model does not keep it. Findings `for_sharing` lack what a shared report withholds, and
+    nothing that prints them asks whether they are shared.
     """
 
     cohort: FittedCohort
@@ -189,13 +203,214 @@ class Findings:
     """`tell_divisions` of the accepted `divisions`, by their number; None in a shared report."""
     commands: Mapping[str, str] = field(default_factory=dict)
     """How the command line goes on from this report, by the step that it proposes; without any, Python does."""
-    sizes_of_all: Mapping[int, int] | None = None
+    of_all: Mapping[int, int] | None = None
     """Sizes of the subtypes in a table in partitions, of which the cohort is a sample; the comparisons are of all."""
+
+    @cached_property
+    def texts(self) -> dict[str, Any]:
+        """The sentences of the report by section (`clinclust/data/report.toml`); an empty one is left out."""
+        return data("report")
+
+    # What a report for sharing has not, or in other numbers: see `_SharedFindings`.
+
+    @property
+    def subjects(self) -> FittedCohort | None:
+        """The cohort, for all that is printed of single subjects."""
+        return self.cohort
 
     @property
     def of_the_sample(self) -> str:
         """What is added to the heading of numbers of subjects that are counted in the cohort, if that is a sample."""
-        return "" if self.sizes_of_all is None else " of the sample"
+        return "" if self.of_all is None else " of the sample"
+
+    @cached_property
+    def sizes(self) -> Mapping[int, int | Withheld]:
+        """Number of subjects in each subtype, by number from 1."""
+        return self._exact_sizes
+
+    @property
+    def n_subjects(self) -> int:
+        """Number of all subjects as reported."""
+        return sum(self._exact_sizes.values())
+
+    @property
+    def n_named(self) -> int:
+        """Number of subjects of whom a share is named right by a column."""
+        return self.cohort.labels.size
+
+    @cached_property
+    def own_membership(self) -> NDArray[np.float64] | None:
+        """Probability of each subject's own subtype; None if the model has none."""
+        return own_membership(self.cohort.model)
+
+    @property
+    def posterior(self) -> GibbsDP | None:
+        """Partitions drawn from the posterior: those given, or the model itself if it is a sampler."""
+        model = self.cohort.model
+        return model if self.drawn is None and isinstance(model, GibbsDP) else self.drawn
+
+    @property
+    def untested(self) -> Sequence[int]:
+        """The subtypes with too few subjects to be tested."""
+        return self._untested
+
+    @property
+    def n_untested(self) -> int:
+        """Number of subtypes with too few subjects to be tested."""
+        return len(self._untested)
+
+    @cached_property
+    def marks(self) -> Mapping[int, tuple[str, ...]]:
+        """The marks of each subtype that may be noise (`MAPDP.remarks_`); without a search only of its size."""
+        if self.fit is not None:
+            return dict(enumerate(self.fit.remarks_, start=1))
+        return {subtype: (FEW,) * (size < FEW_SUBJECTS) for subtype, size in self._exact_sizes.items()}
+
+    @cached_property
+    def divisions(self) -> list[Division]:
+        """The divisions of the tree that were tested, from the root down; empty if none was."""
+        if self.fit is None:
+            return []
+        titles = {subtype: self.name(subtype) for subtype in self.sizes}
+        return divisions_of(self.fit, titles if len(titles) > 1 else dict.fromkeys(titles, "the cohort"))
+
+    @property
+    def evidence(self) -> Sequence[Division]:
+        """The divisions whose evidence is reported."""
+        return self.divisions
+
+    @cached_property
+    def likelihoods(self) -> pd.DataFrame:
+        """The declared likelihoods and their alternatives (`compared_likelihoods`); no rows without a search."""
+        return NOTHING_COMPARED if self.fit is None else compared_likelihoods(self.fit, self.cohort.table)
+
+    @cached_property
+    def model_check(self) -> ModelCheck | None:
+        """Where the model does not describe its cohort (`check_model`); None without a search."""
+        if self.fit is None or not self.fit.clusters_.encoding.features:
+            return None
+        rng = np.random.default_rng(self.fit.random_seed_)
+        return check_cohort(self.cohort, self.likelihoods, N_DRAWS, rng)
+
+    @cached_property
+    def unusual(self) -> pd.DataFrame:
+        """The subjects that are improbable in their own subtype; none without a search."""
+        if self.fit is None:
+            return NOBODY
+        return find_unusual(self.cohort, np.random.default_rng(self.fit.random_seed_))
+
+    @cached_property
+    def continuum(self) -> Continuum | None:
+        """The main axis of the cohort; None unless the test of the tree says that the cohort is one continuum."""
+        if self.fit is None or n_parted(self.fit) != 1:
+            return None
+        return find_continuum(self.cohort)
+
+    @property
+    def searches(self) -> pd.DataFrame | None:
+        """The restarts of the search, one a row; None without a search."""
+        return None if self.fit is None else self.fit.restarts_
+
+    def setting(self, fit: Fit, name: str) -> Value:
+        """Return the concentration or the coarsening, by name."""
+        return as_value(getattr(fit, f"{name}_"))
+
+    @property
+    def blocks(self) -> Mapping[str, tuple[int, float | Withheld]]:
+        """How many features each block of several has, and for how many it counts, by name."""
+        if self.fit is None:
+            return {}
+        features = [feature for feature in self.fit.schema_.clustered if feature.name not in self.fit.uninformative_]
+        sizes = Counter(feature.block for feature in features)
+        weights = self.fit.block_weights_
+        return {name: (sizes[name], power * sizes[name]) for name, power in weights.items() if sizes[name] > 1}
+
+    @property
+    def are_weights_chosen(self) -> bool:
+        """Whether the search chose from the data for how many features a block counts."""
+        return bool(parameters_of(self.cohort.model).get("block_weights") == "auto")
+
+    @property
+    def n_selected(self) -> int | Withheld:
+        """The number of features that have a distribution in each subtype."""
+        return 0 if self.fit is None else len(self.fit.selected_features_)
+
+    @property
+    def prior_subjects(self) -> str:
+        """As how many subjects each prior weighs, in words."""
+        return "" if self.fit is None else counted(1 + round(self.fit.prior_strength_), "subject")
+
+    def hyperparameters(self, feature: Feature) -> Mapping[str, Any]:
+        """Return the hyperparameters of a feature, or of one of its parts; those that are withheld are `WITHHELD`."""
+        return {} if self.fit is None else self.fit.hyperparameters_.get(feature.name, {})
+
+    @property
+    def relevance_column(self) -> Sequence[Filled]:
+        """The column of the relevance in tables of features; empty without a search."""
+
+        def relevance(feature: Feature) -> Value:
+            return WITHHELD if self.clustered_on(feature) and self.is_withheld(feature) else self.relevance(feature)
+
+        return [] if self.fit is None else [(Column("Relevance (nats, descriptive)", "0.0"), relevance)]
+
+    def clustered_on(self, feature: Feature) -> bool:
+        """Return whether the feature formed, or may have formed, the subtypes."""
+        return feature.is_clustered and feature.name not in self.cohort.model.uninformative_
+
+    @property
+    def n_missing(self) -> tuple[int, int] | None:
+        """The number of missing values of the features clustered on, and of all their values."""
+        return self._n_missing
+
+    @property
+    def has_missing(self) -> bool | None:
+        """Whether any of these values is missing; None if that is withheld."""
+        return self._n_missing[0] > 0
+
+    def observed(self, feature: Feature) -> tuple[Value, Value]:
+        """Return how many subjects have a value of a feature, and how many have none."""
+        if feature.is_clustered or feature.is_described:
+            of_all = next(iter(self.read.summaries[feature.name].values()))[ALL_SUBJECTS]
+            return (number_of(of_all, "n"), number_of(of_all, "missing"))
+        if feature.name not in self.cohort.table or self.of_all is not None:  # not counted among all subjects
+            return (None, None)
+        missing = int(self.cohort.table[feature.name].isna().sum())
+        return (len(self.cohort.table) - missing, missing)
+
+    @property
+    def fingerprints(self) -> Mapping[str, str]:
+        """What tells whether two reports are of the same data and schema (SHA-256), by what it is of."""
+        return {"Data": data_fingerprint(self.cohort.table), "Schema": self.cohort.schema.fingerprint}
+
+    @property
+    def row_choice(self) -> RowChoice | None:
+        """Which rows of the table were taken."""
+        taken = rows_taken(self.cohort.table)
+        return self.cohort.schema.rows or (None if self.fit is not None or taken is None else taken.choice)
+
+    @property
+    def row_phrases(self) -> dict[str, str]:
+        """The choice of rows in words, by the kind of choice."""
+        return {} if self.row_choice is None else self.row_choice.phrases()
+
+    @property
+    def row_counts(self) -> RowCounts | None:
+        """How many rows were taken, and left out for which reason; None if it was not recorded."""
+        if self.fit is not None:
+            return self.fit.row_counts_
+        taken = rows_taken(self.cohort.table)
+        return None if taken is None else taken.counts
+
+    @property
+    def numbers_of_rows(self) -> Mapping[str, int | Withheld]:
+        """The `row_counts` that sentences name, by what becomes of the rows."""
+        counts, n_subjects = self.row_counts, len(self.cohort.table)
+        if counts is None:
+            return {}
+        numbers = {name: getattr(counts, name) for name in ("in_table", "outside", "not_meeting", "further", "unknown")}
+        return {**numbers, "after": counts.taken - n_subjects}
+
+    # What follows from these, and is printed of all findings alike.
 
     @cached_property
     def read(self) -> Compared:
@@ -222,6 +437,11 @@ class Findings:
         """Whether the pairs of subtypes are so many that only one sheet shows them."""
         return self.n_pairwise > _MANY_PAIRS
 
+    @property
+    def is_tested(self) -> bool:
+        """Whether the features were tested between the subtypes, whatever the results."""
+        return bool(self.read.contrasts)
+
     def association_rows(self) -> list[Row]:
         """Return the rows of the validated associations; empty if there are none. A column that is absent is None."""
         if self.associations is None:
@@ -238,16 +458,6 @@ class Findings:
     def formed(self) -> str:
         """Relative clause for the features whose p-values are descriptive and not inference."""
         return "that the subtypes may have been made from" if self.fit is None else "that were clustered on"
-
-    @property
-    def is_shared(self) -> bool:
-        """Whether the report is made for sharing, so that numbers about few subjects are withheld."""
-        return self.rule is not None
-
-    @property
-    def is_rounded(self) -> bool:
-        """Whether all counts of a shared report are rounded; what is a function of exact counts is then withheld."""
-        return self.rule is not None and self.rule.rounding is not None
 
     def code(self, subtype: int) -> Code:
         """Return what a subtype, numbered from 1, is called (`MAPDP.codes_`)."""
@@ -266,29 +476,8 @@ class Findings:
         schema = self.cohort.schema
         return schema[column].title if column in schema else str(column)
 
-    def for_sharing(self, rule: Rule) -> Findings:
-        """Return these findings with counts withheld or rounded; ValueError if the cohort is too small for that."""
-        comparisons = suppress_small_cells(
-            self.comparisons,
-            threshold=rule.threshold,
-            rounding=rule.rounding,
-            missing_is_harmless=rule.missing_is_harmless,
-            min_n=rule.min_n,
-        )
-        if rule.rounding is not None:
-            comparisons = with_pooled_means(comparisons[comparisons["kind"] == "summary"].reset_index(drop=True))
-        shared = replace(self, comparisons=comparisons, associations=None, rule=rule)
-        # The labels of a given partition may be words of the table, which only these subjects have.
-        names = {subtype: name for subtype, name in self.names.items() if shared.shown_sizes[subtype] is not None}
-        shared = replace(shared, names=names)
-        return shared if self.associations is None else shared.with_associations(self.associations)
-
     def with_associations(self, associations: pd.DataFrame) -> Findings:
-        """Return these findings with validated associations, unless they would disclose what is withheld."""
-        if self.is_rounded:
-            return self
-        if self.is_shared:
-            associations = withhold_associations(associations, self.comparisons)
+        """Return these findings with validated associations."""
         return replace(self, associations=associations)
 
     def versus(self, subtype: int) -> str:
@@ -296,24 +485,27 @@ class Findings:
         return self.name(subtype) if subtype else "All others"
 
     @cached_property
-    def sizes(self) -> dict[int, int]:
-        """Exact number of subjects in each subtype, by number from 1. Sheets show `shown_sizes`."""
-        if self.sizes_of_all is not None:
-            return dict(self.sizes_of_all)
+    def _exact_sizes(self) -> dict[int, int]:
+        if self.of_all is not None:
+            return dict(self.of_all)
         subtypes, sizes = np.unique(self.cohort.labels + 1, return_counts=True)
         return dict(zip(subtypes.tolist(), sizes.tolist(), strict=True))
 
     @cached_property
-    def shown_sizes(self) -> dict[int, int | None]:
-        """Number of all subjects (0) and of the subjects in each subtype, as reported; None if it is withheld."""
-        if self.rule is not None:
-            return shown_sizes(self.sizes, self.rule.threshold, self.rule.rounding)
-        return {0: sum(self.sizes.values()), **self.sizes}
+    def _untested(self) -> list[int]:
+        if self.read.tested:
+            return [subtype for subtype in self.sizes if subtype not in self.read.tested]
+        return [subtype for subtype, size in self._exact_sizes.items() if size < self.min_size]
 
-    def size_of(self, subtypes: Iterable[int]) -> Value:
+    @cached_property
+    def _n_missing(self) -> tuple[int, int]:
+        cells = self.cohort.table[[feature.name for feature in self.clustered]]
+        return int(cells.isna().to_numpy().sum()), cells.size
+
+    def size_of(self, subtypes: Iterable[int]) -> int | Withheld:
         """Return the number of subjects in some subtypes together, withheld if one of their sizes is."""
-        sizes = [self.shown_sizes[subtype] for subtype in subtypes]
-        return WITHHELD if None in sizes else sum(size for size in sizes if size is not None)
+        sizes = [size for size in map(self.sizes.__getitem__, subtypes) if not isinstance(size, Withheld)]
+        return sum(sizes) if len(sizes) == len(list(subtypes)) else WITHHELD
 
     def percent_of(self, subtypes: Iterable[int]) -> Value:
         """Return the percentage of all subjects that is in some subtypes together."""
@@ -330,72 +522,14 @@ class Findings:
 
     def size_columns(self, title: str) -> list[Filled]:
         """Return the columns of tables of subtypes: its name, its number of subjects, and their percentage of all."""
-        size: Filled = (Column(title, "0"), lambda subtype: self.size_of([subtype]))
+        size: Filled = (Column(title, "0"), self.sizes.__getitem__)
         return [(Column("Subtype"), self.name), size, (Column("%", "0.0"), lambda subtype: self.percent_of([subtype]))]
-
-    @property
-    def n_subjects(self) -> int:
-        """Number of all subjects as reported, which is never withheld."""
-        return self.shown_sizes[0] or 0
-
-    @cached_property
-    def own_membership(self) -> NDArray[np.float64] | None:
-        """Probability of each subject's own subtype; None if the model has none, or the report is shared."""
-        return None if self.is_shared else own_membership(self.cohort.model)
-
-    @property
-    def posterior(self) -> GibbsDP | None:
-        """Partitions drawn from the posterior: those given, or the model itself if it is a sampler."""
-        if self.is_shared:
-            return None
-        model = self.cohort.model
-        return model if self.drawn is None and isinstance(model, GibbsDP) else self.drawn
 
     @cached_property
     def answer(self) -> Answer:
-        """How many kinds of subject there are; a shared report does not say which subtypes are too small to test."""
+        """How many kinds of subject there are."""
         codes = [self.code(subtype) for subtype in self.sizes]
-        return find_answer(self.fit, codes, () if self.is_shared else self.untested)
-
-    @cached_property
-    def divisions(self) -> list[Division]:
-        """The divisions of the tree that were tested, from the root down; empty if none was."""
-        if self.fit is None:
-            return []
-        titles = {subtype: self.name(subtype) for subtype in self.sizes}
-        return divisions_of(self.fit, titles if len(titles) > 1 else dict.fromkeys(titles, "the cohort"))
-
-    @cached_property
-    def marks(self) -> list[tuple[str, ...]]:
-        """The marks of each subtype that may be noise (`MAPDP.remarks_`); empty without a search."""
-        return [] if self.fit is None else self.fit.remarks_
-
-    @cached_property
-    def likelihoods(self) -> pd.DataFrame:
-        """The declared likelihoods and their alternatives (`compared_likelihoods`); no rows without a search."""
-        return NOTHING_COMPARED if self.fit is None else compared_likelihoods(self.fit, self.cohort.table)
-
-    @cached_property
-    def model_check(self) -> ModelCheck | None:
-        """Where the model does not describe its cohort (`check_model`); None without a search or if shared."""
-        if self.fit is None or self.is_shared or not self.fit.clusters_.encoding.features:
-            return None
-        rng = np.random.default_rng(self.fit.random_seed_)
-        return check_cohort(self.cohort, self.likelihoods, N_DRAWS, rng)
-
-    @cached_property
-    def unusual(self) -> pd.DataFrame:
-        """The subjects that are improbable in their own subtype; none without a search, or in a shared report."""
-        if self.fit is None or self.is_shared:
-            return NOBODY
-        return find_unusual(self.cohort, np.random.default_rng(self.fit.random_seed_))
-
-    @cached_property
-    def continuum(self) -> Continuum | None:
-        """The main axis of the cohort; None unless the test of the tree says that the cohort is one continuum."""
-        if self.fit is None or n_parted(self.fit) != 1:
-            return None
-        return find_continuum(self.cohort)
+        return find_answer(self.fit, codes, self.untested)
 
     def is_withheld(self, feature: Feature) -> bool:
         """Return whether any number of the feature is withheld."""
@@ -414,21 +548,6 @@ class Findings:
             return None
         return float(self.fit.feature_relevance_[feature.name])
 
-    @property
-    def relevance_column(self) -> list[Filled]:
-        """The column of the relevance in tables of features; empty without a search, or if it is withheld of all.
-
-        That in a sample is withheld: it is a function of counts in the sample, and only those of all are shared.
-        """
-
-        def relevance(feature: Feature) -> Value:
-            return WITHHELD if self.clustered_on(feature) and self.is_withheld(feature) else self.relevance(feature)
-
-        is_of_sample = self.is_shared and self.sizes_of_all is not None
-        if self.fit is None or self.is_rounded or is_of_sample:
-            return []
-        return [(Column("Relevance (nats, descriptive)", "0.0"), relevance)]
-
     @cached_property
     def by_relevance(self) -> list[Feature]:
         """Features by decreasing relevance, or `Profiles.prominence` without a search; those not clustered on last."""
@@ -440,20 +559,10 @@ class Findings:
 
         return sorted(self.features, key=least_relevant_last)
 
-    def clustered_on(self, feature: Feature) -> bool:
-        """Return whether the feature formed, or may have formed, the subtypes; if rounded, by the schema alone."""
-        return feature.is_clustered and (self.is_rounded or feature.name not in self.cohort.model.uninformative_)
-
     @cached_property
     def clustered(self) -> list[Feature]:
         """The features that were `clustered_on`, in the order of `features`."""
         return [feature for feature in self.features if self.clustered_on(feature)]
-
-    @cached_property
-    def n_missing(self) -> tuple[int, int]:
-        """The exact number of missing values of the features clustered on, and of all their values."""
-        cells = self.cohort.table[[feature.name for feature in self.clustered]]
-        return int(cells.isna().to_numpy().sum()), cells.size
 
     def clustered_on_text(self, feature: Feature) -> str:
         """Return the text of the column "Clustered on"."""
@@ -461,23 +570,246 @@ class Findings:
             return "no"
         return "perhaps" if self.fit is None else "yes"
 
+    def for_sharing(self, rule: Rule) -> Findings:
+        """Return these findings without all that a shared report withholds, and with counts withheld or rounded.
+
+        ValueError if the cohort is too small for that.
+        """
+        comparisons = suppress_small_cells(
+            self.comparisons,
+            threshold=rule.threshold,
+            rounding=rule.rounding,
+            missing_is_harmless=rule.missing_is_harmless,
+            min_n=rule.min_n,
+        )
+        kind = _SharedFindings
+        if rule.rounding is not None:
+            kind, is_summary = _RoundedFindings, comparisons["kind"] == "summary"
+            comparisons = with_pooled_means(comparisons[is_summary].reset_index(drop=True))
+        lacking = ("stability", "drawn", "other_methods", "telling", "associations", "dominant")
+        stated = {item.name: getattr(self, item.name) for item in fields(self) if item.name not in lacking}
+        shared = kind(**{**stated, "comparisons": comparisons, "rule": rule})
+        # The labels of a given partition may be words of the table, which only these subjects have.
+        names = {subtype: name for subtype, name in self.names.items() if shared.sizes[subtype] != WITHHELD}
+        dominant = None if self.dominant is None else shared.without_exact(self.dominant)
+        shared = replace(shared, names=names, dominant=dominant)
+        return shared if self.associations is None else shared.with_associations(self.associations)
+
+
+# Sharing is a stage: what follows is all that a shared report withholds beyond the numbers of its comparisons.
+
+
+class _SharedFindings(Findings):
+    """Findings made for sharing: small numbers are withheld, and all that is of single subjects or of exact counts."""
+
     @cached_property
-    def untested(self) -> list[int]:
-        """The subtypes with too few subjects to be tested; empty if counts are rounded, and so none is tested."""
-        if self.is_rounded:
-            return []
-        if self.read.tested:
-            return [subtype for subtype in self.sizes if subtype not in self.read.tested]
-        return [subtype for subtype, size in self.sizes.items() if size < self.min_size]
+    def texts(self) -> dict[str, Any]:
+        """The sentences of the report, some of which say less, or nothing, where something is withheld."""
+        return _overlaid(data("report"), data("report")["shared"])
+
+    @property
+    def subjects(self) -> None:
+        """Nothing is printed of single subjects."""
+
+    @property
+    def of_the_sample(self) -> str:
+        """Nothing is counted in the sample."""
+        return ""
+
+    @cached_property
+    def _shown_sizes(self) -> dict[int, int | None]:
+        assert self.rule is not None
+        return shown_sizes(self._exact_sizes, self.rule.threshold, self.rule.rounding)
+
+    @cached_property
+    def sizes(self) -> Mapping[int, int | Withheld]:
+        """Number of subjects in each subtype, by number from 1, or withheld."""
+        return {subtype: WITHHELD if size is None else size for subtype, size in self._shown_sizes.items() if subtype}
+
+    @property
+    def n_subjects(self) -> int:
+        """Number of all subjects, which is never withheld."""
+        return self._shown_sizes[ALL_SUBJECTS] or 0
+
+    @property
+    def n_named(self) -> int:
+        """Number of all subjects."""
+        return self.n_subjects
+
+    # What is of single subjects, or made of all counts.
+    own_membership = posterior = model_check = searches = n_missing = None
+    untested: Sequence[int] = ()
+    evidence: Sequence[Division] = ()
+    marks: Mapping[int, tuple[str, ...]] = {}
+    fingerprints: Mapping[str, str] = {}  # either would confirm a right guess of what is withheld
+    unusual = NOBODY
+
+    @cached_property
+    def divisions(self) -> list[Division]:
+        """The divisions of the tree with their results, and the sizes of their branches where these are subtypes."""
+        lacking: dict[str, Any] = dict.fromkeys(("gain", "expected", "expected_sd", "p", "p_any_shape"), math.nan)
+        lacking["sizes"] = (WITHHELD, WITHHELD)
+        shared = [replace(division, **lacking) for division in super().divisions]
+        return [
+            replace(division, sizes=tuple(map(self.size_of, division.subtypes))) if division.subtypes else division
+            for division in shared
+        ]
+
+    @cached_property
+    def likelihoods(self) -> pd.DataFrame:
+        """The declared likelihoods of features without withheld numbers: what fits better follows from all counts."""
+        compared = super().likelihoods
+        shown = [not self.is_withheld(self.cohort.schema[name]) for name in compared["feature"]]
+        return compared[np.array(shown, dtype=np.bool_)]
+
+    @cached_property
+    def continuum(self) -> Continuum | None:
+        """The main axis without scores; the place and sign of a feature with a withheld number would disclose it."""
+        axis = super().continuum
+        if axis is None:
+            return None
+        shown = [not self.is_withheld(self.cohort.schema[str(name)]) for name in axis.correlations.index]
+        return Continuum(np.empty(0), axis.correlations[shown], math.nan)
 
     def setting(self, fit: Fit, name: str) -> Value:
-        """Return the concentration or the coarsening, by name; a shared report withholds one chosen by the data."""
-        chosen = not isinstance(parameters_of(self.cohort.model)[name], Real)
-        return WITHHELD if self.is_shared and chosen else as_value(getattr(fit, f"{name}_"))
+        """Return the concentration or the coarsening, by name; one chosen from the data is withheld."""
+        is_stated = isinstance(parameters_of(self.cohort.model)[name], Real)
+        return super().setting(fit, name) if is_stated else WITHHELD
+
+    @property
+    def blocks(self) -> Mapping[str, tuple[int, float | Withheld]]:
+        """How many features each block of several has, and for how many it counts, which the data may have chosen."""
+        blocks = super().blocks
+        return {name: (n, WITHHELD) for name, (n, _) in blocks.items()} if self.are_weights_chosen else blocks
+
+    @property
+    def n_selected(self) -> int | Withheld:
+        """The number of features that have a distribution in each subtype; it would disclose one that is withheld."""
+        return WITHHELD if any(map(self.is_withheld, self.clustered)) else super().n_selected
+
+    @property
+    def prior_subjects(self) -> str:
+        """As how many subjects each prior weighs, in words."""
+        is_first = isinstance(parameters_of(self.cohort.model)["select_features"], str)
+        return self.texts["methods"]["few_subjects"] if is_first else super().prior_subjects
+
+    def hyperparameters(self, feature: Feature) -> Mapping[str, Any]:
+        """Return the hyperparameters that were stated; others give the data back, and are withheld."""
+        asked = parameters_of(self.cohort.model)["hyperparameters"]
+        stated = {**(feature.prior or {}), **(asked.get(feature.name, {}) if isinstance(asked, Mapping) else {})}
+        return {**stated, **{name: WITHHELD for name in super().hyperparameters(feature) if name not in stated}}
+
+    @property
+    def relevance_column(self) -> Sequence[Filled]:
+        """The column of the relevance; none in a sample, of whose exact counts it is a function."""
+        return [] if self.of_all is not None else super().relevance_column
+
+    @property
+    def has_missing(self) -> bool | None:
+        """Whether any value is missing; None where numbers of missing values are withheld, which it would disclose."""
+        return None if self.read.withheld else self._n_missing[0] > 0
+
+    def observed(self, feature: Feature) -> tuple[Value, Value]:
+        """Return how many subjects have a value of a feature, and how many have none; withheld of other columns."""
+        numbers, is_reported = super().observed(feature), feature.is_clustered or feature.is_described
+        return numbers if is_reported or None in numbers else (WITHHELD, WITHHELD)
+
+    @property
+    def row_phrases(self) -> dict[str, str]:
+        """The choice of rows in words, without rows chosen by hand and conditions that may be those of few people."""
+        phrases, choice, texts = super().row_phrases, self.row_choice, self.texts["rows"]
+        if "rows" in phrases:
+            phrases["rows"] = texts["by_hand"]
+        condition = parsed(choice.where) if choice is not None and choice.where is not None else None
+        if condition is not None and not _may_be_named(condition, self.cohort.schema):
+            columns = ", ".join(map(on_one_line, compared_columns(condition)))
+            phrases["where"] = texts["condition"].format(columns=texts["on"].format(columns=columns) if columns else "")
+        return phrases
+
+    @property
+    def numbers_of_rows(self) -> Mapping[str, int | Withheld]:
+        """The `row_counts` that sentences name, all of them withheld if one is small."""
+        numbers, counts, n_subjects = super().numbers_of_rows, self.row_counts, len(self.cohort.table)
+        if self.rule is None or counts is None or not are_small_rows(counts, n_subjects, self.rule.threshold):
+            return numbers
+        return {**dict.fromkeys(numbers, WITHHELD), "unknown": 0}
+
+    def without_exact(self, dominant: pd.DataFrame) -> pd.DataFrame:
+        """Return the rows of `dominant_columns` that follow from the counts that are shown."""
+        of_shares = [feature for feature in self.features if feature.traits.is_share and not self.is_withheld(feature)]
+        is_of_levels = (dominant["told_by"] == "value") & dominant["others"].isna()
+        return dominant[is_of_levels & dominant["column"].isin([feature.name for feature in of_shares])]
+
+    def with_associations(self, associations: pd.DataFrame) -> Findings:
+        """Return these findings with the tests that disclose nothing of what is withheld.
+
+        Of these, n and the statistic would say how many subjects are in other subtypes without the feature.
+        """
+        shown = withhold_associations(associations, self.comparisons)
+        return super().with_associations(shown.drop(columns=_OF_OTHER_SUBTYPES, errors="ignore"))
+
+
+_OF_OTHER_SUBTYPES = ["n", "n_subtypes", "statistic", "df", "df2", "agreement"]
+
+
+class _RoundedFindings(_SharedFindings):
+    """Findings made for sharing with all counts rounded: what is a function of exact counts is left out."""
+
+    continuum = row_counts = None
+    relevance_column: Sequence[Filled] = ()
+    n_untested = 0
+
+    @cached_property
+    def texts(self) -> dict[str, Any]:
+        """The sentences of the report, some of which say less, or nothing, where something is withheld."""
+        return _overlaid(super().texts, data("report")["rounded"])
+
+    @property
+    def blocks(self) -> Mapping[str, tuple[int, float | Withheld]]:
+        """How many features each block of several has, and for how many it counts; nothing if the data chose it."""
+        return {} if self.are_weights_chosen else super().blocks
+
+    def clustered_on(self, feature: Feature) -> bool:
+        """Return whether the schema asks that the feature form the subtypes."""
+        return feature.is_clustered
+
+    def with_associations(self, associations: pd.DataFrame) -> Findings:
+        """Return these findings, for every association is a function of exact counts."""
+        return self
+
+
+def _overlaid(texts: Mapping[str, Any], others: Mapping[str, Any]) -> dict[str, Any]:
+    """Return texts with others in the place of those of the same key, at any depth."""
+    nested = {key: _overlaid(texts[key], other) for key, other in others.items() if isinstance(other, dict)}
+    return {**texts, **others, **nested}
+
+
+def _may_be_named(condition: Condition, schema: FeatureSchema) -> bool:
+    """Return whether all values in a condition are those of every subject analysed, or limits that all keep to.
+
+    Other values, such as those that are excluded, may be those of few people, and a column may say who they are.
+    """
+    parts = condition.parts if isinstance(condition, Joined) and condition.word == "and" else (condition,)
+    is_of_everybody = all(isinstance(part, Comparison) and (part.sign == "==" or is_order(part.sign)) for part in parts)
+    for column in compared_columns(condition):
+        is_in_table = column in schema and not schema[column].is_ignored
+        is_of_everybody &= not (schema[column].is_id if is_in_table else looks_identifying(column))
+    return is_of_everybody
+
+
+def data_fingerprint(frame: pd.DataFrame) -> str:
+    """Return the SHA-256 (hex) of the columns of a validated frame: names, types and values in order, without index."""
+    digest = hashlib.sha256()
+    for name, column in frame.items():
+        digest.update(f"{name!r} {column.dtype}\n".encode())
+        digest.update(pd.util.hash_pandas_object(column, index=False).to_numpy().tobytes())
+    return digest.hexdigest()
 
 
 def number_of(row: Row, name: str) -> Value:
-    """Return a number of a row of the comparisons as a value, or `WITHHELD` if it was withheld."""
+    """Return a number of a row as a value, or `WITHHELD` if it was withheld; None without such a column."""
+    if name not in row:
+        return None
     value = as_value(row[name])
     return WITHHELD if value is None and row.get("suppressed") is True else value
 

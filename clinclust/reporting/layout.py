@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import pandas as pd
 
-from clinclust.comparisons.frame import WITHHELD as WITHHELD
+import clinclust.comparisons.frame as frame
 from clinclust.data import data
 
 # Numbers and lists in sentences, the names of tests and methods, and the works that a report may cite.
@@ -79,6 +79,14 @@ def tests_in_words(names: Sequence[str], references: References | None) -> str:
     return listed(called)
 
 
+class Withheld(str):
+    """The sign of a number that is withheld, which prints itself in every format: f"{WITHHELD:,.1f}" is "[c]"."""
+
+    def __format__(self, spec: str) -> str:
+        return str(self)
+
+
+WITHHELD = Withheld(frame.WITHHELD)
 Value: TypeAlias = str | int | float | None
 Span: TypeAlias = tuple[str, int]
 Kind: TypeAlias = Literal["text", "cell", "0", "0.0", "0.00", "0.000", "p", "measure", "any"]

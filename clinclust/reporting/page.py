@@ -175,15 +175,17 @@ def illustrations(findings: Findings) -> list[Illustration]:
         rows = profiles.observed_among(profiles.ranked_for(model), 0.5)[:_MOST_ROWS]
         draw = partial(plot_profile, model, comparisons, names=names, at_most=_MOST_ROWS)
         add("profile", _profile_alt(profiles, rows, findings.name), draw)
-    if findings.continuum is not None and not (several or findings.is_shared or findings.continuum.is_by_chance):
+    if findings.continuum is not None and findings.rule is None and not (several or findings.continuum.is_by_chance):
         along, fifths = _fifths(findings, findings.continuum)
         rows = along.ranked(findings.continuum.correlations.abs().to_dict())[:_MOST_ROWS]
         add("continuum", _profile_alt(along, rows, fifths.__getitem__), partial(plot_ordered, along, rows, fifths))
     if several and (comparisons["kind"] == "effect").any():
         verb = "may have been made" if fit is None else "were found"
         add("effects", _effects_alt(findings), partial(plot_effects, model, comparisons, names=names), verb=verb)
-    if fit is None or findings.is_shared:
-        return [each for each in figures if each.name in FIGURES or not findings.is_shared]
+    if findings.rule is not None:
+        return [each for each in figures if each.name in FIGURES]
+    if fit is None:
+        return figures
     if findings.divisions:
         scored = score_divisions(findings.cohort, findings.divisions[:_MOST_DIVISIONS])
         add("divisions", _divisions_alt(scored), partial(draw_divisions, scored, findings.divisions))

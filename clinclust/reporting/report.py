@@ -61,10 +61,17 @@ from clinclust.reporting.sheets.divisions import (
     stability_sheets,
 )
 from clinclust.reporting.sheets.methods import methods_sheet
-from clinclust.reporting.sheets.model_check import likelihoods_sheets, model_check_sheets, withheld
+from clinclust.reporting.sheets.model_check import likelihoods_sheets, model_check_sheets, withheld_sheets
 from clinclust.reporting.sheets.overview import answer_sentence, overview, say_unsure, summary, trust
-from clinclust.reporting.sheets.subjects import ASSIGNMENTS, DATA, assignments, codebook, tidy_data, unusual_sheets
-from clinclust.reporting.sheets.subtypes import missing_data, on_adjustment, pairwise_tests, profile, table_of_report
+from clinclust.reporting.sheets.subjects import (
+    ASSIGNMENTS,
+    DATA,
+    assignments_sheets,
+    codebook,
+    tidy_data,
+    unusual_sheets,
+)
+from clinclust.reporting.sheets.subtypes import on_adjustment, pairwise_tests, profile, table_of_report
 from clinclust.stability.assess import Stability, resample_cohort
 
 # The options of a report, and the check of all its arguments before the first search.
@@ -356,9 +363,9 @@ def write_findings(
     title = findings.cohort.schema.title or "Subtype report"
     with progress.stage(f"report {suffix}"):
         sheets = _sheets(findings, moment, on_page=suffix == ".html")
-        sheets = list(as_shared(sheets)) if findings.is_shared else sheets
-        if findings.is_shared and suffix != ".html":  # a page holds the texts that are printed, and nothing more
-            sheets = [as_printed(sheet) for sheet in sheets]
+        if findings.rule is not None:
+            # A page holds the texts that are printed, and nothing more.
+            sheets = [sheet if suffix == ".html" else as_printed(sheet) for sheet in as_shared(sheets)]
         if suffix == ".xlsx":
             from clinclust.reporting.workbook import write_workbook
 
@@ -376,12 +383,12 @@ def write_findings(
 
 def _sheets(findings: Findings, moment: datetime, *, on_page: bool) -> list[Sheet]:
     """Return the sheets in the order a reader asks; a page has those that are read, a workbook also the long lists."""
-    several, is_exact, made = len(findings.sizes) > 1, not findings.is_rounded, findings.sheets
+    several, made = len(findings.sizes) > 1, findings.sheets
     if "read" not in made:
         made["table"] = table_of_report(findings)
         made["read"] = [
             overview(findings),
-            *([withheld(findings)] if findings.is_shared else []),
+            *withheld_sheets(findings),
             replace(made["table"].sheet(), notes=on_adjustment(findings)),
             trust(findings),
             *([association_table(findings)] if findings.associations is not None and several else []),
@@ -396,12 +403,11 @@ def _sheets(findings: Findings, moment: datetime, *, on_page: bool) -> list[Shee
     if "lists" not in made:
         made["lists"] = [
             *([profile(findings), charts(findings)] if several else []),
-            *([effect_sizes(findings), pairwise_tests(findings)] if several and is_exact else []),
+            *([effect_sizes(findings), pairwise_tests(findings)] if several and findings.is_tested else []),
             made["table"].numbers_sheet(),
-            *([] if findings.is_shared or findings.sizes_of_all is not None else [assignments(findings)]),
+            *assignments_sheets(findings),
             *unusual_sheets(findings),
             *model_check_sheets(findings),
-            missing_data(findings),
             summary(findings, moment),
             codebook(findings),
             methods_sheet(findings),
@@ -445,7 +451,7 @@ def gather_findings(
     names = {**model.names_, **names_by_number(options.names, model.codes_)}
     findings = Findings(cohort, comparisons, level, None, names, min_size=min_size, dominant=dominant)
     if of_all is not None:
-        findings = replace(findings, sizes_of_all=ComparisonsFrame(of_all).exact_sizes)
+        findings = replace(findings, of_all=ComparisonsFrame(of_all).exact_sizes)
     if options.suppress is not None:
         rule = Rule(options.suppress, False, options.round_to, options.missing_is_harmless, options.min_n)
         findings = findings.for_sharing(rule)
@@ -456,7 +462,7 @@ def gather_findings(
         rules = TestRules(options.min_size, fewest_subjects(model), persons=number_persons(table, cohort.schema))
         associations = associate_cohort(cohort, rules, **how)
     findings = findings if associations is None else findings.with_associations(associations)
-    if findings.is_shared:  # it has no functions of all counts
+    if options.suppress is not None:  # a shared report has no functions of all counts
         return findings
     findings = replace(findings, telling=_tell_divisions(findings, table))
     # One group has nothing that could come apart.
@@ -642,7 +648,7 @@ def write_results(findings: Findings, sheets: Sequence[Sheet], path: Path, *, ti
         "title": title,
         "answer": findings.answer.facts(said=answer_sentence(findings)),
         "features": {whose: counts and counts._asdict() for whose, counts in grades.items()},
-        "divisions": [] if findings.is_shared else [_tell_division(division, codes) for division in findings.divisions],
+        "divisions": [_tell_division(division, codes) for division in findings.evidence],
         "sheets": {
             sheet.name: {"notes": [*sheet.notes, *sheet.explanations], "tables": list(map(_table, sheet.tables))}
             for sheet in sheets
@@ -728,10 +734,7 @@ def summarise_fit(model: MAPDP, n_stated: int | None = None) -> list[str]:
     if isinstance(model.n_clusters, Integral):
         n_before = int(model.n_clusters)
     if n_before > n_subtypes:
-        lines.append(
-            f"{n_before - n_subtypes} fewer than without --min-size: groups of fewer than {model.min_size_} subjects "
-            "were merged where they were hardly distinct from another."
-        )
+        lines.append(data("report")["answer"]["merged"].format(n=n_before - n_subtypes, least=model.min_size_))
     if answer.is_of_the_test and n_groups > n_subtypes:
         lines.append(data("report")["answer"]["united"].format(groups=f"{n_groups} groups"))
     return lines

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 import shutil
 import textwrap
@@ -13,7 +12,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache, partial
 from io import BytesIO
-from itertools import starmap
+from itertools import starmap, zip_longest
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 from xml.sax.saxutils import escape, quoteattr
@@ -43,9 +42,10 @@ from openpyxl.worksheet.pagebreak import Break
 from openpyxl.worksheet.properties import PageSetupProperties
 from openpyxl.worksheet.table import Table as ExcelTable
 from openpyxl.worksheet.table import TableColumn
-from openpyxl.worksheet.worksheet import Worksheet
+from openpyxl.worksheet.worksheet import Worksheet as ExcelSheet
 from openpyxl.writer.excel import ExcelWriter
 
+from clinclust.data import data
 from clinclust.errors import InputError, visible
 from clinclust.files.writing import atomic_write
 from clinclust.reporting.layout import (
@@ -156,7 +156,7 @@ class Rows:
     `height` is the height in points of the rows written.
     """
 
-    def __init__(self, worksheet: Worksheet, widths: Sequence[float], file: IO[bytes]) -> None:
+    def __init__(self, worksheet: ExcelSheet, widths: Sequence[float], file: IO[bytes]) -> None:
         self.worksheet = worksheet
         self.widths = widths
         self.file = file
@@ -219,7 +219,7 @@ def height_of(chart: Chart, n_rows: int) -> float:
     return (_AROUND_CM + _ROW_CM * n_rows) * _POINTS_PER_CM
 
 
-def add_chart(worksheet: Worksheet, chart: Chart, heading: int, last: int, top: int, column: int) -> None:
+def add_chart(worksheet: ExcelSheet, chart: Chart, heading: int, last: int, top: int, column: int) -> None:
     """Add a chart of the rows `heading` + 1 to `last`, with its upper left corner at `top`, `column`.
 
     Intervals, and numbers compared with what is expected, are error bars of two series of invisible bars.
@@ -320,9 +320,9 @@ def can_be_a_table(table: Table) -> bool:
     return bool(table.rows) and not table.bands and all(len(title) <= 2 * _LONGEST_HEADING for title in headings)
 
 
-def add_table(worksheet: Worksheet, where: str, headings: Sequence[str]) -> None:
+def add_table(worksheet: ExcelSheet, name: str, where: str, headings: Sequence[str]) -> None:
     """Add an Excel table, which has filters and a name, for a range as "A5:D20" whose first row holds the headings."""
-    table = ExcelTable(displayName=re.sub(r"\W+", "_", worksheet.title), ref=where)
+    table = ExcelTable(displayName=re.sub(r"\W+", "_", name), ref=where)
     # openpyxl cannot read the headings back from a streamed sheet, so they are given here.
     table.tableColumns = [TableColumn(id=number, name=safe_text(text)) for number, text in enumerate(headings, start=1)]
     table.autoFilter = AutoFilter(ref=where)
@@ -333,26 +333,67 @@ def add_table(worksheet: Worksheet, where: str, headings: Sequence[str]) -> None
 
 _MOST_ROWS, _MOST_COLUMNS, _LONGEST_NAME = 1_048_576, 16_384, 31
 _A4 = 9
-_WIDEST_PAGE = 260.0  # characters that fit legibly on the width of a printed page
-_WIDEST_PORTRAIT = 135.0  # characters that fit legibly on the width of an upright page
 _NARROWEST, _LONGEST_LINE = 7, 150
+_WIDEST_OF_SEVERAL = 30  # characters of a text above or below numbers of another section
 _POINTS_PER_CHARACTER, _PAGE_SHAPE = 5.6, 0.62  # height / width of the printed area of A4, with some reserve
 
 
-def write_worksheet(workbook: Workbook, sheet: Sheet, folder: Path) -> None:
+_WORKSHEETS: dict[str, dict[str, Any]] = data("report")["workbook"]
+
+
+class Worksheet(NamedTuple):
+    """A sheet of a workbook: why a reader would open it, and its sections, one below the other."""
+
+    name: str
+    reason: str
+    sections: Sequence[Sheet]
+
+    @property
+    def is_one_table(self) -> bool:
+        """Whether its headings can stay in view."""
+        return len(self.sections) == 1 and self.sections[0].is_one_table
+
+    @property
+    def tables(self) -> list[Table]:
+        """The tables of all its sections."""
+        return [table for section in self.sections for table in section.tables]
+
+    @property
+    def n_rows(self) -> int:
+        """At least as many rows as it needs."""
+        return sum(len(table.rows) + len(set(table.bands)) + 5 for table in self.tables) + 20 * len(self.sections)
+
+    @classmethod
+    def gather(cls, sheets: Sequence[Sheet]) -> list[Worksheet]:
+        """Return the sheets of a workbook, of which some hold several sections of the report, as far as they can."""
+        name_of = {section: name for name, about in _WORKSHEETS.items() for section in about["sections"]}
+        gathered: dict[str, list[Sheet]] = {}
+        for sheet in sheets:
+            gathered.setdefault(name_of.get(sheet.name, sheet.name), []).append(sheet)
+        worksheets: list[Worksheet] = []
+        for name, sections in gathered.items():
+            order = [*_WORKSHEETS.get(name, {"sections": []})["sections"], name]
+            sections = [section for wanted in dict.fromkeys(order) for section in sections if section.name == wanted]
+            together = cls(name, _WORKSHEETS[name]["reason"] if len(sections) > 1 else "", sections)
+            can_be_together = len(sections) == 1 or together.n_rows <= _MOST_ROWS
+            worksheets += [together] if can_be_together else [cls(section.name, "", [section]) for section in sections]
+        return worksheets
+
+
+def write_worksheet(workbook: Workbook, worksheet: Worksheet, folder: Path) -> None:
     """Add a sheet to a write-only workbook, its rows through a file in `folder`; ValueError if it does not fit.
 
     A sheet that is one table without sections is continued on further sheets ("Data 2") if it has too many rows.
     """
-    sheet = replace(sheet, tables=[_with_unique_headings(sheet, table) for table in sheet.tables])
-    widths = _widths(sheet)
-    notes = _wrapped(sheet.notes, widths)
-    shared, single = sheet.shared_group_lines, sheet.is_one_table
-    above = 2 + len(notes)  # title, notes and an empty row
-    in_view = len(shared) + single  # frozen rows: the shared group headings, and the headings of a single table
-    for part in _parts(sheet, _MOST_ROWS - above - in_view):
+    widest = _WIDEST_OF_SEVERAL if len(worksheet.sections) > 1 else _LONGEST_LINE
+    sections = [
+        replace(section, tables=[_prepared(section, table, widest) for table in section.tables])
+        for section in worksheet.sections
+    ]
+    widths = [max(of_column) for of_column in zip_longest(*map(_widths, sections), fillvalue=0.0)]
+    for part in _parts(worksheet._replace(sections=sections), widths):
         _check_size(part)
-        _write_part(workbook, part, folder, widths, notes, above, in_view)
+        _write_part(workbook, part, folder, widths)
 
 
 def _wrapped(notes: Sequence[str], widths: Sequence[float]) -> list[str]:
@@ -360,101 +401,135 @@ def _wrapped(notes: Sequence[str], widths: Sequence[float]) -> list[str]:
     return [line for note in notes for line in textwrap.wrap(note, line_length)]
 
 
-def _with_unique_headings(sheet: Sheet, table: Table) -> Table:
-    if not sheet.is_one_table or table.bands:
-        return table
-    titles = unique_headings(table)
-    return replace(table, columns=[replace(c, title=t) for c, t in zip(table.columns, titles, strict=True)])
+def _prepared(sheet: Sheet, table: Table, widest: int) -> Table:
+    """Return a table with texts of at most this width in a line, and headings that differ if it can have filters."""
+    has_filters = sheet.is_one_table and not table.bands
+    titles = unique_headings(table) if has_filters else [column.title for column in table.columns]
+    columns = [replace(c, title=t, widest=min(c.widest, widest)) for c, t in zip(table.columns, titles, strict=True)]
+    return replace(table, columns=columns)
 
 
-def _parts(sheet: Sheet, capacity: int) -> Iterator[Sheet]:
-    """Yield the sheet, divided into several if its only table has more than `capacity` rows."""
-    if not sheet.is_one_table or sheet.tables[0].bands or len(sheet.tables[0].rows) <= capacity:
-        yield sheet
+def _lines_above(section: Sheet, widths: Sequence[float]) -> int:
+    """Return the number of rows above the headings of the first table: the title, the notes and an empty row."""
+    return 2 + len(_wrapped(section.notes, widths))
+
+
+def _parts(worksheet: Worksheet, widths: Sequence[float]) -> Iterator[Worksheet]:
+    """Yield the sheet, divided into several if its only table has too many rows."""
+    section = worksheet.sections[0]
+    capacity = _MOST_ROWS - _lines_above(section, widths) - len(section.shared_group_lines) - 1
+    if not worksheet.is_one_table or section.tables[0].bands or len(section.tables[0].rows) <= capacity:
+        yield worksheet
         return
-    table = sheet.tables[0]
+    table = section.tables[0]
     for number, start in enumerate(range(0, len(table.rows), capacity), start=1):
-        here = slice(start, start + capacity)
+        here, ending = slice(start, start + capacity), "" if number == 1 else f" {number}"
         part = replace(table, rows=table.rows[here], decimals=table.decimals[here])
-        yield replace(sheet, name=sheet.name if number == 1 else f"{sheet.name} {number}", tables=[part])
+        section = replace(section, name=worksheet.sections[0].name + ending, tables=[part])
+        yield worksheet._replace(name=worksheet.name + ending, sections=[section])
 
 
-def _check_size(sheet: Sheet) -> None:
-    n_columns = max((len(table.columns) for table in sheet.tables), default=0)
+def _check_size(worksheet: Worksheet) -> None:
+    n_columns = max((len(table.columns) for table in worksheet.tables), default=0)
     if n_columns > _MOST_COLUMNS:
         raise InputError(
-            f"sheet {sheet.name!r} needs {n_columns:,} columns and a workbook holds {_MOST_COLUMNS:,}; "
+            f"sheet {worksheet.name!r} needs {n_columns:,} columns and a workbook holds {_MOST_COLUMNS:,}; "
             "write an .html report, or report fewer subtypes"
         )
-    needed = sum(len(table.rows) + len(set(table.bands)) + 5 for table in sheet.tables) + 20
-    if (not sheet.is_one_table or sheet.tables[0].bands) and needed > _MOST_ROWS:
+    is_continued = worksheet.is_one_table and not worksheet.tables[0].bands
+    if not is_continued and worksheet.n_rows > _MOST_ROWS:
         raise InputError(
-            f"sheet {sheet.name!r} needs {needed:,} rows and a workbook holds {_MOST_ROWS:,}; "
+            f"sheet {worksheet.name!r} needs {worksheet.n_rows:,} rows and a workbook holds {_MOST_ROWS:,}; "
             "write an .html report, or report fewer features"
         )
-    if len(sheet.name) > _LONGEST_NAME:
-        raise InputError(f"the name of sheet {sheet.name!r} is longer than the {_LONGEST_NAME} characters allowed")
+    if len(worksheet.name) > _LONGEST_NAME:
+        raise InputError(f"the name of sheet {worksheet.name!r} is longer than the {_LONGEST_NAME} characters allowed")
 
 
-def _write_part(
-    workbook: Workbook,
-    sheet: Sheet,
-    folder: Path,
-    widths: Sequence[float],
-    notes: Sequence[str],
-    above: int,
-    in_view: int,
-) -> None:
-    shared, single = sheet.shared_group_lines, sheet.is_one_table
-    stub = max(table.stub for table in sheet.tables) if in_view else 0
-    worksheet: Worksheet = workbook.create_sheet(sheet.name)
-    _set_up(worksheet, widths, bool(sheet.charts), f"{letter(stub + 1)}{above + in_view + 1 if in_view else 2}")
-    with _streamed(worksheet, folder) as file:
-        rows = Rows(worksheet, widths, file)
-        rows.add([Cell(sheet.name, "title")])
-        for line in notes:
+def _write_part(workbook: Workbook, worksheet: Worksheet, folder: Path, widths: Sequence[float]) -> None:
+    """Write a sheet: its title, and then its sections; of several, each begins a page with a title of its own."""
+    first, *others = worksheet.sections
+    # Frozen rows: the shared group headings, and the headings of a single table.
+    in_view = 0 if others else len(first.shared_group_lines) + first.is_one_table
+    stub = max(table.stub for table in first.tables) if in_view else 0
+    above = _lines_above(first, widths)
+    into: ExcelSheet = workbook.create_sheet(worksheet.name)
+    _set_up(into, widths, f"{letter(stub + 1)}{above + in_view + 1 if in_view else 2}")
+    with _streamed(into, folder) as file:
+        rows = Rows(into, widths, file)
+        rows.add([Cell(worksheet.name if others else first.name, "title")])
+        for line in _wrapped([worksheet.reason], widths):
             rows.add([Cell(line, "note")])
-        rows.add([])
-        for groups in shared:
-            rows.add(_group_cells(groups))
-        placed: list[tuple[Table, int, int]] = []  # each table with the row of its headings and its last row, from 1
-        page_top, page_height = 0.0, _PAGE_SHAPE * (_POINTS_PER_CHARACTER * sum(widths) + CHART_WIDTH)
-        for number, table in enumerate(sheet.tables):
-            charts = [chart for chart in sheet.charts if chart.table == number]
-            n_rows = len(table.rows)
-            needed = max(_LINE_HEIGHT * (n_rows + 3), *(height_of(chart, n_rows) for chart in charts), 0)
-            if charts and placed and rows.height - page_top + needed > page_height:
-                worksheet.row_breaks.append(Break(id=rows.written))
-                page_top = rows.height - _LINE_HEIGHT  # the title is repeated on the new page
-            top, top_height = rows.written + 1, rows.height
-            if not single:
-                rows.add([Cell(table.caption, "caption")])
-            for groups in [] if shared else table.group_lines:
-                rows.add(_group_cells(groups))
-            is_text = [column.kind == "text" or column.overflow for column in table.columns]
-            is_text[: table.stub] = [True] * table.stub
-            styles = ("heading" if each else "number heading" for each in is_text)
-            rows.add([Cell(column.title, style) for column, style in zip(table.columns, styles, strict=True)])
-            heading = rows.written
-            for row in range(n_rows):
-                if table.starts_band(row):
-                    rows.add([Cell(table.bands[row], "band"), *[Cell(None, "band")] * len(table.columns[1:])])
-                rows.add(_body_cells(table, row))
-            placed.append((table, heading, rows.written))
-            for line in _wrapped(table.notes, widths):
-                rows.add([Cell(line, "note")])
-            if not single:
+        for section in worksheet.sections:
+            if others:
+                if section is not first:
+                    into.row_breaks.append(Break(id=rows.written))
                 rows.add([])
-            for chart in charts:
-                add_chart(worksheet, chart, heading, placed[-1][-1], top, len(widths) + 2)
-                while rows.height < top_height + needed + _LINE_HEIGHT:
-                    rows.add([])
-        for line in _wrapped(sheet.explanations, widths):
+                rows.add([Cell(section.name, "title")])
+            # The headings of the last table, which may be the longest one, are printed again on its further pages.
+            headings = _write_section(into, section, rows, widths, is_first=section is first)
+            into.print_title_rows = headings if section.is_one_table else "1:1"
+
+
+def _write_section(
+    worksheet: ExcelSheet, section: Sheet, rows: Rows, widths: Sequence[float], *, is_first: bool
+) -> str:
+    """Write a section, and return the rows that hold the headings of its last table, as "5:6"."""
+    shared, single = section.shared_group_lines, section.is_one_table
+    for line in _wrapped(section.notes, widths):
+        rows.add([Cell(line, "note")])
+    rows.add([])
+    above, heading = rows.written, rows.written
+    for groups in shared:
+        rows.add(_group_cells(groups))
+    n_columns = max((len(table.columns) for table in section.tables), default=0)  # the charts are to the right of them
+    page_top, page_height = (
+        rows.height * (not is_first),
+        _PAGE_SHAPE * (_POINTS_PER_CHARACTER * sum(widths) + CHART_WIDTH),
+    )
+    for number, table in enumerate(section.tables):
+        charts = [chart for chart in section.charts if chart.table == number]
+        n_rows = len(table.rows)
+        needed = max(_LINE_HEIGHT * (n_rows + 3), *(height_of(chart, n_rows) for chart in charts), 0)
+        if charts and number and rows.height - page_top + needed > page_height:
+            worksheet.row_breaks.append(Break(id=rows.written))
+            page_top = rows.height - _LINE_HEIGHT  # the title is repeated on the new page
+        top, top_height = rows.written + 1, rows.height
+        if not single:
+            rows.add([Cell(table.caption, "caption")])
+        for groups in [] if shared else table.group_lines:
+            rows.add(_group_cells(groups))
+        is_text = [column.kind == "text" or column.overflow for column in table.columns]
+        is_text[: table.stub] = [True] * table.stub
+        styles = ("heading" if each else "number heading" for each in is_text)
+        rows.add([Cell(column.title, style) for column, style in zip(table.columns, styles, strict=True)])
+        heading = rows.written
+        for row in range(n_rows):
+            if table.starts_band(row):
+                rows.add([Cell(table.bands[row], "band"), *[Cell(None, "band")] * len(table.columns[1:])])
+            rows.add(_body_cells(table, row))
+        last = rows.written
+        if table.diverging and last > heading:
+            first, end = (letter(column + 1) for column in table.diverging)
+            worksheet.conditional_formatting.add(f"{first}{heading + 1}:{end}{last}", diverging_scale())
+        # A printed table is for reading, and its numbers are texts.
+        if single and all(column.kind != "cell" for column in table.columns):
+            where = f"A{heading}:{letter(len(table.columns))}{last}"
+            if can_be_a_table(table):
+                add_table(worksheet, section.name, where, [column.title for column in table.columns])
+            elif is_first:  # a sheet has one filter that is of no table
+                worksheet.auto_filter.ref = where
+        for line in _wrapped(table.notes, widths):
             rows.add([Cell(line, "note")])
-        _refer(worksheet, placed, single)
-        worksheet.print_title_rows = f"{above + 1}:{above + in_view}" if in_view else "1:1"
-        if _pages_across(widths) > 1 and stub:
-            worksheet.print_title_cols = f"A:{letter(stub)}"
+        if not single:
+            rows.add([])
+        for chart in charts:
+            add_chart(worksheet, chart, heading, last, top, n_columns + 2)
+            while rows.height < top_height + needed + _LINE_HEIGHT:
+                rows.add([])
+    for line in _wrapped(section.explanations, widths):
+        rows.add([Cell(line, "note")])
+    return f"{above + 1}:{heading}"
 
 
 @contextmanager
@@ -480,43 +555,21 @@ def _streamed(worksheet: Any, folder: Path) -> Iterator[IO[bytes]]:
     writer.out, writer.cleanup = str(path), path.unlink
 
 
-def _refer(worksheet: Worksheet, placed: Sequence[tuple[Table, int, int]], single: bool) -> None:
-    """Add the objects that refer to written rows: colours by value, and a filter or an Excel table."""
-    for table, heading, last in placed:
-        if table.diverging and last > heading:
-            columns = [letter(column + 1) for column in table.diverging]
-            where = f"{columns[0]}{heading + 1}:{columns[1]}{last}"
-            worksheet.conditional_formatting.add(where, diverging_scale())
-        if single:
-            where = f"A{heading}:{letter(len(table.columns))}{last}"
-            if any(column.kind == "cell" for column in table.columns):
-                continue  # it is for reading, and its numbers are texts
-            if can_be_a_table(table):
-                add_table(worksheet, where, [column.title for column in table.columns])
-            else:
-                worksheet.auto_filter.ref = where
-
-
-def _set_up(worksheet: Worksheet, widths: Sequence[float], has_charts: bool, first_moving_cell: str) -> None:
-    """Set widths, frozen panes and print options."""
+def _set_up(worksheet: ExcelSheet, widths: Sequence[float], first_moving_cell: str) -> None:
+    """Set widths, frozen panes and print options: as wide as a page, however long."""
     for number, width in enumerate(widths, start=1):
         worksheet.column_dimensions[letter(number)].width = width
     worksheet.freeze_panes = first_moving_cell
     worksheet.sheet_view.showGridLines = False
     worksheet.sheet_properties.pageSetUpPr = PageSetupProperties(fitToPage=True)
-    is_narrow = sum(widths) <= _WIDEST_PORTRAIT and not has_charts
-    worksheet.page_setup.orientation = "portrait" if is_narrow else "landscape"
+    worksheet.page_setup.orientation = "landscape"
     worksheet.page_setup.paperSize = _A4
     for side in ("left", "right", "top", "bottom"):
         setattr(worksheet.page_margins, side, 0.5)
-    worksheet.page_setup.fitToWidth, worksheet.page_setup.fitToHeight = _pages_across(widths), 0
+    worksheet.page_setup.fitToWidth, worksheet.page_setup.fitToHeight = 1, 0
     footer = worksheet.oddFooter
     assert footer is not None
     footer.left.text, footer.right.text = f"clinclust: {worksheet.title}", "Page &P of &N"
-
-
-def _pages_across(widths: Sequence[float]) -> int:
-    return math.ceil(sum(widths) / _WIDEST_PAGE)
 
 
 def _group_cells(groups: Sequence[Span]) -> list[Cell]:
@@ -598,29 +651,30 @@ def write_workbook(sheets: Sequence[Sheet], path: Path, *, title: str, generated
     workbook.properties.title = visible(title)
     workbook.properties.subject = "Disease subtypes found by clinclust"
     workbook.properties.keywords = "disease subtypes, clustering, MAP-DP, clinical cohort"
-    workbook.properties.description = f"Sheets: {', '.join(sheet.name for sheet in sheets)}."
+    worksheets = Worksheet.gather(sheets)
+    workbook.properties.description = f"Sheets: {', '.join(worksheet.name for worksheet in worksheets)}."
     workbook.properties.created = workbook.properties.modified = moment
     # What openpyxl writes on the way holds data of patients too: it is in the private folder of the target.
     with atomic_write(path) as target, (target.parent / "workbook.zip").open("wb+") as written:
-        for sheet in sheets:
-            write_worksheet(workbook, sheet, target.parent)
+        for worksheet in worksheets:
+            write_worksheet(workbook, worksheet, target.parent)
         # Workbook.save would replace `modified` by the time of saving.
         with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED, allowZip64=True) as archive:
             ExcelWriter(workbook, archive).save()
-        drawn = [[chart.description for chart in sheet.charts] for sheet in sheets if sheet.charts]
+        charts = [[chart for section in worksheet.sections for chart in section.charts] for worksheet in worksheets]
         described = {
-            f"xl/drawings/drawing{number}.xml": partial(_described, descriptions=descriptions)
-            for number, descriptions in enumerate(drawn, start=1)
+            f"xl/drawings/drawing{number}.xml": partial(_described, drawn)
+            for number, drawn in enumerate(filter(None, charts), start=1)
         }
         copy_without_times(written, target, described)
 
 
-def _described(drawing: bytes, descriptions: Sequence[str]) -> bytes:
+def _described(charts: Sequence[Chart], drawing: bytes) -> bytes:
     """Add the alternative text of each chart to the XML of a drawing: openpyxl has no place for it."""
     text = drawing.decode()
-    for place, description in enumerate(descriptions, start=1):
+    for place, chart in enumerate(charts, start=1):
         named = f'name="Chart {place}"'
-        text = text.replace(named, f"{named} descr={quoteattr(visible(description))}")
+        text = text.replace(named, f"{named} descr={quoteattr(visible(chart.description))}")
     return text.encode()
 
 

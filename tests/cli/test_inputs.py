@@ -12,6 +12,7 @@ import openpyxl
 import pandas as pd
 import pytest
 from command_line import ARGUMENTS, CHECK, FIT, QUICK, SCHEMA, WIDE_SCHEMA, cohort, faults_in, names_in
+from reporting.stand_in import sections_of
 from scored import few, scored
 
 from clinclust import MAPDP, FeatureSchema
@@ -250,7 +251,7 @@ def test_reports_say_which_rows_were_taken_and_how_many_were_not_as_text(visits,
         assert RowChoice(where).in_words() in sentence
         assert f"({120 - 2 * n} " in sentence
     assert "<b onclick" not in Path("out/subtypes.html").read_text(encoding="utf-8")
-    book = openpyxl.load_workbook("out/subtypes.xlsx")
+    book = sections_of("out/subtypes.xlsx")
     assert all(cell.data_type != "f" for row in book["Methods"].iter_rows() for cell in row)
 
 
@@ -325,7 +326,7 @@ def test_commands_on_a_model_take_its_rows_unless_they_are_told_others(visits, r
 def test_start_drafts_the_rows_and_goes_on_with_them(visits, run):
     start = f"start visits.csv {QUICK}"
     command = run(f"{start} {CHOICE}").out.commands[-1]
-    assert command == "table visits.csv --model visits-subtypes --out table.xlsx"
+    assert command == "table visits.csv --model visits-subtypes --out visits-subtypes-table.xlsx"
     assert FeatureSchema.from_yaml("visits.yaml").rows == RowChoice(WHERE, "Record ID", "last", "seen", "day-first")
     run(f"{start} --out again")
     assert Path("again/assignments.csv").read_bytes() == Path("visits-subtypes/assignments.csv").read_bytes()

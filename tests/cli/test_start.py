@@ -28,9 +28,10 @@ def test_one_line_is_enough(here, run, whole_reports):
     assert names_in("cohort-subtypes") == sorted(FILES)
     assert out.splitlines()[0].lacks("cohort.yaml 7") == []
     assert "born (ignore)" in out
-    *_, page, last = out.splitlines()
+    *_, page, _, last = out.splitlines()
     assert str(Path("cohort-subtypes/subtypes.html")) in page
-    assert out.commands == last.commands == ["table cohort.csv --model cohort-subtypes --out table.xlsx"]
+    table = "table cohort.csv --model cohort-subtypes --out cohort-subtypes-table.xlsx"
+    assert out.commands == last.commands == [table]
 
 
 def test_a_schema_next_to_the_table_is_used_and_kept(here, run, whole_reports):

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from cohorts import mixed_cohort
-from openpyxl import load_workbook
+from reporting.stand_in import sections_of
 from scored import few
 
 import clinclust as cc
@@ -104,7 +104,7 @@ def test_the_report_lists_them_and_a_shared_one_says_nothing(tmp_path):
     said = "1 subject has values too improbable in their subtype"
     page = cc.write_report(model, frame, tmp_path / "own.html").read_text(encoding="utf-8")
     assert said in page
-    book = load_workbook(cc.write_report(model, frame, tmp_path / "own.xlsx"))
+    book = sections_of(cc.write_report(model, frame, tmp_path / "own.xlsx"))
     sheet = book["Unusual subjects"]
     cells = [str(cell.value) for row in sheet.iter_rows() for cell in row]
     assert "P060" in cells

@@ -41,6 +41,28 @@ def texts_of(path):
     return " ".join(" ".join(str(cell) for row in rows for cell in row if cell is not None).split())
 
 
+class Section(list):
+    """The rows of one section of a workbook, from its title to the next, read as a sheet of openpyxl is."""
+
+    title = property(lambda self: list.__getitem__(self, 0)[0].value)
+
+    def __getitem__(self, letter):
+        return [row["ABCDEFGHIJKLMNOPQRSTUVWXYZ".index(letter)] for row in self]
+
+    def iter_rows(self, *, values_only=False):
+        return (tuple(cell.value for cell in row) if values_only else row for row in self)
+
+
+def sections_of(path):
+    """The sections of a workbook by name; a sheet may hold several."""
+    sections = {}
+    for row in (row for sheet in openpyxl.load_workbook(path) for row in sheet.iter_rows()):
+        if row[0].style == "clinclust title":
+            sections[row[0].value] = section = Section()
+        section.append(row)
+    return sections
+
+
 class AnyCohort:
     """Recognises every table: a stand-in was fitted on none."""
 

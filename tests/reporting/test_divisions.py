@@ -20,12 +20,13 @@ from clinclust.estimators.subtype_tree import JOIN_DTYPES, SubtypeTree, TreeTest
 from clinclust.reporting.assignments import tabulate_assignments, write_inert_csv
 from clinclust.reporting.divisions import divisions_of, find_answer
 from clinclust.reporting.findings import Findings
+from clinclust.reporting.layout import WITHHELD
 from clinclust.reporting.page import illustrations
 from clinclust.reporting.report import facts_of_fit, summarise_fit
 from clinclust.reporting.sheets.divisions import charts, divisions_table, on_the_test, p_in_words, verdict
 from clinclust.reporting.sheets.methods import methods
 from clinclust.reporting.sheets.overview import cautions, overview, trust
-from clinclust.reporting.sheets.subjects import assignments, continuum_table, on_continuum_score
+from clinclust.reporting.sheets.subjects import assignments_sheets, continuum_table, on_continuum_score
 
 from .conftest import GENERATED
 from .stand_in import fitted as stand_in
@@ -139,7 +140,7 @@ def test_one_continuum_is_said_plainly_and_gets_a_score(one):
     assert "first principal component" in on_continuum_score(findings)[0]
     assert cautions(findings) == ["No evidence of subtypes is no evidence that there are none."]
     score = cc.continuum_score(model, frame)
-    sheet = assignments(findings)
+    (sheet,) = assignments_sheets(findings)
     (table,) = sheet.tables
     assert table.columns[-1].title == "Continuum score"
     assert [row[-1] for row in table.rows] == score.tolist()
@@ -167,7 +168,7 @@ def test_the_page_of_one_group_shows_what_changes_along_its_score(one):
     score[0] = np.nan
     score = np.maximum(score, np.sort(score)[58])  # equal scores are in one group
     findings.__dict__["continuum"] = replace(findings.continuum, score=score)
-    assert assignments(findings).tables[0].rows[0][-1] is None  # a missing score is an empty cell
+    assert assignments_sheets(findings)[0].tables[0].rows[0][-1] is None  # a missing score is an empty cell
     figure, of_division = illustrations(findings)
     assert of_division.name == "divisions"
     ax = figure.draw()
@@ -500,14 +501,11 @@ def test_a_shared_report_has_results_and_no_evidence(three, one, tmp_path):
 
 
 def test_a_withheld_size_is_withheld_in_sums_too(three):
-    findings = shown(three)
-    shared = replace(findings, rule=Rule(5))
-    shared.__dict__["shown_sizes"] = {0: 160, 1: 54, 2: None, 3: None}
-    hidden = {subtype for subtype, size in shared.shown_sizes.items() if size is None}
-    assert hidden
+    shared = shown(three).for_sharing(Rule(5))
+    shared.__dict__["sizes"] = {1: 54, 2: WITHHELD, 3: WITHHELD}
     for row, each in zip(divisions_table(shared)[0].rows, shared.divisions, strict=True):
         for cell, side in zip(row[4:6], each.subtypes or ((), ()), strict=True):
-            assert (cell == "[c]") == (each.subtypes is None or bool(hidden & set(side)))
+            assert (cell == "[c]") == (each.subtypes is None or bool({2, 3} & set(side)))
 
 
 def test_names_run_nothing(three, tmp_path):

@@ -25,7 +25,7 @@ from clinclust.reporting.sheets.overview import cautions, overview, summary, tru
 from clinclust.reporting.sheets.subtypes import pairwise_tests, profile
 
 from .conftest import GENERATED
-from .stand_in import fitted, write_report
+from .stand_in import fitted, sections_of, write_report
 
 NUMBER = r"−?[\d.]+(?:E[−+]\d+)?"
 MARK = re.compile(
@@ -198,7 +198,7 @@ def the_profile_points_where_the_subtype_table_does(findings):
                 difference = value(number) - value(everywhere)
                 assert np.isnan(distance) or np.sign(distance) in (0, np.sign(difference)), title
                 n_checked += 1
-    assert n_checked or findings.is_shared
+    assert n_checked or findings.rule is not None
     assert len(profile(findings).tables[0].rows) <= len(titles.titles)
 
 
@@ -209,7 +209,7 @@ def sizes_and_missing_values_are_those_of_the_subtype_table(findings):
         shown = "n = [c]" if size == "[c]" else f"n = {size} ({share:.1f}%)"
         assert heading in (shown, f"n = {size}", "n = [c]")  # without a percentage where the total is withheld
     found = " ".join(trust(findings).notes)
-    if findings.is_shared:
+    if findings.rule is not None:
         assert "(missing values: [c])" in found
         return
     missing = sum(int(row.cells[0].text) for row in table.rows if not row.is_level)
@@ -360,9 +360,9 @@ def test_one_group_has_nothing_to_validate_and_no_row_of_its_own(tmp_path):
     text = write_report(findings.cohort.model, frame, tmp_path / "one.html").read_text(encoding="utf-8")
     for absent in ("What marks", "Associations", "Which features differ", "Clear"):
         assert absent not in text
-    book = openpyxl.load_workbook(write_report(findings.cohort.model, frame, tmp_path / "one.xlsx"))
-    assert book.worksheets[0].title == "Overview"
-    assert not {"Associations", "Pairwise tests", "Profile", "Effect sizes", "Charts"} & set(book.sheetnames)
+    book = sections_of(write_report(findings.cohort.model, frame, tmp_path / "one.xlsx"))
+    assert next(iter(book)) == "Overview"
+    assert not {"Associations", "Pairwise tests", "Profile", "Effect sizes", "Charts"} & set(book)
 
 
 # --- words ------------------------------------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 import copy
 
 import numpy as np
-import openpyxl
 import pandas as pd
 import pytest
 from cohorts import LIKELIHOODS, mixed_cohort, with_groups
@@ -14,6 +13,7 @@ from clinclust.estimators.subtype_model import FittedCohort
 from clinclust.reporting.assignments import assignment_table, tabulate_assignments
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.sheets.methods import methods
+from reporting.stand_in import sections_of
 
 from .stand_in import texts_of
 
@@ -100,7 +100,7 @@ def test_a_shared_report_shows_no_sizes_of_groups(fitted, tmp_path):
 def test_the_workbook_says_both_numbers(fitted, tmp_path):
     model, frame = fitted
     path = cc.write_report(model.cut(2), frame, tmp_path / "report.xlsx", associations=None, progress=False)
-    rows = list(openpyxl.load_workbook(path)["Summary"].iter_rows(values_only=True))
+    rows = list(sections_of(path)["Summary"].iter_rows(values_only=True))
     facts = {row[0]: row[1] for row in rows if row[0]}
     assert facts["Number of subtypes"] == "2, as asked for: unions of the 4 groups that the search found"
     assert facts["Groups found by the search"] == FOUND
@@ -152,7 +152,7 @@ def page(small, tmp_path_factory):
 @pytest.fixture(scope="module")
 def book(small, tmp_path_factory):
     path = tmp_path_factory.mktemp("book") / "report.xlsx"
-    return openpyxl.load_workbook(cc.write_report(*small, path, progress=False))
+    return sections_of(cc.write_report(*small, path, progress=False))
 
 
 def cells(sheet):
@@ -262,8 +262,8 @@ def test_a_report_without_few_subjects_says_nothing_of_them(fitted_small, tmp_pa
 
 @pytest.mark.simulation
 def test_a_shared_report_gives_no_floor_and_names_nobody(small, tmp_path):
-    book = openpyxl.load_workbook(cc.write_report(*small, tmp_path / "x.xlsx", suppress=10, **QUICK))
-    said = " ".join(text for sheet in book for text in cells(sheet))
+    book = sections_of(cc.write_report(*small, tmp_path / "x.xlsx", suppress=10, **QUICK))
+    said = " ".join(text for sheet in book.values() for text in cells(sheet))
     assert "Untested: subtypes of few subjects take no part in tests and effect sizes" in said
     assert "Small groups were merged with another where they were hardly distinct from it." in said
     assert "at once were contrasted" not in said  # every contrast is withheld, and so are the names of the tests

@@ -3,13 +3,13 @@
 import json
 
 import numpy as np
-import openpyxl
 import pandas as pd
 import pytest
 from scored import few
 
 from clinclust import MAPDP, Feature, FeatureSchema, reporting, validated_associations
 from clinclust.reporting.sheets.subjects import ASSIGNMENTS
+from reporting.stand_in import sections_of
 
 
 @pytest.fixture(scope="module")
@@ -46,8 +46,8 @@ def numbers_in(values):
 def test_it_has_the_cells_of_the_workbook(two_subtypes, tmp_path, suppress):
     written = [write_report(*two_subtypes, tmp_path / f"r{end}", suppress=suppress) for end in (".json", ".xlsx")]
     results = results_of(written[0])
-    workbook = openpyxl.load_workbook(written[1])
-    assert [name for name in workbook.sheetnames if name != ASSIGNMENTS] == list(results["sheets"])
+    workbook = sections_of(written[1])
+    assert set(results["sheets"]) <= set(workbook) <= {*results["sheets"], "Differences", ASSIGNMENTS}
     for name, sheet in results["sheets"].items():
         values = [value for table in sheet["tables"] for row in table["rows"] for value in row]
         cells = [cell.value for row in workbook[name].iter_rows() for cell in row]

@@ -38,7 +38,8 @@ def withheld(findings):
         if kind in ("float64", "Int64") and name not in ("subtype", "versus", "minimum", "maximum"):
             comparisons.loc[rows, name] = np.nan if kind == "float64" else pd.NA
     comparisons.loc[rows, "suppressed"] = True
-    return dataclasses.replace(findings, comparisons=comparisons, rule=Rule(min(findings.sizes.values()) + 1))
+    shared = findings.for_sharing(Rule(min(findings.sizes.values()) + 1))
+    return dataclasses.replace(shared, comparisons=comparisons, associations=findings.associations)
 
 
 def test_every_number_of_the_comparisons_is_a_row_of_the_data(findings):
@@ -111,19 +112,19 @@ def test_effect_sizes_are_numbers_with_their_intervals(findings):
 
 
 def test_the_codebook_has_every_column_of_the_schema(findings):
-    rows = body(codebook(findings)).set_index("Column")
-    schema = findings.cohort.schema
+    rows, schema = body(codebook(findings)).set_index("Column"), findings.cohort.schema
     assert rows.index.tolist() == list(schema.names)
     assert rows.loc["phenotype", "Levels"] == "tremor dominant; rigid; mixed"
-    assert rows.loc["state", ["Trials", "Minimum", "Maximum"]].tolist() == [3, 1, 4]
-    assert rows.loc["crp", ["Unit", "Transform"]].tolist() == ["mg/L", "log"]
-    assert rows.loc["tremor", "Missing codes"] == "(empty)"
-    assert rows.loc["tremor", "Prior, or why not clustered on"] == "a = 0.5; b = 1.25"
-    assert rows.loc["dementia", "Prior, or why not clustered on"] == "the same value in every subject observed"
-    assert rows.loc["patient", "Prior, or why not clustered on"] == "identifies the subject"
-    for name in schema.names:
-        missing = int(findings.cohort.table[name].isna().sum())
-        assert rows.loc[name, ["Observed", "Missing"]].tolist() == [120 - missing, missing]
+    scale = rows.loc["state", ["Trials", "Minimum", "Maximum"]].tolist()
+    assert [*scale, *rows.loc["crp", ["Unit", "Transform"]].tolist()] == [3, 1, 4, "mg/L", "log"]
+    codes, n_subjects = rows.loc["tremor", "Missing codes"], set(rows["Observed"] + rows["Missing"])
+    assert (codes, n_subjects) == ("(empty)", {120})
+    assert rows["Missing"].tolist() == findings.cohort.table[list(schema.names)].isna().sum().tolist()
+    changed = dataclasses.replace(findings.cohort.model, schema_=schema.with_roles(crp="adjust"))
+    adjusted = dataclasses.replace(findings, cohort=dataclasses.replace(findings.cohort, model=changed))
+    why = body(codebook(adjusted)).set_index("Column")["Prior, or why not clustered on"]
+    texts = ["a = 0.5; b = 1.25", "identifies the subject", "adjusted for", "the same value in every subject observed"]
+    assert why[["tremor", "patient", "crp", "dementia"]].tolist() == texts
 
 
 def test_the_profile_is_in_standard_deviations(findings):
@@ -152,7 +153,7 @@ def test_the_charts_draw_cells_that_hold_their_numbers(full_workbook_path):
     import re
     import zipfile
 
-    sheet = openpyxl.load_workbook(full_workbook_path)["Charts"]
+    sheet = openpyxl.load_workbook(full_workbook_path)["Profile"]
     with zipfile.ZipFile(full_workbook_path) as archive:
         drawn = [archive.read(name).decode() for name in archive.namelist() if name.startswith("xl/charts/")]
         drawing = archive.read("xl/drawings/drawing1.xml").decode()
@@ -162,7 +163,7 @@ def test_the_charts_draw_cells_that_hold_their_numbers(full_workbook_path):
         assert references
         for reference in references:
             name, cells = reference.split("!")
-            assert name == "'Charts'"
+            assert name == "'Profile'"
             values = [cell.value for (cell,) in sheet[cells.replace("$", "")]]
             assert all(isinstance(value, str) for value in values) or all(np.isfinite(value) for value in values)
         assert '<delete val="0"' in text
@@ -195,7 +196,7 @@ def test_all_pairs_are_shown_where_they_are_few(with_five):
 def test_many_pairs_stand_in_one_sheet_only_and_the_others_say_so(with_five, monkeypatch):
     monkeypatch.setattr("clinclust.reporting.findings._MANY_PAIRS", 39)
     for sheet in (effect_sizes(with_five), tidy_data(with_five)):
-        assert any("40 comparisons of them; the sheet Pairwise tests holds them" in note for note in sheet.notes)
+        assert any("40 comparisons of them; the section Pairwise tests holds them" in note for note in sheet.notes)
     assert not any(row[0] == "Pairwise test" for row in rows(tidy_data(with_five)))
     assert {row[5] for row in rows(effect_sizes(with_five))} == {"All others"}
     assert len(rows(subtypes.pairwise_tests(with_five))) == 40

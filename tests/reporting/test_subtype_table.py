@@ -341,7 +341,7 @@ def test_withheld_numbers_are_withheld_everywhere(comparisons, tmp_path):
     cells = [cell.value for row in book["Subtype table"].iter_rows() for cell in row]
     assert cells.count("[c]") == 3 + 1  # three features, and p
     cells = [cell.value for row in book["Numbers"].iter_rows() for cell in row]
-    assert cells.count("[c]") == 4 + 7 + 8  # n, missing, count, %; and mean, SD, Q1, median, Q3; and the total
+    assert cells.count("[c]") == 5 + 8 + 9  # n, missing, its %, count, %; and mean, SD, Q1, median, Q3; and the total
 
 
 def test_a_subtype_whose_size_is_withheld_everywhere(comparisons):
@@ -530,7 +530,7 @@ def test_the_numbers_are_in_cells_of_their_own(comparisons, table, tmp_path):
         "Subtype 3: Akinetic, rigid and falling",
     ]
     names = heading[2 : 2 + (len(heading) - 2) // 4]
-    assert names == ["n", "Missing", "Count", "%", "Mean", "SD", "Q1", "Median", "Q3", "Total"]
+    assert names == ["n", "Missing", "Missing, %", "Count", "%", "Mean", "SD", "Q1", "Median", "Q3", "Total"]
     for feature, level in (("systolic", None), ("tremor", "yes"), ("falls", None)):
         summaries = comparisons.query("kind == 'summary' and subtype == 0 and feature == @feature")
         of_all = (summaries[summaries["level"] == level] if level else summaries).iloc[0]
@@ -539,9 +539,11 @@ def test_the_numbers_are_in_cells_of_their_own(comparisons, table, tmp_path):
         for name, number in zip(names, row[2:], strict=False):
             if name == "Total":
                 assert number == (of_all["mean"] * of_all["n"] if feature == "falls" else None)
+            elif name == "Missing, %":
+                assert number == pytest.approx(100 * of_all["missing"] / (of_all["missing"] + of_all["n"]))
             elif number is not None:
                 assert number == pytest.approx(of_all[{"%": "percent"}.get(name, name.lower())], rel=1e-14)
-        assert [number is not None for number in row[2:6]] == [True, True, level is not None, level is not None]
+        assert [number is not None for number in row[2:7]] == [True, True, True, level is not None, level is not None]
 
 
 def test_a_row_is_one_line_high_unless_its_label_is_long(table, tmp_path):

@@ -77,8 +77,8 @@ def test_a_shared_report_names_a_column_only_if_every_count_of_it_is_shown():
 
 def test_one_search_is_no_share_of_searches(findings):
     alone = replace(findings.fit, restarts_=findings.fit.restarts_.iloc[:1])
-    assert searches_sentence(alone) == "One search was made."
-    assert "searches ended" in searches_sentence(findings.fit)
+    assert searches_sentence(alone, alone.restarts_) == "One search was made."
+    assert "searches ended" in searches_sentence(findings.fit, findings.searches)
 
 
 @pytest.mark.parametrize(("role", "option"), [("describe", "adjust"), ("cluster", "describe")])

@@ -18,15 +18,15 @@ from clinclust.reporting.layout import Column, Sheet, Table, as_value, number_te
 from clinclust.schema import Feature, FeatureSchema
 
 from .conftest import GENERATED
-from .stand_in import fitted, write_report
+from .stand_in import fitted, sections_of, write_report
 
-SHEETS = ["Overview", "Subtype table", "Trust", "Profile", "Charts", "Effect sizes", "Pairwise tests", "Numbers"]
-SHEETS += ["Assignments", "Missing data", "Summary", "Codebook", "Methods", "Data"]
+SHEETS = ["Overview", "Subtype table", "Trust", "Profile", "Differences", "Numbers", "Subjects", "Summary"]
+SHEETS += ["Codebook", "Methods", "Data"]
 
 
 @pytest.fixture(scope="session")
 def book(workbook_path):
-    return openpyxl.load_workbook(workbook_path)
+    return sections_of(workbook_path)
 
 
 def rows(sheet):
@@ -35,7 +35,7 @@ def rows(sheet):
 
 def row_of(sheet, first):
     """Number of the first row whose first cell is this text."""
-    return next(cell.row for cell in sheet["A"] if cell.value == first)
+    return next(place for place, cell in enumerate(sheet["A"], start=1) if cell.value == first)
 
 
 def facts(sheet):
@@ -51,18 +51,14 @@ def written_sheet(tmp_path, *columns_and_rows, **more):
     return openpyxl.load_workbook(path)["Only"]
 
 
-def test_the_sheets_are_set_up_for_reading_and_printing(book):
+def test_the_sheets_are_set_up_for_reading_and_printing(workbook_path):
+    book = openpyxl.load_workbook(workbook_path)
     assert book.sheetnames == SHEETS
     for sheet in book:
         assert sheet.freeze_panes
-        width = sum(column.width for column in sheet.column_dimensions.values())
-        upright = width <= 135 and sheet.title != "Charts"
-        assert sheet.page_setup.orientation == ("portrait" if upright else "landscape")
+        assert sheet.page_setup.orientation == "landscape"
         assert sheet.sheet_properties.pageSetUpPr.fitToPage
-        # A page holds 260 characters; on further ones the columns that say what a row is about are printed again.
-        across = int(width // 260) + 1
-        assert (sheet.page_setup.fitToWidth, sheet.page_setup.fitToHeight) == (across, 0)
-        assert (sheet.print_title_cols is not None) == (across > 1)
+        assert (sheet.page_setup.fitToWidth, sheet.page_setup.fitToHeight) == (1, 0)
         assert sheet.print_title_rows
         assert sheet.oddFooter.right.text == "Page &P of &N"
         assert not sheet.merged_cells.ranges
@@ -73,18 +69,19 @@ def test_the_sheets_are_set_up_for_reading_and_printing(book):
 
 
 @pytest.mark.parametrize(
-    ("name", "first_column", "n_rows"),
-    [("Pairwise tests", "Section", 24 * 3 + 3), ("Assignments", "Patient", 120), ("Missing data", "Section", 23)],
+    ("name", "table", "n_rows"),
+    [("Differences", "Pairwise_tests", 24 * 3 + 3), ("Subjects", "Assignments", 120), ("Codebook", "Codebook", 24)],
 )
-def test_flat_sheets_filter_below_a_heading_that_stays_in_view(book, name, first_column, n_rows):
-    sheet = book[name]
-    heading = row_of(sheet, first_column)
-    (table,) = sheet.tables.values()
-    assert table.ref == table.autoFilter.ref == f"A{heading}:{sheet.dimensions.split(':')[1]}"
-    assert sheet.auto_filter.ref is None
-    assert sheet.max_row - heading == n_rows
-    assert re.search(r"\d+", sheet.freeze_panes)[0] == str(heading + 1)
-    assert sheet.print_title_rows.endswith(f"${heading}")
+def test_long_tables_filter_below_a_heading_that_is_printed_on_every_page(workbook_path, name, table, n_rows):
+    sheet = openpyxl.load_workbook(workbook_path)[name]
+    found = sheet.tables[table]
+    first, last = map(int, re.findall(r"\d+", found.ref))
+    assert found.autoFilter.ref == found.ref
+    assert (last, last - first) == (sheet.max_row, n_rows)
+    assert sheet.auto_filter.ref is None or len(sheet.tables) == 1
+    assert sheet.print_title_rows.endswith(f"${first}")
+    in_view = int(re.search(r"\d+", sheet.freeze_panes)[0]) - 1
+    assert in_view == (1 if name == "Differences" else first)
 
 
 def test_every_sheet_that_tests_says_what_the_p_values_are_not(book):
@@ -95,7 +92,7 @@ def test_every_sheet_that_tests_says_what_the_p_values_are_not(book):
 
 def test_every_text_is_a_text_cell_that_stays_one_and_every_number_a_number(book):
     numbers = texts = 0
-    for sheet in book:
+    for sheet in book.values():
         for cell in (cell for row in sheet.iter_rows() for cell in row if cell.value is not None):
             if isinstance(cell.value, str):
                 assert cell.data_type == "s"
@@ -134,16 +131,9 @@ def test_the_summary_lists_partitions(book):
 
 
 def test_features_are_by_section_in_the_order_of_the_schema(book, model):
-    body = rows(book["Missing data"])
-    features = {feature.title: feature for feature in model.schema_}
-    listed = [features[row[1]] for row in body if row[1] in features]
-    assert len(listed) == 23
-    sections = [feature.section for feature in listed]
-    assert sections == sorted(sections)  # "Motor ..." stands first in the schema, too
-    for section in set(sections):
-        of_section = [feature.name for feature in model.schema_ if feature.section == section]
-        shown = [feature.name for feature in listed if feature.section == section]
-        assert shown == [name for name in of_section if name in shown]
+    shown, titles = [str(row[0]) for row in rows(book["Numbers"])], [each.title for each in model.schema_.reported]
+    first = [next(place for place, text in enumerate(shown) if text.startswith(title)) for title in titles]
+    assert first == sorted(first)
 
 
 def test_the_pairwise_rows_are_the_tests(book, model, frame):
@@ -176,12 +166,14 @@ def test_the_assignments_are_those_of_the_model(book, model, frame):
 
 
 def test_the_missing_values_are_counted(book, model, frame):
-    sheet = book["Missing data"]
-    for row in rows(sheet)[row_of(sheet, "Section") :]:
-        column = frame[next(f.name for f in model.schema_ if f.title == row[1])].isna()
-        for place, members in enumerate([np.ones(120, bool), *(model.labels_ == k for k in range(3))]):
-            expected = [column[members].sum(), 100 * column[members].mean()]
-            assert row[3 + 2 * place : 5 + 2 * place] == pytest.approx(expected)
+    heading, *body = rows(book["Numbers"])[row_of(book["Numbers"], "Feature") - 1 :]
+    places = np.flatnonzero(np.array(heading) == "Missing").tolist()
+    for feature in model.schema_.reported:
+        column = frame[feature.name].isna()
+        groups = [column[members] for members in (np.ones(120, bool), *(model.labels_ == k for k in range(3)))]
+        row = next(row for row in body if str(row[0]).startswith(feature.title))
+        assert [row[place] for place in places] == [of.sum() for of in groups]
+        assert [row[place + 1] for place in places] == pytest.approx([100 * of.mean() for of in groups])
 
 
 @pytest.fixture(scope="module")
@@ -213,7 +205,7 @@ def test_what_a_cell_cannot_hold_as_a_number_is_an_empty_cell(tmp_path):
     frame = pd.DataFrame({"a": [1.0] * 6 + [np.nan] * 6, "b": [2.5] * N, "c": [0.0] * 6 + [1.0] * 6})
     schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in "abc"])
     model = fitted(schema, np.repeat([0, 1], 6), kept_out={"b": "the same value in every subject observed"})
-    book = openpyxl.load_workbook(write_report(model, frame, tmp_path / "x.xlsx", generated=GENERATED))
+    book = sections_of(write_report(model, frame, tmp_path / "x.xlsx", generated=GENERATED))
     sheet = book["Pairwise tests"]
     tests = {row[1]: row for row in rows(sheet)[row_of(sheet, "Section") :]}
     assert tests["a"][11:16] == [None] * 5
@@ -285,8 +277,8 @@ def test_formats_show_what_the_page_writes():
         assert number_text(value, kind, decimals) == text
 
 
-def test_columns_are_wide_enough_for_their_numbers(book):
-    for sheet in book:
+def test_columns_are_wide_enough_for_their_numbers(workbook_path):
+    for sheet in openpyxl.load_workbook(workbook_path):
         for column in sheet.iter_cols():
             width = sheet.column_dimensions[column[0].column_letter].width
             for cell in column:
@@ -323,7 +315,7 @@ def test_comparisons_of_something_else_are_refused(model, frame, tmp_path):
 def test_given_comparisons_and_level_are_used(model, frame, tmp_path):
     comparisons = compare_subtypes(frame, model.labels_, model.schema_, min_size=30)
     path = write_report(model, frame, tmp_path / "x.xlsx", comparisons=comparisons, significance_level=0.05)
-    book = openpyxl.load_workbook(path)
+    book = sections_of(path)
     assert facts(book["Summary"])["Subtypes of few subjects, untested"] == "3"
     assert facts(book["Summary"])["Significance level"] == 0.05
     sheet = book["Pairwise tests"]
@@ -336,7 +328,7 @@ def test_one_subtype_and_no_section_and_no_id(tmp_path):
     frame = pd.DataFrame({"x": [1.0, 2.0, 3.0]}, index=["p", "q", "r"])
     schema = FeatureSchema([Feature(name="x", likelihood="gaussian")])
     model = fitted(schema, [0, 0, 0])
-    book = openpyxl.load_workbook(write_report(model, frame, tmp_path / "x.xlsx"))
+    book = sections_of(write_report(model, frame, tmp_path / "x.xlsx"))
     assert [cell.value for cell in book["Assignments"]["A"]][-4:] == ["Row", "p", "q", "r"]
     assert "No section" not in {cell.value for cell in book["Subtype table"]["A"]}
     write_report(model, frame, tmp_path / "x.html")

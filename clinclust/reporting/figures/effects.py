@@ -104,8 +104,8 @@ def title_rows(
     clustered = set(asked if profiles.is_rounded else clustered_features(model))
     aside = [profiles.features[row] not in clustered for row in drawn]
     titles = [shortened(profiles.titles[row], ROW_TEXT) + " †" * off for row, off in zip(drawn, aside, strict=True)]
-    # The relevance of rounded rows is withheld.
-    first = "{} most different" if model.fit_ is None else "first {}" if profiles.is_rounded else "{} most relevant"
+    is_ranked = len(profiles.withheld_features) < len({*profiles.features})  # their relevance is withheld too
+    first = "{} most different" if model.fit_ is None else "{} most relevant" if is_ranked else "first {}"
     more = f"The {first.format(len(drawn))} of {len(rows)} rows" if len(drawn) < len(rows) else ""
     return drawn, titles, [more, "† not clustered on" if any(aside) else ""]
 

@@ -15,6 +15,7 @@ from clinclust.associations.refit import BY_PERSON, BY_VALUE, without_permutatio
 from clinclust.comparisons.frame import is_suppressed
 from clinclust.data import data
 from clinclust.errors import InputError
+from clinclust.estimators.subtype_model import FittedCohort
 from clinclust.outcomes.columns import CohortColumns
 from clinclust.outcomes.compare import compare_outcome, describe_measure, merge_methods
 from clinclust.reporting.findings import Findings, Row, number_of
@@ -93,8 +94,7 @@ def association_table(findings: Findings) -> Sheet:
     notes = [*([_NOTE_OF_GIVEN] if findings.fit is None else _NOTES), _GRADES]
     if finds_one_population(findings.cohort.model):
         notes.insert(0, _NO_INFERENCE)
-    if findings.is_shared:
-        notes = [note.replace("over the tests made", "over the tests shown") for note in notes]
+    notes = [note.format(tests=findings.texts["associations"]["over_tests"]) for note in notes]
     notes += not_tested(findings)
     notes += [f"{method[0].upper()}{method[1:]}: {METHODS[method]}." for method in used]
     return Sheet("Associations", notes, [tabulated("Features and subtypes", findings.by_relevance, columns)])
@@ -105,85 +105,45 @@ def _short(value: Value) -> Value:
     return round(value, 1) if isinstance(value, float) and math.isfinite(value) else value
 
 
-_BY = {"refit": "by refitting", "direct": "directly"}
-
-
 def methods_of_associations(findings: Findings, references: References) -> list[str]:
     """Return sentences on the tests, their null hypothesis and what they assume; empty if none was made."""
     rows = [row for row in findings.association_rows() if isinstance(row["method"], str)]
     if not rows:
         return []
-    used = Counter(row["method"] for row in rows)
+    texts, used = findings.texts["associations"]["methods"], Counter(row["method"] for row in rows)
     ways = [
-        f"{counted(number, 'feature')} {_BY.get(method, method)} ({METHODS.get(method, method)})"
-        for method, number in used.items()
+        texts["way"].format(features=counted(n, "feature"), by=texts["by"].get(name, name), how=METHODS.get(name, name))
+        for name, n in used.items()
     ]
-    seeds = sorted({str(row["seed"]) for row in rows})
-    seed = f" (random seed {listed(seeds)})" if findings.fit is not None else ""
-    sentences = [f"Associations of features with the subtypes were validated{seed}: {listed(ways, '; ')}."]
-    if "refit" in used:
-        sentences.append(
-            f"Each search was brought to {counted(len(findings.sizes), 'subtype')}: more groups were merged along "
-            f"their tree, and fewer were divided, even where the log joint fell.{_agreement(findings, rows)}"
-        )
     tests = [row["test"] for row in rows if isinstance(row["test"], str)]
-    if tests:
-        sentences.append(f"The tests were {tests_in_words(sorted(set(map(without_permutation, tests))), references)}.")
-    if any(BY_VALUE in test for test in tests):
-        sentences.append(
-            "Where a subtype has too few values for the usual p of a test, given how skewed they are, p is the share "
-            "of permutations of the values (up to 9,999) that differ as much between the subtypes."
-        )
-    adjusted = (
-        f"Their p-values were adjusted by the Benjamini–Hochberg procedure ({references.cite('adjusted')}) over the "
-        f"tests {'that are shown' if findings.is_shared else 'made'}."
-    )
-    return [*sentences, adjusted, *_assumed(rows), *_graded(findings)]
-
-
-def _agreement(findings: Findings, rows: list[Row]) -> str:
     agreements = (as_value(row["agreement"]) for row in rows)
     indices = sorted(value for value in agreements if isinstance(value, float))
-    if not indices or findings.is_shared:
-        return ""
-    return (
-        f" They agreed with the subtypes reported to {indices[0]:.2f} to {indices[-1]:.2f} (adjusted Rand index, "
-        f"median {indices[len(indices) // 2]:.2f})."
-    ).replace("-", "−")
-
-
-def _assumed(rows: list[Row]) -> list[str]:
-    """Return the null hypothesis, and what p assumes of rows and of missing values."""
-    by_person = any(isinstance(row["test"], str) and row["test"].endswith(BY_PERSON) for row in rows)
-    on_rows = (
-        "whole persons were permuted (up to 9,999 times) between persons with as many rows, because rows of one person "
-        "depend on each other"
-        if by_person
-        else "rows are assumed to be independent of each other"
-    )
-    return [
-        "The null hypothesis of each test is that the feature is independent of the features that the subtypes were "
-        f"found from for this test; {on_rows}. Missing values of the tested feature were left out, which assumes that "
-        "they are not missing because of their size."
-    ]
+    fields: dict[str, object] = {"ways": listed(ways, "; "), "subtypes": counted(len(findings.sizes), "subtype")}
+    fields["seeds"] = listed(sorted({str(row["seed"]) for row in rows}))
+    if indices:
+        numbers = (indices[0], indices[-1], indices[len(indices) // 2])
+        least, most, median = (f"{index:.2f}".replace("-", "\N{MINUS SIGN}") for index in numbers)
+        fields |= {"least": least, "most": most, "median": median}
+    if tests:
+        fields["tests"] = tests_in_words(sorted(set(map(without_permutation, tests))), references)
+    by_person = any(test.endswith(BY_PERSON) for test in tests)
+    names = ["validated" if findings.fit is not None else "validated_given"]
+    names += [*["refit"] * ("refit" in used), *["agreement"] * ("refit" in used and bool(indices))]
+    names += [*["tests"] * bool(tests), *["by_value"] * any(BY_VALUE in test for test in tests), "adjusted"]
+    names += ["null_of_persons" if by_person else "null"]
+    sentences = [references.cite_in(texts[name], **fields) for name in names]
+    return [*sentences, *_graded(findings)]
 
 
 def _graded(findings: Findings) -> list[str]:
-    level = findings.significance_level
+    level, texts = findings.significance_level, findings.texts["associations"]["methods"]
     rows = [row for row in findings.association_rows() if not is_suppressed(row)]
     grades = Counter(grade_of(row, level) for row in rows)
     undone = sum(grade_of(row, level) == "differs" and may_be_undone(row, level) for row in rows)
     n, beyond = grades["differs"] + grades["differs beyond dependence"], grades["differs beyond dependence"]
-    phrases = [
-        f"At a q of at most {level:g}, {counted(n, 'feature')} {'differs' if n == 1 else 'differ'}, {beyond:,} of them "
-        "beyond dependence: in an analysis of covariance of normal scores (of yes/no features and levels, in logistic "
-        "regression), adjusted for the features that the subtypes were found from, with curves and products, the "
-        "subtypes differ the same way (p at most the same), and they would, whatever the missing values are "
-        "(worst-case bounds)."
-    ]
-    if undone:
-        phrases.append(f"Of {undone:,}, the difference could be undone by what is missing.")
-    return [*phrases, _TEXTS["power"]]
+    fields = {"level": level, "features": counted(n, "feature"), "differ": "differs" if n == 1 else "differ"}
+    names = ["graded", *["undone"] * (undone > 0)]
+    return [*(texts[name].format(beyond=beyond, undone=undone, **fields) for name in names), _TEXTS["power"]]
 
 
 # How many features differ between subtypes found without them, by grade; all else on the first page is descriptive.
@@ -229,10 +189,7 @@ def sentences(findings: Findings) -> list[str]:
     found_from = grades_of(findings, found_from=True)
     others = grades_of(findings, found_from=False)
     if found_from is None or others is None:
-        if findings.is_rounded:
-            return ["Nothing is tested in this report: every p is a function of exact counts, and these are rounded."]
-        repair = "" if findings.fit is None else " (a report with the associations `refit` tests them)"
-        return [f"No feature was tested against subtypes found without it{repair}: what marks them is a description."]
+        return [findings.texts["associations"]["untested_given" if findings.fit is None else "untested"]]
     level = f" (q at most {findings.significance_level:g})"
     said = []
     if finds_one_population(findings.cohort.model):
@@ -251,7 +208,7 @@ def sentences(findings: Findings) -> list[str]:
 def count_in_words(findings: Findings) -> str:
     """Return how many features differ, in one sentence for the first page and the terminal."""
     if findings.associations is None:
-        return str(_COUNT["rounded" if findings.is_rounded else "not_asked"])
+        return str(findings.texts["associations"]["count"]["not_asked"])
     is_sliced, parts = finds_one_population(findings.cohort.model), []
     for whose, found_from in (("formed", True), ("others", False)):
         grades = grades_of(findings, found_from=found_from)
@@ -285,9 +242,9 @@ _MEASURES: str = _TEXTS["measures"]
 
 
 def outcomes_sheets(findings: Findings) -> list[Sheet]:
-    """Return the section; none without outcomes (role ``outcome``) or with one subtype, and none to be shared."""
-    outcomes = [feature for feature in findings.features if feature.role == "outcome"]
-    if not outcomes or (len(findings.sizes) < 2 and findings.continuum is None) or findings.is_shared:
+    """Return the section; none without outcomes (role ``outcome``), single subjects, or more than one subtype."""
+    cohort, outcomes = findings.subjects, [feature for feature in findings.features if feature.role == "outcome"]
+    if not outcomes or cohort is None or (len(findings.sizes) < 2 and findings.continuum is None):
         return []
     columns = [
         Column("Outcome"),
@@ -296,7 +253,7 @@ def outcomes_sheets(findings: Findings) -> list[Sheet]:
         Column("Measure"),
         *(Column(title, "cell") for title in ("Corrected (95% CI)", "p", "As assigned (95% CI)")),
     ]
-    rows = [row for feature in outcomes for row in _rows(findings, feature, _time_of(findings, feature))]
+    rows = [row for feature in outcomes for row in _rows(findings, cohort, feature, _time_of(findings, feature))]
     table = Table("Outcomes by subtype", columns, rows, stub=2)
     return [Sheet("Outcomes", [_ANSWER], [table], explanations=[_MEASURES])]
 
@@ -313,13 +270,13 @@ def events_in(findings: Findings) -> list[tuple[Feature, Feature, str]]:
     return [(one, time, str(one.levels[1]) if one.levels else "1") for one, time in timed if time is not None]
 
 
-def _rows(findings: Findings, feature: Feature, time: Feature | None) -> Iterator[list[Value]]:
+def _rows(findings: Findings, cohort: FittedCohort, feature: Feature, time: Feature | None) -> Iterator[list[Value]]:
     title = feature.title if time is None else f"{feature.title}, time: {time.title}"
     survival: dict[str, Any] = {}
     if time is not None:
         survival = {"time": time.name, "event": str(feature.levels[1]) if feature.levels else "1"}
     try:
-        table = compare_outcome(CohortColumns(findings.cohort, findings.cohort.table), feature.name, **survival)
+        table = compare_outcome(CohortColumns(cohort, cohort.table), feature.name, **survival)
     except InputError as error:
         yield [title, None, None, f"not compared: {error}", None, None, None]
         return

@@ -16,7 +16,7 @@ from clinclust.estimators.mixture import FEW_SUBJECTS
 from clinclust.estimators.subtype_model import CLEAR
 from clinclust.estimators.subtype_tree import DISTINCT_LEVEL, TreeTest
 from clinclust.likelihoods import traits_of
-from clinclust.reporting.divisions import Division
+from clinclust.reporting.divisions import Division, n_parted
 from clinclust.reporting.findings import Findings, Row, number_of
 from clinclust.reporting.layout import (
     WITHHELD,
@@ -46,13 +46,13 @@ def verdict(findings: Findings) -> list[str]:
     fit, answer = findings.fit, findings.answer
     if fit is None or fit.tree_test_ is None:
         return []
-    n_parted, score = sum(map(len, answer.kinds)), findings.continuum
-    parts = ["alone" if answer.basis == "alone" else "continuum" if n_parted == 1 else "kinds"]
+    n, score = sum(map(len, answer.kinds)), findings.continuum
+    parts = ["alone" if answer.basis == "alone" else "continuum" if n == 1 else "kinds"]
     if not findings.divisions:
         parts = ["too_few" if fit.tree_.n_subtypes > 1 else "no_division"]
-    elif score is not None and (findings.is_shared or not score.is_by_chance):
+    elif n_parted(fit) == 1 and (score is None or not score.is_by_chance):
         parts.append("score")
-    parts += ["grades"] * (n_parted > len(answer.kinds)) + ["instead"] * (answer.basis == "asked")
+    parts += ["grades"] * (n > len(answer.kinds)) + ["instead"] * (answer.basis == "asked")
     shown = counted(fit.n_clusters_, "subtype")
     fields = {"any_shape": _TEXTS["any_shape_in_words"], "by_degree": _TEXTS["by_degree"], "shown": shown}
     fields |= answer.words
@@ -64,12 +64,12 @@ def on_the_test(findings: Findings) -> list[str]:
     fit = findings.fit
     if fit is None or fit.tree_test_ is None or not len(fit.tree_test_.joins):
         return []
-    test, texts, n_groups = fit.tree_test_, _TEXTS["on_the_test"], groups_found(fit)
-    has_shapes = not findings.is_shared and bool(test.joins["p_any_shape"].notna().any())
-    divided = [texts["shared" if findings.is_shared else "numbers"], texts["results"], *[texts["shape"]] * has_shapes]
+    test, texts, n_groups = fit.tree_test_, findings.texts["trust"]["on_the_test"], groups_found(fit)
+    has_shapes = any(not isnan(division.p_any_shape) for division in findings.evidence)
+    divided = [texts["numbers"], texts["results"], *[texts["shape"]] * has_shapes]
     in_full = all(power >= _NEARLY_IN_FULL for power in fit.block_weights_.values())
-    limits = [texts["limits"], *[texts["blocks"]] * (not findings.is_rounded and not in_full), texts["level"]]
-    limits += [texts["sampled"]] * is_sampled(findings, test)
+    limits = [texts["limits"], *[texts["blocks"]] * (not in_full), texts["level"]]
+    limits += [texts["sampled"]] * is_sampled(test)
     fields: dict[str, Any] = {
         "level": test.significance_level,
         "percent": 100 * test.significance_level,
@@ -78,28 +78,27 @@ def on_the_test(findings: Findings) -> list[str]:
     fields |= {"any_shape": _TEXTS["any_shape"], "any_shape_in_words": _TEXTS["any_shape_in_words"], "n": n_groups}
     fields |= {"distinct_level": DISTINCT_LEVEL, "sample": FIRST_SAMPLE, "most": LARGEST_NODE, "least": SMALLEST_NODE}
     paragraphs = [*([] if n_groups is None else [[texts["groups"]]]), divided, limits]
-    return [" ".join(sentences).format(**fields) for sentences in paragraphs]
+    return [" ".join(filter(None, sentences)).format(**fields) for sentences in paragraphs]
 
 
-def is_sampled(findings: Findings, test: TreeTest) -> bool:
-    """Return whether some division was tested in a sample; False if counts are rounded."""
-    of_both = test.joins["first_size"] + test.joins["second_size"]
-    return not findings.is_rounded and bool((test.joins["n_tested"] < of_both).any())
+def is_sampled(test: TreeTest) -> bool:
+    """Return whether some division was tested in a sample."""
+    return bool((test.joins["n_tested"] < test.joins["first_size"] + test.joins["second_size"]).any())
 
 
 def divisions_table(findings: Findings) -> list[Table]:
-    """Return the table Divisions tested, if any was; a shared report has no evidence and no sizes of parts."""
+    """Return the table Divisions tested, if any was, with the evidence for each if it is reported."""
     if not findings.divisions:
         return []
-    subjects = ("Subjects" if findings.is_shared else f"Subjects{findings.of_the_sample}", "")
+    subjects = (f"Subjects{findings.of_the_sample}", "")
     population = ("In one population (nats)", "")
     columns: list[Filled] = [
         (Column("One side", widest=18), lambda each: each.branches[0]),
         (Column("Other side", widest=18), lambda each: each.branches[1]),
         (Column("Division", "0"), lambda each: each.number),
         (Column("Result"), lambda each: each.result),
-        (Column("One side", "0", subjects), lambda each: _sizes(findings, each)[0]),
-        (Column("Other side", "0", subjects), lambda each: _sizes(findings, each)[1]),
+        (Column("One side", "0", subjects), lambda each: each.sizes[0]),
+        (Column("Other side", "0", subjects), lambda each: each.sizes[1]),
     ]
     numbers: list[Filled] = [
         (Column("p", "p"), lambda each: _p(each.p, each)),
@@ -110,7 +109,7 @@ def divisions_table(findings: Findings) -> list[Table]:
         (Column("SD", "0.0", population), lambda each: each.expected_sd),
         (Column("Excess (nats)", "0.0"), lambda each: each.excess),
     ]
-    columns += [] if findings.is_shared else numbers
+    columns += numbers if findings.evidence else []
     return [tabulated("Divisions tested", findings.divisions, columns, stub=2)]
 
 
@@ -119,14 +118,6 @@ def _p(p: float, division: Division) -> Value:
     if isnan(p):
         return None
     return p if p >= 1.0 / division.n_draws else p_text(p, division.n_draws)
-
-
-def _sizes(findings: Findings, division: Division) -> list[Value]:
-    if not findings.is_shared:
-        return list(division.sizes)
-    if division.subtypes is None:
-        return [WITHHELD, WITHHELD]
-    return [findings.size_of(side) for side in division.subtypes]
 
 
 def p_in_words(p: float, n_draws: int) -> str:
@@ -234,8 +225,8 @@ _EXPLANATIONS = tuple(data("report")["other_methods"]["explanations"])
 
 
 def other_methods_sheets(findings: Findings) -> list[Sheet]:
-    """Return the sheet; none if no methods were compared, or the report is shared."""
-    if findings.other_methods is None or findings.is_shared:
+    """Return the sheet; none if no methods were compared."""
+    if findings.other_methods is None:
         return []
     columns: list[Filled] = [
         (Column("Method"), "method"),
@@ -376,6 +367,7 @@ def _share(share: float) -> str:
 
 # The sheets Charts and Effect sizes: how far apart the subtypes lie.
 
+_EFFECTS: dict[str, str] = data("report")["effect_sizes"]
 _LONGEST_NAME = 60
 _LEFT_END = -3.0
 
@@ -388,11 +380,11 @@ def _evidence_table(findings: Findings) -> Table:
         (Column("Two SDs", "0.0"), lambda each: 2.0),
     ]
     caption = "Divisions tested: excess of the evidence over one continuous population"
-    return tabulated(caption, findings.divisions, columns)
+    return tabulated(caption, findings.evidence, columns)
 
 
 def _evidence_chart(findings: Findings, table: int) -> Chart:
-    evidence = "; ".join(map(evidence_in_words, findings.divisions))
+    evidence = "; ".join(map(evidence_in_words, findings.evidence))
     return Chart(
         table,
         "expected",
@@ -403,7 +395,7 @@ def _evidence_chart(findings: Findings, table: int) -> Chart:
         below=3,
         above=3,
         expected=2,
-        least=float(floor(min(_LEFT_END, *(each.excess / each.expected_sd for each in findings.divisions)))),
+        least=float(floor(min(_LEFT_END, *(each.excess / each.expected_sd for each in findings.evidence)))),
     )
 
 
@@ -418,30 +410,24 @@ _ENDS = ("estimate", "lower", "upper")
 
 def charts(findings: Findings) -> Sheet:
     """Return the sheet: tables of numbers with their charts. Rows with withheld numbers are left out."""
-    shown = [subtype for subtype in findings.sizes if findings.shown_sizes[subtype] is not None]
+    shown = [subtype for subtype, size in findings.sizes.items() if size != WITHHELD]
     sizes = tabulated("Size of the subtypes", shown, findings.size_columns("Subjects"))
     tables = [sizes]
     said = f"Bars, one for each subtype: {'; '.join(f'{row[0]}, {row[1]} subjects' for row in sizes.rows)}."
     drawn = [Chart(0, "bars", sizes.caption, "Subjects", said, value=1)]
-    if findings.divisions and not findings.is_shared:
+    if findings.evidence:
         drawn.append(_evidence_chart(findings, len(tables)))
         tables.append(_evidence_table(findings))
     for subtype in findings.sizes:
         table = _intervals(findings, subtype)
         if table.rows:
-            said = (
-                f"Forest plot of the {len(table.rows)} largest standardised differences between "
-                f"{findings.name(subtype)} and all other subjects, each with its 95% confidence interval: "
-                f"{'; '.join(f'{row[0]} {row[1]:.2f}' for row in table.rows)}."
-            )
+            effects = "; ".join(f"{row[0]} {row[1]:.2f}" for row in table.rows)
+            fields = {"n": len(table.rows), "name": findings.name(subtype), "effects": effects}
+            said = _EFFECTS["forest"].format(**fields)
             axis = "Standardised difference (95% confidence interval)"
             drawn.append(Chart(len(tables), "forest", table.caption, axis, said, value=1, below=4, above=5))
             tables.append(table)
-    notes = [
-        "The charts draw the numbers of the tables. Intervals that include 0 are compatible with no difference; those "
-        f"of features {findings.formed} are descriptive, because the subtypes were made to differ in them.",
-        *not_tested(findings),
-    ]
+    notes = [_EFFECTS["charts"].format(formed=findings.formed), *not_tested(findings)]
     return Sheet("Charts", notes, tables, drawn)
 
 
@@ -467,21 +453,17 @@ def _name(row: Row) -> str:
 
 
 # Names and meanings of the effect sizes. A measure that is not listed is shown by its name in the comparisons.
-MEASURES: dict[str, tuple[str, str]] = data("report")["measures"]
+_MEASURES: dict[str, tuple[str, str]] = data("report")["measures"]
 
 
 def measure_in_words(measure: str) -> str:
     """Return what an effect size is called."""
-    return MEASURES.get(measure, (measure.replace("_", " "),))[0]
+    return _MEASURES.get(measure, (measure.replace("_", " "),))[0]
 
 
 def left_out(findings: Findings) -> list[str]:
     """Return the note that pairs of subtypes are left out, if they are."""
-    said = (
-        f"Pairs of subtypes are left out here, because there are {findings.n_pairwise:,} comparisons of them; the "
-        "sheet Pairwise tests holds them, with their standardised differences."
-    )
-    return [said] if findings.has_many_pairs else []
+    return [_EFFECTS["left_out"].format(n=findings.n_pairwise)] if findings.has_many_pairs else []
 
 
 def effect_sizes(findings: Findings) -> Sheet:
@@ -504,11 +486,9 @@ def effect_sizes(findings: Findings) -> Sheet:
         rows += [row for row in effects if not (row["versus"] and findings.has_many_pairs)]
     used = {row["measure"] for row in rows}
     notes = [
-        "How far apart the subtypes lie, with 95% confidence intervals; above 0 (a ratio: above 1, superiority: above "
-        f"0.5) the subtype has the higher values. Of features {findings.formed}, the intervals are descriptive, "
-        "as the p-values are: the subtypes were made to differ in them.",
+        _EFFECTS["how_to_read"].format(formed=findings.formed),
         *not_tested(findings),
         *left_out(findings),
-        *(f"{name[0].upper()}{name[1:]}: {meaning}." for key, (name, meaning) in MEASURES.items() if key in used),
+        *(f"{name[0].upper()}{name[1:]}: {meaning}." for key, (name, meaning) in _MEASURES.items() if key in used),
     ]
     return Sheet("Effect sizes", notes, [tabulated("How far apart the subtypes lie", rows, columns, stub=3)])

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pandas as pd
 
 from clinclust.check import ModelCheck
 from clinclust.check.check import DEPENDENCE, VALUES, dependent_pairs, odd_values
 from clinclust.comparisons.frame import ALL_SUBJECTS, is_missing
 from clinclust.data import data
+from clinclust.disclosure.counts import Rule
 from clinclust.estimators.likelihood_check import probably_too
 from clinclust.reporting.findings import Findings
-from clinclust.reporting.layout import Column, Filled, Sheet, tabulated
+from clinclust.reporting.layout import WITHHELD, Column, Filled, Sheet, tabulated
 from clinclust.reporting.sheets.subtypes import groups_found
 from clinclust.schema import Feature
 
@@ -25,10 +25,6 @@ if TYPE_CHECKING:
 
 _TEXTS = data("report")["model_check"]
 _MOST_PAIRS = 50
-_PUT_LINES = (
-    "put the lines in the place of those of these features in the schema, and fit again; a check of the model "
-    "writes a copy of the schema with them."
-)
 
 
 def on_model_check(findings: Findings) -> list[str]:
@@ -36,27 +32,20 @@ def on_model_check(findings: Findings) -> list[str]:
     check = findings.model_check
     if check is None:
         return []
-    n_dependent, n_odd = _how_many(check, DEPENDENCE), _how_many(check, VALUES)
-    sentences = []
+    n_dependent, n_odd, parts = _how_many(check, DEPENDENCE), _how_many(check, VALUES), []
     if n_dependent:
         strongest = dependent_pairs(check.pairs, findings.cohort.schema).iloc[0]
         first, second = (_title(findings, strongest[end]) for end in ("first", "second"))
         # Divisions that were tested were compared with cohorts of the same dependence.
         is_tested = findings.fit is not None and findings.fit.tree_test_ is not None
-        sentences.append(
-            f"{n_dependent} features depend on each other, most of all {first} and {second} (correlation "
-            f"{strongest['correlation']:.2f}){'' if is_tested else ', which can make more subtypes than there are'}"
-        )
+        fields = {"n": n_dependent, "first": first, "second": second, "correlation": strongest["correlation"]}
+        parts.append(_TEXTS["dependent" if is_tested else "dependent_untested"].format(**fields))
     if n_odd:
-        sentences.append(
-            f"{n_odd} {'feature scatters' if n_odd == 1 else 'features scatter'} otherwise than the model says"
-        )
-    if not sentences:
-        return []
+        parts.append(_TEXTS["odd" if n_odd == 1 else "odds"].format(n=n_odd))
     # With unions of the groups of the search, residuals are those of the groups.
     of_groups = findings.fit is None or groups_found(findings.fit) is not None
     where = "groups that the search found" if of_groups else "subtypes"
-    return [f"Inside the {where}, {'; '.join(sentences)}: see Model check."]
+    return [_TEXTS["on_first_page"].format(where=where, what="; ".join(parts))] if parts else []
 
 
 def model_check_sheets(findings: Findings) -> list[Sheet]:
@@ -101,7 +90,7 @@ def _notes(check: ModelCheck) -> list[str]:
     notes = []
     if _how_many(check, DEPENDENCE):
         has_lines = bool((check.advice["line"].notna() & (check.advice["kind"] == DEPENDENCE)).any())
-        advice = f"Features in a block count for fewer: {_PUT_LINES} Do so where features measure the same thing."
+        advice = _TEXTS["block"].format(put_lines=_TEXTS["put"])
         notes += [_TEXTS["dependence"], advice if has_lines else _TEXTS["no_block"]]
     return [*notes, *([_TEXTS["values"]] if _how_many(check, VALUES) else [])]
 
@@ -119,10 +108,7 @@ def on_likelihoods(findings: Findings) -> list[str]:
     n = len(_misfits(findings))
     if not n:
         return []
-    which, lines = ("1 feature is", "line") if n == 1 else (f"{n} features are", "lines")
-    mend = "see Likelihoods" if findings.is_shared else f"change the schema {lines} in Likelihoods and fit again"
-    better = "described clearly better by another likelihood than the schema declares"
-    return [f"{which} {better}; this can invent subtypes: {mend}."]
+    return [findings.texts["model_check"]["misfit" if n == 1 else "misfits"].format(n=n)]
 
 
 def likelihoods_sheets(findings: Findings) -> list[Sheet]:
@@ -144,23 +130,13 @@ def likelihoods_sheets(findings: Findings) -> list[Sheet]:
 
 
 def _misfits(findings: Findings) -> pd.DataFrame:
-    # A shared report leaves out features with withheld numbers: what describes one better is a function of all counts.
-    compared = findings.likelihoods
-    is_shown = [not findings.is_withheld(findings.cohort.schema[name]) for name in compared["feature"]]
-    return compared[compared["is_misfit"] & np.array(is_shown, dtype=np.bool_)]
+    return findings.likelihoods[findings.likelihoods["is_misfit"]]
 
 
 def _likelihood_notes(findings: Findings) -> list[str]:
-    if findings.is_shared:
-        unlisted = "Features with withheld numbers are not listed, whatever describes them better."
-        return [_TEXTS["likelihoods"], unlisted]
-    return [
-        _TEXTS["likelihoods"],
-        f"P{_PUT_LINES[1:]} Do so only if a line says what the column is: two kinds of patients in one subtype scatter "
-        "more, too.",
-        _TEXTS["evidence"],
-        *filter(None, [probably_too(findings.likelihoods)]),
-    ]
+    texts = findings.texts["model_check"]
+    notes = [texts["likelihoods"], texts["not_listed"], texts["put_lines"], texts["evidence"], texts["probably"]]
+    return list(filter(None, (note.format(too=probably_too(findings.likelihoods)) for note in notes)))
 
 
 # The page that says whether subtypes are found again in another cohort.
@@ -190,8 +166,10 @@ def validation_sheet(found: Validation) -> Sheet:
 _COUNTS, _MEANS = ("n", "missing", "count"), ("mean", "sd", "median")
 
 
-def withheld(findings: Findings) -> Sheet:
+def withheld_sheets(findings: Findings) -> list[Sheet]:
     """Return the sheet: the rule in words, and one row for each feature of which a number is withheld."""
+    if findings.rule is None:
+        return []
     columns: list[Filled] = [
         (Column("Feature", widest=60), lambda feature: feature.title),
         (Column("Counts withheld in", widest=40), lambda feature: _groups(findings, feature, _COUNTS)),
@@ -201,17 +179,14 @@ def withheld(findings: Findings) -> Sheet:
     table = tabulated(
         "Features of which numbers are withheld", filter(findings.is_withheld, findings.features), columns
     )
-    return Sheet("Withheld", _rule(findings), [table])
+    return [Sheet("Withheld", _rule(findings, findings.rule), [table])]
 
 
-def _rule(findings: Findings) -> list[str]:
-    rule = findings.rule
-    if rule is None:
-        return []
+def _rule(findings: Findings, rule: Rule) -> list[str]:
     n_all, n_withheld = len(findings.features), sum(map(findings.is_withheld, findings.features))
     named = {"rule": rule, "most": rule.threshold - 1, "n_all": n_all, "n_withheld": n_withheld}
-    notes = [text.format(**named) for text in _TEXTS["rounding" if findings.is_rounded else "withholding"]]
-    sizes = [findings.name(subtype) for subtype in findings.sizes if findings.shown_sizes[subtype] is None]
+    notes = [text.format(**named) for text in findings.texts["model_check"]["withholding"]]
+    sizes = [findings.name(subtype) for subtype, size in findings.sizes.items() if size == WITHHELD]
     if sizes:
         notes.insert(1, f"The sizes of {', '.join(sizes)} and all that belongs to these subtypes are withheld.")
     notes += [text.format(**named) for text in _TEXTS["withheld"]]
@@ -232,8 +207,7 @@ def _groups(findings: Findings, feature: Feature, names: tuple[str, ...]) -> str
 
 def _tests(findings: Findings, feature: Feature) -> str:
     """Return whether results of a feature are withheld: all of them, some, or none."""
-    if findings.is_rounded:
-        return "withheld"
     rows = [row for kind in ("test", "contrast", "effect") for row in findings.read.rows(kind)]
     lost = [bool(row["suppressed"]) for row in rows if row["feature"] == feature.name]
-    return "withheld" if lost and all(lost) else "some withheld" if any(lost) else "shown" if lost else "none made"
+    how = "all" if lost and all(lost) else "some" if any(lost) else "shown" if lost else "none"
+    return str(findings.texts["model_check"]["tests"][how])

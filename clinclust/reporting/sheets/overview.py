@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -47,13 +46,7 @@ from clinclust.reporting.sheets.divisions import (
     stability_column,
     verdict,
 )
-from clinclust.reporting.sheets.methods import (
-    FILLED_JOINT,
-    search_facts,
-    sentences_on_rows,
-    sentences_on_visits,
-    worth_of_blocks,
-)
+from clinclust.reporting.sheets.methods import FILLED_JOINT, search_facts, sentences_on_rows, sentences_on_visits
 from clinclust.reporting.sheets.model_check import on_likelihoods, on_model_check
 from clinclust.reporting.sheets.subjects import certainty, continuum_table, on_continuum_score, on_unusual_subjects
 from clinclust.reporting.sheets.subtypes import (
@@ -80,11 +73,8 @@ _SETTINGS = ("Concentration", "Discount", "Coarsening", "Share of values expecte
 _MOST_PARTITIONS = 20
 _UNTESTED = "Subtypes of few subjects, untested"
 _TEXTS = data("report")["overview"]
-_HOW_TO_READ: dict[str, str] = _TEXTS["how_to_read"]
 _COLUMNS: dict[str, str] = _TEXTS["columns"]
 _DOUBTS: dict[str, str] = data("report")["trust"]["doubts"]
-# Terms that occur only in the report of a MAP-DP search.
-_OF_A_SEARCH = ("Relevance", "Agreement", "Coarsening (zeta)", "Block")
 
 
 def summary(findings: Findings, generated: datetime) -> Sheet:
@@ -94,7 +84,7 @@ def summary(findings: Findings, generated: datetime) -> Sheet:
         _what_was_run(findings, generated),
         *([_sizes(findings)] if len(findings.sizes) > 1 else []),
         _facts("How to read this report", ("Term", "Meaning"), _terms(findings)),
-        *([] if fit is None or findings.is_rounded else [_partitions(findings, fit)]),
+        *([] if fit is None or findings.searches is None else [_partitions(fit, findings.searches)]),
         _facts("Software", ("Package", "Version"), software_versions()),
     ]
     given = [] if fit is not None else [given_subtypes(findings)]
@@ -110,33 +100,20 @@ def given_subtypes(findings: Findings) -> str:
 
 def _terms(findings: Findings) -> dict[str, Value]:
     """Return the terms that occur in this report, with their meanings."""
-    if findings.is_rounded:
-        return {
-            "Clustered on": "whether the schema asks that the feature take part in finding the subtypes",
-            **{term: _HOW_TO_READ[term] for term in ("Probability, mean, SD", WITHHELD)},
-        }
-    terms: dict[str, Value] = dict(_HOW_TO_READ)
+    texts, own = findings.texts["overview"], findings.own_membership
+    absent = [*([] if own is not None else ["Membership probability"]), *([] if findings.blocks else ["Block"])]
+    absent += [*([] if findings.fit is not None else texts["terms_of_a_search"])]
+    terms: dict[str, Value] = {term: texts["how_to_read"][term] for term in texts["terms"] if term not in absent}
     if findings.fit is None:
-        terms["Clustered on"] = "perhaps: the subtypes may have been made from the feature; no: it had no part in them"
-        for term in _OF_A_SEARCH:
-            del terms[term]
-    elif not worth_of_blocks(findings, findings.fit):
-        del terms["Block"]
-    if findings.is_shared:
-        terms.pop("Agreement", None)
-    if findings.own_membership is None:
-        del terms["Membership probability"]
-    else:
-        terms["Membership probability"] = f"of the subject's own subtype, {basis_of_membership(findings.cohort.model)}"
+        terms["Clustered on"] = texts["clustered_on_given"]
+    if own is not None:
+        terms["Membership probability"] = texts["membership"].format(basis=basis_of_membership(findings.cohort.model))
     return terms
 
 
 def on_sharing(findings: Findings) -> str:
     """Return a sentence on whether the report may be shared, and on what is withheld in it."""
-    rule = findings.rule
-    if rule is None:
-        return str(_TEXTS["not_for_sharing"])
-    return str(_TEXTS["withheld" if rule.rounding is None else "rounded"].format(rule=rule, sign=WITHHELD))
+    return str(findings.texts["overview"]["sharing"].format(rule=findings.rule, sign=WITHHELD))
 
 
 def _facts(
@@ -149,26 +126,22 @@ def _facts(
 
 def _what_was_run(findings: Findings, generated: datetime) -> Table:
     schema = findings.cohort.schema
-    fit, (n_missing, n_values) = findings.fit, findings.n_missing
-    # In a shared report it would disclose the numbers withheld.
-    missing = WITHHELD if findings.is_shared else percent(n_missing, n_values) if n_values else None
+    fit, (n_missing, n_values) = findings.fit, findings.n_missing or (0, 0)
     n_uninformative = sum(name in fit.schema_ for name in fit.uninformative_) if fit else 0
     facts: dict[str, Value] = {
         "Cohort": schema.title,
         "Subjects": findings.n_subjects,
         "Features clustered on" if fit else _PERHAPS: len(findings.clustered),
-        **({"Features uninformative": n_uninformative} if fit and not findings.is_rounded else {}),
+        **({"Features uninformative": n_uninformative} if fit else {}),
         "Features only described": len(schema.described),
-        _MISSING if fit else _MISSING_OF_GIVEN: missing,
+        _MISSING if fit else _MISSING_OF_GIVEN: percent(n_missing, n_values) if n_values else None,
         **_how_many(findings),
         **({} if fit else {"Subtypes made by": findings.cohort.model.made_by}),
         **(search_facts(findings, fit) if fit else {}),
-        **({} if findings.is_rounded else {"Significance level": findings.significance_level}),
-        **({} if findings.is_shared else {_UNTESTED: ", ".join(map(str, findings.untested)) or "none"}),
+        **({"Significance level": findings.significance_level} if findings.is_tested else {}),
+        _UNTESTED: ", ".join(map(str, findings.untested)) or "none",
         "Report written": f"{generated:%Y-%m-%d %H:%M %Z}".strip(),
-        "Data fingerprint (SHA-256)": WITHHELD if findings.is_shared else data_fingerprint(findings.cohort.table),
-        # Either fingerprint would confirm a right guess of what is withheld.
-        "Schema fingerprint (SHA-256)": WITHHELD if findings.is_shared else schema.fingerprint,
+        **{f"{of} fingerprint (SHA-256)": digest for of, digest in findings.fingerprints.items()},
     }
     decimals = {_MISSING: 1, _MISSING_OF_GIVEN: 1, "Log joint (nats)": 2}
     for name in (name for name in _SETTINGS if facts.get(name, WITHHELD) != WITHHELD):
@@ -202,17 +175,17 @@ def _sizes(findings: Findings) -> Table:
     return tabulated("Subtypes", findings.sizes, [*columns, *remark_column(findings)])
 
 
-def _partitions(findings: Findings, fit: Fit) -> Table:
+def _partitions(fit: Fit, searches: pd.DataFrame) -> Table:
     # Searches with equal log joints (to 6 decimals) count as the same partition.
-    restarts = fit.restarts_.sort_values("log_joint", ascending=False, kind="stable")
-    searches = restarts.assign(joint=restarts["log_joint"].round(6)).groupby("joint", sort=False)
-    partitions = searches.first().assign(times=searches.size(), converged=searches["converged"].any())
+    restarts = searches.sort_values("log_joint", ascending=False, kind="stable")
+    groups = restarts.assign(joint=restarts["log_joint"].round(6)).groupby("joint", sort=False)
+    partitions = groups.first().assign(times=groups.size(), converged=groups["converged"].any())
     joint = "Log joint (nats)" if fit.completed_log_joint_ is None else FILLED_JOINT
     columns: list[Filled] = [
         (Column("Partition", "0"), "rank"),
         (Column("Searches that ended there", "0"), "times"),
         (Column("Start of the first"), "start"),
-        (Column(joint, "0.00"), lambda row: WITHHELD if findings.is_shared else row["log_joint"]),
+        (Column(joint, "0.00"), "log_joint"),
         (Column("Below the best (nats)", "0.00"), lambda row: restarts["log_joint"].max() - row["log_joint"]),
         (Column("Subtypes" if groups_found(fit) is None else "Groups", "0"), "n_clusters"),
         (Column("Converged"), lambda row: "yes" if row["converged"] else "no"),
@@ -221,15 +194,6 @@ def _partitions(findings: Findings, fit: Fit) -> Table:
     some = f" ({_MOST_PARTITIONS} of {len(partitions)})" if len(partitions) > _MOST_PARTITIONS else ""
     ranked = partitions.assign(rank=range(1, len(partitions) + 1)).head(_MOST_PARTITIONS)
     return tabulated(f"Partitions found, the best first{some}", ranked, columns)
-
-
-def data_fingerprint(frame: pd.DataFrame) -> str:
-    """Return the SHA-256 (hex) of the columns of a validated frame: names, types and values in order, without index."""
-    digest = hashlib.sha256()
-    for name, column in frame.items():
-        digest.update(f"{name!r} {column.dtype}\n".encode())
-        digest.update(pd.util.hash_pandas_object(column, index=False).to_numpy().tobytes())
-    return digest.hexdigest()
 
 
 # The section Trust: how far to trust the subtypes, in words for a clinician.
@@ -264,8 +228,8 @@ def trust(findings: Findings) -> Sheet:
 
 
 def _criteria(findings: Findings) -> list[Table]:
-    """Return the table that reviewers of latent classes ask for; a shared report has no numbers of exact counts."""
-    if findings.fit is None or findings.is_shared or findings.fit.tree_.n_subtypes < 2:
+    """Return the table that reviewers of latent classes ask for."""
+    if findings.fit is None or findings.subjects is None or findings.fit.tree_.n_subtypes < 2:
         return []
     columns: list[Filled] = [
         (Column("Subtypes", "0"), "n_subtypes"),
@@ -276,7 +240,7 @@ def _criteria(findings: Findings) -> list[Table]:
         (Column("Relative entropy", "0.00"), "relative_entropy"),
     ]
     caption = "Information criteria along the tree (they did not decide: a continuum often has many by them)"
-    return [tabulated(caption, criteria_of(findings.cohort), columns)]
+    return [tabulated(caption, criteria_of(findings.subjects), columns)]
 
 
 def _what_tells(findings: Findings) -> list[Table]:
@@ -304,7 +268,8 @@ def _statements(findings: Findings) -> list[str]:
     of_the_search = [given_subtypes(findings)]
     if fit is not None:
         stopped = [f"The search was {STOPPED_EARLY}."] if fit.stopped_early_ else []
-        of_the_search = [*([] if findings.is_shared else [searches_sentence(fit)]), *stopped, *cautions(findings)]
+        searches = [] if findings.searches is None else [searches_sentence(fit, findings.searches)]
+        of_the_search = [*searches, *stopped, *cautions(findings)]
     return [
         *verdict(findings),
         *sentences(findings),
@@ -328,12 +293,12 @@ def _statements(findings: Findings) -> list[str]:
 
 
 def _on_copies(findings: Findings) -> list[str]:
-    """Return the subtypes of which at least half are copies of rows; a shared report says nothing of copies."""
-    first = None if findings.is_shared else copied_rows(findings.cohort.table, [one.name for one in findings.clustered])
-    if first is None:
+    """Return the subtypes of which at least half are copies of rows."""
+    cohort, names = findings.subjects, [feature.name for feature in findings.clustered]
+    first = None if cohort is None else copied_rows(cohort.table, names)
+    if cohort is None or first is None:
         return []
-    is_copy = first != np.arange(first.size)
-    subtypes = findings.cohort.labels + 1
+    is_copy, subtypes = first != np.arange(first.size), cohort.labels + 1
     made = [
         findings.name(subtype)
         for subtype in findings.sizes
@@ -349,13 +314,10 @@ def _what_was_found(findings: Findings) -> str:
     features, n_subtypes = counted(len(findings.clustered), "feature"), len(findings.sizes)
     found = f"{n_subtypes} subtypes" if n_subtypes > 1 else "one group, no subtypes"
     n_subjects = f"{findings.n_subjects:,} subjects"
-    share, its = percent(*findings.n_missing), "its" if len(findings.clustered) == 1 else "their"
-    missing = f" ({f'{share:.1f}%' if share else 'fewer than 0.1%'} of {its} values are missing)"
-    if findings.is_shared:  # the number would disclose those withheld
-        missing = f" (missing values: {WITHHELD})"
-    elif not findings.n_missing[0]:
-        missing = " (no value is missing)"
-    missing = missing if findings.clustered else ""
+    n_missing, its = findings.n_missing, "its" if len(findings.clustered) == 1 else "their"
+    share = 0.0 if n_missing is None else percent(*n_missing)
+    name = "withheld" if n_missing is None else "some" if share else "few" if n_missing[0] else "no"
+    missing = _TEXTS["missing"][name].format(share=share, its=its) if findings.clustered else ""
     if findings.fit is None:
         return f"Given: {found}, among {n_subjects}; {features} that they may have been made from{missing}."
     return f"Found: {found}{unions_in_words(findings)}, among {n_subjects}, from {features}{missing}."
@@ -370,9 +332,9 @@ def _how_sure(findings: Findings) -> list[Table]:
     return [tabulated("How sure each subtype is", findings.sizes, columns)]
 
 
-def searches_sentence(fit: Fit) -> str:
+def searches_sentence(fit: Fit, restarts: pd.DataFrame) -> str:
     """Return how many searches ended at the best partition, and how near the next best one is."""
-    restarts, is_merged = fit.restarts_, groups_found(fit) is not None
+    is_merged = groups_found(fit) is not None
     shown, made = ("these subtypes", "are") if fit.n_clusters_ > 1 else ("this one group", "is")
     these, same = (f"the groups that {shown} {made} made of", "groups") if is_merged else (shown, "subtypes")
     joint = restarts["log_joint"].round(6)
@@ -405,9 +367,9 @@ def cautions(findings: Findings) -> list[str]:
 
 def _doubts(findings: Findings, fit: Fit) -> Iterator[str]:
     """Yield what the test leaves open, what only other data can tell, and which subtypes may be unusual subjects."""
-    is_of_the_test, weakest = findings.answer.is_of_the_test, least_clear(findings.divisions)
+    is_of_the_test, weakest = findings.answer.is_of_the_test, least_clear(findings.evidence)
     if is_of_the_test:
-        if weakest is not None and weakest.p >= _CLEAR and not findings.is_shared:
+        if weakest is not None and weakest.p >= _CLEAR:
             yield _DOUBTS["weakest"].format(p=weakest.p_said)
         graded = [division for division in findings.divisions if division.is_accepted and not division.is_distinct]
         named = "; ".join(f"{division.number}: {division.title}" for division in graded[:_SHOWN])
@@ -417,9 +379,8 @@ def _doubts(findings: Findings, fit: Fit) -> Iterator[str]:
         if len(findings.sizes) > _MANY:
             yield _DOUBTS["many"].format(many=_MANY)
     yield _DOUBTS["kinds" if is_of_the_test else "kinds_or_degrees"]
-    named_before = [] if findings.is_shared else findings.untested
-    sizes = {subtype: findings.shown_sizes[subtype] for subtype in findings.sizes if subtype not in named_before}
-    small = [findings.name(subtype) for subtype, size in sizes.items() if size is not None and size < _SMALL]
+    sizes = {subtype: size for subtype, size in findings.sizes.items() if subtype not in findings.untested}
+    small = [findings.name(subtype) for subtype, size in sizes.items() if isinstance(size, int) and size < _SMALL]
     if small:
         more = f" and {len(small) - _SHOWN} more" if len(small) > _SHOWN else ""
         yield _DOUBTS["small"].format(least=_SMALL, named=f"{', '.join(small[:_SHOWN])}{more}")
@@ -429,8 +390,8 @@ SHOWN = 3
 
 
 def on_dominant_columns(findings: Findings) -> list[str]:
-    """Return a sentence for each dominant column; a shared report names described levels with all counts shown."""
-    n, rows = _n_named(findings), _dominant(findings)[:SHOWN]
+    """Return a sentence for each dominant column."""
+    n, rows = findings.n_named, _dominant(findings)[:SHOWN]
     return [f"{in_words(row, n, findings.title_of, findings.name)} {_refit(row)}" for row in rows]
 
 
@@ -440,7 +401,7 @@ def on_columns(findings: Findings) -> list[str]:
     for row in _dominant(findings)[:SHOWN]:
         title = " | ".join(", ".join(map(findings.name, group)) for group in row["groups"])
         is_whole = all(len(group) == 1 for group in row["groups"])
-        rows.append(("" if is_whole else title, _n_named(findings), row))
+        rows.append(("" if is_whole else title, findings.n_named, row))
     named, divisions = {name for *_, row in rows for name in _names(row)}, findings.divisions
     by_number, schema = {division.number: division for division in divisions}, findings.cohort.schema
     for row in [] if findings.telling is None else findings.telling.to_dict("records"):
@@ -449,8 +410,8 @@ def on_columns(findings: Findings) -> list[str]:
         is_cut = name in schema and schema[name].is_clustered and not schema[name].traits.is_share
         is_told = row["explained"] >= NEARLY and (row["told_by"] == "missing" or not is_cut)
         # Some column or other tells 8 people from 2.
-        if is_told and name not in named and min(division.sizes) >= _SMALL:
-            rows.append((division.title, sum(division.sizes), {"second": None, **row}))
+        if is_told and name not in named and min(map(int, division.sizes)) >= _SMALL:
+            rows.append((division.title, division.n_subjects, {"second": None, **row}))
     said = []
     for title, n, row in rows[:SHOWN]:
         what = _COLUMNS["division" if title else "whole"].format(title=title)
@@ -458,10 +419,6 @@ def on_columns(findings: Findings) -> list[str]:
         columns = _COLUMNS[row["told_by"]].format(columns=listed(list(map(findings.title_of, _names(row)))))
         said.append(_COLUMNS["nearly"].format(what=what, columns=columns, **fields))
     return said
-
-
-def _n_named(findings: Findings) -> int:
-    return findings.n_subjects if findings.is_shared else findings.cohort.labels.size
 
 
 def _look_beyond(findings: Findings, row: dict[Any, Any]) -> str:
@@ -475,8 +432,7 @@ def _look_beyond(findings: Findings, row: dict[Any, Any]) -> str:
 
 
 def _dominant(findings: Findings) -> list[dict[Any, Any]]:
-    rows = [] if findings.dominant is None else findings.dominant.to_dict("records")
-    return [row for row in rows if not findings.is_shared or _follows_from_the_table(findings, row)]
+    return [] if findings.dominant is None else findings.dominant.to_dict("records")
 
 
 def in_words(row: dict[Any, Any], n: int, title: Callable[[str], str], name: Callable[[int], str]) -> str:
@@ -522,13 +478,6 @@ def _refit(row: dict[Any, Any]) -> str:
     return _COLUMNS["without"].format(in_python=in_python)
 
 
-def _follows_from_the_table(findings: Findings, row: dict[Any, Any]) -> bool:
-    if findings.is_rounded or row["told_by"] != "value" or not is_missing(row["others"]):
-        return False
-    features = [feature for feature in findings.features if feature.name == row["column"]]
-    return all(feature.traits.is_share and not findings.is_withheld(feature) for feature in features) and bool(features)
-
-
 # The first page, read in a minute: the answer, the subtypes, how far to trust them, and what to look at next.
 
 _NEAR = 0.2
@@ -545,10 +494,9 @@ def overview(findings: Findings) -> Sheet:
     notes = [*sentences_on_visits(findings), answer_sentence(findings), *unsure, *on_columns(findings)]
     notes += on_adjustment(findings)
     what, step = next_step(findings)
-    explanations = [_TEXTS["next"]["look"].format(what=what)]
-    if not findings.is_shared:  # a reader of a shared report has neither table nor model
-        explanations.append(_TEXTS["next"]["run"].format(command=(findings.commands or _TEXTS["python"])[step]))
-    return Sheet("Overview", notes, tables, explanations=explanations)
+    fields = {"what": what, "command": (findings.commands or _TEXTS["python"])[step]}
+    sentences_on_it = filter(None, (findings.texts["overview"]["next"][name] for name in ("look", "run")))
+    return Sheet("Overview", notes, tables, explanations=[text.format(**fields) for text in sentences_on_it])
 
 
 def say_unsure(clear: Mapping[Code, float]) -> list[str]:
@@ -558,10 +506,16 @@ def say_unsure(clear: Mapping[Code, float]) -> list[str]:
     return [_TEXTS["unsure"].format(shares=listed([*few[:_SHOWN], *more]), clear=CLEAR)] if few else []
 
 
+def say_differing(findings: Findings | None) -> list[str]:
+    """Return how many features differ, as a line of the terminal; none without a report or with one group."""
+    n_subtypes = 0 if findings is None else len(findings.sizes)
+    return [_TEXTS["differing"].format(differing=count_in_words(findings))] if findings and n_subtypes > 1 else []
+
+
 def answer_sentence(findings: Findings) -> str:
     """Return the answer: how many kinds of subject there are, in how many grades, and p of the least clear division."""
-    divisions, made_by = () if findings.is_shared else findings.divisions, findings.cohort.model.made_by
-    return findings.answer.sentence(findings.n_subjects, divisions, made_by=made_by, n_asked=number_asked_for(findings))
+    made_by, n_asked = findings.cohort.model.made_by, number_asked_for(findings)
+    return findings.answer.sentence(findings.n_subjects, findings.evidence, made_by=made_by, n_asked=n_asked)
 
 
 def _subtypes(findings: Findings) -> list[Table]:
@@ -596,17 +550,17 @@ def _subtypes(findings: Findings) -> list[Table]:
 def _trust(findings: Findings) -> Table:
     answers = {"More than a continuum?": _more_than_a_continuum(findings)}
     if len(findings.sizes) > 1:
-        columns = "yes" if on_columns(findings) else "no_shown" if findings.is_shared else "no"
-        answers["A column you already have?"] = _COLUMNS[columns]
+        is_told = "yes" if on_columns(findings) else "no"
+        answers["A column you already have?"] = findings.texts["overview"]["columns"][is_told]
         answers["Found again in other halves?"] = _found_again(findings)
         answers["Which features differ?"] = count_in_words(findings)
     return Table("How far to trust it", [Column("Question"), Column("Answer", overflow=True)], list(answers.items()))
 
 
 def _more_than_a_continuum(findings: Findings) -> str:
-    answer, division = findings.answer, least_clear(findings.divisions)
+    answer, division = findings.answer, least_clear(findings.evidence)
     texts, basis, often = _TEXTS["more_than_a_continuum"], answer.basis, ""
-    if division is not None and not findings.is_shared:
+    if division is not None:
         often = texts["often"].format(words=p_in_words(division.p, division.n_draws))
     if basis == "continuum" and division is not None and division.p < _NEAR:
         basis = "nearly"
@@ -633,13 +587,10 @@ def next_step(findings: Findings) -> tuple[str, str]:
         return texts["columns"], "table"
     if fit is not None and n_subtypes > 1 and on_likelihoods(findings):
         return texts["likelihoods"], "check"
-    shown = findings.shown_sizes
-    small = [subtype for subtype in findings.sizes if (shown[subtype] or _SMALL) < _SMALL]
-    if n_subtypes > 1 and small and not findings.is_shared:
+    small = [subtype for subtype, size in findings.sizes.items() if isinstance(size, int) and size < _SMALL]
+    if n_subtypes > 1 and small and findings.subjects is not None:
         return texts["small"].format(name=findings.name(small[0])), "table"
     if fit is None or n_subtypes > 1:
         return texts["table"], "table"
-    continuum = None if findings.is_rounded else findings.continuum
-    is_useless = continuum is None or (continuum.is_by_chance and not findings.is_shared)
-    score = "" if is_useless else texts["score"]
+    score = "" if findings.continuum is None or findings.continuum.is_by_chance else texts["score"]
     return score + texts["one" if fit.subtype_of_.size < 2 else "two"], "table"

@@ -11,8 +11,6 @@ import numpy as np
 from clinclust.comparisons.frame import ALL_SUBJECTS
 from clinclust.data import data
 from clinclust.estimators.explanation import MOST_LISTED
-from clinclust.estimators.fit import Fit
-from clinclust.estimators.subtype_model import parameters_of
 from clinclust.reporting.divisions import Division
 from clinclust.reporting.findings import Findings, Row, number_of
 from clinclust.reporting.layout import WITHHELD, Column, Filled, Sheet, Table, Value, tabulated
@@ -33,9 +31,11 @@ def certainty(probability: float) -> str:
     return "clear" if probability >= 0.95 else "likely" if probability >= 0.8 else "uncertain"
 
 
-def assignments(findings: Findings) -> Sheet:
-    """Return the sheet Assignments: subtype and membership probabilities of every subject."""
-    model, frame = findings.cohort.model, findings.cohort.table
+def assignments_sheets(findings: Findings) -> list[Sheet]:
+    """Return the sheet with subtype and membership of every subject; none of a sample, or without single subjects."""
+    if findings.subjects is None or findings.of_all is not None:
+        return []
+    model, frame = findings.subjects.model, findings.subjects.table
     ids, labels, membership = model.schema_.ids, np.asarray(model.labels_).tolist(), model.membership_
     columns: list[Filled] = [(Column(each.title), frame[each.name].tolist().__getitem__) for each in ids]
     if not ids:
@@ -62,7 +62,7 @@ def assignments(findings: Findings) -> Sheet:
         columns.append((Column("Continuum score", "0.00"), findings.continuum.score.tolist().__getitem__))
         notes.append("Continuum score: place of the subject in the continuum, in SDs from the mean of the cohort.")
     table = tabulated("The subtype of every subject", range(len(labels)), columns, stub=n_identifying)
-    return Sheet(ASSIGNMENTS, notes, [table])
+    return [Sheet(ASSIGNMENTS, notes, [table])]
 
 
 _FEW, _MANY = 5, 0.02  # subjects, and share of them, above which the model is likely to be at fault
@@ -73,14 +73,10 @@ def on_unusual_subjects(findings: Findings) -> list[str]:
     n = len(findings.unusual)
     if not n:
         return []
-    who = "1 subject has" if n == 1 else f"{n} subjects have" if n < MOST_LISTED else f"{n} or more subjects have"
-    meaning = "look for slips of recording, or a rare condition"
-    if n > max(_FEW, _MANY * len(findings.cohort.table)):
-        meaning = (
-            "so many say that features depend on each other inside subtypes, or have heavier tails than their "
-            "likelihoods; look at the first of them"
-        )
-    return [f"{who} values too improbable in their subtype to be expected by chance (Unusual subjects): {meaning}."]
+    texts = findings.texts["unusual"]
+    who = texts["one" if n == 1 else "some" if n < MOST_LISTED else "many"].format(n=n)
+    is_fault = n > max(_FEW, _MANY * len(findings.cohort.table))
+    return [texts["are_there"].format(who=who, meaning=texts["fault" if is_fault else "slips"])]
 
 
 def unusual_sheets(findings: Findings) -> list[Sheet]:
@@ -103,65 +99,38 @@ def unusual_sheets(findings: Findings) -> list[Sheet]:
     ]
     caption, placed = "Subjects who are improbable in their subtype", unusual.assign(place=range(len(unusual)))
     table = tabulated(caption, placed, columns, stub=len(named))
-    return [Sheet("Unusual subjects", _notes(findings, with_others=with_others), [table])]
-
-
-def _notes(findings: Findings, *, with_others: bool) -> list[str]:
-    notes = [
-        "p: the share of subjects drawn from the same subtype, with the same values missing, who are less probable. "
-        f"Listed are those with p times the number of subjects at most 0.05, at most {MOST_LISTED}: fewer than one in "
-        "twenty cohorts would have one by chance, if features were independent inside the subtypes and followed their "
-        "likelihoods. Log density: how probable the values are; expected: the mean of the drawn subjects."
-    ]
-    if with_others:
-        notes.append(
-            "Subjects in groups of fewer than 5, which may be there because they are unusual, are compared with the "
-            "larger group that is the most probable for them."
-        )
-    if findings.fit is not None and findings.fit.outlying_share_ > 0.0:
-        notes.append("Single values that the search set aside as outlying are left out.")
-    return notes
+    is_outlying = findings.fit is not None and findings.fit.outlying_share_ > 0.0
+    names = ["p", *["with_others"] * with_others, *["outlying"] * is_outlying]
+    notes = [findings.texts["unusual"][name].format(most=MOST_LISTED) for name in names]
+    return [Sheet("Unusual subjects", notes, [table])]
 
 
 _STRONGEST = 5
-_HOW_TO_READ = "A higher score goes with higher values of most features; see below which end is the worse."
 
 
 def on_continuum_score(findings: Findings) -> list[str]:
-    """Return what the continuum score is and where to find it; empty without a score, or if counts are rounded."""
-    continuum = findings.continuum
-    if continuum is None or findings.is_rounded:
+    """Return what the continuum score is and where to find it; empty without a score."""
+    continuum, texts = findings.continuum, findings.texts["continuum_score"]
+    if continuum is None:
         return []
-    by_chance = (
-        f", and features that are independent of each other give about {100 * continuum.share_by_chance:.0f}%: these "
-        "features hardly depend on each other, and the score orders subjects by chance"
-    )
-    by_chance = by_chance if continuum.is_by_chance else ""
-    share = f" It carries {100 * continuum.share:.0f}% of the variance of these scores{by_chance}."
-    where = "Every subject's score is in the column “Continuum score” of Assignments"
-    if findings.is_shared:
-        share, where = "", "This report is made to be shared and lists no subject's score"
-    return [
-        "Continuum score: one number for the place of a subject in the continuum, in standard deviations from the mean "
-        "of the cohort. It is the first principal component of the features clustered on, each as the normal score of "
-        f"its ranks.{share} {where}. {_HOW_TO_READ}"
-    ]
+    fields = {"share": continuum.share, "by_chance": ""}
+    if continuum.is_by_chance:
+        fields["by_chance"] = texts["by_chance"].format(share=continuum.share_by_chance)
+    return [texts["score"].format(**fields)]
 
 
 def continuum_table(findings: Findings) -> list[Table]:
     """Return the features that correlate most with the score; no table if the cohort is not one continuum."""
     continuum, schema = findings.continuum, findings.cohort.schema
-    if continuum is None or findings.is_rounded:
+    if continuum is None:
         return []
-    found = [(schema[str(name)], float(value)) for name, value in continuum.correlations.items()]
-    # The place and sign of a feature of which a number is withheld would disclose it.
-    shown = [each for each in found if not findings.is_withheld(each[0])][:_STRONGEST]
+    strongest = [(schema[str(name)], value) for name, value in continuum.correlations.head(_STRONGEST).items()]
     columns: list[Filled] = [
         (Column("Feature"), lambda each: each[0].title),
         (Column("With a higher score"), lambda each: _direction(*each)),
         (Column("Correlation", "0.00"), lambda each: each[1]),
     ]
-    return [tabulated("Features that the continuum score orders", shown, columns)]
+    return [tabulated("Features that the continuum score orders", strongest, columns)]
 
 
 def _direction(feature: Feature, correlation: float) -> str:
@@ -177,6 +146,7 @@ def _direction(feature: Feature, correlation: float) -> str:
 DATA = "Data"
 """Name of the sheet of all numbers."""
 _TEXTS = data("report")["subjects"]
+_REASONS: dict[str, str] = {**_TEXTS["reasons"], **REASONS}
 _EMPTY_CELL = "(empty)"
 _NUMBERS_SHOWN = 24
 
@@ -206,12 +176,12 @@ def codebook(findings: Findings) -> Sheet:
         (Column("Must be complete"), lambda feature: "yes" if feature.complete else "no"),
         (Column("Other texts read", widest=24), _other_texts),
         (Column("Asked if", widest=24), lambda feature: feature.asked_if),
-        (Column("Observed", "0"), lambda feature: _observed(findings, feature)[0]),
-        (Column("Missing", "0"), lambda feature: _observed(findings, feature)[1]),
+        (Column("Observed", "0"), lambda feature: findings.observed(feature)[0]),
+        (Column("Missing", "0"), lambda feature: findings.observed(feature)[1]),
         (Column("Clustered on"), findings.clustered_on_text),
         (Column("Prior, or why not clustered on", widest=28), lambda feature: _prior_or_reason(findings, feature)),
     ]
-    note = _TEXTS["codebook_shared"] if findings.is_shared else _TEXTS["codebook"]
+    note = findings.texts["subjects"]["codebook"]
     return Sheet("Codebook", [note], [tabulated("What every column means", findings.cohort.schema, columns, stub=2)])
 
 
@@ -226,35 +196,21 @@ def _other_texts(feature: Feature) -> str | None:
     return _joined(texts)
 
 
-def _observed(findings: Findings, feature: Feature) -> tuple[Value, Value]:
-    if feature.is_clustered or feature.is_described:
-        overall = next(iter(findings.read.summaries[feature.name].values()))[ALL_SUBJECTS]
-        return (number_of(overall, "n"), number_of(overall, "missing"))
-    if feature.name not in findings.cohort.table or findings.sizes_of_all is not None:  # not counted among all subjects
-        return (None, None)
-    if findings.is_shared:
-        return (WITHHELD, WITHHELD)
-    missing = int(findings.cohort.table[feature.name].isna().sum())
-    return (len(findings.cohort.table) - missing, missing)
-
-
 def _prior_or_reason(findings: Findings, feature: Feature) -> str | None:
     if findings.is_withheld(feature):
         return WITHHELD  # why it was not clustered on could disclose withheld numbers
     if findings.clustered_on(feature):
-        return None if findings.fit is None else _prior(findings, findings.fit, feature)
-    reasons = {"describe": "only described", "id": "identifies the subject", "ignore": "ignored", **REASONS}
-    return reasons.get(feature.role) or findings.cohort.model.uninformative_[feature.name]
+        return None if findings.fit is None else _prior(findings, feature)
+    return _REASONS.get(feature.role) or findings.cohort.model.uninformative_[feature.name]
 
 
-def _prior(findings: Findings, fit: Fit, feature: Feature) -> str | None:
-    """Return the hyperparameters; in a shared report those that were stated, for others give the data back."""
-    asked, texts = parameters_of(findings.cohort.model)["hyperparameters"], []
+def _prior(findings: Findings, feature: Feature) -> str | None:
+    """Return the hyperparameters of a feature, and of each of its parts; a sign in the place of those withheld."""
+    texts = []
     for part in feature.parts:
-        named = stated = fit.hyperparameters_.get(part.name, {})
-        if findings.is_shared:
-            stated = {**(part.prior or {}), **(asked.get(part.name, {}) if isinstance(asked, Mapping) else {})}
-        text = _joined([*filter(None, [_prior_text(stated)]), *[WITHHELD] * bool(named.keys() - stated.keys())])
+        stated = {name: value for name, value in findings.hyperparameters(part).items() if value != WITHHELD}
+        is_any_withheld = len(stated) < len(findings.hyperparameters(part))
+        text = _joined([*filter(None, [_prior_text(stated)]), *[WITHHELD] * is_any_withheld])
         texts += [f"{part.name}: {text}" if part.is_part else text] if text else []
     return _joined(texts)
 
@@ -297,9 +253,8 @@ def tidy_data(findings: Findings) -> Sheet:
     """Return the sheet: one row for each summary, test or effect size."""
     columns = [*(Column(title) for title in _IDENTITY), *(Column(name, "any") for name in _NUMBERS)]
     notes = [
-        "One summary, test or effect size a row, for filters, pivot tables and other programs: the same numbers as in "
-        "the other sheets. lower and upper are the ends of the 95% confidence interval of estimate.",
-        *([_ON_DIVISIONS] if findings.divisions and not findings.is_shared else []),
+        _TEXTS["data"],
+        *([_ON_DIVISIONS] if findings.evidence else []),
         *not_tested(findings),
         *left_out(findings),
     ]
@@ -315,15 +270,13 @@ def _data_rows(findings: Findings) -> Iterator[list[Value]]:
             method = number_of(row, "measure" if kind == "effect" else "test")
             names = _OF_KIND[title] - (set() if row["level"] is not None else {"count", "percent"})
             yield _data_row(findings, title, row, method if isinstance(method, str) else None, names)
-    for division in () if findings.is_shared else findings.divisions:
+    for division in findings.evidence:
         yield from _division_rows(division)
     title = "Validated association"
     for row in findings.association_rows():
         if isinstance(row["method"], str):
             method = f"{row['method']}: {row['test']}"
-            # The other numbers of the test tell how many subjects are in other subtypes without the feature.
-            names = {"p", "q"} if findings.is_shared else _OF_KIND[title]
-            yield _data_row(findings, title, {**row, "level": None}, method, names)
+            yield _data_row(findings, title, {**row, "level": None}, method, _OF_KIND[title])
 
 
 _ON_DIVISIONS: str = _TEXTS["on_divisions"]
@@ -332,11 +285,11 @@ _ON_DIVISIONS: str = _TEXTS["on_divisions"]
 def _division_rows(division: Division) -> Iterator[list[Value]]:
     """Yield a row for the test of a division against one continuum, and one for that against any shape."""
     identity = [None, None, None, division.result, None, *division.branches]
-    numbers = {"n": sum(division.sizes), "statistic": division.gain, "mean": division.expected}
+    numbers = {"n": division.n_subjects, "statistic": division.gain, "mean": division.expected}
     numbers |= {"sd": division.expected_sd, "p": division.p}
     yield ["Tested division", *identity, "one continuum", *(numbers.get(name) for name in _NUMBERS)]
     p = None if isnan(division.p_any_shape) else division.p_any_shape
-    of_any = {"n": sum(division.sizes), "p": p}
+    of_any = {"n": division.n_subjects, "p": p}
     yield ["Tested division", *identity, "one continuum of any shape", *(of_any.get(name) for name in _NUMBERS)]
 
 

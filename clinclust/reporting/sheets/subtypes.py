@@ -34,35 +34,21 @@ from clinclust.reporting.layout import (
     counted,
     listed,
     number_text,
-    percent,
     tabulated,
     was,
 )
 from clinclust.reporting.subtype_table.plan import Choices, decimals_of, parts
 from clinclust.reporting.subtype_table.table import SubtypeTable, table_of
 
-# The subtype table of a report, and the sheets Pairwise tests and Missing data.
+# The subtype table of a report, and the sheet Pairwise tests.
 
 _TEXTS = data("report")["subtypes"]
-_DESCRIPTIVE: str = _TEXTS["descriptive"]
-_DESCRIPTIVE_OF_GIVEN: str = _TEXTS["descriptive_of_given"]
+_UNIONS: dict[str, str] = data("report")["unions"]
 
 
 def descriptive(findings: Findings) -> str:
     """Return the note which p-values of a report are descriptive and which are inference."""
-    if findings.is_rounded:
-        return "Nothing is tested: every p is a function of exact counts, and counts are rounded here."
-    return _DESCRIPTIVE_OF_GIVEN if findings.fit is None else _DESCRIPTIVE
-
-
-def _group(findings: Findings, subtype: int) -> tuple[str, str]:
-    size, total = findings.shown_sizes[subtype], findings.n_subjects
-    if subtype == ALL_SUBJECTS:
-        return ("All subjects", f"n = {total}")
-    if size is None:
-        return (findings.name(subtype), f"n = {WITHHELD}")
-    marked = ", ".join([f"n = {size} ({percent(size, total):.1f}%)", *filter(None, [remark(findings, subtype)])])
-    return (findings.name(subtype), marked)
+    return str(findings.texts["subtypes"]["descriptive_of_given" if findings.fit is None else "descriptive"])
 
 
 _OF_WHICH = "descriptive where clustered on"
@@ -118,10 +104,7 @@ def _shown_pairs(findings: Findings) -> tuple[Callable[[Row], bool], list[str]]:
         return lambda test: True, []
     p = np.array([row["p"] for row in findings.read.rows("test") if row["test"] == "welch"], dtype=np.float64)
     bound = float(np.partition(np.where(np.isnan(p), np.inf, p), _MOST_PAIRS)[_MOST_PAIRS])
-    note = (
-        f"Of {findings.n_pairwise:,} comparisons, those whose p by Welch's t-test is below {bound:.2g} are shown. In "
-        "Python, clinclust.compare_subtypes returns all."
-    )
+    note = _TEXTS["smallest_p"].format(n=findings.n_pairwise, bound=bound)
     return lambda test: bool(test["p"] < bound), [note]
 
 
@@ -140,35 +123,13 @@ def _remark(test: Row, a: Row, b: Row) -> str | None:
     return "out of range"
 
 
-def missing_data(findings: Findings) -> Sheet:
-    """Return the sheet Missing data: missing values of each feature in all subjects and in each subtype."""
-    groups = {subtype: _group(findings, subtype) for subtype in (ALL_SUBJECTS, *findings.sizes)}
-    columns = [Column("Section"), Column("Feature"), Column("Clustered on")]
-    for group in groups.values():
-        columns += [Column("n", "0", group), Column("%", "0.0", group)]
-    rows = []
-    for feature in findings.features:
-        summaries = next(iter(findings.read.summaries[feature.name].values()))
-        row: list[Value] = [feature.section, feature.title, findings.clustered_on_text(feature)]
-        for subtype in groups:
-            missing, n = (number_of(summaries[subtype], name) for name in ("missing", "n"))
-            if isinstance(missing, int) and isinstance(n, int):
-                row += [missing, 100 * missing / (missing + n) if missing + n else None]
-            else:
-                row += [missing, n]  # withheld
-        rows.append(row)
-    note = "Subjects without a value for the feature, as a number and as a percentage of the group."
-    return Sheet("Missing data", [note], [Table("Missing values of every feature", columns, rows, stub=2)])
-
-
 def table_of_report(findings: Findings) -> SubtypeTable:
     """Return the subtype table of a report, in the order of the schema."""
     choices = Choices(
         associations=findings.associations if len(findings.sizes) > 1 else None,
         names=findings.names,
         codes={subtype: findings.code(subtype) for subtype in findings.sizes},
-        marks={} if findings.is_shared else dict(enumerate(findings.marks, start=1)),
-        totals=not findings.is_shared,
+        marks={} if findings.fit is None else findings.marks,
         title="Every feature in all subjects" + (" and in each subtype" if len(findings.sizes) > 1 else ""),
     )
     return table_of(findings.read, choices)
@@ -204,12 +165,9 @@ def profile(findings: Findings) -> Sheet:
         title = findings.name(subtype) if remarked is None else f"{findings.name(subtype)} ({remarked})"
         column = Column(title, "0.00", ("Distance from all subjects, in SD", ""))
         columns.append((column, partial(_cell, profiles, place)))
-    order = "whose means lie farthest apart" if findings.fit is None else "with the largest relevance"
-    if findings.fit is not None and findings.is_rounded:
-        order = "that come first in the schema"
+    order = findings.texts["subtypes"]["order_of_given" if findings.fit is None else "order"]
     notes = [
-        "Blue: above all subjects, orange: below, white: about equal; the colours are full at one standard deviation. "
-        f"The {len(shown)} features {order}, in this order. Descriptive: found in the same subjects as the subtypes.",
+        _TEXTS["profile"].format(n=len(shown), order=order),
         *([_MEDIANS] if "median" in profiles.summaries else []),
         *explained_marks(findings),
     ]
@@ -266,17 +224,13 @@ def marks_of(findings: Findings) -> list[Marks]:
     rows = [row for row, name in enumerate(profiles.features) if fit is None or name in relevant]
     rows = [row for row in rows if profiles.features[row] not in alike] or rows
     found = [_farthest(findings, rows, place) for place in range(len(profiles.subtypes))]
-    # Every row of a rounded frame counts as withheld, whether or not its numbers are shown.
-    lacks = (
-        np.isnan(profiles.standardised) if profiles.is_rounded else profiles.withheld[:, :1] | profiles.withheld[:, 1:]
-    )
     for most, is_named in _LENGTHS:
         shown = [marked[:most] for marked in found]
         named = [[words for *_, words in marked if words] for marked in shown]
         names = [", ".join(words[:n]) for words, n in zip(named, _telling_apart(named), strict=True)]
         names = [name if names.count(name) == 1 else "" for name in names]
         marks = [
-            Marks([text for _, text, _ in marked], name * is_named, bool(lacks[:, place].any()))
+            Marks([text for _, text, _ in marked], name * is_named, bool(profiles.lacks[:, place].any()))
             for place, (marked, name) in enumerate(zip(shown, names, strict=True))
         ]
         if sum(len(f"{mark.name} {mark.text}".split()) for mark in marks) <= _MOST_WORDS:
@@ -325,8 +279,8 @@ def _farthest(findings: Findings, rows: list[int], place: int) -> list[tuple[tup
 
 
 def _has_values(findings: Findings, row: int, subtype: int) -> bool:
-    n, size = findings.profiles.n[row, findings.profiles.subtypes.index(subtype) + 1], findings.shown_sizes[subtype]
-    return bool(n >= _FEWEST_VALUES and n >= _LEAST_SHARE * (size or 0))
+    n, size = findings.profiles.n[row, findings.profiles.subtypes.index(subtype) + 1], findings.sizes[subtype]
+    return bool(n >= _FEWEST_VALUES and n >= _LEAST_SHARE * (size if isinstance(size, int) else 0))
 
 
 def _tell_apart(findings: Findings, rows: list[int], place: int, other: int) -> str:
@@ -381,56 +335,48 @@ _UNUSUAL = 10  # subjects, below which a subtype may be a few unusual records
 
 
 def on_few_subjects(findings: Findings) -> list[str]:
-    """Return the sentences on subtypes that are untested, few or weak; a shared report gives no names and numbers."""
+    """Return the sentences on subtypes that are untested, few or weak."""
     fit, marks = findings.fit, explained_marks(findings)
     if fit is not None and marks:
         n = n_standing(fit.subtypes_)
-        left = "one group is left" if n == 1 else f"{n} subtypes are left"
-        marks = [f"{marks[0]} Such subtypes may be noise; without them {left}."]
+        marks = [_TEXTS["noise"].format(marks=marks[0], left=_TEXTS["one_left" if n == 1 else "some_left"].format(n=n))]
     return [*_on_untested(findings), *marks]
 
 
 def _on_untested(findings: Findings) -> list[str]:
-    small = findings.untested
-    if not small:
+    texts, small = findings.texts["untested"], findings.untested
+    if not findings.n_untested:
         return []
-    part = "take no part in tests and effect sizes, except among “All others”."
-    if len(findings.sizes) - len(small) < 2:
-        part += " No two subtypes have enough subjects, so that nothing is compared."
-    if findings.is_shared:
-        return [f"Untested: subtypes of few subjects {part}"]
+    more = [texts["more"].format(n=len(small) - _FEATURES_SHOWN)] if len(small) > _FEATURES_SHOWN else []
     named = [
-        f"{findings.name(subtype)} ({counted(findings.sizes[subtype], 'subject')})"
+        f"{findings.name(subtype)} ({counted(int(findings.sizes[subtype]), 'subject')})"
         for subtype in small[:_FEATURES_SHOWN]
     ]
-    more = [f"{len(small) - _FEATURES_SHOWN} more"] if len(small) > _FEATURES_SHOWN else []
-    if max(findings.sizes[subtype] for subtype in small) < _UNUSUAL:
-        part += " They may be a rare kind or a few unusual records; look at these subjects one by one."
     # They may be more than the report asks for, if its comparisons were given.
-    is_known = all(findings.sizes[subtype] < findings.min_size for subtype in small)
-    below = f"fewer than {findings.min_size} subjects" if is_known else "so few subjects"
-    return [f"Few subjects, untested: {listed([*named, *more])}. Subtypes of {below} {part}"]
+    is_known = all(int(findings.sizes[subtype]) < findings.min_size for subtype in small)
+    fields = {"below": texts["below" if is_known else "so_few"].format(least=findings.min_size)}
+    fields["named"] = listed([*named, *more]) if small else ""
+    sentences = [texts["which"].format(**fields)]
+    if len(findings.sizes) - findings.n_untested < 2:
+        sentences.append(texts["nothing_compared"])
+    if small and max(int(findings.sizes[subtype]) for subtype in small) < _UNUSUAL:
+        sentences.append(texts["unusual"])
+    return [" ".join(sentences)]
 
 
 def not_tested(findings: Findings) -> list[str]:
     """Return the note of a sheet of tests on the subtypes that take no part in them; empty if all do."""
-    small = findings.untested
-    if not small:
+    small, texts = [str(findings.code(subtype)) for subtype in findings.untested], findings.texts["untested"]
+    if not findings.n_untested:
         return []
-    if findings.is_shared:
-        return ["Subtypes of few subjects are untested, and take no part here, except among all others."]
-    numbers = ", ".join(str(findings.code(subtype)) for subtype in small[:_FEATURES_SHOWN]) + (
-        f" and {len(small) - _FEATURES_SHOWN} more" if len(small) > _FEATURES_SHOWN else ""
-    )
-    subtypes = f"Subtype {numbers} has" if len(small) == 1 else f"Subtypes {numbers} have"
-    return [f"{subtypes} few subjects: untested, and no part here, except among all others."]
+    more = f" and {len(small) - _FEATURES_SHOWN} more" if len(small) > _FEATURES_SHOWN else ""
+    codes = ", ".join(small[:_FEATURES_SHOWN]) + more
+    return [texts["note" if findings.n_untested == 1 else "notes"].format(codes=codes)]
 
 
 def enough_subjects(findings: Findings) -> str:
     """Return what restricts "all subtypes" in a sentence on tests: nothing, if all were tested."""
-    if not findings.untested:
-        return ""
-    return " of enough subjects" if findings.is_shared else f" of at least {findings.min_size} subjects"
+    return findings.texts["untested"]["enough"].format(least=findings.min_size) if findings.n_untested else ""
 
 
 def explained_marks(findings: Findings) -> list[str]:
@@ -445,19 +391,13 @@ def explained_marks(findings: Findings) -> list[str]:
 
 
 def remark(findings: Findings, subtype: int) -> str | None:
-    """Return the remark that a subtype is untested, few or weak; None if it is none of these, or in a shared report."""
-    if findings.is_shared:
-        return None
-    said = [_UNTESTED] if subtype in findings.untested else []
-    return ", ".join([*said, *_marks(findings, subtype)]) or None
+    """Return the remark that a subtype is untested, few or weak; None if it is none of these, or none is reported."""
+    untested = [_UNTESTED] if subtype in findings.untested else []
+    return ", ".join([*untested, *_marks(findings, subtype)]) or None
 
 
-def _marks(findings: Findings, subtype: int) -> tuple[str, ...]:
-    if findings.is_shared:
-        return ()
-    marks: tuple[str, ...] = (FEW,) if findings.sizes[subtype] < FEW_SUBJECTS else ()
-    marks = findings.marks[subtype - 1] if findings.marks else marks
-    return tuple(mark for mark in marks if mark != FEW or subtype not in findings.untested)
+def _marks(findings: Findings, subtype: int) -> list[str]:
+    return [mark for mark in findings.marks.get(subtype, ()) if mark != FEW or subtype not in findings.untested]
 
 
 def remark_column(findings: Findings) -> list[Filled]:
@@ -481,15 +421,9 @@ def on_merged_groups(findings: Findings) -> list[str]:
     fit = findings.fit
     if fit is None or not merged_small_groups(findings):
         return []
-    if findings.is_shared:
-        return ["Small groups were merged with another where they were hardly distinct from it."]
-    hardly = "no division between the two was found distinct"
-    if fit.tree_test_ is None:
-        hardly = f"the merger lowered the log joint by less than {WEAK_EVIDENCE:g} nats"
-    return [
-        f"Groups of fewer than {fit.min_size_} subjects were merged with another where they were hardly distinct from "
-        f"it: {hardly}."
-    ]
+    texts = findings.texts["subtypes"]
+    hardly = texts["no_division" if fit.tree_test_ is not None else "little_evidence"].format(nats=WEAK_EVIDENCE)
+    return [texts["merged"].format(least=fit.min_size_, hardly=hardly)]
 
 
 def on_adjustment(findings: Findings) -> list[str]:
@@ -500,11 +434,8 @@ def on_adjustment(findings: Findings) -> list[str]:
     columns = listed([feature.title for feature in schema if feature.role == "adjust"])
     others = [feature.title for feature in findings.clustered if feature.name not in adjusted]
     more = f" and {len(others) - _MOST_NAMED} more" if len(others) > _MOST_NAMED else ""
-    apart = f" Counts, scales and levels are as they were: {', '.join(others[:_MOST_NAMED])}{more}." if others else ""
-    return [
-        f"Measurements are adjusted for {columns}: they are clustered, tested and shown as they would be at the "
-        f"averages of the cohort.{apart}"
-    ]
+    fields = {"columns": columns, "others": ", ".join(others[:_MOST_NAMED]) + more}
+    return [_TEXTS["adjusted" if others else "all_adjusted"].format(**fields)]
 
 
 _MOST_NAMED = 6
@@ -524,22 +455,20 @@ def number_asked_for(findings: Findings) -> int | None:
 
 def unions_in_words(findings: Findings) -> str:
     """Return what follows the number of subtypes: how many were asked for, and of what they are unions; or nothing."""
-    if findings.fit is None:
+    fit, n_asked = findings.fit, number_asked_for(findings)
+    if fit is None:
         return ""
-    n_groups = groups_found(findings.fit)
-    n_asked = number_asked_for(findings)
-    asked = n_asked is not None
+    n_groups = groups_found(fit)
     if n_groups is None:
-        if n_asked is not None and n_asked > findings.fit.n_clusters_:
-            return f" ({n_asked} were asked for, and the search found no more)"
-        return ", as many as asked for" if asked else ""
-    all_in_one = findings.fit.n_clusters_ == 1
-    unions = f"{'the union' if all_in_one else 'unions'} of the {n_groups} groups that the search found"
-    if asked and merged_small_groups(findings):
-        return f" ({n_asked} were asked for, and small ones were merged): {unions}"
-    if n_asked is not None and n_asked > n_groups:
-        return f" ({n_asked} were asked for, and the search found no more groups): {unions}"
-    return f"{', as asked for' if asked else ''}: {unions}"
+        name = "" if n_asked is None else "no_more" if n_asked > fit.n_clusters_ else "as_asked"
+    else:
+        name = "unions" if n_asked is None else "unions_as_asked"
+        if n_asked is not None and merged_small_groups(findings):
+            name = "unions_of_small"
+        elif n_asked is not None and n_asked > n_groups:
+            name = "unions_no_more"
+    unions = _UNIONS["union" if fit.n_clusters_ == 1 else "several"].format(n=n_groups)
+    return str(_UNIONS[name].format(n_asked=n_asked, unions=unions)) if name else ""
 
 
 def sentence_on_unions(findings: Findings) -> list[str]:
@@ -547,18 +476,14 @@ def sentence_on_unions(findings: Findings) -> list[str]:
     words = unions_in_words(findings)
     if findings.fit is None or not words:
         return []
-    n_subtypes = findings.fit.n_clusters_
-    number = f"The number of subtypes is {n_subtypes}{words}"
-    if groups_found(findings.fit) is None:
-        return [f"{number}."]
-    n_asked = number_asked_for(findings)
+    fit, n_asked = findings.fit, number_asked_for(findings)
     only_small = parameters_of(findings.cohort.model).get("n_clusters") is None and merged_small_groups(findings)
-    if not only_small and findings.answer.is_of_the_test:
-        return [f"{number}. Groups whose division was not distinct were merged; no subject changed its group."]
-    if only_small or (n_asked is not None and n_asked > findings.fit.subtype_of_.size):
-        return [f"{number}. No subject changed its group."]
-    n_left = n_subtypes if n_asked is None else n_asked
-    return [
-        f"{number}. Groups were merged, each time the two with the least evidence between them, until {n_left} "
-        f"{was(n_left)} left; no subject changed its group."
-    ]
+    n_left = fit.n_clusters_ if n_asked is None else n_asked
+    name = "merged"
+    if groups_found(fit) is None:
+        name = "number"
+    elif not only_small and findings.answer.is_of_the_test:
+        name = "not_distinct"
+    elif only_small or (n_asked is not None and n_asked > fit.subtype_of_.size):
+        name = "none_moved"
+    return [_UNIONS[name].format(number=f"{fit.n_clusters_}{words}", n_left=n_left, was=was(n_left))]

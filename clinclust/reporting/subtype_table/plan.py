@@ -391,7 +391,7 @@ class Line:
 
 @dataclass(frozen=True, kw_only=True)
 class Choices:
-    """What `subtype_table` is asked for: its arguments, whether totals are numbers of it, and marks by subtype."""
+    """What `subtype_table` is asked for: its arguments, and marks by subtype."""
 
     associations: pd.DataFrame | None = None
     names: Mapping[int, str] | None = None
@@ -402,7 +402,6 @@ class Choices:
     columns: Sequence[str] | None = None
     decimals: Mapping[str, int] | int | None = None
     missing_rows: bool = False
-    totals: bool = True
     title: str | None = None
     marks: Mapping[int, Sequence[str]] = field(default_factory=dict)
     codes: Mapping[int, Code] = field(default_factory=dict)
@@ -445,7 +444,7 @@ class Plan:
     @property
     def has_totals(self) -> bool:
         """Whether totals may be given: they hold more digits of a mean than are printed where numbers are withheld."""
-        return self.asked.totals and not self.compared.is_rounded and not self.compared.withheld
+        return not self.compared.withheld
 
     def decimals(self, line: Line) -> int:
         """Return the number of decimals of the mean, median or percentage of a line."""

@@ -17,6 +17,7 @@ import clinclust.arguments as arguments
 from clinclust.arguments import BY_FEATURE, TEXT, TEXTS, WHOLE, accepting, either
 from clinclust.comparisons.compare import FEWEST_TESTED, compare_cohort
 from clinclust.comparisons.frame import ALL_SUBJECTS, WITHHELD, Record, is_missing, is_suppressed
+from clinclust.data import data
 from clinclust.errors import missing_package, refuse
 from clinclust.estimators.mixture import FEW, MEANING_OF_MARKS
 from clinclust.estimators.subtype_model import SubtypeModel, cohort_of, fewest_subjects, require_fitted
@@ -348,6 +349,7 @@ _WRITERS: dict[str, Callable[[SubtypeTable, Path], object]] = {
 _COLUMNS = {
     "n": Column("n", "0"),
     "missing": Column("Missing", "0"),
+    "missing_percent": Column("Missing, %", "0.0"),
     "count": Column("Count", "0"),
     "percent": Column("%", "0.0"),
     "mean": Column("Mean", "measure"),
@@ -416,7 +418,7 @@ def _quantity(subtype: int | None, name: str, value: Any, is_withheld: bool) -> 
 def numbers_table_of(plan: Plan) -> Table:
     """Return the numbers of every group, a feature or level a row, for the sheet Numbers."""
     lines = [line for line in plan.lines() if line.kind not in ("heading", "missing")]
-    held = {name for line in lines for name in _summaries(plan, line, line.records[plan.groups[0]])}
+    held = {name for line in lines for name in _cells_of_numbers(plan, line, line.records[plan.groups[0]])}
     shown = [name for name in _COLUMNS if name in held]
     columns = [Column("Feature"), Column("Level")]
     for group in plan.groups:
@@ -427,13 +429,20 @@ def numbers_table_of(plan: Plan) -> Table:
         row: list[Value] = [clean(line.feature.title), None if line.level is None else clean(line.level)]
         for group in plan.groups:
             record = line.records[group]
-            numbers = _summaries(plan, line, record)
+            numbers = _cells_of_numbers(plan, line, record)
             row += [_value(numbers[name], record) if name in numbers else None for name in shown]
         rows.append(row)
     bands = [clean(line.feature.section) or "No section" for line in lines]
     decimals = [decimals_of(line.feature, "mean") for line in lines]
     bands = bands if set(bands) != {"No section"} else []
     return Table("The numbers of every subtype", columns, rows, bands, decimals, stub=2)
+
+
+def _cells_of_numbers(plan: Plan, line: Line, record: Record) -> dict[str, Any]:
+    """Return the numbers of a group, and the percentage of its subjects without a value."""
+    n, missing = record["n"], record["missing"]
+    is_known = not is_missing(n) and not is_missing(missing) and n + missing > 0
+    return {**_summaries(plan, line, record), "missing_percent": 100 * missing / (n + missing) if is_known else None}
 
 
 def _value(number: Any, record: Record) -> Value:
@@ -446,7 +455,7 @@ def _value(number: Any, record: Record) -> Value:
 
 NO_PART, BEYOND = "§", "†"
 
-_ABBREVIATIONS: dict[Summary, str] = {"mean": "SD, standard deviation", "median": "Q1 and Q3, first and third quartile"}
+_TEXTS: dict[str, Any] = data("report")["subtype_table"]
 _EMPTY = Cell("")
 _HEADINGS = {
     "missing": [Heading("missing", ("Missing, n",))],
@@ -555,38 +564,31 @@ def notes_of(plan: Plan, rows: list[TableRow], marks: Mapping[str, str]) -> list
     """Return the notes of a table; `marks` are the footnote letters of the tests and methods."""
     used = list(dict.fromkeys(line.summary for line in plan.lines()))
     texts = [cell.text for row in rows for cell in row.cells]
-    said = ["n (%): of the subjects with a value."] if "n" in used else []
-    abbreviations = [_ABBREVIATIONS[summary] for summary in used if summary in _ABBREVIATIONS]
-    if abbreviations:
-        said.append(f"{'; '.join(abbreviations)}.")
-    if "missing" in plan.columns:
-        said.append("Missing: subjects, of all, without a value.")
-    if "smd" in plan.columns:
-        pairs = "" if plan.between is not None or len(plan.subtypes) == 2 else ", mean over all pairs of subtypes"
-        said.append(f"SMD: standardised mean difference{pairs}.")
-    if any(WITHHELD in text for text in texts) or WITHHELD in " ".join(map(" ".join, map(plan.heading, plan.groups))):
-        said.append(f"{WITHHELD}, withheld because few subjects are behind it.")
-    if any(NOTHING in text for text in texts):
-        said.append(f"{NOTHING}, nothing observed, or nothing that could be tested.")
-    if any(plan.marks.get(subtype) for subtype in plan.subtypes):
-        said.append(f"{MEANING_OF_MARKS[0].upper()}{MEANING_OF_MARKS[1:]}")
-    if plan.compared.is_weighted:
-        said.append("n counts subjects; percentages, means, SDs, medians and quartiles have sampling weights.")
-    notes = [Note(" ".join(said))]
-    if "p" in plan.columns or plan.compared.is_rounded or plan.asked.features == "significant":
+    abbreviations = "; ".join(_TEXTS[summary] for summary in used if summary in ("mean", "median"))
+    is_withheld = any(WITHHELD in text for text in (*texts, *(" ".join(plan.heading(group)) for group in plan.groups)))
+    differences = "difference" if plan.between is not None or len(plan.subtypes) == 2 else "differences"
+    general = {
+        _TEXTS["counts"]: "n" in used,
+        f"{abbreviations}.": abbreviations,
+        _TEXTS["missing"]: "missing" in plan.columns,
+        _TEXTS[differences]: "smd" in plan.columns,
+        _TEXTS["withheld"]: is_withheld,
+        _TEXTS["nothing"]: any(NOTHING in text for text in texts),
+        f"{MEANING_OF_MARKS[0].upper()}{MEANING_OF_MARKS[1:]}": any(map(plan.marks.get, plan.subtypes)),
+        _TEXTS["weighted"]: plan.compared.is_weighted,
+    }
+    notes = [Note(" ".join(text for text, is_used in general.items() if is_used))]
+    if plan.compared.is_rounded:
+        notes.append(Note(_TEXTS["rounded"]))
+    elif "p" in plan.columns or plan.asked.features == "significant":
         notes.append(Note(_descriptive(plan)))
     if any(NO_PART in row.label.marks for row in rows):
-        notes.append(Note("Had no part in the subtypes, so that its p is not descriptive.", NO_PART))
+        notes.append(Note(_TEXTS["no_part"], NO_PART))
     if "validated" in plan.columns:
-        notes.append(
-            Note(
-                "Validated p: whether the feature goes with subtypes that were made without it. "
-                "q: the validated p after the Benjamini–Hochberg correction over all features validated."
-            )
-        )
+        notes.append(Note(_TEXTS["validated"]))
     notes += [Note(f"{_called(name)}.", mark) for name, mark in marks.items()]
     if any(BEYOND in cell.marks for row in rows for cell in row.cells):
-        notes.append(Note("Differs by more than its relation to the other features explains.", BEYOND))
+        notes.append(Note(_TEXTS["beyond"], BEYOND))
     return notes
 
 
@@ -599,34 +601,22 @@ def _called(name: str) -> str:
 
 
 def _descriptive(plan: Plan) -> str:
-    if plan.compared.is_rounded:
-        return "Counts are rounded, and percentages computed from them; tests are withheld."
-    tested = plan.compared.tested
+    tested, codes = plan.compared.tested, list(map(plan.asked.code, plan.between or plan.compared.tested))
+    small = [str(plan.asked.code(subtype)) for subtype in plan.subtypes if subtype not in tested]
     if plan.between is not None:
-        first, second = map(plan.asked.code, plan.between)
-        compares = f"subtypes {first} and {second} are compared"
+        names = ["pair"]
     elif set(tested) == set(plan.subtypes) == set(plan.compared.subtypes):
-        compares = "all subtypes are compared at once"
+        names = ["all"]
     elif not tested:
-        enough = " of enough subjects" if len(plan.compared.subtypes) > 1 else ""
-        compares = f"there are no two subtypes{enough} to compare"
-    else:
-        # The other subtypes have too few subjects to be tested, or are not shown.
-        compares = f"subtypes {listed([str(plan.asked.code(subtype)) for subtype in tested])} are compared at once"
-        small = [str(plan.asked.code(subtype)) for subtype in plan.subtypes if subtype not in tested]
-        if small:
-            has, is_ = ("subtype {} has", "is") if len(small) == 1 else ("subtypes {} have", "are")
-            compares += f"; {has.format(', '.join(small))} few subjects and {is_} untested"
-    text = (
-        f"Descriptive p: {compares}. Subtypes differ by construction in the features that they were made from, "
-        "so that this p says how clearly, and is no evidence that they exist."
-    )
+        names = ["no_two" if len(plan.compared.subtypes) > 1 else "one"]
+    else:  # the other subtypes have too few subjects to be tested, or are not shown
+        names = ["some", *["small" if len(small) == 1 else "smalls"] * bool(small)]
+    fields = {"some": listed(list(map(str, codes))), "pair": " and ".join(map(str, codes))} if codes else {}
+    texts = (_TEXTS["compares"][name].format(codes=fields.get(name, ", ".join(small))) for name in names)
+    text = _TEXTS["descriptive"].format(compares="".join(texts))
     if plan.asked.features == "significant":
-        text += (
-            f" Of {len(plan.compared.features)} features, the {len(plan.features)} are shown whose descriptive p is "
-            "significant at the level chosen for the comparison."
-        )
-    return text
+        text += _TEXTS["significant"].format(all=len(plan.compared.features), shown=len(plan.features))
+    return str(text)
 
 
 # Make a subtype table from a comparisons frame alone.
