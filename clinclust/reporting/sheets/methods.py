@@ -284,7 +284,9 @@ def _comparisons(findings: Findings, references: References) -> list[str]:
     # Over the tests that are withheld too, the ranks of those shown would enclose their p-values.
     shown = " that are shown in this report" if findings.is_shared else ""
     if len(findings.read.tested) > 1:
-        sentences.append(references.cite_in(_TEXTS["pairs"], level=findings.significance_level, shown=shown))
+        is_pooled = any(row["test"] == "student" for row in findings.read.rows("test"))
+        fields = {"pooled": references.cite_in(_TEXTS["pooled"]) if is_pooled else "", "shown": shown}
+        sentences.append(references.cite_in(_TEXTS["pairs"], level=findings.significance_level, **fields))
     names = sorted({str(row["test"]) for row in findings.read.rows("contrast") if isinstance(row["test"], str)})
     if names:
         sentences.append(

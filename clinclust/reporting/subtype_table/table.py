@@ -17,6 +17,7 @@ import clinclust.arguments as arguments
 from clinclust.arguments import BY_FEATURE, TEXT, TEXTS, WHOLE, accepting, either
 from clinclust.comparisons.compare import FEWEST_TESTED, compare_cohort
 from clinclust.comparisons.frame import ALL_SUBJECTS, WITHHELD, Record, is_missing, is_suppressed
+from clinclust.data import data
 from clinclust.errors import missing_package, refuse
 from clinclust.estimators.mixture import FEW, MEANING_OF_MARKS
 from clinclust.estimators.subtype_model import SubtypeModel, cohort_of, fewest_subjects, require_fitted
@@ -45,6 +46,7 @@ from clinclust.reporting.subtype_table.plan import (
     descriptive_test,
     p_text,
     possible_summaries,
+    print_level,
     summary_text,
     text_of,
 )
@@ -424,7 +426,7 @@ def numbers_table_of(plan: Plan) -> Table:
         columns += [replace(_COLUMNS[name], group=(": ".join(who), number)) for name in shown]
     rows: list[list[Value]] = []
     for line in lines:
-        row: list[Value] = [clean(line.feature.title), None if line.level is None else clean(line.level)]
+        row: list[Value] = [clean(line.feature.title), None if line.level is None else clean(print_level(line.level))]
         for group in plan.groups:
             record = line.records[group]
             numbers = _summaries(plan, line, record)
@@ -447,6 +449,7 @@ def _value(number: Any, record: Record) -> Value:
 NO_PART, BEYOND = "§", "†"
 
 _ABBREVIATIONS: dict[Summary, str] = {"mean": "SD, standard deviation", "median": "Q1 and Q3, first and third quartile"}
+_NOTES: dict[str, str] = data("report")["subtype_table"]
 _EMPTY = Cell("")
 _HEADINGS = {
     "missing": [Heading("missing", ("Missing, n",))],
@@ -472,10 +475,9 @@ def rows_of(plan: Plan, marks: Mapping[str, str]) -> Iterator[TableRow]:
     for line in plan.lines():
         feature, title = line.feature, line.title
         summary = {"heading": "", "missing": "n"}.get(line.kind, SUMMARY_TEXT[line.summary])
-        label = {"level": clean(line.level or ""), "missing": "Missing"}.get(line.kind)
-        is_level = label is not None
-        if label is None:
-            label = f"{title}, {SUMMARY_TEXT[line.summary]}"
+        level = "Missing" if line.kind == "missing" else clean(print_level(line.level or ""))
+        is_level = line.kind in ("level", "missing")
+        label = level if is_level else f"{title}, {SUMMARY_TEXT[line.summary]}"
         mark = NO_PART if feature.is_described and len(is_described) > 1 and not is_level else ""
         test, validated = descriptive_test(line, plan.between), plan.validated(line)
         yield TableRow(
@@ -483,7 +485,7 @@ def rows_of(plan: Plan, marks: Mapping[str, str]) -> Iterator[TableRow]:
             feature=feature.name,
             label=Cell(label, mark),
             title=title,
-            level=clean(line.level or "") if line.kind != "missing" else "Missing",
+            level=level,
             summary=summary,
             is_level=is_level,
             cells=list(_cells(plan, line, test, validated, marks)),
@@ -540,7 +542,7 @@ def _count(number: float) -> str:
     return WITHHELD if is_missing(number) else f"{int(number):,}"
 
 
-def letters(plan: Plan) -> dict[str, str]:
+def _mark_tests(plan: Plan) -> dict[str, str]:
     """Return the footnote letter of every test and method used: the tests first, each in the order of the table."""
     lines = list(plan.lines())
     tests = [descriptive_test(line, plan.between) for line in lines if "p" in plan.columns]
@@ -559,6 +561,9 @@ def notes_of(plan: Plan, rows: list[TableRow], marks: Mapping[str, str]) -> list
     abbreviations = [_ABBREVIATIONS[summary] for summary in used if summary in _ABBREVIATIONS]
     if abbreviations:
         said.append(f"{'; '.join(abbreviations)}.")
+    chosen = any(feature.has_few_steps for feature in plan.features) or {"mean", "median"} <= set(used)
+    if abbreviations and chosen and plan.asked.summaries is None:
+        said.append(_NOTES["mean_or_median"])
     if "missing" in plan.columns:
         said.append("Missing: subjects, of all, without a value.")
     if "smd" in plan.columns:
@@ -571,22 +576,17 @@ def notes_of(plan: Plan, rows: list[TableRow], marks: Mapping[str, str]) -> list
     if any(plan.marks.get(subtype) for subtype in plan.subtypes):
         said.append(f"{MEANING_OF_MARKS[0].upper()}{MEANING_OF_MARKS[1:]}")
     if plan.compared.is_weighted:
-        said.append("n counts subjects; percentages, means, SDs, medians and quartiles have sampling weights.")
+        said.append(_NOTES["weighted"])
     notes = [Note(" ".join(said))]
     if "p" in plan.columns or plan.compared.is_rounded or plan.asked.features == "significant":
         notes.append(Note(_descriptive(plan)))
     if any(NO_PART in row.label.marks for row in rows):
-        notes.append(Note("Had no part in the subtypes, so that its p is not descriptive.", NO_PART))
+        notes.append(Note(_NOTES["no_part"], NO_PART))
     if "validated" in plan.columns:
-        notes.append(
-            Note(
-                "Validated p: whether the feature goes with subtypes that were made without it. "
-                "q: the validated p after the Benjamini–Hochberg correction over all features validated."
-            )
-        )
+        notes.append(Note(_NOTES["validated"]))
     notes += [Note(f"{_called(name)}.", mark) for name, mark in marks.items()]
     if any(BEYOND in cell.marks for row in rows for cell in row.cells):
-        notes.append(Note("Differs by more than its relation to the other features explains.", BEYOND))
+        notes.append(Note(_NOTES["beyond"], BEYOND))
     return notes
 
 
@@ -600,7 +600,7 @@ def _called(name: str) -> str:
 
 def _descriptive(plan: Plan) -> str:
     if plan.compared.is_rounded:
-        return "Counts are rounded, and percentages computed from them; tests are withheld."
+        return _NOTES["rounded"]
     tested = plan.compared.tested
     if plan.between is not None:
         first, second = map(plan.asked.code, plan.between)
@@ -617,15 +617,9 @@ def _descriptive(plan: Plan) -> str:
         if small:
             has, is_ = ("subtype {} has", "is") if len(small) == 1 else ("subtypes {} have", "are")
             compares += f"; {has.format(', '.join(small))} few subjects and {is_} untested"
-    text = (
-        f"Descriptive p: {compares}. Subtypes differ by construction in the features that they were made from, "
-        "so that this p says how clearly, and is no evidence that they exist."
-    )
+    text: str = _NOTES["descriptive_p"].format(compares=compares)
     if plan.asked.features == "significant":
-        text += (
-            f" Of {len(plan.compared.features)} features, the {len(plan.features)} are shown whose descriptive p is "
-            "significant at the level chosen for the comparison."
-        )
+        text += _NOTES["of_all"].format(n=len(plan.compared.features), shown=len(plan.features))
     return text
 
 
@@ -768,7 +762,7 @@ def table_of(compared: Compared, asked: Choices) -> SubtypeTable:
             for subtype, marks in asked.marks.items()
         },
     )
-    footnotes = letters(plan)
+    footnotes = _mark_tests(plan)
     rows = list(rows_of(plan, footnotes))
     caption = "Characteristics by subtype" if asked.title is None else clean(asked.title)
     return SubtypeTable(
