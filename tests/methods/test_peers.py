@@ -3,15 +3,17 @@
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn.cluster
 import sklearn.metrics
 import sklearn.mixture
 from scipy import stats
 from scored import few
 from sklearn.metrics import adjusted_rand_score
+from stepmix.stepmix import StepMix
 
 import clinclust as cc
 from clinclust import methods
-from clinclust.methods.method import Candidate, MethodByCriterion, harmonic_means, measure_separation
+from clinclust.methods.method import Candidate, MethodByCriterion, climb_to_modes, harmonic_means, measure_separation
 
 from .clear_groups import SCHEMA, cohort
 
@@ -115,6 +117,14 @@ def test_no_more_clusters_are_tried_than_rows_differ():
         assert methods.KMeans(**parameters, random_state=0).fit(values).tried_["n_clusters"].tolist() == numbers
 
 
+@pytest.mark.parametrize("bandwidth", [0.4, 1.5, 3.0])
+def test_mean_shift_has_the_clusters_of_scikit_learn(bandwidth):
+    values = np.random.default_rng(0).normal(size=(120, 3)) + 3.0 * (np.arange(120) % 3 == 0)[:, None]
+    values[:, 0] = np.round(values[:, 0])  # ties
+    expected = sklearn.cluster.MeanShift(bandwidth=bandwidth).fit(values).labels_
+    np.testing.assert_array_equal(climb_to_modes(values, bandwidth), expected)
+
+
 def test_equal_subjects_need_a_given_bandwidth():
     values = np.array([[0.0]] * 50 + [[1.0]] * 40)
     with pytest.raises(ValueError, match="bandwidth must be given"):
@@ -162,7 +172,7 @@ def test_separation_of_one_cluster_is_not_defined_and_of_many_subjects_it_is_sam
 
 
 def test_an_unknown_criterion_is_refused():
-    with pytest.raises(ValueError, match="choose_by must be 'bic', 'silhouette' or 'calinski_harabasz'"):
+    with pytest.raises(ValueError, match="choose_by must be 'bic' or 'silhouette' or 'calinski_harabasz'"):
         methods.KMeans(choose_by="elbow").fit(np.arange(10.0)[:, None])
 
 
@@ -314,6 +324,20 @@ def log_likelihood(frame, membership):
     return np.logaddexp.reduce(logs, axis=1).sum(), np.exp(logs - np.logaddexp.reduce(logs, axis=1)[:, None])
 
 
+def test_latent_classes_are_those_of_stepmix():
+    frame = mixed(0, 150)
+    model = methods.LatentClasses(MIXED, n_clusters=2, n_restarts=4, random_state=0).fit(frame)
+    table = model._encode(MIXED.validate(frame, warn=False), MIXED.clustered)
+    models = {"levels": "categorical_nan", "numbers": "continuous_nan"}
+    measurement = {kind: {"model": models[kind], "n_columns": n} for kind, n in table.kinds.items()}
+    options = {"abs_tol": 1e-12, "rel_tol": 1e-13, "max_iter": 3000, "progress_bar": 0, "random_state": 0}
+    other = StepMix(2, measurement=measurement, n_init=4, **options).fit(table.matrix)
+    assert model.log_likelihood_ == pytest.approx(other.score(table.matrix) * len(frame), rel=1e-9)
+    membership = other.predict_proba(table.matrix)
+    membership = membership if (membership.argmax(axis=1) == model.labels_).mean() > 0.5 else membership[:, ::-1]
+    np.testing.assert_allclose(model.membership_, membership, atol=1e-5)
+
+
 @pytest.mark.simulation
 def test_it_is_the_fixed_point_of_a_plain_em_algorithm_on_the_observed_values():
     frame = mixed(0, 150)
@@ -331,11 +355,12 @@ def test_it_is_the_fixed_point_of_a_plain_em_algorithm_on_the_observed_values():
 def test_each_feature_has_its_kind():
     frame, _ = cohort(0, 0.1)
     table = methods.LatentClasses()._encode(SCHEMA.validate(frame), SCHEMA.clustered)
-    assert table.kinds == {"binary": 1, "levels": 2, "numbers": 3}
+    assert table.kinds == {"levels": 3, "numbers": 3}
     assert table.matrix.shape == (90, 6)
     assert np.isnan(table.matrix).sum() == frame.isna().to_numpy().sum()
-    assert set(np.unique(table.matrix[:, 0][~np.isnan(table.matrix[:, 0])])) == {0.0, 1.0}
-    np.testing.assert_array_equal(np.unique(table.matrix[:, 2])[:3], [0.0, 1.0, 2.0])  # without gaps
+    levels = [np.unique(column[~np.isnan(column)]) for column in table.matrix[:, :3].T]
+    assert sorted(column.size for column in levels)[0] == 2
+    assert all(column.tolist() == list(range(column.size)) for column in levels)  # without gaps
     np.testing.assert_allclose(np.nanstd(table.matrix[:, 3:], axis=0), 1.0)
 
 
