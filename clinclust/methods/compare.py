@@ -16,6 +16,8 @@ import numpy as np
 import pandas as pd
 from scipy.special import logsumexp
 
+import clinclust.methods.hard_limits as hard_limits
+import clinclust.methods.method as method
 from clinclust.arguments import MODEL, NOTHING, accepting, either
 from clinclust.arrays import Array, Labels, RandomState
 from clinclust.comparisons import compare_partitions
@@ -32,8 +34,6 @@ from clinclust.estimators.parameters import seed_of
 from clinclust.estimators.search import SearchResult, tried_once
 from clinclust.estimators.subtype_model import FittedCohort, cohort_of, require_search
 from clinclust.estimators.subtype_tree import DEFAULT_TEST
-from clinclust.methods import hard_limits, method
-from clinclust.methods.method import Method
 from clinclust.progress import SILENT, Progress
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ _N_FOLDS = 5
 _N_STARTS = 5  # restarts of every search, also of refits
 _CONCENTRATION = 3.0
 
-CANDIDATES: Mapping[str, Callable[..., Method]] = MappingProxyType(
+CANDIDATES: Mapping[str, Callable[..., method.Method]] = MappingProxyType(
     {
         "K-means, K by BIC": lambda k, **start: method.KMeans(**start),
         "K-means, K by silhouette": lambda k, **start: method.KMeans(choose_by="silhouette", **start),
@@ -231,7 +231,7 @@ class Measures:
         """Our model."""
         return cast("MAPDP", self.cohort.model)
 
-    def measure(self, name: str, model: MAPDP | Method, seconds: float) -> dict[str, Any]:
+    def measure(self, name: str, model: MAPDP | method.Method, seconds: float) -> dict[str, Any]:
         """Return the row of a fitted model; those with the same refits, as K-means by two criteria, share numbers."""
         key = model.labels_.tobytes(), repr({**draft_refits(model, 0)[0].get_params(), "schema": type(model)})
         if key not in self._numbers:
@@ -253,7 +253,7 @@ class Measures:
     def _our_density(self) -> Array:
         return self._predict_held_out(self.ours)
 
-    def _predict_held_out(self, model: MAPDP | Method) -> Array:
+    def _predict_held_out(self, model: MAPDP | method.Method) -> Array:
         table = self.cohort.table
         fold_of = np.random.default_rng([self.seed, 0]).permutation(np.arange(len(table)) % _N_FOLDS)
         density = np.empty(len(table))
@@ -263,7 +263,7 @@ class Measures:
             density[fold_of == fold] = predict_density(self.encode(inside), labels, outside)
         return density
 
-    def _assess_stability(self, model: MAPDP | Method) -> float:
+    def _assess_stability(self, model: MAPDP | method.Method) -> float:
         rng, n, agreements = np.random.default_rng([self.seed, 1]), len(self.cohort.table), []
         for resample in range(self.n_resamples):
             rows = np.sort(rng.choice(n, n // 2, replace=False))
@@ -271,7 +271,7 @@ class Measures:
             agreements.append(float(compare_partitions(model.labels_[rows], labels)["adjusted_rand"]))
         return float(np.mean(agreements))
 
-    def _refit(self, model: MAPDP | Method, some: pd.DataFrame, number: int) -> Labels:
+    def _refit(self, model: MAPDP | method.Method, some: pd.DataFrame, number: int) -> Labels:
         """Return the clusters of some subjects by the same method; one cluster if it cannot find any among them."""
         for estimator in draft_refits(model, self.seed + 1 + number):
             with suppress(InputError):
@@ -299,7 +299,7 @@ class Measures:
         return pose(frame, self.ours.schema_, None, _CONCENTRATION, block_weights=dict(self.ours.block_weights_))
 
 
-def draft_refits(model: MAPDP | Method, seed: int) -> Sequence[MAPDP | Method]:
+def draft_refits(model: MAPDP | method.Method, seed: int) -> Sequence[MAPDP | method.Method]:
     """Return estimators with the parameters of a fitted model, to be tried in turn."""
     if not isinstance(model, MAPDP):
         return [model.with_number_kept(seed)]
