@@ -245,9 +245,9 @@ class Drift:
         lines += [_TEXTS["none"].format(**none, **sizes, judgement=more)]
         # Shares of those who fit a subtype, as the test compares them.
         counts = {name: [row[name] for row in subtypes] for name in ("n_batch", "n_cohort")}
-        each = {name: " / ".join(f"{n / max(sum(of), 1):.1%}" for n in of) for name, of in counts.items()}
+        parts = {name: " / ".join(f"{n / max(sum(of), 1):.1%}" for n in of) for name, of in counts.items()}
         lines += [
-            _TEXTS["shares" if len(subtypes) > 1 else "one"].format(**each, judgement=_judge(shares["p"], "differ"))
+            _TEXTS["shares" if len(subtypes) > 1 else "one"].format(**parts, judgement=_judge(shares["p"], "differ"))
         ]
         for q, what in (("q_missing", "missing"), ("q", "shift")):
             features = self.features[self.features[q] < CLEAR].sort_values(q, kind="stable")
@@ -277,7 +277,7 @@ def _judge(p: float, difference: str) -> str:
 
 
 def _list(features: pd.DataFrame, what: str) -> str:
-    """Return features with the number that is about them, by what is told of them."""
+    """Return features with the number that is about them, in the form of what differs."""
     more = f" and {len(features) - _MOST_NAMED:,} more" if len(features) > _MOST_NAMED else ""
     items = []
     for row in features.iloc[:_MOST_NAMED].to_dict("records"):
