@@ -591,8 +591,8 @@ class Validation:
         numbers["outside"] = _TEXTS["outside"].format(outside) if outside > 1e-9 else ""
         lines = [_TEXTS["validation"].format(agreement=self.agreement, **numbers)]
         for row in self.subtypes.to_dict("records"):
-            known = [name for name in ("jaccard", "profile_correlation") if not math.isnan(row[name])]
-            more = "".join(_TEXTS[name].format(**row) for name in known)
+            numbered = [name for name in ("jaccard", "profile_correlation") if not math.isnan(row[name])]
+            more = "".join(_TEXTS[name].format(**row) for name in numbered)
             lines.append(_TEXTS["there"].format(more=more, **row))
         return "\n".join(lines)
 
