@@ -67,7 +67,9 @@ def pooled(a: Side, b: Side) -> Side:
     with np.errstate(all="ignore"):
         distance = np.where((a.n > 0) & (b.n > 0), b.mean - a.mean, 0.0)
         mean = np.where(a.n > 0, a.mean, b.mean) + distance * (b.n / n)
-        squares = _sum_squares(a) + _sum_squares(b) + distance**2 * (a.n * (b.n / n))
+        # The variance of fewer than two values may be NaN.
+        within = sum(np.where(side.n > 1, side.variance * (side.n - 1), 0.0) for side in (a, b))
+        squares = within + distance**2 * (a.n * (b.n / n))
         variance = np.where(n > 1, squares / (n - 1), np.nan)
     return Side(n, np.where(n > 0, mean, np.nan), variance)
 
@@ -78,11 +80,6 @@ def everybody_else(groups: Side) -> Side:
     empty = Side(*(np.full(groups.n.shape[:-1], moment) for moment in (0.0, np.nan, np.nan)))
     others = [reduce(pooled, parts[:group] + parts[group + 1 :], empty) for group in range(len(parts))]
     return Side(*(np.stack(moment, axis=-1) for moment in zip(*others, strict=True)))
-
-
-def _sum_squares(side: Side) -> Floats:
-    """Return the sum of squares about the mean; 0 for fewer than two values, whose variance may be NaN."""
-    return np.where(side.n > 1, side.variance * (side.n - 1), 0.0)
 
 
 class TTest(NamedTuple):

@@ -181,9 +181,9 @@ def decimals_in(records: Mapping[int, Record], *, is_scored: bool) -> int:
     said: Any = records[ALL_SUBJECTS].get("decimals")
     if not is_missing(said):
         return int(said)
-    spreads, step = (row["sd"] for _, row in sorted(records.items())), records[ALL_SUBJECTS].get("step")
-    finite = (math.nan if is_missing(sd) else float(sd) for sd in spreads)
-    return decimals_of_mean(finite, (1.0 if is_missing(step) else float(step)) if is_scored else None)
+    step: Any = records[ALL_SUBJECTS].get("step")
+    spreads = (math.nan if is_missing(row["sd"]) else float(row["sd"]) for _, row in sorted(records.items()))
+    return decimals_of_mean(spreads, (1.0 if is_missing(step) else float(step)) if is_scored else None)
 
 
 # How far two partitions of the same subjects agree, from their contingency table.

@@ -242,7 +242,7 @@ class Drift:
         sizes = {"of_batch": self.subtypes["n_batch"].sum(), "of_cohort": self.subtypes["n_cohort"].sum()}
         more = _judge(share["p"], "more" if share["effect"] > 0 else "fewer")
         lines = [_TEXTS["sizes"].format(batch=_write_subjects(self.n_batch), cohort=self.n_cohort)]
-        lines += [_TEXTS["none"].format(**none, **sizes, judgement=more)]
+        lines += [_TEXTS["none"].format_map({**none, **sizes, "judgement": more})]
         # Shares of those who fit a subtype, as the test compares them.
         counts = {name: [row[name] for row in subtypes] for name in ("n_batch", "n_cohort")}
         parts = {name: " / ".join(f"{n / max(sum(of), 1):.1%}" for n in of) for name, of in counts.items()}
@@ -283,7 +283,7 @@ def _list(features: pd.DataFrame, what: str) -> str:
     for row in features.iloc[:_MOST_NAMED].to_dict("records"):
         form = _TEXTS["item"].get(row["measure"] if what == "shift" else what)
         label = on_one_line(shortened(str(row["label"])))
-        items.append(form.format(**row | {"label": label, "subjects": _write_subjects(row["n_unseen"])}))
+        items.append(form.format_map(row | {"label": label, "subjects": _write_subjects(row["n_unseen"])}))
     return ", ".join(items) + more
 
 

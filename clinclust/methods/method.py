@@ -580,7 +580,7 @@ def climb_to_modes(values: Array, bandwidth: float) -> Labels:
     for point in points[np.lexsort([*points.T[::-1], n_near])[::-1]]:
         if not modes or cdist(modes, point[None]).min() > bandwidth:  # else it is a mode before it
             modes.append(point)
-    return cdist(values, modes).argmin(axis=1).astype(np.int64)
+    return np.asarray(cdist(values, modes).argmin(axis=1), dtype=np.int64)
 
 
 _SHAPES = {"full": "full", "tied": "common", "diag": "diagonal", "spherical": "spherical"}  # with words for readers

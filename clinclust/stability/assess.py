@@ -279,7 +279,7 @@ class Stability:
     @property
     def summary(self) -> str:
         """The result in words, a sentence for each subtype."""
-        lines = [_TEXTS["subtype"].format(**row) for row in self.subtypes.to_dict("records")]
+        lines = [_TEXTS["subtype"].format_map(row) for row in self.subtypes.to_dict("records")]
         numbers = {"what": "subtypes" if self.is_of_whole_procedure else "clusters", "n": self.n_bootstraps}
         numbers["few"] = _TEXTS["few"] if (self.subtypes["size"] < _FEW).any() else ""
         return "\n".join([*lines, _TEXTS["number"].format(same=self.same_number, **numbers)])
@@ -592,8 +592,8 @@ class Validation:
         lines = [_TEXTS["validation"].format(agreement=self.agreement, **numbers)]
         for row in self.subtypes.to_dict("records"):
             numbered = [name for name in ("jaccard", "profile_correlation") if not math.isnan(row[name])]
-            more = "".join(_TEXTS[name].format(**row) for name in numbered)
-            lines.append(_TEXTS["there"].format(more=more, **row))
+            more = "".join(_TEXTS[name].format_map(row) for name in numbered)
+            lines.append(_TEXTS["there"].format_map(row | {"more": more}))
         return "\n".join(lines)
 
     def __repr__(self) -> str:

@@ -306,24 +306,6 @@ def mixed(seed, n):
     return frame[frame.notna().any(axis="columns")]
 
 
-def log_likelihood(frame, membership):
-    """The log likelihood of the observed values, at the estimates that follow from memberships (the M step)."""
-    size = (frame["size"] - frame["size"].mean()) / frame["size"].std(ddof=0)
-    shares = membership.mean(axis=0)
-    logs = np.tile(np.log(shares), (len(frame), 1))
-    for column in (frame["yes"], frame["level"]):
-        seen = column.notna().to_numpy()
-        for level in column.dropna().unique():
-            has = (column == level).to_numpy()
-            logs[has] += np.log(membership[has].sum(axis=0) / membership[seen].sum(axis=0))
-    seen = size.notna().to_numpy()
-    for k, weights in enumerate(membership[seen].T):
-        mean = np.average(size[seen], weights=weights)
-        spread = np.sqrt(np.average((size[seen] - mean) ** 2, weights=weights))
-        logs[seen, k] += stats.norm.logpdf(size[seen], mean, spread)
-    return np.logaddexp.reduce(logs, axis=1).sum(), np.exp(logs - np.logaddexp.reduce(logs, axis=1)[:, None])
-
-
 def test_latent_classes_are_those_of_stepmix():
     frame = mixed(0, 150)
     model = methods.LatentClasses(MIXED, n_clusters=2, n_restarts=4, random_state=0).fit(frame)
@@ -336,18 +318,6 @@ def test_latent_classes_are_those_of_stepmix():
     membership = other.predict_proba(table.matrix)
     membership = membership if (membership.argmax(axis=1) == model.labels_).mean() > 0.5 else membership[:, ::-1]
     np.testing.assert_allclose(model.membership_, membership, atol=1e-5)
-
-
-@pytest.mark.simulation
-def test_it_is_the_fixed_point_of_a_plain_em_algorithm_on_the_observed_values():
-    frame = mixed(0, 150)
-    model = methods.LatentClasses(MIXED, n_clusters=2, n_restarts=4, random_state=0).fit(frame)
-    plain, membership = log_likelihood(frame, model.membership_)
-    assert model.log_likelihood_ == pytest.approx(plain, abs=0.01)
-    np.testing.assert_allclose(membership, model.membership_, atol=0.02)
-    for _ in range(100):
-        best, membership = log_likelihood(frame, membership)
-    assert model.log_likelihood_ == pytest.approx(best, abs=0.01)
     # shares: 1; each class: yes 1, levels 2, mean and variance of the size
     assert model.tried_["n_parameters"].item() == 1 + 2 * 5
 
