@@ -242,7 +242,7 @@ class Drift:
         sizes = {"of_batch": self.subtypes["n_batch"].sum(), "of_cohort": self.subtypes["n_cohort"].sum()}
         more = _judge(share["p"], "more" if share["effect"] > 0 else "fewer")
         lines = [_TEXTS["sizes"].format(batch=_write_subjects(self.n_batch), cohort=self.n_cohort)]
-        lines += [_TEXTS["none"].format_map({**none, **sizes, "judgement": more})]
+        lines += [_TEXTS["none"].format_map(none | sizes | {"judgement": more})]
         # Shares of those who fit a subtype, as the test compares them.
         counts = {name: [row[name] for row in subtypes] for name in ("n_batch", "n_cohort")}
         parts = {name: " / ".join(f"{n / max(sum(of), 1):.1%}" for n in of) for name, of in counts.items()}

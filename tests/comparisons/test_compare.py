@@ -114,9 +114,7 @@ def test_every_test_agrees_with_scipy_on_the_raw_values(cohort):
             checked += 1
     n_shares = sum(level is not None for _, level, _ in raw_values(frame, schema))
     assert checked == len(tests) == (13 + n_shares + 3) * 3
-    assert set(
-        zip(tests.feature[tests.test == "student"], tests.level[tests.test == "student"].fillna(""), strict=True)
-    ) == {("years", ""), ("flag", "1")}
+    assert (tests.test == "student").sum() == 2 * 3
 
 
 def test_every_summary_agrees_with_numpy_on_the_raw_values(cohort):
@@ -424,9 +422,8 @@ def test_the_table_says_what_is_weighted_and_has_no_p(weighed, tmp_path, monkeyp
     exact = cc.compare_subtypes(frame, model.labels_, WEIGHED, weights=frame["weight"])
     row = exact[(exact["feature"] == "sex") & (exact["subtype"] == 1)].iloc[0]
     assert f"{row['count']} ({row['percent']:.0f}%)" in text
-    members = model.labels_ == 0
-    share = frame["weight"][members].sum() / frame["weight"].sum()
-    assert f"n = {members.sum()} (weighted {100 * share:.1f}%)" in text
+    share = frame["weight"][model.labels_ == 0].sum() / frame["weight"].sum()
+    assert f"n = {(model.labels_ == 0).sum()} (weighted {100 * share:.1f}%)" in text
     capsys.readouterr()
     assert "no column 'wait'" in refused(capsys, *given, "--weights", "wait", "--out", "t.md")
     assert "cannot be used with --suppress" in refused(

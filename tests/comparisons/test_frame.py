@@ -25,8 +25,7 @@ from clinclust.reporting.subtype_table.plan import Compared, decimals_of
         ([math.nan], None, 2),
         ([], None, 2),
         ([0.0], None, 2),
-        ([250.0], 1.0, 2),
-        ([0.2], 0.5, 2),
+        ([250.0], 0.5, 2),
         ([0.0056], 0.005, 4),
     ],
 )
