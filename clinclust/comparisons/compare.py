@@ -100,8 +100,7 @@ def compare_subtypes(
     ----------
     frame : pandas.DataFrame or dask.dataframe.DataFrame, N rows
         Any table that `schema` accepts. One in partitions is counted where it lies; a column of more than 4,096 values
-        in a partition is rounded to less than a thousandth of its interquartile range, and tests of ranks are
-        asymptotic.
+        in a partition is rounded to less than a thousandth of its interquartile range.
     labels : array_like or dask.dataframe.Series, shape (N,)
         The cluster of each subject, 0, 1, ...; subtype = label + 1. Categories (`MAPDP.labels`) and texts are numbered
         from 1 in their order, texts that are whole numbers by size. A Series must have the index of `frame`. Those of
@@ -119,8 +118,8 @@ def compare_subtypes(
         times (role ``time``), which mix times until an event with those of subjects who were lost.
     weights : array_like, shape (N,), optional
         Sampling weights of the subjects. The result has weighted summaries only: means, `sd`, quartiles and `percent`
-        are those of the population, `n` and `count` of the sample. It has no tests and effects, because those of this
-        package are for simple random samples.
+        are those of the population, `n` and `count` of the sample, and a column `weight` has the sum of the weights of
+        each group. It has no tests and effects, because those of this package are for simple random samples.
 
     Returns
     -------
@@ -135,13 +134,13 @@ def compare_subtypes(
         have the scores 0, 1, ..., explained in `scored`. `minimum` and `maximum` are the ends of a scale, and `at_ends`
         is the number of subjects at the end that has fewer.
 
-        ``"test"``: `subtype` against `versus` by the `test` ``"welch"`` or ``"student"`` (equal variances); of yes/no
-        features and levels, whose t-tests are those of the paper, also ``"mid_p"``, Fisher's exact test. `n` and
-        `missing` count both. `statistic` and `standardised_difference`, the difference of the means divided by the root
-        of the mean of both variances (of shares, p (1 - p)), are positive if `subtype` has the higher mean. `q` is p
-        adjusted as by Benjamini and Hochberg over all tests of the same name. Results are NaN if either has fewer than
-        2 observed values, or all values of both are equal; `statistic` is infinite and `p` 0 if each has a single value
-        and these differ.
+        ``"test"``: `subtype` against `versus` by the `test` ``"welch"``, or ``"student"`` (equal variances) where that
+        is the contrast of the feature; of yes/no features and levels, whose t-tests are those of the paper, also
+        ``"mid_p"``, Fisher's exact test. `n` and `missing` count both. `statistic` and `standardised_difference`, the
+        difference of the means divided by the root of the mean of both variances (of shares, p (1 - p)), are positive
+        if `subtype` has the higher mean. `q` is p adjusted as by Benjamini and Hochberg over all tests of the same
+        name. Results are NaN if either has fewer than 2 observed values, or all values of both are equal; `statistic`
+        is infinite and `p` 0 if each has a single value and these differ.
 
         ``"contrast"``: the test of all subtypes of at least `min_size` subjects at once, one row per feature: `test`
         (its name), `statistic`, `df`, `df2` (of the denominator), `p`, and `q` over all contrasts. For two subtypes it
@@ -233,7 +232,7 @@ def _group_columns(
 ) -> tuple[NDArray[np.int64], Columns]:
     """Return the clusters that have a subject, and the column of each feature to compare with its rows."""
     clusters, group_of = np.unique(labels, return_inverse=True)
-    rows = Rows(group_of, clusters.size)
+    rows = Rows(group_of, clusters.size, np.ones(labels.size, dtype=np.int64))
     return clusters, [(feature, table[feature.name], rows) for feature in schema.reported]
 
 
@@ -257,18 +256,18 @@ def _compare(
     times = [feature for feature, *_ in columns if feature.role == "time" and feature.levels is None]
     follow_up = {feature.name for feature in times if feature.name not in choice and feature.contrast is None}
     summary["is_follow_up"] = np.array([measure.feature.name in follow_up for measure in measures])[:, None]
-    blocks += _test_columns(measures, summary, subtypes, pairs, significance_level)
-
     tests = [
         [] if feature.name in follow_up else contrasted(feature, column, choice.get(feature.name), rows.times)
         for feature, column, rows in columns
     ]
-    blocks.append((wholes, _contrast_columns(wholes, tests, large, significance_level)))
-    ranked = {
-        measure.feature.parts[-1].name
-        for measure, parts in zip(wholes, tests, strict=True)
-        if (parts and parts[-1].kind == "rank") or is_skewed(measure.feature, measure.scores, measure.rows.times)
+    kinds = {
+        feature.parts[-1].name: parts[-1].kind for (feature, *_), parts in zip(columns, tests, strict=True) if parts
     }
+    summary["is_pooled"] = np.array([kinds.get(measure.feature.name) == "student" for measure in measures], dtype=bool)
+    blocks += _test_columns(measures, summary, subtypes, pairs, significance_level)
+    blocks.append((wholes, _contrast_columns(wholes, tests, large, significance_level)))
+    skewed = [whole.feature for whole in wholes if is_skewed(whole.feature, whole.scores, whole.rows.times)]
+    ranked = {name for name, kind in kinds.items() if kind == "rank"} | {feature.parts[-1].name for feature in skewed}
     blocks += _effect_columns(measures, summary, sizes, subtypes[1:], min_size, ranked)
     return _stack_rows(blocks)
 
@@ -278,19 +277,15 @@ def _weigh_subtypes(clusters: NDArray[np.int64], columns: Columns, weights: Floa
     measures, subtypes = list(_measure_levels(columns)), np.array([ALL_SUBJECTS, *clusters + 1])
     counts = _summary_columns(_stack_summaries(measures, subtypes, summarise), subtypes)["count"]
     of_population = _stack_summaries(measures, subtypes, partial(_weigh, weights=weights))
-    return _stack_rows([(measures, _summary_columns(of_population, subtypes) | {"count": counts})])
+    frame = _stack_rows([(measures, _summary_columns(of_population, subtypes) | {"count": counts})])
+    totals = [weights[rows].sum() for rows in (columns[0][2].groups if columns else ())]
+    return frame.assign(weight=np.tile(totals, len(measures)))
 
 
 def _check_labels(labels: ArrayLike, frame: pd.DataFrame) -> NDArray[np.int64]:
     """Return the labels as int64 (N,); raise InputError if they are not one for each row of `frame`."""
-    if isinstance(labels, pd.Series) and not labels.index.equals(frame.index):
-        raise InputError(
-            "labels is a Series whose index differs from the frame's, so its order may differ too; "
-            "align it with `labels.loc[frame.index]`, or with `labels.set_axis(frame.index)` if the order is the same"
-        )
     clusters = _number_names(labels)
-    if clusters.shape != (len(frame),):
-        raise InputError(f"labels must hold one label for each of the {len(frame)} rows, not shape {clusters.shape}")
+    _check_rows("labels", labels, clusters, frame, "one label")
     if not np.issubdtype(clusters.dtype, np.integer) and len(clusters):
         raise InputError(
             f"labels must be whole numbers 0, 1, ... of an integer type, categories or texts, none missing, "
@@ -303,6 +298,17 @@ def _check_labels(labels: ArrayLike, frame: pd.DataFrame) -> NDArray[np.int64]:
             "Leave out subjects without a subtype"
         )
     return clusters.astype(np.int64)
+
+
+def _check_rows(called: str, column: ArrayLike, values: NDArray[Any], frame: pd.DataFrame, what: str) -> None:
+    """Raise InputError if a column is not one value for each row of `frame`, or a Series with another index."""
+    if isinstance(column, pd.Series) and not column.index.equals(frame.index):
+        raise InputError(
+            f"{called} is a Series whose index differs from the frame's, so its order may differ too; align it with "
+            f"`{called}.loc[frame.index]`, or with `{called}.set_axis(frame.index)` if the order is the same"
+        )
+    if values.shape != (len(frame),):
+        raise InputError(f"{called} must hold {what} for each of the {len(frame)} rows, not shape {values.shape}")
 
 
 def _number_names(labels: ArrayLike) -> NDArray[Any]:
@@ -320,14 +326,11 @@ def _number_names(labels: ArrayLike) -> NDArray[Any]:
 
 def _check_weights(weights: ArrayLike, frame: pd.DataFrame) -> Floats:
     """Return the weights as float64 (N,); raise InputError if they are not one positive number for each row."""
-    if isinstance(weights, pd.Series) and not weights.index.equals(frame.index):
-        raise InputError("weights is a Series whose index differs from the frame's; align it with `.loc[frame.index]`")
     try:
         numbers = np.asarray(weights, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InputError("weights must be numbers") from error
-    if numbers.shape != (len(frame),):
-        raise InputError(f"weights must hold one number for each of the {len(frame)} rows, not shape {numbers.shape}")
+    _check_rows("weights", weights, numbers, frame, "one number")
     is_wrong = ~(np.isfinite(numbers) & (numbers > 0.0))
     if is_wrong.any():
         raise InputError(f"weights must be above 0 and not missing; {is_wrong.sum()} are not")
@@ -369,7 +372,7 @@ def _count_columns(table: Any, labels: Any, schema: FeatureSchema) -> tuple[NDAr
         )
     levels = labels.cat.categories if isinstance(labels.dtype, pd.CategoricalDtype) and labels.cat.known else None
     both = zip(table.to_delayed(optimize_graph=False), labels.to_delayed(optimize_graph=False), strict=True)
-    pairs = [delayed(_pair, pure=False)(frame, of_frame) for frame, of_frame in both]
+    pairs = [delayed(list, pure=False)([frame, of_frame]) for frame, of_frame in both]
     with place_of_shards(n_threads(None), Event()) as (place, _):
         functions = [partial(_count, schema=schema, number=number, levels=levels) for number in range(len(pairs))]
         counts = _add_partitions(place.submit_each(functions, pairs), place)
@@ -384,13 +387,7 @@ def _count_columns(table: Any, labels: Any, schema: FeatureSchema) -> tuple[NDAr
     return clusters, columns
 
 
-def _pair(frame: pd.DataFrame, labels: pd.Series[Any]) -> tuple[pd.DataFrame, pd.Series[Any]]:
-    return frame, labels
-
-
-def _count(
-    both: tuple[pd.DataFrame, pd.Series[Any]], schema: FeatureSchema, number: int, levels: pd.Index[Any] | None = None
-) -> _Counts:
+def _count(both: Sequence[Any], schema: FeatureSchema, number: int, levels: pd.Index[Any] | None = None) -> _Counts:
     """Validate and count the partition of this number. `levels` are the categories of the labels in all partitions."""
     frame, labels = both
     if len(labels) != len(frame):
@@ -468,11 +465,11 @@ def _add(*several: _Counts) -> _Counts:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """The rows of a column, in groups 0 to G - 1, (R,), each of which counts for some subjects, (R,); None = one."""
+    """The rows of a column, in groups 0 to G - 1, (R,), each of which counts for some subjects, (R,)."""
 
     group_of: NDArray[np.int64]
     n_groups: int
-    times: NDArray[np.int64] | None = None
+    times: Times
 
     @cached_property
     def groups(self) -> list[NDArray[np.intp]]:
@@ -487,7 +484,7 @@ class Rows:
 
     def number(self, rows: NDArray[np.intp] | NDArray[np.bool_]) -> int:
         """Return the number of subjects in some rows."""
-        return np.arange(self.group_of.size)[rows].size if self.times is None else int(self.times[rows].sum())
+        return int(self.times[rows].sum())
 
 
 @dataclass(frozen=True)
@@ -539,8 +536,7 @@ def summarise(measure: Measure) -> NDArray[np.float64]:
     The deviation is the mean minus `measure.centre`; the variance is NaN if a float64 cannot hold it.
     """
     scores, centre, times = measure.scores, measure.centre, measure.rows.times
-    groups = ((scores[rows], None if times is None else times[rows]) for rows in measure.rows.groups)
-    return np.array([_summarise_group(*group, centre) for group in groups])
+    return np.array([_summarise_group(scores[rows], times[rows], centre) for rows in measure.rows.groups])
 
 
 def _weigh(measure: Measure, weights: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -569,19 +565,16 @@ def _weigh(measure: Measure, weights: NDArray[np.float64]) -> NDArray[np.float64
 
 
 def _summarise_group(values: NDArray[np.float64], times: Times, centre: float) -> tuple[float, ...]:
-    n_all = len(values) if times is None else int(times.sum())
+    n_all = int(times.sum())
     order = np.argsort(values)[: np.count_nonzero(~np.isnan(values))]  # NaN are last
-    values, times = values[order], None if times is None else times[order]
+    values, times = values[order], times[order]
     if not values.size:
         return (0, n_all, *[np.nan] * 6)
     with np.errstate(all="ignore"):
         n, deviation, variance = moments(values - centre, times)
         # The same as numpy.quantile, but five times as fast on small samples, of which there are thousands.
-        position = _QUARTILES * (n - 1)
-        below, above = position.astype(int), np.ceil(position).astype(int)
-        if times is not None:
-            below, above = (np.searchsorted(times.cumsum(), ends, side="right") for ends in (below, above))
-        lower, upper = values[below], values[above]
+        position, until = _QUARTILES * (n - 1), times.cumsum()
+        lower, upper = (values[np.searchsorted(until, end(position), side="right")] for end in (np.floor, np.ceil))
         q1, median, q3 = np.where(lower == upper, lower, lower + position % 1 * (upper - lower))
     mean = values[0] if values[0] == values[-1] else centre + deviation
     return (n, n_all - n, mean, deviation, variance, median, q1, q3)
@@ -622,8 +615,8 @@ def _test_columns(
     # For shares the variance is p (1 - p), which has denominator n, not n - 1.
     spreads = (side.variance * np.where(summary["is_share"], 1 - 1 / np.maximum(side.n, 1), 1) for side in (a, b))
     missing, difference = summary["missing"][:, pairs].sum(axis=2), standardised_difference(a.mean, b.mean, *spreads)
-    every, shares = np.ones(len(measures), dtype=np.bool_), summary["is_share"].ravel()
-    for test, rows in ((mid_p, shares), (welch, every), (student, every)):
+    shares, is_pooled = summary["is_share"].ravel(), summary["is_pooled"]
+    for test, rows in ((mid_p, shares), (welch, ~is_pooled), (student, is_pooled)):
         if not rows.any():
             continue
         result = test(*(Side(*(moment[rows] for moment in side)) for side in (a, b)))

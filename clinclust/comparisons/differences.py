@@ -9,7 +9,7 @@ nothing can be tested.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import accumulate
+from functools import reduce
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, get_args
 
 import numpy as np
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 Floats: TypeAlias = NDArray[np.float64]
 Groups: TypeAlias = NDArray[np.int64]
-Times: TypeAlias = NDArray[np.int64] | None
-"""(R,) the number of subjects that each of R values counts for; None = one."""
+Times: TypeAlias = NDArray[np.int64]
+"""(R,) the number of subjects that each of R values counts for; where it may be None, one."""
 
 LEAST_OBSERVED = 2  # observed values of a group that is tested: one value has no variance
 
@@ -53,11 +53,11 @@ def moments(values: Floats, times: Times) -> tuple[float, float, float]:
     The variance of equal values is exactly 0, even where their mean is rounded (that of three 0.1 lies above 0.1), and
     NaN where a float64 cannot hold the squares of deviations, near 1e-170 or 1e160: no test is possible then.
     """
-    n = values.size if times is None else int(times.sum())
+    n = int(times.sum())
     if values.min() == values.max():
         return n, float(values[0]), 0.0 if n > 1 else np.nan
-    mean = float(values.mean() if times is None else times @ values / n)
-    variance = float(values.var(ddof=1) if times is None else times @ (values - mean) ** 2 / (n - 1))
+    mean = float((times * values).sum() / n)
+    variance = float((times * (values - mean) ** 2).sum() / (n - 1))
     return n, mean, variance if 0.0 < variance < np.inf else np.nan
 
 
@@ -67,7 +67,9 @@ def pooled(a: Side, b: Side) -> Side:
     with np.errstate(all="ignore"):
         distance = np.where((a.n > 0) & (b.n > 0), b.mean - a.mean, 0.0)
         mean = np.where(a.n > 0, a.mean, b.mean) + distance * (b.n / n)
-        squares = _sum_squares(a) + _sum_squares(b) + distance**2 * (a.n * (b.n / n))
+        # The variance of fewer than two values may be NaN.
+        within = sum(np.where(side.n > 1, side.variance * (side.n - 1), 0.0) for side in (a, b))
+        squares = within + distance**2 * (a.n * (b.n / n))
         variance = np.where(n > 1, squares / (n - 1), np.nan)
     return Side(n, np.where(n > 0, mean, np.nan), variance)
 
@@ -76,15 +78,8 @@ def everybody_else(groups: Side) -> Side:
     """Return, for each group (last axis), all other groups merged into one."""
     parts = [Side(*(moment[..., group] for moment in groups)) for group in range(groups.n.shape[-1])]
     empty = Side(*(np.full(groups.n.shape[:-1], moment) for moment in (0.0, np.nan, np.nan)))
-    before = [empty, *accumulate(parts, pooled)]
-    after = [empty, *accumulate(reversed(parts), pooled)][::-1]
-    others = [pooled(before[group], after[group + 1]) for group in range(len(parts))]
+    others = [reduce(pooled, parts[:group] + parts[group + 1 :], empty) for group in range(len(parts))]
     return Side(*(np.stack(moment, axis=-1) for moment in zip(*others, strict=True)))
-
-
-def _sum_squares(side: Side) -> Floats:
-    """Return the sum of squares about the mean; 0 for fewer than two values, whose variance may be NaN."""
-    return np.where(side.n > 1, side.variance * (side.n - 1), 0.0)
 
 
 class TTest(NamedTuple):
@@ -172,7 +167,7 @@ class Contrasted(NamedTuple):
 
 
 def contrasted(
-    feature: Feature, column: pd.Series, chosen: ContrastKind | None = None, times: Times = None
+    feature: Feature, column: pd.Series, chosen: ContrastKind | None = None, times: Times | None = None
 ) -> list[Contrasted]:
     """Return what is tested of a feature: its values or, with point masses, the counts at these and the others.
 
@@ -203,14 +198,14 @@ def combined(contrasts: Sequence[Contrast]) -> Contrast:
     return Contrast(f"Fisher's combination of {names}", statistic, df, np.nan, p)
 
 
-def is_skewed(feature: Feature, values: Floats, times: Times = None) -> bool:
+def is_skewed(feature: Feature, values: Floats, times: Times | None = None) -> bool:
     """Return whether the likelihood is skewed, there is a transform, or a gaussian feature has |skewness| above 1."""
     if feature.traits.is_skewed or feature.transform is not None:
         return True
     if not feature.traits.is_real:
         return False
     is_known = ~np.isnan(values)
-    observed, weights = values[is_known], None if times is None else times[is_known]
+    observed, weights = values[is_known], _count_once(values, times)[is_known]
     if observed.size < _LEAST_FOR_SHAPE or observed.min() == observed.max():
         return False
     with np.errstate(all="ignore"):
@@ -220,20 +215,24 @@ def is_skewed(feature: Feature, values: Floats, times: Times = None) -> bool:
         return bool(abs(third) > _SKEWED * second**1.5)
 
 
-def contrast_of(values: Floats, groups: Groups, kind: ContrastKind, times: Times = None) -> Contrast:
+def _count_once(values: Floats, times: Times | None) -> Times:
+    """Return the times of values (R,): by default, each counts for one subject."""
+    return np.ones(values.size, dtype=np.int64) if times is None else times
+
+
+def contrast_of(values: Floats, groups: Groups, kind: ContrastKind, times: Times | None = None) -> Contrast:
     """Test whether groups (R,) of values (R,) differ; groups below 0 take no part.
 
     ``"welch"``: means (Welch 1947, 1951). ``"student"``: means, one variance. ``"rank"``: Mann-Whitney, Kruskal-Wallis.
     ``"counts"``: chi-squared, or Fisher's exact test if an expected count is below 5 (simulated beyond two by two).
     """
     taking_part = (groups >= 0) & ~np.isnan(values)
-    values, groups = values[taking_part], groups[taking_part]
-    times = None if times is None else times[taking_part]
+    values, groups, times = values[taking_part], groups[taking_part], _count_once(values, times)[taking_part]
     if kind == "counts":
         return _contrast_counts(values.astype(np.int64), groups, times)
     sizes = np.bincount(groups, weights=times)
     chosen = [groups == group for group in np.flatnonzero(sizes >= LEAST_OBSERVED)]
-    parts = [(values[rows], None if times is None else times[rows]) for rows in chosen]
+    parts = [(values[rows], times[rows]) for rows in chosen]
     if len(parts) < 2 or len({float(value) for part, _ in parts for value in (part.min(), part.max())}) == 1:
         return Contrast()
     if kind == "rank":
@@ -283,13 +282,14 @@ def _contrast_ranks(parts: list[tuple[Floats, Times]]) -> Contrast:
     """Return the Mann-Whitney or Kruskal-Wallis test, with the asymptotic distribution and mid-ranks of ties.
 
     As in R, that of two groups is exact without ties and with fewer than 50 values in both; otherwise it can take
-    minutes. Counted values have none.
+    minutes.
     """
     from scipy.special import chdtrc, ndtr
     from scipy.stats import mannwhitneyu
 
     levels, level = np.unique(np.concatenate([part for part, _ in parts]), return_inverse=True)
-    is_untied, largest = levels.size == level.size and parts[0][1] is None, max(part.size for part, _ in parts)
+    largest = max(part.size for part, _ in parts)
+    is_untied = levels.size == level.size and max(times.max() for _, times in parts) == 1
     if len(parts) == 2 and is_untied and largest < _ALWAYS_ASYMPTOTIC:
         exact = mannwhitneyu(parts[0][0], parts[1][0], method="exact")
         return Contrast("Mann-Whitney", float(exact.statistic), np.nan, np.nan, float(exact.pvalue))
@@ -317,7 +317,7 @@ def _contrast_counts(levels: Groups, groups: Groups, times: Times) -> Contrast:
     if not levels.size:
         return Contrast()
     table = np.zeros((levels.max() + 1, groups.max() + 1), dtype=np.int64)
-    np.add.at(table, (levels, groups), 1 if times is None else times)
+    np.add.at(table, (levels, groups), times)
     table = table[table.any(axis=1)][:, table.any(axis=0)]
     if min(table.shape) < 2:
         return Contrast()
@@ -559,7 +559,7 @@ def bound_share(p: Floats, n: Floats, quantile: float = NORMAL_QUANTILE) -> tupl
     return np.where(p == 0, 0.0, lower), np.where(p == 1, 1.0, upper)
 
 
-def superiority(values: Floats, groups: Groups, comparisons: Groups, times: Times = None) -> Effect:
+def superiority(values: Floats, groups: Groups, comparisons: Groups, times: Times | None = None) -> Effect:
     """Return P(a > b) + P(a = b) / 2, with its interval, symmetric in the logit; each part has shape (C,).
 
     Variance: Brunner and Munzel (2000, Biometrical Journal 42, 17-25); if the groups do not overlap, Newcombe (2006,
@@ -569,7 +569,7 @@ def superiority(values: Floats, groups: Groups, comparisons: Groups, times: Time
     observed = ~np.isnan(values)
     levels, level = np.unique(values[observed], return_inverse=True)
     n_groups = int(groups.max()) + 1
-    weights = None if times is None else times[observed]
+    weights = _count_once(values, times)[observed]
     cells = np.bincount(groups[observed] * levels.size + level, weights, minlength=n_groups * levels.size)
     counts = cells.reshape(n_groups, levels.size).astype(np.float64)
     # The number of values of each group below each distinct value; ties count one half.

@@ -168,18 +168,12 @@ def _read_columns(cohort: FittedCohort, table: pd.DataFrame) -> Iterator[_Cohort
         if not feature.is_id and feature.likelihood is not None and feature.name in cohort.table:
             levels = _read_feature(feature, cohort.table[feature.name])
             yield _CohortColumn(feature.name, feature.role, feature.name in clustered, *levels)
-    ignored = _ignored_columns(table, cohort.table)
-    for name in map(str, ignored.columns):
-        yield _CohortColumn(name, "ignore", False, *_read_cells(name, ignored[name], cohort.schema))
-
-
-def _ignored_columns(table: pd.DataFrame, validated: pd.DataFrame) -> pd.DataFrame:
-    """Return the columns that validation dropped, in the order of the validated cohort, if the index gives it."""
-    names = [name for name in table.columns if isinstance(name, str) and name not in validated.columns]
-    dropped = table[[name for name in names if names.count(name) == 1]]
-    if table.index.equals(validated.index):
-        return dropped
-    return dropped.loc[validated.index] if table.index.is_unique else dropped.iloc[:, :0]
+    names = [name for name in table.columns if isinstance(name, str) and name not in cohort.table.columns]
+    is_in_order = table.index.equals(cohort.table.index)
+    for name in names if is_in_order or table.index.is_unique else ():
+        if names.count(name) == 1:
+            column = table[name] if is_in_order else table.loc[cohort.table.index, name]
+            yield _CohortColumn(name, "ignore", False, *_read_cells(name, column, cohort.schema))
 
 
 def _read_feature(feature: Feature, column: pd.Series) -> tuple[Ints, Mask, str | None]:

@@ -110,7 +110,13 @@ class ComparisonsFrame:
     @property
     def is_weighted(self) -> bool:
         """Whether the summaries have sampling weights, and nothing is tested therefore."""
-        return not self.contrasts and bool(self.summaries) and "size" not in self.frame
+        return "weight" in self.frame
+
+    @cached_property
+    def weighted_percent(self) -> dict[int, float]:
+        """The share of each subtype (0 = all) in the sum of the sampling weights, in percent."""
+        weights = {int(row["subtype"]): row["weight"] for row in self.rows("summary")}
+        return {group: 100.0 * weight / weights[ALL_SUBJECTS] for group, weight in weights.items()}
 
     @property
     def is_rounded(self) -> bool:
@@ -160,9 +166,14 @@ def decimals_for(spread: float) -> int:
     return max(0, 2 - math.floor(math.log10(spread)))
 
 
-def decimals_of_mean(spreads: Iterable[float], *, is_scored: bool) -> int:
-    """Return the decimals of mean and SD in every group: 2 for shares and scores, else by the first finite spread."""
-    return 2 if is_scored else decimals_for(next((spread for spread in spreads if math.isfinite(spread)), math.nan))
+def decimals_of_mean(spreads: Iterable[float], step: float | None) -> int:
+    """Return the decimals of mean and SD in every group, by the step of shares and scores or the first finite spread.
+
+    Those of steps are 2, and one more than those of a fine step: 1.0225 of levels 1.015, 1.02, 1.025.
+    """
+    if step is not None:
+        return max(2, 1 - math.floor(math.log10(step)))
+    return decimals_for(next((spread for spread in spreads if math.isfinite(spread)), math.nan))
 
 
 def decimals_in(records: Mapping[int, Record], *, is_scored: bool) -> int:
@@ -170,8 +181,9 @@ def decimals_in(records: Mapping[int, Record], *, is_scored: bool) -> int:
     said: Any = records[ALL_SUBJECTS].get("decimals")
     if not is_missing(said):
         return int(said)
-    spreads = (row["sd"] for _, row in sorted(records.items()))
-    return decimals_of_mean((math.nan if is_missing(sd) else float(sd) for sd in spreads), is_scored=is_scored)
+    step: Any = records[ALL_SUBJECTS].get("step")
+    spreads = (math.nan if is_missing(row["sd"]) else float(row["sd"]) for _, row in sorted(records.items()))
+    return decimals_of_mean(spreads, (1.0 if is_missing(step) else float(step)) if is_scored else None)
 
 
 # How far two partitions of the same subjects agree, from their contingency table.

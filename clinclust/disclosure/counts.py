@@ -449,7 +449,7 @@ def _decimals_for_every_n(counts: FeatureCounts, n: Array, base: int, fewest: in
     error = rounding_error(base)[0] * (2 if counts.part == "rest" else 1)  # n of the rest is a difference of two
     shown = (n[1:] - error >= fewest) & np.isfinite(counts.sd[0, 1:])  # not from the SD of all, which is withheld
     spreads, fewest_n = counts.sd[0, 1:][shown], (n[1:] - error)[shown]
-    decimals = decimals_of_mean(spreads.tolist(), is_scored=traits_of(counts.likelihood).is_scale)
+    decimals = decimals_of_mean(spreads.tolist(), counts.grid[1] if traits_of(counts.likelihood).is_scale else None)
     spreads = printed(spreads, decimals)
     spread = spreads > 0.0
     if not spread.any():

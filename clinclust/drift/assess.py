@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from clinclust.arguments import accepting
 from clinclust.arrays import Array, RandomState
 from clinclust.comparisons.differences import Contrast, adjusted
+from clinclust.data import data
 from clinclust.engine.kernels.compiled import announcing_compilation
 from clinclust.engine.problem.encoding import model_values
 from clinclust.engine.search.plan import interruptible
@@ -237,20 +238,24 @@ class Drift:
     @property
     def summary(self) -> str:
         """The result in words, a line for each question. It names features and no subject."""
-        features = self.features
-        lines = [
-            f"The batch has {_subjects(self.n_batch)}, the cohort {self.n_cohort:,}.",
-            _describe_none(self),
-            _describe_shares(self),
-            _describe_features(features, "q_missing", "missing more or less often", _describe_missing),
-            _describe_features(features, "q", "distributed otherwise", _describe_shift),
+        (*subtypes, none), (share, shares) = self.subtypes.to_dict("records"), self.tests.to_dict("records")
+        sizes = {"of_batch": self.subtypes["n_batch"].sum(), "of_cohort": self.subtypes["n_cohort"].sum()}
+        more = _judge(share["p"], "more" if share["effect"] > 0 else "fewer")
+        lines = [_TEXTS["sizes"].format(batch=_write_subjects(self.n_batch), cohort=self.n_cohort)]
+        lines += [_TEXTS["none"].format_map(none | sizes | {"judgement": more})]
+        # Shares of those who fit a subtype, as the test compares them.
+        counts = {name: [row[name] for row in subtypes] for name in ("n_batch", "n_cohort")}
+        parts = {name: " / ".join(f"{n / max(sum(of), 1):.1%}" for n in of) for name, of in counts.items()}
+        lines += [
+            _TEXTS["shares" if len(subtypes) > 1 else "one"].format(**parts, judgement=_judge(shares["p"], "differ"))
         ]
-        unseen, untested = features[features["n_unseen"] > 0], features[features["n_batch"] == 0]
-        if len(unseen):
-            names = _list(unseen, lambda row: f"{_label(row)} ({_subjects(row['n_unseen'])})")
-            lines.append(f"Values that the model does not know, taken for missing: {names}.")
-        if len(untested):
-            lines.append(f"Not compared, because the batch has no value: {_list(untested, _label)}.")
+        for q, what in (("q_missing", "missing"), ("q", "shift")):
+            features = self.features[self.features[q] < CLEAR].sort_values(q, kind="stable")
+            form = _TEXTS["few"] if len(features) == 1 else _TEXTS["many"] if len(features) else _TEXTS["equal"]
+            numbers = {"n": len(features), "of": len(self.features), "level": CLEAR, "names": _list(features, what)}
+            lines.append(form.format(**numbers, what=_TEXTS["what"][what]))
+        for what, is_so in (("unseen", self.features["n_unseen"] > 0), ("untested", self.features["n_batch"] == 0)):
+            lines += [_TEXTS["what"][what].format(names=_list(self.features[is_so], what))] if is_so.any() else []
         return "\n".join(lines)
 
     def __repr__(self) -> str:
@@ -259,73 +264,31 @@ class Drift:
         return f"Drift({self.n_batch:,} subjects against {self.n_cohort:,}; {differ})"
 
 
+_TEXTS: dict[str, Any] = data("report")["drift"]
 CLEAR = 0.05  # a difference is called clear if its p, or among many features its q, is below this
 _MOST_NAMED = 8
 
 
-def _describe_none(drift: Drift) -> str:
-    row, test = drift.subtypes.to_dict("records")[-1], drift.tests.iloc[0]
-    sizes = int(drift.subtypes["n_batch"].sum()), int(drift.subtypes["n_cohort"].sum())
-    numbers = (
-        f"None of these subtypes: {row['n_batch']:,} of {sizes[0]:,} in the batch ({_share(row['share_batch'])}), "
-        f"{row['n_cohort']:,} of {sizes[1]:,} in the cohort ({_share(row['share_cohort'])})"
-    )
-    more = "more" if test["effect"] > 0 else "fewer"
-    return f"{numbers}; {_judged(test['p'], f'{more} of the batch fit no subtype')}."
-
-
-def _describe_shares(drift: Drift) -> str:
-    rows, test = drift.subtypes.iloc[:-1], drift.tests.iloc[1]
-    if len(rows) < 2:
-        return "Shares of subtypes: there is only one subtype."
-    # Shares of those who fit a subtype, as the test compares them.
-    batch, cohort = (
-        " / ".join(_share(n / max(rows[name].sum(), 1)) for n in rows[name]) for name in ("n_batch", "n_cohort")
-    )
-    return f"Shares of subtypes: {batch} in the batch, {cohort} in the cohort; {_judged(test['p'], 'they differ')}."
-
-
-def _describe_features(features: pd.DataFrame, q: str, what: str, describe: Callable[[Row], str]) -> str:
-    different = features[features[q] < CLEAR].sort_values(q, kind="stable")
-    if not len(different):
-        return f"No feature is clearly {what}."
-    are = "is" if len(different) == 1 else "are"
-    names = _list(different, describe)
-    return f"{len(different)} of {len(features)} features {are} {what} (q below {CLEAR}): {names}."
-
-
-def _describe_missing(row: Row) -> str:
-    return f"{_label(row)} ({_share(row['missing_batch'])} instead of {_share(row['missing_cohort'])})"
-
-
-def _describe_shift(row: Row) -> str:
-    if row["measure"] == "SD of the cohort":
-        return f"{_label(row)} ({row['effect']:+.2f} SD)"
-    return f"{_label(row)} ({row['measure']} {row['effect']:.2f})"
-
-
-def _judged(p: float, difference: str) -> str:
+def _judge(p: float, difference: str) -> str:
     if pd.isna(p):
-        return "too few subjects for a test"
+        return str(_TEXTS["too_few"])
     shown = "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
-    return f"{difference} ({shown})" if p < CLEAR else f"no clear difference ({shown})"
+    return f"{_TEXTS['difference'][difference if p < CLEAR else 'none']} ({shown})"
 
 
-def _label(row: Row) -> str:
-    return on_one_line(shortened(str(row["label"])))
-
-
-def _list(features: pd.DataFrame, describe: Callable[[Row], str]) -> str:
+def _list(features: pd.DataFrame, what: str) -> str:
+    """Return features with the number that is about them, in the form of what differs."""
     more = f" and {len(features) - _MOST_NAMED:,} more" if len(features) > _MOST_NAMED else ""
-    return ", ".join(describe(row) for row in features.iloc[:_MOST_NAMED].to_dict("records")) + more
+    items = []
+    for row in features.iloc[:_MOST_NAMED].to_dict("records"):
+        form = _TEXTS["item"].get(row["measure"] if what == "shift" else what)
+        label = on_one_line(shortened(str(row["label"])))
+        items.append(form.format_map(row | {"label": label, "subjects": _write_subjects(row["n_unseen"])}))
+    return ", ".join(items) + more
 
 
-def _subjects(n: int) -> str:
+def _write_subjects(n: int) -> str:
     return "1 subject" if n == 1 else f"{n:,} subjects"
-
-
-def _share(share: float) -> str:
-    return f"{100 * share:.1f}%"
 
 
 @accepting()

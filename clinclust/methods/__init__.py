@@ -2,7 +2,7 @@
 
 `clinclust.methods.method.Method` has the fitted attributes of all. Unless a method says otherwise, its columns are
 those of `clinclust.methods.method.encode`: missing values are filled, and every column counts alike. Most need
-scikit-learn, StepMix or kmodes; an error names the package that is missing.
+scikit-learn or kmodes; an error names the package that is missing.
 """
 
 from __future__ import annotations

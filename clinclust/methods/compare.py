@@ -6,7 +6,7 @@ import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from threading import Event
 from types import MappingProxyType
@@ -16,9 +16,12 @@ import numpy as np
 import pandas as pd
 from scipy.special import logsumexp
 
+import clinclust.methods.hard_limits as hard_limits
+import clinclust.methods.method as method
 from clinclust.arguments import MODEL, NOTHING, accepting, either
 from clinclust.arrays import Array, Labels, RandomState
 from clinclust.comparisons import compare_partitions
+from clinclust.data import data
 from clinclust.engine.joint_estimates.outlying import SearchResult, none_outlying
 from clinclust.engine.problem.encoding import model_values
 from clinclust.engine.problem.problem import Problem, clusters_of, log_joint, pose
@@ -30,16 +33,6 @@ from clinclust.estimators.mapdp import MAPDP
 from clinclust.estimators.parameters import seed_of
 from clinclust.estimators.subtype_model import FittedCohort, cohort_of, require_search
 from clinclust.estimators.subtype_tree import DEFAULT_TEST
-from clinclust.methods.hard_limits import DPMeans
-from clinclust.methods.method import (
-    GaussianMixture,
-    KHarmonicMeans,
-    KMeans,
-    KPrototypes,
-    LatentClasses,
-    MeanShift,
-    Method,
-)
 from clinclust.progress import SILENT, Progress
 
 if TYPE_CHECKING:
@@ -47,22 +40,23 @@ if TYPE_CHECKING:
     from clinclust.schema import FeatureSchema
 
 OURS = "MAP-DP"
+_TEXTS: dict[str, str] = data("report")["other_methods"]
 FEWEST_SUBJECTS = 20  # size of the smallest cohort: a fifth of it is held out, and halves are clustered
 _FEWEST_DRAWS = 20
 _N_FOLDS = 5
 _N_STARTS = 5  # restarts of every search, also of refits
 _CONCENTRATION = 3.0
 
-CANDIDATES: Mapping[str, Callable[..., Method]] = MappingProxyType(
+CANDIDATES: Mapping[str, Callable[..., method.Method]] = MappingProxyType(
     {
-        "K-means, K by BIC": lambda k, **start: KMeans(**start),
-        "K-means, K by silhouette": lambda k, **start: KMeans(choose_by="silhouette", **start),
-        "Gaussian mixture, K by BIC": lambda k, **start: GaussianMixture(**start),
-        "Latent classes, K by BIC": lambda k, **start: LatentClasses(**start),
-        "Mean shift": lambda k, **start: MeanShift(start["schema"]),
-        "K-harmonic means, K of MAP-DP": lambda k, **start: KHarmonicMeans(n_clusters=k, **start),
-        "K-prototypes, K of MAP-DP": lambda k, **start: KPrototypes(n_clusters=k, **start),
-        "DP-means, about K of MAP-DP": lambda k, **start: DPMeans(n_clusters=k, **start),
+        "K-means, K by BIC": lambda k, **start: method.KMeans(**start),
+        "K-means, K by silhouette": lambda k, **start: method.KMeans(choose_by="silhouette", **start),
+        "Gaussian mixture, K by BIC": lambda k, **start: method.GaussianMixture(**start),
+        "Latent classes, K by BIC": lambda k, **start: method.LatentClasses(**start),
+        "Mean shift": lambda k, **start: method.MeanShift(start["schema"]),
+        "K-harmonic means, K of MAP-DP": lambda k, **start: method.KHarmonicMeans(n_clusters=k, **start),
+        "K-prototypes, K of MAP-DP": lambda k, **start: method.KPrototypes(n_clusters=k, **start),
+        "DP-means, about K of MAP-DP": lambda k, **start: hard_limits.DPMeans(n_clusters=k, **start),
     }
 )
 """The other methods by the name of their row, in the order of the table: made of the number of our subtypes, k."""
@@ -93,29 +87,22 @@ class MethodComparison:
     @property
     def summary(self) -> str:
         """The result in words, a line for each method."""
-        lines = []
-        for row in self.table.to_dict("records"):
-            if np.isnan(row["n_clusters"]):
-                lines.append(f"{row['method']}: left out. {row['said']}")
-                continue
-            k = int(row["n_clusters"])
-            distinct = f"{row['n_distinct']:.0f} distinct" if row["n_distinct"] > 1 else "one continuum by the test"
-            parts = [f"{row['method']}: {k} cluster{'' if k == 1 else 's'}, {distinct}"]
-            if row["method"] != OURS:
-                parts.append(f"adjusted Rand index with {OURS} {row['agreement']:.2f}")
-                parts.append(f"predicts new subjects {_describe_gain(row['held_out_gain'], row['held_out_gain_se'])}")
-            lines.append("; ".join([*parts, f"half-samples agree by {row['stability']:.2f}"]))
-        return "\n".join(lines)
+        return "\n".join(map(_describe_row, self.table.to_dict("records")))
 
     def __repr__(self) -> str:
         return f"MethodComparison({len(self.models)} methods)\n{self.summary}"
 
 
-def _describe_gain(gain: float, error: float) -> str:
-    if gain == 0.0 and error == 0.0:
-        return f"as {OURS} does"
-    size = f"{abs(gain):.3f} nats a subject {'better' if gain > 0 else 'worse'} than {OURS} (standard error {error:.3f}"
-    return size + (", no clear difference)" if abs(gain) < 2.0 * error else ")")
+def _describe_row(row: Mapping[Any, Any]) -> str:
+    if np.isnan(row["n_clusters"]):
+        return _TEXTS["absent"].format(**row)
+    k, gain, error = int(row["n_clusters"]), row["held_out_gain"], row["held_out_gain_se"]
+    words = {"ours": OURS, "error": error, "size": abs(gain), "better": "better" if gain > 0 else "worse"}
+    words["unclear"] = _TEXTS["unclear"] if abs(gain) < 2.0 * error else ""
+    words["gain"] = _TEXTS["equal" if gain == error == 0.0 else "gain"].format(**words)
+    words["clusters"] = f"{k} cluster{'' if k == 1 else 's'}"
+    words["distinct"] = f"{row['n_distinct']:.0f} distinct" if row["n_distinct"] > 1 else "one continuum by the test"
+    return _TEXTS["ours" if row["method"] == OURS else "other"].format(**{**row, **words})
 
 
 @accepting(model=either(MODEL, NOTHING))
@@ -186,8 +173,8 @@ def compare_methods(
     [2.0, 2.0]
     """
     names = list(CANDIDATES) if methods is None else list(dict.fromkeys(methods))
-    unknown = [name for name in names if name not in CANDIDATES]
-    problems = [f"methods: there is no {name!r}; there are {'; '.join(CANDIDATES)}" for name in unknown]
+    there_are = f"there are {'; '.join(CANDIDATES)}"
+    problems = [f"methods: there is no {name!r}; {there_are}" for name in names if name not in CANDIDATES]
     for least, number, called in ((1, n_resamples, "n_resamples"), (_FEWEST_DRAWS, n_draws, "n_draws")):
         problems += [f"{called} must be at least {least}, not {number}"] if number < least else []
     if len(frame) < FEWEST_SUBJECTS:
@@ -236,35 +223,36 @@ class Measures:
     n_resamples: int = 10
     n_draws: int = 50
     seed: int = 0
+    _numbers: dict[tuple[object, ...], dict[str, float]] = field(default_factory=dict)
 
     @property
     def ours(self) -> MAPDP:
         """Our model."""
         return cast("MAPDP", self.cohort.model)
 
-    def measure(self, name: str, model: MAPDP | Method, seconds: float) -> dict[str, Any]:
-        """Return the row of a fitted model."""
-        with warnings.catch_warnings(action="ignore"):
-            density = self._our_density if model is self.ours else self._predict_held_out(model)
-            gain = density - self._our_density
-            return {
-                "method": name,
-                "n_clusters": float(model.n_clusters_),
-                "n_distinct": float(self.count_distinct(model.labels_)),
-                "held_out": float(density.mean()),
-                "held_out_gain": float(gain.mean()),
-                "held_out_gain_se": float(gain.std(ddof=1) / np.sqrt(gain.size)),
-                "stability": self._assess_stability(model),
-                "agreement": float(compare_partitions(self.ours.labels_, model.labels_)["adjusted_rand"]),
-                "seconds": seconds,
-                "said": model.made_by,
-            }
+    def measure(self, name: str, model: MAPDP | method.Method, seconds: float) -> dict[str, Any]:
+        """Return the row of a fitted model; those with the same refits, as K-means by two criteria, share numbers."""
+        key = model.labels_.tobytes(), repr({**draft_refits(model, 0)[0].get_params(), "schema": type(model)})
+        if key not in self._numbers:
+            with warnings.catch_warnings(action="ignore"):
+                density = self._our_density if model is self.ours else self._predict_held_out(model)
+                gain = density - self._our_density
+                self._numbers[key] = {
+                    "n_clusters": float(model.n_clusters_),
+                    "n_distinct": float(self.count_distinct(model.labels_)),
+                    "held_out": float(density.mean()),
+                    "held_out_gain": float(gain.mean()),
+                    "held_out_gain_se": float(gain.std(ddof=1) / np.sqrt(gain.size)),
+                    "stability": self._assess_stability(model),
+                    "agreement": float(compare_partitions(self.ours.labels_, model.labels_)["adjusted_rand"]),
+                }
+        return {"method": name, **self._numbers[key], "seconds": seconds, "said": model.made_by}
 
     @cached_property
     def _our_density(self) -> Array:
         return self._predict_held_out(self.ours)
 
-    def _predict_held_out(self, model: MAPDP | Method) -> Array:
+    def _predict_held_out(self, model: MAPDP | method.Method) -> Array:
         table = self.cohort.table
         fold_of = np.random.default_rng([self.seed, 0]).permutation(np.arange(len(table)) % _N_FOLDS)
         density = np.empty(len(table))
@@ -274,7 +262,7 @@ class Measures:
             density[fold_of == fold] = predict_density(self.encode(inside), labels, outside)
         return density
 
-    def _assess_stability(self, model: MAPDP | Method) -> float:
+    def _assess_stability(self, model: MAPDP | method.Method) -> float:
         rng, n, agreements = np.random.default_rng([self.seed, 1]), len(self.cohort.table), []
         for resample in range(self.n_resamples):
             rows = np.sort(rng.choice(n, n // 2, replace=False))
@@ -282,11 +270,13 @@ class Measures:
             agreements.append(float(compare_partitions(model.labels_[rows], labels)["adjusted_rand"]))
         return float(np.mean(agreements))
 
-    def _refit(self, model: MAPDP | Method, some: pd.DataFrame, number: int) -> Labels:
+    def _refit(self, model: MAPDP | method.Method, some: pd.DataFrame, number: int) -> Labels:
         """Return the clusters of some subjects by the same method; one cluster if it cannot find any among them."""
         for estimator in draft_refits(model, self.seed + 1 + number):
             with suppress(InputError):
-                return np.asarray(estimator.fit(some).labels_, dtype=np.int64)
+                is_ours = isinstance(estimator, MAPDP)
+                estimator = estimator.fit(some) if is_ours else estimator.fit_valid(some, self.ours.schema_)
+                return np.asarray(estimator.labels_, dtype=np.int64)
         return np.zeros(len(some), dtype=np.int64)
 
     def count_distinct(self, labels: Labels) -> int:
@@ -297,20 +287,18 @@ class Measures:
         joint = log_joint(problem, problem.partition(ordered))
         only = RestartResult.of("given", ordered, [joint], converged=True)
         result = SearchResult(problem, [only], 0, none_outlying(problem))
-        fit = fit_of(
-            result, Prepared(table, self.ours.schema_, result.problem), SearchPlan(seed=self.seed, n_restarts=1)
-        )
+        plan = SearchPlan(seed=self.seed, n_restarts=1)
+        fit = fit_of(result, Prepared(table, self.ours.schema_, result.problem), plan)
         parameters = {**DEFAULT_TEST, "n_draws": self.n_draws, "random_state": self.seed, "n_jobs": 1}
         tree, test = tested_tree(fit, table, parameters, SILENT, Event(), with_grades=False)
         return len(test.parted_nodes(tree))
 
     def encode(self, frame: pd.DataFrame) -> Problem:
         """Return some subjects in our model."""
-        weights = dict(self.ours.block_weights_)
-        return pose(frame, self.ours.schema_, None, _CONCENTRATION, block_weights=weights)
+        return pose(frame, self.ours.schema_, None, _CONCENTRATION, block_weights=dict(self.ours.block_weights_))
 
 
-def draft_refits(model: MAPDP | Method, seed: int) -> Sequence[MAPDP | Method]:
+def draft_refits(model: MAPDP | method.Method, seed: int) -> Sequence[MAPDP | method.Method]:
     """Return estimators with the parameters of a fitted model, to be tried in turn."""
     if not isinstance(model, MAPDP):
         return [model.with_number_kept(seed)]

@@ -21,7 +21,7 @@ from clinclust.arguments import Rule, in_pandas, is_number
 from clinclust.arrays import Array, Labels
 from clinclust.engine.search.settle import compact
 from clinclust.errors import InputError
-from clinclust.estimators.parameters import documented, parameter
+from clinclust.estimators.parameters import as_in, documented, parameter
 from clinclust.methods.method import AT_LEAST_1, PRICE, WISHED, Encoded, RestartedMethod, means_of
 
 Run = tuple[Labels, Array]
@@ -251,7 +251,7 @@ def hard_hdp(values: Array, centres: Labels, local_penalty: float, global_penalt
                     clusters[local], means = len(means), np.vstack([means, mean])
                 else:
                     clusters[local] = cost.argmin()
-        return without_gaps(clusters)
+        return compact(clusters)
 
     def objective(labels: Labels, means: Array) -> float:
         n_local = np.unique(centres * len(means) + labels).size
@@ -259,11 +259,6 @@ def hard_hdp(values: Array, centres: Labels, local_penalty: float, global_penalt
         return float(within + local_penalty * n_local + global_penalty * len(means))
 
     return _alternate(values, move, objective)
-
-
-def without_gaps(labels: Labels) -> Labels:
-    """Return labels as 0 .. K - 1, none empty, in the same order."""
-    return np.unique(labels, return_inverse=True)[1].astype(np.int64)
 
 
 @documented
@@ -300,9 +295,7 @@ class SpectralDPMeans(RestartedMethod):
     ([0, 0, 0, 1, 1], True)
     """
 
-    penalty: float | None = parameter(
-        None, PRICE, "Price of a cluster, in squared SDs of the columns; or `n_clusters`."
-    )
+    penalty: float | None = as_in(DPMeans, "penalty")
     n_clusters: int | None = parameter(None, WISHED, "K; the penalty is then the middle of two eigenvalues.")
     _words = (
         "the spectral relaxation of DP-means with a penalty of {self.penalty_:.4g} for each cluster, which gave "
@@ -323,7 +316,7 @@ class SpectralDPMeans(RestartedMethod):
         rows, above = vectors[:, eigenvalues > penalty], eigenvalues[eigenvalues > penalty]
         labels = np.zeros(len(rows), dtype=np.int64)
         if above.size:
-            labels = without_gaps(self._run_k_means(rows, above.size + 1, seed).labels_)
+            labels = compact(self._run_k_means(rows, above.size + 1, seed).labels_)
         self.penalty_, self.eigenvalues_ = float(penalty), positive
         self.bound_ = float((centred**2).sum() + penalty - (above - penalty).sum())
         self.objective_ = penalised_sum(table.matrix, labels, self.penalty_)
@@ -404,7 +397,7 @@ class NormalisedCut(RestartedMethod):
         above = self.n_clusters or min(max(int((eigenvalues > (penalty or 0.0)).sum()), 1), most)
         rows = vectors[:, order[:above]] / np.sqrt(degrees)[:, None]
         start = self._run_k_means(rows, above, seed, degrees).labels_
-        labels, trace = lower_cut(graph, without_gaps(start), penalty)
+        labels, trace = lower_cut(graph, compact(start), penalty)
         n_clusters = int(labels.max()) + 1
         if penalty is None:
             penalty = _find_cheapest_join(graph, labels)[0]
@@ -440,7 +433,7 @@ def lower_cut(graph: sparse.csr_array, labels: Labels, penalty: float | None) ->
     while True:
         clusters = _move_nodes(graph, labels, penalty)
         while penalty is not None and (join := _find_cheapest_join(graph, clusters))[0] < penalty - _LEAST_GAIN:
-            clusters = without_gaps(np.where(clusters == join[2], join[1], clusters))
+            clusters = compact(np.where(clusters == join[2], join[1], clusters))
         objective = penalised_cut(graph, clusters, penalty or 0.0)
         if objective >= trace[-1] - _LEAST_GAIN:
             return labels, np.array(trace)
@@ -467,7 +460,7 @@ def _move_nodes(graph: sparse.csr_array, labels: Labels, penalty: float | None) 
         best = int(gain.argmax()) if gain.max() > gain[old] + _LEAST_GAIN else old
         sums[:, best] += more_inside[best], node_degrees[node], 1.0
         clusters[node] = best
-    return without_gaps(clusters)
+    return compact(clusters)
 
 
 def _find_cheapest_join(graph: sparse.csr_array, labels: Labels) -> tuple[float, int, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import KW_ONLY, dataclass, field
 from importlib import import_module
 from types import MappingProxyType
@@ -15,8 +15,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
+from threadpoolctl import threadpool_limits
 
-from clinclust.arguments import Rule, is_number
+from clinclust.arguments import Rule, is_number, one_of
 from clinclust.arrays import Array, Labels, RandomState
 from clinclust.engine.search.settle import by_decreasing_size
 from clinclust.errors import CohortWarning, InputError, missing_package, refuse
@@ -39,13 +40,6 @@ CRITERIA = {
     "calinski_harabasz": "the Calinski-Harabasz index",
 }
 """The criteria of the number of clusters, as reports name them."""
-
-
-def one_of(*words: str) -> Rule:
-    """Return the rule of a parameter that is one of these words."""
-    allowed = " or ".join([", ".join(map(repr, words[:-1])), repr(words[-1])])
-    return Rule(allowed, lambda value: isinstance(value, str) and value in words)
-
 
 AT_LEAST_1 = RULES["n_restarts"]
 WISHED = AT_LEAST_1.or_none()
@@ -108,20 +102,25 @@ class Method(Parameterised, BaseSubtypes):
 
         Errors are those of `MAPDP.fit`, and a MissingPackageError for a package that is not installed.
         """
-        parameters = self.get_params()
-        refuse(parameter_problems(parameters, rules_of(type(self))) or self._problems())
+        refuse(parameter_problems(self.get_params(), rules_of(type(self))) or self._problems())
         frame, schema = several_subjects(X, self.schema, stacklevel=2, progress=False)
+        warn_of_visits(frame, stacklevel=2)
+        self.fit_valid(frame, schema)
+        self.index_ = X.index if isinstance(X, pd.DataFrame) else None
+        return self
+
+    def fit_valid(self, frame: pd.DataFrame, schema: FeatureSchema) -> Self:
+        """Cluster a validated cohort; the caller of `fit` is the one to warn."""
         reasons = dict(kept_out(frame, schema))
         features = informative_parts(frame, (feature for feature in schema.clustered if feature.name not in reasons))
         if not features:
             raise InputError("No feature is left to cluster on: none with the role 'cluster' has two different values")
         names = list(dict.fromkeys(feature.column for feature in features))
-        warn_of_visits(frame, stacklevel=2)
-        warn_of_uninformative(reasons, len(frame), stacklevel=2)
-        warn_of_unobserved(frame, names, stacklevel=2)
-        warn_of_copied_rows(frame, names, stacklevel=2)
-        seed, table = seed_of(parameters.get("random_state", 0)), self._encode(frame, features)
-        n_clusters, n_different = parameters.get("n_clusters") or 1, len(np.unique(table.matrix, axis=0))
+        warn_of_uninformative(reasons, len(frame), stacklevel=3)
+        warn_of_unobserved(frame, names, stacklevel=3)
+        warn_of_copied_rows(frame, names, stacklevel=3)
+        seed, table = seed_of(getattr(self, "random_state", 0)), self._encode(frame, features)
+        n_clusters, n_different = getattr(self, "n_clusters", None) or 1, len(np.unique(table.matrix, axis=0))
         if 1 < n_clusters >= n_different:
             different = f"the number of subjects that differ ({n_different})"
             raise InputError(f"n_clusters must be below {different}, not {n_clusters}")
@@ -131,7 +130,6 @@ class Method(Parameterised, BaseSubtypes):
         if membership is not None:
             membership = membership[:, order] / membership[:, order].sum(axis=1, keepdims=True)
         self.membership_, self.schema_, self.uninformative_ = membership, schema, reasons
-        self.index_ = X.index if isinstance(X, pd.DataFrame) else None
         self.prepared_, self.random_seed_ = table.prepared, seed
         self.made_by = f"{self._words.format(self=self)} ({self.prepared_})"
         return self
@@ -140,7 +138,7 @@ class Method(Parameterised, BaseSubtypes):
         """Return an unfitted estimator with the number of clusters of this fit, or with the parameters of this one."""
         changes = {name: getattr(self, f"{name}_") for name in self._refit_with}
         changes |= {"penalty": None} if "n_clusters" in changes else {}
-        changes |= {"random_state": random_state, "schema": self.schema_}
+        changes |= {"random_state": random_state, "schema": self.schema_, "choose_by": BIC}  # which K needs no more
         return type(self)(**{name: changes.get(name, value) for name, value in self.get_params().items()})
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -158,8 +156,6 @@ class Method(Parameterised, BaseSubtypes):
         methods choose among runs.
         """
         try:
-            from threadpoolctl import threadpool_limits
-
             no_convergence = import_module("sklearn.exceptions").ConvergenceWarning
             library = import_module(module)
         except ModuleNotFoundError as error:
@@ -316,19 +312,18 @@ def measure_separation(values: Array, labels: Labels, seed: int) -> dict[str, fl
     """
     from sklearn.metrics import calinski_harabasz_score, silhouette_score
 
-    sample, silhouette, index = np.arange(labels.size), np.nan, np.nan
-    if 1 < np.unique(labels).size < labels.size:
-        if labels.size > _MOST_SUBJECTS:
-            sample = np.random.default_rng(seed).choice(labels.size, _MOST_SUBJECTS, replace=False)
-        if 1 < np.unique(labels[sample]).size < sample.size:
-            silhouette = float(silhouette_score(values[sample], labels[sample]))
+    silhouette = index = np.nan
+    sample = {} if labels.size <= _MOST_SUBJECTS else {"sample_size": _MOST_SUBJECTS, "random_state": seed % 2**32}
+    # ValueError: one cluster, or every subject is one. Threads would wait for each other on a small table.
+    with threadpool_limits(limits=1), suppress(ValueError):
         index = float(calinski_harabasz_score(values, labels))
+        silhouette = float(silhouette_score(values, labels, **sample))
     return {"silhouette": silhouette, "calinski_harabasz": index}
 
 
 # Peer methods: K-means, K-harmonic means, K-prototypes, mean shift, Gaussian mixtures and latent classes.
 #
-# All but K-harmonic means run through scikit-learn, kmodes or StepMix; what is here chooses, encodes and checks.
+# K-means, Gaussian mixtures and K-prototypes run through scikit-learn and kmodes; what is here chooses and encodes.
 
 
 def means_of(values: Array, labels: Labels) -> Array:
@@ -375,14 +370,12 @@ class KMeans(MethodByCriterion):
         model, (n_subjects, n_columns) = self._run_k_means(table.matrix, n_clusters, seed), table.matrix.shape
         labels, sizes = model.labels_.astype(np.int64), np.bincount(model.labels_).astype(np.float64)
         freedom = n_columns * (n_subjects - sizes.size)
-        variance = ((table.matrix - means_of(table.matrix, labels)[labels]) ** 2).sum() / freedom
+        variance = model.inertia_ / freedom
         shares = float((sizes * np.log(sizes / n_subjects)).sum())
         likelihood = shares - n_subjects * n_columns / 2.0 * np.log(2.0 * np.pi * variance) - freedom / 2.0
         row = {"n_clusters": n_clusters, "sum_of_squares": float(model.inertia_)}
-        row |= measure_separation(table.matrix, labels, seed)
-        row |= {"log_likelihood": float(likelihood), "n_parameters": n_clusters * n_columns + n_clusters}
-        row |= {"converged": True}
-        return [Candidate(row, labels)]
+        row |= measure_separation(table.matrix, labels, seed) | {"log_likelihood": float(likelihood)}
+        return [Candidate(row | {"n_parameters": n_clusters * (n_columns + 1), "converged": True}, labels)]
 
 
 @documented
@@ -505,10 +498,11 @@ class KPrototypes(RestartedMethod):
         n_levels = sum(map(has_levels, features))
         if not n_levels:
             raise InputError("KPrototypes needs a yes/no feature or one with unordered levels; without, use KMeans")
-        columns, n_numbers = [], len(features) - n_levels
-        for feature in features:
-            column = fill_missing(transform_column(frame, feature), by_frequency=has_levels(feature))
-            columns.append(column if has_levels(feature) else standardise(column))
+        n_numbers = len(features) - n_levels
+        columns = [
+            fill_missing(transform_column(frame, feature), by_frequency=has_levels(feature)) for feature in features
+        ]
+        columns[:n_numbers] = map(standardise, columns[:n_numbers])
         prepared = "yes/no features and unordered levels as levels"
         prepared += "; scores, counts and measurements as standardised numbers" if n_numbers else ""
         prepared += FILLED if frame[[feature.column for feature in features]].isna().to_numpy().any() else ""
@@ -531,7 +525,7 @@ class KPrototypes(RestartedMethod):
 @documented
 @dataclass(eq=False, repr=False, kw_only=True)
 class MeanShift(Method):
-    """Mean shift, through scikit-learn: each subject belongs to the mode of the density that it climbs to.
+    """Mean shift: each subject belongs to the mode of the density that it climbs to.
 
     From each subject, x moves to the mean of all subjects closer than the bandwidth h until it rests (a flat kernel;
     Fukunaga and Hostetler 1975, IEEE Trans Inf Theory 21:32-40; Comaniciu and Meer 2002, IEEE TPAMI 24:603-619). Modes
@@ -560,16 +554,36 @@ class MeanShift(Method):
     def _cluster(self, table: Encoded, seed: int) -> tuple[Labels, None]:
         with self._library("sklearn.cluster") as cluster:
             bandwidth = float(self.bandwidth or cluster.estimate_bandwidth(table.matrix, quantile=0.3))
-            if bandwidth <= 0.0:
-                raise InputError("bandwidth must be given: so many subjects are equal that the estimate is 0")
-            labels = cluster.MeanShift(bandwidth=bandwidth).fit(table.matrix).labels_.astype(np.int64)
+        if bandwidth <= 0.0:
+            raise InputError("bandwidth must be given: so many subjects are equal that the estimate is 0")
         self.bandwidth_ = bandwidth
-        return labels, None
+        return climb_to_modes(table.matrix, bandwidth), None
+
+
+_RESTS, _MOST_CLIMBS, _TOGETHER = 1e-3, 300, 1000
+"""Of the bandwidth, how far a subject at rest moves at most; the most moves; and how many subjects move at once."""
+
+
+def climb_to_modes(values: Array, bandwidth: float) -> Labels:
+    """Return the nearest mode, (N,), of subjects of values (N, C), the mode with the most subjects near it first."""
+    points, n_near = values.copy(), np.zeros(len(values), dtype=np.int64)
+    for rows in np.array_split(np.arange(len(values)), -(-len(values) // _TOGETHER)):
+        for _ in range(_MOST_CLIMBS):
+            is_near = cdist(points[rows], values) <= bandwidth
+            n_near[rows] = is_near.sum(axis=1)
+            means = is_near @ values / n_near[rows, None]
+            moves, points[rows] = np.linalg.norm(means - points[rows], axis=1), means
+            rows = rows[moves > _RESTS * bandwidth]
+            if not rows.size:
+                break
+    modes: list[Array] = []
+    for point in points[np.lexsort([*points.T[::-1], n_near])[::-1]]:
+        if not modes or cdist(modes, point[None]).min() > bandwidth:  # else it is a mode before it
+            modes.append(point)
+    return np.asarray(cdist(values, modes).argmin(axis=1), dtype=np.int64)
 
 
 _SHAPES = {"full": "full", "tied": "common", "diag": "diagonal", "spherical": "spherical"}  # with words for readers
-
-
 _FLOOR = Rule("a number above 0 and at most 1", lambda value: is_number(value) and 0.0 < value <= 1.0)
 
 
@@ -603,7 +617,7 @@ class GaussianMixture(MethodByCriterion):
     ([0, 0, 0, 1, 1], (5, 2))
     """
 
-    choose_by: str = parameter(BIC, one_of(*CRITERIA), "Criterion of K; but for BIC, there are at least two clusters.")
+    choose_by: str = as_in(KMeans, "choose_by")
     covariance: str = parameter(
         "auto", one_of("auto", *_SHAPES), "Any matrix for each cluster, one for all, diagonal, or c I; 'auto': by BIC."
     )
@@ -625,24 +639,19 @@ class GaussianMixture(MethodByCriterion):
                 model = mixture.GaussianMixture(n_clusters, covariance_type=shape, **settings, **self._starts(seed))
                 membership = np.asarray(model.fit(values).predict_proba(values), dtype=np.float64)
                 log_likelihood = float(model.score(values) * len(values))
-            labels, n_columns, n_covariances = membership.argmax(axis=1), values.shape[1], model.covariances_.size
-            if shape in ("full", "tied"):  # symmetric matrices
-                n_covariances = n_covariances * (n_columns + 1) // (2 * n_columns)
+                n_parameters = round((model.bic(values) + 2.0 * log_likelihood) / np.log(len(values)))
+            labels = membership.argmax(axis=1).astype(np.int64)
             row = {"n_clusters": n_clusters, "covariance": shape, **measure_separation(values, labels, seed)}
-            row |= {
-                "log_likelihood": log_likelihood,
-                "n_parameters": n_clusters - 1 + model.means_.size + n_covariances,
-            }
-            yield Candidate(row | {"converged": bool(model.converged_)}, labels.astype(np.int64), membership)
+            row |= {"log_likelihood": log_likelihood, "n_parameters": n_parameters, "converged": bool(model.converged_)}
+            yield Candidate(row, labels, membership)
 
 
 _MOST_LEVELS = 10  # whole numbers with at most so many different values are categorical
 _KINDS = {
-    "binary": ("binary_nan", "features of two levels as Bernoulli"),
-    "levels": ("categorical_nan", "levels and whole numbers of few values as categorical"),
-    "numbers": ("continuous_nan", "other numbers as Gaussian after the transform of the schema"),
+    "levels": "levels and whole numbers of few values as categorical",
+    "numbers": "other numbers as Gaussian after the transform of the schema",
 }
-"""The kinds of columns, in order: their model in StepMix, and words on them."""
+"""The kinds of columns, in order, and words on them."""
 # Of a standardised measurement within a class. Below it the likelihood grows without bound, and says nothing.
 _LEAST_VARIANCE = 1e-3
 # Of the probabilities of some class over subjects. Below it all classes are the same: a saddle of the likelihood.
@@ -656,14 +665,14 @@ _NOT_ESTIMATED = (
 @documented
 @dataclass(eq=False, repr=False, kw_only=True)
 class LatentClasses(MethodByCriterion):
-    """Latent class analysis of mixed data by the EM algorithm, through StepMix; the number of classes K by BIC.
+    """Latent class analysis of mixed data by the EM algorithm; the number of classes K by BIC.
 
-    It maximises sum_i log sum_k pi_k prod_d p(x_id | k) over the observed values alone (Lazarsfeld and Henry 1968;
+    It maximises sum_i log sum_k pi_k prod_d p(x_id | k) over the observed values alone (Lazarsfeld and Henry 1968; as
     StepMix: Morin et al. 2025, J Stat Softw 113(8)), so that nothing is filled in, and values may be missing at random.
-    Within a class features are independent: yes/no features are Bernoulli; levels, ordered or not, and whole numbers
-    with at most ten different values are categorical; other numbers are Gaussian after the transform of the schema,
-    with a variance for each class. A subject belongs to its most probable class; empty classes are left out. So are
-    starts that end with a variance of 0, with classes that are all the same, or before they converge.
+    Within a class features are independent: levels, ordered or not, and whole numbers with at most ten different values
+    are categorical; other numbers are Gaussian after the transform of the schema, with a variance for each class. A
+    subject belongs to its most probable class; empty classes are left out. So are starts that end with a variance of 0,
+    with classes that are all the same, or before they converge.
 
     Parameters
     ----------
@@ -691,7 +700,7 @@ class LatentClasses(MethodByCriterion):
     _words = "latent class analysis with {self._number}, {self._choice}"
 
     def _encode(self, frame: pd.DataFrame, features: Sequence[Feature]) -> Encoded:
-        """Return columns of two levels (0, 1), of more (0, 1, ...), then of standardised numbers; NaN = missing."""
+        """Return columns of levels (0, 1, ...), then of standardised numbers; NaN = missing."""
         columns: dict[str, list[Array]] = {kind: [] for kind in _KINDS}
         for feature in features:
             values, traits = transform_column(frame, feature).copy(), feature.traits
@@ -699,17 +708,16 @@ class LatentClasses(MethodByCriterion):
             levels, codes = np.unique(values[is_observed], return_inverse=True)
             is_coded = traits.is_yes_no or traits.is_nominal or (traits.is_whole and levels.size <= _MOST_LEVELS)
             values[is_observed] = codes if is_coded else standardise(values[is_observed])
-            columns["numbers" if not is_coded else "binary" if levels.size == 2 else "levels"].append(values)
+            columns["levels" if is_coded else "numbers"].append(values)
         kinds = {kind: len(members) for kind, members in columns.items() if members}
         matrix = np.column_stack([column for kind in kinds for column in columns[kind]])
         gaps = "; the likelihood is that of the observed values" if np.isnan(matrix).any() else ""
-        return Encoded(matrix, ", ".join(_KINDS[kind][1] for kind in kinds) + gaps, kinds)
+        return Encoded(matrix, ", ".join(_KINDS[kind] for kind in kinds) + gaps, kinds)
 
     def _fit_candidates(self, table: Encoded, n_clusters: int, seed: int) -> Iterable[Candidate]:
-        """Return the start with the highest likelihood of those whose variances stay above 0."""
-        first = self._starts(seed)["random_state"]
-        with self._library("stepmix.stepmix") as stepmix:
-            starts = [_run_start(stepmix, table, n_clusters, first ^ start) for start in range(self.n_restarts)]
+        """Return the start with the highest likelihood of those that could be estimated."""
+        rng = np.random.default_rng([seed, n_clusters])
+        starts = [_run_start(table, rng.random((len(table.matrix), n_clusters))) for _ in range(self.n_restarts)]
         return [max(starts, key=lambda start: np.nan_to_num(start.row["log_likelihood"], nan=-np.inf))]
 
     def _review(self, trials: pd.DataFrame, best: int) -> None:
@@ -719,34 +727,45 @@ class LatentClasses(MethodByCriterion):
         numbers = ", ".join(map(str, failures[failures <= trials["n_clusters"].iloc[best] + 1]))
         if numbers:
             text = f"LatentClasses: {numbers} classes: {_NOT_ESTIMATED}, so BIC chose without"
-            warnings.warn(text, CohortWarning, stacklevel=4)
+            warnings.warn(text, CohortWarning, stacklevel=5)
 
 
-def _run_start(stepmix: Any, table: Encoded, n_clusters: int, seed: int) -> Candidate:
-    """Run EM from one random start; the log likelihood is NaN if a variance has gone to 0."""
-    values, n_numbers = table.matrix, table.kinds.get("numbers", 0)
-    highest = np.nanmax(values[:, : values.shape[1] - n_numbers], axis=0)  # levels less 1
-    measurement = {kind: {"model": _KINDS[kind][0], "n_columns": n} for kind, n in table.kinds.items()}
-    # Random starts lie near the saddle where all classes are equal, which EM leaves slowly: a laxer tolerance, even the
-    # default of StepMix, ends many of them there.
-    options = {"max_iter": 3000, "abs_tol": 1e-12, "rel_tol": 1e-13, "progress_bar": 0}
-    model = stepmix.StepMix(n_clusters, measurement=measurement, random_state=seed, **options)
-    try:
-        # A variance of exactly 0 gives values that are no numbers, with which EM would go on to the last iteration.
-        with np.errstate(divide="raise", invalid="raise"):
-            membership = np.asarray(model.fit(values).predict_proba(values), dtype=np.float64)
-            log_likelihood = float(model.score(values)) * len(values)
-    except FloatingPointError:
-        membership, log_likelihood = np.full((len(values), n_clusters), np.nan), np.nan
-    has_converged = bool(getattr(model, "converged_", False))
-    is_sound = has_converged and bool(np.isfinite(membership).all() and np.isfinite(log_likelihood))
+# Random starts lie near the saddle where all classes are equal, which EM leaves slowly: a laxer tolerance of the mean
+# log likelihood ends many of them there.
+_TOLERANCE, _MOST_STEPS, _LEAST_SHARE = 1e-12, 3000, 1e-15
+
+
+def _run_start(table: Encoded, membership: Array) -> Candidate:
+    """Run EM from a membership (N, K); the log likelihood is NaN if it could not be estimated.
+
+    The log density of a subject in a class is linear in its statistics: indicators of levels, and of a number whether
+    it is observed, x and x^2, all 0 where the value is missing. So both steps are one product of matrices.
+    """
+    n_subjects, n_clusters = membership.shape
+    levels, numbers = np.split(table.matrix, [table.matrix.shape[1] - table.kinds.get("numbers", 0)], axis=1)
+    n_levels = np.array([np.nanmax(column) + 1 for column in levels.T], dtype=int)
+    first, observed = np.cumsum(n_levels, dtype=int) - n_levels, np.nan_to_num(numbers)
+    indicators = (column[:, None] == np.arange(n) for column, n in zip(levels.T, n_levels, strict=True))
+    statistics = np.hstack([*indicators, ~np.isnan(numbers), observed, observed**2]).astype(np.float64)
+    ends = np.cumsum([n_levels.sum(), numbers.shape[1], numbers.shape[1]])
+    membership, means, variances = membership / membership.sum(axis=1, keepdims=True), [-np.inf, 0.0], np.empty(0)
+    with np.errstate(all="ignore"):  # a variance of 0 gives values that are no numbers, which end the run
+        while len(means) <= _MOST_STEPS and not abs(means[-1] - means[-2]) < _TOLERANCE and not np.isnan(means[-1]):
+            counts, n, sums, squares = np.split(membership.T @ statistics, ends, axis=1)
+            shares = counts / np.repeat(np.add.reduceat(counts, first, axis=1), n_levels, axis=1)
+            centres = sums / n
+            variances = squares / n - centres**2
+            log_shares = np.log(np.clip(shares, _LEAST_SHARE, 1.0 - _LEAST_SHARE))
+            at_0 = -0.5 * (np.log(2.0 * np.pi * variances) + centres**2 / variances)
+            scores = statistics @ np.hstack([log_shares, at_0, centres / variances, -0.5 / variances]).T
+            scores += np.log(membership.mean(axis=0))
+            densities = np.logaddexp.reduce(scores, axis=1)
+            membership = np.exp(scores - densities[:, None])
+            means.append(float(densities.mean()))
+    has_converged = abs(means[-1] - means[-2]) < _TOLERANCE
+    is_sound = has_converged and variances.min(initial=np.inf) >= _LEAST_VARIANCE
     is_sound &= n_clusters == 1 or bool(np.ptp(membership, axis=0).max() > _LEAST_RANGE)
-    if is_sound and n_numbers:
-        variances = np.asarray(model.get_parameters()["measurement"]["numbers"]["covariances"])
-        is_sound = bool((variances >= _LEAST_VARIANCE).all())
-    row = {"n_clusters": n_clusters, "log_likelihood": log_likelihood if is_sound else np.nan}
-    row |= {
-        "n_parameters": n_clusters - 1 + n_clusters * (int(highest.sum()) + 2 * n_numbers),
-        "converged": has_converged,
-    }
+    row = {"n_clusters": n_clusters, "log_likelihood": means[-1] * n_subjects if is_sound else np.nan}
+    n_parameters = n_clusters - 1 + n_clusters * (int(n_levels.sum()) - n_levels.size + 2 * numbers.shape[1])
+    row |= {"n_parameters": n_parameters, "converged": has_converged}
     return Candidate(row, np.nan_to_num(membership).argmax(axis=1).astype(np.int64), membership)

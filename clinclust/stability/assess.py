@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from clinclust.arguments import accepting
 from clinclust.arrays import Array, Labels, RandomState
 from clinclust.associations.refit import merged, pose_as_fitted, refit_plan, search_clusters
+from clinclust.data import data
 from clinclust.engine.kernels.compiled import announcing_compilation
 from clinclust.engine.problem.encoding import model_values
 from clinclust.engine.problem.problem import Problem
@@ -278,15 +279,10 @@ class Stability:
     @property
     def summary(self) -> str:
         """The result in words, a sentence for each subtype."""
-        lines = [
-            f"Subtype {row.subtype} ({row.size:,} subjects): {row.band} (Jaccard {row.jaccard:.2f}, by chance "
-            f"{row.jaccard_by_chance:.2f}): {row.meaning}."
-            for row in self.subtypes.itertuples()
-        ]
-        what = "subtypes" if self.is_of_whole_procedure else "clusters"
-        few = " (a subtype of few subjects may have none in a half)" if (self.subtypes["size"] < _FEW).any() else ""
-        lines.append(f"As many {what} in {100 * self.same_number:.0f}% of {self.n_bootstraps} half-samples{few}.")
-        return "\n".join(lines)
+        lines = [_TEXTS["subtype"].format_map(row) for row in self.subtypes.to_dict("records")]
+        numbers = {"what": "subtypes" if self.is_of_whole_procedure else "clusters", "n": self.n_bootstraps}
+        numbers["few"] = _TEXTS["few"] if (self.subtypes["size"] < _FEW).any() else ""
+        return "\n".join([*lines, _TEXTS["number"].format(same=self.same_number, **numbers)])
 
     def __repr__(self) -> str:
         jaccards = ", ".join(f"{value:.2f}" for value in self.subtypes["jaccard"])
@@ -305,18 +301,11 @@ class Band(NamedTuple):
     words: str
 
 
-BANDS = (
-    Band(0.85, "highly stable", "the same subjects come together again nearly always"),
-    Band(0.75, "stable", "a valid, stable subtype: mostly the same subjects come together again"),
-    Band(0.6, "a pattern", "there is a pattern, but which subjects belong to it is doubtful"),
-    Band(0.5, "unstable", "not to be trusted: other subjects come together in other samples"),
-    Band(0.0, "dissolved", "the subtype does not come out again: other samples divide its subjects otherwise"),
-)
-"""The bands of Hennig (2007, Computational Statistics and Data Analysis 52, 258-271), the most stable first."""
+_TEXTS: dict[str, Any] = data("report")["stability"]["summary"]
+*BANDS, TOO_FEW = (Band(**band) for band in _TEXTS["bands"])
+"""The bands of Hennig (2007, Computational Statistics and Data Analysis 52, 258-271), the most stable first.
 
-
-TOO_FEW = Band(0.0, "few subjects", "too few subjects to tell")
-"""Of subtypes with hardly any subject: one who is alone comes out again alone, or not at all."""
+The last is of subtypes with hardly any subject: one who is alone comes out again alone, or not at all."""
 
 
 def band_of(jaccard: float, n_subjects: int) -> Band:
@@ -329,7 +318,7 @@ def band_of(jaccard: float, n_subjects: int) -> Band:
 def subtypes_table(refitter: Refitter, halves: list[Draw], bootstraps: list[Draw]) -> pd.DataFrame:
     """Return how far each subtype comes out again; `assess_stability` explains the columns."""
     jaccard = np.array([draw.jaccard for draw in halves])
-    mean = _mean(jaccard)
+    mean = pd.DataFrame(jaccard).mean().to_numpy()  # of the halves that hold a subject of the subtype
     sizes = np.bincount(refitter.reported)
     bands = [band_of(value, size) for value, size in zip(mean.tolist(), sizes.tolist(), strict=True)]
     n = np.maximum((~np.isnan(jaccard)).sum(axis=0), 1)
@@ -342,8 +331,8 @@ def subtypes_table(refitter: Refitter, halves: list[Draw], bootstraps: list[Draw
             "meaning": [band.words for band in bands],
             "dissolved": (jaccard <= DISSOLVED).sum(axis=0) / n,
             "found_again": (jaccard >= RECOVERED).sum(axis=0) / n,
-            "bootstrap_jaccard": _mean(np.array([draw.jaccard for draw in bootstraps])),
-            "jaccard_by_chance": _mean(np.array([draw.by_chance for draw in halves])),
+            "bootstrap_jaccard": pd.DataFrame([draw.jaccard for draw in bootstraps]).mean().to_numpy(),
+            "jaccard_by_chance": pd.DataFrame([draw.by_chance for draw in halves]).mean().to_numpy(),
         }
     )
 
@@ -385,12 +374,6 @@ def subjects_table(refitter: Refitter, halves: list[Draw]) -> pd.DataFrame:
         with np.errstate(invalid="ignore"):
             columns[name] = encoded.in_table_order(total / times)
     return pd.DataFrame(columns, index=refitter.cohort.table.index)
-
-
-def _mean(values: Array) -> Array:
-    seen = ~np.isnan(values)
-    with np.errstate(invalid="ignore"):
-        return np.asarray(np.where(seen, values, 0.0).sum(axis=0) / seen.sum(axis=0))
 
 
 _N_PERMUTED = 10  # cohorts with permuted columns
@@ -485,20 +468,14 @@ def assess_stability(
     ['highly stable', 'highly stable']
     """
     require_search(model, "assess_stability")
-    numbers = {"n_restarts": n_restarts, "random_state": random_state, "n_jobs": n_jobs, "progress": progress}
-    problems = [*parameter_problems(numbers), *cohort_problems(model, frame)]
+    search: dict[str, Any] = {"n_restarts": n_restarts, "random_state": random_state}
+    search |= {"n_jobs": n_jobs, "progress": progress}
+    problems = [*parameter_problems(search), *cohort_problems(model, frame)]
     if isinstance(n_bootstraps, bool) or not isinstance(n_bootstraps, int | np.integer) or n_bootstraps < 1:
         problems.insert(0, f"n_bootstraps must be a whole number of at least 1, not {n_bootstraps!r}")
     refuse(problems)
-    return resample_cohort(
-        cohort_of(model, frame, stacklevel=3),
-        int(n_bootstraps),
-        n_restarts=n_restarts,
-        whole_procedure=whole_procedure,
-        random_state=random_state,
-        n_jobs=n_jobs,
-        progress=progress,
-    )
+    cohort = cohort_of(model, frame, stacklevel=3)
+    return resample_cohort(cohort, int(n_bootstraps), whole_procedure=whole_procedure, **search)
 
 
 def resample_cohort(
@@ -608,20 +585,15 @@ class Validation:
     @property
     def summary(self) -> str:
         """The result in words: a line for the number, and one for each subtype."""
-        finds = f"{self.n_found} subtypes" if self.n_found > 1 else "one group"
+        finds = _TEXTS["finds" if self.n_found > 1 else "finds_one"].format(n=self.n_found)
         outside = 1.0 - self.subtypes["share_assigned"].sum()
-        none = f"; {outside:.1%} of the subjects there fit none" if outside > 1e-9 else ""
-        lines = [
-            f"{self.n_found_again} of {len(self.subtypes)} subtypes are found again in the other cohort of "
-            f"{self.n_other:,} subjects, where the same procedure finds {finds} (adjusted Rand index of assigned and "
-            f"found {self.agreement:.2f}){none}."
-        ]
+        numbers = {"again": self.n_found_again, "n": len(self.subtypes), "n_other": self.n_other, "finds": finds}
+        numbers["outside"] = _TEXTS["outside"].format(outside) if outside > 1e-9 else ""
+        lines = [_TEXTS["validation"].format(agreement=self.agreement, **numbers)]
         for row in self.subtypes.to_dict("records"):
-            shares = f"{row['share']:.1%} of the cohort, {row['share_assigned']:.1%} of the other"
-            again = "" if math.isnan(row["jaccard"]) else f", Jaccard {row['jaccard']:.2f}"
-            profile = row["profile_correlation"]
-            profiles = "" if math.isnan(profile) else f", correlation of the profiles {profile:.2f}"
-            lines.append(f"Subtype {row['subtype']}: {shares}; there {row['band']}{again}{profiles}.")
+            numbered = [name for name in ("jaccard", "profile_correlation") if not math.isnan(row[name])]
+            more = "".join(_TEXTS[name].format_map(row) for name in numbered)
+            lines.append(_TEXTS["there"].format_map(row | {"more": more}))
         return "\n".join(lines)
 
     def __repr__(self) -> str:

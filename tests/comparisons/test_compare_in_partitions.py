@@ -120,7 +120,7 @@ values = st.lists(st.tuples(st.integers(-3, 3), st.integers(0, 2), st.integers(1
 def test_counted_rows_are_compared_as_the_subjects_they_stand_for(rows):
     scores, groups, times = (np.array(column) for column in zip(*rows, strict=True))
     scores = np.where(scores == -3, np.nan, scores / 2.0)
-    counted_rows, many = Rows(groups, 3, times), Rows(groups.repeat(times), 3)
+    counted_rows, many = Rows(groups, 3, times), Rows(groups.repeat(times), 3, np.ones(times.sum(), dtype=np.int64))
     feature = SCHEMA["weight"]
     np.testing.assert_allclose(
         summarise(Measure(feature, None, scores, counted_rows)),

@@ -14,22 +14,23 @@ from clinclust.reporting.subtype_table.plan import Compared, decimals_of
 
 
 @pytest.mark.parametrize(
-    ("spreads", "is_scored", "decimals"),
+    ("spreads", "step", "decimals"),
     [
-        ([14.9], False, 1),
-        ([1.94], False, 2),
-        ([5.0], False, 2),
-        ([0.0018], False, 5),
-        ([250.0], False, 0),
-        ([math.nan, 14.9, 0.1], False, 1),  # the first that is shown
-        ([math.nan], False, 2),
-        ([], False, 2),
-        ([0.0], False, 2),
-        ([250.0], True, 2),
+        ([14.9], None, 1),
+        ([1.94], None, 2),
+        ([5.0], None, 2),
+        ([0.0018], None, 5),
+        ([250.0], None, 0),
+        ([math.nan, 14.9, 0.1], None, 1),  # the first that is shown
+        ([math.nan], None, 2),
+        ([], None, 2),
+        ([0.0], None, 2),
+        ([250.0], 0.5, 2),
+        ([0.0056], 0.005, 4),
     ],
 )
-def test_the_rule(spreads, is_scored, decimals):
-    assert decimals_of_mean(spreads, is_scored=is_scored) == decimals
+def test_the_rule(spreads, step, decimals):
+    assert decimals_of_mean(spreads, step) == decimals
 
 
 def test_sheets_subtype_table_and_audit_agree_on_every_feature():

@@ -229,17 +229,17 @@ def test_one_cluster_is_one():
 
 @pytest.mark.simulation
 def test_a_package_that_is_not_installed_is_left_out_with_the_line_that_installs_it(monkeypatch):
-    for known in [known for known in sys.modules if known.partition(".")[0] == "stepmix"]:
+    for known in [known for known in sys.modules if known.partition(".")[0] == "kmodes"]:
         monkeypatch.setitem(sys.modules, known, None)
-    monkeypatch.setitem(sys.modules, "stepmix", None)
+    monkeypatch.setitem(sys.modules, "kmodes", None)
     frame, _ = cohort(n=40)
-    options = {"model": one_restart(frame), "methods": ["Latent classes, K by BIC"], "progress": False}
+    options = {"model": one_restart(frame), "methods": ["K-prototypes, K of MAP-DP"], "progress": False}
     found = cc.methods.compare_methods(frame, SCHEMA, n_resamples=1, n_draws=20, **options)
     row = found.table.iloc[1]
     assert np.isnan(row["n_clusters"])
-    assert "pip install stepmix" in row["said"]
+    assert "pip install kmodes" in row["said"]
     assert list(found.models) == ["MAP-DP"]
-    assert "Latent classes, K by BIC: left out." in found.summary
+    assert "K-prototypes, K of MAP-DP: left out." in found.summary
 
 
 def test_half_samples_of_dp_means_are_divided_as_the_cohort_is():

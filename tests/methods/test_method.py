@@ -38,7 +38,6 @@ METHODS = {
 }
 PACKAGES = {
     **dict.fromkeys(("KMeans", "GaussianMixture", "MeanShift", "NormalisedCut", "SpectralDPMeans"), "scikit-learn"),
-    "LatentClasses": "stepmix",
     "KPrototypes": "kmodes",
 }
 

@@ -602,3 +602,14 @@ def test_a_median_has_the_digits_of_its_quartiles_and_a_scale_of_few_levels_has_
         "median [Q1, Q3]",
     ]
     assert len(set(texts_of(table, "edema")[2:4])) == 2
+    assert "at most seven levels" in table.notes[0].text
+
+
+def test_codes_and_steps_are_printed_as_a_reader_writes_them():
+    cells = {"code": ["1.0", "2.0", "2.5"], "gravity": ["1.015", "1.02", "1.025"]}
+    frame = pd.DataFrame({name: np.resize(levels, 80) for name, levels in cells.items()})
+    code = cc.Feature(name="code", likelihood="categorical", levels=("1.0", "2.0", "2.5"))
+    gravity = cc.Feature(name="gravity", likelihood="ordinal", levels=("1.015", "1.02", "1.025"))
+    table = cc.subtype_table(cc.compare_subtypes(frame, np.repeat([0, 1], 40), cc.FeatureSchema([code, gravity])))
+    assert [row.label.text for row in table.rows if row.is_level] == ["1", "2", "2.5"]
+    assert texts_of(table, "gravity")[1] == "1.0199 (0.0041)"

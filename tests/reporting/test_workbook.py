@@ -143,13 +143,14 @@ def test_the_pairwise_rows_are_the_tests(book, model, frame):
         feature = next(f for f in model.schema_ if f.title == row[1])
         level = tests.level.fillna("") == (row[2] or "")
         found = tests[(tests.feature == feature.name) & level & (tests.subtype == row[4]) & (tests.versus == row[7])]
-        welch, student = (found[found.test == test].iloc[0] for test in ("welch", "student"))
+        welch = found[found.test == "welch"].iloc[0]
         assert row[5] + row[8] == welch.n
-        for numbers, test in ((row[11:15], welch), (row[16:20], student)):
-            expected = [None if np.isnan(number) else number for number in test[["statistic", "df", "p", "q"]]]
-            assert numbers == pytest.approx(expected)
-        assert row[15] == (None if welch.significant is pd.NA else "yes" if welch.significant else "no")
-    shown = [cell for cell in sheet["N"][row_of(sheet, "Section") :] if cell.value is not None]
+        expected = [None if np.isnan(number) else number for number in welch[["statistic", "df", "p", "q"]]]
+        assert row[11:16] == ["Welch's", *(pytest.approx(number) for number in expected)]
+        assert row[16] == (None if welch.significant is pd.NA else "yes" if welch.significant else "no")
+        exact = found.loc[found.test == "mid_p", ["p", "q"]].to_numpy().ravel().tolist()
+        assert row[17:19] == pytest.approx(exact or [None, None])
+    shown = [cell for cell in sheet["O"][row_of(sheet, "Section") :] if cell.value is not None]
     formats = {cell.number_format for cell in shown}
     assert formats == {'[<0.001]"<0.001";[<0.1]0.000;0.00'}
 
@@ -208,9 +209,9 @@ def test_what_a_cell_cannot_hold_as_a_number_is_an_empty_cell(tmp_path):
     book = sections_of(write_report(model, frame, tmp_path / "x.xlsx", generated=GENERATED))
     sheet = book["Pairwise tests"]
     tests = {row[1]: row for row in rows(sheet)[row_of(sheet, "Section") :]}
-    assert tests["a"][11:16] == [None] * 5
+    assert tests["a"][12:17] == [None] * 5
     assert [tests[name][-1] for name in "abc"] == ["fewer than 2 values", "the same throughout", "infinite t"]
-    assert tests["c"][10:16] == [None, None, None, 0, 0, "yes"]
+    assert tests["c"][10:17] == [None, "Welch's", None, None, 0, 0, "yes"]
     assert [cell.value for cell in book["Assignments"]["A"]][-12:] == list(range(N))
 
 
@@ -321,7 +322,7 @@ def test_given_comparisons_and_level_are_used(model, frame, tmp_path):
     sheet = book["Pairwise tests"]
     for row in rows(sheet)[row_of(sheet, "Section") :]:
         assert (row[4], row[7]) == (1, 2)
-        assert row[13] is None or row[15] == ("yes" if row[13] <= 0.05 else "no")
+        assert row[14] is None or row[16] == ("yes" if row[14] <= 0.05 else "no")
 
 
 def test_one_subtype_and_no_section_and_no_id(tmp_path):

@@ -234,8 +234,10 @@ def _comparisons(findings: Findings, references: References) -> list[str]:
     names += [*["contrasts"] * bool(tests), *["effects"] * bool(measures)]
     names += ["smaller_untested" if tests else "untested"] * bool(findings.n_untested)
     names += ["descriptive_of_given" if findings.fit is None else "descriptive"] * bool(names)
+    is_pooled = any(row["test"] == "student" for row in findings.read.rows("test"))
     fields = {
         "level": findings.significance_level,
+        "pooled": references.cite_in(texts["pooled"]) if is_pooled else "",
         "enough": enough_subjects(findings),
         "tests": tests_in_words(tests, references) if tests else "",
         "measures": listed(list(map(measure_in_words, measures))) if measures else "",

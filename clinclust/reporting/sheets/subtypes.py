@@ -52,25 +52,23 @@ def descriptive(findings: Findings) -> str:
 
 
 _OF_WHICH = "descriptive where clustered on"
-_NUMBERS = {**dict.fromkeys(("welch", "student"), ("statistic", "df", "p", "q")), "mid_p": ("p", "q")}
+_T_TESTS = {"welch": "Welch's", "student": "Student's"}
 _MOST_PAIRS = 20_000  # rows of the sheet; a workbook could hold a million, too many to read
 
 
 def pairwise_tests(findings: Findings) -> Sheet:
     """Return the sheet Pairwise tests: one row for each feature or level and pair of subtypes."""
-    first, second = ("First subtype", ""), ("Second subtype", "")
-    *of_means, exact = ((test, _OF_WHICH) for test in ("Welch's t-test", "Student's t-test", "Fisher's exact test"))
+    of_a_group: tuple[tuple[str, Kind], ...] = (("Subtype", "0"), ("n", "0"), ("Mean", "measure"))
+    of_means, exact = ("t-test", _OF_WHICH), ("Fisher's exact test", _OF_WHICH)
     columns = [
         *(Column(title) for title in ("Section", "Feature", "Level", "Clustered on")),
-        *(Column(*title, group=first) for title in (("Subtype", "0"), ("n", "0"), ("Mean", "measure"))),
-        *(Column(*title, group=second) for title in (("Subtype", "0"), ("n", "0"), ("Mean", "measure"))),
+        *(Column(*title, (group, "")) for group in ("First subtype", "Second subtype") for title in of_a_group),
         Column("Standardised difference", "0.00"),
     ]
     level = f"p ≤ {findings.significance_level:g}".replace(" ", "\N{NO-BREAK SPACE}")
     of_a_share: tuple[tuple[str, Kind], ...] = (("p", "p"), ("q", "p"), (level, "text"))
-    for group in of_means:
-        columns += [Column("t", "0.00", group), Column("df", "0.0", group)]
-        columns += [Column(*title, group) for title in of_a_share]
+    of_a_mean: tuple[tuple[str, Kind], ...] = (("Test", "text"), ("t", "0.00"), ("df", "0.0"), *of_a_share)
+    columns += [Column(*title, of_means) for title in of_a_mean]
     columns += [*(Column(*title, exact) for title in of_a_share), Column("Remark")]
 
     rows, decimals = [], []
@@ -78,21 +76,21 @@ def pairwise_tests(findings: Findings) -> Sheet:
     for feature in findings.features:
         for answer, summaries in findings.read.summaries[feature.name].items():
             for pair, tests in findings.read.tests.get((feature.name, answer), {}).items():
-                if not shown(tests["welch"]):
+                name, of_mean = next((name, tests[name]) for name in _T_TESTS if name in tests)
+                if not shown(of_mean):
                     continue
-                title = str(summaries[ALL_SUBJECTS]["label"])
-                row: list[Value] = [feature.section, title, answer, findings.clustered_on_text(feature)]
+                about = summaries[ALL_SUBJECTS]
+                row: list[Value] = [feature.section, about["label"], answer, findings.clustered_on_text(feature)]
                 for subtype in pair:
-                    row.append(findings.code(subtype))
-                    row += [number_of(summaries[subtype], "n"), number_of(summaries[subtype], "mean")]
-                row.append(number_of(tests["welch"], "standardised_difference"))
-                for name, numbers in _NUMBERS.items():
-                    test = tests.get(name)
-                    row += [None if test is None else number_of(test, number) for number in numbers]
-                    p = None if test is None else number_of(test, "p")
-                    row.append(p if isinstance(p, str | None) else "yes" if p <= findings.significance_level else "no")
-                rows.append([*row, _remark(tests["welch"], *(summaries[subtype] for subtype in pair))])
-                traits = traits_of(summaries[ALL_SUBJECTS]["likelihood"])
+                    row += [findings.code(subtype), *(number_of(summaries[subtype], name) for name in ("n", "mean"))]
+                row.append(number_of(of_mean, "standardised_difference"))
+                row += [_T_TESTS[name], number_of(of_mean, "statistic"), number_of(of_mean, "df")]
+                for test in (of_mean, tests.get("mid_p", {})):
+                    p, q = (number_of(test, number) if test else None for number in ("p", "q"))
+                    is_low = p if isinstance(p, str | None) else "yes" if p <= findings.significance_level else "no"
+                    row += [p, q, is_low]
+                rows.append([*row, _remark(of_mean, *(summaries[subtype] for subtype in pair))])
+                traits = traits_of(about["likelihood"])
                 decimals.append(decimals_in(summaries, is_scored=traits.is_share or traits.is_scale))
     table = Table("Every pair of subtypes, feature by feature", columns, rows, decimals=decimals, stub=3)
     return Sheet("Pairwise tests", [descriptive(findings), *not_tested(findings), *note], [table])
@@ -102,7 +100,7 @@ def _shown_pairs(findings: Findings) -> tuple[Callable[[Row], bool], list[str]]:
     """Return which tests the sheet shows, and the note that the others are left out, if there are too many."""
     if findings.n_pairwise <= _MOST_PAIRS:
         return lambda test: True, []
-    p = np.array([row["p"] for row in findings.read.rows("test") if row["test"] == "welch"], dtype=np.float64)
+    p = np.array([row["p"] for row in findings.read.rows("test") if row["test"] in _T_TESTS], dtype=np.float64)
     bound = float(np.partition(np.where(np.isnan(p), np.inf, p), _MOST_PAIRS)[_MOST_PAIRS])
     note = _TEXTS["smallest_p"].format(n=findings.n_pairwise, bound=bound)
     return lambda test: bool(test["p"] < bound), [note]

@@ -163,7 +163,7 @@ class ComparedFeature:
 
     def suffix(self, level: str | None) -> str:
         """Return ": " and the level after a label, or nothing for a plain yes: "Tremor", but "Sex: female"."""
-        code = "" if level is None else re.sub(r"^(\d+)\.0+$", r"\1", level)  # 2.0 is how programs write a code 2
+        code = print_level(level or "")
         return "" if level is None or (self.traits.is_yes_no and code.casefold() in _PLAIN_YES) else f": {code}"
 
     @property
@@ -191,10 +191,9 @@ class ComparedFeature:
         return replace(self, **about, summaries=summaries, part=part)  # type: ignore[arg-type]
 
     def tests(self, level: str | None) -> dict[tuple[int, int], Record]:
-        """Return the test of a level by pair of subtypes, the smaller number first: of shares mid-p, or Welch's t."""
+        """Return the test of a level by pair of subtypes, the smaller number first: of shares mid-p, or the t-test."""
         tests = self.among.tests.get((self.name, level), {})
-        either = {pair: by_name.get("mid_p", by_name.get("welch")) for pair, by_name in tests.items()}
-        return {pair: test for pair, test in either.items() if test is not None}
+        return {pair: next(by_name[test] for test in _OF_PAIRS if test in by_name) for pair, by_name in tests.items()}
 
     @property
     def has_few_steps(self) -> bool:
@@ -342,7 +341,7 @@ def summary_text(record: Record, summary: Summary, decimals: int) -> str:
     kinds: tuple[Kind, ...] = ("0" if summary == "n" else "measure", "measure", "measure")
     first, *others = (
         # A true minus sign, because a spreadsheet program reads a csv field that begins with a hyphen as a formula.
-        NOTHING if value is None else number_text(value, kind, places).replace("-", "\N{MINUS SIGN}", 1)
+        NOTHING if value is None else number_text(value, kind, places).replace("-", "\N{MINUS SIGN}")
         for value, kind, places in zip(values, kinds, places_of, strict=False)
     )
     if summary == "median":
@@ -357,6 +356,11 @@ def p_text(p: float) -> str:
     if p > 0.99:
         return ">0.99"
     return f"{p:.2f}" if round(p, 3) >= 0.1 else f"{p:.3f}"
+
+
+def print_level(level: str) -> str:
+    """Return a level as the table prints it: 2 for 2.0, as programs write a code where another row has none."""
+    return re.sub(r"^(\d+)\.0+$", r"\1", level)
 
 
 # The choices of `subtype_table`: checked, and planned line by line before numbers become text.
@@ -485,7 +489,9 @@ class Plan:
         if group == ALL_SUBJECTS:
             return ("All subjects", number)
         if size is not None and total:
-            number += f" ({percent(size, total):.1f}%)"
+            weighted = self.compared.is_weighted
+            share = f"weighted {self.compared.weighted_percent[group]:.1f}" if weighted else percent(size, total)
+            number += f" ({share}%)"
             number = ", ".join([number, *self.marks.get(group, ())])
         # A name may be a word of the table, which only the few subjects have whose number is withheld.
         name = (self.asked.names or {}).get(group)
@@ -506,7 +512,7 @@ def descriptive_test(line: Line, between: tuple[int, int] | None) -> Record:
     return test | {"test": _OF_PAIRS[test["test"]]} if test else {}
 
 
-_OF_PAIRS = {"mid_p": "Fisher's exact, mid-p", "welch": "Welch's t"}
+_OF_PAIRS = {"mid_p": "Fisher's exact, mid-p", "welch": "Welch's t", "student": "Student's t"}
 _MOST_DECIMALS = 6
 _OF_AN_ASSOCIATION = ("feature", "method", "p", "q", "grade", "remark")
 

@@ -46,6 +46,7 @@ from clinclust.reporting.subtype_table.plan import (
     descriptive_test,
     p_text,
     possible_summaries,
+    print_level,
     summary_text,
     text_of,
 )
@@ -426,7 +427,7 @@ def numbers_table_of(plan: Plan) -> Table:
         columns += [replace(_COLUMNS[name], group=(": ".join(who), number)) for name in shown]
     rows: list[list[Value]] = []
     for line in lines:
-        row: list[Value] = [clean(line.feature.title), None if line.level is None else clean(line.level)]
+        row: list[Value] = [clean(line.feature.title), None if line.level is None else clean(print_level(line.level))]
         for group in plan.groups:
             record = line.records[group]
             numbers = _cells_of_numbers(plan, line, record)
@@ -481,10 +482,9 @@ def rows_of(plan: Plan, marks: Mapping[str, str]) -> Iterator[TableRow]:
     for line in plan.lines():
         feature, title = line.feature, line.title
         summary = {"heading": "", "missing": "n"}.get(line.kind, SUMMARY_TEXT[line.summary])
-        label = {"level": clean(line.level or ""), "missing": "Missing"}.get(line.kind)
-        is_level = label is not None
-        if label is None:
-            label = f"{title}, {SUMMARY_TEXT[line.summary]}"
+        level = "Missing" if line.kind == "missing" else clean(print_level(line.level or ""))
+        is_level = line.kind in ("level", "missing")
+        label = level if is_level else f"{title}, {SUMMARY_TEXT[line.summary]}"
         mark = NO_PART if feature.is_described and len(is_described) > 1 and not is_level else ""
         test, validated = descriptive_test(line, plan.between), plan.validated(line)
         yield TableRow(
@@ -492,7 +492,7 @@ def rows_of(plan: Plan, marks: Mapping[str, str]) -> Iterator[TableRow]:
             feature=feature.name,
             label=Cell(label, mark),
             title=title,
-            level=clean(line.level or "") if line.kind != "missing" else "Missing",
+            level=level,
             summary=summary,
             is_level=is_level,
             cells=list(_cells(plan, line, test, validated, marks)),
@@ -549,7 +549,7 @@ def _count(number: float) -> str:
     return WITHHELD if is_missing(number) else f"{int(number):,}"
 
 
-def letters(plan: Plan) -> dict[str, str]:
+def _mark_tests(plan: Plan) -> dict[str, str]:
     """Return the footnote letter of every test and method used: the tests first, each in the order of the table."""
     lines = list(plan.lines())
     tests = [descriptive_test(line, plan.between) for line in lines if "p" in plan.columns]
@@ -567,9 +567,12 @@ def notes_of(plan: Plan, rows: list[TableRow], marks: Mapping[str, str]) -> list
     abbreviations = "; ".join(_TEXTS[summary] for summary in used if summary in ("mean", "median"))
     is_withheld = any(WITHHELD in text for text in (*texts, *(" ".join(plan.heading(group)) for group in plan.groups)))
     differences = "difference" if plan.between is not None or len(plan.subtypes) == 2 else "differences"
+    is_chosen = any(feature.has_few_steps for feature in plan.features) or {"mean", "median"} <= set(used)
+    is_chosen &= plan.asked.summaries is None
     general = {
         _TEXTS["counts"]: "n" in used,
         f"{abbreviations}.": abbreviations,
+        _TEXTS["mean_or_median"]: abbreviations and is_chosen,
         _TEXTS["missing"]: "missing" in plan.columns,
         _TEXTS[differences]: "smd" in plan.columns,
         _TEXTS["withheld"]: is_withheld,
@@ -758,7 +761,7 @@ def table_of(compared: Compared, asked: Choices) -> SubtypeTable:
             for subtype, marks in asked.marks.items()
         },
     )
-    footnotes = letters(plan)
+    footnotes = _mark_tests(plan)
     rows = list(rows_of(plan, footnotes))
     caption = "Characteristics by subtype" if asked.title is None else clean(asked.title)
     return SubtypeTable(
