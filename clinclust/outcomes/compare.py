@@ -604,7 +604,7 @@ def subtype_predictors(
     >>> model = cc.MAPDP(cc.draft_schema(frame), random_state=0, progress=False).fit(frame)
     >>> found = cc.subtype_predictors(model, frame.assign(age=age.round()), ["age"])
     >>> found[["method", "term", "subtype", "versus"]].to_numpy().tolist()
-    [['ml', 'age', '1b', '1a'], ['naive', 'age', '1b', '1a']]
+    [['ml', 'age', 2, 1], ['naive', 'age', 2, 1]]
     """
     columns = CohortColumns.read(model, frame)
     columns.check(versus, level, [*predictors], "predictors")
