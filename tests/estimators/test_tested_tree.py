@@ -45,6 +45,15 @@ def test_slices_of_one_disease_come_together(severe, monkeypatch):
     assert adjusted_rand_index(distinct.labels, disease) > 0.75
 
 
+@pytest.mark.parametrize("seed", [6, *(pytest.param(seed, marks=pytest.mark.simulation) for seed in (2, 5))])
+def test_a_severity_parts_no_kinds(seed):
+    frame, schema, disease = of_severity_and_disease(seed)
+    model = PublishedMAPDP(schema, coarsening="auto", n_restarts=4, random_state=0).fit(frame)
+    distinct = distinct_subtypes(model, frame)
+    assert distinct.n_distinct == 2
+    assert adjusted_rand_index(distinct.distinct, disease) > 0.6
+
+
 @pytest.mark.simulation
 def test_the_new_tree_is_one_of_the_same_clusters_whose_evidence_is_exact(severe):
     model, frame, _, distinct = severe
