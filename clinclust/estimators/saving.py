@@ -57,6 +57,7 @@ _OF_A_FIT = (Adjustment, Clusters, Encoding, Model, SubtypeTree, CohortFingerpri
 HELD: dict[type, dict[str, Any]] = {kind: get_type_hints(kind) for kind in (Fit, *_OF_A_FIT)}
 """The types of the fields of each class, in the order of reading: the schema before features, saved as names."""
 
+_ARRAY = get_origin(NDArray[np.float64])  # an alias of its own from numpy 2.5 on
 _PLAIN = (bool, int, float, str)
 _KEPT_BY_JSON = (np.dtype(np.bool_), np.dtype(np.int64), np.dtype(np.float64))
 
@@ -129,7 +130,7 @@ class _Reader:
         if outer is dict:
             items = _checked(text, dict, name).items()
             return {key: self._read(inner[1], item, f"{name}.{key}") for key, item in items}
-        if outer is np.ndarray:
+        if outer is _ARRAY:
             return self._array(text, name)
         if kind is FeatureSchema:
             # A text of one line, which could be a path, gets a second line.
