@@ -57,8 +57,7 @@ _OF_A_FIT = (Adjustment, Clusters, Encoding, Model, SubtypeTree, CohortFingerpri
 HELD: dict[type, dict[str, Any]] = {kind: get_type_hints(kind) for kind in (Fit, *_OF_A_FIT)}
 """The types of the fields of each class, in the order of reading: the schema before features, saved as names."""
 
-_ARRAY = get_origin(NDArray[np.float64])  # an alias of its own from numpy 2.5 on
-_PLAIN = (bool, int, float, str)
+_PLAIN, _ARRAY = (bool, int, float, str), get_origin(NDArray[np.float64])  # an alias of its own from numpy 2.5 on
 _KEPT_BY_JSON = (np.dtype(np.bool_), np.dtype(np.int64), np.dtype(np.float64))
 
 
