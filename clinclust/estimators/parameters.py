@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, fields
+from inspect import cleandoc
 from itertools import pairwise
 from numbers import Integral
 from textwrap import fill
@@ -93,9 +94,9 @@ def documented(estimator: Estimator) -> Estimator:
     lines = []
     for name, declared in declarations(estimator).items():
         default = "optional" if declared.default is None else f"default {declared.default!r}"
-        lines += [f"    {name} : {declared.rule.allowed}{declared.rule.in_python}; {default}"]
-        lines += [fill(declared.help, 112, initial_indent=" " * 8, subsequent_indent=" " * 8)]
-    estimator.__doc__ = (estimator.__doc__ or "").replace("    {parameters}", "\n".join(lines))
+        lines += [f"{name} : {declared.rule.allowed}{declared.rule.in_python}; {default}"]
+        lines += [fill(declared.help, 108, initial_indent=" " * 4, subsequent_indent=" " * 4)]
+    estimator.__doc__ = cleandoc(estimator.__doc__ or "").replace("{parameters}", "\n".join(lines))  # as Python 3.13
     return estimator
 
 

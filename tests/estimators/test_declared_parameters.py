@@ -47,7 +47,7 @@ def test_the_constructor_and_the_docstring_are_those_of_the_declarations(estimat
     }
     assert estimator().get_params() == {name: each.default for name, each in declared.items()}
     for name, each in declared.items():
-        assert f"    {name} : {each.rule.allowed}" in estimator.__doc__
+        assert f"\n{name} : {each.rule.allowed}" in estimator.__doc__
     assert "{parameters}" not in estimator.__doc__
 
 
