@@ -358,7 +358,6 @@ _FEWEST_ROWS, _FEWEST_TIES, _DISTINCT, _BEGINS_NEAR_ZERO = 30, 10, 15, 0.1
 _MOST_LONG = 100  # columns that are compared in pairs: a wider table is one of genes or items, not of times
 _NEARLY_ALL, _NEARLY_EVERYBODY = 0.95, 0.8
 _SHORTEST_STATUS = 4  # letters: `srvstat` is the status of `srv`, and `crps` is not that of `crp`
-_SHORTEST_EVENT, _EARLY = 3, 0.2
 _LONGEST_LEVEL = 100
 _DATES = ("dates", "times of day")
 _SERIAL_DAYS = (7_306, 58_441)  # 1 January 1920 to 2060, as spreadsheets count days
@@ -445,7 +444,7 @@ def alike_named_pairs(table: Table) -> Iterator[tuple[str, str]]:
 
     `t1` and `d1`, `OS_MONTHS` and `OS_STATUS`, `dayslink` and `link`, `rec` and `rec.s`. Nearly everybody has a time
     above 0 at each level of the event, so that years of smoking are no time to a smoking status; and the event is no
-    cut of the time, as a raised CA-125 is. With letters that mean nothing, as `edrel` of `rel`, events come early too.
+    cut of the time, as a raised CA-125 is.
     """
     statuses, sure = _list("status", "en"), _list("time", "sure_affixes")
     events: dict[str, list[tuple[Column, bool, bool]]] = {}
@@ -470,12 +469,6 @@ def alike_named_pairs(table: Table) -> Iterator[tuple[str, str]]:
                 is_named &= event is not column and not (is_letter and len(called) - len(stem) > 1)
                 if is_named and _is_timed(column, event):
                     yield from ((column.name, "time"), (event.name, "outcome"))
-        for n_letters in (1, 2):
-            for stem in {called[n_letters:], called[:-n_letters]}:
-                for event in (event for event, _, _ in events.get(stem, ()) if len(stem) >= _SHORTEST_EVENT):
-                    is_whole = "".join(table.words[event.name]) == stem and event is not column
-                    if is_whole and _is_timed(column, event) and _come_early(column, event):
-                        yield from ((column.name, "time"), (event.name, "outcome"))
 
 
 def _stems(called: str, affixes: frozenset[str]) -> set[str]:
@@ -500,13 +493,6 @@ def _by_level(numbers: Array, codes: Whole, n_levels: int) -> list[Array]:
 def _is_cut(groups: Sequence[Array]) -> bool:
     """Return whether the numbers of one group lie beyond those of another, or a group has none."""
     return not all(map(np.size, groups)) or bool(max(map(np.min, groups)) >= min(map(np.max, groups)))
-
-
-def _come_early(time: Column, event: Column) -> bool:
-    """Return whether a time with an event (the last of two levels) is nearly always shorter than one without."""
-    groups = _by_level(time.in_rows(time.numbers), event.codes, len(event.texts))
-    without, with_event, *others = map(np.sort, groups)
-    return not others and float(np.searchsorted(without, with_event).mean()) <= _EARLY * without.size
 
 
 def ended_times(numbers: dict[str, Array]) -> dict[str, str]:

@@ -179,12 +179,6 @@ def test_a_time_and_its_event_are_called_alike(time, event):
     assert (schema[time].role, schema[event].role) == ("time", "outcome")
 
 
-def test_letters_before_the_name_of_an_event_make_a_time_only_where_events_come_early():
-    early = np.where(TWO == 1, DAYS / 10, DAYS).round() + 1
-    for days, role in ((early, "time"), (DAYS, "cluster")):
-        assert role_of("edrel", days, rel=TWO) == role
-
-
 def test_arithmetic_ties_columns_to_outcomes_and_times_whatever_they_are_called():
     weight, entry, diagnosed = (
         rng.normal(3.3, 0.5, N).round(2),
