@@ -202,8 +202,23 @@ class DraftedColumn:
         if role == "ignore":
             kept = {name: self.proposal.fields[name] for name in FOR_READERS if name in self.proposal.fields}
             self.make(partial(Proposal, {**kept, "role": role}, reason, looks=(look,) if look else ()))
+        elif role == "site" and self._has_codes:
+            self.make(partial(self._as_codes, f"site: {reason}"))
         elif self.feature.role == "cluster" or role in ("time", "site"):
             self.extend(look, reason=f"{role}: {reason}", role=role)
+
+    @property
+    def _has_codes(self) -> bool:
+        is_labelled = bool(self.column.notes.levels) or self.feature.traits.is_nominal
+        return not is_labelled and len(self.column.texts) > 2 and bool((self.column.numbers % 1 == 0).all())
+
+    def _as_codes(self, reason: str) -> Proposal:
+        """Return a site's numbers as names: hospitals 1 to 25 have no mean, and thousands of postcodes no table."""
+        fields = {key: value for key, value in self.proposal.fields.items() if key in (*FOR_READERS, "missing_codes")}
+        names = [text for text in self.column.texts if text not in self.feature.missing_codes]
+        if len(names) <= _MOST_LEVELS:
+            fields |= {"likelihood": Categorical.name, "levels": sorted(names, key=number_of)}
+        return Proposal({**fields, "role": "site"}, reason, looks=self.proposal.looks)
 
 
 def constant(column: Column) -> Proposal:

@@ -136,7 +136,7 @@ def _is_determined(key: Column, other: Column) -> bool:
 _LONG_WORD = 5  # letters, from which on a listed word of any language is no clinical abbreviation
 _FEWEST_SPEAKING = 2
 _LANGUAGES = frozenset(["en", "zh", *data("roles")["language"]])
-_NATURAL = _LANGUAGES - {"cdisc", "cbioportal", "datasus", "nhanes"}
+_NATURAL = _LANGUAGES - {"cdisc", "cbioportal", "datasus"}
 
 
 @cache

@@ -48,7 +48,7 @@ ROLES_OF_NUMBERS = {
         *("time", "futime", "survTime", "rfstime", "time to death", "OS", "follow_up", "survivaltime", "days_to_event"),
         *("OS_MONTHS", "length_of_stay", "seguimiento", "\u968f\u8bbf\u65f6\u95f4", "date_of_birth", "DT_NOTIFIC"),
     ],
-    "site": ["res_zip", "postcode", "municipality_code", "sampling_weight", "survey_weights", "weights"],
+    "site": ["res_zip", "postcode", "municipality_code", "sampling_weight", "survey_weights", "weights", "WTMEC2YR"],
     "cluster": ["age", "disease_duration", "years_of_school", "weight", "TAG", "lab1", "unit3", "timed_walk"],
 }
 
@@ -193,6 +193,14 @@ def test_arithmetic_ties_columns_to_outcomes_and_times_whatever_they_are_called(
     for name, (cells, role, others) in tied.items():
         assert role_of(name, cells, **others) == role
         assert role_of(name, rng.permutation(cells), **others) == "cluster"
+
+
+def test_numbers_of_sites_are_names_and_have_no_mean():
+    codes = rng.permutation(np.arange(N) % 25 + 1)
+    schema = draft_schema(pd.DataFrame({**FEATURE, "hospital": codes, "lat": rng.normal(50, 1, N).round(3)}))
+    assert schema["hospital"].levels == tuple(map(str, range(1, 26)))
+    assert schema["lat"].likelihood == "gaussian"
+    assert draft_schema(pd.DataFrame({**FEATURE, "zip": 10_000 + rng.permutation(N)}))["zip"].likelihood is None
 
 
 def test_numbers_that_name_groups_are_known_by_the_sizes_of_these():
