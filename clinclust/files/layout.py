@@ -661,14 +661,14 @@ def sheet_table(
         raise InputError("the table is empty")
     if header is None:
         header = find_header(rows.first, merged, options)
-    (frame, every), n_outside, remarks = rows.body(header.last), rows.n_outside, [*header.remarks]
+    frame, n_outside, remarks = rows.body(header.last), rows.n_outside, [*header.remarks]
     if options.rows is not None:
         are_subjects = [label + 2 in options.rows for label in frame.index.tolist()]
         n_outside += len(frame) - sum(are_subjects)
         frame = frame[are_subjects]
         if not len(frame):
             raise InputError(f"rows={options.rows.text!r}: none of these rows below the header holds anything")
-    frame, places = _named_or_filled(frame, every, header)
+    frame, places = _named_or_filled(frame, [*frame], header)
     frame.columns = pd.Index([header.names.get(place, "") for place in places], dtype=object)
     headers = [[texts.get(place, "") for place in places] for _, texts in header.rows]
     kept, left_out = _find_subjects(frame, headers, header.doubts, options, rows.filled_up)

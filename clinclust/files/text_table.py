@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from itertools import compress, count, groupby, pairwise
+from itertools import groupby, pairwise
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -143,7 +143,7 @@ def texts_in(cells: Iterable[str], first: int = 0) -> dict[int, str]:
 
 
 class SheetRows:
-    """The rows of a sheet: the first that hold anything unchanged, the others in a compact table.
+    """The rows of a sheet that hold anything: the first unchanged, and all in a compact table.
 
     If the user gave the rows of the `subjects`, no others are kept below the first.
     """
@@ -153,10 +153,8 @@ class SheetRows:
         self.first: list[tuple[int, list[str]]] = []  # number of the row, and its texts from the first column on
         self.n_outside = 0  # rows that hold something, but are none of the subjects
         self.filled_up: set[int] = set()  # rows of a text with fewer fields than the header, which no subject has
-        self._columns: dict[int, None] = {}  # numbers, from 1, of those that hold anything in the first rows
-        self._beyond: dict[int, dict[int, str]] = {}  # the cells of other columns, by row
-        self._texts: list[list[str]] = []
-        self._numbers: list[int] = []
+        self._rows: dict[int, list[str]] = {}  # those of the next portion, by number
+        self._width = 0  # of the widest of these
         self._portions: list[pd.DataFrame] = []
 
     def add(self, number: int, texts: list[str]) -> None:
@@ -165,48 +163,41 @@ class SheetRows:
             return
         if len(self.first) < self.n_first:
             self.first.append((number, texts))
-            self._columns = dict.fromkeys(sorted({*self._columns, *texts_in(texts, 1)}))
         elif self._subjects is not None and number not in self._subjects:
             self.n_outside += 1
-        else:
-            if len(texts) != len(self._columns) or len(texts) not in self._columns:
-                for place in compress(count(1), texts):  # calls nothing for the empty cells of a very wide row
-                    if place not in self._columns and not is_blank(texts[place - 1]):
-                        self._beyond.setdefault(place, {})[number] = texts[place - 1]
-                texts = self._in_columns(texts)
-            self._texts.append(texts)
-            self._numbers.append(number)
-            if len(self._texts) * len(self._columns) >= _CELLS_AT_ONCE:
-                self._portions.append(self._tabulate(self._texts))
-                self._texts = []
+            return
+        width = max(self._width, len(texts))
+        if (len(self._rows) + 1) * width > _CELLS_AT_ONCE:  # a far cell would widen all rows of its portion
+            self._tabulate()
+            width = len(texts)
+        self._rows[number], self._width = texts, width
 
-    def _in_columns(self, texts: list[str]) -> list[str]:
-        return [texts[at - 1] if at <= len(texts) else "" for at in self._columns]
+    def _tabulate(self) -> None:
+        cells = np.full((len(self._rows), self._width), "", dtype=object)
+        for row, texts in zip(cells, self._rows.values(), strict=True):
+            row[: len(texts)] = texts
+        filled = np.flatnonzero(cells.astype(bool).any(axis=0)).tolist()
+        filled = [at for at in filled if not all(map(is_blank, cells[:, at]))]
+        portion = pd.DataFrame(cells[:, filled], columns=[at + 1 for at in filled], dtype=TEXT)
+        self._portions.append(portion.set_axis(np.array([*self._rows], dtype=np.int64) - 2))
+        self._rows, self._width = {}, 0
 
-    def _tabulate(self, rows: Sequence[list[str]]) -> pd.DataFrame:
-        cells = np.empty((len(rows), len(self._columns)), dtype=object)
-        for place, texts in enumerate(rows):
-            cells[place] = texts
-        return pd.DataFrame(cells, columns=[*self._columns], dtype=TEXT)
-
-    def body(self, last: int) -> tuple[pd.DataFrame, list[int]]:
-        """Return the rows below that of the number `last`, and the numbers of the columns; labels plus 2 are rows."""
-        above = {number: self._in_columns(texts) for number, texts in self.first if number > last}
-        portions = [self._tabulate([*above.values()]), *self._portions, self._tabulate(self._texts)]
-        frame = pd.concat([portion for portion in portions if len(portion)] or portions[:1], ignore_index=True)
-        labels = np.array([*above, *self._numbers], dtype=np.int64) - 2
-        if not np.array_equal(labels, np.arange(len(frame))):
-            frame.index = pd.Index(labels)
-        if len(self._beyond) > len(self._columns):  # with a million rows these would take all memory
-            rows = sorted({row for cells in self._beyond.values() for row in cells})
+    def body(self, last: int) -> pd.DataFrame:
+        """Return the rows below that of the number `last`, by number minus 2; columns are numbers, from 1."""
+        self._tabulate()
+        known = set().union(*(texts_in(texts, 1) for _, texts in self.first))
+        later = {place for portion in self._portions for place in portion} - known
+        if len(later) > len(known):  # with a million rows these would take all memory
+            rows = [portion.index[(portion[[*later & {*portion}]] != "").any(axis=1)] for portion in self._portions]
             raise InputError(
-                f"{len(self._beyond):,} columns that are empty in the first {len(self.first)} rows hold something in "
-                f"{rows_named(rows)}: if that is another table, rows=FIRST-LAST says which rows are the subjects"
+                f"{len(later):,} columns that are empty in the first {len(self.first)} rows hold something in "
+                f"{rows_named((np.concatenate(rows) + 2).tolist())}: if that is another table, rows=FIRST-LAST says "
+                "which rows are the subjects"
             )
-        for place, cells in self._beyond.items():
-            frame[place] = pd.Series(cells, dtype=TEXT).reindex(labels + 2, fill_value="").set_axis(frame.index)
-        places = sorted([*self._columns, *self._beyond])
-        return frame[places] if self._beyond else frame, places
+        frame = pd.concat(self._portions).fillna("") if len(self._portions) > 1 else self._portions[0]
+        frame = frame.loc[frame.index > last - 2, sorted(frame)]
+        is_numbered = np.array_equal(frame.index, np.arange(len(frame)))
+        return frame.reset_index(drop=True) if is_numbered else frame
 
 
 def letters_of(column: int) -> str:
