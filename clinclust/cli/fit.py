@@ -36,8 +36,7 @@ from clinclust.estimators.settings import Settings, duration_sentence
 from clinclust.estimators.subtype_model import FittedCohort, cohort_of, rows_of_the_fit
 from clinclust.files.cell_text import limited, quoted
 from clinclust.files.dictionaries import note_columns
-from clinclust.files.formats import Part, is_in_partitions, table_of_parts
-from clinclust.files.opening import shown_name
+from clinclust.files.formats import Part, is_in_partitions, shown_name, table_of_parts
 from clinclust.files.row_choice import ChoiceError, RowChoice, noted_several_rows, rows_taken
 from clinclust.files.tables import read_cohort
 from clinclust.files.writing import (
@@ -98,16 +97,9 @@ def read_table(
     rows = stated if rows is None else rows
     try:
         with options.progress.stage(f"reading {shown}"):
-            frame = read_cohort(
-                options.table,
-                sheet=options.sheet,
-                encoding=options.encoding,
-                header_row=options.header_row,
-                decimal=options.decimal,
-                only=list(options.only) or None,
-                drop=list(options.drop) or None,
-                **rows.as_dict(),
-            )
+            of_file = {name: getattr(options, name) for name in ("sheet", "encoding", "header_row", "decimal")}
+            columns = {"only": list(options.only) or None, "drop": list(options.drop) or None}
+            frame = read_cohort(options.table, **of_file, **columns, **rows.as_dict())
     except ChoiceError as error:
         if rows == stated:
             raise
@@ -161,12 +153,8 @@ def read_table_of_schema(options: commands.TableOptions, schema: FeatureSchema, 
     if schema.rows:
         rows = rows.completed_by(schema.rows)
         if not rows.follows(schema.rows):
-            raise InputError(
-                limited(
-                    f"{name} takes {schema.rows.in_words()}; the command takes {rows.in_words()}. Leave out the "
-                    f"options that choose rows, or correct the line `rows:` of {name}"
-                )
-            )
+            words = {"of_schema": schema.rows.in_words(), "of_command": rows.in_words()}
+            raise InputError(limited(_MESSAGES["rows_contradict"].format(schema=name, **words)))
     repair = f"these rows are taken by the line `rows:` of {name}; correct it there if this table needs another"
     return read_table(options, rows, why=f"as {name} says", repair=repair)
 
@@ -180,11 +168,7 @@ def read_table_of_model(options: commands.ModelOptions, model: MAPDP, *, of_shee
         rows = RowChoice(rows=rows.rows)
     else:
         rows = rows.completed_by(fitted if of_sheet else fitted.by_values or RowChoice())
-    repair = (
-        "the model was fitted on these rows; if this table holds only rows to take, say --all-rows, and if its columns "
-        "have other names, choose the rows with --where or --one-row-per"
-    )
-    return read_table(options, rows, why="as for the fit (--all-rows takes all)", repair=repair)
+    return read_table(options, rows, why="as for the fit (--all-rows takes all)", repair=_MESSAGES["rows_of_fit"])
 
 
 def read_cohort_of_model(options: commands.ModelOptions, model: MAPDP) -> tuple[pd.DataFrame, FittedCohort]:

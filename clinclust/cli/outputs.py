@@ -229,9 +229,7 @@ def check_output(
     repair = f"--out {out}: {called} ends in {' or '.join(suffixes)}; give such a name"
     _refuse_replaced_inputs(options, out, more=[repair] if misnamed else [])
     if (out.is_file() or out.is_symlink()) and not options.overwrite:
-        raise InputError(
-            f"{out} exists and may hold {holds}; give --overwrite to replace it, or another name after --out"
-        )
+        raise InputError(commands.TEXTS["messages"]["exists"].format(out=out, holds=holds))
     check_place(out)
 
 

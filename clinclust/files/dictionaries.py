@@ -18,9 +18,9 @@ from clinclust.data import data
 from clinclust.errors import InputError, nearest, refuse
 from clinclust.files import say
 from clinclust.files.cell_text import NUMBER, Places, canonical_text, limited, listed, quoted, shortened
+from clinclust.files.formats import check_readable, naming_file, shown_name
 from clinclust.files.layout import SheetOptions
 from clinclust.files.notation import divided, folded, is_known_unit, means_missing, paragraphs, plain_text, words_of
-from clinclust.files.opening import check_readable, naming_file, shown_name
 from clinclust.files.tables import read_table, warn_of_file
 from clinclust.files.text_table import ColumnNotes, add_notes, chosen_columns
 
@@ -135,16 +135,7 @@ _INPUT = re.compile(r"\[([a-zA-Z]\w*)(?:\([^()\[\]]*\))?\]")
 # `kg` of `Weight (kg)`
 _IN_BRACKETS = re.compile(r"\s*[(\[]([^()\[\]]{1,30})[)\]]$")
 _NO_MEASUREMENT = "a column that REDCap adds to an export, no measurement"
-_STATUSES = frozenset(("", "0", "1", "2", "incomplete", "unverified", "complete"))
-_RECORDS = ("record_id", "study_id", "subject_id", "participant_id", "patient_id")
-_SITE = ("redcap_data_access_group", "data_access_group")
-# The types of fields that decide everything themselves.
-_TYPES = {
-    "file": ColumnNotes(role="ignore", reason=f"{_SAYS}an attached file"),
-    **dict.fromkeys(("notes", "textarea"), ColumnNotes(kind="text", reason=f"{_SAYS}notes, a text of any length")),
-    "yesno": ColumnNotes(kind="yes/no", levels=(("0", "No"), ("1", "Yes")), reason=f"{_SAYS}yesno"),
-    "truefalse": ColumnNotes(kind="yes/no", levels=(("0", "False"), ("1", "True")), reason=f"{_SAYS}truefalse"),
-}
+_OF_REDCAP, _TYPES = _WORDS["redcap_words"], _WORDS["redcap_types"]
 
 
 def _note_redcap(rows: Sequence[Row]) -> dict[str, ColumnNotes]:
@@ -212,7 +203,8 @@ def _note_field(row: Row, label: str, types: Mapping[str, str]) -> ColumnNotes:
     """Return the notes that depend on the type of a field, given the types (of text: the validation) of all."""
     kind, validation = row["type"].casefold(), row["validation"].casefold()
     if kind in _TYPES:
-        return _TYPES[kind]
+        decided = dict(_TYPES[kind])
+        return ColumnNotes.from_dict({"reason": _SAYS + decided.pop("says"), **decided})
     # a number has its unit in brackets at the end of its label, or as its note
     bracket = _IN_BRACKETS.search(label)
     candidates = [bracket[1] if bracket else "", plain_text(row["note"])]
@@ -262,7 +254,7 @@ def _note_added(columns: Iterable[str], forms: Iterable[str]) -> dict[str, Colum
         known[f"{folded(form)}_timestamp"] = f"when the form {shortened(form)} was answered"
     notes = {}
     for column in columns:
-        if folded(column) in _SITE:
+        if folded(column) in _OF_REDCAP["site"]:
             reason = "the site (data access group) of the record, which REDCap adds to an export; not clustered on"
             notes[column] = ColumnNotes(label="Site", kind="nominal", role="site", reason=reason)
         elif folded(column) in known:
@@ -275,15 +267,15 @@ def notes_without_dictionary(frame: pd.DataFrame) -> dict[str, ColumnNotes]:
 
     An export has a column that only REDCap names, or a record in its first column and the status of a form in another.
     """
-    columns = [str(name) for name in frame.columns]
+    columns, known = [str(name) for name in frame.columns], set(_OF_REDCAP["statuses"])
     statuses = [
         name
         for name in columns
         if folded(name).endswith("_complete")
-        and {canonical_text(cell).casefold().removesuffix(".0") for cell in frame[name].dropna().unique()} <= _STATUSES
+        and {canonical_text(cell).casefold().removesuffix(".0") for cell in frame[name].dropna().unique()} <= known
     ]
     of_redcap = [name for name in columns if folded(name).startswith("redcap_")]
-    if not of_redcap and not (statuses and folded(columns[0]) in _RECORDS):
+    if not of_redcap and not (statuses and folded(columns[0]) in _OF_REDCAP["records"]):
         return {}
     forms = [folded(name).removesuffix("_complete") for name in statuses]
     times = {f"{form}_timestamp" for form in ("survey", *forms)}
@@ -292,11 +284,9 @@ def notes_without_dictionary(frame: pd.DataFrame) -> dict[str, ColumnNotes]:
 
 # Read a codebook: any table with a column of variable names and columns with known headers.
 
-_NONE = ("none", "keine", "aucun", "aucune", "ninguno", "ninguna", "-", "–", "—", "/")
 _LONGEST_CODE = 30
 _STORED = "stored as text"
 _KIND_OF = {word: kind for kind, words in _WORDS["kinds"].items() for word in words}
-_YES_NO = (["yes", "no"], ["no", "yes"], ["ja", "nein"], ["oui", "non"], ["si", "no"])
 
 
 def _note_codebook(rows: Sequence[Row], places: Places) -> dict[str, ColumnNotes]:
@@ -354,7 +344,7 @@ def _note_variable(group: list[Row], places: Places) -> ColumnNotes:
     if said["label"] is None:
         said["label"], said["description"] = said["description"], None
     codes, text = list[str](), plain_text(row["missing"].replace("\n", " ; "))
-    if text and text.casefold() not in _NONE:
+    if text and text.casefold() not in _WORDS["answers"]["none"]:
         words = text.split()
         alone = words if all(_number_or_none(word) is not None for word in words) else [text]
         codes = [code for code, _ in coded_values(text)] or listed_values(text) or alone
@@ -389,7 +379,7 @@ def _note_variable(group: list[Row], places: Places) -> ColumnNotes:
 def _read_kind(text: str) -> str | None:
     """Return the kind that a text names; the way a program stores a column (`varchar`) counts last."""
     words = words_of(text)
-    if words[:2] in _YES_NO:
+    if words[:2] in _WORDS["answers"]["yes_no"]:
         return "yes/no"
     kinds = [_KIND_OF[bare] for word in words if (bare := word.rstrip("0123456789")) in _KIND_OF]
     return next((kind for kind in kinds if kind != _STORED), kinds[0] if kinds else None)
@@ -426,7 +416,7 @@ def read_dictionary(path: str | os.PathLike[str], columns: Sequence[str], *, she
     path = Path(path)
     check_readable(path)
     with naming_file(path):
-        read = read_table(path, SheetOptions(of_subjects=False), sheet)
+        read = read_table(path, SheetOptions(sheet, of_subjects=False))
         table, remarks = chosen_columns(read, None, None)
     warn_of_file(path, [*read.remarks, *remarks], stacklevel=3)
     try:
@@ -447,10 +437,7 @@ def _read(table: pd.DataFrame, columns: list[str]) -> Dictionary:
     headers = [canonical_text(header) for header in table.columns]
     shared = set(headers) & set(columns)
     if len(shared) == len(set(headers)) or (len(shared) > 2 and 2 * len(shared) > len(headers)):
-        raise InputError(  # the cells are then those of patients
-            f"its headers are columns of the table ({listed(map(quoted, sorted(shared)))}), so it seems "
-            "to be a table of subjects; give the file that has a row for each column of the table"
-        )
+        raise InputError(say("dictionary_of_subjects", headers=listed(map(quoted, sorted(shared)))))
     places, unread = Places(), list[str]()
     known = {*map(folded, columns)}
     held = [_REDCAP.get(folded(header)) for header in headers]

@@ -1,35 +1,226 @@
-"""Read tables from files that are no text: workbooks (xlsx, xls, xlsb, ods), SPSS, Stata, SAS, parquet, partitions."""
+"""Open the file of a table, recognise its kind, and read what is no text: workbooks, SPSS, Stata, SAS, parquet."""
 
 from __future__ import annotations
 
 import datetime
+import gzip
+import importlib
 import io
 import json
 import math
 import posixpath
 import re
+import stat
 import subprocess
 import sys
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
-from dataclasses import replace
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from functools import cache, reduce
 from itertools import compress, count, repeat
 from operator import ne
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, Literal, NamedTuple, cast
 from xml.etree.ElementTree import Element, iterparse
 
 import numpy as np
 import pandas as pd
 
-from clinclust.errors import InputError, did_you_mean, missing_package
-from clinclust.files import say
-from clinclust.files.cell_text import NUMBER, Places, canonical_text, limited, listed, number_of, quote_cell, quoted
+from clinclust.data import data
+from clinclust.errors import InputError, did_you_mean, missing_package, on_one_line
+from clinclust.files import cell_text, say
+from clinclust.files.cell_text import Places, canonical_text, limited, listed, number_of, quote_cell, quoted
 from clinclust.files.layout import Area, SheetOptions, sheet_table
-from clinclust.files.opening import Source, guarded, naming_file, package, refuse_bomb
-from clinclust.files.text_table import TEXT, ColumnKind, ColumnNotes, TableRead, letters_of, names_for_unnamed, notes_of
+from clinclust.files.text_table import TEXT, ColumnNotes, TableRead, letters_of, names_for_unnamed, notes_of
+
+# Check that a file can be read, unpack it within bounds, and recognise its kind by content.
+
+_LONGEST_NAME = 255  # of most file systems
+_SMALL = 100 * 2**20
+_MOST_UNPACKED = 250  # times its size: tables reach 3 to 50, and deflate 1032
+_NO_TABLE = ("__MACOSX/", ".DS_Store", "Thumbs.db", "desktop.ini")
+_KINDS = data("file_kinds")["kinds"]
+_NAMED = {suffix: kind for kind, about in _KINDS.items() for suffix in about["suffixes"]}
+_READ_FROM = ", ".join(suffix for suffix in _NAMED if suffix not in (".tab", ".dat", ".asc", ".xlsm"))
+_SIGNATURES = {sign.encode("latin-1"): kind for kind, about in _KINDS.items() for sign in about.get("signatures", ())}
+_REFUSED = data("file_kinds")["refused"]
+_REFUSED_SUFFIXES = {suffix: refused["what"] for refused in _REFUSED for suffix in refused.get("suffixes", ())}
+_REFUSED_STARTS = {sign.encode("latin-1"): kind["what"] for kind in _REFUSED for sign in kind.get("signatures", ())}
+_PARTS = data("file_kinds")["parts_of_zip"]
+_OLE, _ZIP = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", b"PK\x03\x04"
+# a workbook with a password is an old container with this part
+_LOCKED = "EncryptedPackage".encode("utf-16-le")
+# hospital systems export web pages that are called `.xls`
+_MARKUP = re.compile(rb"\s*<(?:!--|\?xml|(?:!doctype|html|head|meta|table|body|style|(?:\w+:)?workbook)\b)", re.I)
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+
+
+def shown_name(path: Path | str) -> str:
+    """Return the name of a file, or a path as text, for a message, without characters that hide or reorder others."""
+    text, longest = (path, 2 * _LONGEST_NAME) if isinstance(path, str) else (path.name or str(path), _LONGEST_NAME)
+    text = on_one_line(text)
+    return text if len(text) <= longest else text[:longest] + "…"
+
+
+def check_readable(path: Path, *, may_be_empty: bool = False) -> int:
+    """Return the size of a file in bytes; OSError if it is no regular file, InputError if it is empty."""
+    shown = shown_name(str(path))
+    try:
+        state = path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        hint = ""
+        with suppress(OSError):
+            hint = did_you_mean(path.name, [file.name for file in path.parent.iterdir()])
+        raise FileNotFoundError(f"there is no file {shown}.{hint}") from None
+    except (OSError, ValueError) as error:  # ValueError: the path holds a NUL
+        kind = type(error) if isinstance(error, OSError) else OSError
+        raise kind(f"{shown} cannot be opened: {getattr(error, 'strerror', None) or error}") from None
+    if stat.S_ISDIR(state.st_mode):
+        raise IsADirectoryError(f"{shown} is a folder; give the name of a file")
+    if not stat.S_ISREG(state.st_mode):
+        raise OSError(f"{shown} is a pipe or a device, not a file; save what it gives to a file, and read that")
+    if state.st_size == 0 and not may_be_empty:
+        raise InputError(f"{shown_name(path)}: the file is empty")
+    return state.st_size
+
+
+@contextmanager
+def naming_file(path: Path) -> Iterator[None]:
+    """Make every error name the file, in a message of bounded length."""
+    name = shown_name(path)
+    try:
+        yield
+    except InputError as error:
+        raise type(error)(limited(f"{name}: {error}")) from error
+    except OSError as error:
+        raise type(error)(f"{name} cannot be read: {error.strerror or error}") from error
+
+
+def package(name: str, what: str) -> Any:
+    """Return an imported package, or raise MissingPackageError with how to install it."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        raise missing_package(f"reading {what}", name.replace("_", "-")) from None
+
+
+@contextmanager
+def guarded(what: str, repair: str) -> Iterator[None]:
+    """Turn the errors that damaged files end in, which have many types, into InputError."""
+    try:
+        yield
+    except (InputError, MemoryError, KeyboardInterrupt, SystemExit, GeneratorExit):
+        raise
+    except BaseException as error:  # a panic of a compiled reader is no Exception
+        said = quoted(next(iter(str(error).splitlines()), ""))
+        raise InputError(f"this {what} cannot be read ({type(error).__name__}: {said}): {repair}") from None
+
+
+@dataclass(frozen=True)
+class Source:
+    """The bytes of a table, in a file or unpacked; `suffix` is ``.csv`` for ``cohort.CSV.gz`` too."""
+
+    path: Path
+    suffix: str
+    content: bytes | None = None
+    kind: str = ""  # such as ``text``
+
+    def open(self) -> BinaryIO:
+        """Return the bytes as a file to read, which the caller closes."""
+        return self.path.open("rb") if self.content is None else io.BytesIO(self.content)
+
+    def read(self, length: int = -1) -> bytes:
+        """Return all bytes, or the first."""
+        with self.open() as file:
+            return file.read(length)
+
+
+def most_unpacked(packed: int) -> int:
+    """Return to how many bytes so many may unpack, as tables do."""
+    return max(_SMALL, _MOST_UNPACKED * packed)
+
+
+def refuse_bomb(packed: int, length: int, what: str) -> None:
+    """Raise InputError if so many bytes unpack to a length that no table of this size has."""
+    if length > (most := most_unpacked(packed)):
+        raise InputError(say("unpacks_too_far", what=what, before=packed / 2**20, after=most / 2**20))
+
+
+def open_table(path: Path) -> tuple[Source, list[str]]:
+    """Return the table of a file with its kind, unpacked if it is packed, and remarks; InputError if there is none."""
+    source = Source(path, path.suffix.lower())
+    start = source.read(4)
+    if start.startswith(b"\x1f\x8b"):
+        packed, is_named = path.stat().st_size, source.suffix == ".gz"
+        with guarded("gzip file", "pack it again"), gzip.open(path) as stream:
+            content = stream.read(most_unpacked(packed) + 1)
+        refuse_bomb(packed, len(content), "this gzip file unpacks")
+        name = path.name[:-3] if is_named else path.name
+        remarks = [] if is_named else ["the file is packed with gzip, although its name does not say so"]
+    elif start == _ZIP and source.suffix == ".zip":
+        repair = "unpack it, and give the file in it, or pack it again"
+        with guarded("zip file", repair), zipfile.ZipFile(path) as archive:
+            entries = [entry for entry in archive.infolist() if entry.file_size]
+            tables = [entry for entry in entries if not any(part in entry.filename for part in _NO_TABLE)]
+            if len(tables) != 1:
+                held = listed(quoted(entry.filename) for entry in tables) or "no file"
+                raise InputError(say("zip_without_one_table", files=held))
+            name = tables[0].filename
+            refuse_bomb(tables[0].compress_size, tables[0].file_size, "this zip file unpacks")
+            content, remarks = archive.read(name), [f"read {quoted(name)}, the one file in this zip file"]
+    elif source.suffix in (".gz", ".zip"):
+        raise InputError(f"this is not a {source.suffix[1:]} file: give it the name of what it is, such as cohort.csv")
+    else:
+        return _recognise_kind(source)
+    source, of_kind = _recognise_kind(Source(path, PurePosixPath(name).suffix.lower(), content))
+    return source, remarks + of_kind
+
+
+def _recognise_kind(source: Source) -> tuple[Source, list[str]]:
+    """Return a table with its kind, and a remark if its name says another; InputError if it has none."""
+    start, named = source.read(4000), _NAMED.get(source.suffix)
+    kind = next((kind for signature, kind in _SIGNATURES.items() if start.startswith(signature)), None)
+    for signature, what in _REFUSED_STARTS.items():
+        if start.startswith(signature):
+            raise InputError(f"this is {what}")
+    if start.startswith(_OLE):
+        if _LOCKED in source.read():
+            raise InputError(say("locked_workbook"))
+        kind = "xls"
+    elif start.startswith(_ZIP):  # an archive has parts that only its kind has; without one, or damaged, it is xlsx
+        names = set[str]()
+        damage = (zipfile.BadZipFile, NotImplementedError, ValueError, IndexError)
+        with suppress(*damage), source.open() as file, zipfile.ZipFile(file) as archive:
+            names = {name.replace("\\", "/").lstrip("/").casefold() for name in archive.namelist()}
+        kind = next((kind for part, kind in _PARTS.items() if part in names), "xlsx")
+        if kind not in _KINDS:
+            raise InputError(f"this is {kind}")
+    kind = kind or _by_name(source.suffix, start, named)
+    says = f"ends in {cell_text.shortened(source.suffix)}" if source.suffix else "does not say so"
+    remark = f"the file is {_KINDS[kind]['called']}, although its name {says}: read as such"
+    return replace(source, kind=kind), [] if kind == named else [remark]
+
+
+def _by_name(suffix: str, start: bytes, named: str | None) -> str:
+    """Return the kind of a file whose first bytes prove none, which is text if its name allows that."""
+    plain = re.sub(rb"^\xef\xbb\xbf|^\xff\xfe|^\xfe\xff|\0", b"", start)  # text in UTF-16 too
+    is_text = not _CONTROL.search(plain)
+    if suffix in _REFUSED_SUFFIXES:
+        raise InputError(f"this is {_REFUSED_SUFFIXES[suffix]}")
+    if _MARKUP.match(plain):
+        raise InputError(say("web_page"))
+    if named == "xls" and is_text:
+        return "text"
+    if named == "dta" and start and start[0] in range(102, 116):  # versions before 117 have no longer signature
+        return "dta"
+    if named in ("text", "xlsx", "parquet"):
+        return named  # whose readers say what is wrong
+    if named is None:
+        raise InputError(f"tables are read from {_READ_FROM}, not from {cell_text.shortened(suffix) or 'no suffix'}")
+    what = "text; if it is a table, let its name end in .csv" if is_text else "damaged, or something else"
+    raise InputError(f"this is not {_KINDS[named]['called']}, but {what}")
+
 
 # Choose the sheet of a workbook that is the table, and read workbooks other than xlsx.
 #
@@ -44,14 +235,14 @@ NO_DATE = "numbers shown as dates that no date has, kept as numbers; correct the
 
 
 def _read_sheet(
-    sheets: Sequence[tuple[str, bool]], asked: str | None, options: SheetOptions, read: Callable[[int], TableRead]
+    sheets: Sequence[tuple[str, bool]], options: SheetOptions, read: Callable[[int], TableRead]
 ) -> TableRead:
-    """Return the table of the sheet that was `asked` for, by name or number, or else of the first that is one.
+    """Return the table of the sheet that was asked for, by name or number, or else of the first that is one.
 
     `sheets` are the name of each sheet with cells and whether it is hidden; `read` reads the sheet at a place. If the
     options give the place of the table on its sheet, or are those of a codebook, the first sheet is read.
     """
-    names = [name for name, _ in sheets]
+    names, asked = [name for name, _ in sheets], options.sheet
     if not sheets:
         raise InputError("the file has no sheet with cells")
     if asked in names:
@@ -98,7 +289,7 @@ def _with_remarks(read: TableRead, cells: Places, hidden_rows: set[int], hidden_
     return replace(read, remarks=[*cells.sentences(), *hidden, *read.remarks])
 
 
-def read_xls(source: Source, sheet: str | None, options: SheetOptions) -> TableRead:
+def read_xls(source: Source, options: SheetOptions) -> TableRead:
     """Read a sheet of a workbook of Excel 97 to 2003; see `clinclust.read_cohort`."""
     xlrd = package("xlrd", "an xls file")
     with guarded("xls workbook", _REPAIR):
@@ -131,7 +322,7 @@ def read_xls(source: Source, sheet: str | None, options: SheetOptions) -> TableR
         ]
         return _with_remarks(sheet_table(rows, options, merged), places, *hidden)
 
-    return _read_sheet([(page.name, page.visibility != 0) for page in book.sheets()], sheet, options, read)
+    return _read_sheet([(page.name, page.visibility != 0) for page in book.sheets()], options, read)
 
 
 # Run by a process of its own: a damaged file ends it, or fills its memory, and not the one that reads the table.
@@ -163,10 +354,10 @@ sys.stdout.write(json.dumps(answer))  # `dump` writes in many small parts
 """
 
 
-def read_ods_or_xlsb(source: Source, kind: str, sheet: str | None, options: SheetOptions) -> TableRead:
+def read_ods_or_xlsb(source: Source, options: SheetOptions) -> TableRead:
     """Read a sheet of an OpenDocument or binary workbook; see `clinclust.read_cohort`."""
-    package("python_calamine", f"an {kind} file")
-    content = source.read()
+    package("python_calamine", f"an {source.kind} file")
+    content, kind = source.read(), source.kind
     lacks = say("lost_of_workbook", kind=kind)
 
     def ask(*place: str) -> Any:
@@ -188,25 +379,16 @@ def read_ods_or_xlsb(source: Source, kind: str, sheet: str | None, options: Shee
         table = sheet_table(rows, options, merged)
         return replace(table, remarks=[lacks, *table.remarks])
 
-    return _read_sheet(ask(), sheet, options, read)
+    return _read_sheet(ask(), options, read)
 
 
 # Read a table from an xlsx workbook: XML in a zip archive, read within bounds, and cells by type and format.
 
-_NAMESPACES = (
-    "http://schemas.openxmlformats.org/spreadsheetml/2006/main",
-    "http://purl.oclc.org/ooxml/spreadsheetml/main",
-    "http://schemas.openxmlformats.org/package/2006/relationships",
-)
+_XLSX = data("file_kinds")["xlsx"]
 _LARGE = ("row", "si")  # emptied when they are read, because a part may have a million of them
 _REPAIR_OF_XLSX = "open it in Excel or LibreOffice, check it, and save it again as .xlsx"
 Shown = Literal["number", "date", "time", "duration"]
-# The formats with a number and no code (ECMA-376, 18.8.30), among them dates of East Asian programs.
-_BUILT_IN: dict[str, Shown] = {
-    **{str(at): "date" for at in (14, 15, 16, 17, 22, *range(27, 32), 36, *range(50, 55), 57, 58)},
-    **{str(at): "time" for at in (18, 19, 20, 21, *range(32, 36), 45, 47, 55, 56)},
-    "46": "duration",
-}
+_BUILT_IN: dict[str, Shown] = {str(at): shown for shown, numbers in _XLSX["formats"].items() for at in numbers}
 # the d of `#,##0 "days"` and of `[Red]0` is no day; that of `dd.mm.yyyy` is one
 _NO_LETTERS_OF_DATES = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?![hms]+\])[^\]]*\]|general|[ap]m?/[ap]m?', re.IGNORECASE)
 _ESCAPED = re.compile("_x((?![dD][89a-fA-F])[0-9a-fA-F]{4})_")  # halves of characters stay as they are
@@ -219,7 +401,7 @@ _NO_VALUE = "formulas without a computed value, which Excel or LibreOffice compu
 def local(tag: str) -> str:
     """Return the name of an element of a workbook without its namespace; an empty text for other elements."""
     namespace, _, name = tag[1:].rpartition("}")
-    return name if namespace in _NAMESPACES else ""
+    return name if namespace in _XLSX["namespaces"] else ""
 
 
 class _Archive:
@@ -330,7 +512,7 @@ class Cells:
     def _number(self, place: str, value: str, shown: Shown) -> str:
         if shown == "number" and value.isascii() and value.isdecimal() and value[0] != "0":
             return value
-        if not NUMBER.fullmatch(value) or not math.isfinite(days := float(value)):
+        if not cell_text.NUMBER.fullmatch(value) or not math.isfinite(days := float(value)):
             raise ValueError(value)
         text = str(int(value)) if value.lstrip("+-").isdecimal() else canonical_text(days)
         if shown == "number":
@@ -356,7 +538,7 @@ _PLACE = re.compile(r"[0-9]{1,7}")
 _AREA = re.compile(r"\$?([A-Z]{1,3})\$?([0-9]{1,7}):\$?([A-Z]{1,3})\$?([0-9]{1,7})")
 
 
-def read_xlsx(source: Source, sheet: str | None, options: SheetOptions) -> TableRead:
+def read_xlsx(source: Source, options: SheetOptions) -> TableRead:
     """Read a sheet of an xlsx file; see `clinclust.read_cohort`. A cell that could be wrong is refused or reported."""
     with source.open() as file:
         archive = _Archive(file)
@@ -418,7 +600,7 @@ def read_xlsx(source: Source, sheet: str | None, options: SheetOptions) -> Table
                 return table
             return replace(table, remarks=[say("old_formulas", n_formulas=cells.n_formulas), *table.remarks])
 
-        return _read_sheet([(name, is_hidden) for name, is_hidden, _ in sheets], sheet, options, read)
+        return _read_sheet([(name, is_hidden) for name, is_hidden, _ in sheets], options, read)
 
 
 def _read_row(row: Element, number: int, stated: str, cells: Cells) -> list[str]:
@@ -446,21 +628,13 @@ def _number_of_column(letters: str) -> int:
 
 # Read files with declared columns: parquet, and those of SPSS, Stata and SAS.
 
-# the function of pyreadstat for each suffix
-_READERS = {
-    "sav": ("SPSS", "read_sav"),
-    "dta": ("Stata", "read_dta"),
-    "sas7bdat": ("SAS", "read_sas7bdat"),
-    "xpt": ("SAS", "read_xport"),
-}
-STATISTICAL = tuple(_READERS)
+# by functions of pyreadstat
+STATISTICAL = tuple(kind for kind, about in _KINDS.items() if "program" in about)
+_SAYS_OF_COLUMNS = data("file_kinds")["statistical"]
 _MOST_CELLS_IN_A_BYTE = 2000  # of the best compression
-_KEEPS_USER_MISSING = ("sav", "dta", "sas7bdat")
-_KINDS: dict[str, ColumnKind] = {"nominal": "nominal", "ordinal": "ordinal", "scale": "number"}
-_DATES = ("DATE", "ADATE", "EDATE", "SDATE", "JDATE", "DATETIME", "YMDHMS", "MMDDYY", "DDMMYY", "YYMMDD", "%TD", "%TC")
 
 
-def read_parquet(source: Source) -> TableRead:
+def read_parquet(source: Source, options: SheetOptions) -> TableRead:
     """Read a parquet file; see `clinclust.read_cohort`."""
     package("pyarrow", "a parquet file")
     from pyarrow import parquet
@@ -504,22 +678,23 @@ def _frame_of_arrow(table: Any) -> pd.DataFrame:
     return frame.reset_index(named) if named else frame
 
 
-def read_statistical(source: Source, kind: str, encoding: str | None) -> TableRead:
+def read_statistical(source: Source, options: SheetOptions) -> TableRead:
     """Read a file of SPSS, Stata or SAS; values are their labels if each that occurs has one of its own."""
-    program, reader = _READERS[kind]
+    about_kind = _KINDS[source.kind]
+    program = about_kind["program"]
     pyreadstat = package("pyreadstat", f"a file of {program}")
-    options: dict[str, Any] = {} if encoding is None else {"encoding": encoding}
-    if kind in _KEEPS_USER_MISSING:
-        options["user_missing"] = True
+    how: dict[str, Any] = {} if options.encoding is None else {"encoding": options.encoding}
+    if "has_user_missing" in about_kind:
+        how["user_missing"] = True
     repair = say("repair_statistical", program=program)
     with guarded(f"file of {program}", repair), source.open() as file:
-        read = getattr(pyreadstat, reader)
-        about = read(file, metadataonly=True, **options)[1]
+        read = getattr(pyreadstat, about_kind["reader"])
+        about = read(file, metadataonly=True, **how)[1]
         n_cells = (about.number_rows or 0) * (about.number_columns or 0)
         if n_cells > _MOST_CELLS_IN_A_BYTE * file.seek(0, io.SEEK_END):  # before memory is taken
             raise InputError(f"the file says that it has {n_cells:,} cells, which it cannot hold: it is damaged")
         file.seek(0)
-        frame, about = read(file, **options)
+        frame, about = read(file, **how)
     names = [str(name) for name in frame.columns]
     columns = [_read_column(frame.iloc[:, at], name, about) for at, name in enumerate(names)]
     texts = {at: cells for at, (cells, _, _) in enumerate(columns)}
@@ -553,11 +728,12 @@ def _read_column(values: pd.Series, name: str, about: Any) -> tuple[list[str], C
         remarks.add("partly_labelled")
     if missing:
         remarks.add("missing_values_declared")
-    is_date = stored != "string" and str(about.original_variable_types.get(name) or "").upper().startswith(_DATES)
+    shown_as = str(about.original_variable_types.get(name) or "").upper()
+    is_date = stored != "string" and shown_as.startswith(tuple(_SAYS_OF_COLUMNS["dates"]))
     notes = ColumnNotes(
         label=str(about.column_names_to_labels.get(name) or "").strip() or None,
         levels=tuple((code, label) for code, label in levels.items() if code and code not in missing),
-        kind="date" if is_date else _KINDS.get(str(about.variable_measure.get(name))),
+        kind="date" if is_date else _SAYS_OF_COLUMNS["measures"].get(str(about.variable_measure.get(name))),
         missing_codes=tuple(dict.fromkeys(shown.get(code, code) for code in sorted(missing))),
     )
     return [shown.get(code, code) for code in codes], notes, remarks

@@ -34,8 +34,10 @@ Area = tuple[int, int, int, int]  # merged cells: first row, first column, last 
 
 @dataclass(frozen=True)
 class SheetOptions:
-    """What the user said of a sheet; the rows of a codebook are not `of_subjects`."""
+    """What the user said of a file and the sheet in it; the rows of a codebook are not `of_subjects`."""
 
+    sheet: str | None = None  # its name or number in a workbook
+    encoding: str | None = None
     header_row: int | None = None  # 0 for none
     decimal: DecimalMark | None = None
     rows: RowRanges | None = None  # of the subjects

@@ -22,13 +22,11 @@ import pandas as pd
 
 from clinclust.arguments import Rule, accepting, is_whole, one_of
 from clinclust.errors import CohortWarning, InputError, refuse
-from clinclust.files import say
+from clinclust.files import formats, say
 from clinclust.files.cell_text import Places, is_blank, limited, listed, quoted
 from clinclust.files.conditions import DateOrder
-from clinclust.files.formats import STATISTICAL, read_ods_or_xlsb, read_parquet, read_statistical, read_xls, read_xlsx
 from clinclust.files.layout import SheetOptions, find_header, sheet_table
 from clinclust.files.notation import DecimalMark
-from clinclust.files.opening import Source, check_readable, kind_of, naming_file, shown_name, unpacked
 from clinclust.files.row_choice import RULES, Keep, RowChoice, choose_rows
 from clinclust.files.text_table import MOST_COLUMNS, RowRanges, TableRead, name_columns, refuse_many_columns
 from clinclust.files.visits import read_summaries, read_trends
@@ -52,13 +50,13 @@ class _Line(NamedTuple):
     fields: list[str]
 
 
-def read_delimited(source: Source, encoding: str | None, options: SheetOptions) -> TableRead:
+def read_delimited(source: formats.Source, options: SheetOptions) -> TableRead:
     """Read a delimited text file; see `clinclust.read_cohort`.
 
     InputError lists the rows that may be subjects and have not as many fields as the header. Rows with fewer fields at
     the end may be notes, which programs do not fill up with delimiters.
     """
-    text, remarks = _decoded(source.read(), encoding)
+    text, remarks = _decoded(source.read(), options.encoding)
     stated = _SEPARATOR.match(text)
     delimiter = stated[1] if stated else _delimiter_of(text)
     lines = _lines(text[stated.end() :] if stated else text, delimiter, 1 if stated else 0)
@@ -165,49 +163,40 @@ def _misfits(lines: Sequence[_Line], width: int, delimiter: str) -> InputError:
 
 # Read the table of a file of any kind without interpreting it.
 
+_READERS = {
+    "text": read_delimited,
+    "xlsx": formats.read_xlsx,
+    "xls": formats.read_xls,
+    **dict.fromkeys(("xlsb", "ods"), formats.read_ods_or_xlsb),
+    "parquet": formats.read_parquet,
+    **dict.fromkeys(formats.STATISTICAL, formats.read_statistical),
+}
 _WORKBOOKS = ("xlsx", "xls", "xlsb", "ods")
+_MAKES_SENSE_FOR = {
+    "sheet": (_WORKBOOKS, "a workbook"),
+    "encoding": (("text", *formats.STATISTICAL), "a text file"),
+    **dict.fromkeys(("header_row", "rows", "decimal"), (("text", *_WORKBOOKS), "a text file or a workbook")),
+}
 
 
-def read_table(path: Path, options: SheetOptions, sheet: str | None = None, encoding: str | None = None) -> TableRead:
+def read_table(path: Path, options: SheetOptions) -> TableRead:
     """Return the table of a file, with a name for each column; see `clinclust.read_cohort`."""
-    source, remarks = unpacked(path)
-    kind, of_kind = kind_of(source)
-    of_sheets = (("text", *_WORKBOOKS), "a text file or a workbook")
-    stated = (
-        ("sheet", sheet, _WORKBOOKS, "a workbook"),
-        ("encoding", encoding, ("text", *STATISTICAL), "a text file"),
-        ("header_row", options.header_row, *of_sheets),
-        ("rows", options.rows and options.rows.text, *of_sheets),
-        ("decimal", options.decimal, *of_sheets),
-    )
+    source, remarks = formats.open_table(path)
+    stated = vars(options) | {"rows": options.rows and options.rows.text}
     refuse(
-        [
-            f"{name}={quoted(value)} makes sense for {what} only"
-            for name, value, kinds, what in stated
-            if value is not None and kind not in kinds
-        ]
+        f"{name}={quoted(stated[name])} makes sense for {what} only"
+        for name, (kinds, what) in _MAKES_SENSE_FOR.items()
+        if stated[name] is not None and source.kind not in kinds
     )
-    if kind == "text":
-        read = read_delimited(source, encoding, options)
-    elif kind == "parquet":
-        read = read_parquet(source)
-    elif kind in STATISTICAL:
-        read = read_statistical(source, kind, encoding)
-    elif kind == "xlsx":
-        read = read_xlsx(source, sheet, options)
-    elif kind == "xls":
-        read = read_xls(source, sheet, options)
-    else:
-        read = read_ods_or_xlsb(source, kind, sheet, options)
-    read = name_columns(read)
+    read = name_columns(_READERS[source.kind](source, options))
     refuse_many_columns(read.frame.shape[1], options.most_columns)
-    return replace(read, remarks=[*remarks, *of_kind, *read.remarks])
+    return replace(read, remarks=remarks + read.remarks)
 
 
 def warn_of_file(path: Path, remarks: Sequence[str], stacklevel: int) -> None:
     """Warn of each remark on a file; `stacklevel` as in `warnings.warn`, seen from the caller."""
     for remark in remarks:
-        warnings.warn(limited(f"{shown_name(path)}: {remark}"), CohortWarning, stacklevel=stacklevel + 1)
+        warnings.warn(limited(f"{formats.shown_name(path)}: {remark}"), CohortWarning, stacklevel=stacklevel + 1)
 
 
 # Read a table with a choice of its rows and columns.
@@ -316,14 +305,13 @@ def read_cohort(
     1     002  G20     3
     """
     path = Path(path)
-    check_readable(path)
+    formats.check_readable(path)
     choice = RowChoice(where, one_row_per, keep, by, dates, rows, time, read_summaries(summarise), read_trends(trends))
     refuse([*choice.problems(), *choice.find_lost_columns(only, drop)])
-    with naming_file(path):
+    with formats.naming_file(path):
         most = MOST_COLUMNS if only is None and drop is None else None
         ranges = None if rows is None else RowRanges.parsed(rows)
-        options = SheetOptions(header_row, decimal, ranges, most_columns=most)
-        whole = read_table(path, options, sheet, encoding)
+        whole = read_table(path, SheetOptions(sheet, encoding, header_row, decimal, ranges, most_columns=most))
         frame, remarks = choose_rows(whole, choice, decimal, only, drop)
     warn_of_file(path, remarks, stacklevel=3)
     return frame

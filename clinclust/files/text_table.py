@@ -62,10 +62,8 @@ class ColumnNotes:
         except ValidationError as error:
             keys = dict.fromkeys(problem["loc"][0] for problem in error.errors())
             problems = listed(f"{quoted(key)} is {quoted(given.get(str(key)))}" for key in keys)
-            raise InputError(
-                f"these are no notes on a column: {problems}; expected are "
-                f"{', '.join(field.name for field in fields(cls))}, as ColumnNotes.as_dict writes them"
-            ) from None
+            known = ", ".join(field.name for field in fields(cls))
+            raise InputError(say("no_notes", problems=problems, fields=known)) from None
 
 
 _NOTES = TypeAdapter(ColumnNotes)
@@ -189,11 +187,8 @@ class SheetRows:
         later = {place for portion in self._portions for place in portion} - known
         if len(later) > len(known):  # with a million rows these would take all memory
             rows = [portion.index[(portion[[*later & {*portion}]] != "").any(axis=1)] for portion in self._portions]
-            raise InputError(
-                f"{len(later):,} columns that are empty in the first {len(self.first)} rows hold something in "
-                f"{rows_named((np.concatenate(rows) + 2).tolist())}: if that is another table, rows=FIRST-LAST says "
-                "which rows are the subjects"
-            )
+            shown, n_first = rows_named((np.concatenate(rows) + 2).tolist()), len(self.first)
+            raise InputError(say("columns_of_another_table", n_columns=len(later), n_first=n_first, rows=shown))
         frame = pd.concat(self._portions).fillna("") if len(self._portions) > 1 else self._portions[0]
         frame = frame.loc[frame.index > last - 2, sorted(frame)]
         is_numbered = np.array_equal(frame.index, np.arange(len(frame)))

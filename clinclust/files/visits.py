@@ -127,10 +127,8 @@ def read_trends(stated: object) -> Trends | None:
     except ValidationError as error:
         places = [".".join(map(str, problem["loc"])) for problem in error.errors()]
         names = ", ".join(field.name for field in fields(Trend) if field.name != "per")
-        raise InputError(
-            f"trends must be as clinclust writes them into `rows` of a schema, for each column {names}; look at "
-            f"{listed(place or 'its type' for place in places)}, or leave them out to estimate them again"
-        ) from None
+        shown = listed(place or "its type" for place in places)
+        raise InputError(say("no_trends", fields=names, places=shown)) from None
 
 
 class _Visits:
@@ -337,7 +335,7 @@ def summarise_visits(
     return VisitSummaries(cells[time].name, times, columns, tuple(estimates.items()), dates, remarks)
 
 
-def _read_numbers(cells: Cells, rows: NDArray[Any], or_dates: str = "") -> tuple[Array, list[str]]:
+def _read_numbers(cells: Cells, rows: NDArray[Any], needed: str = "numbers") -> tuple[Array, list[str]]:
     """Return the numbers of a column, NaN where it has none, and remarks; InputError names the rows of other texts."""
     low, high = cells.bounds
     words = [text for text in cells.counts if means_missing(text) or text.casefold() in MISSING_SIGNS]
@@ -350,10 +348,9 @@ def _read_numbers(cells: Cells, rows: NDArray[Any], or_dates: str = "") -> tuple
         if len(texts) <= 5 and all(conditions):
             others = f"{name} is missing or {name} not in ({', '.join(map(str, conditions))})"
             repair += f", or leave these rows out, where={others!r}"
-        raise InputError(
-            f"{quoted(cells.name)} holds {listed(map(quote_cell, texts))} ({rows_named(rows[wrong].tolist())}), and "
-            f"numbers{or_dates} are needed: {repair}"
-        )
+        shown, where, column = listed(map(quote_cell, texts)), rows_named(rows[wrong].tolist()), quoted(cells.name)
+        fault = say("no_numbers_of_visits", column=column, cells=shown, rows=where, needed=needed, repair=repair)
+        raise InputError(fault)
     notices = [f"{listed(map(quote_cell, words))} in {quoted(cells.name)} is taken for missing"] if words else []
     return np.where(wrong | (low != high), np.nan, low), [*cells.describe_notation(), *notices]
 
@@ -366,7 +363,7 @@ def _read_times(cells: Cells, rows: NDArray[Any], codes: NDArray[np.intp]) -> tu
     """
     per: TimeUnit = "year" if cells.looks_like_dates else None
     if per is None:
-        times, notices = _read_numbers(cells, rows, " or dates such as 2024-05-31")
+        times, notices = _read_numbers(cells, rows, "numbers or dates such as 2024-05-31")
     else:
         times, notices = cells.dates.moments / (365.25 * A_DAY), cells.dates.describe_notation(cells.name)
         first = np.full(codes.max(initial=0) + 1, np.inf)
