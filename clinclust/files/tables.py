@@ -27,9 +27,8 @@ from clinclust.files.cell_text import Places, is_blank, limited, listed, quoted
 from clinclust.files.conditions import DateOrder
 from clinclust.files.layout import SheetOptions, find_header, sheet_table
 from clinclust.files.notation import DecimalMark
-from clinclust.files.row_choice import RULES, Keep, RowChoice, choose_rows
+from clinclust.files.row_choice import RULES, Keep, RowChoice, choose_rows, read_summaries, read_trends
 from clinclust.files.text_table import MOST_COLUMNS, RowRanges, TableRead, name_columns, refuse_many_columns
-from clinclust.files.visits import read_summaries, read_trends
 
 # Read a table of text whose cells are separated by a delimiter.
 

@@ -26,18 +26,9 @@ from clinclust.files.cell_text import canonical_text, number_of, quoted, shorten
 from clinclust.files.formats import check_readable, guarded, shown_name
 from clinclust.files.row_choice import RowChoice
 from clinclust.files.writing import atomic_write
+from clinclust.schema import reading
 from clinclust.schema.feature import CHOICES, SENTENCES, Feature
-from clinclust.schema.reading import (
-    FORMAT_VERSION,
-    LOOK,
-    SETTINGS,
-    Entry,
-    Faults,
-    Place,
-    SchemaContent,
-    read_declared,
-    text_cells,
-)
+from clinclust.schema.reading import LOOK, SETTINGS, Entry, Faults, Place, SchemaContent, read_declared, text_cells
 
 if TYPE_CHECKING:
     from openpyxl import Workbook
@@ -269,7 +260,7 @@ def _write_explanations(workbook: Workbook) -> dict[str, str]:
 def _write_settings(workbook: Workbook, schema: SchemaContent) -> None:
     texts, sheet = data("schema_workbook")["settings"], workbook.create_sheet(_SETTINGS, 1)
     _lay_out(sheet, (18, 40, 70))
-    values = {"clinclust": FORMAT_VERSION, "title": schema.title, **schema.rows.as_dict()}
+    values = {"clinclust": reading.FORMAT_VERSION, "title": schema.title, **schema.rows.as_dict()}
     values = {
         key: value if key == "clinclust" or value is None else _write_value(value) for key, value in values.items()
     }

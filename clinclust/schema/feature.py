@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 from itertools import pairwise
-from typing import Annotated, Any, Literal, NamedTuple, get_args
+from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
 
 import numpy as np
 import pandas as pd
@@ -26,7 +26,7 @@ from clinclust.likelihoods import REGISTRY, Likelihood, name_meant, traits_of
 from clinclust.likelihoods.bernoulli import Bernoulli
 from clinclust.likelihoods.categorical import Categorical
 from clinclust.likelihoods.likelihood import ContrastKind
-from clinclust.roles import NEEDS_LIKELIHOOD, REASONS, ROLES, Role, is_described, is_ignored
+from clinclust.roles import NEEDS_LIKELIHOOD, REASONS, Role, is_described, is_ignored
 
 # The types of the fields of a feature, and the values that each accepts from Python and files.
 
@@ -170,16 +170,6 @@ Limits = Annotated[tuple[str, ...], BeforeValidator(_read_ends)]
 Codes = Annotated[tuple[str, ...], BeforeValidator(read_codes)]
 Synonyms = Annotated[dict[str, str], BeforeValidator(_read_synonyms)]
 Prior = Annotated[dict[str, float | list[float]], BeforeValidator(_read_prior)]
-CHOICES = {
-    "role": ROLES,
-    "likelihood": tuple(REGISTRY),
-    "transform": get_args(Transform),
-    "contrast": get_args(ContrastKind),
-    "decimal": get_args(DecimalMark),
-    "thousands": get_args(ThousandsMark),
-    "censored": get_args(Censored),
-}
-"""The words that a field accepts, by its name."""
 
 
 class _Change(NamedTuple):
@@ -518,6 +508,15 @@ class Feature(BaseModel):
         content = self.model_dump(exclude_defaults=True)
         single = {name: content[name][0] for name in ("spike", "limit") if len(content.get(name, ())) == 1}
         return content | single
+
+
+CHOICES: dict[str, tuple[str, ...]] = {"likelihood": tuple(REGISTRY)} | {
+    name: get_args(kind)
+    for name, field in Feature.model_fields.items()
+    for kind in (field.annotation, *get_args(field.annotation))
+    if get_origin(kind) is Literal
+}
+"""The words that a field accepts, by its name."""
 
 
 def _describe_faults(error: ValidationError, fields: dict[str, Any]) -> list[tuple[str | None, str]]:

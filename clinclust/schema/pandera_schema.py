@@ -268,12 +268,8 @@ def from_pandera(schema: Any) -> tuple[list[Feature], dict[str, Any]]:
         raise SchemaError(problems)
     bare = [str(name) for name, column in schema.columns.items() if _METADATA not in (column.metadata or {})]
     if bare:
-        warnings.warn(
-            f"{len(bare)} column{'' if len(bare) == 1 else 's'} without metadata for clinclust: {listed(bare)}; not "
-            "clustered on or described. draft_schema(frame) proposes what they are",
-            CohortWarning,
-            stacklevel=3,
-        )
+        called = f"{len(bare)} column{'' if len(bare) == 1 else 's'} without metadata for clinclust: {listed(bare)}"
+        warnings.warn(SENTENCES["without_metadata"].format(columns=called), CohortWarning, stacklevel=3)
     ids = [feature.name for feature in features if feature.is_id]
     unique = [name for name, column in schema.columns.items() if column.unique and [name] != ids]
     frame = {

@@ -15,16 +15,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.errors import SchemaError, did_you_mean
-from clinclust.files.cell_text import (
-    LONGEST_NUMBER,
-    canonical_text,
-    compile_short,
-    number_of,
-    numbers_of,
-    quoted,
-    shortened,
-    without_letters,
-)
+from clinclust.files import cell_text
+from clinclust.files.cell_text import canonical_text, number_of, numbers_of, quoted, shortened
 from clinclust.files.notation import BEYOND_A_LIMIT, number_as_written, with_plain_spaces
 from clinclust.files.row_choice import RowChoice
 from clinclust.schema.feature import SENTENCES, Feature, FeatureError, check_text, read_codes
@@ -109,7 +101,7 @@ def expectations(feature: Feature) -> dict[Kind, str]:
 
 # Read one column according to its feature: typed values, and the cells at fault.
 
-_NUMBER_FIRST = compile_short(r"(?P<number>[^0-9]*[0-9][0-9.,' ]*(?<! ))(?P<rest>.+)")
+_NUMBER_FIRST = cell_text.compile_short(r"(?P<number>[^0-9]*[0-9][0-9.,' ]*(?<! ))(?P<rest>.+)")
 _ID_DTYPE = pd.StringDtype(na_value=np.nan)  # the dtype "str" of pandas 3
 
 
@@ -225,7 +217,7 @@ def _read_numbers(feature: Feature, missing_codes: tuple[str, ...], column: pd.S
         texts, of_text = list(compress(cells.texts, ~absent)), np.full(len(absent) + 1, np.nan)
         for_any_text = feature.synonyms or feature.decimal or feature.thousands or feature.marks
         for_some_texts = feature.unit or feature.censored or feature.limit
-        if for_any_text or (for_some_texts and not without_letters(texts)):
+        if for_any_text or (for_some_texts and not cell_text.without_letters(texts)):
             meant = [number_meant(feature, text) for text in texts]
             of_text[:-1][~absent] = [np.nan if number is None else number for number in meant]
             absent[~absent] = [number is None for number in meant]
@@ -260,7 +252,7 @@ def _find_faulty_numbers(feature: Feature, numbers: NDArray[np.float64]) -> Faul
 def number_meant(feature: Feature, text: str) -> float | None:
     """Return the number that a cell in canonical text means; NaN if it is no number, None if missing."""
     meant = (feature.synonyms or {}).get(text)  # a plain number, whatever marks the column has
-    if meant is None and len(text) > LONGEST_NUMBER:
+    if meant is None and len(text) > cell_text.LONGEST_NUMBER:
         return math.nan
     cell = _without_marks(with_plain_spaces(text), feature.marks) if meant is None else meant
     limit = BEYOND_A_LIMIT.fullmatch(cell) if feature.censored is not None or feature.limit else None

@@ -24,20 +24,13 @@ from clinclust.files.notation import BEYOND_A_LIMIT
 from clinclust.files.row_choice import N_SAMPLED, carry_rows_taken, drawn, one_row_of_each
 from clinclust.likelihoods import traits_of
 from clinclust.progress import Progress
-from clinclust.schema.reading import (
-    Kind,
-    PanderaExtras,
-    Reading,
-    SchemaContent,
-    expectations,
-    read_column,
-    transform_limit,
-)
+from clinclust.schema.reading import PanderaExtras, Reading, SchemaContent, expectations, read_column, transform_limit
 
 if TYPE_CHECKING:
     from pandera.errors import SchemaError
 
     from clinclust.schema.feature import Feature
+    from clinclust.schema.reading import Kind
 
 
 # Describe cells at fault as a table of failures, each with a repair.
@@ -325,12 +318,8 @@ def warn_of_uninformative(reasons: Mapping[str, str], n_subjects: int, stackleve
         return
     listed = [f"{name} ({reason})" for name, reason in reasons.items()]
     more = f" and {len(listed) - _NAMES_WARNED_OF} more" if len(listed) > _NAMES_WARNED_OF else ""
-    warnings.warn(
-        f"{len(listed)} column{'' if len(listed) == 1 else 's'} cannot inform a clustering: "
-        f"{', '.join(listed[:_NAMES_WARNED_OF])}{more}",
-        CohortWarning,
-        stacklevel=stacklevel + 1,
-    )
+    what = f"{len(listed)} column{'' if len(listed) == 1 else 's'} cannot inform a clustering"
+    warnings.warn(f"{what}: {', '.join(listed[:_NAMES_WARNED_OF])}{more}", CohortWarning, stacklevel=stacklevel + 1)
 
 
 # Tables in partitions (Dask DataFrames): read and validate each of them, and draw a sample of their rows.
