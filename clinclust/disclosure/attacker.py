@@ -65,9 +65,8 @@ def _bound_columns(shown: FeatureCounts, sizes: Sequence[tuple[int, int]]) -> tu
         ends_by_size = [_bound_counts(shown, group, size) for size in range(least, most + 1)]
         possible = [ends for ends in ends_by_size if ends is not None]
         if not possible:
-            raise InputError(
-                f"{shown.name}: no counts agree with every number shown of subtype {shown.subtypes[group]}"
-            )
+            of_subtype = f" of subtype {shown.subtypes[group]}"
+            raise InputError(f"{shown.name}: no counts agree with every number shown{of_subtype}")
         low[:, group] = np.min([ends[0] for ends in possible], axis=0)
         high[:, group] = np.max([ends[1] for ends in possible], axis=0)
     low[:, ALL_SUBJECTS], high[:, ALL_SUBJECTS] = low[:, 1:].sum(axis=1), high[:, 1:].sum(axis=1)
@@ -159,9 +158,7 @@ class _Programme:
         self._cells = self.R * self.K
         # For features without levels, the sum of each subtype and then its sum of squares are further unknowns.
         self._n_unknowns = self._cells if shown.is_share else self._cells + 2 * self.K
-        self._rows: list[Array] = []
-        self._low: list[float] = []
-        self._high: list[float] = []
+        self._bounds: list[tuple[Array, float, float]] = []  # coefficients, and the ends of their sum
         self._is_network = True
         for form, (least, most) in zip(self.forms[: self.R].sum(axis=0), sizes, strict=True):
             self._bind(form, least, most)
@@ -201,7 +198,7 @@ class _Programme:
             sign * form,
             integrality=whole.astype(np.int64),
             bounds=Bounds(lowest, np.inf),
-            constraints=LinearConstraint(np.array(self._rows), np.array(self._low), np.array(self._high)),
+            constraints=LinearConstraint(*map(np.array, zip(*self._bounds, strict=True))),
             options={"node_limit": _MOST_NODES, "mip_rel_gap": 0.0},
         )
         if result.status == 2:
@@ -231,9 +228,7 @@ class _Programme:
         return low, high
 
     def _bind(self, row: Array, low: float, high: float) -> None:
-        self._rows.append(row)
-        self._low.append(low)
-        self._high.append(high)
+        self._bounds.append((row, low, high))
 
     def _add_shares(self) -> None:
         shown = self._shown

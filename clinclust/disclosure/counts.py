@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from fnmatch import fnmatchcase
 from functools import cached_property
-from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 
 from clinclust.arguments import ASSOCIATIONS, accepting
 from clinclust.arguments import WITHHELD as SUPPRESSED
-from clinclust.arrays import Array
+from clinclust.arrays import Array, Mask
 from clinclust.comparisons.differences import adjusted
 from clinclust.comparisons.frame import (
     ALL_SUBJECTS,
@@ -38,19 +37,15 @@ from clinclust.likelihoods import traits_of
 # not listed under `SHEETS`, `FACTS` and `FIGURES` is not printed, so that a new column is withheld until it is listed
 # there.
 
-Floats: TypeAlias = NDArray[np.float64]
-Mask: TypeAlias = NDArray[np.bool_]
-
-_RELEASED_NUMBERS = (
-    *("n", "missing", "statistic", "df", "df2", "p", "q", "standardised_difference", "significant"),
-    *("estimate", "lower", "upper"),
+NUMBERS_OF_RESULTS = (
+    *("n", "missing", "statistic", "df", "df2", "p", "q", "standardised_difference", "estimate", "lower", "upper"),
 )
 _CHOSEN_BY_VALUES = "superiority"  # the effect size that a feature has if its values are skewed
 
 
 def keep_results_of_shown(comparisons: pd.DataFrame, using_withheld: Mask, withheld: Set[int]) -> pd.DataFrame:
     """Return the frame, changed in place, with the results that follow from its summaries, and without the others."""
-    set_missing(comparisons, using_withheld, _RELEASED_NUMBERS)
+    set_missing(comparisons, using_withheld, (*NUMBERS_OF_RESULTS, "significant"))
     comparisons.loc[using_withheld, "suppressed"] = True
     kind = comparisons["kind"]
     comparisons.loc[using_withheld & (kind == "contrast").to_numpy(dtype=bool), "test"] = None
@@ -61,7 +56,7 @@ def keep_results_of_shown(comparisons: pd.DataFrame, using_withheld: Mask, withh
     return comparisons[~lost.to_numpy(dtype=bool)].reset_index(drop=True)
 
 
-def q_of_shown(comparisons: pd.DataFrame) -> Floats:
+def q_of_shown(comparisons: pd.DataFrame) -> Array:
     """Return q of each row by Benjamini and Hochberg, over the shown tests of the same name or the shown contrasts."""
     p = comparisons["p"].to_numpy(dtype=np.float64, na_value=np.nan)
     q = np.full(p.shape, np.nan)
@@ -84,7 +79,7 @@ def rows_ranked_with_shown(comparisons: pd.DataFrame, using_withheld: Mask) -> M
     return ranked
 
 
-def _bound_rounding(values: Floats) -> Floats:
+def _bound_rounding(values: Array) -> Array:
     """Return the largest rounding error of each p or q, by the decimals that it has."""
     printed = np.where(values >= 0.1, 0.005, np.where(values >= 0.001, 0.0005, np.inf))
     # The power of ten of the last digit of each number.
@@ -166,7 +161,7 @@ def _find_unnamed_levels(shared: pd.DataFrame, rule: Rule) -> dict[tuple[str, st
     }
 
 
-def _has_many_at_ends(shared: pd.DataFrame, rule: Rule) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def _has_many_at_ends(shared: pd.DataFrame, rule: Rule) -> Mask:
     """Return in which rows more subjects than the threshold are at each end of the scale; none in old versions."""
     if "at_ends" not in shared:
         return np.zeros(len(shared), dtype=bool)
@@ -174,12 +169,6 @@ def _has_many_at_ends(shared: pd.DataFrame, rule: Rule) -> np.ndarray[tuple[int]
     if rule.rounding is not None:
         at_ends = rounded(at_ends, rule.rounding) - rounding_error(rule.rounding)[0]
     return np.asarray(at_ends > rule.threshold)
-
-
-_WITHHELD = (
-    *("n", "n_subtypes", "test", "statistic", "df", "df2", "p", "q", "agreement", "effect", "effect_reported"),
-    *("grade", "p_given_others", "p_whatever_is_missing", "remark"),
-)
 
 
 @accepting(associations=ASSOCIATIONS, suppressed=SUPPRESSED)
@@ -213,11 +202,10 @@ def withhold_associations(associations: pd.DataFrame, suppressed: pd.DataFrame) 
     """
     result = associations.reset_index(drop=True)
     if "suppressed" not in result:
-        result["suppressed"] = np.zeros(len(result), dtype=bool)
-        result["suppressed"] = result["suppressed"].astype("boolean")
+        result["suppressed"] = pd.array([False] * len(result), dtype="boolean")
     touched = set(suppressed.loc[suppressed["suppressed"].fillna(False), "feature"])
     lost = result["feature"].isin(touched).to_numpy()
-    set_missing(result, lost, _WITHHELD)
+    set_missing(result, lost, data("released")["of_associations"])
     result.loc[lost, "suppressed"] = True
     if "remark" in result:  # an agreement is of all memberships
         result["remark"] = result["remark"].str.replace(r" \(agreement [^)]*\)", "", regex=True)
@@ -310,7 +298,7 @@ class FeatureCounts:
         return traits_of(self.likelihood).is_yes_no
 
     @property
-    def is_level(self) -> NDArray[np.bool_]:
+    def is_level(self) -> Mask:
         """Which of `rows` and the observed values are levels, (R + 1, 1)."""
         return np.array([[self.is_share]] * (len(self.rows) - 1) + [[False]] * 2)
 
@@ -350,7 +338,7 @@ class FeatureCounts:
         levels = np.broadcast_to(is_withheld, self.mean.shape)
         return self.without(is_withheld, levels, levels)
 
-    def without(self, n: NDArray[np.bool_], count: NDArray[np.bool_], mean: NDArray[np.bool_]) -> FeatureCounts:
+    def without(self, n: Mask, count: Mask, mean: Mask) -> FeatureCounts:
         """Return a copy with NaN where a mask is true: of n and missing (G,), count (L, G), or mean and sd (L, G)."""
         return replace(
             self,
@@ -372,7 +360,7 @@ def feature_counts(comparisons: pd.DataFrame, rounding: int | None = None) -> It
     for name, levels, part in _divide_parts(read):
         first = next(iter(next(iter(levels.values())).values()))
         places = read.places(levels)
-        n, missing, count, percent, mean, sd = (read.numbers(number, places) for number in _NUMBERS)
+        n, missing, *of_levels = (read.numbers(number, places) for number in _NUMBERS)
         traits = traits_of(str(first["likelihood"]))
         is_share = traits.is_share
         step = float(first["step"])  # NaN but for levels that are numbers
@@ -384,10 +372,7 @@ def feature_counts(comparisons: pd.DataFrame, rounding: int | None = None) -> It
             places,
             n[0],
             missing[0],
-            count,
-            percent,
-            mean,
-            sd,
+            *of_levels,
             scale=(float(first["minimum"]), float(first["maximum"])),
             decimals=decimals_in(next(iter(levels.values())), is_scored=is_share or traits.is_scale),
             is_whole=not is_share and (bool(first["whole"]) or step > 0),
@@ -408,7 +393,7 @@ def _divide_parts(read: ComparisonsFrame) -> Iterator[tuple[str, dict[str | None
             yield name, {None: levels[None]}, "rest"
 
 
-def rounded(count: NDArray[np.float64], base: int) -> NDArray[np.float64]:
+def rounded(count: Array, base: int) -> Array:
     """Return counts rounded to the nearest multiple of `base`; a tie is rounded up."""
     return np.asarray(np.floor((count + base // 2) / base) * base)
 
@@ -418,7 +403,7 @@ def rounding_error(base: int | None) -> tuple[int, int]:
     return (0, 0) if base is None else (base // 2, base - 1 - base // 2)
 
 
-def printed(values: NDArray[np.float64], decimals: int) -> NDArray[np.float64]:
+def printed(values: Array, decimals: int) -> Array:
     """Return values rounded as reports print them: by decimal formatting of the exact binary number."""
     return np.array([float(f"{value:.{decimals}f}") for value in values.ravel()]).reshape(values.shape)
 
@@ -502,17 +487,13 @@ class Rule:
     missing_is_harmless: bool = False
     min_n: int | None = None
 
-    def check(self) -> None:
-        """Raise ValueError if `threshold`, `rounding` or `min_n` cannot be used."""
+    def __post_init__(self) -> None:
         if self.threshold < 2:
             raise InputError(f"threshold must be at least 2, not {self.threshold!r}: no count lies between 0 and 1")
         if self.rounding is not None and self.rounding < 3:
             raise InputError(f"rounding must be a base of at least 3, not {self.rounding!r}")
         if self.min_n is not None and self.min_n < self.threshold:
-            raise InputError(
-                f"min_n must be at least the threshold, {self.threshold}, not {self.min_n!r}: a mean of fewer "
-                "values is withheld in any case"
-            )
+            raise InputError(data("released")["messages"]["min_n"].format(threshold=self.threshold, min_n=self.min_n))
 
     @property
     def fewest_values(self) -> int:
@@ -524,7 +505,7 @@ class Rule:
         """The least length of the interval of a protected count."""
         return self.threshold if self.rounding is None else self.rounding // 2
 
-    def sensitive_of(self, counts: FeatureCounts) -> NDArray[np.bool_]:
+    def sensitive_of(self, counts: FeatureCounts) -> Mask:
         """Return which counts of a feature are sensitive, or as rounded may be: its rows, the observed values."""
         table = np.vstack([counts.table, counts.n])
         below, above = rounding_error(counts.rounding)
@@ -536,16 +517,16 @@ class Rule:
             sensitive[-2] = False
         return sensitive
 
-    def harmless(self, counts: FeatureCounts, low: Array, high: Array) -> NDArray[np.bool_]:
+    def harmless(self, counts: FeatureCounts, low: Array, high: Array) -> Mask:
         """Return for which intervals of the counts of `sensitive_of` no count in them is sensitive, (R + 1, G)."""
         is_known = ~np.isnan(low) & ~np.isnan(high)
         return np.asarray(is_known & ~self._some_is_sensitive(low, high, counts.is_level))
 
-    def _some_is_sensitive(self, low: Array, high: Array, is_level: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    def _some_is_sensitive(self, low: Array, high: Array, is_level: Mask) -> Mask:
         lowest = np.where(is_level & self.zero_is_disclosive, 0, 1)
         return np.asarray((low < self.threshold) & (high >= lowest))
 
-    def may_be_sensitive(self, low: float, high: float, *, is_level: bool, is_missing: bool = False) -> bool:
+    def may_be_sensitive(self, low: float, high: float, *, is_level: bool = False, is_missing: bool = False) -> bool:
         """Return whether a count from `low` to `high` can be sensitive, of a level or of missing values or neither."""
         if is_missing and self.missing_is_harmless:
             return False
@@ -556,7 +537,7 @@ def are_small_rows(counts: RowCounts, n_subjects: int, threshold: int) -> bool:
     """Return whether a number of rows left out is small, or gives one by subtraction from the rows of the table."""
     numbers = [counts.not_meeting, counts.unknown, counts.not_meeting - counts.unknown]
     numbers += [counts.further, counts.outside, counts.taken - n_subjects]
-    return any(Rule(threshold).may_be_sensitive(number, number, is_level=False) for number in numbers)
+    return any(Rule(threshold).may_be_sensitive(number, number) for number in numbers)
 
 
 SLACK_OF_TOTALS = 1e-6  # a total is a mean times n, and whole up to rounding errors
@@ -572,7 +553,7 @@ def totals(counts: FeatureCounts) -> Array:
     return np.array([distance / step * counts.n for distance in (counts.mean[0] - origin, high - counts.mean[0])])
 
 
-def small_totals(counts: FeatureCounts, threshold: int) -> NDArray[np.bool_]:
+def small_totals(counts: FeatureCounts, threshold: int) -> Mask:
     """Return which groups have, or with rounded counts may have, a total of 1 to ``threshold - 1`` either way, (G,)."""
     size = np.abs(totals(counts))
     if counts.rounding is None:

@@ -4,32 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from clinclust.arguments import SIZES, WHOLE_COMPARISONS, accepting
+from clinclust.arrays import Array, Mask
 from clinclust.comparisons.frame import ALL_SUBJECTS, ComparisonsFrame
+from clinclust.data import data
+from clinclust.disclosure import counts as release
 from clinclust.disclosure.attacker import intervals, size_interval, size_intervals, total_intervals
-from clinclust.disclosure.counts import (
-    FeatureCounts,
-    Rule,
-    feature_counts,
-    hide_rare_names,
-    keep_results_of_shown,
-    names_using_withheld,
-    printed,
-    rounded,
-    rounded_counts,
-    rounded_quartiles,
-    rounding_error,
-    rows_ranked_with_shown,
-    rows_using_withheld,
-    small_totals,
-    totals,
-)
+from clinclust.disclosure.counts import FeatureCounts, Rule, feature_counts, printed, rounding_error
 from clinclust.errors import InputError
 from clinclust.likelihoods import traits_of
 
@@ -39,8 +25,7 @@ from clinclust.likelihoods import traits_of
 # it (complementary suppression), those of few subjects first, until no interval that follows from what is shown is
 # short. Tests and effect sizes, q and the names of rare levels follow from the counts that are left.
 
-Floats: TypeAlias = NDArray[np.float64]
-
+_MESSAGES: dict[str, str] = data("released")["messages"]
 _OF_ORDER = ("median", "q1", "q3")
 _OF_SUMMARIES = ("n", "missing", "count", "percent", "mean", "sd", *_OF_ORDER)
 
@@ -132,18 +117,15 @@ def suppress_small_cells(
     5  cancer        2   50   <NA>
     """
     rule = Rule(threshold, zero_is_disclosive, rounding, missing_is_harmless, min_n)
-    rule.check()
     if comparisons["suppressed"].any():
         raise InputError("these comparisons hold withheld numbers already; pass those of compare_subtypes")
     if ComparisonsFrame(comparisons).is_weighted:
-        raise InputError(
-            "these comparisons have weights, for which no rule of suppression is known; share none of them"
-        )
+        raise InputError(_MESSAGES["weights"])
     result = comparisons.reset_index(drop=True)
     sizes = shown_sizes(ComparisonsFrame(result).exact_sizes, threshold, rounding)
     features = list(feature_counts(result))
     if rounding is not None:
-        features = [rounded_counts(counts, rounding, rule.fewest_values) for counts in features]
+        features = [release.rounded_counts(counts, rounding, rule.fewest_values) for counts in features]
     counted = [counts.of_groups_shown(sizes) for counts in features if counts.part != "rest"]
     ranges = size_intervals(sizes, rounding, counted)
     if rounding is not None:
@@ -171,8 +153,8 @@ def suppress_small_cells(
         result.loc[is_summary, "suppressed"] = True
         result["size"] = result["subtype"].where(is_summary).map(sizes).astype("Int64")
     withheld = {subtype for subtype, size in sizes.items() if size is None}
-    result = keep_results_of_shown(result, rows_using_withheld(result, touched, withheld), withheld)
-    return hide_rare_names(result, rule)
+    result = release.keep_results_of_shown(result, release.rows_using_withheld(result, touched, withheld), withheld)
+    return release.hide_rare_names(result, rule)
 
 
 def shown_sizes(sizes: Mapping[int, int], threshold: int, rounding: int | None = None) -> dict[int, int | None]:
@@ -182,7 +164,8 @@ def shown_sizes(sizes: Mapping[int, int], threshold: int, rounding: int | None =
     """
     total = sum(sizes.values())
     if rounding is not None:
-        total, *others = (int(size) for size in rounded(np.array([total, *sizes.values()], dtype=np.float64), rounding))
+        exact = np.array([total, *sizes.values()], dtype=np.float64)
+        total, *others = (int(size) for size in release.rounded(exact, rounding))
         sizes = dict(zip(sizes, others, strict=True))
     below, _ = rounding_error(rounding)
     order = sorted(sizes, key=lambda subtype: (sizes[subtype], -subtype))
@@ -195,10 +178,8 @@ def shown_sizes(sizes: Mapping[int, int], threshold: int, rounding: int | None =
         ):
             return shown
         n_withheld += 1
-    raise InputError(
-        f"{total} subjects in subtypes of {', '.join(map(str, sizes.values()))} cannot be shared with counts below "
-        f"{threshold} withheld: they follow from each other. Take fewer subtypes, or a lower threshold"
-    )
+    shown_of = ", ".join(map(str, sizes.values()))
+    raise InputError(_MESSAGES["too_small"].format(n=total, sizes=shown_of, threshold=threshold))
 
 
 class _Step(NamedTuple):
@@ -210,7 +191,7 @@ class _Step(NamedTuple):
 
 
 def _suppress_feature(
-    counts: FeatureCounts, sizes: Sequence[tuple[int, int]], withheld: NDArray[np.bool_], rule: Rule
+    counts: FeatureCounts, sizes: Sequence[tuple[int, int]], withheld: Mask, rule: Rule
 ) -> FeatureCounts | None:
     """Return the numbers of a feature that can be shown, None if all can; `sizes` and `withheld` are by group (G)."""
     search = _Search(counts, sizes, withheld, rule)
@@ -236,7 +217,7 @@ class _Search:
     """The numbers of one feature that must be withheld, and the search for further ones that protect them."""
 
     def __init__(
-        self, counts: FeatureCounts, sizes: Sequence[tuple[int, int]], withheld_groups: NDArray[np.bool_], rule: Rule
+        self, counts: FeatureCounts, sizes: Sequence[tuple[int, int]], withheld_groups: Mask, rule: Rule
     ) -> None:
         self._counts, self._sizes, self._rule = counts, sizes, rule
         self._sensitive = rule.sensitive_of(counts)
@@ -259,7 +240,7 @@ class _Search:
         elif rule.zero_is_disclosive:
             self._means |= counts.sd == 0.0
         if not counts.is_share:
-            small = small_totals(counts, rule.threshold)
+            small = release.small_totals(counts, rule.threshold)
             self._means |= small
             unknown = np.flatnonzero(self._means[0, 1:]) + 1
             few_together = unknown.size == 1 or (unknown.size > 0 and counts.n[unknown].sum() < fewest)
@@ -318,15 +299,10 @@ class _Search:
         shown, counts = self.shown(steps), self._counts
         of_level = row < len(counts.rows) - 1 and counts.is_share
         level = min(row, len(counts.count) - 1) if of_level else 0
-        possible = [_Step("n", 0, int(g)) for g in np.flatnonzero(~np.isnan(shown.n))]
-        if counts.is_share:
-            possible += [_Step("count", int(r), int(g)) for r, g in np.argwhere(~np.isnan(shown.count))]
-            possible += [
-                _Step("share", int(r), int(g)) for r, g in np.argwhere(~np.isnan(shown.mean) & np.isnan(shown.count))
-            ]
-        else:
-            possible += [_Step("mean", 0, int(g)) for g in np.flatnonzero(~np.isnan(shown.mean[0]))]
-
+        has_mean, has_count = ~np.isnan(shown.mean), ~np.isnan(shown.count)
+        of_levels = {"count": has_count, "share": has_mean & ~has_count} if counts.is_share else {"mean": has_mean}
+        kinds = {"n": ~np.isnan(shown.n[np.newaxis]), **of_levels}
+        possible = [_Step(what, *cell) for what, cells in kinds.items() for cell in np.argwhere(cells).tolist()]
         # If only one cell of a row or of a group is withheld, it can be computed from the others there.
         withheld = np.isnan(shown.table[:-1])
         alone_in_row, alone_in_group = withheld.sum(axis=1) == 1, withheld.sum(axis=0) == 1
@@ -341,7 +317,7 @@ class _Search:
         yield from sorted(possible, key=worth)
 
 
-def _write_numbers(numbers: dict[str, Floats], counts: FeatureCounts, shown: FeatureCounts, rule: Rule) -> None:
+def _write_numbers(numbers: dict[str, Array], counts: FeatureCounts, shown: FeatureCounts, rule: Rule) -> None:
     """Write the numbers that are shown of a feature into the columns of the frame, rounded as printed, in place."""
     n_withheld = np.broadcast_to(np.isnan(shown.n), shown.mean.shape)
     complete = ~n_withheld & ~np.isnan(shown.mean)
@@ -360,15 +336,13 @@ def _write_numbers(numbers: dict[str, Floats], counts: FeatureCounts, shown: Fea
     has_order = complete & (not counts.is_share or rule.rounding is None)
     of_order = [np.where(has_order, numbers[name][counts.places], np.nan) for name in _OF_ORDER]
     if not counts.is_share:
-        of_order = rounded_quartiles(of_order, 0.0 if rule.rounding is None or not counts.is_whole else counts.grid[1])
+        least = 0.0 if rule.rounding is None or not counts.is_whole else counts.grid[1]
+        of_order = release.rounded_quartiles(of_order, least)
     for name, values in zip(_OF_ORDER, of_order, strict=True):
         numbers[name][counts.places] = values
 
 
 # Audit a suppressed frame: infer the withheld counts as an attacker would, and report which are disclosed.
-
-_NUMBERS_OF_TESTS = ("n", "missing", "statistic", "df", "df2", "p", "q", "standardised_difference")
-_NUMBERS_OF_EFFECTS = ("estimate", "lower", "upper")
 
 
 @accepting(comparisons=WHOLE_COMPARISONS, truth=WHOLE_COMPARISONS, sizes=SIZES)
@@ -440,7 +414,6 @@ def audit_disclosure(
     2  cancer        2       0       50      2      False
     """
     rule = Rule(threshold, zero_is_disclosive, rounding, missing_is_harmless)
-    rule.check()
     comparisons = comparisons.reset_index(drop=True)
     true_counts = {}
     if truth is not None:
@@ -453,13 +426,10 @@ def audit_disclosure(
         sizes = shown_sizes(true_sizes, threshold, rounding) if true_sizes else _read_sizes(comparisons, features)
     withheld = {subtype for subtype, size in sizes.items() if size is None}
     touched = {(counts.name, group) for counts in features for group in counts.withheld_groups(sizes)}
-    has_number = comparisons[[*_NUMBERS_OF_TESTS, *_NUMBERS_OF_EFFECTS]].notna().any(axis=1).to_numpy()
-    uses_withheld = rows_using_withheld(comparisons, touched, withheld)
-    reveals = (
-        has_number
-        | names_using_withheld(comparisons, uses_withheld)
-        | rows_ranked_with_shown(comparisons, uses_withheld)
-    )
+    has_number = comparisons[[*release.NUMBERS_OF_RESULTS]].notna().any(axis=1).to_numpy()
+    uses_withheld = release.rows_using_withheld(comparisons, touched, withheld)
+    reveals = has_number | release.names_using_withheld(comparisons, uses_withheld)
+    reveals |= release.rows_ranked_with_shown(comparisons, uses_withheld)
     revealing = comparisons[uses_withheld & reveals]
     is_tested = bool((revealing["kind"] == "contrast").any() or revealing["subtype"].isin(withheld).any())
 
@@ -472,9 +442,8 @@ def audit_disclosure(
         true = true_counts.get((counts.name, counts.part))
         if true is not None:
             # A reader may know the scale from elsewhere.
-            counts = replace(counts, scale=true.scale, grid=true.grid, is_whole=true.is_whole)
-            if rounding is None:
-                counts = replace(counts, decimals=true.decimals)
+            decimals = true.decimals if rounding is None else counts.decimals
+            counts = replace(counts, scale=true.scale, grid=true.grid, is_whole=true.is_whole, decimals=decimals)
         if counts.part != "rest":
             rows += _judge_counts(counts, true, ranges, rule, is_tested=counts.name in tested)
         rows += _judge_totals(counts, true, rule, is_tested=counts.name in tested)
@@ -496,30 +465,24 @@ def _read_sizes(comparisons: pd.DataFrame, features: list[FeatureCounts]) -> dic
     return found
 
 
+Ranges = Mapping[int, tuple[int, int]]  # the ends of each size
+Judged = Iterator[tuple[Any, ...]]  # rows of the audit
+
+
 def _judge_sizes(
-    sizes: Mapping[int, int | None],
-    ranges: Mapping[int, tuple[int, int]],
-    true_sizes: Mapping[int, int],
-    rule: Rule,
-    *,
-    is_tested: bool,
-) -> Iterator[tuple[Any, ...]]:
+    sizes: Mapping[int, int | None], ranges: Ranges, true_sizes: Mapping[int, int], rule: Rule, *, is_tested: bool
+) -> Judged:
     for subtype, size in sizes.items():
         if size is None:
             value = true_sizes.get(subtype, np.nan)
-            yield _judge_interval("", "size", subtype, ranges[subtype], value, rule, is_tested=is_tested)
+            yield _judge_interval((pd.NA, "size", subtype), ranges[subtype], value, rule, is_tested=is_tested)
         elif 0 < size < rule.threshold:
             yield (pd.NA, "size", subtype, size, size, size, True, "shown")
 
 
 def _judge_counts(
-    counts: FeatureCounts,
-    truth: FeatureCounts | None,
-    ranges: Mapping[int, tuple[int, int]],
-    rule: Rule,
-    *,
-    is_tested: bool,
-) -> Iterator[tuple[Any, ...]]:
+    counts: FeatureCounts, truth: FeatureCounts | None, ranges: Ranges, rule: Rule, *, is_tested: bool
+) -> Judged:
     """Yield the counts of a feature that are withheld, or that are sensitive but shown."""
     # For a feature without levels, the observed values are already a row.
     rows = (counts if truth is None else truth).rows  # with the names that are withheld
@@ -543,21 +506,17 @@ def _judge_counts(
             yield (*named, count, count, count, True, "shown")
         else:
             found, value, of_missing = (low[row, group], high[row, group]), true[row, group], len(counts.rows) - 1
-            is_level, is_missing = counts.is_share and row < of_missing, row == of_missing
-            yield _judge_interval(
-                *named, found, value, rule, is_tested=is_tested, is_level=is_level, is_missing=is_missing
-            )
+            kind = {"is_level": counts.is_share and row < of_missing, "is_missing": row == of_missing}
+            yield _judge_interval(named, found, value, rule, is_tested=is_tested, **kind)
 
 
-def _judge_totals(
-    counts: FeatureCounts, truth: FeatureCounts | None, rule: Rule, *, is_tested: bool
-) -> Iterator[tuple[Any, ...]]:
+def _judge_totals(counts: FeatureCounts, truth: FeatureCounts | None, rule: Rule, *, is_tested: bool) -> Judged:
     """Yield the small totals of whole numbers: of events, or of the steps of scores above the lowest."""
     if not counts.is_whole:
         return
     low, high = total_intervals(counts)
-    values = totals(truth or counts)[0]
-    small = small_totals(truth or counts, rule.threshold) & (np.rint(values) > 0)
+    values = release.totals(truth or counts)[0]
+    small = release.small_totals(truth or counts, rule.threshold) & (np.rint(values) > 0)
     is_shown = ~np.isnan(counts.mean[0])
     for group in np.flatnonzero(small):
         reason = "shown" if is_shown[group] else "interval" if high[group] - low[group] < rule.threshold else ""
@@ -568,16 +527,7 @@ def _judge_totals(
 
 
 def _judge_interval(
-    feature: str,
-    cell: str,
-    subtype: int,
-    interval: tuple[float, float],
-    value: float,
-    rule: Rule,
-    *,
-    is_tested: bool,
-    is_level: bool = False,
-    is_missing: bool = False,
+    named: tuple[Any, ...], interval: tuple[float, float], value: float, rule: Rule, *, is_tested: bool, **kind: bool
 ) -> tuple[Any, ...]:
     low, high = interval
     is_true = not np.isnan(value)
@@ -585,6 +535,6 @@ def _judge_interval(
     reason = ""
     if np.isnan(low) or np.isnan(high):
         reason = "not solved"
-    elif rule.may_be_sensitive(least, most, is_level=is_level, is_missing=is_missing):
+    elif rule.may_be_sensitive(least, most, **kind):
         reason = "interval" if high - low < rule.width else "test" if is_tested else ""
-    return (feature or pd.NA, cell, subtype, low, high, value if is_true else pd.NA, bool(reason), reason or pd.NA)
+    return (*named, low, high, value if is_true else pd.NA, bool(reason), reason or pd.NA)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 from itertools import pairwise
@@ -673,7 +673,7 @@ def sheet_table(
     frame, places = _named_or_filled(frame, [*frame], header)
     frame.columns = pd.Index([header.names.get(place, "") for place in places], dtype=object)
     headers = [[texts.get(place, "") for place in places] for _, texts in header.rows]
-    kept, left_out = _find_subjects(frame, headers, header.doubts, options, rows.filled_up)
+    kept, left_out = _find_subjects(frame, headers, header.doubts, rows.filled_up, options)
     first, last = (frame.index[end] + 2 if len(frame) else 0 for end in (0, -1))
     inside = [
         f"{letters_of(left)}{top}:{letters_of(right)}{bottom}"
@@ -709,11 +709,7 @@ def _named_or_filled(frame: pd.DataFrame, places: Sequence[int], header: Header)
 
 
 def _find_subjects(
-    frame: pd.DataFrame,
-    headers: Sequence[Sequence[str]],
-    doubts: Sequence[_Doubt],
-    options: SheetOptions,
-    filled_up: Collection[int],
+    frame: pd.DataFrame, headers: list[list[str]], doubts: list[_Doubt], filled_up: set[int], options: SheetOptions
 ) -> tuple[Mask, list[str]]:
     """Return which rows below the header are subjects, and remarks on the others.
 
@@ -754,7 +750,7 @@ def _find_subjects(
     doubtful, rows, others = {n for _, rows in every for n in rows}, numbers[kept].tolist(), numbers[~kept].tolist()
     if doubtful and rows:
         without = ranges_of([row for row in rows if row not in doubtful], doubtful | set(others))
-        whole = None if doubtful & set(filled_up) else ranges_of(rows, others)
+        whole = None if doubtful & filled_up else ranges_of(rows, others)
         repair = "say with `rows` which rows are subjects, or delete in the file what is none"
         if without is not None:
             repair = f"if none of these rows is a subject, say rows={without!r}"

@@ -19,7 +19,7 @@ from clinclust.errors import InputError, did_you_mean, on_one_line, refuse
 from clinclust.files import conditions, say, text_table
 from clinclust.files.cell_text import canonical_text, listed, numbers_of, quote_cell, quoted, rows_named
 from clinclust.files.notation import MISSING_SIGNS, DecimalMark, means_missing, names_subjects
-from clinclust.files.text_table import ColumnNotes, RowRanges, TableRead, chosen_columns
+from clinclust.files.text_table import ColumnNotes, Names, RowRanges, TableRead, chosen_columns
 
 # Recognise that a table holds several rows of one subject, as tables of visits do.
 
@@ -308,7 +308,7 @@ class RowChoice:
             problems.append("`summarise` needs `time`: give it with the column of the time of each row")
         return problems + ([] if self.summarise is None else find_summary_problems(self.summarise))
 
-    def find_lost_columns(self, only: Sequence[str] | None, drop: Sequence[str] | None) -> list[str]:
+    def find_lost_columns(self, only: Names, drop: Names) -> list[str]:
         """Return one sentence for each column that is summarised, and that a choice of columns leaves out."""
         return [
             f"{quoted(name)} is summarised, but `{'drop' if name in (drop or ()) else 'only'}` leaves it out"
@@ -716,11 +716,7 @@ def rows_taken(frame: pd.DataFrame) -> RowsTaken | None:
 
 
 def choose_rows(
-    read: TableRead,
-    choice: RowChoice,
-    decimal: DecimalMark | None,
-    only: Sequence[str] | None,
-    drop: Sequence[str] | None,
+    read: TableRead, choice: RowChoice, decimal: DecimalMark | None, only: Names, drop: Names
 ) -> tuple[pd.DataFrame, list[str]]:
     """Return the table with the rows and columns that were chosen, and all remarks on it.
 

@@ -206,6 +206,7 @@ def letters_of(column: int) -> str:
 MOST_COLUMNS = 20_000
 """The most columns of a table that is read whole: with 200 rows they take 13 CPU seconds."""
 
+Names = Sequence[str] | None
 _LONGEST_SHOWN, _LONGEST_OPTION = 60, 2000  # characters of a name, and of all names, that can be pasted
 _ONLY_REDCAP = ("Complete?", "Event Name", "Repeat Instrument", "Repeat Instance", "Data Access Group")
 # `age#2`, `#7`
@@ -261,9 +262,7 @@ def refuse_many_columns(n_columns: int, most: int | None, what: str = "read with
         raise InputError(say("too_many_columns", n_columns=n_columns, most=most, what=what))
 
 
-def chosen_columns(
-    read: TableRead, only: Sequence[str] | None, drop: Sequence[str] | None
-) -> tuple[pd.DataFrame, list[str]]:
+def chosen_columns(read: TableRead, only: Names, drop: Names) -> tuple[pd.DataFrame, list[str]]:
     """Return the table with the columns to keep (`only`), without those to `drop`, and remarks on the choice.
 
     InputError is raised if a choice names no column or leaves none, or if columns that stay have one name, mostly no

@@ -157,11 +157,8 @@ def _problems_of_texts(schema: SchemaContent) -> Iterator[str]:
 # Write a schema. What the draft saw is in grey, and what a person should decide is on top.
 
 _SCHEMA, _SETTINGS, _EXPLANATIONS = "Schema", "Settings", "Explanations"
-_USUAL = (
-    *("order", "name", "look at", "label", "role", "likelihood", "levels", "trials", "minimum", "maximum"),
-    *("transform", "unit", "missing_codes", "block"),
-)
-_OF_DRAFT = ("n", "missing", "examples", "probability", "reason")
+_LAYOUT = data("schema_workbook")["layout"]
+_USUAL, _OF_DRAFT = _LAYOUT["usual"], _LAYOUT["of_draft"]
 _UNUSABLE = "unusable"  # the field of a column of the sheet with a problem in its name
 _NOT_READ = ("look at", *_OF_DRAFT, _UNUSABLE)
 _OF_ROWS = tuple(RowChoice.__dataclass_fields__)
@@ -170,7 +167,6 @@ _WORDS = {**CHOICES, "limit": ("below", "above", "below | above"), "complete": (
 _ON_TOP = 10
 _SPARE_ROWS = 100  # rows for further columns that have the lists to choose from
 _MOST_EXAMPLES = 5
-_WIDTHS = {"name": 24, "look at": 44, "label": 26, "likelihood": 20, "levels": 34, "examples": 30, "reason": 44}
 _HEADING, _COLOUR, _GREY = "D9E1F2", "FFF2CC", "7F7F7F"
 
 
@@ -282,7 +278,7 @@ def _write_features(
     names = [*_USUAL, *others, *_OF_DRAFT]
     sheet: Any = workbook.active
     sheet.title = _SCHEMA
-    _lay_out(sheet, [_WIDTHS.get(name, len(name) + 4) for name in names])
+    _lay_out(sheet, [_LAYOUT["widths"].get(name, len(name) + 4) for name in names])
     for place, name in enumerate(names, start=1):
         if name in lists:
             letter = get_column_letter(place)
