@@ -457,12 +457,12 @@ def _read_sizes(comparisons: pd.DataFrame, features: list[FeatureCounts]) -> dic
     """Return the sizes of rounded groups, or those that follow from n and missing of any feature; None if withheld."""
     if "size" in comparisons:
         return ComparisonsFrame(comparisons).sizes
-    found: dict[int, int | None] = {}
+    sizes: dict[int, int | None] = {}
     for counts in features:
         for subtype, size in zip(counts.subtypes, (counts.n + counts.missing).tolist(), strict=True):
-            if found.get(subtype) is None:
-                found[subtype] = None if np.isnan(size) else int(size)
-    return found
+            if sizes.get(subtype) is None:
+                sizes[subtype] = None if np.isnan(size) else int(size)
+    return sizes
 
 
 Ranges = Mapping[int, tuple[int, int]]  # the ends of each size
@@ -505,9 +505,9 @@ def _judge_counts(
             count = shown[row, group]
             yield (*named, count, count, count, True, "shown")
         else:
-            found, value, of_missing = (low[row, group], high[row, group]), true[row, group], len(counts.rows) - 1
+            interval, value, of_missing = (low[row, group], high[row, group]), true[row, group], len(counts.rows) - 1
             kind = {"is_level": counts.is_share and row < of_missing, "is_missing": row == of_missing}
-            yield _judge_interval(named, found, value, rule, is_tested=is_tested, **kind)
+            yield _judge_interval(named, interval, value, rule, is_tested=is_tested, **kind)
 
 
 def _judge_totals(counts: FeatureCounts, truth: FeatureCounts | None, rule: Rule, *, is_tested: bool) -> Judged:
@@ -522,8 +522,8 @@ def _judge_totals(counts: FeatureCounts, truth: FeatureCounts | None, rule: Rule
         reason = "shown" if is_shown[group] else "interval" if high[group] - low[group] < rule.threshold else ""
         reason = reason or ("test" if is_tested else "")
         most = high[group] if np.isfinite(high[group]) else pd.NA
-        found = (low[group], most, round(values[group]), bool(reason), reason or pd.NA)
-        yield (counts.name, "total", counts.subtypes[group], *found)
+        judged = (low[group], most, round(values[group]), bool(reason), reason or pd.NA)
+        yield (counts.name, "total", counts.subtypes[group], *judged)
 
 
 def _judge_interval(

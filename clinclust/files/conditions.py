@@ -63,27 +63,27 @@ def date_column(texts: NDArray[np.object_], present: NDArray[np.bool_], order: D
     nothing.
     """
     distinct = list(dict.fromkeys(texts[present].tolist()))
-    year_last = [found for text in distinct if (found := _YEAR_LAST.fullmatch(text)) is not None]
+    year_last = [match for text in distinct if (match := _YEAR_LAST.fullmatch(text)) is not None]
     orders = DATE_ORDERS if order is None else (order,)
-    known = {each: {text: _moment(text, each) for text in distinct} for each in orders}
-    faults = {each: next((text for text in distinct if np.isnan(known[each][text])), None) for each in orders}
+    by_order = {each: {text: _moment(text, each) for text in distinct} for each in orders}
+    faults = {each: next((text for text in distinct if np.isnan(by_order[each][text])), None) for each in orders}
     fitting = [each for each in orders if faults[each] is None]
     if not fitting:
         wrong = dict.fromkeys(quote_cell(text) for text in faults.values() if text is not None)
         return say("not_all_dates", cells=" and ".join(wrong), orders="in one order" if order is None else order)
-    unclear = next((found[0] for found in year_last if found["mark"] != "."), None)
+    unclear = next((match[0] for match in year_last if match["mark"] != "."), None)
     if len(fitting) > 1 and unclear is not None:
         return say("day_or_month", date=quote_cell(unclear))
-    cells = [known[fitting[0]][text] if here else np.nan for text, here in zip(texts, present, strict=True)]
+    cells = [by_order[fitting[0]][text] if here else np.nan for text, here in zip(texts, present, strict=True)]
     was_derived = order is None and len(fitting) == 1
     return DateColumn(np.array(cells, dtype=np.float64), fitting[0] if year_last else None, was_derived)
 
 
 def _moment(text: str, order: DateOrder) -> float:
-    found = _YEAR_FIRST.fullmatch(text) or _YEAR_LAST.fullmatch(text)
-    if found is None:
+    match = _YEAR_FIRST.fullmatch(text) or _YEAR_LAST.fullmatch(text)
+    if match is None:
         return np.nan
-    part = found.groupdict()
+    part = match.groupdict()
     if "one" in part:
         part["day"], part["month"] = (part["one"], part["two"])[:: -1 if order == "month-first" else 1]
     try:
@@ -337,15 +337,15 @@ class Cells:
 
     def describe_notation(self) -> list[str]:
         """Return how the numbers are read, in words; nothing if they are plain."""
-        said = ["a decimal comma"] if self.marks.decimal else []
-        said += [f"thousands kept apart by {self.marks.thousands!r}"] if self.marks.thousands else []
-        return [f"the numbers of {quoted(self.name)} are read with {' and '.join(said)}"] if said else []
+        words = ["a decimal comma"] if self.marks.decimal else []
+        words += [f"thousands kept apart by {self.marks.thousands!r}"] if self.marks.thousands else []
+        return [f"the numbers of {quoted(self.name)} are read with {' and '.join(words)}"] if words else []
 
     @cached_property
     def _parts(self) -> dict[str, notation.WrittenNumber]:
         """The parts of the texts that are a number, or a limit and a number, and nothing else."""
-        found = {text: notation.parts_of(text) for text in self.counts}
-        return {text: parts for text, parts in found.items() if parts is not None and not parts.unit}
+        by_text = {text: notation.parts_of(text) for text in self.counts}
+        return {text: parts for text, parts in by_text.items() if parts is not None and not parts.unit}
 
     @cached_property
     def marks(self) -> notation.Marks:
@@ -412,9 +412,9 @@ class Matching:
         self._parts.append((condition, cells, met, unknown))
         return BooleanArray(met, unknown)
 
-    def _compared(self, cells: Cells, asked: Comparison) -> tuple[Mask, Mask]:
+    def _compared(self, cells: Cells, comparison: Comparison) -> tuple[Mask, Mask]:
         """Return where a comparison is met, and where that is known. A date without a time means the whole day."""
-        sign, text, is_text = asked.sign, asked.value.text.strip(), asked.value.kind == "text"
+        sign, text, is_text = comparison.sign, comparison.value.text.strip(), comparison.value.kind == "text"
         if is_text and looks_like_date(text) and (is_order(sign) or cells.looks_like_dates):
             dates = cells.dates
             self.dates.append(dates)
@@ -432,8 +432,8 @@ class Matching:
         if is_text and not is_order(sign):
             return np.asarray(cells.texts == text, dtype=bool), ~cells.missing
         (low, high), number = cells.bounds, cells.meant(text, in_quotes=is_text)
-        if asked.value.decimals and cells.marks.decimal == ",":
-            first, second = text, asked.value.decimals
+        if comparison.value.decimals and cells.marks.decimal == ",":
+            first, second = text, comparison.value.decimals
             raise InputError(say("list_with_decimal_commas", column=quoted(cells.name), first=first, second=second))
         self._remarks += cells.describe_notation()
         met, is_known = _met(low, high, sign, number)
@@ -444,9 +444,9 @@ class Matching:
     def remarks(self) -> list[str]:
         """Return how numbers and dates were read, what no row meets, and how many rows are left out unknown."""
         unmet: dict[tuple[Cells, str], list[str]] = {}
-        for asked, cells, met, _ in self._parts:
+        for comparison, cells, met, _ in self._parts:
             if not met.any():
-                unmet.setdefault((cells, asked.sign), []).append(asked.value.text)
+                unmet.setdefault((cells, comparison.sign), []).append(comparison.value.text)
         remarks = [*self._remarks]
         for (cells, sign), texts in unmet.items():
             count = len(cells.counts)
@@ -461,10 +461,10 @@ class Matching:
         return list(dict.fromkeys(remarks))
 
 
-def _met(low: NDArray[np.float64], high: NDArray[np.float64], sign: str, asked: float) -> tuple[Mask, Mask]:
+def _met(low: NDArray[np.float64], high: NDArray[np.float64], sign: str, number: float) -> tuple[Mask, Mask]:
     """Return where numbers in a range meet a comparison, and where this is known: all of the range agree."""
-    one, two = _COMPARISONS[sign](low, asked), _COMPARISONS[sign](high, asked)
+    one, two = _COMPARISONS[sign](low, number), _COMPARISONS[sign](high, number)
     is_known = ~np.isnan(low) & (one == two)
     if sign == "==":
-        is_known &= (low == high) | (high < asked) | (asked < low)
+        is_known &= (low == high) | (high < number) | (number < low)
     return one & is_known, is_known

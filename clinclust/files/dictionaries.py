@@ -213,34 +213,34 @@ def _note_field(row: Row, label: str, types: Mapping[str, str]) -> ColumnNotes:
     low, high = _number_or_none(row["minimum"]), _number_or_none(row["maximum"])
     number = ColumnNotes(kind="number", unit=unit, minimum=low, maximum=high, reason=f"{_SAYS}{kind}{of_unit}")
     if kind == "text":
-        said = f"{_SAYS}text, validated as {validation}" if validation else f"{_SAYS}text, without validation"
+        why = f"{_SAYS}text, validated as {validation}" if validation else f"{_SAYS}text, without validation"
         if "@CALCDATE" in row["annotation"] or _DATE.fullmatch(validation):
-            return ColumnNotes(kind="date", reason=said)
+            return ColumnNotes(kind="date", reason=why)
         if "@CALCTEXT" in row["annotation"]:
             return ColumnNotes(role="describe", reason=f"{_SAYS}computed from other columns, so it is not clustered on")
         if _NUMBER_OF_REDCAP.fullmatch(validation):
-            return replace(number, decimal="," if "comma_decimal" in validation else None, reason=f"{said}{of_unit}")
+            return replace(number, decimal="," if "comma_decimal" in validation else None, reason=f"{why}{of_unit}")
         if _PERSONAL.fullmatch(validation):
-            return ColumnNotes(kind="text", role="ignore", reason=f"{said}, which identifies a person")
-        return ColumnNotes(reason=f"{said}; {_BY_VALUES}")
+            return ColumnNotes(kind="text", role="ignore", reason=f"{why}, which identifies a person")
+        return ColumnNotes(reason=f"{why}; {_BY_VALUES}")
     if kind in ("dropdown", "select", "radio"):
         choices, odd = redcap_choices(row["choices"])
         if not choices:
             return ColumnNotes(reason=f"{_SAYS}{kind}, without choices of the form 1, Male | 2, Female; {_BY_VALUES}")
         levels, missing = divided(choices)
-        said = f"{_SAYS}{kind}, {len(choices)} choice{'s' * (len(choices) != 1)}{_say_missing(missing)}"
+        why = f"{_SAYS}{kind}, {len(choices)} choice{'s' * (len(choices) != 1)}{_say_missing(missing)}"
         negative = [code for code, _ in levels if code.startswith("-")]
         if 0 < len(negative) < len(levels):
             codes = listed(map(quoted, negative))
-            said += f"; {codes}: a negative code; list it under missing_codes if it is no answer"
-        said += f"; not read, because they have no code: {listed(map(quoted, odd))}" if odd else ""
-        return ColumnNotes(levels=levels, missing_codes=tuple(code for code, _ in missing), reason=said)
+            why += f"; {codes}: a negative code; list it under missing_codes if it is no answer"
+        why += f"; not read, because they have no code: {listed(map(quoted, odd))}" if odd else ""
+        return ColumnNotes(levels=levels, missing_codes=tuple(code for code, _ in missing), reason=why)
     if kind == "calc":  # holds information of its own only if it is computed from dates
         inputs = [name for name in dict.fromkeys(_INPUT.findall(row["choices"])) if name in types]
         if inputs and all(_DATE.fullmatch(types[name]) for name in inputs):
             return replace(number, reason=f"{number.reason}; computed from dates ({listed(inputs)})")
-        said = f"{number.reason}; computed from {listed(inputs) or 'other fields'}, so it is not clustered on"
-        return replace(number, role="describe", reason=said)
+        why = f"{number.reason}; computed from {listed(inputs) or 'other fields'}, so it is not clustered on"
+        return replace(number, role="describe", reason=why)
     if kind == "slider":
         return replace(number, minimum=0.0 if low is None else low, maximum=100.0 if high is None else high)
     return ColumnNotes(reason=f"{_SAYS}a field of a type that is not known here ({shortened(kind)}); {_BY_VALUES}")
@@ -248,17 +248,17 @@ def _note_field(row: Row, label: str, types: Mapping[str, str]) -> ColumnNotes:
 
 def _note_added(columns: Iterable[str], forms: Iterable[str]) -> dict[str, ColumnNotes]:
     """Return the notes on those of the columns that REDCap adds itself, given the forms of the dictionary."""
-    known = dict(_WORDS["redcap_columns"])
+    meanings = dict(_WORDS["redcap_columns"])
     for form in filter(None, forms):
-        known[f"{folded(form)}_complete"] = f"the status of the form {shortened(form)}"
-        known[f"{folded(form)}_timestamp"] = f"when the form {shortened(form)} was answered"
+        meanings[f"{folded(form)}_complete"] = f"the status of the form {shortened(form)}"
+        meanings[f"{folded(form)}_timestamp"] = f"when the form {shortened(form)} was answered"
     notes = {}
     for column in columns:
         if folded(column) in _OF_REDCAP["site"]:
             reason = "the site (data access group) of the record, which REDCap adds to an export; not clustered on"
             notes[column] = ColumnNotes(label="Site", kind="nominal", role="site", reason=reason)
-        elif folded(column) in known:
-            notes[column] = ColumnNotes(role="ignore", reason=f"{known[folded(column)]}; {_NO_MEASUREMENT}")
+        elif folded(column) in meanings:
+            notes[column] = ColumnNotes(role="ignore", reason=f"{meanings[folded(column)]}; {_NO_MEASUREMENT}")
     return notes
 
 
@@ -267,12 +267,12 @@ def notes_without_dictionary(frame: pd.DataFrame) -> dict[str, ColumnNotes]:
 
     An export has a column that only REDCap names, or a record in its first column and the status of a form in another.
     """
-    columns, known = [str(name) for name in frame.columns], set(_OF_REDCAP["statuses"])
+    columns, words = [str(name) for name in frame.columns], set(_OF_REDCAP["statuses"])
     statuses = [
         name
         for name in columns
         if folded(name).endswith("_complete")
-        and {canonical_text(cell).casefold().removesuffix(".0") for cell in frame[name].dropna().unique()} <= known
+        and {canonical_text(cell).casefold().removesuffix(".0") for cell in frame[name].dropna().unique()} <= words
     ]
     of_redcap = [name for name in columns if folded(name).startswith("redcap_")]
     if not of_redcap and not (statuses and folded(columns[0]) in _OF_REDCAP["records"]):
@@ -316,7 +316,7 @@ def _code(row: Row) -> str:
 
 def _note_variable(group: list[Row], places: Places) -> ColumnNotes:
     row, place = group[0], f"row {group[0]['#']}"
-    said: dict[str, Any] = {what: plain_text(row[what]) or None for what in ("label", "unit", "section", "description")}
+    facts: dict[str, Any] = {key: plain_text(row[key]) or None for key in ("label", "unit", "section", "description")}
     # the columns of minimum and maximum count before that of the range
     within, low, high = interval(row["range"]), _number_or_none(row["minimum"]), _number_or_none(row["maximum"])
     for what, read in (("range", within), ("minimum", low), ("maximum", high)):
@@ -332,7 +332,7 @@ def _note_variable(group: list[Row], places: Places) -> ColumnNotes:
         labels = [plain_text(row["code label"]) for row in coded]
         of_rows = [plain_text(row["label"] or row["description"]) for row in coded]
         if not any(labels) and all(of_rows) and len(set(of_rows)) == len(of_rows):
-            labels, said["label"] = of_rows, said["label"] if row is not coded[0] else None
+            labels, facts["label"] = of_rows, facts["label"] if row is not coded[0] else None
         choices = [(_code(row), label or _code(row)) for row, label in zip(coded, labels, strict=True)]
     elif text and not choices:
         if (within := interval(text)) is not None:
@@ -341,8 +341,8 @@ def _note_variable(group: list[Row], places: Places) -> ColumnNotes:
             choices = [(value, value) for value in values]
         elif (kind := _read_kind(text)) is None:
             places.add("its values could not be read; write them as 1=male; 2=female", place)
-    if said["label"] is None:
-        said["label"], said["description"] = said["description"], None
+    if facts["label"] is None:
+        facts["label"], facts["description"] = facts["description"], None
     codes, text = list[str](), plain_text(row["missing"].replace("\n", " ; "))
     if text and text.casefold() not in _WORDS["answers"]["none"]:
         words = text.split()
@@ -364,9 +364,9 @@ def _note_variable(group: list[Row], places: Places) -> ColumnNotes:
     parts = [shortened(row["type"])] if stated else []
     parts += [f"{len(choices)} value{'s' * (len(choices) != 1)}"] if choices else []
     reason = f"{_SAYS}{', '.join(parts) or kind or 'a column of this name'}" + _say_missing(among)
-    said["kind"] = kind
+    facts["kind"] = kind
     return ColumnNotes(
-        **said,
+        **facts,
         levels=tuple(choice for choice in levels if choice[0] not in missing),
         missing_codes=missing,
         minimum=bounds[0],
@@ -439,7 +439,7 @@ def _read(table: pd.DataFrame, columns: list[str]) -> Dictionary:
     if len(shared) == len(set(headers)) or (len(shared) > 2 and 2 * len(shared) > len(headers)):
         raise InputError(say("dictionary_of_subjects", headers=listed(map(quoted, sorted(shared)))))
     places, unread = Places(), list[str]()
-    known = {*map(folded, columns)}
+    folds = {*map(folded, columns)}
     held = [_REDCAP.get(folded(header)) for header in headers]
     is_redcap = {"name", "type"} <= {*held} and not {"form", "choices", "validation"}.isdisjoint(held)
     if not is_redcap:
@@ -448,7 +448,7 @@ def _read(table: pd.DataFrame, columns: list[str]) -> Dictionary:
         if not named:
             raise InputError(say("no_names_of_variables", headers=listed(map(quoted, table.columns))))
         # of several columns for names, the one with most names of columns of the table has them
-        best = max(named, key=lambda place: len(known & {folded(str(cell)) for cell in table.iloc[:, place].dropna()}))
+        best = max(named, key=lambda place: len(folds & {folded(str(cell)) for cell in table.iloc[:, place].dropna()}))
         held = [meaning if meaning != "name" or place == best else None for place, meaning in enumerate(held)]
         unread = [header for header, meaning in zip(headers, held, strict=True) if meaning is None and header]
     rows = list[Row]()
@@ -459,28 +459,28 @@ def _read(table: pd.DataFrame, columns: list[str]) -> Dictionary:
             if meaning is not None and (text := canonical_text(value)):
                 row.setdefault(meaning, text)
         rows.append(row)
-    said, names = dict[str, ColumnNotes](), dict[str, str]()
+    described, names = dict[str, ColumnNotes](), dict[str, str]()
     n_variables = len({row["name"] for row in rows if row["name"]})
-    if not rows or is_redcap or {folded(row["name"]) for row in rows} & known:
-        said = _note_redcap(rows) if is_redcap else _note_codebook(rows, places)
-        if not said:
+    if not rows or is_redcap or {folded(row["name"]) for row in rows} & folds:
+        described = _note_redcap(rows) if is_redcap else _note_codebook(rows, places)
+        if not described:
             raise InputError("it describes no variable")
         # a column has the same name in the dictionary, or else the only one but for case and signs
-        free = [column for column in columns if column not in said]
-        others = [name for name in said if name not in set(columns)]
+        free = [column for column in columns if column not in described]
+        others = [name for name in described if name not in set(columns)]
         n_columns, n_names = Counter(map(folded, free)), Counter(map(folded, others))
         name_of = {folded(name): name for name in others if n_names[folded(name)] == 1}
-        names = {column: column for column in columns if column in said}
+        names = {column: column for column in columns if column in described}
         names |= {column: name_of[key] for column in free if (key := folded(column)) in name_of and n_columns[key] == 1}
     if not names:  # what the dictionary holds is not shown: it may be of patients
         raise InputError(
-            say("none_described", n_variables=len(said) or n_variables, columns=listed(map(quoted, columns)))
+            say("none_described", n_variables=len(described) or n_variables, columns=listed(map(quoted, columns)))
         )
-    notes = {column: said[name] for column, name in names.items()}
+    notes = {column: described[name] for column, name in names.items()}
     if is_redcap:
         notes |= _note_added([column for column in columns if column not in notes], [row["form"] for row in rows])
     strangers = [column for column in columns if column not in notes]
-    absent = [name for name in said if name not in names.values()]
+    absent = [name for name in described if name not in names.values()]
     shown = [
         quoted(name) + (f" (nearest: {quoted(close)})" if (close := nearest(name, absent)) is not None else "")
         for name in strangers[:_MOST_HINTS]

@@ -113,8 +113,8 @@ def guarded(what: str, repair: str) -> Iterator[None]:
     except (InputError, MemoryError, KeyboardInterrupt, SystemExit, GeneratorExit):
         raise
     except BaseException as error:  # a panic of a compiled reader is no Exception
-        said = quoted(next(iter(str(error).splitlines()), ""))
-        raise InputError(f"this {what} cannot be read ({type(error).__name__}: {said}): {repair}") from None
+        message = quoted(next(iter(str(error).splitlines()), ""))
+        raise InputError(f"this {what} cannot be read ({type(error).__name__}: {message}): {repair}") from None
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ def refuse_bomb(packed: int, length: int, what: str) -> None:
 
 
 def open_table(path: Path) -> tuple[Source, list[str]]:
-    """Return the table of a file with its kind, unpacked if it is packed, and remarks; InputError if there is none."""
+    """Return the table of a file with its kind, unpacked if it is packed, and remarks; InputError without one table."""
     source = Source(path, path.suffix.lower())
     start = source.read(4)
     if start.startswith(b"\x1f\x8b"):
@@ -242,16 +242,16 @@ def _read_sheet(
     `sheets` are the name of each sheet with cells and whether it is hidden; `read` reads the sheet at a place. If the
     options give the place of the table on its sheet, or are those of a codebook, the first sheet is read.
     """
-    names, asked = [name for name, _ in sheets], options.sheet
+    names, sheet = [name for name, _ in sheets], options.sheet
     if not sheets:
         raise InputError("the file has no sheet with cells")
-    if asked in names:
-        return read(names.index(asked))
-    if asked is not None and asked.isascii() and asked.isdecimal() and len(asked) < 9 and 0 < int(asked) <= len(names):
-        return read(int(asked) - 1)
-    if asked is not None:
+    if sheet in names:
+        return read(names.index(sheet))
+    if sheet is not None and sheet.isascii() and sheet.isdecimal() and len(sheet) < 9 and 0 < int(sheet) <= len(names):
+        return read(int(sheet) - 1)
+    if sheet is not None:
         numbered = listed(f"{number}: {name}" for number, name in enumerate(names, 1))
-        raise InputError(f"there is no sheet {quoted(asked)}.{did_you_mean(asked, names)} It has {numbered}")
+        raise InputError(f"there is no sheet {quoted(sheet)}.{did_you_mean(sheet, names)} It has {numbered}")
     visible = [at for at, (_, is_hidden) in enumerate(sheets) if not is_hidden] or [0]
     first, name = visible[0], quoted(names[visible[0]])
     others = [f"{other} (hidden)" if is_hidden else other for other, is_hidden in sheets if other != names[first]]
@@ -644,11 +644,11 @@ def read_parquet(source: Source, options: SheetOptions) -> TableRead:
         frame = _frame_of_arrow(parquet.read_table(file, page_checksum_verification=True))
     remarks = []
     try:
-        known = notes_of(frame)  # which pandas wrote into the file, if there are any
+        notes = notes_of(frame)  # which pandas wrote into the file, if there are any
     except InputError:
-        known, remarks = {}, ["the notes on its columns cannot be read: left out"]
+        notes, remarks = {}, ["the notes on its columns cannot be read: left out"]
     frame.attrs = {}
-    return TableRead(frame, remarks, [known.get(str(name), ColumnNotes()) for name in frame.columns] if known else [])
+    return TableRead(frame, remarks, [notes.get(str(name), ColumnNotes()) for name in frame.columns] if notes else [])
 
 
 def _frame_of_arrow(table: Any) -> pd.DataFrame:

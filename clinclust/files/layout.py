@@ -212,8 +212,8 @@ def find_header(lines: Sequence[tuple[int, list[str]]], merged: Sequence[Area], 
         filled = set().union(*(texts for number, texts in rows if options.may_be_subject(number)))
         names = {place: f"column {place}" for place in sorted(filled)}
         shown = listed(map(quoted, names.values()))
-        told = f"the file has no header, as header_row=0 says: its {len(names)} columns are named by number ({shown})"
-        return Header(names, 0, [], remarks=[told])
+        remark = f"the file has no header, as header_row=0 says: its {len(names)} columns are named by number ({shown})"
+        return Header(names, 0, [], remarks=[remark])
     if subjects is not None:
         rows = [row for row in rows if row[0] in subjects or row[0] < subjects.first]
     numbers = [number for number, _ in rows]
@@ -646,8 +646,8 @@ def _find_headings(frame: pd.DataFrame, kept: Mask) -> list[Finding]:
     groups = [at for at in odd if _GROUP.fullmatch(texts[at])]
     rest = [at for at in odd if at not in groups] if shapes else []
     unsure = "one text, unlike those of other rows, and nothing else: a heading, a remark, or a subject"
-    known = "headings between the subjects, whose groups can be kept in a column of their own"
-    return [Finding(known, groups), Finding(unsure, rest, is_certain=False)]
+    certain = "headings between the subjects, whose groups can be kept in a column of their own"
+    return [Finding(certain, groups), Finding(unsure, rest, is_certain=False)]
 
 
 # Make the table of the subjects out of the rows of a sheet: below its header, without rows that are no subjects.

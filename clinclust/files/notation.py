@@ -197,10 +197,10 @@ def columns_with_comma(frame: pd.DataFrame, decimal: DecimalMark | None) -> tupl
         examples.get(kind, {})[place] = example
     if decimal == "," or examples["comma"]:
         examples["comma"], examples["either"] = examples["comma"] | examples["either"], {}
-    told = {kind: places for kind, places in examples.items() if places and not (kind == "comma" and decimal == ",")}
+    shown = {kind: places for kind, places in examples.items() if places and not (kind == "comma" and decimal == ",")}
     return set(examples["comma"]), [
         _REMARKS[kind].format(listed(f"{str(frame.columns[place]).strip()} ({text})" for place, text in places.items()))
-        for kind, places in told.items()
+        for kind, places in shown.items()
     ]
 
 

@@ -269,12 +269,12 @@ class RowChoice:
         return stated
 
     @classmethod
-    def from_dict(cls, given: object) -> RowChoice:
+    def from_dict(cls, stated: object) -> RowChoice:
         """Return the choice that `as_dict` wrote; InputError, which lists all problems, if it is none."""
-        if not isinstance(given, Mapping):
-            raise InputError(say("no_choice_of_rows", value=quoted(given)))
+        if not isinstance(stated, Mapping):
+            raise InputError(say("no_choice_of_rows", value=quoted(stated)))
         names, problems = [field.name for field in fields(cls)], list[str]()
-        for name, value in given.items():
+        for name, value in stated.items():
             rule = RULES.get(name, _TEXT)
             if name not in names:
                 hint = did_you_mean(str(name), names)
@@ -283,8 +283,8 @@ class RowChoice:
                 mean = "; for the level of a measurement over the rows of a subject, give `summarise`"
                 problems.append(f"{name} must be {rule.allowed}, not {quoted(value)}{mean if value == 'mean' else ''}")
         if not problems:
-            summaries, trends = read_summaries(given.get("summarise")), read_trends(given.get("trends"))
-            choice = cls(**{**given, "summarise": summaries, "trends": trends})
+            summaries, trends = read_summaries(stated.get("summarise")), read_trends(stated.get("trends"))
+            choice = cls(**{**stated, "summarise": summaries, "trends": trends})
             problems = choice.problems()
             try:
                 choice._meaning()
@@ -327,18 +327,19 @@ class RowChoice:
         """Return whether both choose the same rows; dates agree if only one has their order. Trends are no choice."""
         return self._meaning() == other._meaning() and len({self.dates, other.dates} - {None}) < 2
 
-    def follows(self, said: RowChoice) -> bool:
+    def follows(self, wanted: RowChoice) -> bool:
         """Return whether it agrees with all that the user said of the rows."""
-        mine = self if said.by_values is not None else RowChoice(rows=self.rows)
-        return (mine if said.rows is not None else replace(mine, rows=None)).agrees_with(said)
+        mine = self if wanted.by_values is not None else RowChoice(rows=self.rows)
+        return (mine if wanted.rows is not None else replace(mine, rows=None)).agrees_with(wanted)
 
-    def completed_by(self, said: RowChoice) -> RowChoice:
+    def completed_by(self, other: RowChoice) -> RowChoice:
         """Return this choice, and what the user said of the rows where it says nothing itself."""
-        mine, theirs = self.by_values, said.by_values
-        chosen = said if set(self.as_dict()) <= {"dates", "rows"} else self
+        mine, theirs = self.by_values, other.by_values
+        chosen = other if set(self.as_dict()) <= {"dates", "rows"} else self
         is_same = mine is None or (theirs is not None and mine.agrees_with(theirs))
-        dates, trends = (self.dates or said.dates, self.trends or said.trends) if is_same else (self.dates, self.trends)
-        return replace(chosen, dates=dates, rows=self.rows or said.rows, trends=trends)
+        more = other if is_same else self
+        dates, trends = self.dates or more.dates, self.trends or more.trends
+        return replace(chosen, dates=dates, rows=self.rows or other.rows, trends=trends)
 
     def in_words(self) -> str:
         """Return which rows they are, in words that follow "the rows taken are"."""
@@ -706,13 +707,13 @@ def rows_taken(frame: pd.DataFrame) -> RowsTaken | None:
     if noted is None:
         return None
     try:
-        taken = RowsTaken(RowChoice.from_dict(noted["choice"]), RowCounts(**noted["counts"]))
-        is_sound = len(noted) == 2 and not taken.counts.problems()
+        rows = RowsTaken(RowChoice.from_dict(noted["choice"]), RowCounts(**noted["counts"]))
+        is_sound = len(noted) == 2 and not rows.counts.problems()
     except (TypeError, KeyError):
         is_sound = False
     if not is_sound:
         raise InputError(say("rows_taken_damaged", key=ROWS_TAKEN))
-    return taken if len(frame) <= taken.counts.taken else None
+    return rows if len(frame) <= rows.counts.taken else None
 
 
 def choose_rows(

@@ -55,15 +55,15 @@ class ColumnNotes:
         return dict(_NOTES.dump_python(self, mode="json", exclude_defaults=True))
 
     @classmethod
-    def from_dict(cls, given: Mapping[str, Any]) -> ColumnNotes:
+    def from_dict(cls, stated: Mapping[str, Any]) -> ColumnNotes:
         """Return the notes that `as_dict` wrote; InputError if a key is unknown, or a value of another type."""
         try:
-            return _NOTES.validate_python(dict(given))
+            return _NOTES.validate_python(dict(stated))
         except ValidationError as error:
             keys = dict.fromkeys(problem["loc"][0] for problem in error.errors())
-            problems = listed(f"{quoted(key)} is {quoted(given.get(str(key)))}" for key in keys)
-            known = ", ".join(field.name for field in fields(cls))
-            raise InputError(say("no_notes", problems=problems, fields=known)) from None
+            problems = listed(f"{quoted(key)} is {quoted(stated.get(str(key)))}" for key in keys)
+            names = ", ".join(field.name for field in fields(cls))
+            raise InputError(say("no_notes", problems=problems, fields=names)) from None
 
 
 _NOTES = TypeAdapter(ColumnNotes)
@@ -72,17 +72,17 @@ _NOTES = TypeAdapter(ColumnNotes)
 def notes_of(frame: pd.DataFrame) -> dict[str, ColumnNotes]:
     """Return the notes on the columns that are in a table; InputError if `read_cohort` did not write them."""
     notes = frame.attrs.get(COLUMN_NOTES, {})
-    if not isinstance(notes, Mapping) or not all(isinstance(said, Mapping) for said in notes.values()):
+    if not isinstance(notes, Mapping) or not all(isinstance(about, Mapping) for about in notes.values()):
         raise InputError(say("column_notes_damaged", key=COLUMN_NOTES))
     present = set(frame.columns)
-    return {str(column): ColumnNotes.from_dict(said) for column, said in notes.items() if column in present}
+    return {str(column): ColumnNotes.from_dict(about) for column, about in notes.items() if column in present}
 
 
 def add_notes(frame: pd.DataFrame, notes: Mapping[str, ColumnNotes]) -> None:
     """Put the notes that say anything into ``frame.attrs``, in the place of earlier notes on these columns."""
-    said = {column: about for column, of_column in notes.items() if (about := of_column.as_dict())}
-    if said:
-        frame.attrs[COLUMN_NOTES] = {**frame.attrs.get(COLUMN_NOTES, {}), **said}
+    stated = {column: about for column, of_column in notes.items() if (about := of_column.as_dict())}
+    if stated:
+        frame.attrs[COLUMN_NOTES] = {**frame.attrs.get(COLUMN_NOTES, {}), **stated}
 
 
 # The rows of a table as they are read: which are subjects, in ranges such as ``2-61``, and their texts.
@@ -124,8 +124,8 @@ class RowRanges:
 
 def ranges_of(numbers: Iterable[int], between: Iterable[int] = ()) -> str | None:
     """Return the text that means these rows, and none of those `between`; None if it would be too long."""
-    kept = set(numbers)
-    runs = [list(run) for is_kept, run in groupby(sorted(kept.union(between)), kept.__contains__) if is_kept]
+    rows = set(numbers)
+    runs = [list(run) for is_kept, run in groupby(sorted(rows.union(between)), rows.__contains__) if is_kept]
     text = ",".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
     return text if 0 < len(text) <= _LONGEST else None
 
@@ -183,9 +183,9 @@ class SheetRows:
     def body(self, last: int) -> pd.DataFrame:
         """Return the rows below that of the number `last`, by number minus 2; columns are numbers, from 1."""
         self._tabulate()
-        known = set().union(*(texts_in(texts, 1) for _, texts in self.first))
-        later = {place for portion in self._portions for place in portion} - known
-        if len(later) > len(known):  # with a million rows these would take all memory
+        filled = set().union(*(texts_in(texts, 1) for _, texts in self.first))
+        later = {place for portion in self._portions for place in portion} - filled
+        if len(later) > len(filled):  # with a million rows these would take all memory
             rows = [portion.index[(portion[[*later & {*portion}]] != "").any(axis=1)] for portion in self._portions]
             shown, n_first = rows_named((np.concatenate(rows) + 2).tolist()), len(self.first)
             raise InputError(say("columns_of_another_table", n_columns=len(later), n_first=n_first, rows=shown))

@@ -457,17 +457,17 @@ def _read_features(rows: Mapping[int, Cells], faults: Faults) -> list[tuple[Plac
 
 def _read_heading(cells: Cells, faults: Faults) -> dict[str, str]:
     """Return the field of each column of the sheet by letter."""
-    known = ("order", *Feature.model_fields, "look at", *_OF_DRAFT)
+    names = ("order", *Feature.model_fields, "look at", *_OF_DRAFT)
     fields: dict[str, str] = {}
     for letter, cell in cells.items():
         title = str(cell.value).strip()
-        field = title.casefold() if title.casefold() in known else "_".join(title.casefold().split())
-        if field not in known:
-            hint = did_you_mean(title, known) or " Remove the column, or give it the name of a field."
+        field = title.casefold() if title.casefold() in names else "_".join(title.casefold().split())
+        if field not in names:
+            hint = did_you_mean(title, names) or " Remove the column, or give it the name of a field."
             faults.append((_place(1, letter), f"{quoted(title)} is no column of a schema.{hint}"))
         elif field in fields.values():
             faults.append((_place(1, letter), f"{field}: the column is given twice"))
-        fields[letter] = field if field in known and field not in fields.values() else _UNUSABLE
+        fields[letter] = field if field in names and field not in fields.values() else _UNUSABLE
     if "name" not in fields.values() and not faults:
         faults.append((_place(1), "there is no column `name`, which holds the names of the columns of the table"))
     return fields

@@ -439,8 +439,8 @@ class Feature(BaseModel):
         """The lowest and the highest value of a scale as `described` returns them; None for other features."""
         if not self.traits.is_scale or self.n_trials is None:
             return None
-        known = self.level_numbers
-        return (self.lowest, self.lowest + self.n_trials) if known is None else known.ends
+        numbers = self.level_numbers
+        return (self.lowest, self.lowest + self.n_trials) if numbers is None else numbers.ends
 
     @property
     def scored(self) -> str | None:
@@ -567,8 +567,8 @@ def _find_broken_rules(feature: Feature) -> Iterator[tuple[str | None, str]]:
         why = "an id is not modelled; leave this out or give another role" if feature.is_id else why
         yield from ((field, why) for field in _OF_A_LIKELIHOOD if getattr(feature, field))
     elif feature.likelihood is None and feature.role in NEEDS_LIKELIHOOD:
-        known = ", ".join(REGISTRY)
-        yield None, f"role {feature.role} needs a likelihood, which is one of {known}: {SENTENCES['likelihood']}"
+        names = ", ".join(REGISTRY)
+        yield None, f"role {feature.role} needs a likelihood, which is one of {names}: {SENTENCES['likelihood']}"
     elif feature.likelihood is not None:
         yield from _check_levels(feature)
         yield from _check_numbers(feature)
@@ -663,8 +663,8 @@ def _check_prior(feature: Feature) -> Problems:
         if twice := [other for other in traits.known.get(name, ()) if other in prior]:
             yield "prior", f"{name} says {' and '.join(traits.known[name])} as well; leave out {twice[0]}"
         if name not in lengths:
-            known, hint = ", ".join(lengths), did_you_mean(name, lengths)
-            yield "prior", f"{feature.likelihood} has no hyperparameter {quoted(name)} ({known}).{hint}"
+            names, hint = ", ".join(lengths), did_you_mean(name, lengths)
+            yield "prior", f"{feature.likelihood} has no hyperparameter {quoted(name)} ({names}).{hint}"
             continue
         length, values = lengths[name], value if isinstance(value, list) else [value]
         if isinstance(value, list) != (length is not None):

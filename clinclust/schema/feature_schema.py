@@ -46,9 +46,9 @@ def instruments() -> list[str]:
 
 def schema_of_instrument(name: str) -> str:
     """Return the schema of an instrument as YAML text, with its scoring and source as comments; InputError if none."""
-    known = instruments()
-    if name not in known:
-        raise InputError(f"there is no instrument {name!r}.{did_you_mean(str(name), known)} Known: {', '.join(known)}")
+    names = instruments()
+    if name not in names:
+        raise InputError(f"there is no instrument {name!r}.{did_you_mean(str(name), names)} Known: {', '.join(names)}")
     return (_FOLDER / f"{name}.yaml").read_text(encoding="utf-8")
 
 

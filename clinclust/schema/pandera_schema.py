@@ -206,8 +206,8 @@ def to_pandera(schema: SchemaContent) -> pa.DataFrameSchema:
     if len(ids) > 1 and "unique" not in frame:
         frame["unique"] = ids
     elif len(ids) > 1:
-        asked = f"a different {' and '.join(ids)} in every row"
-        check = pa.Check(partial(find_distinct_rows, names=ids), name="identifier", error=asked, ignore_na=False)
+        words = f"a different {' and '.join(ids)} in every row"
+        check = pa.Check(partial(find_distinct_rows, names=ids), name="identifier", error=words, ignore_na=False)
         frame["checks"] = [check, *frame.get("checks", [])]
     rows = {"rows": schema.rows.as_dict()} if schema.rows else {}
     return pa.DataFrameSchema(
@@ -318,23 +318,23 @@ def _from_checks(fields: Mapping[str, Any], column: pa.Column) -> dict[str, Any]
     """Return the fields that the categories and the checks of the column state exactly."""
     likelihood = fields.get("likelihood")
     traits = traits_of(likelihood if likelihood in REGISTRY else None)
-    found: dict[str, Any] = {}
+    stated: dict[str, Any] = {}
     checks = [check for check in column.checks if not _is_own(check)]
     categories = getattr(column.dtype, "categories", None)
     if categories is not None and "levels" in traits.takes and not {"levels", "trials"} & set(fields):
-        found["levels"] = [canonical_text(category) for category in categories]
+        stated["levels"] = [canonical_text(category) for category in categories]
     for check in checks:
         allowed = _allowed_values(check)
         if allowed is not None and traits.is_share and "levels" not in fields:
             texts = [canonical_text(value) for value in allowed]
             if not traits.is_yes_no or set(texts) != {"0", "1"}:
-                found["levels"] = texts
+                stated["levels"] = texts
     has_scale = bool({"levels", "trials"} & set(fields))
     if "minimum" in traits.takes and not (traits.is_scale and has_scale):
         ranges = [bounds for check in checks if (bounds := _closed_range(check)) is not None]
-        found["minimum"] = max((low for low, _ in ranges), default=-math.inf)
-        found["maximum"] = min((high for _, high in ranges), default=math.inf)
-    return {key: value for key, value in found.items() if value not in (-math.inf, math.inf)}
+        stated["minimum"] = max((low for low, _ in ranges), default=-math.inf)
+        stated["maximum"] = min((high for _, high in ranges), default=math.inf)
+    return {key: value for key, value in stated.items() if value not in (-math.inf, math.inf)}
 
 
 def _allowed_values(check: pa.Check) -> list[Any] | None:

@@ -89,14 +89,14 @@ def expectations(feature: Feature) -> dict[Kind, str]:
         return {}
     if feature.is_id:
         return {"observed": "an identifier in every row"}
-    asked: dict[Kind, str] = {"observed": "a value in every row (complete: true)"} if feature.complete else {}
+    words: dict[Kind, str] = {"observed": "a value in every row (complete: true)"} if feature.complete else {}
     if feature.levels is not None:
         shown = ", ".join(map(repr, feature.levels[:_LEVELS_SHOWN]))
         more = f", ... ({len(feature.levels)} in all)" if len(feature.levels) > _LEVELS_SHOWN else ""
-        return asked | {"level": f"one of the levels {shown}{more}"}
-    asked |= {"number": "a number", "finite": "a finite number"}
-    asked |= {"whole": "a whole number"} if feature.traits.is_whole else {}
-    return asked | {bounds.kind: bounds.words for bounds in bounds_of(feature)}
+        return words | {"level": f"one of the levels {shown}{more}"}
+    words |= {"number": "a number", "finite": "a finite number"}
+    words |= {"whole": "a whole number"} if feature.traits.is_whole else {}
+    return words | {bounds.kind: bounds.words for bounds in bounds_of(feature)}
 
 
 # Read one column according to its feature: typed values, and the cells at fault.
@@ -185,10 +185,10 @@ def _read_levels(
         index_of |= {word: index_of[level] for word, level in (feature.synonyms or {}).items()}
         index_of = {canonical_text(word): index for word, index in index_of.items()} | index_of
         of_number = _by_number(index_of)
-        found = [index_of[text] if text in index_of else of_number.get(number_of(text)) for text in cells.texts]
-        level_of_text = [-1 if index is None else index for index in found] + [index_of.get("", -1)]
+        indices = [index_of[text] if text in index_of else of_number.get(number_of(text)) for text in cells.texts]
+        level_of_text = [-1 if index is None else index for index in indices] + [index_of.get("", -1)]
         codes = np.array(level_of_text, dtype=np.intp)[cells.codes]
-        unknown = cells.pick(np.array([index is None for index in found], dtype=bool))
+        unknown = cells.pick(np.array([index is None for index in indices], dtype=bool))
     faults: Faulty = {"observed": (codes < 0) & ~unknown} if feature.complete else {}
     return pd.Categorical.from_codes(codes, dtype=dtype), faults | {"level": unknown}
 
@@ -336,14 +336,14 @@ class PanderaExtras:
     def described(self) -> list[str]:
         """Return the requirements, each with the name of its column."""
         kinds = {"check": self.checks, "parser": self.parsers}
-        asked = [
+        lines = [
             f"{name}: the {kind} {getattr(part, 'error', None) or part.name}"
             for kind, by_column in kinds.items()
             for name, parts in by_column.items()
             for part in parts
         ]
-        asked += [f"{name}: unique=True" for name in self.unique]
-        return asked + [f"the table: {key}={value}" for key, value in self.frame.items()]
+        lines += [f"{name}: unique=True" for name in self.unique]
+        return lines + [f"the table: {key}={value}" for key, value in self.frame.items()]
 
     def refuse_files(self) -> None:
         """Raise SchemaError if there are any requirements, which no file of a schema can hold."""

@@ -100,8 +100,8 @@ def _find_repeated_identifiers(ids: list[str], typed: pd.DataFrame) -> list[Fail
 def _describe_user_check(error: SchemaError, typed: pd.DataFrame) -> Failure:
     """Return the failure of a check of a user's own pandera schema."""
     name, output = getattr(error, "column_name", None), error.check_output
-    asked = getattr(error.check, "error", None) or getattr(error.check, "name", None) or str(error.check)
-    expected, column = f"{asked} (a check of the pandera schema)", name or "the table"
+    words = getattr(error.check, "error", None) or getattr(error.check, "name", None) or str(error.check)
+    expected, column = f"{words} (a check of the pandera schema)", name or "the table"
     repair = "Correct the cells, or change the check in the pandera schema."
     if isinstance(output, pd.Series) and pd.api.types.is_bool_dtype(output.dtype):
         failing = output.index[~output.fillna(True).to_numpy(dtype=bool)]
@@ -419,9 +419,9 @@ def validated_sample(table: Any, schema: SchemaContent, *, progress: bool = True
     """Return the sample of a fit with seed 0; CohortError has all failures of all partitions (`refuse_failures`)."""
     with Progress(progress).stage("checking partitions"):
         parts = Parts(table)
-        found = parts.each(_validate_rows, schema=schema, share=parts.share)
-        refuse_failures({number: failures for number, (rows, failures) in enumerate(found) if rows is not None})
-        return Sampled(pd.concat([rows for rows, _ in found if rows is not None]), parts.n_rows)
+        results = parts.each(_validate_rows, schema=schema, share=parts.share)
+        refuse_failures({number: failures for number, (rows, failures) in enumerate(results) if rows is not None})
+        return Sampled(pd.concat([rows for rows, _ in results if rows is not None]), parts.n_rows)
 
 
 def _validate_rows(
@@ -440,10 +440,10 @@ def _validate_rows(
 
 def refuse_failures(failures: Mapping[int, pd.DataFrame | None]) -> None:
     """Raise one CohortError with all failures of partitions, by number; those of a column in each of them once."""
-    found = [own.assign(partition=number) for number, own in failures.items() if own is not None]
-    if not found:
+    frames = [own.assign(partition=number) for number, own in failures.items() if own is not None]
+    if not frames:
         return
-    together = pd.concat(found, ignore_index=True)
+    together = pd.concat(frames, ignore_index=True)
     kind = ["column", "expected", "repair"]
     is_in_all = together.groupby(kind)["partition"].transform("size") == len(failures)
     of_columns = (together["rows"] == 0) & is_in_all
