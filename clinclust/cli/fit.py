@@ -97,9 +97,9 @@ def read_table(
     rows = stated if rows is None else rows
     try:
         with options.progress.stage(f"reading {shown}"):
-            of_file = {name: getattr(options, name) for name in ("sheet", "encoding", "header_row", "decimal")}
-            columns = {"only": list(options.only) or None, "drop": list(options.drop) or None}
-            frame = read_cohort(options.table, **of_file, **columns, **rows.as_dict())
+            how: dict[str, Any] = {"only": list(options.only) or None, "drop": list(options.drop) or None}
+            how |= {name: getattr(options, name) for name in ("sheet", "encoding", "header_row", "decimal")}
+            frame = read_cohort(options.table, **how, **rows.as_dict())
     except ChoiceError as error:
         if rows == stated:
             raise

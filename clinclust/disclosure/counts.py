@@ -360,7 +360,7 @@ def feature_counts(comparisons: pd.DataFrame, rounding: int | None = None) -> It
     for name, levels, part in _divide_parts(read):
         first = next(iter(next(iter(levels.values())).values()))
         places = read.places(levels)
-        n, missing, *of_levels = (read.numbers(number, places) for number in _NUMBERS)
+        n, missing, count, percent, mean, sd = (read.numbers(number, places) for number in _NUMBERS)
         traits = traits_of(str(first["likelihood"]))
         is_share = traits.is_share
         step = float(first["step"])  # NaN but for levels that are numbers
@@ -372,7 +372,10 @@ def feature_counts(comparisons: pd.DataFrame, rounding: int | None = None) -> It
             places,
             n[0],
             missing[0],
-            *of_levels,
+            count,
+            percent,
+            mean,
+            sd,
             scale=(float(first["minimum"]), float(first["maximum"])),
             decimals=decimals_in(next(iter(levels.values())), is_scored=is_share or traits.is_scale),
             is_whole=not is_share and (bool(first["whole"]) or step > 0),

@@ -497,13 +497,10 @@ def _judge_counts(
     if not is_known.all():
         sizes = [ranges[subtype] for subtype in counts.subtypes]
         low, high = intervals(counts, sizes, ~is_known)
-    for row, group in np.argwhere(~is_known | sensitive).tolist():
-        if row >= len(cells):
-            continue
+    for row, group in np.argwhere((~is_known | sensitive)[: len(cells)]).tolist():
         named = (counts.name, cells[row], counts.subtypes[group])
         if is_known[row, group]:
-            count = shown[row, group]
-            yield (*named, count, count, count, True, "shown")
+            yield (*named, *[shown[row, group]] * 3, True, "shown")
         else:
             interval, value, of_missing = (low[row, group], high[row, group]), true[row, group], len(counts.rows) - 1
             kind = {"is_level": counts.is_share and row < of_missing, "is_missing": row == of_missing}

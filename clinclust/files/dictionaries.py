@@ -136,6 +136,7 @@ _INPUT = re.compile(r"\[([a-zA-Z]\w*)(?:\([^()\[\]]*\))?\]")
 _IN_BRACKETS = re.compile(r"\s*[(\[]([^()\[\]]{1,30})[)\]]$")
 _NO_MEASUREMENT = "a column that REDCap adds to an export, no measurement"
 _OF_REDCAP, _TYPES = _WORDS["redcap_words"], _WORDS["redcap_types"]
+_BOXES = (("0", "Unchecked"), ("1", "Checked"))
 
 
 def _note_redcap(rows: Sequence[Row]) -> dict[str, ColumnNotes]:
@@ -178,14 +179,11 @@ def _note_redcap(rows: Sequence[Row]) -> dict[str, ColumnNotes]:
             for code, choice in choices:
                 reason = f"{_SAYS}checkbox, one of {len(choices)} boxes of {shortened(row['name'])}"
                 box = replace(about, label=f"{about.label or row['name']}: {choice or code}", kind="yes/no")
-                box = replace(box, levels=(("0", "Unchecked"), ("1", "Checked")), reason=reason)
-                if is_personal:
-                    box = replace(box, role="ignore", block=None, reason=field.reason)
-                elif means_missing(choice):
+                box = replace(box, levels=_BOXES, block=about.block or row["name"], reason=reason)
+                if is_missing := means_missing(choice):
                     reason += say("box_of_missing", choice=shortened(choice))
-                    box = replace(box, role="ignore", block=None, reason=reason)
-                else:
-                    box = replace(box, block=about.block or row["name"])
+                if is_personal or is_missing:
+                    box = replace(box, role="ignore", block=None, reason=field.reason if is_personal else reason)
                 # `signs____9` for the code -9 of `signs`
                 notes[f"{row['name']}___{re.sub('[^a-z0-9_]', '_', code.lower())}"] = box
         elif row["type"].casefold() != "descriptive":  # of which an export has no column

@@ -681,8 +681,7 @@ def sheet_table(
         if len(frame) and first <= top <= last and right <= max(places, default=0)
     ]
     if inside:
-        value = "the value counts for the first cell only: unmerge them, and write the value into each cell"
-        remarks.append(f"merged cells ({listed(inside)}): {value}")
+        remarks.append(say("merged_cells", cells=listed(inside)))
     if not kept.all():
         frame, places = _named_or_filled(frame[kept], places, header)
     commas, of_commas = columns_with_comma(frame, options.decimal)

@@ -187,10 +187,6 @@ class Trend:
     sd_residual: _Size  # of a value about the line of its subject
     per: TimeUnit = None  # the unit of time, if it is dates
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the fields that say anything."""
-        return {name: value for name, value in asdict(self).items() if value is not None}
-
     @property
     def root(self) -> Array:
         """The lower triangular root of the covariance D of level and slope, float64 (2, 2)."""
@@ -265,7 +261,7 @@ class RowChoice:
         if self.summarise is not None:
             stated["summarise"] = {name: list(summaries) for name, summaries in self.summarise}
         if self.trends is not None:
-            stated["trends"] = {name: trend.as_dict() for name, trend in self.trends}
+            stated["trends"] = _TRENDS.dump_python(dict(self.trends), exclude_none=True)
         return stated
 
     @classmethod

@@ -183,14 +183,14 @@ class SheetRows:
     def body(self, last: int) -> pd.DataFrame:
         """Return the rows below that of the number `last`, by number minus 2; columns are numbers, from 1."""
         self._tabulate()
-        filled = set().union(*(texts_in(texts, 1) for _, texts in self.first))
-        later = {place for portion in self._portions for place in portion} - filled
+        filled = {place for _, texts in self.first for place in texts_in(texts, 1)}
+        later = {int(place) for portion in self._portions for place in portion.columns} - filled
         if len(later) > len(filled):  # with a million rows these would take all memory
             rows = [portion.index[(portion[[*later & {*portion}]] != "").any(axis=1)] for portion in self._portions]
             shown, n_first = rows_named((np.concatenate(rows) + 2).tolist()), len(self.first)
             raise InputError(say("columns_of_another_table", n_columns=len(later), n_first=n_first, rows=shown))
         frame = pd.concat(self._portions).fillna("") if len(self._portions) > 1 else self._portions[0]
-        frame = frame.loc[frame.index > last - 2, sorted(frame)]
+        frame = frame[frame.index > last - 2][sorted(filled | later)]
         is_numbered = np.array_equal(frame.index, np.arange(len(frame)))
         return frame.reset_index(drop=True) if is_numbered else frame
 
