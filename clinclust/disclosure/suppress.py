@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+import clinclust.disclosure.counts as release
 from clinclust.arguments import SIZES, WHOLE_COMPARISONS, accepting
 from clinclust.arrays import Array, Mask
 from clinclust.comparisons.frame import ALL_SUBJECTS, ComparisonsFrame
 from clinclust.data import data
-from clinclust.disclosure import counts as release
 from clinclust.disclosure.attacker import intervals, size_interval, size_intervals, total_intervals
 from clinclust.disclosure.counts import FeatureCounts, Rule, feature_counts, printed, rounding_error
 from clinclust.errors import InputError

@@ -241,19 +241,16 @@ def is_order(sign: str) -> bool:
 
 def name_in_condition(name: str, number: int) -> str:
     """Return a column as a condition takes it: ``age``, ```Age at visit```, or its number if it cannot be pasted."""
-    if _PLAIN_NAME.fullmatch(name) and name.casefold() not in WORDS and len(name) <= _LONGEST_NAME:
-        return name
-    return f"`{name}`" if "`" not in name and _can_be_pasted(name) else f"`#{number}`"
+    if not name.isprintable() or len(name) > _LONGEST_NAME or "`" in name:
+        return f"`#{number}`"
+    return name if _PLAIN_NAME.fullmatch(name) and name.casefold() not in WORDS else f"`{name}`"
 
 
 def text_in_condition(text: str) -> str | None:
     """Return a text as a condition takes it; None if no condition can hold it, or it cannot be pasted."""
     quote = next((mark for mark in "\"'" if mark not in text), None)
-    return None if quote is None or not _can_be_pasted(text) else f"{quote}{text}{quote}"
-
-
-def _can_be_pasted(name: str) -> bool:
-    return name.isprintable() and len(name) <= _LONGEST_NAME
+    can_be_pasted = text.isprintable() and len(text) <= _LONGEST_NAME
+    return f"{quote}{text}{quote}" if quote and can_be_pasted else None
 
 
 # Which rows of a table meet a condition: the cells of a column as texts, numbers in its notation, and dates.

@@ -471,9 +471,8 @@ def _read(table: pd.DataFrame, columns: list[str]) -> Dictionary:
         names = {column: column for column in columns if column in described}
         names |= {column: name_of[key] for column in free if (key := folded(column)) in name_of and n_columns[key] == 1}
     if not names:  # what the dictionary holds is not shown: it may be of patients
-        raise InputError(
-            say("none_described", n_variables=len(described) or n_variables, columns=listed(map(quoted, columns)))
-        )
+        n_variables = len(described) or n_variables
+        raise InputError(say("none_described", n_variables=n_variables, columns=listed(map(quoted, columns))))
     notes = {column: described[name] for column, name in names.items()}
     if is_redcap:
         notes |= _note_added([column for column in columns if column not in notes], [row["form"] for row in rows])

@@ -149,16 +149,17 @@ def refuse_bomb(packed: int, length: int, what: str) -> None:
 
 def open_table(path: Path) -> tuple[Source, list[str]]:
     """Return the table of a file with its kind, unpacked if it is packed, and remarks; InputError without one table."""
-    source = Source(path, path.suffix.lower())
-    start = source.read(4)
+    name, suffix, remarks = path.name, path.suffix.lower(), list[str]()
+    content: bytes | None = None
+    start = Source(path, suffix).read(4)
     if start.startswith(b"\x1f\x8b"):
-        packed, is_named = path.stat().st_size, source.suffix == ".gz"
+        packed, is_named = path.stat().st_size, suffix == ".gz"
         with guarded("gzip file", "pack it again"), gzip.open(path) as stream:
             content = stream.read(most_unpacked(packed) + 1)
         refuse_bomb(packed, len(content), "this gzip file unpacks")
         name = path.name[:-3] if is_named else path.name
         remarks = [] if is_named else ["the file is packed with gzip, although its name does not say so"]
-    elif start == _ZIP and source.suffix == ".zip":
+    elif start == _ZIP and suffix == ".zip":
         repair = "unpack it, and give the file in it, or pack it again"
         with guarded("zip file", repair), zipfile.ZipFile(path) as archive:
             entries = [entry for entry in archive.infolist() if entry.file_size]
@@ -169,10 +170,8 @@ def open_table(path: Path) -> tuple[Source, list[str]]:
             name = tables[0].filename
             refuse_bomb(tables[0].compress_size, tables[0].file_size, "this zip file unpacks")
             content, remarks = archive.read(name), [f"read {quoted(name)}, the one file in this zip file"]
-    elif source.suffix in (".gz", ".zip"):
-        raise InputError(f"this is not a {source.suffix[1:]} file: give it the name of what it is, such as cohort.csv")
-    else:
-        return _recognise_kind(source)
+    elif suffix in (".gz", ".zip"):
+        raise InputError(f"this is not a {suffix[1:]} file: give it the name of what it is, such as cohort.csv")
     source, of_kind = _recognise_kind(Source(path, PurePosixPath(name).suffix.lower(), content))
     return source, remarks + of_kind
 
@@ -234,9 +233,7 @@ ERRORS = "spreadsheet errors kept as text"
 NO_DATE = "numbers shown as dates that no date has, kept as numbers; correct them, or show them as numbers"
 
 
-def _read_sheet(
-    sheets: Sequence[tuple[str, bool]], options: SheetOptions, read: Callable[[int], TableRead]
-) -> TableRead:
+def _read_sheet(sheets: list[tuple[str, bool]], options: SheetOptions, read: Callable[[int], TableRead]) -> TableRead:
     """Return the table of the sheet that was asked for, by name or number, or else of the first that is one.
 
     `sheets` are the name of each sheet with cells and whether it is hidden; `read` reads the sheet at a place. If the

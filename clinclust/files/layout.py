@@ -15,16 +15,9 @@ import pandas as pd
 from clinclust.arrays import Array, Mask
 from clinclust.data import data
 from clinclust.errors import InputError
-from clinclust.files import say
+from clinclust.files import notation, say
 from clinclust.files.cell_text import compile_short, is_blank, listed, numbers_of, quote_cell, quoted, rows_named
-from clinclust.files.notation import (
-    DecimalMark,
-    columns_with_comma,
-    looks_like_number,
-    means_missing,
-    number_as_written,
-    share_of_numbers,
-)
+from clinclust.files.notation import DecimalMark, looks_like_number, means_missing, share_of_numbers
 from clinclust.files.text_table import ColumnNotes, RowRanges, SheetRows, TableRead, letters_of, ranges_of, texts_in
 
 Texts = Mapping[int, str]  # of a row: those that are not blank, stripped, by the number of their column
@@ -388,12 +381,11 @@ def _texts_of(frame: pd.DataFrame, at: int) -> dict[int, str]:
 def _filled_columns(frame: pd.DataFrame) -> tuple[list[int], list[int]]:
     """Return the places of columns that nearly all of 200 rows fill, and of those of numbers; none of under 5 rows."""
     rows = np.unique(np.linspace(0, max(0, len(frame) - 1), min(len(frame), _ROWS_LOOKED_AT), dtype=np.int64))
-    columns = [list(texts_in(frame.iloc[rows, at].tolist()).values()) for at in range(frame.shape[1])]
+    texts = [list(texts_in(frame.iloc[rows, at].tolist()).values()) for at in range(frame.shape[1])]
     fewest = max(_FEWEST_ROWS, _NEARLY_ALL * len(rows))
-    always = [at for at, cells in enumerate(columns) if len(cells) >= fewest]
-    return always, [
-        at for at, cells in enumerate(columns) if len(cells) >= _FEWEST_ROWS and share_of_numbers(cells) >= _MOST
-    ]
+    always = [at for at, cells in enumerate(texts) if len(cells) >= fewest]
+    numeric = [at for at, cells in enumerate(texts) if len(cells) >= _FEWEST_ROWS and share_of_numbers(cells) >= _MOST]
+    return always, numeric
 
 
 def _find_totals(frame: pd.DataFrame, kept: Mask, decimal: DecimalMark | None) -> list[Finding]:
@@ -414,7 +406,7 @@ def _find_totals(frame: pd.DataFrame, kept: Mask, decimal: DecimalMark | None) -
 
     def write_plainly(text: str) -> str:
         text = text.strip()
-        return (number_as_written(text, ",", ".") or text) if decimal != "." and "," in text else text
+        return (notation.number_as_written(text, ",", ".") or text) if decimal != "." and "," in text else text
 
     @cache
     def column(place: int) -> tuple[Array, Mask]:
@@ -684,7 +676,7 @@ def sheet_table(
         remarks.append(say("merged_cells", cells=listed(inside)))
     if not kept.all():
         frame, places = _named_or_filled(frame[kept], places, header)
-    commas, of_commas = columns_with_comma(frame, options.decimal)
+    commas, of_commas = notation.columns_with_comma(frame, options.decimal)
     notes = []
     for at, place in enumerate(places):
         name, group, unit = header.names.get(place, ""), header.groups.get(place), header.units.get(place)

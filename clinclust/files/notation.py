@@ -55,7 +55,6 @@ _WRITTEN = compile_short(
     r"\d{1,3}(?:[.,'\u2019\u00a0\u202f ]\d{3})+(?:[.,]\d+)?)(?:[eE][+-]?\d+)?\s*%?"
 )
 _CELLS_LOOKED_AT = 4000
-_FEWEST = 0.5
 _REMARKS: dict[str, str] = data("remarks")["notation"]
 
 
@@ -211,7 +210,7 @@ def _kind_of_column(texts: Sequence[str]) -> tuple[str, str]:
     filled = [text.strip() for text in texts if not is_blank(text)]
     numbers = [parts.number for text in filled if (parts := parts_of(text)) is not None and not parts.unit]
     commas = [number for number in numbers if number.count(",") == 1 and number.find(",") > number.rfind(".")]
-    if not commas or len(numbers) < _FEWEST * len(filled):
+    if not commas or len(numbers) < _HALF * len(filled):
         return "", ""
     points = (number for number in numbers if number.count(".") == 1 and "," not in number)
     if (point := next((number for number in points if not GROUPED_BY_POINT.fullmatch(number)), None)) is not None:

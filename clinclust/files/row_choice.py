@@ -212,12 +212,11 @@ def read_trends(stated: object) -> Trends | None:
 # Which rows of a table are the cohort, in words that a schema and a saved model can hold, and how many were taken.
 
 Keep = Literal["first", "last"]
-KEPT: tuple[Keep, ...] = get_args(Keep)
 ROWS_TAKEN = "rows_taken"
 
 
 RULES = {
-    "keep": Rule(" or ".join(KEPT), KEPT.__contains__),
+    "keep": Rule(" or ".join(get_args(Keep)), get_args(Keep).__contains__),
     "dates": Rule(" or ".join(conditions.DATE_ORDERS), conditions.DATE_ORDERS.__contains__),
     "summarise": Rule(
         "a dictionary from columns to lists of summaries, such as {'egfr': ['mean', 'slope']}",
@@ -646,9 +645,8 @@ def _summarise_column(visits: _Visits, label: str, trend: Trend | None, time: st
         # D = L L' and sd = 0. Without any value they are 0.
         squares, products = visits.compute_moments(visits.values, trend.at)
         beta, root = np.array([trend.mean, trend.slope]), trend.root
-        inverse = np.linalg.pinv(
-            root.T @ squares @ root + trend.sd_residual**2 * np.eye(2), rcond=1e-13, hermitian=True
-        )
+        noise = trend.sd_residual**2 * np.eye(2)
+        inverse = np.linalg.pinv(root.T @ squares @ root + noise, rcond=1e-13, hermitian=True)
         deviations = np.einsum("ij,njk,kl,nl->ni", root, inverse, root.T, products - squares @ beta, optimize=True)
         level, slope = (beta + deviations).T
         results["mean"] = np.where(n > 0, level, np.nan), f"{label} at {_describe_time(trend, time)}"
@@ -690,11 +688,6 @@ class RowsTaken(NamedTuple):
 
     choice: RowChoice
     counts: RowCounts
-
-
-def carry_rows_taken(source: pd.DataFrame, frame: pd.DataFrame) -> None:
-    """Note of a table what is noted of the rows of the one that it was made from."""
-    frame.attrs |= {key: source.attrs[key] for key in (ROWS_TAKEN, SEVERAL_ROWS) if key in source.attrs}
 
 
 def rows_taken(frame: pd.DataFrame) -> RowsTaken | None:

@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+import clinclust.schema.reading as reading
 from clinclust.data import data
 from clinclust.errors import InputError, SchemaError, did_you_mean, visible
 from clinclust.files.cell_text import canonical_text, number_of, quoted, shortened
 from clinclust.files.formats import check_readable, guarded, shown_name
 from clinclust.files.row_choice import RowChoice
 from clinclust.files.writing import atomic_write
-from clinclust.schema import reading
 from clinclust.schema.feature import CHOICES, SENTENCES, Feature
 from clinclust.schema.reading import LOOK, SETTINGS, Entry, Faults, Place, SchemaContent, read_declared, text_cells
 
@@ -256,11 +256,10 @@ def _write_explanations(workbook: Workbook) -> dict[str, str]:
 def _write_settings(workbook: Workbook, schema: SchemaContent) -> None:
     texts, sheet = data("schema_workbook")["settings"], workbook.create_sheet(_SETTINGS, 1)
     _lay_out(sheet, (18, 40, 70))
-    values = {"clinclust": reading.FORMAT_VERSION, "title": schema.title, **schema.rows.as_dict()}
-    values = {
-        key: value if key == "clinclust" or value is None else _write_value(value) for key, value in values.items()
-    }
-    values |= {"missing_codes": write_list(schema.missing_codes), "other_columns": schema.other_columns}
+    stated = {"title": schema.title, **schema.rows.as_dict()}
+    values: dict[str, Any] = {key: _write_value(value) for key, value in stated.items() if value is not None}
+    values |= {"clinclust": reading.FORMAT_VERSION, "missing_codes": write_list(schema.missing_codes)}
+    values["other_columns"] = schema.other_columns
     _write_row(sheet, 1, ("setting", "value", "meaning"), ["heading"] * 3)
     for row, key in enumerate(_KEYS, start=2):
         _write_row(sheet, row, (key, values.get(key), texts[key]), ("field", "field", "seen"))
@@ -325,9 +324,8 @@ def _summarise_column(schema: SchemaContent, feature: Feature, frame: pd.DataFra
     if list(frame.columns).count(feature.name) != 1:
         return {}
     cells, codes = text_cells(frame[feature.name]), ["", *schema.missing_codes_of(feature)]
-    counts = (
-        pd.Series(np.array([*cells.texts, ""], dtype=object)[cells.codes]).value_counts().drop(codes, errors="ignore")
-    )
+    column = pd.Series(np.array([*cells.texts, ""], dtype=object)[cells.codes])
+    counts = column.value_counts().drop(codes, errors="ignore")
     texts = [str(text) for text, n in counts.items() if n > 1 or not math.isnan(number_of(str(text)))]
     shown = map(shortened, texts[:_MOST_EXAMPLES])
     n, n_rows = int(counts.sum()), max(1, len(frame))
@@ -372,9 +370,8 @@ def read_excel(path: Path) -> tuple[list[Feature], dict[str, Any]]:
             sentence = f"cells {shortened(cells.decode(errors='replace'))} are merged: unmerge them, and fill each"
             faults.append((Place((1, 0), f"sheet {_SCHEMA}"), sentence))
         settings = _read_settings(rows.get(_SETTINGS, {}), faults)
-        return read_declared(
-            settings, _read_features(rows[_SCHEMA], faults), Place((0, 0), f"sheet {_SETTINGS}"), faults
-        )
+        top = Place((0, 0), f"sheet {_SETTINGS}")
+        return read_declared(settings, _read_features(rows[_SCHEMA], faults), top, faults)
     except SchemaError as error:
         raise SchemaError(list(error.problems), shown_name(path)) from None
     except InputError as error:

@@ -203,12 +203,7 @@ def _by_number(index_of: dict[str, int]) -> dict[float, int]:
 
 def _read_numbers(feature: Feature, missing_codes: tuple[str, ...], column: pd.Series) -> tuple[Any, Faulty]:
     missing_numbers = [number for number in map(number_of, missing_codes) if not np.isnan(number)]
-    api = pd.api.types
-    if (
-        api.is_numeric_dtype(column.dtype)
-        and not api.is_bool_dtype(column.dtype)
-        and not api.is_complex_dtype(column.dtype)
-    ):
+    if pd.api.types.is_any_real_numeric_dtype(column.dtype):
         numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
         missing, unreadable = np.isnan(numbers), np.zeros(len(column), dtype=bool)
     else:

@@ -21,7 +21,7 @@ from clinclust.data import data
 from clinclust.errors import CohortError, CohortWarning, InputError, did_you_mean, on_one_line
 from clinclust.files.cell_text import canonical_text, limited, number_of, quote_cell, shortened
 from clinclust.files.notation import BEYOND_A_LIMIT
-from clinclust.files.row_choice import N_SAMPLED, carry_rows_taken, drawn, one_row_of_each
+from clinclust.files.row_choice import N_SAMPLED, ROWS_TAKEN, SEVERAL_ROWS, drawn, one_row_of_each
 from clinclust.likelihoods import traits_of
 from clinclust.progress import Progress
 from clinclust.schema.reading import PanderaExtras, Reading, SchemaContent, expectations, read_column, transform_limit
@@ -198,7 +198,7 @@ def validate(schema: SchemaContent, frame: pd.DataFrame, *, warn: bool = True) -
         order = {name: position for position, name in enumerate(schema.names)}
         failures.sort(key=lambda failure: order.get(failure.column, len(order)))
         raise CohortError(failures_frame(failures))
-    carry_rows_taken(frame, typed)
+    typed.attrs |= {key: frame.attrs[key] for key in (ROWS_TAKEN, SEVERAL_ROWS) if key in frame.attrs}
     if warn:
         warn_of_uninformative(kept_out(typed, schema), len(typed), stacklevel=3)
     return typed
