@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -518,7 +518,7 @@ class DistinctSubtypes:
                 f"{row['expected']:,.1f}",
                 f"{row['z']:.1f}",
                 p_text(row["p"], self.test.n_draws),
-                result_of(row),
+                "distinct" if row["distinct"] else "graded" if row["accepted"] else "one subtype",
             )
             for row in self.joins.to_dict("records")
         ]
@@ -534,13 +534,6 @@ class DistinctSubtypes:
             table(("Subtype", "Subjects", "%"), sizes_in_rows(sizes, range(1, sizes.size + 1))),
             *([table(header, self._tests_in_words)] if len(self.joins) else []),
         )
-
-
-def result_of(join: Mapping[Hashable, Any]) -> str:
-    """Return the result of the test of a join."""
-    if not join["accepted"]:
-        return "one subtype"
-    return "distinct" if join["distinct"] else "graded"
 
 
 def in_words(distinct: Labels, labels: Labels) -> str:

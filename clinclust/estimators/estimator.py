@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from inspect import signature
 from numbers import Real
@@ -48,9 +48,11 @@ def model_html(model: SubtypeModel, fit: Fit) -> str:
     )
     relevance = fit.feature_relevance_.sort_values(ascending=False, kind="stable").iloc[:_MOST_RELEVANT]
     relevant = [(fit.schema_[str(name)].title, f"{nats:,.1f}") for name, nats in relevance.items()]
-    found = f"{counted_subtypes(sizes.size)} of {sizes.sum():,} subjects{_unions(fit, sizes.size)}"
+    n_groups = fit.subtype_of_.size
+    unions = f", made of the {n_groups} groups that the search found" if n_groups > sizes.size else ""
+    of_subjects = f"{counted_subtypes(sizes.size)} of {sizes.sum():,} subjects{unions}"
     return block(
-        f"MAPDP: {found}, log joint {fit.log_joint_:,.1f} nats",
+        f"MAPDP: {of_subjects}, log joint {fit.log_joint_:,.1f} nats",
         table(header, subtypes),
         *([paragraph(MEANING_OF_MARKS)] if any(marks) else []),
         table(("Most relevant features (descriptive)", "Nats"), relevant),
@@ -70,11 +72,6 @@ def sizes_in_rows(sizes: NDArray[np.int64], codes: Sequence[Code]) -> list[tuple
 def counted_subtypes(n_subtypes: int) -> str:
     """Return a number of subtypes in words."""
     return "1 subtype" if n_subtypes == 1 else f"{n_subtypes} subtypes"
-
-
-def _unions(fit: Fit, n_subtypes: int) -> str:
-    n_groups = fit.subtype_of_.size
-    return f", made of the {n_groups} groups that the search found" if n_groups > n_subtypes else ""
 
 
 def _warnings(fit: Fit) -> Iterable[str]:
@@ -99,7 +96,7 @@ def _warnings(fit: Fit) -> Iterable[str]:
 # Estimators: parameters by name, and the attributes of their results.
 
 
-class Estimator(SubtypeModel):
+class Estimator(SubtypeModel, ABC):
     """A model whose parameters are the arguments of its constructor, kept unchanged as attributes."""
 
     @abstractmethod
@@ -180,8 +177,8 @@ class FittedAttributes(Estimator):
         raise AttributeError(f"{name!r} is no attribute of this {estimator}")
 
     def __dir__(self) -> list[str]:
-        names = [name for name in dir(vars(self).get(self._results)) if hasattr(self, name)]
-        return [*super().__dir__(), *(name for name in names if name.endswith("_") and not name.startswith("_"))]
+        names = (name for name in dir(vars(self).get(self._results)) if name.endswith("_") and not name.startswith("_"))
+        return [*super().__dir__(), *(name for name in names if hasattr(self, name))]
 
     def __sklearn_is_fitted__(self) -> bool:
         return self._results in vars(self)

@@ -609,8 +609,11 @@ def find_continuum(cohort: FittedCohort) -> Continuum:
     correlation = nearest_correlation(with_unit_diagonal(reliable_correlations(scores)))
     axis, variance = first_axis(correlation)
     is_nominal = np.array([len(of) == 1 and features[of[0]].traits.is_nominal for of in members])
-    axis = axis * _direction(axis[~is_nominal])
-    score = _standardised(expected_score(scores, correlation, axis))
+    # Most entries are positive; where as many are negative, their sum is.
+    balance = float(np.sign(axis[~is_nominal]).sum()) or float(axis[~is_nominal].sum())
+    score = expected_score(scores, correlation, -axis if balance < 0.0 else axis)
+    spread = np.nanstd(score) if np.isfinite(score).any() else 0.0
+    score = (score - np.nanmean(score)) / spread if spread > 0.0 else np.where(np.isnan(score), np.nan, 0.0)
     with np.errstate(all="ignore"):  # 0 for a feature that does not vary where both are observed
         found = pd.DataFrame(scores).corrwith(pd.Series(score)).fillna(0.0).to_numpy()
     found = np.where(is_nominal, np.abs(found), found)  # the order of its levels has no direction of its own
@@ -621,14 +624,3 @@ def find_continuum(cohort: FittedCohort) -> Continuum:
         pd.Series(found[strongest], index=names, name="correlation"),
         variance / len(members),
     )
-
-
-def _direction(axis: Array) -> float:
-    """Return the sign that lets most entries be positive; where as many are negative, their sum."""
-    balance = float(np.sign(axis).sum()) or float(axis.sum())
-    return -1.0 if balance < 0.0 else 1.0
-
-
-def _standardised(score: Array) -> Array:
-    spread = np.nanstd(score) if np.isfinite(score).any() else 0.0
-    return (score - np.nanmean(score)) / spread if spread > 0.0 else np.where(np.isnan(score), np.nan, 0.0)

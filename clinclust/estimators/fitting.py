@@ -1,8 +1,13 @@
-"""From a table to a fit: checks before the search, the prepared cohort, and the `Fit` that the search leaves."""
+"""From a table to a fit: checks before the search, the search that a plan describes, and its results.
+
+A fit goes from `MAPDP.fit` to `prepared`, the validated and encoded cohort; `found_fit` and `search`, which chooses the
+kind of search; `run_restarts` of the engine and its kernels; and back by `fit_of`, the test of the tree (`tested_tree`)
+and the number of subtypes (`as_asked`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import count
@@ -168,11 +173,215 @@ def _warn_of_gaps(problem: Problem, frame: pd.DataFrame) -> None:
         )
 
 
+# The search of a fit: from a prepared cohort to its `Fit`.
+#
+# Block weights are first estimated with one cluster (`joint_estimates.dependence`), which is too low where subtypes
+# differ in one block only. If one is low, a short search with full weights is tested for distinct subtypes; where these
+# leave less dependence, the search is repeated with the weights that they imply.
+
+_SHARE_OF_ADJUSTMENT = 0.5
+"""Largest share of a time budget for the effects of the columns to adjust for."""
+_LOW = 0.8
+"""Weight below which a block may hide subtypes."""
+_LEFT = 0.4
+"""Largest share of the dependence inside a block, 1 / w - 1, left by distinct subtypes, for another search."""
+_SHARE = 0.3
+"""Share of the remaining time budget for the search with full weights."""
+
+
+def found_fit(settings: Settings, cohort: Prepared, cancelled: Event) -> Fit:
+    """Search as the settings say; InputError for unusable `init` or too few clusters, SearchCancelled if cancelled."""
+    budget = Budget(settings.max_seconds)
+    with announcing_compilation():
+        plan = settings.search_plan(cohort.problem, cancelled, budget, Progress(bool(settings.progress)))
+        cohort = adjusted(cohort, settings, plan)
+        fit = fit_by(plan, cohort, is_tested=settings.is_tested)
+    return as_asked(fit, settings.n_clusters, settings.min_size)
+
+
+def adjusted(cohort: Prepared, settings: Settings, plan: SearchPlan) -> Prepared:
+    """Return the cohort with its measurements adjusted for the columns with the role ``adjust``."""
+    short = plan.shortened(plan.budget.part(_SHARE_OF_ADJUSTMENT), "adjustment")
+    short = replace(short, resolution=plan.resolution, selects_first=plan.selects_first)
+
+    def search_adjusted(frame: pd.DataFrame) -> tuple[Labels, float]:
+        result = search(pose_for(settings, frame, cohort.schema), short)
+        labels = result.problem.cohort.in_table_order(result.winner.labels)
+        whole = replace(result.problem, model=result.problem.model._replace(coarsening=1.0))
+        return labels, log_joint(whole, whole.partition(result.winner.labels))
+
+    adjustment = estimate_adjustment(cohort.frame, cohort.schema, search_adjusted)
+    if adjustment is None:
+        return cohort
+    frame = adjustment.remove(cohort.frame, cohort.schema)
+    return Prepared(frame, cohort.schema, pose_for(settings, frame, cohort.schema), cohort.frame, adjustment)
+
+
+def fit_by(
+    plan: SearchPlan,
+    cohort: Prepared,
+    *,
+    is_tested: bool,
+    n_draws: int = DEFAULT_TEST["n_draws"],
+    with_grades: bool = True,
+) -> Fit:
+    """Return the fit by a plan, with its tree tested if `is_tested`; no clusters are merged.
+
+    `n_draws` is the largest number of cohorts drawn at each join. With `with_grades`, accepted joins are also tested
+    against one continuum of any shape.
+    """
+    fit = fit_of(search(cohort.problem, plan), cohort, plan)
+    if not is_tested:
+        return fit
+
+    def tested(found: Fit, *, in_short: bool = False) -> Fit:
+        draws = FEWEST_DRAWS if in_short else n_draws
+        return with_tree_tested(found, cohort, plan, n_draws=draws, with_grades=with_grades and not in_short)
+
+    return with_raised_weights(tested(fit), cohort, plan, tested)
+
+
+def with_tree_tested(
+    found: Fit, cohort: Prepared, plan: SearchPlan, *, n_draws: int = DEFAULT_TEST["n_draws"], with_grades: bool = True
+) -> Fit:
+    """Return a fit of a cohort with its tree tested; the arguments are those of `fit_by`."""
+    parameters = {**DEFAULT_TEST, "random_state": found.random_seed_, "n_jobs": plan.n_jobs, "n_draws": n_draws}
+    tree, test = tested_tree(found, cohort.frame, parameters, plan.progress, plan.cancelled, with_grades=with_grades)
+    return replace(found, tree_=tree, tree_test_=test)
+
+
+def with_raised_weights(fit: Fit, cohort: Prepared, plan: SearchPlan, tested: Callable[..., Fit]) -> Fit:
+    """Return the fit, whose tree is tested, or one with raised block weights if that has more distinct subtypes.
+
+    `tested` returns a fit with its tree tested; `in_short` with few draws.
+    """
+    powers = fit.block_weights_
+    if not plan.estimate_powers or min(powers.values(), default=1.0) >= _LOW or plan.budget.used_up():
+        return fit
+    short = plan.shortened(plan.budget.part(_SHARE), "blocks in full")
+    implied = _implied_by(tested(_searched(cohort, short, {}), in_short=True), cohort)
+    if not any(1.0 / implied[block] - 1.0 <= _LEFT * (1.0 / powers[block] - 1.0) for block in implied):
+        return fit
+    again = replace(plan, estimate_powers=False, progress=plan.progress.within("blocks anew"))
+    found = tested(_searched(cohort, again, powers | implied))
+    return found if _n_parted(found) > _n_parted(fit) else fit
+
+
+def _searched(cohort: Prepared, plan: SearchPlan, powers: Mapping[str, float]) -> Fit:
+    of_features = powers_of_features(cohort.problem.cohort.encoding.features, powers)
+    return fit_of(search(cohort.problem.with_powers(of_features), plan), cohort, plan)
+
+
+def _implied_by(fit: Fit, cohort: Prepared) -> dict[str, float]:
+    """Return the block weights that distinct subtypes imply; empty if nothing is distinct."""
+    if fit.tree_test_ is None or _n_parted(fit) == 1:
+        return {}
+    problem = fitted_problem(fit, cohort.frame, coarsening=1.0)
+    distinct = fit.tree_test_.parted_of(fit.tree_)[fit.tree_.labels]
+    return powers_of_blocks(problem.cohort.encoding.features, implied_weights(problem, distinct[problem.cohort.order]))
+
+
+def _n_parted(fit: Fit) -> int:
+    return 0 if fit.tree_test_ is None else len(fit.tree_test_.parted_nodes(fit.tree_))
+
+
+def warn_of_fit(fit: Fit, settings: Settings, cohort: Prepared) -> None:
+    """Warn of a search that did not end by itself, and of misfits of likelihoods."""
+    if not fit.restarts_["converged"].iloc[fit.restarts_["log_joint"].argmax()]:
+        moving = "moving subjects or changing filled values" if settings.fills_modes else "moving subjects"
+        warn(f"The best restart was still {moving} after {settings.max_sweeps} sweeps; raise `max_sweeps`")
+    if fit.stopped_early_:
+        path = "; the path of coarsenings may have ended too early" if settings.chooses_coarsening else ""
+        warn(
+            f"The search was {STOPPED_EARLY}{path}. The limit was {settings.max_seconds:g} seconds (`max_seconds`). "
+            "Allow more to see whether the subtypes change"
+        )
+    misfits = warning_of_misfits(compared_likelihoods(fit, cohort.frame, cohort.problem.cohort.order))
+    if misfits is not None:
+        warn(misfits)
+
+
 # The kinds of search that a plan can describe; nothing else chooses among them.
 
 CONCENTRATIONS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 """The concentrations of cross-validation."""
 N_FOLDS = 5
+_BRANCH = 1414
+"""Spawn key of the random draws of the resolution path."""
+_RESTARTS_OF_SELECTION = 6
+"""Largest number of restarts of the selection; the fifth, `bisected`, finds groups that differ a little everywhere."""
+_SHARE_OF_SELECTION = 0.3
+"""Largest share of a time budget for the selection of features before the search."""
+_SHARE_OF_POWERS = 0.3
+"""Largest share of a time budget for the estimation of block weights."""
+
+
+def search(problem: Problem, plan: SearchPlan) -> SearchResult:
+    """Run the search that the plan describes, after shorter ones that estimate block weights and select features.
+
+    The problem holds all values; its coarsening is 1 if the coarsening is to be chosen.
+    """
+    problem = with_powers_estimated(problem, plan)
+    if plan.selects_first is not None:
+        short = plan.shortened(plan.budget.part(_SHARE_OF_SELECTION), "selection of features")
+        short = replace(short, n_restarts=min(plan.n_restarts, _RESTARTS_OF_SELECTION))
+        chosen = strength_and_features(*draw_sample(problem, short), plan.selects_first)
+        if chosen is not None:
+            strength, included = chosen
+            stronger = strengthened(problem, strength, plan.selects_first)
+            result = _search(stronger.with_features(included), plan)
+            result = with_all_features(result, stronger, included, plan.outlying_share)
+            return replace(result, prior_strength=strength)
+    return _search(problem, plan)
+
+
+def with_powers_estimated(problem: Problem, plan: SearchPlan) -> Problem:
+    """Return the problem with the block weights estimated if the plan asks for it, in a sample of a large cohort."""
+    if not plan.estimate_powers or not has_repeated(problem):
+        return problem
+    part, between = draw_sample(problem, plan.shortened(plan.budget.part(_SHARE_OF_POWERS), "block weights"))
+    rounds = count(1)
+
+    def find(posed: Problem) -> tuple[Problem, NDArray[np.int64]]:
+        about = f"block weights, round {next(rounds)}"
+        result = _search(posed, replace(between, progress=plan.progress.within(about)))
+        return result.problem, result.labels
+
+    return problem.with_powers(reproduced_weights(part, find, between.budget.used_up))
+
+
+def _search(problem: Problem, plan: SearchPlan) -> SearchResult:
+    """Run the search that the plan describes, with the block weights of the problem."""
+    if plan.fill_modes:
+        return _best_of(problem, run_restarts(problem, _starts(problem, plan), plan, search=search_filling))
+    if plan.begins_in_sample and problem.cohort.n_subjects >= LARGE:
+        if not plan.searches_beside:
+            return _best_of(problem, run_sampled_restarts(problem, plan))
+        return _chosen(sampled_steps(problem, plan, _branch(plan)), plan)
+    starts = _starts(problem, plan)
+    if plan.resolution is not None:
+        return _chosen(resolution_steps(problem, plan, _branch(plan), first_step(problem, starts, plan)), plan)
+    run = search_with_outlying if plan.outlying_share > 0.0 else _search_and_tune
+    return run(problem, starts, plan)
+
+
+def _branch(plan: SearchPlan) -> np.random.SeedSequence:
+    return np.random.SeedSequence(plan.seed, spawn_key=(_BRANCH,))
+
+
+def _chosen(steps: list[ResolutionStep], plan: SearchPlan) -> SearchResult:
+    return replace(steps[chosen_step(steps)], steps=() if plan.resolution is None else steps)
+
+
+def _best_of(problem: Problem, restarts: list[RestartResult]) -> SearchResult:
+    return SearchResult(problem, restarts, index_of_best(restarts), none_outlying(problem))
+
+
+def _starts(problem: Problem, plan: SearchPlan) -> list[Start]:
+    if not isinstance(plan.start, str):
+        return starts_from(plan.start, plan.seeds)
+    make = search_starts if plan.start == "search" else single_starts
+    return make(problem.cohort.n_subjects, plan.seeds)
 
 
 def _search_and_tune(problem: Problem, starts: list[Start], plan: SearchPlan) -> SearchResult:
@@ -267,89 +476,7 @@ def row_of(result: SearchResult) -> dict[str, float]:
     }
 
 
-_BRANCH = 1414
-"""Spawn key of the random draws of the resolution path."""
-_RESTARTS_OF_SELECTION = 6
-"""Largest number of restarts of the selection; the fifth, `bisected`, finds groups that differ a little everywhere."""
-_SHARE_OF_SELECTION = 0.3
-"""Largest share of a time budget for the selection of features before the search."""
-_SHARE_OF_POWERS = 0.3
-"""Largest share of a time budget for the estimation of block weights."""
-
-
-def search(problem: Problem, plan: SearchPlan) -> SearchResult:
-    """Run the search that the plan describes, after shorter ones that estimate block weights and select features.
-
-    The problem holds all values; its coarsening is 1 if the coarsening is to be chosen.
-    """
-    problem = with_powers_estimated(problem, plan)
-    if plan.selects_first is not None:
-        short = plan.shortened(plan.budget.part(_SHARE_OF_SELECTION), "selection of features")
-        short = replace(short, n_restarts=min(plan.n_restarts, _RESTARTS_OF_SELECTION))
-        chosen = strength_and_features(*draw_sample(problem, short), plan.selects_first)
-        if chosen is not None:
-            strength, included = chosen
-            stronger = strengthened(problem, strength, plan.selects_first)
-            result = _search(stronger.with_features(included), plan)
-            result = with_all_features(result, stronger, included, plan.outlying_share)
-            return replace(result, prior_strength=strength)
-    return _search(problem, plan)
-
-
-def with_powers_estimated(problem: Problem, plan: SearchPlan) -> Problem:
-    """Return the problem with the block weights estimated if the plan asks for it, in a sample of a large cohort."""
-    if not plan.estimate_powers or not has_repeated(problem):
-        return problem
-    part, between = draw_sample(problem, plan.shortened(plan.budget.part(_SHARE_OF_POWERS), "block weights"))
-    rounds = count(1)
-
-    def find(posed: Problem) -> tuple[Problem, NDArray[np.int64]]:
-        about = f"block weights, round {next(rounds)}"
-        result = _search(posed, replace(between, progress=plan.progress.within(about)))
-        return result.problem, result.labels
-
-    return problem.with_powers(reproduced_weights(part, find, between.budget.used_up))
-
-
-def _search(problem: Problem, plan: SearchPlan) -> SearchResult:
-    """Run the search that the plan describes, with the block weights of the problem."""
-    if plan.fill_modes:
-        return _best_of(problem, run_restarts(problem, _starts(problem, plan), plan, search=search_filling))
-    if plan.begins_in_sample and problem.cohort.n_subjects >= LARGE:
-        if not plan.searches_beside:
-            return _best_of(problem, run_sampled_restarts(problem, plan))
-        return _chosen(sampled_steps(problem, plan, _branch(plan)), plan)
-    starts = _starts(problem, plan)
-    if plan.resolution is not None:
-        return _chosen(resolution_steps(problem, plan, _branch(plan), first_step(problem, starts, plan)), plan)
-    run = search_with_outlying if plan.outlying_share > 0.0 else _search_and_tune
-    return run(problem, starts, plan)
-
-
-def _branch(plan: SearchPlan) -> np.random.SeedSequence:
-    return np.random.SeedSequence(plan.seed, spawn_key=(_BRANCH,))
-
-
-def _chosen(steps: list[ResolutionStep], plan: SearchPlan) -> SearchResult:
-    return replace(steps[chosen_step(steps)], steps=() if plan.resolution is None else steps)
-
-
-def _best_of(problem: Problem, restarts: list[RestartResult]) -> SearchResult:
-    return SearchResult(problem, restarts, index_of_best(restarts), none_outlying(problem))
-
-
-def _starts(problem: Problem, plan: SearchPlan) -> list[Start]:
-    if not isinstance(plan.start, str):
-        return starts_from(plan.start, plan.seeds)
-    make = search_starts if plan.start == "search" else single_starts
-    return make(problem.cohort.n_subjects, plan.seeds)
-
-
-# The search of a fit: from a prepared cohort to its `Fit`.
-#
-# Block weights are first estimated with one cluster (`joint_estimates.dependence`), which is too low where subtypes
-# differ in one block only. If one is low, a short search with full weights is tested for distinct subtypes; where these
-# leave less dependence, the search is repeated with the weights that they imply.
+# The results of a search.
 
 
 def fit_of(result: SearchResult, of_cohort: Prepared, plan: SearchPlan) -> Fit:
@@ -427,131 +554,3 @@ def _nll(problem: Problem, labels: Labels) -> float:
     in_full = problem.with_powers(np.ones_like(problem.model.powers))
     partition = in_full.partition(labels)
     return leave_one_out_nll(in_full, partition, leave_one_out_scores(in_full, partition))
-
-
-_LOW = 0.8
-"""Weight below which a block may hide subtypes."""
-_LEFT = 0.4
-"""Largest share of the dependence inside a block, 1 / w - 1, left by distinct subtypes, for another search."""
-_SHARE = 0.3
-"""Share of the remaining time budget for the search with full weights."""
-
-
-def with_raised_weights(fit: Fit, cohort: Prepared, plan: SearchPlan, tested: Callable[..., Fit]) -> Fit:
-    """Return the fit, whose tree is tested, or one with raised block weights if that has more distinct subtypes.
-
-    `tested` returns a fit with its tree tested; `in_short` with few draws.
-    """
-    powers = fit.block_weights_
-    if not plan.estimate_powers or min(powers.values(), default=1.0) >= _LOW or plan.budget.used_up():
-        return fit
-    short = plan.shortened(plan.budget.part(_SHARE), "blocks in full")
-    implied = _implied_by(tested(_searched(cohort, short, {}), in_short=True), cohort)
-    if not any(_dependence(implied[block]) <= _LEFT * _dependence(powers[block]) for block in implied):
-        return fit
-    again = replace(plan, estimate_powers=False, progress=plan.progress.within("blocks anew"))
-    found = tested(_searched(cohort, again, powers | implied))
-    return found if _n_parted(found) > _n_parted(fit) else fit
-
-
-def _searched(cohort: Prepared, plan: SearchPlan, powers: Mapping[str, float]) -> Fit:
-    of_features = powers_of_features(cohort.problem.cohort.encoding.features, powers)
-    return fit_of(search(cohort.problem.with_powers(of_features), plan), cohort, plan)
-
-
-def _implied_by(fit: Fit, cohort: Prepared) -> dict[str, float]:
-    """Return the block weights that distinct subtypes imply; empty if nothing is distinct."""
-    if fit.tree_test_ is None or _n_parted(fit) == 1:
-        return {}
-    problem = fitted_problem(fit, cohort.frame, coarsening=1.0)
-    distinct = fit.tree_test_.parted_of(fit.tree_)[fit.tree_.labels]
-    return powers_of_blocks(problem.cohort.encoding.features, implied_weights(problem, distinct[problem.cohort.order]))
-
-
-def _dependence(power: float) -> float:
-    return 1.0 / power - 1.0
-
-
-def _n_parted(fit: Fit) -> int:
-    return 0 if fit.tree_test_ is None else len(fit.tree_test_.parted_nodes(fit.tree_))
-
-
-def found_fit(settings: Settings, cohort: Prepared, cancelled: Event) -> Fit:
-    """Search as the settings say; InputError for unusable `init` or too few clusters, SearchCancelled if cancelled."""
-    budget = Budget(settings.max_seconds)
-    with announcing_compilation():
-        plan = settings.search_plan(cohort.problem, cancelled, budget, Progress(bool(settings.progress)))
-        cohort = adjusted(cohort, settings, plan)
-        fit = fit_by(plan, cohort, is_tested=settings.is_tested)
-    return as_asked(fit, settings.n_clusters, settings.min_size)
-
-
-_SHARE_OF_ADJUSTMENT = 0.5
-"""Largest share of a time budget for the effects of the columns to adjust for."""
-
-
-def adjusted(cohort: Prepared, settings: Settings, plan: SearchPlan) -> Prepared:
-    """Return the cohort with its measurements adjusted for the columns with the role ``adjust``."""
-    short = plan.shortened(plan.budget.part(_SHARE_OF_ADJUSTMENT), "adjustment")
-    short = replace(short, resolution=plan.resolution, selects_first=plan.selects_first)
-
-    def search_adjusted(frame: pd.DataFrame) -> tuple[Labels, float]:
-        result = search(pose_for(settings, frame, cohort.schema), short)
-        labels = result.problem.cohort.in_table_order(result.winner.labels)
-        whole = replace(result.problem, model=result.problem.model._replace(coarsening=1.0))
-        return labels, log_joint(whole, whole.partition(result.winner.labels))
-
-    adjustment = estimate_adjustment(cohort.frame, cohort.schema, search_adjusted)
-    if adjustment is None:
-        return cohort
-    frame = adjustment.remove(cohort.frame, cohort.schema)
-    return Prepared(frame, cohort.schema, pose_for(settings, frame, cohort.schema), cohort.frame, adjustment)
-
-
-def warnings_of_fit(fit: Fit, settings: Settings, cohort: Prepared) -> Iterator[str]:
-    """Yield the warnings about a fit."""
-    if not fit.restarts_["converged"].iloc[fit.restarts_["log_joint"].argmax()]:
-        moving = "moving subjects or changing filled values" if settings.fills_modes else "moving subjects"
-        yield f"The best restart was still {moving} after {settings.max_sweeps} sweeps; raise `max_sweeps`"
-    if fit.stopped_early_:
-        path = "; the path of coarsenings may have ended too early" if settings.chooses_coarsening else ""
-        yield (
-            f"The search was {STOPPED_EARLY}{path}. The limit was {settings.max_seconds:g} seconds (`max_seconds`). "
-            "Allow more to see whether the subtypes change"
-        )
-    misfits = warning_of_misfits(compared_likelihoods(fit, cohort.frame, cohort.problem.cohort.order))
-    if misfits is not None:
-        yield misfits
-
-
-def fit_by(
-    plan: SearchPlan,
-    cohort: Prepared,
-    *,
-    is_tested: bool,
-    n_draws: int = DEFAULT_TEST["n_draws"],
-    with_grades: bool = True,
-) -> Fit:
-    """Return the fit by a plan, with its tree tested if `is_tested`; no clusters are merged.
-
-    `n_draws` is the largest number of cohorts drawn at each join. With `with_grades`, accepted joins are also tested
-    against one continuum of any shape.
-    """
-    fit = fit_of(search(cohort.problem, plan), cohort, plan)
-    if not is_tested:
-        return fit
-
-    def tested(found: Fit, *, in_short: bool = False) -> Fit:
-        draws = FEWEST_DRAWS if in_short else n_draws
-        return with_tree_tested(found, cohort, plan, n_draws=draws, with_grades=with_grades and not in_short)
-
-    return with_raised_weights(tested(fit), cohort, plan, tested)
-
-
-def with_tree_tested(
-    found: Fit, cohort: Prepared, plan: SearchPlan, *, n_draws: int = DEFAULT_TEST["n_draws"], with_grades: bool = True
-) -> Fit:
-    """Return a fit of a cohort with its tree tested; the arguments are those of `fit_by`."""
-    parameters = {**DEFAULT_TEST, "random_state": found.random_seed_, "n_jobs": plan.n_jobs, "n_draws": n_draws}
-    tree, test = tested_tree(found, cohort.frame, parameters, plan.progress, plan.cancelled, with_grades=with_grades)
-    return replace(found, tree_=tree, tree_test_=test)

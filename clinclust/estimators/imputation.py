@@ -29,7 +29,7 @@ from clinclust.engine.problem.problem import (
     probabilities,
 )
 from clinclust.engine.search.plan import SearchCancelled
-from clinclust.errors import InputError, refuse
+from clinclust.errors import InputError, refuse, warn
 from clinclust.estimators.mixture import mixture_cumulative, mixture_quantiles, mixture_values, shortest_intervals
 from clinclust.estimators.subtype_model import cohort_of, cohort_problems, require_search, rows_of_the_fit
 from clinclust.files.cell_text import listed
@@ -67,7 +67,15 @@ def impute(
     for missing in _missing(fit, completed, weights):
         name = missing.feature.column
         filled[name] = with_cells(filled[name], missing.rows, missing.cells(missing.values(how, rng)))
-    return fit.restored(filled, seen)
+    table = fit.restored(filled, seen)
+    numbers = table[[x.name for x in fit.schema_ if x.name in table and not (x.is_id or x.is_ignored)]].isna().sum()
+    unfilled = [f"{name} ({number:,})" for name, number in numbers[numbers > 0].items()]
+    if unfilled:
+        warn(
+            f"impute fills the columns that form subtypes; values stay missing in {listed(unfilled)}. "
+            "`multiple_imputations` fills described columns too"
+        )
+    return table
 
 
 def impute_cells(
@@ -101,15 +109,6 @@ def _validate_present(schema: FeatureSchema, frame: pd.DataFrame, how: str) -> p
         raise InputError(f"how must be one of {', '.join(_WAYS)}, not {how!r}")
     present = (feature.name for feature in schema if not feature.is_ignored and feature.name in frame)
     return schema.restricted_to(present).validate(frame, warn=False)
-
-
-def name_unfilled(schema: FeatureSchema, filled: pd.DataFrame) -> str | None:
-    """Return the message that names the columns in which `impute` leaves values missing, or None."""
-    reported = [x.name for x in schema if x.name in filled and not (x.is_id or x.is_ignored)]
-    numbers = filled[reported].isna().sum()
-    columns = [f"{name} ({number:,})" for name, number in numbers[numbers > 0].items()]
-    message = f"impute fills the columns that form subtypes; values stay missing in {listed(columns)}. "
-    return f"{message}`multiple_imputations` fills described columns too" if columns else None
 
 
 def _weights(
@@ -160,7 +159,7 @@ def _missing_in_parts(
         others = weights * at[:, 0]
         others /= np.maximum(others.sum(axis=1, keepdims=True), 1e-300)
         rest = Missing(encoding, second, rows, [(clusters.posteriors(second), others)])
-    return MissingInParts(whole, rows, weights @ at, rest, _observed_at_none(whole, frame), encoding)
+    return MissingInParts(whole, rows, weights @ at, rest, _observed_at_none(whole, frame))
 
 
 def _missing_in_block(
@@ -287,7 +286,6 @@ class MissingInParts:
         None if the second part informs no clustering: such values are drawn from `others`.
     others : float64 (o,)
         The observed values at no point mass.
-    encoding : Encoding
     """
 
     feature: Feature
@@ -295,7 +293,6 @@ class MissingInParts:
     masses: Array
     rest: Missing | None
     others: Array
-    encoding: Encoding
 
     def values(self, how: str, rng: np.random.Generator | None) -> Array:
         """Return a value for each row, float64 (n,): of the most probable part, the median of both parts, or a draw."""
@@ -330,8 +327,7 @@ class MissingInParts:
             return np.full(self.rows.size, np.nan)
         if how == "draw" and rng is not None:
             return rng.choice(self.others, self.rows.size)
-        middle = np.sort(self.others)[self.others.size // 2]
-        return np.full(self.rows.size, middle)
+        return np.full(self.rows.size, np.sort(self.others)[self.others.size // 2])
 
     def _quantiles(self, share: float) -> Array:
         """Return the quantile at this probability, float64 (n,)."""
@@ -345,7 +341,12 @@ class MissingInParts:
         rows = np.flatnonzero(np.isnan(found))
         left = (share - before[rows]) / np.maximum(self.masses[rows, 0], 1e-12)
         for row, of_rest in zip(rows.tolist(), np.clip(left, 1e-6, 1.0 - 1e-6).tolist(), strict=True):
-            found[row] = self._other_quantile(row, of_rest)
+            if self.rest is not None:
+                posteriors, weights = self.rest.mixtures[0]
+                value = mixture_quantiles(self.rest.likelihood, posteriors, weights[[row]], of_rest)
+                found[row] = float(self.rest.cells(value)[0])
+            elif self.others.size:
+                found[row] = float(np.quantile(self.others, of_rest, method="inverted_cdf"))
         return found
 
     def _others_below(self, mass: float) -> Array:
@@ -354,20 +355,13 @@ class MissingInParts:
             return np.full(self.rows.size, float(mass > 0.0))
         if self.rest is None:
             return np.full(self.rows.size, float((self.others < mass).mean()) if self.others.size else 0.0)
-        index, likelihood = self.rest.index, self.rest.likelihood
+        encoding, index, likelihood = self.rest.encoding, self.rest.index, self.rest.likelihood
         with np.errstate(all="ignore"):
             at = self.rest.feature.on_model_scale(np.array([mass]))[0]
-            encoded = float((at[0] - self.encoding.centres[index]) / self.encoding.scales[index])
+            encoded = float((at[0] - encoding.centres[index]) / encoding.scales[index])
         if not np.isfinite(encoded) or (encoded < 0.0 and not likelihood.is_real):
             return np.zeros(self.rows.size)
         return mixture_cumulative(likelihood, *self.rest.mixtures[0], np.full(self.rows.size, encoded))
-
-    def _other_quantile(self, row: int, share: float) -> float:
-        if self.rest is None:
-            return float(np.quantile(self.others, share, method="inverted_cdf")) if self.others.size else np.nan
-        posteriors, weights = self.rest.mixtures[0]
-        value = mixture_quantiles(self.rest.likelihood, posteriors, weights[[row]], share)
-        return float(self.rest.cells(value)[0])
 
 
 def _as_whole(whole: Feature, values: Array) -> NDArray[Any]:
@@ -893,17 +887,12 @@ def _check(q: Array, u: Array, df_complete: float | None, level: float) -> None:
         problems.append(f"estimates and variances must have one shape; they have {q.shape} and {u.shape}")
     if len(q) < 2:
         problems.append("estimates of at least two imputations are needed; one alone does not tell what is missing")
-    problems += [
-        f"{name} must be finite numbers" for name, it in (("estimates", q), ("variances", u)) if not _finite(it)
-    ]
-    if _finite(u) and not (u > 0.0).all():
+    are_finite = {name: bool(np.isfinite(table).all()) for name, table in (("estimates", q), ("variances", u))}
+    problems += [f"{name} must be finite numbers" for name in are_finite if not are_finite[name]]
+    if are_finite["variances"] and not (u > 0.0).all():
         problems.append("variances must be above 0; give squared standard errors")
     if df_complete is not None and not df_complete > 0.0:
         problems.append(f"df_complete must be above 0, not {df_complete!r}")
     if not 0.0 < level < 1.0:
         problems.append(f"level must be above 0 and below 1, such as 0.95, not {level!r}")
     refuse(problems)
-
-
-def _finite(table: Array) -> bool:
-    return bool(np.isfinite(table).all())

@@ -14,11 +14,11 @@ from numpy.typing import ArrayLike
 
 from clinclust.arguments import PATH, accepting, is_partitioned
 from clinclust.engine.search.plan import Cancelled, interruptible
-from clinclust.errors import InputError, warn
+from clinclust.errors import InputError
 from clinclust.estimators.distinct_subtypes import DistinctSubtypes, cut_fit
 from clinclust.estimators.estimator import model_html
 from clinclust.estimators.fit import PartitionedFit
-from clinclust.estimators.fitting import Prepared, found_fit, prepared, warnings_of_fit
+from clinclust.estimators.fitting import Prepared, found_fit, prepared, warn_of_fit
 from clinclust.estimators.parameters import DISTINCT, MAPDPParameters, PublishedParameters, documented
 from clinclust.estimators.partitioned import partitioned_fit
 from clinclust.estimators.prediction import NONE_OF_THESE, Prediction
@@ -164,16 +164,14 @@ class MAPDP(MAPDPParameters, Prediction):
         # Set after the search, so that an interrupted fit leaves the model unchanged.
         self.fit_ = interruptible(partial(found_fit, settings, cohort, cancelled), cancelled)
         self._rows = cohort.frame.index
-        for warning in warnings_of_fit(self.fit_, settings, cohort):
-            warn(warning)
+        warn_of_fit(self.fit_, settings, cohort)
         return self
 
     def _fit_partitioned(self, table: Any) -> Self:
         settings, cancelled = Settings.of(self), Cancelled()
         fit, sample = interruptible(partial(partitioned_fit, settings, table, cancelled), cancelled)
         self.fit_, self._rows = fit, None
-        for warning in warnings_of_fit(fit.in_sample_, settings, sample):
-            warn(warning)
+        warn_of_fit(fit.in_sample_, settings, sample)
         return self
 
     def cut(self, n_clusters: int | str | DistinctSubtypes | None, *, min_size: float | None = None) -> MAPDP:

@@ -24,7 +24,7 @@ from clinclust.errors import CohortError, InputError, refuse, warn
 from clinclust.estimators.cohort_table import table_of_fitted, warn_of_other_rows
 from clinclust.estimators.estimator import FittedAttributes
 from clinclust.estimators.explanation import explanation
-from clinclust.estimators.imputation import impute, impute_cells, multiple_imputations, name_unfilled
+from clinclust.estimators.imputation import impute, impute_cells, multiple_imputations
 from clinclust.estimators.mixture import mixture_cumulative
 from clinclust.estimators.partitioned import in_partitions
 from clinclust.files.cell_text import listed, quoted
@@ -319,10 +319,8 @@ class Prediction(Memberships):
         table = table_of_fitted(frame, self.schema_.names, called="frame")
         if interval is not None:
             return impute_cells(self.fit_, table, self.cluster_scores, how, within_subtype, interval)
-        filled = impute(self.fit_, table, self.cluster_scores, how, within_subtype, np.random.default_rng(random_state))
-        if (message := name_unfilled(self.schema_, filled)) is not None:
-            warn(message)
-        return filled
+        rng = np.random.default_rng(random_state)
+        return impute(self.fit_, table, self.cluster_scores, how, within_subtype, rng)
 
     @accepting(m=WHOLE, n_sweeps=WHOLE, random_state=RANDOM_STATE)
     def multiple_imputations(
@@ -383,7 +381,8 @@ class Prediction(Memberships):
         table = table_of_fitted(frame, self.schema_.names, called="frame")
         rng, cancelled = np.random.default_rng(random_state), Event()
         tables = interruptible(lambda: multiple_imputations(self, table, m, n_sweeps, rng, cancelled), cancelled)
-        if unfilled := [each.name for each in self.schema_.reported if tables[0][each.name].isna().any()]:
+        unfilled = [feature.name for feature in self.schema_.reported if tables[0][feature.name].isna().any()]
+        if unfilled:
             warn(f"nothing is observed in {listed(unfilled)}, so that nothing is filled in")
         return tables
 
@@ -395,11 +394,8 @@ class Prediction(Memberships):
         frame, clusters = self._validated(X, unseen), self.fit_.clusters_
         features = clusters.encoding.features
         values = model_values(frame, features)
-        for message in (
-            *_notes_on_empty_rows(frame, self.selected_features_),
-            *_notes_on_far_columns(clusters, values),
-        ):
-            warn(message)
+        _warn_of_empty_rows(frame, self.selected_features_)
+        _warn_of_far_columns(clusters, values)
 
         def scores() -> Array:
             with announcing_compilation():
@@ -440,21 +436,20 @@ class Prediction(Memberships):
 _SHOWN_ROWS = 5
 
 
-def _notes_on_empty_rows(frame: pd.DataFrame, names: Sequence[str]) -> Iterator[str]:
-    if names:
-        rows = frame.index[frame[list(names)].isna().all(axis="columns").to_numpy()]
-        if len(rows):
-            yield (
-                f"{_which(rows)} no observed value in any feature that tells the subtypes apart; their subtype is the "
-                "most frequent one, by its size alone"
-            )
+def _warn_of_empty_rows(frame: pd.DataFrame, names: Sequence[str]) -> None:
+    rows = frame.index[frame[list(names)].isna().all(axis="columns").to_numpy()]
+    if names and len(rows):
+        warn(
+            f"{_which(rows)} no observed value in any feature that tells the subtypes apart; their subtype is the most "
+            "frequent one, by its size alone"
+        )
 
 
 _FEWEST_NEW, _MOSTLY = 5, 0.5
 
 
-def _notes_on_far_columns(clusters: Clusters, values: Mapping[str, Array]) -> Iterator[str]:
-    """Yield a sentence for each measurement most of whose new values lie beyond those of the cohort.
+def _warn_of_far_columns(clusters: Clusters, values: Mapping[str, Array]) -> None:
+    """Warn of each measurement most of whose new values lie beyond those of the cohort.
 
     The values are those of the model, float64 (n,) by feature. Beyond is where the clusters, weighted by their sizes,
     expect one in 2 N subjects at most: another unit, or the codes of another hospital.
@@ -469,7 +464,7 @@ def _notes_on_far_columns(clusters: Clusters, values: Mapping[str, Array]) -> It
         below = mixture_cumulative(encoding.alone[index], clusters.posteriors(index)[:-1], weights, new)
         is_far = np.minimum(below, 1.0 - below) <= 0.5 / sizes.sum()
         if is_far.mean() > _MOSTLY:
-            yield (
+            warn(
                 f"{feature.column}: {int(is_far.sum()):,} of {new.size:,} values lie beyond nearly all values of the "
                 "cohort; check the unit, the decimal mark and the missing codes of this table"
             )

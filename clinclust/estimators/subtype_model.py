@@ -247,7 +247,8 @@ def cohort_of(model: SubtypeModel, frame: pd.DataFrame) -> FittedCohort:
         return FittedCohort(model, validated)
     rows = model.fit_.cohort_fingerprint_.rows_of_fit(validated)
     if rows is None:
-        compared = _some([str(name) for name in validated])
+        names = [str(name) for name in validated]
+        compared = ", ".join(names[:8]) + (f" and {len(names) - 8} more columns" if len(names) > 8 else "")
         raise InputError(
             f"the table has as many rows as the cohort that the model was fitted on ({len(frame)}) and fits its "
             "schema, but it holds other subjects or other values; give the table that the model was fitted on (its "
@@ -294,10 +295,6 @@ def rows_of_the_fit(fit: Fit, frame: pd.DataFrame) -> NDArray[np.int64] | None:
     except CohortError:
         return None  # new subjects need neither identifiers nor described columns
     return fit.cohort_fingerprint_.rows_of_fit(validated)
-
-
-def _some(names: list[str]) -> str:
-    return ", ".join(names[:8]) + (f" and {len(names) - 8} more columns" if len(names) > 8 else "")
 
 
 def fitted_problem(fit: Fit, frame: pd.DataFrame, coarsening: float) -> Problem:
