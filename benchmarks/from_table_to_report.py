@@ -63,7 +63,7 @@ def timed(frame: pd.DataFrame, schema: cc.FeatureSchema | None, folder: Path) ->
     validated = ours("validate", lambda: drafted.validate(table, warn=False))
     model = cc.MAPDP(drafted, random_state=0, progress=False)
     settings = Settings.of(model)
-    cohort = ours("prepare", lambda: prepared(settings, validated, stacklevel=1))
+    cohort = ours("prepare", lambda: prepared(settings, validated))
     ours("look at the columns", lambda: look_at_table(cohort, table))
     foreseen = duration_sentence(cohort.problem, settings)
     ours("fit", lambda: model.fit(validated))

@@ -64,7 +64,7 @@ def cohort(name: str, n_subjects: int, seed: int) -> Cohort:
 def searched(drawn: Cohort, large: int) -> tuple[cc.MAPDP, float]:
     """Return a fit, and its processor seconds, where a cohort of `large` subjects is searched in a sample first."""
     began, given = time.process_time(), {"random_state": 0, "n_jobs": 1, "progress": False}
-    with patch("clinclust.estimators.search.LARGE", large):
+    with patch("clinclust.estimators.fitting.LARGE", large):
         model = cc.methods.PublishedMAPDP(drawn.schema, coarsening=drawn.coarsening, **given).fit(drawn.frame)
     return model, time.process_time() - began
 

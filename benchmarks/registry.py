@@ -23,7 +23,7 @@ import numpy as np
 from scale import PER_FILE, schema, warmed_up, workers, write
 
 import clinclust as cc
-from clinclust.estimators.partitioned import fit
+from clinclust.estimators import partitioned as fit
 
 RESULTS = Path(__file__).parent / "results" / "registry.md"
 N_TASKS, N_SUMS = 3_000, 1_900

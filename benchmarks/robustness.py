@@ -24,7 +24,7 @@ import numpy as np
 import pandas as pd
 
 from clinclust.engine.search.settle import adjusted_rand_index
-from clinclust.estimators.joint import ResolutionPath
+from clinclust.estimators.fit import ResolutionPath
 from clinclust.methods import PublishedMAPDP
 
 sys.path.insert(0, str(Path(__file__).parent))

@@ -8,14 +8,17 @@ import re
 import sys
 import traceback
 import unicodedata
+import warnings
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import pandas as pd
 
+_FOLDER = str(Path(__file__).parent)
 _SHOWN_FAILURES = 20
 _LONGEST_LINE = 500
 _LONGEST_NAME = 100
@@ -322,6 +325,14 @@ class CohortWarning(UserWarning):
 
     def __init__(self, message: str = "") -> None:
         super().__init__(visible(str(message)))
+
+
+def warn(message: str) -> None:
+    """Issue a CohortWarning that points to the line which called clinclust, whatever layers lie between."""
+    frame, level = sys._getframe(), 1
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_FOLDER):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, CohortWarning, stacklevel=level)
 
 
 def describe_bug(error: BaseException, command: str, versions: Mapping[str, str]) -> Iterator[str]:

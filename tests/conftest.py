@@ -84,7 +84,7 @@ def fits_once(monkeypatch):
             _FITS[key] = pickle.dumps(search(settings, cohort, cancelled))
         return pickle.loads(_FITS[key])
 
-    monkeypatch.setattr("clinclust.estimators.fitting.found_fit", search_once)
+    monkeypatch.setattr("clinclust.estimators.mapdp.found_fit", search_once)
 
 
 @pytest.fixture(autouse=True)

@@ -37,6 +37,8 @@ CALLS = {
     "subtype_table": lambda model: cc.subtype_table(model, SHUFFLED),
     "read_cohort": lambda model: cc.read_cohort("latin.csv"),
     "load": lambda model: cc.MAPDP.load("model"),
+    "predict": lambda model: model.predict(FRAME.assign(gait=None, grip=None)),
+    "explain": lambda model: model.explain(FRAME.assign(gait="fast"), unseen="missing"),
 }
 
 

@@ -642,7 +642,7 @@ def validated_associations(
     refuse([*parameter_problems(parameters), *cohort_problems(model, frame)])
     kinds = checked_choice(contrasts, model.schema_)
     numbers = number_persons(frame, model.schema_, persons)
-    cohort = cohort_of(model, frame, stacklevel=3)
+    cohort = cohort_of(model, frame)
     if numbers is not None and cohort.rows is not None:
         numbers = numbers[cohort.rows]
     rules = TestRules(min_size, fewest_subjects(model), significance_level, kinds, numbers)

@@ -716,7 +716,7 @@ def check_model(
     require_search(model, "check_model")
     if n_draws < 1:
         raise InputError(f"n_draws must be a whole number of at least 1, not {n_draws!r}")
-    cohort = cohort_of(model, frame, stacklevel=3)
+    cohort = cohort_of(model, frame)
     likelihoods = compared_likelihoods(cohort.fit, cohort.table)
     return check_cohort(cohort, likelihoods, int(n_draws), np.random.default_rng(random_state))
 

@@ -238,7 +238,7 @@ def build_model(options: commands.CheckedOptions | commands.SearchOptions, schem
 def prepare_cohort(options: commands.TableOptions, table: pd.DataFrame, model: MAPDP) -> Prepared:
     """Check a table as a fit does, and return the prepared cohort; InputError if there is nothing to cluster."""
     with about_table(options.table), options.progress.stage("checking values"):
-        return prepared(Settings.of(model), table, stacklevel=1)
+        return prepared(Settings.of(model), table)
 
 
 def check_cohort(

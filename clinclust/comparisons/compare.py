@@ -49,7 +49,7 @@ from clinclust.errors import CohortError, InputError
 from clinclust.schema.validation import refuse_failures
 
 if TYPE_CHECKING:
-    from clinclust.estimators.partitioned.fit import TablePlace
+    from clinclust.estimators.partitioned import TablePlace
     from clinclust.estimators.subtype_model import FittedCohort
     from clinclust.likelihoods.likelihood import ContrastKind
     from clinclust.schema import Feature, FeatureSchema
@@ -362,7 +362,7 @@ def _count_columns(table: Any, labels: Any, schema: FeatureSchema) -> tuple[NDAr
     import dask.dataframe
     from dask.delayed import delayed
 
-    from clinclust.estimators.partitioned.fit import place_of_shards
+    from clinclust.estimators.partitioned import place_of_shards
 
     series: Any = dask.dataframe.Series
     if not isinstance(labels, series) or labels.npartitions != table.npartitions:

@@ -97,7 +97,7 @@ def dominant_columns(model: SubtypeModel, frame: pd.DataFrame) -> pd.DataFrame:
     >>> cc.comparisons.dominant_columns(model, frame)[["column", "role", "groups"]].values.tolist()
     [['sex', 'describe', ((1,), (2,))]]
     """
-    return find_dominant(cohort_of(model, frame, stacklevel=3), frame)
+    return find_dominant(cohort_of(model, frame), frame)
 
 
 def find_dominant(cohort: FittedCohort, table: pd.DataFrame) -> pd.DataFrame:

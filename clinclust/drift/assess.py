@@ -353,8 +353,8 @@ def assess_drift(
     ['grip']
     """
     require_search(model, "assess_drift")
-    cohort = cohort_of(model, frame, stacklevel=3)
-    warn_of_other_rows(cohort.schema, new, stacklevel=3)
+    cohort = cohort_of(model, frame)
+    warn_of_other_rows(cohort.schema, new)
     batch, unseen = read_batch(cohort, new)
 
     def compare() -> Drift:

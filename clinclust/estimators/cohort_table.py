@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import sys
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -15,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from clinclust.arguments import TABLE, in_pandas, is_numbered
 from clinclust.arrays import Whole
-from clinclust.errors import CohortWarning, InputError
+from clinclust.errors import InputError, warn
 from clinclust.files.cell_text import limited, listed, quoted
 from clinclust.files.conditions import compared_columns, parsed
 from clinclust.files.row_choice import MULTIPLIERS, mix, noted_several_rows, rows_taken
@@ -240,23 +239,21 @@ def copied_rows(frame: pd.DataFrame, names: Sequence[str]) -> Whole | None:
     return firsts[codes] if beyond_chance > max(_FEW * len(frame), _PART * n_copies.sum()) else None
 
 
-def warn_of_copied_rows(frame: pd.DataFrame, names: Sequence[str], *, stacklevel: int) -> None:
+def warn_of_copied_rows(frame: pd.DataFrame, names: Sequence[str]) -> None:
     """Warn of more copies of rows than chance explains, unless it is known that subjects have several rows."""
     first = copied_rows(frame, names) if noted_several_rows(frame) is None else None
     if first is None:
         return
     copies = np.flatnonzero(first != np.arange(first.size))
     shown = ", ".join(f"{frame.index[row]} is {frame.index[first[row]]}" for row in copies[:_SHOWN])
-    warnings.warn(
+    warn(
         limited(
             f"{copies.size:,} of {first.size:,} rows are exact copies of an earlier row in all features to cluster on, "
             f"more than chance explains ({first.size - copies.size:,} rows are distinct; first copies: row {shown}). "
             "Each counts as a subject, so copies form subtypes of their own. If rows were entered twice, take them out "
             "of the table (in pandas: frame.drop_duplicates([names of these features])); if patients have several "
             "rows, keep one row of each with `one_row_per`"
-        ),
-        CohortWarning,
-        stacklevel=stacklevel + 1,
+        )
     )
 
 
@@ -269,7 +266,7 @@ def _hashes(column: pd.Series) -> NDArray[np.uint64]:
 # Messages about arrays use the words that the estimator checks of scikit-learn look for.
 
 
-def schema_with_rows(schema: FeatureSchema, frame: pd.DataFrame, *, stacklevel: int) -> FeatureSchema:
+def schema_with_rows(schema: FeatureSchema, frame: pd.DataFrame) -> FeatureSchema:
     """Return the schema with the choice of rows of its file, if known.
 
     InputError is raised if the table was read with another choice, CohortWarning issued if that is unknown.
@@ -278,13 +275,11 @@ def schema_with_rows(schema: FeatureSchema, frame: pd.DataFrame, *, stacklevel: 
     if not schema.rows:
         return schema if taken is None or not taken.choice else schema.with_rows(taken.choice)
     if taken is None:
-        warnings.warn(
+        warn(
             limited(
                 f"the schema takes {_rows(schema)}; nothing tells whether the table holds these. Read it with "
                 "clinclust.read_cohort(path, **schema.rows.as_dict())"
-            ),
-            CohortWarning,
-            stacklevel=stacklevel + 1,
+            )
         )
         return schema
     if not taken.choice.follows(schema.rows):
@@ -298,7 +293,7 @@ def schema_with_rows(schema: FeatureSchema, frame: pd.DataFrame, *, stacklevel: 
     return schema.with_rows(replace(schema.rows.completed_by(taken.choice), trends=taken.choice.trends))
 
 
-def warn_of_missing_in_condition(schema: FeatureSchema, validated: pd.DataFrame, *, stacklevel: int) -> None:
+def warn_of_missing_in_condition(schema: FeatureSchema, validated: pd.DataFrame) -> None:
     """Warn of rows that were chosen by a value which the schema takes for missing, such as -9 for an age."""
     if rows_taken(validated) is None or schema.rows.where is None:
         return
@@ -306,17 +301,15 @@ def warn_of_missing_in_condition(schema: FeatureSchema, validated: pd.DataFrame,
     missing = {name: int(validated[name].isna().sum()) for name in compared}
     found = [f"{quoted(name)} ({count:,} rows)" for name, count in missing.items() if count]
     if found:
-        warnings.warn(
+        warn(
             limited(
                 f"rows were taken by a condition on {listed(found)}, in which the schema takes their values for "
                 "missing. If the condition compared missing codes, leave them out in it, as in: age != -9 and age < 18"
-            ),
-            CohortWarning,
-            stacklevel=stacklevel + 1,
+            )
         )
 
 
-def warn_of_other_rows(schema: FeatureSchema, table: object, *, stacklevel: int) -> None:
+def warn_of_other_rows(schema: FeatureSchema, table: object) -> None:
     """Warn if new subjects were read with another choice of rows than the cohort."""
     taken = rows_taken(table) if isinstance(table, pd.DataFrame) else None
     fitted = schema.rows.by_values  # the rows of a sheet are those of one table, and say nothing of another
@@ -328,7 +321,7 @@ def warn_of_other_rows(schema: FeatureSchema, table: object, *, stacklevel: int)
             "levels and slopes were estimated on this table and not by the mean lines of the cohort, so that they are "
             "not comparable: read it with clinclust.read_cohort(path, **model.schema_.rows.as_dict())"
         )
-    warnings.warn(limited(problem), CohortWarning, stacklevel=stacklevel + 1)
+    warn(limited(problem))
 
 
 def hint_at_rows(schema: FeatureSchema) -> str:
@@ -341,11 +334,11 @@ def _rows(schema: FeatureSchema) -> str:
 
 
 def cohort_and_schema(
-    X: pd.DataFrame | ArrayLike, schema: FeatureSchema | None, *, stacklevel: int, progress: bool = True
+    X: pd.DataFrame | ArrayLike, schema: FeatureSchema | None, *, progress: bool = True
 ) -> tuple[pd.DataFrame, FeatureSchema]:
     """Return the validated columns and the schema of the fit; without a schema, draft one (which warns).
 
-    Raises CohortError and InputError for unusable tables. Stack level 1 is the caller.
+    Raises CohortError and InputError for unusable tables, and for fewer than two subjects.
     """
     X = in_pandas(X)
     if schema is None:
@@ -354,18 +347,22 @@ def cohort_and_schema(
 
         if isinstance(X, pd.DataFrame) and not is_numbered(X):
             schema = draft_schema(X, progress=progress)
-            warnings.warn(
+            warn(
                 "No schema was given, so one was drafted from the data (see `schema_`); look it over, "
-                "because the likelihoods decide what is found",
-                CohortWarning,
-                stacklevel=stacklevel + 1,
+                "because the likelihoods decide what is found"
             )
         else:
             schema = schema_for_array(X.to_numpy() if isinstance(X, pd.DataFrame) else _array(X, "X"))
     table = _named(X, schema.names, "X", "The array {} has {} columns, the schema {}: {}")
-    schema = schema_with_rows(schema, table, stacklevel=stacklevel + 1)
+    schema = schema_with_rows(schema, table)
     validated = schema.validate(table, warn=False)
-    warn_of_missing_in_condition(schema, validated, stacklevel=stacklevel + 1)
+    warn_of_missing_in_condition(schema, validated)
+    if len(validated) == 1:
+        raise InputError(
+            "No feature is left to cluster on: the cohort has one subject, and subtypes need at least "
+            "two. Check how the file was read or filtered",
+            in_python=" (n_samples = 1)",
+        )
     return validated, schema
 
 
@@ -403,7 +400,11 @@ def _array(X: ArrayLike, called: str) -> NDArray[Any]:
     if X is None or isinstance(X, str | bytes | dict | set):
         raise InputError(f"{called} must be {TABLE}, or an array of shape (N, D), not {type(X).__name__}")
     try:
-        table = _unmasked(X) if isinstance(X, np.ma.MaskedArray) else np.asarray(X)
+        if isinstance(X, np.ma.MaskedArray):  # masked values are missing
+            of_numbers = X.dtype.kind in "biuf"
+            missing: Any = np.nan if of_numbers else None
+            X = np.where(np.ma.getmaskarray(X), missing, X.data.astype(np.float64 if of_numbers else object))
+        table = np.asarray(X)
     except (ValueError, TypeError, OverflowError) as error:
         raise InputError(
             f"{called} cannot be read as an array of shape (N, D); every subject needs the same number of values"
@@ -419,11 +420,3 @@ def _array(X: ArrayLike, called: str) -> NDArray[Any]:
     if np.iscomplexobj(table):
         raise InputError(f"{called}: Complex data not supported; give the real and the imaginary part a column each")
     return table.astype(np.float64) if table.dtype == np.longdouble else table
-
-
-def _unmasked(X: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
-    """Return a masked array with its masked values missing."""
-    of_numbers = X.dtype.kind in "biuf"
-    table = np.array(X.data, dtype=np.float64 if of_numbers else object)
-    table[np.ma.getmaskarray(X)] = np.nan if of_numbers else None
-    return table

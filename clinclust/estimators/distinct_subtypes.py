@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -364,9 +364,13 @@ def _walked(tree: SubtypeTree, tests: PairTests, *, by_number: bool) -> list[dic
             continue
         found = tests.test(first, second, number if by_number else None)
         accepted = found.p < tests.plan.significance_level
-        rows.append(_row(number - tree.n_subtypes + 1, node, found, accepted))
-        if accepted:
-            ahead += sides
+        ahead += sides if accepted else []
+        rows.append(
+            {name: getattr(found, name) for name in ("n_parts", "gain", "expected", "expected_sd", "excess", "z", "p")}
+            | {"step": number - tree.n_subtypes + 1, "n_tested": found.n_subjects, "n_clusters": node.n_clusters}
+            | {"first_size": node.members.size - n_second, "second_size": n_second}
+            | {"accepted": accepted, "p_any_shape": np.nan, "distinct": False}
+        )
     return rows
 
 
@@ -383,28 +387,6 @@ def _add_grades(
             row["p_any_shape"] = tests.p_between(kinds, first, second, node if by_number else None)
             row["distinct"] = row["p_any_shape"] < DISTINCT_LEVEL
             reached |= set(sides) if row["distinct"] else set()
-
-
-def _row(step: int, node: Node, found: NodeTest, accepted: bool) -> dict[str, Any]:
-    """Return a row of `TreeTest.joins`."""
-    n_second = int(node.halves.sum())
-    return {
-        "step": step,
-        "first_size": node.members.size - n_second,
-        "second_size": n_second,
-        "n_tested": found.n_subjects,
-        "n_clusters": node.n_clusters,
-        "n_parts": found.n_parts,
-        "gain": found.gain,
-        "expected": found.expected,
-        "expected_sd": found.expected_sd,
-        "excess": found.excess,
-        "z": found.z,
-        "p": found.p,
-        "accepted": accepted,
-        "p_any_shape": np.nan,
-        "distinct": False,
-    }
 
 
 # The subtypes of a fit that are more than a continuum: its tree tested from the root against one population.
@@ -520,63 +502,51 @@ class DistinctSubtypes:
             self.summary,
         ]
         lines += [
-            f"  {', '.join(map(str, row['first']))} with {', '.join(map(str, row['second']))}: {row['gain']:.1f} nats, "
-            f"{row['expected']:.1f} expected, z {row['z']:.1f}, p {p_text(row['p'], self.test.n_draws)}, "
-            f"{result_of(row)}"
-            for row in self.joins.to_dict("records")
+            f"  {first} with {second}: {gain} nats, {expected} expected, z {z}, p {p}, {result}"
+            for first, second, gain, expected, z, p, result in self._tests_in_words
         ]
         return "\n".join(lines)
 
+    @property
+    def _tests_in_words(self) -> list[tuple[str, ...]]:
+        """The two groups of each join, the gain in nats, its expectation, z, p and the result."""
+        return [
+            (
+                ", ".join(map(str, row["first"])),
+                ", ".join(map(str, row["second"])),
+                f"{row['gain']:,.1f}",
+                f"{row['expected']:,.1f}",
+                f"{row['z']:.1f}",
+                p_text(row["p"], self.test.n_draws),
+                "distinct" if row["distinct"] else "graded" if row["accepted"] else "one subtype",
+            )
+            for row in self.joins.to_dict("records")
+        ]
+
     def _repr_html_(self) -> str:
-        return _html(self)
+        from clinclust.estimators.estimator import counted_subtypes, sizes_in_rows
 
-
-def _html(distinct: DistinctSubtypes) -> str:
-    from clinclust.estimators.estimator import counted_subtypes, sizes_in_rows
-
-    tested = [
-        (
-            ", ".join(map(str, row["first"])),
-            ", ".join(map(str, row["second"])),
-            f"{row['gain']:,.1f}",
-            f"{row['expected']:,.1f}",
-            f"{row['z']:.1f}",
-            p_text(row["p"], distinct.test.n_draws),
-            result_of(row),
+        sizes = np.bincount(self.labels)
+        header = ("Subtypes of the fit", "and", "Nats", "Expected in one population", "z", "p", "Result")
+        return block(
+            f"Distinct subtypes: {counted_subtypes(self.n_subtypes)} of {self.labels.size:,} subjects",
+            paragraph(self.summary),
+            table(("Subtype", "Subjects", "%"), sizes_in_rows(sizes, range(1, sizes.size + 1))),
+            *([table(header, self._tests_in_words)] if len(self.joins) else []),
         )
-        for row in distinct.joins.to_dict("records")
-    ]
-    sizes = np.bincount(distinct.labels)
-    header = ("Subtypes of the fit", "and", "Nats", "Expected in one population", "z", "p", "Result")
-    return block(
-        f"Distinct subtypes: {counted_subtypes(distinct.n_subtypes)} of {distinct.labels.size:,} subjects",
-        paragraph(distinct.summary),
-        table(("Subtype", "Subjects", "%"), sizes_in_rows(sizes, range(1, sizes.size + 1))),
-        *([table(header, tested)] if tested else []),
-    )
-
-
-def result_of(join: Mapping[Hashable, Any]) -> str:
-    """Return the result of the test of a join."""
-    if not join["accepted"]:
-        return "one subtype"
-    return "distinct" if join["distinct"] else "graded"
 
 
 def in_words(distinct: Labels, labels: Labels) -> str:
     """Return how many subtypes are distinct, and in how many grades they are described, given those of subjects."""
-    n_grades = [np.unique(labels[distinct == one]).size for one in range(int(distinct.max()) + 1)]
+    n_grades = [np.unique(labels[distinct == kind]).size for kind in range(int(distinct.max()) + 1)]
     graded = sorted((number for number in n_grades if number > 1), reverse=True)
     if len(n_grades) == 1:
         return "which may be grades of one"
     if not graded:
         return "all distinct"
     which = "one" if len(graded) == 1 else f"{len(graded)}"
-    return f"{len(n_grades)} distinct, {which} in {_listed(graded)} grades"
-
-
-def _listed(numbers: list[int]) -> str:
-    return " and ".join(map(str, numbers)) if len(numbers) < 3 else f"{numbers[-1]} to {numbers[0]}"
+    grades = " and ".join(map(str, graded)) if len(graded) < 3 else f"{graded[-1]} to {graded[0]}"
+    return f"{len(n_grades)} distinct, {which} in {grades} grades"
 
 
 def p_text(p: float, n_draws: int) -> str:
@@ -676,30 +646,21 @@ def distinct_subtypes(
         "random_state": random_state,
         "n_jobs": n_jobs,
     }
-    fit = _checked(model, frame, parameters)
-    cohort = cohort_of(model, frame, stacklevel=3).table
-    parameters["random_state"] = fit.random_seed_ if random_state is None else seed_of(random_state)
-    cancelled = Cancelled()
-
-    def walk() -> tuple[SubtypeTree, TreeTest]:
-
-        with announcing_compilation():
-            progress = Progress(bool(parameters_of(model).get("progress")))
-            return tested_tree(fit, cohort, parameters, progress, cancelled, with_grades=True)
-
-    return DistinctSubtypes(*interruptible(walk, cancelled))
-
-
-def _checked(model: SubtypeModel, frame: pd.DataFrame, parameters: Mapping[str, Any]) -> Fit:
-    """Return the fit; raise one error for all arguments that cannot be used."""
     problems = parameter_problems(parameters, _RULES)
     if not problems:
         require_fitted(model)
     if hasattr(model, "labels_") and model.fit_ is None:
         problems.append(f"distinct_subtypes needs a fitted MAPDP; these subtypes were made by {model.made_by}")
-    problems += cohort_problems(model, frame)
-    refuse(problems)
-    return require_search(model, "distinct_subtypes")
+    refuse([*problems, *cohort_problems(model, frame)])
+    fit, cohort = require_search(model, "distinct_subtypes"), cohort_of(model, frame).table
+    parameters["random_state"] = fit.random_seed_ if random_state is None else seed_of(random_state)
+    progress, cancelled = Progress(bool(parameters_of(model).get("progress"))), Cancelled()
+
+    def walk() -> tuple[SubtypeTree, TreeTest]:
+        with announcing_compilation():
+            return tested_tree(fit, cohort, parameters, progress, cancelled, with_grades=True)
+
+    return DistinctSubtypes(*interruptible(walk, cancelled))
 
 
 # Cut a fit to a number of subtypes: unions of the clusters that the search found, without another search.
@@ -715,25 +676,22 @@ def as_asked(fit: Fit, n_clusters: int | str | None, min_size: float | None = No
 
     InputError is raised if the search found fewer clusters, or the tree of distinct subtypes was not tested.
     """
-    return with_grades_in_order(with_floor(_numbered(fit, n_clusters), min_size))
-
-
-def _numbered(fit: Fit, n_clusters: int | str | None) -> Fit:
-    """Return the fit with this number of subtypes."""
+    n_groups = fit.subtype_of_.size
     if n_clusters is None:
-        return merged_fit(fit, np.arange(fit.subtype_of_.size))
-    if isinstance(n_clusters, str):
+        groups = np.arange(n_groups)
+    elif isinstance(n_clusters, str):
         if fit.tree_test_ is None:
             raise InputError(
                 "which subtypes are distinct was not tested at the fit; fit with n_clusters='distinct', or give "
                 "`cut` what `distinct_subtypes(model, frame)` returns"
             )
-        return merged_fit(fit, fit.tree_test_.parted_of(fit.tree_, "distinct" if n_clusters == KINDS else "accepted"))
-    asked, n_found = int(n_clusters), fit.subtype_of_.size
-    if asked > n_found:
+        groups = fit.tree_test_.parted_of(fit.tree_, "distinct" if n_clusters == KINDS else "accepted")
+    elif n_clusters > n_groups:
         in_python = "; to keep a search whatever it finds, fit without `n_clusters`, and then call `model.cut`"
-        raise InputError(_too_few(fit, asked, n_found), in_python=in_python)
-    return merged_fit(fit, fit.tree_.subtype_of(asked))
+        raise InputError(_too_few(fit, int(n_clusters), n_groups), in_python=in_python)
+    else:
+        groups = fit.tree_.subtype_of(int(n_clusters))
+    return with_grades_in_order(with_floor(merged_fit(fit, groups), min_size))
 
 
 def with_grades_in_order(fit: Fit) -> Fit:
@@ -778,29 +736,23 @@ def merged_fit(fit: Fit, subtype_of: NDArray[np.int64]) -> Fit:
 
 def cut_fit(fit: Fit, n_clusters: int | str | DistinctSubtypes | None, min_size: float | None = None) -> Fit:
     """Return a fit with `n_clusters` subtypes and a floor for their size; see `MAPDP.cut`."""
-    from clinclust.estimators.partitioned.fit import PartitionedFit, floor_as_share
+    from clinclust.estimators.fit import PartitionedFit
 
     if isinstance(n_clusters, DistinctSubtypes):
-        return cut_fit(_with_test(fit, n_clusters), DISTINCT, min_size)
+        tree, tested = fit.tree_, n_clusters.tree
+        # The evidence of all joins is that of all clusters against one, whatever their order.
+        is_same = np.array_equal(tree.labels, tested.labels) and np.isclose(tree.evidence.sum(), tested.evidence.sum())
+        if not is_same:
+            raise InputError(
+                "the distinct subtypes are those of another fit; test this one: distinct_subtypes(model, frame)"
+            )
+        return cut_fit(replace(fit, tree_=tested, tree_test_=n_clusters.test), DISTINCT, min_size)
     check_parameters(rules_of(MAPDPParameters), n_clusters=n_clusters, min_size=min_size)
+    n_subjects = int(fit.clusters_.sizes.sum())
+    refuse_too_large_a_floor(min_size, n_subjects)
     if isinstance(fit, PartitionedFit):
-        n_subjects = int(fit.clusters_.sizes.sum())
-        refuse_too_large_a_floor(min_size, n_subjects)
         return fit.with_subtypes_of(cut_fit(fit.in_sample_, n_clusters, floor_as_share(min_size, n_subjects)))
-    refuse_too_large_a_floor(min_size, fit.cluster_labels_.size)
     return as_asked(fit, n_clusters, min_size)
-
-
-def _with_test(fit: Fit, distinct: DistinctSubtypes) -> Fit:
-    """Return the fit with the test and tree of distinct subtypes."""
-    tree, tested = fit.tree_, distinct.tree
-    # The evidence of all joins is that of all clusters against one, whatever their order.
-    is_same = np.array_equal(tree.labels, tested.labels) and np.isclose(tree.evidence.sum(), tested.evidence.sum())
-    if not is_same:
-        raise InputError(
-            "the distinct subtypes are those of another fit; test this one: distinct_subtypes(model, frame)"
-        )
-    return replace(fit, tree_=tested, tree_test_=distinct.test)
 
 
 def refuse_more_than_subjects(n_clusters: int | str | None, n_subjects: int) -> None:
@@ -848,36 +800,24 @@ def _in_subjects(min_size: float | None, n_subjects: int) -> int:
     return max(NO_FLOOR, math.ceil(Fraction(repr(float(min_size))) * n_subjects))
 
 
+def floor_as_share(min_size: float | None, n_subjects: int) -> float | None:
+    """Return a `MAPDP.min_size` of all subjects as a share of them."""
+    return min_size if min_size is None or isinstance(min_size, float) else min_size / n_subjects
+
+
 def _pair_to_merge(fit: Fit) -> tuple[int, int] | None:
-    """Return the two subtypes to merge next; None if there are none."""
-    small = np.flatnonzero(fit.untested_)
-    if not small.size or fit.n_clusters_ == 1:
-        return None
-    distinct = _distinct_subtype_of(fit)
-    pairs = list(_pairs(small, fit.n_clusters_))
-    if distinct is not None:
-        pairs = [(kept, lost) for kept, lost in pairs if distinct[kept] == distinct[lost] >= 0]
+    """Return the two subtypes to merge next, at least one of which is small; None if there are none."""
+    small, n_subtypes = set(np.flatnonzero(fit.untested_).tolist()), fit.n_clusters_
+    pairs = [(one, lost) for lost in sorted(small) for one in range(n_subtypes) if one not in small or one < lost]
+    if fit.tree_test_ is not None:  # only the parts of one distinct subtype are merged
+        of_clusters = fit.tree_test_.parted_of(fit.tree_)
+        parents = [set(of_clusters[fit.subtype_of_ == subtype].tolist()) for subtype in range(n_subtypes)]
+        pairs = [(one, lost) for one, lost in pairs if parents[one] == parents[lost] and len(parents[lost]) == 1]
     if not pairs:
         return None
     evidence = evidence_between(fit.subtypes_.pooled, np.array(pairs))
     best = int(evidence.argmin())
-    return pairs[best] if distinct is not None or evidence[best] < WEAK_EVIDENCE else None
-
-
-def _pairs(small: Labels, n_subtypes: int) -> Iterator[tuple[int, int]]:
-    """Yield each pair of subtypes with at least one small one, once."""
-    is_small = set(small.tolist())
-    for lost in small.tolist():
-        yield from ((kept, lost) for kept in range(n_subtypes) if kept not in is_small or kept < lost)
-
-
-def _distinct_subtype_of(fit: Fit) -> Labels | None:
-    """Return the distinct subtype of each subtype, int64 (K,); -1 if several, None without a test."""
-    if fit.tree_test_ is None:
-        return None
-    of_clusters = fit.tree_test_.parted_of(fit.tree_)
-    holding = [np.unique(of_clusters[fit.subtype_of_ == subtype]) for subtype in range(fit.n_clusters_)]
-    return np.array([found[0] if found.size == 1 else -1 for found in holding], dtype=np.int64)
+    return pairs[best] if fit.tree_test_ is not None or evidence[best] < WEAK_EVIDENCE else None
 
 
 def _too_few(fit: Fit, asked: int, found: int) -> str:

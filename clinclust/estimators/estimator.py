@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
 from inspect import signature
 from numbers import Real
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
@@ -16,9 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 from clinclust.arrays import Code
 from clinclust.engine.search.settle import by_decreasing_size
 from clinclust.errors import InputError, not_fitted, on_one_line, refuse
-from clinclust.estimators.fit import FITTED_ATTRIBUTES, STOPPED_EARLY
+from clinclust.estimators.fit import STOPPED_EARLY
 from clinclust.estimators.mixture import MEANING_OF_MARKS
-from clinclust.estimators.subtype_model import CLEAR, SubtypeModel, own_membership
+from clinclust.estimators.subtype_model import SubtypeModel, own_membership
 from clinclust.schema import FeatureSchema
 from clinclust.schema.feature_schema import block, paragraph, table
 
@@ -48,9 +48,11 @@ def model_html(model: SubtypeModel, fit: Fit) -> str:
     )
     relevance = fit.feature_relevance_.sort_values(ascending=False, kind="stable").iloc[:_MOST_RELEVANT]
     relevant = [(fit.schema_[str(name)].title, f"{nats:,.1f}") for name, nats in relevance.items()]
-    found = f"{counted_subtypes(sizes.size)} of {sizes.sum():,} subjects{_unions(fit, sizes.size)}"
+    n_groups = fit.subtype_of_.size
+    unions = f", made of the {n_groups} groups that the search found" if n_groups > sizes.size else ""
+    of_subjects = f"{counted_subtypes(sizes.size)} of {sizes.sum():,} subjects{unions}"
     return block(
-        f"MAPDP: {found}, log joint {fit.log_joint_:,.1f} nats",
+        f"MAPDP: {of_subjects}, log joint {fit.log_joint_:,.1f} nats",
         table(header, subtypes),
         *([paragraph(MEANING_OF_MARKS)] if any(marks) else []),
         table(("Most relevant features (descriptive)", "Nats"), relevant),
@@ -72,11 +74,6 @@ def counted_subtypes(n_subtypes: int) -> str:
     return "1 subtype" if n_subtypes == 1 else f"{n_subtypes} subtypes"
 
 
-def _unions(fit: Fit, n_subtypes: int) -> str:
-    n_groups = fit.subtype_of_.size
-    return f", made of the {n_groups} groups that the search found" if n_groups > n_subtypes else ""
-
-
 def _warnings(fit: Fit) -> Iterable[str]:
     restarts = fit.restarts_
     best = restarts["log_joint"].max()
@@ -96,26 +93,15 @@ def _warnings(fit: Fit) -> Iterable[str]:
         yield "Warning: not clustered on: " + "; ".join(f"{name} ({why})" for name, why in fit.uninformative_.items())
 
 
-if TYPE_CHECKING:
-    _Attributes = Fit  # for type checkers: `__getattr__` makes every field of `fit_` an attribute of a fitted model
-else:
-    _Attributes = object
+# Estimators: parameters by name, and the attributes of their results.
 
 
-# The base of the estimators: parameters by name, attributes of the fit, and defaults of subtypes.
+class Estimator(SubtypeModel, ABC):
+    """A model whose parameters are the arguments of its constructor, kept unchanged as attributes."""
 
-
-class Parameterised:
-    """An estimator whose parameters are the arguments of its constructor, kept unchanged as attributes."""
-
-    if TYPE_CHECKING:
-
-        @property
-        def labels_(self) -> NDArray[np.int64]:
-            """Subtype of each subject, int64 (N,), 0 .. K - 1 by decreasing size."""
-
-        def fit(self, X: pd.DataFrame | ArrayLike, y: object = None) -> Self:
-            """Find the subtypes of a cohort."""
+    @abstractmethod
+    def fit(self, X: pd.DataFrame | ArrayLike, y: object = None) -> Self:
+        """Find the subtypes of a cohort."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name; `deep` has no effect."""
@@ -151,7 +137,7 @@ class Parameterised:
         )
 
 
-def _defaults(estimator: Parameterised) -> dict[str, Any]:
+def _defaults(estimator: Estimator) -> dict[str, Any]:
     """Return the default of each parameter of the constructor, by name."""
     return {parameter.name: parameter.default for parameter in signature(type(estimator)).parameters.values()}
 
@@ -168,110 +154,40 @@ def _shown(value: object) -> str:
     return str(value) if isinstance(value, np.random.Generator) else repr(value)
 
 
-def _in_words(labels: pd.Series[Any], called: pd.Index[Any]) -> pd.Series[Any]:
-    return pd.Series(pd.Categorical.from_codes(labels.to_numpy(), called), index=labels.index, name="subtype")
+class FittedAttributes(Estimator):
+    """An estimator with the attributes of its results: each that ends in an underscore and is not None."""
 
-
-class BaseSubtypes:
-    """The base of `MAPDP`, `GibbsDP` and `Partition` (`SubtypeModel`)."""
-
-    if TYPE_CHECKING:
-
-        @property
-        def labels_(self) -> NDArray[np.int64]:
-            """Subtype of each subject, int64 (N,), 0 .. K - 1: kind by kind, or by decreasing size without grades."""
-
-    index_: pd.Index | None = None
-    """Index of the cohort; None if it is not stored."""
-    _rows: pd.Index | None = None
-    """Index of the table of a fit, which is not saved: it may hold names of patients."""
-
-    @property
-    def names_(self) -> Mapping[int, str]:
-        """Default names of the subtypes in reports, by number from 1; empty if there are none."""
-        return MappingProxyType({})
-
-    @property
-    def codes_(self) -> list[Code]:
-        """What each subtype is called: the numbers 1 .. K, or kinds with the letters of grades (1a, 1b, 2)."""
-        return [*range(1, self.n_clusters_ + 1)]
-
-    @property
-    def labels(self) -> pd.Series[Any]:
-        """Subtype of each subject, coded (`codes_`) or named as in reports: categories, with the index of the cohort.
-
-        A model that was loaded has no index. For a table in partitions, a Dask series.
-        """
-        if isinstance(self.labels_, np.ndarray):
-            return _in_words(pd.Series(self.labels_, self.index_ if self._rows is None else self._rows), self._called)
-        of_all: Any = self.labels_
-        in_words = partial(_in_words, called=self._called)
-        return cast("pd.Series[Any]", of_all.map_partitions(in_words, meta=in_words(of_all._meta)))
-
-    @property
-    def _called(self) -> pd.Index[Any]:
-        return pd.Index([self.names_.get(k, code) for k, code in enumerate(self.codes_, start=1)], name="subtype")
-
-    def summary(self) -> pd.DataFrame:
-        """Return one row for each subtype: n, percent, the percent of clear members, and their mean membership.
-
-        Clear is a probability of at least 0.95 (`membership_`); NaN without probabilities.
-        """
-        sizes, own = self.cluster_sizes_, own_membership(cast(SubtypeModel, self))
-        clear = np.nan if own is None else 100.0 * np.bincount(self.labels_, own >= CLEAR, sizes.size) / sizes
-        mean = np.nan if own is None else np.bincount(self.labels_, own, sizes.size) / sizes
-        columns = {"n": sizes, "percent": 100.0 * sizes / sizes.sum(), "clear": clear, "membership": mean}
-        return pd.DataFrame(columns, index=self._called)
-
-    @property
-    def cluster_sizes_(self) -> NDArray[np.int64]:
-        """Number of subjects in each subtype, int64 (K,)."""
-        return np.bincount(self.labels_)
-
-    @property
-    def n_clusters_(self) -> int:
-        """Number of subtypes, K."""
-        return int(self.cluster_sizes_.size)
-
-
-class FittedAttributes(BaseSubtypes, _Attributes):
-    """An estimator with the attributes of its fit."""
-
-    fit_: Fit
-    made_by: str = "a MAP-DP search"
-    """The method that made the subtypes, for reports."""
+    _results: ClassVar[str] = "fit_"
+    """Name of the attribute that holds the results of a fit."""
     _of_paper: ClassVar[frozenset[str]] = frozenset({"leave_one_out_nll_", "completed_log_joint_"})
     """Results of the paper's search, which only `PublishedMAPDP` shows."""
 
-    @property
-    def codes_(self) -> list[Code]:
-        """What each subtype is called: the numbers 1 .. K, or kinds with the letters of grades (1a, 1b, 2)."""
-        self._require_fit()
-        return self.fit_.codes_
-
     def __getattr__(self, name: str) -> Any:
-        """Return the attribute of `fit_` of this name, which must end in an underscore.
+        """Return the attribute of the results of this name, which must end in an underscore.
 
         NotFittedError is raised without a fit, AttributeError if the attribute is None or unknown.
         """
-        fit, estimator = vars(self).get("fit_"), type(self).__name__
+        results, estimator = vars(self).get(self._results), type(self).__name__
         is_fitted_attribute = name.endswith("_") and not name.startswith("_") and name not in self._of_paper
-        value = getattr(fit, name, None) if is_fitted_attribute and fit is not None else None
+        value = getattr(results, name, None) if is_fitted_attribute and results is not None else None
         if value is not None:
             return value
-        if fit is None and (is_fitted_attribute or name == "labels"):
+        if results is None and (is_fitted_attribute or name == "labels"):
             raise not_fitted(f"{name!r} is no attribute of this {estimator}, which is not fitted yet: call fit first")
         raise AttributeError(f"{name!r} is no attribute of this {estimator}")
 
     def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *(name for name in FITTED_ATTRIBUTES if hasattr(self, name))]
+        names = (name for name in dir(vars(self).get(self._results)) if name.endswith("_") and not name.startswith("_"))
+        return [*super().__dir__(), *(name for name in names if hasattr(self, name))]
 
     def __sklearn_is_fitted__(self) -> bool:
-        return "fit_" in vars(self)
+        return self._results in vars(self)
 
-    def _require_fit(self) -> None:
+    def _require_fit(self) -> Any:
+        """Return the results of the fit; raise NotFittedError without any."""
         if not self.__sklearn_is_fitted__():
             raise not_fitted(f"This {type(self).__name__} is not fitted yet: call fit first")
+        return vars(self)[self._results]
 
 
 # Partition: subtypes given by any method or person.
@@ -279,7 +195,7 @@ class FittedAttributes(BaseSubtypes, _Attributes):
 _SHOWN_ROWS = 5
 
 
-class Partition(BaseSubtypes):
+class Partition(SubtypeModel):
     """A given partition of a cohort, which can be reported, tested and shared like a fitted `MAPDP`.
 
     `write_report`, `validated_associations`, `subtype_table` and the figures accept it. Reports omit relevance,
@@ -347,17 +263,12 @@ class Partition(BaseSubtypes):
             problems.append(f"made_by must say by whom or by what the partition was made, not {made_by!r}")
         refuse(problems)
         codes, given = pd.factorize(values)
-        self._labels = by_decreasing_size(np.asarray(codes, dtype=np.int64))
-        first = np.unique(self._labels, return_index=True)[1]
+        self.labels_ = by_decreasing_size(np.asarray(codes, dtype=np.int64))
+        first = np.unique(self.labels_, return_index=True)[1]
         self.given_: tuple[Any, ...] = tuple(given[codes[place]] for place in first)
         self.schema_ = schema
         self.made_by = made_by.strip().rstrip(".")
         self.index_ = labels.index if isinstance(labels, pd.Series) else None
-
-    @property
-    def labels_(self) -> NDArray[np.int64]:
-        """Subtype of each subject, int64 (N,)."""
-        return self._labels
 
     @property
     def names_(self) -> dict[int, str]:

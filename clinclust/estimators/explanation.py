@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeGuard
+from typing import TYPE_CHECKING, TypeAlias, TypeGuard
 
 import numpy as np
 import pandas as pd
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from clinclust.estimators.mixture import SubtypeMixture
     from clinclust.estimators.subtype_model import FittedCohort, SubtypeModel
     from clinclust.likelihoods.likelihood import Likelihood
-    from clinclust.schema import Feature
 
 
 # Terms of the log odds of a subject's subtype, by feature, and their description in words.
@@ -142,31 +141,19 @@ def _terms(
 ) -> Terms:
     """Return the terms for subtypes (n,), given the log predictives (D, n) and weights (n,) of their clusters."""
     clusters, of_subtypes, rows = subtypes.clusters, subtypes.log_summed(scores), np.arange(len(scores))
-    other = _next(of_subtypes, best)
+    none, others = of_subtypes.shape[1] - 1, of_subtypes.copy()
+    others[rows, best] = -np.inf
+    if none > 1:  # without another subtype, the next is a new cluster
+        others[:, none] = -np.inf
+    other = others.argmax(axis=1)
     second = _leading_cluster(scores, subtypes, other)
     differences = predictives - log_predictives(clusters, values, second)
     return Terms(
         differences * clusters.model.exponents[:, None] / clusters.temperature,
         (weights - log_weights(clusters)[second]) / clusters.temperature,
         of_subtypes[rows, best] - of_subtypes[rows, other],
-        _numbers(best, subtypes),
-        _numbers(other, subtypes),
+        *(np.where(subtype == none, 0, subtype + 1) for subtype in (best, other)),
     )
-
-
-def _next(of_subtypes: Array, best: Labels) -> Labels:
-    """Return the most probable other subtype; without any, a new cluster (the last column)."""
-    none = of_subtypes.shape[1] - 1
-    others = of_subtypes.copy()
-    others[np.arange(len(of_subtypes)), best] = -np.inf
-    if none > 1:
-        others[:, none] = -np.inf
-    return np.asarray(others.argmax(axis=1))
-
-
-def _numbers(subtype: Labels, subtypes: SubtypeMixture) -> Labels:
-    n_subtypes = int(subtypes.subtype_of.max()) + 1
-    return np.where(subtype == n_subtypes, 0, subtype + 1)
 
 
 def _leading_cluster(scores: Array, subtypes: SubtypeMixture, subtype: Labels) -> Labels:
@@ -255,20 +242,17 @@ def _name_strongest(fit: Fit, frame: pd.DataFrame, terms: Terms) -> list[str]:
     features, of_features = of_wholes(fit.clusters_.encoding.features, terms.of_features)
     strongest = np.argsort(-of_features, axis=0, kind="stable")[:_MOST_NAMED]
     columns = [frame[feature.name].tolist() for feature in features]
+    units = [f" {feature.unit}" if feature.unit else "" for feature in features]
     reasons, codes = [], [0, *fit.codes_]
     for subject, against in enumerate(terms.against.tolist()):
-        parts = [
-            _describe_term(features[place], columns[place][subject], log_odds)
-            for place in strongest[:, subject].tolist()
-            if (log_odds := float(of_features[place, subject])) > 0.0 and not is_even(log_odds)
-        ]
+        parts = []
+        for place in strongest[:, subject].tolist():
+            value, log_odds = columns[place][subject], float(of_features[place, subject])
+            if log_odds > 0.0 and not is_even(log_odds):
+                text = value_text(value) + ("" if _is_beyond(value) else units[place])
+                parts.append(f"{features[place].title} {text} ({log_odds:.1f} nats, {odds_in_words(log_odds)})")
         reasons.append(on_one_line(f"against {named(codes[against])}: {'; '.join(parts) or 'no feature'}"))
     return reasons
-
-
-def _describe_term(feature: Feature, value: object, log_odds: float) -> str:
-    unit = f" {feature.unit}" if feature.unit and not _is_beyond(value) else ""
-    return f"{feature.title} {value_text(value)}{unit} ({log_odds:.1f} nats, {odds_in_words(log_odds)})"
 
 
 def _is_beyond(value: object) -> TypeGuard[float]:
@@ -351,7 +335,7 @@ def unusual_subjects(model: SubtypeModel, frame: pd.DataFrame, *, random_state: 
     [7]
     """
     require_search(model, "unusual_subjects")
-    subjects = find_unusual(cohort_of(model, frame, stacklevel=3), np.random.default_rng(random_state))
+    subjects = find_unusual(cohort_of(model, frame), np.random.default_rng(random_state))
     return subjects.reset_index(drop=True)
 
 
@@ -376,14 +360,6 @@ def find_unusual(cohort: FittedCohort, rng: np.random.Generator) -> pd.DataFrame
             rows.append((cohort.table.index[subject], *subtypes, *numbers, features))
     table = pd.DataFrame(rows, columns=_COLUMNS_OF_UNUSUAL, index=positions)
     return table.sort_values(["p", "log_density"], kind="stable")
-
-
-class _Values(NamedTuple):
-    """Values (n,) of a feature, their sufficient statistics (n, S), and their log base measure (n,)."""
-
-    values: Array
-    statistics: Array
-    base: Array
 
 
 @dataclass(frozen=True)
@@ -415,16 +391,15 @@ class _Column:
     memory: dict[tuple[int, float | None], _Draws] = field(default_factory=dict)
 
     @cached_property
-    def levels(self) -> _Values | None:
+    def levels(self) -> Array | None:
         """The levels of a discrete feature."""
-        levels = self.likelihood.levels(self.values)
-        return None if levels is None else self._with_statistics(levels)
+        return self.likelihood.levels(self.values)
 
     def left_out_logs(self) -> Array:
         """Return ln p(x | the cluster of the subject without it), float64 (N,); 0 where the value is missing."""
         statistics = self.likelihood.statistics(self.values) * self.is_counted[:, None]
         without = self.likelihood.prior.posterior(self.theta[None, :], self.sums[self.labels] - statistics)
-        return self._logs(without, self._with_statistics(self.values))
+        return self._logs(without, self.values)
 
     def of_cluster(self, cluster: int) -> _Draws:
         """Return what draws the log predictives of values of a cluster with all its subjects."""
@@ -448,16 +423,13 @@ class _Column:
             if up_to[-1] >= _ALL_LEVELS:
                 return lambda n, rng: logs[_above(up_to[:-1], rng.random(n))]
         draw = self.likelihood.draw
-        return lambda n, rng: self._logs(posterior[None, :], self._with_statistics(draw(posterior, n, rng)))
+        return lambda n, rng: self._logs(posterior[None, :], draw(posterior, n, rng))
 
-    def _with_statistics(self, values: Array) -> _Values:
-        likelihood = self.likelihood
-        return _Values(values, likelihood.statistics(values), likelihood.log_base_measure(values, self.theta))
-
-    def _logs(self, posterior: Array, of: _Values) -> Array:
-        prior = self.likelihood.prior
-        rise = prior.log_normalizer(prior.posterior(posterior, of.statistics)) - prior.log_normalizer(posterior)
-        return np.where(np.isnan(of.values), 0.0, rise + of.base)
+    def _logs(self, posterior: Array, values: Array) -> Array:
+        """Return the log predictives of values (n,), float64 (n,); 0 where one is missing."""
+        prior, statistics = self.likelihood.prior, self.likelihood.statistics(values)
+        rise = prior.log_normalizer(prior.posterior(posterior, statistics)) - prior.log_normalizer(posterior)
+        return np.where(np.isnan(values), 0.0, rise + self.likelihood.log_base_measure(values, self.theta))
 
 
 def _above(edges: Array, values: Array) -> Labels:
@@ -622,7 +594,7 @@ def continuum_score(model: SubtypeModel, frame: pd.DataFrame) -> pd.Series[float
     True
     """
     require_search(model, "continuum_score")
-    cohort = cohort_of(model, frame, stacklevel=3)
+    cohort = cohort_of(model, frame)
     return pd.Series(find_continuum(cohort).score, index=cohort.table.index, name=CONTINUUM_SCORE)
 
 
@@ -637,8 +609,11 @@ def find_continuum(cohort: FittedCohort) -> Continuum:
     correlation = nearest_correlation(with_unit_diagonal(reliable_correlations(scores)))
     axis, variance = first_axis(correlation)
     is_nominal = np.array([len(of) == 1 and features[of[0]].traits.is_nominal for of in members])
-    axis = axis * _direction(axis[~is_nominal])
-    score = _standardised(expected_score(scores, correlation, axis))
+    # Most entries are positive; where as many are negative, their sum is.
+    balance = float(np.sign(axis[~is_nominal]).sum()) or float(axis[~is_nominal].sum())
+    score = expected_score(scores, correlation, -axis if balance < 0.0 else axis)
+    spread = np.nanstd(score) if np.isfinite(score).any() else 0.0
+    score = (score - np.nanmean(score)) / spread if spread > 0.0 else np.where(np.isnan(score), np.nan, 0.0)
     with np.errstate(all="ignore"):  # 0 for a feature that does not vary where both are observed
         found = pd.DataFrame(scores).corrwith(pd.Series(score)).fillna(0.0).to_numpy()
     found = np.where(is_nominal, np.abs(found), found)  # the order of its levels has no direction of its own
@@ -649,14 +624,3 @@ def find_continuum(cohort: FittedCohort) -> Continuum:
         pd.Series(found[strongest], index=names, name="correlation"),
         variance / len(members),
     )
-
-
-def _direction(axis: Array) -> float:
-    """Return the sign that lets most entries be positive; where as many are negative, their sum."""
-    balance = float(np.sign(axis).sum()) or float(axis.sum())
-    return -1.0 if balance < 0.0 else 1.0
-
-
-def _standardised(score: Array) -> Array:
-    spread = np.nanstd(score) if np.isfinite(score).any() else 0.0
-    return (score - np.nanmean(score)) / spread if spread > 0.0 else np.where(np.isnan(score), np.nan, 0.0)

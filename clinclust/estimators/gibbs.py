@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
+import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from threading import Event
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import logsumexp
 
 from clinclust.arguments import LABELS, accepting, is_number
 from clinclust.arrays import Array, Labels
@@ -31,14 +32,19 @@ from clinclust.engine.sampling.chains import (
     same_cluster,
 )
 from clinclust.engine.search.plan import Budget, Cancelled, SearchPlan, interruptible, n_threads
-from clinclust.errors import CohortWarning, InputError, not_fitted
+from clinclust.errors import InputError, warn
 from clinclust.estimators.adjustment import refuse_adjustment
-from clinclust.estimators.cohort_table import table_of_fitted
-from clinclust.estimators.estimator import BaseSubtypes, Parameterised
-from clinclust.estimators.fitting import Prepared, posed, several_subjects
-from clinclust.estimators.parameters import DRAWN, SamplerParameters, cluster_codes, documented, seed_of
+from clinclust.estimators.cohort_table import cohort_and_schema, table_of_fitted
+from clinclust.estimators.fitting import posed
+from clinclust.estimators.parameters import (
+    DRAWN,
+    SamplerParameters,
+    check_estimator,
+    cluster_codes,
+    documented,
+    seed_of,
+)
 from clinclust.estimators.prediction import NONE_OF_THESE, Memberships, validate_subjects
-from clinclust.estimators.settings import SamplerSettings
 from clinclust.estimators.subtype_model import require_search
 from clinclust.progress import Progress
 
@@ -76,13 +82,6 @@ class Posterior:
     loss_of_estimate: Loss
     chains: Chains
     problem: Problem = field(repr=False)
-
-    @classmethod
-    def from_chains(cls, chains: Chains, problem: Problem, loss: Loss) -> Posterior:
-        """Return the draws of chains."""
-        draws = np.empty_like(chains.labels)
-        draws[:, problem.cohort.order] = chains.labels
-        return cls(draws, loss, chains, problem)
 
     @cached_property
     def labels_(self) -> Labels:
@@ -156,8 +155,6 @@ class Posterior:
 
     def log_density_of_new(self, values: Mapping[str, Array]) -> Array:
         """Return the log of the mean predictive density of new subjects over draws, in nats, float64 (n,)."""
-        from scipy.special import logsumexp
-
         each = [logsumexp(clusters.scores(values, coarsened=False), axis=1) for _, clusters in self._drawn_clusters()]
         return np.asarray(logsumexp(each, axis=0) - np.log(len(each)))
 
@@ -177,43 +174,39 @@ _MOST_DRAWS, _MOST_NUMBERS = 500, 25_000_000
 """Most draws of each chain that are kept, and most labels of all of them together: 100 MB."""
 
 
-def drawn_posterior(settings: SamplerSettings, cohort: Prepared, cancelled: Event) -> tuple[Posterior, int]:
-    """Run the chains of a fit; return the posterior and the seed. SearchCancelled is raised if `cancelled` is set."""
-    problem, seed = cohort.problem, seed_of(settings.random_state)
-    hyperprior = Hyperprior.of(problem) if settings.hyperparameters == DRAWN else None
-    progress, budget = Progress(bool(settings.progress)), Budget(settings.max_seconds)
-    most_draws = max(min(_MOST_DRAWS, _MOST_NUMBERS // (settings.n_chains * problem.cohort.n_subjects)), 10)
+def draw_posterior(sampler: SamplerParameters, problem: Problem, seed: int, cancelled: Event) -> Posterior:
+    """Run the chains of a fit; SearchCancelled is raised if `cancelled` is set."""
+    hyperprior = Hyperprior.of(problem) if sampler.hyperparameters == DRAWN else None
+    budget, n_subjects = Budget(sampler.max_seconds), problem.cohort.n_subjects
     with announcing_compilation():
         quick = SearchPlan(seed, 1, refine=False, n_jobs=1, cancelled=cancelled, budget=budget)
-        starts = overdispersed_starts(problem, settings.n_chains, quick)
+        starts = overdispersed_starts(problem, sampler.n_chains, quick)
         plan = SamplingPlan(
             seed=seed,
-            max_sweeps=settings.max_sweeps,
-            max_draws=most_draws,
-            n_threads=n_threads(settings.n_jobs),
-            unknown=Unknown(settings.concentration == DRAWN, hyperprior),
+            max_sweeps=sampler.max_sweeps,
+            max_draws=max(min(_MOST_DRAWS, _MOST_NUMBERS // (sampler.n_chains * n_subjects)), 10),
+            n_threads=n_threads(sampler.n_jobs),
+            unknown=Unknown(sampler.concentration == DRAWN, hyperprior),
             cancelled=cancelled,
             budget=budget,
-            progress=progress,
+            progress=Progress(bool(sampler.progress)),
         )
-        posterior = Posterior.from_chains(run_chains(problem, starts, plan), problem, cast("Loss", settings.loss))
+        chains = run_chains(problem, starts, plan)
+        draws = np.empty_like(chains.labels)
+        draws[:, problem.cohort.order] = chains.labels
+        posterior = Posterior(draws, cast("Loss", sampler.loss), chains, problem)
         _ = posterior.labels_, posterior.membership_  # here, where Ctrl-C ends them
-    return posterior, seed
+    return posterior
 
 
 # GibbsDP: draws from the posterior of the partition, whose mode `MAPDP` finds.
-
-if TYPE_CHECKING:
-    _Attributes = Posterior  # for type checkers: `__getattr__`
-else:
-    _Attributes = object
 
 _MOST_IN_FULL = 5_000
 """Largest number of subjects for which all pairs of the posterior similarity are returned: 200 MB."""
 
 
 @documented
-class GibbsDP(SamplerParameters, Memberships, Parameterised, BaseSubtypes, _Attributes):
+class GibbsDP(SamplerParameters, Memberships):
     """Dirichlet process mixture by collapsed Gibbs sampling: the posterior whose mode `MAPDP` finds.
 
     Partitions are drawn from p(z | X_obs), which is proportional to the joint of `MAPDP`, by Gibbs sweeps (Neal 2000,
@@ -267,6 +260,7 @@ class GibbsDP(SamplerParameters, Memberships, Parameterised, BaseSubtypes, _Attr
     """
 
     posterior_: Posterior
+    _results = "posterior_"
     made_by = "Gibbs sampling of a Dirichlet process mixture (GibbsDP), as the partition with the lowest expected loss"
     """The method that made the subtypes, as reports name it."""
     membership_basis = "averaged over partitions drawn from their posterior"
@@ -321,17 +315,24 @@ class GibbsDP(SamplerParameters, Memberships, Parameterised, BaseSubtypes, _Attr
         CohortWarning
             If the chains have not converged, or the table is doubtful.
         """
-        settings = SamplerSettings.of(self)
-        frame, schema = several_subjects(X, settings.schema, stacklevel=2, progress=settings.progress)
-        cohort = posed(settings, frame, schema, stacklevel=2)
-        refuse_adjustment(cohort.schema, "GibbsDP")
-        cancelled = Cancelled()
-        found = interruptible(partial(drawn_posterior, settings, cohort, cancelled), cancelled)
-        self.posterior_, self.random_seed_ = found
-        self.schema_, self.uninformative_ = cohort.schema, cohort.problem.kept_out
+        check_estimator(type(self), self.get_params())
+        sampler, cancelled = copy.copy(self), Cancelled()
+        frame, schema = cohort_and_schema(X, self.schema, progress=self.progress)
+        problem, seed = posed(sampler, frame, schema).problem, seed_of(self.random_state)
+        refuse_adjustment(schema, "GibbsDP")
+        self.posterior_ = interruptible(partial(draw_posterior, sampler, problem, seed, cancelled), cancelled)
+        self.random_seed_, self.schema_, self.uninformative_ = seed, schema, problem.kept_out
         self.index_ = X.index if isinstance(X, pd.DataFrame) else None
         if not self.converged_:
-            warnings.warn(_not_converged(self.posterior_), CohortWarning, stacklevel=2)
+            rows = self.convergence_.query("~converged")
+            named = ", ".join(
+                f"{row.quantity} (R-hat {row.r_hat:.3f}, {row.effective_size:,.0f} effective draws)"
+                for row in rows.itertuples()
+            )
+            warn(
+                f"The chains have not come to the same distribution in {self.n_sweeps_:,} sweeps: {named}; R-hat "
+                "should be at most 1.01, with 400 effective draws. Raise `max_sweeps`, and take probabilities as rough"
+            )
         return self
 
     def predict_proba(self, X: pd.DataFrame | ArrayLike) -> Array:
@@ -347,7 +348,8 @@ class GibbsDP(SamplerParameters, Memberships, Parameterised, BaseSubtypes, _Attr
         NotFittedError
             If the model is not fitted.
         """
-        return self._require_fit().probabilities_of_new(self._values(X))
+        posterior: Posterior = self._require_fit()
+        return posterior.probabilities_of_new(self._values(X))
 
     def predict(self, X: pd.DataFrame | ArrayLike) -> Labels:
         """Return the most probable cluster of new subjects, int64 (n,); -1 (`NONE_OF_THESE`) for none of them."""
@@ -356,7 +358,8 @@ class GibbsDP(SamplerParameters, Memberships, Parameterised, BaseSubtypes, _Attr
 
     def score_samples(self, X: pd.DataFrame | ArrayLike) -> Array:
         """Return the log posterior predictive density of new subjects in nats, float64 (n,): averaged over draws."""
-        return self._require_fit().log_density_of_new(self._values(X))
+        posterior: Posterior = self._require_fit()
+        return posterior.log_density_of_new(self._values(X))
 
     @accepting(labels=LABELS)
     def membership_in(self, labels: ArrayLike) -> Array:
@@ -417,37 +420,7 @@ class GibbsDP(SamplerParameters, Memberships, Parameterised, BaseSubtypes, _Attr
         """Number of columns of the schema."""
         return len(self.schema_)
 
-    def __getattr__(self, name: str) -> Any:
-        """Return the attribute of `posterior_` of this name, which must end in an underscore."""
-        if name.startswith("_") or not name.endswith("_"):
-            raise AttributeError(f"{name!r} is no attribute of this GibbsDP")
-        return getattr(self._require_fit(), name)
-
-    def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *(name for name in dir(Posterior) if name.endswith("_") and name[0] != "_")]
-
-    def _require_fit(self) -> Posterior:
-        posterior: Posterior | None = vars(self).get("posterior_")
-        if posterior is None:
-            raise not_fitted("This GibbsDP is not fitted yet: call fit first")
-        return posterior
-
     def _values(self, X: pd.DataFrame | ArrayLike) -> dict[str, Array]:
         schema, features = self.schema_, self._require_fit().problem.cohort.encoding.features
         needed = schema.restricted_to(feature.column for feature in features)
         return model_values(validate_subjects(needed, table_of_fitted(X, schema.names)), features)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return "posterior_" in vars(self)
-
-
-def _not_converged(posterior: Posterior) -> str:
-    rows = posterior.convergence_.query("~converged")
-    named = ", ".join(
-        f"{row.quantity} (R-hat {row.r_hat:.3f}, {row.effective_size:,.0f} effective draws)"
-        for row in rows.itertuples()
-    )
-    return (
-        f"The chains have not come to the same distribution in {posterior.n_sweeps_:,} sweeps: {named}; R-hat "
-        "should be at most 1.01, with 400 effective draws. Raise `max_sweeps`, and take probabilities as rough"
-    )

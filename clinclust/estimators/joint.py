@@ -1,26 +1,30 @@
-"""The log joint of any partition, and the path of partitions from fine to coarse."""
+"""The log joint of any partition, and the path of partitions from the largest coarsening to the smallest."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
 from clinclust.arguments import FRAME, LABELS, SCHEMA, accepting
-from clinclust.arrays import Labels, RandomState
+from clinclust.arrays import RandomState
+from clinclust.engine.joint_estimates.outlying import OutlyingMask, best_outlying, none_outlying, without_outlying
+from clinclust.engine.joint_estimates.resolution import resolution_steps
+from clinclust.engine.joint_estimates.selection import best_inclusion, log_inclusion
+from clinclust.engine.kernels.compiled import announcing_compilation
+from clinclust.engine.problem.encoding import model_values
+from clinclust.engine.problem.problem import Problem, pose
+from clinclust.engine.problem.problem import log_joint as joint_of
+from clinclust.engine.search.plan import COARSENINGS, ResolutionPlan, SearchPlan, interruptible
 from clinclust.errors import InputError
+from clinclust.estimators.fit import ResolutionPath, path_of
+from clinclust.estimators.fitting import with_powers_estimated
 from clinclust.estimators.parameters import RULES, MAPDPParameters, check_parameters, cluster_codes, rules_of, seed_of
 from clinclust.schema import FeatureSchema
 from clinclust.schema.validation import warn_of_uninformative
-
-if TYPE_CHECKING:
-    from clinclust.engine.joint_estimates.outlying import OutlyingMask
-    from clinclust.engine.joint_estimates.resolution import ResolutionStep
-    from clinclust.engine.problem.problem import Problem
 
 
 @accepting(frame=FRAME, labels=LABELS, schema=SCHEMA)
@@ -88,11 +92,6 @@ def log_joint(
     >>> round(two_subtypes - one_subtype)  # nats for two subtypes
     212
     """
-    from clinclust.engine.joint_estimates.outlying import best_outlying, none_outlying, without_outlying
-    from clinclust.engine.joint_estimates.selection import best_inclusion, log_inclusion
-    from clinclust.engine.problem.problem import log_joint as joint_of
-    from clinclust.engine.problem.problem import pose
-
     check_parameters(
         hyperparameters=hyperparameters,
         concentration=concentration,
@@ -124,8 +123,6 @@ def log_joint(
 
 def _encoded_mask(problem: Problem, outlying: ArrayLike, schema: FeatureSchema, frame: pd.DataFrame) -> OutlyingMask:
     """Return outlying values (N, D) in encoded order; raise InputError if one is missing or not clustered on."""
-    from clinclust.engine.problem.encoding import model_values
-
     mask = np.asarray(outlying)
     if mask.dtype != np.bool_ or mask.shape != (len(frame), len(schema.parts)):
         raise InputError(
@@ -140,49 +137,7 @@ def _encoded_mask(problem: Problem, outlying: ArrayLike, schema: FeatureSchema, 
     return encoded[problem.cohort.order]
 
 
-# ResolutionPath: the best partition at each coarsening of a decreasing sequence.
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class ResolutionPath:
-    """The best partition found at each coarsening of a decreasing sequence, up to the first with one cluster.
-
-    Attributes
-    ----------
-    steps : DataFrame
-        One row per step, the largest coarsening first. Columns:
-
-        - `coarsening` : power of the likelihood;
-        - `n_clusters` : number of clusters;
-        - `log_joint` : coarsened log joint in nats, which the step maximises;
-        - `log_joint_uncoarsened`, `log_likelihood` : log joint at coarsening 1 and sum of the log marginals, in nats;
-        - `independent_share` : the coarsening zeta that corrects for dependence within the clusters;
-        - `n_outlying` : number of outlying values;
-        - `ari_to_previous`, `ari_to_finest` : adjusted Rand index to the previous and the first step;
-        - `start` : start of the search that found the partition.
-    labels : int64 (steps, N)
-        The partition of each step: clusters 0, 1, ... by decreasing size, subjects in the order of the table.
-    chosen : float or None
-        The coarsening that a fit with ``coarsening="auto"`` chose, if any.
-    """
-
-    steps: pd.DataFrame
-    labels: Labels
-    chosen: float | None = None
-
-    def labels_at(self, coarsening: float) -> Labels:
-        """Return the partition of one step, int64 (N,); ValueError if there is none at this coarsening."""
-        at = np.flatnonzero(np.isclose(self.steps["coarsening"], coarsening, rtol=1e-9, atol=0.0))
-        if at.size == 0:
-            known = ", ".join(f"{value:g}" for value in self.steps["coarsening"])
-            raise InputError(f"the path has no step at coarsening {coarsening!r}; it has {known}")
-        found: Labels = self.labels[at[0]]
-        return found
-
-    def __repr__(self) -> str:
-        shown = self.steps[["coarsening", "n_clusters", "log_joint", "ari_to_previous", "ari_to_finest"]]
-        chosen = "" if self.chosen is None else f", coarsening {self.chosen:g} chosen"
-        return f"ResolutionPath of {len(self.steps)} steps{chosen}\n{shown.to_string(index=False)}"
+# The best partition at each coarsening.
 
 
 @accepting(frame=FRAME, schema=SCHEMA)
@@ -242,12 +197,6 @@ def resolution_path(
     5         0.4           2
     6         0.3           1
     """
-    from clinclust.engine.joint_estimates.resolution import resolution_steps
-    from clinclust.engine.kernels.compiled import announcing_compilation
-    from clinclust.engine.problem.problem import pose
-    from clinclust.engine.search.plan import COARSENINGS, ResolutionPlan, SearchPlan, interruptible
-    from clinclust.estimators.search import with_powers_estimated
-
     coarsenings = COARSENINGS if coarsenings is None else coarsenings
     check_parameters(
         RULES | {"block_weights": rules_of(MAPDPParameters)["block_weights"]},
@@ -266,7 +215,7 @@ def resolution_path(
     stated = None if isinstance(block_weights, str) else block_weights
     valid = schema.validate(frame, warn=False)
     problem = pose(valid, schema, hyperparameters, float(concentration), discount, block_weights=stated)
-    warn_of_uninformative(problem.kept_out, problem.cohort.n_subjects, stacklevel=3)
+    warn_of_uninformative(problem.kept_out, problem.cohort.n_subjects)
     plan = SearchPlan(
         seed=seed_of(random_state),
         n_restarts=n_restarts,
@@ -283,26 +232,3 @@ def resolution_path(
             return path_of(resolution_steps(posed, plan, np.random.SeedSequence(plan.seed)))
 
     return interruptible(search, plan.cancelled)
-
-
-def path_of(steps: Sequence[ResolutionStep], chosen: float | None = None) -> ResolutionPath:
-    """Return the steps of a search, with subjects in the order of the table."""
-    from clinclust.engine.search.settle import adjusted_rand_index, by_decreasing_size
-
-    found = [step.labels for step in steps]
-    table = pd.DataFrame(
-        {
-            "coarsening": [step.coarsening for step in steps],
-            "n_clusters": [int(labels.max()) + 1 for labels in found],
-            "log_joint": [step.restarts[step.best].log_joint for step in steps],
-            "log_joint_uncoarsened": [step.log_joint_uncoarsened for step in steps],
-            "log_likelihood": [step.log_likelihood for step in steps],
-            "independent_share": [step.independent_share for step in steps],
-            "n_outlying": [int(step.outlying.sum()) for step in steps],
-            "ari_to_previous": [adjusted_rand_index(found[max(i - 1, 0)], found[i]) for i in range(len(found))],
-            "ari_to_finest": [adjusted_rand_index(found[0], labels) for labels in found],
-            "start": [step.restarts[step.best].start for step in steps],
-        }
-    )
-    in_order = [steps[0].problem.cohort.in_table_order(by_decreasing_size(labels)) for labels in found]
-    return ResolutionPath(table, np.array(in_order), chosen)

@@ -55,9 +55,10 @@ def alternatives_of(feature: Feature, scores: Array) -> list[Feature]:
 def _of_a_scale(feature: Feature, scores: Array) -> Iterator[dict[str, Any]]:
     """Yield the ordinal likelihood, or a density for a scale of many steps."""
     steps = feature.n_trials or 0
+    shares = np.unique(scores, return_counts=True)[1] / scores.size
     if Ordinal.most_steps is None or steps <= Ordinal.most_steps:
         yield {"likelihood": Ordinal.name, **{name: getattr(feature, name) for name in _OF_VALUES}}
-    elif feature.levels is None and _are_dense(scores):
+    elif feature.levels is None and scores.std() >= _LEAST_SPREAD and shares.max() < _MOST_TIED:
         yield {"likelihood": Gaussian.name, "minimum": feature.lowest, "maximum": feature.lowest + steps}
 
 
@@ -84,12 +85,6 @@ def _has_logarithm(values: Array) -> bool:
     """Return whether all values are positive and few of them are the lowest one."""
     low = float(values.min())
     return low > 0 and bool(np.mean(values == low) <= max(_AT_LOWEST, 2.0 / values.size))
-
-
-def _are_dense(values: Array) -> bool:
-    """Return whether whole numbers (n,) are spread widely enough for a density."""
-    shares = np.unique(values, return_counts=True)[1] / values.size
-    return bool(values.std() >= _LEAST_SPREAD and shares.max() < _MOST_TIED)
 
 
 def _changed(feature: Feature, fields: dict[str, Any]) -> Feature | None:

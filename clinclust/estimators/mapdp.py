@@ -4,32 +4,33 @@ from __future__ import annotations
 
 import copy
 import os
-import warnings
 from functools import partial
 from numbers import Integral
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import pandas as pd
 from numpy.typing import ArrayLike
 
 from clinclust.arguments import PATH, accepting, is_partitioned
 from clinclust.engine.search.plan import Cancelled, interruptible
-from clinclust.errors import CohortWarning, InputError
-from clinclust.estimators.estimator import Parameterised, model_html
+from clinclust.errors import InputError
+from clinclust.estimators.distinct_subtypes import DistinctSubtypes, cut_fit
+from clinclust.estimators.estimator import model_html
+from clinclust.estimators.fit import PartitionedFit
+from clinclust.estimators.fitting import Prepared, found_fit, prepared, warn_of_fit
 from clinclust.estimators.parameters import DISTINCT, MAPDPParameters, PublishedParameters, documented
+from clinclust.estimators.partitioned import partitioned_fit
 from clinclust.estimators.prediction import NONE_OF_THESE, Prediction
+from clinclust.estimators.saving import load, save
+from clinclust.estimators.settings import Settings
 from clinclust.schema.feature_schema import block, paragraph
-
-if TYPE_CHECKING:
-    from clinclust.estimators.distinct_subtypes import DistinctSubtypes
-    from clinclust.estimators.fitting import Prepared
 
 __all__ = ["MAPDP", "NONE_OF_THESE", "PublishedMAPDP"]
 
 
 @documented
-class MAPDP(MAPDPParameters, Parameterised, Prediction):
+class MAPDP(MAPDPParameters, Prediction):
     """Maximum a posteriori Dirichlet process mixture for features of mixed types, independent given the cluster.
 
     The search maximises the collapsed log joint over the partition z, whose number of clusters K is free:
@@ -153,38 +154,24 @@ class MAPDP(MAPDPParameters, Parameterised, Prediction):
             If another likelihood describes a feature clearly better, the search did not converge or ran out of time, or
             the table is doubtful.
         """
-        interruptible(_import_everything)
-        from clinclust.estimators.fitting import prepared
-        from clinclust.estimators.settings import Settings
-
         if is_partitioned(X):
             return self._fit_partitioned(X)
-        return self.fit_prepared(prepared(Settings.of(self), X, stacklevel=2))
+        return self.fit_prepared(prepared(Settings.of(self), X))
 
     def fit_prepared(self, cohort: Prepared) -> Self:
         """Find subtypes in a validated and encoded cohort."""
-        interruptible(_import_everything)
-        from clinclust.estimators.fitting import found_fit, warnings_of_fit
-        from clinclust.estimators.settings import Settings
-
         settings, cancelled = Settings.of(self), Cancelled()
         # Set after the search, so that an interrupted fit leaves the model unchanged.
         self.fit_ = interruptible(partial(found_fit, settings, cohort, cancelled), cancelled)
         self._rows = cohort.frame.index
-        for warning in warnings_of_fit(self.fit_, settings, cohort):
-            warnings.warn(warning, CohortWarning, stacklevel=3)
+        warn_of_fit(self.fit_, settings, cohort)
         return self
 
     def _fit_partitioned(self, table: Any) -> Self:
-        from clinclust.estimators.fitting import warnings_of_fit
-        from clinclust.estimators.partitioned.fitting import partitioned_fit
-        from clinclust.estimators.settings import Settings
-
         settings, cancelled = Settings.of(self), Cancelled()
         fit, sample = interruptible(partial(partitioned_fit, settings, table, cancelled), cancelled)
         self.fit_, self._rows = fit, None
-        for warning in warnings_of_fit(fit.in_sample_, settings, sample):
-            warnings.warn(warning, CohortWarning, stacklevel=3)
+        warn_of_fit(fit.in_sample_, settings, sample)
         return self
 
     def cut(self, n_clusters: int | str | DistinctSubtypes | None, *, min_size: float | None = None) -> MAPDP:
@@ -223,8 +210,6 @@ class MAPDP(MAPDPParameters, Parameterised, Prediction):
         >>> model.cut(None, min_size=20).untested_.tolist()
         [False, False, True]
         """
-        from clinclust.estimators.distinct_subtypes import cut_fit
-
         self._require_fit()
         cut = copy.copy(self)
         cut.fit_ = cut_fit(self.fit_, n_clusters, min_size)
@@ -245,8 +230,6 @@ class MAPDP(MAPDPParameters, Parameterised, Prediction):
         ValueError
             If the model was not fitted on a Dask DataFrame.
         """
-        from clinclust.estimators.partitioned.fit import PartitionedFit
-
         self._require_fit()
         if not isinstance(self.fit_, PartitionedFit):
             raise InputError("in_sample: the model was fitted on a table in memory, which reports can use itself")
@@ -272,8 +255,6 @@ class MAPDP(MAPDPParameters, Parameterised, Prediction):
         ValueError
             If parameters were set to unusable values, or the schema has checks of a pandera schema.
         """
-        from clinclust.estimators.saving import save
-
         self._require_fit()
         return save(self, self.fit_, Path(folder))
 
@@ -297,9 +278,7 @@ class MAPDP(MAPDPParameters, Parameterised, Prediction):
         CohortWarning
             If the ``assignments.csv`` that ``clinclust fit`` wrote with the model was changed since.
         """
-        from clinclust.estimators.saving import load
-
-        is_published, parameters, fit = load(Path(folder), stacklevel=3)
+        is_published, parameters, fit = load(Path(folder))
         model = PublishedMAPDP(**parameters) if is_published else MAPDP(**parameters)
         model.fit_ = fit
         return model
@@ -344,7 +323,3 @@ class PublishedMAPDP(PublishedParameters, MAPDP):
     """
 
     _of_paper = frozenset()
-
-
-def _import_everything() -> None:
-    """Import what a fit needs, because Ctrl-C during an import in the main thread would leave half a module behind."""

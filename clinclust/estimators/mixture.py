@@ -113,7 +113,7 @@ class SubtypeMixture:
     @cached_property
     def pooled(self) -> Clusters:
         """The subtypes as single clusters, for evidence only."""
-        return self.clusters if _is_in_order(self.subtype_of) else self.clusters.pooled(self.subtype_of)
+        return self.clusters if self._is_in_order else self.clusters.pooled(self.subtype_of)
 
     @property
     def sizes(self) -> Array:
@@ -121,35 +121,29 @@ class SubtypeMixture:
         return self.pooled.sizes
 
     def summed(self, probabilities: Array) -> Array:
-        """Return the probability of each subtype from those of its clusters."""
-        return summed(probabilities, self.subtype_of)
+        """Return the probability of each subtype, float64 (n, K), from those of the clusters (n, J).
+
+        Further columns, such as that of a new cluster, stay at the end.
+        """
+        # A sum of several probabilities may exceed 1 by a rounding error.
+        return self._joined(probabilities, lambda columns: np.minimum(columns.sum(axis=1), 1.0))
 
     def log_summed(self, scores: Array) -> Array:
         """Return the log weight of each subtype from those of its clusters."""
-        return _joined(scores, self.subtype_of, lambda columns: np.logaddexp.reduce(columns, axis=1))
+        return self._joined(scores, lambda columns: np.logaddexp.reduce(columns, axis=1))
 
+    def _joined(self, of_clusters: Array, join: Callable[[Array], Array]) -> Array:
+        """Return the columns of each subtype combined; that of a single cluster is unchanged."""
+        if self._is_in_order:
+            return of_clusters
+        members = [np.flatnonzero(self.subtype_of == subtype) for subtype in range(int(self.subtype_of.max()) + 1)]
+        columns = [of_clusters[:, it[0]] if it.size == 1 else join(of_clusters[:, it]) for it in members]
+        return np.column_stack([*columns, of_clusters[:, self.subtype_of.size :]])
 
-def summed(probabilities: Array, subtype_of: Labels) -> Array:
-    """Return the probability of each subtype, float64 (n, K), from those of the clusters (n, J).
-
-    Further columns, such as that of a new cluster, stay at the end.
-    """
-    # A sum of several probabilities may exceed 1 by a rounding error.
-    return _joined(probabilities, subtype_of, lambda columns: np.minimum(columns.sum(axis=1), 1.0))
-
-
-def _joined(of_clusters: Array, subtype_of: Labels, join: Callable[[Array], Array]) -> Array:
-    """Return the columns of each subtype combined; that of a single cluster is unchanged."""
-    if _is_in_order(subtype_of):
-        return of_clusters
-    members = [np.flatnonzero(subtype_of == subtype) for subtype in range(int(subtype_of.max()) + 1)]
-    columns = [of_clusters[:, it[0]] if it.size == 1 else join(of_clusters[:, it]) for it in members]
-    return np.column_stack([*columns, of_clusters[:, subtype_of.size :]])
-
-
-def _is_in_order(subtype_of: Labels) -> bool:
-    """Return whether each subtype is the cluster of the same number."""
-    return np.array_equal(subtype_of, np.arange(subtype_of.size))
+    @property
+    def _is_in_order(self) -> bool:
+        """Whether each subtype is the cluster of the same number."""
+        return np.array_equal(self.subtype_of, np.arange(self.subtype_of.size))
 
 
 _ROUNDING = 1e-12

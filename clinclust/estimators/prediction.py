@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import re
-import warnings
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import wraps
+from threading import Event
 from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar, cast
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import logsumexp
 
 from clinclust.arguments import NUMBER, ON_OR_OFF, RANDOM_STATE, TEXT, WHOLE, accepting, in_pandas, is_partitioned
 from clinclust.arrays import Array, Code, Labels, RandomState
 from clinclust.engine.kernels.compiled import announcing_compilation
 from clinclust.engine.problem.encoding import model_values
+from clinclust.engine.problem.problem import probabilities
 from clinclust.engine.search.plan import interruptible
-from clinclust.errors import CohortError, CohortWarning, InputError, refuse
+from clinclust.errors import CohortError, InputError, refuse, warn
 from clinclust.estimators.cohort_table import table_of_fitted, warn_of_other_rows
 from clinclust.estimators.estimator import FittedAttributes
+from clinclust.estimators.explanation import explanation
+from clinclust.estimators.imputation import impute, impute_cells, multiple_imputations
 from clinclust.estimators.mixture import mixture_cumulative
+from clinclust.estimators.partitioned import in_partitions
 from clinclust.files.cell_text import listed, quoted
 from clinclust.schema import FeatureSchema
 from clinclust.schema.reading import read_column
@@ -29,6 +34,7 @@ from clinclust.schema.validation import column_failures, failures_frame, read_co
 
 if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Clusters
+    from clinclust.estimators.fit import Fit
 
 
 REFUSE, TAKE_FOR_MISSING = "refuse", "missing"
@@ -46,21 +52,8 @@ def subtype_columns(codes: Sequence[Code]) -> list[str]:
     return [f"subtype_{code}" for code in codes]
 
 
-class Memberships(ABC):
+class Memberships(FittedAttributes):
     """A transformer: new subjects in, the columns of `predict_proba` out."""
-
-    if TYPE_CHECKING:
-
-        @property
-        def n_clusters_(self) -> int:
-            """Number of subtypes, K."""
-
-        @property
-        def codes_(self) -> list[Code]:
-            """What each subtype is called."""
-
-        def fit(self, X: pd.DataFrame | ArrayLike, y: object = None) -> Self:
-            """Find the subtypes of a cohort."""
 
     @abstractmethod
     def predict_proba(self, X: pd.DataFrame | ArrayLike) -> Array:
@@ -153,15 +146,17 @@ def of_each_partition(method: Callable[P, R]) -> Callable[P, R]:
     def of_any_table(*args: P.args, **arguments: P.kwargs) -> R:
         if len(args) != 2 or not is_partitioned(args[1]):
             return method(*args, **arguments)
-        from clinclust.estimators.partitioned.fitting import in_partitions
-
         return cast(R, in_partitions(cast(Prediction, args[0]), method.__name__, args[1], **arguments))
 
     return of_any_table
 
 
-class Prediction(Memberships, FittedAttributes):
+class Prediction(Memberships):
     """An estimator that assigns new subjects to the subtypes of its fit."""
+
+    fit_: Fit
+    made_by = "a MAP-DP search"
+    """The method that made the subtypes, for reports."""
 
     @of_each_partition
     def predict(self, X: pd.DataFrame | ArrayLike, *, unseen: str = "refuse") -> Labels:
@@ -189,7 +184,8 @@ class Prediction(Memberships, FittedAttributes):
         CohortWarning
             If values became missing.
         """
-        best = self.subtypes_.log_summed(self.cluster_scores(X, unseen=unseen)).argmax(axis=1)
+        scores = self.cluster_scores(X, unseen=unseen)
+        best = self.fit_.subtypes_.log_summed(scores).argmax(axis=1)
         return np.where(best == self.n_clusters_, NONE_OF_THESE, best).astype(np.int64)
 
     @of_each_partition
@@ -200,9 +196,8 @@ class Prediction(Memberships, FittedAttributes):
         A subject of the cohort cannot, so that `membership_` has K columns. `transform` names the columns. `unseen` is
         as in `predict`.
         """
-        from clinclust.engine.problem.problem import probabilities
-
-        return self.subtypes_.summed(probabilities(self.cluster_scores(X, unseen=unseen)))
+        scores = self.cluster_scores(X, unseen=unseen)
+        return self.fit_.subtypes_.summed(probabilities(scores))
 
     @of_each_partition
     def score_samples(self, X: pd.DataFrame | ArrayLike, *, unseen: str = "refuse") -> Array:
@@ -210,8 +205,6 @@ class Prediction(Memberships, FittedAttributes):
 
         The coarsening does not apply. `unseen` is as in `predict`.
         """
-        from scipy.special import logsumexp
-
         return np.asarray(logsumexp(self.cluster_scores(X, coarsened=False, unseen=unseen), axis=1), dtype=np.float64)
 
     @of_each_partition
@@ -256,12 +249,7 @@ class Prediction(Memberships, FittedAttributes):
         >>> model.explain(pd.DataFrame({"gait": [0.62], "grip": [30.0]}))["feature"].tolist()
         ['gait', 'grip', '(size of the subtypes)']
         """
-        from clinclust.estimators.explanation import explanation
-
-        self._require_fit()
-        check_unseen(unseen)
-        warn_of_other_rows(self.schema_, X, stacklevel=2)
-        frame = self._validated(table_of_fitted(X, self.schema_.names), unseen)
+        frame = self._validated(X, unseen)
         return explanation(self.fit_, frame)
 
     @of_each_partition
@@ -327,17 +315,12 @@ class Prediction(Memberships, FittedAttributes):
         >>> [(cell.row, cell.feature, round(cell.lower, 1), round(cell.upper, 1)) for cell in cells.itertuples()]
         [(0, 'x1', -1.9, 1.7), (1, 'x2', 3.8, 7.8)]
         """
-        from clinclust.estimators.imputation.tables import impute, imputed_cells, name_unfilled
-
         self._require_fit()
         table = table_of_fitted(frame, self.schema_.names, called="frame")
         if interval is not None:
-            return imputed_cells(self.fit_, table, self.cluster_scores, how, within_subtype, interval)
+            return impute_cells(self.fit_, table, self.cluster_scores, how, within_subtype, interval)
         rng = np.random.default_rng(random_state)
-        filled = impute(self.fit_, table, self.cluster_scores, how, within_subtype, rng)
-        if (message := name_unfilled(self.schema_, filled)) is not None:
-            warnings.warn(message, CohortWarning, stacklevel=4)
-        return filled
+        return impute(self.fit_, table, self.cluster_scores, how, within_subtype, rng)
 
     @accepting(m=WHOLE, n_sweeps=WHOLE, random_state=RANDOM_STATE)
     def multiple_imputations(
@@ -393,33 +376,26 @@ class Prediction(Memberships, FittedAttributes):
         >>> bool(pooled["between"].iloc[0] > 0)
         True
         """
-        from threading import Event
-
-        from clinclust.estimators.imputation.tables import multiple_imputations
-
         self._require_fit()
         refuse([f"{name} must be at least 1, not {n}" for name, n in (("m", m), ("n_sweeps", n_sweeps)) if n < 1])
         table = table_of_fitted(frame, self.schema_.names, called="frame")
         rng, cancelled = np.random.default_rng(random_state), Event()
-        return interruptible(lambda: multiple_imputations(self, table, m, n_sweeps, rng, cancelled), cancelled)
+        tables = interruptible(lambda: multiple_imputations(self, table, m, n_sweeps, rng, cancelled), cancelled)
+        unfilled = [feature.name for feature in self.schema_.reported if tables[0][feature.name].isna().any()]
+        if unfilled:
+            warn(f"nothing is observed in {listed(unfilled)}, so that nothing is filled in")
+        return tables
 
     def cluster_scores(self, X: pd.DataFrame | ArrayLike, *, coarsened: bool = True, unseen: str = REFUSE) -> Array:
         """Return ln p(z = j) + ln p(x | cluster j) of new subjects in nats, float64 (n, J + 1); last, a new cluster.
 
         With `coarsened`, the likelihood has its power, as for probabilities; densities need False.
         """
-        self._require_fit()
-        check_unseen(unseen)
-        warn_of_other_rows(self.schema_, X, stacklevel=3)
-        clusters = self.clusters_
+        frame, clusters = self._validated(X, unseen), self.fit_.clusters_
         features = clusters.encoding.features
-        frame = self._validated(table_of_fitted(X, self.schema_.names), unseen)
         values = model_values(frame, features)
-        for message in (
-            *_notes_on_empty_rows(frame, self.selected_features_),
-            *_notes_on_far_columns(clusters, values),
-        ):
-            warnings.warn(message, CohortWarning, stacklevel=3)
+        _warn_of_empty_rows(frame, self.selected_features_)
+        _warn_of_far_columns(clusters, values)
 
         def scores() -> Array:
             with announcing_compilation():
@@ -429,14 +405,20 @@ class Prediction(Memberships, FittedAttributes):
 
         return interruptible(scores)
 
-    def _validated(self, frame: pd.DataFrame, unseen: str) -> pd.DataFrame:
-        """Return the columns that the clusters were found from, validated."""
-        schema = self.schema_needed
+    def _validated(self, X: pd.DataFrame | ArrayLike, unseen: str) -> pd.DataFrame:
+        """Return the columns that the clusters were found from, of new subjects, validated and adjusted."""
+        fit, schema = self._require_fit(), self.schema_needed
+        if unseen not in (REFUSE, TAKE_FOR_MISSING):
+            shown = repr(unseen) if isinstance(unseen, str) and len(unseen) < 40 else type(unseen).__name__
+            raise InputError(f"unseen must be {REFUSE!r} or {TAKE_FOR_MISSING!r}, not {shown}")
+        warn_of_other_rows(fit.schema_, X)
+        frame = table_of_fitted(X, fit.schema_.names)
         if unseen == TAKE_FOR_MISSING:
             frame, note = without_unseen(schema, frame)
             if note:
-                warnings.warn(note, CohortWarning, stacklevel=4)
-        return self.fit_.adjusted(validate_subjects(schema, frame))
+                warn(note)
+        table: pd.DataFrame = fit.adjusted(validate_subjects(schema, frame))
+        return table
 
     @property
     def schema_needed(self) -> FeatureSchema:
@@ -454,21 +436,20 @@ class Prediction(Memberships, FittedAttributes):
 _SHOWN_ROWS = 5
 
 
-def _notes_on_empty_rows(frame: pd.DataFrame, names: Sequence[str]) -> Iterator[str]:
-    if names:
-        rows = frame.index[frame[list(names)].isna().all(axis="columns").to_numpy()]
-        if len(rows):
-            yield (
-                f"{_which(rows)} no observed value in any feature that tells the subtypes apart; their subtype is the "
-                "most frequent one, by its size alone"
-            )
+def _warn_of_empty_rows(frame: pd.DataFrame, names: Sequence[str]) -> None:
+    rows = frame.index[frame[list(names)].isna().all(axis="columns").to_numpy()]
+    if names and len(rows):
+        warn(
+            f"{_which(rows)} no observed value in any feature that tells the subtypes apart; their subtype is the most "
+            "frequent one, by its size alone"
+        )
 
 
 _FEWEST_NEW, _MOSTLY = 5, 0.5
 
 
-def _notes_on_far_columns(clusters: Clusters, values: Mapping[str, Array]) -> Iterator[str]:
-    """Yield a sentence for each measurement most of whose new values lie beyond those of the cohort.
+def _warn_of_far_columns(clusters: Clusters, values: Mapping[str, Array]) -> None:
+    """Warn of each measurement most of whose new values lie beyond those of the cohort.
 
     The values are those of the model, float64 (n,) by feature. Beyond is where the clusters, weighted by their sizes,
     expect one in 2 N subjects at most: another unit, or the codes of another hospital.
@@ -483,7 +464,7 @@ def _notes_on_far_columns(clusters: Clusters, values: Mapping[str, Array]) -> It
         below = mixture_cumulative(encoding.alone[index], clusters.posteriors(index)[:-1], weights, new)
         is_far = np.minimum(below, 1.0 - below) <= 0.5 / sizes.sum()
         if is_far.mean() > _MOSTLY:
-            yield (
+            warn(
                 f"{feature.column}: {int(is_far.sum()):,} of {new.size:,} values lie beyond nearly all values of the "
                 "cohort; check the unit, the decimal mark and the missing codes of this table"
             )
@@ -526,13 +507,6 @@ _REPAIR = (
 _DIGITS = re.compile(r"[0-9]+(?:[.,][0-9]+)?")
 _ABSENT = "Rename the column that holds it, or add an empty one: a missing value is allowed."
 _MOST_ROWS, _SHOWN_COLUMNS = 5, 10
-
-
-def check_unseen(unseen: object) -> None:
-    """Raise InputError for an unknown value of `unseen`."""
-    if unseen not in (REFUSE, TAKE_FOR_MISSING):
-        shown = repr(unseen) if isinstance(unseen, str) and len(unseen) < 40 else type(unseen).__name__
-        raise InputError(f"unseen must be {REFUSE!r} or {TAKE_FOR_MISSING!r}, not {shown}")
 
 
 def rows_at_fault(schema: FeatureSchema, frame: pd.DataFrame) -> tuple[Rows, CohortError]:

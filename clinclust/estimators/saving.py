@@ -1,4 +1,4 @@
-"""A model as two files: how each of its fields is saved, and the folder that holds them with a manifest."""
+"""A model as two files: how each of its fields is saved and checked, and the folder that holds them."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import json
 import math
 import platform
 import re
-import warnings
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
+from itertools import chain
 from pathlib import Path
 from types import UnionType
-from typing import IO, TYPE_CHECKING, Any, NoReturn, TypeVar, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
 import pandas as pd
@@ -25,30 +25,30 @@ from numpy.typing import NDArray
 
 from clinclust import __version__
 from clinclust.engine.kernels.moves import Model
-from clinclust.engine.problem.encoding import Encoding
-from clinclust.engine.problem.problem import Clusters
-from clinclust.errors import CohortWarning, InputError, did_you_mean, refuse, visible
+from clinclust.engine.problem.encoding import Encoding, in_encoded_order, members_of_chains, powers_of_features
+from clinclust.engine.problem.problem import Clusters, flat_prior, named_hyperparameters
+from clinclust.engine.search.settle import groups_by_decreasing_size
+from clinclust.errors import InputError, did_you_mean, refuse, visible, warn
 from clinclust.estimators.adjustment import Adjustment
-from clinclust.estimators.cohort_table import CohortFingerprint, seal_of_subtypes
-from clinclust.estimators.fit import Fit, fit_problems, shape_problems
-from clinclust.estimators.joint import ResolutionPath
-from clinclust.estimators.parameters import MAPDPParameters, PublishedParameters, parameter_problems, rules_of
-from clinclust.estimators.partitioned.fit import PartitionedFit
-from clinclust.estimators.subtype_tree import SubtypeTree, TreeTest
+from clinclust.estimators.cohort_table import CohortFingerprint, salt_of, seal_of_subtypes
+from clinclust.estimators.fit import Fit, PartitionedFit, ResolutionPath
+from clinclust.estimators.parameters import RULES, MAPDPParameters, PublishedParameters, parameter_problems, rules_of
+from clinclust.estimators.subtype_tree import JOIN_DTYPES, SubtypeTree, TreeTest, is_tested
 from clinclust.files.row_choice import RowCounts
 from clinclust.files.writing import MANIFEST, changed_files, naming, read_manifest, write_manifest, write_together
+from clinclust.likelihoods.likelihood import Likelihood
 from clinclust.schema import Feature, FeatureSchema
 
 if TYPE_CHECKING:
-    from clinclust.estimators.estimator import Parameterised
+    from clinclust.estimators.estimator import Estimator
 
 
 # Write and read a fit as its classes declare it: text as JSON, numbers as arrays.
 #
 # The fields of a class and their types are its declaration: `sizes: Array` is an array, `tree_test_: TreeTest | None`
 # the fields of another class or null. The classes of `HELD` alone are constructed. The archive of arrays is a zip file
-# of ``.npy`` files, as `numpy.savez_compressed` writes it. Headers are checked before any array is read (`fit_problems`
-# says how); nothing is unpickled or evaluated.
+# of ``.npy`` files, as `numpy.savez_compressed` writes it. Headers are checked before any array is read; nothing is
+# unpickled.
 
 Arrays = dict[str, NDArray[Any]]
 Result = TypeVar("Result")
@@ -100,17 +100,15 @@ def _written_column(column: pd.Series[Any], arrays: Arrays, name: str) -> str | 
     return [str(text) for text in column]
 
 
-def read_fields(kind: type[Result], text: Any, arrays: Arrays) -> Result:
-    """Return the instance of `kind`, a class of `HELD`, that `written_fields` wrote; InputError for invalid fields."""
-    return _Reader(arrays).with_fields(kind, text, "")
+@dataclass
+class Reader:
+    """Reads what `written_fields` wrote, given all arrays by name; InputError for invalid fields."""
 
+    arrays: Arrays
+    schema: FeatureSchema | None = None
 
-class _Reader:
-    def __init__(self, arrays: Arrays) -> None:
-        self._arrays = arrays
-        self._schema: FeatureSchema | None = None
-
-    def with_fields(self, kind: type[Result], text: Any, within: str) -> Result:
+    def read_fields(self, kind: type[Result], text: Any, within: str = "") -> Result:
+        """Return the instance of `kind`, a class of `HELD`."""
         given, held = _checked(text, dict, within or "fit"), HELD[kind]
         if set(given) != set(held):
             raise InputError(f"{within.rstrip('.') or 'fit'} does not hold {', '.join(held)} and nothing else")
@@ -133,26 +131,26 @@ class _Reader:
             return self._array(text, name)
         if kind is FeatureSchema:
             # A text of one line, which could be a path, gets a second line.
-            self._schema = FeatureSchema.from_yaml(f"{_checked(text, str, name)}\n")
-            return self._schema
-        if kind is Feature and self._schema is not None:
+            self.schema = FeatureSchema.from_yaml(f"{_checked(text, str, name)}\n")
+            return self.schema
+        if kind is Feature and self.schema is not None:
             part = _checked(text, str, name)
-            found = next((one for one in self._schema.parts if one.name == part), None)
-            return self._schema[part] if found is None else found
+            found = next((one for one in self.schema.parts if one.name == part), None)
+            return self.schema[part] if found is None else found
         if kind is pd.DataFrame:
             columns = _checked(text, dict, name)
             return pd.DataFrame({column: self._column(columns[column], f"{name}.{column}") for column in columns})
         if kind in HELD:
-            return self.with_fields(kind, text, f"{name}.")
+            return self.read_fields(kind, text, f"{name}.")
         if kind is float:
             return float(_checked(text, (int, float), name))
         return _checked(text, kind, name)
 
     def _array(self, text: Any, name: str) -> NDArray[Any]:
         """Return the array of a field, which has its name."""
-        if _checked(text, str, name) != name or name not in self._arrays:
+        if _checked(text, str, name) != name or name not in self.arrays:
             raise InputError(f"{name} has no array")
-        return self._arrays[name]
+        return self.arrays[name]
 
     def _column(self, column: Any, name: str) -> NDArray[Any] | list[Any]:
         if isinstance(column, str):
@@ -173,40 +171,24 @@ def _checked(text: Any, kind: type | tuple[type, ...], name: str) -> Any:
 _LARGEST_ARRAYS = 64 * 2**30
 """Most bytes of all arrays of a model: 64 GiB, ten million subjects with 500 subtypes."""
 
-_HEADER = re.compile(
-    rb"\{'descr': '(?P<dtype>[<>|][biuf][1248])', 'fortran_order': (?P<by_column>False|True), "
-    rb"'shape': \((?P<shape>(?:\d{1,18}, ?)*(?:\d{1,18})?)\), \}\s*"
-)
 _MOST_DEFLATED = 1_100
 """Largest ratio of deflate."""
 
 
-@dataclass(frozen=True)
-class _Header:
-    dtype: np.dtype[Any]
-    shape: tuple[int, ...]
-    is_by_column: bool
-    start: int
-
-    @property
-    def n_bytes(self) -> int:
-        return math.prod(self.shape) * self.dtype.itemsize
-
-
-def read_arrays(content: bytes) -> dict[str, NDArray[Any]]:
+def read_arrays(content: bytes) -> Arrays:
     """Return the arrays of an archive by name, contiguous by rows; InputError if it is damaged or headers are wrong."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            headers = _headers(archive)
-            return {name: _array(archive, name, header) for name, header in headers.items()}
+            _check_headers(archive)
+            return {entry.filename.removesuffix(".npy"): _read_array(archive, entry) for entry in archive.infolist()}
     # A damaged archive also makes zipfile look for other compressions, passwords, or parts of other disks.
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, KeyError) as error:
         raise InputError(f"the archive of its arrays is damaged ({error})") from error
 
 
-def _headers(archive: zipfile.ZipFile) -> dict[str, _Header]:
-    """Return the header of each array by name; raise InputError with all problems."""
-    headers: dict[str, _Header] = {}
+def _check_headers(archive: zipfile.ZipFile) -> None:
+    """Raise InputError with all problems of the headers, before any array is read."""
+    headers: dict[str, tuple[np.dtype[Any], Shape]] = {}
     problems = []
     for entry in archive.infolist():
         name = entry.filename.removesuffix(".npy")
@@ -215,56 +197,322 @@ def _headers(archive: zipfile.ZipFile) -> dict[str, _Header]:
             problems.append(f"{name[:80]!r} is no array of numbers as clinclust writes it, or is there twice")
         else:
             headers[name] = header
-    total = sum(header.n_bytes for header in headers.values())
+    total = sum(math.prod(shape) * dtype.itemsize for dtype, shape in headers.values())
     if total > _LARGEST_ARRAYS:
         problems.append(f"its arrays have {total:,} bytes, and at most {_LARGEST_ARRAYS:,} are read")
-    problems += shape_problems({name: (header.dtype, header.shape) for name, header in headers.items()}, {})
-    refuse(problems)
-    return headers
+    refuse(problems + shape_problems(headers, {}))
 
 
-def _header(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> _Header | None:
-    """Return the header of one entry; None if it is invalid or the size of the entry differs."""
+def _header(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> tuple[np.dtype[Any], Shape] | None:
+    """Return the dtype and shape of one entry; None if its header is invalid or its size differs."""
     if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) or entry.flag_bits & 1:
         return None
     if entry.file_size > _MOST_DEFLATED * (entry.compress_size + 1):
         return None
-    with archive.open(entry) as file:
-        magic = file.read(10)
-        length = int.from_bytes(magic[8:10], "little")
-        text = file.read(length)
-    found = _HEADER.fullmatch(text)
-    if not magic.startswith(b"\x93NUMPY\x01\x00") or found is None or len(text) != length:
-        return None
     try:
-        dtype = np.dtype(found["dtype"].decode())
-    except TypeError:
+        with archive.open(entry) as file:
+            is_known = np.lib.format.read_magic(file) == (1, 0)
+            shape, _, dtype = np.lib.format.read_array_header_1_0(file)
+            size = file.tell() + math.prod(shape) * dtype.itemsize
+    except (ValueError, MemoryError, RecursionError):  # no header, or one that is nested too deeply
         return None
-    shape = tuple(int(size) for size in found["shape"].split(b",") if size.strip())
-    header = _Header(dtype, shape, found["by_column"] == b"True", 10 + length)
-    return header if header.start + header.n_bytes == entry.file_size else None
+    is_of_numbers = dtype.names is None and dtype.subdtype is None and dtype.kind in "biuf" and dtype.itemsize <= 8
+    is_shape = all(type(length) is int and length >= 0 for length in shape)
+    return (dtype, shape) if is_known and is_of_numbers and is_shape and size == entry.file_size else None
 
 
-def _array(archive: zipfile.ZipFile, name: str, header: _Header) -> NDArray[Any]:
-    with archive.open(f"{name}.npy") as file:
-        file.read(header.start)
-        array = np.empty(math.prod(header.shape), dtype=header.dtype)
-        _fill(array.view(np.uint8), file)
+def _read_array(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> NDArray[Any]:
+    """Return the array of an entry, which is read to its end, where its checksum is compared."""
+    with archive.open(entry) as file:
+        array = np.lib.format.read_array(file, allow_pickle=False)
+        file.read(1)
     if array.dtype == np.bool_ and array.view(np.uint8).max(initial=0) > 1:
-        raise InputError(f"{name} holds truth values other than 0 and 1")
-    shaped = array.reshape(header.shape, order="F" if header.is_by_column else "C")
-    return np.ascontiguousarray(shaped, dtype=header.dtype.newbyteorder("="))
+        raise InputError(f"{entry.filename.removesuffix('.npy')} holds truth values other than 0 and 1")
+    return np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("="))
 
 
-def _fill(target: NDArray[np.uint8], file: IO[bytes]) -> None:
-    """Read an entry to its end, where its checksum is compared."""
-    place = 0
-    while place < target.size:
-        count = file.readinto(target[place:])  # type: ignore[attr-defined]
-        if not count:
-            raise EOFError("an array ends too early")
-        place += count
-    file.read(1)
+# Check that a fit that was read from files is consistent with its schema and in itself.
+#
+# The compiled kernels do not check bounds, and checksums can be forged: every array has a rule for its dtype, its shape
+# in named axes, and the range of its values.
+
+Shape = tuple[int, ...]
+
+
+class _Rule(NamedTuple):
+    """The array of one field."""
+
+    axes: str
+    """Named axes: N subjects, D parts of the features, F encoded features, K clusters, A clusters of all subjects of a
+    table in partitions, S statistics, H hyperparameters; or digits."""
+    dtype: str = "float64"
+    lowest: float = -np.inf
+    highest: float | str = np.inf
+    """Below the number of an axis, if it is the name of one."""
+
+
+_ABOVE_0 = float(np.nextafter(0.0, 1.0))
+_RULES = {
+    "cluster_labels_": _Rule("N", "int64", 0, "K"),
+    "cluster_membership_": _Rule("N, K", "float64", 0, 1),
+    "log_joint_trace_": _Rule("sweeps"),
+    "outliers_": _Rule("N, D", "bool"),
+    "clusters_.encoding.centres": _Rule("F"),
+    "clusters_.encoding.scales": _Rule("F", lowest=_ABOVE_0),
+    "clusters_.model.prior": _Rule("H"),
+    "clusters_.model.powers": _Rule("F", lowest=_ABOVE_0, highest=1),
+    "clusters_.sizes": _Rule("K", lowest=1),
+    "clusters_.statistics": _Rule("K, S"),
+    "clusters_.included": _Rule("F", "bool"),
+    "subtype_of_": _Rule("K", "int64", 0, "K"),
+    "tree_.labels": _Rule("N", "int64", 0, "K"),
+    "tree_.joins": _Rule("K - 1, 2", "int64", 0),
+    "tree_.evidence": _Rule("K - 1"),
+    "cohort_fingerprint_.hidden_order": _Rule("N", "uint32"),
+    "resolution_path_.labels": _Rule("steps, N", "int64", 0, "N"),
+    "init": _Rule("given", "int64", 0, "given"),
+    "all_subjects.sizes": _Rule("A", lowest=1),
+    "all_subjects.statistics": _Rule("A, S"),
+    "all_subjects.log_joint_trace": _Rule("rounds"),
+}
+_OPTIONAL = ("resolution_path_.labels", "init", *(name for name in _RULES if name.startswith("all_subjects.")))
+_COLUMN = re.compile(r"(?:restarts_|tuning_|tree_test_\.joins|resolution_path_\.steps)\.[a-z_]+")
+"""Columns of tables."""
+
+
+def shape_problems(described: Mapping[str, tuple[np.dtype[Any], Shape]], axes: Mapping[str, int]) -> list[str]:
+    """Return what is wrong with the dtypes and shapes of the arrays of a fit, given numbers of known axes."""
+    problems = [f"the array {name} is missing" for name in _RULES if name not in described and name not in _OPTIONAL]
+    numbers = {"2": 2} | dict(axes)
+    for name, rule in _RULES.items():
+        if name not in described:
+            continue
+        (dtype, shape), names = described[name], rule.axes.split(", ")
+        if dtype.name != rule.dtype:
+            problems.append(f"{name} holds {dtype.name}, not {rule.dtype}")
+        wrong = f"{name} has shape {shape}, not ({rule.axes})"
+        if len(shape) != len(names):
+            problems.append(wrong)
+            continue
+        for axis, size in zip(names, shape, strict=True):
+            base, number = axis.removesuffix(" - 1"), size + axis.endswith(" - 1")
+            if number != numbers.setdefault(base, number):
+                expected = ", ".join(f"{axis} = {numbers.get(axis, '?')}" for axis in names if not axis.isdigit())
+                problems.append(f"{wrong} with {expected}")
+                break
+    for name, (_, shape) in described.items():
+        if name not in _RULES and not _COLUMN.fullmatch(name):
+            problems.append(f"there is an array {name[:80]!r}, which no model has")
+        elif name not in _RULES and len(shape) != 1:
+            problems.append(f"{name} has shape {shape}, and a column has one axis")
+    return problems
+
+
+def fit_problems(fit: Fit, arrays: Arrays) -> list[str]:
+    """Return what is wrong with a fit that was read from files, and with its arrays by name; empty if nothing is.
+
+    Shapes are checked after the features, values after the shapes, and consistency of fields last.
+    """
+    for problems_of in (_problems_of_features, _problems_of_shapes, _problems_of_values, _contradictions):
+        if problems := list(problems_of(fit, arrays)):
+            return problems
+    return []
+
+
+def _problems_of_features(fit: Fit, arrays: Arrays) -> Iterator[str]:
+    features = fit.clusters_.encoding.features
+    possible = fit.schema_.clustered_parts
+    clustered = [part for part in possible if not {part.name, part.column} & set(fit.uninformative_)]
+    # The features of a multivariate Gaussian block are in an order of their own.
+    if _sorted_in_blocks(features) != _sorted_in_blocks(in_encoded_order(clustered)) or not features:
+        yield "the encoded features are not those that the schema clusters on, in the order of an encoding"
+    unknown = sorted(set(fit.uninformative_) - {name for part in possible for name in (part.name, part.column)})
+    if unknown:
+        yield f"uninformative_ names {', '.join(unknown)}, on which the schema does not cluster"
+
+
+def _sorted_in_blocks(features: Sequence[Feature]) -> list[Feature]:
+    """Return features with those of each multivariate Gaussian block by name."""
+    ordered = list(features)
+    for members in members_of_chains(features):
+        by_name = sorted((features[place] for place in members), key=lambda feature: feature.name)
+        for place, feature in zip(members, by_name, strict=True):
+            ordered[place] = feature
+    return ordered
+
+
+def _problems_of_shapes(fit: Fit, arrays: Arrays) -> list[str]:
+    likelihoods = fit.clusters_.encoding.likelihoods
+    axes = {
+        "D": len(fit.schema_.parts),
+        "F": len(likelihoods),
+        "S": sum(likelihood.n_statistics for likelihood in likelihoods),
+        "H": sum(likelihood.n_hyperparameters for likelihood in likelihoods),
+    }
+    axes |= {} if fit.resolution_path_ is None else {"steps": len(fit.resolution_path_.steps)}
+    return shape_problems({name: (array.dtype, array.shape) for name, array in arrays.items()}, axes)
+
+
+_KINDS = {"whole numbers": "iu", "numbers": "iuf", "truth values": "b"}
+_RESTARTS = {
+    **dict.fromkeys(("restart", "n_clusters", "sweeps"), "whole numbers"),
+    **dict.fromkeys(("log_joint", "ari_to_best"), "numbers"),
+    "start": "text",
+    "converged": "truth values",
+}
+_TUNING = {**dict.fromkeys(("concentration", "n_clusters"), "numbers"), "chosen": "truth values"}
+_DENSITIES = ("log_joint", "held_out_log_density")
+_STEPS = {
+    **dict.fromkeys(("n_clusters", "n_outlying"), "whole numbers"),
+    **dict.fromkeys(("coarsening", "log_joint", "log_joint_uncoarsened", "log_likelihood"), "numbers"),
+    **dict.fromkeys(("independent_share", "ari_to_previous", "ari_to_finest"), "numbers"),
+    "start": "text",
+}
+_KIND_OF_DTYPE = {"int64": "whole numbers", "float64": "numbers", "bool": "truth values"}
+_JOINS = {name: _KIND_OF_DTYPE[dtype] for name, dtype in JOIN_DTYPES.items()}
+
+
+def _problems_of_values(fit: Fit, arrays: Arrays) -> Iterator[str]:
+    """Yield what is wrong with values of arrays, whose shapes are right, of tables, and of single numbers."""
+    for name, rule in _RULES.items():
+        values = arrays.get(name)
+        if values is None or values.size == 0 or values.dtype == np.bool_:
+            continue
+        n_of = {"K": fit.clusters_.sizes.size, "N": fit.cluster_labels_.size, "given": values.size}
+        highest = n_of[rule.highest] - 1 if isinstance(rule.highest, str) else rule.highest
+        if values.dtype.kind == "f" and not np.isfinite(values).all():
+            yield f"{name} holds values that are not finite"
+        elif values.min() < rule.lowest or values.max() > highest:
+            yield f"{name} holds values from {values.min()} to {values.max()}, not {rule.lowest} to {highest}"
+    density = next((name for name in _DENSITIES if name in fit.tuning_), _DENSITIES[0])
+    test, path = fit.tree_test_, fit.resolution_path_
+    yield from _problems_of_table("restarts_", fit.restarts_, _RESTARTS)
+    yield from _problems_of_table("tuning_", fit.tuning_, _TUNING | {density: "numbers"})
+    if test is not None and (len(test.joins) or is_tested(fit.tree_)):
+        yield from _problems_of_table("tree_test_.joins", test.joins, _JOINS)
+    if path is not None:
+        yield from _problems_of_table("resolution_path_.steps", path.steps, _STEPS)
+    clusters, model, n_subjects = fit.clusters_, fit.clusters_.model, fit.cluster_labels_.size
+    for name in ("concentration", "discount", "coarsening"):
+        yield from RULES[name].problems(name, getattr(model, name))
+    yield from RULES["outlying_share"].problems("outlying_share", clusters.outlying_share)
+    if not 1.0 <= clusters.temperature < math.inf:
+        yield f"the temperature is {clusters.temperature}"
+    if not 1 <= fit.min_size_ <= n_subjects:
+        yield f"min_size_ is {fit.min_size_}"
+    if not 0.0 <= fit.prior_strength_ < math.inf:
+        yield f"prior_strength_ is {fit.prior_strength_}"
+    if fit.random_seed_ < 0:
+        yield f"random_seed_ is {fit.random_seed_}"
+    if not re.fullmatch("[0-9a-f]{64}", fit.cohort_fingerprint_.digest):
+        yield "the digest of the fingerprint is none"
+    if fit.row_counts_ is not None and (fit.row_counts_.problems() or fit.row_counts_.taken < n_subjects):
+        yield "row_counts_ are not those of a table with this cohort"
+    if path is not None and path.chosen is not None and path.chosen not in path.steps["coarsening"].tolist():
+        yield "the chosen coarsening is none of the path"
+
+
+def _problems_of_table(name: str, table: pd.DataFrame, kinds: Mapping[str, str]) -> Iterator[str]:
+    if set(table.columns) != set(kinds):
+        yield f"{name} has the columns {', '.join(map(str, table.columns))[:200]}, not {', '.join(kinds)}"
+        return
+    if not len(table):
+        yield f"{name} has no rows"
+        return
+    for column, kind in kinds.items():
+        values = table[column]
+        is_text = kind == "text" and all(isinstance(value, str) for value in values)
+        if not is_text and (kind == "text" or np.asarray(values).dtype.kind not in _KINDS[kind]):
+            yield f"the column {column} of {name} holds no {kind}"
+
+
+def _contradictions(fit: Fit, arrays: Arrays) -> Iterator[str]:
+    """Yield which fields, each of which is possible, do not belong together."""
+    clusters, labels, subtype_of = fit.clusters_, fit.cluster_labels_, fit.subtype_of_
+    sizes = np.bincount(labels)
+    if not np.array_equal(sizes, clusters.sizes):
+        yield "the sizes of the clusters are not the numbers of their labels"
+    elif (np.diff(sizes) > 0).any():
+        yield "the clusters are not numbered by decreasing size"
+    if not np.allclose(fit.cluster_membership_.sum(axis=1), 1.0, rtol=0.0, atol=1e-6):
+        yield "cluster_membership_ has rows that do not sum to 1"
+    if fit.outliers_.any() and clusters.outlying_share == 0.0:
+        yield "outliers_ marks values although none can be outlying"
+    # Those of the labels are whole numbers, whatever the file holds.
+    sizes = np.bincount(labels, minlength=subtype_of.size)
+    if len(set(subtype_of.tolist())) < int(subtype_of.max()) + 1:
+        yield "the subtypes are not numbered without gaps"
+    elif fit.grades is not None:
+        if [*chain(*fit.grades)] != [*range(fit.n_clusters_)]:
+            yield "the subtypes are not numbered kind by kind"
+    elif not np.array_equal(subtype_of, groups_by_decreasing_size(subtype_of, sizes)):
+        yield "the subtypes are not numbered by decreasing size"
+    if not np.array_equal(clusters.model.powers, powers_of_features(clusters.encoding.features, fit.block_weights_)):
+        yield "the powers of the features are not those of their blocks"
+    if not np.array_equal(fit.tree_.labels, labels):
+        yield "the labels of the tree are not those of the fit"
+    nodes = set(range(clusters.sizes.size))
+    for step, pair in enumerate(fit.tree_.joins.tolist()):
+        if len(set(pair)) != 2 or not nodes.issuperset(pair):
+            yield f"step {step + 1} of the tree joins {pair[0]} and {pair[1]}, which are not two groups that are left"
+            break
+        nodes = nodes.difference(pair) | {clusters.sizes.size + step}
+    else:
+        yield from [] if fit.tree_test_ is None else fit.tree_test_.problems(fit.tree_)
+    yield from [] if fit.adjustment_ is None else fit.adjustment_.problems(fit.schema_)
+    yield from _hyperparameters_problems(fit)
+    if fit.cohort_fingerprint_.salt != salt_of(fit.schema_, fit.random_seed_, labels, clusters):
+        yield "the schema, the seed, the labels or the clusters are not those that the cohort was fitted with"
+
+
+def _hyperparameters_problems(fit: Fit) -> list[str]:
+    """Return what is wrong with the hyperparameters, centres and scales of a fit."""
+    encoding, prior, named = fit.clusters_.encoding, fit.clusters_.model.prior, fit.hyperparameters_
+    features = list(zip(encoding.features, encoding.likelihoods, strict=True))
+    if set(named) != {feature.name for feature, _ in features}:
+        return ["hyperparameters_ are not of the encoded features"]
+    for feature, likelihood in features:
+        values = named[feature.name]
+        if _lengths(values) != _lengths(likelihood.as_dict(np.ones(likelihood.n_hyperparameters))):
+            return [f"hyperparameters_ of {feature.name} are not those of its likelihood"]
+        impossible = [name for name, value in values.items() if not _is_possible(likelihood, name, value)]
+        if impossible:
+            return [f"hyperparameters_ of {feature.name}: {', '.join(impossible)} cannot be what they are"]
+    problems, stop = [], 0
+    with np.errstate(all="ignore"):
+        flat, by_prior = flat_prior(encoding, named), named_hyperparameters(encoding, prior)
+        for (feature, likelihood), centre, scale in zip(features, encoding.centres, encoding.scales, strict=True):
+            start, stop = stop, stop + likelihood.n_hyperparameters
+            unknown = np.full(likelihood.n_hyperparameters, np.nan)
+            stated, back = (likelihood.from_dict(values[feature.name], unknown) for values in (named, by_prior))
+            # Either may have been computed from the other, and far from 0 the way back is not exact.
+            agree = np.allclose(flat[start:stop], prior[start:stop], rtol=1e-6, atol=0.0) or np.allclose(
+                stated, back, rtol=1e-6, atol=0.0, equal_nan=True
+            )
+            is_standard = type(likelihood).standardisation is Likelihood.standardisation
+            if not agree or (is_standard and (centre, scale) != (0.0, 1.0)):
+                problems.append(f"the prior, centre or scale of {feature.name} is not that of its hyperparameters")
+    return problems
+
+
+def _is_possible(likelihood: Likelihood, name: str, value: float | list[float]) -> bool:
+    """Return whether a hyperparameter is finite and, unless it may be negative, above 0."""
+    values = np.atleast_1d(np.array(value, dtype=np.float64))
+    may_be_negative = likelihood.bounds.get(name, likelihood.usual_bounds)[0] < 0.0
+    positive = values[-1:] if name in likelihood.with_unit else values  # of a list with a unit, the last is its own
+    return bool(np.isfinite(values).all() and (may_be_negative or (positive > 0.0).all()))
+
+
+def _lengths(named: dict[str, Any]) -> dict[str, int | None]:
+    """Return the length of each hyperparameter by name; None for a number, -1 for other values."""
+    are_numbers = {
+        name: all(type(item) in (int, float) for item in (value if isinstance(value, list) else [value]))
+        for name, value in named.items()
+    }
+    return {
+        name: -1 if not are_numbers[name] else len(value) if isinstance(value, list) else None
+        for name, value in named.items()
+    }
 
 
 # Save and load a fitted model without pickle: text as JSON, numbers as npz, the versions, and a manifest.
@@ -323,7 +571,7 @@ _PARAMETERS: dict[str, type[MAPDPParameters]] = {"MAPDP": MAPDPParameters, "Publ
 """The parameters of each estimator that can be saved."""
 
 
-def save(model: Parameterised, fit: Fit, folder: Path) -> Path:
+def save(model: Estimator, fit: Fit, folder: Path) -> Path:
     """Write the parameters of a model and its fit to a folder and return it; see `MAPDP.save`."""
     parameters, estimator = model.get_params(), type(model).__name__
     problems = parameter_problems(parameters, rules_of(_PARAMETERS[estimator]))
@@ -384,7 +632,7 @@ def _written_parameters(parameters: Mapping[str, Any], seed: int, arrays: Arrays
     return written
 
 
-def load(folder: Path, *, stacklevel: int = 2) -> tuple[bool, dict[str, Any], Fit]:
+def load(folder: Path) -> tuple[bool, dict[str, Any], Fit]:
     """Return whether a `PublishedMAPDP` was saved, its parameters and its fit from a folder; see `MAPDP.load`."""
     if not folder.is_dir():
         _refuse_what_is_no_folder(folder)
@@ -394,19 +642,21 @@ def load(folder: Path, *, stacklevel: int = 2) -> tuple[bool, dict[str, Any], Fi
             raise FileNotFoundError(visible(f"{folder} holds no saved model: {name} is missing{repair}"))
         if (folder / name).resolve().parent != folder.resolve():
             raise InputError(f"{folder / name} is a link to a file outside of the folder; put a copy in its place")
-    text, numbers = _content(folder, _TEXT), (folder / _NUMBERS).read_bytes()
-    listed = read_manifest(folder)
+    size = (folder / _TEXT).stat().st_size
+    if size > LARGEST:
+        raise InputError(
+            f"{folder / _TEXT} has {size:,} bytes, and at most {LARGEST:,} are read: no model is that large"
+        )
+    text, numbers, listed = (folder / _TEXT).read_bytes(), (folder / _NUMBERS).read_bytes(), read_manifest(folder)
     for name, content in ((_TEXT, text), (_NUMBERS, numbers)):
         if listed.get(name) != hashlib.sha256(content).hexdigest():
             raise InputError(f"{folder} {_UNREADABLE}: {name} {_DIFFERS}")
     model = _read(folder, text, numbers)
     assignments = {name: digest for name, digest in listed.items() if name == _ASSIGNMENTS}
     if (folder / _ASSIGNMENTS).is_file() and changed_files(folder, assignments):
-        warnings.warn(
+        warn(
             f"{folder / _ASSIGNMENTS} is not the file that was written with the model: it was edited since, or is of "
-            "another run",
-            CohortWarning,
-            stacklevel=stacklevel + 1,
+            "another run"
         )
     return model
 
@@ -430,31 +680,9 @@ _DIFFERS = (
 )
 
 
-def _content(folder: Path, name: str) -> bytes:
-    size = (folder / name).stat().st_size
-    if size > LARGEST:
-        raise InputError(
-            f"{folder / name} has {size:,} bytes, and at most {LARGEST:,} are read: no model is that large"
-        )
-    return (folder / name).read_bytes()
-
-
-def _checked_format(text: Any) -> dict[str, Any]:
-    if not isinstance(text, dict) or "clinclust_model" not in text:
-        raise InputError(f"{_TEXT} was not written by clinclust")
-    given = text["clinclust_model"]
-    if type(given) is not int or given != _FORMAT:
-        version = str(text.get("clinclust_version", "unknown version"))
-        raise InputError(
-            f"its format is {str(given)[:20]}, and this version reads {_FORMAT}; fit the model "
-            f"again, or load it with the clinclust that saved it ({version[:20]})"
-        )
-    return text
-
-
 def _read(folder: Path, content: bytes, numbers: bytes) -> tuple[bool, dict[str, Any], Fit]:
     try:
-        return _read_model(_checked_format(read_text(content)), read_arrays(numbers))
+        return _read_model(read_text(content), read_arrays(numbers))
     except KeyError as error:
         raise InputError(f"{folder} {_UNREADABLE}: {str(error)[:200]} is missing") from error
     except (TypeError, ValueError, RecursionError) as error:
@@ -462,8 +690,16 @@ def _read(folder: Path, content: bytes, numbers: bytes) -> tuple[bool, dict[str,
         raise InputError(f"{folder} {_UNREADABLE}: {str(error)[:_LONGEST_SHOWN]}{more}") from error
 
 
-def _read_model(text: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> tuple[bool, dict[str, Any], Fit]:
-    fit = read_fields(Fit, text["fit"], arrays)
+def _read_model(text: Any, arrays: Arrays) -> tuple[bool, dict[str, Any], Fit]:
+    if not isinstance(text, dict) or "clinclust_model" not in text:
+        raise InputError(f"{_TEXT} was not written by clinclust")
+    number, writer = text["clinclust_model"], str(text.get("clinclust_version", "unknown version"))
+    if type(number) is not int or number != _FORMAT:
+        raise InputError(
+            f"its format is {str(number)[:20]}, and this version reads {_FORMAT}; fit the model again, or load it with "
+            f"the clinclust that saved it ({writer[:20]})"
+        )
+    fit = Reader(arrays).read_fields(Fit, text["fit"])
     problems = fit_problems(fit, arrays)
     if text["seal_of_subtypes"] != _seal(fit):
         problems.append("the subtypes are not those that the model was saved with")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 import sys
-import warnings
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from clinclust.arguments import is_number
 from clinclust.engine.continuum.tested_node import LARGEST_NODE
@@ -24,7 +23,7 @@ from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.plan import Budget, ResolutionPlan, SearchPlan, n_threads
 from clinclust.engine.search.restarts import LARGE, sample_size
 from clinclust.engine.search.settle import N_DIVIDED
-from clinclust.errors import CohortWarning, InputError
+from clinclust.errors import InputError, warn
 from clinclust.estimators.parameters import (
     AUTOMATIC_SHARE,
     PublishedParameters,
@@ -39,14 +38,14 @@ from clinclust.schema import FeatureSchema
 
 if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
-    from clinclust.estimators.estimator import Parameterised
+    from clinclust.estimators.estimator import Estimator
 
 
 class Settings(PublishedParameters):
     """The checked parameters of a `MAPDP` or `PublishedMAPDP`; those of the paper have their defaults for `MAPDP`."""
 
     @classmethod
-    def of(cls, model: Parameterised) -> Self:
+    def of(cls, model: Estimator) -> Self:
         """Check the parameters of a model; raise InputError with all problems."""
         check_estimator(type(model), model.get_params())
         return cls(**model.get_params())
@@ -94,6 +93,9 @@ class Settings(PublishedParameters):
         if share is None:
             share = AUTOMATIC_SHARE if self.chooses_coarsening else 0.0
         start = self._start(problem)
+        concentration: Any = self.concentration  # the method or grid; None for a number
+        if not isinstance(concentration, str):
+            concentration = None if is_number(concentration) else tuple(np.asarray(concentration, dtype=float).tolist())
         return SearchPlan(
             seed=seed_of(self.random_state),
             n_restarts=self.n_restarts,
@@ -107,7 +109,7 @@ class Settings(PublishedParameters):
             resolution=ResolutionPlan(choose=True) if self.chooses_coarsening else None,
             estimate_powers=isinstance(self.block_weights, str),
             choose_hyperparameters=isinstance(self.hyperparameters, str),
-            concentration=_choice_of(self.concentration),
+            concentration=concentration,
             fill_modes=self.fills_modes,
             calibrate=self.calibrate,
             cancelled=cancelled,
@@ -141,17 +143,7 @@ class Settings(PublishedParameters):
         return cluster_codes(labels[problem.cohort.order], n_subjects, called="init")
 
 
-class SamplerSettings(SamplerParameters):
-    """The checked parameters of a `GibbsDP`."""
-
-    @classmethod
-    def of(cls, sampler: Parameterised) -> Self:
-        """Check the parameters of a sampler; raise InputError with all problems."""
-        check_estimator(cls, sampler.get_params())
-        return cls(**sampler.get_params())
-
-
-def pose_for(settings: Settings | SamplerSettings, frame: pd.DataFrame, schema: FeatureSchema) -> Problem:
+def pose_for(settings: Settings | SamplerParameters, frame: pd.DataFrame, schema: FeatureSchema) -> Problem:
     """Return the problem of a validated cohort; estimated and drawn parameters begin at their defaults."""
     return pose(
         frame,
@@ -169,13 +161,6 @@ def stated_hyperparameters(
 ) -> Mapping[str, Mapping[str, Any]] | None:
     """Return the stated hyperparameters; None without any or if they are estimated."""
     return None if isinstance(hyperparameters, str) else hyperparameters
-
-
-def _choice_of(concentration: float | ArrayLike) -> str | tuple[float, ...] | None:
-    """Return the method or grid for the concentration; None for a number."""
-    if isinstance(concentration, str) or is_number(concentration):
-        return concentration if isinstance(concentration, str) else None
-    return tuple(np.asarray(concentration, dtype=np.float64).tolist())
 
 
 _TABLES, _TABLES_OF_A_THREAD = 3.1, 0.6
@@ -223,26 +208,22 @@ def _levels(problem: Problem) -> NDArray[np.int64]:
     return np.array([likelihood.n_statistics * likelihood.is_nominal for likelihood in likelihoods], dtype=np.int64)
 
 
-def refuse_or_warn_of_memory(problem: Problem, settings: Settings, *, stacklevel: int) -> None:
+def refuse_or_warn_of_memory(problem: Problem, settings: Settings) -> None:
     """Raise InputError for a fit that needs more memory than the machine has; warn if it needs a large share."""
     needed, there = needed_memory(problem, settings), machine_memory()
     if needed < (_LARGE_IF_UNKNOWN if there is None else _LARGE_SHARE * there):
         return
-    said = f"about {needed / 1e9:,.1f} GB of memory{_because(problem)}"
+    levels, features = _levels(problem), problem.cohort.encoding.features
+    most = [int(place) for place in np.argsort(-levels, kind="stable")[:_NAMED] if levels[place] > 0.1 * levels.sum()]
+    named = ", ".join(f"{features[place].name} ({levels[place]:,} levels)" for place in most)
+    because = f" for {problem.cohort.n_subjects:,} subjects, most of it for {named}" if named else ""
+    said = f"about {needed / 1e9:,.1f} GB of memory{because}"
     if there is not None and needed > there:
         raise InputError(f"The fit would need {said}; this machine has {there / 1e9:,.1f} GB. {_REPAIR}")
-    warnings.warn(f"The fit will need {said}, and may take long. {_REPAIR}", CohortWarning, stacklevel=stacklevel + 1)
+    warn(f"The fit will need {said}, and may take long. {_REPAIR}")
 
 
 _REPAIR = "Group rare levels under one name, or give such a column the role describe or ignore in the schema."
-
-
-def _because(problem: Problem) -> str:
-    levels = _levels(problem)
-    most = [int(place) for place in np.argsort(-levels, kind="stable")[:_NAMED] if levels[place] > 0.1 * levels.sum()]
-    features = problem.cohort.encoding.features
-    named = ", ".join(f"{features[place].name} ({levels[place]:,} levels)" for place in most)
-    return f" for {problem.cohort.n_subjects:,} subjects, most of it for {named}" if named else ""
 
 
 def machine_memory() -> float | None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from functools import partial
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,7 @@ from clinclust.arrays import Code, Mask
 from clinclust.engine.joint_estimates.outlying import without_outlying
 from clinclust.engine.problem.encoding import model_values
 from clinclust.engine.problem.problem import pose
-from clinclust.errors import CohortError, CohortWarning, InputError, not_fitted, refuse
+from clinclust.errors import CohortError, InputError, not_fitted, refuse, warn
 from clinclust.estimators.cohort_table import hint_at_rows
 from clinclust.estimators.mixture import NO_FLOOR
 
@@ -30,53 +31,92 @@ if TYPE_CHECKING:
 # SubtypeModel: the attributes of a partition that comparisons, reports, associations and figures use.
 
 NOT_FITTED = "the model is not fitted; call model.fit(frame) first"
+CLEAR = 0.95
+"""Membership probability from which an assignment is called clear."""
 
 
-class SubtypeModel(Protocol):
-    """A partition of a cohort into subtypes: a fitted `MAPDP`, a `Partition`, or the result of another method.
+class SubtypeModel:
+    """A partition of a cohort into subtypes: the base of `MAPDP`, `GibbsDP`, `Partition` and of other methods.
 
-    Parts of a report that need a MAP-DP search read `fit_`; an estimator that is not fitted has no `labels_`.
+    An estimator that is not fitted has no `labels_`.
+
+    Attributes
+    ----------
+    schema_ : FeatureSchema
+    labels_ : int64 (N,)
+        Subtype of each subject, 0 .. K - 1: kind by kind, or by decreasing size without grades.
+    membership_ : float64 (N, K) or None
+        Probability of each subtype for each subject; None without probabilities.
+    uninformative_ : mapping
+        Features with the role ``cluster`` that were not clustered on, with the reason.
+    index_ : Index or None
+        Index of the cohort; None if it is not stored.
+    made_by : str
+        The person or method; completes the sentence "The subtypes were made by ...".
+    fit_ : Fit or None
+        Results of the MAP-DP search, if one made the partition; parts of a report need them.
     """
 
-    @property
-    def schema_(self) -> FeatureSchema:
-        """Schema of the cohort."""
-
-    @property
-    def labels_(self) -> NDArray[np.int64]:
-        """Cluster of each subject, int64 (N,), 0 .. K - 1 by decreasing size."""
-
-    @property
-    def cluster_sizes_(self) -> NDArray[np.int64]:
-        """Number of subjects in each cluster, int64 (K,)."""
-
-    @property
-    def membership_(self) -> NDArray[np.float64] | None:
-        """Probability of each cluster for each subject, float64 (N, K); None without probabilities."""
-
-    @property
-    def uninformative_(self) -> Mapping[str, str]:
-        """Features with the role ``cluster`` that were not clustered on, with the reason."""
+    schema_: FeatureSchema
+    labels_: NDArray[np.int64]
+    membership_: NDArray[np.float64] | None
+    uninformative_: Mapping[str, str]
+    index_: pd.Index | None = None
+    made_by: str
+    fit_: Fit | None
+    _rows: pd.Index | None = None
+    """Index of the table of a fit, which is not saved: it may hold names of patients."""
 
     @property
     def names_(self) -> Mapping[int, str]:
-        """Default names of subtypes in reports, by number from 1; empty if there are none."""
+        """Default names of the subtypes in reports, by number from 1; empty if there are none."""
+        return MappingProxyType({})
 
     @property
     def codes_(self) -> list[Code]:
         """What each subtype is called: the numbers 1 .. K, or kinds with the letters of grades (1a, 1b, 2)."""
+        return [*range(1, self.n_clusters_ + 1)] if self.fit_ is None else self.fit_.codes_
 
     @property
-    def index_(self) -> pd.Index | None:
-        """Index of the labels; None if unknown."""
+    def labels(self) -> pd.Series[Any]:
+        """Subtype of each subject, coded (`codes_`) or named as in reports: categories, with the index of the cohort.
+
+        A model that was loaded has no index. For a table in partitions, a Dask series.
+        """
+        if isinstance(self.labels_, np.ndarray):
+            return _in_words(pd.Series(self.labels_, self.index_ if self._rows is None else self._rows), self._called)
+        of_all: Any = self.labels_
+        in_words = partial(_in_words, called=self._called)
+        return cast("pd.Series[Any]", of_all.map_partitions(in_words, meta=in_words(of_all._meta)))
 
     @property
-    def made_by(self) -> str:
-        """The person or method; completes the sentence "The subtypes were made by ..."."""
+    def _called(self) -> pd.Index[Any]:
+        return pd.Index([self.names_.get(k, code) for k, code in enumerate(self.codes_, start=1)], name="subtype")
+
+    def summary(self) -> pd.DataFrame:
+        """Return one row for each subtype: n, percent, the percent of clear members, and their mean membership.
+
+        Clear is a probability of at least 0.95 (`membership_`); NaN without probabilities.
+        """
+        sizes, own = self.cluster_sizes_, own_membership(self)
+        clear = np.nan if own is None else 100.0 * np.bincount(self.labels_, own >= CLEAR, sizes.size) / sizes
+        mean = np.nan if own is None else np.bincount(self.labels_, own, sizes.size) / sizes
+        columns = {"n": sizes, "percent": 100.0 * sizes / sizes.sum(), "clear": clear, "membership": mean}
+        return pd.DataFrame(columns, index=self._called)
 
     @property
-    def fit_(self) -> Fit | None:
-        """Results of the MAP-DP search, if one made the partition."""
+    def cluster_sizes_(self) -> NDArray[np.int64]:
+        """Number of subjects in each subtype, int64 (K,)."""
+        return np.bincount(self.labels_) if self.fit_ is None else self.fit_.cluster_sizes_
+
+    @property
+    def n_clusters_(self) -> int:
+        """Number of subtypes, K."""
+        return int(self.cluster_sizes_.size)
+
+
+def _in_words(labels: pd.Series[Any], called: pd.Index[Any]) -> pd.Series[Any]:
+    return pd.Series(pd.Categorical.from_codes(labels.to_numpy(), called), index=labels.index, name="subtype")
 
 
 def place_of(code: Code, codes: Sequence[Code]) -> int | None:
@@ -125,10 +165,6 @@ def clustered_features(model: SubtypeModel) -> list[str]:
 def fewest_subjects(model: SubtypeModel) -> int:
     """Return the floor of the size of tested subtypes; 1 without a floor."""
     return NO_FLOOR if model.fit_ is None else model.fit_.min_size_
-
-
-CLEAR = 0.95
-"""Membership probability from which an assignment is called clear."""
 
 
 def own_membership(model: SubtypeModel) -> NDArray[np.float64] | None:
@@ -199,11 +235,11 @@ class FittedCohort:
         return frame if self.rows is None else frame.iloc[self.rows]
 
 
-def cohort_of(model: SubtypeModel, frame: pd.DataFrame, *, stacklevel: int = 2) -> FittedCohort:
+def cohort_of(model: SubtypeModel, frame: pd.DataFrame) -> FittedCohort:
     """Validate a table as the cohort of a model, and put its rows in the order of the labels (which warns).
 
     CohortError is raised if the table does not fit the schema, InputError if it is not the cohort. A `Partition` has no
-    fingerprint: number and index of its rows are compared. Stack level 1 is the caller.
+    fingerprint: number and index of its rows are compared.
     """
     refuse(cohort_problems(model, frame))
     validated = model.schema_.validate(frame, warn=False)
@@ -211,7 +247,8 @@ def cohort_of(model: SubtypeModel, frame: pd.DataFrame, *, stacklevel: int = 2) 
         return FittedCohort(model, validated)
     rows = model.fit_.cohort_fingerprint_.rows_of_fit(validated)
     if rows is None:
-        compared = _some([str(name) for name in validated])
+        names = [str(name) for name in validated]
+        compared = ", ".join(names[:8]) + (f" and {len(names) - 8} more columns" if len(names) > 8 else "")
         raise InputError(
             f"the table has as many rows as the cohort that the model was fitted on ({len(frame)}) and fits its "
             "schema, but it holds other subjects or other values; give the table that the model was fitted on (its "
@@ -220,10 +257,8 @@ def cohort_of(model: SubtypeModel, frame: pd.DataFrame, *, stacklevel: int = 2) 
         )
     if np.array_equal(rows, np.arange(len(rows))):
         return FittedCohort(model, model.fit_.adjusted(validated))
-    warnings.warn(
-        "the rows of the table are in another order than when the model was fitted; they were put back into that order",
-        CohortWarning,
-        stacklevel=stacklevel + 1,
+    warn(
+        "the rows of the table are in another order than when the model was fitted; they were put back into that order"
     )
     return FittedCohort(model, model.fit_.adjusted(validated.iloc[rows]), rows)
 
@@ -260,10 +295,6 @@ def rows_of_the_fit(fit: Fit, frame: pd.DataFrame) -> NDArray[np.int64] | None:
     except CohortError:
         return None  # new subjects need neither identifiers nor described columns
     return fit.cohort_fingerprint_.rows_of_fit(validated)
-
-
-def _some(names: list[str]) -> str:
-    return ", ".join(names[:8]) + (f" and {len(names) - 8} more columns" if len(names) > 8 else "")
 
 
 def fitted_problem(fit: Fit, frame: pd.DataFrame, coarsening: float) -> Problem:
@@ -330,7 +361,7 @@ def information_criteria(model: SubtypeModel, frame: pd.DataFrame) -> pd.DataFra
     2
     """
     require_search(model, "information_criteria")
-    return criteria_of(cohort_of(model, frame, stacklevel=3))
+    return criteria_of(cohort_of(model, frame))
 
 
 def criteria_of(cohort: FittedCohort) -> pd.DataFrame:

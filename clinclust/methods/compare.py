@@ -183,7 +183,7 @@ def compare_methods(
     seed, seconds = seed_of(random_state), np.nan
     if model is not None:
         require_search(model, "compare_methods")
-        cohort = cohort_of(model, frame, stacklevel=3)
+        cohort = cohort_of(model, frame)
     else:
         valid, began = schema.validate(frame), time.perf_counter()
         cohort = FittedCohort(MAPDP(schema, random_state=seed, progress=False).fit(valid), valid)

@@ -21,9 +21,9 @@ from clinclust.arguments import Rule, is_number, one_of
 from clinclust.arrays import Array, Labels, RandomState
 from clinclust.engine.search.settle import by_decreasing_size
 from clinclust.errors import CohortWarning, InputError, missing_package, refuse
-from clinclust.estimators.cohort_table import warn_of_copied_rows
-from clinclust.estimators.estimator import BaseSubtypes, Parameterised
-from clinclust.estimators.fitting import several_subjects, warn_of_unobserved, warn_of_visits
+from clinclust.estimators.cohort_table import cohort_and_schema, warn_of_copied_rows
+from clinclust.estimators.estimator import Estimator
+from clinclust.estimators.fitting import warn_of_unobserved, warn_of_visits
 from clinclust.estimators.parameters import RULES, as_in, documented, parameter, parameter_problems, rules_of, seed_of
 from clinclust.schema import Feature, FeatureSchema
 from clinclust.schema.validation import informative_parts, kept_out, warn_of_uninformative
@@ -58,7 +58,7 @@ class Encoded(NamedTuple):
 
 
 @dataclass(eq=False, repr=False)
-class Method(Parameterised, BaseSubtypes):
+class Method(Estimator):
     """An estimator that partitions a cohort by another method than MAP-DP; a fitted one is a `SubtypeModel`.
 
     A subclass is a dataclass whose fields are the parameters, with the method `_cluster` and with `_words`, which
@@ -103,8 +103,8 @@ class Method(Parameterised, BaseSubtypes):
         Errors are those of `MAPDP.fit`, and a MissingPackageError for a package that is not installed.
         """
         refuse(parameter_problems(self.get_params(), rules_of(type(self))) or self._problems())
-        frame, schema = several_subjects(X, self.schema, stacklevel=2, progress=False)
-        warn_of_visits(frame, stacklevel=2)
+        frame, schema = cohort_and_schema(X, self.schema, progress=False)
+        warn_of_visits(frame)
         self.fit_valid(frame, schema)
         self.index_ = X.index if isinstance(X, pd.DataFrame) else None
         return self
@@ -116,9 +116,9 @@ class Method(Parameterised, BaseSubtypes):
         if not features:
             raise InputError("No feature is left to cluster on: none with the role 'cluster' has two different values")
         names = list(dict.fromkeys(feature.column for feature in features))
-        warn_of_uninformative(reasons, len(frame), stacklevel=3)
-        warn_of_unobserved(frame, names, stacklevel=3)
-        warn_of_copied_rows(frame, names, stacklevel=3)
+        warn_of_uninformative(reasons, len(frame))
+        warn_of_unobserved(frame, names)
+        warn_of_copied_rows(frame, names)
         seed, table = seed_of(getattr(self, "random_state", 0)), self._encode(frame, features)
         n_clusters, n_different = getattr(self, "n_clusters", None) or 1, len(np.unique(table.matrix, axis=0))
         if 1 < n_clusters >= n_different:

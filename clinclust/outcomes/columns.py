@@ -79,7 +79,7 @@ class CohortColumns:
             raise InputError(f"{problems[0]}{more}")
         named = [isinstance(name, str) and name in model.schema_ for name in frame.columns]
         absent = {feature.name for feature in model.schema_ if not feature.is_ignored} - set(frame.columns)
-        cohort = cohort_of(model, frame if absent else frame.loc[:, named], stacklevel=4)
+        cohort = cohort_of(model, frame if absent else frame.loc[:, named])
         return cls(cohort, cohort.in_order(frame))
 
     def check(

@@ -30,10 +30,10 @@ from clinclust.comparisons.frame import ComparisonsFrame
 from clinclust.data import data
 from clinclust.disclosure.counts import FACTS, SHEETS, Rule, may_be_printed
 from clinclust.errors import CohortWarning, InputError, refuse
+from clinclust.estimators.fit import PartitionedFit
 from clinclust.estimators.gibbs import GibbsDP
 from clinclust.estimators.mapdp import MAPDP
 from clinclust.estimators.mixture import MEANING_OF_MARKS, NO_FLOOR, n_standing
-from clinclust.estimators.partitioned.fit import PartitionedFit
 from clinclust.estimators.subtype_model import (
     FittedCohort,
     SubtypeModel,
@@ -630,7 +630,7 @@ def write_report(
         check_report(model, frame, path, options, sizes, overwrite=overwrite)
         check_place(path)
         of_all = comparisons_of_all(whole, table, options)
-    cohort = cohort_of(model, frame, stacklevel=3)
+    cohort = cohort_of(model, frame)
     findings = gather_findings(cohort, cohort.in_order(frame), options, of_all=of_all)
     write_findings(findings, path, generated, Progress(progress))
     return path

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +17,7 @@ from numpy.typing import NDArray
 from clinclust.arguments import TABLE, in_pandas, is_numbered
 from clinclust.arrays import Whole
 from clinclust.data import data
-from clinclust.errors import CohortError, CohortWarning, InputError, did_you_mean, on_one_line
+from clinclust.errors import CohortError, InputError, did_you_mean, on_one_line, warn
 from clinclust.files.cell_text import canonical_text, limited, number_of, quote_cell, shortened
 from clinclust.files.notation import BEYOND_A_LIMIT
 from clinclust.files.row_choice import N_SAMPLED, ROWS_TAKEN, SEVERAL_ROWS, drawn, one_row_of_each
@@ -200,7 +199,7 @@ def validate(schema: SchemaContent, frame: pd.DataFrame, *, warn: bool = True) -
         raise CohortError(failures_frame(failures))
     typed.attrs |= {key: frame.attrs[key] for key in (ROWS_TAKEN, SEVERAL_ROWS) if key in frame.attrs}
     if warn:
-        warn_of_uninformative(kept_out(typed, schema), len(typed), stacklevel=3)
+        warn_of_uninformative(kept_out(typed, schema), len(typed))
     return typed
 
 
@@ -310,7 +309,7 @@ def informative_parts(frame: pd.DataFrame, features: Iterable[Feature]) -> tuple
     )
 
 
-def warn_of_uninformative(reasons: Mapping[str, str], n_subjects: int, stacklevel: int) -> None:
+def warn_of_uninformative(reasons: Mapping[str, str], n_subjects: int) -> None:
     """Issue one CohortWarning that names the columns with their reasons, if there are any."""
     if n_subjects == 1:  # with one subject every column is constant, so a warning would be of no use
         reasons = {name: reason for name, reason in reasons.items() if reason == _NO_VALUE}
@@ -319,7 +318,7 @@ def warn_of_uninformative(reasons: Mapping[str, str], n_subjects: int, stackleve
     listed = [f"{name} ({reason})" for name, reason in reasons.items()]
     more = f" and {len(listed) - _NAMES_WARNED_OF} more" if len(listed) > _NAMES_WARNED_OF else ""
     what = f"{len(listed)} column{'' if len(listed) == 1 else 's'} cannot inform a clustering"
-    warnings.warn(f"{what}: {', '.join(listed[:_NAMES_WARNED_OF])}{more}", CohortWarning, stacklevel=stacklevel + 1)
+    warn(f"{what}: {', '.join(listed[:_NAMES_WARNED_OF])}{more}")
 
 
 # Tables in partitions (Dask DataFrames): read and validate each of them, and draw a sample of their rows.

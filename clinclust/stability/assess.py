@@ -474,7 +474,7 @@ def assess_stability(
     if isinstance(n_bootstraps, bool) or not isinstance(n_bootstraps, int | np.integer) or n_bootstraps < 1:
         problems.insert(0, f"n_bootstraps must be a whole number of at least 1, not {n_bootstraps!r}")
     refuse(problems)
-    cohort = cohort_of(model, frame, stacklevel=3)
+    cohort = cohort_of(model, frame)
     return resample_cohort(cohort, int(n_bootstraps), whole_procedure=whole_procedure, **search)
 
 
@@ -656,7 +656,7 @@ def validate_subtypes(
     (2, [True, True])
     """
     require_search(model, "validate_subtypes")
-    return _validate(cohort_of(model, frame, stacklevel=3), other, progress=progress)
+    return _validate(cohort_of(model, frame), other, progress=progress)
 
 
 def _validate(cohort: FittedCohort, other: pd.DataFrame, *, progress: bool) -> Validation:

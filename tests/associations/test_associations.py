@@ -13,7 +13,7 @@ from clinclust.comparisons.differences import Contrasted, contrast_of
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.plan import SearchPlan
 from clinclust.engine.search.settle import adjusted_rand_index, by_decreasing_size
-from clinclust.estimators.search import search
+from clinclust.estimators.fitting import search
 
 # Exponential values are declared Gaussian where several subtypes must be found in noise.
 pytestmark = pytest.mark.filterwarnings("ignore:.* described clearly better by another likelihood")
@@ -92,7 +92,7 @@ def test_a_large_cohort_is_searched_among_a_sample_in_the_refits_too(monkeypatch
     problem = pose(frame, schema, {}, 3.0)
     among_all = search(problem, PLAN)
     assert not any(restart.start.startswith("sample: ") for restart in among_all.restarts)
-    monkeypatch.setattr("clinclust.estimators.search.LARGE", 200)
+    monkeypatch.setattr("clinclust.estimators.fitting.LARGE", 200)
     monkeypatch.setattr("clinclust.engine.search.restarts.N_SAMPLED", 100)
     assert all(restart.start.startswith("sample: ") for restart in search(problem, PLAN).restarts)
     found = refit(problem, PLAN, TWO)[0]

@@ -117,7 +117,7 @@ def test_several_rows_of_a_subject_are_told_as_these():
     frame.attrs[SEVERAL_ROWS] = asdict(RepeatedSubjects("id", 160, 120, 1, 41, has_visits=False))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        warn_of_copied_rows(frame, list("abcd"), stacklevel=1)
+        warn_of_copied_rows(frame, list("abcd"))
 
 
 def test_a_report_names_the_subtypes_that_are_copies_and_a_shared_one_does_not():

@@ -44,7 +44,7 @@ def wide_cohort(n, n_levels):
 def needed(n, n_levels, **parameters):
     frame, schema = wide_cohort(n, n_levels)
     settings = Settings.of(PublishedMAPDP(schema, **parameters))
-    return cost.needed_memory(prepared(settings, frame, stacklevel=1).problem, settings)
+    return cost.needed_memory(prepared(settings, frame).problem, settings)
 
 
 def test_too_much_is_refused_with_the_column_and_the_repair(monkeypatch):
@@ -82,7 +82,7 @@ def test_an_unknown_machine_is_warned_of_gigabytes_only(monkeypatch):
     monkeypatch.setattr(cost, "machine_memory", lambda: None)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        prepared(Settings.of(PublishedMAPDP(schema)), frame, stacklevel=1)
+        prepared(Settings.of(PublishedMAPDP(schema)), frame)
 
 
 def test_the_machine_is_asked():
@@ -100,7 +100,7 @@ def test_the_estimate_is_what_a_fit_takes(n, n_levels, beside):
     frame, schema = wide_cohort(n, n_levels)
     model = PublishedMAPDP(schema, n_restarts=4, n_jobs=1, random_state=0, progress=False, **beside)
     settings = Settings.of(model)
-    estimated = cost.needed_memory(prepared(settings, frame, stacklevel=1).problem, settings)
+    estimated = cost.needed_memory(prepared(settings, frame).problem, settings)
     tracemalloc.start()
     try:
         model.fit(frame)

@@ -15,7 +15,6 @@ import clinclust as cc
 from clinclust import MAPDP
 from clinclust.engine.problem.problem import feature_relevance, pose
 from clinclust.errors import InputError, NotFittedError
-from clinclust.estimators.fit import FITTED_ATTRIBUTES
 from clinclust.estimators.mixture import SubtypeMixture
 from clinclust.methods import PublishedMAPDP
 
@@ -65,7 +64,7 @@ def joined(of_clusters, subtype_of):
 
 def assert_same(one, other):
     """Everything public of two fitted models is the same to the bit, but for the time that a search took."""
-    for name in FITTED_ATTRIBUTES:
+    for name in (name for name in dir(one.fit_) if not name.startswith("_")):
         ours, theirs = getattr(one, name, None), getattr(other, name, None)
         if isinstance(ours, np.ndarray) and ours.dtype != object:
             assert (ours.dtype, ours.tobytes()) == (theirs.dtype, theirs.tobytes()), name

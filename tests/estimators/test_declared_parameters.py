@@ -14,10 +14,10 @@ from clinclust.estimators.parameters import (
     MAPDPParameters,
     PublishedParameters,
     SamplerParameters,
+    check_estimator,
     declarations,
     rules_of,
 )
-from clinclust.estimators.settings import SamplerSettings, Settings
 from clinclust.methods import PublishedMAPDP
 
 ESTIMATORS = {MAPDP: MAPDPParameters, PublishedMAPDP: PublishedParameters, GibbsDP: SamplerParameters}
@@ -53,8 +53,7 @@ def test_the_constructor_and_the_docstring_are_those_of_the_declarations(estimat
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_every_default_can_be_used(estimator):
-    settings = SamplerSettings if estimator is GibbsDP else Settings
-    assert settings.of(estimator()).schema is None
+    check_estimator(estimator, estimator().get_params())
     for name, each in declarations(ESTIMATORS[estimator]).items():
         assert each.rule.problems(name, each.default) == []
 

@@ -157,7 +157,7 @@ def test_everything_wrong_is_listed_at_once(clear):
     model, frame, _ = clear
     with pytest.raises(ValueError, match=r"concentration must be 'drawn' .*; .*loss must be .*; n_chains must be"):
         cc.GibbsDP(SCHEMA, concentration="map", loss="hinge", n_chains=1).fit(frame)
-    with pytest.raises(NotFittedError, match="GibbsDP is not fitted"):
+    with pytest.raises(NotFittedError, match="GibbsDP, which is not fitted"):
         _ = sampler().labels_
     with pytest.raises(ValueError, match="positions from 0 to 111"):
         model.similarity([112])

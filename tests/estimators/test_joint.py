@@ -25,8 +25,8 @@ def covering(combinations):
 # The attacks try all combinations, the simulations a set that covers every two values.
 @pytest.mark.parametrize("place", few(covering(COMBINATIONS), 10))
 def test_the_joint_of_a_fit_is_the_end_of_its_trace_and_the_joint_of_its_partition(place, monkeypatch):
-    monkeypatch.setattr("clinclust.estimators.search.N_FOLDS", 2)
-    monkeypatch.setattr("clinclust.estimators.search.CONCENTRATIONS", (0.3, 10.0))
+    monkeypatch.setattr("clinclust.estimators.fitting.N_FOLDS", 2)
+    monkeypatch.setattr("clinclust.estimators.fitting.CONCENTRATIONS", (0.3, 10.0))
     assert broken(place, COMBINATIONS[place]) is None
 
 

@@ -14,7 +14,7 @@ from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.plan import SearchPlan
 from clinclust.engine.search.restarts import single_starts
 from clinclust.errors import InputError
-from clinclust.estimators.search import search
+from clinclust.estimators.fitting import search
 from clinclust.methods import PublishedMAPDP
 
 QUICK = {"random_state": 0, "progress": False, "n_jobs": 1}

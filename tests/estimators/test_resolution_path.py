@@ -348,7 +348,7 @@ def large():
 
     def fitted(**options):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("clinclust.estimators.search.LARGE", 500)
+            patch.setattr("clinclust.estimators.fitting.LARGE", 500)
             patch.setattr("clinclust.engine.search.restarts.N_SAMPLED", 300)
             given = {"coarsening": "auto", "n_restarts": 3, "random_state": 2, "progress": False} | options
             return PublishedMAPDP(schema, **given).fit(frame)
@@ -393,7 +393,7 @@ _MISJUDGED = [(3, 0.3), (4, 0.5), (7, 0.5)]
 def _fitted_from_a_small_sample(seed, correlation, **options):
     frame, schema, _ = wrong_cohort(seed, correlation=correlation, contaminated=0.03, n=900)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("clinclust.estimators.search.LARGE", 500)
+        patch.setattr("clinclust.estimators.fitting.LARGE", 500)
         patch.setattr("clinclust.engine.search.restarts.N_SAMPLED", 200)
         model = PublishedMAPDP(schema, coarsening="auto", n_restarts=3, random_state=0, progress=False, **options).fit(
             frame

@@ -20,7 +20,7 @@ from clinclust import MAPDP, CohortWarning, Feature, FeatureSchema, SchemaError
 from clinclust.errors import InputError
 from clinclust.estimators.cohort_table import salt_of, seal_of_subtypes
 from clinclust.estimators.fit import Fit
-from clinclust.estimators.saving import HELD, read_fields, written_fields
+from clinclust.estimators.saving import HELD, Reader, written_fields
 from clinclust.files.writing import write_manifest
 from clinclust.methods import PublishedMAPDP
 
@@ -380,7 +380,7 @@ def with_the_right_salt(folder):
     with np.load(folder / "model.npz") as archive:
         arrays = dict(archive)
     text = json.loads((folder / "model.json").read_text(encoding="utf-8"))
-    fit = read_fields(Fit, text["fit"], arrays)
+    fit = Reader(arrays).read_fields(Fit, text["fit"])
     salt = salt_of(fit.schema_, fit.random_seed_, fit.cluster_labels_, fit.clusters_)
     edited(lambda text: text["fit"]["cohort_fingerprint_"].update(salt=salt))(folder)
     edited(lambda text: text.update(seal_of_subtypes=seal_of_subtypes(salt, fit.subtype_of_, fit.min_size_)))(folder)
@@ -572,7 +572,7 @@ def test_a_column_of_any_type_comes_back_exactly(fitted):
     )
     arrays = {}
     written = written_fields(replace(fitted[0].fit_, restarts_=table), arrays)
-    back = read_fields(Fit, json.loads(json.dumps(written, allow_nan=False)), arrays)
+    back = Reader(arrays).read_fields(Fit, json.loads(json.dumps(written, allow_nan=False)))
     pd.testing.assert_frame_equal(back.restarts_, table, check_exact=True)
 
 

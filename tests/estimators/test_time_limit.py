@@ -12,7 +12,7 @@ from clinclust.engine.search import plan
 from clinclust.engine.search.plan import SearchPlan
 from clinclust.engine.search.settle import settle
 from clinclust.errors import InputError
-from clinclust.estimators import search
+from clinclust.estimators import fitting as search
 
 # Exponential values are declared Gaussian here, because many partitions of them are nearly tied.
 pytestmark = pytest.mark.filterwarnings("ignore:.* described clearly better by another likelihood")

@@ -71,8 +71,8 @@ WAYS = [
 @pytest.mark.simulation
 @pytest.mark.parametrize("way", few(WAYS, 3))
 def test_every_way_fits_together_and_comes_back_from_disk(way, tmp_path, monkeypatch):
-    monkeypatch.setattr("clinclust.estimators.search.N_FOLDS", 2)
-    monkeypatch.setattr("clinclust.estimators.search.CONCENTRATIONS", (0.3, 10.0))
+    monkeypatch.setattr("clinclust.estimators.fitting.N_FOLDS", 2)
+    monkeypatch.setattr("clinclust.estimators.fitting.CONCENTRATIONS", (0.3, 10.0))
     frame, schema, _, _ = mixed_cohort(5, n=24)
     models = [PublishedMAPDP(schema, n_restarts=1, random_state=1, n_jobs=jobs, **way).fit(frame) for jobs in (1, 2)]
     first, second = models

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import clinclust as cc
-from clinclust.estimators.partitioned import fitting
+from clinclust.estimators import partitioned as fitting
 
 from .stand_in import sections_of
 

@@ -485,7 +485,7 @@ def plot_divisions(
     divisions = divisions_of(fit, named_in(model, range(1, fit.n_clusters_ + 1), names))
     if not divisions:
         raise InputError('plot_divisions needs a tree that was tested; fit with n_clusters="distinct"')
-    return draw_divisions(score_divisions(cohort_of(model, frame, stacklevel=4), divisions[:at_most]), divisions, ax)
+    return draw_divisions(score_divisions(cohort_of(model, frame), divisions[:at_most]), divisions, ax)
 
 
 @serially
@@ -561,7 +561,7 @@ def plot_map(
         If the model is not fitted, its subtypes were not found by a MAP-DP search, or `frame` is not its cohort.
     """
     require_search(model, "plot_map")
-    return draw_map(cohort_of(model, frame, stacklevel=4), names=names, ax=ax)
+    return draw_map(cohort_of(model, frame), names=names, ax=ax)
 
 
 @serially

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from clinclust.arguments import RESOLUTION_PATH, accepting
 from clinclust.errors import shortened
-from clinclust.estimators.fit import Fit
-from clinclust.estimators.joint import ResolutionPath
+from clinclust.estimators.fit import Fit, ResolutionPath
 from clinclust.estimators.subtype_model import SubtypeModel, require_search
 from clinclust.estimators.subtype_tree import SubtypeTree
 from clinclust.reporting.divisions import DISTINCT, GRADED, ONE_CONTINUUM, Division, divisions_of, from_the_root

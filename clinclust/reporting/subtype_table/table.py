@@ -723,7 +723,7 @@ def subtype_table(
     if frame is not None:
         model = cast("SubtypeModel", comparisons)
         require_fitted(model)
-        cohort = cohort_of(model, frame, stacklevel=3)
+        cohort = cohort_of(model, frame)
         comparisons = compare_cohort(cohort, min_size=max(FEWEST_TESTED, fewest_subjects(model)))
         marks = {} if model.fit_ is None else dict(enumerate(model.fit_.remarks_, start=1))
         codes = dict(enumerate(model.codes_, start=1))

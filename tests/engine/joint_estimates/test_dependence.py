@@ -355,7 +355,7 @@ def worth(columns):
     frame = pd.DataFrame(columns, columns=[f"x{j}" for j in range(columns.shape[1])])
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
     settings = Settings.of(cc.methods.PublishedMAPDP(schema, progress=False))
-    return independent_features(prepared(settings, frame, stacklevel=1).problem)
+    return independent_features(prepared(settings, frame).problem)
 
 
 def test_independent_features_are_worth_their_number():

@@ -95,7 +95,7 @@ def _cohort(n_subjects, rare=0.0):
 @pytest.fixture
 def small_samples(monkeypatch):
     monkeypatch.setattr("clinclust.engine.search.restarts.N_SAMPLED", 400)
-    monkeypatch.setattr("clinclust.estimators.search.LARGE", 1000)
+    monkeypatch.setattr("clinclust.estimators.fitting.LARGE", 1000)
     monkeypatch.setattr(settling, "CHUNK", 256)
 
 
@@ -104,7 +104,7 @@ def test_a_sample_leads_to_the_partition_that_a_search_among_all_finds(small_sam
     model = PublishedMAPDP(schema, random_state=0, n_jobs=2).fit(frame)
     assert model.restarts_["start"].str.startswith("sample: ").all()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("clinclust.estimators.search.LARGE", 10_000)
+        patch.setattr("clinclust.estimators.fitting.LARGE", 10_000)
         among_all = PublishedMAPDP(schema, random_state=0).fit(frame)
     assert not among_all.restarts_["start"].str.startswith("sample: ").any()
     assert model.log_joint_ == pytest.approx(among_all.log_joint_, abs=2.0)

@@ -18,7 +18,7 @@ from clinclust.engine.search import settle
 from clinclust.engine.search.plan import SearchCancelled, SearchPlan
 from clinclust.engine.search.restarts import bisected, recombined, run_restarts, search_starts, seated
 from clinclust.engine.search.settle import adjusted_rand_index, by_decreasing_size, compact, merge_all
-from clinclust.estimators.search import search
+from clinclust.estimators.fitting import search
 from clinclust.methods import PublishedMAPDP
 from clinclust.schema import schema_for_array
 

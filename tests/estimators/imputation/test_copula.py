@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from clinclust import Feature
-from clinclust.estimators.imputation.draws import Column, Copula, between, shrunk_correlation
+from clinclust.estimators.imputation import Column, Copula, between, shrunk_correlation
 from clinclust.likelihoods import REGISTRY
 
 N = 4000

@@ -14,8 +14,8 @@ from partitioned_tables import a_table, an_estimator, cut, dask, dd, in_partitio
 import clinclust as cc
 from clinclust.engine.search.partitioned import Partitioned
 from clinclust.errors import InputError
-from clinclust.estimators.partitioned import fit, fitting
-from clinclust.estimators.partitioned.fit import place_of_shards
+from clinclust.estimators import partitioned as fitting
+from clinclust.estimators.partitioned import place_of_shards
 
 
 @pytest.fixture(autouse=True)
@@ -99,7 +99,7 @@ def test_workers_that_are_killed_change_no_bit_and_a_lost_client_is_one_error(tm
         return scanned
 
     with distributed.LocalCluster(**given) as cluster:
-        for module, name in ((None, "nothing"), (Partitioned, "scan"), (fitting, "encode"), (fit, "series_of")):
+        for module, name in ((None, "nothing"), (Partitioned, "scan"), (fitting, "encode"), (fitting, "series_of")):
             marker = tmp_path / name
             with distributed.Client(cluster) as client, monkeypatch.context() as patch:
                 if module is Partitioned:
@@ -112,7 +112,7 @@ def test_workers_that_are_killed_change_no_bit_and_a_lost_client_is_one_error(tm
                 fitted.labels_.to_frame().to_parquet(tmp_path / "labels")
                 written = pd.read_parquet(tmp_path / "labels")["subtype"]
                 np.testing.assert_array_equal(written, labels, err_msg=name)
-                assert marker.exists() == (module in (fitting, fit)), name
+                assert marker.exists() == (module is fitting), name
     for loss in (distributed.Client.close, lost):
         with distributed.LocalCluster(**given) as cluster, distributed.Client(cluster) as client:
             monkeypatch.setattr(Partitioned, "scan", happening(loss, client))

@@ -8,7 +8,7 @@ from partitioned_tables import IDS, N, a_table, an_estimator, cut, dd, in_partit
 import clinclust as cc
 from clinclust.engine.search.settle import adjusted_rand_index
 from clinclust.errors import InputError
-from clinclust.estimators.partitioned import fitting
+from clinclust.estimators import partitioned as fitting
 from clinclust.files.row_choice import drawn
 from clinclust.schema import validation
 

@@ -21,6 +21,11 @@ from clinclust.engine.search.partitioned import Agrees, Cells, Shard, assign, mo
 from clinclust.engine.search.plan import Budget, SearchPlan
 from clinclust.engine.search.settle import N_DIVIDED, compact, minimum_gain, resettle
 from clinclust.errors import InputError, refuse
+from clinclust.estimators.adjustment import refuse_adjustment
+from clinclust.estimators.fitting import prepared, search
+from clinclust.estimators.mapdp import PublishedMAPDP
+from clinclust.estimators.partitioned import SampleFit, first_of_each, with_prior_of_all
+from clinclust.estimators.settings import Settings
 from clinclust.progress import SILENT
 
 if TYPE_CHECKING:
@@ -88,8 +93,6 @@ class Site:
     def __init__(
         self, table: pd.DataFrame, schema: FeatureSchema, *, fewest: int = 10, agrees: Agrees | None = None
     ) -> None:
-        from clinclust.estimators.adjustment import refuse_adjustment
-
         refuse_adjustment(schema, "A fit over sites")
         self._schema, self._fewest, self._agrees = schema, fewest, agrees
         self._frame = schema.validate(table, warn=False)
@@ -157,20 +160,12 @@ class Site:
 
     def _first(self, settings: dict[str, Any], n_observed: list[int]) -> Answer:
         """Return the model of a fit of the subjects here: scales, priors, weights and coarsening."""
-        from clinclust.estimators.fitting import prepared
-        from clinclust.estimators.mapdp import PublishedMAPDP
-        from clinclust.estimators.partitioned.fit import Summary
-        from clinclust.estimators.partitioned.fitting import fit_of_sample, with_prior_of_all
-        from clinclust.estimators.settings import Settings
-
         given = Settings.of(PublishedMAPDP(self._schema, **settings))
         names = [part.name for part in self._schema.clustered_parts]
-        of_all = Summary(0, dict(zip(names, n_observed, strict=True)), {}, _NOTHING, None, None)
-        sample = with_prior_of_all(given, prepared(given, self._frame, stacklevel=2), [of_all])
+        sample = with_prior_of_all(given, prepared(given, self._frame), dict(zip(names, n_observed, strict=True)))
         plan = given.search_plan(sample.problem, Event(), Budget(given.max_seconds), SILENT)
-        fit = fit_of_sample(given, sample, plan)
-        self._fitted = given, sample, plan, fit
-        found = fit.clusters_
+        self._sample = SampleFit.search(given, sample, plan)
+        found = self._sample.fit.clusters_
         return {
             "features": [feature.name for feature in found.encoding.features],
             "centres": found.encoding.centres,
@@ -192,8 +187,6 @@ class Site:
 
     def _begin(self, n_restarts: int, seed: int) -> Answer:
         """Return sums of the clusters that a search among the subjects here finds, each with enough of them."""
-        from clinclust.estimators.search import search
-
         labels = search(self._problem, SearchPlan(seed=seed, n_restarts=n_restarts)).winner.labels
         while (small := self._cells.small_clusters(labels)).size and labels.any():
             labels = self._without(labels, labels == small[np.argmin(np.bincount(labels)[small])])
@@ -253,15 +246,12 @@ class Site:
 
     def _end(self, labels: int, n_subjects: int) -> Answer:
         """Return the subtypes of the clusters with subjects here, whose tree is tested among them."""
-        from clinclust.estimators.partitioned.fitting import first_of_each, fit_in_sample, posed_by
-
-        given, sample, plan, first = self._fitted
         outlying = np.zeros((len(self._frame), len(self._problem.model.powers)), dtype=np.bool_)
-        problem, now = posed_by(first, sample), self._made[labels]
+        now = self._made[labels]
         few = np.bincount(now)[now] < SMALLEST_NODE
         if few.any() and not few.all():  # clusters of which there are too few here for a test are not in it
             now = np.unique(now[~few])[self._without(now, few)]
-        fit = fit_in_sample(given, sample, first, now, outlying, problem, plan, n_subjects)
+        fit = self._sample.with_clusters(now, outlying, n_subjects)
         return {
             "clusters": first_of_each(fit.cluster_labels_, now),
             "subtype_of": fit.subtype_of_,

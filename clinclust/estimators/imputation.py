@@ -1,0 +1,898 @@
+"""Missing values filled in: with the most probable values or a draw, several times, and estimates pooled over them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from threading import Event
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtr, ndtri, stdtr, stdtrit
+
+from clinclust.arguments import NUMBER, accepting
+from clinclust.arrays import Array, Labels, Mask
+from clinclust.engine.continuum.null_cohorts import nearest_correlation, with_unit_diagonal
+from clinclust.engine.kernels.compiled import announcing_compilation
+from clinclust.engine.problem.encoding import members_of_chains, model_values
+from clinclust.engine.problem.problem import (
+    Clusters,
+    block_predictive,
+    clusters_of,
+    encoded_block,
+    patterns_of,
+    pose,
+    probabilities,
+)
+from clinclust.engine.search.plan import SearchCancelled
+from clinclust.errors import InputError, refuse, warn
+from clinclust.estimators.mixture import mixture_cumulative, mixture_quantiles, mixture_values, shortest_intervals
+from clinclust.estimators.subtype_model import cohort_of, cohort_problems, require_search, rows_of_the_fit
+from clinclust.files.cell_text import listed
+from clinclust.likelihoods.likelihood import Likelihood
+from clinclust.schema.feature import pairs_of_parts
+from clinclust.schema.reading import largest, limits, transform_limit
+
+if TYPE_CHECKING:
+    from clinclust.engine.problem.encoding import Encoding
+    from clinclust.estimators.fit import Fit
+    from clinclust.estimators.subtype_model import SubtypeModel
+    from clinclust.schema import Feature, FeatureSchema
+
+
+# Fill in missing values once, from the posterior predictives of the clusters.
+#
+# The predictive of a missing value of subject i is the mixture sum_k p(k | observed values of i) p(x | cluster k).
+
+Scores: TypeAlias = Callable[[pd.DataFrame], Array]
+_COLUMNS = {"row": object, "feature": object, "value": object, "lower": object, "upper": object, "probability": float}
+_WAYS = ("median", "mean", "mode", "draw")
+_NEGLIGIBLE = 1e-9
+"""Probability below which a cluster is ignored."""
+
+
+def impute(
+    fit: Fit, frame: pd.DataFrame, scores: Scores, how: str, within_subtype: bool, rng: np.random.Generator
+) -> pd.DataFrame:
+    """Implement `Prediction.impute` without intervals; `scores` is `Prediction.cluster_scores` of the model."""
+    seen = _validate_present(fit.schema_, frame, how)
+    weights = _weights(fit, seen, scores, how, within_subtype, rng)
+    filled = fit.adjusted(seen).copy()
+    # Draws of a subject's missing values in a block are one joint draw: each given those that were drawn before.
+    completed = filled if how == "draw" else filled.copy()
+    for missing in _missing(fit, completed, weights):
+        name = missing.feature.column
+        filled[name] = with_cells(filled[name], missing.rows, missing.cells(missing.values(how, rng)))
+    table = fit.restored(filled, seen)
+    numbers = table[[x.name for x in fit.schema_ if x.name in table and not (x.is_id or x.is_ignored)]].isna().sum()
+    unfilled = [f"{name} ({number:,})" for name, number in numbers[numbers > 0].items()]
+    if unfilled:
+        warn(
+            f"impute fills the columns that form subtypes; values stay missing in {listed(unfilled)}. "
+            "`multiple_imputations` fills described columns too"
+        )
+    return table
+
+
+def impute_cells(
+    fit: Fit, frame: pd.DataFrame, scores: Scores, how: str, within_subtype: bool, interval: float
+) -> pd.DataFrame:
+    """Return one row for each missing cell, with its value and interval, as `Prediction.impute`."""
+    schema, seen = fit.schema_, _validate_present(fit.schema_, frame, how)
+    if how == "draw":
+        raise InputError("how='draw' has no interval: its values are random; use median, mean or mode")
+    if not 0.0 < interval < 1.0:
+        raise InputError(f"interval must be a probability above 0 and below 1, such as 0.9, not {interval!r}")
+    weights, parts = _weights(fit, seen, scores, how, within_subtype, np.random.default_rng(0)), []
+    for missing in _missing(fit, seen, weights):
+        values = missing.values(how, None)
+        part = pd.DataFrame({"row": seen.index[missing.rows], "feature": missing.feature.column})
+        for name, numbers in zip(("value", "lower", "upper"), (values, *missing.intervals(interval)), strict=True):
+            cells, is_number = np.full(numbers.size, None, dtype=object), ~np.isnan(numbers)
+            cells[is_number] = missing.cells(numbers[is_number]).tolist()
+            part[name] = cells
+        part["probability"] = missing.probabilities(values)
+        part["_place"] = missing.rows * len(schema) + schema.names.index(missing.feature.column)
+        parts.append(part)
+    if not parts:
+        return pd.DataFrame({name: pd.Series(dtype=dtype) for name, dtype in _COLUMNS.items()})
+    return pd.concat(parts).sort_values("_place", ignore_index=True)[list(_COLUMNS)]
+
+
+def _validate_present(schema: FeatureSchema, frame: pd.DataFrame, how: str) -> pd.DataFrame:
+    """Return the validated columns that the schema names and the table has; refuse an unknown way."""
+    if how not in _WAYS:
+        raise InputError(f"how must be one of {', '.join(_WAYS)}, not {how!r}")
+    present = (feature.name for feature in schema if not feature.is_ignored and feature.name in frame)
+    return schema.restricted_to(present).validate(frame, warn=False)
+
+
+def _weights(
+    fit: Fit, frame: pd.DataFrame, scores: Scores, how: str, within_subtype: bool, rng: np.random.Generator
+) -> Array:
+    """Return p(cluster | observed values), a new cluster last, float64 (n, J + 1); 0 or 1 for draws."""
+    weights = probabilities(scores(frame))
+    if within_subtype:
+        subtype_of = np.append(fit.subtype_of_, fit.n_clusters_)  # the last column is a subtype of its own
+        own = subtype_of == fit.subtypes_.summed(weights).argmax(axis=1)[:, None]
+        weights = np.where(own, weights, 0.0)
+    if how == "draw":
+        cumulative = weights.cumsum(axis=1)
+        drawn = (cumulative[:, :-1] < rng.random((len(frame), 1)) * cumulative[:, -1:]).sum(axis=1)
+        return np.asarray(np.eye(weights.shape[1])[drawn], dtype=np.float64)
+    weights = weights / weights.sum(axis=1, keepdims=True)
+    weights = np.where(weights < _NEGLIGIBLE, 0.0, weights)
+    return np.asarray(weights / weights.sum(axis=1, keepdims=True), dtype=np.float64)
+
+
+def _missing(fit: Fit, frame: pd.DataFrame, weights: Array) -> Iterator[Missing | MissingInParts]:
+    """Yield the missing values of each feature of a validated table, in the order of the encoding."""
+    clusters, encoding = fit.clusters_, fit.clusters_.encoding
+    in_block = {index: chain for chain in members_of_chains(encoding.features) for index in chain}
+    pairs = dict(pairs_of_parts(encoding.features))
+    for index, feature in enumerate(encoding.features):
+        rows = np.flatnonzero(frame[feature.column].isna())
+        if index in pairs.values() or not rows.size:
+            continue  # a second part comes with the first
+        if feature.is_part and feature.levels:
+            yield _missing_in_parts(clusters, frame, index, pairs.get(index), rows, weights[rows])
+        elif index in in_block:
+            yield _missing_in_block(clusters, frame, in_block[index], index, rows, weights[rows])
+        else:
+            yield Missing(encoding, index, rows, [(clusters.posteriors(index), weights[rows])])
+
+
+def _missing_in_parts(
+    clusters: Clusters, frame: pd.DataFrame, first: int, second: int | None, rows: NDArray[np.int64], weights: Array
+) -> MissingInParts:
+    """Return the missing values of a feature with point masses, with the encoded parts `first` and `second`."""
+    encoding = clusters.encoding
+    whole = encoding.features[first].whole
+    levels = np.arange(len(whole.point_masses) + 1.0)  # no point mass, and each
+    at = np.array([encoding.alone[first].predictive(each).pmf(levels) for each in clusters.posteriors(first)])
+    rest = None
+    if second is not None:
+        others = weights * at[:, 0]
+        others /= np.maximum(others.sum(axis=1, keepdims=True), 1e-300)
+        rest = Missing(encoding, second, rows, [(clusters.posteriors(second), others)])
+    return MissingInParts(whole, rows, weights @ at, rest, _observed_at_none(whole, frame))
+
+
+def _missing_in_block(
+    clusters: Clusters, frame: pd.DataFrame, members: list[int], index: int, rows: NDArray[np.int64], weights: Array
+) -> Missing:
+    """Return the missing values of a feature, given the observed ones of its block of encoded features `members`."""
+    encoding = clusters.encoding
+    of_block, predictive = encoded_block(frame.iloc[rows], encoding, members), block_predictive(clusters, members)
+    posteriors = np.empty((rows.size, weights.shape[1], len(encoding.alone[index].prior.NAMES)))
+    for is_observed, here in patterns_of(~np.isnan(of_block)):
+        posteriors[here] = predictive.given(members.index(index), is_observed, of_block[here])
+    return Missing(encoding, index, rows, [(own, weights[[at]]) for at, own in enumerate(posteriors)])
+
+
+def _observed_at_none(whole: Feature, frame: pd.DataFrame) -> Array:
+    """Return the observed values of a feature that are at none of its point masses, float64 (o,)."""
+    values = whole.parts[-1].scores(frame[whole.name])
+    return values[~np.isnan(values)]
+
+
+# Missing values of a feature, and of a feature with point masses.
+#
+# With w_k the probability of cluster k for a subject, and pi_kj that of point mass j in it, the value is at s_j with
+# probability sum_k w_k pi_kj; otherwise it has the mixture of the second parts with weights w_k (1 - sum_j pi_kj).
+
+
+@dataclass(frozen=True)
+class Missing:
+    """The missing values of one encoded feature, and the mixtures that they are taken from.
+
+    Attributes
+    ----------
+    encoding : Encoding
+    index : int
+        Position of the feature in the encoding.
+    rows : int64 (n,)
+        Rows of the missing values.
+    mixtures : list of (float64 (m, P), float64 (r, m))
+        The posteriors of each cluster and, last, of a new one, with the weights of the next r rows, which sum to 1. All
+        rows share one mixture; in a block, each row has its own posteriors, given what is observed of the block.
+    """
+
+    encoding: Encoding
+    index: int
+    rows: NDArray[np.int64]
+    mixtures: list[tuple[Array, Array]]
+
+    @property
+    def feature(self) -> Feature:
+        """The encoded feature."""
+        return self.encoding.features[self.index]
+
+    @property
+    def likelihood(self) -> Likelihood:
+        """The likelihood of the feature alone."""
+        return self.encoding.alone[self.index]
+
+    def cells(self, values: Array) -> NDArray[Any]:
+        """Return the cells of the column for values of the model, (n,)."""
+        return cells_of(values, self.encoding, self.index)
+
+    def values(self, how: str, rng: np.random.Generator | None) -> Array:
+        """Return the medians, means or modes, or a draw from each, float64 (n,)."""
+        return np.concatenate([self._values_of(*mixture, how, rng) for mixture in self.mixtures])
+
+    def _values_of(self, posteriors: Array, weights: Array, how: str, rng: np.random.Generator | None) -> Array:
+        values, single = np.empty(len(weights)), weights.max(axis=1) == 1.0
+        for cluster, posterior in enumerate(posteriors):
+            here = single & (weights[:, cluster] == 1.0)
+            if here.any() and rng is not None and how == "draw":
+                values[here] = self.likelihood.draw(posterior, int(here.sum()), rng)
+            elif here.any():
+                values[here] = _value(self.likelihood, posterior, how)
+        if not single.all():
+            mixed = mixture_values(self.feature, self.likelihood, posteriors, weights[~single], how)
+            values[~single] = mixed if self.likelihood.is_continuous else np.rint(mixed)
+        return values
+
+    def quantiles(self, share: float) -> Array:
+        """Return the quantile of each value at a probability, float64 (n,)."""
+        return np.concatenate([mixture_quantiles(self.likelihood, *mixture, share) for mixture in self.mixtures])
+
+    def intervals(self, level: float) -> tuple[Array, Array]:
+        """Return the ends of the intervals, float64 (n,); NaN for levels without order."""
+        if self.likelihood.is_nominal:
+            return np.full(self.rows.size, np.nan), np.full(self.rows.size, np.nan)
+        if self.likelihood.is_continuous:
+            return self.quantiles((1.0 - level) / 2.0), self.quantiles((1.0 + level) / 2.0)
+        highest = None if self.feature.n_trials is None else float(self.feature.n_trials)
+        ((posteriors, weights),) = self.mixtures
+        return shortest_intervals(self.likelihood, posteriors, weights, level, highest)
+
+    def probabilities(self, values: Array) -> Array:
+        """Return the probability of each value, float64 (n,); NaN for continuous features."""
+        if self.likelihood.is_continuous:
+            return np.full(values.size, np.nan)
+        ((posteriors, weights),) = self.mixtures
+        different, place = np.unique(values, return_inverse=True)
+        masses = [self.likelihood.predictive(posterior).pmf(different) for posterior in posteriors]
+        mixed = (weights * np.array(masses)[:, place].T).sum(axis=1)
+        return np.asarray(np.minimum(mixed, 1.0), dtype=np.float64)
+
+
+def _value(likelihood: Likelihood, posterior: Array, how: str) -> float:
+    if how == "mode" or likelihood.is_nominal:
+        return likelihood.mode(posterior)
+    value = float(likelihood.predictive(posterior).mean()) if how == "mean" else np.inf
+    if not np.isfinite(value):  # after few observations a heavy-tailed predictive has no finite mean
+        value = likelihood.median(posterior)
+    return value if likelihood.is_continuous else float(np.rint(value))
+
+
+@dataclass(frozen=True, eq=False)
+class MissingInParts:
+    """The missing values of a feature with point masses, as cells of the column.
+
+    Attributes
+    ----------
+    feature : Feature
+    rows : int64 (n,)
+    masses : float64 (n, 1 + J)
+        Probability of no point mass, and of each.
+    rest : Missing or None
+        None if the second part informs no clustering: such values are drawn from `others`.
+    others : float64 (o,)
+        The observed values at no point mass.
+    """
+
+    feature: Feature
+    rows: NDArray[np.int64]
+    masses: Array
+    rest: Missing | None
+    others: Array
+
+    def values(self, how: str, rng: np.random.Generator | None) -> Array:
+        """Return a value for each row, float64 (n,): of the most probable part, the median of both parts, or a draw."""
+        if how == "median":
+            return self._quantiles(0.5)
+        if how == "draw" and rng is not None:
+            at = (self.masses.cumsum(axis=1)[:, :-1] < rng.random((self.rows.size, 1))).sum(axis=1)
+            others = self._others(how, rng)
+        else:
+            at, others = self.masses.argmax(axis=1), self._others(how, rng)
+        return np.where(at == 0, others, np.array([np.nan, *self.feature.point_masses])[at])
+
+    def intervals(self, level: float) -> tuple[Array, Array]:
+        """Return the ends of the intervals between equal tails, float64 (n,)."""
+        return self._quantiles((1.0 - level) / 2.0), self._quantiles((1.0 + level) / 2.0)
+
+    def probabilities(self, values: Array) -> Array:
+        """Return the probability of each value that is a point mass, float64 (n,); NaN for others."""
+        found = np.full(values.size, np.nan)
+        for place, mass in enumerate(self.feature.point_masses, start=1):
+            found[values == mass] = self.masses[values == mass, place]
+        return found
+
+    def cells(self, values: Array) -> NDArray[Any]:
+        """Return the cells of the column; whole numbers as such."""
+        return _as_whole(self.feature, values)
+
+    def _others(self, how: str, rng: np.random.Generator | None) -> Array:
+        if self.rest is not None:
+            return np.asarray(self.rest.cells(self.rest.values(how, rng)), dtype=np.float64)
+        if not self.others.size:
+            return np.full(self.rows.size, np.nan)
+        if how == "draw" and rng is not None:
+            return rng.choice(self.others, self.rows.size)
+        return np.full(self.rows.size, np.sort(self.others)[self.others.size // 2])
+
+    def _quantiles(self, share: float) -> Array:
+        """Return the quantile at this probability, float64 (n,)."""
+        before = np.zeros(self.rows.size)  # probability of the point masses below
+        found = np.full(self.rows.size, np.nan)
+        for place, mass in enumerate(self.feature.point_masses, start=1):
+            below = before + self.masses[:, 0] * self._others_below(mass)
+            here = np.isnan(found) & (below < share) & (share <= below + self.masses[:, place])
+            found[here] = mass
+            before = np.where(below < share, before + self.masses[:, place], before)
+        rows = np.flatnonzero(np.isnan(found))
+        left = (share - before[rows]) / np.maximum(self.masses[rows, 0], 1e-12)
+        for row, of_rest in zip(rows.tolist(), np.clip(left, 1e-6, 1.0 - 1e-6).tolist(), strict=True):
+            if self.rest is not None:
+                posteriors, weights = self.rest.mixtures[0]
+                value = mixture_quantiles(self.rest.likelihood, posteriors, weights[[row]], of_rest)
+                found[row] = float(self.rest.cells(value)[0])
+            elif self.others.size:
+                found[row] = float(np.quantile(self.others, of_rest, method="inverted_cdf"))
+        return found
+
+    def _others_below(self, mass: float) -> Array:
+        """Return P(value below a point mass | at no point mass), float64 (n,)."""
+        if np.isinf(mass):
+            return np.full(self.rows.size, float(mass > 0.0))
+        if self.rest is None:
+            return np.full(self.rows.size, float((self.others < mass).mean()) if self.others.size else 0.0)
+        encoding, index, likelihood = self.rest.encoding, self.rest.index, self.rest.likelihood
+        with np.errstate(all="ignore"):
+            at = self.rest.feature.on_model_scale(np.array([mass]))[0]
+            encoded = float((at[0] - encoding.centres[index]) / encoding.scales[index])
+        if not np.isfinite(encoded) or (encoded < 0.0 and not likelihood.is_real):
+            return np.zeros(self.rows.size)
+        return mixture_cumulative(likelihood, *self.rest.mixtures[0], np.full(self.rows.size, encoded))
+
+
+def _as_whole(whole: Feature, values: Array) -> NDArray[Any]:
+    """Return the values of a feature with point masses, (n,), as whole numbers if its cells are such."""
+    is_whole = whole.traits.is_whole and not whole.limit and np.isfinite(values).all()
+    return values.astype(np.int64) if is_whole else values
+
+
+def cells_of(values: Array, encoding: Encoding, index: int) -> NDArray[Any]:
+    """Return the cells of a validated column for encoded values (n,), clipped to the allowed range.
+
+    Encoded values of levels are their indices; `index` is the position of the feature in the encoding.
+    """
+    feature = encoding.features[index]
+    if feature.levels is not None:
+        return np.array(feature.levels, dtype=object)[values.astype(np.int64)]
+    values = feature.from_model_scale(values * encoding.scales[index] + encoding.centres[index])
+    # A draw from a heavy tail may be beyond the range.
+    most = largest(feature)
+    lowest, highest = max(limits(feature)[0], -most), min(limits(feature)[1], most)
+    if feature.traits.is_whole:
+        return np.clip(values, np.ceil(lowest), np.floor(highest)).astype(np.int64)
+    if feature.transform is not None:
+        limit, usable = transform_limit(feature)
+        lowest = max(lowest, limit if usable else np.nextafter(limit, np.inf))
+    return np.clip(values, lowest, highest)
+
+
+def with_cells(column: pd.Series[Any], rows: NDArray[np.int64], cells: NDArray[Any]) -> pd.Series[Any]:
+    """Return a copy of a validated column with these cells (n,) in these rows (n,)."""
+    column = column.copy()
+    column.iloc[rows] = cells
+    return column
+
+
+# Missing values drawn jointly, given what is observed of a subject: a Gaussian copula inside the clusters.
+#
+# In cluster k a value of feature j has the distribution F_jk of its likelihood, and a latent normal score
+#
+#     z_j = Phi^-1(F_jk(x_j)),   z ~ N(0, R_k).
+#
+# Of a discrete value the score is known to lie in an interval, Phi^-1(F_jk(x_j - 1)) < z_j <= Phi^-1(F_jk(x_j)). A
+# nominal feature has one score for each level but the last: whether it is the first level; if not, whether it is the
+# second; and so on. The correlations R_k are those of all clusters, as far as those of one are not reliable.
+#
+# A round is a step of data augmentation (Tanner and Wong 1987, J Am Stat Assoc 82, 528-540): given the completed
+# values, the parameters of F are drawn from their posteriors, and R_k by weights of the Bayesian bootstrap (Rubin 1981,
+# Ann Stat 9, 130-134); then each column of scores is drawn given the others.
+
+_FARTHEST = 6.0
+"""Largest score."""
+_FEWEST = 5
+"""Observed values in a cluster below which its margin is that of all subjects."""
+
+
+@dataclass
+class Column:
+    """An encoded feature: its completed values, and what its scores are known to be."""
+
+    likelihood: Likelihood
+    theta: Array
+    """(H,) hyperparameters."""
+    completed: Array
+    """(N,) completed encoded values; NaN: not a value of this part of the feature."""
+    is_missing: Mask
+    """(N,) where they are drawn."""
+    is_usual: Mask
+    """(N,) where a value is not outlying; an outlying one says nothing of the margin, nor of other features."""
+    n_clusters: int
+    """K, or 1 if the feature is the same in all clusters."""
+    limits: tuple[float, float] = (-np.inf, np.inf)
+    """Between which values are drawn."""
+
+    @cached_property
+    def levels(self) -> Array:
+        """The observed levels of a nominal feature, the most frequent first; none of others."""
+        if not self.likelihood.is_nominal:
+            return np.empty(0)
+        seen, counts = np.unique(self.completed[~self.is_missing & ~np.isnan(self.completed)], return_counts=True)
+        return seen[np.argsort(-counts, kind="stable")]
+
+    @property
+    def n_scores(self) -> int:
+        """Number of latent scores."""
+        return max(self.levels.size - 1, 1)
+
+    @cached_property
+    def is_known(self) -> Mask:
+        """What of the scores is known, bool (N, n_scores)."""
+        return self._tells() & ~self.is_missing[:, None]
+
+    def _tells(self) -> Mask:
+        """Return of which scores the completed values tell something, bool (N, n_scores)."""
+        has_value = (self.is_usual & ~np.isnan(self.completed))[:, None]
+        return has_value if self.n_scores == 1 else has_value & (self._places()[:, None] >= np.arange(self.n_scores))
+
+    def _places(self) -> Labels:
+        """Return the place of each completed value among the levels, int64 (N,)."""
+        order = np.argsort(self.levels, kind="stable")
+        values = np.where(np.isnan(self.completed), self.levels[0], self.completed)
+        return order[np.searchsorted(self.levels[order], values)]
+
+    def move(self, labels: Labels) -> None:
+        """Set the cluster of each subject, int64 (N,); a cluster with few observed values has the margin K of all."""
+        labels = np.minimum(labels, self.n_clusters - 1)
+        seen = np.bincount(labels[~self.is_missing & ~np.isnan(self.completed)], minlength=self.n_clusters)
+        self.margin = np.where(seen[labels] >= _FEWEST, labels, self.n_clusters)
+
+    def draw_margins(self, rng: np.random.Generator) -> None:
+        """Draw the parameters of each margin given the completed values."""
+        statistics = self.likelihood.statistics(self.completed) * self.is_usual[:, None]
+        sums = np.array([np.bincount(self.margin, column, self.n_clusters + 1) for column in statistics.T]).T
+        sums[-1] = statistics.sum(axis=0)
+        prior = np.broadcast_to(self.theta, (len(sums), self.theta.size))
+        self.parameters = self.likelihood.draw_parameters(self.likelihood.prior.posterior(prior, sums), rng)
+
+    def bounds(self) -> tuple[Array, Array]:
+        """Return the bounds of the scores of the completed values, (N, n_scores) each; equal of a continuous value."""
+        tells = self._tells()
+        low = np.full(tells.shape, -np.inf)
+        high = -low
+        if self.levels.size > 1:
+            is_later, cuts = self._places()[:, None] > np.arange(self.n_scores), self._cuts()[self.margin]
+            return np.where(tells & is_later, cuts, low), np.where(tells & ~is_later, cuts, high)
+        if self.likelihood.is_nominal:
+            return low, high
+        rows = tells[:, 0]
+        margins = self.likelihood.given(self.parameters[self.margin[rows]])
+        high[rows, 0] = _score(margins.cdf(self.completed[rows]))
+        low[rows, 0] = high[rows, 0]
+        if not self.likelihood.is_continuous:
+            low[rows, 0] = _score(margins.cdf(self.completed[rows] - 1.0))
+            high[rows, 0] = np.maximum(high[rows, 0], low[rows, 0] + 1e-9)
+        return low, high
+
+    def limits_of_scores(self) -> tuple[Array, Array]:
+        """Return the scores of the limits for each subject, (N, n_scores) each."""
+        low = np.full((self.completed.size, self.n_scores), -np.inf)
+        high = -low
+        if self.likelihood.is_continuous:
+            margins = self.likelihood.given(self.parameters[self.margin])
+            low[:, 0], high[:, 0] = (_score(margins.cdf(np.full(len(low), limit))) for limit in self.limits)
+        return np.minimum(low, high - 1e-9), high
+
+    def _cuts(self) -> Array:
+        """Return the scores between a nominal level and those after it, (K + 1, L - 1)."""
+        shares = self.parameters[:, self.levels.astype(np.int64)]
+        left = shares[:, ::-1].cumsum(axis=1)[:, ::-1]
+        return np.asarray(ndtri(np.clip(shares / np.maximum(left, 1e-300), 0.0, 1.0))[:, :-1])
+
+    def place_values(self, scores: Array, rows: Mask) -> None:
+        """Set the missing values of these rows, bool (N,), from the scores (N, n_scores); others have no value."""
+        self.completed[self.is_missing] = np.nan
+        if self.likelihood.is_nominal:
+            is_level = np.ones((int(rows.sum()), self.levels.size), dtype=bool)
+            if self.levels.size > 1:
+                is_level[:, :-1] = scores[rows] <= self._cuts()[self.margin[rows]]
+            self.completed[rows] = self.levels[is_level.argmax(axis=1)]
+            return
+        margins = self.likelihood.given(self.parameters[self.margin[rows]])
+        self.completed[rows] = np.clip(margins.ppf(ndtr(scores[rows, 0])), *self.limits)
+
+
+class Copula:
+    """A cohort whose missing values are drawn anew in each round."""
+
+    def __init__(
+        self, columns: list[Column], first_of: dict[int, int], labels: Labels, rng: np.random.Generator
+    ) -> None:
+        """Take the columns, by the second part of a feature its first, and the cluster of each subject, int64 (N,)."""
+        self.columns, self._first_of, self._rng = columns, first_of, rng
+        self._starts = np.concatenate([[0], np.cumsum([column.n_scores for column in columns])])
+        self._known = np.column_stack([column.is_known for column in columns])
+        self._scores = rng.standard_normal(self._known.shape)
+        self._labels = labels
+        for column in columns:
+            column.move(labels)
+            column.draw_margins(rng)
+        self._place_values()
+
+    @classmethod
+    def of(
+        cls,
+        clusters: Clusters,
+        values: list[Array],
+        limits: list[tuple[float, float]],
+        is_usual: Mask,
+        labels: Labels,
+        rng: np.random.Generator,
+    ) -> Self:
+        """Take encoded values (N,) of each feature, NaN = missing, their limits, and which are not outlying, (N, D)."""
+        encoding, prior = clusters.encoding, clusters.model.prior
+        first_of = {second: first for first, second in pairs_of_parts(encoding.features)}
+        columns = []
+        for index, (likelihood, column) in enumerate(zip(encoding.likelihoods, values, strict=True)):
+            theta = likelihood.marginal_prior(prior[encoding.prior_start[index] : encoding.prior_start[index + 1]])
+            # The second part of a feature has no value where the first is at a point mass.
+            missing = np.isnan(values[first_of.get(index, index)])
+            n_clusters = clusters.sizes.size if clusters.included[index] else 1
+            about = missing, is_usual[:, index], n_clusters, limits[index]
+            columns.append(Column(likelihood.alone, theta, column.copy(), *about))
+        return cls(columns, first_of, labels, rng)
+
+    def move(self, labels: Labels) -> None:
+        """Set the cluster of each subject, int64 (N,), where its scores have other values."""
+        self._labels = labels
+        for column in self.columns:
+            column.move(labels)
+        self._place_values()
+
+    def round(self) -> None:
+        """Draw the margins and the correlations given the completed values, then all scores and missing values."""
+        for column in self.columns:
+            column.draw_margins(self._rng)
+        low, high = (
+            np.concatenate(ends, axis=1) for ends in zip(*(column.bounds() for column in self.columns), strict=True)
+        )
+        self._scores = np.clip(self._scores, low, high)
+        limits = zip(*(column.limits_of_scores() for column in self.columns), strict=True)
+        lowest, highest = (np.concatenate(ends, axis=1) for ends in limits)
+        low, high = np.where(self._known, low, lowest), np.where(self._known, high, highest)
+        for rows, precision in self._precisions():
+            own = np.diag(precision)
+            slopes = precision / own
+            scores, least, most = self._scores[rows], low[rows], high[rows]
+            for place in range(own.size):
+                free = np.flatnonzero(least[:, place] < most[:, place])
+                mean = scores[free, place] - scores[free] @ slopes[:, place]
+                drawn = between(mean, 1.0 / np.sqrt(own[place]), least[free, place], most[free, place], self._rng)
+                scores[free, place] = np.clip(drawn, -_FARTHEST, _FARTHEST)
+            self._scores[rows] = scores
+        self._place_values()
+
+    def _precisions(self) -> list[tuple[Labels, Array]]:
+        """Return the subjects of each cluster, and the inverse of its correlations drawn given the scores."""
+        weights = self._rng.exponential(size=self._labels.size)
+        everybody = np.arange(self._labels.size)
+        pooled = self._correlation(everybody, weights, np.eye(self._scores.shape[1]))
+        found: list[tuple[Labels, Array]] = []
+        for cluster in np.unique(self._labels):
+            rows = np.flatnonzero(self._labels == cluster)
+            own = pooled if rows.size == everybody.size else self._correlation(rows, weights[rows], pooled)
+            precision = np.linalg.inv(nearest_correlation(own))
+            found.append((rows.astype(np.int64), np.asarray(precision, dtype=np.float64)))
+        return found
+
+    def _correlation(self, rows: Labels, weights: Array, target: Array) -> Array:
+        known = self._known[rows].astype(np.float64)
+        n_both = known.T @ known
+        return shrunk_correlation(self._scores[rows], weights, n_both, target)
+
+    def _place_values(self) -> None:
+        for index, column in enumerate(self.columns):
+            has_value = column.is_missing
+            if index in self._first_of:
+                has_value = has_value & (self.columns[self._first_of[index]].completed == 0.0)
+            column.place_values(self._scores[:, self._starts[index] : self._starts[index + 1]], has_value)
+
+
+def _score(shares: Array) -> Array:
+    return np.asarray(np.clip(ndtri(np.clip(shares, 0.0, 1.0)), -_FARTHEST, _FARTHEST))
+
+
+def shrunk_correlation(scores: Array, weights: Array, n_both: Array, target: Array) -> Array:
+    """Return the weighted correlations of scores (N, D), drawn towards a target where they are not reliable.
+
+    With n both of which are known, `n_both` (D, D), a difference from the target shall count s = (1 - lambda) n / (n +
+    1), where lambda is the sum of the variances of the correlations over the sum of the squares of the differences
+    (Schäfer and Strimmer 2005, Stat Appl Genet Mol Biol 4, 32). The scores that are not known follow the correlations
+    of the last round, and shrink with them; so that it comes to s in the end, it is multiplied by s / (s + (1 - s) n /
+    N) in each round.
+    """
+    share = weights / weights.sum()
+    apart = scores - share @ scores
+    covariance = apart.T @ (apart * share[:, None])
+    spread = np.sqrt(np.maximum(np.diag(covariance), 1e-12))
+    found = with_unit_diagonal(covariance / np.outer(spread, spread))
+    away = np.where(n_both > 0.0, found - target, 0.0)
+    squares = float((away**2).sum())
+    variance = float(((1.0 - found**2) ** 2 * (n_both > 0.0) / np.maximum(n_both, 1.0)).sum())
+    shrinkage = min(1.0, variance / squares) if squares > 0.0 else 1.0
+    counts = (1.0 - shrinkage) * n_both / (n_both + 1.0)
+    in_a_round = counts / np.maximum(counts + (1.0 - counts) * n_both / len(scores), 1e-300)
+    return with_unit_diagonal(target + in_a_round * away)
+
+
+def between(mean: Array, deviation: float, low: Array, high: Array, rng: np.random.Generator) -> Array:
+    """Return normal draws (n,) between bounds, of the upper tail as those of the lower one, which has more digits."""
+    a, b = (low - mean) / deviation, (high - mean) / deviation
+    is_upper = a > 0.0
+    a, b = np.where(is_upper, -b, a), np.where(is_upper, -a, b)
+    below, upto = ndtr(a), ndtr(b)
+    drawn = np.clip(ndtri(below + rng.random(mean.size) * (upto - below)), a, b)
+    return mean + deviation * np.where(is_upper, -drawn, drawn)
+
+
+# Multiple imputations of a cohort.
+#
+# For each, the subtype of every subject is drawn from its membership; then rounds of a copula draw the margins of the
+# subtypes, the correlations inside them, and the missing values of a subject jointly, given what is observed of it
+# (Rubin 1987, *Multiple imputation for nonresponse in surveys*).
+
+_FIRST = 5
+"""How many times as many rounds precede the first draw."""
+
+
+def multiple_imputations(
+    model: SubtypeModel, frame: pd.DataFrame, m: int, n_sweeps: int, rng: np.random.Generator, cancelled: Event
+) -> list[pd.DataFrame]:
+    """Implement `Prediction.multiple_imputations`; raise SearchCancelled if `cancelled` is set."""
+    fit = require_search(model, "multiple_imputations")
+    rows = None if cohort_problems(model, frame) else rows_of_the_fit(fit, frame)
+    if rows is None:
+        cohort_of(model, frame)  # says why it is not the cohort
+        raise AssertionError("a table without rows of the fit is no cohort")
+    observed, back, tables = fit.schema_.validate(frame, warn=False).iloc[rows], np.argsort(rows), []
+    cohort = fit.adjusted(observed)
+    with announcing_compilation():
+        scores = fit.clusters_.scores(model_values(cohort, fit.clusters_.encoding.features), coarsened=True)
+        membership = fit.subtypes_.summed(probabilities(scores[:, :-1]))
+        copula, encoding = _copula(fit, cohort, rng)
+        for number in range(m):
+            up_to = membership.cumsum(axis=1)
+            copula.move((up_to[:, :-1] < rng.random((len(up_to), 1)) * up_to[:, -1:]).sum(axis=1))
+            for _ in range(n_sweeps * (1 if number else _FIRST)):
+                if cancelled.is_set():
+                    raise SearchCancelled
+                copula.round()
+            table = fit.restored(_completed(cohort, encoding, copula, rng), observed)
+            tables.append(_with_observed(table, fit.schema_, rng).iloc[back])
+    return tables
+
+
+def _copula(fit: Fit, cohort: pd.DataFrame, rng: np.random.Generator) -> tuple[Copula, Encoding]:
+    """Return the copula of all features with a likelihood, clustered on or described, and their encoding."""
+    schema = fit.schema_.with_roles({feature.name: "cluster" for feature in fit.schema_.described})
+    problem = pose(cohort, schema, fit.hyperparameters_, fit.concentration_)
+    encoding = problem.cohort.encoding
+    # A described feature may differ between the clusters as one that was selected does.
+    selected = dict(zip((f.name for f in fit.clusters_.encoding.features), fit.clusters_.included, strict=True))
+    included = np.array([selected.get(feature.name, True) for feature in encoding.features])
+    labels = np.asarray(fit.labels_, dtype=np.int64)
+    clusters = clusters_of(problem, problem.partition(labels[problem.cohort.order]), included)
+    values = model_values(cohort, encoding.features)
+    standards = list(zip(encoding.features, encoding.centres, encoding.scales, strict=True))
+    columns = [(values[feature.name] - centre) / scale for feature, centre, scale in standards]
+    is_usual = ~fit.outliers_[:, fit.schema_.places(encoding.features)]
+    limits = [
+        _limits(feature, column, (centre, scale))
+        for (feature, centre, scale), column in zip(standards, columns, strict=True)
+    ]
+    return Copula.of(clusters, columns, limits, is_usual, labels, rng), encoding
+
+
+def _limits(feature: Feature, column: Array, standard: tuple[float, float]) -> tuple[float, float]:
+    """Return between which encoded values a measurement is drawn: at most its range beyond the observed ones.
+
+    Also within the declared range; not below 0 if nothing observed is; and not beyond a limit of detection, of which
+    the most extreme measured value is the nearest known.
+    """
+    least, most = float(np.nanmin(column)), float(np.nanmax(column))
+    lowest, highest = 2.0 * least - most, 2.0 * most - least
+    low, high = feature.whole.minimum, feature.whole.maximum
+    if low is None and feature.transform != "log" and least * standard[1] + standard[0] >= 0.0:
+        low = 0.0
+    with np.errstate(all="ignore"):
+        at = [np.nan if end is None else feature.on_model_scale(np.array([end]))[0][0] for end in (low, high)]
+    ends = (np.array(at, dtype=float) - standard[0]) / standard[1]
+    lowest = least if "below" in feature.whole.limit else np.nanmax([lowest, min(ends[0], least)])
+    highest = most if "above" in feature.whole.limit else np.nanmin([highest, max(ends[1], most)])
+    return float(lowest), float(highest)
+
+
+def _completed(cohort: pd.DataFrame, encoding: Encoding, copula: Copula, rng: np.random.Generator) -> pd.DataFrame:
+    """Return the cohort with its missing values as the copula has drawn them."""
+    filled = cohort.copy()
+    for index, (feature, column) in enumerate(zip(encoding.features, copula.columns, strict=True)):
+        rows = np.flatnonzero(column.is_missing & ~np.isnan(column.completed))
+        if not rows.size:
+            continue
+        if feature.is_part and feature.levels:
+            cells = _at_point_masses(feature.whole, cohort, column.completed[rows], rng)
+        else:
+            cells = cells_of(column.completed[rows], encoding, index)
+        filled[feature.column] = with_cells(filled[feature.column], rows, cells)
+    return filled
+
+
+def _with_observed(table: pd.DataFrame, schema: FeatureSchema, rng: np.random.Generator) -> pd.DataFrame:
+    """Fill columns that say nothing of a subject, such as those with one value: with observed values at random."""
+    for feature in schema.reported:
+        column = table[feature.name]
+        rows, observed = np.flatnonzero(column.isna()), column.dropna()
+        if rows.size and len(observed):
+            table[feature.name] = with_cells(
+                column, rows, observed.iloc[rng.integers(len(observed), size=rows.size)].array
+            )
+    return table
+
+
+def _at_point_masses(whole: Feature, cohort: pd.DataFrame, levels: Array, rng: np.random.Generator) -> Any:
+    """Return the drawn cells (n,) at point masses; those at none get an observed value until their part is drawn."""
+    observed = _observed_at_none(whole, cohort)
+    drawn = rng.choice(observed, levels.size) if observed.size else np.full(levels.size, np.nan)
+    return _as_whole(whole, np.where(levels == 0.0, drawn, np.array([np.nan, *whole.point_masses])[levels.astype(int)]))
+
+
+# Estimates of several completed tables pooled by Rubin's rules.
+
+
+@accepting(df_complete=NUMBER, level=NUMBER)
+def pool_estimates(
+    estimates: ArrayLike | Sequence[pd.Series[Any]],
+    variances: ArrayLike | Sequence[pd.Series[Any]],
+    *,
+    df_complete: float | None = None,
+    level: float = 0.95,
+) -> pd.DataFrame:
+    """Pool the estimates of m analyses of multiply imputed tables by Rubin's rules (Rubin 1987).
+
+    With Q the mean of the estimates, U the mean of their variances and B the variance of the estimates (divisor m - 1):
+
+        T = U + (1 + 1/m) B,  lambda = (1 + 1/m) B / T,  degrees of freedom = 1 / (1 / old + 1 / observed),
+        old = (m - 1) / lambda^2,  observed = (c + 1) / (c + 3) c (1 - lambda)
+
+    are the total variance, the share of it that is due to what is missing, and Barnard and Rubin's degrees of freedom
+    (1999). c are the degrees of freedom of the analysis of a complete table; without c they are `old`. The estimates
+    should be about normal: pool log odds ratios, log variances and Fisher's z of correlations.
+
+    Parameters
+    ----------
+    estimates : array, shape (m,) or (m, p), or list of m Series
+        p estimates from each imputation, named by the index of a Series or the columns of a DataFrame.
+    variances : array, shape (m,) or (m, p), or list of m Series
+        The squared standard error of each estimate.
+    df_complete : float, optional
+        Degrees of freedom without missing values, such as n - 1 for a mean. By default a large sample is assumed.
+    level : float
+        Level of the confidence intervals.
+
+    Returns
+    -------
+    DataFrame
+        One row per estimate: ``estimate``, ``se``, ``df``, ``t`` and two-sided ``p`` of the hypothesis 0, ``lower``,
+        ``upper``, ``within`` (U), ``between`` (B), ``total`` (T), ``lambda``, ``fmi`` (fraction of missing information,
+        (r + 2 / (df + 3)) / (r + 1) with r = (1 + 1/m) B / U), ``relative_efficiency`` (1 / (1 + fmi / m)), ``m``.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two imputations, shapes differ, values are missing or not finite, a variance is not
+        positive, or `df_complete` or `level` cannot be used.
+
+    Examples
+    --------
+    >>> import clinclust as cc
+    >>> pooled = cc.pool_estimates([2.0, 2.2, 1.8], [0.04, 0.05, 0.03], df_complete=99)
+    >>> pooled[["estimate", "se", "df", "lower", "upper"]].round(3).to_numpy().tolist()
+    [[2.0, 0.306, 5.339, 1.229, 2.771]]
+    """
+    q, names = _table(estimates, "estimates")
+    u, _ = _table(variances, "variances")
+    _check(q, u, df_complete, level)
+    m = len(q)
+    within, between = u.mean(axis=0), q.var(axis=0, ddof=1)
+    added = (1.0 + 1.0 / m) * between
+    total = within + added
+    share, increase = added / total, added / within
+    df = _degrees_of_freedom(share, m, math.inf if df_complete is None else float(df_complete))
+    information = (increase + 2.0 / (df + 3.0)) / (increase + 1.0)
+    estimate, se = q.mean(axis=0), np.sqrt(total)
+    t, margin = estimate / se, se * stdtrit(df, (1.0 + level) / 2.0)
+    return pd.DataFrame(
+        {
+            "estimate": estimate,
+            "se": se,
+            "df": df,
+            "t": t,
+            "p": 2.0 * stdtr(df, -np.abs(t)),
+            "lower": estimate - margin,
+            "upper": estimate + margin,
+            "within": within,
+            "between": between,
+            "total": total,
+            "lambda": share,
+            "fmi": information,
+            "relative_efficiency": 1.0 / (1.0 + information / m),
+            "m": m,
+        },
+        index=names,
+    )
+
+
+def _degrees_of_freedom(share: Array, m: int, complete: float) -> Array:
+    """Return the degrees of freedom of Barnard and Rubin (1999, eqs. 3 and 4), float64 (p,)."""
+    with np.errstate(divide="ignore"):
+        old = (m - 1.0) / share**2  # infinite if all imputations gave the same estimate
+    if math.isinf(complete):
+        return old
+    observed = (complete + 1.0) / (complete + 3.0) * complete * (1.0 - share)
+    return np.asarray(1.0 / (1.0 / old + 1.0 / observed), dtype=np.float64)
+
+
+def _table(given: Any, called: str) -> tuple[Array, Any]:
+    """Return numbers as float64 (m, p), and the names of the p estimates."""
+    if isinstance(given, list | tuple) and given and all(isinstance(one, pd.Series) for one in given):
+        if any(not one.index.equals(given[0].index) for one in given):
+            raise InputError(f"{called}: the Series of all imputations need the same index, in the same order")
+        given = pd.DataFrame([one.to_numpy() for one in given], columns=given[0].index)
+    try:
+        table = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{called} must be numbers, of shape (m,) or (m, p), with m imputations") from error
+    if table.ndim not in (1, 2) or table.size == 0:
+        raise InputError(f"{called} must have the shape (m,) or (m, p), with m imputations, not {table.shape}")
+    table = table.reshape(len(table), -1)
+    return table, given.columns if isinstance(given, pd.DataFrame) else pd.RangeIndex(table.shape[1])
+
+
+def _check(q: Array, u: Array, df_complete: float | None, level: float) -> None:
+    problems = []
+    if q.shape != u.shape:
+        problems.append(f"estimates and variances must have one shape; they have {q.shape} and {u.shape}")
+    if len(q) < 2:
+        problems.append("estimates of at least two imputations are needed; one alone does not tell what is missing")
+    are_finite = {name: bool(np.isfinite(table).all()) for name, table in (("estimates", q), ("variances", u))}
+    problems += [f"{name} must be finite numbers" for name in are_finite if not are_finite[name]]
+    if are_finite["variances"] and not (u > 0.0).all():
+        problems.append("variances must be above 0; give squared standard errors")
+    if df_complete is not None and not df_complete > 0.0:
+        problems.append(f"df_complete must be above 0, not {df_complete!r}")
+    if not 0.0 < level < 1.0:
+        problems.append(f"level must be above 0 and below 1, such as 0.95, not {level!r}")
+    refuse(problems)

@@ -1,1 +1,0 @@
-"""Missing values filled in: one value each, or several completed tables whose analyses are pooled."""

@@ -1,0 +1,594 @@
+"""A fit of a table in partitions, of a Dask DataFrame: larger than the memory, or on several machines."""
+
+from __future__ import annotations
+
+import copy
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from operator import attrgetter
+from pathlib import Path
+from tempfile import TemporaryFile, gettempdir
+from threading import Event
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from clinclust.arrays import Array, Labels, Mask, Whole
+from clinclust.engine.joint_estimates.outlying import SearchResult, search_partitions, without_outlying
+from clinclust.engine.joint_estimates.selection import has_repeated
+from clinclust.engine.kernels.compiled import announcing_compilation
+from clinclust.engine.kernels.moves import CohortArrays, clusters_without_subjects
+from clinclust.engine.problem.encoding import EncodedCohort, Encoding, log_bases, model_values, rows_of
+from clinclust.engine.problem.problem import Problem, log_joint, pose
+from clinclust.engine.search.partitioned import (
+    Handle,
+    Numbers,
+    Partitioned,
+    Place,
+    Shard,
+    Store,
+    Stored,
+    WholeCohort,
+    count,
+    places_among,
+    sums_of,
+)
+from clinclust.engine.search.plan import (
+    Budget,
+    RestartResult,
+    SearchPlan,
+    Threads,
+    is_of_a_worker,
+    n_threads,
+    on_one_thread,
+)
+from clinclust.engine.search.settle import SweepResult, added, compact
+from clinclust.errors import CohortError, InputError, warn
+from clinclust.estimators.adjustment import refuse_adjustment
+from clinclust.estimators.distinct_subtypes import as_asked, floor_as_share, refuse_too_large_a_floor
+from clinclust.estimators.fit import Fit, PartitionedFit
+from clinclust.estimators.fitting import Prepared, fit_by, fit_of, prepared, with_tree_tested
+from clinclust.estimators.parameters import seed_of
+from clinclust.estimators.settings import Settings, pose_for
+from clinclust.files.row_choice import N_SAMPLED, drawn
+from clinclust.files.writing import plain_error
+from clinclust.progress import Progress
+from clinclust.schema.validation import first_rows, parts_of_one_column, refuse_failures, results_of
+
+if TYPE_CHECKING:
+    from clinclust.schema import FeatureSchema
+
+
+# The fit of a table in partitions: a fit of a sample in memory, carried over to all subjects where they lie.
+#
+# The sample gives the model: hyperparameters, coarsening, weights of blocks, and the tests of the tree.
+
+_BRANCH = 1717
+"""Spawn key of the random draws of the search among all subjects."""
+
+
+def partitioned_fit(settings: Settings, table: Any, cancelled: Event) -> tuple[PartitionedFit, Prepared]:
+    """Return the fit of a Dask DataFrame, and the sample as it was prepared.
+
+    Raises CohortError with all failures of all partitions, and InputError for parameters that need the whole table.
+    """
+    refuse_unusable(
+        settings, "and this one is in partitions; leave it out, or fit table.compute() if that is small enough"
+    )
+    refuse_adjustment(settings.schema, "A fit of a table in partitions")
+    if len(set(table.columns)) < len(table.columns):
+        raise InputError("the table has columns of the same name; rename or drop all but one of each")
+    chosen = False if settings.select_features == "auto" else settings.select_features
+    settings = replace(settings, random_state=seed_of(settings.random_state), select_features=chosen)
+    progress, budget = Progress(bool(settings.progress)), Budget(settings.max_seconds)
+    with place_of_shards(n_threads(settings.n_jobs), cancelled) as (place, pool), announcing_compilation():
+        cohort = _read(settings, table, place, progress)
+        plan = settings.search_plan(cohort.sample.problem, cancelled, budget, progress)
+        sample = SampleFit.search(settings, cohort.sample, plan)
+        whole, clusters = _encoded(cohort, sample, place), sample.fit.clusters_
+        rng = np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(_BRANCH,)))
+        with progress.stage("search among all subjects"):
+            sums = clusters.sizes, clusters.statistics
+            result = search_partitions(whole, sums, plan.outlying_share, plan, rng, pool)
+        return _fit_of_all(cohort, sample, result, table, place), cohort.sample
+
+
+class _Cohort(NamedTuple):
+    reads: list[Any]
+    summaries: list[Summary]
+    sample: Prepared
+    rows: pd.DataFrame
+    """The rows of the sample as given."""
+    n_observed: Mapping[str, int]
+    """Number of observed values of each feature in the table."""
+
+    @property
+    def n_subjects(self) -> int:
+        return sum(summary.n_subjects for summary in self.summaries)
+
+
+def refuse_unusable(settings: Settings, repair: str) -> None:
+    """Raise InputError for parameters that need the whole table in memory."""
+    is_unusable = {
+        "init as labels": not isinstance(settings.init, str),
+        "missing='mode'": settings.fills_modes,
+        "select_features": settings.selects_features,
+    }
+    problems = [name for name in is_unusable if is_unusable[name]]
+    if problems:
+        raise InputError(f"{', '.join(problems)}: needs the table in memory, {repair}")
+
+
+def _read(settings: Settings, table: Any, place: TablePlace, progress: Progress) -> _Cohort:
+    # Not optimised: else Dask may read several files as one partition, and labels would not be aligned with the table.
+    partitions = table.to_delayed(optimize_graph=False)
+    lengths = place.submit_each([len] * len(partitions), parts_of_one_column(table))
+    numbers = results_of((partial(place.results, [length]) for length in lengths), is_of_workers)
+    first = first_rows([number for (number,) in numbers])
+    n_subjects = int(first[-1])
+    refuse_too_large_a_floor(settings.min_size, n_subjects)
+    settings = replace(settings, min_size=floor_as_share(settings.min_size, n_subjects))
+    share, seed = N_SAMPLED / n_subjects, int(seed_of(settings.random_state))
+    schema = settings.schema
+    if schema is None:
+        from clinclust.drafting import draft_schema
+
+        warn(
+            "No schema was given, so one was drafted from a sample of the table (see `schema_`); look it over, because "
+            "the likelihoods decide what is found"
+        )
+        schema = draft_schema(table, progress=False)
+    functions = [
+        partial(read, schema=schema, first=int(start), share=share, seed=seed, store=place.store)
+        for start in first[:-1]
+    ]
+    with progress.stage("reading partitions", len(partitions)) as advance:
+        reads = place.submit_each(functions, partitions)
+        summaries: list[Summary] = []
+        for number in range(len(reads)):
+            summaries += place.results([place.submit(attrgetter("summary"), reads[number])])
+            advance()
+    refuse_failures({number: own.failures for number, own in enumerate(summaries) if own.n_subjects})
+    rows = pd.concat([summary.sample for summary in summaries if summary.sample is not None])
+    sample = prepared(replace(settings, schema=schema), rows)
+    n_observed: Counter[str] = Counter()
+    for summary in summaries:
+        n_observed.update(summary.n_observed)
+    return _Cohort(reads, summaries, with_prior_of_all(settings, sample, n_observed), rows, n_observed)
+
+
+def with_prior_of_all(settings: Settings, sample: Prepared, n_observed: Mapping[str, int]) -> Prepared:
+    """Return the sample with default hyperparameters as of the whole table, where they depend on its size."""
+    given = settings.hyperparameters
+    if isinstance(given, str):
+        return sample  # estimated from the sample
+    encoding, defaults = sample.problem.cohort.encoding, sample.problem.hyperparameters
+    stated = {name: dict(named) for name, named in (given or {}).items()}
+    values = model_values(sample.frame, encoding.features)
+    largest: dict[str, float] = {}
+    for feature, likelihood in zip(encoding.features, encoding.likelihoods, strict=True):
+        share = int((~np.isnan(values[feature.name])).sum()) / n_observed[feature.name]
+        for name in likelihood.per_value - stated.get(feature.name, {}).keys() - (feature.prior or {}).keys():
+            value = max(defaults[feature.name][name] * share, likelihood.usual_bounds[0])
+            # The features of a multivariate Gaussian block share the value of the first, the most complete one.
+            value = largest.setdefault(f"{feature.block}: {name}", value) if likelihood.is_chained else value
+            stated.setdefault(feature.name, {})[name] = value
+    posed = pose_for(replace(settings, hyperparameters=stated), sample.frame, sample.schema)
+    return sample._replace(problem=posed)
+
+
+@dataclass(frozen=True, eq=False)
+class SampleFit:
+    """The fit of a sample of a table, whose model is that of all subjects."""
+
+    settings: Settings
+    sample: Prepared
+    plan: SearchPlan
+    fit: Fit
+
+    @classmethod
+    def search(cls, settings: Settings, sample: Prepared, plan: SearchPlan) -> Self:
+        """Fit the sample; its tree is tested only where that decides the weights of blocks."""
+        within = replace(plan, progress=plan.progress.within("a sample of the table"), calibrate=False)
+        is_tested = settings.is_tested and plan.estimate_powers and has_repeated(sample.problem)
+        return cls(settings, sample, plan, fit_by(within, sample, is_tested=is_tested))
+
+    @cached_property
+    def problem(self) -> Problem:
+        """The problem of the sample under the model of its fit."""
+        fit = self.fit
+        model = fit.hyperparameters_, fit.concentration_, fit.discount_, fit.coarsening_, fit.block_weights_
+        return pose(self.sample.frame, fit.schema_, *model)
+
+    def with_clusters(self, labels: Labels, outlying: Mask, n_subjects: int) -> Fit:
+        """Return the fit of the sample of so many subjects, with clusters and outlying values by row."""
+        order, plan = self.problem.cohort.order, self.plan
+        usual, clusters = without_outlying(self.problem, outlying[order], plan.outlying_share), compact(labels[order])
+        joint = log_joint(usual, usual.partition(clusters))
+        restarts = [RestartResult.of("all subjects", clusters, [joint], converged=True)]
+        fit = fit_of(SearchResult(usual, restarts, 0, outlying[order]), self.sample, plan)
+        fit = replace(fit, restarts_=self.fit.restarts_, resolution_path_=self.fit.resolution_path_)
+        if self.settings.is_tested:
+            fit = with_tree_tested(fit, self.sample, plan)
+        return as_asked(fit, self.settings.n_clusters, floor_as_share(self.settings.min_size, n_subjects))
+
+
+def _encoded(cohort: _Cohort, sample: SampleFit, place: TablePlace) -> Partitioned:
+    """Return all subjects in one cluster under the model of the sample's fit."""
+    problem, n_subjects = sample.problem, cohort.n_subjects
+    encoding, model, levels = problem.cohort.encoding, problem.model, together(cohort.summaries)
+    may_be_missing = {
+        # A value of a multivariate Gaussian block is left out where one before it is missing.
+        feature.name: sample.plan.outlying_share > 0.0
+        or cohort.n_observed[feature.name] < n_subjects
+        or feature.traits.is_chained
+        for feature in encoding.features
+    }
+    about = encoding, model.prior, levels, may_be_missing, place.store
+    encoded = [place.submit(encode, own, *about) for own in cohort.reads]
+    of_each = attrgetter("log_bases", "n_observed", "shard.tables")
+    numbers = place.results([place.submit(of_each, own) for own in encoded])
+    bases = sum((bases for bases, _, _ in numbers), np.zeros(len(encoding.features)))
+    n_used = sum((n for _, n, _ in numbers), np.zeros(len(encoding.features), dtype=np.int64))
+    whole = WholeCohort(
+        encoding, numbers[0][2], float((model.powers * bases).sum()), np.arange(1), n_subjects, tuple(n_used.tolist())
+    )
+    shards = tuple(place.submit(attrgetter("shard"), own) for own in encoded)
+    labels = tuple(place.submit(np.zeros, summary.n_subjects, np.int32) for summary in cohort.summaries)
+    aside = tuple(place.submit(np.zeros, 0, np.int64) for _ in shards)
+    lists = zip(shards, labels, aside, strict=True)
+    sums = added(place.results([place.submit(count, *own, 1) for own in lists]))
+    clusters = clusters_without_subjects(whole.arrays, *sums)
+    return Partitioned(replace(problem, cohort=whole), clusters, place, shards, labels, aside)
+
+
+def _of_rows(labels: Numbers, aside: Whole, rows: Whole, n_features: int) -> tuple[Labels, Mask]:
+    """Return the clusters and the outlying values of some subjects of a shard."""
+    outlying = np.zeros((rows.size, n_features), dtype=np.bool_)
+    outlying.flat[places_among(aside, rows, n_features)] = True
+    return labels[rows].astype(np.int64), outlying
+
+
+def _fit_of_all(
+    cohort: _Cohort, sample: SampleFit, result: SweepResult, table: Any, place: TablePlace
+) -> PartitionedFit:
+    of_all: Partitioned = result.partitions
+    n_features = len(sample.problem.cohort.encoding.features)
+    shards = zip(of_all.labels, of_all.aside, (summary.sampled for summary in cohort.summaries), strict=True)
+    sampled = place.results([place.submit(_of_rows, *shard, n_features) for shard in shards])
+    labels, outlying = map(np.concatenate, zip(*sampled, strict=True))
+    in_sample = sample.with_clusters(labels, outlying, cohort.n_subjects)
+    present = first_of_each(in_sample.cluster_labels_, labels)
+    absent = np.setdiff1d(np.arange(of_all.n_clusters), present)
+    of_all = of_all.in_order(np.concatenate([present, absent[np.argsort(-of_all.clusters.sizes[absent])]]))
+    return PartitionedFit.of(
+        in_sample,
+        sums_of(of_all.clusters),
+        dask_series(table, place.for_dask(of_all.labels)),
+        cohort.rows,
+        log_joint_=result.trace[-1],
+        log_joint_trace_=np.array(result.trace),
+        stopped_early_=sample.plan.budget.cut_short,
+    )
+
+
+def first_of_each(of_fit: Labels, of_all: Labels) -> Labels:
+    """Return the cluster of all subjects that each cluster of the sample's fit is, int64 (K,)."""
+    return of_all[np.unique(of_fit, return_index=True)[1]]
+
+
+# Where the shards of a table in partitions lie: on the workers of Dask, or in files of this machine.
+#
+# Dask is imported by the user: nothing here imports it before a Dask DataFrame is given.
+
+
+class TablePlace(Place, Protocol):
+    """A place that can also read the partitions of a table."""
+
+    @property
+    def store(self) -> Store | None:
+        """Where shards are written to; None if they stay in the memory of the workers."""
+
+    def submit_each(self, functions: Sequence[Callable[[Any], Any]], partitions: Sequence[Any]) -> list[Handle]:
+        """Run one function of each partition of a table (`to_delayed`); the results stay."""
+
+    def for_dask(self, handles: Sequence[Handle]) -> list[Any]:
+        """Return results in the form in which Dask takes them; they stay where they lie."""
+
+
+class Here:
+    """The threads of this process; shards lie in a file."""
+
+    def __init__(self, pool: Threads, store: Store) -> None:
+        self._pool, self.store = pool, store
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        """Run a function on a thread."""
+        return self._pool.submit(_run, function, arguments)
+
+    def submit_each(self, functions: Sequence[Callable[[Any], Any]], partitions: Sequence[Any]) -> list[Future[Any]]:
+        """Read each partition on a thread, and run a function of it."""
+        return [self.submit(_of_delayed, *both) for both in zip(functions, partitions, strict=True)]
+
+    def results(self, handles: Sequence[Handle]) -> list[Any]:
+        """Wait for results."""
+        return [handle.result() for handle in handles]
+
+    def for_dask(self, handles: Sequence[Handle]) -> list[Any]:
+        """Return results as delayed objects."""
+        from dask.delayed import delayed
+
+        return [delayed(result, traverse=False) for result in self.results(handles)]
+
+
+def _run(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    # A thread waits only for what was submitted before, so that the earliest work always runs.
+    return function(*(it.result() if isinstance(it, Future) else it for it in arguments))
+
+
+def _of_delayed(function: Callable[[Any], Any], partition: Any) -> Any:
+    return function(partition.compute(scheduler="synchronous"))
+
+
+class OnWorkers:
+    """The workers of the current `distributed.Client`; shards lie in their memory, and Dask spills them to disk."""
+
+    store: Store | None = None
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Handle:
+        """Run a function on a worker."""
+        return self._client.submit(on_one_thread, function, *arguments, pure=False)
+
+    def submit_each(self, functions: Sequence[Callable[[Any], Any]], partitions: Sequence[Any]) -> list[Handle]:
+        """Run a function of each partition on a worker, which forgets the partition."""
+        from dask.delayed import delayed
+
+        of_each = [
+            delayed(partial(on_one_thread, function), pure=False)(partition)
+            for function, partition in zip(functions, partitions, strict=True)
+        ]
+        return list(self._client.compute(of_each))
+
+    def results(self, handles: Sequence[Handle]) -> list[Any]:
+        """Gather results."""
+        return list(self._client.gather(list(handles)))
+
+    def for_dask(self, handles: Sequence[Handle]) -> list[Any]:
+        """Return the futures themselves."""
+        return list(handles)
+
+
+@contextmanager
+def place_of_shards(n_threads: int, cancelled: Event) -> Iterator[tuple[TablePlace, Threads]]:
+    """Yield the place of the shards, and threads of this process.
+
+    Raises InputError if the workers are lost.
+    """
+    client = _current_client()
+    if client is None:
+        # The threads end before their file is closed.
+        with TemporaryFile(prefix="clinclust-") as file, Threads(n_threads, cancelled) as pool:
+            yield Here(pool, Store(file)), pool
+        return
+    try:
+        with Threads(n_threads, cancelled) as pool:
+            yield OnWorkers(client), pool
+    except Exception as error:
+        if is_of_workers(error) or client.status != "running":
+            raise InputError(
+                f"the Dask client or its workers were lost ({type(error).__name__}); keep the client open, give "
+                "the workers more memory or the table smaller partitions (repartition), and fit again"
+            ) from error
+        raise
+
+
+def is_of_workers(error: Exception) -> bool:
+    """Return whether an error is of Dask's workers and not of what ran there."""
+    return type(error).__module__.partition(".")[0] == "distributed"
+
+
+def _current_client() -> Any:
+    distributed = sys.modules.get("distributed")
+    if distributed is None or is_of_a_worker():  # a task that waits for others may hold the thread that they need
+        return None
+    try:
+        client = distributed.get_client()
+    except ValueError:
+        return None
+    return client if client.status == "running" else None  # one that could not be started stays the current one
+
+
+# Read each partition of a table once, where it lies: validate it, draw a sample of rows, and encode the features.
+
+_AT_ONCE = 65_536
+"""Number of subjects that are encoded together."""
+
+Columns = dict[str, NDArray[Any]]
+
+
+class Read(NamedTuple):
+    """A partition as read: of discrete features the numbers of their levels, 0 = missing; of others the values."""
+
+    columns: Columns | dict[str, Stored]
+    summary: Summary
+
+
+class Summary(NamedTuple):
+    """What the search needs to know of a partition that was read."""
+
+    n_subjects: int
+    n_observed: dict[str, int]
+    levels: dict[str, Array]
+    """Levels of each discrete feature in the partition."""
+    sampled: Whole = np.empty(0, dtype=np.int64)
+    """Positions of the rows in the sample."""
+    sample: pd.DataFrame | None = None
+    """These rows as given."""
+    failures: pd.DataFrame | None = None
+    """What is wrong with the partition (`CohortError`)."""
+
+
+def read(frame: pd.DataFrame, schema: FeatureSchema, first: int, share: float, seed: int, store: Store | None) -> Read:
+    """Validate a partition, whose first row is number `first` of the table, and draw about this share of its rows."""
+    if len(frame) == 0:
+        return Read({}, Summary(0, {}, {}))
+    try:
+        validated = schema.validate(frame, warn=False)
+    except CohortError as error:
+        return Read({}, Summary(len(frame), {}, {}, failures=error.failures))
+    columns, levels, n_observed = Columns(), dict[str, Array](), dict[str, int]()
+    for feature in schema.clustered_parts:
+        (values,) = model_values(validated, (feature,)).values()
+        n_observed[feature.name] = int((~np.isnan(values)).sum())
+        own = feature.traits.of(feature).levels(values)
+        if own is not None:
+            levels[feature.name] = own
+            values = rows_of(values, own, 1).astype(np.min_scalar_type(own.size))
+        columns[feature.name] = values
+    sampled = np.flatnonzero(drawn(validated, [one.name for one in schema.ids], first, share, seed))
+    summary = Summary(len(frame), n_observed, levels, sampled, frame.iloc[sampled])
+    if store is None:
+        return Read(columns, summary)
+    return Read(dict(zip(columns, _add(store, columns.values()), strict=True)), summary)
+
+
+def _add(store: Store, arrays: Iterable[NDArray[Any]], replaced: Sequence[Stored] = ()) -> list[Stored]:
+    """Write arrays to the store; OSError says which folder is full, and how to choose another one."""
+    try:
+        return store.add(arrays, replaced)
+    except OSError as error:
+        said = plain_error(error, Path(gettempdir()), "written")
+        raise OSError(f"temporary files: {said}; TMPDIR=FOLDER in the environment chooses it") from error
+
+
+class Encoded(NamedTuple):
+    """An encoded partition."""
+
+    shard: Shard
+    log_bases: Array
+    """(D,) what each feature adds to `EncodedCohort.log_base` at power 1."""
+    n_observed: Whole
+    """(D,) number of observed values of each feature."""
+
+
+def encode(
+    found: Read,
+    encoding: Encoding,
+    prior: Array,
+    levels: Mapping[str, Array],
+    may_be_missing: Mapping[str, bool],
+    store: Store | None,
+) -> Encoded:
+    """Encode a partition with the levels of the whole table, in the place of what was read of it."""
+    columns = {name: np.array(it.mapped()) if isinstance(it, Stored) else it for name, it in found.columns.items()}
+    n_subjects, n_features = found.summary.n_subjects, len(encoding.features)
+    bases, n_observed = np.zeros(n_features), np.zeros(n_features, dtype=np.int64)
+    own = {feature.name: columns[feature.name] for feature in encoding.features} if n_subjects else {}
+    arrays = _arrays(own, found, slice(0, 0), encoding, prior, levels)
+    n_table = arrays.codes.shape[1]
+    codes = np.empty((n_subjects, n_table), dtype=np.min_scalar_type(int(arrays.level_start[-1])))
+    values = np.empty((n_subjects, n_features - n_table))
+    for start in range(0, n_subjects, _AT_ONCE):
+        rows = slice(start, start + _AT_ONCE)
+        block = _arrays(own, found, rows, encoding, prior, levels)
+        codes[rows], values[rows] = block.codes, block.values
+        cohort = EncodedCohort(encoding, block, 0.0, np.arange(block.codes.shape[0]))
+        bases += log_bases(cohort, prior)
+        n_observed += cohort.n_observed
+    continuous = encoding.features[n_table:]
+    empty = [[np.nan if may_be_missing[feature.name] else 0.0 for feature in continuous]]
+    tables = arrays._replace(codes=np.zeros((1, n_table), dtype=np.int32), values=np.array(empty).reshape(1, -1))
+    stored_codes: Any = codes
+    stored_values: Any = values
+    if store is not None and n_subjects:
+        before = [column for column in found.columns.values() if isinstance(column, Stored)]
+        stored_codes, stored_values = _add(store, (codes, values), before)
+    return Encoded(Shard(tables, stored_codes, stored_values, n_subjects), bases, n_observed)
+
+
+def _arrays(
+    columns: Columns, found: Read, rows: slice, encoding: Encoding, prior: Array, levels: Mapping[str, Array]
+) -> CohortArrays:
+    values = {feature.name: np.empty(0) for feature in encoding.features}
+    for name, column in columns.items():
+        own = found.summary.levels.get(name)
+        some = column[rows]
+        values[name] = some.astype(np.float64) if own is None else np.append(np.nan, own)[some]
+    return encoding.encode(values, prior, levels_of_all=levels)[0]
+
+
+def together(summaries: Sequence[Summary]) -> dict[str, Array]:
+    """Return the levels of each discrete feature in all partitions."""
+    named: dict[str, list[Array]] = {}
+    for summary in summaries:
+        for name, levels in summary.levels.items():
+            named.setdefault(name, []).append(levels)
+    return {name: np.unique(np.concatenate(levels)) for name, levels in named.items()}
+
+
+def series_of(frame: pd.DataFrame, labels: NDArray[np.int32]) -> pd.Series[Any]:
+    """Return the clusters of a partition with its index."""
+    return pd.Series(labels.astype(np.int64), index=frame.index, name="subtype")
+
+
+def dask_series(table: Any, labels: Sequence[Any]) -> Any:
+    """Return the Dask series of labels that lie where the partitions do, or here."""
+    import dask.dataframe
+    from dask.delayed import delayed
+
+    parts = [
+        delayed(series_of, pure=False)(frame, own)
+        for frame, own in zip(table.to_delayed(optimize_graph=False), labels, strict=True)
+    ]
+    meta = series_of(table._meta, np.empty(0, dtype=np.int32))
+    return dask.dataframe.from_delayed(parts, meta=meta, divisions=table.divisions, verify_meta=False)
+
+
+# Predictions for a table in partitions, each where it lies.
+
+NAMES = {"predict": "subtype", "score_samples": "log_density"}
+"""Name of the series that a method returns; others return a DataFrame."""
+
+
+def in_partitions(model: Any, method: str, table: Any, **arguments: Any) -> Any:
+    """Return the Dask series or DataFrame of what a method of a fitted model returns for each partition of a table."""
+    model._require_fit()
+    if arguments.get("how") == "draw":
+        raise InputError("how='draw': every partition would get the same draws; impute the partitions one by one")
+    light = copy.copy(model)
+    light.fit_ = _without_subjects(model.fit_)
+    light._rows = None
+    first = table.head(1, npartitions=-1)
+    if not len(first):
+        raise InputError("the table has no rows in any of its partitions; check how the files were read or filtered")
+    call = partial(_of_partition, method=method, model=light, arguments=arguments)
+    meta = call(first).iloc[:0]
+    return table.map_partitions(partial(call, empty=meta), meta=meta, enforce_metadata=False)
+
+
+def _without_subjects(fit: Any) -> Any:
+    """Return what predictions need of a fit, which is sent to the workers."""
+    nothing = dict.fromkeys(("cluster_labels_", "cluster_membership_", "outliers_", "resolution_path_"))
+    nothing |= dict.fromkeys(("in_sample_", "sample_")) if isinstance(fit, PartitionedFit) else {}
+    return replace(fit, **nothing)
+
+
+def _of_partition(frame: pd.DataFrame, method: str, model: Any, arguments: dict[str, Any], empty: Any = None) -> Any:
+    if empty is not None and not len(frame):
+        return empty
+    found = getattr(model, method)(frame, **arguments)
+    if isinstance(found, pd.DataFrame):
+        return found
+    if found.ndim == 1:
+        return pd.Series(found, index=frame.index, name=NAMES[method])
+    return pd.DataFrame(np.asarray(found), index=frame.index, columns=model.get_feature_names_out())
