@@ -41,9 +41,9 @@ from clinclust.estimators.subtype_model import (
 from clinclust.files.conditions import Comparison, Condition, Joined, compared_columns, is_order, parsed
 from clinclust.files.row_choice import RowChoice, RowCounts, rows_taken
 from clinclust.methods.compare import MethodComparison
+from clinclust.reporting.compared import SDS_BETWEEN_QUARTILES, Compared, Summary, default_summary
 from clinclust.reporting.divisions import Answer, Division, divisions_of, find_answer, n_parted
 from clinclust.reporting.layout import WITHHELD, Column, Filled, Value, Withheld, as_value, counted, percent
-from clinclust.reporting.subtype_table.plan import SDS_BETWEEN_QUARTILES, Compared, Summary, default_summary
 from clinclust.schema import Feature, FeatureSchema
 from clinclust.stability import Stability
 

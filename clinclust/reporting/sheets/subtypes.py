@@ -21,6 +21,7 @@ from clinclust.estimators.fit import Fit
 from clinclust.estimators.mixture import FEW, FEW_SUBJECTS, NO_FLOOR, WEAK, WEAK_NATS, n_standing
 from clinclust.estimators.subtype_model import parameters_of
 from clinclust.likelihoods import traits_of
+from clinclust.reporting.compared import decimals_of, parts
 from clinclust.reporting.findings import Findings, Profiles, Row, number_of
 from clinclust.reporting.layout import (
     WITHHELD,
@@ -37,8 +38,7 @@ from clinclust.reporting.layout import (
     tabulated,
     was,
 )
-from clinclust.reporting.subtype_table.plan import Choices, decimals_of, parts
-from clinclust.reporting.subtype_table.table import SubtypeTable, table_of
+from clinclust.reporting.subtype_table import Choices, SubtypeTable, table_of
 
 # The subtype table of a report, and the sheet Pairwise tests.
 
