@@ -329,44 +329,33 @@ _COUNTED = ("n", "missing", "count", "percent", "mean")
 _MEASURED = ("n", "missing", "mean", "sd", "q1", "median", "q3")
 
 
+_TYPES = dict.fromkeys(("section", "feature", "label", "unit", "level"), "string")
+_TYPES |= {"subtype": "Int64", "quantity": "string", "value": "float64", "suppressed": "boolean"}
+
+
 def _numbers_of(plan: Plan) -> pd.DataFrame:
     """Return a tidy frame with one row for each number of the table, as `SubtypeTable.numbers`."""
-    rows = [
-        {
-            "section": line.feature.section,
-            "feature": line.feature.name,
-            "label": line.feature.label,
-            "unit": line.feature.unit,
-            "level": line.level,
-            **quantity,
-        }
-        for line in plan.lines()
-        if line.kind != "missing"
-        for quantity in _quantities(plan, line)
-    ]
-    types = dict.fromkeys(("section", "feature", "label", "unit", "level"), "string") | {
-        "subtype": "Int64",
-        "quantity": "string",
-        "value": "float64",
-        "suppressed": "boolean",
-    }
-    return pd.DataFrame(rows, columns=list(types)).astype(types)
+    rows: list[list[Any]] = []
+    for line in plan.lines():
+        feature, test, validated = line.feature, _descriptive_test(line, plan.between), plan.validated(line)
+        numbers = [
+            (group, name, value, line.records[group])
+            for group in (plan.groups if line.kind in ("feature", "level") else ())
+            for name, value in _summaries_of(plan, line, group).items()
+        ]
+        numbers += [(None, "descriptive p", test["p"], test)] if test else []
+        numbers += [(None, f"validated {name}", validated[name], {}) for name in ("p", "q") if validated]
+        about = [feature.section, feature.name, feature.label, feature.unit, line.level]
+        for group, name, value, record in numbers:
+            is_absent = is_missing(value)
+            number = float("nan") if is_absent else float(value)
+            rows.append([*about, group, name, number, is_absent and bool(record) and is_suppressed(record)])
+    return pd.DataFrame(rows, columns=list(_TYPES)).astype(_TYPES)
 
 
-def _quantities(plan: Plan, line: Line) -> Iterator[dict[str, Any]]:
-    for group in plan.groups if line.kind != "heading" else ():
-        record = line.records[group]
-        for name, value in _summaries(plan, line, record).items():
-            yield _quantity(group, name, value, is_suppressed(record))
-    test, validated = _descriptive_test(line, plan.between), plan.validated(line)
-    if test:
-        yield _quantity(None, "descriptive p", test["p"], is_suppressed(test))
-    for name in ("p", "q") if validated else ():
-        yield _quantity(None, f"validated {name}", validated[name], False)
-
-
-def _summaries(plan: Plan, line: Line, record: Record) -> dict[str, Any]:
+def _summaries_of(plan: Plan, line: Line, group: int) -> dict[str, Any]:
     """Return the numbers of a group: of a share its count, else mean, quartiles and the total of events."""
+    record = line.records[group]
     if line.summary == "n":
         return {name: record[name] for name in _COUNTED}
     values = {name: record[name] for name in _MEASURED}
@@ -376,43 +365,30 @@ def _summaries(plan: Plan, line: Line, record: Record) -> dict[str, Any]:
     return values
 
 
-def _quantity(subtype: int | None, name: str, value: Any, is_withheld: bool) -> dict[str, Any]:
-    number = float("nan") if is_missing(value) else float(value)
-    return {"subtype": subtype, "quantity": name, "value": number, "suppressed": is_missing(value) and is_withheld}
-
-
 def _numbers_table_of(plan: Plan) -> Table:
     """Return the numbers of every group, a feature or level a row, for the sheet Numbers."""
-    lines = [line for line in plan.lines() if line.kind not in ("heading", "missing")]
-    held = {name for line in lines for name in _cells_of_numbers(plan, line, line.records[plan.groups[0]])}
-    shown = [name for name in _COLUMNS if name in held]
-    columns = [Column("Feature"), Column("Level")]
+
+    def number(line: Line, group: int, name: str) -> Value:
+        record, numbers = line.records[group], _summaries_of(plan, line, group)
+        n, missing = record["n"], record["missing"]
+        is_known = not is_missing(n) and not is_missing(missing) and n + missing > 0
+        value = {**numbers, "missing_percent": 100 * missing / (n + missing) if is_known else None}.get(name)
+        is_withheld = name in (*numbers, "missing_percent") and is_missing(value) and is_suppressed(record)
+        return WITHHELD if is_withheld else as_value(value)
+
+    lines = [line for line in plan.lines() if line.kind in ("feature", "level")]
+    held = {"missing_percent", *(name for line in lines for name in _summaries_of(plan, line, plan.groups[0]))}
+    columns: list[Filled] = [
+        (Column("Feature"), lambda line: clean(line.feature.title)),
+        (Column("Level"), lambda line: line.level_text or None),
+    ]
     for group in plan.groups:
-        *who, number = plan.heading(group)
-        columns += [replace(_COLUMNS[name], group=(": ".join(who), number)) for name in shown]
-    rows: list[list[Value]] = []
-    for line in lines:
-        row: list[Value] = [clean(line.feature.title), None if line.level is None else clean(print_level(line.level))]
-        for group in plan.groups:
-            record = line.records[group]
-            numbers = _cells_of_numbers(plan, line, record)
-            row += [_value(numbers[name], record) if name in numbers else None for name in shown]
-        rows.append(row)
-    decimals = [decimals_of(line.feature, "mean") for line in lines]
-    return Table("The numbers of every subtype", columns, rows, plan.bands(lines), decimals, stub=2)
-
-
-def _cells_of_numbers(plan: Plan, line: Line, record: Record) -> dict[str, Any]:
-    """Return the numbers of a group, and the percentage of its subjects without a value."""
-    n, missing = record["n"], record["missing"]
-    is_known = not is_missing(n) and not is_missing(missing) and n + missing > 0
-    return {**_summaries(plan, line, record), "missing_percent": 100 * missing / (n + missing) if is_known else None}
-
-
-def _value(number: Any, record: Record) -> Value:
-    if is_missing(number):
-        return WITHHELD if is_suppressed(record) else None
-    return as_value(number)
+        *who, size = plan.heading(group)
+        for name in filter(held.__contains__, _COLUMNS):
+            column = replace(_COLUMNS[name], group=(": ".join(who), size))
+            columns.append((column, partial(number, group=group, name=name)))
+    table = tabulated("The numbers of every subtype", lines, columns, stub=2)
+    return replace(table, bands=plan.bands(lines), decimals=[decimals_of(line.feature, "mean") for line in lines])
 
 
 # The lines of the table as rows of text, and the notes below it: the meaning of cells and p-values, and the tests.
