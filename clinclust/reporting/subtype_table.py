@@ -221,93 +221,76 @@ _MOST_DECIMALS = 6
 _OF_AN_ASSOCIATION = ("feature", "method", "p", "q", "grade", "remark")
 
 
-def _check_choices(compared: Compared, asked: Choices) -> None:
-    """Raise ValueError if a choice cannot be used; the message lists all problems."""
-    problems: list[str] = []
+def _find_problems(compared: Compared, asked: Choices) -> Iterator[str]:
+    """Yield why a choice cannot be used."""
+    features, columns = asked.features, asked.columns or ()
     if asked.associations is not None:
         absent = [name for name in _OF_AN_ASSOCIATION if name not in getattr(asked.associations, "columns", ())]
         if absent:
-            problems.append(f"associations must be what validated_associations returns; it lacks {', '.join(absent)}")
-    if isinstance(asked.features, str):
-        if asked.features != "significant":
-            problems.append(f'features must be a list of column names or "significant", not {asked.features!r}')
-    else:
-        problems += _unknown("features", asked.features or (), compared.features)
-        problems += _repeated("features", asked.features or ())
+            yield f"associations must be what validated_associations returns; it lacks {', '.join(absent)}"
+    if not isinstance(features, str):
+        yield from _unknown("features", features or (), compared.features)
+        yield from _repeated("features", features or ())
+    elif features != "significant":
+        yield f'features must be a list of column names or "significant", not {features!r}'
     if asked.subtypes is not None and not len(asked.subtypes):
-        problems.append("subtypes must name at least one subtype")
-    problems += _unknown("subtypes", asked.subtypes or (), compared.subtypes)
-    problems += _repeated("subtypes", asked.subtypes or ())
-    problems += _unknown("names", asked.names or (), compared.subtypes)
-    problems += _problems_of_a_pair(compared, asked.between)
-    problems += _problems_of_summaries(compared, asked.summaries)
-    problems += problems_of_columns(asked.columns)
-    if "validated" in (asked.columns or ()) and asked.associations is None:
-        problems.append("columns: validated needs associations, from validated_associations")
-    of_tests = [f"columns: {name}" for name in ("smd", "p", "validated") if name in (asked.columns or ())]
-    of_tests += ['features="significant"'] * (isinstance(asked.features, str) and asked.features == "significant")
+        yield "subtypes must name at least one subtype"
+    yield from _unknown("subtypes", asked.subtypes or (), compared.subtypes)
+    yield from _repeated("subtypes", asked.subtypes or ())
+    yield from _unknown("names", asked.names or (), compared.subtypes)
+    if asked.between is not None:
+        if len(asked.between) != 2 or asked.between[0] == asked.between[1]:
+            yield f"between must name two different subtypes, not {asked.between!r}"
+        elif unknown := _unknown("between", asked.between, compared.subtypes):
+            yield from unknown
+        elif not compared.are_tested(*asked.between):
+            a, b = sorted(asked.between)
+            yield f"between: subtypes {a} and {b} were not tested against each other; see min_size of compare_subtypes"
+    if isinstance(asked.summaries, str):
+        if asked.summaries not in get_args(Summary):
+            yield f"summaries must be one of {', '.join(get_args(Summary))}, not {asked.summaries!r}"
+    else:
+        yield from _unknown("summaries", asked.summaries or (), compared.features)
+        for name, summary in (asked.summaries or {}).items():
+            possible = possible_summaries(compared.features[name]) if name in compared.features else (summary,)
+            if summary not in possible:
+                yield f"summaries: {name} can be shown by {' or '.join(possible)}, not {summary!r}"
+    yield from problems_of_columns(asked.columns)
+    if "validated" in columns and asked.associations is None:
+        yield "columns: validated needs associations, from validated_associations"
+    of_tests = [f"columns: {name}" for name in ("smd", "p", "validated") if name in columns]
+    of_tests += ['features="significant"'] * (isinstance(features, str) and features == "significant")
     if compared.is_weighted and of_tests:
-        problems.append(f"{', '.join(of_tests)} cannot be used with weights, which have no tests and effects")
-    problems += _problems_of_decimals(compared, asked.decimals)
-    if problems:
-        raise InputError("\n".join(problems))
+        yield f"{', '.join(of_tests)} cannot be used with weights, which have no tests and effects"
+    by_feature = asked.decimals if isinstance(asked.decimals, Mapping) else dict.fromkeys(compared.features, 0)
+    yield from _unknown("decimals", by_feature, compared.features)
+    decimals = [*by_feature.values(), *([asked.decimals] if isinstance(asked.decimals, int) else [])]
+    most = range(_MOST_DECIMALS + 1)
+    wrong = [repr(number) for number in decimals if isinstance(number, bool) or number not in most]
+    if wrong:
+        yield f"decimals must be from 0 to {most[-1]}, not {', '.join(wrong)}"
 
 
-def _unknown(argument: str, given: Sequence[object] | Mapping[int, str], known: object) -> list[str]:
-    found = list(known)  # type: ignore[call-overload]
-    unknown = [repr(name) for name in given if name not in found]
-    some = ", ".join(map(str, found[:10])) + (", ..." if len(found) > 10 else "")
+def problems_of_columns(columns: Sequence[str] | None) -> Iterator[str]:
+    """Yield why these columns cannot be shown; None for the default."""
+    every = get_args(ColumnName)
+    yield from _repeated("columns", columns or ())
+    if unknown := [repr(name) for name in columns or () if name not in every]:
+        yield f"columns: {', '.join(unknown)} is none of {', '.join(every)}"
+    if columns is not None and not {"all", "subtypes"} & set(columns):
+        yield "columns must name all, subtypes or both"
+
+
+def _unknown(argument: str, names: Iterable[object], known: Iterable[object]) -> list[str]:
+    known = list(known)
+    unknown = [repr(name) for name in names if name not in known]
+    some = ", ".join(map(str, known[:10])) + (", ..." if len(known) > 10 else "")
     return [f"{argument}: the comparisons have no {', '.join(unknown)}; they have {some}"] if unknown else []
 
 
-def _repeated(argument: str, given: Sequence[object]) -> list[str]:
-    twice = list(dict.fromkeys(repr(name) for name in given if list(given).count(name) > 1))
+def _repeated(argument: str, names: Sequence[object]) -> list[str]:
+    twice = list(dict.fromkeys(repr(name) for name in names if list(names).count(name) > 1))
     return [f"{argument}: {', '.join(twice)} named more than once"] if twice else []
-
-
-def _problems_of_a_pair(compared: Compared, between: tuple[int, int] | None) -> list[str]:
-    if between is None:
-        return []
-    if len(between) != 2 or between[0] == between[1]:
-        return [f"between must name two different subtypes, not {between!r}"]
-    unknown = _unknown("between", between, compared.subtypes)
-    a, b = sorted(between)
-    if not unknown and not compared.are_tested(a, b):
-        return [f"between: subtypes {a} and {b} were not tested against each other; see min_size of compare_subtypes"]
-    return unknown
-
-
-def problems_of_columns(columns: Sequence[str] | None) -> list[str]:
-    """Return why these columns cannot be shown; None for the default."""
-    if columns is None:
-        return []
-    every, problems = get_args(ColumnName), _repeated("columns", columns)
-    if unknown := [repr(name) for name in columns if name not in every]:
-        problems.append(f"columns: {', '.join(unknown)} is none of {', '.join(every)}")
-    if not {"all", "subtypes"} & set(columns):
-        problems.append("columns must name all, subtypes or both")
-    return problems
-
-
-def _problems_of_decimals(compared: Compared, decimals: Mapping[str, int] | int | None) -> list[str]:
-    by_feature = decimals if isinstance(decimals, Mapping) else {"": decimals or 0}
-    problems = _unknown("decimals", list(decimals), compared.features) if isinstance(decimals, Mapping) else []
-    most = range(_MOST_DECIMALS + 1)
-    wrong = [repr(number) for number in by_feature.values() if isinstance(number, bool) or number not in most]
-    return problems + ([f"decimals must be from 0 to {most[-1]}, not {', '.join(wrong)}"] if wrong else [])
-
-
-def _problems_of_summaries(compared: Compared, summaries: Mapping[str, Summary] | Summary | None) -> list[str]:
-    every = get_args(Summary)
-    if summaries is None or isinstance(summaries, str):
-        wrong = summaries is not None and summaries not in every
-        return [f"summaries must be one of {', '.join(every)}, not {summaries!r}"] if wrong else []
-    problems = _unknown("summaries", list(summaries), compared.features)
-    for name, summary in summaries.items():
-        possible = possible_summaries(compared.features[name]) if name in compared.features else (summary,)
-        if summary not in possible:
-            problems.append(f"summaries: {name} can be shown by {' or '.join(possible)}, not {summary!r}")
-    return problems
 
 
 # The numbers of the table: as a tidy frame, and each in its own cell for the sheet Numbers of a workbook.
@@ -811,7 +794,8 @@ def subtype_table(
 def table_of(compared: Compared, asked: Choices) -> SubtypeTable:
     """Return the table of `subtype_table`."""
     associations, between = asked.associations, asked.between
-    _check_choices(compared, asked)
+    if problems := list(_find_problems(compared, asked)):
+        raise InputError("\n".join(problems))
     shown = compared.subtypes if asked.subtypes is None else list(asked.subtypes)
     if between is None and len(shown) == 2 < len(compared.subtypes) and compared.are_tested(*shown):
         between = (shown[0], shown[1])
