@@ -321,7 +321,7 @@ def _numbers_of(plan: Plan) -> pd.DataFrame:
     rows: list[list[Any]] = []
     for line in plan.lines():
         feature, test, validated = line.feature, _descriptive_test(line, plan.between), plan.validated(line)
-        numbers = [
+        numbers: list[tuple[int | None, str, Any, Record]] = [
             (group, name, value, line.records[group])
             for group in (plan.groups if line.kind in ("feature", "level") else ())
             for name, value in _summaries_of(plan, line, group).items()

@@ -636,7 +636,7 @@ def write_workbook(sheets: Sequence[Sheet], path: Path, *, title: str, generated
         with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as archive:
             ExcelWriter(workbook, archive).save()
         charts = [[chart for section in worksheet.sections for chart in section.charts] for worksheet in worksheets]
-        changes = {
+        changes: dict[str, Callable[[bytes], Iterable[bytes]]] = {
             f"xl/drawings/drawing{number}.xml": partial(_described, drawn)
             for number, drawn in enumerate(filter(None, charts), start=1)
         }
