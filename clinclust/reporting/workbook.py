@@ -6,14 +6,14 @@ import re
 import shutil
 import textwrap
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache, partial
 from io import BytesIO
 from itertools import starmap, zip_longest
 from pathlib import Path
-from types import MappingProxyType
 from typing import IO, Any, NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
@@ -36,6 +36,7 @@ from openpyxl.drawing.text import (
 from openpyxl.formatting.rule import ColorScaleRule
 from openpyxl.styles import Alignment, Border, Font, NamedStyle, PatternFill, Side
 from openpyxl.utils import get_column_letter as letter
+from openpyxl.worksheet._writer import WorksheetWriter  # there is no public way to choose this file
 from openpyxl.worksheet.filters import AutoFilter
 from openpyxl.worksheet.pagebreak import Break
 from openpyxl.worksheet.properties import PageSetupProperties
@@ -150,7 +151,7 @@ def _inline(text: str) -> tuple[str, int]:
 
 
 class Rows:
-    """Writes the rows of a worksheet in order, as XML, because the cells of openpyxl take five times as long.
+    """Writes the rows of a worksheet in order, as XML, because openpyxl takes ten times as long for each cell.
 
     `height` is the height in points of the rows written.
     """
@@ -374,7 +375,7 @@ class Worksheet(NamedTuple):
 
 
 def write_worksheet(workbook: Workbook, worksheet: Worksheet, folder: Path) -> None:
-    """Add a sheet without its rows to a workbook, and write these to a file in `folder`; ValueError if it does not fit.
+    """Add a sheet to a write-only workbook, its rows through a file in `folder`; ValueError if it does not fit.
 
     A sheet that is one table without sections is continued on further sheets ("Data 2") if it has too many rows.
     """
@@ -448,7 +449,7 @@ def _write_part(workbook: Workbook, worksheet: Worksheet, folder: Path, widths: 
     above = _lines_above(first, widths)
     into: ExcelSheet = workbook.create_sheet(worksheet.name)
     _set_up(into, widths, f"{letter(stub + 1)}{above + in_view + 1 if in_view else 2}")
-    with _path_of_rows(folder, len(workbook.worksheets)).open("wb") as file:
+    with _streamed(into, folder) as file:
         rows = Rows(into, widths, file)
         rows.add([Cell(worksheet.name if others else first.name, "title")])
         for line in _wrapped([worksheet.reason], widths):
@@ -527,8 +528,27 @@ def _write_section(
     return f"{above + 1}:{heading}"
 
 
-def _path_of_rows(folder: Path, number: int) -> Path:
-    return folder / f"rows {number}.xml"
+@contextmanager
+def _streamed(worksheet: Any, folder: Path) -> Iterator[IO[bytes]]:
+    """Give a file in `folder` for the rows; openpyxl writes all that comes before and after them."""
+    number = len(worksheet.parent.worksheets)
+    path, path_of_rows = folder / f"sheet {number}.xml", folder / f"rows {number}.xml"
+    with path_of_rows.open("w+b") as rows:
+        yield rows
+        around = BytesIO()
+        writer: Any = WorksheetWriter(worksheet, out=around)
+        writer.write_top()
+        worksheet._writer = writer
+        worksheet.close()
+        before, after = re.split(b"<sheetData */>|<sheetData></sheetData>", around.getvalue())
+        rows.seek(0)
+        with path.open("wb") as file:
+            file.write(before + b"<sheetData>")
+            shutil.copyfileobj(rows, file)
+            file.write(b"</sheetData>" + after)
+    path_of_rows.unlink()
+    # ExcelWriter puts the file of this name into the archive, and then cleans up.
+    writer.out, writer.cleanup = str(path), path.unlink
 
 
 def _set_up(worksheet: ExcelSheet, widths: Sequence[float], first_moving_cell: str) -> None:
@@ -627,54 +647,41 @@ def write_workbook(sheets: Sequence[Sheet], path: Path, *, title: str, generated
     worksheets = Worksheet.gather(sheets)
     workbook.properties.description = f"Sheets: {', '.join(worksheet.name for worksheet in worksheets)}."
     workbook.properties.created = workbook.properties.modified = moment
-    # The rows hold data of patients: they are in the private folder of the target.
-    with atomic_write(path) as target:
+    # What openpyxl writes on the way holds data of patients too: it is in the private folder of the target.
+    with atomic_write(path) as target, (target.parent / "workbook.zip").open("wb+") as written:
         for worksheet in worksheets:
             write_worksheet(workbook, worksheet, target.parent)
         # Workbook.save would replace `modified` by the time of saving.
-        written = BytesIO()
-        with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as archive:
+        with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED, allowZip64=True) as archive:
             ExcelWriter(workbook, archive).save()
         charts = [[chart for section in worksheet.sections for chart in section.charts] for worksheet in worksheets]
-        changes: dict[str, Callable[[bytes], Iterable[bytes]]] = {
+        described = {
             f"xl/drawings/drawing{number}.xml": partial(_described, drawn)
             for number, drawn in enumerate(filter(None, charts), start=1)
         }
-        changes |= {
-            f"xl/worksheets/sheet{number}.xml": partial(_with_rows, _path_of_rows(target.parent, number))
-            for number in range(1, len(workbook.worksheets) + 1)
-        }
-        copy_without_times(written, target, changes)
+        copy_without_times(written, target, described)
 
 
-def _with_rows(path: Path, worksheet: bytes) -> Iterator[bytes]:
-    """Yield the XML of a worksheet with the rows that a file holds, in parts of a megabyte."""
-    before, after = re.split(b"<sheetData */>|<sheetData></sheetData>", worksheet)
-    yield before + b"<sheetData>"
-    with path.open("rb") as rows:
-        yield from iter(partial(rows.read, 2**20), b"")
-    yield b"</sheetData>" + after
-
-
-def _described(charts: Sequence[Chart], drawing: bytes) -> list[bytes]:
+def _described(charts: Sequence[Chart], drawing: bytes) -> bytes:
     """Add the alternative text of each chart to the XML of a drawing: openpyxl has no place for it."""
     text = drawing.decode()
     for place, chart in enumerate(charts, start=1):
         named = f'name="Chart {place}"'
         text = text.replace(named, f"{named} descr={quoteattr(visible(chart.description))}")
-    return [text.encode()]
+    return text.encode()
 
 
 def copy_without_times(
-    archive: IO[bytes], target: Path, changes: Mapping[str, Callable[[bytes], Iterable[bytes]]] = MappingProxyType({})
+    archive: IO[bytes], target: Path, changes: Mapping[str, Callable[[bytes], bytes]] | None = None
 ) -> None:
     """Copy a ZIP archive, such as an Office document, dating each entry `NO_DATE`; `changes` map old content to new."""
+    changes = changes or {}
     with zipfile.ZipFile(archive) as old, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as new:
         for name in old.namelist():
             entry = zipfile.ZipInfo(name, NO_DATE.timetuple()[:6])
             entry.compress_type = zipfile.ZIP_DEFLATED
             with old.open(name) as content, new.open(entry, "w", force_zip64=True) as copy:
                 if name in changes:
-                    copy.writelines(changes[name](content.read()))
+                    copy.write(changes[name](content.read()))
                 else:
                     shutil.copyfileobj(content, copy)
