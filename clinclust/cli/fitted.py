@@ -50,13 +50,13 @@ from clinclust.reporting.assignments import (
     write_completed,
     write_inert_csv,
 )
+from clinclust.reporting.compared import Compared
 from clinclust.reporting.divisions import n_parted
 from clinclust.reporting.layout import counted
 from clinclust.reporting.page import write_page
 from clinclust.reporting.report import gather_findings, names_by_number, unknown_names, write_findings
 from clinclust.reporting.sheets.model_check import validation_sheet
-from clinclust.reporting.subtype_table.plan import Choices, Compared, problems_of_columns
-from clinclust.reporting.subtype_table.table import suffix_problems, table_of
+from clinclust.reporting.subtype_table import Choices, problems_of_columns, suffix_problems, table_of
 from clinclust.schema import FeatureSchema
 from clinclust.schema.feature_schema import instruments, schema_of_instrument
 from clinclust.stability import validate_subtypes

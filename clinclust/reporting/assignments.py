@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
 
 import numpy as np
 import pandas as pd
@@ -28,10 +28,6 @@ from clinclust.estimators.subtype_model import FittedCohort
 from clinclust.files.writing import atomic_write
 from clinclust.reporting.divisions import n_parted
 from clinclust.schema import FeatureSchema
-
-if TYPE_CHECKING:
-    pass
-
 
 # Write the subtype of each subject as a csv file for other programs.
 

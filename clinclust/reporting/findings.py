@@ -41,9 +41,9 @@ from clinclust.estimators.subtype_model import (
 from clinclust.files.conditions import Comparison, Condition, Joined, compared_columns, is_order, parsed
 from clinclust.files.row_choice import RowChoice, RowCounts, rows_taken
 from clinclust.methods.compare import MethodComparison
+from clinclust.reporting.compared import SDS_BETWEEN_QUARTILES, Compared, Summary, default_summary
 from clinclust.reporting.divisions import Answer, Division, divisions_of, find_answer, n_parted
 from clinclust.reporting.layout import WITHHELD, Column, Filled, Value, Withheld, as_value, counted, percent
-from clinclust.reporting.subtype_table.plan import SDS_BETWEEN_QUARTILES, Compared, Summary, default_summary
 from clinclust.schema import Feature, FeatureSchema
 from clinclust.stability import Stability
 
@@ -818,19 +818,12 @@ def with_pooled_means(comparisons: pd.DataFrame) -> pd.DataFrame:
     """Return a rounded frame with mean and SD of all subjects, pooled from those of the subtypes if all are shown."""
     result = comparisons.copy()
     for levels in ComparisonsFrame(comparisons).summaries.values():
-        rows = levels.get(None)
-        pooled = None if rows is None else _pooled(rows)
-        if rows is not None and pooled is not None:
+        rows = levels.get(None, {})
+        numbers = [[row["n"], row["mean"], row["sd"]] for group, row in rows.items() if group != ALL_SUBJECTS]
+        if numbers and not any(is_missing(number) for of_subtype in numbers for number in of_subtype):
+            n, mean, sd = np.array(numbers, dtype=np.float64).T
+            of_all = float(np.average(mean, weights=n))
+            squares = (n - 1.0) * sd**2 + n * (mean - of_all) ** 2
+            pooled = (of_all, float(np.sqrt(squares.sum() / (n.sum() - 1.0))))
             result.loc[rows[ALL_SUBJECTS]["place"], ["mean", "sd"]] = pooled
     return result
-
-
-def _pooled(rows: Mapping[int, Record]) -> tuple[float, float] | None:
-    """Return the mean and the SD of all values from n, mean and SD of each subtype; None if a number is withheld."""
-    numbers = [[row["n"], row["mean"], row["sd"]] for group, row in rows.items() if group != ALL_SUBJECTS]
-    if any(is_missing(number) for of_one in numbers for number in of_one):
-        return None
-    n, mean, sd = np.array(numbers, dtype=np.float64).T
-    of_all = float(np.average(mean, weights=n))
-    squares = (n - 1.0) * sd**2 + n * (mean - of_all) ** 2
-    return of_all, float(np.sqrt(squares.sum() / (n.sum() - 1.0)))

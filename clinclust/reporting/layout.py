@@ -87,6 +87,35 @@ class Withheld(str):
 
 
 WITHHELD = Withheld(frame.WITHHELD)
+
+_INDENT = "\N{EM SPACE}"
+_SUPERSCRIPTS = str.maketrans("abcdefghijklm", "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐ")
+
+
+class Marked(str):
+    """A text with the marks of its footnotes, as any program can show it: "0.02ᵃ". A writer may know better.
+
+    A level is indented below its feature, and a note begins with its mark: "ᵃ Kruskal–Wallis test."
+    """
+
+    text: str
+    marks: str
+    is_level: bool
+
+    def __new__(cls, text: str, marks: str = "", *, is_level: bool = False, is_note: bool = False) -> Marked:
+        """Return the text with its marks."""
+        raised = marks.translate(_SUPERSCRIPTS)
+        shown = f"{raised} {text}".strip() if is_note else f"{_INDENT * is_level}{text}{raised}"
+        marked = super().__new__(cls, shown)
+        marked.text, marked.marks, marked.is_level = text, marks, is_level
+        return marked
+
+    @property
+    def raised(self) -> str:
+        """The marks as superscript characters."""
+        return self.marks.translate(_SUPERSCRIPTS)
+
+
 Value: TypeAlias = str | int | float | None
 Span: TypeAlias = tuple[str, int]
 Kind: TypeAlias = Literal["text", "cell", "0", "0.0", "0.00", "0.000", "p", "measure", "any"]
@@ -102,9 +131,9 @@ _LARGEST_WHOLE = 10**15 - 1
 class Column:
     """A column of a table; `kind` is the format of its numbers, ``measure`` with the decimals of the row.
 
-    A ``cell`` is text as a paper prints numbers, "76.5 (13.7)", in one line to the right; its title may have several.
-
-    Adjoining columns of one `group` share its heading. Text wraps after `widest` characters, or overflows to the right.
+    A ``cell`` is text as a paper prints numbers, "76.5 (13.7)", in one line to the right; its title may have several,
+    which are wrapped `lines`. Adjoining columns of one `group` share its heading. Text wraps after `widest` characters,
+    or overflows to the right.
     """
 
     title: str
@@ -112,6 +141,13 @@ class Column:
     group: tuple[str, str] = ("", "")
     overflow: bool = False
     widest: int = 44
+    lines: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The title in one line: "Subtype 1: Frail, n = 70 (35.0%)"."""
+        first, *others = self.lines or self.title.split("\n")
+        return f"{': '.join([first, *others[:-1]])}, {others[-1]}" if others else first
 
 
 @dataclass(frozen=True)
@@ -131,11 +167,19 @@ class Table:
     stub: int = 1
     diverging: tuple[int, int] | None = None
     plain: bool = False
-    notes: Sequence[str] = ()
+    notes: Sequence[Marked] = ()
 
     def decimals_of(self, row: int) -> int:
         """Return the number of decimals of the ``measure`` columns in this row."""
         return self.decimals[row] if self.decimals else 2
+
+    def texts(self, row: int) -> list[Marked]:
+        """Return the cells of a row as they are printed."""
+        decimals, texts = self.decimals_of(row), []
+        for column, value in zip(self.columns, self.rows[row], strict=True):
+            text = value if isinstance(value, str | None) else number_text(value, column.kind, decimals)
+            texts.append(text if isinstance(text, Marked) else Marked(text or ""))
+        return texts
 
     def starts_band(self, row: int) -> bool:
         """Return whether this row is the first of a section."""

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
@@ -25,6 +24,8 @@ from clinclust.estimators.explanation import Continuum
 from clinclust.estimators.fit import Fit
 from clinclust.files.writing import atomic_write
 from clinclust.outcomes.columns import survival_curves
+from clinclust.reporting.compared import Compared
+from clinclust.reporting.documents import html_head, html_table, html_text
 from clinclust.reporting.figures.effects import BLUE, DRAWING, GREY, PAPER, effects_against, plot_effects
 from clinclust.reporting.figures.subjects import (
     ScoredDivision,
@@ -37,11 +38,10 @@ from clinclust.reporting.figures.subjects import (
 )
 from clinclust.reporting.figures.tree import plot_tree
 from clinclust.reporting.findings import Findings, Profiles, profiles_of
-from clinclust.reporting.layout import BELOW, Column, Sheet, Table, counted, number_text
+from clinclust.reporting.layout import BELOW, Sheet, counted
 from clinclust.reporting.sheets.associations import events_in
 from clinclust.reporting.sheets.divisions import evidence_in_words
 from clinclust.reporting.sheets.subtypes import groups_found
-from clinclust.reporting.subtype_table.plan import Compared
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -280,8 +280,6 @@ STYLE = (Path(__file__).parent / "page.css").read_text(encoding="utf-8")
 """For light and dark screens and for print. The contrast ratio of every text to its background is at least 4.5."""
 
 _LONG = 300  # a table with at least this number of rows is folded
-_LONG_TEXT = 50  # a cell with more characters gets a minimum width of a few words
-_WIDE = {10: "wide", 24: "wide widest"}  # classes of tables with at least this number of columns
 
 
 def write_page(sheets: Sequence[Sheet], path: Path, *, title: str, illustrations: Sequence[Illustration] = ()) -> None:
@@ -290,38 +288,27 @@ def write_page(sheets: Sequence[Sheet], path: Path, *, title: str, illustrations
         page.writelines(f"{line}\n" for line in _page(sheets, title, illustrations))
 
 
-def _text(text: str) -> str:
-    """Return a text escaped for HTML. Every text of the page passes this function, in content and in attributes."""
-    return escape(visible(text))
-
-
 def _page(sheets: Sequence[Sheet], title: str, illustrations: Sequence[Illustration]) -> Iterator[str]:
-    yield '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">'
-    yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
-    # A second line of defence: even if a text were not escaped, the page could not load or run anything.
-    policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-    yield f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
-    yield '<meta name="generator" content="clinclust">'
-    yield f"<title>{_text(title)}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>"
+    yield html_head(title, STYLE)
     yield '<a class="skip" href="#content">Skip to the content</a>'
     names = [sheet.name for sheet in sheets]
-    yield f"<h1>{_text(title)}</h1>"
-    links = "".join(f'<a href="#{_anchor(name)}">{_text(name)}</a>' for name in names)
+    yield f"<h1>{html_text(title)}</h1>"
+    links = "".join(f'<a href="#{_anchor(name)}">{html_text(name)}</a>' for name in names)
     yield f'<nav aria-label="Sections">{links}</nav>\n<main id="content" tabindex="-1">'
     for sheet in sheets:
         figures = [_figure(each) for each in illustrations if each.section == sheet.name]
-        yield f'<section id="{_anchor(sheet.name)}">\n<h2>{_text(sheet.name)}</h2>\n<div>'
-        yield from (f"<p>{_text(note)}</p>" for note in sheet.notes)
+        yield f'<section id="{_anchor(sheet.name)}">\n<h2>{html_text(sheet.name)}</h2>\n<div>'
+        yield from (f"<p>{html_text(note)}</p>" for note in sheet.notes)
         if sheet.name == "Trust":  # figures first
             yield from ("</div>", *figures, "<div>")
         for table in sheet.tables:
             is_long = len(table.rows) >= _LONG
             if is_long:
-                yield f"<details>\n<summary>{_text(table.caption)} ({len(table.rows):,} rows)</summary>"
-            yield from _table(table)
+                yield f"<details>\n<summary>{html_text(table.caption)} ({len(table.rows):,} rows)</summary>"
+            yield from html_table(table)
             if is_long:
                 yield "</details>"
-        yield from (f"<p>{_text(note)}</p>" for note in sheet.explanations)
+        yield from (f"<p>{html_text(note)}</p>" for note in sheet.explanations)
         yield "</div>"
         yield from [] if sheet.name == "Trust" else figures
         yield "</section>"
@@ -329,58 +316,14 @@ def _page(sheets: Sequence[Sheet], title: str, illustrations: Sequence[Illustrat
 
 
 def _figure(illustration: Illustration) -> str:
-    title = _text(illustration.title)
+    title = html_text(illustration.title)
     svg = as_svg(illustration.draw, name=illustration.name, title=illustration.title, label=illustration.alternative)
     return (
         f'<figure aria-label="{title}">\n<h3>{title}</h3>\n'
         f'<div class="scroll" tabindex="0" role="region" aria-label="{title}">\n{svg}\n</div>\n'
-        f"<figcaption>{_text(illustration.caption)}</figcaption>\n</figure>"
+        f"<figcaption>{html_text(illustration.caption)}</figcaption>\n</figure>"
     )
 
 
 def _anchor(name: str) -> str:
     return name.lower().replace(" ", "-")
-
-
-def _table(table: Table) -> Iterator[str]:
-    yield f'<div class="scroll" tabindex="0" role="region" aria-label="{_text(table.caption)}">'
-    widths = [name for least, name in _WIDE.items() if len(table.columns) >= least]
-    classes = [*widths[-1:], *(["printed"] if any(column.kind == "cell" for column in table.columns) else [])]
-    named = f' class="{" ".join(classes)}"' if classes else ""
-    yield f"<table{named}>\n<caption>{_text(table.caption)}</caption>\n<thead>"
-    for line in table.group_lines:
-        cells = []
-        for text, span in line:
-            heading = f'<th scope="colgroup" colspan="{span}">{_text(text)}</th>'
-            cells.append(heading if text else f'<td colspan="{span}"></td>')
-        yield f"<tr>{''.join(cells)}</tr>"
-    headings = ((_class(column), map(_text, column.title.split("\n"))) for column in table.columns)
-    headed = (f'<th scope="col"{kind}>{"<br>".join(lines)}</th>' for kind, lines in headings)
-    yield f"<tr>{''.join(headed)}</tr>\n</thead>\n<tbody>"
-    for number in range(len(table.rows)):
-        if table.starts_band(number):
-            yield "</tbody>\n<tbody>" if number else ""
-            band = _text(table.bands[number])
-            yield f'<tr><th scope="rowgroup" colspan="{len(table.columns)}">{band}</th></tr>'
-        yield f"<tr>{''.join(_cells(table, number))}</tr>"
-    yield "</tbody>\n</table>\n</div>"
-    yield from (f'<p class="footnote">{_text(note)}</p>' for note in table.notes)
-
-
-def _cells(table: Table, number: int) -> Iterator[str]:
-    for place, (column, value) in enumerate(zip(table.columns, table.rows[number], strict=True)):
-        if value is not None and not isinstance(value, str):
-            value = number_text(value, column.kind, table.decimals_of(number))
-        text = _text(value or "")
-        if place < table.stub:
-            yield f'<th scope="row"{_class(column)}>{text}</th>'
-        else:
-            long = ' class="long"' if isinstance(value, str) and len(value) > _LONG_TEXT else ""
-            quartiles = ' class="n quartiles"' if column.kind == "cell" and "[" in text else ""
-            yield f"<td{quartiles or _class(column) or long}>{text}</td>"
-
-
-def _class(column: Column) -> str:
-    if column.kind == "cell":
-        return ' class="n cell"'
-    return "" if column.kind == "text" or column.overflow else ' class="n"'

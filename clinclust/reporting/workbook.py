@@ -314,12 +314,6 @@ def unique_headings(table: Table) -> list[str]:
     return headings
 
 
-def can_be_a_table(table: Table) -> bool:
-    """Return whether Excel accepts a table: it has rows, no sections, and no heading that is too long."""
-    headings = (safe_text(column.title).encode("utf-16-le") for column in table.columns)
-    return bool(table.rows) and not table.bands and all(len(title) <= 2 * _LONGEST_HEADING for title in headings)
-
-
 def add_table(worksheet: ExcelSheet, name: str, where: str, headings: Sequence[str]) -> None:
     """Add an Excel table, which has filters and a name, for a range as "A5:D20" whose first row holds the headings."""
     table = ExcelTable(displayName=re.sub(r"\W+", "_", name), ref=where)
@@ -515,7 +509,9 @@ def _write_section(
         # A printed table is for reading, and its numbers are texts.
         if single and all(column.kind != "cell" for column in table.columns):
             where = f"A{heading}:{letter(len(table.columns))}{last}"
-            if can_be_a_table(table):
+            # Excel accepts a table that has rows, no sections, and no heading that is too long.
+            longest = max(len(safe_text(column.title).encode("utf-16-le")) // 2 for column in table.columns)
+            if table.rows and not table.bands and longest <= _LONGEST_HEADING:
                 add_table(worksheet, section.name, where, [column.title for column in table.columns])
             elif is_first:  # a sheet has one filter that is of no table
                 worksheet.auto_filter.ref = where
@@ -605,7 +601,10 @@ def _widths(sheet: Sheet) -> list[float]:
         return [float(_LONGEST_LINE)]
     for table in sheet.tables:
         for place, column in enumerate(table.columns):
-            needed = min(column.widest, 1.1 * _heading_width(column.title))
+            lines, words = column.title.split("\n"), column.title.split(" ")
+            # A bold heading takes its own lines, or else two at most.
+            of_heading = max(map(len, lines)) if lines[1:] else max(len(column.title) / 2 + 1, *map(len, words))
+            needed = min(column.widest, 1.1 * of_heading)
             if not column.overflow:
                 for number, row in enumerate(table.rows):
                     needed = max(needed, _length(row[place], column, table.decimals_of(number)))
@@ -620,12 +619,6 @@ def _widths(sheet: Sheet) -> list[float]:
                     widths[column_of_group] += max(0.0, lacking / length)
                 place = end
     return widths
-
-
-def _heading_width(title: str) -> float:
-    """Return the width of a bold heading, which takes its own lines, or else two at most."""
-    lines = title.split("\n")
-    return max(map(len, lines)) if lines[1:] else max(len(title) / 2 + 1, *map(len, title.split(" ")))
 
 
 def _length(value: Value, column: Column, decimals: int) -> int:

@@ -9,8 +9,8 @@ from reporting.stand_in import fitted_cohort, gathered
 
 from clinclust.comparisons.frame import decimals_of_mean
 from clinclust.disclosure.counts import feature_counts
+from clinclust.reporting.compared import Compared, decimals_of
 from clinclust.reporting.sheets.subtypes import pairwise_tests
-from clinclust.reporting.subtype_table.plan import Compared, decimals_of
 
 
 @pytest.mark.parametrize(

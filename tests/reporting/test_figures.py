@@ -25,8 +25,8 @@ from clinclust.plots import (
     plot_restarts,
     plot_tree,
 )
+from clinclust.reporting.compared import Compared
 from clinclust.reporting.layout import HIGH, LOW, MIDDLE
-from clinclust.reporting.subtype_table.plan import Compared
 from clinclust.reporting.workbook import diverging_scale
 
 from .stand_in import cohort, fitted

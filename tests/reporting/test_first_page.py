@@ -96,7 +96,7 @@ def any_findings(draw):
 def of_the_table(findings):
     """By title of a row of the profile: the summary in the subtype table, and its number by column, as printed."""
     table, profiles = cc.subtype_table(findings.comparisons), findings.profiles
-    places = [place for place, heading in enumerate(table.headings) if heading.kind == "group"]
+    places = [place for place, heading in enumerate(table.headings) if heading.lines[1:]]
     found = {}
     for name, level, title in zip(profiles.features, profiles.levels, profiles.titles, strict=True):
         rows = [row for row in table.rows if row.feature == name]
@@ -204,7 +204,7 @@ def the_profile_points_where_the_subtype_table_does(findings):
 
 def sizes_and_missing_values_are_those_of_the_subtype_table(findings):
     table = cc.subtype_table(findings.comparisons)
-    headings = [heading.lines[-1] for heading in table.headings if heading.kind == "group"][1:]
+    headings = [heading.lines[-1] for heading in table.headings if heading.lines[1:]][1:]
     for (_, size, share, *_), heading in zip(overview(findings).tables[0].rows, headings, strict=True):
         shown = "n = [c]" if size == "[c]" else f"n = {size} ({share:.1f}%)"
         assert heading in (shown, f"n = {size}", "n = [c]")  # without a percentage where the total is withheld

@@ -17,10 +17,10 @@ from scored import scored
 
 import clinclust as cc
 from clinclust.estimators.subtype_model import FittedCohort
+from clinclust.reporting.compared import p_text
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.page import write_page
 from clinclust.reporting.sheets.subtypes import table_of_report
-from clinclust.reporting.subtype_table.plan import p_text
 from clinclust.reporting.workbook import write_workbook
 
 from .conftest import GENERATED
@@ -154,7 +154,7 @@ def test_the_descriptive_p_is_the_contrast_and_its_test_is_named(made, compariso
     row = row_of(table, "years")
     assert row.cells[-1].text == p_text(p)
     assert row.test == "Kruskal-Wallis"
-    named = {note.mark: note.text for note in table.notes}
+    named = {note.marks: note.text for note in table.notes}
     assert named[row.cells[-1].marks] == "Kruskal–Wallis test."
     assert not any("*" in cell.text + cell.marks for row in table.rows for cell in row.cells)
 
@@ -297,8 +297,8 @@ def test_a_table_without_rows_is_still_a_table(made, tmp_path):
 
 def test_validated_p_is_another_column_and_what_differs_beyond_dependence_is_marked(comparisons, associations):
     table = cc.subtype_table(comparisons, associations=associations)
-    assert [heading.kind for heading in table.headings[-3:]] == ["descriptive p", "validated p", "validated q"]
-    notes = {note.mark: note.text for note in table.notes}
+    assert [heading.text for heading in table.headings[-3:]] == ["Descriptive p", "Validated p", "Validated q"]
+    notes = {note.marks: note.text for note in table.notes}
     face = row_of(table, "face").cells[-2]
     assert face.text == "<0.001"
     assert face.marks.endswith("†")
@@ -452,7 +452,7 @@ def test_the_word_table_repeats_its_heading_and_says_what_it_is(table, tmp_path)
     for row in table.rows:
         shown = [row.label.text + row.label.marks, *(cell.text + cell.marks for cell in row.cells)]
         assert "\t".join(shown) in texts
-    assert [paragraph.text for paragraph in document.paragraphs[1:]] == [note.mark + note.text for note in table.notes]
+    assert [paragraph.text for paragraph in document.paragraphs[1:]] == [note.marks + note.text for note in table.notes]
     properties = document.core_properties
     assert (properties.author, properties.title, properties.created.year) == ("clinclust", "Subtypes", 1980)
 

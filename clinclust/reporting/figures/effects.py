@@ -15,9 +15,9 @@ from clinclust.arguments import COMPARISONS, accepting
 from clinclust.arrays import Code
 from clinclust.errors import InputError, shortened
 from clinclust.estimators.subtype_model import SubtypeModel, clustered_features, require_fitted
+from clinclust.reporting.compared import Compared
 from clinclust.reporting.findings import Profiles, profiles_of
 from clinclust.reporting.layout import WITHHELD
-from clinclust.reporting.subtype_table.plan import Compared
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -32,6 +32,7 @@ from clinclust.estimators.subtype_model import (
     require_fitted,
     require_search,
 )
+from clinclust.reporting.compared import Compared
 from clinclust.reporting.divisions import Division, divisions_of
 from clinclust.reporting.figures.effects import (
     BLUE,
@@ -52,7 +53,6 @@ from clinclust.reporting.figures.effects import (
 )
 from clinclust.reporting.findings import Profiles, profiles_of
 from clinclust.reporting.layout import HIGH, LOW, MIDDLE, WITHHELD
-from clinclust.reporting.subtype_table.plan import Compared
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

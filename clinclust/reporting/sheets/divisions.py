@@ -271,15 +271,11 @@ def on_posterior(findings: Findings) -> list[str]:
 
 def posterior_column(findings: Findings) -> list[Filled]:
     """Return the column of the first page; none if the membership probabilities are posterior ones themselves."""
-    own, labels = _own(findings), findings.cohort.labels
-    if own is None:
+    posterior, labels = findings.posterior, findings.cohort.labels
+    if posterior is None or posterior is findings.cohort.model or len(findings.sizes) < 2:
         return []
+    own = _membership(findings, posterior)
     return [(Column("Posterior membership", "0.00"), lambda subtype: own[labels == subtype - 1].mean())]
-
-
-def on_posterior_membership(findings: Findings) -> list[str]:
-    """Return how the column of the first page is read; empty if there is none."""
-    return [] if _own(findings) is None else [_POSTERIOR["membership"]]
 
 
 def posterior_sheets(findings: Findings) -> list[Sheet]:
@@ -339,14 +335,6 @@ def _notes_on_posterior(findings: Findings, posterior: GibbsDP) -> list[str]:
     return [_POSTERIOR[name].format(**fields) for name in notes]
 
 
-def _own(findings: Findings) -> np.ndarray | None:
-    posterior = findings.posterior
-    # Of a report of a sampler, the membership probabilities are posterior ones themselves.
-    if posterior is None or posterior is findings.cohort.model or len(findings.sizes) < 2:
-        return None
-    return _membership(findings, posterior)
-
-
 def _membership(findings: Findings, posterior: GibbsDP) -> np.ndarray:
     """Return each subject's posterior membership of the own subtype, float64 (N,)."""
     labels = findings.cohort.labels
@@ -372,7 +360,8 @@ _LONGEST_NAME = 60
 _LEFT_END = -3.0
 
 
-def _evidence_table(findings: Findings) -> Table:
+def _draw_evidence(findings: Findings, number: int) -> tuple[Table, Chart]:
+    """Return the table of the evidence for each division, and its chart; `number` is that of the table."""
     columns: list[Filled] = [
         (Column("Division"), lambda each: _called(f"{each.number}: {each.title}")),
         (Column("Excess (SDs)", "0.0"), lambda each: each.excess / each.expected_sd),
@@ -380,13 +369,10 @@ def _evidence_table(findings: Findings) -> Table:
         (Column("Two SDs", "0.0"), lambda each: 2.0),
     ]
     caption = "Divisions tested: excess of the evidence over one continuous population"
-    return tabulated(caption, findings.evidence, columns)
-
-
-def _evidence_chart(findings: Findings, table: int) -> Chart:
+    table = tabulated(caption, findings.evidence, columns)
     evidence = "; ".join(map(evidence_in_words, findings.evidence))
-    return Chart(
-        table,
+    return table, Chart(
+        number,
         "expected",
         "Divisions tested: more than a continuum?",
         "Point: evidence for the division; line: one continuous population (mean ± 2 SD), in SDs from its mean",
@@ -416,8 +402,9 @@ def charts(findings: Findings) -> Sheet:
     said = f"Bars, one for each subtype: {'; '.join(f'{row[0]}, {row[1]} subjects' for row in sizes.rows)}."
     drawn = [Chart(0, "bars", sizes.caption, "Subjects", said, value=1)]
     if findings.evidence:
-        drawn.append(_evidence_chart(findings, len(tables)))
-        tables.append(_evidence_table(findings))
+        table, chart = _draw_evidence(findings, len(tables))
+        drawn.append(chart)
+        tables.append(table)
     for subtype in findings.sizes:
         table = _intervals(findings, subtype)
         if table.rows:

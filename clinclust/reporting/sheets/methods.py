@@ -32,13 +32,7 @@ from clinclust.reporting.layout import (
 )
 from clinclust.reporting.sheets.associations import methods_of_associations
 from clinclust.reporting.sheets.divisions import is_sampled, measure_in_words
-from clinclust.reporting.sheets.subtypes import (
-    enough_subjects,
-    groups_found,
-    on_adjustment,
-    on_merged_groups,
-    sentence_on_unions,
-)
+from clinclust.reporting.sheets.subtypes import groups_found, on_adjustment, on_merged_groups, sentence_on_unions
 
 # What the Methods section says of the search and of the test of its tree.
 
@@ -120,6 +114,7 @@ def methods(findings: Findings) -> Methods:
     """Return the methods section, which describes only what was run."""
     references, fit = References(), findings.fit
     asked = parameters_of(findings.cohort.model)
+    withheld = findings.texts["methods"]["confidentiality"].format(rule=findings.rule)
     ours, *others = (f"{name} {version}" for name, version in software_versions().items())
     written = {
         "Subjects": sentences_on_rows(findings),
@@ -130,7 +125,7 @@ def methods(findings: Findings) -> Methods:
         "Distinct subtypes": _describe_test(findings, references),
         "Comparisons": _comparisons(findings, references),
         "Associations": methods_of_associations(findings, references),
-        "Confidentiality": _confidentiality(findings),
+        "Confidentiality": [withheld] if findings.comparisons["suppressed"].any() else [],
         "Software": [f"The analysis was made with {ours} on {listed(others)}."],
     }
     paragraphs = {about: " ".join(sentences) for about, sentences in written.items() if sentences}
@@ -238,17 +233,12 @@ def _comparisons(findings: Findings, references: References) -> list[str]:
     fields = {
         "level": findings.significance_level,
         "pooled": references.cite_in(texts["pooled"]) if is_pooled else "",
-        "enough": enough_subjects(findings),
+        "enough": findings.texts["untested"]["enough"].format(least=findings.min_size) * bool(findings.n_untested),
         "tests": tests_in_words(tests, references) if tests else "",
         "measures": listed(list(map(measure_in_words, measures))) if measures else "",
         "how": texts["intervals"].format(intervals=listed(intervals, "; ")) if intervals else "",
     }
     return [references.cite_in(texts[name], **fields) for name in names]
-
-
-def _confidentiality(findings: Findings) -> list[str]:
-    is_any_withheld = findings.comparisons["suppressed"].any()
-    return [findings.texts["methods"]["confidentiality"].format(rule=findings.rule)] if is_any_withheld else []
 
 
 # What a report says of the run: the rows analysed, what blocks counted for, and the settings of the search.

@@ -83,16 +83,13 @@ def model_check_sheets(findings: Findings) -> list[Sheet]:
     if not advice.empty:
         columns = [title, (Column("Line for the schema", overflow=True), "line")]
         tables.append(tabulated("Lines that would mend it", advice, columns))
-    return [Sheet("Model check", _notes(check), tables)]
-
-
-def _notes(check: ModelCheck) -> list[str]:
     notes = []
     if _how_many(check, DEPENDENCE):
         has_lines = bool((check.advice["line"].notna() & (check.advice["kind"] == DEPENDENCE)).any())
         advice = _TEXTS["block"].format(put_lines=_TEXTS["put"])
         notes += [_TEXTS["dependence"], advice if has_lines else _TEXTS["no_block"]]
-    return [*notes, *([_TEXTS["values"]] if _how_many(check, VALUES) else [])]
+    notes += [_TEXTS["values"]] * bool(_how_many(check, VALUES))
+    return [Sheet("Model check", notes, tables)]
 
 
 def _how_many(check: ModelCheck, kind: str) -> int:
@@ -125,18 +122,13 @@ def likelihoods_sheets(findings: Findings) -> list[Sheet]:
         (Column("Groups if better", "0"), "better_groups"),
         (Column("Line for the schema", overflow=True), "schema_line"),
     ]
-    table = tabulated("Features to declare otherwise", misfits, columns)
-    return [Sheet("Likelihoods", _likelihood_notes(findings), [table])]
+    table, texts = tabulated("Features to declare otherwise", misfits, columns), findings.texts["model_check"]
+    names, too = ("likelihoods", "not_listed", "put_lines", "evidence", "probably"), probably_too(findings.likelihoods)
+    return [Sheet("Likelihoods", list(filter(None, (texts[name].format(too=too) for name in names))), [table])]
 
 
 def _misfits(findings: Findings) -> pd.DataFrame:
     return findings.likelihoods[findings.likelihoods["is_misfit"]]
-
-
-def _likelihood_notes(findings: Findings) -> list[str]:
-    texts = findings.texts["model_check"]
-    notes = [texts["likelihoods"], texts["not_listed"], texts["put_lines"], texts["evidence"], texts["probably"]]
-    return list(filter(None, (note.format(too=probably_too(findings.likelihoods)) for note in notes)))
 
 
 # The page that says whether subtypes are found again in another cohort.

@@ -38,7 +38,6 @@ from clinclust.reporting.sheets.associations import count_in_words, sentences
 from clinclust.reporting.sheets.divisions import (
     divisions_table,
     on_posterior,
-    on_posterior_membership,
     on_stability,
     on_the_test,
     p_in_words,
@@ -207,23 +206,19 @@ _MOST_UNUSED = 6
 
 def trust(findings: Findings) -> Sheet:
     """Return the section: the test of one continuum first, then whatever speaks against the subtypes."""
+    several, posterior = len(findings.sizes) > 1, posterior_column(findings)
+    further = [*posterior, *stability_column(findings), *remark_column(findings)]  # than its membership says
+    how_sure: list[Filled] = [(Column("Subtype"), findings.name), *further]
     tables = [
-        *_how_sure(findings),
+        *([tabulated("How sure each subtype is", findings.sizes, how_sure)] if several and further else []),
         *divisions_table(findings),
         *_what_tells(findings),
         *continuum_table(findings),
         *_criteria(findings),
     ]
-    explanations = [
-        *(
-            [_TEXTS["clear"].format(clear=CLEAR)]
-            if findings.own_membership is not None and len(findings.sizes) > 1
-            else []
-        ),
-        *on_posterior_membership(findings),
-        *(on_stability(findings) if len(findings.sizes) > 1 else []),
-        *on_the_test(findings),
-    ]
+    explanations = [_TEXTS["clear"].format(clear=CLEAR)] * (several and findings.own_membership is not None)
+    explanations += [data("report")["posterior"]["membership"]] * bool(posterior)
+    explanations += [*(on_stability(findings) if several else []), *on_the_test(findings)]
     return Sheet("Trust", _statements(findings), tables, explanations=explanations)
 
 
@@ -285,7 +280,7 @@ def _statements(findings: Findings) -> list[str]:
         *on_unusual_subjects(findings),
         *on_continuum_score(findings),
         _what_was_found(findings),
-        *([said] if (said := on_unused(findings.cohort.schema, most=_MOST_UNUSED)) and fit is not None else []),
+        *filter(None, [on_unused(findings.cohort.schema, most=_MOST_UNUSED)] * (fit is not None)),
         *sentences_on_rows(findings),
         *of_the_search,
         on_sharing(findings),
@@ -321,15 +316,6 @@ def _what_was_found(findings: Findings) -> str:
     if findings.fit is None:
         return f"Given: {found}, among {n_subjects}; {features} that they may have been made from{missing}."
     return f"Found: {found}{unions_in_words(findings)}, among {n_subjects}, from {features}{missing}."
-
-
-def _how_sure(findings: Findings) -> list[Table]:
-    """Return a table of what is known of each subtype by more than its membership, if anything is."""
-    further = [*posterior_column(findings), *stability_column(findings), *remark_column(findings)]
-    if len(findings.sizes) < 2 or not further:
-        return []
-    columns: list[Filled] = [(Column("Subtype"), findings.name), *further]
-    return [tabulated("How sure each subtype is", findings.sizes, columns)]
 
 
 def searches_sentence(fit: Fit, restarts: pd.DataFrame) -> str:
@@ -488,7 +474,14 @@ _FEW_CLEAR = 50.0
 
 def overview(findings: Findings) -> Sheet:
     """Return the first section: one sentence, a line for each subtype, three on trust, and what to look at next."""
-    tables = [*_subtypes(findings), _trust(findings)]
+    questions = {"More than a continuum?": _more_than_a_continuum(findings)}
+    if len(findings.sizes) > 1:
+        is_told = "yes" if on_columns(findings) else "no"
+        questions["A column you already have?"] = findings.texts["overview"]["columns"][is_told]
+        questions["Found again in other halves?"] = _found_again(findings)
+        questions["Which features differ?"] = count_in_words(findings)
+    columns = [Column("Question"), Column("Answer", overflow=True)]
+    tables = [*_subtypes(findings), Table("How far to trust it", columns, list(questions.items()))]
     clear = {findings.code(subtype): findings.percent_clear([subtype]) for subtype in findings.sizes}
     unsure = say_unsure({code: percent for code, percent in clear.items() if percent is not None})
     notes = [*sentences_on_visits(findings), answer_sentence(findings), *unsure, *on_columns(findings)]
@@ -545,16 +538,6 @@ def _subtypes(findings: Findings) -> list[Table]:
     if findings.own_membership is not None:
         columns.append((Column("Clear (%)", "0"), findings.percent_clear))
     return [tabulated("The subtypes", lines, columns)]
-
-
-def _trust(findings: Findings) -> Table:
-    answers = {"More than a continuum?": _more_than_a_continuum(findings)}
-    if len(findings.sizes) > 1:
-        is_told = "yes" if on_columns(findings) else "no"
-        answers["A column you already have?"] = findings.texts["overview"]["columns"][is_told]
-        answers["Found again in other halves?"] = _found_again(findings)
-        answers["Which features differ?"] = count_in_words(findings)
-    return Table("How far to trust it", [Column("Question"), Column("Answer", overflow=True)], list(answers.items()))
 
 
 def _more_than_a_continuum(findings: Findings) -> str:

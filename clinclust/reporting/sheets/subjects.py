@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from math import isnan
-from typing import Any
+from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
 from clinclust.comparisons.frame import ALL_SUBJECTS
 from clinclust.data import data
 from clinclust.estimators.explanation import MOST_LISTED
-from clinclust.reporting.divisions import Division
 from clinclust.reporting.findings import Findings, Row, number_of
-from clinclust.reporting.layout import WITHHELD, Column, Filled, Sheet, Table, Value, tabulated
+from clinclust.reporting.layout import WITHHELD, Column, Filled, Sheet, Table, Value, as_value, tabulated
 from clinclust.reporting.sheets.divisions import left_out
 from clinclust.reporting.sheets.subtypes import explained_marks, not_tested, remark, remark_column
 from clinclust.roles import REASONS
@@ -206,22 +203,19 @@ def _prior_or_reason(findings: Findings, feature: Feature) -> str | None:
 
 def _prior(findings: Findings, feature: Feature) -> str | None:
     """Return the hyperparameters of a feature, and of each of its parts; a sign in the place of those withheld."""
-    texts = []
-    for part in feature.parts:
-        stated = {name: value for name, value in findings.hyperparameters(part).items() if value != WITHHELD}
-        is_any_withheld = len(stated) < len(findings.hyperparameters(part))
-        text = _joined([*filter(None, [_prior_text(stated)]), *[WITHHELD] * is_any_withheld])
-        texts += [f"{part.name}: {text}" if part.is_part else text] if text else []
-    return _joined(texts)
 
-
-def _prior_text(hyperparameters: Mapping[str, Any]) -> str | None:
     def written(value: float | Sequence[float]) -> str:
         numbers = [f"{number:.4g}" for number in np.atleast_1d(value)]
         more = [f"... ({len(numbers)} in all)"] if len(numbers) > _NUMBERS_SHOWN else []
         return ", ".join([*numbers[:_NUMBERS_SHOWN], *more])
 
-    return "; ".join(f"{name} = {written(value)}" for name, value in hyperparameters.items()) or None
+    texts = []
+    for part in feature.parts:
+        hyperparameters = findings.hyperparameters(part).items()
+        stated = [f"{name} = {written(value)}" for name, value in hyperparameters if value != WITHHELD]
+        text = _joined([*stated, *[WITHHELD] * (len(stated) < len(hyperparameters))])
+        texts += [f"{part.name}: {text}" if part.is_part else text] if text else []
+    return _joined(texts)
 
 
 def _joined(texts: Sequence[str]) -> str | None:
@@ -254,7 +248,7 @@ def tidy_data(findings: Findings) -> Sheet:
     columns = [*(Column(title) for title in _IDENTITY), *(Column(name, "any") for name in _NUMBERS)]
     notes = [
         _TEXTS["data"],
-        *([_ON_DIVISIONS] if findings.evidence else []),
+        *[_TEXTS["on_divisions"]] * bool(findings.evidence),
         *not_tested(findings),
         *left_out(findings),
     ]
@@ -270,27 +264,19 @@ def _data_rows(findings: Findings) -> Iterator[list[Value]]:
             method = number_of(row, "measure" if kind == "effect" else "test")
             names = _OF_KIND[title] - (set() if row["level"] is not None else {"count", "percent"})
             yield _data_row(findings, title, row, method if isinstance(method, str) else None, names)
+    # The test of a division against one continuum, and then that against any shape.
     for division in findings.evidence:
-        yield from _division_rows(division)
+        identity = [None, None, None, division.result, None, *division.branches]
+        numbers = {"n": division.n_subjects, "statistic": division.gain, "mean": division.expected}
+        numbers |= {"sd": division.expected_sd, "p": division.p}
+        of_any = {"n": division.n_subjects, "p": as_value(division.p_any_shape)}
+        for against, of_test in (("one continuum", numbers), ("one continuum of any shape", of_any)):
+            yield ["Tested division", *identity, against, *(of_test.get(name) for name in _NUMBERS)]
     title = "Validated association"
     for row in findings.association_rows():
         if isinstance(row["method"], str):
             method = f"{row['method']}: {row['test']}"
             yield _data_row(findings, title, {**row, "level": None}, method, _OF_KIND[title])
-
-
-_ON_DIVISIONS: str = _TEXTS["on_divisions"]
-
-
-def _division_rows(division: Division) -> Iterator[list[Value]]:
-    """Yield a row for the test of a division against one continuum, and one for that against any shape."""
-    identity = [None, None, None, division.result, None, *division.branches]
-    numbers = {"n": division.n_subjects, "statistic": division.gain, "mean": division.expected}
-    numbers |= {"sd": division.expected_sd, "p": division.p}
-    yield ["Tested division", *identity, "one continuum", *(numbers.get(name) for name in _NUMBERS)]
-    p = None if isnan(division.p_any_shape) else division.p_any_shape
-    of_any = {"n": division.n_subjects, "p": p}
-    yield ["Tested division", *identity, "one continuum of any shape", *(of_any.get(name) for name in _NUMBERS)]
 
 
 def _data_row(findings: Findings, title: str, row: Row, method: str | None, names: Collection[str]) -> list[Value]:

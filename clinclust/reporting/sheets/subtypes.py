@@ -21,6 +21,7 @@ from clinclust.estimators.fit import Fit
 from clinclust.estimators.mixture import FEW, FEW_SUBJECTS, NO_FLOOR, WEAK, WEAK_NATS, n_standing
 from clinclust.estimators.subtype_model import parameters_of
 from clinclust.likelihoods import traits_of
+from clinclust.reporting.compared import decimals_of, parts
 from clinclust.reporting.findings import Findings, Profiles, Row, number_of
 from clinclust.reporting.layout import (
     WITHHELD,
@@ -37,8 +38,7 @@ from clinclust.reporting.layout import (
     tabulated,
     was,
 )
-from clinclust.reporting.subtype_table.plan import Choices, decimals_of, parts
-from clinclust.reporting.subtype_table.table import SubtypeTable, table_of
+from clinclust.reporting.subtype_table import Choices, SubtypeTable, table_of
 
 # The subtype table of a report, and the sheet Pairwise tests.
 
@@ -334,17 +334,12 @@ _UNUSUAL = 10  # subjects, below which a subtype may be a few unusual records
 
 def on_few_subjects(findings: Findings) -> list[str]:
     """Return the sentences on subtypes that are untested, few or weak."""
-    fit, marks = findings.fit, explained_marks(findings)
+    fit, marks, texts, small = findings.fit, explained_marks(findings), findings.texts["untested"], findings.untested
     if fit is not None and marks:
         n = n_standing(fit.subtypes_)
         marks = [_TEXTS["noise"].format(marks=marks[0], left=_TEXTS["one_left" if n == 1 else "some_left"].format(n=n))]
-    return [*_on_untested(findings), *marks]
-
-
-def _on_untested(findings: Findings) -> list[str]:
-    texts, small = findings.texts["untested"], findings.untested
     if not findings.n_untested:
-        return []
+        return marks
     more = [texts["more"].format(n=len(small) - _FEATURES_SHOWN)] if len(small) > _FEATURES_SHOWN else []
     named = [
         f"{findings.name(subtype)} ({counted(int(findings.sizes[subtype]), 'subject')})"
@@ -359,7 +354,7 @@ def _on_untested(findings: Findings) -> list[str]:
         sentences.append(texts["nothing_compared"])
     if small and max(int(findings.sizes[subtype]) for subtype in small) < _UNUSUAL:
         sentences.append(texts["unusual"])
-    return [" ".join(sentences)]
+    return [" ".join(sentences), *marks]
 
 
 def not_tested(findings: Findings) -> list[str]:
@@ -370,11 +365,6 @@ def not_tested(findings: Findings) -> list[str]:
     more = f" and {len(small) - _FEATURES_SHOWN} more" if len(small) > _FEATURES_SHOWN else ""
     codes = ", ".join(small[:_FEATURES_SHOWN]) + more
     return [texts["note" if findings.n_untested == 1 else "notes"].format(codes=codes)]
-
-
-def enough_subjects(findings: Findings) -> str:
-    """Return what restricts "all subtypes" in a sentence on tests: nothing, if all were tested."""
-    return findings.texts["untested"]["enough"].format(least=findings.min_size) if findings.n_untested else ""
 
 
 def explained_marks(findings: Findings) -> list[str]:

@@ -20,7 +20,8 @@ from docx.text.paragraph import Paragraph
 
 from clinclust.errors import shortened
 from clinclust.files.writing import atomic_write
-from clinclust.reporting.subtype_table.plan import Cell, PrintedTable
+from clinclust.reporting.documents import is_wide, measure_columns
+from clinclust.reporting.layout import Marked, Table
 from clinclust.reporting.workbook import NO_DATE, copy_without_times
 
 _FONT = "Calibri"
@@ -32,15 +33,15 @@ _CHARACTER = 0.165  # cm, slightly more than the width of a digit at 8.5 points
 _NARROWEST_LABEL = 4.5
 
 
-def write_word(table: PrintedTable, path: Path) -> None:
+def write_word(table: Table, path: Path) -> None:
     """Write the table to `path`; the same table gives the same bytes."""
     document = docx.Document()
     _set_up(document, table)
-    document.add_paragraph(table.title, style="Caption").paragraph_format.keep_with_next = True
+    document.add_paragraph(table.caption, style="Caption").paragraph_format.keep_with_next = True
     _add_table(document, table)
     for note in table.notes:
         paragraph = document.add_paragraph(style="Subtype table note")
-        _write(paragraph, "", note.mark)
+        _write(paragraph, "", note.marks)
         paragraph.add_run(note.text)
     written = io.BytesIO()  # a table of a paper is small, and a file for temporary data could outlive a killed process
     document.save(written)
@@ -48,10 +49,10 @@ def write_word(table: PrintedTable, path: Path) -> None:
         copy_without_times(written, target)
 
 
-def _set_up(document: Document, table: PrintedTable) -> None:
+def _set_up(document: Document, table: Table) -> None:
     section = document.sections[0]
-    width, height = reversed(_A4) if table.is_wide else _A4
-    section.orientation = WD_ORIENT.LANDSCAPE if table.is_wide else WD_ORIENT.PORTRAIT
+    width, height = reversed(_A4) if is_wide(table) else _A4
+    section.orientation = WD_ORIENT.LANDSCAPE if is_wide(table) else WD_ORIENT.PORTRAIT
     section.page_width, section.page_height = Cm(width), Cm(height)
     section.left_margin = section.right_margin = section.top_margin = section.bottom_margin = Cm(_MARGIN)
 
@@ -68,19 +69,19 @@ def _set_up(document: Document, table: PrintedTable) -> None:
         style.paragraph_format.line_spacing = 1.0
 
     properties = document.core_properties
-    properties.title = shortened(table.title, _LONGEST_PROPERTY)
+    properties.title = shortened(table.caption, _LONGEST_PROPERTY)
     properties.author = properties.last_modified_by = "clinclust"
     properties.comments, properties.subject = "", "Disease subtypes found by clinclust"
     properties.created = properties.modified = NO_DATE.replace(tzinfo=None)
     properties.revision = 1
 
 
-def _add_table(document: Document, table: PrintedTable) -> None:
-    columns = len(table.headings) + 1
-    written = document.add_table(rows=0, cols=columns)
+def _add_table(document: Document, table: Table) -> None:
+    written = document.add_table(rows=0, cols=len(table.columns))
     written.alignment = WD_TABLE_ALIGNMENT.LEFT
     written.autofit = False
-    for name, text in (("w:tblCaption", table.title), ("w:tblDescription", table.notes[0].text)):  # for screen readers
+    # For screen readers.
+    for name, text in (("w:tblCaption", table.caption), ("w:tblDescription", table.notes[0].text)):
         written._tbl.tblPr.append(_element(name, **{"w:val": text}))
     widths = _widths(table)
     for column, width in zip(written.columns, widths, strict=True):
@@ -88,27 +89,24 @@ def _add_table(document: Document, table: PrintedTable) -> None:
 
     heading = written.add_row()
     _mark_row(heading, "w:tblHeader")
-    _fill(heading.cells[0], "Feature", bold=True)
-    for cell, column_heading in zip(heading.cells[1:], table.headings, strict=True):
-        first, *others = column_heading.lines
-        _fill(cell, first, bold=True, right=True)
+    for place, (cell, column) in enumerate(zip(heading.cells, table.columns, strict=True)):
+        first, *others = column.lines or column.title.split("\n")
+        _fill(cell, first, bold=True, right=place > 0)
         for line in others:
             _fill(cell, line, right=True, new=True)
     _rule(heading, "top", 12)
     _rule(heading, "bottom", 6)
 
-    for band, row in table.banded():
-        if band:
+    for number in range(len(table.rows)):
+        if table.starts_band(number):
             line = written.add_row()
-            paragraph = _fill(line.cells[0].merge(line.cells[-1]), band, bold=True)
+            paragraph = _fill(line.cells[0].merge(line.cells[-1]), table.bands[number], bold=True)
             paragraph.paragraph_format.keep_with_next = True
             _mark_row(line, "w:cantSplit")
         line = written.add_row()
         _mark_row(line, "w:cantSplit")
-        cells = line.cells
-        _fill(cells[0], row.label, indent=row.is_level)
-        for cell, content in zip(cells[1:], row.cells, strict=True):
-            _fill(cell, content, right=True)
+        for place, (cell, text) in enumerate(zip(line.cells, table.texts(number), strict=True)):
+            _fill(cell, text, right=place > 0)
     for row in written.rows:
         for cell, width in zip(row.cells, widths, strict=True):
             if cell._tc.grid_span == 1:
@@ -116,38 +114,31 @@ def _add_table(document: Document, table: PrintedTable) -> None:
     _rule(written.rows[-1], "bottom", 12)
 
 
-def _widths(table: PrintedTable) -> list[int]:
+def _widths(table: Table) -> list[int]:
     """Return the width of each column in EMU, that of the labels first; together at most the width of the page."""
-    page = (_A4[1] if table.is_wide else _A4[0]) - 2 * _MARGIN
+    page = (_A4[1] if is_wide(table) else _A4[0]) - 2 * _MARGIN
     for are_tight in (False, True):
-        needed = [max(characters, 4) * _CHARACTER + 0.4 for characters in table.widths(are_tight=are_tight)]
+        needed = [max(characters, 4) * _CHARACTER + 0.4 for characters in measure_columns(table, are_tight=are_tight)]
         shrunk = min(1.0, (page - _NARROWEST_LABEL) / sum(needed))
         if shrunk == 1.0:
             break
     needed = [width * shrunk for width in needed]
-    labels = [len(row.label.text) * _CHARACTER + (_INDENTED if row.is_level else 0) + 0.6 for row in table.rows]
+    first = [table.texts(row)[0] for row in range(len(table.rows))]
+    labels = [len(label.text) * _CHARACTER + _INDENTED * label.is_level + 0.6 for label in first]
     label = min(page - sum(needed), max([*labels, _NARROWEST_LABEL]))
     return [Cm(width) for width in (label, *needed)]
 
 
-def _fill(
-    cell: _Cell,
-    content: Cell | str,
-    *,
-    bold: bool = False,
-    right: bool = False,
-    indent: bool = False,
-    new: bool = False,
-) -> Paragraph:
+def _fill(cell: _Cell, content: str, *, bold: bool = False, right: bool = False, new: bool = False) -> Paragraph:
     paragraph: Paragraph = cell.add_paragraph() if new else cell.paragraphs[0]
     # The style is set by its id, because python-docx would search all styles for every cell.
     paragraph._p.style = _TEXT.replace(" ", "")
+    marked = content if isinstance(content, Marked) else Marked(content)
     if right:
         paragraph.alignment = WD_ALIGN_PARAGRAPH.RIGHT
-    if indent:
+    if marked.is_level:
         paragraph.paragraph_format.left_indent = Cm(_INDENTED)
-    text, marks = (content, "") if isinstance(content, str) else (content.text, content.marks)
-    _write(paragraph, text, marks, bold=bold)
+    _write(paragraph, marked.text, marked.marks, bold=bold)
     return paragraph
 
 

@@ -1,0 +1,228 @@
+"""A table of a report as text for other documents: HTML, Markdown for GitHub and pandoc, LaTeX with booktabs."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from html import escape
+from pathlib import Path
+
+from clinclust.errors import visible
+from clinclust.reporting.layout import Column, Marked, Table
+
+# The width of a table as it is printed.
+
+# Widths in characters at 8.5 points: of the text on A4 portrait, of the label, and of the gap between columns.
+_PORTRAIT, _LABEL, _GAP = 110, 28, 2
+_BOLD = 1.15  # width of a bold letter relative to a digit
+
+
+def is_wide(table: Table) -> bool:
+    """Return whether a table needs a page in landscape orientation."""
+    return _LABEL + sum(width + _GAP for width in measure_columns(table)) > _PORTRAIT
+
+
+def measure_columns(table: Table, *, are_tight: bool = False) -> list[int]:
+    """Return the characters that each column except the first needs to keep its numbers in one line.
+
+    `are_tight`: the percentage of a group is below its size.
+    """
+    texts, widths = [table.texts(row) for row in range(len(table.rows))], []
+    for place, column in enumerate(table.columns[1:], start=1):
+        *bold, last = column.title.split("\n")
+        last = max(last.split(" ("), key=len) if are_tight else last
+        last_width = len(last) if len(column.lines) > 1 else math.ceil(_BOLD * len(last))
+        cells = (len(row[place].text + row[place].marks) for row in texts)
+        widths.append(max((last_width, *(math.ceil(_BOLD * len(line)) for line in bold), *cells)))
+    return widths
+
+
+# HTML, of the page too: without script, and every text is escaped.
+
+_LONG_TEXT = 50  # a cell with more characters gets a minimum width of a few words
+_WIDE = {10: "wide", 24: "wide widest"}  # classes of tables with at least this number of columns
+
+
+def html_text(text: str) -> str:
+    """Return a text escaped for HTML. Every text of a page passes this function, in content and in attributes."""
+    return escape(visible(text))
+
+
+def html_head(title: str, style: str) -> str:
+    """Return the beginning of a page, up to its body."""
+    # A second line of defence: even if a text were not escaped, the page could not load or run anything.
+    policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        '<meta name="generator" content="clinclust">\n'
+        f"<title>{html_text(title)}</title>\n<style>\n{style}</style>\n</head>\n<body>"
+    )
+
+
+def html_table(table: Table) -> Iterator[str]:
+    """Yield a table, which scrolls in its own region, and its footnotes."""
+    yield f'<div class="scroll" tabindex="0" role="region" aria-label="{html_text(table.caption)}">'
+    widths = [name for least, name in _WIDE.items() if len(table.columns) >= least]
+    classes = [*widths[-1:], *(["printed"] if any(column.kind == "cell" for column in table.columns) else [])]
+    named = f' class="{" ".join(classes)}"' if classes else ""
+    yield f"<table{named}>\n<caption>{html_text(table.caption)}</caption>\n<thead>"
+    for line in table.group_lines:
+        cells = []
+        for text, span in line:
+            heading = f'<th scope="colgroup" colspan="{span}">{html_text(text)}</th>'
+            cells.append(heading if text else f'<td colspan="{span}"></td>')
+        yield f"<tr>{''.join(cells)}</tr>"
+    headings = ((_class(column), map(html_text, column.title.split("\n"))) for column in table.columns)
+    headed = (f'<th scope="col"{kind}>{"<br>".join(lines)}</th>' for kind, lines in headings)
+    yield f"<tr>{''.join(headed)}</tr>\n</thead>\n<tbody>"
+    for number in range(len(table.rows)):
+        if table.starts_band(number):
+            yield "</tbody>\n<tbody>" if number else ""
+            band = html_text(table.bands[number])
+            yield f'<tr><th scope="rowgroup" colspan="{len(table.columns)}">{band}</th></tr>'
+        yield f"<tr>{''.join(_cells(table, number))}</tr>"
+    yield "</tbody>\n</table>\n</div>"
+    yield from (f'<p class="footnote">{html_text(note)}</p>' for note in table.notes)
+
+
+def _cells(table: Table, number: int) -> Iterator[str]:
+    row = zip(table.columns, table.texts(number), table.rows[number], strict=True)
+    for place, (column, text, value) in enumerate(row):
+        if place < table.stub:
+            yield f'<th scope="row"{_class(column)}>{html_text(text)}</th>'
+        else:
+            long = ' class="long"' if isinstance(value, str) and len(value) > _LONG_TEXT else ""
+            quartiles = ' class="n quartiles"' if column.kind == "cell" and "[" in text else ""
+            yield f"<td{quartiles or _class(column) or long}>{html_text(text)}</td>"
+
+
+def _class(column: Column) -> str:
+    if column.kind == "cell":
+        return ' class="n cell"'
+    return "" if column.kind == "text" or column.overflow else ' class="n"'
+
+
+def html_fragment(table: Table) -> str:
+    """Return a table as a fragment of a page; it sets no colours, and takes those of the text around it."""
+    style = (Path(__file__).parent / "table.css").read_text(encoding="utf-8")
+    return "\n".join(['<div class="subtype-table">', f"<style>\n{style}</style>", *html_table(table), "</div>\n"])
+
+
+def html_page(table: Table) -> str:
+    """Return a table as a page of its own."""
+    orientation = "landscape" if is_wide(table) else "portrait"
+    style = (
+        ":root { color-scheme: light dark; }\nbody { margin: 2rem; }\n"
+        f"@media print {{ body {{ margin: 0; }} @page {{ size: A4 {orientation}; margin: 1.5cm; }} }}\n"
+    )
+    return f"{html_head(table.caption, style)}\n<main>\n{html_fragment(table)}</main>\n</body>\n</html>\n"
+
+
+# Markdown.
+
+# Characters that begin markup, code, mathematics or a template in some flavour of Markdown. They are written as
+# entities, which are text in all flavours; a backslash escape would begin mathematics in some. A full stop or a colon
+# is escaped only where a bare address would become a link.
+_MARKUP = re.compile(r"""[\\`*_{}\[\]<>#|~$^!&]|(?<=www)\.|:(?=//)|(?<=mailto):|(?<=xmpp):""", re.IGNORECASE)
+# An entity does not prevent a link, because it is decoded before addresses are found. A comment divides the address.
+_ADDRESS = re.compile(r"(?<=[\w.+-])@(?=[\w-])")
+
+
+def write_markdown(table: Table) -> str:
+    """Return a table as a pipe table with its caption and footnotes."""
+    first, *others = table.columns
+    lines = [f"**{_markdown_text(table.caption)}**\n"]
+    headings = ["<br>".join(map(_markdown_text, column.lines or column.title.split("\n"))) for column in others]
+    lines += [_join_pipes([_markdown_text(first.title), *headings]), _join_pipes([":---", *["---:"] * len(others)])]
+    for number in range(len(table.rows)):
+        if table.starts_band(number):
+            lines.append(_join_pipes([f"**{_markdown_text(table.bands[number])}**", *[""] * len(others)]))
+        label, *cells = table.texts(number)
+        title = "&emsp;" * label.is_level + _markdown_text(label.text) + label.raised
+        # The text of numbers is not from the data, so only < and > are escaped and it stays readable.
+        numbers = (cell.text.replace("<", "&lt;").replace(">", "&gt;") + cell.raised for cell in cells)
+        lines.append(_join_pipes([title, *numbers]))
+    for note in table.notes:
+        lines.append(f"\n{note.raised}{' ' if note.marks else ''}{_markdown_text(note.text)}")
+    return "\n".join(lines) + "\n"
+
+
+def _join_pipes(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _markdown_text(text: str) -> str:
+    """Return a text from the data escaped for Markdown. Every such text passes this function."""
+    escaped = _MARKUP.sub(lambda match: f"&#{ord(match[0])};", text)
+    return _ADDRESS.sub("<!-- -->&#64;<!-- -->", escaped)
+
+
+# LaTeX.
+
+_COMMANDS = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "`": r"\textasciigrave{}",
+    '"': r"\textquotedbl{}",
+    **{sign: rf"\{sign}" for sign in "{}$&#%_"},
+    # After the end of a row, [ and * would be read as its options. A sign that is repeated could become a ligature.
+    **{sign: f"{{{sign}}}" for sign in "[]*'-,?!"},
+    "–": r"\textendash{}",
+    "’": r"\textquoteright{}",
+    "−": r"\ensuremath{-}",
+    "≤": r"\ensuremath{\le}",
+    "§": r"\textsection{}",
+    "†": r"\textdagger{}",
+}
+_SPECIAL = re.compile("|".join(map(re.escape, _COMMANDS)))
+# Unicode pictures of control characters, and the replacement character for those without a picture.
+_NO_PICTURE = re.compile("[\u2400-\u2426\ufffd]")
+_LATEX_CHARACTER, _LATEX_GAP = 4.4, 8  # points: width of a digit in footnote size, and gap between columns
+
+
+def write_latex(table: Table) -> str:
+    """Return a table as a ``longtable``; its first line names the packages it needs."""
+    width, landscape = len(table.columns) - 1, is_wide(table)
+    packages = "array, booktabs, longtable" + (", pdflscape" if landscape else "")
+    lines = [f"% needs \\usepackage[T1]{{fontenc}} and the packages {packages}"]
+    lines += [r"\begin{landscape}"] * landscape
+    lines += [r"\begingroup\footnotesize\setlength{\tabcolsep}{4pt}\setlength{\LTcapwidth}{\linewidth}"]
+    taken = round(sum(characters * _LATEX_CHARACTER + _LATEX_GAP for characters in measure_columns(table)))
+    first = rf">{{\raggedright\arraybackslash\hangindent=1em}}p{{\dimexpr\linewidth-{taken}pt\relax}}"
+    lines += [rf"\begin{{longtable}}{{@{{}}{first}{'r' * width}@{{}}}}", rf"\caption{{{_latex_text(table.caption)}}}\\"]
+    headings = [column.title.split("\n") for column in table.columns]
+    depth = max(map(len, headings))
+    # Short headings are aligned at the bottom, as in printed tables.
+    levels = zip(*([""] * (depth - len(texts)) + list(map(_latex_text, texts)) for texts in headings), strict=True)
+    heading = "\n".join([r"\toprule", *(" & ".join(cells) + r"\\" for cells in levels), r"\midrule"])
+    lines += [f"{heading}\n\\endfirsthead\n{heading}\n\\endhead", r"\bottomrule", r"\endfoot"]
+    for number in range(len(table.rows)):
+        if table.starts_band(number):
+            lines.append(r"\addlinespace" if number else "")
+            band = _latex_text(table.bands[number])
+            lines.append(rf"\multicolumn{{{width + 1}}}{{@{{}}l}}{{\textbf{{{band}}}}}\\*")
+        label, *cells = table.texts(number)
+        lines.append(" & ".join([r"\quad " * label.is_level + _latex_cell(label), *map(_latex_cell, cells)]) + r"\\")
+    lines += [r"\end{longtable}", r"\par\noindent\raggedright"]
+    lines += [f"{_latex_marks(note.marks)}{_latex_text(note.text)}\\par" for note in table.notes]
+    return "\n".join([*lines, r"\endgroup", *[r"\end{landscape}"] * landscape]) + "\n"
+
+
+def _latex_cell(cell: Marked) -> str:
+    return _latex_text(cell.text) + _latex_marks(cell.marks)
+
+
+def _latex_marks(marks: str) -> str:
+    return rf"\textsuperscript{{{_latex_text(marks)}}}" if marks else ""
+
+
+def _latex_text(text: str) -> str:
+    """Return a text escaped for LaTeX. Every text passes this function."""
+    return _SPECIAL.sub(lambda match: _COMMANDS[match[0]], _NO_PICTURE.sub("?", text))

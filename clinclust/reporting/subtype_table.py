@@ -1,0 +1,846 @@
+"""The subtype table: summaries of every feature in all subjects and in each subtype ("Table 1" of a paper)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from string import ascii_lowercase
+from textwrap import wrap
+from typing import Any, Literal, NamedTuple, TypeAlias, cast, get_args
+
+import pandas as pd
+
+import clinclust.arguments as arguments
+from clinclust.arguments import BY_FEATURE, TEXT, TEXTS, WHOLE, accepting, either
+from clinclust.arrays import Code
+from clinclust.comparisons.compare import FEWEST_TESTED, compare_cohort
+from clinclust.comparisons.frame import ALL_SUBJECTS, WITHHELD, Record, is_missing, is_suppressed
+from clinclust.data import data
+from clinclust.errors import InputError, missing_package, refuse, visible
+from clinclust.estimators.mixture import FEW, MEANING_OF_MARKS
+from clinclust.estimators.subtype_model import SubtypeModel, cohort_of, fewest_subjects, require_fitted
+from clinclust.files.writing import write_text
+from clinclust.reporting.assignments import write_inert_csv
+from clinclust.reporting.compared import (
+    NOTHING,
+    OF_PAIRS,
+    SUMMARY_TEXT,
+    Compared,
+    ComparedFeature,
+    Summary,
+    decimals_of,
+    default_summary,
+    p_text,
+    possible_summaries,
+    print_level,
+    summary_text,
+    text_of,
+)
+from clinclust.reporting.documents import html_fragment, html_page, write_latex, write_markdown
+from clinclust.reporting.layout import (
+    METHODS,
+    Column,
+    Filled,
+    Marked,
+    Sheet,
+    Table,
+    Value,
+    as_value,
+    listed,
+    percent,
+    tabulated,
+    tests_in_words,
+)
+
+__all__ = ["SubtypeTable", "subtype_table"]
+
+# The choices of `subtype_table`: checked, and planned line by line before numbers become text.
+
+ColumnName: TypeAlias = Literal["missing", "all", "subtypes", "smd", "p", "validated"]
+
+
+def clean(text: str) -> str:
+    """Return a text from the data in one line, without characters that hide or reorder other characters."""
+    return " ".join(visible(text).split())
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of the table: a feature, the heading of its levels, a level, or its missing values."""
+
+    kind: Literal["feature", "heading", "level", "missing"]
+    feature: ComparedFeature
+    summary: Summary
+    level: str | None = None
+
+    @property
+    def records(self) -> dict[int, Record]:
+        """Summaries by subtype; for a heading or missing values those of the first level."""
+        return self.feature.summaries[self.level] if self.kind in ("feature", "level") else self.feature.any_level
+
+    @property
+    def level_text(self) -> str:
+        """The level as it is printed, or "Missing"."""
+        return "Missing" if self.kind == "missing" else clean(print_level(self.level or ""))
+
+    @property
+    def title(self) -> str:
+        """Label of the feature with its unit and, unless it is a plain yes, the level that is counted."""
+        return clean(self.feature.title + (self.feature.suffix(self.level) if self.kind == "feature" else ""))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choices:
+    """What `subtype_table` is asked for: its arguments, and marks by subtype."""
+
+    associations: pd.DataFrame | None = None
+    names: Mapping[int, str] | None = None
+    features: Sequence[str] | str | None = None
+    subtypes: Sequence[int] | None = None
+    between: tuple[int, int] | None = None
+    summaries: Mapping[str, Summary] | Summary | None = None
+    columns: Sequence[str] | None = None
+    decimals: Mapping[str, int] | int | None = None
+    missing_rows: bool = False
+    title: str | None = None
+    marks: Mapping[int, Sequence[str]] = field(default_factory=dict)
+    codes: Mapping[int, Code] = field(default_factory=dict)
+
+    def code(self, subtype: int) -> Code:
+        """Return what a subtype is called (`MAPDP.codes_`)."""
+        return self.codes.get(subtype, subtype)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The choices of `subtype_table`, with its defaults filled in; the features of one section are adjacent."""
+
+    asked: Choices
+    compared: Compared
+    associations: Mapping[str, Record] | None
+    features: Sequence[ComparedFeature]
+    summaries: Mapping[str, Summary]
+    subtypes: Sequence[int]
+    between: tuple[int, int] | None
+    marks: Mapping[int, Sequence[str]]
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns in order: those asked for, or all that have something to say."""
+        if self.asked.columns is not None:
+            return list(self.asked.columns)
+        compares = len(self.compared.subtypes) > 1
+        tested = compares and not self.compared.is_rounded and not self.compared.is_weighted
+        validated = self.associations is not None
+        shown = (True, True, compares, False, tested, validated)
+        return [name for name, is_shown in zip(get_args(ColumnName), shown, strict=True) if is_shown]
+
+    @property
+    def groups(self) -> list[int]:
+        """The groups of subjects that have a column, in order; 0 is all subjects."""
+        of_column = {"all": [ALL_SUBJECTS], "subtypes": list(self.subtypes)}
+        return [group for name in self.columns for group in of_column.get(name, ())]
+
+    @property
+    def has_totals(self) -> bool:
+        """Whether totals may be given: they hold more digits of a mean than are printed where numbers are withheld."""
+        return not self.compared.withheld
+
+    def decimals(self, line: Line) -> int:
+        """Return the number of decimals of the mean, median or percentage of a line."""
+        asked = self.asked.decimals
+        given = asked.get(line.feature.name) if isinstance(asked, Mapping) else asked
+        return decimals_of(line.feature, line.summary) if given is None else given
+
+    def lines(self) -> Iterator[Line]:
+        """Yield the lines of the table in order."""
+        for feature in self.features:
+            for part in feature.parts:
+                summary = "n" if part.part == "spike" else self.summaries[feature.name]
+                if part.traits.is_nominal:
+                    yield Line("heading", part, summary)
+                for level in part.summaries:
+                    yield Line("level" if part.traits.is_nominal else "feature", part, summary, level)
+            numbers = [feature.any_level[group]["missing"] for group in self.groups]
+            if self.asked.missing_rows and any(is_missing(number) or number > 0 for number in numbers):
+                yield Line("missing", feature.parts[0], self.summaries[feature.name])
+
+    def bands(self, lines: Iterable[Line]) -> list[str]:
+        """Return the section of each line; none if no feature has one."""
+        bands = [clean(line.feature.section) or "No section" for line in lines]
+        return bands if set(bands) != {"No section"} else []
+
+    def validated(self, line: Line) -> Record:
+        """Return the validated association that is shown in a line; empty if there is none."""
+        shown = line.kind in ("feature", "heading") and line.feature.part != "rest"
+        return dict((self.associations or {}).get(line.feature.name, {})) if shown else {}
+
+    def differences(self, line: Line) -> list[Record]:
+        """Return the tests of the pairs of shown subtypes, or of the chosen pair, which hold their differences."""
+        if line.kind in ("heading", "missing"):
+            return []
+        chosen = set(self.subtypes) if self.between is None else set(self.between)
+        return [test for pair, test in line.feature.tests(line.level).items() if chosen.issuperset(pair)]
+
+    def heading(self, group: int) -> tuple[str, ...]:
+        """Return the lines of the heading of a group: its title, its name if it has one, and its size."""
+        sizes = self.compared.sizes
+        size, total = sizes[group], sizes[ALL_SUBJECTS]
+        number = "n = [c]" if size is None else f"n = {size:,}"
+        if group == ALL_SUBJECTS:
+            return ("All subjects", number)
+        if size is not None and total:
+            weighted = self.compared.is_weighted
+            share = f"weighted {self.compared.weighted_percent[group]:.1f}" if weighted else percent(size, total)
+            number += f" ({share}%)"
+            number = ", ".join([number, *self.marks.get(group, ())])
+        # A name may be a word of the table, which only the few subjects have whose number is withheld.
+        name = (self.asked.names or {}).get(group)
+        name = None if size is None else name
+        return (f"Subtype {self.asked.code(group)}", *([] if name is None else [clean(name)]), number)
+
+
+def _descriptive_test(line: Line, between: tuple[int, int] | None) -> Record:
+    """Return the contrast of all subtypes or, with `between`, the test of this pair; empty if a line has none."""
+    if line.kind == "missing":
+        return {}
+    if between is None:
+        return {} if line.kind == "level" else line.feature.contrast
+    if line.kind == "heading":
+        return {}
+    a, b = sorted(between)
+    test = line.feature.tests(line.level).get((a, b), {})
+    return test | {"test": OF_PAIRS[test["test"]]} if test else {}
+
+
+_MOST_DECIMALS = 6
+_OF_AN_ASSOCIATION = ("feature", "method", "p", "q", "grade", "remark")
+
+
+def _find_problems(compared: Compared, asked: Choices) -> Iterator[str]:
+    """Yield why a choice cannot be used."""
+    features, columns = asked.features, asked.columns or ()
+    if asked.associations is not None:
+        absent = [name for name in _OF_AN_ASSOCIATION if name not in getattr(asked.associations, "columns", ())]
+        if absent:
+            yield f"associations must be what validated_associations returns; it lacks {', '.join(absent)}"
+    if not isinstance(features, str):
+        yield from _unknown("features", features or (), compared.features)
+        yield from _repeated("features", features or ())
+    elif features != "significant":
+        yield f'features must be a list of column names or "significant", not {features!r}'
+    if asked.subtypes is not None and not len(asked.subtypes):
+        yield "subtypes must name at least one subtype"
+    yield from _unknown("subtypes", asked.subtypes or (), compared.subtypes)
+    yield from _repeated("subtypes", asked.subtypes or ())
+    yield from _unknown("names", asked.names or (), compared.subtypes)
+    if asked.between is not None:
+        if len(asked.between) != 2 or asked.between[0] == asked.between[1]:
+            yield f"between must name two different subtypes, not {asked.between!r}"
+        elif unknown := _unknown("between", asked.between, compared.subtypes):
+            yield from unknown
+        elif not compared.are_tested(*asked.between):
+            a, b = sorted(asked.between)
+            yield f"between: subtypes {a} and {b} were not tested against each other; see min_size of compare_subtypes"
+    if isinstance(asked.summaries, str):
+        if asked.summaries not in get_args(Summary):
+            yield f"summaries must be one of {', '.join(get_args(Summary))}, not {asked.summaries!r}"
+    else:
+        yield from _unknown("summaries", asked.summaries or (), compared.features)
+        for name, summary in (asked.summaries or {}).items():
+            possible = possible_summaries(compared.features[name]) if name in compared.features else (summary,)
+            if summary not in possible:
+                yield f"summaries: {name} can be shown by {' or '.join(possible)}, not {summary!r}"
+    yield from problems_of_columns(asked.columns)
+    if "validated" in columns and asked.associations is None:
+        yield "columns: validated needs associations, from validated_associations"
+    of_tests = [f"columns: {name}" for name in ("smd", "p", "validated") if name in columns]
+    of_tests += ['features="significant"'] * (isinstance(features, str) and features == "significant")
+    if compared.is_weighted and of_tests:
+        yield f"{', '.join(of_tests)} cannot be used with weights, which have no tests and effects"
+    by_feature = asked.decimals if isinstance(asked.decimals, Mapping) else dict.fromkeys(compared.features, 0)
+    yield from _unknown("decimals", by_feature, compared.features)
+    decimals = [*by_feature.values(), *([asked.decimals] if isinstance(asked.decimals, int) else [])]
+    most = range(_MOST_DECIMALS + 1)
+    wrong = [repr(number) for number in decimals if isinstance(number, bool) or number not in most]
+    if wrong:
+        yield f"decimals must be from 0 to {most[-1]}, not {', '.join(wrong)}"
+
+
+def problems_of_columns(columns: Sequence[str] | None) -> Iterator[str]:
+    """Yield why these columns cannot be shown; None for the default."""
+    every = get_args(ColumnName)
+    yield from _repeated("columns", columns or ())
+    if unknown := [repr(name) for name in columns or () if name not in every]:
+        yield f"columns: {', '.join(unknown)} is none of {', '.join(every)}"
+    if columns is not None and not {"all", "subtypes"} & set(columns):
+        yield "columns must name all, subtypes or both"
+
+
+def _unknown(argument: str, names: Iterable[object], known: Iterable[object]) -> list[str]:
+    known = list(known)
+    unknown = [repr(name) for name in names if name not in known]
+    some = ", ".join(map(str, known[:10])) + (", ..." if len(known) > 10 else "")
+    return [f"{argument}: the comparisons have no {', '.join(unknown)}; they have {some}"] if unknown else []
+
+
+def _repeated(argument: str, names: Sequence[object]) -> list[str]:
+    twice = list(dict.fromkeys(repr(name) for name in names if list(names).count(name) > 1))
+    return [f"{argument}: {', '.join(twice)} named more than once"] if twice else []
+
+
+# The numbers of the table: as a tidy frame, and each in its own cell for the sheet Numbers of a workbook.
+
+_COLUMNS = {
+    "n": Column("n", "0"),
+    "missing": Column("Missing", "0"),
+    "missing_percent": Column("Missing, %", "0.0"),
+    "count": Column("Count", "0"),
+    "percent": Column("%", "0.0"),
+    "mean": Column("Mean", "measure"),
+    "sd": Column("SD", "measure"),
+    "q1": Column("Q1", "measure"),
+    "median": Column("Median", "measure"),
+    "q3": Column("Q3", "measure"),
+    "total": Column("Total", "0"),
+}
+_COUNTED = ("n", "missing", "count", "percent", "mean")
+_MEASURED = ("n", "missing", "mean", "sd", "q1", "median", "q3")
+
+
+_TYPES = dict.fromkeys(("section", "feature", "label", "unit", "level"), "string")
+_TYPES |= {"subtype": "Int64", "quantity": "string", "value": "float64", "suppressed": "boolean"}
+
+
+def _numbers_of(plan: Plan) -> pd.DataFrame:
+    """Return a tidy frame with one row for each number of the table, as `SubtypeTable.numbers`."""
+    rows: list[list[Any]] = []
+    for line in plan.lines():
+        feature, test, validated = line.feature, _descriptive_test(line, plan.between), plan.validated(line)
+        numbers: list[tuple[int | None, str, Any, Record]] = [
+            (group, name, value, line.records[group])
+            for group in (plan.groups if line.kind in ("feature", "level") else ())
+            for name, value in _summaries_of(plan, line, group).items()
+        ]
+        numbers += [(None, "descriptive p", test["p"], test)] if test else []
+        numbers += [(None, f"validated {name}", validated[name], {}) for name in ("p", "q") if validated]
+        about = [feature.section, feature.name, feature.label, feature.unit, line.level]
+        for group, name, value, record in numbers:
+            is_absent = is_missing(value)
+            number = float("nan") if is_absent else float(value)
+            rows.append([*about, group, name, number, is_absent and bool(record) and is_suppressed(record)])
+    return pd.DataFrame(rows, columns=list(_TYPES)).astype(_TYPES)
+
+
+def _summaries_of(plan: Plan, line: Line, group: int) -> dict[str, Any]:
+    """Return the numbers of a group: of a share its count, else mean, quartiles and the total of events."""
+    record = line.records[group]
+    if line.summary == "n":
+        return {name: record[name] for name in _COUNTED}
+    values = {name: record[name] for name in _MEASURED}
+    if line.feature.traits.is_count and plan.has_totals:
+        is_known = not is_missing(record["n"]) and not is_missing(record["mean"])
+        values["total"] = round(record["n"] * record["mean"]) if is_known else None
+    return values
+
+
+def _numbers_table_of(plan: Plan) -> Table:
+    """Return the numbers of every group, a feature or level a row, for the sheet Numbers."""
+
+    def number(line: Line, group: int, name: str) -> Value:
+        record, numbers = line.records[group], _summaries_of(plan, line, group)
+        n, missing = record["n"], record["missing"]
+        is_known = not is_missing(n) and not is_missing(missing) and n + missing > 0
+        value = {**numbers, "missing_percent": 100 * missing / (n + missing) if is_known else None}.get(name)
+        is_withheld = name in (*numbers, "missing_percent") and is_missing(value) and is_suppressed(record)
+        return WITHHELD if is_withheld else as_value(value)
+
+    lines = [line for line in plan.lines() if line.kind in ("feature", "level")]
+    held = {"missing_percent", *(name for line in lines for name in _summaries_of(plan, line, plan.groups[0]))}
+    columns: list[Filled] = [
+        (Column("Feature"), lambda line: clean(line.feature.title)),
+        (Column("Level"), lambda line: line.level_text or None),
+    ]
+    for group in plan.groups:
+        *who, size = plan.heading(group)
+        for name in filter(held.__contains__, _COLUMNS):
+            column = replace(_COLUMNS[name], group=(": ".join(who), size))
+            columns.append((column, partial(number, group=group, name=name)))
+    table = tabulated("The numbers of every subtype", lines, columns, stub=2)
+    return replace(table, bands=plan.bands(lines), decimals=[decimals_of(line.feature, "mean") for line in lines])
+
+
+# The lines of the table as rows of text, and the notes below it: the meaning of cells and p-values, and the tests.
+
+_NO_PART, _BEYOND = "§", "†"
+
+_TEXTS: dict[str, Any] = data("report")["subtype_table"]
+_LABEL_WIDTH = 60  # characters of a label before it wraps in a workbook
+_NAME_WIDTH = 16  # characters of a name in a heading before it wraps
+
+
+class TableRow(NamedTuple):
+    """A row of the table: what it is about, its label, and its cells; `method` and `remark` are of the validated p."""
+
+    section: str
+    feature: str
+    title: str
+    level: str
+    summary: str
+    is_level: bool
+    test: str
+    method: str
+    remark: str
+    label: Marked
+    cells: Sequence[Marked]
+
+
+def _print_rows(plan: Plan, table: Table) -> Iterator[TableRow]:
+    """Yield the rows of the table with what they are about."""
+    for number, line in enumerate(plan.lines()):
+        label, *cells = table.texts(number)
+        validated = plan.validated(line)
+        yield TableRow(
+            section=clean(line.feature.section),
+            feature=line.feature.name,
+            title=line.title,
+            level=line.level_text,
+            summary={"heading": "", "missing": "n"}.get(line.kind, SUMMARY_TEXT[line.summary]),
+            is_level=label.is_level,
+            test=text_of(_descriptive_test(line, plan.between).get("test")),
+            method=text_of(validated.get("method")),
+            remark=clean(text_of(validated.get("remark"))),
+            label=label,
+            cells=cells,
+        )
+
+
+def _columns_of(plan: Plan, marks: Mapping[str, str]) -> list[Filled]:
+    """Return the columns with what they hold of a line; `marks` are the footnote letters of the tests and methods."""
+    are_described = {feature.is_described for feature in plan.features}
+
+    def label(line: Line) -> Marked:
+        if line.kind in ("level", "missing"):
+            return Marked(line.level_text, is_level=True)
+        mark = _NO_PART if line.feature.is_described and len(are_described) > 1 else ""
+        return Marked(f"{line.title}, {SUMMARY_TEXT[line.summary]}", mark)
+
+    def summary(line: Line, group: int) -> str | None:
+        record = line.records[group]
+        if line.kind == "missing":
+            return _count(record["missing"])
+        return None if line.kind == "heading" else summary_text(record, line.summary, plan.decimals(line))
+
+    def missing(line: Line) -> str | None:
+        is_said = line.kind == "level" or line.feature.part == "rest"
+        return None if is_said else _count(line.records[ALL_SUBJECTS]["missing"])
+
+    def descriptive_p(line: Line) -> str | None:
+        test = _descriptive_test(line, plan.between)
+        return _print_p(test, "p", marks.get(text_of(test.get("test")), "")) if test else None
+
+    def validated_number(line: Line, name: str) -> str | None:
+        if line.kind in ("level", "missing") or line.feature.part == "rest":
+            return None
+        validated = plan.validated(line)
+        is_beyond = text_of(validated.get("grade")) == "differs beyond dependence"
+        mark = marks.get(text_of(validated.get("method")), "") + (_BEYOND if is_beyond else "")
+        return _print_p(validated, name, mark if name == "p" else "")
+
+    def smd(line: Line) -> str | None:
+        tests = plan.differences(line)
+        values = [test["standardised_difference"] for test in tests]
+        sizes = [abs(value) for value in values if not is_missing(value)]
+        if not tests or any(map(is_suppressed, tests)):
+            return WITHHELD if tests else None
+        return f"{sum(sizes) / len(sizes):.2f}" if sizes else NOTHING
+
+    def column(*lines: str) -> Column:
+        first, *name, last = lines if lines[1:] else (*lines, "")
+        wrapped = [first, *(part for text in name for part in wrap(text, _NAME_WIDTH)), last]
+        return Column("\n".join(wrapped if lines[1:] else first.split()), "cell", lines=lines)
+
+    held: dict[str, list[Filled]] = {
+        "missing": [(column("Missing, n"), missing)],
+        "smd": [(column("SMD"), smd)],
+        "p": [(column("Descriptive p"), descriptive_p)],
+        "validated": [(column(f"Validated {name}"), partial(validated_number, name=name)) for name in ("p", "q")],
+        "all": [(column(*plan.heading(ALL_SUBJECTS)), partial(summary, group=ALL_SUBJECTS))],
+        "subtypes": [(column(*plan.heading(group)), partial(summary, group=group)) for group in plan.subtypes],
+    }
+    return [
+        (Column("Feature", widest=_LABEL_WIDTH), label),
+        *(chain.from_iterable(map(held.__getitem__, plan.columns))),
+    ]
+
+
+def _print_p(record: Record, name: str, marks: str) -> str:
+    p = record.get(name)
+    if p is None or is_missing(p):
+        return WITHHELD if is_suppressed(record) else NOTHING
+    return Marked(p_text(p), marks)
+
+
+def _count(number: float) -> str:
+    return WITHHELD if is_missing(number) else f"{int(number):,}"
+
+
+def _write_notes(plan: Plan, table: Table, marks: Mapping[str, str]) -> list[Marked]:
+    """Return the notes of a table; `marks` are the footnote letters of the tests and methods."""
+    used = list(dict.fromkeys(line.summary for line in plan.lines()))
+    cells = [cell for number in range(len(table.rows)) for cell in table.texts(number)]
+    texts = [text for row in table.rows for text in row[1:] if isinstance(text, str)]
+    abbreviations = "; ".join(_TEXTS[summary] for summary in used if summary in ("mean", "median"))
+    is_withheld = any(WITHHELD in text for text in (*texts, *(" ".join(plan.heading(group)) for group in plan.groups)))
+    differences = "difference" if plan.between is not None or len(plan.subtypes) == 2 else "differences"
+    is_chosen = any(feature.has_few_steps for feature in plan.features) or {"mean", "median"} <= set(used)
+    is_chosen &= plan.asked.summaries is None
+    general = {
+        _TEXTS["counts"]: "n" in used,
+        f"{abbreviations}.": abbreviations,
+        _TEXTS["mean_or_median"]: abbreviations and is_chosen,
+        _TEXTS["missing"]: "missing" in plan.columns,
+        _TEXTS[differences]: "smd" in plan.columns,
+        _TEXTS["withheld"]: is_withheld,
+        _TEXTS["nothing"]: any(NOTHING in text for text in texts),
+        f"{MEANING_OF_MARKS[0].upper()}{MEANING_OF_MARKS[1:]}": any(map(plan.marks.get, plan.subtypes)),
+        _TEXTS["weighted"]: plan.compared.is_weighted,
+    }
+    notes = [Marked(" ".join(text for text, is_used in general.items() if is_used))]
+    if plan.compared.is_rounded:
+        notes.append(Marked(_TEXTS["rounded"]))
+    elif "p" in plan.columns or plan.asked.features == "significant":
+        notes.append(Marked(_descriptive(plan)))
+    if any(_NO_PART in cell.marks for cell in cells):
+        notes.append(Marked(_TEXTS["no_part"], _NO_PART, is_note=True))
+    if "validated" in plan.columns:
+        notes.append(Marked(_TEXTS["validated"]))
+    notes += [Marked(f"{_called(name)}.", mark, is_note=True) for name, mark in marks.items()]
+    if any(_BEYOND in cell.marks for cell in cells):
+        notes.append(Marked(_TEXTS["beyond"], _BEYOND, is_note=True))
+    return notes
+
+
+def _called(name: str) -> str:
+    """Return what a test or a method is called at the beginning of a note."""
+    if name in METHODS:
+        return f"{name.capitalize()}: {METHODS[name]}"
+    words = clean(tests_in_words([name], None)).removeprefix("the ")
+    return words[:1].upper() + words[1:]
+
+
+def _descriptive(plan: Plan) -> str:
+    tested, codes = plan.compared.tested, list(map(plan.asked.code, plan.between or plan.compared.tested))
+    small = [str(plan.asked.code(subtype)) for subtype in plan.subtypes if subtype not in tested]
+    if plan.between is not None:
+        names = ["pair"]
+    elif set(tested) == set(plan.subtypes) == set(plan.compared.subtypes):
+        names = ["all"]
+    elif not tested:
+        names = ["no_two" if len(plan.compared.subtypes) > 1 else "one"]
+    else:  # the other subtypes have too few subjects to be tested, or are not shown
+        names = ["some", *["small" if len(small) == 1 else "smalls"] * bool(small)]
+    fields = {"some": listed(list(map(str, codes))), "pair": " and ".join(map(str, codes))} if codes else {}
+    texts = (_TEXTS["compares"][name].format(codes=fields.get(name, ", ".join(small))) for name in names)
+    text = _TEXTS["descriptive"].format(compares="".join(texts))
+    if plan.asked.features == "significant":
+        text += _TEXTS["significant"].format(all=len(plan.compared.features), shown=len(plan.features))
+    return str(text)
+
+
+# SubtypeTable: the finished table of `clinclust.subtype_table`, and the file types it can be saved as.
+
+
+@dataclass(frozen=True, repr=False)
+class SubtypeTable:
+    """A table of summaries of every feature in all subjects and in each subtype, from `clinclust.subtype_table`.
+
+    Attributes
+    ----------
+    title : str
+        Caption.
+    headings, rows, notes : sequences
+        Headings of all columns except the first, rows, and footnotes.
+    numbers : pandas.DataFrame
+        One row for each number: ``section``, ``feature``, ``label``, ``unit``, ``level``, ``subtype`` (0: all subjects;
+        missing for p and q), ``quantity`` (as ``mean`` or ``descriptive p``), ``value`` and ``suppressed`` (withheld).
+        It holds more numbers than are printed: n, missing, mean, sd, q1, median, q3, and the total of counts.
+    table, numbers_table : clinclust.reporting.layout.Table
+        The table as a report prints it, and the numbers of each subtype for the sheet Numbers of a workbook.
+    """
+
+    table: Table
+    rows: Sequence[TableRow]
+    numbers: pd.DataFrame = field(compare=False)
+    numbers_table: Table = field(compare=False)
+
+    @property
+    def title(self) -> str:
+        """Caption of the table."""
+        return self.table.caption
+
+    @property
+    def headings(self) -> Sequence[Column]:
+        """Headings of all columns except the first."""
+        return self.table.columns[1:]
+
+    @property
+    def notes(self) -> Sequence[Marked]:
+        """Footnotes, each with its mark if it has one."""
+        return self.table.notes
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the cells as text: one row for each feature or level, with additional columns for the tests."""
+        about = {"Section": "section", "Feature": "title", "Level": "level", "Summary": "summary"}
+        columns = {title: [getattr(row, name) for row in self.rows] for title, name in about.items()}
+        for place, heading in enumerate(self.headings):
+            columns[heading.text] = [row.cells[place].text for row in self.rows]
+            if heading.text == "Descriptive p":
+                columns["Test"] = [row.test for row in self.rows]
+        if "Validated p" in columns:
+            columns |= {"Method": [row.method for row in self.rows], "Remark": [row.remark for row in self.rows]}
+        return pd.DataFrame(columns, dtype="string")
+
+    def sheet(self) -> Sheet:
+        """Return the table as a sheet of a report."""
+        return Sheet("Subtype table", [], [self.table])
+
+    def numbers_sheet(self) -> Sheet:
+        """Return the sheet of a workbook with every number of the table in its own cell."""
+        note = "The numbers behind the Subtype table, for those who calculate, each in its own cell."
+        return Sheet("Numbers", [note], [self.numbers_table])
+
+    def to_markdown(self) -> str:
+        """Return the table as a pipe table for GitHub or pandoc, with title and notes; the text is escaped."""
+        return write_markdown(self.table)
+
+    def to_latex(self) -> str:
+        """Return the table as a ``longtable`` with ``booktabs`` rules; its first line names the packages it needs."""
+        return write_latex(self.table)
+
+    def to_html(self) -> str:
+        """Return the table as a fragment of a web page, without script."""
+        return html_fragment(self.table)
+
+    def to_word(self, path: str | os.PathLike[str]) -> Path:
+        """Write the table as a Word document, which needs python-docx (else ImportError), and return its path."""
+        try:
+            import docx  # noqa: F401
+        except ImportError as error:
+            raise missing_package("a Word document", "python-docx") from error
+        from clinclust.reporting.word import write_word
+
+        path = Path(path)
+        write_word(self.table, path)
+        return path
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the table to a file and return its path; the suffix is .docx, .xlsx, .html, .tex, .md or .csv.
+
+        ValueError for another suffix; ImportError for .docx without python-docx.
+        """
+        path = Path(path)
+        refuse(suffix_problems(path))
+        _WRITERS[path.suffix.lower()](self, path)
+        return path
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def __repr__(self) -> str:
+        frame = self.to_frame().drop(columns=["Section", "Summary"])
+        notes = "\n".join(note for note in self.notes if not note.marks)
+        return f"{self.title}\n{frame.to_string(index=False)}\n{notes}"
+
+
+def suffix_problems(path: Path) -> list[str]:
+    """Return why a subtype table cannot be saved under this name; empty if it can."""
+    if path.suffix.lower() in _WRITERS:
+        return []
+    return [f"a subtype table ends in {', '.join(_WRITERS)}, not {path.suffix!r} ({path.name})"]
+
+
+def _write_workbook(table: SubtypeTable, path: Path) -> None:
+    from clinclust.reporting.workbook import NO_DATE, write_workbook
+
+    write_workbook([table.sheet(), table.numbers_sheet()], path, title=table.title, generated=NO_DATE)
+
+
+_WRITERS: dict[str, Callable[[SubtypeTable, Path], object]] = {
+    ".docx": lambda table, path: table.to_word(path),
+    ".xlsx": _write_workbook,
+    ".html": lambda table, path: write_text(html_page(table.table), path),
+    ".tex": lambda table, path: write_text(table.to_latex(), path),
+    ".md": lambda table, path: write_text(table.to_markdown(), path),
+    ".csv": lambda table, path: write_inert_csv(table.to_frame(), path),
+}
+
+
+# Make a subtype table from a comparisons frame alone.
+
+
+@accepting(
+    comparisons=either(arguments.COMPARISONS, arguments.MODEL),
+    associations=arguments.FRAME_OF_TESTS,
+    features=either(TEXT, TEXTS),
+    summaries=either(TEXT, BY_FEATURE),
+    columns=TEXTS,
+    decimals=either(WHOLE, BY_FEATURE),
+)
+def subtype_table(
+    comparisons: pd.DataFrame | SubtypeModel,
+    frame: pd.DataFrame | None = None,
+    *,
+    associations: pd.DataFrame | None = None,
+    names: Mapping[Any, str] | None = None,
+    features: Sequence[str] | Literal["significant"] | None = None,
+    subtypes: Sequence[int] | None = None,
+    between: tuple[int, int] | None = None,
+    summaries: Mapping[str, Summary] | Summary | None = None,
+    columns: Sequence[ColumnName] | None = None,
+    decimals: Mapping[str, int] | int | None = None,
+    missing_rows: bool = False,
+    title: str | None = None,
+) -> SubtypeTable:
+    """Return a table of summaries of every feature in all subjects and in each subtype ("Table 1" of a paper).
+
+    Parameters
+    ----------
+    comparisons : pandas.DataFrame, or MAPDP, Partition or another SubtypeModel
+        From `compare_subtypes`; or, with `frame`, a fitted model, whose subtypes are then compared with the defaults.
+    frame : pandas.DataFrame, N rows, optional
+        The cohort of the model. Rows in another order than at the fit are put back into it, with a `CohortWarning`.
+    associations : pandas.DataFrame, optional
+        From `validated_associations`; adds columns for the validated p and q.
+    names : dict, optional
+        Names of subtypes by number, for the headings: ``{1: "Tremor dominant"}``. The default names of a `Partition`
+        are its labels.
+    features : sequence of str, or "significant", optional
+        Features to show, by column name, in this order, or those with a significant descriptive p; by default all, in
+        the order of the schema. Features of one section are adjacent.
+    subtypes : sequence of int, optional
+        Subtypes to show, in this order; by default all.
+    between : tuple of two int, optional
+        Two subtypes whose Welch's t-test gives the descriptive p. By default it is of the test of all subtypes at
+        once, or of the two that `subtypes` selects.
+    summaries : dict or {"n", "mean", "median"}, optional
+        Summary of each feature by name, or of every feature that allows it: n (%), mean (SD) or median [Q1, Q3]. By
+        default yes/no features and levels have n (%), skewed features (contrasted by ranks) the median, and all others
+        the mean (of a level: its share).
+    columns : sequence of {"missing", "all", "subtypes", "smd", "p", "validated"}, optional
+        Columns after the label, in this order: number of subjects without a value, all subjects, the subtypes,
+        standardised mean difference, descriptive p, validated p and q. By default all but the SMD, each where it has
+        something to say. The SMD is |difference of means| / root of the mean variance, for a level that of its share;
+        the mean over all pairs of the subtypes shown, or that of `between`.
+    decimals : int or dict, optional
+        Decimals of means, medians and percentages, or of those of each feature by name.
+    missing_rows : bool
+        Whether a row below each feature holds the number of subjects without a value in every group.
+    title : str, optional
+        Caption of the table.
+
+    Raises
+    ------
+    CohortError
+        If `frame` does not fit the schema of the model.
+    ValueError
+        If `comparisons` is not a frame of `compare_subtypes`, `frame` is not the cohort of the model, or an argument
+        cannot be used. The message lists all problems.
+
+    Notes
+    -----
+    ``subtype_table(comparisons, features=[...], subtypes=[1, 2, 3, 4], between=(1, 2), summaries="mean")`` gives
+    Tables 3 and 4 of Raykov et al. (2016), and adds the standard deviations and p-values that they leave out.
+
+    Examples
+    --------
+    >>> import clinclust as cc
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> rng = np.random.default_rng(0)
+    >>> frail = rng.random(200) < 0.4
+    >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
+    >>> schema = cc.draft_schema(frame)
+    >>> comparisons = cc.compare_subtypes(frame, frail.astype(int), schema)
+    >>> table = cc.subtype_table(comparisons, names={1: "Robust", 2: "Frail"})
+    >>> print(table.to_frame().loc[0].tail(5).to_string())
+    All subjects, n = 200                 0.981 (0.299)
+    Subtype 1: Robust, n = 130 (65.0%)    1.187 (0.108)
+    Subtype 2: Frail, n = 70 (35.0%)      0.599 (0.092)
+    Descriptive p                                <0.001
+    Test                                      Welch's t
+    >>> table.save("table1.docx").name
+    'table1.docx'
+    """
+    stated = locals()
+    choices = Choices(**{item.name: stated[item.name] for item in fields(Choices) if item.name in stated})
+    if frame is not None:
+        model = cast("SubtypeModel", comparisons)
+        require_fitted(model)
+        cohort = cohort_of(model, frame)
+        comparisons = compare_cohort(cohort, min_size=max(FEWEST_TESTED, fewest_subjects(model)))
+        marks = {} if model.fit_ is None else dict(enumerate(model.fit_.remarks_, start=1))
+        codes = dict(enumerate(model.codes_, start=1))
+        numbers = {code: subtype for subtype, code in codes.items()}
+        by_number = {numbers.get(code, code): name for code, name in (names or {}).items()}
+        choices = replace(choices, names={**model.names_, **by_number}, marks=marks, codes=codes)
+    return table_of(Compared(cast("pd.DataFrame", comparisons)), choices)
+
+
+def table_of(compared: Compared, asked: Choices) -> SubtypeTable:
+    """Return the table of `subtype_table`."""
+    associations, between = asked.associations, asked.between
+    if problems := list(_find_problems(compared, asked)):
+        raise InputError("\n".join(problems))
+    shown = compared.subtypes if asked.subtypes is None else list(asked.subtypes)
+    if between is None and len(shown) == 2 < len(compared.subtypes) and compared.are_tested(*shown):
+        between = (shown[0], shown[1])
+    if asked.features == "significant":
+        chosen = [feature for feature in compared.features.values() if _is_significant(feature, between)]
+    else:
+        chosen = [compared.features[name] for name in (compared.features if asked.features is None else asked.features)]
+    sections = list(dict.fromkeys(feature.section for feature in chosen))
+    chosen.sort(key=lambda feature: sections.index(feature.section))
+    validated = [] if associations is None else associations.to_dict("records")
+    summaries = asked.summaries or {}
+    by_name = dict.fromkeys(compared.features, summaries) if isinstance(summaries, str) else summaries
+    plan = Plan(
+        asked=asked,
+        compared=compared,
+        associations=None if associations is None else {row["feature"]: row for row in cast("list[Record]", validated)},
+        features=chosen,
+        summaries={
+            feature.name: summary
+            if (summary := by_name.get(feature.name)) in possible_summaries(feature)
+            else default_summary(feature)
+            for feature in chosen
+        },
+        subtypes=shown,
+        between=between,
+        # That a subtype has few subjects is said already of one that is not tested.
+        marks={
+            subtype: [mark for mark in marks if mark != FEW or subtype in compared.tested]
+            for subtype, marks in asked.marks.items()
+        },
+    )
+    # A footnote letter for every test and method used: the tests first, each in the order of the table.
+    tests = [_descriptive_test(line, plan.between) for line in plan.lines() if "p" in plan.columns]
+    methods = [plan.validated(line) for line in plan.lines() if "validated" in plan.columns]
+    names = [test.get("test") for test in tests if not is_missing(test.get("p"))]
+    names += [method.get("method") for method in methods if not is_missing(method.get("p"))]
+    letters = dict(
+        zip(dict.fromkeys(str(name) for name in names if not is_missing(name)), ascii_lowercase, strict=False)
+    )
+    caption = "Characteristics by subtype" if asked.title is None else clean(asked.title)
+    table = tabulated(caption, plan.lines(), _columns_of(plan, letters))
+    table = replace(table, bands=plan.bands(plan.lines()), notes=_write_notes(plan, table, letters))
+    return SubtypeTable(table, list(_print_rows(plan, table)), _numbers_of(plan), _numbers_table_of(plan))
+
+
+def _is_significant(feature: ComparedFeature, between: tuple[int, int] | None) -> bool:
+    tests = [_descriptive_test(Line("feature", feature, "n", level), between) for level in feature.summaries]
+    return any(not is_missing(test.get("significant")) and bool(test["significant"]) for test in tests)
