@@ -165,7 +165,7 @@ class Estimates(NamedTuple):
         """Return the Wald test that all contrasts (D, K) of the subtypes are 0."""
         n = contrasts.shape[1]
         covariance = contrasts @ self.covariance[:n, :n] @ contrasts.T
-        return wald_test(contrasts @ self.parameters[:n], covariance, len(contrasts))
+        return wald_test(contrasts @ self.parameters[:n], covariance)
 
 
 def assignment_errors(membership: Array, assigned: Labels) -> Array:
@@ -324,12 +324,12 @@ def maximise(
 # Times to an event: the sets at risk, the log-rank test, and hazard ratios in two periods.
 
 
-def wald_test(differences: Array, covariance: Array, df: int | None = None) -> dict[str, float]:
-    """Return chi-squared and p, from the upper tail, of the Wald test that all differences (D,) are 0; NaN if df is 0.
+def wald_test(differences: Array, covariance: Array) -> dict[str, float]:
+    """Return chi-squared and p, from the upper tail, of the Wald test that all differences (D,) are 0.
 
-    Degrees of freedom are by default the rank of the covariance (D, D).
+    Degrees of freedom are the rank of the covariance (D, D); NaN if this is 0.
     """
-    df = int(np.linalg.matrix_rank(covariance, rtol=1e-9, hermitian=True)) if df is None else df
+    df = int(np.linalg.matrix_rank(covariance, rtol=1e-9, hermitian=True))
     statistic = float(differences @ np.linalg.pinv(covariance, rtol=1e-12, hermitian=True) @ differences)
     return {"estimate": statistic, "p": float(chdtrc(df, statistic))} if df else {"estimate": np.nan, "p": np.nan}
 
@@ -423,24 +423,18 @@ class Penalised:
 
     def _maximise(self, start: Array, free: Mask) -> tuple[Array, float]:
         """Return the parameters that maximise over the free ones, bool (P,), and the height of the maximum."""
-        at, (height, score, information) = start.copy(), self._evaluate(start)
-        for _ in range(100):
-            step = np.linalg.solve(information[np.ix_(free, free)], score[free])
-            step *= min(1.0, 2.0 / max(float(np.abs(step).max(initial=0.0)), 1e-300))
-            for _ in range(30):
-                new = at.copy()
-                new[free] += step
-                terms = self._evaluate(new)
-                if terms[0] >= height - 1e-12:
-                    break
-                step *= 0.5
-            at, (height, score, information) = new, terms
-            if np.abs(step).max(initial=0.0) < 1e-8:
-                break
-        return at, height
+        at = start.copy()
 
-    def _evaluate(self, at: Array) -> tuple[float, Array, Array]:
-        """Return the penalised likelihood, its score (P,) and the information (P, P)."""
+        def negative(part: Array) -> tuple[float, Array]:
+            at[free] = part
+            height, score = self._evaluate(at)
+            return -height, -score[free]
+
+        at[free] = minimize(negative, start[free], jac=True, method="BFGS", options={"gtol": 1e-9}).x
+        return at, self._evaluate(at)[0]
+
+    def _evaluate(self, at: Array) -> tuple[float, Array]:
+        """Return the penalised likelihood and its score (P,)."""
         eta = self.design @ at + self.offset
         if self.is_odds:
             mean = expit(eta)
@@ -451,10 +445,9 @@ class Penalised:
         information = (weight[:, None] * self.design).T @ self.design
         sign, log_size = np.linalg.slogdet(information)
         if sign <= 0.0:
-            return -np.inf, np.zeros(at.size), np.eye(at.size)
+            return -1e300, np.zeros(at.size)
         leverage = weight * np.einsum("ij,jk,ik->i", self.design, np.linalg.inv(information), self.design)
-        score = self.design.T @ (self.y - mean + 0.5 * leverage * bend)
-        return float(value + 0.5 * log_size), score, information
+        return float(value + 0.5 * log_size), self.design.T @ (self.y - mean + 0.5 * leverage * bend)
 
 
 def penalise(y: Array, covariates: Array, assigned: Labels, versus: int, n_subtypes: int) -> Penalised | None:

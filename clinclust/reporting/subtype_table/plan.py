@@ -196,6 +196,11 @@ class ComparedFeature:
         return {pair: next(by_name[test] for test in _OF_PAIRS if test in by_name) for pair, by_name in tests.items()}
 
     @property
+    def levels(self) -> dict[str | None, dict[int, Record]]:
+        """The counts of each level of a scale that is counted level by level; empty for other features."""
+        return {} if self.part is not None else self.among.levels.get(self.name, {})
+
+    @property
     def has_few_steps(self) -> bool:
         """Whether this is a scale of at most seven levels, whose median hides what few have.
 
@@ -279,19 +284,24 @@ SUMMARY_QUANTITIES: dict[Summary, tuple[str, ...]] = {
 
 def possible_summaries(feature: ComparedFeature) -> tuple[Summary, ...]:
     """Return the summaries that are possible for a feature."""
+    if feature.levels:
+        return ("n", "mean", "median")
     return ("n", "mean") if feature.traits.is_share else ("mean", "median")
 
 
 def default_summary(feature: ComparedFeature) -> Summary:
-    """Return the default summary: that of the likelihood, the mean of a scale of at most seven levels.
+    """Return the default summary: that of the likelihood, the counts of a scale that has them.
 
-    Of other features, the median if values are skewed, else the mean.
+    Of other features, the median if values are skewed, unless few levels or equal quartiles hide them, else the mean.
     """
     if feature.is_in_parts and feature.part != "spike":
         return "median"
     if feature.traits.summary is not None:
         return feature.traits.summary
-    if feature.has_few_steps:
+    if feature.levels:
+        return "n"
+    overall = feature.any_level[ALL_SUBJECTS]
+    if feature.has_few_steps or (overall["q1"] == overall["q3"] and overall["sd"] > 0.0):
         return "mean"
     test = feature.contrast.get("test")
     if not is_missing(test):
@@ -300,7 +310,6 @@ def default_summary(feature: ComparedFeature) -> Summary:
         return "median"
     if feature.traits.is_scale:
         return "mean"
-    overall = feature.any_level[ALL_SUBJECTS]
     mean, median, sd = (overall[name] for name in ("mean", "median", "sd"))
     return "median" if abs(mean - median) > _SKEWED * sd else "mean"
 
@@ -385,12 +394,21 @@ class Line:
     @property
     def records(self) -> dict[int, Record]:
         """Summaries by subtype; for a heading or missing values those of the first level."""
+        if self.kind == "level" and self.feature.levels:
+            return self.feature.levels[self.level]
         return self.feature.summaries[self.level] if self.kind in ("feature", "level") else self.feature.any_level
+
+    @property
+    def has_numbers(self) -> bool:
+        """Whether it has numbers of each group: a heading has those of its scale."""
+        return self.kind in ("feature", "level") or (self.kind == "heading" and bool(self.feature.levels))
 
     @property
     def title(self) -> str:
         """Label of the feature with its unit and, unless it is a plain yes, the level that is counted."""
-        return clean(self.feature.title + (self.feature.suffix(self.level) if self.kind == "feature" else ""))
+        suffix = self.feature.suffix(self.level) if self.kind == "feature" else ""
+        feature = replace(self.feature, scored="") if self.kind == "heading" else self.feature
+        return clean(feature.title + suffix)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -461,10 +479,11 @@ class Plan:
         for feature in self.features:
             for part in feature.parts:
                 summary = "n" if part.part == "spike" else self.summaries[feature.name]
-                if part.traits.is_nominal:
+                levels = part.levels if summary == "n" else {}
+                if part.traits.is_nominal or levels:
                     yield Line("heading", part, summary)
-                for level in part.summaries:
-                    yield Line("level" if part.traits.is_nominal else "feature", part, summary, level)
+                for level in levels or part.summaries:
+                    yield Line("level" if part.traits.is_nominal or levels else "feature", part, summary, level)
             numbers = [feature.any_level[group]["missing"] for group in self.groups]
             if self.asked.missing_rows and any(is_missing(number) or number > 0 for number in numbers):
                 yield Line("missing", feature.parts[0], self.summaries[feature.name])
@@ -476,7 +495,7 @@ class Plan:
 
     def differences(self, line: Line) -> list[Record]:
         """Return the tests of the pairs of shown subtypes, or of the chosen pair, which hold their differences."""
-        if line.kind in ("heading", "missing"):
+        if line.kind == "missing":
             return []
         chosen = set(self.subtypes) if self.between is None else set(self.between)
         return [test for pair, test in line.feature.tests(line.level).items() if chosen.issuperset(pair)]
@@ -505,8 +524,6 @@ def descriptive_test(line: Line, between: tuple[int, int] | None) -> Record:
         return {}
     if between is None:
         return {} if line.kind == "level" else line.feature.contrast
-    if line.kind == "heading":
-        return {}
     a, b = sorted(between)
     test = line.feature.tests(line.level).get((a, b), {})
     return test | {"test": _OF_PAIRS[test["test"]]} if test else {}

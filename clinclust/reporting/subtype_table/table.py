@@ -389,7 +389,7 @@ def numbers_of(plan: Plan) -> pd.DataFrame:
 
 
 def _quantities(plan: Plan, line: Line) -> Iterator[dict[str, Any]]:
-    for group in plan.groups if line.kind != "heading" else ():
+    for group in plan.groups if line.has_numbers else ():
         record = line.records[group]
         for name, value in _summaries(plan, line, record).items():
             yield _quantity(group, name, value, is_suppressed(record))
@@ -402,7 +402,7 @@ def _quantities(plan: Plan, line: Line) -> Iterator[dict[str, Any]]:
 
 def _summaries(plan: Plan, line: Line, record: Record) -> dict[str, Any]:
     """Return the numbers of a group: of a share its count, else mean, quartiles and the total of events."""
-    if line.summary == "n":
+    if line.summary == "n" and line.kind != "heading":
         return {name: record[name] for name in _COUNTED}
     values = {name: record[name] for name in _MEASURED}
     if line.feature.traits.is_count and plan.has_totals:
@@ -418,7 +418,7 @@ def _quantity(subtype: int | None, name: str, value: Any, is_withheld: bool) -> 
 
 def numbers_table_of(plan: Plan) -> Table:
     """Return the numbers of every group, a feature or level a row, for the sheet Numbers."""
-    lines = [line for line in plan.lines() if line.kind not in ("heading", "missing")]
+    lines = [line for line in plan.lines() if line.has_numbers]
     held = {name for line in lines for name in _cells_of_numbers(plan, line, line.records[plan.groups[0]])}
     shown = [name for name in _COLUMNS if name in held]
     columns = [Column("Feature"), Column("Level")]
@@ -568,11 +568,13 @@ def notes_of(plan: Plan, rows: list[TableRow], marks: Mapping[str, str]) -> list
     is_withheld = any(WITHHELD in text for text in (*texts, *(" ".join(plan.heading(group)) for group in plan.groups)))
     differences = "difference" if plan.between is not None or len(plan.subtypes) == 2 else "differences"
     is_chosen = any(feature.has_few_steps for feature in plan.features) or {"mean", "median"} <= set(used)
+    is_counted = any(feature.levels for feature in plan.features)
     is_chosen &= plan.asked.summaries is None
     general = {
         _TEXTS["counts"]: "n" in used,
         f"{abbreviations}.": abbreviations,
         _TEXTS["mean_or_median"]: abbreviations and is_chosen,
+        _TEXTS["levels"]: is_counted and plan.asked.summaries is None,
         _TEXTS["missing"]: "missing" in plan.columns,
         _TEXTS[differences]: "smd" in plan.columns,
         _TEXTS["withheld"]: is_withheld,
@@ -671,8 +673,8 @@ def subtype_table(
         once, or of the two that `subtypes` selects.
     summaries : dict or {"n", "mean", "median"}, optional
         Summary of each feature by name, or of every feature that allows it: n (%), mean (SD) or median [Q1, Q3]. By
-        default yes/no features and levels have n (%), skewed features (contrasted by ranks) the median, and all others
-        the mean (of a level: its share).
+        default yes/no features, levels and scales with rows of the kind "level" have n (%), skewed features (contrasted
+        by ranks) the median, unless its quartiles are the same, and all others the mean (of a level: its share).
     columns : sequence of {"missing", "all", "subtypes", "smd", "p", "validated"}, optional
         Columns after the label, in this order: number of subjects without a value, all subjects, the subtypes,
         standardised mean difference, descriptive p, validated p and q. By default all but the SMD, each where it has
