@@ -423,18 +423,24 @@ class Penalised:
 
     def _maximise(self, start: Array, free: Mask) -> tuple[Array, float]:
         """Return the parameters that maximise over the free ones, bool (P,), and the height of the maximum."""
-        at = start.copy()
+        at, (height, score, information) = start.copy(), self._evaluate(start)
+        for _ in range(100):
+            step = np.linalg.solve(information[np.ix_(free, free)], score[free])
+            step *= min(1.0, 2.0 / max(float(np.abs(step).max(initial=0.0)), 1e-300))
+            for _ in range(30):
+                new = at.copy()
+                new[free] += step
+                terms = self._evaluate(new)
+                if terms[0] >= height - 1e-12:
+                    break
+                step *= 0.5
+            at, (height, score, information) = new, terms
+            if np.abs(step).max(initial=0.0) < 1e-8:
+                break
+        return at, height
 
-        def negative(part: Array) -> tuple[float, Array]:
-            at[free] = part
-            height, score = self._evaluate(at)
-            return -height, -score[free]
-
-        at[free] = minimize(negative, start[free], jac=True, method="BFGS", options={"gtol": 1e-9}).x
-        return at, self._evaluate(at)[0]
-
-    def _evaluate(self, at: Array) -> tuple[float, Array]:
-        """Return the penalised likelihood and its score (P,)."""
+    def _evaluate(self, at: Array) -> tuple[float, Array, Array]:
+        """Return the penalised likelihood, its score (P,) and the information (P, P)."""
         eta = self.design @ at + self.offset
         if self.is_odds:
             mean = expit(eta)
@@ -445,9 +451,10 @@ class Penalised:
         information = (weight[:, None] * self.design).T @ self.design
         sign, log_size = np.linalg.slogdet(information)
         if sign <= 0.0:
-            return -1e300, np.zeros(at.size)
-        leverage = weight * np.einsum("ij,jk,ik->i", self.design, np.linalg.inv(information), self.design)
-        return float(value + 0.5 * log_size), self.design.T @ (self.y - mean + 0.5 * leverage * bend)
+            return -np.inf, np.zeros(at.size), np.eye(at.size)
+        leverage = weight * ((self.design @ np.linalg.inv(information)) * self.design).sum(axis=1)
+        score = self.design.T @ (self.y - mean + 0.5 * leverage * bend)
+        return float(value + 0.5 * log_size), score, information
 
 
 def penalise(y: Array, covariates: Array, assigned: Labels, versus: int, n_subtypes: int) -> Penalised | None:
