@@ -144,8 +144,8 @@ def render_check(
         to_do = "; what follows `to do` is not in it yet" if any(look.repair for look in looks) else ""
         lines.append(f"to decide ({len(looks)}); read each, and edit {names[1]} where that is wrong{to_do}:")
         for look in shown:
-            names = ", ".join(map(_show_name, look.columns))
-            about = "" if not names or look.what.startswith(names) else f"{names}: "
+            columns = ", ".join(map(_show_name, look.columns))
+            about = "" if not columns or look.what.startswith(columns) else f"{columns}: "
             lines += _wrap_item(f"{about}{look.what}" + (f"; to do: {look.repair}" if look.repair else ""), width)
         if len(shown) < len(looks):
             lines.append(f"  and {len(looks) - len(shown)} more, which change less: --all")
