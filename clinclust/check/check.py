@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import yaml
 from numpy.typing import NDArray
+from scipy.special import stdtr
 
 from clinclust.arguments import accepting
 from clinclust.arrays import Array, RandomState, graded, mid_ranks
@@ -47,6 +48,7 @@ _MUCH_MISSING = 0.2
 _MUCH_DEPENDENCE = 0.6
 """Share of independent features below which the effect of dependence is explained."""
 _NARROWEST, _WIDEST = 40, 120
+_NO_BREAK = "\0"  # in the place of a space inside a name
 _MOST_LOOKS, _MOST_LINES = 10, 3
 """Number of remarks, and of lines of names per use, that fit on one screen."""
 
@@ -141,7 +143,10 @@ def render_check(
         shown = looks if is_all else looks[:_MOST_LOOKS]
         to_do = "; what follows `to do` is not in it yet" if any(look.repair for look in looks) else ""
         lines.append(f"to decide ({len(looks)}); read each, and edit {names[1]} where that is wrong{to_do}:")
-        lines += [line for look in shown for line in _wrap_look(look, width)]
+        for look in shown:
+            columns = ", ".join(map(_show_name, look.columns))
+            about = "" if not columns or look.what.startswith(columns) else f"{columns}: "
+            lines += _wrap_item(f"{about}{look.what}" + (f"; to do: {look.repair}" if look.repair else ""), width)
         if len(shown) < len(looks):
             lines.append(f"  and {len(looks) - len(shown)} more, which change less: --all")
     return lines
@@ -170,12 +175,6 @@ def _wrap_item(text: str, width: int | None = None) -> list[str]:
     return textwrap.wrap(text, width, initial_indent="  - ", subsequent_indent="    ", break_on_hyphens=False)
 
 
-def _wrap_look(look: Look, width: int) -> list[str]:
-    names = ", ".join(map(_show_name, look.columns))
-    about = "" if not names or look.what.startswith(names) else f"{names}: "
-    return _wrap_item(f"{about}{look.what}" + (f"; to do: {look.repair}" if look.repair else ""), width)
-
-
 def _describe_dependence(cohort: Prepared) -> str:
     """Return how many independent features the clustered ones are worth, in words; empty for a single one."""
     n_features = len(cohort.problem.cohort.encoding.features)
@@ -194,14 +193,10 @@ def _describe_dependence(cohort: Prepared) -> str:
 
 def _wrap_names(heading: str, items: Sequence[str], width: int) -> list[str]:
     """Return names between commas below a heading, which no line break divides."""
-    lines, line = [], heading
-    for place, name in enumerate(items):
-        item = name if place == len(items) - 1 else f"{name},"
-        if len(line) + 1 + len(item) > width:
-            lines.append(line)
-            line = " " * 3
-        line += f" {item}"
-    return [*lines, line] if items else []
+    names = ", ".join(item.replace(" ", _NO_BREAK) for item in items)
+    options: dict[str, Any] = {"subsequent_indent": " " * 4, "break_long_words": False, "break_on_hyphens": False}
+    lines = textwrap.wrap(f"{heading} {names}", width, **options)
+    return [line.replace(_NO_BREAK, " ") for line in lines] if items else []
 
 
 def _show_name(name: object) -> str:
@@ -444,8 +439,6 @@ def residual_pairs(cohort: FittedCohort) -> pd.DataFrame:
     strongest one) after regression on the probabilities of the clusters, with p as of n - J pairs of normal values;
     `p_of_largest` is p times the number of correlations.
     """
-    from scipy.special import stdtr
-
     fit, membership = cohort.fit, cohort.fit.cluster_membership_
     features = list(dict.fromkeys(feature.whole for feature in fit.clusters_.encoding.features))
     scores = ((feature.scores(cohort.table[feature.name]), feature.traits.is_nominal) for feature in features)

@@ -134,6 +134,10 @@ def compare_subtypes(
         have the scores 0, 1, ..., explained in `scored`. `minimum` and `maximum` are the ends of a scale, and `at_ends`
         is the number of subjects at the end that has fewer.
 
+        ``"level"``: how many subjects of each group have a level of a scale, with the columns of a level above, where a
+        mean or a median of its scores says little: scales of at most five levels that are words, or of which one has
+        three quarters of all subjects.
+
         ``"test"``: `subtype` against `versus` by the `test` ``"welch"``, or ``"student"`` (equal variances) where that
         is the contrast of the feature; of yes/no features and levels, whose t-tests are those of the paper, also
         ``"mid_p"``, Fisher's exact test. `n` and `missing` count both. `statistic` and `standardised_difference`, the
@@ -251,7 +255,7 @@ def _compare(
 
     large = np.flatnonzero(sizes >= min_size)
     pairs = np.array(list(combinations(large + 1, 2)), dtype=int).reshape(-1, 2)
-    blocks = [(measures, _summary_columns(summary, subtypes))]
+    blocks = [(measures, _summary_columns(summary, subtypes)), *_level_columns(columns, subtypes)]
     # The mean of follow-up times mixes those until an event with those of subjects who were lost: no test of a table.
     times = [feature for feature, *_ in columns if feature.role == "time" and feature.levels is None]
     follow_up = {feature.name for feature in times if feature.name not in choice and feature.contrast is None}
@@ -275,11 +279,17 @@ def _compare(
 def _weigh_subtypes(clusters: NDArray[np.int64], columns: Columns, weights: Floats) -> pd.DataFrame:
     """Return the summaries with sampling weights (N,)."""
     measures, subtypes = list(_measure_levels(columns)), np.array([ALL_SUBJECTS, *clusters + 1])
+    levels = _level_columns(columns, subtypes, weights)
+    frame = _stack_rows([(measures, _weigh_summaries(measures, subtypes, weights)), *levels])
+    totals = [weights[rows].sum() for rows in (columns[0][2].groups if columns else ())]
+    return frame.assign(weight=np.tile(totals, len(frame) // subtypes.size))
+
+
+def _weigh_summaries(measures: list[Measure], subtypes: NDArray[np.int64], weights: Floats) -> _Arrays:
+    """Return the columns of the summaries of the population, with the counts of the sample."""
     counts = _summary_columns(_stack_summaries(measures, subtypes, summarise), subtypes)["count"]
     of_population = _stack_summaries(measures, subtypes, partial(_weigh, weights=weights))
-    frame = _stack_rows([(measures, _summary_columns(of_population, subtypes) | {"count": counts})])
-    totals = [weights[rows].sum() for rows in (columns[0][2].groups if columns else ())]
-    return frame.assign(weight=np.tile(totals, len(measures)))
+    return _summary_columns(of_population, subtypes) | {"count": counts}
 
 
 def _check_labels(labels: ArrayLike, frame: pd.DataFrame) -> NDArray[np.int64]:
@@ -603,6 +613,31 @@ def _summary_columns(summary: _Arrays, subtypes: NDArray[np.int64]) -> _Arrays:
     }
 
 
+_MOST_COUNTED, _MOST_IN_ONE = 5, 0.75
+"""A scale of at most so many levels is counted level by level if they are words, or if so many subjects have one level
+that the quartiles are the same: edema of 0, 0.5 or 1 was 0 [0, 0] in .3% of a subtype and in 21.8% of another."""
+
+
+def _level_columns(
+    columns: Columns, subtypes: NDArray[np.int64], weights: Floats | None = None
+) -> Iterator[tuple[list[Measure], _Arrays]]:
+    """Yield the levels of the scales of which a mean or a median says little, if there are any, and their columns."""
+    measures = []
+    for feature, column, rows in columns:
+        n_levels = 0 if feature.ends is None or feature.point_masses else (feature.n_trials or 0) + 1
+        scores, levels = feature.scores(column), feature.lowest + np.arange(n_levels)
+        counts = [rows.number(scores == level) for level in levels] if n_levels <= _MOST_COUNTED else []
+        if any(counts) and (feature.scored or max(counts) >= _MOST_IN_ONE * sum(counts)):
+            for level, text in zip(levels, feature.levels or map("{:g}".format, levels), strict=True):
+                measures.append(Measure(feature, text, np.where(np.isnan(scores), np.nan, scores == level), rows))
+    if measures:
+        if weights is None:
+            of_levels = _summary_columns(_stack_summaries(measures, subtypes, summarise), subtypes)
+        else:
+            of_levels = _weigh_summaries(measures, subtypes, weights)
+        yield measures, of_levels | {"kind": np.array("level")}
+
+
 def _test_columns(
     measures: list[Measure],
     summary: _Arrays,
@@ -722,7 +757,9 @@ def _describe(measure: Measure) -> dict[str, Any]:
         "minimum": np.nan if ends is None else ends[0],
         "maximum": np.nan if ends is None else ends[1],
         # of the subjects at both ends of a scale, those at the end that has fewer
-        "at_ends": None if ends is None else min(measure.rows.number(scores == end) for end in ends),
+        "at_ends": None
+        if ends is None or level is not None
+        else min(measure.rows.number(scores == end) for end in ends),
         "step": np.nan if numbers is None else numbers.step,  # all differences of such levels are multiples of it
         "whole": bool((observed == np.floor(observed)).all()),
         **{name: getattr(feature, name) for name in ("scored", "section", "unit", "role", "likelihood")},

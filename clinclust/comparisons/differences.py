@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import chdtrc, gammaln, ndtr, stdtr, stdtrit
 
 from clinclust.errors import InputError, did_you_mean
 from clinclust.likelihoods.likelihood import ContrastKind
@@ -114,8 +115,6 @@ def satterthwaite(error_a: Floats, error_b: Floats, n_a: Floats, n_b: Floats) ->
 
 
 def _test_difference(a: Side, b: Side, squared_error: Floats, df: Floats) -> TTest:
-    from scipy.special import stdtr
-
     statistic = (a.mean - b.mean) / np.sqrt(squared_error)
     p = np.where(np.isinf(statistic), 0.0, 2 * stdtr(df, -np.abs(statistic)))
     testable = (a.n >= LEAST_OBSERVED) & (b.n >= LEAST_OBSERVED) & ~np.isnan(statistic)
@@ -185,8 +184,6 @@ def contrasted(
 
 def combined(contrasts: Sequence[Contrast]) -> Contrast:
     """Return Fisher's combination of those with a p: -2 sum ln p is chi-squared with 2 df per independent test."""
-    from scipy.special import chdtrc
-
     contrasts = [contrast for contrast in contrasts if not np.isnan(contrast.p)]
     if len(contrasts) < 2:
         return contrasts[0] if contrasts else Contrast()
@@ -251,31 +248,17 @@ def _contrast_means(parts: list[tuple[Floats, Times]], kind: ContrastKind) -> Co
         result = (student if kind == "student" else welch)(*(Side(*side) for side in zip(*groups, strict=True)))
         named = "Student's t" if kind == "student" else "Welch's t"
         return Contrast(named, float(result.statistic), float(result.df), np.nan, float(result.p))
-    if kind == "welch" and (groups.variance == 0.0).any():
-        return _limit_of_welch(groups)
+    still = groups.variance == 0.0
+    if kind == "welch" and still.any():
+        if np.unique(groups.mean[still]).size > 1:
+            return Contrast("Welch's ANOVA", np.inf, len(parts) - 1.0, np.nan, 0.0)
+        # The limit as the equal variances of groups without spread go to 0, to eight digits (2,000 random tables).
+        groups = groups._replace(variance=np.where(still, 1e-10 * groups.variance[~still].min(), groups.variance))
     from statsmodels.stats.oneway import anova_generic
 
     use, test = ("equal", "ANOVA") if kind == "student" else ("unequal", "Welch's ANOVA")
     result = anova_generic(groups.mean, groups.variance, groups.n, use_var=use)
     return Contrast(test, float(result.statistic), float(result.df_num), float(result.df_denom), float(result.pvalue))
-
-
-def _limit_of_welch(groups: Side) -> Contrast:
-    """Return the limit of Welch's analysis of variance as the equal variances of groups without spread go to 0."""
-    from scipy.special import fdtrc
-
-    n, mean, variance = groups
-    still = variance == 0.0
-    df = n.size - 1.0
-    if np.unique(mean[still]).size > 1:
-        return Contrast("Welch's ANOVA", np.inf, df, np.nan, 0.0)
-    share = np.where(still, n, 0.0) / n[still].sum()
-    weight = np.where(still, 0.0, n / np.where(still, 1.0, variance))
-    lack = ((1 - share) ** 2 / (n - 1)).sum()
-    between = (weight * (mean - mean[still][0]) ** 2).sum() / df
-    statistic = float(between / (1 + 2 * (n.size - 2) / (n.size**2 - 1) * lack))
-    df2 = float((n.size**2 - 1) / (3 * lack))
-    return Contrast("Welch's ANOVA", statistic, df, df2, float(fdtrc(df, df2, statistic)))
 
 
 def _contrast_ranks(parts: list[tuple[Floats, Times]]) -> Contrast:
@@ -284,7 +267,6 @@ def _contrast_ranks(parts: list[tuple[Floats, Times]]) -> Contrast:
     As in R, that of two groups is exact without ties and with fewer than 50 values in both; otherwise it can take
     minutes.
     """
-    from scipy.special import chdtrc, ndtr
     from scipy.stats import mannwhitneyu
 
     levels, level = np.unique(np.concatenate([part for part, _ in parts]), return_inverse=True)
@@ -331,7 +313,6 @@ def _contrast_counts(levels: Groups, groups: Groups, times: Times) -> Contrast:
 
 def _simulate_p(table: Groups) -> float:
     """Return the share of random tables with the same margins, and the table itself, that are no more probable."""
-    from scipy.special import gammaln
     from scipy.stats import random_table
 
     margins = table.sum(axis=1), table.sum(axis=0)
@@ -371,13 +352,6 @@ NORMAL_QUANTILE = 1.959963984540054  # the 0.975 quantile of the standard normal
 _LARGEST_MEAN_OF_NOTHING = 3.6888794541139363
 
 
-def t_quantile(df: Floats) -> Floats:
-    """Return the 0.975 quantile of Student's t distribution."""
-    from scipy.special import stdtrit
-
-    return np.asarray(stdtrit(df, 0.975), dtype=np.float64)
-
-
 def standardised_mean(a: Side, b: Side) -> Effect:
     """Return d, the difference of the means divided by s, the root of the mean of both variances, with its interval.
 
@@ -398,8 +372,8 @@ def mean_difference(a: Side, b: Side) -> Effect:
     """Return the difference of the means, with the interval of Welch's t-test."""
     with np.errstate(all="ignore"):
         error_a, error_b = a.variance / a.n, b.variance / b.n
-        quantile = t_quantile(satterthwaite(error_a, error_b, a.n, b.n))
-        return _around(a.mean - b.mean, quantile * np.sqrt(error_a + error_b))
+        quantile = stdtrit(satterthwaite(error_a, error_b, a.n, b.n), 0.975)
+        return _around(a.mean - b.mean, np.asarray(quantile * np.sqrt(error_a + error_b), dtype=np.float64))
 
 
 def ratio_of_means(a: Side, b: Side) -> Effect:
@@ -411,7 +385,7 @@ def ratio_of_means(a: Side, b: Side) -> Effect:
     with np.errstate(all="ignore"):
         estimate = a.mean / b.mean
         error_a, error_b = (side.variance / side.n / side.mean**2 for side in (a, b))
-        quantile = t_quantile(satterthwaite(error_a, error_b, a.n, b.n))
+        quantile = stdtrit(satterthwaite(error_a, error_b, a.n, b.n), 0.975)
         margin = np.sqrt(error_a + error_b)
         margin = np.exp(np.where(margin > 0, quantile * margin, np.nan))
         lower, upper = estimate / margin, estimate * margin
@@ -430,7 +404,7 @@ def _around(estimate: Floats, margin: Floats) -> Effect:
 def _bound_from_nothing(nothing: Side, something: Side) -> Floats:
     """Return the upper limit of the ratio of the mean of `nothing` (all values are 0) to the mean of `something`."""
     error = np.sqrt(something.variance / something.n) / something.mean
-    least = np.exp(-t_quantile(something.n - 1) * error)  # the lower limit of the other mean, divided by that mean
+    least = np.exp(-stdtrit(something.n - 1, 0.975) * error)  # the lower limit of the other mean, divided by that mean
     return np.asarray(_LARGEST_MEAN_OF_NOTHING / nothing.n / something.mean / np.sqrt(least * (2 - least)))
 
 
@@ -529,8 +503,6 @@ class _FourFold(NamedTuple):
         return log_odds
 
     def _solve_tail(self, rows: Groups, reach: int, side: float, low: Floats, high: Floats) -> Floats:
-        from scipy.special import gammaln
-
         yes, n_a, n_b, n_yes = (number[rows, None] for number in self)
         count = yes + np.arange(-reach, reach + 1)
         is_possible = (count >= low) & (count <= high)
@@ -602,7 +574,7 @@ def _bound_superiority(
     estimate: Floats, other: Floats, error_a: Floats, error_b: Floats, n_a: Floats, n_b: Floats
 ) -> Effect:
     with np.errstate(all="ignore"):
-        quantile = t_quantile(satterthwaite(error_a, error_b, n_a, n_b))
+        quantile = stdtrit(satterthwaite(error_a, error_b, n_a, n_b), 0.975)
         margin = np.exp(quantile * np.sqrt(error_a + error_b) / (estimate * other))
         lower, upper = estimate / (estimate + other * margin), estimate / (estimate + other / margin)
     for place in np.flatnonzero((estimate == 0) | (other == 0)):

@@ -69,10 +69,18 @@ class ComparisonsFrame:
     @cached_property
     def summaries(self) -> dict[str, dict[Level, dict[int, Record]]]:
         """The summaries by feature, level (None for a feature without levels) and subtype (0 = all subjects)."""
-        found: dict[str, dict[Level, dict[int, Record]]] = {}
-        for row in self.rows("summary"):
-            found.setdefault(row["feature"], {}).setdefault(row["level"], {})[int(row["subtype"])] = row
-        return found
+        return self._group("summary")
+
+    @cached_property
+    def levels(self) -> dict[str, dict[Level, dict[int, Record]]]:
+        """The counts of the levels of scales that are counted level by level, as `summaries`."""
+        return self._group("level")
+
+    def _group(self, kind: str) -> dict[str, dict[Level, dict[int, Record]]]:
+        groups: dict[str, dict[Level, dict[int, Record]]] = {}
+        for row in self.rows(kind):
+            groups.setdefault(row["feature"], {}).setdefault(row["level"], {})[int(row["subtype"])] = row
+        return groups
 
     def places(self, levels: Mapping[Level, Mapping[int, Record]]) -> NDArray[np.int64]:
         """Return the row numbers of these summaries, int64 (levels, 1 + subtypes); -1 where there is no row."""
@@ -313,7 +321,7 @@ def _entropy(counts: Counts) -> float:
 
 def _expect_information(first: Counts, second: Counts) -> float:
     """Return the mean mutual information of partitions of these sizes, in nats (Vinh, Epps and Bailey 2010, eq. 24)."""
-    from scipy.special import gammaln
+    from scipy.stats import hypergeom
 
     n = int(first.sum())
     rows, row_counts = np.unique(first, return_counts=True)
@@ -322,9 +330,6 @@ def _expect_information(first: Counts, second: Counts) -> float:
     for a, n_rows in zip(rows.tolist(), row_counts.tolist(), strict=True):
         for b, n_columns in zip(columns.tolist(), column_counts.tolist(), strict=True):
             cell = np.arange(max(1, a + b - n), min(a, b) + 1, dtype=np.float64)
-            log_p = gammaln(a + 1) + gammaln(b + 1) + gammaln(n - a + 1) + gammaln(n - b + 1) - gammaln(n + 1)
-            log_p = log_p - gammaln(cell + 1) - gammaln(a - cell + 1) - gammaln(b - cell + 1)
-            log_p = log_p - gammaln(n - a - b + cell + 1)
-            terms = cell / n * (np.log(n * cell) - np.log(float(a) * b)) * np.exp(log_p)
+            terms = cell / n * (np.log(n * cell) - np.log(float(a) * b)) * hypergeom.pmf(cell, n, a, b)
             total += n_rows * n_columns * float(terms.sum())
     return total

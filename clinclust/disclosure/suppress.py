@@ -121,7 +121,7 @@ def suppress_small_cells(
         raise InputError("these comparisons hold withheld numbers already; pass those of compare_subtypes")
     if ComparisonsFrame(comparisons).is_weighted:
         raise InputError(_MESSAGES["weights"])
-    result = comparisons.reset_index(drop=True)
+    result = comparisons[comparisons["kind"] != "level"].reset_index(drop=True)
     sizes = shown_sizes(ComparisonsFrame(result).exact_sizes, threshold, rounding)
     features = list(feature_counts(result))
     if rounding is not None:
@@ -447,6 +447,9 @@ def audit_disclosure(
         if counts.part != "rest":
             rows += _judge_counts(counts, true, ranges, rule, is_tested=counts.name in tested)
         rows += _judge_totals(counts, true, rule, is_tested=counts.name in tested)
+    is_few = (comparisons["kind"] == "level") & comparisons["count"].between(1, threshold - 1)
+    levels = comparisons.loc[is_few, ["feature", "level", "subtype", "count"]]  # withheld are all rows, or none
+    rows += [(*row, row[-1], row[-1], True, "shown") for row in levels.itertuples(index=False, name=None)]
     dtypes = dict.fromkeys(("feature", "cell"), "string")
     dtypes |= dict.fromkeys(("subtype", "lowest", "highest", "value"), "Int64")
     dtypes |= {"disclosed": "boolean", "reason": "string"}

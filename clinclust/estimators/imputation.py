@@ -669,7 +669,13 @@ _FIRST = 5
 
 
 def multiple_imputations(
-    model: SubtypeModel, frame: pd.DataFrame, m: int, n_sweeps: int, rng: np.random.Generator, cancelled: Event
+    model: SubtypeModel,
+    frame: pd.DataFrame,
+    m: int,
+    n_sweeps: int,
+    rng: np.random.Generator,
+    cancelled: Event,
+    formula: str | None = None,
 ) -> list[pd.DataFrame]:
     """Implement `Prediction.multiple_imputations`; raise SearchCancelled if `cancelled` is set."""
     fit = require_search(model, "multiple_imputations")
@@ -677,22 +683,104 @@ def multiple_imputations(
     if rows is None:
         cohort_of(model, frame)  # says why it is not the cohort
         raise AssertionError("a table without rows of the fit is no cohort")
-    observed, back, tables = fit.schema_.validate(frame, warn=False).iloc[rows], np.argsort(rows), []
+    seen = fit.schema_.validate(frame, warn=False)
+    observed, back, tables = seen.iloc[rows], np.argsort(rows), list[pd.DataFrame]()
     cohort = fit.adjusted(observed)
+    outcome = None if formula is None else _read_outcome(formula, fit.schema_, observed)
+    if outcome is not None:
+        cohort = cohort.assign(**{outcome.name: cohort[outcome.name].mask(np.full(len(cohort), True))})
     with announcing_compilation():
         scores = fit.clusters_.scores(model_values(cohort, fit.clusters_.encoding.features), coarsened=True)
         membership = fit.subtypes_.summed(probabilities(scores[:, :-1]))
         copula, encoding = _copula(fit, cohort, rng)
-        for number in range(m):
+        for number in range(m if outcome is None else _N_PROPOSALS):
             up_to = membership.cumsum(axis=1)
             copula.move((up_to[:, :-1] < rng.random((len(up_to), 1)) * up_to[:, -1:]).sum(axis=1))
-            for _ in range(n_sweeps * (1 if number else _FIRST)):
+            for _ in range(n_sweeps * _FIRST if not number else n_sweeps if outcome is None else 1):
                 if cancelled.is_set():
                     raise SearchCancelled
                 copula.round()
             table = fit.restored(_completed(cohort, encoding, copula, rng), observed)
             tables.append(_with_observed(table, fit.schema_, rng).iloc[back])
+    if outcome is not None and formula is not None:
+        return _draw_by_formula(tables, fit.schema_, outcome, seen[outcome.name], formula, m, rng)
     return tables
+
+
+# Multiple imputations for one regression, such as pain ~ age + I(age ** 2), whose square the copula does not know.
+#
+# Bartlett, Seaman, White and Carpenter (2015, Statistical Methods in Medical Research 24, 462-487): the missing values
+# of a subject are drawn without the outcome, and accepted in proportion to the density of its outcome given them.
+
+_N_PROPOSALS = 50  # tables drawn without the outcome, one of which each subject's values are from
+_N_ROUNDS = 10  # of choices and regressions before each table, and as many times `_FIRST` before the first
+
+
+def _read_outcome(formula: str, schema: FeatureSchema, observed: pd.DataFrame) -> Feature:
+    """Return the feature on the left side of a formula; raise InputError if either side cannot be used."""
+    name = formula.partition("~")[0].strip()
+    names = [feature.name for feature in schema.described if feature.traits.is_real or feature.traits.is_yes_no]
+    names = [name for name in names if not schema[name].point_masses]
+    if name not in names:
+        there_are = f"; there are {listed(names)}" if names else ""
+        raise InputError(f"formula: {name!r} must be a described measurement or yes/no column{there_are}")
+    _read_terms(formula, schema, observed, "drop")
+    return schema[name]
+
+
+def _draw_by_formula(
+    proposals: Sequence[pd.DataFrame],
+    schema: FeatureSchema,
+    outcome: Feature,
+    column: pd.Series,
+    formula: str,
+    m: int,
+    rng: np.random.Generator,
+) -> list[pd.DataFrame]:
+    """Return m tables of the subjects' rows in some proposals, and the `column` of the outcome with all values."""
+    from statsmodels.api import GLM, families
+
+    y, is_yes_no, tables = outcome.scores(column), outcome.traits.is_yes_no, list[pd.DataFrame]()
+    family, is_known, subjects = (
+        families.Binomial() if is_yes_no else families.Gaussian(),
+        ~np.isnan(y),
+        np.arange(len(y)),
+    )
+    rows, chosen = pd.concat(proposals, ignore_index=True), rng.integers(len(proposals), size=len(y))
+    terms = _read_terms(formula, schema, rows, "raise").reshape(len(proposals), len(y), -1)
+    for round_ in range(1, _N_ROUNDS * (m + _FIRST) + 1):
+        fit = GLM(y[is_known], terms[chosen, subjects][is_known], family=family).fit()
+        scale = 1.0 if is_yes_no else fit.scale * fit.df_resid / rng.chisquare(fit.df_resid)
+        slopes = rng.multivariate_normal(fit.params, fit.normalized_cov_params * scale)
+        means = family.fitted(terms @ slopes)
+        heights = np.where(is_known, family.loglike_obs(np.where(is_known, y, 0.0), means, scale=scale), 0.0)
+        chosen = (heights + rng.gumbel(size=heights.shape)).argmax(axis=0)  # in proportion to the densities
+        if round_ > _N_ROUNDS * _FIRST and round_ % _N_ROUNDS == 0:
+            table, at = rows.iloc[chosen * len(y) + subjects].set_axis(column.index), means[chosen, subjects]
+            drawn = rng.random(len(y)) < at if is_yes_no else at + np.sqrt(scale) * rng.normal(size=len(y))
+            cells = np.array(outcome.levels)[drawn.astype(int)] if outcome.levels else drawn * 1
+            missing = np.flatnonzero(~is_known)
+            tables.append(table.assign(**{outcome.name: with_cells(column, missing, cells[missing])}))
+    return tables
+
+
+def _read_terms(formula: str, schema: FeatureSchema, table: pd.DataFrame, missing: str) -> Array:
+    """Return the terms on the right side of a formula, float64 (N, P); rows that miss one are dropped or refused."""
+    from statsmodels.api import GLM
+
+    name, _, terms = formula.partition("~")
+    columns = {
+        feature.name: pd.Categorical(table[feature.name].astype(str), list(map(str, feature.levels or ())))
+        if feature.traits.is_nominal
+        else feature.scores(table[feature.name])
+        for feature in schema.reported
+        if feature.name != name.strip()
+    }
+    try:
+        model = GLM.from_formula(f"_y ~ {terms}", pd.DataFrame(columns | {"_y": 0.0}), missing=missing)
+    except Exception as error:  # of patsy or formulaic, whichever statsmodels has
+        raise InputError(f"formula: {formula!r} cannot be used: {error}") from error
+    return np.asarray(model.exog, dtype=np.float64)
 
 
 def _copula(fit: Fit, cohort: pd.DataFrame, rng: np.random.Generator) -> tuple[Copula, Encoding]:

@@ -232,10 +232,8 @@ class CohortColumns:
         names = [name for name in clustered_features(self.cohort.model) if name not in without]
         terms = self.covariates(names, "features")
         self.problems.clear()
-        values = np.ascontiguousarray(terms, dtype=np.float64)
-        spread = np.nanstd(values, axis=0)
-        values = (values - np.nanmean(values, axis=0))[:, spread > 0.0] / spread[spread > 0.0]
-        return pd.DataFrame(values, columns=terms.columns[spread > 0.0])
+        values, scales = standardised(terms)
+        return pd.DataFrame(values, columns=terms.columns).loc[:, scales > 1e-300]
 
     def _declared(self, name: str) -> Feature | None:
         """Return the feature of a column that the schema names and does not ignore."""
@@ -294,10 +292,10 @@ def _some(cells: pd.Series) -> str:
 
 
 def standardised(terms: pd.DataFrame) -> tuple[Array, Array]:
-    """Return columns with mean 0 and standard deviation 1, so that units decide nothing, and what they were."""
+    """Return columns with mean 0 and standard deviation 1, NaN = missing, and what their deviations were."""
     values = np.ascontiguousarray(terms, dtype=np.float64)
-    scales = np.maximum(values.std(axis=0), 1e-300)
-    return (values - values.mean(axis=0)) / scales, scales
+    scales = np.maximum(np.nanstd(values, axis=0), 1e-300)
+    return (values - np.nanmean(values, axis=0)) / scales, scales
 
 
 _FEWEST = 5  # subjects of a subtype with all values

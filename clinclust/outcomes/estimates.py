@@ -165,7 +165,7 @@ class Estimates(NamedTuple):
         """Return the Wald test that all contrasts (D, K) of the subtypes are 0."""
         n = contrasts.shape[1]
         covariance = contrasts @ self.covariance[:n, :n] @ contrasts.T
-        return wald_test(contrasts @ self.parameters[:n], covariance, len(contrasts))
+        return wald_test(contrasts @ self.parameters[:n], covariance)
 
 
 def assignment_errors(membership: Array, assigned: Labels) -> Array:
@@ -324,12 +324,12 @@ def maximise(
 # Times to an event: the sets at risk, the log-rank test, and hazard ratios in two periods.
 
 
-def wald_test(differences: Array, covariance: Array, df: int | None = None) -> dict[str, float]:
-    """Return chi-squared and p, from the upper tail, of the Wald test that all differences (D,) are 0; NaN if df is 0.
+def wald_test(differences: Array, covariance: Array) -> dict[str, float]:
+    """Return chi-squared and p, from the upper tail, of the Wald test that all differences (D,) are 0.
 
-    Degrees of freedom are by default the rank of the covariance (D, D).
+    Degrees of freedom are the rank of the covariance (D, D); NaN if this is 0.
     """
-    df = int(np.linalg.matrix_rank(covariance, rtol=1e-9, hermitian=True)) if df is None else df
+    df = int(np.linalg.matrix_rank(covariance, rtol=1e-9, hermitian=True))
     statistic = float(differences @ np.linalg.pinv(covariance, rtol=1e-12, hermitian=True) @ differences)
     return {"estimate": statistic, "p": float(chdtrc(df, statistic))} if df else {"estimate": np.nan, "p": np.nan}
 
@@ -452,7 +452,7 @@ class Penalised:
         sign, log_size = np.linalg.slogdet(information)
         if sign <= 0.0:
             return -np.inf, np.zeros(at.size), np.eye(at.size)
-        leverage = weight * np.einsum("ij,jk,ik->i", self.design, np.linalg.inv(information), self.design)
+        leverage = weight * ((self.design @ np.linalg.inv(information)) * self.design).sum(axis=1)
         score = self.design.T @ (self.y - mean + 0.5 * leverage * bend)
         return float(value + 0.5 * log_size), score, information
 

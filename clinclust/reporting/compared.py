@@ -111,6 +111,11 @@ class ComparedFeature:
         return traits_of(self.likelihood)
 
     @property
+    def levels(self) -> dict[str | None, dict[int, Record]]:
+        """The counts of each level of a scale that is counted level by level; empty for other features."""
+        return {} if self.part is not None else self.among.levels.get(self.name, {})
+
+    @property
     def any_level(self) -> dict[int, Record]:
         """Summaries of the first level by subtype. All levels have the same `n` and `missing`."""
         return next(iter(self.summaries.values()))
@@ -179,19 +184,24 @@ SUMMARY_QUANTITIES: dict[Summary, tuple[str, ...]] = {
 
 def possible_summaries(feature: ComparedFeature) -> tuple[Summary, ...]:
     """Return the summaries that are possible for a feature."""
+    if feature.levels:
+        return ("n", "mean", "median")
     return ("n", "mean") if feature.traits.is_share else ("mean", "median")
 
 
 def default_summary(feature: ComparedFeature) -> Summary:
-    """Return the default summary: that of the likelihood, the mean of a scale of at most seven levels.
+    """Return the default summary: that of the likelihood, the counts of a scale that has them.
 
-    Of other features, the median if values are skewed, else the mean.
+    Of other features, the median if values are skewed, unless few levels or equal quartiles hide them, else the mean.
     """
     if feature.is_in_parts and feature.part != "spike":
         return "median"
     if feature.traits.summary is not None:
         return feature.traits.summary
-    if feature.has_few_steps:
+    if feature.levels:
+        return "n"
+    overall = feature.any_level[ALL_SUBJECTS]
+    if feature.has_few_steps or (overall["q1"] == overall["q3"] and overall["sd"] > 0.0):
         return "mean"
     test = feature.contrast.get("test")
     if not is_missing(test):
@@ -200,7 +210,6 @@ def default_summary(feature: ComparedFeature) -> Summary:
         return "median"
     if feature.traits.is_scale:
         return "mean"
-    overall = feature.any_level[ALL_SUBJECTS]
     mean, median, sd = (overall[name] for name in ("mean", "median", "sd"))
     return "median" if abs(mean - median) > _SKEWED * sd else "mean"
 

@@ -80,7 +80,14 @@ class Line:
     @property
     def records(self) -> dict[int, Record]:
         """Summaries by subtype; for a heading or missing values those of the first level."""
+        if self.kind == "level" and self.feature.levels:
+            return self.feature.levels[self.level]
         return self.feature.summaries[self.level] if self.kind in ("feature", "level") else self.feature.any_level
+
+    @property
+    def has_numbers(self) -> bool:
+        """Whether it has numbers of each group: a heading has those of its scale."""
+        return self.kind in ("feature", "level") or (self.kind == "heading" and bool(self.feature.levels))
 
     @property
     def level_text(self) -> str:
@@ -90,7 +97,9 @@ class Line:
     @property
     def title(self) -> str:
         """Label of the feature with its unit and, unless it is a plain yes, the level that is counted."""
-        return clean(self.feature.title + (self.feature.suffix(self.level) if self.kind == "feature" else ""))
+        suffix = self.feature.suffix(self.level) if self.kind == "feature" else ""
+        feature = replace(self.feature, scored="") if self.kind == "heading" else self.feature
+        return clean(feature.title + suffix)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,10 +170,11 @@ class Plan:
         for feature in self.features:
             for part in feature.parts:
                 summary = "n" if part.part == "spike" else self.summaries[feature.name]
-                if part.traits.is_nominal:
+                levels = part.levels if summary == "n" else {}
+                if part.traits.is_nominal or levels:
                     yield Line("heading", part, summary)
-                for level in part.summaries:
-                    yield Line("level" if part.traits.is_nominal else "feature", part, summary, level)
+                for level in levels or part.summaries:
+                    yield Line("level" if part.traits.is_nominal or levels else "feature", part, summary, level)
             numbers = [feature.any_level[group]["missing"] for group in self.groups]
             if self.asked.missing_rows and any(is_missing(number) or number > 0 for number in numbers):
                 yield Line("missing", feature.parts[0], self.summaries[feature.name])
@@ -181,7 +191,7 @@ class Plan:
 
     def differences(self, line: Line) -> list[Record]:
         """Return the tests of the pairs of shown subtypes, or of the chosen pair, which hold their differences."""
-        if line.kind in ("heading", "missing"):
+        if line.kind == "missing":
             return []
         chosen = set(self.subtypes) if self.between is None else set(self.between)
         return [test for pair, test in line.feature.tests(line.level).items() if chosen.issuperset(pair)]
@@ -210,8 +220,6 @@ def _descriptive_test(line: Line, between: tuple[int, int] | None) -> Record:
         return {}
     if between is None:
         return {} if line.kind == "level" else line.feature.contrast
-    if line.kind == "heading":
-        return {}
     a, b = sorted(between)
     test = line.feature.tests(line.level).get((a, b), {})
     return test | {"test": OF_PAIRS[test["test"]]} if test else {}
@@ -323,7 +331,7 @@ def _numbers_of(plan: Plan) -> pd.DataFrame:
         feature, test, validated = line.feature, _descriptive_test(line, plan.between), plan.validated(line)
         numbers: list[tuple[int | None, str, Any, Record]] = [
             (group, name, value, line.records[group])
-            for group in (plan.groups if line.kind in ("feature", "level") else ())
+            for group in (plan.groups if line.has_numbers else ())
             for name, value in _summaries_of(plan, line, group).items()
         ]
         numbers += [(None, "descriptive p", test["p"], test)] if test else []
@@ -339,7 +347,7 @@ def _numbers_of(plan: Plan) -> pd.DataFrame:
 def _summaries_of(plan: Plan, line: Line, group: int) -> dict[str, Any]:
     """Return the numbers of a group: of a share its count, else mean, quartiles and the total of events."""
     record = line.records[group]
-    if line.summary == "n":
+    if line.summary == "n" and line.kind != "heading":
         return {name: record[name] for name in _COUNTED}
     values = {name: record[name] for name in _MEASURED}
     if line.feature.traits.is_count and plan.has_totals:
@@ -359,7 +367,7 @@ def _numbers_table_of(plan: Plan) -> Table:
         is_withheld = name in (*numbers, "missing_percent") and is_missing(value) and is_suppressed(record)
         return WITHHELD if is_withheld else as_value(value)
 
-    lines = [line for line in plan.lines() if line.kind in ("feature", "level")]
+    lines = [line for line in plan.lines() if line.has_numbers]
     held = {"missing_percent", *(name for line in lines for name in _summaries_of(plan, line, plan.groups[0]))}
     columns: list[Filled] = [
         (Column("Feature"), lambda line: clean(line.feature.title)),
@@ -498,11 +506,13 @@ def _write_notes(plan: Plan, table: Table, marks: Mapping[str, str]) -> list[Mar
     is_withheld = any(WITHHELD in text for text in (*texts, *(" ".join(plan.heading(group)) for group in plan.groups)))
     differences = "difference" if plan.between is not None or len(plan.subtypes) == 2 else "differences"
     is_chosen = any(feature.has_few_steps for feature in plan.features) or {"mean", "median"} <= set(used)
+    is_counted = any(feature.levels for feature in plan.features)
     is_chosen &= plan.asked.summaries is None
     general = {
         _TEXTS["counts"]: "n" in used,
         f"{abbreviations}.": abbreviations,
         _TEXTS["mean_or_median"]: abbreviations and is_chosen,
+        _TEXTS["levels"]: is_counted and plan.asked.summaries is None,
         _TEXTS["missing"]: "missing" in plan.columns,
         _TEXTS[differences]: "smd" in plan.columns,
         _TEXTS["withheld"]: is_withheld,
@@ -729,8 +739,8 @@ def subtype_table(
         once, or of the two that `subtypes` selects.
     summaries : dict or {"n", "mean", "median"}, optional
         Summary of each feature by name, or of every feature that allows it: n (%), mean (SD) or median [Q1, Q3]. By
-        default yes/no features and levels have n (%), skewed features (contrasted by ranks) the median, and all others
-        the mean (of a level: its share).
+        default yes/no features, levels and scales with rows of the kind "level" have n (%), skewed features (contrasted
+        by ranks) the median, unless its quartiles are the same, and all others the mean (of a level: its share).
     columns : sequence of {"missing", "all", "subtypes", "smd", "p", "validated"}, optional
         Columns after the label, in this order: number of subjects without a value, all subjects, the subtypes,
         standardised mean difference, descriptive p, validated p and q. By default all but the SMD, each where it has

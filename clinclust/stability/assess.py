@@ -677,7 +677,7 @@ def _validate(cohort: FittedCohort, other: pd.DataFrame, *, progress: bool) -> V
     in_other = contingency(assigned[fits], labels[fits], n_subtypes)
     in_cohort = contingency(reported[fits_back], back[fits_back], n_subtypes)
     jaccard, nearest = clusterwise_jaccard(in_other), jaccard_similarities(in_other).argmax(axis=1)
-    profiles = _profile(cohort.table, reported, schema.clustered), _profile(validated, labels, schema.clustered)
+    here, there = _profile(cohort.table, reported, schema.clustered), _profile(validated, labels, schema.clustered)
     rng = np.random.default_rng(fit.random_seed_)
     permuted = (contingency(assigned[fits], rng.permutation(labels[fits]), n_subtypes) for _ in range(_PERMUTATIONS))
     by_chance = np.mean([clusterwise_jaccard(counts) for counts in permuted], axis=0)
@@ -696,7 +696,7 @@ def _validate(cohort: FittedCohort, other: pd.DataFrame, *, progress: bool) -> V
             "jaccard_by_chance": by_chance,
             "band": bands,
             "jaccard_in_cohort": clusterwise_jaccard(in_cohort),
-            "profile_correlation": [_correlate(profiles[0][k], profiles[1][at]) for k, at in enumerate(nearest)],
+            "profile_correlation": [here[k].corr(there[at], min_periods=3) for k, at in enumerate(nearest)],
         }
     )
     return Validation(
@@ -709,8 +709,8 @@ def _validate(cohort: FittedCohort, other: pd.DataFrame, *, progress: bool) -> V
     )
 
 
-def _profile(frame: pd.DataFrame, labels: Labels, features: tuple[Feature, ...]) -> Array:
-    """Return the mean of each feature or nominal level in each subtype, in standard deviations from all, (K, F)."""
+def _profile(frame: pd.DataFrame, labels: Labels, features: tuple[Feature, ...]) -> pd.DataFrame:
+    """Return the mean of each feature or nominal level, (F,), in SDs from all, of each subtype, the columns."""
     columns = []
     for feature in features:
         values = model_values(frame, feature.parts)
@@ -722,11 +722,4 @@ def _profile(frame: pd.DataFrame, labels: Labels, features: tuple[Feature, ...])
             levels = range(len(part.levels or ()))
             columns += [np.where(np.isnan(column), np.nan, column == level) for level in levels]
     table = pd.DataFrame(np.column_stack(columns))
-    return ((table.groupby(labels).mean() - table.mean()) / table.std()).to_numpy()
-
-
-def _correlate(first: Array, second: Array) -> float:
-    both = np.isfinite(first) & np.isfinite(second)
-    if both.sum() < 3 or np.ptp(first[both]) == 0.0 or np.ptp(second[both]) == 0.0:
-        return float("nan")
-    return float(np.corrcoef(first[both], second[both])[0, 1])
+    return ((table.groupby(labels).mean() - table.mean()) / table.std()).T

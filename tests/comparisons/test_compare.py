@@ -557,3 +557,38 @@ def test_follow_up_times_are_summarised_and_not_tested(described):
     pd.testing.assert_frame_equal(
         found.loc[of_time, ["mean", "median", "sd", "n"]], described[0].loc[of_time, ["mean", "median", "sd", "n"]]
     )
+
+
+@pytest.mark.parametrize(
+    ("levels", "times", "is_counted"),
+    [
+        (("none", "mild", "severe"), (10, 8, 12), True),  # words, of which a mean says little
+        (("0", "0.5", "1"), (30, 6, 4), True),  # edema: the quartiles are 0, 0 and 0
+        (("0", "0.5", "1"), (29, 7, 4), False),
+        (("i", "ii", "iii", "iv", "v", "x"), (50, 1, 1, 1, 1, 1), False),  # too long for a table
+    ],
+)
+def test_levels_are_counted_of_scales_whose_mean_and_median_say_little(levels, times, is_counted):
+    rng = np.random.default_rng(1)
+    values = pd.Series(rng.permutation(np.repeat(np.array([*levels, None], dtype=object), [*times, 5])), name="x")
+    labels = rng.integers(2, size=len(values))
+    schema = FeatureSchema([Feature(name="x", likelihood="ordinal", levels=levels)])
+    frame = compare_subtypes(values.to_frame(), labels, schema)
+    rows = frame[frame["kind"] == "level"]
+    assert len(rows) == 3 * len(levels) * is_counted
+    for row in rows.to_dict("records"):
+        here = values if row["subtype"] == 0 else values[labels == row["subtype"] - 1]
+        assert (row["count"], row["n"], row["missing"]) == (
+            (here == row["level"]).sum(),
+            here.count(),
+            here.isna().sum(),
+        )
+        assert row["percent"] == pytest.approx(100 * row["count"] / row["n"])
+    weighted = compare_subtypes(values.to_frame(), labels, schema, weights=np.where(values == levels[0], 2.0, 1.0))
+    of_sample = weighted.loc[weighted["kind"] == "level", "count"]
+    assert of_sample.tolist() == rows["count"].tolist()
+    others = [frame[frame["kind"] != "level"]["at_ends"].iloc[0], rows["at_ends"].count()]
+    assert others == [min(times[0], times[-1]), 0]
+    assert (cc.suppress_small_cells(frame)["kind"] != "level").all()
+    audit = cc.disclosure.audit_disclosure(frame)
+    assert audit["cell"].isin(levels).sum() == (rows["count"].between(1, 9)).sum()

@@ -112,6 +112,7 @@ def as_read(tables, whole, schema):
 
     def put(kind, title, level, group, column, cell, versus=None):
         if is_number(cell):
+            kind = "level" if ("level", names[title], group, level, None) in places and level else kind
             rows = places[kind, names[title], group, levels.get((names[title], level), level), versus]
             assert rows
             found[column][rows] = cell

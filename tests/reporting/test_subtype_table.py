@@ -589,7 +589,7 @@ def test_the_document_is_a_whole_archive_of_well_formed_parts(table, tmp_path):
 def test_a_median_has_the_digits_of_its_quartiles_and_a_scale_of_few_levels_has_a_mean():
     labels = np.repeat([0, 1], 40)
     gravity = np.tile([1.005, 1.015, 1.015, 1.02, 1.02, 1.02, 1.02, 1.04], 10)
-    edema = np.where(labels == 1, np.arange(80) % 5 == 0, np.arange(80) == 0).astype(int)
+    edema = np.where(labels == 1, np.arange(80) % 2 == 0, np.arange(80) < 2).astype(int)
     frame = pd.DataFrame({"gravity": gravity, "edema": edema, "pain": np.arange(80) % 11})
     features = [cc.Feature(name="gravity", likelihood="gaussian", contrast="rank")]
     features += [
@@ -613,3 +613,25 @@ def test_codes_and_steps_are_printed_as_a_reader_writes_them():
     table = cc.subtype_table(cc.compare_subtypes(frame, np.repeat([0, 1], 40), cc.FeatureSchema([code, gravity])))
     assert [row.label.text for row in table.rows if row.is_level] == ["1", "2", "2.5"]
     assert texts_of(table, "gravity")[1] == "1.0199 (0.0041)"
+
+
+def test_a_scale_is_counted_level_by_level_where_its_median_hides_what_few_have():
+    rng, labels = np.random.default_rng(0), np.repeat([0, 1], 100)
+    frame = pd.DataFrame(
+        {"edema": np.where(rng.random(200) < 0.3 * labels, 0.5, 0.0), "nyha": rng.integers(5, size=200)}
+    )
+    frame["hours"] = np.where(rng.random(200) < 0.1, 9.5, 1.5)
+    edema = cc.Feature(name="edema", likelihood="ordinal", levels=("0", "0.5", "1"), label="Edema")
+    schema = cc.FeatureSchema([edema, cc.Feature(name="nyha", likelihood="binomial", trials=4)])
+    schema = cc.FeatureSchema([*schema, cc.Feature(name="hours", likelihood="exponential")])
+    comparisons = cc.compare_subtypes(frame, labels, schema)
+    table = cc.subtype_table(comparisons, columns=["subtypes", "smd", "p"])
+    assert row_of(table, "edema").label.text == "Edema, n (%)"
+    heading, some = texts_of(table, "edema"), int((frame["edema"][100:] == 0.5).sum())
+    assert texts_of(table, "edema", "0.5") == ["0 (0.0%)", f"{some} ({some}.0%)", "", ""]
+    assert [*heading[:2], heading[3], float(heading[2]) > 0.5] == ["", "", "<0.001", True]
+    assert "(" in texts_of(table, "hours")[0]  # the quartiles are 1.5 and 1.5
+    means = table.numbers.query("feature == 'edema' and quantity == 'mean' and level.isna()")["value"]
+    assert means.tolist() == pytest.approx([frame["edema"][:100].mean(), frame["edema"][100:].mean()])
+    as_means = cc.subtype_table(comparisons, summaries={"edema": "mean"}).to_frame()
+    assert as_means["Feature"].tolist() == ["Edema", "nyha", "hours"]

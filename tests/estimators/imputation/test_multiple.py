@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 from cohorts import EVERY_LIKELIHOOD, mixed_cohort
+from scipy.special import expit
 
 import clinclust as cc
 from clinclust.errors import CohortError, CohortWarning, InputError
@@ -237,3 +238,68 @@ def test_what_says_nothing_is_filled_from_what_is_observed_and_the_rest_is_told(
     assert (table["same"] == 3.0).all()
     assert (table["one"] == 7.0).all()
     assert table["none"].isna().all()
+
+
+def draws_for(formula, frame, schema, m=2):
+    model = cc.methods.PublishedMAPDP(schema, **QUICK).fit(frame)
+    return model.multiple_imputations(frame, m=m, n_sweeps=2, formula=formula, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def curved():
+    """600 subjects, y by x and its square, x missing in half of them and y in some."""
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(rng.normal(size=(600, 2)), columns=["x", "z"])
+    eta = 0.5 * frame["x"] + 0.5 * frame["x"] ** 2
+    frame["y"], frame["pain"] = eta + rng.normal(size=600), np.where(rng.random(600) < expit(eta), "yes", "no")
+    frame["stage"] = pd.Categorical(rng.choice(["i", "ii"], 600))
+    whole = frame.assign(pain=(frame["pain"] == "yes").astype(float))
+    frame.loc[frame.index % 2 == 0, "x"] = np.nan
+    frame.loc[frame.index % 10 == 0, ["y", "pain"]] = np.nan
+    pain = cc.Feature(name="pain", likelihood="bernoulli", levels=("no", "yes"), role="describe")
+    stage = cc.Feature(name="stage", likelihood="categorical", levels=("i", "ii"), role="describe")
+    return frame, cc.FeatureSchema([gaussian("x"), gaussian("z"), gaussian("y", role="describe"), pain, stage]), whole
+
+
+def test_a_square_is_kept_if_the_regression_is_named(curved):
+    """Bartlett et al. 2015; without the formula the slope of the square comes out as .28."""
+    frame, schema, whole = curved
+    tables = draws_for("y ~ x + I(x ** 2)", frame, schema)
+    for table in tables:
+        fits = (sm.OLS.from_formula("y ~ x + I(x ** 2)", of.astype({"x": float, "y": float})) for of in (table, whole))
+        slopes, true = (fit.fit().params.to_numpy() for fit in fits)
+        assert slopes == pytest.approx(true, abs=0.15)
+        pd.testing.assert_frame_equal(table.where(frame.notna()), schema.validate(frame, warn=False))
+        pd.testing.assert_frame_equal(schema.validate(table, warn=False), table)
+    assert not tables[0].equals(tables[1])
+    again = draws_for("y ~ x + I(x ** 2)", frame, schema)
+    pd.testing.assert_frame_equal(tables[0], again[0])
+
+
+@pytest.mark.simulation
+def test_a_logistic_regression_is_kept(curved):
+    frame, schema, whole = curved
+    (table,) = draws_for("pain ~ x + I(x ** 2) + stage", frame, schema, m=1)
+    table = table.assign(pain=(table["pain"] == "yes").astype(float), x=table["x"].astype(float))
+    slopes, true = (sm.Logit.from_formula("pain ~ x + I(x ** 2)", of).fit(disp=0).params for of in (table, whole))
+    assert slopes.to_numpy() == pytest.approx(true.to_numpy(), abs=0.35)
+
+
+def test_values_are_drawn_by_bayes_rule():
+    """With x standard normal and y = 2 x + e, x given y is normal with mean .4 y and variance .2."""
+    rng = np.random.default_rng(4)
+    x = rng.normal(size=1500)
+    frame = pd.DataFrame({"x": x, "z": rng.normal(size=1500), "y": 2.0 * x + rng.normal(size=1500)})
+    frame.loc[:499, "x"] = np.nan
+    (table,) = draws_for(
+        "y ~ x", frame, cc.FeatureSchema([gaussian("x"), gaussian("z"), gaussian("y", role="describe")]), 1
+    )
+    off = (table["x"] - 0.4 * table["y"]).astype(float)[:500]
+    assert off.mean() == pytest.approx(0.0, abs=0.1)
+    assert off.var() == pytest.approx(0.2, abs=0.06)
+
+
+@pytest.mark.parametrize("formula", ["y", "x ~ z", "stage ~ x", "age ~ x", "y ~ x + age", "y ~ x +* z", "y ~ log(x"])
+def test_formulas_that_cannot_be_used_are_refused(formula, curved):
+    with pytest.raises(InputError, match="formula"):
+        draws_for(formula, *curved[:2])
