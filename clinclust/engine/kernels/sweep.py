@@ -7,7 +7,8 @@ import math
 import numpy as np
 
 from clinclust.arrays import Array, Labels, Whole
-from clinclust.engine.kernels.compiled import PLAIN, flat, kernel, subkernel
+from clinclust.engine.kernels.compiled import LANES, flat, inlined, kernel, subkernel
+from clinclust.engine.kernels.lanes import add_log_products, add_log_terms, add_rows, highest, sum_log_terms, sum_rows
 from clinclust.engine.kernels.moves import (
     LEAST_LEFT,
     CohortArrays,
@@ -20,7 +21,6 @@ from clinclust.engine.kernels.moves import (
     state_of,
     value_left_out,
 )
-from clinclust.engine.kernels.plain import LANES
 from clinclust.engine.kernels.predictives import (
     CHAINED,
     add_values,
@@ -29,25 +29,6 @@ from clinclust.engine.kernels.predictives import (
     place_in_block,
     squares_of,
 )
-
-if PLAIN:
-    from clinclust.engine.kernels.plain import (
-        add_log_products,
-        add_log_terms,
-        add_rows,
-        highest,
-        sum_log_terms,
-        sum_rows,
-    )
-else:
-    from clinclust.engine.kernels.lanes import (
-        add_log_products,
-        add_log_terms,
-        add_rows,
-        highest,
-        sum_log_terms,
-        sum_rows,
-    )
 
 # The scores of one subject under every cluster: log weight plus the log predictives of its observed values.
 #
@@ -79,7 +60,7 @@ def begin_scoring(state: State, up_to_date: bool) -> int:
     return n_alike
 
 
-@subkernel
+@inlined
 def score_all(state: State, i: int, n_columns: int, n_together: int) -> float:
     """Write the scores of subject i under the first `n_columns` clusters, each with all its subjects.
 
@@ -105,7 +86,7 @@ def score_all(state: State, i: int, n_columns: int, n_together: int) -> float:
     return rows_of_own
 
 
-@subkernel
+@inlined
 def score_without_rows(state: State, i: int, own: int) -> float:
     """Return the score of subject i under its own cluster without itself, but for its table rows."""
     alone = state.sizes[own] == 1.0
