@@ -516,13 +516,13 @@ class Clusters:
 
         A score is ln weight_k + sum_d exponent_d ln[(1 - share) p(x_d | cluster k) + share p(x_d | prior)].
         """
-        share, everybody = self.outlying_share, np.arange(arrays.codes.shape[0])
-        scores = np.zeros((everybody.size, self.sizes.size + 1))
-        every = log_predictives_by_feature(arrays, model.in_full(), partition, everybody)
+        share, scores = self.outlying_share, np.zeros((arrays.codes.shape[0], self.sizes.size + 1))
+        every = log_predictives_by_feature(arrays, model.in_full(), partition, np.arange(len(scores)))
         for likelihood, exponent, logs in zip(self.encoding.likelihoods, model.exponents, every, strict=True):
+            is_missing, terms = np.isnan(logs), np.nan_to_num(logs)
             if not likelihood.is_chained:
-                logs = np.logaddexp(np.log1p(-share) + logs, np.log(share) + logs[:, -1:])
-            scores += exponent * np.where(np.isnan(logs), 0.0, logs)
+                terms = np.logaddexp(np.log1p(-share) + terms, np.log(share) + terms[:, -1:])
+            scores += exponent * np.where(is_missing, 0.0, terms)
         return scores + partition.log_weights[0, : scores.shape[1]]
 
     def posteriors(self, feature: int) -> Array:
