@@ -30,6 +30,7 @@ from clinclust.engine.problem.problem import Problem, log_joint, pose
 from clinclust.engine.search.partitioned import (
     Handle,
     Numbers,
+    OnThreads,
     Partitioned,
     Place,
     Shard,
@@ -303,34 +304,22 @@ class TablePlace(Place, Protocol):
         """Return results in the form in which Dask takes them; they stay where they lie."""
 
 
-class Here:
+class Here(OnThreads):
     """The threads of this process; shards lie in a file."""
 
     def __init__(self, pool: Threads, store: Store) -> None:
-        self._pool, self.store = pool, store
-
-    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """Run a function on a thread."""
-        return self._pool.submit(_run, function, arguments)
+        super().__init__(pool)
+        self.store = store
 
     def submit_each(self, functions: Sequence[Callable[[Any], Any]], partitions: Sequence[Any]) -> list[Future[Any]]:
         """Read each partition on a thread, and run a function of it."""
         return [self.submit(_of_delayed, *both) for both in zip(functions, partitions, strict=True)]
-
-    def results(self, handles: Sequence[Handle]) -> list[Any]:
-        """Wait for results."""
-        return [handle.result() for handle in handles]
 
     def for_dask(self, handles: Sequence[Handle]) -> list[Any]:
         """Return results as delayed objects."""
         from dask.delayed import delayed
 
         return [delayed(result, traverse=False) for result in self.results(handles)]
-
-
-def _run(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    # A thread waits only for what was submitted before, so that the earliest work always runs.
-    return function(*(it.result() if isinstance(it, Future) else it for it in arguments))
 
 
 def _of_delayed(function: Callable[[Any], Any], partition: Any) -> Any:

@@ -33,10 +33,11 @@ from clinclust.engine.continuum.null_cohorts import (
     OnePopulation,
     nearest_correlation,
     reliable_correlations,
+    with_expectations,
     with_unit_diagonal,
 )
 from clinclust.engine.kernels.modes import count_peaks
-from clinclust.engine.problem.problem import Problem, patterns_of
+from clinclust.engine.problem.problem import Problem
 
 _FOLDS = 10
 _FOLDINGS = 3
@@ -61,7 +62,10 @@ def places_on_axis(scores: Array, halves: Labels, rng: np.random.Generator, n_fo
 
     `scores` are normal scores (M, D), NaN = missing; missing ones have their expectation given the others.
     """
-    filled = _expected(scores)
+    filled = scores
+    if np.isnan(scores).any():
+        correlation = nearest_correlation(with_unit_diagonal(reliable_correlations(scores)))
+        filled = with_expectations(scores, correlation)
     places, first = np.zeros(len(filled)), None
     for number in range(n_foldings * _FOLDS):
         if number % _FOLDS == 0:
@@ -74,20 +78,6 @@ def places_on_axis(scores: Array, halves: Labels, rng: np.random.Generator, n_fo
         sign = -1.0 if float((axis * first).sum()) < 0.0 else 1.0
         places[left_out] += sign * (np.einsum("ij,j->i", filled[left_out], axis) - middle) / spread / n_foldings
     return places
-
-
-def _expected(scores: Array) -> Array:
-    """Return scores with missing ones (NaN) at their expectation given the others, R_mo R_oo^-1 z_o."""
-    observed = ~np.isnan(scores)
-    if observed.all():
-        return scores
-    correlation = nearest_correlation(with_unit_diagonal(reliable_correlations(scores)))
-    filled = np.where(observed, scores, 0.0)
-    for seen, rows in patterns_of(observed):
-        if seen.any() and not seen.all():
-            weights = np.linalg.solve(correlation[np.ix_(seen, seen)], correlation[np.ix_(seen, ~seen)])
-            filled[np.ix_(rows, ~seen)] = np.einsum("ij,jk->ik", scores[np.ix_(rows, seen)], weights)
-    return filled
 
 
 def _discriminant(scores: Array, labels: Labels) -> tuple[Array, float, float]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
-from scipy.ndimage import gaussian_filter, label, maximum
+from scipy.ndimage import gaussian_filter, label
 from scipy.special import ndtr, ndtri
 
 from clinclust.arrays import Array, Labels, Whole, mid_ranks
@@ -101,15 +101,13 @@ def expected_score(scores: Array, correlation: Array, axis: Array) -> Array:
     With R the correlation matrix of the scores z, (N, D), NaN = missing, it is v' R_.o R_oo^-1 z_o given the observed
     ones o, v the axis.
     """
-    observed = ~np.isnan(scores)
-    if observed.all():
-        return np.asarray(np.einsum("ij,j->i", scores, axis))
-    expected = np.full(len(scores), np.nan)
-    for seen, rows in patterns_of(observed):
-        if seen.any():
-            weights = np.linalg.solve(correlation[np.ix_(seen, seen)], correlation[seen] @ axis)
-            expected[rows] = np.einsum("ij,j->i", scores[np.ix_(rows, seen)], weights)
-    return expected
+    expected = np.einsum("ij,j->i", with_expectations(scores, correlation), axis)
+    return np.where(np.isnan(scores).all(axis=1), np.nan, expected)
+
+
+def with_expectations(scores: Array, correlation: Array) -> Array:
+    """Return scores (N, D) with missing ones (NaN) at their expectation given the observed ones, R_mo R_oo^-1 z_o."""
+    return conditional_draws(scores, correlation, np.zeros_like(scores))
 
 
 def conditional_draws(scores: Array, correlation: Array, normals: Array) -> Array:
@@ -442,8 +440,9 @@ def has_one_peak(density: Array) -> bool:
     for level in density.max() * _LEVELS:
         parts, n_parts = label(density > level, structure=touching)
         if n_parts > 1:
-            peaks = np.asarray(maximum(density, parts, np.arange(1, n_parts + 1)))
-            if (peaks * _VALLEY > level).sum() > 1:
+            peaks = np.zeros(n_parts + 1)
+            np.maximum.at(peaks, parts.ravel(), density.ravel())
+            if (peaks[1:] * _VALLEY > level).sum() > 1:
                 return False
     return True
 

@@ -21,10 +21,20 @@ from clinclust.engine.kernels.moves import (
     make_missing,
     new_partition,
 )
-from clinclust.engine.kernels.sweep import bounded_scores, gains_of_indicators, prior_predictives
-from clinclust.engine.problem.encoding import log_base_measures, starts
+from clinclust.engine.kernels.predictives import CHAINED
+from clinclust.engine.kernels.sweep import gains_of_indicators, log_predictives_by_feature
+from clinclust.engine.problem.encoding import Encoding, log_base_measures, log_bases
 from clinclust.engine.problem.problem import Problem, joint_of, log_joint
-from clinclust.engine.search.partitioned import Handle, Numbers, Partitioned, Shard, places_among, sums_of
+from clinclust.engine.search.partitioned import (
+    Handle,
+    Numbers,
+    Partitioned,
+    Shard,
+    places_among,
+    settled_by_scans,
+    sums_of,
+    worth_a_round,
+)
 from clinclust.engine.search.plan import RestartResult, SearchPlan
 from clinclust.engine.search.restarts import (
     N_SAMPLED,
@@ -35,15 +45,7 @@ from clinclust.engine.search.restarts import (
     search_from,
     searched_on,
 )
-from clinclust.engine.search.settle import (
-    Sums,
-    SweepResult,
-    compact,
-    minimum_gain,
-    settle,
-    settled_by_scans,
-    worth_a_round,
-)
+from clinclust.engine.search.settle import Sums, SweepResult, compact, minimum_gain, settle
 from clinclust.likelihoods import Likelihood
 
 # Outlying values given the partition: single values that do not come from their subject's cluster.
@@ -89,9 +91,8 @@ def of_outlying_values(problem: Problem, values: Whole) -> float:
     subjects, features = np.divmod(values, powers.size)
     rows, places = np.unique(subjects, return_inverse=True)  # few
     some = problem.restricted_to(rows, 0)
-    first_values = np.empty((rows.size, powers.size))
-    prior_predictives(some.cohort.arrays, problem.model.in_full(), some.partition(some.cohort.together), first_values)
-    first_values *= powers
+    arguments = some.cohort.arrays, problem.model.in_full(), some.partition(some.cohort.together), np.arange(rows.size)
+    first_values = powers * np.column_stack([logs[:, -1].copy() for logs in log_predictives_by_feature(*arguments)])
     log_base = log_base_measures(some.cohort, problem.model.prior, places, features)
     return float(first_values[places, features].sum()) - float((powers[features] * log_base).sum())
 
@@ -130,9 +131,19 @@ def best_elsewhere(problem: Problem, labels: Labels, outlying: OutlyingMask, sha
 
 
 def best_others(arrays: CohortArrays, model: Model, partition: Partition, subjects: Labels, share: float) -> Labels:
-    """Return the best cluster but their own of some subjects, with their best outlying values, int64 (M,)."""
-    scores = np.zeros((subjects.size, int(partition.n_clusters[0])))
-    bounded_scores(arrays, model, partition, subjects, _log_odds(model, share), scores)
+    """Return the best cluster but their own of some subjects, int64 (M,), with their best outlying values.
+
+    A score is the log weight of the cluster plus the sum over observed values of the higher of the log predictive under
+    the cluster, and the log prior predictive plus the log odds, both times the exponent of the feature.
+    """
+    n_clusters, log_odds = int(partition.n_clusters[0]), _log_odds(model, share)
+    scores = np.zeros((subjects.size, n_clusters))
+    for feature, logs in enumerate(log_predictives_by_feature(arrays, model, partition, subjects)):
+        least = -np.inf if arrays.kinds[feature] == CHAINED else logs[:, -1:] + log_odds * model.powers[feature]
+        higher = np.maximum(logs[:, :-1], least)
+        scores += np.where(np.isnan(higher), 0.0, higher)
+    scores += partition.log_weights[0, :n_clusters]
+    scores[np.arange(subjects.size), partition.labels[subjects]] = -np.inf
     return np.asarray(scores.argmax(axis=1), dtype=np.int64)
 
 
@@ -203,36 +214,29 @@ SEEN_IN_SAMPLE = 30
 
 @dataclass
 class Dissolution:
-    """Dissolves clusters up to a size, the smallest first, while this raises the joint; remembers where none could."""
+    """Dissolves clusters, the smallest first, while this raises the joint; remembers where none could."""
 
     problem: Problem
     plan: SearchPlan
     sweep: Callable[[Problem, Labels], SweepResult]
     least: float
     """Gain, in nats, below which a dissolution does not count."""
-    largest: float = np.inf
     _ended: list[tuple[Labels, OutlyingMask]] = field(default_factory=list)
 
     def __call__(self, restart: RestartResult, outlying: OutlyingMask) -> tuple[RestartResult, OutlyingMask]:
         """Return the restart and its mask after all dissolutions that raise the joint."""
         if any(np.array_equal(restart.labels, at) and np.array_equal(outlying, mask) for at, mask in self._ended):
             return restart, outlying
-        cluster, order = 0, self._by_size(restart.labels)
+        cluster, order = 0, _by_size(restart.labels)
         while cluster < order.size and restart.labels.max() > 0 and not self.plan.budget.used_up():
             labels, its_outlying, joint = self._without(int(order[cluster]), restart, outlying)
             cluster += 1
             if joint > restart.log_joint + self.least:
                 restart = restart.raised_to(joint, labels)
                 outlying = its_outlying
-                cluster, order = 0, self._by_size(labels)
+                cluster, order = 0, _by_size(labels)
         self._ended.append((restart.labels, outlying))
         return restart, outlying
-
-    def _by_size(self, labels: Labels) -> NDArray[np.intp]:
-        """Return the clusters that may be dissolved, the smallest first."""
-        sizes = np.bincount(labels)
-        order = np.argsort(sizes, kind="stable")
-        return order[sizes[order] <= self.largest]
 
     def _without(
         self, cluster: int, restart: RestartResult, outlying: OutlyingMask
@@ -253,6 +257,10 @@ class Dissolution:
             if joint - before <= max(self.least, restart.log_joint - joint):
                 break
         return labels, outlying, joint
+
+
+def _by_size(labels: Labels) -> NDArray[np.intp]:
+    return np.argsort(np.bincount(labels), kind="stable")
 
 
 @dataclass(frozen=True, eq=False)
@@ -480,7 +488,14 @@ def search_partitions(
         cohort = replace(cohort, problem=replace(problem, cohort=replace(problem.cohort, log_base=log_base)))
         # Values that are outlying in the cohort as one cluster would mislead the assignment.
         cohort = with_best_outlying(cohort, share)
-    settled = searched_on(cohort.assigned(sampled), plan, rng, pool)
+    return raise_partitions(cohort.assigned(sampled), share, plan, rng, pool)
+
+
+def raise_partitions(
+    cohort: Partitioned, share: float, plan: SearchPlan, rng: np.random.Generator, pool: Executor
+) -> SweepResult:
+    """Raise the joint by the search, by outlying values and by dissolving small clusters, in turns."""
+    settled = searched_on(cohort, plan, rng, pool)
     trace, least = list(settled.trace), worth_a_round(cohort.problem)
     while share > 0.0 and not plan.budget.used_up():
         plan.refuse_cancelled()
@@ -610,59 +625,25 @@ def completed(problem: Problem, filled: Array) -> Problem:
     """
     if np.isnan(filled).all():
         return problem
-    cohort, arrays, powers = problem.cohort, problem.cohort.arrays, problem.model.powers
-    n_table, likelihoods = arrays.codes.shape[1], problem.cohort.encoding.likelihoods
-    levels = [_levels(problem, feature, filled[:, feature]) for feature in range(n_table)]
-    level_start = 1 + starts([found.values.size for found in levels])
-    codes = np.empty_like(arrays.codes)
-    log_base, values = cohort.log_base, arrays.values.copy()
-    for feature, found in enumerate(levels):
-        codes[:, feature] = np.where(found.codes < 0, 0, found.codes + level_start[feature])
-        log_base += float(powers[feature] * found.log_base[found.codes[~np.isnan(filled[:, feature])]].sum())
-    for feature in range(n_table, len(likelihoods)):
-        rows = np.flatnonzero(~np.isnan(filled[:, feature]))
-        own, theta = filled[rows, feature], problem.cohort.encoding.theta(feature, problem.model.prior)
-        values[rows, feature - n_table] = likelihoods[feature].encoded(own)
-        added = likelihoods[feature].log_base_measure(own, theta).sum()
-        added -= rows.size * np.log(cohort.encoding.scales[feature])
-        log_base += float(powers[feature] * added)
-    arrays = arrays._replace(
-        codes=codes,
-        values=values,
-        level_start=level_start,
-        level_values=np.concatenate([arrays.level_values[:1], *(found.values for found in levels)]),
-        level_statistics=np.concatenate([arrays.level_statistics[:1], *(found.statistics for found in levels)]),
-        level_log_base=np.concatenate([arrays.level_log_base[:1], *(found.log_base for found in levels)]),
+    cohort, arrays, prior, encoding = (
+        problem.cohort,
+        problem.cohort.arrays,
+        problem.model.prior,
+        problem.cohort.encoding,
     )
-    return replace(problem, cohort=replace(cohort, arrays=arrays, log_base=log_base))
-
-
-class _Levels(NamedTuple):
-    """The table rows of a discrete feature in the completed table."""
-
-    codes: Whole
-    """(N,) the level of each subject, counted from 0; -1 = still missing."""
-    values: Array
-    """(L,) the levels, observed and filled."""
-    statistics: Array
-    """(L, 2) as `CohortArrays.level_statistics`."""
-    log_base: Array
-    """(L,)"""
-
-
-def _levels(problem: Problem, feature: int, filled: Array) -> _Levels:
-    """Return the levels of a discrete feature with those of its filled values, float64 (N,), and who has which."""
-    arrays, likelihood = problem.cohort.arrays, problem.cohort.encoding.likelihoods[feature]
-    old = slice(arrays.level_start[feature], arrays.level_start[feature + 1])
-    present, is_filled = arrays.level_values[old], ~np.isnan(filled)
-    values = np.union1d(present, filled[is_filled])
-    codes = arrays.codes[:, feature].astype(np.int64) - arrays.level_start[feature]
-    codes[arrays.codes[:, feature] == 0] = -1
-    is_observed = codes >= 0
-    codes[is_observed] = np.searchsorted(values, present)[codes[is_observed]]
-    codes[is_filled] = np.searchsorted(values, filled[is_filled])
-    if values.size == present.size:
-        return _Levels(codes, present, arrays.level_statistics[old], arrays.level_log_base[old])
-    log_base = likelihood.log_base_measure(values, problem.cohort.encoding.theta(feature, problem.model.prior))
-    counted = np.zeros((values.size, 2)) if likelihood.counts_levels else likelihood.statistics(values)
-    return _Levels(codes, values, counted, log_base)
+    n_table, values = arrays.codes.shape[1], arrays.values.copy()
+    decoded = np.where(arrays.codes > 0, arrays.level_values[arrays.codes], np.nan)
+    columns = {
+        feature.name: np.where(np.isnan(column), before, column)
+        for feature, before, column in zip(encoding.features, decoded.T, filled.T, strict=False)
+    }
+    for column, likelihood, new in zip(values.T, encoding.likelihoods[n_table:], filled.T[n_table:], strict=True):
+        column[~np.isnan(new)] = likelihood.encoded(new[~np.isnan(new)])
+    if columns:
+        discrete = Encoding(encoding.features[:n_table], encoding.centres[:n_table], encoding.scales[:n_table])
+        tables, _ = discrete.encode(columns, prior[: encoding.prior_start[n_table]])
+        levels = {name: getattr(tables, name) for name in tables._fields if name == "codes" or name.startswith("level")}
+        arrays = arrays._replace(**levels)
+    table = replace(cohort, arrays=arrays._replace(values=values))
+    more = float((problem.model.powers * (log_bases(table, prior) - log_bases(cohort, prior))).sum())
+    return replace(problem, cohort=replace(table, log_base=cohort.log_base + more))

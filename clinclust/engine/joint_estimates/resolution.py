@@ -5,22 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
-from scipy.special import logsumexp, polygamma, psi
+from scipy.optimize import brentq
+from scipy.special import logsumexp, psi
 
 from clinclust.arrays import Array, Labels
 from clinclust.engine.joint_estimates.outlying import (
-    SEEN_IN_SAMPLE,
-    Dissolution,
     OutlyingMask,
     SearchResult,
     best_outlying,
-    outlying_together,
     raise_in_turns,
+    raise_partitions,
     run_outlying_restarts,
+    search_partitions,
     search_with_outlying,
+    with_best_outlying,
     without_outlying,
 )
 from clinclust.engine.joint_estimates.selection import independent_share
@@ -28,17 +28,17 @@ from clinclust.engine.kernels.moves import clusters_without_subjects
 from clinclust.engine.kernels.sweep import write_scores
 from clinclust.engine.problem.encoding import EncodedCohort
 from clinclust.engine.problem.problem import Problem, joint_of, log_joint
+from clinclust.engine.search.partitioned import in_memory, sums_of
 from clinclust.engine.search.plan import Budget, ResolutionPlan, RestartResult, SearchPlan, Threads, n_threads
 from clinclust.engine.search.restarts import (
     Start,
-    carried_over,
     index_of_best,
+    result_among_all,
     sample_size,
     search_starts,
-    searched_on_among_all,
     starts_from,
 )
-from clinclust.engine.search.settle import compact, minimum_gain, settle, settle_by_scans, worth_a_round
+from clinclust.engine.search.settle import SweepResult, compact, minimum_gain, settle
 from clinclust.progress import SILENT
 
 # Alternation of search and estimation: the partition given the concentration, then the concentration given it.
@@ -147,7 +147,6 @@ DEFAULT = 3.0
 """The default concentration, which is the mean of the hyperprior."""
 _SHAPE, _RATE = 1.0, 1.0 / DEFAULT
 """Shape a and rate b of the gamma hyperprior, an exponential distribution with mean 3. It weighs as one cluster."""
-_MOST_STEPS = 200
 
 
 def log_concentration_hyperprior(concentration: float) -> float:
@@ -156,39 +155,20 @@ def log_concentration_hyperprior(concentration: float) -> float:
 
 
 def concentration_mode(n_subjects: int, n_clusters: int, discount: float = 0.0) -> float:
-    """Return the N0 at the mode of p(ln N0 | N, K), found by Newton's method within a bracket, else bisection.
+    """Return the N0 at the mode of p(ln N0 | N, K): where the derivative by u = ln N0 of the log density is 0.
 
-    With f the log density of u = ln N0, and sums over j = 1 .. K - 1:
+    With a sum over j = 0 .. K - 1, it is
 
-        f'(u) = 1 + a + N0 [sum 1 / (N0 + j discount) + psi(N0) - psi(N0 + N) - b]
-        f''(u) = f'(u) - (1 + a) + N0^2 [psi'(N0) - psi'(N0 + N) - sum 1 / (N0 + j discount)^2].
+        a + N0 [sum 1 / (N0 + j discount) + psi(N0) - psi(N0 + N) - b].
     """
-    seats = discount * np.arange(1, n_clusters)
-    low, high = math.log(1e-12), math.log(1e12)
-    u = math.log(DEFAULT)
-    for _ in range(_MOST_STEPS):
+    seats = discount * np.arange(n_clusters)
+
+    def slope(u: float) -> float:
         concentration = math.exp(u)
-        first = concentration * (
-            float((1.0 / (concentration + seats)).sum())
-            + float(psi(concentration) - psi(concentration + n_subjects))
-            - _RATE
-        )
-        second = first + concentration**2 * (
-            float(polygamma(1, concentration) - polygamma(1, concentration + n_subjects))
-            - float((1.0 / (concentration + seats) ** 2).sum())
-        )
-        slope = 1.0 + _SHAPE + first
-        if slope > 0.0:
-            low = u
-        else:
-            high = u
-        target = u - slope / second if second < 0.0 else math.nan
-        if not low < target < high:
-            target = 0.5 * (low + high)
-        if abs(target - u) <= 1e-12:
-            break
-        u = target
-    return math.exp(u)
+        digammas = psi(concentration) - psi(concentration + n_subjects)
+        return _SHAPE + concentration * float((1.0 / (concentration + seats)).sum() + digammas - _RATE)
+
+    return math.exp(brentq(slope, math.log(1e-12), math.log(1e12), xtol=1e-12))
 
 
 def deal_folds(n_subjects: int, n_folds: int, rng: np.random.Generator) -> Iterator[tuple[Labels, Labels]]:
@@ -372,42 +352,24 @@ def sampled_steps(problem: Problem, plan: SearchPlan, seed: np.random.SeedSequen
         steps = resolution_steps(part, in_sample, of_path, first)
         step = steps[chosen_step(steps)]
     rng, share = np.random.default_rng(of_all), plan.outlying_share
+    at, sampled = at_coarsening(problem, step.coarsening), sums_of(step.problem.partition(step.labels))
     with Threads(n_threads(plan.n_jobs), plan.cancelled) as pool:
+        cohort = in_memory(at, pool, may_lack_any=share > 0.0)
 
-        def raise_joint(
-            at: Problem, restart: RestartResult, outlying: OutlyingMask, advance: Callable[[], object]
-        ) -> ResolutionStep:
-            """Raise the joint by outlying values, by dissolving small clusters and by the search, in turns."""
-            least, largest = worth_a_round(at), SEEN_IN_SAMPLE * n_subjects / rows.size
-            dissolved = Dissolution(at, plan, partial(settle_by_scans, plan=plan, pool=pool), least, largest)
-            while share > 0.0:
-                plan.refuse_cancelled()
-                advance()
-                outlying, joint = best_outlying(at, restart.labels, outlying, share)
-                has_risen = joint > restart.log_joint + least
-                restart = restart.raised_to(joint)
-                if plan.budget.used_up():
-                    break
-                whole, outlying = dissolved(restart, outlying)
-                has_risen |= whole.log_joint > restart.log_joint + least
-                restart = whole
-                if not has_risen:
-                    break
-                restart = searched_on_among_all(without_outlying(at, outlying, share), restart, rng, pool, plan)
-            return step_of(at, [restart], 0, outlying, share)
+        def step_at(start: str, found: SweepResult) -> ResolutionStep:
+            """Return the step of a search among all subjects, which the next step continues."""
+            nonlocal cohort
+            cohort = found.partitions
+            at = at_coarsening(problem, cohort.problem.model.coarsening)
+            return step_of(at, [result_among_all(start, found)], 0, cohort.gathered()[1], share)
 
         def search_at(coarsening: float, before: ResolutionStep) -> ResolutionStep:
             """Continue from the step before."""
-            at = at_coarsening(problem, coarsening)
-            outlying, _ = best_outlying(at, before.labels, before.outlying, share)
-            restart = searched_on_among_all(without_outlying(at, outlying, share), before.onward, rng, pool, plan)
-            return raise_joint(at, restart, outlying, lambda: None)
+            onward = replace(cohort, problem=at_coarsening(cohort.problem, coarsening))
+            onward = with_best_outlying(onward, share) if share > 0.0 else onward
+            return step_at(before.onward.start, raise_partitions(onward, share, plan, rng, pool))
 
-        at = at_coarsening(problem, step.coarsening)
-        outlying = outlying_together(at, share)
-        with plan.progress.stage("search among all subjects") as advance:
-            sampled = step.problem, step.winner
-            # The kept values of many subjects have no name, so that they take memory only as long as they are searched.
-            restart = carried_over(without_outlying(at, outlying, share), *sampled, rng, pool, plan)
-            begin = raise_joint(at, restart, outlying, advance)
+        with plan.progress.stage("search among all subjects"):
+            found = search_partitions(cohort, sampled, share, plan, rng, pool)
+        begin = step_at(f"sample: {step.winner.start}", found)
         return [begin] if plan.resolution is None else followed(begin, plan.resolution, plan, search_at)

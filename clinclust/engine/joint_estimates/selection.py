@@ -16,9 +16,10 @@ from clinclust.engine.joint_estimates.outlying import SearchResult, outlying_tog
 from clinclust.engine.kernels.moves import CohortArrays
 from clinclust.engine.problem.encoding import encoded_columns, members_of_blocks, members_of_chains, numeric_columns
 from clinclust.engine.problem.problem import Problem, feature_relevance, joint_of
+from clinclust.engine.search.partitioned import chunks
 from clinclust.engine.search.plan import Either, RestartResult, SearchPlan
 from clinclust.engine.search.restarts import Attempts, Start, index_of_best, run_restarts, search_from, search_starts
-from clinclust.engine.search.settle import chunks, minimum_gain
+from clinclust.engine.search.settle import minimum_gain
 
 # Dependence between features within clusters, and the coarsening and the weights of blocks that it implies.
 #

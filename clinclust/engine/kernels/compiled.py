@@ -3,7 +3,7 @@
 Kernels release the global interpreter lock, are cached on disk, and never use ``fastmath``: NaN means missing. The
 innermost functions receive pointers (`flat`), so the outermost kernel must keep the arrays alive. For debugging:
 
-CLINCLUST_PLAIN_KERNELS=1 : arrays replace pointers, and the innermost loops are plain Python; the same bits.
+CLINCLUST_PLAIN_KERNELS=1 : arrays replace pointers and vector registers; the same bits.
 NUMBA_BOUNDSCHECK=1 : arrays replace pointers, and every index is checked; the same bits.
 NUMBA_DISABLE_JIT=1 : plain kernels without compilation; the last digits may differ.
 """
@@ -11,6 +11,7 @@ NUMBA_DISABLE_JIT=1 : plain kernels without compilation; the last digits may dif
 from __future__ import annotations
 
 import hashlib
+import importlib
 import logging
 import os
 import sys
@@ -24,6 +25,8 @@ from numba import config, extending, njit, types
 from numba.core import event
 from numpy.typing import NDArray
 
+from clinclust.arrays import Array, Mask, Whole
+
 Function = TypeVar("Function", bound=Callable[..., object])
 Number = TypeVar("Number", np.float64, np.int64, np.int32)
 
@@ -32,7 +35,7 @@ logger = logging.getLogger("clinclust")
 _MESSAGE = "clinclust: compiling its numerical kernels; this happens once on a machine and takes about half a minute"
 _DISABLED, _CHECKED = bool(vars(config)["DISABLE_JIT"]), bool(vars(config)["BOUNDSCHECK"])
 PLAIN: bool = _DISABLED or os.environ.get("CLINCLUST_PLAIN_KERNELS", "0") not in ("", "0")
-"""Whether the kernels use no hand-written LLVM code."""
+"""Whether the kernels use no instructions for vector registers."""
 
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
@@ -68,6 +71,11 @@ def subkernel(function: Function) -> Function:
     return kernel(function, no_cpython_wrapper=True)
 
 
+def inlined(function: Function) -> Function:
+    """Compile a function into the kernels that call it: passing a whole state takes longer than a small score."""
+    return kernel(function, no_cpython_wrapper=True, forceinline=True)
+
+
 _pointer: Any = types.CPointer
 
 
@@ -94,6 +102,85 @@ flat: Callable[[NDArray[Number], int], NDArray[Number]] = _flat
 """Return the elements of a contiguous array from flat index `start` on: a pointer, or an array for plain kernels."""
 
 
+# What kernels do with vectors of eight numbers besides arithmetic: here they are arrays.
+#
+# Compiled kernels hold them in vector registers (`clinclust.engine.kernels.vectors`), with the same bits. Plain kernels
+# compile what is written here, or run it, so that a debugger can step through a fit of a small cohort.
+
+LANES = 8
+"""Clusters, features or numbers that the innermost loops process at a time."""
+
+
+def _operation(function: Function) -> Function:
+    return inlined(function) if PLAIN else function
+
+
+def padded(length: int) -> int:
+    """Return the length rounded up to a multiple of eight."""
+    return -(-length // LANES) * LANES
+
+
+@_operation
+def eight(numbers: Array, index: int) -> Array:
+    """Return the eight doubles from an index on."""
+    return numbers[index : index + LANES].copy()
+
+
+@_operation
+def write_eight(numbers: Array, index: int, vector: Array) -> None:
+    """Write eight doubles from an index on."""
+    numbers[index : index + LANES] = vector
+
+
+@_operation
+def spread(number: float) -> Array:
+    """Return a vector that holds a double in every lane."""
+    return np.full(LANES, number)
+
+
+@_operation
+def lane(vector: Array, place: int) -> float:
+    """Return one double of a vector."""
+    number: float = vector[place]
+    return number
+
+
+@_operation
+def choose(marks: Mask, yes: Array, no: Array) -> Array:
+    """Return the lanes of `yes` where a mark is true, else those of `no`."""
+    return np.where(marks, yes, no)
+
+
+@_operation
+def largest_of(vector: Array) -> float:
+    """Return the largest of eight doubles; of 0.0 and -0.0 it may be the other one than in a register."""
+    return float(vector.max())
+
+
+@_operation
+def smallest_of(vector: Array) -> float:
+    """Return the smallest of eight doubles."""
+    return float(vector.min())
+
+
+@_operation
+def bits_of(vector: Array) -> Whole:
+    """Return the bits of doubles as integers."""
+    return vector.view(np.int64)
+
+
+@_operation
+def from_bits(bits: Whole) -> Array:
+    """Return the doubles that have these bits."""
+    return bits.view(np.float64)
+
+
+@_operation
+def as_numbers(bits: Whole) -> Array:
+    """Return integers as doubles."""
+    return bits.astype(np.float64)
+
+
 @contextmanager
 def announcing_compilation() -> Iterator[None]:
     """Log one line, and print it on a terminal, when the block first compiles a kernel that is not cached."""
@@ -114,3 +201,7 @@ def announcing_compilation() -> Iterator[None]:
 
     with event.install_listener("numba:compile", Announcer()):
         yield
+
+
+if not PLAIN:
+    importlib.import_module("clinclust.engine.kernels.vectors")

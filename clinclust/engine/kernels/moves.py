@@ -9,14 +9,9 @@ import numpy as np
 
 from clinclust.arrays import Array, Codes, Labels, Whole
 from clinclust.engine.kernels import predictives
-from clinclust.engine.kernels.compiled import PLAIN, flat, kernel, subkernel
-from clinclust.engine.kernels.plain import LANES, padded
+from clinclust.engine.kernels.compiled import LANES, flat, inlined, kernel, padded, subkernel
+from clinclust.engine.kernels.lanes import eight_binomials, log_in_place
 from clinclust.engine.kernels.predictives import BINOMIAL, CHAINED, FEW, GAUSSIAN, place_in_block
-
-if PLAIN:
-    from clinclust.engine.kernels.plain import eight_binomials, log_in_place
-else:
-    from clinclust.engine.kernels.lanes import eight_binomials, log_in_place
 
 # Cohort, model and partition as the compiled kernels read them.
 #
@@ -391,7 +386,7 @@ def state_of(cohort: CohortArrays, model: Model, partition: Partition) -> State:
     )
 
 
-@subkernel
+@inlined
 def log_weight(state: State, size: float, n_clusters: int) -> float:
     """Return ln(size - discount), or, for size 0, that of a new cluster: ln(N0 + n_clusters discount)."""
     if size > 0.0:
@@ -462,7 +457,7 @@ def refresh(state: State, k: int) -> None:
         state.log_weights[capacity + k] = log_weight(state, state.sizes[k] - 1.0, 0)
 
 
-@subkernel
+@inlined
 def _begins_eight_alike(state: State, feature: int) -> bool:
     """Return whether this feature and the next seven are binomials with the same number of trials, at most `FEW`."""
     if feature + LANES > state.n_table:
@@ -490,7 +485,7 @@ def value_left_out(state: State, k: int, column: int, z: float) -> float:
     return exponent * predictives.left_out_value(state.kinds[feature], prior, sums, z)
 
 
-@subkernel
+@inlined
 def _shift_statistics(state: State, i: int, k: int, sign: float) -> None:
     """Add subject i to the size and statistics of cluster k (sign = 1), or remove it from them (sign = -1)."""
     codes, values = flat(state.codes, i * state.n_table), flat(state.values, i * state.n_values)
@@ -513,7 +508,7 @@ def _shift_statistics(state: State, i: int, k: int, sign: float) -> None:
             predictives.add_value(state.kinds[feature], flat(sums_of_cluster, start), n_sums, values, column, sign)
 
 
-@subkernel
+@inlined
 def move(state: State, i: int, target: int) -> None:
     """Move subject i to cluster `target`. The target K opens a new cluster; a cluster that becomes empty is removed.
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 
 from clinclust.arrays import Array, Labels, Whole
-from clinclust.engine.kernels.compiled import PLAIN, flat, kernel, subkernel
+from clinclust.engine.kernels.compiled import LANES, flat, inlined, kernel, subkernel
+from clinclust.engine.kernels.lanes import add_log_products, add_log_terms, add_rows, highest, sum_log_terms, sum_rows
 from clinclust.engine.kernels.moves import (
     LEAST_LEFT,
     CohortArrays,
@@ -20,7 +22,6 @@ from clinclust.engine.kernels.moves import (
     state_of,
     value_left_out,
 )
-from clinclust.engine.kernels.plain import LANES
 from clinclust.engine.kernels.predictives import (
     CHAINED,
     add_values,
@@ -29,25 +30,6 @@ from clinclust.engine.kernels.predictives import (
     place_in_block,
     squares_of,
 )
-
-if PLAIN:
-    from clinclust.engine.kernels.plain import (
-        add_log_products,
-        add_log_terms,
-        add_rows,
-        highest,
-        sum_log_terms,
-        sum_rows,
-    )
-else:
-    from clinclust.engine.kernels.lanes import (
-        add_log_products,
-        add_log_terms,
-        add_rows,
-        highest,
-        sum_log_terms,
-        sum_rows,
-    )
 
 # The scores of one subject under every cluster: log weight plus the log predictives of its observed values.
 #
@@ -79,7 +61,7 @@ def begin_scoring(state: State, up_to_date: bool) -> int:
     return n_alike
 
 
-@subkernel
+@inlined
 def score_all(state: State, i: int, n_columns: int, n_together: int) -> float:
     """Write the scores of subject i under the first `n_columns` clusters, each with all its subjects.
 
@@ -105,7 +87,7 @@ def score_all(state: State, i: int, n_columns: int, n_together: int) -> float:
     return rows_of_own
 
 
-@subkernel
+@inlined
 def score_without_rows(state: State, i: int, own: int) -> float:
     """Return the score of subject i under its own cluster without itself, but for its table rows."""
     alone = state.sizes[own] == 1.0
@@ -405,23 +387,28 @@ def _predictive(state: State, i: int, feature: int, k: int) -> float:
     return log_tail
 
 
-@subkernel
-def _up_to_date(cohort: CohortArrays, model: Model, partition: Partition) -> State:
-    """Return the state of a partition after computing the log predictives of all clusters, and of the empty one."""
-    state = state_of(cohort, model, partition)
-    for k in range(partition.n_clusters[0] + 1):
-        refresh(state, k)
-    return state
+def log_predictives_by_feature(
+    cohort: CohortArrays, model: Model, partition: Partition, subjects: Whole
+) -> Iterator[Array]:
+    """Yield the log predictives of each feature of subjects (M,) under every cluster and the empty one, (M, K + 1).
+
+    That of a missing value is NaN. The array is the same in every turn.
+    """
+    bring_up_to_date(cohort, model, partition)
+    logs = np.empty((subjects.size, int(partition.n_clusters[0]) + 1))
+    for feature in range(cohort.kinds.size):
+        _write_log_predictives(cohort, model, partition, feature, subjects, logs)
+        yield logs
 
 
 @kernel
-def prior_predictives(cohort: CohortArrays, model: Model, partition: Partition, out: Array) -> None:
-    """Write the log predictives under the empty cluster to `out`, (N, D); 0 for missing values."""
-    state = _up_to_date(cohort, model, partition)
-    for i in range(out.shape[0]):
-        for feature in range(out.shape[1]):
-            value = _predictive(state, i, feature, state.n_clusters[0])
-            out[i, feature] = 0.0 if math.isnan(value) else value
+def _write_log_predictives(
+    cohort: CohortArrays, model: Model, partition: Partition, feature: int, subjects: Whole, logs: Array
+) -> None:
+    state = state_of(cohort, model, partition)
+    for row in range(subjects.size):
+        for k in range(logs.shape[1]):
+            logs[row, k] = _predictive(state, subjects[row], feature, k)
 
 
 @subkernel
@@ -459,7 +446,9 @@ def gains_of_indicators(
     that are kept, and `aside` are the outlying ones, in ascending order. The log odds, coarsening * [ln share - ln(1 -
     share)], are multiplied by the power of each feature. Return values, in ascending order, and gains.
     """
-    state = _up_to_date(cohort, model, partition)
+    state = state_of(cohort, model, partition)
+    for k in range(partition.n_clusters[0] + 1):
+        refresh(state, k)
     n_table, n_values, n_features = state.n_table, state.n_values, state.n_table + state.n_values
     empty = partition.n_clusters[0]
     # A level is worth setting aside for all members of a cluster or for none.
@@ -499,57 +488,3 @@ def gains_of_indicators(
                 found[n_found], gains[n_found] = i * n_features + feature, gain
                 n_found += 1
     return found[:n_found], gains[:n_found]
-
-
-@kernel
-def bounded_scores(
-    cohort: CohortArrays, model: Model, partition: Partition, subjects: Whole, log_odds: float, scores: Array
-) -> None:
-    """Fill the scores of some subjects (M,) under every cluster but their own, with their best outlying values.
-
-    A score (M, K) is the log weight of the cluster plus the sum over observed values of the higher of the log
-    predictive under the cluster, and the log prior predictive plus the log odds (`gains_of_indicators`), both times the
-    exponent of the feature. It is minus infinity under the own cluster.
-    """
-    state = _up_to_date(cohort, model, partition)
-    n_clusters = state.n_clusters[0]
-    for row in range(subjects.size):
-        i = subjects[row]
-        for k in range(n_clusters):
-            scores[row, k] = state.log_weights[k]
-        for feature in range(cohort.kinds.shape[0]):
-            least = -math.inf
-            if cohort.kinds[feature] != CHAINED:
-                least = _predictive(state, i, feature, n_clusters) + log_odds * state.powers[feature]
-            if not math.isnan(least):
-                for k in range(n_clusters):
-                    value = _predictive(state, i, feature, k)
-                    if not math.isnan(value):
-                        scores[row, k] += max(value, least)
-        scores[row, state.labels[i]] = -math.inf
-
-
-@kernel
-def mixed_scores(
-    cohort: CohortArrays, model: Model, partition: Partition, share: float, exponents: Array, out: Array
-) -> None:
-    """Write the scores of new subjects to `out`, float64 (N, K + 1), summed over which of their values are outlying.
-
-    The score is ln weight_k + sum_d exponent_d ln[(1 - share) p(x_d | cluster k) + share p(x_d | prior)], with the
-    `Model.exponents`, float64 (D,); the last column is the empty cluster. The model must be `Model.in_full`.
-    """
-    state = _up_to_date(cohort, model, partition)
-    empty = state.n_clusters[0]
-    rest = 1.0 - share
-    for i in range(out.shape[0]):
-        for k in range(empty + 1):
-            out[i, k] = state.log_weights[k]
-        for feature in range(cohort.kinds.shape[0]):
-            first = _predictive(state, i, feature, empty)
-            for k in range(0 if math.isnan(first) else empty + 1):
-                value = _predictive(state, i, feature, k)
-                if cohort.kinds[feature] != CHAINED:
-                    # The larger logarithm is factored out, so that the sum does not underflow.
-                    high = max(value, first)
-                    value = high + math.log(rest * math.exp(value - high) + share * math.exp(first - high))
-                out[i, k] += exponents[feature] * value

@@ -20,7 +20,7 @@ from clinclust.engine.kernels.moves import (
     log_marginals,
     new_partition,
 )
-from clinclust.engine.kernels.sweep import mixed_scores, write_scores
+from clinclust.engine.kernels.sweep import log_predictives_by_feature, write_scores
 from clinclust.engine.problem.encoding import (
     EncodedCohort,
     Encoding,
@@ -504,12 +504,26 @@ class Clusters:
         model = model if coarsened else model.in_full()
         scores = np.zeros((n_subjects, n_clusters + 1))
         if self.outlying_share > 0.0:
-            mixed_scores(arrays, model.in_full(), partition, self.outlying_share, model.exponents, scores)
+            scores += self._summed_over_outlying(arrays, model, partition)
         else:
             write_scores(arrays, model, partition, scores)
         scores += model.coarsening * self.encoding.log_jacobian(arrays, model.powers)[:, None]
         scores -= np.log(self.sizes.sum() + model.concentration)
         return np.asarray(scores / self.temperature if coarsened else scores, dtype=np.float64)
+
+    def _summed_over_outlying(self, arrays: CohortArrays, model: Model, partition: Partition) -> Array:
+        """Return scores of new subjects, float64 (N, K + 1), summed over which of their values are outlying.
+
+        A score is ln weight_k + sum_d exponent_d ln[(1 - share) p(x_d | cluster k) + share p(x_d | prior)].
+        """
+        share, scores = self.outlying_share, np.zeros((arrays.codes.shape[0], self.sizes.size + 1))
+        every = log_predictives_by_feature(arrays, model.in_full(), partition, np.arange(len(scores)))
+        for likelihood, exponent, logs in zip(self.encoding.likelihoods, model.exponents, every, strict=True):
+            is_missing, terms = np.isnan(logs), np.nan_to_num(logs)
+            if not likelihood.is_chained:
+                terms = np.logaddexp(np.log1p(-share) + terms, np.log(share) + terms[:, -1:])
+            scores += exponent * np.where(is_missing, 0.0, terms)
+        return scores + partition.log_weights[0, : scores.shape[1]]
 
     def posteriors(self, feature: int) -> Array:
         """Return the encoded posterior hyperparameters of one feature in every cluster; last, its prior, (K + 1, P)."""
@@ -743,29 +757,19 @@ def log_marginals_in_tree(
     theta are the P `Likelihood.compared_hyperparameters`.
     """
     priors = likelihood.compared_hyperparameters(values) if priors is None else priors
-    summed = _of_measurements if likelihood.is_continuous else _of_levels
-    priors, statistics, bases = summed(likelihood, values, labels, tree.n_clusters, priors)
+    priors, statistics, bases = _sums_in_clusters(likelihood, values, labels, tree.n_clusters, priors)
     normalizer, theta = likelihood.prior.log_normalizer, priors[:, None, :]
     of_nodes = likelihood.prior.posterior(theta, tree.summed_up(statistics)[None])
     return np.asarray(normalizer(of_nodes) - normalizer(theta) + tree.summed_up(bases.T).T)
 
 
-def _of_levels(
+def _sums_in_clusters(
     likelihood: Likelihood, values: Array, labels: Labels, n_clusters: int, priors: Array
 ) -> tuple[Array, Array, Array]:
-    """Return the priors (P, H), and of each cluster the statistics (J, S) and the log base measures (P, J)."""
-    levels, places = np.unique(values, return_inverse=True)
-    counts = np.bincount(labels * levels.size + places, minlength=n_clusters * levels.size)
-    counts = counts.reshape(n_clusters, levels.size).astype(np.float64)
-    bases = np.broadcast_to(likelihood.log_base_measure(levels, priors[:, None]), (len(priors), levels.size))
-    # Sums in a fixed order: the last digits of a BLAS product depend on its number of threads.
-    return priors, np.einsum("jl,ls->js", counts, likelihood.statistics(levels)), np.einsum("pl,jl->pj", bases, counts)
+    """Return the encoded priors (P, H), and of each cluster the statistics (J, S) and the log base measures (P, J).
 
-
-def _of_measurements(
-    likelihood: Likelihood, values: Array, labels: Labels, n_clusters: int, priors: Array
-) -> tuple[Array, Array, Array]:
-    """Return what `_of_levels` does, of standardised values, with the Jacobian of the standardisation."""
+    The latter include the Jacobian of the standardisation.
+    """
     centre, scale = likelihood.standardisation(values)
     standard = (values - centre) / scale
     encoded = np.array([likelihood.encoded_hyperparameters(theta, centre, scale) for theta in priors])

@@ -718,9 +718,15 @@ def _terms(n_subjects: int, loss: Loss) -> tuple[Array, float]:
 
 
 def membership_of_draws(draws: Draws, labels: Labels) -> Array:
-    """Return the share of the draws in which each subject is in each cluster of a partition, float64 (N, K)."""
-    counts = np.zeros((labels.size, int(labels.max()) + 1))
-    _matched(draws, labels, counts)
+    """Return the share of the draws in which each subject is in each cluster of a partition, float64 (N, K).
+
+    A drawn cluster is matched with the cluster with which it shares most subjects; of several, the first.
+    """
+    counts, subjects = np.zeros((labels.size, int(labels.max()) + 1)), np.arange(labels.size)
+    for drawn in draws.astype(np.int64):
+        pairs = np.bincount(drawn * counts.shape[1] + labels, minlength=(int(drawn.max()) + 1) * counts.shape[1])
+        matches = pairs.reshape(-1, counts.shape[1]).argmax(axis=1)
+        counts[subjects, matches[drawn]] += 1.0
     return counts / len(draws)
 
 
@@ -811,34 +817,7 @@ def _improve(draws: Draws, labels: Labels, terms: Array, order: Labels, capacity
     return moves
 
 
-@kernel
-def _matched(draws: Draws, labels: Labels, counts: Array) -> None:
-    """Add how often each subject was drawn into each cluster of one partition to `counts`, float64 (N, K).
-
-    A drawn cluster is matched with the cluster with which it shares most subjects; of several, the first.
-    """
-    n_clusters = labels.max() + 1
-    joint = np.zeros((draws.max() + 1, n_clusters), np.int64)
-    stands_for = np.zeros(draws.max() + 1, np.int64)
-    for s in range(draws.shape[0]):
-        joint[:] = 0
-        for i in range(labels.size):
-            joint[draws[s, i], labels[i]] += 1
-        for j in range(joint.shape[0]):
-            stands_for[j] = 0
-            for k in range(n_clusters):
-                if joint[j, k] > joint[j, stands_for[j]]:
-                    stands_for[j] = k
-        for i in range(labels.size):
-            counts[i, stands_for[draws[s, i]]] += 1.0
-
-
-@kernel
 def same_cluster(draws: Draws, subjects: Labels, counts: Array) -> None:
     """Add in how many draws each of these subjects (M,) is in one cluster with each other to `counts` (M, N)."""
-    for s in range(draws.shape[0]):
-        drawn = draws[s]
-        for place in range(subjects.size):
-            own = drawn[subjects[place]]
-            for i in range(drawn.size):
-                counts[place, i] += drawn[i] == own
+    for drawn in draws:
+        counts += drawn[subjects, None] == drawn

@@ -1,10 +1,10 @@
-"""Tables in partitions: a shard, what it stores and answers, and the moves on all shards."""
+"""Large cohorts in partitions, in memory or elsewhere: a shard, what it stores and answers, and moves on all shards."""
 
 from __future__ import annotations
 
 import mmap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field, replace
 from operator import attrgetter, itemgetter
 from threading import Event, Lock
@@ -22,11 +22,11 @@ from clinclust.engine.kernels.moves import (
     clusters_without_subjects,
     make_missing,
 )
-from clinclust.engine.kernels.sweep import bring_up_to_date, make_moves
+from clinclust.engine.kernels.sweep import UNLIMITED, bring_up_to_date, find_best, make_moves
 from clinclust.engine.problem.encoding import EncodedCohort
-from clinclust.engine.problem.problem import Problem, joint_of_sums
-from clinclust.engine.search import settle
-from clinclust.engine.search.settle import N_DIVIDED, Sums, added
+from clinclust.engine.problem.problem import Problem, joint_of_sums, log_joint
+from clinclust.engine.search.plan import SearchPlan
+from clinclust.engine.search.settle import N_DIVIDED, Sums, SweepResult, added, merged_into, minimum_gain, resettle
 
 # Cells: the groups of subjects that the sums a site has sent tell apart.
 #
@@ -156,6 +156,48 @@ class Store:
         return shards
 
 
+# Scans: the best cluster of every subject while the clusters do not change, in chunks of subjects.
+#
+# Those whose best cluster is not their own are then scored again and moved one by one, so that every move raises the
+# log joint.
+
+CHUNK = 8192
+"""Number of subjects in a chunk. Sums are added by chunks, so that their digits do not depend on the threads."""
+_HASTY_ROUNDS = 8
+_FEW = 1e-3
+"""Share of subjects up to which candidates are moved one by one instead of all at once."""
+_NEGLIGIBLE = 1e-5
+"""Rise of the log joint in a round of scans, in nats for each subject, below which none follows."""
+
+
+class ScanResult(NamedTuple):
+    """Result of a scan of n subjects."""
+
+    best: Any
+    """(n,) best cluster of each subject; K = a new cluster. Of several shards, handles of the scan of each."""
+    n_candidates: int
+    """Number of subjects whose best cluster is not their present one."""
+    sizes: Array
+    """(C,) number of subjects by best cluster."""
+    statistics: Array
+    """(C, S) sufficient statistics by best cluster."""
+
+
+def write_best(
+    chunk: CohortArrays, labels: Labels, model: Model, partition: Partition, least: float, most: int, best: Labels
+) -> None:
+    """Write the best cluster of each subject to `best`. The partition is not modified: other threads read it too."""
+    own = partition._replace(labels=labels, work=partition.work.copy())
+    find_best(chunk, model, own, best, least, most, up_to_date=True)
+
+
+def chunks(arrays: CohortArrays) -> Iterator[tuple[slice, CohortArrays]]:
+    """Yield the rows and the arrays of one chunk of subjects after the other."""
+    for start in range(0, arrays.codes.shape[0], CHUNK):
+        rows = slice(start, start + CHUNK)
+        yield rows, arrays._replace(codes=arrays.codes[rows], values=arrays.values[rows])
+
+
 # A shard: some rows of a large cohort, as they lie on disk or on a worker, and what is asked of them there.
 #
 # Every function here runs where a shard lies, and returns new labels, which stay there, or sums and a few subjects.
@@ -194,8 +236,8 @@ class Shard(NamedTuple):
 
         `aside`, int64, are the values that are set aside in ascending order: subject D + feature.
         """
-        for start in range(0, self.n_subjects, settle.CHUNK):
-            rows = slice(start, min(start + settle.CHUNK, self.n_subjects))
+        for start in range(0, self.n_subjects, CHUNK):
+            rows = slice(start, min(start + CHUNK, self.n_subjects))
             ends = np.searchsorted(aside, np.array([rows.start, rows.stop]) * self.tables.kinds.size)
             yield rows, self.taken(rows, aside[ends[0] : ends[1]])
 
@@ -226,16 +268,19 @@ def sums_of(clusters: Partition) -> Sums:
     return clusters.sizes[:n_clusters], clusters.statistics[:n_clusters]
 
 
-def scan_shard(
-    shard: Shard, labels: Numbers, aside: Whole, model: Model, sums: Sums, least: float
-) -> settle.ScanResult:
-    """Find the best cluster of every subject, given clusters with these sums (`settle.scan`)."""
+def scan(shard: Shard, labels: Numbers, aside: Whole, model: Model, sums: Sums, least: float) -> ScanResult:
+    """Find the best cluster of every subject while the clusters, which have these sums, do not change.
+
+    A candidate's move raises the log joint by more than `least`, in nats.
+    """
     clusters = up_to_date(shard.tables, model, sums)
-    scans = [settle.ScanResult(labels[:0], 0, np.zeros_like(clusters.sizes), np.zeros_like(clusters.statistics))]
+    best, (sizes, statistics) = labels.copy(), (np.zeros_like(clusters.sizes), np.zeros_like(clusters.statistics))
     for rows, block in shard.blocks(aside):
-        found = settle.scan(block, labels[rows].astype(np.int64), model, clusters, least)
-        scans.append(found._replace(best=found.best.astype(np.int32)))
-    return settle.join_scans(scans)
+        of_block = labels[rows].astype(np.int64)
+        write_best(block, of_block.copy(), model, clusters, least, UNLIMITED, of_block)
+        add_up(block, of_block, sizes, statistics)
+        best[rows] = of_block
+    return ScanResult(best, int((best != labels).sum()), sizes, statistics)
 
 
 def assign(shard: Shard, aside: Whole, model: Model, sums: Sums) -> Numbers:
@@ -249,7 +294,7 @@ def assign(shard: Shard, aside: Whole, model: Model, sums: Sums) -> Numbers:
 
 def _assigned(block: CohortArrays, model: Model, clusters: Partition) -> Labels:
     best = np.empty(block.codes.shape[0], dtype=np.int64)
-    settle.write_best(block, np.full_like(best, -1), model, clusters, 0.0, int(clusters.n_clusters[0]), best)
+    write_best(block, np.full_like(best, -1), model, clusters, 0.0, int(clusters.n_clusters[0]), best)
     return best
 
 
@@ -262,18 +307,24 @@ def count(shard: Shard, labels: Numbers, aside: Whole, n_clusters: int) -> Sums:
 
 
 def candidates(
-    shard: Shard, labels: Numbers, aside: Whole, found: settle.ScanResult, at_most: int
+    shard: Shard, labels: Numbers, aside: Whole, found: ScanResult, at_most: int
 ) -> tuple[CohortArrays, Labels]:
     """Return the first subjects whose best cluster is not their present one, and the latter."""
     rows = np.flatnonzero(found.best != labels)[:at_most]
     return shard.taken(rows, aside), labels[rows].astype(np.int64)
 
 
-def after_moves(labels: Numbers, found: settle.ScanResult, moved: Numbers, renamed: Numbers) -> Numbers:
+def after_moves(labels: Numbers, found: ScanResult, moved: Numbers, renamed: Numbers) -> Numbers:
     """Return labels after the first candidates have moved, and the clusters have been renamed."""
     after = renamed[labels]
     after[np.flatnonzero(found.best != labels)[: moved.size]] = moved
     return after
+
+
+def _with_mask(shard: Shard, labels: Numbers, aside: Whole) -> tuple[Labels, Mask]:
+    outlying = np.zeros((shard.n_subjects, shard.tables.kinds.size), dtype=np.bool_)
+    outlying.flat[aside] = True
+    return labels.astype(np.int64), outlying
 
 
 def rename(labels: Numbers, renamed: Numbers) -> Numbers:
@@ -311,7 +362,7 @@ def after_division(labels: Numbers, division: tuple[Numbers, dict[int, Sums]], r
     return renamed[labels, division[0]]
 
 
-# Subjects in shards that lie elsewhere, in files or on the workers of a cluster, and are never gathered.
+# Subjects in shards that lie in memory, in files or on the workers of a cluster. The latter are never gathered.
 #
 # Functions of a shard run where it lies (`Place`) and send back sums and a few subjects. Sums are added in the order of
 # the shards, so that the same shards give the same bits wherever they lie, and whatever else runs.
@@ -333,6 +384,26 @@ class Place(Protocol):
         """Return results, in the order of their handles."""
 
 
+class OnThreads:
+    """The threads of this process."""
+
+    def __init__(self, pool: Executor) -> None:
+        self._pool = pool
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        """Run a function on a thread."""
+        return self._pool.submit(_run, function, arguments)
+
+    def results(self, handles: Sequence[Handle]) -> list[Any]:
+        """Wait for results."""
+        return [handle.result() for handle in handles]
+
+
+def _run(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    # A thread waits only for what was submitted before, so that the earliest work always runs.
+    return function(*(it.result() if isinstance(it, Future) else it for it in arguments))
+
+
 @dataclass(frozen=True)
 class WholeCohort(EncodedCohort):
     """The cohort of all partitions: numbers and tables, with none of its subjects."""
@@ -352,9 +423,13 @@ class WholeCohort(EncodedCohort):
 
 
 @dataclass(frozen=True)
-class Partitioned(settle.Partitions):
-    """Subjects in many partitions with their clusters. The problem is that of a `WholeCohort`."""
+class Partitioned:
+    """Subjects in many partitions with their clusters. No method changes the object."""
 
+    problem: Problem
+    """That of a `WholeCohort`."""
+    clusters: Partition
+    """The clusters, with their sizes and statistics."""
     place: Place
     shards: tuple[Handle, ...]
     labels: tuple[Handle, ...]
@@ -402,20 +477,26 @@ class Partitioned(settle.Partitions):
         numbers = numbered(order, order.size)
         return self.with_sums((sizes[order], statistics[order]), self.each(rename, numbers, lists=[self.labels]))
 
-    def scan(self, minimum_gain: float) -> settle.ScanResult:
-        """Find the best cluster of every subject."""
-        given = self.problem.model, sums_of(self.clusters), minimum_gain
-        found = self.each(scan_shard, *given, lists=self.lists)
-        sums = self.place.results(self.each(itemgetter(1, 2, 3), lists=[found]))
-        return settle.ScanResult(found, sum(n for n, *_ in sums), *added([own for _, *own in sums]))
+    def gathered(self) -> tuple[Labels, Mask]:
+        """Return the clusters (N,) and the outlying values (N, D) of all subjects of a cohort in memory."""
+        of_shards = self.place.results(self.each(_with_mask, lists=self.lists))
+        labels, outlying = map(np.concatenate, zip(*of_shards, strict=True))
+        return labels, outlying
 
-    def all_moved(self, found: settle.ScanResult) -> Self:
+    def scan(self, minimum_gain: float) -> ScanResult:
+        """Find the best cluster of every subject while the clusters do not change."""
+        given = self.problem.model, sums_of(self.clusters), minimum_gain
+        found = self.each(scan, *given, lists=self.lists)
+        sums = self.place.results(self.each(itemgetter(1, 2, 3), lists=[found]))
+        return ScanResult(found, sum(n for n, *_ in sums), *added([own for _, *own in sums]))
+
+    def all_moved(self, found: ScanResult) -> Self:
         """Return the partitions with all subjects in their best clusters at once; none may be empty."""
         n_clusters = self.n_clusters
         sums = found.sizes[:n_clusters], found.statistics[:n_clusters]
         return self.with_sums(sums, self.each(attrgetter("best"), lists=[found.best]))
 
-    def candidates_moved(self, found: settle.ScanResult, minimum_gain: float) -> Self:
+    def candidates_moved(self, found: ScanResult, minimum_gain: float) -> Self:
         """Gather the candidates, move them one by one, and send their clusters back."""
         lists = (*self.lists, found.best)
         gathered = self.place.results(self.each(candidates, _MOST_MOVED // len(self.shards) + 1, lists=lists))
@@ -435,7 +516,7 @@ class Partitioned(settle.Partitions):
     def merged(self) -> Self:
         """Return the partitions after all merges of clusters that raise the log joint."""
         clusters = clusters_without_subjects(self.problem.cohort.arrays, *sums_of(self.clusters))
-        into = settle.merged_into(self.problem, clusters)
+        into = merged_into(self.problem, clusters)
         kept, numbers = np.unique(into, return_inverse=True)
         labels = self.each(rename, numbers.astype(np.int32), lists=[self.labels])
         return self.with_sums((clusters.sizes[kept], clusters.statistics[kept]), labels)
@@ -445,9 +526,9 @@ class Partitioned(settle.Partitions):
 
         Some members of each cluster are gathered.
         """
-        n_clusters, least = self.n_clusters, settle.minimum_gain(self.problem)
+        n_clusters, least = self.n_clusters, minimum_gain(self.problem)
         futures = [
-            (among, pool.submit(settle.resettle, among, among.cohort.together, seeded, cancelled))
+            (among, pool.submit(resettle, among, among.cohort.together, seeded, cancelled))
             for among, seeded in zip(self._some_of_each(rng), rng.spawn(n_clusters), strict=True)
         ]
         found = [(among, future.result()) for among, future in futures]
@@ -496,6 +577,57 @@ class Partitioned(settle.Partitions):
             [self.place.submit(members, *own) for own in zip(*self.lists, ranks, strict=True)]
         )
         return [self.problem.of_subjects(together(own), n_clusters - 1) for own in zip(*gathered, strict=True)]
+
+
+def in_memory(problem: Problem, pool: Executor, *, may_lack_any: bool) -> Partitioned:
+    """Return the subjects of a cohort in memory, in one cluster, in partitions of one chunk each.
+
+    `may_lack_any` is whether any value may be set aside (`Shard.blocks`).
+    """
+    cohort, arrays, place = problem.cohort, problem.cohort.arrays, OnThreads(pool)
+    some_missing = np.isnan(arrays.values).any(axis=0) | may_lack_any
+    tables = arrays._replace(codes=np.zeros_like(arrays.codes[:1]), values=np.where(some_missing, np.nan, 0.0)[None])
+    shards = [Shard(tables, part.codes, part.values, part.codes.shape[0]) for _, part in chunks(arrays)]
+    n_observed = tuple(cohort.n_observed.tolist())
+    whole = WholeCohort(cohort.encoding, tables, cohort.log_base, np.arange(1), cohort.n_subjects, n_observed)
+    sums = sums_of(problem.partition(cohort.together))
+    nobody = clusters_without_subjects(tables, *sums)
+    in_one = tuple(np.zeros(shard.n_subjects, dtype=np.int32) for shard in shards)
+    nothing = (np.empty(0, dtype=np.int64),) * len(shards)
+    return Partitioned(replace(problem, cohort=whole), nobody, place, tuple(shards), in_one, nothing)
+
+
+def worth_a_round(problem: Problem) -> float:
+    """Return the rise of the log joint of a large cohort, in nats, below which no round of scans follows."""
+    return max(minimum_gain(problem), _NEGLIGIBLE * problem.cohort.n_subjects)
+
+
+def settled_by_scans(cohort: Partitioned, plan: SearchPlan) -> SweepResult:
+    """Move subjects, many at once or one by one, until this raises the joint hardly any more."""
+    problem, least = cohort.problem, minimum_gain(cohort.problem)
+    trace = [log_joint(problem, cohort.clusters)]
+    converged, hasty = False, _HASTY_ROUNDS
+    while len(trace) <= plan.max_sweeps and not plan.cancelled.is_set():
+        found = cohort.scan(least)
+        n_clusters = cohort.n_clusters
+        converged = found.n_candidates == 0
+        if converged:
+            break
+        many = found.n_candidates > _FEW * problem.cohort.n_subjects
+        if hasty and many and found.sizes[n_clusters] == 0.0 and (found.sizes[:n_clusters] > 0.0).all():
+            hasty -= 1
+            moved = cohort.all_moved(found)
+            joint = log_joint(problem, moved.clusters)
+            if joint > trace[-1]:
+                cohort = moved
+                trace.append(joint)
+                continue
+        cohort = cohort.candidates_moved(found, least)
+        trace.append(log_joint(problem, cohort.clusters))
+        converged = trace[-1] - trace[-2] < worth_a_round(problem)
+        if converged:
+            break
+    return SweepResult(cohort.clusters, trace, converged, cohort)
 
 
 def moved_one_by_one(

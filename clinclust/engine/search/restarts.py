@@ -18,13 +18,11 @@ from clinclust.engine.kernels.moves import Partition
 from clinclust.engine.kernels.sweep import find_best, make_moves
 from clinclust.engine.problem.encoding import principal_axis
 from clinclust.engine.problem.problem import Problem, joint_of, log_joint
+from clinclust.engine.search.partitioned import Partitioned, in_memory, settled_by_scans, sums_of
 from clinclust.engine.search.plan import Either, RestartResult, SearchPlan, Threads, n_threads
 from clinclust.engine.search.settle import (
-    InMemory,
-    Partitions,
     SweepResult,
     adjusted_rand_index,
-    assigned,
     compact,
     hasten,
     members_of,
@@ -34,7 +32,6 @@ from clinclust.engine.search.settle import (
     pairs_of,
     resettle,
     settle,
-    settled_by_scans,
 )
 
 # Starts of the search: the partitions from which restarts begin.
@@ -605,11 +602,13 @@ def run_sampled_restarts(problem: Problem, plan: SearchPlan) -> list[RestartResu
     restarts = run_restarts(part, search_starts(sampled.size, plan.seeds), in_sample)
     with Threads(n_threads(plan.n_jobs), plan.cancelled) as pool:
         carried: list[RestartResult] = []
-        chosen = _unlike(restarts)
+        chosen, cohort = _unlike(restarts), in_memory(problem, pool, may_lack_any=False)
         with plan.progress.stage("search among all subjects", len(chosen)) as advance:
             for restart in chosen:
                 if not carried or not plan.budget.used_up():
-                    carried.append(carried_over(problem, part, restart, rng, pool, plan))
+                    clusters = sums_of(part.partition(restart.labels))
+                    found = searched_on(cohort.assigned(clusters), plan, rng, pool)
+                    carried.append(result_among_all(f"sample: {restart.start}", found))
                     advance()
         return carried
 
@@ -625,25 +624,12 @@ def _unlike(found: list[RestartResult]) -> list[RestartResult]:
     return chosen
 
 
-def carried_over(
-    problem: Problem, part: Problem, restart: RestartResult, rng: np.random.Generator, pool: Executor, plan: SearchPlan
-) -> RestartResult:
-    """Search on all subjects, starting from a partition of the sample, whose problem is `part`."""
-    labels = assigned(problem, part.partition(restart.labels), pool)
-    from_sample = replace(restart, start=f"sample: {restart.start}", labels=labels, trace=np.array([]), n_sweeps=0)
-    return searched_on_among_all(problem, from_sample, rng, pool, plan)
+def result_among_all(start: str, found: SweepResult) -> RestartResult:
+    """Return the result of a search of a cohort in memory in partitions."""
+    return RestartResult.of(start, found.partitions.gathered()[0], found.trace, converged=found.converged)
 
 
-def searched_on_among_all(
-    problem: Problem, restart: RestartResult, rng: np.random.Generator, pool: Executor, plan: SearchPlan
-) -> RestartResult:
-    """Continue a search on all subjects of a large cohort from the labels of a restart; its trace goes on."""
-    result = searched_on(InMemory.of(problem, restart.labels, pool), plan, rng, pool)
-    after = RestartResult.of(restart.start, result.partition.labels, result.trace, converged=result.converged)
-    return restart.followed_by(after)
-
-
-def searched_on(cohort: Partitions, plan: SearchPlan, rng: np.random.Generator, pool: Executor) -> SweepResult:
+def searched_on(cohort: Partitioned, plan: SearchPlan, rng: np.random.Generator, pool: Executor) -> SweepResult:
     """Move subjects, merge and divide clusters, until this raises the log joint hardly any more."""
     enough = Either(plan.cancelled, plan.budget)
 

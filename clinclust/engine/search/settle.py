@@ -2,34 +2,20 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Executor
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from threading import Event
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from clinclust.arrays import Array, Labels, Mask, Whole
-from clinclust.engine.kernels.moves import (
-    CohortArrays,
-    Model,
-    Partition,
-    accumulate,
-    add_up,
-    grow,
-    log_marginals,
-    number_by_appearance,
-    relabel,
-)
-from clinclust.engine.kernels.sweep import UNLIMITED, bring_up_to_date, find_best, make_moves
+from clinclust.engine.kernels.moves import Partition, accumulate, grow, log_marginals, number_by_appearance, relabel
+from clinclust.engine.kernels.sweep import find_best, make_moves
 from clinclust.engine.problem.encoding import principal_axis
 from clinclust.engine.problem.problem import Problem, joint_of, log_joint
-from clinclust.engine.search.plan import SearchPlan
 
 # Renumbering of clusters, which makes equal partitions comparable, and their agreement.
 
@@ -92,20 +78,21 @@ def adjusted_rand_index(first: Labels, second: Labels) -> float:
     return 1.0 if highest == expected else (together - expected) / (highest - expected)
 
 
-# Iterated conditional modes: sweep until no subject moves in a full sweep; in large cohorts, scan, then move.
-#
-# A scan finds the best cluster of every subject while the clusters do not change, in chunks on threads. Those whose
-# best cluster is not their own are then scored again and moved one by one, so that every move raises the log joint.
+# Iterated conditional modes: sweep until no subject moves in a full sweep.
 
 N_DIVIDED = 8_000
 """Largest number of members of a cluster of a large cohort among whom a division is searched for."""
-CHUNK = 8192
-"""Number of subjects in a chunk. Sums are added by chunks, so that their digits do not depend on the threads."""
-_HASTY_ROUNDS = 8
-_FEW = 1e-3
-"""Share of subjects up to which candidates are moved one by one instead of all at once."""
-_NEGLIGIBLE = 1e-5
-"""Rise of the log joint in a round of scans, in nats for each subject, below which none follows."""
+Sums = tuple[Array, Array]
+"""Sizes (K,) and statistics (K, S) of clusters."""
+
+
+def added(sums: Sequence[Sums]) -> Sums:
+    """Return sums over parts of the subjects, added in their order."""
+    sizes, statistics = (np.array(first) for first in sums[0])
+    for own in sums[1:]:
+        sizes += own[0]
+        statistics += own[1]
+    return sizes, statistics
 
 
 class SweepResult(NamedTuple):
@@ -116,7 +103,7 @@ class SweepResult(NamedTuple):
     """Log joint after each sweep, or only after the last sweep; of scans, before and after each round."""
     converged: bool
     partitions: Any = None
-    """The `Partitions` that were scanned, of which these are the clusters."""
+    """The partitions that were scanned (`Partitioned`), of which these are the clusters."""
 
 
 def settle(
@@ -194,223 +181,6 @@ def minimum_gain(problem: Problem) -> float:
     return 1e-9 + (1e-13 + 1e-15 * largest) * problem.cohort.n_subjects * len(problem.cohort.encoding.features)
 
 
-class ScanResult(NamedTuple):
-    """Result of a scan of n subjects."""
-
-    best: Any
-    """(n,) best cluster of each subject; K = a new cluster. Of a scan of shards, the scan of each."""
-    n_candidates: int
-    """Number of subjects whose best cluster is not their present one."""
-    sizes: Array
-    """(C,) number of subjects by best cluster."""
-    statistics: Array
-    """(C, S) sufficient statistics by best cluster."""
-
-
-Sums = tuple[Array, Array]
-"""Sizes (K,) and statistics (K, S) of clusters."""
-
-
-def added(sums: Sequence[Sums]) -> Sums:
-    """Return sums over parts of the subjects, added in their order."""
-    sizes, statistics = (np.array(first) for first in sums[0])
-    for own in sums[1:]:
-        sizes += own[0]
-        statistics += own[1]
-    return sizes, statistics
-
-
-def join_scans(scans: Sequence[ScanResult]) -> ScanResult:
-    """Return the scan of several parts of the subjects, one after the other."""
-    sizes, statistics = added([(part.sizes, part.statistics) for part in scans])
-    n_candidates = sum(part.n_candidates for part in scans)
-    return ScanResult(np.concatenate([part.best for part in scans]), n_candidates, sizes, statistics)
-
-
-def scan(chunk: CohortArrays, labels: Labels, model: Model, partition: Partition, minimum_gain: float) -> ScanResult:
-    """Find the best cluster of the n subjects of a chunk, which have these labels, while the clusters do not change.
-
-    The partition has up-to-date log predictives, and is only read. A candidate's move raises the log joint by more than
-    `minimum_gain`, in nats.
-    """
-    best = np.empty(labels.size, dtype=np.int64)
-    sizes, statistics = np.zeros_like(partition.sizes), np.zeros_like(partition.statistics)
-    write_best(chunk, labels, model, partition, minimum_gain, UNLIMITED, best)
-    add_up(chunk, best, sizes, statistics)
-    return ScanResult(best, int((best != labels).sum()), sizes, statistics)
-
-
-def write_best(
-    chunk: CohortArrays, labels: Labels, model: Model, partition: Partition, least: float, most: int, best: Labels
-) -> None:
-    """Write the best cluster of each subject to `best`. The partition is not modified: other threads read it too."""
-    own = partition._replace(labels=labels, work=partition.work.copy())
-    find_best(chunk, model, own, best, least, most, up_to_date=True)
-
-
-def chunks(arrays: CohortArrays) -> Iterator[tuple[slice, CohortArrays]]:
-    """Yield the rows and the arrays of one chunk of subjects after the other."""
-    for start in range(0, arrays.codes.shape[0], CHUNK):
-        rows = slice(start, start + CHUNK)
-        yield rows, arrays._replace(codes=arrays.codes[rows], values=arrays.values[rows])
-
-
-def assigned(problem: Problem, partition: Partition, pool: Executor) -> Labels:
-    """Return the best cluster of every subject, (N,), given the sizes and statistics of clusters of other subjects."""
-    arrays = problem.cohort.arrays
-    bring_up_to_date(arrays, problem.model, partition)
-    best = np.empty(arrays.codes.shape[0], dtype=np.int64)
-
-    def of_chunk(rows: slice, chunk: CohortArrays) -> None:
-        nowhere = np.full(chunk.codes.shape[0], -1)
-        write_best(chunk, nowhere, problem.model, partition, 0.0, int(partition.n_clusters[0]), best[rows])
-
-    for future in [pool.submit(of_chunk, rows, chunk) for rows, chunk in chunks(arrays)]:
-        future.result()
-    return best
-
-
-def worth_a_round(problem: Problem) -> float:
-    """Return the rise of the log joint of a large cohort, in nats, below which no round of scans follows."""
-    return max(minimum_gain(problem), _NEGLIGIBLE * problem.cohort.n_subjects)
-
-
-@dataclass(frozen=True)
-class Partitions(ABC):
-    """Subjects with their clusters, in memory or in many shards elsewhere. No method changes the object."""
-
-    problem: Problem
-    """The problem of all subjects; none of them need lie in its arrays."""
-    clusters: Partition
-    """The clusters, with their sizes and statistics."""
-
-    @abstractmethod
-    def scan(self, minimum_gain: float) -> ScanResult:
-        """Find the best cluster of every subject while the clusters do not change (`scan`)."""
-
-    @abstractmethod
-    def all_moved(self, found: ScanResult) -> Self:
-        """Return the partitions with all subjects in their best clusters at once, of which each has some."""
-
-    @abstractmethod
-    def candidates_moved(self, found: ScanResult, minimum_gain: float) -> Self:
-        """Return the partitions after the candidates have been scored again and moved one by one."""
-
-    @abstractmethod
-    def merged(self) -> Self:
-        """Return the partitions after all merges of clusters that raise the log joint."""
-
-    @abstractmethod
-    def divided(self, rng: np.random.Generator, cancelled: Event, pool: Executor) -> Self | None:
-        """Return the partitions after all divisions of clusters that raise the log joint; None without any.
-
-        A division is searched for among some members of a cluster.
-        """
-
-
-@dataclass(frozen=True)
-class InMemory(Partitions):
-    """Subjects in memory, scanned in chunks on threads; sums are added in the order of the chunks."""
-
-    pool: Executor
-
-    @classmethod
-    def of(cls, problem: Problem, labels: Labels, pool: Executor) -> Self:
-        """Return the subjects in the clusters of these labels."""
-        return cls(problem, problem.partition(compact(labels)), pool)
-
-    def scan(self, minimum_gain: float) -> ScanResult:
-        """Find the best cluster of every subject."""
-        arrays, model, partition = self.problem.cohort.arrays, self.problem.model, self.clusters
-        bring_up_to_date(arrays, model, partition)
-        futures = [
-            self.pool.submit(scan, chunk, partition.labels[rows], model, partition, minimum_gain)
-            for rows, chunk in chunks(arrays)
-        ]
-        return join_scans([future.result() for future in futures])
-
-    def all_moved(self, found: ScanResult) -> Self:
-        """Return the partition with all subjects in their best clusters at once."""
-        clusters = self.clusters._replace(labels=found.best, sizes=found.sizes, statistics=found.statistics)
-        return replace(self, clusters=clusters)
-
-    def candidates_moved(self, found: ScanResult, minimum_gain: float) -> Self:
-        """Move the candidates one by one."""
-        candidates = np.flatnonzero(found.best != self.clusters.labels)
-        clusters, _ = _moved(self.problem, self.clusters, candidates, minimum_gain)
-
-        def add_up_chunk(rows: slice, chunk: CohortArrays) -> Sums:
-            sums = np.zeros_like(clusters.sizes), np.zeros_like(clusters.statistics)
-            add_up(chunk, clusters.labels[rows], *sums)
-            return sums
-
-        futures = [self.pool.submit(add_up_chunk, *chunk) for chunk in chunks(self.problem.cohort.arrays)]
-        clusters.sizes[:], clusters.statistics[:] = added([future.result() for future in futures])
-        return replace(self, clusters=clusters)
-
-    def merged(self) -> Self:
-        """Return the partition after all merges of clusters that raise the log joint."""
-        return self.of(self.problem, merge_all(self.problem, self.clusters.labels), self.pool)
-
-    def divided(self, rng: np.random.Generator, cancelled: Event, pool: Executor) -> Self | None:
-        """Return the partition after all divisions of clusters that raise the log joint; None without any.
-
-        Rises add up, because the log joint is a sum over clusters.
-        """
-        problem, labels, least = self.problem, self.clusters.labels, minimum_gain(self.problem)
-        changed, n_clusters = labels, int(self.clusters.n_clusters[0])
-        groups = [np.flatnonzero(labels == cluster) for cluster in range(n_clusters)]
-        some = [np.sort(rng.permutation(members)[:N_DIVIDED]) for members in groups]
-        among = [problem.restricted_to(members, n_clusters - 1) for members in some]
-        futures = [
-            pool.submit(resettle, part, part.cohort.together, seeded, cancelled)
-            for part, seeded in zip(among, rng.spawn(n_clusters), strict=True)
-        ]
-        divisions = [future.result() for future in futures]
-        for members, part, (gain, division) in zip(groups, among, divisions, strict=True):
-            if gain <= least:
-                continue
-            here = problem.restricted_to(members, n_clusters - 1)
-            halves = compact(assigned(here, part.partition(division), pool))
-            if joint_of(here, halves) - joint_of(here, here.cohort.together) > least:
-                changed = changed.copy()
-                changed[members] = changed.max() + 1 + halves
-        return None if changed is labels else self.of(problem, changed, pool)
-
-
-def settle_by_scans(problem: Problem, labels: Labels, plan: SearchPlan, pool: Executor) -> SweepResult:
-    """Move subjects in memory from labels 0 .. K - 1 (`settled_by_scans`)."""
-    return settled_by_scans(InMemory.of(problem, labels, pool), plan)
-
-
-def settled_by_scans(cohort: Partitions, plan: SearchPlan) -> SweepResult:
-    """Move subjects, many at once or one by one, until this raises the joint hardly any more."""
-    problem, least = cohort.problem, minimum_gain(cohort.problem)
-    trace = [log_joint(problem, cohort.clusters)]
-    converged, hasty = False, _HASTY_ROUNDS
-    while len(trace) <= plan.max_sweeps and not plan.cancelled.is_set():
-        found = cohort.scan(least)
-        n_clusters = int(cohort.clusters.n_clusters[0])
-        converged = found.n_candidates == 0
-        if converged:
-            break
-        many = found.n_candidates > _FEW * problem.cohort.n_subjects
-        if hasty and many and found.sizes[n_clusters] == 0.0 and (found.sizes[:n_clusters] > 0.0).all():
-            hasty -= 1
-            moved = cohort.all_moved(found)
-            joint = log_joint(problem, moved.clusters)
-            if joint > trace[-1]:
-                cohort = moved
-                trace.append(joint)
-                continue
-        cohort = cohort.candidates_moved(found, least)
-        trace.append(log_joint(problem, cohort.clusters))
-        converged = trace[-1] - trace[-2] < worth_a_round(problem)
-        if converged:
-            break
-    return SweepResult(cohort.clusters, trace, converged, cohort)
-
-
 # Merges and divisions of whole clusters, which escape local maxima of moves of single subjects, and the merge tree.
 #
 # Sufficient statistics add up: the change of the log joint by a merge is exact and needs no new fit.
@@ -452,27 +222,41 @@ def merge_all(problem: Problem, labels: Labels) -> Labels:
 
 def merged_into(problem: Problem, partition: Partition) -> Labels:
     """Return the cluster that each cluster becomes a part of by `merge_all`, int64 (K,); their sums are added up."""
-    n_clusters, least = int(partition.n_clusters[0]), minimum_gain(problem)
-    gains = merge_gains(problem, partition) + _last_seat(problem, n_clusters)
-    statistics, sizes = partition.statistics, partition.sizes
-    into, is_left = np.arange(n_clusters), np.ones(n_clusters, dtype=np.bool_)
-    while n_clusters > 1:
-        target, lost = np.unravel_index(gains.argmax(), gains.shape)
-        if gains[target, lost] - _last_seat(problem, n_clusters) <= least:
+    into, least = np.arange(int(partition.n_clusters[0])), minimum_gain(problem)
+    for target, lost, _, gain in _merges(problem, partition):
+        if gain <= least:
             break
         into[into == lost] = target
-        n_clusters -= 1
+    return into
+
+
+def _merges(
+    problem: Problem, partition: Partition, first: Sequence[tuple[int, int]] = ()
+) -> Iterator[tuple[int, int, list[int], float]]:
+    """Yield two clusters, their nodes (`merge_tree`) and the change of the log joint by their merge, then merge them.
+
+    The sums of the second are added to those of the first; no cluster is renumbered.
+    """
+    n_clusters = int(partition.n_clusters[0])
+    gains = merge_gains(problem, partition) + _last_seat(problem, n_clusters)
+    statistics, sizes, nodes = partition.statistics, partition.sizes, np.arange(n_clusters)
+    for step in range(n_clusters - 1):
+        if step < len(first):
+            target, lost = sorted(int(np.flatnonzero(nodes == node)[0]) for node in first[step])
+        else:
+            target, lost = (int(place) for place in np.unravel_index(gains.argmax(), gains.shape))
+        change = float(gains[target, lost]) - _last_seat(problem, n_clusters - step)
+        yield target, lost, sorted(nodes[[target, lost]].tolist()), change
         statistics[target] += statistics[lost]
         sizes[target] += sizes[lost]
         gains[lost], gains[:, lost] = -np.inf, -np.inf
-        is_left[lost] = False
-        others = np.flatnonzero(is_left & (into != target))
-        if others.size:
-            apart = _terms(problem, statistics[others], sizes[others])
-            own = _terms(problem, statistics[[target]], sizes[[target]])
-            together = _terms(problem, statistics[others] + statistics[target], sizes[others] + sizes[target])
-            gains[np.minimum(others, target), np.maximum(others, target)] = together - apart - own
-    return into
+        nodes[target], nodes[lost] = n_clusters + step, -1
+        others = np.flatnonzero(nodes >= 0)
+        others = others[others != target]
+        apart = _terms(problem, statistics[others], sizes[others])
+        alone = _terms(problem, statistics[[target]], sizes[[target]])
+        together = _terms(problem, statistics[others] + statistics[target], sizes[others] + sizes[target])
+        gains[np.minimum(others, target), np.maximum(others, target)] = together - apart - alone
 
 
 def _terms(problem: Problem, statistics: Array, sizes: Array) -> Array:
@@ -539,25 +323,6 @@ def merge_tree(problem: Problem, labels: Labels, first: Sequence[tuple[int, int]
     smaller number first, int64 (K - 1, 2), and the decrease of the log joint, in nats, float64 (K - 1,). Nodes 0 .. K -
     1 are the clusters; node K + s is the result of step s.
     """
-    n_clusters = int(labels.max()) + 1
-    joins = np.zeros((n_clusters - 1, 2), dtype=np.int64)
-    evidence = np.zeros(n_clusters - 1)
-    nodes = list(range(n_clusters))
-    partition = problem.partition(labels)
-    statistics, sizes = partition.statistics, partition.sizes
-    for step in range(n_clusters - 1):
-        gains = merge_gains(problem, partition)
-        if step < len(first):
-            target, lost = sorted(nodes.index(side) for side in first[step])
-        else:
-            target, lost = (int(side) for side in np.unravel_index(gains.argmax(), gains.shape))
-        joins[step] = sorted((nodes[target], nodes[lost]))
-        evidence[step] = -gains[target, lost]
-        # kept < lost, and the indices of the clusters after the lost one decrease by one.
-        statistics[target] += statistics[lost]
-        sizes[target] += sizes[lost]
-        statistics[lost:-1], sizes[lost:-1] = statistics[lost + 1 :].copy(), sizes[lost + 1 :].copy()
-        partition.n_clusters[0] -= 1
-        nodes[target] = n_clusters + step
-        del nodes[lost]
-    return joins, evidence
+    steps = [(nodes, -change) for _, _, nodes, change in _merges(problem, problem.partition(labels), first)]
+    joins = np.array([nodes for nodes, _ in steps], dtype=np.int64).reshape(-1, 2)
+    return joins, np.array([evidence for _, evidence in steps])

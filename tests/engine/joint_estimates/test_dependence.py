@@ -167,7 +167,7 @@ def test_dependence_in_chunks_of_subjects_is_that_of_all_at_once(monkeypatch, se
     frame, schema, _, groups = mixed_cohort(seed, 300, likelihoods=LIKELIHOODS * 2, missing=0.2)
     arrays = pose(schema.validate(frame, warn=False), schema, None, 3.0).cohort.arrays
     whole = within_clusters(arrays, groups)
-    monkeypatch.setattr("clinclust.engine.search.settle.CHUNK", 64)
+    monkeypatch.setattr("clinclust.engine.search.partitioned.CHUNK", 64)
     for in_chunks, at_once in zip(within_clusters(arrays, groups), whole, strict=True):
         np.testing.assert_allclose(in_chunks, at_once, rtol=1e-10, atol=1e-10)
 

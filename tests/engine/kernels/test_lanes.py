@@ -1,5 +1,7 @@
 """The innermost loops: as vector instructions they are those of NumPy, and as plain Python they have the same bits."""
 
+import importlib.util
+
 import llvmlite
 import numpy as np
 import pytest
@@ -8,8 +10,8 @@ from numba import njit
 from scipy.stats import betabinom
 from scored import scored
 
-from clinclust.engine.kernels import lanes, plain
-from clinclust.engine.kernels.plain import padded
+from clinclust.engine.kernels import compiled, lanes, vectors
+from clinclust.engine.kernels.compiled import padded
 
 _LLVMLITE = tuple(int(part) for part in llvmlite.__version__.split(".")[:2])
 COUNTS = [1, 2, 3, 7, 8, 9, 16, 17, 24, 40]
@@ -19,20 +21,19 @@ LOOPS = (
 )
 
 
-def callable_loops(room):
-    """Return the loops of a module as functions that Python can call, by name."""
-
-    def called(function):
-        @njit(error_model="numpy")
-        def call(*arguments):
-            return function(*arguments)
-
-        return call
-
-    return {name: called(getattr(room, name)) for name in LOOPS}
+def loops_with(compiling, flat):
+    """Return the loops by name, from a copy of their module in which functions are compiled like this."""
+    place = importlib.util.spec_from_file_location("copy_of_lanes", lanes.__file__)
+    copy = importlib.util.module_from_spec(place)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(compiled, "inlined", compiling)
+        patch.setattr(compiled, "flat", flat)
+        place.loader.exec_module(copy)
+    return {name: getattr(copy, name) for name in LOOPS}
 
 
-VECTORS, TWINS = callable_loops(lanes), callable_loops(plain)
+VECTORS = loops_with(njit(error_model="numpy"), compiled.flat)
+TWINS = loops_with(np.errstate(all="ignore"), compiled._part_of)
 
 
 def same_bits(one, other):
@@ -184,16 +185,15 @@ def test_eight_binomials_at_a_time(n):
 @pytest.mark.skipif(_LLVMLITE < (0, 45), reason="there LLVM itself has typed pointers")
 def test_pointers_need_no_types(monkeypatch):
     """As they will have none in a later llvmlite."""
-    address_of = lanes.memory_of
+    place_of = vectors._place
 
-    def without_type(context, builder, kind, array):
-        whole = builder.ptrtoint(address_of(context, builder, kind, array), ir.IntType(64))
-        address = builder.inttoptr(whole, ir.PointerType())
+    def without_type(builder, numbers, index):
+        address = builder.inttoptr(builder.ptrtoint(numbers, ir.IntType(64)), ir.PointerType())
         assert not hasattr(address.type, "pointee")
-        return address
+        return place_of(builder, address, index)
 
-    monkeypatch.setattr(lanes, "memory_of", without_type)
-    monkeypatch.setitem(globals(), "VECTORS", callable_loops(lanes))
+    monkeypatch.setattr(vectors, "_place", without_type)
+    monkeypatch.setitem(globals(), "VECTORS", loops_with(njit(error_model="numpy"), compiled.flat))
     test_the_logarithm_is_right_to_the_last_place()
     test_rows_and_entries_add_up()
     test_the_highest_score()

@@ -17,21 +17,13 @@ from clinclust.engine.joint_estimates.outlying import (
     without_outlying,
 )
 from clinclust.engine.kernels.moves import clusters_without_subjects
+from clinclust.engine.kernels.sweep import make_moves
 from clinclust.engine.problem.encoding import log_bases
 from clinclust.engine.problem.problem import joint_of, log_joint, pose
-from clinclust.engine.search import settle as settling
+from clinclust.engine.search import partitioned as scanning
 from clinclust.engine.search.partitioned import Partitioned, Shard, Store, WholeCohort, count, sums_of
 from clinclust.engine.search.plan import SearchPlan, Threads
-from clinclust.engine.search.settle import (
-    InMemory,
-    added,
-    adjusted_rand_index,
-    compact,
-    merge_all,
-    minimum_gain,
-    settle,
-    settled_by_scans,
-)
+from clinclust.engine.search.settle import added, adjusted_rand_index, compact, merge_all, minimum_gain, settle
 
 
 class Eagerly:
@@ -74,19 +66,6 @@ def in_shards(problem, labels, n_shards, store=None):
     )
 
 
-def all_labels(partitioned):
-    return np.concatenate(partitioned.labels).astype(np.int64)
-
-
-def mask_of(partitioned, n_features):
-    masks = []
-    for shard, aside in zip(partitioned.shards, partitioned.aside, strict=True):
-        mask = np.zeros((shard.n_subjects, n_features), dtype=bool)
-        mask.flat[aside] = True
-        masks.append(mask)
-    return np.concatenate(masks)
-
-
 @pytest.fixture
 def pool():
     with Threads(1) as threads:
@@ -104,26 +83,30 @@ def test_a_scan_of_shards_is_one_in_memory_and_so_are_the_moves(n_shards, pool, 
     problem, _ = a_problem(3, 300, likelihoods=LIKELIHOODS * 2, missing=0.2)
     labels = compact(np.random.default_rng(3).integers(7, size=300))
     shards = in_shards(problem, labels, n_shards, store if n_shards > 1 else None)
-    memory, least = InMemory(problem, problem.partition(labels), pool), minimum_gain(problem)
+    memory = scanning.in_memory(problem, pool, may_lack_any=False).with_labels([labels.astype(np.int32)], 7)
+    least = minimum_gain(problem)
     assert log_joint(shards.problem, shards.clusters) == pytest.approx(joint_of(problem, labels), abs=1e-6)
     ours, theirs = shards.scan(least), memory.scan(least)
+    best = memory.place.results(theirs.best)[0].best
     assert ours.n_candidates == theirs.n_candidates
-    np.testing.assert_array_equal(np.concatenate([own.best for own in ours.best]), theirs.best)
+    np.testing.assert_array_equal(np.concatenate([own.best for own in ours.best]), best)
     np.testing.assert_allclose(ours.statistics, theirs.statistics, rtol=1e-12, atol=1e-12)
-    np.testing.assert_array_equal(all_labels(shards.all_moved(ours)), theirs.best)
-    moved, expected = shards.candidates_moved(ours, least), memory.candidates_moved(theirs, least).clusters
-    np.testing.assert_array_equal(all_labels(moved), expected.labels)
-    np.testing.assert_allclose(sums_of(moved.clusters)[1], sums_of(expected)[1], rtol=1e-12, atol=1e-12)
+    np.testing.assert_array_equal(shards.all_moved(ours).gathered()[0], best)
+    swept = problem.partition(labels, 100)
+    make_moves(problem.cohort.arrays, problem.model, swept, np.flatnonzero(best != labels), minimum_gain=least)
+    for cohort, found in ((shards, ours), (memory, theirs)):
+        moved, _ = cohort.candidates_moved(found, least).gathered()
+        np.testing.assert_array_equal(compact(moved), compact(swept.labels))
 
 
 def test_scans_of_shards_settle_at_a_fixed_point_whose_joint_is_that_of_the_labels(pool):
     problem, _ = a_problem(2, 400, likelihoods=LIKELIHOODS * 2)
     # Every subject in a cluster of its own empties clusters, and renames them, at every move.
     for start in (np.random.default_rng(2).integers(6, size=400), np.arange(400) // 3):
-        found = settled_by_scans(in_shards(problem, compact(start), 3), SearchPlan(max_sweeps=100))
+        found = scanning.settled_by_scans(in_shards(problem, compact(start), 3), SearchPlan(max_sweeps=100))
         assert found.converged
         assert (np.diff(found.trace) > 0.0).all()
-        labels = all_labels(found.partitions)
+        labels = found.partitions.gathered()[0]
         assert found.trace[-1] == pytest.approx(joint_of(problem, labels), abs=1e-6)
         again = settle(problem, labels, np.arange(400), 100, Event())
         np.testing.assert_array_equal(again.partition.labels, labels)
@@ -133,17 +116,18 @@ def test_merges_and_divisions_of_shards_raise_the_joint_by_what_they_say(pool):
     problem, groups = a_problem(5, 600, likelihoods=LIKELIHOODS * 2, n_groups=4)
     split = compact(groups * 2 + (np.arange(600) % 2))
     merged = in_shards(problem, split, 4).merged()
-    np.testing.assert_array_equal(compact(all_labels(merged)), merge_all(problem, split))
-    assert log_joint(merged.problem, merged.clusters) == pytest.approx(joint_of(problem, all_labels(merged)), abs=1e-6)
+    labels, _ = merged.gathered()
+    np.testing.assert_array_equal(compact(labels), merge_all(problem, split))
+    assert log_joint(merged.problem, merged.clusters) == pytest.approx(joint_of(problem, labels), abs=1e-6)
     two = in_shards(problem, compact(groups // 2), 4)
     divided = two.divided(np.random.default_rng(0), Event(), pool)
-    labels = all_labels(divided)
+    labels = divided.gathered()[0]
     assert log_joint(divided.problem, divided.clusters) == pytest.approx(joint_of(problem, labels), abs=1e-6)
     assert joint_of(problem, labels) > joint_of(problem, compact(groups // 2)) + 10.0
 
 
 def test_the_outlying_values_of_shards_are_those_in_memory(monkeypatch):
-    monkeypatch.setattr(settling, "CHUNK", 64)
+    monkeypatch.setattr(scanning, "CHUNK", 64)
     problem, groups = a_problem(7, 500, likelihoods=("gaussian", "poisson", "exponential", "bernoulli"), missing=0.1)
     labels, share = compact(groups), 0.02
     problem.cohort.arrays.values[:5] = 9.0
@@ -153,7 +137,7 @@ def test_the_outlying_values_of_shards_are_those_in_memory(monkeypatch):
     base = shards.problem.cohort.log_base + n_observed * np.log1p(-share)
     cohort = replace(shards.problem.cohort, log_base=base)
     found = with_best_outlying(replace(shards, problem=replace(shards.problem, cohort=cohort)), share)
-    np.testing.assert_array_equal(mask_of(found, mask.shape[1]), mask)
+    np.testing.assert_array_equal(found.gathered()[1], mask)
     assert mask.any()
     problem = replace(problem, cohort=replace(problem.cohort, log_base=shards.problem.cohort.log_base))
     expected = without_outlying(problem, mask, share)
@@ -164,7 +148,7 @@ def test_the_outlying_values_of_shards_are_those_in_memory(monkeypatch):
 
 @pytest.mark.parametrize("share", [0.0, 0.02])
 def test_the_search_finds_the_groups_from_clusters_of_a_sample_whatever_the_shards(share, pool, monkeypatch):
-    monkeypatch.setattr(settling, "CHUNK", 64)
+    monkeypatch.setattr(scanning, "CHUNK", 64)
     problem, groups = a_problem(11, 600, likelihoods=("gaussian",) * 6 + ("bernoulli",) * 6, n_groups=3)
     some = np.arange(0, 600, 4)
     sampled = sums_of(problem.restricted_to(some, 0).partition(compact(groups[some] // 2)))
@@ -172,8 +156,8 @@ def test_the_search_finds_the_groups_from_clusters_of_a_sample_whatever_the_shar
     for n_shards in (1, 5):
         together = in_shards(problem, problem.cohort.together, n_shards)
         result = search_partitions(together, sampled, share, SearchPlan(), np.random.default_rng(0), pool)
-        kept = without_outlying(problem, mask_of(result.partitions, 12), share)
-        labels = all_labels(result.partitions)
+        labels, mask = result.partitions.gathered()
+        kept = without_outlying(problem, mask, share)
         rise = log_joint(result.partitions.problem, result.partitions.clusters) - joint_of(kept, labels)
         assert rise == pytest.approx(together.problem.cohort.log_base - problem.cohort.log_base, abs=1e-6)
         found.append(labels)

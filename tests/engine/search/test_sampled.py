@@ -12,7 +12,7 @@ from clinclust import Feature, FeatureSchema
 from clinclust.engine.kernels.moves import new_partition
 from clinclust.engine.kernels.sweep import write_scores
 from clinclust.engine.problem.problem import leave_one_out_scores, pose
-from clinclust.engine.search import settle as settling
+from clinclust.engine.search import partitioned as scanning
 from clinclust.engine.search.plan import SearchPlan
 from clinclust.engine.search.settle import adjusted_rand_index, minimum_gain, settle
 from clinclust.methods import PublishedMAPDP
@@ -30,41 +30,50 @@ def pool():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_scan_finds_the_best_cluster_of_everybody_and_adds_them_up(seed):
+def test_a_scan_finds_the_best_cluster_of_everybody_and_adds_them_up(seed, pool):
     problem, _ = _problem(seed, 300, likelihoods=LIKELIHOODS * 2, missing=0.2)
     labels = np.random.default_rng(seed).integers(10, size=300)
     partition = new_partition(problem.cohort.arrays, labels)
     scores = np.zeros((300, 11))  # the last column: a new cluster, which some prefer
     write_scores(problem.cohort.arrays, problem.model, partition, scores)
-    found = settling.scan(problem.cohort.arrays, labels, problem.model, partition, minimum_gain(problem))
+    cohort = _in_clusters(problem, labels, pool)
+    (found,) = cohort.place.results(cohort.scan(minimum_gain(problem)).best)
     np.testing.assert_array_equal(found.best, scores.argmax(axis=1))
     assert found.n_candidates == (found.best != labels).sum()
-    fresh = new_partition(problem.cohort.arrays, found.best, partition.sizes.size - 2)
+    fresh = new_partition(problem.cohort.arrays, found.best.astype(np.int64), found.sizes.size - 2)
     np.testing.assert_array_equal(found.sizes, fresh.sizes)
     np.testing.assert_allclose(found.statistics, fresh.statistics, rtol=1e-12, atol=1e-12)
+
+
+def _in_clusters(problem, labels, pool):
+    """Return all subjects in memory in these clusters."""
+    parts = np.split(labels.astype(np.int32), range(scanning.CHUNK, labels.size, scanning.CHUNK))
+    return scanning.in_memory(problem, pool, may_lack_any=False).with_labels(parts, int(labels.max()) + 1)
 
 
 def test_scanning_in_chunks_is_scanning_all(monkeypatch, pool):
     problem, _ = _problem(1, 500, missing=0.1)
     labels = np.random.default_rng(0).integers(4, size=500)
-    whole = settling.InMemory(problem, new_partition(problem.cohort.arrays, labels), pool).scan(1e-9)
-    monkeypatch.setattr(settling, "CHUNK", 64)
-    parts = settling.InMemory(problem, new_partition(problem.cohort.arrays, labels), pool).scan(1e-9)
-    np.testing.assert_array_equal(parts.best, whole.best)
-    assert parts.n_candidates == whole.n_candidates
-    np.testing.assert_allclose(parts.statistics, whole.statistics, rtol=1e-12, atol=1e-12)
+    whole = _in_clusters(problem, labels, pool)
+    monkeypatch.setattr(scanning, "CHUNK", 64)
+    parts = _in_clusters(problem, labels, pool)
+    of_whole, of_parts = whole.scan(1e-9), parts.scan(1e-9)
+    np.testing.assert_array_equal(parts.all_moved(of_parts).gathered()[0], whole.all_moved(of_whole).gathered()[0])
+    assert of_parts.n_candidates == of_whole.n_candidates
+    np.testing.assert_allclose(of_parts.statistics, of_whole.statistics, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_scans_settle_at_a_fixed_point_of_the_sweep_and_the_joint_never_falls(seed, pool):
     problem, _ = _problem(seed, 400, likelihoods=LIKELIHOODS * 2, missing=0.1)
     start = np.random.default_rng(seed).integers(6, size=400)
-    found = settling.settle_by_scans(problem, start, SearchPlan(max_sweeps=100), pool)
+    found = scanning.settled_by_scans(_in_clusters(problem, start, pool), SearchPlan(max_sweeps=100))
     assert found.converged
     assert (np.diff(found.trace) > 0.0).all()
-    again = settle(problem, found.partition.labels, np.arange(400), 100, Event())
+    labels, _ = found.partitions.gathered()
+    again = settle(problem, labels, np.arange(400), 100, Event())
     assert again.trace == pytest.approx(found.trace[-1:], abs=1e-7)
-    np.testing.assert_array_equal(again.partition.labels, found.partition.labels)
+    np.testing.assert_array_equal(again.partition.labels, labels)
 
 
 def test_everybody_is_assigned_to_clusters_of_others(pool):
@@ -72,7 +81,8 @@ def test_everybody_is_assigned_to_clusters_of_others(pool):
     some = np.arange(0, 300, 3)
     labels = np.random.default_rng(0).integers(3, size=some.size)
     part = problem.restricted_to(some, 0)
-    best = settling.assigned(problem, new_partition(part.cohort.arrays, labels), pool)
+    sampled = scanning.sums_of(new_partition(part.cohort.arrays, labels))
+    best, _ = scanning.in_memory(problem, pool, may_lack_any=False).assigned(sampled).gathered()
     others = np.setdiff1d(np.arange(300), some)
     for subject in others[:40]:
         joint = problem.restricted_to(np.append(some, subject), 0)
@@ -96,7 +106,7 @@ def _cohort(n_subjects, rare=0.0):
 def small_samples(monkeypatch):
     monkeypatch.setattr("clinclust.engine.search.restarts.N_SAMPLED", 400)
     monkeypatch.setattr("clinclust.estimators.fitting.LARGE", 1000)
-    monkeypatch.setattr(settling, "CHUNK", 256)
+    monkeypatch.setattr(scanning, "CHUNK", 256)
 
 
 def test_a_sample_leads_to_the_partition_that_a_search_among_all_finds(small_samples):
