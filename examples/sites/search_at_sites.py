@@ -17,10 +17,10 @@ import numpy as np
 from clinclust.arrays import Labels
 from clinclust.engine.kernels.moves import Partition, clusters_without_subjects
 from clinclust.engine.problem.problem import Problem, joint_of_sums, log_joint
-from clinclust.engine.search.partitioned import Numbers, numbered, sums_of
+from clinclust.engine.search.partitioned import Numbers, numbered, sums_of, worth_a_round
 from clinclust.engine.search.plan import Either, SearchPlan
 from clinclust.engine.search.restarts import merge_and_divide
-from clinclust.engine.search.settle import Sums, added, merged_into, minimum_gain, worth_a_round
+from clinclust.engine.search.settle import Sums, added, merged_into, minimum_gain
 from clinclust.errors import InputError
 
 Answer = dict[str, Any]

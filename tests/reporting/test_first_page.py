@@ -95,7 +95,9 @@ def any_findings(draw):
 
 def of_the_table(findings):
     """By title of a row of the profile: the summary in the subtype table, and its number by column, as printed."""
-    table, profiles = cc.subtype_table(findings.comparisons), findings.profiles
+    counted = findings.comparisons.query("kind == 'level'")["feature"].unique()  # the page has their means
+    table = cc.subtype_table(findings.comparisons, summaries=dict.fromkeys(counted, "mean"))
+    profiles = findings.profiles
     places = [place for place, heading in enumerate(table.headings) if heading.lines[1:]]
     found = {}
     for name, level, title in zip(profiles.features, profiles.levels, profiles.titles, strict=True):

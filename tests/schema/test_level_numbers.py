@@ -96,7 +96,7 @@ def two_scales():
     """Two subtypes of 50: oestrogen receptors in percent, and a severity in words."""
     rng = np.random.default_rng(0)
     low = np.repeat([True, False], 50)
-    levels, words = ["0", "60", "70", "80", "90", "100"], ["none", "mild", "moderate", "severe"]
+    levels, words = ["0", "60", "70", "80", "90", "100"], ["none", "slight", "mild", "moderate", "marked", "severe"]
     frame = pd.DataFrame(
         {
             "er": np.where(low, rng.choice(levels[:3], 100), rng.choice(levels[3:], 100)),
@@ -120,7 +120,7 @@ def test_the_subtype_table_prints_levels_and_says_what_scores_are(two_scales):
     for rows in (slice(None), low, ~low):
         q1, median, q3 = np.quantile(numbers[rows], (0.25, 0.5, 0.75))
         assert f"{median:g} [{q1:g}, {q3:g}]" in line
-    assert "Severity, 0 (none)–3 (severe), mean (SD)" in unescape(table)
+    assert "Severity, 0 (none)–5 (severe), mean (SD)" in unescape(table)
 
 
 def test_page_and_workbook_print_levels_and_say_what_scores_are(two_scales, tmp_path):
@@ -133,8 +133,8 @@ def test_page_and_workbook_print_levels_and_say_what_scores_are(two_scales, tmp_
     page = (tmp_path / "subtypes.html").read_text(encoding="utf-8")
     numbers = frame["er"].astype(float)
     assert f"↑ER in % {numbers[~low].median():.0f} ({numbers.median():.0f})" in page
-    assert "Severity, 0 (none)–3 (severe)" in page
+    assert "Severity, 0 (none)–5 (severe)" in page
     rows = list(openpyxl.load_workbook(tmp_path / "subtypes.xlsx")["Numbers"].values)
     means = next(row for row in rows if row[0] == "ER in %")
     assert any(isinstance(cell, (int, float)) and cell == pytest.approx(numbers[low].mean()) for cell in means)
-    assert any(row[0] == "Severity, 0 (none)–3 (severe)" for row in rows)
+    assert any(row[0] == "Severity, 0 (none)–5 (severe)" for row in rows)
