@@ -127,8 +127,10 @@ def p_in_measurements(values, halves=None):
 
 def test_a_gap_that_two_measurements_have_is_seen_on_their_own_scale():
     values = groups(4.0, n=200, n_telling=2)
-    assert p_in_measurements(values) < LEVEL <= p_of(values)
-    assert p_in_measurements(values * np.geomspace(1e-3, 1e3, 12) - 7.0) == p_in_measurements(values)
+    part = population_of(values).part
+    halves = halves_of(part)[np.argsort(part.cohort.order)]
+    assert p_in_measurements(values, halves) < LEVEL <= p_of(values, halves=halves)
+    assert p_in_measurements(values * np.geomspace(1e-3, 1e3, 12) - 7.0, halves) < LEVEL
     holes = np.where(np.random.default_rng(4).random(values.shape) < 0.2, np.nan, groups(5.0, seed=4, n=200))
     assert p_in_measurements(holes) < LEVEL
 
@@ -140,5 +142,6 @@ def test_a_column_of_levels_makes_no_gap_in_measurements():
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood=kind) for name, kind in kinds.items()])
     part = pose(schema.validate(frame), schema, None, 3.0)
     halves = frame["sex"].to_numpy()[part.cohort.order].astype(np.int64)
+    assert p_of_gap_in_measurements(part.cohort, halves, rng) >= LEVEL
     yes = population_of((groups(6.0) > 1.0).astype(int), "bernoulli").part
     assert p_of_gap_in_measurements(yes.cohort, halves_of(yes), rng) == 1.0
