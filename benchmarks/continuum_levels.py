@@ -31,7 +31,7 @@ from clinclust.engine.continuum.tested_node import DrawPlan, Node, NodeTest, Run
 from clinclust.engine.problem.problem import Problem, pose
 from clinclust.engine.search.plan import Threads
 from clinclust.estimators.subtype_model import cohort_of, fitted_problem
-from clinclust.estimators.subtype_tree import DISTINCT_LEVEL, GAP_COUNTS, SHAPE_COUNTS
+from clinclust.estimators.subtype_tree import DISTINCT_LEVEL, GAP_COUNTS, OWN_GAP_COUNTS, SHAPE_COUNTS
 from clinclust.methods import PublishedMAPDP
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -78,7 +78,10 @@ def p_of_any_shape(problem: Problem, seed: int) -> float:
     """Return p of all subjects against a continuum of any shape, as `distinct_subtypes` has it."""
     everybody = np.arange(problem.cohort.n_subjects)
     node = Node(everybody, np.zeros_like(everybody), PARTS)
-    p = GAP_COUNTS * p_of_gap_in(problem, node, np.random.SeedSequence(seed), DISTINCT_LEVEL / GAP_COUNTS)
+    p = 1.0
+    for counts, in_measurements in ((OWN_GAP_COUNTS, True), (GAP_COUNTS, False)):
+        level, seeds = DISTINCT_LEVEL / counts, np.random.SeedSequence(seed)
+        p = min(p, counts * p_of_gap_in(problem, node, seeds, level, in_measurements=in_measurements))
     if p >= DISTINCT_LEVEL:
         p = min(p, SHAPE_COUNTS * result_of(problem, everybody, seed, any_shape=True)[0].p)
     return min(p, 1.0)

@@ -57,6 +57,7 @@ from clinclust.estimators.subtype_tree import (
     FEWEST_DRAWS,
     GAP_COUNTS,
     JOIN_DTYPES,
+    OWN_GAP_COUNTS,
     SHAPE_COUNTS,
     SubtypeTree,
     TreeTest,
@@ -137,7 +138,12 @@ class PairTests:
         pair = frozenset((first, second))
         if pair not in self._of_any_shape:
             seed = np.random.SeedSequence(self.seed, spawn_key=(_GAP, *sorted(first | second)))
-            p = GAP_COUNTS * p_of_gap_in(self.problem, self.node(first, second), seed, DISTINCT_LEVEL / GAP_COUNTS)
+            node, p = self.node(first, second), 1.0
+            for counts, in_measurements in ((OWN_GAP_COUNTS, True), (GAP_COUNTS, False)):
+                if p >= DISTINCT_LEVEL:
+                    level = DISTINCT_LEVEL / counts
+                    of_gap = p_of_gap_in(self.problem, node, seed, level, in_measurements=in_measurements)
+                    p = min(p, counts * of_gap)
             if p >= DISTINCT_LEVEL:
                 p = min(p, SHAPE_COUNTS * self.test(first, second, number, any_shape=True).p)
             self._of_any_shape[pair] = min(p, 1.0)

@@ -126,9 +126,11 @@ DEFAULT_TEST: dict[str, Any] = {"n_draws": 200, "significance_level": 0.05}
 """Default parameters of the test."""
 DISTINCT_LEVEL = 0.03
 """Level of the test against a continuum of any shape, below which a join is distinct: .017 for a gap along the axis
-between its branches, and .01 for draws of the smoothed population (`p_of_any_shape`)."""
-GAP_COUNTS, SHAPE_COUNTS = 1.75, 3.0
-"""Multiples of the two p in that of any shape (Bonferroni's inequality with weights)."""
+between its branches in normal scores, .0075 for one on the own scale of measurements, and .01 for draws of the smoothed
+population (`p_of_any_shape`)."""
+GAP_COUNTS, OWN_GAP_COUNTS, SHAPE_COUNTS = 1.75, 4.0, 3.0
+"""Multiples of the three p in that of any shape (Bonferroni's inequality with weights; the two of gaps count as one and
+a half, because they see much the same)."""
 FEWEST_DRAWS = 20
 """Least `n_draws`."""
 

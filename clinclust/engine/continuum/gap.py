@@ -13,6 +13,12 @@ groups 3.3 SD apart, 72% have a gap at .02 so, and 53% divided anew; of one seve
 
 A peak counts if 3% of the subjects lie between its valleys: outliers are no group.
 
+The features are normal scores, in which a small group of high and scattered values has a peak, as liver enzymes in
+cirrhosis. Ranks close a gap that one or two measurements have. Where a third of the features are measurements, it is
+therefore also looked for among these alone, on their own scale: of 30 cohorts of 200 with eight measurements, of which
+two tell groups 4 SD apart, 87% have a gap at .017 so, and 33% in normal scores; of 400 with 12 that differ little each,
+3.3 SD in all, 93% and 87%; of one severity, normal or skewed, none.
+
 Ranks that pile up, as those of a scale at its floor and its ceiling, have peaks of their own. Where features are
 discrete, h must therefore also exceed those of cohorts drawn from one population with the same margins and
 correlations, from which the same axis is found. Where less than a third of the features are measurements, this is not
@@ -31,13 +37,23 @@ import numpy as np
 from clinclust.arrays import Array, Labels
 from clinclust.engine.continuum.null_cohorts import (
     OnePopulation,
+    in_score_steps,
     nearest_correlation,
     reliable_correlations,
+<<<<<<< HEAD
     with_expectations,
     with_unit_diagonal,
 )
 from clinclust.engine.kernels.modes import count_peaks
 from clinclust.engine.problem.problem import Problem
+=======
+    whole_columns,
+    with_unit_diagonal,
+)
+from clinclust.engine.kernels.modes import count_peaks
+from clinclust.engine.problem.encoding import EncodedCohort
+from clinclust.engine.problem.problem import Problem, patterns_of
+>>>>>>> kinds
 
 _FOLDS = 10
 _FOLDINGS = 3
@@ -55,12 +71,14 @@ _LEAST_MEASURED = 1.0 / 3.0
 """Least share of measurements among the features."""
 _SHRINKAGE = 0.1
 """Share of the diagonal in the covariance matrix within the two groups (Friedman 1989)."""
+_ENDS = 4.0
+"""Where measurements are cut, in robust standard deviations from the median: gross errors would be the axis."""
 
 
 def places_on_axis(scores: Array, halves: Labels, rng: np.random.Generator, n_foldings: int = 1) -> Array:
     """Return the place of each subject along the axis between two groups, found without the subject, float64 (M,).
 
-    `scores` are normal scores (M, D), NaN = missing; missing ones have their expectation given the others.
+    `scores` are those of the features (M, D), NaN = missing; missing ones have their expectation given the others.
     """
     filled = scores
     if np.isnan(scores).any():
@@ -80,6 +98,30 @@ def places_on_axis(scores: Array, halves: Labels, rng: np.random.Generator, n_fo
     return places
 
 
+<<<<<<< HEAD
+=======
+def _expected(scores: Array) -> Array:
+    """Return scores with missing ones (NaN) at their expectation given the others.
+
+    It is R_mo R_oo^-1 z_o, with z the scores in standard deviations from their means, and R their correlations.
+    """
+    observed = ~np.isnan(scores)
+    if observed.all():
+        return scores
+    correlation = nearest_correlation(with_unit_diagonal(reliable_correlations(scores)))
+    n_observed = np.maximum(observed.sum(axis=0), 1)
+    mean = np.where(observed, scores, 0.0).sum(axis=0) / n_observed
+    off = np.where(observed, scores - mean, 0.0)
+    spread = np.maximum(np.sqrt((off**2).sum(axis=0) / n_observed), 1e-12)
+    filled = off / spread
+    for seen, rows in patterns_of(observed):
+        if seen.any() and not seen.all():
+            weights = np.linalg.solve(correlation[np.ix_(seen, seen)], correlation[np.ix_(seen, ~seen)])
+            filled[np.ix_(rows, ~seen)] = np.einsum("ij,jk->ik", filled[np.ix_(rows, seen)], weights)
+    return mean + spread * filled
+
+
+>>>>>>> kinds
 def _discriminant(scores: Array, labels: Labels) -> tuple[Array, float, float]:
     """Return the discriminant axis of two groups (D,), the place midway between them, and the spread within them."""
     groups = [scores[labels == group] for group in (0, 1)]
@@ -148,3 +190,36 @@ def p_of_gap(
         if spread > 0.0 and critical_bandwidth((places - places.mean()) / spread) >= h:
             return max(p, 1.0 / number, 2.0 / (_COHORTS + 1))
     return max(p, 1.0 / (_COHORTS + 1))
+
+
+def measurements(cohort: EncodedCohort) -> Array | None:
+    """Return the measurements of a cohort on their own scale, float64 (N, D), NaN = missing; None if they are too few.
+
+    In robust standard deviations from the median, half the distance of the quantiles .16 and .84.
+    """
+    columns, features = whole_columns(cohort)
+    n_discrete = cohort.arrays.codes.shape[1]
+    is_measured = [len(parts) == 1 and parts[0] >= n_discrete for parts in features]
+    if np.mean(is_measured) < _LEAST_MEASURED:
+        return None
+    return np.column_stack(
+        [_on_own_scale(column) for column, is_one in zip(columns, is_measured, strict=True) if is_one]
+    )
+
+
+def _on_own_scale(column: Array) -> Array:
+    observed = column[~np.isnan(column)]
+    if not observed.size:
+        return column
+    low, middle, high = np.quantile(observed, [0.16, 0.5, 0.84])
+    spread = (high - low) / 2.0 or float(observed.std()) or 1.0
+    return in_score_steps(np.clip((column - middle) / spread, -_ENDS, _ENDS))
+
+
+def p_of_gap_in_measurements(cohort: EncodedCohort, halves: Labels, rng: np.random.Generator) -> float:
+    """Return p of one peak along the axis between two halves, int64 (M,), on the scale of the measurements.
+
+    1 with too few of them.
+    """
+    columns = measurements(cohort)
+    return 1.0 if columns is None else p_of_one_peak(places_on_axis(columns, halves, rng, _FOLDINGS), rng)[0]

@@ -38,7 +38,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from clinclust.arrays import Array, Labels
-from clinclust.engine.continuum.gap import p_of_gap
+from clinclust.engine.continuum.gap import p_of_gap, p_of_gap_in_measurements
 from clinclust.engine.continuum.null_cohorts import (
     OnePopulation,
     log_odds,
@@ -373,12 +373,19 @@ def distance_in(problem: Problem, node: Node) -> float:
     return float(abs(means[1] - means[0]) / max(np.sqrt(np.mean(variances)), 1e-12))
 
 
-def p_of_gap_in(problem: Problem, node: Node, seed: np.random.SeedSequence, level: float) -> float:
-    """Return p of one peak along the axis between the halves of a node of a problem at coarsening 1 (`p_of_gap`)."""
+def p_of_gap_in(
+    problem: Problem, node: Node, seed: np.random.SeedSequence, level: float, *, in_measurements: bool = False
+) -> float:
+    """Return p of one peak along the axis between the halves of a node of a problem at coarsening 1 (`p_of_gap`).
+
+    In normal scores of all features or, with `in_measurements`, on the own scale of measurements.
+    """
     rng = np.random.default_rng(seed)
     node = node.sample(LARGEST_NODE, rng)
-    population = one_population(problem.restricted_to(node.members, 0), rng)
-    return p_of_gap(population, node.halves, lambda drawn: best_division(drawn).labels, rng, level)
+    part = problem.restricted_to(node.members, 0)
+    if in_measurements:
+        return p_of_gap_in_measurements(part.cohort, node.halves, rng)
+    return p_of_gap(one_population(part, rng), node.halves, lambda drawn: best_division(drawn).labels, rng, level)
 
 
 class Division(NamedTuple):

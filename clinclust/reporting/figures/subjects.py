@@ -15,7 +15,7 @@ from scipy.stats import gaussian_kde
 
 from clinclust.arguments import COMPARISONS, EXPLANATION, FRAME, Rule, accepting
 from clinclust.arrays import Array, Labels
-from clinclust.engine.continuum.gap import critical_bandwidth, places_on_axis
+from clinclust.engine.continuum.gap import critical_bandwidth, measurements, p_of_one_peak, places_on_axis
 from clinclust.engine.continuum.null_cohorts import OnePopulation, conditional_draws, one_population
 from clinclust.engine.continuum.tested_node import Node
 from clinclust.errors import InputError, shortened
@@ -441,8 +441,10 @@ def score_divisions(cohort: FittedCohort, divisions: Sequence[Division]) -> list
         rng = np.random.default_rng([cohort.fit.random_seed_, division.node])
         below = np.flatnonzero(first | second)
         node = Node(below, second[below].astype(np.int64), tree.n_subtypes).sample(_MOST_SUBJECTS, rng)
-        population = one_population(problem.restricted_to(node.members, 0), rng)
-        scores = places_on_axis(population.scores, node.halves, rng)
+        part = problem.restricted_to(node.members, 0)
+        scales = [measurements(part.cohort), one_population(part, rng).scores]
+        places = [places_on_axis(scale, node.halves, rng) for scale in scales if scale is not None]
+        scores = min(places, key=lambda each: p_of_one_peak(each, np.random.default_rng(0))[0])
         scored.append((division, scores, node.halves))
     return scored
 

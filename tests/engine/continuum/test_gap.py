@@ -7,7 +7,13 @@ from scipy.signal import find_peaks
 from scipy.stats import gaussian_kde
 
 import clinclust as cc
-from clinclust.engine.continuum.gap import critical_bandwidth, p_of_gap, p_of_one_peak, places_on_axis
+from clinclust.engine.continuum.gap import (
+    critical_bandwidth,
+    p_of_gap,
+    p_of_gap_in_measurements,
+    p_of_one_peak,
+    places_on_axis,
+)
 from clinclust.engine.continuum.null_cohorts import one_population
 from clinclust.engine.continuum.tested_node import best_division
 from clinclust.engine.kernels.modes import count_peaks
@@ -111,3 +117,31 @@ def test_places_of_several_foldings_depend_less_on_the_seed():
 def test_without_measurements_no_gap_is_looked_for():
     yes = (groups(6.0) > 1.0).astype(int)
     assert p_of(yes, likelihood="bernoulli") == 1.0
+
+
+def p_in_measurements(values, halves=None):
+    part = population_of(values).part
+    halves = halves_of(part) if halves is None else halves[part.cohort.order]
+    return p_of_gap_in_measurements(part.cohort, halves, np.random.default_rng(0))
+
+
+def test_a_gap_that_two_measurements_have_is_seen_on_their_own_scale():
+    values = groups(4.0, n=200, n_telling=2)
+    part = population_of(values).part
+    halves = halves_of(part)[np.argsort(part.cohort.order)]
+    assert p_in_measurements(values, halves) < LEVEL <= p_of(values, halves=halves)
+    assert p_in_measurements(values * np.geomspace(1e-3, 1e3, 12) - 7.0, halves) < LEVEL
+    holes = np.where(np.random.default_rng(4).random(values.shape) < 0.2, np.nan, groups(5.0, seed=4, n=200))
+    assert p_in_measurements(holes) < LEVEL
+
+
+def test_a_column_of_levels_makes_no_gap_in_measurements():
+    rng = np.random.default_rng(8)
+    frame = pd.DataFrame(rng.normal(size=(300, 4)), columns=list("abcd")).assign(sex=rng.integers(2, size=300))
+    kinds = {name: "bernoulli" if name == "sex" else "gaussian" for name in frame}
+    schema = cc.FeatureSchema([cc.Feature(name=name, likelihood=kind) for name, kind in kinds.items()])
+    part = pose(schema.validate(frame), schema, None, 3.0)
+    halves = frame["sex"].to_numpy()[part.cohort.order].astype(np.int64)
+    assert p_of_gap_in_measurements(part.cohort, halves, rng) >= LEVEL
+    yes = population_of((groups(6.0) > 1.0).astype(int), "bernoulli").part
+    assert p_of_gap_in_measurements(yes.cohort, halves_of(yes), rng) == 1.0
