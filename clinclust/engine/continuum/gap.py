@@ -40,20 +40,13 @@ from clinclust.engine.continuum.null_cohorts import (
     in_score_steps,
     nearest_correlation,
     reliable_correlations,
-<<<<<<< HEAD
+    whole_columns,
     with_expectations,
     with_unit_diagonal,
 )
 from clinclust.engine.kernels.modes import count_peaks
-from clinclust.engine.problem.problem import Problem
-=======
-    whole_columns,
-    with_unit_diagonal,
-)
-from clinclust.engine.kernels.modes import count_peaks
 from clinclust.engine.problem.encoding import EncodedCohort
-from clinclust.engine.problem.problem import Problem, patterns_of
->>>>>>> kinds
+from clinclust.engine.problem.problem import Problem
 
 _FOLDS = 10
 _FOLDINGS = 3
@@ -72,7 +65,8 @@ _LEAST_MEASURED = 1.0 / 3.0
 _SHRINKAGE = 0.1
 """Share of the diagonal in the covariance matrix within the two groups (Friedman 1989)."""
 _ENDS = 4.0
-"""Where measurements are cut, in robust standard deviations from the median: gross errors would be the axis."""
+"""Where measurements are cut, in robust standard deviations from the median, half the distance of the quantiles .16 and
+.84: gross errors would be the axis."""
 
 
 def places_on_axis(scores: Array, halves: Labels, rng: np.random.Generator, n_foldings: int = 1) -> Array:
@@ -98,30 +92,6 @@ def places_on_axis(scores: Array, halves: Labels, rng: np.random.Generator, n_fo
     return places
 
 
-<<<<<<< HEAD
-=======
-def _expected(scores: Array) -> Array:
-    """Return scores with missing ones (NaN) at their expectation given the others.
-
-    It is R_mo R_oo^-1 z_o, with z the scores in standard deviations from their means, and R their correlations.
-    """
-    observed = ~np.isnan(scores)
-    if observed.all():
-        return scores
-    correlation = nearest_correlation(with_unit_diagonal(reliable_correlations(scores)))
-    n_observed = np.maximum(observed.sum(axis=0), 1)
-    mean = np.where(observed, scores, 0.0).sum(axis=0) / n_observed
-    off = np.where(observed, scores - mean, 0.0)
-    spread = np.maximum(np.sqrt((off**2).sum(axis=0) / n_observed), 1e-12)
-    filled = off / spread
-    for seen, rows in patterns_of(observed):
-        if seen.any() and not seen.all():
-            weights = np.linalg.solve(correlation[np.ix_(seen, seen)], correlation[np.ix_(seen, ~seen)])
-            filled[np.ix_(rows, ~seen)] = np.einsum("ij,jk->ik", filled[np.ix_(rows, seen)], weights)
-    return mean + spread * filled
-
-
->>>>>>> kinds
 def _discriminant(scores: Array, labels: Labels) -> tuple[Array, float, float]:
     """Return the discriminant axis of two groups (D,), the place midway between them, and the spread within them."""
     groups = [scores[labels == group] for group in (0, 1)]
@@ -195,25 +165,24 @@ def p_of_gap(
 def measurements(cohort: EncodedCohort) -> Array | None:
     """Return the measurements of a cohort on their own scale, float64 (N, D), NaN = missing; None if they are too few.
 
-    In robust standard deviations from the median, half the distance of the quantiles .16 and .84.
+    They are cut far from the median, and then standardised.
     """
     columns, features = whole_columns(cohort)
     n_discrete = cohort.arrays.codes.shape[1]
     is_measured = [len(parts) == 1 and parts[0] >= n_discrete for parts in features]
     if np.mean(is_measured) < _LEAST_MEASURED:
         return None
-    return np.column_stack(
-        [_on_own_scale(column) for column, is_one in zip(columns, is_measured, strict=True) if is_one]
-    )
+    measured = [column for column, is_one in zip(columns, is_measured, strict=True) if is_one]
+    return np.column_stack([_on_own_scale(column) for column in measured])
 
 
 def _on_own_scale(column: Array) -> Array:
-    observed = column[~np.isnan(column)]
-    if not observed.size:
+    if np.isnan(column).all():
         return column
-    low, middle, high = np.quantile(observed, [0.16, 0.5, 0.84])
-    spread = (high - low) / 2.0 or float(observed.std()) or 1.0
-    return in_score_steps(np.clip((column - middle) / spread, -_ENDS, _ENDS))
+    low, middle, high = np.nanquantile(column, [0.16, 0.5, 0.84])
+    reach = _ENDS * ((high - low) / 2.0 or np.nanstd(column))
+    cut = np.clip(column, middle - reach, middle + reach)
+    return in_score_steps((cut - np.nanmean(cut)) / (np.nanstd(cut) or 1.0))
 
 
 def p_of_gap_in_measurements(cohort: EncodedCohort, halves: Labels, rng: np.random.Generator) -> float:
