@@ -55,6 +55,11 @@ class Column:
         """The number that each text writes without units or marks, float64 (len(texts),); NaN for other texts."""
         return numbers_of(list(self.texts))
 
+    @property
+    def are_codes(self) -> bool:
+        """Whether the values can be codes: texts or whole numbers."""
+        return not np.isfinite(self.numbers).any() or bool((self.numbers % 1 == 0).all())
+
     @cached_property
     def first_rows(self) -> NDArray[np.int64]:
         """The first row of each text, int64 (len(texts),)."""
@@ -180,6 +185,10 @@ class DraftedColumn:
     def extend(self, *looks: str, reason: str = "", **fields: Any) -> None:
         """Take the proposal with more to decide, a further reason and other fields."""
         self.make(partial(self.proposal.extended, *looks, reason=reason, **fields))
+
+    def note_fault(self, error: Exception) -> None:
+        """Note that a rule for roles failed."""
+        self.extend(f"its role could not be looked for, which is a fault of clinclust ({type(error).__name__})")
 
     def _take(self, proposal: Proposal) -> None:
         feature, typed, column = Feature(name=self.column.name, **proposal.fields), None, self.column

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from itertools import combinations, islice, pairwise
 from typing import NamedTuple
 
@@ -84,51 +84,11 @@ def identifies_rows(column: Column) -> bool:
     return bool(pdtr(n - n_different, pairs) <= _BY_CHANCE)
 
 
-def _are_codes(column: Column) -> bool:
-    """Return whether values can be codes: texts or whole numbers."""
-    return not np.isfinite(column.numbers).any() or bool((column.numbers % 1 == 0).all())
-
-
-def _find_determined(key: Column, columns: Sequence[Column]) -> Iterator[Column]:
-    return (other for other in columns if other is not key and _is_determined(key, other))
-
-
-def is_hierarchy(key: Column, columns: Sequence[Column]) -> bool:
-    """Return whether each of the columns that a key determines determines the next: units, municipalities, states.
-
-    The sex, age and schooling of a patient do not determine each other.
-    """
-    determined = sorted(_find_determined(key, columns), key=lambda column: -len(column.texts))
-    return len(determined) > 1 and all(_is_determined(a, b) for a, b in pairwise(determined))
-
-
 def _tells_apart(subjects: Column, visit: Column) -> bool:
     """Return whether no two rows of a subject have the same visit."""
     seen = (subjects.codes >= 0) & (visit.codes >= 0)
     pairs = subjects.codes[seen] * len(visit.texts) + visit.codes[seen]
     return bool(seen.mean() > 0.99 and np.unique(pairs).size == pairs.size)
-
-
-def _is_determined(key: Column, other: Column) -> bool:
-    """Return whether rows with the same key have the same value of another column, and that is no chance."""
-    seen = (key.codes >= 0) & (other.codes >= 0)
-    keys, values = key.codes[seen], other.codes[seen]
-    if len(other.texts) < 2 or len(other.texts) > len(key.texts) / 2:
-        return False
-    order = np.argsort(keys, kind="stable")
-    keys, values = keys[order], values[order]
-    pair = keys[1:] == keys[:-1]
-    if pair.sum() < _FEWEST_KEYS or (values[1:] == values[:-1])[pair].mean() < _SAME:
-        return False
-    shares = other.counts / other.counts.sum()
-    if float((shares**2).sum()) > _SAME_BY_CHANCE:
-        return False
-    if not np.isfinite(key.numbers).all():
-        return True
-    # Values that divide the numbers of the key into intervals, as groups of ages do, are a coarser form of it.
-    firsts = np.flatnonzero(np.append(True, ~pair))
-    in_order = values[firsts][np.argsort(key.numbers[keys[firsts]], kind="stable")]
-    return int((in_order[1:] != in_order[:-1]).sum()) > 2 * (np.unique(values).size - 1)
 
 
 # Which of the listed words count in a table.
@@ -226,11 +186,33 @@ class Table:
         for column in self.columns:
             n, n_values = column.n_observed, len(column.texts)
             is_key = min(n_values, n - n_values) >= _FEWEST_KEYS and n / _MOST_KEY_ROWS <= n_values <= 0.97 * n
-            if is_key and _are_codes(column):
-                determined = islice(_find_determined(column, self.columns), _FEWEST_DETERMINED)
-                if len(list(determined)) == _FEWEST_DETERMINED:
+            if is_key and column.are_codes:
+                others = (other for other in self.columns if other is not column and self.is_determined(column, other))
+                if len(list(islice(others, _FEWEST_DETERMINED))) == _FEWEST_DETERMINED:
                     keys.add(column.name)
         return keys
+
+    @staticmethod
+    def is_determined(key: Column, other: Column) -> bool:
+        """Return whether rows with the same key have the same value of another column, and that is no chance."""
+        seen = (key.codes >= 0) & (other.codes >= 0)
+        keys, values = key.codes[seen], other.codes[seen]
+        if len(other.texts) < 2 or len(other.texts) > len(key.texts) / 2:
+            return False
+        order = np.argsort(keys, kind="stable")
+        keys, values = keys[order], values[order]
+        pair = keys[1:] == keys[:-1]
+        if pair.sum() < _FEWEST_KEYS or (values[1:] == values[:-1])[pair].mean() < _SAME:
+            return False
+        shares = other.counts / other.counts.sum()
+        if float((shares**2).sum()) > _SAME_BY_CHANCE:
+            return False
+        if not np.isfinite(key.numbers).all():
+            return True
+        # Values that divide the numbers of the key into intervals, as groups of ages do, are a coarser form of it.
+        firsts = np.flatnonzero(np.append(True, ~pair))
+        in_order = values[firsts][np.argsort(key.numbers[keys[firsts]], kind="stable")]
+        return int((in_order[1:] != in_order[:-1]).sum()) > 2 * (np.unique(values).size - 1)
 
     @cached_property
     def crossed(self) -> dict[str, str]:
@@ -238,18 +220,14 @@ class Table:
 
         ``s_1`` to ``s_40`` at baseline, V1 and V3, whatever the columns are called.
         """
-        crossed, by_size = {}, dict[int, list[Column]]()
-        for column in self.columns:
-            if 2 <= len(column.texts) <= _MOST_VISITS:
-                by_size.setdefault(len(column.texts), []).append(column)
+        crossed: dict[str, str] = {}
+        visits = [column for column in self.columns if 2 <= len(column.texts) <= _MOST_VISITS]
         for subjects in self.columns:
             n, n_subjects = subjects.n_observed, len(subjects.texts)
-            if not _FEWEST_CROSSED <= n_subjects <= n / 2 or not _are_codes(subjects):
-                continue
-            full = [visit for size, visits in by_size.items() if n >= _CROSSED * n_subjects * size for visit in visits]
-            visit = next((one for one in full if one is not subjects and _tells_apart(subjects, one)), None)
-            if visit is not None:
-                crossed[subjects.name] = visit.name
+            if _FEWEST_CROSSED <= n_subjects <= n / 2 and subjects.are_codes:
+                full = (visit for visit in visits if n >= _CROSSED * n_subjects * len(visit.texts))
+                visit = next((one for one in full if one is not subjects and _tells_apart(subjects, one)), None)
+                crossed |= {} if visit is None else {subjects.name: visit.name}
         return crossed
 
     @cached_property
@@ -260,12 +238,9 @@ class Table:
     @cached_property
     def numbers(self) -> dict[str, Array]:
         """The columns of many different numbers, each with those of `every` row."""
-        of_many = (one.column for one in self.drafted if len(one.column.texts) >= _DISTINCT)
-        return {
-            column.name: np.append(column.numbers, np.nan)[column.codes[self.every]]
-            for column in of_many
-            if np.isfinite(column.numbers).any()
-        }
+        of_many = (column for column in self.columns if len(column.texts) >= _DISTINCT)
+        numbers = {column.name: column.in_rows(column.numbers)[self.every] for column in of_many}
+        return {name: of_rows for name, of_rows in numbers.items() if np.isfinite(of_rows).any()}
 
     @cached_property
     def pairs(self) -> dict[str, str]:
@@ -298,7 +273,7 @@ def subjects_with_several_rows(one: DraftedColumn, table: Table) -> Role | None:
     is_named |= table.note is not None and table.note.column == column.name and not is_of_site
     if not is_named and column.name not in table.keys and column.name not in table.crossed:
         return None
-    if not is_named and (_is_place(words, table) or is_hierarchy(column, table.columns)):
+    if not is_named and _is_place(words, table):
         return Role("site", "it names places or units, each with several rows")
     repeated = repeated_subjects(table.frame, column.name)
     if repeated is None:
@@ -321,9 +296,12 @@ def people(one: DraftedColumn, table: Table) -> Role | None:
     column = one.column
     is_sparse = len(column.texts) >= max(_FEWEST_SUBJECTS, 0.8 * column.n_observed)
     is_family = len(column.texts) >= 2 * _FEWEST_SUBJECTS and _may_name_subjects(one)
-    if is_sparse and not (column.numbers % 1 > 0).any() and looks_identifying(column.name, is_unique=True):
+    is_numbered = table.words[column.name][-1:] == ["id"] or column.name.casefold().endswith("nr")  # `HADM_ID`, `lopnr`
+    is_numbered &= len(column.texts) >= column.n_observed / _MOST_KEY_ROWS
+    is_named = is_numbered or looks_identifying(column.name, is_unique=True)
+    if is_sparse and not (column.numbers % 1 > 0).any() and is_named:
         return Role("ignore", "names or numbers of people")
-    if is_family and not _is_place(table.words[column.name], table) and looks_identifying(column.name):
+    if is_family and (is_numbered or looks_identifying(column.name)) and not _is_place(table.words[column.name], table):
         return Role("ignore", "names or numbers of people or families")
     return None
 
@@ -356,9 +334,10 @@ def arms(one: DraftedColumn, table: Table) -> Role | None:
 _FEWEST_TIMES, _FEWEST_DAYS, _LONGEST_BEFORE_TIME, _SHORTEST_NAME = 8, 100, 6, 4
 _FEWEST_ROWS, _FEWEST_TIES, _DISTINCT, _BEGINS_NEAR_ZERO = 30, 10, 15, 0.1
 _MOST_LONG = 100  # columns that are compared in pairs: a wider table is one of genes or items, not of times
-_NEARLY_ALL, _NEARLY_EVERYBODY = 0.95, 0.8
+_NEARLY_ALL, _NEARLY_EVERYBODY, _MOSTLY_ENDED = 0.95, 0.8, 0.8
 _SHORTEST_STATUS = 4  # letters: `srvstat` is the status of `srv`, and `crps` is not that of `crp`
 _LONGEST_LEVEL = 100
+_NEAR_ITS_LIMIT, _ROUNDING, _ROWS_COMPARED = 0.5, 1e-6, 2_000
 _DATES = ("dates", "times of day")
 _SERIAL_DAYS = (7_306, 58_441)  # 1 January 1920 to 2060, as spreadsheets count days
 
@@ -514,10 +493,11 @@ def ended_times(numbers: dict[str, Array]) -> dict[str, str]:
         both = np.isfinite(long[one]) & np.isfinite(long[other])
         a, b = long[one][both], long[other][both]
         ties = a == b
-        if both.sum() < _FEWEST_ROWS or not ((a <= b).all() or (a >= b).all()):
+        if both.sum() < _FEWEST_ROWS or max((a <= b).mean(), (a >= b).mean()) < _SAME:
             continue
         if _FEWEST_TIES <= ties.sum() <= ties.size - _FEWEST_TIES and np.unique(a[ties]).size >= _FEWEST_TIES:
-            ends = [name for name, yes in answers.items() if (ties != yes[both]).mean() >= _NEARLY_ALL]
+            rows = {name: yes[both] for name, yes in answers.items() if (ties != yes[both]).mean() >= _NEARLY_ALL}
+            ends = [name for name, yes in rows.items() if min(yes[~ties].mean(), (~yes[ties]).mean()) > _MOSTLY_ENDED]
             roles |= dict.fromkeys(ends, "outcome") | (dict.fromkeys((one, other), "time") if ends else {})
     return roles
 
@@ -554,12 +534,9 @@ def tied(one: DraftedColumn, table: Table) -> Role | None:
     return None
 
 
-_NEAR_ITS_LIMIT, _ROUNDING, _ROWS_COMPARED = 0.5, 1e-6, 2_000
-
-
 # The calendar, and visits.
 
-_YEARS = (1900, 2035)
+_YEARS, _FIRST_YEAR = (1900, 2035), 1850
 _CALENDAR = {"month": 12, "week": 53, "quarter": 4}
 _MOST_WORDS = 3
 
@@ -567,9 +544,12 @@ _MOST_WORDS = 3
 def calendar(one: DraftedColumn, table: Table) -> Role | None:
     """Recognise calendar years by their values, and years, months and weeks by name and values."""
     numbers = one.column.numbers
-    if not np.isfinite(numbers).all() or not numbers.size or (numbers % 1 != 0).any():
+    if not np.isfinite(numbers).all() or not numbers.size:
         return None
     low, high = float(numbers.min()), float(numbers.max())
+    if (numbers % 1 != 0).any():  # 1889.02, as registers and epidemiological packages count days
+        is_decimal = low >= _FIRST_YEAR and high <= _YEARS[1] and numbers.size >= _FEWEST_ROWS
+        return Role("time", "calendar years with fractions") if is_decimal else None
     words, parts = table.words[one.column.name], {unit: tuple(_list("calendar", unit)) for unit in ("year", *_CALENDAR)}
     is_named = any(word.endswith(parts["year"]) or word.startswith(parts["year"]) for word in words if word[-1] != "s")
     if _YEARS[0] <= low and high <= _YEARS[1]:
@@ -589,8 +569,7 @@ def calendar(one: DraftedColumn, table: Table) -> Role | None:
 
 def visits(one: DraftedColumn, table: Table) -> Role | None:
     """Recognise what tells the rows of a subject apart, and waves and visits by their names."""
-    column, subjects, name = one.column, table.subjects, one.column.name
-    is_visit = name in table.crossed.values()
+    column, subjects, is_visit = one.column, table.subjects, one.column.name in table.crossed.values()
     if subjects is not None and subjects is not column and not is_visit:  # most of whom have several rows
         n_most, n_repeated = int(subjects.counts.max(initial=0)), int((subjects.counts > 1).sum())
         is_visit = 2 <= n_most <= len(column.texts) <= _MOST_VISITS and _tells_apart(subjects, column)
@@ -598,11 +577,13 @@ def visits(one: DraftedColumn, table: Table) -> Role | None:
     if is_visit:
         return Role("time", "it tells the rows of a subject apart")
     is_count = one.feature.traits.is_count and column.numbers.min(initial=1.0) == 0.0  # visits to a doctor
-    is_named = says_only(table.words[name], table.vocabulary["visit"], _list("visit", "beside"))
+    is_named = says_only(table.words[column.name], table.vocabulary["visit"], _list("visit", "beside"))
     return Role("time", "by its name") if is_named and not is_count else None
 
 
 # Places: sites, regions, the design of a survey.
+
+_FEWEST_PLACES, _ROWS_OF_A_PLACE, _PLACES_SEEN, _NO_ORDER = 20, 5.0, 2.0 / 3.0, 0.3
 
 
 def places(one: DraftedColumn, table: Table) -> Role | None:
@@ -617,6 +598,8 @@ def places(one: DraftedColumn, table: Table) -> Role | None:
         is_listed = " ".join(name) in _list("sampling", "names") or says_only(single, listed, beside)
         if is_listed or any(piece.startswith(starts) for piece in (*single, "".join(single))):
             return Role("site", "the design of a survey")
+    if (flags := table.vocabulary.dialect("sampling", "cdisc_ends")) and "".join(words).endswith(flags):
+        return Role("describe", "a flag of sets for analysis, by its name")
     if not _list("place", "coordinates").isdisjoint(words):  # `lat` of left and right is a side
         is_coordinate = has_fractions and np.abs(finite).max(initial=0.0) <= 180.0
         return Role("site", "coordinates") if is_coordinate else None
@@ -653,9 +636,6 @@ def numbered_places(one: DraftedColumn, table: Table) -> Role | None:
     return Role("site", "numbers that name groups: how many have each follows no order")
 
 
-_FEWEST_PLACES, _ROWS_OF_A_PLACE, _PLACES_SEEN, _NO_ORDER = 20, 5.0, 2.0 / 3.0, 0.3
-
-
 def _is_place(words: Sequence[str], table: Table, *, may_be_town: bool = True) -> bool:
     """Return whether a name is one of sites or places, and says nothing else; `city` of no and yes is no place."""
     site, place = table.vocabulary["site"], table.vocabulary["place"]
@@ -668,8 +648,8 @@ def _is_place(words: Sequence[str], table: Table, *, may_be_town: bool = True) -
 
 # Later measurements: outcomes of a cohort whose baseline forms the subtypes.
 
-_FEWEST_BOTH, _SURE = 8, 2.0
-_FEWEST_SIBLINGS, _OFTEN_MISSING = 2, 0.3
+_FEWEST_BOTH, _SURE, _LOST = 8, 2.0, 0.02
+_FEWEST_SIBLINGS, _OFTEN_MISSING, _MOSTLY_RECORDED = 2, 0.3, 0.8
 
 
 def later(one: DraftedColumn, table: Table) -> Role | None:
@@ -681,19 +661,13 @@ def later(one: DraftedColumn, table: Table) -> Role | None:
     if one.column.name in table.later:
         return Role("outcome", "a later measurement of what was measured at baseline")
     words, units = table.words[one.column.name], _list("baseline", "units")
-    timed = [
-        (first, second)
-        for first, second in pairwise(words)
-        if (first.isdigit() and second in units) or (first in units and second.isdigit())
-    ]
-    has_time = any(pair.strip("0") for pair in map("".join, timed))
+    ahead = {unit for number, unit in pairwise(words) if number.strip("0").isdigit() and unit in units}
+    times = ahead | {unit for unit, number in pairwise(words) if number.strip("0").isdigit() and unit in units}
     is_measured = not all(word.isdigit() or word in units for word in words)
     is_recalled = not (_list("history", "words") | _list("baseline", "words")).isdisjoint(words)
-    if not has_time or not is_measured or is_recalled:
+    if not times or not is_measured or is_recalled:
         return None
-    is_ahead = len(one.column.texts) == 2 and any(
-        first.isdigit() and second in _list("baseline", "years") for first, second in pairwise(words)
-    )
+    is_ahead = len(one.column.texts) == 2 and not ahead.isdisjoint(_list("baseline", "years"))
     has_arm = any(other.feature.role == "arm" for other in table.decided)
     return Role("outcome", "measured after baseline, by its name") if has_arm or is_ahead else None
 
@@ -735,6 +709,17 @@ def later_measurements(table: Table) -> Iterator[str]:
             start = table.by_name[numbered.pop(first)]
             rising = [name for name in numbered.values() if rise_together(start, table.by_name[name])]
             yield from rising if 2 * len(rising) > len(numbered) else ()
+    alike: dict[tuple[float, ...], list[list[DraftedColumn]]] = {}
+    for (_, visit_words), numbered in visits.items():
+        measured = [table.by_name[numbered[number]] for number in sorted(numbered)]
+        if not visit_words and min(numbered, default=2.0) <= 1.0 and all(item.is_number for item in measured):
+            alike.setdefault(tuple(sorted(numbered)), []).append(measured)
+    for group in alike.values():  # `prop1` to `prop3` and `masc1` to `masc3`: items miss no more from number to number
+        missing = np.mean([[np.mean(item.column.codes < 0) for item in measured] for measured in group], axis=0)
+        rising = [item.column.name for measured in group for item in measured[1:] if rise_together(measured[0], item)]
+        is_lost = len(group) >= _FEWEST_DETERMINED and bool((np.diff(missing) >= _LOST).all())
+        if is_lost and 2 * len(rising) > len(group) * (len(missing) - 1):
+            yield from (item.column.name for measured in group for item in measured[1:])
 
 
 def _stem(words: Sequence[str], of_visits: frozenset[str]) -> tuple[str, ...]:
@@ -762,21 +747,32 @@ def siblings(one: DraftedColumn, table: Table) -> Role | None:
     if stem == " ".join(words):
         return None
     # `VAR1` to `VAR9` of which two hold dates are no times: dates are times by their values alone.
-    named = [other for other in table.decided if not other.proposal.reason.startswith(_DATES)]
+    decided = [other for other in table.decided if other.column.name not in table.later]  # the first is the baseline
+    named = [other for other in decided if not other.proposal.reason.startswith(_DATES)]
     alike = [other.feature.role for other in named if _bare(table.words[other.column.name]) == stem]
     if len(alike) >= _FEWEST_SIBLINGS and set(alike) in ({"time"}, {"outcome"}):
         return Role(alike[0], "called as others but for its number")
     return None
 
 
-def recorded_with_time(one: DraftedColumn, table: Table) -> Role | None:
-    """Recognise levels that are recorded exactly where a time to an event is: the kind of progression."""
-    is_missing = one.column.codes < 0
-    if one.is_number or not _OFTEN_MISSING <= is_missing.mean() < 1.0:
+def recorded_with(one: DraftedColumn, table: Table) -> Role | None:
+    """Recognise what is recorded where a time to an event is, or at one level of an outcome, and only there.
+
+    The kind of progression is such an outcome, and the cause of death of those who died.
+    """
+    is_seen = one.column.codes >= 0
+    if not _FEWEST_ROWS <= is_seen.sum() <= (1.0 - _OFTEN_MISSING) * is_seen.size:
         return None
-    times = (other.column for other in table.decided if other.feature.role == "time" and other.is_number)
-    if any(np.array_equal(is_missing, time.codes < 0) for time in times):
-        return Role("outcome", "recorded where a time to an event is, and only there")
+    for other in table.decided:
+        codes, role = other.column.codes, other.feature.role
+        if role == "time" and not one.is_number and np.array_equal(is_seen, codes >= 0):
+            return Role("outcome", "recorded where a time to an event is, and only there")
+        if role != "outcome" or not 2 <= len(other.column.texts) <= _MOST_ARMS:
+            continue
+        level = int(np.bincount(codes[is_seen] + 1, minlength=2).argmax()) - 1
+        at_level = codes == level
+        if level >= 0 and (is_seen & at_level).sum() >= _SAME * max(is_seen.sum(), _MOSTLY_RECORDED * at_level.sum()):
+            return Role("outcome", f"recorded at one level of {shortened(other.column.name)}, and only there")
     return None
 
 
@@ -797,6 +793,9 @@ def answers(one: DraftedColumn, table: Table) -> Role | None:
 
 
 # One measurement in two units: the first division of a report would be the unit.
+
+_FEWEST_OF_A_UNIT, _LEAST_OF_A_UNIT = 5, 0.02
+_SPREADS, _GAP_OF_UNITS, _APART, _ROUNDED, _LARGEST_ERROR = 2.0, 1.0, 4.0, 0.02, 0.1
 
 
 def mixed_units(one: DraftedColumn, table: Table) -> Role | None:
@@ -836,10 +835,6 @@ def mixed_units(one: DraftedColumn, table: Table) -> Role | None:
     return Role("describe", "two units, until its values have one", look)
 
 
-_FEWEST_OF_A_UNIT, _LEAST_OF_A_UNIT = 5, 0.02
-_SPREADS, _GAP_OF_UNITS, _APART, _ROUNDED, _LARGEST_ERROR = 2.0, 1.0, 4.0, 0.02, 0.1
-
-
 RULES: tuple[Rule, ...] = (
     subjects_with_several_rows,
     people,
@@ -854,7 +849,7 @@ RULES: tuple[Rule, ...] = (
     numbered_places,
     later,
     siblings,
-    recorded_with_time,
+    recorded_with,
     tied,
     answers,
     mixed_units,
@@ -871,12 +866,8 @@ def assign_roles(drafted: Sequence[DraftedColumn], frame: pd.DataFrame) -> None:
             if one.has_role or one.feature.role not in ("cluster", "ignore"):
                 continue
             proposal = None
-            with np.errstate(all="ignore"), surviving(partial(_report_fault, one)):  # cells may be of any size
+            with np.errstate(all="ignore"), surviving(one.note_fault):  # cells may be of any size
                 proposal = rule(one, table)
             if proposal is not None:
                 one.take_role(proposal.role, proposal.reason, proposal.look)
                 table.decided.append(one)
-
-
-def _report_fault(one: DraftedColumn, error: Exception) -> None:
-    one.extend(f"its role could not be looked for, which is a fault of clinclust ({type(error).__name__})")

@@ -35,6 +35,9 @@ CODES_OF_MANY = [
     ([-2, -1, 0, 1, 2], ()),
     ([-9, -4, -2, -1, 0, 1, 3], ()),
     ([0, 2, 4, 6, 8], ()),
+    ([94] * 3 + [95] * 5 + [96] * 8 + [97] * 12 + [98] * 14 + [99] * 10, ()),  # saturations
+    *(([word, "mild", "severe"], ()) for word in ("None", "keine", "absent")),
+    *((words.split(), ()) for words in ("CR PR NR", "improved stable declined", "UK US DE")),
 ]
 
 
@@ -58,11 +61,6 @@ def test_minus_is_the_opposite_of_plus():
     assert (feature.levels, feature.missing_codes) == (("-", "+"), ())
 
 
-@pytest.mark.parametrize("word", ["None", "keine", "absent"])
-def test_a_word_for_nothing_is_a_level_and_not_a_missing_value(word):
-    assert draft_schema(pd.DataFrame({"x": [word, "mild", "severe"] * 5}))["x"].missing_codes == ()
-
-
 @pytest.mark.parametrize(
     ("values", "code"),
     [
@@ -75,16 +73,6 @@ def test_codes_among_decimals_are_missing_and_no_part_of_the_feature(values, cod
     feature = draft_schema(pd.DataFrame({"x": np.append(values, [code] * 10)}))["x"]
     assert feature.missing_codes == (f"{code:g}",)
     assert feature.spike == ()
-
-
-def test_saturations_of_98_and_99_are_values():
-    cells = [94] * 3 + [95] * 5 + [96] * 8 + [97] * 12 + [98] * 14 + [99] * 10
-    assert draft_schema(pd.DataFrame({"spo2": cells}))["spo2"].missing_codes == ()
-
-
-@pytest.mark.parametrize("levels", [("CR", "PR", "NR"), ("improved", "stable", "declined"), ("UK", "US", "DE")])
-def test_words_that_are_values_as_often_are_levels(levels):
-    assert set(draft_schema(pd.DataFrame({"x": list(levels) * 20}))["x"].levels) == set(levels)
 
 
 def test_a_mark_beside_empty_cells_asks_what_they_mean():

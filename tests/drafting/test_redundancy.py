@@ -94,20 +94,13 @@ def test_a_copy_and_a_coarser_form_of_an_outcome_get_its_role(role):
     assert [look.repair for look in looks(found, schema)] == [
         f"write role: {role} on the line of {name}" for name in ("copy", "low")
     ]
+    changed = applied(schema, found)
+    assert (changed["low"].role, f"so its role is {role} too" in changed.comments["low"]) == (role, True)
 
 
 def test_what_an_outcome_is_cut_from_stays_a_feature():
     _, found = found_in({"glucose": numbers(), "diabetes": (numbers() > 108).astype(int)}, {"diabetes": "outcome"})
     assert found == []
-
-
-def test_the_role_of_an_outcome_is_written_with_the_reason():
-    schema, found = found_in(
-        {"weight": numbers(), "low": (numbers() < 92).astype(int), "gait": numbers(5)}, {"weight": "outcome"}
-    )
-    changed = applied(schema, found)
-    assert changed["low"].role == "outcome"
-    assert "so its role is outcome too" in changed.comments["low"]
 
 
 def computed():

@@ -25,17 +25,15 @@ ROLES_OF_TWO_VALUES = {
         *("death", "Died", "status", "relapse", "os_event", "fustat", "target", "DSS_STATUS", "VITAL_STATUS", "dead"),
         *("NEW_TUMOR_EVENT_AFTER_INITIAL_TREATMENT", "desenlace", "exitus", "\u00d3bito", "\u8f6c\u5f52", "Verstorben"),
         *("readmission_30d", "hospital_mortality", "icu_death", "d\u00e9c\u00e8s", "censdead", "cause_of_death"),
+        *("discharge_disposition", "avliden", "komplikation", "\u0438\u0441\u0445\u043e\u0434", "\u8ee2\u5e30"),
     ],
-    "site": ["center", "Hospital", "study_site", "Zentrum", "investigator_id", "interviewer", "psu", "strata"],
+    "site": [
+        *("center", "Hospital", "study_site", "Zentrum", "investigator_id", "interviewer", "psu", "strata"),
+        *("enrolled_by", "sjukhus"),
+    ],
     "describe": [
-        "diagnosis",
-        "true_class",
-        "Gruppe",
-        "subtype",
-        "Phenotype",
-        "final_diagnosis",
-        "species",
-        "diagn\u00f3stico",
+        *("diagnosis", "true_class", "Gruppe", "subtype", "Phenotype", "final_diagnosis", "species"),
+        *("diagn\u00f3stico", "\u0434\u0438\u0430\u0433\u043d\u043e\u0437"),
     ],
     "cluster": [
         *("prior_treatment", "smoking_status", "marital_status", "hours_at_school", "student_status", "HIV_status"),
@@ -47,8 +45,12 @@ ROLES_OF_NUMBERS = {
     "time": [
         *("time", "futime", "survTime", "rfstime", "time to death", "OS", "follow_up", "survivaltime", "days_to_event"),
         *("OS_MONTHS", "length_of_stay", "seguimiento", "\u968f\u8bbf\u65f6\u95f4", "date_of_birth", "DT_NOTIFIC"),
+        *("uppfoljningstid", "takip_suresi", "time_in_hospital", "\u5728\u9662\u65e5\u6570"),
     ],
-    "site": ["res_zip", "postcode", "municipality_code", "sampling_weight", "survey_weights", "weights", "WTMEC2YR"],
+    "site": [
+        *("res_zip", "postcode", "municipality_code", "sampling_weight", "survey_weights", "weights", "WTMEC2YR"),
+        "pspwght",
+    ],
     "cluster": ["age", "disease_duration", "years_of_school", "weight", "TAG", "lab1", "unit3", "timed_walk"],
 }
 
@@ -75,6 +77,8 @@ def test_names_say_which_numbers_are_times_places_and_weights(role, names):
         ("NU_IDADE CS_SEXO EVOLUCAO CO_MUN_RES SEM_NOT", "outcome site time"),
         ("edad sexo evolucion fecha municipio", "outcome time site"),
         ("alter geschlecht tod ort", "outcome site"),
+        ("kon alder dod lan", "outcome site"),
+        ("USUBJID SITEID TRT01AN SAFFL COMP24FL SITEGR1", "arm describe outcome site"),
         ("age sex tod x", "cluster"),
     ]
 )
@@ -97,6 +101,7 @@ def test_years_months_and_weeks_of_the_calendar_are_times_and_durations_are_none
         "seen": rng.integers(2001, 2012, N),
         "epi_week": rng.integers(1, 53, N),
         "month_of_admission": rng.integers(1, 13, N),
+        "entered": rng.uniform(1958, 1974, N).round(3),
     }
     features = {"gestational_week": rng.integers(24, 42, N), "calories": rng.integers(1000, 3000, N)}
     schema = draft_schema(pd.DataFrame({**FEATURE, **cells, **features}))
@@ -126,11 +131,9 @@ def test_columns_called_alike_without_being_dates_times_or_places_form_subtypes(
 
 
 def test_years_of_an_exposure_are_no_time_to_its_status():
-    smoker = rng.integers(0, 2, N)
-    schema = draft_schema(
-        pd.DataFrame({**FEATURE, "smoking_status": smoker, "smoking_years": smoker * rng.integers(1, 40, N)})
-    )
-    assert {"time", "outcome"}.isdisjoint(schema[name].role for name in ("smoking_status", "smoking_years"))
+    smoked = {"smoking_status": TWO, "smoking_years": TWO * rng.integers(1, 40, N)}
+    schema = draft_schema(pd.DataFrame({**FEATURE, **smoked}))
+    assert {"time", "outcome"}.isdisjoint(schema[name].role for name in smoked)
     raised = pd.DataFrame({**FEATURE, "ca125": DAYS, "ca125_status": (DAYS > 300).astype(int)})
     assert draft_schema(raised)["ca125"].role == "cluster"
 
@@ -168,9 +171,18 @@ def test_groups_of_equal_size_are_arms_and_others_are_not():
 
 def test_a_time_that_another_one_ends_and_its_event_are_known_by_their_values():
     relapse = np.minimum(rng.exponential(300, N).round() + 1, DAYS)
-    others = {"a": DAYS, "b": relapse, "c": (relapse < DAYS).astype(int)}
-    schema = draft_schema(pd.DataFrame({**FEATURE, **others}))
-    assert [schema[name].role for name in ("a", "b", "c", "gait")] == ["time", "time", "outcome", "cluster"]
+    others = {"a": np.tile(DAYS, 2), "b": np.tile(relapse, 2), "c": np.tile(relapse < DAYS, 2).astype(int)}
+    others |= {"gait": rng.normal(size=2 * N), "rare": (np.arange(2 * N) % 40 > 0).astype(int)}
+    others["a"][0] = others["b"][0] - 1  # an error of entry
+    schema = draft_schema(pd.DataFrame(others))
+    assert [schema[name].role for name in others] == ["time", "time", "outcome", "cluster", "cluster"]
+
+
+def test_what_is_recorded_at_one_level_of_an_outcome_only_is_an_outcome():
+    died = rng.permutation(N) < 40
+    cause, tumour = (np.where(rows, rng.choice(["heart", "other"], N), None) for rows in (died, rng.permutation(died)))
+    schema = draft_schema(pd.DataFrame({**FEATURE, "died": died.astype(int), "why": cause, "place": tumour}))
+    assert (schema["why"].role, schema["place"].role) == ("outcome", "cluster")
 
 
 @pytest.mark.parametrize(("time", "event"), [("t1", "d1"), ("time.to.cmv", "cmv"), ("dayslink", "link")])
@@ -180,11 +192,8 @@ def test_a_time_and_its_event_are_called_alike(time, event):
 
 
 def test_arithmetic_ties_columns_to_outcomes_and_times_whatever_they_are_called():
-    weight, entry, diagnosed = (
-        rng.normal(3.3, 0.5, N).round(2),
-        rng.integers(600, 1000, N),
-        rng.integers(9000, 11000, N),
-    )
+    weight, entry = rng.normal(3.3, 0.5, N).round(2), rng.integers(600, 1000, N)
+    diagnosed = rng.integers(9000, 11000, N)
     tied = {
         "grams": (weight, "outcome", {"died": (weight < 3).astype(int)}),
         "ends": (entry + DAYS, "time", {"starts": entry, "futime": DAYS}),
@@ -214,6 +223,7 @@ def test_numbers_that_name_groups_are_known_by_the_sizes_of_these():
 @scored(
     [
         (rng.integers(20, 70, N), lambda first: first + rng.poisson(1.5, N)),  # ages at onset and at diagnosis
+        (rng.normal(80, 10, N).round(), lambda first: first + np.abs(rng.normal(40, 15, N)).round()),  # pressures
         (rng.lognormal(3, 1, N).round(), lambda first: np.where(rng.random(N) < 0.4, first, (first * 1.8).round())),
     ]
 )
@@ -236,6 +246,15 @@ def test_of_numbered_visits_the_first_forms_subtypes(names):
     assert (schema[first].role, schema[second].role) == ("cluster", "outcome")
 
 
+def test_measurements_that_miss_more_subjects_from_number_to_number_are_of_visits():
+    start, last = rng.normal(size=(3, N)), rng.choice([1, 2, 3, 3, 3], N)
+    names = [f"{stem}{k}" for stem in ("prop", "masc", "cbcl") for k in (1, 2, 3)]
+    cells = {name: start[k // 3] + rng.normal(size=N) for k, name in enumerate(names)}
+    seen = {name: np.where(last >= int(name[-1]), values, np.nan) for name, values in cells.items()}
+    for table, later in ((seen, "outcome"), (cells, "cluster")):
+        assert [draft_schema(pd.DataFrame(table))[name].role for name in names] == ["cluster", later, later] * 3
+
+
 @scored(["item_1 item_2", "V1 V2", "mds_m1 mds_m2", "q1 q2", f"q{'1' * 5000} q{'2' * 5000}"])
 def test_numbered_items_are_no_visits(names):
     first, second = names.split()
@@ -250,13 +269,6 @@ def test_what_a_drug_determines_makes_it_no_site():
         {"drug": [f"drug {letter}" for letter in np.array(list("abcdefghijklmnopqrstuvwxyz"))[drug]], **table}
     )
     assert draft_schema(frame)["drug"].role == "cluster"
-
-
-def test_blood_pressures_are_no_times_although_one_is_never_above_the_other():
-    diastolic = rng.normal(80, 10, N).round()
-    systolic = diastolic + np.abs(rng.normal(40, 15, N)).round()
-    schema = draft_schema(pd.DataFrame({**FEATURE, "dia": diastolic, "sys": systolic}))
-    assert (schema["dia"].role, schema["sys"].role) == ("cluster", "cluster")
 
 
 def test_later_measurements_of_what_was_measured_at_baseline_are_outcomes():
@@ -286,6 +298,8 @@ def test_what_tells_the_visits_of_a_subject_apart_is_a_time():
         ("platelets", rng.normal(250_000, 60_000, N).round(), "cluster"),
         ("MRN", [*rng.permutation(10**6)[: N - 1], 77, 77][-N:], "ignore"),
         ("x", rng.permutation(N) + 100_200, "id"),
+        ("HADM_ID", [*rng.permutation(10**5)[: N - 4], *[None] * 4], "ignore"),
+        ("tvparnr", rng.permutation(np.repeat(np.arange(N // 2) * 3, 2)), "ignore"),
         ("phone", [*(600_000_000 + rng.permutation(10**6)[:90]), *[None] * 30], "ignore"),
     ]
 )
