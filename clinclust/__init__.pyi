@@ -20,10 +20,10 @@ from clinclust.estimators.estimator import Partition as Partition
 from clinclust.estimators.explanation import continuum_score as continuum_score
 from clinclust.estimators.explanation import unusual_subjects as unusual_subjects
 from clinclust.estimators.gibbs import GibbsDP as GibbsDP
-from clinclust.estimators.imputation import pool_estimates as pool_estimates
 from clinclust.estimators.joint import log_joint as log_joint
 from clinclust.estimators.joint import resolution_path as resolution_path
 from clinclust.estimators.mapdp import MAPDP as MAPDP
+from clinclust.estimators.multiple_imputation import pool_estimates as pool_estimates
 from clinclust.estimators.site import Site as Site
 from clinclust.estimators.subtype_model import information_criteria as information_criteria
 from clinclust.files.tables import read_cohort as read_cohort

@@ -24,8 +24,9 @@ from clinclust.errors import CohortError, InputError, refuse, warn
 from clinclust.estimators.cohort_table import table_of_fitted, warn_of_other_rows
 from clinclust.estimators.estimator import FittedAttributes
 from clinclust.estimators.explanation import explanation
-from clinclust.estimators.imputation import impute, impute_cells, multiple_imputations
+from clinclust.estimators.imputation import impute, impute_cells
 from clinclust.estimators.mixture import mixture_cumulative
+from clinclust.estimators.multiple_imputation import multiple_imputations
 from clinclust.estimators.partitioned import in_partitions
 from clinclust.files.cell_text import listed, quoted
 from clinclust.schema import FeatureSchema
