@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -21,7 +20,7 @@ from clinclust.drafting.column import LOOKS, Column, DraftedColumn, codes_of_tab
 from clinclust.drafting.propose import proposed
 from clinclust.drafting.redundancy import applied, redundancies
 from clinclust.drafting.roles import assign_roles, rise_together
-from clinclust.errors import CohortError, CohortWarning, SchemaError
+from clinclust.errors import CohortError, SchemaError, warn
 from clinclust.files.cell_text import shortened
 from clinclust.files.dictionaries import notes_without_dictionary
 from clinclust.files.notation import name_words
@@ -120,7 +119,7 @@ def draft_schema(
         of_rows = partial(draft_schema, roles=roles, progress=progress)
         schema, _, refused = draft_of_partitions(frame, of_rows, progress=progress)
         if refused is not None:
-            warnings.warn(f"the draft needs an edit: {refused}", CohortWarning, stacklevel=2)
+            warn(f"the draft needs an edit: {refused}")
         return schema
     frame = in_pandas(frame)
     if not isinstance(frame, pd.DataFrame):

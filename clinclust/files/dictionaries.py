@@ -416,7 +416,7 @@ def read_dictionary(path: str | os.PathLike[str], columns: Sequence[str], *, she
     with naming_file(path):
         read = read_table(path, SheetOptions(sheet, of_subjects=False))
         table, remarks = chosen_columns(read, None, None)
-    warn_of_file(path, [*read.remarks, *remarks], stacklevel=3)
+    warn_of_file(path, [*read.remarks, *remarks])
     try:
         return _read(table, [str(column) for column in columns])
     except InputError as error:
@@ -426,7 +426,7 @@ def read_dictionary(path: str | os.PathLike[str], columns: Sequence[str], *, she
 def note_columns(frame: pd.DataFrame, path: str | os.PathLike[str], *, sheet: str | None = None) -> Dictionary:
     """Read a dictionary (see `read_dictionary`) and add its notes to those of a table; warn of each remark."""
     dictionary = read_dictionary(path, list(frame.columns), sheet=sheet)
-    warn_of_file(Path(path), dictionary.remarks, stacklevel=2)
+    warn_of_file(Path(path), dictionary.remarks)
     add_notes(frame, dictionary.notes)
     return dictionary
 

@@ -9,7 +9,6 @@ import csv
 import io
 import os
 import re
-import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -21,7 +20,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from clinclust.arguments import Rule, accepting, is_whole, one_of
-from clinclust.errors import CohortWarning, InputError, refuse
+from clinclust.errors import InputError, refuse, warn
 from clinclust.files import formats, say
 from clinclust.files.cell_text import Places, is_blank, limited, listed, quoted
 from clinclust.files.conditions import DateOrder
@@ -192,10 +191,10 @@ def read_table(path: Path, options: SheetOptions) -> TableRead:
     return replace(read, remarks=remarks + read.remarks)
 
 
-def warn_of_file(path: Path, remarks: Sequence[str], stacklevel: int) -> None:
-    """Warn of each remark on a file; `stacklevel` as in `warnings.warn`, seen from the caller."""
+def warn_of_file(path: Path, remarks: Sequence[str]) -> None:
+    """Warn of each remark on a file."""
     for remark in remarks:
-        warnings.warn(limited(f"{formats.shown_name(path)}: {remark}"), CohortWarning, stacklevel=stacklevel + 1)
+        warn(limited(f"{formats.shown_name(path)}: {remark}"))
 
 
 # Read a table with a choice of its rows and columns.
@@ -312,5 +311,5 @@ def read_cohort(
         ranges = None if rows is None else RowRanges.parsed(rows)
         whole = read_table(path, SheetOptions(sheet, encoding, header_row, decimal, ranges, most_columns=most))
         frame, remarks = choose_rows(whole, choice, decimal, only, drop)
-    warn_of_file(path, remarks, stacklevel=3)
+    warn_of_file(path, remarks)
     return frame

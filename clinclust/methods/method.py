@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 from clinclust.arguments import Rule, is_number, one_of
 from clinclust.arrays import Array, Labels, RandomState
 from clinclust.engine.search.settle import by_decreasing_size
-from clinclust.errors import CohortWarning, InputError, missing_package, refuse
+from clinclust.errors import InputError, missing_package, refuse, warn
 from clinclust.estimators.cohort_table import cohort_and_schema, warn_of_copied_rows
 from clinclust.estimators.estimator import Estimator
 from clinclust.estimators.fitting import warn_of_unobserved, warn_of_visits
@@ -726,8 +726,7 @@ class LatentClasses(MethodByCriterion):
             raise InputError(f"n_clusters={failures[0]}: {_NOT_ESTIMATED}; ask for fewer, or raise `n_restarts`")
         numbers = ", ".join(map(str, failures[failures <= trials["n_clusters"].iloc[best] + 1]))
         if numbers:
-            text = f"LatentClasses: {numbers} classes: {_NOT_ESTIMATED}, so BIC chose without"
-            warnings.warn(text, CohortWarning, stacklevel=5)
+            warn(f"LatentClasses: {numbers} classes: {_NOT_ESTIMATED}, so BIC chose without")
 
 
 # Random starts lie near the saddle where all classes are equal, which EM leaves slowly: a laxer tolerance of the mean

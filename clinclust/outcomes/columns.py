@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from clinclust.arguments import accepting
 from clinclust.arrays import Array, Code, Labels, Mask
 from clinclust.drafting import draft_schema
 from clinclust.drafting.levels import no_before_yes
-from clinclust.errors import CohortWarning, InputError, SchemaError, did_you_mean, refuse
+from clinclust.errors import InputError, SchemaError, did_you_mean, refuse, warn
 from clinclust.estimators.explanation import find_continuum
 from clinclust.estimators.subtype_model import (
     FittedCohort,
@@ -122,7 +121,7 @@ class CohortColumns:
             if len(others):
                 why = f"{name}: {len(others)} cells ({_some(others)}) are taken for missing; if they are not, declare "
                 why += "the column in the schema, with role: describe"
-                warnings.warn(why, CohortWarning, stacklevel=5)
+                warn(why)
         scores = feature.scores(column)
         if np.isinf(scores).any():
             self.problems.append(f"{called}: {name!r} has values beyond a limit; give them a number")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import UTC, datetime
@@ -29,7 +28,7 @@ from clinclust.comparisons.dominance import find_dominant, tell_divisions
 from clinclust.comparisons.frame import ComparisonsFrame
 from clinclust.data import data
 from clinclust.disclosure.counts import FACTS, SHEETS, Rule, may_be_printed
-from clinclust.errors import CohortWarning, InputError, refuse
+from clinclust.errors import InputError, refuse, warn
 from clinclust.estimators.fit import PartitionedFit
 from clinclust.estimators.gibbs import GibbsDP
 from clinclust.estimators.mapdp import MAPDP
@@ -275,11 +274,9 @@ def comparisons_of_all(model: Any, table: Any, options: ReportOptions) -> pd.Dat
         floor = math.ceil(floor * n_subjects / len(sample))
     labels: Any = model.labels_
     if left_out.size:
-        warnings.warn(
+        warn(
             f"the report leaves out {left_out.size} of {model.n_clusters_} subtypes, of {left_out.sum()} subjects in "
-            "all: the sample has no subject of them",
-            CohortWarning,
-            stacklevel=3,
+            "all: the sample has no subject of them"
         )
         table, labels = (
             rows.map_partitions(

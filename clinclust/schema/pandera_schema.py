@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import sys
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -17,7 +16,7 @@ from pandera.engines import numpy_engine, pandas_engine
 from pandera.errors import SchemaError as PanderaError
 from pandera.errors import SchemaErrorReason
 
-from clinclust.errors import CohortWarning, SchemaError, did_you_mean
+from clinclust.errors import SchemaError, did_you_mean, warn
 from clinclust.files.cell_text import canonical_text, listed, number_of
 from clinclust.likelihoods import REGISTRY, traits_of
 from clinclust.roles import NEEDS_LIKELIHOOD, is_described
@@ -269,7 +268,7 @@ def from_pandera(schema: Any) -> tuple[list[Feature], dict[str, Any]]:
     bare = [str(name) for name, column in schema.columns.items() if _METADATA not in (column.metadata or {})]
     if bare:
         called = f"{len(bare)} column{'' if len(bare) == 1 else 's'} without metadata for clinclust: {listed(bare)}"
-        warnings.warn(SENTENCES["without_metadata"].format(columns=called), CohortWarning, stacklevel=3)
+        warn(SENTENCES["without_metadata"].format(columns=called))
     ids = [feature.name for feature in features if feature.is_id]
     unique = [name for name, column in schema.columns.items() if column.unique and [name] != ids]
     frame = {
