@@ -18,7 +18,9 @@ from numpy.typing import NDArray
 
 from clinclust.arguments import FRAME, MODEL, Rule, accepting, is_number, is_whole
 from clinclust.arrays import Labels, RandomState
+from clinclust.engine.continuum.gap import distance_between, measurements
 from clinclust.engine.continuum.tested_node import (
+    MANY,
     SMALLEST_NODE,
     DrawPlan,
     Node,
@@ -76,11 +78,18 @@ if TYPE_CHECKING:
 # Where a tree divides by severity before disease, slices of one disease lie on different branches. Leaves are therefore
 # tested pairwise after the walk, and the most clearly continuous are merged. Unions of several connected leaves are
 # tested as well, because two neighbouring slices alone have an abrupt edge, and are no sample of a normal severity.
+#
+# The tree joins what costs the log joint least: women of two species first, if sex makes more measurements differ. No
+# join of it then divides the species. A second tree joins the groups that are nearest on the axis between them in
+# measurements, as both sexes of one species are, and replaces the first where its gaps divide the cohort into more
+# kinds. Of 344 penguins of three species, the first tree has two kinds (adjusted Rand index .66), the second three
+# (.98). Of 8 cohorts of 300 people with two diseases 4 SD apart, and sexes 3 SD apart in other measurements, the mean
+# index is .1 with the first tree alone, and .74 with both.
 
 Side: TypeAlias = frozenset[int]
 """Clusters of the fit."""
 
-_BRANCH, _GAP = 1416, 1417
+_BRANCH, _GAP, _AXIS = 1416, 1417, 1418
 """Spawn keys of the random draws."""
 _NEAREST = 3
 """Number of nearest groups with which each group is tested."""
@@ -108,6 +117,19 @@ class PairTests:
         self.plan, self.seed = plan, seed
         self._begun: dict[tuple[frozenset[Side], bool], RunningTest] = {}
         self._of_any_shape: dict[frozenset[Side], float] = {}
+        self._of_gap: dict[frozenset[Side], float] = {}
+        self.measurements = measurements(self.problem.cohort)
+        self._distances: dict[frozenset[Side], float] = {}
+
+    def distance(self, first: Side, second: Side) -> float:
+        """Return how far apart two groups are in measurements (`distance_between`)."""
+        pair = frozenset((first, second))
+        if pair not in self._distances:
+            assert self.measurements is not None
+            rng = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(_AXIS, *sorted(first | second))))
+            node = self.node(first, second).sample(MANY, rng)
+            self._distances[pair] = distance_between(self.measurements[node.members], node.halves, rng)
+        return self._distances[pair]
 
     def node(self, first: Side, second: Side) -> Node:
         """Return the subjects of two groups."""
@@ -137,6 +159,16 @@ class PairTests:
         """Return p of two groups against a continuum of any shape: by a gap, or else by draws (`GAP_COUNTS`)."""
         pair = frozenset((first, second))
         if pair not in self._of_any_shape:
+            p = self.p_of_gap(first, second)
+            if p >= DISTINCT_LEVEL:
+                p = min(p, SHAPE_COUNTS * self.test(first, second, number, any_shape=True).p)
+            self._of_any_shape[pair] = p
+        return self._of_any_shape[pair]
+
+    def p_of_gap(self, first: Side, second: Side) -> float:
+        """Return p of no gap between two groups, in measurements or else in normal scores (`GAP_COUNTS`)."""
+        pair = frozenset((first, second))
+        if pair not in self._of_gap:
             seed = np.random.SeedSequence(self.seed, spawn_key=(_GAP, *sorted(first | second)))
             node, p = self.node(first, second), 1.0
             for counts, in_measurements in ((OWN_GAP_COUNTS, True), (GAP_COUNTS, False)):
@@ -144,10 +176,8 @@ class PairTests:
                     level = DISTINCT_LEVEL / counts
                     of_gap = p_of_gap_in(self.problem, node, seed, level, in_measurements=in_measurements)
                     p = min(p, counts * of_gap)
-            if p >= DISTINCT_LEVEL:
-                p = min(p, SHAPE_COUNTS * self.test(first, second, number, any_shape=True).p)
-            self._of_any_shape[pair] = min(p, 1.0)
-        return self._of_any_shape[pair]
+            self._of_gap[pair] = p
+        return self._of_gap[pair]
 
     def least_distinct(self, sides: Sequence[Side]) -> tuple[int, ...]:
         """Return the positions of the most continuous of near groups that are not distinct; empty if there are none."""
@@ -315,7 +345,61 @@ def _tested(
             walked = _walked(tree, tests, by_number=False)
     if with_grades:
         _add_grades(walked, tree, tests, kinds, by_number=is_first)
-    return tree, _test_of(walked, plan, seed)
+    test = _test_of(walked, plan, seed)
+    if not with_grades or tree.n_subtypes < 3 or tests.measurements is None:
+        return tree, test
+    joins, kinds = _nearest_first(tree.n_subtypes, tests, tiny)
+    if not _are_further_apart(kinds, _distinct_sides(tree, test), tests):
+        return tree, test
+    nearest = _joined_first(fit, cohort, joins)
+    walked = _walked(nearest, tests, by_number=False)
+    _add_grades(walked, nearest, tests, [], by_number=False)
+    of_nearest = _test_of(walked, plan, seed)
+    are_kinds = _are_further_apart(_distinct_sides(nearest, of_nearest), _distinct_sides(tree, test), tests)
+    return (nearest, of_nearest) if are_kinds else (tree, test)
+
+
+def _distinct_sides(tree: SubtypeTree, test: TreeTest) -> list[Side]:
+    """Return the distinct groups of a tested tree."""
+    members = tree.members()
+    return [frozenset(members[node]) for node in test.parted_nodes(tree, "distinct")]
+
+
+def _are_further_apart(kinds: Sequence[Side], others: Sequence[Side], tests: PairTests) -> bool:
+    """Return whether these kinds are more than the others or, if they are as many, the nearest are further apart."""
+    if len(kinds) != len(others) or set(kinds) == set(others):
+        return len(kinds) > len(others)
+    of_these, of_others = (min(tests.distance(*pair) for pair in combinations(each, 2)) for each in (kinds, others))
+    return of_these > of_others
+
+
+def _nearest_first(
+    n_clusters: int, tests: PairTests, first: Sequence[tuple[int, int]]
+) -> tuple[list[tuple[int, int]], list[Side]]:
+    """Return the joins of a tree: the `first` ones, and then always those of the two groups nearest on their axis.
+
+    Also its groups with gaps between them, from the root on.
+    """
+    joins, sides = list[tuple[int, int]](), [frozenset([cluster]) for cluster in range(n_clusters)]
+    ahead = dict(enumerate(sides))
+
+    def join(one: int, other: int) -> None:
+        ahead[n_clusters + len(joins)] = ahead.pop(one) | ahead.pop(other)
+        sides.append(ahead[n_clusters + len(joins)])
+        joins.append((one, other))
+
+    for pair in first:
+        join(*pair)
+    while len(ahead) > 1:
+        join(*min(combinations(ahead, 2), key=lambda pair: tests.distance(ahead[pair[0]], ahead[pair[1]])))
+    kinds, below = list[Side](), [len(sides) - 1]
+    while below:
+        node = below.pop()
+        pair = joins[node - n_clusters] if node >= n_clusters else ()
+        has_gap = bool(pair) and tests.p_of_gap(*(sides[side] for side in pair)) < DISTINCT_LEVEL
+        below += pair if has_gap else ()
+        kinds += [] if has_gap else [sides[node]]
+    return joins, kinds
 
 
 def _joined_first(fit: Fit, cohort: pd.DataFrame, first: list[tuple[int, int]]) -> SubtypeTree:

@@ -54,6 +54,25 @@ def test_a_severity_parts_no_kinds(seed):
     assert adjusted_rand_index(distinct.distinct, disease) > 0.6
 
 
+def of_two_diseases_in_two_sexes(seed=2, distance=4.0, of_sex=3.0):
+    """Return 300 people with two diseases that differ in two measurements; the sexes differ in four others."""
+    rng = np.random.default_rng(seed)
+    disease, sex = rng.choice(2, 300, p=[0.6, 0.4]), rng.integers(2, size=300)
+    values = rng.normal(size=(300, 11))
+    values[:, :2] += disease[:, None] * distance / np.sqrt(2.0)
+    values[:, 4:8] += sex[:, None] * of_sex / 2.0
+    frame = pd.DataFrame(values, columns=list("abcdefghijk")).assign(sex=np.where(sex, "m", "f"))
+    measured = [Feature(name=name, likelihood="gaussian") for name in "abcdefghijk"]
+    return frame, FeatureSchema([*measured, Feature(name="sex", likelihood="bernoulli", levels=("f", "m"))]), disease
+
+
+@pytest.mark.parametrize("seed", [2, *(pytest.param(seed, marks=pytest.mark.simulation) for seed in (1, 3, 4, 5))])
+def test_two_diseases_in_two_sexes_are_two_kinds(seed):
+    frame, schema, disease = of_two_diseases_in_two_sexes(seed)
+    model = MAPDP(schema, random_state=0).fit(frame)
+    assert adjusted_rand_index(model.kinds_, disease) > 0.8
+
+
 @pytest.mark.simulation
 def test_the_new_tree_is_one_of_the_same_clusters_whose_evidence_is_exact(severe):
     model, frame, _, distinct = severe

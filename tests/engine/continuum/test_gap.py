@@ -9,6 +9,7 @@ from scipy.stats import gaussian_kde
 import clinclust as cc
 from clinclust.engine.continuum.gap import (
     critical_bandwidth,
+    distance_between,
     p_of_gap,
     p_of_gap_in_measurements,
     p_of_one_peak,
@@ -28,9 +29,9 @@ def groups(distance, share=0.4, n=400, seed=0, n_telling=8):
     return rng.normal(size=(n, 12)) + (rng.random(n) < share)[:, None] * away
 
 
-def population_of(values, likelihood="gaussian"):
+def population_of(values, likelihood="gaussian", **more):
     frame = pd.DataFrame(values, columns=[f"x{place}" for place in range(values.shape[1])])
-    schema = cc.FeatureSchema([cc.Feature(name=name, likelihood=likelihood) for name in frame])
+    schema = cc.FeatureSchema([cc.Feature(name=name, likelihood=likelihood, **more) for name in frame])
     return one_population(pose(schema.validate(frame), schema, None, 3.0), np.random.default_rng(0))
 
 
@@ -102,6 +103,17 @@ def test_places_are_found_without_the_subject():
     assert not same_fold.all()
 
 
+def test_the_distance_of_groups_is_that_of_their_means_in_standard_deviations_along_the_best_axis():
+    rng = np.random.default_rng(3)
+    halves = np.arange(2_000) % 2
+    values = rng.multivariate_normal(np.zeros(2), [[1.0, 0.9], [0.9, 1.0]], 2_000)
+    values[:, 0] += halves * 1.5
+    mahalanobis = 1.5 / np.sqrt(1.0 - 0.9**2)
+    assert distance_between(values, halves, rng) == pytest.approx(mahalanobis, rel=0.1)
+    assert distance_between(values, 1 - halves, rng) == pytest.approx(mahalanobis, rel=0.1)
+    assert abs(distance_between(rng.normal(size=(200, 50)), halves[:200], rng)) < 0.4
+
+
 def test_places_of_several_foldings_depend_less_on_the_seed():
     population = population_of(groups(3.0, n=200))
     halves = halves_of(population.part)
@@ -114,9 +126,18 @@ def test_places_of_several_foldings_depend_less_on_the_seed():
     assert spread(3) < 0.75 * spread(1)
 
 
-def test_without_measurements_no_gap_is_looked_for():
-    yes = (groups(6.0) > 1.0).astype(int)
-    assert p_of(yes, likelihood="bernoulli") == 1.0
+def test_scales_have_a_gap_between_groups_and_none_in_a_uniform_severity():
+    rng = np.random.default_rng(0)
+
+    def in_five_steps(values):
+        return np.digitize(values / values.std(axis=0), [-1.0, -0.35, 0.35, 1.0])
+
+    severity = 0.8 * rng.uniform(-1.73, 1.73, (400, 1)) + rng.normal(size=(400, 12))
+    apart = groups(6.0, share=0.5, n_telling=12) - 0.8
+    assert [p_of(in_five_steps(values), likelihood="binomial", trials=4) < LEVEL for values in (severity, apart)] == [
+        False,
+        True,
+    ]
 
 
 def p_in_measurements(values, halves=None):
