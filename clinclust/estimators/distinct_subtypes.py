@@ -348,7 +348,7 @@ def _tested(
     test = _test_of(walked, plan, seed)
     if not with_grades or tree.n_subtypes < 3 or tests.measurements is None:
         return tree, test
-    joins, kinds = _nearest_first(tree.n_subtypes, tests, tiny)
+    joins, kinds = _join_nearest_first(tree.n_subtypes, tests, tiny)
     if not _are_further_apart(kinds, _distinct_sides(tree, test), tests):
         return tree, test
     nearest = _joined_first(fit, cohort, joins)
@@ -369,11 +369,11 @@ def _are_further_apart(kinds: Sequence[Side], others: Sequence[Side], tests: Pai
     """Return whether these kinds are more than the others or, if they are as many, the nearest are further apart."""
     if len(kinds) != len(others) or set(kinds) == set(others):
         return len(kinds) > len(others)
-    of_these, of_others = (min(tests.distance(*pair) for pair in combinations(each, 2)) for each in (kinds, others))
-    return of_these > of_others
+    nearest = [min(tests.distance(*pair) for pair in combinations(each, 2)) for each in (kinds, others)]
+    return nearest[0] > nearest[1]
 
 
-def _nearest_first(
+def _join_nearest_first(
     n_clusters: int, tests: PairTests, first: Sequence[tuple[int, int]]
 ) -> tuple[list[tuple[int, int]], list[Side]]:
     """Return the joins of a tree: the `first` ones, and then always those of the two groups nearest on their axis.
@@ -395,9 +395,9 @@ def _nearest_first(
     kinds, below = list[Side](), [len(sides) - 1]
     while below:
         node = below.pop()
-        pair = joins[node - n_clusters] if node >= n_clusters else ()
-        has_gap = bool(pair) and tests.p_of_gap(*(sides[side] for side in pair)) < DISTINCT_LEVEL
-        below += pair if has_gap else ()
+        one, other = joins[node - n_clusters] if node >= n_clusters else (node, node)
+        has_gap = one != other and tests.p_of_gap(sides[one], sides[other]) < DISTINCT_LEVEL
+        below += [one, other] if has_gap else []
         kinds += [] if has_gap else [sides[node]]
     return joins, kinds
 
