@@ -119,11 +119,7 @@ def test_slices_of_what_the_tree_found_to_be_one_continuum_are_told():
 def test_the_grade_follows_p_dependence_and_missing_values():
     row = {"p": 0.001, "q": 0.002, "p_given_others": 0.01, "p_whatever_is_missing": np.nan, "agreement": 0.9}
     grades = {
-        "differs beyond dependence": [
-            {},
-            {"p_whatever_is_missing": 0.009},
-            *({"agreement": at} for at in (np.nan, None)),
-        ],
+        "differs beyond dependence": [{}, {"p_whatever_is_missing": 0.01}, {"agreement": np.nan}, {"agreement": pd.NA}],
         "differs": [*({"p_given_others": p} for p in (0.02, np.nan, None)), {"p_whatever_is_missing": 0.011}],
         "not shown": [{"q": 0.011}, {"q": 0.011, "p_given_others": 0.02}],
         "not tested": [{"p": np.nan, "q": np.nan}, {"p": None}, {"agreement": 0.49}],
