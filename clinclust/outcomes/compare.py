@@ -680,7 +680,7 @@ def summarise_outcomes(table: pd.DataFrame) -> list[str]:
         if line.assigned is not None or line.corrected is not None:
             pair = f"Subtype {line.subtype}" + ("" if line.versus is None else f" against {line.versus}")
             best = "not corrected" if line.corrected is None else _write_estimate(line.corrected)
-            best = f"if they are no slices, {best}" if line.may_be_slices and line.versus and line.corrected else best
+            best = f"unless they are slices, {best}" if line.may_be_slices and line.versus and line.corrected else best
             as_assigned = "" if line.assigned is None else f"; as assigned {_write_estimate(line.assigned)}"
             lines.append(f"{pair}, {line.measure}: {best}{as_assigned}")
     tests = {row["measure"]: row for row in table[table["p"].notna()].drop_duplicates("measure").to_dict("records")}

@@ -97,7 +97,7 @@ def test_slices_of_a_continuum_have_the_ratio_of_the_score_first(n_clusters):
     assert "slices of a continuum" in first["remark"]
     first, *others = summarise_outcomes(found)
     assert "for 1 SD of the continuum score" in first
-    assert ("if they are no slices, " in " ".join(others)) == (model.n_clusters_ > 1)
+    assert ("unless they are slices, " in " ".join(others)) == (model.n_clusters_ > 1)
     assert found["versus"].isna().all() == (model.n_clusters_ == 1)
 
 
