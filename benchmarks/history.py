@@ -16,7 +16,6 @@ import argparse
 import json
 import os
 import platform
-import subprocess
 import tempfile
 import time
 import warnings
@@ -31,6 +30,7 @@ os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
 import numpy as np
 import openpyxl
 import pandas as pd
+from commits import commit_of_package
 from kernels import scanners
 from peer_cohorts import peer_cohort
 from speed import ORACLE, default_fit, k_means
@@ -116,17 +116,9 @@ def _rounded(number: float) -> float:
 
 def line_of(measured: dict[str, dict[str, Any]]) -> dict[str, Any]:
     """Return what is kept of a run."""
-    home = Path(cc.__file__).parents[1]
-
-    def git(*command: str) -> str:
-        call = ["git", "-C", str(home), *command]
-        return subprocess.run(call, capture_output=True, text=True, check=False).stdout.strip()  # noqa: S603
-
-    changed = "+" if git("status", "--porcelain", "--", "clinclust") else ""
     return {
         "date": datetime.now(UTC).strftime("%Y-%m-%dT%H:%MZ"),
-        # "+": with changes that are not committed; "unknown": a package that is installed, not used from its folder.
-        "commit": (git("rev-parse", "--short=12", "HEAD") or "unknown") + changed,
+        "commit": commit_of_package(),
         "clinclust": cc.__version__,
         "python": platform.python_version(),
         "versions": {name: version(name) for name in LIBRARIES},

@@ -12,11 +12,13 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from commits import describe_commit
 from scipy.optimize import linear_sum_assignment
 
 import clinclust as cc
@@ -81,47 +83,51 @@ def with_outcome(frame: pd.DataFrame, outcome: str, effect: np.ndarray, rng: np.
 
 
 def differences(
-    about: tuple[int, int, float, str, float], outcome: str, seed: int
-) -> Iterator[tuple[str, float, float]]:
-    """Yield method, difference and standard error; nothing if the search finds fewer clusters."""
-    rng, n_groups = np.random.default_rng(seed), about[1]
-    frame, schema, groups = cohort(*about, rng)
-    frame = with_outcome(frame, outcome, groups / (n_groups - 1.0), rng)
+    about: tuple[int, int, float, str, float], outcomes: Sequence[str], seed: int
+) -> dict[str, list[tuple[str, float, float]]] | None:
+    """Return method, difference and standard error of each outcome; None if the search finds fewer clusters."""
+    n_groups = about[1]
+    frame, schema, groups = cohort(*about, np.random.default_rng(seed))
     try:
         model = cc.MAPDP(schema, n_clusters=n_groups, random_state=seed, progress=False).fit(frame)
     except ValueError:
-        return
+        return None
     shared = np.zeros((n_groups, n_groups))
     np.add.at(shared, (model.labels_, groups), 1.0)
     subtype_of = np.argsort(linear_sum_assignment(-shared)[1])
     first, last = int(subtype_of[0]) + 1, int(subtype_of[-1]) + 1
-    survival = {"time": "time", "event": "yes"} if outcome == "survival" else {}
-    found = cc.compare_outcomes(model, frame, "y", versus=first, **survival)
-    measures = ["mean difference", "odds ratio", "rate ratio", "hazard ratio"]
-    is_whole = found["measure"].isin(measures) & found["versus"].notna() & (found["subtype"] == last)
-    for row in found[is_whole].itertuples():
-        yield row.method, float(row.estimate if row.measure == "mean difference" else np.log(row.estimate)), row.se
+    measures, found = ["mean difference", "odds ratio", "rate ratio", "hazard ratio"], {}
+    for outcome in outcomes:
+        rng = np.random.default_rng(seed)
+        cohort(*about, rng)  # so that the outcome is drawn after the features, as if it were the only one
+        later = with_outcome(frame, outcome, groups / (n_groups - 1.0), rng)
+        survival = {"time": "time", "event": "yes"} if outcome == "survival" else {}
+        table = cc.compare_outcomes(model, later, "y", versus=first, **survival)
+        table = table[table["measure"].isin(measures) & table["versus"].notna() & (table["subtype"] == last)]
+        table["estimate"] = table["estimate"].where(table["measure"] == "mean difference", np.log(table["estimate"]))
+        found[outcome] = list(table[["method", "estimate", "se"]].itertuples(index=False, name=None))
+    return found
 
 
 def rows(n_cohorts: int) -> Iterator[list[str]]:
     """Yield a row for each kind of cohort, outcome and method."""
     for about in COHORTS:
         of_kind = n_cohorts if about[0] < LARGE else max(n_cohorts // 10, 2)
-        for outcome in OUTCOMES if about[0] < LARGE else OUTCOMES[:1]:
-            found = [list(differences(about, outcome, seed)) for seed in range(of_kind)]
-            n_lost = sum(not each for each in found)
-            for method in ("bch", "ml", "features", "naive"):
-                mine = np.array([(value, se) for each in found for name, value, se in each if name == method])
-                if len(mine) < 2:
-                    continue
-                held = np.abs(mine[:, 0] - 1.0) < 1.96 * mine[:, 1]
-                error, share = mine[:, 0].std(ddof=1) / np.sqrt(len(mine)), held.mean()
-                n, n_groups, apart, kind, missing = about
-                yield [
-                    f"{n:,}", str(n_groups), f"{apart:g}", kind, f"{missing:.0%}", outcome, method, str(len(mine)),
-                    str(n_lost), f"{mine[:, 0].mean():.3f} ({error:.3f})", f"{mine[:, 0].std(ddof=1):.3f}",
-                    f"{np.median(mine[:, 1]):.3f}", f"{share:.3f} ({np.sqrt(share * (1 - share) / len(mine)):.3f})",
-                ]  # fmt: skip
+        outcomes = OUTCOMES if about[0] < LARGE else OUTCOMES[:1]
+        cohorts = [found for seed in range(of_kind) if (found := differences(about, outcomes, seed)) is not None]
+        for outcome, method in product(outcomes, ("bch", "ml", "features", "naive")):
+            mine = np.array([(value, se) for found in cohorts for name, value, se in found[outcome] if name == method])
+            mine = mine[~np.isnan(mine).any(axis=1)] if mine.size else mine
+            if len(mine) < 2:
+                continue
+            held = np.abs(mine[:, 0] - 1.0) < 1.96 * mine[:, 1]
+            error, share = mine[:, 0].std(ddof=1) / np.sqrt(len(mine)), held.mean()
+            n, n_groups, apart, kind, missing = about
+            yield [
+                f"{n:,}", str(n_groups), f"{apart:g}", kind, f"{missing:.0%}", outcome, method, str(len(mine)),
+                str(of_kind - len(cohorts)), f"{mine[:, 0].mean():.3f} ({error:.3f})", f"{mine[:, 0].std(ddof=1):.3f}",
+                f"{np.median(mine[:, 1]):.3f}", f"{share:.3f} ({np.sqrt(share * (1 - share) / len(mine)):.3f})",
+            ]  # fmt: skip
 
 
 def main() -> None:
@@ -142,6 +148,11 @@ def main() -> None:
         "and the last group (mean, log odds, log rate, log hazard). Memberships are found from the same subjects; the",
         "number of groups is given, and cohorts in which the search finds fewer clusters are left out (not found).",
         "Estimates need at least 70% of the members of each subtype assigned to it. Made by `benchmarks/outcomes.py`.",
+        "",
+        "*features*: the mixture of regressions on the features, reported where the outcome depends on features inside",
+        "subtypes; here it does not.",
+        "",
+        describe_commit(),
         "",
         "| " + " | ".join(heading) + " |",
         "| " + " | ".join("---" for _ in heading) + " |",

@@ -8,7 +8,7 @@ values are missing, completely at random (MCAR), or the more often the higher th
 always observed (MAR). Estimates are means, shares, differences between two groups of an observed finding, and the
 slopes of the outcome. The truth is that of 400,000 subjects. Ten imputations each, pooled by Rubin's rules.
 
-``--squares`` prints the section on a square whose regression `multiple_imputations` is told, or not.
+The section on squares has y = .5 x + .27 x^2 + e, linear or logistic, in twice as many cohorts.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import statsmodels.api as sm
+from commits import describe_commit
 from scipy.special import expit
 from sklearn.experimental import enable_iterative_imputer  # noqa: F401
 from sklearn.impute import IterativeImputer
@@ -179,21 +180,26 @@ def page(rows: pd.DataFrame, n_cohorts: int) -> str:
     seconds = rows.groupby("method", sort=False)["s"].mean()
     lines += ["", "## Mean width, and seconds of the processors for ten tables (without the fit)", ""]
     lines += [f"- {method}: {widths[method]:.3f}, {seconds[method]:.1f} s" for method in METHODS]
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines)
 
 
-def squares(n_cohorts: int) -> str:
-    """Return the section on y = .5 x + .27 x^2 + e, x missing in about 40% by y, with five features and two groups."""
+def squares(n_cohorts: int, *, is_logistic: bool) -> str:
+    """Return the table of y = .5 x + .27 x^2 + e, or of the log odds of y, with five features and two groups.
+
+    x is missing in about 40% of the subjects, the more often the higher y.
+    """
     truth, found = pd.Series({"x": 0.5, "I(x ** 2)": 0.27}), []
     features = [cc.Feature(name=name, likelihood="gaussian") for name in ("x", "z", "w0", "w1", "w2")]
-    schema = cc.FeatureSchema([*features, cc.Feature(name="y", likelihood="gaussian", role="describe")])
+    likelihood, regress = ("bernoulli", sm.Logit) if is_logistic else ("gaussian", sm.OLS)
+    schema = cc.FeatureSchema([*features, cc.Feature(name="y", likelihood=likelihood, role="describe")])
     for seed in range(n_cohorts):
         rng = np.random.default_rng(seed)
         group = rng.integers(2, size=N)
         x = rng.normal(size=N) + group
         z, w = 0.6 * (x - 0.5) + 0.8 * rng.normal(size=N), rng.normal(size=(N, 3)) + 2.0 * group[:, None]
         whole = pd.DataFrame({"x": x, "z": z, "w0": w[:, 0], "w1": w[:, 1], "w2": w[:, 2]})
-        whole["y"] = 0.5 * x + 0.27 * x**2 + rng.normal(size=N)
+        eta = 0.5 * x + 0.27 * x**2
+        whole["y"] = (rng.random(N) < expit(eta - 1.0)).astype(float) if is_logistic else eta + rng.normal(size=N)
         chance = expit(-0.6 + (whole["y"] - whole["y"].mean()) / whole["y"].std())
         seen = whole.assign(x=whole["x"].mask(rng.random(N) < chance))
         model = cc.MAPDP(schema, random_state=0, progress=False, n_restarts=3).fit(seen)
@@ -201,7 +207,8 @@ def squares(n_cohorts: int) -> str:
         tables = {how: model.multiple_imputations(seen, M, random_state=seed, **more) for how, more in options.items()}
         tables |= {"observed values alone": [seen.dropna()] * 2, "whole table": [whole] * 2}
         for how, of_cohort in tables.items():
-            fits = [sm.OLS.from_formula("y ~ x + I(x ** 2)", table.astype(float)).fit() for table in of_cohort]
+            fits = [regress.from_formula("y ~ x + I(x ** 2)", table.astype(float)) for table in of_cohort]
+            fits = [fit.fit(**({"disp": 0} if is_logistic else {})) for fit in fits]
             pooled = cc.pool_estimates([f.params for f in fits], [f.bse**2 for f in fits], df_complete=N - 3)
             pooled = pooled.loc[truth.index]
             if how in ("observed values alone", "whole table"):
@@ -217,20 +224,27 @@ def squares(n_cohorts: int) -> str:
     return "\n".join(lines)
 
 
+def section_on_squares(n_cohorts: int) -> str:
+    """Return the section on squares, linear and logistic."""
+    about = f"""
+## A square, with its regression named or not
+
+y = .5 x + .27 x² + e in {N} subjects of two groups, or the log odds of y (less 1), x missing in about 40% of them, the
+more often the higher y; {n_cohorts} cohorts, {M} imputations each."""
+    linear, logistic = (squares(n_cohorts, is_logistic=is_logistic) for is_logistic in (False, True))
+    return f"{about} Linear:\n\n{linear}\n\nLogistic:\n\n{logistic}\n\n{describe_commit()}\n"
+
+
 def main() -> None:
     """Run, print and perhaps write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cohorts", type=int, default=20)
     parser.add_argument("--write", action="store_true", help="write results/pooled_imputation.md")
-    parser.add_argument("--squares", action="store_true", help="print the section on squares, and nothing else")
-    given = parser.parse_args()
+    options = parser.parse_args()
     warnings.simplefilter("ignore")
-    if given.squares:
-        print(squares(given.cohorts))
-        return
-    text = page(runs(given.cohorts), given.cohorts)
+    text = page(runs(options.cohorts), options.cohorts) + "\n" + section_on_squares(2 * options.cohorts)
     print(text)
-    if given.write:
+    if options.write:
         RESULTS.write_text(text, encoding="utf-8")
 
 

@@ -234,7 +234,8 @@ RELATIONS: dict[str, Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]]
     "linear in the mean": lambda x, noise, u: x[:, :5].mean(axis=1) + 0.7 * noise,
     "the product of two features": lambda x, noise, u: x[:, 0] * x[:, 1] + noise,
 }
-"""Columns that follow from features (N, 10), around 0 where the halves meet, normal noise and uniform draws (N,)."""
+"""Columns that follow from features (N, 10), around 0 where the groups meet, normal noise and uniform draws (N,)."""
+OF_THREE = [name for name in RELATIONS if "mean" in name]
 
 
 def related(rng: np.random.Generator, relation: str, n: int) -> Drawn:
@@ -248,6 +249,16 @@ def related(rng: np.random.Generator, relation: str, n: int) -> Drawn:
     return _beside_halves(table, values)
 
 
+def related_of_three(rng: np.random.Generator, relation: str, n: int) -> Drawn:
+    """Draw three groups, two of them by 2.5 SD in three of ten features each, and a column of the features only."""
+    groups = rng.integers(3, size=n)
+    far = np.zeros((3, N_FEATURES))
+    far[1, :3], far[2, 3:6] = 2.5, 2.5
+    table = rng.normal(size=(n, N_FEATURES)) + far[groups] - far.mean(axis=0)
+    values = RELATIONS[relation](table, rng.normal(size=n), rng.random(n))
+    return _beside_groups(table, values, groups)
+
+
 def of_subtype(rng: np.random.Generator, n: int, likelihood: str) -> Drawn:
     """Draw the same features, and a column of the half only: a yes/no label right in 90%, or a shift by 1 SD."""
     half = rng.random(n) < 0.5
@@ -258,10 +269,13 @@ def of_subtype(rng: np.random.Generator, n: int, likelihood: str) -> Drawn:
 
 
 def _beside_halves(table: np.ndarray, values: np.ndarray) -> Drawn:
+    return _beside_groups(table, values, (table[:, :5].sum(axis=1) > 0).astype(np.int64))
+
+
+def _beside_groups(table: np.ndarray, values: np.ndarray, given: np.ndarray) -> Drawn:
     drawn = _alike(table, "gaussian")
     likelihood = "bernoulli" if values.dtype == np.bool_ else "gaussian"
     column = Feature(name="column", likelihood=likelihood, role="describe")
-    given = (table[:, :5].sum(axis=1) > 0).astype(np.int64)
     columns = drawn.columns | {"column": values.astype(float)}
     return Drawn(columns, [*drawn.features, column], ["column"], given)
 
@@ -308,6 +322,11 @@ SCENARIOS: dict[str, Callable[[np.random.Generator], Drawn]] = {
     **{
         f"{name} by the subtype only, N {n}: power": partial(of_subtype, n=n, likelihood=likelihood)
         for name, likelihood in (("yes/no", "bernoulli"), ("a measurement", "gaussian"))
+        for n in (400, 1500)
+    },
+    **{
+        f"three groups: {name}, N {n}": partial(related_of_three, relation=name, n=n)
+        for name in OF_THREE
         for n in (400, 1500)
     },
 }

@@ -28,6 +28,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from commits import describe_commit
 from tested_cohorts import SCENARIOS
 
 from clinclust import MAPDP, FeatureSchema, Partition, compare_subtypes, validated_associations
@@ -124,7 +125,7 @@ def report(rows: pd.DataFrame, *, as_published: bool) -> str:
         cells += [agreement, naive, p, tail, differs, beyond]
         lines.append(f"| {' | '.join(cells)} |")
     packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "pandas", "numba"))
-    return "\n".join([*lines, "", f"Measured with {packages}.", ""])
+    return "\n".join([*lines, "", f"{describe_commit()} {packages}.", ""])
 
 
 def main() -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.arguments import accepting
+from clinclust.arrays import Array, Labels, Mask
 from clinclust.estimators.subtype_model import FittedCohort, clustered_features, cohort_of
 from clinclust.files.cell_text import canonical_text, numbers_of
 from clinclust.files.conditions import date_column, name_in_condition, text_in_condition
@@ -25,10 +25,6 @@ from clinclust.files.conditions import date_column, name_in_condition, text_in_c
 if TYPE_CHECKING:
     from clinclust.estimators.subtype_model import SubtypeModel
     from clinclust.schema import Feature, FeatureSchema
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 NEARLY = 0.8
 """The share of the errors of a guess that a column avoids if it is nearly the partition, or one of its divisions."""
@@ -132,11 +128,11 @@ def tell_divisions(cohort: FittedCohort, table: pd.DataFrame, branches: Sequence
         of_members = np.array([branch_of[label] for label in cohort.labels[members].tolist()], dtype=np.int64)
         candidates = [(column, "value", column.levels[members]) for column in columns]
         candidates += [(column, "missing", (~column.is_known[members]).astype(np.int64)) for column in missing]
-        found = [
-            _describe(column, told_by=told_by, division=division)
-            | _explain(np.arange(2), of_members, ColumnEvidence(levels, of_members).named)
-            for column, told_by, levels in candidates
-        ]
+        found = []
+        for column, told_by, levels in candidates:
+            named = _name_subtypes(ColumnEvidence(levels, of_members).of_subjects, of_members)
+            about = _describe(column, told_by=told_by, division=division)
+            found.append(about | _explain(np.arange(2), of_members, named))
         for is_clustered in (True, False):
             some = [row for row in found if (row["role"] == "cluster" and row["told_by"] == "value") == is_clustered]
             best = max(some, key=lambda row: row["explained"], default=None)
@@ -156,7 +152,7 @@ class _CohortColumn:
     name: str
     role: str
     is_clustered: bool
-    levels: Ints
+    levels: Labels
     is_known: Mask
     part: str | None
 
@@ -176,7 +172,7 @@ def _read_columns(cohort: FittedCohort, table: pd.DataFrame) -> Iterator[_Cohort
             yield _CohortColumn(name, "ignore", False, *_read_cells(name, column, cohort.schema))
 
 
-def _read_feature(feature: Feature, column: pd.Series) -> tuple[Ints, Mask, str | None]:
+def _read_feature(feature: Feature, column: pd.Series) -> tuple[Labels, Mask, str | None]:
     scores = feature.scores(column)
     is_known = ~np.isnan(scores)
     if feature.levels is None and not feature.traits.is_yes_no:
@@ -186,7 +182,7 @@ def _read_feature(feature: Feature, column: pd.Series) -> tuple[Ints, Mask, str 
     return _pool_rare(levels), is_known, _keep_most_frequent(feature.name, texts)
 
 
-def _read_cells(name: str, column: pd.Series, schema: FeatureSchema) -> tuple[Ints, Mask, str | None]:
+def _read_cells(name: str, column: pd.Series, schema: FeatureSchema) -> tuple[Labels, Mask, str | None]:
     """Return the same of a column that was not validated: intervals if all its values are numbers, or all dates."""
     codes = schema.missing_codes_of(schema[name]) if name in schema else schema.missing_codes
     is_missing = column.isna().to_numpy(dtype=bool)
@@ -217,7 +213,7 @@ def _write_condition(name: str, rest: str) -> str | None:
     return None if written == "`#0`" else f"{written} {rest}"
 
 
-def _cut_intervals(numbers: Floats) -> Ints:
+def _cut_intervals(numbers: Array) -> Labels:
     """Return the interval of each number, -1 = missing; intervals have about as many subjects."""
     is_known = ~np.isnan(numbers)
     values, levels = numbers[is_known], np.full(len(numbers), -1, dtype=np.int64)
@@ -229,7 +225,7 @@ def _cut_intervals(numbers: Floats) -> Ints:
     return levels
 
 
-def _pool_rare(levels: Ints) -> Ints:
+def _pool_rare(levels: Labels) -> Labels:
     """Return levels 0, 1, ... in which those of fewer than 10 subjects are one; -1 stays missing."""
     is_known = levels >= 0
     _, places, counts = np.unique(levels[is_known], return_inverse=True, return_counts=True)
@@ -252,69 +248,47 @@ class ColumnEvidence:
     """The log predictives of a column in every subtype, relative to all subjects; levels (N,) from 0, -1 = missing.
 
     ln(p(l | k) / p(l)) with p(l | k) = (n_lk + p(l)) / (n_k + 1), counted without the subject itself; 0 if missing.
+    `information` is the mean log ratio of the subject's own subtype, in nats: mutual information.
     """
 
-    def __init__(self, levels: Ints, labels: Ints) -> None:
-        self.levels, self.labels, self.n_subtypes = levels, labels, int(labels.max()) + 1
-
-    @cached_property
-    def counts(self) -> Ints:
-        """Numbers of subjects, int64 (L + 1, K); the last row is of missing values."""
-        n_levels = int(self.levels.max(initial=-1)) + 1
-        rows = np.where(self.levels < 0, n_levels, self.levels)
-        cells = np.bincount(rows * self.n_subtypes + self.labels, minlength=(n_levels + 1) * self.n_subtypes)
-        return cells.reshape(-1, self.n_subtypes)
-
-    @cached_property
-    def log_ratios(self) -> Floats:
-        """The logs by level, subtype of the subject, and subtype, float64 (L + 1, K, K)."""
-        ratios = np.zeros((*self.counts.shape, self.n_subtypes))
-        observed, itself = self.counts[:-1], np.eye(self.n_subtypes)
-        share = (observed.sum(axis=1) - 1)[:, None, None] / max(int(observed.sum()) - 1, 1)
-        inside = np.maximum(observed[:, None, :] - itself, 0.0)
-        of_all = np.maximum(observed.sum(axis=0) - itself, 0.0)
+    def __init__(self, levels: Labels, labels: Labels) -> None:
+        n_levels, n_subtypes = int(levels.max(initial=-1)) + 1, int(labels.max()) + 1
+        counts, itself = np.zeros((n_levels, n_subtypes)), np.eye(n_subtypes)
+        np.add.at(counts, (levels[levels >= 0], labels[levels >= 0]), 1.0)
+        share = (counts.sum(axis=1) - 1.0)[:, None, None] / max(counts.sum() - 1.0, 1.0)
+        inside = np.maximum(counts[:, None, :] - itself, 0.0)
+        of_all = np.maximum(counts.sum(axis=0) - itself, 0.0)
         # A level that no other subject has is uninformative.
         positive = np.where(share > 0, share, 1.0)
-        ratios[:-1] = np.where(share > 0, np.log((inside + positive) / ((of_all + 1.0) * positive)), 0.0)
-        return ratios
-
-    @cached_property
-    def information(self) -> float:
-        """The mean log ratio of the subject's own subtype, in nats: mutual information, with each subject left out."""
-        of_subtype = np.diagonal(self.log_ratios, axis1=1, axis2=2)
-        return float((self.counts * of_subtype).sum() / self.labels.size)
+        ratios = np.where(share > 0, np.log((inside + positive) / ((of_all + 1.0) * positive)), 0.0)
+        # By level (the last is a missing value), subtype of the subject, and subtype: (L + 1, K, K).
+        self._log_ratios = np.append(ratios, np.zeros((1, n_subtypes, n_subtypes)), axis=0)
+        self._places = levels, labels
+        self.information = float(self._log_ratios[levels, labels, labels].mean())
 
     @property
-    def of_subjects(self) -> Floats:
+    def of_subjects(self) -> Array:
         """The log ratios of each subject, float64 (N, K)."""
-        return np.asarray(self.log_ratios[self.levels, self.labels])
-
-    @cached_property
-    def named(self) -> Ints:
-        """Numbers of subjects by subtype and by the subtype that the column names, int64 (K, K)."""
-        named = (_log_prior(self.counts.sum(axis=0)) + self.log_ratios).argmax(axis=2)
-        numbers = np.zeros((self.n_subtypes, self.n_subtypes), dtype=np.int64)
-        np.add.at(numbers, (np.broadcast_to(np.arange(self.n_subtypes), named.shape), named), self.counts)
-        return numbers
+        return np.asarray(self._log_ratios[self._places])
 
 
-def _name_together(log_ratios: Floats, labels: Ints) -> Ints:
-    """Return `ColumnEvidence.named` of columns, independent inside subtypes, from the sum of their `of_subjects`."""
+def _name_subtypes(log_ratios: Array, labels: Labels) -> Labels:
+    """Return numbers of subjects by subtype and by the subtype that a column names, int64 (K, K).
+
+    `log_ratios` (N, K) are those of the subjects or, of several columns, independent inside subtypes, their sum.
+    """
     n_subtypes = log_ratios.shape[1]
-    named = (_log_prior(np.bincount(labels, minlength=n_subtypes))[labels] + log_ratios).argmax(axis=1)
+    # The prior of a subtype is its size without the subject itself.
+    log_prior = np.log(np.maximum(np.bincount(labels, minlength=n_subtypes) - np.eye(n_subtypes), 0.5))
+    named = (log_prior[labels] + log_ratios).argmax(axis=1)
     return np.bincount(labels * n_subtypes + named, minlength=n_subtypes**2).reshape(n_subtypes, n_subtypes)
-
-
-def _log_prior(sizes: Ints) -> Floats:
-    """Return the logs of the sizes without a subject of each subtype, float64 (K, K)."""
-    return np.asarray(np.log(np.maximum(sizes - np.eye(sizes.size), 0.5)))
 
 
 def _describe(column: _CohortColumn, **more: Any) -> dict[str, Any]:
     return {"column": column.name, "second": None, "role": column.role, "alike": 0, "others": np.nan, **more}
 
 
-def _name_by_features(columns: list[_CohortColumn], labels: Ints) -> list[dict[str, Any]]:
+def _name_by_features(columns: list[_CohortColumn], labels: Labels) -> list[dict[str, Any]]:
     """Return the features that alone are nearly the partition; or else the best pair; or else those of a division."""
     features = {column.name: (column, ColumnEvidence(column.levels, labels)) for column in columns}
     informative = {name: evidence for name, (_, evidence) in features.items() if evidence.information > 0}
@@ -322,14 +296,15 @@ def _name_by_features(columns: list[_CohortColumn], labels: Ints) -> list[dict[s
         return []
     together = np.sum([evidence.of_subjects for evidence in informative.values()], axis=0)
 
-    def describe(groups: Ints, *names: str) -> dict[str, Any]:
+    def describe(groups: Labels, *names: str) -> dict[str, Any]:
         these = np.sum([informative[name].of_subjects for name in names], axis=0)
         column, second = features[names[0]][0], names[1] if len(names) > 1 else None
-        by_others = _name_together(together - these, labels)
+        by_others = _name_subtypes(together - these, labels)
         about = _describe(column, second=second, told_by="value", part=column.part)
-        return about | _explain(groups, labels, _name_together(these, labels), by_others)
+        return about | _explain(groups, labels, _name_subtypes(these, labels), by_others)
 
-    rows = [describe(groups, name) for name, evidence in informative.items() for groups in _divide(evidence.named)]
+    named_by = {name: _name_subtypes(evidence.of_subjects, labels) for name, evidence in informative.items()}
+    rows = [describe(groups, name) for name, named in named_by.items() for groups in _divide(named)]
     alone = [row for row in rows if row["is_better"]]
     whole = [row for row in alone if len(row["groups"]) == labels.max() + 1]
     most = sorted(informative, key=lambda name: -informative[name].information)[: _PAIRED if len(columns) > 2 else 0]
@@ -338,13 +313,13 @@ def _name_by_features(columns: list[_CohortColumn], labels: Ints) -> list[dict[s
     return whole or sorted(pairs, key=lambda pair: -pair["explained"])[:1] or alone
 
 
-def _name_by_column(levels: Ints, labels: Ints, about: dict[str, Any]) -> list[dict[str, Any]]:
+def _name_by_column(levels: Labels, labels: Labels, about: dict[str, Any]) -> list[dict[str, Any]]:
     """Return a row if a column that was not clustered on is nearly the partition, or a division of it."""
-    named = ColumnEvidence(levels, labels).named
+    named = _name_subtypes(ColumnEvidence(levels, labels).of_subjects, labels)
     return [about | _explain(groups, labels, named) for groups in _divide(named)][:1]
 
 
-def _divide(named: Ints) -> Iterator[Ints]:
+def _divide(named: Labels) -> Iterator[Labels]:
     """Yield the group of each subtype in the partition and in a division of it, if the column nearly is that one."""
     united = named.argmax(axis=1)  # the subtype that the column most often names for each
     united = united[united]
@@ -354,13 +329,13 @@ def _divide(named: Ints) -> Iterator[Ints]:
             yield groups
 
 
-def _count_errors(groups: Ints, named: Ints) -> tuple[int, int]:
+def _count_errors(groups: Labels, named: Labels) -> tuple[int, int]:
     """Return how many subjects are given to a wrong group, and how many if all are given to the largest."""
     sizes = np.bincount(groups, weights=named.sum(axis=1))
     return int(named[groups[:, None] != groups[None, :]].sum()), int(sizes.sum() - sizes.max())
 
 
-def _explain(groups: Ints, labels: Ints, named: Ints, by_others: Ints | None = None) -> dict[str, Any]:
+def _explain(groups: Labels, labels: Labels, named: Labels, by_others: Labels | None = None) -> dict[str, Any]:
     n_wrong, n_guessed = _count_errors(groups, named)
     result: dict[str, Any] = {
         "groups": tuple(tuple((np.flatnonzero(groups == group) + 1).tolist()) for group in dict.fromkeys(groups)),

@@ -485,8 +485,9 @@ def _tabulate_periods(analysis: _Analysis, rows: Mask, errors: Array, method: Me
 
 def _estimate(estimates: Estimates, contrast: Array, scale: Callable[[Array], Array], level: float) -> _Row:
     """Return the estimate of a linear combination of the parameters with its interval on a scale, `se` and `p`."""
-    eta, se = estimates.of(contrast)
-    margin = se * _quantile(level)
+    places = slice(contrast.size)
+    se = float(np.sqrt(contrast @ estimates.covariance[places, places] @ contrast))
+    eta, margin = float(contrast @ estimates.parameters[places]), se * _quantile(level)
     with np.errstate(over="ignore"):
         ends = scale(np.array([eta, eta - margin, eta + margin])).tolist()
     row: _Row = {"se": se, "p": float(2.0 * ndtr(-abs(eta / se))) if se > 0.0 else np.nan}
@@ -679,6 +680,7 @@ def summarise_outcomes(table: pd.DataFrame) -> list[str]:
         if line.assigned is not None or line.corrected is not None:
             pair = f"Subtype {line.subtype}" + ("" if line.versus is None else f" against {line.versus}")
             best = "not corrected" if line.corrected is None else _write_estimate(line.corrected)
+            best = f"unless they are slices, {best}" if line.may_be_slices and line.versus and line.corrected else best
             as_assigned = "" if line.assigned is None else f"; as assigned {_write_estimate(line.assigned)}"
             lines.append(f"{pair}, {line.measure}: {best}{as_assigned}")
     tests = {row["measure"]: row for row in table[table["p"].notna()].drop_duplicates("measure").to_dict("records")}
@@ -715,6 +717,7 @@ class Line(NamedTuple):
     corrected: dict[Hashable, Any] | None
     assigned: dict[Hashable, Any] | None
     remarks: dict[str, str]
+    may_be_slices: bool  # of a continuum: what is as assigned is to be reported
 
 
 def merge_methods(table: pd.DataFrame) -> list[Line]:
@@ -726,6 +729,7 @@ def merge_methods(table: pd.DataFrame) -> list[Line]:
     best = "bch" if (table["method"] == "bch").any() else "ml"
     if (table.loc[table["measure"] == "no effects of features", "p"] < _DIRECT).any():
         best = "features"
+    may_be_slices = bool((table["method"] == "score").any())
     table = table[table["method"].isin([best, "naive"])]
     of_subtype, has_remark = table["subtype"].notna(), table["remark"].notna()
     has_levels = bool((has_remark & (of_subtype | (table["method"] == "naive"))).any())
@@ -740,7 +744,7 @@ def merge_methods(table: pd.DataFrame) -> list[Line]:
     for (subtype, versus, measure), rows in lines.items():
         remarks = {method: row["remark"] for method, row in rows.items() if isinstance(row["remark"], str)}
         numbers = {method: None if method in remarks else row for method, row in rows.items()}
-        merged.append(Line(subtype, versus, measure, numbers.get(best), numbers.get("naive"), remarks))
+        merged.append(Line(subtype, versus, measure, numbers.get(best), numbers.get("naive"), remarks, may_be_slices))
     levels = [line for line in merged if line.versus is None and not line.remarks]
     return sorted(levels, key=lambda line: line.subtype or 0) + [line for line in merged if line not in levels]
 

@@ -156,16 +156,16 @@ class Estimates(NamedTuple):
     covariance: Array
     height: float = np.nan
 
-    def of(self, contrast: Array) -> tuple[float, float]:
-        """Return the estimate and the standard error of a linear combination of the first parameters."""
-        n = contrast.size
-        return float(contrast @ self.parameters[:n]), float(np.sqrt(contrast @ self.covariance[:n, :n] @ contrast))
-
     def test(self, contrasts: Array) -> dict[str, float]:
-        """Return the Wald test that all contrasts (D, K) of the subtypes are 0."""
+        """Return chi-squared and p, from the upper tail, of the Wald test that all contrasts (D, K) are 0.
+
+        Degrees of freedom are the rank of their covariance (D, D); NaN if this is 0.
+        """
         n = contrasts.shape[1]
-        covariance = contrasts @ self.covariance[:n, :n] @ contrasts.T
-        return wald_test(contrasts @ self.parameters[:n], covariance)
+        differences, covariance = contrasts @ self.parameters[:n], contrasts @ self.covariance[:n, :n] @ contrasts.T
+        df = int(np.linalg.matrix_rank(covariance, rtol=1e-9, hermitian=True))
+        statistic = float(differences @ np.linalg.pinv(covariance, rtol=1e-12, hermitian=True) @ differences)
+        return {"estimate": statistic, "p": float(chdtrc(df, statistic))} if df else {"estimate": np.nan, "p": np.nan}
 
 
 def assignment_errors(membership: Array, assigned: Labels) -> Array:
@@ -324,16 +324,6 @@ def maximise(
 # Times to an event: the sets at risk, the log-rank test, and hazard ratios in two periods.
 
 
-def wald_test(differences: Array, covariance: Array) -> dict[str, float]:
-    """Return chi-squared and p, from the upper tail, of the Wald test that all differences (D,) are 0.
-
-    Degrees of freedom are the rank of the covariance (D, D); NaN if this is 0.
-    """
-    df = int(np.linalg.matrix_rank(covariance, rtol=1e-9, hermitian=True))
-    statistic = float(differences @ np.linalg.pinv(covariance, rtol=1e-12, hermitian=True) @ differences)
-    return {"estimate": statistic, "p": float(chdtrc(df, statistic))} if df else {"estimate": np.nan, "p": np.nan}
-
-
 class RiskSets(NamedTuple):
     """Events and subjects at risk at each of T times of an event, of K subtypes, each (T, K)."""
 
@@ -361,7 +351,8 @@ class RiskSets(NamedTuple):
         shares = self.at_risk / n[:, None]
         apart = (self.events - d[:, None] * shares).sum(axis=0)
         factor = d * (n - d) / np.maximum(n - 1.0, 1.0)
-        return wald_test(apart, np.diag(factor @ shares) - (factor[:, None] * shares).T @ shares)
+        covariance = np.diag(factor @ shares) - (factor[:, None] * shares).T @ shares
+        return Estimates(apart, covariance).test(np.eye(apart.size))
 
     def group_comparable(self) -> Labels:
         """Return groups of subtypes whose hazard ratios have a maximum, int64 (K,).

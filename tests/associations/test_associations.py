@@ -47,7 +47,7 @@ def cohort(seed=0, n=240, shift=2.0, n_informative=4):
 
 @pytest.fixture(scope="module")
 def fitted():
-    frame, schema = cohort()
+    frame, schema = cohort(n=800)
     return cc.methods.PublishedMAPDP(schema, n_restarts=3, random_state=0, progress=False).fit(frame), frame
 
 

@@ -1,5 +1,7 @@
 """The analysis of covariance that tells a difference from the relation to other features."""
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,6 +12,7 @@ from statsmodels.stats.anova import anova_lm
 from clinclust.associations.associate import given_others, natural_spline, normal_scores
 
 NAN = np.nan
+FAR = 2.5 * np.repeat([[0, 0], [1, 0], [0, 1]], 3, axis=1)  # the means of six others in each of three groups
 
 
 def drawn(seed, n=300, shift=0.0, slope=0.5):
@@ -25,13 +28,16 @@ def test_it_is_the_analysis_of_covariance_of_statsmodels(n_missing):
     own, others, groups = drawn(24, shift=0.4)  # no curve or product is related
     own[:n_missing] = NAN
     seen = ~np.isnan(own[:, 0])
-    scores = [normal_scores(column)[seen] for column in others.T]
-    frame = pd.DataFrame(dict(zip("abc", scores, strict=True))).assign(y=normal_scores(own[seen, 0]), g=groups[seen])
-    inside = frame.groupby("g").transform(lambda column: column - column.mean())
-    fit = (frame[list("abc")] @ ols("y ~ a + b + c - 1", inside).fit().params).to_numpy()
-    frame[["fit1", "fit2", "fit3"]] = natural_spline(fit, 4)[:, 1:]
-    model = ols("y ~ a + b + c + fit1 + fit2 + fit3 + C(g)", frame).fit()
-    assert given_others(own, others, groups).p == pytest.approx(anova_lm(model, typ=2).loc["C(g)", "PR(>F)"], rel=1e-8)
+    p = []
+    for scale in (np.asarray, normal_scores):
+        frame = pd.DataFrame(np.apply_along_axis(scale, 0, others)[seen], columns=list("abc"))
+        frame = frame.assign(y=normal_scores(own[seen, 0]), g=groups[seen])
+        inside = frame.groupby("g").transform(lambda column: column - column.mean())
+        fit = (frame[list("abc")] @ ols("y ~ a + b + c - 1", inside).fit().params).to_numpy()
+        frame[["fit1", "fit2", "fit3"]] = natural_spline(fit, 4)[:, 1:]
+        model = ols("y ~ a + b + c + fit1 + fit2 + fit3 + C(g)", frame).fit()
+        p.append(anova_lm(model, typ=2).loc["C(g)", "PR(>F)"])
+    assert given_others(own, others, groups).p == pytest.approx(max(p), rel=1e-8)
 
 
 def test_a_natural_spline_is_straight_outside_its_knots_and_curved_inside():
@@ -48,28 +54,34 @@ def test_a_natural_spline_is_straight_outside_its_knots_and_curved_inside():
 def test_of_two_values_it_is_the_ratio_of_likelihoods_of_statsmodels():
     own, others, groups = drawn(24, shift=0.4)  # no curve or product is related
     is_high = (own > own.mean()).astype(float)
-    frame = pd.DataFrame(others, columns=list("abc")).apply(lambda column: normal_scores(column.to_numpy()))
-    frame = frame.assign(y=is_high, g=groups)
+    others = (others > 0).astype(float)  # as values and as normal scores they are the same
+    frame = pd.DataFrame(others, columns=list("abc")).assign(y=is_high, g=groups)
     with_groups, without = (logit(f"y ~ a + b + c{g}", frame).fit(disp=False) for g in (" + C(g)", ""))
     df, df2 = 2, 300 - 6
     ratio = 2 * (with_groups.llf - without.llf) * df2 / 300
     assert given_others(is_high, others, groups).p == pytest.approx(stats.f.sf(ratio / df, df, df2), rel=0.02)
 
 
-@pytest.mark.parametrize("relation", ["cut-off", "either", "logistic", "sigmoid"])
-def test_a_column_that_follows_from_the_others_is_no_difference(relation):
+RELATIONS = {
+    "cut-off": lambda x, noise, share: x[:, 0] > 0,
+    "either": lambda x, noise, share: (x[:, 0] > 0.5) | (x[:, 1] > 0.5),
+    "logistic": lambda x, noise, share: share < 1 / (1 + np.exp(-2 * x.mean(axis=1))),
+    "sigmoid": lambda x, noise, share: 1 / (1 + np.exp(-2.5 * x.mean(axis=1))) + 0.1 * noise,
+    "linear": lambda x, noise, share: x.mean(axis=1) + 0.5 * noise,
+    "scale": lambda x, noise, share: np.digitize(x.mean(axis=1) + 0.4 * noise, [-0.5, 0.0, 0.5]),
+}
+
+
+@pytest.mark.parametrize(
+    ("relation", "n_groups"), sorted({*product(RELATIONS, (2, 3))} - {("either", 3)})
+)  # as steep as borders
+def test_a_column_that_follows_from_the_others_is_no_difference(relation, n_groups):
     def p(seed):
         rng = np.random.default_rng([25, seed])
-        half = rng.integers(2, size=400)
-        others = rng.normal(size=(400, 6)) + 1.5 * half[:, None] - 0.75
-        groups = (others.sum(axis=1) > 0).astype(np.int64)
-        first, second, noise, mean = others[:, 0], others[:, 1], rng.normal(size=400), others.mean(axis=1)
-        own = {
-            "cut-off": first > 0,
-            "either": (first > 0.5) | (second > 0.5),
-            "logistic": rng.random(400) < 1 / (1 + np.exp(-1.5 * (first + second))),
-            "sigmoid": 1 / (1 + np.exp(-2 * mean)) + 0.1 * noise,
-        }[relation]
+        groups = rng.integers(n_groups, size=400)
+        others = rng.normal(size=(400, 6)) + (1.5 * groups[:, None] - 0.75 if n_groups == 2 else FAR[groups] - 0.8)
+        groups = (others.sum(axis=1) > 0).astype(np.int64) if n_groups == 2 else groups
+        own = RELATIONS[relation](others, rng.normal(size=400), rng.random(400))
         return given_others(own[:, None].astype(float), others, groups).p
 
     assert np.mean([p(seed) <= 0.05 for seed in range(30)]) <= 0.15
@@ -83,13 +95,11 @@ def test_what_the_others_explain_is_no_difference_and_what_is_added_is_one():
 
 
 def test_a_curved_relation_is_explained_too():
-    def curved(seed):
-        rng = np.random.default_rng([21, seed])
+    rng, p = np.random.default_rng(21), []
+    for _ in range(200):
         other = rng.normal(size=(300, 1))
-        groups = (np.abs(other[:, 0]) > 1).astype(np.int64)
-        return given_others(other**2 + rng.normal(size=(300, 1)), other, groups).p
-
-    assert np.mean([curved(seed) <= 0.05 for seed in range(200)]) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 200)
+        p.append(given_others(other**2 + rng.normal(size=(300, 1)), other, np.int64(np.abs(other[:, 0]) > 1)).p)
+    assert np.mean(np.array(p) <= 0.05) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 200)
 
 
 def test_a_difference_that_turns_round_given_the_others_is_none():

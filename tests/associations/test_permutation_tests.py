@@ -158,9 +158,8 @@ def test_a_report_permutes_persons_by_a_column_that_the_schema_does_not_know(tmp
     frame, _ = visits(0, 30, 2, shift=2.0)
     frame = frame.drop(columns="visit")
     frame.to_csv(tmp_path / "visits.csv", index=False)
-    schema = cc.FeatureSchema(
-        [cc.Feature(name=name, likelihood="gaussian") for name in frame.columns[:5]], other_columns="ignore"
-    )
+    features = [cc.Feature(name=name, likelihood="gaussian") for name in frame.columns[:5]]
+    schema = cc.FeatureSchema(features, other_columns="ignore")
     table = cc.read_cohort(tmp_path / "visits.csv")
     note_several_rows(table, repeated_subjects(table, "who"))
     with pytest.warns(cc.CohortWarning, match="ROWS ARE NOT PATIENTS"):

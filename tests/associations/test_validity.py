@@ -108,9 +108,8 @@ def test_slices_of_what_the_tree_found_to_be_one_continuum_are_told():
     table = np.sqrt(0.5) * rng.normal(size=(160, 1)) + np.sqrt(0.5) * rng.normal(size=(160, 6))
     frame = pd.DataFrame(table).rename(columns="x{}".format)
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-    model = cc.methods.PublishedMAPDP(schema, n_clusters="distinct", n_restarts=2, random_state=0, progress=False).fit(
-        frame
-    )
+    options = {"n_clusters": "distinct", "n_restarts": 2, "random_state": 0, "progress": False}
+    model = cc.methods.PublishedMAPDP(schema, **options).fit(frame)
     assert model.n_clusters_ == 1
     found = cc.validated_associations(model.cut(2), frame, progress=False)
     assert (found["grade"] == "differs").all()
@@ -120,18 +119,8 @@ def test_slices_of_what_the_tree_found_to_be_one_continuum_are_told():
 def test_the_grade_follows_p_dependence_and_missing_values():
     row = {"p": 0.001, "q": 0.002, "p_given_others": 0.01, "p_whatever_is_missing": np.nan, "agreement": 0.9}
     grades = {
-        "differs beyond dependence": [
-            {},
-            {"p_whatever_is_missing": 0.009},
-            {"agreement": np.nan},
-            {"agreement": pd.NA},
-        ],
-        "differs": [
-            {"p_given_others": 0.02},
-            {"p_given_others": np.nan},
-            {"p_given_others": None},
-            {"p_whatever_is_missing": 0.011},
-        ],
+        "differs beyond dependence": [{}, {"p_whatever_is_missing": 0.01}, {"agreement": np.nan}, {"agreement": pd.NA}],
+        "differs": [*({"p_given_others": p} for p in (0.02, np.nan, None)), {"p_whatever_is_missing": 0.011}],
         "not shown": [{"q": 0.011}, {"q": 0.011, "p_given_others": 0.02}],
         "not tested": [{"p": np.nan, "q": np.nan}, {"p": None}, {"agreement": 0.49}],
     }

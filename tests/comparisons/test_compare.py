@@ -445,12 +445,8 @@ def point_masses():
     values[rng.random(200) < np.where(group, 0.1, 0.6)] = 0.0
     values[:4] = np.nan
     frame = pd.DataFrame({"crp": values, "age": rng.normal(size=200)})
-    schema = cc.FeatureSchema(
-        [
-            cc.Feature(name="crp", likelihood="gaussian", transform="log", spike=0, label="CRP", unit="mg/L"),
-            cc.Feature(name="age", likelihood="gaussian"),
-        ]
-    )
+    crp = cc.Feature(name="crp", likelihood="gaussian", transform="log", spike=0, label="CRP", unit="mg/L")
+    schema = cc.FeatureSchema([crp, cc.Feature(name="age", likelihood="gaussian")])
     return frame, group, schema, cc.compare_subtypes(frame, group, schema)
 
 

@@ -202,21 +202,12 @@ def test_a_division_that_a_feature_makes_alone_is_named():
 def test_the_columns_that_tell_a_division_best_are_named():
     rng = np.random.default_rng(0)
     labels = np.repeat([0, 1, 2], [60, 40, 50])
-    table = pd.DataFrame(
-        {
-            "iron": rng.normal(4.0 * (labels == 2), 1.0),
-            "sex": np.where(rng.random(150) < 0.1, labels == 0, labels != 0).astype(int),
-            "lab": np.where(labels == 1, np.nan, 1.0),
-        }
-    )
-    table["lab"] += rng.integers(3, size=150)
-    schema = cc.FeatureSchema(
-        [
-            cc.Feature(name="iron", likelihood="gaussian"),
-            cc.Feature(name="sex", likelihood="bernoulli", role="describe"),
-            cc.Feature(name="lab", likelihood="poisson", role="describe"),
-        ]
-    )
+    table = pd.DataFrame({"iron": rng.normal(4.0 * (labels == 2), 1.0)})
+    table["sex"] = np.where(rng.random(150) < 0.1, labels == 0, labels != 0).astype(int)
+    table["lab"] = np.where(labels == 1, np.nan, 1.0) + rng.integers(3, size=150)
+    described = {"sex": "bernoulli", "lab": "poisson"}
+    features = [cc.Feature(name=name, likelihood=kind, role="describe") for name, kind in described.items()]
+    schema = cc.FeatureSchema([cc.Feature(name="iron", likelihood="gaussian"), *features])
     cohort = cohort_of(cc.Partition(labels, schema, made_by="a simulation"), table)
     told = tell_divisions(cohort, table, [{0: 0, 1: 1, 2: 1}, {1: 0, 2: 1}])
     rows = told[["division", "column", "told_by"]].values.tolist()

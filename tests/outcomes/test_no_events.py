@@ -92,10 +92,8 @@ def test_profile_intervals_are_those_of_the_penalised_likelihood_maximised_by_sc
 
 
 def test_counts_and_levels_of_nothing_but_the_lowest_leave_the_ratios():
-    schema = cc.FeatureSchema(
-        [cc.Feature(name="x", likelihood="gaussian"), cc.Feature(name="stays", likelihood="poisson", role="outcome")],
-        other_columns="ignore",
-    )
+    stays = cc.Feature(name="stays", likelihood="poisson", role="outcome")
+    schema = cc.FeatureSchema([cc.Feature(name="x", likelihood="gaussian"), stays], other_columns="ignore")
     groups = cc.Partition(LABELS, schema, made_by="hand")
     found = cc.compare_outcomes(groups, FRAME, "stays").query("method == 'naive'")
     assert row_of(found, "rate ratio", 2, 1)["estimate"] > 1.0

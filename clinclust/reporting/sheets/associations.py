@@ -286,7 +286,7 @@ def _rows(findings: Findings, cohort: FittedCohort, feature: Feature, time: Feat
     is_reason = (table["method"] == "bch") & table["subtype"].isna() & table["remark"].notna()
     reasons = list(dict.fromkeys(table.loc[is_reason, "remark"]))
     for line in merge_methods(table):
-        best = line.corrected or line.assigned
+        best = (line.assigned if line.may_be_slices else line.corrected) or line.corrected or line.assigned
         yield [
             title,
             None if line.subtype is None else findings.name(line.subtype),

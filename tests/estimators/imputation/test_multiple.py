@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 from cohorts import EVERY_LIKELIHOOD, mixed_cohort
+from scipy import stats
 from scipy.special import expit
 
 import clinclust as cc
@@ -251,14 +252,13 @@ def curved():
     rng = np.random.default_rng(3)
     frame = pd.DataFrame(rng.normal(size=(600, 2)), columns=["x", "z"])
     eta = 0.5 * frame["x"] + 0.5 * frame["x"] ** 2
-    frame["y"], frame["pain"] = eta + rng.normal(size=600), np.where(rng.random(600) < expit(eta), "yes", "no")
+    frame["y"] = eta + rng.normal(size=600)
     frame["stage"] = pd.Categorical(rng.choice(["i", "ii"], 600))
-    whole = frame.assign(pain=(frame["pain"] == "yes").astype(float))
+    whole = frame.copy()
     frame.loc[frame.index % 2 == 0, "x"] = np.nan
-    frame.loc[frame.index % 10 == 0, ["y", "pain"]] = np.nan
-    pain = cc.Feature(name="pain", likelihood="bernoulli", levels=("no", "yes"), role="describe")
+    frame.loc[frame.index % 10 == 0, "y"] = np.nan
     stage = cc.Feature(name="stage", likelihood="categorical", levels=("i", "ii"), role="describe")
-    return frame, cc.FeatureSchema([gaussian("x"), gaussian("z"), gaussian("y", role="describe"), pain, stage]), whole
+    return frame, cc.FeatureSchema([gaussian("x"), gaussian("z"), gaussian("y", role="describe"), stage]), whole
 
 
 def test_a_square_is_kept_if_the_regression_is_named(curved):
@@ -276,13 +276,23 @@ def test_a_square_is_kept_if_the_regression_is_named(curved):
     pd.testing.assert_frame_equal(tables[0], again[0])
 
 
-@pytest.mark.simulation
-def test_a_logistic_regression_is_kept(curved):
-    frame, schema, whole = curved
-    (table,) = draws_for("pain ~ x + I(x ** 2) + stage", frame, schema, m=1)
-    table = table.assign(pain=(table["pain"] == "yes").astype(float), x=table["x"].astype(float))
-    slopes, true = (sm.Logit.from_formula("pain ~ x + I(x ** 2)", of).fit(disp=0).params for of in (table, whole))
-    assert slopes.to_numpy() == pytest.approx(true.to_numpy(), abs=0.35)
+def test_by_a_logistic_regression_values_are_drawn_by_bayes_rule():
+    """The density of x given pain is that of x times the share, by quadrature, with the slopes of statsmodels."""
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=1500)
+    is_ill = rng.random(1500) < expit(x + x**2 - 1)
+    frame = pd.DataFrame({"x": x, "z": rng.normal(size=1500), "pain": np.where(is_ill, "yes", "no")})
+    frame.loc[:499, "x"] = np.nan
+    pain = cc.Feature(name="pain", likelihood="bernoulli", levels=("no", "yes"), role="describe")
+    tables = draws_for("pain ~ x + I(x ** 2)", frame, cc.FeatureSchema([gaussian("x"), gaussian("z"), pain]), m=8)
+    drawn = pd.concat([table["x"][:500] for table in tables]).astype(float)
+    x = pd.DataFrame({"x": np.linspace(-6, 6, 2001)})
+    fit = sm.Logit.from_formula("y ~ x + I(x ** 2)", frame.assign(y=is_ill * 1.0)).fit(disp=0)
+    for level, share in (("yes", fit.predict(x)), ("no", 1 - fit.predict(x))):
+        density = stats.norm.pdf(x["x"], frame["x"].mean(), frame["x"].std()) * share
+        values = drawn[frame["pain"][drawn.index] == level]
+        for power in (1, 2):
+            assert (values**power).mean() == pytest.approx(np.average(x["x"] ** power, weights=density), abs=0.12)
 
 
 def test_values_are_drawn_by_bayes_rule():
