@@ -212,18 +212,36 @@ def test_arithmetic_ties_columns_to_outcomes_and_times_whatever_they_are_called(
         assert role_of(name, rng.permutation(cells), **others) == "cluster"
 
 
+def test_the_time_from_a_fixed_day_to_a_date_is_a_time():
+    dates = (pd.Timestamp("2018-01-01") + pd.to_timedelta(DAYS, unit="D")).strftime("%Y-%m-%d")
+    assert role_of("n", DAYS + 13, seen=dates) == "time"
+    assert role_of("n", np.random.default_rng(3).permutation(DAYS), seen=dates) == "cluster"
+
+
+def test_columns_called_as_measurements_but_for_what_they_share_are_flags():
+    draw, names = np.random.default_rng(3), ("hb", "sodium", "income")
+    table = {name: draw.normal(50, 9, N).round(1) for name in names}
+    flags = {form.format(name): draw.choice(["0", "1"], N) for name in names for form in ("{}_imp", "f{}")}
+    schema = draft_schema(pd.DataFrame({**table, **flags}))
+    assert {schema[name].role for name in flags} == {"describe"}
+    schema = draft_schema(pd.DataFrame({**table, "hb_imp": TWO, "age_imp": TWO[::-1], "sex_imp": np.roll(TWO, 9)}))
+    assert schema["hb_imp"].role == "cluster"
+
+
 def test_numbers_of_sites_are_names_and_have_no_mean():
     codes = rng.permutation(np.arange(N) % 25 + 1)
-    schema = draft_schema(pd.DataFrame({**FEATURE, "hospital": codes, "lat": rng.normal(50, 1, N).round(3)}))
-    assert schema["hospital"].levels == tuple(map(str, range(1, 26)))
+    texts = np.where(np.arange(N) % 9 == 0, "k.A.", codes.astype(str))
+    table = {"hospital": codes, "ward": texts, "lat": rng.normal(50, 1, N).round(3)}
+    schema = draft_schema(pd.DataFrame({**FEATURE, **table}))
+    assert schema["hospital"].levels == schema["ward"].levels == tuple(map(str, range(1, 26)))
     assert schema["lat"].likelihood == "gaussian"
     assert draft_schema(pd.DataFrame({**FEATURE, "zip": 10_000 + rng.permutation(N)}))["zip"].likelihood is None
 
 
 def test_numbers_that_name_groups_are_known_by_the_sizes_of_these():
     sizes = np.random.default_rng(1).permutation(np.arange(5, 45))
-    for in_group, role in ((sizes, "site"), (np.sort(sizes), "cluster")):
-        codes = np.repeat(np.arange(1, 41), in_group)
+    for in_group, first, role in ((sizes, 1, "site"), (sizes, 1001, "site"), (np.sort(sizes), 1, "cluster")):
+        codes = np.repeat(np.arange(first, first + 40), in_group)
         table = pd.DataFrame({"gait": rng.normal(size=codes.size), "age": rng.integers(20, 80, codes.size), "x": codes})
         assert draft_schema(table)["x"].role == role
 
@@ -258,9 +276,10 @@ def test_measurements_that_miss_more_subjects_from_number_to_number_are_of_visit
     start, last = rng.normal(size=(3, N)), rng.choice([1, 2, 3, 3, 3], N)
     names = [f"{stem}{k}" for stem in ("prop", "masc", "cbcl") for k in (1, 2, 3)]
     cells = {name: start[k // 3] + rng.normal(size=N) for k, name in enumerate(names)}
+    cells |= {f"ypf{k}": np.random.default_rng(k).integers(0, 2, N) for k in (1, 2, 3)}
     seen = {name: np.where(last >= int(name[-1]), values, np.nan) for name, values in cells.items()}
     for table, later in ((seen, "outcome"), (cells, "cluster")):
-        assert [draft_schema(pd.DataFrame(table))[name].role for name in names] == ["cluster", later, later] * 3
+        assert [draft_schema(pd.DataFrame(table))[name].role for name in cells] == ["cluster", later, later] * 4
 
 
 @scored(["item_1 item_2", "V1 V2", "mds_m1 mds_m2", "q1 q2", f"q{'1' * 5000} q{'2' * 5000}"])
@@ -288,8 +307,9 @@ def test_later_measurements_of_what_was_measured_at_baseline_are_outcomes():
 
 def test_what_tells_the_visits_of_a_subject_apart_is_a_time():
     visits = pd.DataFrame({"id": np.repeat(np.arange(60), 3), "k": [1, 3, 5] * 60, "gait": rng.normal(0, 1, 180)})
-    schema = draft_schema(visits)
-    assert [schema[name].role for name in visits] == ["ignore", "time", "cluster"]
+    event = np.tile([0, 0, 1], 60) * np.repeat(np.arange(60) % 2, 3)
+    schema = draft_schema(visits.assign(seen=event, relapsing=np.roll(event, 1)))
+    assert [feature.role for feature in schema] == ["ignore", "time", "cluster", "outcome", "cluster"]
     assert "one_row_per='id'" in schema.comments["id"]
 
 
@@ -306,6 +326,9 @@ def test_what_tells_the_visits_of_a_subject_apart_is_a_time():
         ("platelets", rng.normal(250_000, 60_000, N).round(), "cluster"),
         ("MRN", [*rng.permutation(10**6)[: N - 1], 77, 77][-N:], "ignore"),
         ("x", rng.permutation(N) + 100_200, "id"),
+        ("x", np.random.default_rng(9).choice(800_000, N, replace=False) + 100_000, "id"),
+        ("x", np.random.default_rng(9).integers(350_010, 350_200, N), "site"),
+        ("x", np.where(UNEVEN == 1, np.inf, DAYS), "time"),
         ("HADM_ID", [*rng.permutation(10**5)[: N - 4], *[None] * 4], "ignore"),
         ("tvparnr", rng.permutation(np.repeat(np.arange(N // 2) * 3, 2)), "ignore"),
         ("phone", [*(600_000_000 + rng.permutation(10**6)[:90]), *[None] * 30], "ignore"),
