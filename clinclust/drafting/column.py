@@ -210,27 +210,21 @@ class DraftedColumn:
     def take_role(self, role: str, reason: str, look: str = "") -> None:
         """Take the role that a rule proposes: of a column that is clustered on, or left out for its many values."""
         self.has_role = True
+        texts = [text for text in self.column.texts if text not in self.feature.missing_codes]
+        are_whole = len(texts) > 2 and all(number_of(text) % 1 == 0 for text in texts)
+        is_labelled = bool(self.column.notes.levels) or self.feature.traits.is_nominal
+        fields = {name: value for name, value in self.proposal.fields.items() if name in FOR_READERS} | {"role": role}
         if role == "ignore":
-            kept = {name: self.proposal.fields[name] for name in FOR_READERS if name in self.proposal.fields}
-            self.make(partial(Proposal, {**kept, "role": role}, reason, looks=(look,) if look else ()))
-        elif role == "site" and self._has_codes:
-            self.make(partial(self._as_codes, f"site: {reason}"))
+            self.make(partial(Proposal, fields, reason, looks=(look,) if look else ()))
+        elif role == "site" and are_whole and not is_labelled:
+            # Numbers are names: hospitals 1 to 25 have no mean, and thousands of postcodes no table.
+            if "missing_codes" in self.proposal.fields:
+                fields["missing_codes"] = self.proposal.fields["missing_codes"]
+            if len(texts) <= MOST_TEXTS:
+                fields |= {"likelihood": Categorical.name, "levels": sorted(texts, key=number_of)}
+            self.make(partial(Proposal, fields, f"site: {reason}", looks=self.proposal.looks))
         elif self.feature.role == "cluster" or role in ("time", "site"):
             self.extend(look, reason=f"{role}: {reason}", role=role)
-
-    @property
-    def _has_codes(self) -> bool:
-        is_labelled = bool(self.column.notes.levels) or self.feature.traits.is_nominal
-        names = [number_of(text) for text in self.column.texts if text not in self.feature.missing_codes]
-        return not is_labelled and len(names) > 2 and all(name % 1 == 0 for name in names)
-
-    def _as_codes(self, reason: str) -> Proposal:
-        """Return a site's numbers as names: hospitals 1 to 25 have no mean, and thousands of postcodes no table."""
-        fields = {key: value for key, value in self.proposal.fields.items() if key in (*FOR_READERS, "missing_codes")}
-        names = [text for text in self.column.texts if text not in self.feature.missing_codes]
-        if len(names) <= MOST_TEXTS:
-            fields |= {"likelihood": Categorical.name, "levels": sorted(names, key=number_of)}
-        return Proposal({**fields, "role": "site"}, reason, looks=self.proposal.looks)
 
 
 def constant(column: Column) -> Proposal:

@@ -18,7 +18,7 @@ import pandas as pd
 
 from clinclust.arrays import Array, Whole, mid_ranks
 from clinclust.data import data
-from clinclust.drafting.column import LOOKS, Column, DraftedColumn, looks_identifying, missing_words, surviving
+from clinclust.drafting.column import LOOKS, Column, DraftedColumn, looks_identifying, surviving
 from clinclust.drafting.levels import MOST_LEVELS, no_before_yes
 from clinclust.files.cell_text import shortened
 from clinclust.files.conditions import DateColumn, date_column
@@ -205,11 +205,9 @@ class Table:
         days = dict[str, Array]()
         for column in self.columns:
             if self.by_name[column.name].proposal.reason.startswith(_DATES):
-                is_date = ~np.isin(column.texts, list(missing_words(column)))
-                dates = date_column(np.array(column.texts, dtype=object), is_date, None)
-                days |= (
-                    {column.name: column.in_rows(dates.moments)[self.every]} if isinstance(dates, DateColumn) else {}
-                )
+                texts = np.array([*column.texts, ""], dtype=object)[column.codes[self.every]]
+                dates = date_column(texts, np.array([text[:1].isdigit() for text in texts], dtype=bool), None)
+                days |= {column.name: dates.moments} if isinstance(dates, DateColumn) else {}
         return days
 
     @cached_property
