@@ -10,6 +10,7 @@ from clinclust.drafting.levels import order_of, ordered_pair
 
 ORDERED = [
     ["none", "mild", "moderate", "severe"],
+    ["Tis", "T1", "T2"],
     ["keine", "leicht", "mittel", "schwer"],
     ["aucune", "légère", "modérée", "sévère"],
     ["ninguno", "leve", "moderado", "grave"],

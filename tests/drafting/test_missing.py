@@ -26,7 +26,6 @@ CODES_OF_MANY = [
     (["done", "not done"], ()),
     (["pT1", "pT2", "pT3", "pTX"], ("pTX",)),
     (["0", "1", "2a", "3", "X"], ("X",)),
-    (["A1", "B2", "X"], ()),
     (["ND", "D"], ()),
     (["4.5", "5.5", "6.1", "#NV", "#WERT!"], ("#NV", "#WERT!")),
     (["low", "moderate", "high", "99"], ("99",)),
@@ -40,7 +39,7 @@ CODES_OF_MANY = [
     ([0, 2, 4, 6, 8], ()),
     ([94] * 3 + [95] * 5 + [96] * 8 + [97] * 12 + [98] * 14 + [99] * 10, ()),  # saturations
     *(([word, "mild", "severe"], ()) for word in ("None", "keine", "absent")),
-    *((words.split(), ()) for words in ("CR PR NR", "improved stable declined", "UK US DE")),
+    *((words.split(), ()) for words in ("CR PR NR", "improved stable declined", "UK US DE", "A1 B2 X")),
 ]
 
 
