@@ -65,11 +65,18 @@ class Vocabulary:
 
     def __init__(self, names: Collection[str]) -> None:
         words = {word for name in names for split in [name_words(name)] for word in (*split, "".join(split))}
-        self._spoken = {"en", "zh"} | {
-            language for language, listed in _languages().items() if len(listed & words) >= _FEWEST_SPEAKING
+        accented = {word for name in names if not name.isascii() for word in name_words(name)}
+        spoken = {language for language, listed in _languages().items() if len(listed & words) >= _FEWEST_SPEAKING}
+        self._spoken = spoken = {"en", "zh"} | spoken
+
+        def counts(language: str, word: str) -> bool:
+            is_long = len(word) >= _LONG_WORD or word in accented
+            return language in spoken or (language in _NATURAL and is_long)
+
+        self._listed = {
+            concept: frozenset(word for key in of.keys() & _LANGUAGES for word in of[key] if counts(key, word))
+            for concept, of in data("roles").items()
         }
-        self._accented = {word for name in names if not name.isascii() for word in name_words(name)}
-        self._listed: dict[str, frozenset[str]] = {}
 
     def dialect(self, concept: str, key: str) -> tuple[str, ...]:
         """Return how names begin or end in a language of the table, as ``cdisc_ends`` of the time; () if not spoken."""
@@ -77,14 +84,6 @@ class Vocabulary:
 
     def __getitem__(self, concept: str) -> frozenset[str]:
         """Return the words of a concept, such as ``event``; phrases have spaces."""
-        if concept not in self._listed:
-            self._listed[concept] = frozenset(
-                word
-                for language in data("roles")[concept].keys() & _LANGUAGES
-                for word in data("roles")[concept][language]
-                if language in self._spoken
-                or (language in _NATURAL and (len(word) >= _LONG_WORD or word in self._accented))
-            )
         return self._listed[concept]
 
 
@@ -742,17 +741,18 @@ def rise_together(first: DraftedColumn, second: DraftedColumn) -> bool:
 
 
 def siblings(one: DraftedColumn, table: Table) -> Role | None:
-    """Recognise a column that is called as several times or outcomes but for its number: `etime5` after `etime1`."""
-    words = table.words[one.column.name]
-    stem = _bare(words)
-    if stem == " ".join(words):
+    """Recognise a column that is called as several times or outcomes are: `etime5` as `etime1`, `d_dea` as `d_rel`."""
+    words, affixes = table.words[one.column.name], _list("status", "en") | _list("time", "affixes")
+    stem, first = _bare(words), words[0] if len(words) > 1 and words[0] in affixes else None
+    if stem == " ".join(words) and first is None:
         return None
     # `VAR1` to `VAR9` of which two hold dates are no times: dates are times by their values alone.
     decided = [other for other in table.decided if other.column.name not in table.later]  # the first is the baseline
     named = [other for other in decided if not other.proposal.reason.startswith(_DATES)]
-    alike = [other.feature.role for other in named if _bare(table.words[other.column.name]) == stem]
+    called = [(table.words[other.column.name], other.feature.role) for other in named]
+    alike = [role for words, role in called if _bare(words) == stem or (len(words) > 1 and words[0] == first)]
     if len(alike) >= _FEWEST_SIBLINGS and set(alike) in ({"time"}, {"outcome"}):
-        return Role(alike[0], "called as others but for its number")
+        return Role(alike[0], "called as others but for its number or the end of its name")
     return None
 
 

@@ -6,6 +6,7 @@ import pytest
 from scored import scored
 
 from clinclust.drafting import draft_schema
+from clinclust.files.text_table import ColumnNotes, add_notes
 
 N = 120
 rng = np.random.default_rng(0)
@@ -126,16 +127,14 @@ def test_columns_called_alike_without_being_dates_times_or_places_form_subtypes(
     others = {"lat": rng.choice(["L", "R", "B"], N), "ga_weeks": rng.normal(38, 2, N).round(1), "sga": TWO}
     schema = draft_schema(pd.DataFrame({**FEATURE, **columns, **others}))
     assert {schema[f"VAR{k}"].role for k in range(3, 9)} | {schema[name].role for name in others} == {"cluster"}
-    hospitals = pd.DataFrame({**FEATURE, "hospital_id": rng.integers(1, 31, N)})
-    assert draft_schema(hospitals)["hospital_id"].role == "site"
+    assert role_of("hospital_id", rng.integers(1, 31, N)) == "site"
 
 
 def test_years_of_an_exposure_are_no_time_to_its_status():
     smoked = {"smoking_status": TWO, "smoking_years": TWO * rng.integers(1, 40, N)}
     schema = draft_schema(pd.DataFrame({**FEATURE, **smoked}))
     assert {"time", "outcome"}.isdisjoint(schema[name].role for name in smoked)
-    raised = pd.DataFrame({**FEATURE, "ca125": DAYS, "ca125_status": (DAYS > 300).astype(int)})
-    assert draft_schema(raised)["ca125"].role == "cluster"
+    assert role_of("ca125", DAYS, ca125_status=(DAYS > 300).astype(int)) == "cluster"
 
 
 @scored(
@@ -154,8 +153,6 @@ def test_levels_say_what_a_column_is_whatever_its_name(levels, role):
 
 
 def test_the_label_of_a_file_counts_like_the_name():
-    from clinclust.files.text_table import ColumnNotes, add_notes
-
     frame = pd.DataFrame({**FEATURE, "v12": TWO})
     add_notes(frame, {"v12": ColumnNotes(label="Randomisation arm")})
     assert draft_schema(frame)["v12"].role == "arm"
@@ -199,6 +196,11 @@ def test_a_time_and_its_event_are_called_alike(time, event):
     assert (schema[time].role, schema[event].role) == ("time", "outcome")
 
 
+def test_what_is_called_as_several_outcomes_are_is_an_outcome():
+    table = {f"{letter}_{event}": cells for event in ("gvhd", "rel") for letter, cells in (("t", DAYS), ("d", TWO))}
+    assert (role_of("d_dea", TWO[::-1], **table), role_of("q_dea", TWO[::-1], **table)) == ("outcome", "cluster")
+
+
 def test_arithmetic_ties_columns_to_outcomes_and_times_whatever_they_are_called():
     weight, entry = rng.normal(3.3, 0.5, N).round(2), rng.integers(600, 1000, N)
     diagnosed = rng.integers(9000, 11000, N)
@@ -224,8 +226,7 @@ def test_columns_called_as_measurements_but_for_what_they_share_are_flags():
     flags = {form.format(name): draw.choice(["0", "1"], N) for name in names for form in ("{}_imp", "f{}")}
     schema = draft_schema(pd.DataFrame({**table, **flags}))
     assert {schema[name].role for name in flags} == {"describe"}
-    schema = draft_schema(pd.DataFrame({**table, "hb_imp": TWO, "age_imp": TWO[::-1], "sex_imp": np.roll(TWO, 9)}))
-    assert schema["hb_imp"].role == "cluster"
+    assert role_of("hb_imp", TWO, **table, sodium_imp=TWO[::-1]) == "cluster"
 
 
 def test_numbers_of_sites_are_names_and_have_no_mean():
@@ -260,8 +261,7 @@ def test_two_columns_alone_are_no_times_although_one_is_never_above_the_other_an
 
 def test_a_score_that_ends_at_its_ceiling_is_no_time():
     score = np.clip(30 - rng.negative_binomial(1.5, 0.25, N), 0, 30)
-    schema = draft_schema(pd.DataFrame({**FEATURE, "mmse": score, "impaired": np.where(score < 30, "yes", "no")}))
-    assert schema["mmse"].role == "cluster"
+    assert role_of("mmse", score, impaired=np.where(score < 30, "yes", "no")) == "cluster"
 
 
 @scored(["x_t0 x_t1", "hb_week1 hb_week12", "fev_0m fev_12m", "nihss_admission nihss_discharge", "a_baseline a_final"])
