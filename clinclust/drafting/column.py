@@ -15,13 +15,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.special import pdtr
 
 from clinclust.arrays import Array
 from clinclust.data import data
-from clinclust.drafting.levels import without_number
+from clinclust.drafting.levels import numbers_on_grid, without_number
 from clinclust.errors import show_cells
 from clinclust.files.cell_text import compile_short, listed, number_of, numbers_of, quote_cell, shortened
-from clinclust.files.notation import MISSING_SIGNS, means_missing, words_of
+from clinclust.files.notation import MISSING_SIGNS, means_missing, name_words, says_only, words_of
 from clinclust.files.text_table import ColumnNotes
 from clinclust.likelihoods.categorical import Categorical
 from clinclust.schema.feature import Feature
@@ -144,7 +145,8 @@ def joined(*parts: str) -> str:
     return "; ".join(part for part in parts if part)
 
 
-_MOST_LEVELS = 50
+MOST_TEXTS = 50
+"""Texts with more different values are no levels."""
 LOOKS: dict[str, str] = data("remarks")["looks"]
 FOR_READERS = ("label", "section", "description", "asked_if")
 
@@ -175,7 +177,7 @@ class DraftedColumn:
     def _take_plain_levels(self, error: Exception) -> None:
         look = LOOKS["fault"].format(fault=f"{type(error).__name__}: {show_cells(shortened(str(error)))}")
         texts = list(self.column.texts)
-        if 2 <= len(texts) <= _MOST_LEVELS:
+        if 2 <= len(texts) <= MOST_TEXTS:
             fields = {"likelihood": Categorical.name, "levels": texts}
             reason = f"{len(texts)} different values, taken for levels as they are"
             self._take(Proposal(fields, reason, looks=(look,)))
@@ -208,26 +210,21 @@ class DraftedColumn:
     def take_role(self, role: str, reason: str, look: str = "") -> None:
         """Take the role that a rule proposes: of a column that is clustered on, or left out for its many values."""
         self.has_role = True
+        texts = [text for text in self.column.texts if text not in self.feature.missing_codes]
+        are_whole = len(texts) > 2 and all(number_of(text) % 1 == 0 for text in texts)
+        is_labelled = bool(self.column.notes.levels) or self.feature.traits.is_nominal
+        fields = {name: value for name, value in self.proposal.fields.items() if name in FOR_READERS} | {"role": role}
         if role == "ignore":
-            kept = {name: self.proposal.fields[name] for name in FOR_READERS if name in self.proposal.fields}
-            self.make(partial(Proposal, {**kept, "role": role}, reason, looks=(look,) if look else ()))
-        elif role == "site" and self._has_codes:
-            self.make(partial(self._as_codes, f"site: {reason}"))
+            self.make(partial(Proposal, fields, reason, looks=(look,) if look else ()))
+        elif role == "site" and are_whole and not is_labelled:
+            # Numbers are names: hospitals 1 to 25 have no mean, and thousands of postcodes no table.
+            if "missing_codes" in self.proposal.fields:
+                fields["missing_codes"] = self.proposal.fields["missing_codes"]
+            if len(texts) <= MOST_TEXTS:
+                fields |= {"likelihood": Categorical.name, "levels": sorted(texts, key=number_of)}
+            self.make(partial(Proposal, fields, f"site: {reason}", looks=self.proposal.looks))
         elif self.feature.role == "cluster" or role in ("time", "site"):
             self.extend(look, reason=f"{role}: {reason}", role=role)
-
-    @property
-    def _has_codes(self) -> bool:
-        is_labelled = bool(self.column.notes.levels) or self.feature.traits.is_nominal
-        return not is_labelled and len(self.column.texts) > 2 and bool((self.column.numbers % 1 == 0).all())
-
-    def _as_codes(self, reason: str) -> Proposal:
-        """Return a site's numbers as names: hospitals 1 to 25 have no mean, and thousands of postcodes no table."""
-        fields = {key: value for key, value in self.proposal.fields.items() if key in (*FOR_READERS, "missing_codes")}
-        names = [text for text in self.column.texts if text not in self.feature.missing_codes]
-        if len(names) <= _MOST_LEVELS:
-            fields |= {"likelihood": Categorical.name, "levels": sorted(names, key=number_of)}
-        return Proposal({**fields, "role": "site"}, reason, looks=self.proposal.looks)
 
 
 def constant(column: Column) -> Proposal:
@@ -328,6 +325,65 @@ def _is_compact(texts: list[str], width: int, form: str) -> bool:
     return bool(read.notna().all() and has_days and (width == 6 or read.dt.year.between(*_YEARS).all()))
 
 
+# Whether a column names the rows, by its name and values.
+
+_FEWEST_CELLS = 20
+TWO_NUMBERS = re.compile(r"[0-9]+(?:[.,][0-9]+)?\s*[/+|]\s*[0-9]+(?:[.,][0-9]+)?")
+"""A cell of two numbers, such as a pressure of 120/80."""
+_BY_CHANCE = np.exp(-7.0)
+"""How probable so few equal pairs may be among measurements, below which whole numbers are no measurements."""
+_CONSECUTIVE, _RISING, _LONG = 1.1, 10.0, 100
+_MOST_SHARED = 0.01  # of the cells: identifiers that were mistyped, or entered twice
+_MOST_DIGITS = 10.0**6  # whole numbers of seven digits are more exact than measurements
+_MANY_DIGITS = 10.0**4
+
+
+def looks_identifying(name: str, *, is_unique: bool = False) -> bool:
+    """Return whether a name is one of subjects or people, such as `patient_id`, `surname` or `phone`.
+
+    Words such as `number` and `index` say so only of values that are all different.
+    """
+    subjects, people = data("tables")["subjects"], data("roles")["identifier"]
+    unlisted = {"beside", *([] if is_unique else ["if_unique"])}
+    words = frozenset(subjects["words"]).union(*(people[key] for key in people if key not in unlisted))
+    return says_only(name_words(name), words, frozenset([*subjects["beside"], *people["beside"]]))
+
+
+def identifies_rows(column: Column) -> bool:
+    """Return whether nearly every cell has a value of its own, and they are no measurements.
+
+    Texts identify, and whole numbers that follow each other, rise from row to row, have seven digits, or repeat less
+    often than as many measurements with their spread: of n numbers with standard deviation s, in steps, n^2 / (4 s
+    sqrt(pi)) pairs are equal on average.
+    """
+    n, n_different = column.n_observed, len(column.texts)
+    is_named = looks_identifying(column.name, is_unique=True)
+    if n < _FEWEST_CELLS or n - n_different > max(2, _MOST_SHARED * n) or n < 0.9 * column.codes.size:
+        return n == n_different == column.codes.size > 1 and is_named
+    numbers = column.numbers
+    if not np.isfinite(numbers).all():
+        if n_different < n or any(TWO_NUMBERS.fullmatch(text) for text in column.texts[:_FEWEST_CELLS]):
+            return False  # pressures such as 120/80
+        has_words = np.mean([" " in text.strip() for text in column.texts]) > 0.5
+        return bool(np.isfinite(numbers).mean() < 0.5) and (is_named or not has_words)
+    if (numbers % 1 != 0).any():
+        return False
+    span = numbers.max() - numbers.min()
+    steps = np.diff(column.in_rows(numbers)[column.codes >= 0])
+    is_rising = (n >= _LONG or span <= _RISING * n) and bool((steps > 0).all() or (steps < 0).all())
+    if is_named or is_rising or (n == n_different and span <= _CONSECUTIVE * n):
+        return True
+    grid = numbers_on_grid(numbers, np.ones(numbers.size))
+    if grid.step == 1.0 and numbers.min() >= _MOST_DIGITS:
+        return True
+    # Of five digits or more, and drawn evenly: the log likelihood ratio to a normal distribution of their spread.
+    evenly = n * (0.5 + 0.5 * np.log(2.0 * np.pi) + np.log(numbers.std() / max(span, 1.0)))
+    if grid.step == 1.0 and numbers.min() >= _MANY_DIGITS and n == n_different and evenly >= _CLEAR:
+        return True
+    pairs = n * (n - 1) / 2.0 / (2.0 * np.sqrt(np.pi) * max(float(numbers.std()) / grid.step, 1.0))
+    return bool(pdtr(n - n_different, pairs) <= _BY_CHANCE)
+
+
 # Which texts of a column mean a missing value: words, signs, and numbers that can be no values of it.
 
 _DIGITS = [*(digit * k for digit in "789" for k in range(1, 6)), "66", *("9" * k + d for k in (1, 2, 3) for d in "678")]
@@ -336,6 +392,7 @@ _REFUSALS = frozenset([7.0, 8.0, 9.0])
 _MOST_REFUSALS = 0.1
 _FAR = 3.0
 _SHORT = 3
+_STAGE, _MOST_STAGES = compile_short(r"(?:y?[cp])?[tnmg]?\s?([0-9]\S{0,4}|x|is|a)", re.IGNORECASE), 20
 
 
 def missing_words(column: Column) -> set[str]:
@@ -360,6 +417,9 @@ def missing_words(column: Column) -> set[str]:
         found = {text for text in found if not text.isalpha() or len(text) > _SHORT}
     if any("+" in text for text in left):  # among crosses, "-" is negative
         found.discard("-")
+    # TX among T1, T2 and T3 could not be assessed, and so X among 1, 2a and 3: it is no tenth step.
+    if any(text[-1:].isdigit() for text in left[:_MOST_STAGES]) and all(map(_STAGE.fullmatch, left)):
+        found.update(text for text in left if text[-1] in "xX" and not any(map(str.isdigit, text)))
     numbers = [text for text in left if text in _AMONG_WORDS]
     if len(left) - len(numbers) > 1 and all(np.isnan(number_of(text)) for text in left if text not in numbers):
         found |= set(numbers)  # 9 among words
@@ -374,7 +434,7 @@ def missing_numbers(numbers: Array, counts: NDArray[np.int64], of_table: frozens
     """
     finite = np.isfinite(numbers)
     numbers, counts = numbers[finite], counts[finite]
-    gapped = gapped_codes(numbers)
+    gapped = _gapped_codes(numbers)
     n_gapped = counts[np.isin(numbers, list(gapped))].sum()
     are_refusals = 9.0 in gapped <= _REFUSALS and n_gapped <= _MOST_REFUSALS * counts.sum()
     return (
@@ -401,7 +461,7 @@ def _impossible_zero(numbers: Array, counts: NDArray[np.int64]) -> set[float]:
     return {0.0} if is_far else set()
 
 
-def gapped_codes(numbers: Array) -> set[float]:
+def _gapped_codes(numbers: Array) -> set[float]:
     """Return the largest of few whole numbers from 0 or 1 on, if it is 7, 8, 9, 77 to 99 and behind a gap: 1, 2, 9."""
     values = np.unique(numbers)
     if not 3 <= values.size <= _MOST_ANSWERED or (values % 1 != 0).any() or values[0] not in (0.0, 1.0):
@@ -419,7 +479,7 @@ def codes_of_table(columns: Sequence[Column]) -> frozenset[float]:
     So an unknown code is one in all columns of a register, however many have it.
     """
     numbers = (column.numbers for column in columns if len(column.texts) <= _MOST_ANSWERED)
-    n_columns = Counter(chain.from_iterable(map(gapped_codes, numbers)))  # texts that are no numbers have no codes
+    n_columns = Counter(chain.from_iterable(map(_gapped_codes, numbers)))  # texts that are no numbers have no codes
     return frozenset(code for code, n in n_columns.items() if n >= _FEWEST_WITH_CODE)
 
 

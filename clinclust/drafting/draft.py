@@ -23,7 +23,7 @@ from clinclust.drafting.roles import assign_roles, rise_together
 from clinclust.errors import CohortError, SchemaError, warn
 from clinclust.files.cell_text import shortened
 from clinclust.files.dictionaries import notes_without_dictionary
-from clinclust.files.notation import name_words
+from clinclust.files.notation import Marks, marks_of, name_words
 from clinclust.files.row_choice import rows_taken
 from clinclust.files.text_table import ColumnNotes, notes_of, refuse_many_columns
 from clinclust.progress import Progress
@@ -163,7 +163,7 @@ def _draft_columns(frame: pd.DataFrame, stages: Progress) -> list[DraftedColumn]
         for name in frame.columns:
             columns.append(column_of(name, bare[name], notes.get(name, ColumnNotes())))
             advance()
-    commas = any(column.notes.decimal == "," or _has_decimal_commas(column) for column in columns)
+    commas = any(column.notes.decimal == "," or marks_of(column.texts) == Marks(",") for column in columns)
     codes = codes_of_table(columns)
     with np.errstate(all="ignore"), stages.stage("drafting columns", len(columns)) as advance:
         for column in columns:
@@ -171,15 +171,6 @@ def _draft_columns(frame: pd.DataFrame, stages: Progress) -> list[DraftedColumn]
             drafted.append(DraftedColumn(column, partial(proposed, column)))
             advance()
     return drafted
-
-
-def _has_decimal_commas(column: Column) -> bool:
-    """Return whether many cells can only be numbers with a decimal comma."""
-    with_comma = [text.partition(",") for text in column.texts if text.count(",") == 1]
-    return len(with_comma) > len(column.texts) / 2 and all(
-        whole.lstrip("-").isdigit() and rest.isdigit() and (len(rest) != 3 or whole.lstrip("-") == "0")
-        for whole, _, rest in with_comma
-    )
 
 
 _BOX = re.compile(r"(?P<question>.+)___[^_]\w*", re.DOTALL)

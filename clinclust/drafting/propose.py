@@ -23,6 +23,8 @@ from clinclust.drafting.column import (
     DOUBTFUL,
     FOR_READERS,
     LOOKS,
+    MOST_TEXTS,
+    TWO_NUMBERS,
     Column,
     Look,
     Proposal,
@@ -30,6 +32,7 @@ from clinclust.drafting.column import (
     constant,
     dates_among_others,
     dates_in,
+    identifies_rows,
     joined,
     leave_out,
     missing_numbers,
@@ -48,7 +51,6 @@ from clinclust.drafting.levels import (
     ordered_pair,
     without_number,
 )
-from clinclust.drafting.roles import identifies_rows
 from clinclust.files import notation
 from clinclust.files.cell_text import listed, number_of, numbers_of, quote_cell
 from clinclust.files.notation import divided, may_mean_missing, means_missing, name_words, plain_text
@@ -66,8 +68,7 @@ from clinclust.schema.reading import number_meant
 
 _NEARLY_ALL = 0.9
 """The least share of the cells that must write numbers, and of the numbers with a unit that must have the same."""
-_MOST_LEVELS_MISREAD = 11
-"""The most different numbers behind which an unknown text may be that of a level, as in `3 cups`."""
+_BUT_FOR_SLIPS = 0.99
 
 
 @dataclass(frozen=True)
@@ -146,13 +147,15 @@ def _unit_of(column: Column, parts: Sequence[notation.WrittenNumber | None]) -> 
     known = {
         str(key): int(n_cells)
         for key, n_cells, n_different in of_unit.itertuples()
-        if notation.is_known_unit(key) or (notation.is_unit(key) and n_different > _MOST_LEVELS_MISREAD)
+        if notation.is_known_unit(key) or (notation.is_unit(key) and n_different > MOST_LEVELS)  # `3 cups`
     }
     if not known:
         return None, ""
     unit = max(known, key=lambda key: known[key])
     if len(known) > 1 or known[unit] < n_bare:
-        if len(column.texts) <= _MOST_LEVELS_MISREAD or sum(known.values()) + n_bare < _NEARLY_ALL * column.n_observed:
+        # Of `72kg` in one cell among 400 numbers, that cell is odd, and not the column.
+        is_odd = n_bare >= _BUT_FOR_SLIPS * column.n_observed or len(column.texts) <= MOST_LEVELS
+        if is_odd or sum(known.values()) + n_bare < _NEARLY_ALL * column.n_observed:
             return None, ""
         shown = listed(f"{quote_cell(key)} ({n:,} cells)" for key, n in sorted(known.items(), key=lambda one: -one[1]))
         alone = f" and none ({n_bare:,} cells)" if n_bare else ""
@@ -175,6 +178,11 @@ def _in_unit(synonyms: dict[str, str], units: set[str], decimal: Any, thousands:
 # The proposal for numbers: a scale, counts or a measurement, and how values beyond a limit are declared.
 
 _MOST_CODES, _LONGEST_SCALE = 30, 10
+_FAR_APART, _ROWS_OF_A_CODE, _LONG_CODE = (
+    20.0,
+    10.0,
+    1_000.0,
+)  # of the morphologies 8140, 8500, 8520 and 8522 in 400 rows
 _ORDERED_CODES = 0.88  # how often whole numbers that code a few levels are ordered, in tables of the field
 _MUCH_BEYOND = 0.05  # share beyond a limit from which on it is a part of the feature, whether a value was found
 
@@ -218,7 +226,12 @@ def _of_values(column: Column, values: Array, written: Written, beyond: NDArray[
     is_plain = not written.fields and len(column.texts) == numbers.values.size
     if is_plain and numbers.values.size <= _MOST_CODES and numbers.are_whole and is_called_nominal(column):
         return nominal_of(column, f"{numbers.values.size} codes without order, by the name of the column")
-    low, high, top = column.notes.minimum or 0.0, column.notes.maximum, numbers.values[-1]
+    low, top, n_levels = numbers.values[0], numbers.values[-1], numbers.values.size
+    are_far = (top - low) / numbers.step >= _FAR_APART * n_levels and column.n_observed >= _ROWS_OF_A_CODE * n_levels
+    are_far &= top < 2.0 * low or low >= _LONG_CODE  # doses of 81, 160 and 325 mg have a ratio
+    if is_plain and n_levels <= MOST_LEVELS and numbers.are_whole and are_far:
+        return nominal_of(column, f"{n_levels} codes: whole numbers far apart, and none between them")
+    low, high = column.notes.minimum or 0.0, column.notes.maximum
     is_unscaled = high is None or low % 1 or high % 1 or not 2 <= high - low <= _LONGEST_SCALE or written.fields
     if high is not None and not is_unscaled and numbers.are_whole and low <= numbers.values[0] and top <= high:
         fields = choose_likelihood("scale", np.repeat(values - low, column.counts), trials=int(high - low))
@@ -296,10 +309,9 @@ def _outside(notes: ColumnNotes, numbers: Numbers) -> str:
 
 # The proposal for levels: as the file declares them, two that are no and yes, ordered, or without order.
 
-_MOST_TEXTS, _LONG_TEXT = 50, 30
+_LONG_TEXT = 30
 _UNORDERED_TEXTS = 0.9  # how often texts without known order have none, in tables of the field
-_MOST_STEPS, _MOSTLY = 11, 0.9
-_TWO_NUMBERS = re.compile(r"[0-9]+(?:[.,][0-9]+)?\s*[/+|]\s*[0-9]+(?:[.,][0-9]+)?")
+_MOSTLY = 0.9
 _NOMINAL = frozenset(data("roles")["nominal"]["words"])
 _LETTERED = re.compile(r"[^\W\d_]+ ?[0-9.]+")
 
@@ -317,12 +329,12 @@ def proposal_of_texts(column: Column) -> Proposal:
     is_coded = all(without_number(text) != text or _LETTERED.fullmatch(text) for text in texts)
     order = None if is_coded and is_called_nominal(column) else order_of(texts)
     n_numbers = int(column.counts[np.isfinite(column.numbers)].sum())
-    if len(texts) > _MOST_STEPS and 2 * n_numbers > column.n_observed:
+    if len(texts) > MOST_LEVELS and 2 * n_numbers > column.n_observed:
         others = listed(map(quote_cell, compress(column.texts, ~np.isfinite(column.numbers))))
         return leave_out("numbers and other texts", LOOKS["among_numbers"].format(texts=others))
-    if np.mean([_TWO_NUMBERS.fullmatch(text) is not None for text in texts]) > _MOSTLY:
+    if np.mean([TWO_NUMBERS.fullmatch(text) is not None for text in texts]) > _MOSTLY:
         return leave_out("two numbers in each cell", "give each of the two numbers a column of its own")
-    if len(texts) > _MOST_TEXTS or (column.n_observed < 2 * len(texts) and order is None):
+    if len(texts) > MOST_TEXTS or (column.n_observed < 2 * len(texts) and order is None):
         is_long = np.mean([len(text) for text in texts]) > _LONG_TEXT or np.mean([" " in text for text in texts]) > 0.5
         kind = "free text" if is_long else "too many different values for levels"
         return leave_out(f"{kind} ({len(texts)} different among {column.n_observed})")
@@ -411,7 +423,6 @@ def _one_spelling(column: Column) -> dict[str, str]:
 
 # The proposal for one column, from notes and values, and the columns whose schema contradicts it.
 
-_MOST_LEVELS = 50
 _MOST_STRANGERS = 5  # values that no choice names, beyond which the choices do not describe the column
 
 
@@ -445,7 +456,7 @@ def _by_noted_levels(column: Column) -> Proposal:
         found = _by_values(left).with_missing_codes(unsaid)
         return replace(found, reason=joined(fault, found.reason))
     reason = f"{listed(map(quote_cell, unsaid))} taken for missing" if unsaid else ""
-    if len(levels) + len(strangers) > _MOST_LEVELS:
+    if len(levels) + len(strangers) > MOST_TEXTS:
         levels = [level for level in levels if level.seen]
         reason = joined(reason, f"only the {len(levels) + len(strangers)} that the column holds are levels")
     if strangers:
@@ -453,7 +464,7 @@ def _by_noted_levels(column: Column) -> Proposal:
         reason = joined(reason, f"{shown} not among its choices, added as a level (or list it under missing_codes)")
     ordered = _order(notes, levels, strangers)
     levels = ordered or [*levels, *strangers]
-    if len(levels) > _MOST_LEVELS:
+    if len(levels) > MOST_TEXTS:
         return leave_out(joined(reason, "too many different values for levels"))
     if len(levels) == 2:
         labels, texts = [level.label for level in levels], [level.code for level in levels]
@@ -551,15 +562,12 @@ def proposed(column: Column) -> Proposal:
     found = _as_noted(replace(column.without(codes), notes=notes)).extended(*looks)
     if notes.missing_codes:
         found = found.with_missing_codes([*notes.missing_codes, *sorted(codes)])
-    texts = {name: getattr(notes, name) for name in (*FOR_READERS, "unit", "block")}
-    about = {name: text for name, text in texts.items() if text is not None and text.strip()}
-    fields = found.fields
-    if fields.get("role") in ("id", "ignore"):
-        about = {name: text for name, text in about.items() if name in FOR_READERS}
-    elif notes.role is not None:
-        fields = {**fields, "role": notes.role}
+    is_left_out = found.fields.get("role") in ("id", "ignore")
+    texts = FOR_READERS if is_left_out else (*FOR_READERS, "unit", "block")
+    about = {name: text for name in texts if (text := getattr(notes, name)) is not None and text.strip()}
+    role = {} if is_left_out or notes.role is None else {"role": notes.role}
     reason = notes.reason or (f"the file says: {notes.kind}" if notes.kind else "")
-    return replace(found, fields={**about, **fields}, reason=joined(reason, found.reason))
+    return replace(found, fields=about | found.fields | role, reason=joined(reason, found.reason))
 
 
 def _as_noted(column: Column) -> Proposal:
@@ -580,21 +588,18 @@ def _as_noted(column: Column) -> Proposal:
         return found if found is not None else _by_values(column)
     if notes.kind == "yes/no" and len(column.texts) == 2:
         return two_levels(column)
-    if notes.kind == ORDERED and len(column.texts) <= _MOST_LEVELS:
-        order = order_of(column.texts)
-        numbers = column.numbers
-        if order is None and np.isfinite(numbers).all():
-            order = np.argsort(numbers, kind="stable").tolist()
-        if order is not None and len(column.texts) > 2:
+    if notes.kind == ORDERED and 2 < len(column.texts) <= MOST_TEXTS:
+        are_numbers = np.isfinite(column.numbers).all()
+        order = order_of(column.texts) or (np.argsort(column.numbers, kind="stable").tolist() if are_numbers else None)
+        if order is not None:
             return scale_of(column, [column.texts[place] for place in order], "its levels have an order")
-        reason = "but not the order of its values; drafted by its values" if order is None else ""
-        return _by_values(column).extended(reason=reason)
+        return _by_values(column).extended(reason="but not the order of its values; drafted by its values")
     # SPSS calls measurements nominal too: fractions, or more whole numbers than codes have, are no levels.
     are_codes = not np.isfinite(column.numbers).all() or (
         len(column.texts) <= MOST_LEVELS and (column.numbers % 1 == 0).all()
     )
     is_nominal = notes.kind == "nominal" and are_codes and column.n_observed >= 2 * len(column.texts)
-    if is_nominal and 2 < len(column.texts) <= _MOST_LEVELS:
+    if is_nominal and 2 < len(column.texts) <= MOST_TEXTS:
         words = missing_words(column)
         return nominal_of(column.without(words), "levels without order").with_missing_codes(sorted(words))
     return _by_values(column)

@@ -8,7 +8,6 @@ words are in `clinclust/data/roles.toml`. One word of the user undoes a rule (`r
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache, cached_property
 from itertools import combinations, islice, pairwise
@@ -16,72 +15,23 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.special import pdtr
 
 from clinclust.arrays import Array, Whole, mid_ranks
 from clinclust.data import data
-from clinclust.drafting.column import LOOKS, Column, DraftedColumn, surviving
-from clinclust.drafting.levels import MOST_LEVELS, no_before_yes, numbers_on_grid
+from clinclust.drafting.column import LOOKS, Column, DraftedColumn, looks_identifying, surviving
+from clinclust.drafting.levels import MOST_LEVELS, no_before_yes
 from clinclust.files.cell_text import shortened
+from clinclust.files.conditions import DateColumn, date_column
 from clinclust.files.notation import mentions, name_words, names_subjects, says_only, words_of
 from clinclust.files.row_choice import noted_several_rows, repeated_subjects
 
 # Columns that name a subject, a family or a place: by their names and values, or by what they determine.
 
-_FEWEST_CELLS = 20
-_NUMBERS = re.compile(r"[0-9]+\s*[/+|]\s*[0-9]+")
-_BY_CHANCE = np.exp(-7.0)
-"""How probable so few equal pairs may be among measurements, below which whole numbers are no measurements."""
-_CONSECUTIVE, _RISING, _LONG = 1.1, 10.0, 100
-_MOST_SHARED = 0.01  # of the cells: identifiers that were mistyped, or entered twice
-_MOST_DIGITS = 10.0**6  # whole numbers of seven digits are more exact than measurements
 _FEWEST_KEYS, _MOST_KEY_ROWS = 20, 3.0
 _SAME, _SAME_BY_CHANCE = 0.995, 0.9
 _FEWEST_DETERMINED = 3
 _MOST_VISITS, _MOSTLY_REPEATED = 30, 0.5
 _FEWEST_CROSSED, _CROSSED = 20, 0.9
-
-
-def looks_identifying(name: str, *, is_unique: bool = False) -> bool:
-    """Return whether a name is one of subjects or people, such as `patient_id`, `surname` or `phone`.
-
-    Words such as `number` and `index` say so only of values that are all different.
-    """
-    subjects, people = data("tables")["subjects"], data("roles")["identifier"]
-    unlisted = {"beside", *([] if is_unique else ["if_unique"])}
-    words = frozenset(subjects["words"]).union(*(people[key] for key in people if key not in unlisted))
-    return says_only(name_words(name), words, frozenset([*subjects["beside"], *people["beside"]]))
-
-
-def identifies_rows(column: Column) -> bool:
-    """Return whether nearly every cell has a value of its own, and they are no measurements.
-
-    Texts identify, and whole numbers that follow each other, rise from row to row, have seven digits, or repeat less
-    often than as many measurements with their spread: of n numbers with standard deviation s, in steps, n^2 / (4 s
-    sqrt(pi)) pairs are equal on average.
-    """
-    n, n_different = column.n_observed, len(column.texts)
-    is_named = looks_identifying(column.name, is_unique=True)
-    if n < _FEWEST_CELLS or n - n_different > max(2, _MOST_SHARED * n) or n < 0.9 * column.codes.size:
-        return n == n_different == column.codes.size > 1 and is_named
-    numbers = column.numbers
-    if not np.isfinite(numbers).all():
-        if n_different < n or any(_NUMBERS.fullmatch(text) for text in column.texts[:_FEWEST_CELLS]):
-            return False  # pressures such as 120/80
-        has_words = np.mean([" " in text.strip() for text in column.texts]) > 0.5
-        return bool(np.isfinite(numbers).mean() < 0.5) and (is_named or not has_words)
-    if (numbers % 1 != 0).any():
-        return False
-    span = numbers.max() - numbers.min()
-    steps = np.diff(column.in_rows(numbers)[column.codes >= 0])
-    is_rising = (n >= _LONG or span <= _RISING * n) and bool((steps > 0).all() or (steps < 0).all())
-    if is_named or is_rising or (n == n_different and span <= _CONSECUTIVE * n):
-        return True
-    grid = numbers_on_grid(numbers, np.ones(numbers.size))
-    if grid.step == 1.0 and numbers.min() >= _MOST_DIGITS:
-        return True
-    pairs = n * (n - 1) / 2.0 / (2.0 * np.sqrt(np.pi) * max(float(numbers.std()) / grid.step, 1.0))
-    return bool(pdtr(n - n_different, pairs) <= _BY_CHANCE)
 
 
 def _tells_apart(subjects: Column, visit: Column) -> bool:
@@ -115,11 +65,18 @@ class Vocabulary:
 
     def __init__(self, names: Collection[str]) -> None:
         words = {word for name in names for split in [name_words(name)] for word in (*split, "".join(split))}
-        self._spoken = {"en", "zh"} | {
-            language for language, listed in _languages().items() if len(listed & words) >= _FEWEST_SPEAKING
+        accented = {word for name in names if not name.isascii() for word in name_words(name)}
+        spoken = {language for language, listed in _languages().items() if len(listed & words) >= _FEWEST_SPEAKING}
+        self._spoken = spoken = {"en", "zh"} | spoken
+
+        def counts(language: str, word: str) -> bool:
+            is_long = len(word) >= _LONG_WORD or word in accented
+            return language in spoken or (language in _NATURAL and is_long)
+
+        self._listed = {
+            concept: frozenset(word for key in of.keys() & _LANGUAGES for word in of[key] if counts(key, word))
+            for concept, of in data("roles").items()
         }
-        self._accented = {word for name in names if not name.isascii() for word in name_words(name)}
-        self._listed: dict[str, frozenset[str]] = {}
 
     def dialect(self, concept: str, key: str) -> tuple[str, ...]:
         """Return how names begin or end in a language of the table, as ``cdisc_ends`` of the time; () if not spoken."""
@@ -127,14 +84,6 @@ class Vocabulary:
 
     def __getitem__(self, concept: str) -> frozenset[str]:
         """Return the words of a concept, such as ``event``; phrases have spaces."""
-        if concept not in self._listed:
-            self._listed[concept] = frozenset(
-                word
-                for language in data("roles")[concept].keys() & _LANGUAGES
-                for word in data("roles")[concept][language]
-                if language in self._spoken
-                or (language in _NATURAL and (len(word) >= _LONG_WORD or word in self._accented))
-            )
         return self._listed[concept]
 
 
@@ -167,6 +116,7 @@ class Table:
         self.drafted, self.frame = drafted, frame
         self.columns = [one.column for one in drafted]
         self.by_name = {one.column.name: one for one in drafted}
+        self.by_folded_name = {column.name.casefold(): column for column in self.columns}
         self.words = {name: name_words(name) for name in self.by_name}
         self.vocabulary = Vocabulary(self.by_name)
         self.note = noted_several_rows(frame)
@@ -246,12 +196,23 @@ class Table:
     def pairs(self) -> dict[str, str]:
         """The times and events that are called alike, or whose values show that one ends the other."""
         numbers = {one.column.name: one.feature.scores(one.typed) for one in self.drafted if one.typed is not None}
-        return {**ended_times(numbers), **dict(alike_named_pairs(self))}
+        return {**ended_times(numbers), **dict(_alike_named_pairs(self))}
+
+    @cached_property
+    def days(self) -> dict[str, Array]:
+        """The columns of dates, each with its moments in `every` row; none of which day and month are not clear."""
+        days = dict[str, Array]()
+        for column in self.columns:
+            if self.by_name[column.name].proposal.reason.startswith(_DATES):
+                texts = np.array([*column.texts, ""], dtype=object)[column.codes[self.every]]
+                dates = date_column(texts, np.array([text[:1].isdigit() for text in texts], dtype=bool), None)
+                days |= {column.name: dates.moments} if isinstance(dates, DateColumn) else {}
+        return days
 
     @cached_property
     def later(self) -> set[str]:
         """The later measurements of what was measured at baseline too."""
-        return set(later_measurements(self))
+        return set(_later_measurements(self))
 
 
 Rule = Callable[[DraftedColumn, Table], Role | None]
@@ -338,6 +299,7 @@ _NEARLY_ALL, _NEARLY_EVERYBODY, _MOSTLY_ENDED = 0.95, 0.8, 0.8
 _SHORTEST_STATUS = 4  # letters: `srvstat` is the status of `srv`, and `crps` is not that of `crp`
 _LONGEST_LEVEL = 100
 _NEAR_ITS_LIMIT, _ROUNDING, _ROWS_COMPARED = 0.5, 1e-6, 2_000
+_COUNTS_DAYS, _LEAST_NEVER = 0.999, 0.1
 _DATES = ("dates", "times of day")
 _SERIAL_DAYS = (7_306, 58_441)  # 1 January 1920 to 2060, as spreadsheets count days
 
@@ -373,6 +335,9 @@ def follow_up(one: DraftedColumn, table: Table) -> Role | None:
     if is_named:
         return Role("time", "by its name")
     finite = column.numbers[np.isfinite(column.numbers)]
+    n_never = column.counts[np.isinf(column.numbers)].sum()
+    if n_never >= _LEAST_NEVER * max(column.n_observed, 1) and finite.size and (finite >= 0.0).all():
+        return Role("time", "Inf where the event never came")
     counts_days = finite.size > 0 and (finite % 1 == 0).all() and finite.max() >= _FEWEST_DAYS  # no prothrombin time
     if one.is_number and len(column.texts) > _FEWEST_TIMES and counts_days and _bare(words):
         last = _bare(words).split()[-1]
@@ -418,7 +383,7 @@ def events(one: DraftedColumn, table: Table) -> Role | None:
     return None
 
 
-def alike_named_pairs(table: Table) -> Iterator[tuple[str, str]]:
+def _alike_named_pairs(table: Table) -> Iterator[tuple[str, str]]:
     """Yield the columns that are called alike but for a word of time or of status, as ``time`` and ``outcome``.
 
     `t1` and `d1`, `OS_MONTHS` and `OS_STATUS`, `dayslink` and `link`, `rec` and `rec.s`. Nearly everybody has a time
@@ -512,6 +477,10 @@ def tied(one: DraftedColumn, table: Table) -> Role | None:
     if one.column.name not in numbers:
         return None
     values = numbers[one.column.name]
+    for name, days in table.days.items():
+        seen = np.isfinite(values) & np.isfinite(days)
+        if seen.sum() >= _FEWEST_ROWS and np.corrcoef(values[seen], days[seen])[0, 1] >= _COUNTS_DAYS:
+            return Role("time", f"the time from a fixed day to {shortened(name)}")
     for other in table.decided:
         name, role = other.column.name, other.feature.role
         if role == "outcome" and len(other.column.texts) == 2:
@@ -568,7 +537,7 @@ def calendar(one: DraftedColumn, table: Table) -> Role | None:
 
 
 def visits(one: DraftedColumn, table: Table) -> Role | None:
-    """Recognise what tells the rows of a subject apart, and waves and visits by their names."""
+    """Recognise what tells the rows of a subject apart, an event of their last rows, and waves and visits by names."""
     column, subjects, is_visit = one.column, table.subjects, one.column.name in table.crossed.values()
     if subjects is not None and subjects is not column and not is_visit:  # most of whom have several rows
         n_most, n_repeated = int(subjects.counts.max(initial=0)), int((subjects.counts > 1).sum())
@@ -576,6 +545,12 @@ def visits(one: DraftedColumn, table: Table) -> Role | None:
         is_visit &= n_repeated >= _MOSTLY_REPEATED * len(subjects.texts)
     if is_visit:
         return Role("time", "it tells the rows of a subject apart")
+    if subjects is not None and len(column.texts) == 2:
+        follows = subjects.codes[1:] == subjects.codes[:-1]
+        is_last, has_one_above = np.append(~follows, True), np.append(False, follows)
+        for level, rows in enumerate((column.codes == 0, column.codes == 1)):
+            if (rows & has_one_above).sum() >= _FEWEST_TIES and not (rows & ~is_last).any():
+                return Role("outcome", f"{shortened(column.texts[level])} in the last row of a subject only")
     is_count = one.feature.traits.is_count and column.numbers.min(initial=1.0) == 0.0  # visits to a doctor
     is_named = says_only(table.words[column.name], table.vocabulary["visit"], _list("visit", "beside"))
     return Role("time", "by its name") if is_named and not is_count else None
@@ -583,6 +558,8 @@ def visits(one: DraftedColumn, table: Table) -> Role | None:
 
 # Places: sites, regions, the design of a survey.
 
+_MOST_FLAGS = 6
+_THOUSAND, _LONG_CODE, _LAST_DIGITS = 1_000.0, 10.0**5, 0.05
 _FEWEST_PLACES, _ROWS_OF_A_PLACE, _PLACES_SEEN, _NO_ORDER = 20, 5.0, 2.0 / 3.0, 0.3
 
 
@@ -613,6 +590,23 @@ def places(one: DraftedColumn, table: Table) -> Role | None:
     return None
 
 
+def describe_flags(one: DraftedColumn, table: Table) -> Role | None:
+    """Recognise what says of a measurement that it was imputed, edited, or outside of the limits of a laboratory.
+
+    Such columns are called as measurements but for what they share, and hold the same few values: `Hb_Flag`, `FAGEP`.
+    In the 168 tables on which roles are measured, no feature is called so.
+    """
+    name, columns = one.column.name.casefold(), table.by_folded_name
+    for base in columns if len(one.column.texts) <= _MOST_FLAGS else ():
+        before, base_in_name, after = name.partition(base)
+        if base_in_name and len(base) > 1 and any(map(str.isalpha, before + after)):
+            of_measured = [columns.get(f"{before}{measured.casefold()}{after}") for measured in table.numbers]
+            texts = [column.texts for column in of_measured if column is not None]
+            if len(texts) >= _FEWEST_DETERMINED and len(set(one.column.texts).union(*texts)) <= _MOST_FLAGS:
+                return Role("describe", "called as a measurement but for what flags share")
+    return None
+
+
 def numbered_places(one: DraftedColumn, table: Table) -> Role | None:
     """Recognise numbers that only name groups of subjects: of districts 1 to 60, how many are in each has no order.
 
@@ -623,11 +617,14 @@ def numbered_places(one: DraftedColumn, table: Table) -> Role | None:
     column = one.column
     order = np.argsort(column.numbers)
     numbers, sizes = column.numbers[order], column.counts[order]
+    are_long = numbers.size >= _FEWEST_PLACES and numbers[0] >= _LONG_CODE and (numbers % 1 == 0).all()
+    if are_long and np.ptp(numbers) < _LAST_DIGITS * numbers[0]:
+        return Role("site", "codes of many digits, of which only the last differ")
     if numbers.size < _FEWEST_PLACES or column.n_observed < _ROWS_OF_A_PLACE * numbers.size:
         return None
-    if not np.isfinite(numbers).all() or numbers[0] != 1.0 or (numbers % 1 != 0).any():
+    if not np.isfinite(numbers).all() or numbers[0] % _THOUSAND != 1.0 or (numbers % 1 != 0).any():
         return None
-    if numbers[-1] > numbers.size / _PLACES_SEEN:
+    if numbers[-1] - numbers[0] >= numbers.size / _PLACES_SEEN:
         return None
     ranks, middle = mid_ranks(sizes.astype(np.float64)), np.abs(numbers - np.average(numbers, weights=sizes))
     pairs = ((ranks[1:], ranks[:-1]), (ranks, numbers), (ranks, mid_ranks(middle)))
@@ -672,7 +669,7 @@ def later(one: DraftedColumn, table: Table) -> Role | None:
     return Role("outcome", "measured after baseline, by its name") if has_arm or is_ahead else None
 
 
-def later_measurements(table: Table) -> Iterator[str]:
+def _later_measurements(table: Table) -> Iterator[str]:
     """Yield later measurements of what was measured at baseline: `bdi.4m` with `bdi.pre`, `Postwt` with `Prewt`.
 
     The baseline may be a number, if the others have the same word for visits: `x_t0` and `x_t1`, `x_week1`, `x_week12`.
@@ -680,28 +677,27 @@ def later_measurements(table: Table) -> Iterator[str]:
     independent, some do by chance.
     """
     base, after = _list("baseline", "words"), _list("baseline", "later")
-    words = dict(table.words)
+    stems: dict[tuple[str, ...], str] = {}
+    visits: dict[tuple[tuple[str, ...], frozenset[str]], dict[float, str]] = {}
+    later: dict[str, tuple[tuple[str, ...], frozenset[str], list[float]]] = {}
     for name, split in table.words.items():
         prefix = next((prefix for prefix in ("pre", "post") if split and split[0].startswith(prefix)), "")
         if prefix and split[0] not in base | after and len(split[0]) >= len(prefix) + 2:  # `prewt` is pre and wt
-            words[name] = [prefix, split[0].removeprefix(prefix), *split[1:]]
-    stems: dict[tuple[str, ...], str] = {}
-    visits: dict[tuple[tuple[str, ...], frozenset[str]], dict[float, str]] = {}
-    for name, split in words.items():
-        if len(split) > 1 and base & set(split):
-            stems.setdefault(_stem(split, base), name)
-    plain = {tuple(split): name for name, split in words.items()}
-    for name, split in words.items():
-        stem, numbers = _stem(split, after), [float(word) for word in split if word.isdigit()]
-        if not stem or stem == tuple(split) or base & set(split):
-            continue
-        if stem in plain and after & set(split) and numbers:  # `egfr_12m` with `egfr`
+            split = [prefix, split[0].removeprefix(prefix), *split[1:]]
+        stem = _stem(split, after)
+        if base & set(split):
+            stems |= {_stem(split, base): name} if len(split) > 1 and _stem(split, base) not in stems else {}
+        elif stem and stem != tuple(split):
+            later[name] = (stem, after & set(split), [float(word) for word in split if word.isdigit()])
+    plain = {tuple(split): name for name, split in table.words.items()}
+    for name, (stem, visit_words, numbers) in later.items():
+        if stem in plain and visit_words and numbers:  # `egfr_12m` with `egfr`
             stems.setdefault(stem, plain[stem])
         if stem in stems:
             if rise_together(table.by_name[stems[stem]], table.by_name[name]):
                 yield name
         elif len(numbers) == 1:
-            visits.setdefault((stem, after & set(split)), {})[numbers[0]] = name
+            visits.setdefault((stem, visit_words), {})[numbers[0]] = name
     for (_, visit_words), numbered in visits.items():
         first = min(numbered)
         is_visit = first == 0 or (first == 1 and len(max(visit_words, key=len, default="")) > 1)
@@ -720,6 +716,10 @@ def later_measurements(table: Table) -> Iterator[str]:
         is_lost = len(group) >= _FEWEST_DETERMINED and bool((np.diff(missing) >= _LOST).all())
         if is_lost and 2 * len(rising) > len(group) * (len(missing) - 1):
             yield from (item.column.name for measured in group for item in measured[1:])
+            # What else has these numbers was asked at these visits: the diagnoses `ypf1` to `ypf3`.
+            first, *others = next(numbers for numbers, of_numbers in alike.items() if of_numbers is group)
+            unmeasured = (numbered for (_, visit_words), numbered in visits.items() if not visit_words)
+            yield from (of[number] for of in unmeasured if first in of for number in others if number in of)
 
 
 def _stem(words: Sequence[str], of_visits: frozenset[str]) -> tuple[str, ...]:
@@ -741,17 +741,18 @@ def rise_together(first: DraftedColumn, second: DraftedColumn) -> bool:
 
 
 def siblings(one: DraftedColumn, table: Table) -> Role | None:
-    """Recognise a column that is called as several times or outcomes but for its number: `etime5` after `etime1`."""
-    words = table.words[one.column.name]
-    stem = _bare(words)
-    if stem == " ".join(words):
+    """Recognise a column that is called as several times or outcomes are: `etime5` as `etime1`, `d_dea` as `d_rel`."""
+    words, affixes = table.words[one.column.name], _list("status", "en") | _list("time", "affixes")
+    stem, first = _bare(words), words[0] if len(words) > 1 and words[0] in affixes else None
+    if stem == " ".join(words) and first is None:
         return None
     # `VAR1` to `VAR9` of which two hold dates are no times: dates are times by their values alone.
     decided = [other for other in table.decided if other.column.name not in table.later]  # the first is the baseline
     named = [other for other in decided if not other.proposal.reason.startswith(_DATES)]
-    alike = [other.feature.role for other in named if _bare(table.words[other.column.name]) == stem]
+    called = [(table.words[other.column.name], other.feature.role) for other in named]
+    alike = [role for words, role in called if _bare(words) == stem or (len(words) > 1 and words[0] == first)]
     if len(alike) >= _FEWEST_SIBLINGS and set(alike) in ({"time"}, {"outcome"}):
-        return Role(alike[0], "called as others but for its number")
+        return Role(alike[0], "called as others but for its number or the end of its name")
     return None
 
 
@@ -845,6 +846,7 @@ RULES: tuple[Rule, ...] = (
     follow_up,
     events,
     visits,
+    describe_flags,
     places,
     numbered_places,
     later,

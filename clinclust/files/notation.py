@@ -377,7 +377,7 @@ def divided(choices: Sequence[tuple[str, str]]) -> tuple[Choices, Choices]:
 
 # `HbA1c` has the words Hb, A, 1 and c
 _WORD = re.compile(r"[A-ZÄÖÜÀ-Þ]+(?![a-zß-ÿ])|[A-ZÄÖÜÀ-Þ]?[a-zß-ÿ]+|[0-9]+|[^\W\dA-Za-zÀ-ÿ_]+")
-_SHORTEST_PART, _SHORT_PARTS = 3, frozenset(["to", "id"])
+_SHORTEST_PART, _SHORT_PARTS = 3, frozenset(["to", "id", "no", "nr"])
 _SHORTEST_PARTED, _LONGEST_PARTED = 6, 40
 
 

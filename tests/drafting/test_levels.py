@@ -2,12 +2,15 @@
 
 import itertools
 
+import pandas as pd
 from scored import scored
 
+from clinclust.drafting import draft_schema
 from clinclust.drafting.levels import order_of, ordered_pair
 
 ORDERED = [
     ["none", "mild", "moderate", "severe"],
+    ["Tis", "T1", "T2"],
     ["keine", "leicht", "mittel", "schwer"],
     ["aucune", "légère", "modérée", "sévère"],
     ["ninguno", "leve", "moderado", "grave"],
@@ -94,3 +97,8 @@ def test_levels_without_an_order_are_not_given_one(levels):
 @scored(PAIRS)
 def test_the_second_of_two_levels_counts_as_yes(no, yes):
     assert ordered_pair([no, yes]) == ordered_pair([yes, no]) == [no, yes]
+
+
+@scored([([8140, 8500, 8520, 8522], "categorical"), ([0, 5, 10, 20, 40], "ordinal"), ([81, 100, 160, 325], "gaussian")])
+def test_few_whole_numbers_far_apart_are_codes_and_doses_are_none(values, likelihood):
+    assert draft_schema(pd.DataFrame({"x": values * 40}))["x"].likelihood == likelihood

@@ -24,6 +24,8 @@ CODES_OF_FEW = [
 CODES_OF_MANY = [
     (["trifft voll zu", "trifft eher zu", "trifft eher nicht zu", "trifft nicht zu"], ()),
     (["done", "not done"], ()),
+    (["pT1", "pT2", "pT3", "pTX"], ("pTX",)),
+    (["0", "1", "2a", "3", "X"], ("X",)),
     (["ND", "D"], ()),
     (["4.5", "5.5", "6.1", "#NV", "#WERT!"], ("#NV", "#WERT!")),
     (["low", "moderate", "high", "99"], ("99",)),
@@ -37,7 +39,7 @@ CODES_OF_MANY = [
     ([0, 2, 4, 6, 8], ()),
     ([94] * 3 + [95] * 5 + [96] * 8 + [97] * 12 + [98] * 14 + [99] * 10, ()),  # saturations
     *(([word, "mild", "severe"], ()) for word in ("None", "keine", "absent")),
-    *((words.split(), ()) for words in ("CR PR NR", "improved stable declined", "UK US DE")),
+    *((words.split(), ()) for words in ("CR PR NR", "improved stable declined", "UK US DE", "A1 B2 X")),
 ]
 
 
@@ -51,14 +53,10 @@ def test_missing_codes_are_suspected_and_remarked_upon(cells, codes):
         assert repr(code) in schema.comments["x"]
 
 
-def test_a_lone_minus_one_beside_scores_is_a_value():
-    feature = draft_schema(pd.DataFrame({"t_score": [-1, 2, 7, 7, 3, 4]}))["t_score"]
-    assert feature.missing_codes == ()
-
-
-def test_minus_is_the_opposite_of_plus():
-    feature = draft_schema(pd.DataFrame({"x": ["+", "-", ""] * 5}))["x"]
-    assert (feature.levels, feature.missing_codes) == (("-", "+"), ())
+def test_a_lone_minus_one_beside_scores_is_a_value_and_minus_the_opposite_of_plus():
+    schema = draft_schema(pd.DataFrame({"t_score": [-1, 2, 7, 7, 3, 4] * 3, "x": ["+", "-", ""] * 6}))
+    assert (schema["t_score"].missing_codes, schema["x"].missing_codes) == ((), ())
+    assert schema["x"].levels == ("-", "+")
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import pytest
 from scored import scored
 
 from clinclust.drafting import draft_schema
+from clinclust.files.text_table import ColumnNotes, add_notes
 
 N = 120
 rng = np.random.default_rng(0)
@@ -126,16 +127,14 @@ def test_columns_called_alike_without_being_dates_times_or_places_form_subtypes(
     others = {"lat": rng.choice(["L", "R", "B"], N), "ga_weeks": rng.normal(38, 2, N).round(1), "sga": TWO}
     schema = draft_schema(pd.DataFrame({**FEATURE, **columns, **others}))
     assert {schema[f"VAR{k}"].role for k in range(3, 9)} | {schema[name].role for name in others} == {"cluster"}
-    hospitals = pd.DataFrame({**FEATURE, "hospital_id": rng.integers(1, 31, N)})
-    assert draft_schema(hospitals)["hospital_id"].role == "site"
+    assert role_of("hospital_id", rng.integers(1, 31, N)) == "site"
 
 
 def test_years_of_an_exposure_are_no_time_to_its_status():
     smoked = {"smoking_status": TWO, "smoking_years": TWO * rng.integers(1, 40, N)}
     schema = draft_schema(pd.DataFrame({**FEATURE, **smoked}))
     assert {"time", "outcome"}.isdisjoint(schema[name].role for name in smoked)
-    raised = pd.DataFrame({**FEATURE, "ca125": DAYS, "ca125_status": (DAYS > 300).astype(int)})
-    assert draft_schema(raised)["ca125"].role == "cluster"
+    assert role_of("ca125", DAYS, ca125_status=(DAYS > 300).astype(int)) == "cluster"
 
 
 @scored(
@@ -154,8 +153,6 @@ def test_levels_say_what_a_column_is_whatever_its_name(levels, role):
 
 
 def test_the_label_of_a_file_counts_like_the_name():
-    from clinclust.files.text_table import ColumnNotes, add_notes
-
     frame = pd.DataFrame({**FEATURE, "v12": TWO})
     add_notes(frame, {"v12": ColumnNotes(label="Randomisation arm")})
     assert draft_schema(frame)["v12"].role == "arm"
@@ -199,6 +196,11 @@ def test_a_time_and_its_event_are_called_alike(time, event):
     assert (schema[time].role, schema[event].role) == ("time", "outcome")
 
 
+def test_what_is_called_as_several_outcomes_are_is_an_outcome():
+    table = {f"{letter}_{event}": cells for event in ("gvhd", "rel") for letter, cells in (("t", DAYS), ("d", TWO))}
+    assert (role_of("d_dea", TWO[::-1], **table), role_of("q_dea", TWO[::-1], **table)) == ("outcome", "cluster")
+
+
 def test_arithmetic_ties_columns_to_outcomes_and_times_whatever_they_are_called():
     weight, entry = rng.normal(3.3, 0.5, N).round(2), rng.integers(600, 1000, N)
     diagnosed = rng.integers(9000, 11000, N)
@@ -212,18 +214,35 @@ def test_arithmetic_ties_columns_to_outcomes_and_times_whatever_they_are_called(
         assert role_of(name, rng.permutation(cells), **others) == "cluster"
 
 
+def test_the_time_from_a_fixed_day_to_a_date_is_a_time():
+    dates = (pd.Timestamp("2018-01-01") + pd.to_timedelta(DAYS, unit="D")).strftime("%Y-%m-%d")
+    assert role_of("n", DAYS + 13, seen=dates) == "time"
+    assert role_of("n", np.random.default_rng(3).permutation(DAYS), seen=dates) == "cluster"
+
+
+def test_columns_called_as_measurements_but_for_what_they_share_are_flags():
+    draw, names = np.random.default_rng(3), ("hb", "sodium", "income")
+    table = {name: draw.normal(50, 9, N).round(1) for name in names}
+    flags = {form.format(name): draw.choice(["0", "1"], N) for name in names for form in ("{}_imp", "f{}")}
+    schema = draft_schema(pd.DataFrame({**table, **flags}))
+    assert {schema[name].role for name in flags} == {"describe"}
+    assert role_of("hb_imp", TWO, **table, sodium_imp=TWO[::-1]) == "cluster"
+
+
 def test_numbers_of_sites_are_names_and_have_no_mean():
     codes = rng.permutation(np.arange(N) % 25 + 1)
-    schema = draft_schema(pd.DataFrame({**FEATURE, "hospital": codes, "lat": rng.normal(50, 1, N).round(3)}))
-    assert schema["hospital"].levels == tuple(map(str, range(1, 26)))
+    texts = np.where(np.arange(N) % 9 == 0, "k.A.", codes.astype(str))
+    table = {"hospital": codes, "ward": texts, "lat": rng.normal(50, 1, N).round(3)}
+    schema = draft_schema(pd.DataFrame({**FEATURE, **table}))
+    assert schema["hospital"].levels == schema["ward"].levels == tuple(map(str, range(1, 26)))
     assert schema["lat"].likelihood == "gaussian"
     assert draft_schema(pd.DataFrame({**FEATURE, "zip": 10_000 + rng.permutation(N)}))["zip"].likelihood is None
 
 
 def test_numbers_that_name_groups_are_known_by_the_sizes_of_these():
     sizes = np.random.default_rng(1).permutation(np.arange(5, 45))
-    for in_group, role in ((sizes, "site"), (np.sort(sizes), "cluster")):
-        codes = np.repeat(np.arange(1, 41), in_group)
+    for in_group, first, role in ((sizes, 1, "site"), (sizes, 1001, "site"), (np.sort(sizes), 1, "cluster")):
+        codes = np.repeat(np.arange(first, first + 40), in_group)
         table = pd.DataFrame({"gait": rng.normal(size=codes.size), "age": rng.integers(20, 80, codes.size), "x": codes})
         assert draft_schema(table)["x"].role == role
 
@@ -242,8 +261,7 @@ def test_two_columns_alone_are_no_times_although_one_is_never_above_the_other_an
 
 def test_a_score_that_ends_at_its_ceiling_is_no_time():
     score = np.clip(30 - rng.negative_binomial(1.5, 0.25, N), 0, 30)
-    schema = draft_schema(pd.DataFrame({**FEATURE, "mmse": score, "impaired": np.where(score < 30, "yes", "no")}))
-    assert schema["mmse"].role == "cluster"
+    assert role_of("mmse", score, impaired=np.where(score < 30, "yes", "no")) == "cluster"
 
 
 @scored(["x_t0 x_t1", "hb_week1 hb_week12", "fev_0m fev_12m", "nihss_admission nihss_discharge", "a_baseline a_final"])
@@ -258,9 +276,10 @@ def test_measurements_that_miss_more_subjects_from_number_to_number_are_of_visit
     start, last = rng.normal(size=(3, N)), rng.choice([1, 2, 3, 3, 3], N)
     names = [f"{stem}{k}" for stem in ("prop", "masc", "cbcl") for k in (1, 2, 3)]
     cells = {name: start[k // 3] + rng.normal(size=N) for k, name in enumerate(names)}
+    cells |= {f"ypf{k}": np.random.default_rng(k).integers(0, 2, N) for k in (1, 2, 3)}
     seen = {name: np.where(last >= int(name[-1]), values, np.nan) for name, values in cells.items()}
     for table, later in ((seen, "outcome"), (cells, "cluster")):
-        assert [draft_schema(pd.DataFrame(table))[name].role for name in names] == ["cluster", later, later] * 3
+        assert [draft_schema(pd.DataFrame(table))[name].role for name in cells] == ["cluster", later, later] * 4
 
 
 @scored(["item_1 item_2", "V1 V2", "mds_m1 mds_m2", "q1 q2", f"q{'1' * 5000} q{'2' * 5000}"])
@@ -288,8 +307,9 @@ def test_later_measurements_of_what_was_measured_at_baseline_are_outcomes():
 
 def test_what_tells_the_visits_of_a_subject_apart_is_a_time():
     visits = pd.DataFrame({"id": np.repeat(np.arange(60), 3), "k": [1, 3, 5] * 60, "gait": rng.normal(0, 1, 180)})
-    schema = draft_schema(visits)
-    assert [schema[name].role for name in visits] == ["ignore", "time", "cluster"]
+    event = np.tile([0, 0, 1], 60) * np.repeat(np.arange(60) % 2, 3)
+    schema = draft_schema(visits.assign(seen=event, relapsing=np.roll(event, 1)))
+    assert [feature.role for feature in schema] == ["ignore", "time", "cluster", "outcome", "cluster"]
     assert "one_row_per='id'" in schema.comments["id"]
 
 
@@ -306,6 +326,9 @@ def test_what_tells_the_visits_of_a_subject_apart_is_a_time():
         ("platelets", rng.normal(250_000, 60_000, N).round(), "cluster"),
         ("MRN", [*rng.permutation(10**6)[: N - 1], 77, 77][-N:], "ignore"),
         ("x", rng.permutation(N) + 100_200, "id"),
+        ("x", np.random.default_rng(9).choice(800_000, N, replace=False) + 100_000, "id"),
+        ("x", np.random.default_rng(9).integers(350_010, 350_200, N), "site"),
+        ("x", np.where(UNEVEN == 1, np.inf, DAYS), "time"),
         ("HADM_ID", [*rng.permutation(10**5)[: N - 4], *[None] * 4], "ignore"),
         ("tvparnr", rng.permutation(np.repeat(np.arange(N // 2) * 3, 2)), "ignore"),
         ("phone", [*(600_000_000 + rng.permutation(10**6)[:90]), *[None] * 30], "ignore"),

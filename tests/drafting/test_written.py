@@ -137,6 +137,13 @@ def test_a_unit_of_few_cells_is_refused_and_neither_given_to_all_nor_lost(cells)
     assert "several units" in comment
 
 
+@pytest.mark.parametrize("slip", ["72kg", "12,x"])
+def test_one_cell_with_a_unit_among_hundreds_without_costs_no_column(slip):
+    feature, comment, _ = drafted([*map(str, np.random.default_rng(0).normal(150, 20, 200).round(1)), slip])
+    assert (feature.role, feature.missing_codes) == ("cluster", (slip,))
+    assert f"LOOK: {slip!r}: no numbers" in comment
+
+
 @pytest.mark.parametrize("other", ["n.n.", "not detected", "6.1 10*9/L"])
 def test_texts_beside_many_numbers_are_named_with_the_repair(other):
     feature, comment, _ = drafted([*[f"{value}" for value in NUMBERS[:60]], *[other] * 20])
