@@ -782,7 +782,5 @@ def _sums_in_clusters(
     different, places = standard, slice(None)
     if not likelihood.is_continuous:
         different, places = np.unique(standard, return_inverse=True)
-    bases = [
-        in_clusters((likelihood.log_base_measure(different, theta) - np.log(scale))[places]) for theta in encoded
-    ]
+    bases = [in_clusters((likelihood.log_base_measure(different, theta) - np.log(scale))[places]) for theta in encoded]
     return encoded, statistics, np.array(bases)
