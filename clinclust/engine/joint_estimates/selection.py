@@ -275,8 +275,7 @@ def run_selecting_restarts(
     and in the second half of the starts with those that differ between the clusters of the best restart so far.
     `dependence` is the `mutual_dependence`, if it is known.
     """
-    if dependence is None:
-        dependence = mutual_dependence(problem.cohort.arrays)
+    dependence = mutual_dependence(problem.cohort.arrays) if dependence is None else dependence
 
     def second_half(starts: list[Start], found: list[RestartResult]) -> list[Start]:
         best = found[index_of_best(found)]
@@ -361,7 +360,7 @@ def _between(columns: Graded, first: int, last: int) -> Array:
 _STRENGTHS = (0.0, 1.0, 4.0)
 """Subjects added to the prior. From 8 on, noise of 150 x 300 falls into eight clusters; groups a quarter of an SD apart
 in each of 500 features need 4 (benchmarks/wide.py)."""
-_MANY_FEATURES = 20
+MANY_FEATURES = 20
 """Number of features up to which nothing is selected unasked: groups that K-means finds are missed from 25 on, and in
 12 they are not (benchmarks/wide.py)."""
 
@@ -388,7 +387,7 @@ def strength_and_features(problem: Problem, plan: SearchPlan, stated: frozenset[
     None: the table is not wide, has a multivariate Gaussian block, or no partition gains over one cluster.
     """
     likelihoods = problem.cohort.encoding.likelihoods
-    if len(likelihoods) <= _MANY_FEATURES or any(likelihood.n_before for likelihood in likelihoods):
+    if len(likelihoods) <= MANY_FEATURES or any(likelihood.n_before for likelihood in likelihoods):
         return None
     problem = without_outlying(problem, outlying_together(problem, plan.outlying_share), plan.outlying_share)
     plan = replace(plan, outlying_share=0.0)

@@ -779,8 +779,7 @@ def _sums_in_clusters(
 
     statistics = np.column_stack([in_clusters(column) for column in likelihood.statistics(standard).T])
     # Thousands of counts or levels are few different ones, whose gamma functions are computed once for each prior.
-    different, places = standard, slice(None)
-    if not likelihood.is_continuous:
-        different, places = np.unique(standard, return_inverse=True)
+    is_alone = likelihood.is_continuous
+    different, places = (standard, slice(None)) if is_alone else np.unique(standard, return_inverse=True)
     bases = [in_clusters((likelihood.log_base_measure(different, theta) - np.log(scale))[places]) for theta in encoded]
     return encoded, statistics, np.array(bases)
