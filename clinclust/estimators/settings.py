@@ -246,8 +246,7 @@ _CONSTANT, _SUBJECTS, _FEATURES, _SKEWNESS = -5.56, 0.59, 0.18, 1.57
 _WITHOUT_A_FEATURE, _WITHOUT_A_CELL = 0.006, 1e-6
 """Processor seconds of a search without one feature: constant, and by subject and feature."""
 _SELECTING_FIRST, _SELECTING_A_CELL = 0.05, 5e-6
-"""The same of the selection of features before a search in a wide table: 0.2 of 500 x 40, 2 of a survey of 4,654 x 70.
-"""
+"""The same of the selection of features before it in a wide table: 0.15 of 500 x 40, 1.7 of a survey of 4,654 x 70."""
 MOST_REFITS = 24
 """Number of searches of the validated associations: of more features or blocks, several are left out together. The
 subtypes found without one in 24 are nearly those found without one."""

@@ -298,7 +298,7 @@ def _assigned(block: CohortArrays, model: Model, clusters: Partition) -> Labels:
     return best
 
 
-def count(shard: Shard, labels: Numbers, aside: Whole, n_clusters: int) -> Sums:
+def count(shard: Shard, labels: Numbers | Labels, aside: Whole, n_clusters: int) -> Sums:
     """Return the sums of clusters by the labels of their subjects."""
     sizes, statistics = np.zeros(n_clusters), np.zeros((n_clusters, int(shard.tables.statistic_start[-1])))
     for rows, block in shard.blocks(aside):
