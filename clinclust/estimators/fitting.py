@@ -62,7 +62,6 @@ from clinclust.engine.search.restarts import (
     run_restarts,
     run_sampled_restarts,
     search_starts,
-    single_starts,
     starts_from,
 )
 from clinclust.engine.search.settle import adjusted_rand_index, by_decreasing_size, merge_tree
@@ -139,8 +138,7 @@ def warn_of_visits(frame: pd.DataFrame) -> None:
     """Warn of several rows per subject."""
     found = noted_several_rows(frame)
     if found is not None:
-        told = f"ROWS ARE NOT PATIENTS, and each counts as a subject of its own: {found.sentence()}"
-        warn(limited(told))
+        warn(limited(f"ROWS ARE NOT PATIENTS, and each counts as a subject of its own: {found.sentence()}"))
 
 
 def warn_of_unobserved(frame: pd.DataFrame, names: list[str]) -> None:
@@ -380,8 +378,9 @@ def _best_of(problem: Problem, restarts: list[RestartResult]) -> SearchResult:
 def _starts(problem: Problem, plan: SearchPlan) -> list[Start]:
     if not isinstance(plan.start, str):
         return starts_from(plan.start, plan.seeds)
-    make = search_starts if plan.start == "search" else single_starts
-    return make(problem.cohort.n_subjects, plan.seeds)
+    if plan.start == "single":
+        return starts_from(problem.cohort.together, plan.seeds, "single")
+    return search_starts(problem.cohort.n_subjects, plan.seeds)
 
 
 def _search_and_tune(problem: Problem, starts: list[Start], plan: SearchPlan) -> SearchResult:

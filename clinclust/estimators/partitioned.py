@@ -497,12 +497,12 @@ def encode(
     continuous = encoding.features[n_table:]
     empty = [[np.nan if may_be_missing[feature.name] else 0.0 for feature in continuous]]
     tables = arrays._replace(codes=np.zeros((1, n_table), dtype=np.int32), values=np.array(empty).reshape(1, -1))
-    stored_codes: Any = codes
-    stored_values: Any = values
+    shard = Shard(tables, codes, values, n_subjects)
     if store is not None and n_subjects:
         before = [column for column in found.columns.values() if isinstance(column, Stored)]
         stored_codes, stored_values = _add(store, (codes, values), before)
-    return Encoded(Shard(tables, stored_codes, stored_values, n_subjects), bases, n_observed)
+        shard = shard._replace(codes=stored_codes, values=stored_values)
+    return Encoded(shard, bases, n_observed)
 
 
 def _arrays(

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from clinclust.arguments import is_number
 from clinclust.engine.continuum.tested_node import LARGEST_NODE
 from clinclust.engine.joint_estimates.resolution import DEFAULT
-from clinclust.engine.joint_estimates.selection import has_repeated
+from clinclust.engine.joint_estimates.selection import MANY_FEATURES, has_repeated
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.plan import Budget, ResolutionPlan, SearchPlan, n_threads
 from clinclust.engine.search.restarts import LARGE, sample_size
@@ -245,6 +245,8 @@ _CONSTANT, _SUBJECTS, _FEATURES, _SKEWNESS = -5.56, 0.59, 0.18, 1.57
 """Coefficients of ln(processor seconds of a search): constant, ln N, ln D, ln(1 + `skewness_of_gaussians`)."""
 _WITHOUT_A_FEATURE, _WITHOUT_A_CELL = 0.006, 1e-6
 """Processor seconds of a search without one feature: constant, and by subject and feature."""
+_SELECTING_FIRST, _SELECTING_A_CELL = 0.05, 5e-6
+"""The same of the selection of features before it in a wide table: 0.15 of 500 x 40, 1.7 of a survey of 4,654 x 70."""
 MOST_REFITS = 24
 """Number of searches of the validated associations: of more features or blocks, several are left out together. The
 subtypes found without one in 24 are nearly those found without one."""
@@ -253,7 +255,7 @@ _OF_FURTHER_THREADS, _MOST_THREADS = 0.85, 8
 _OF_COARSENING, _OF_OUTLYING, _OF_SELECTION, _OF_HYPERPARAMETERS, _OF_CROSS_VALIDATION = 2.0, 2.0, 3.0, 2.0, 9.0
 """Relative durations of each option, measured on reference cohorts (a chosen coarsening: 0.4 to 6)."""
 _OF_BLOCK_POWERS = 1.3
-"""Relative duration of a fit that estimates block weights."""
+"""Relative duration of a search, and of the test of its tree, that estimates block weights."""
 _OF_RESTARTS, _DEFAULT_RESTARTS = 0.4, 10
 """Share of the restarts in the time of a default search, and their number."""
 _AMONG_ALL_A_CELL = 2e-6
@@ -300,7 +302,8 @@ def estimated_seconds(
     seconds = _of_search(problem, settings)
     if settings.is_tested:
         logarithm = _TEST + _TEST_SUBJECTS * np.log(min(n_subjects, LARGEST_NODE)) + _TEST_FEATURES * np.log(n_features)
-        seconds += float(np.exp(logarithm)) / _parallel(settings)
+        is_weighed = settings.block_weights == "auto" and has_repeated(problem)
+        seconds += float(np.exp(logarithm)) * (_OF_BLOCK_POWERS if is_weighed else 1.0) / _parallel(settings)
     if with_report:
         n_refits = min(n_features, MOST_REFITS) if associations == "refit" else 0
         seconds += _WRITING + _WRITING_A_FEATURE * n_features + _WRITING_A_CELL * n_subjects * n_features
@@ -318,6 +321,8 @@ def _of_refits(problem: Problem, settings: Settings, n_refits: int) -> float:
     """Return the approximate seconds of searches without refinement."""
     n_cells = problem.cohort.n_subjects * len(problem.cohort.encoding.features)
     of_each = _WITHOUT_A_FEATURE + _WITHOUT_A_CELL * n_cells * (1.0 + 0.4 * skewness_of_gaussians(problem))
+    if settings.selects_first is not None and len(problem.cohort.encoding.features) > MANY_FEATURES:
+        of_each += _SELECTING_FIRST + _SELECTING_A_CELL * n_cells
     return n_refits * of_each / _parallel(settings)
 
 

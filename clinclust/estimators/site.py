@@ -14,10 +14,10 @@ import pandas as pd
 from clinclust.arguments import FRAME, NOTHING, SCHEMA, WHOLE, Rule, accepting, either
 from clinclust.arrays import Array, Labels, Mask, Whole
 from clinclust.engine.continuum.tested_node import SMALLEST_NODE
-from clinclust.engine.kernels.moves import Model, add_up
+from clinclust.engine.kernels.moves import Model
 from clinclust.engine.problem.encoding import EncodedCohort, Encoding, model_values
 from clinclust.engine.problem.problem import Problem, named_hyperparameters
-from clinclust.engine.search.partitioned import Agrees, Cells, Shard, assign, moved_one_by_one, sums_of, together
+from clinclust.engine.search.partitioned import Agrees, Cells, Shard, assign, count, moved_one_by_one, sums_of, together
 from clinclust.engine.search.plan import Budget, SearchPlan
 from clinclust.engine.search.settle import N_DIVIDED, compact, minimum_gain, resettle
 from clinclust.errors import InputError, refuse
@@ -179,7 +179,8 @@ class Site:
         arrays = self._problem.cohort.arrays
         # One subject for tables of clusters, whose values are missing where any are (`Shard.tables`).
         empty = np.where(np.isnan(arrays.values).any(axis=0), np.nan, 0.0)[None]
-        self._tables = arrays._replace(codes=np.zeros_like(arrays.codes[:1]), values=empty)
+        tables = arrays._replace(codes=np.zeros_like(arrays.codes[:1]), values=empty)
+        self._shard = Shard(tables, arrays.codes, arrays.values, len(self._frame))
         observed = np.concatenate([arrays.codes > 0, ~np.isnan(arrays.values)], axis=1)
         self._cells = Cells(observed, self._fewest, self._agrees)
         self._made = [np.zeros(len(self._frame), dtype=np.int64)]
@@ -195,8 +196,8 @@ class Site:
     def _move(self, labels: int, sizes: Array, statistics: Array, least: float) -> Answer:
         """Return sums after the subjects have moved one by one; new clusters come after the present ones."""
         before, arrays, n_clusters = self._made[labels], self._problem.cohort.arrays, sizes.size
-        tables = replace(self._problem, cohort=replace(self._problem.cohort, arrays=self._tables))
-        subjects, clusters = together([arrays, self._tables]), np.concatenate([before, np.arange(n_clusters)])
+        tables = replace(self._problem, cohort=replace(self._problem.cohort, arrays=self._shard.tables))
+        subjects, clusters = together([arrays, self._shard.tables]), np.concatenate([before, np.arange(n_clusters)])
         moved = moved_one_by_one(tables, (sizes, statistics), subjects, clusters, least)
         after, numbers = np.split(moved.labels, [before.size])
         # Clusters keep their names, so that no answer tells which were emptied before some subjects were put back.
@@ -271,9 +272,7 @@ class Site:
         """Return the sums of clusters, by which the cells are divided; labels stay here."""
         self._cells.divide(labels)
         self._made.append(labels)
-        arrays, n_clusters = self._problem.cohort.arrays, max(n_clusters, int(labels.max()) + 1)
-        sizes, statistics = np.zeros(n_clusters), np.zeros((n_clusters, int(arrays.statistic_start[-1])))
-        add_up(arrays, labels, sizes, statistics)
+        sizes, statistics = count(self._shard, labels, _NOTHING, max(n_clusters, int(labels.max()) + 1))
         return {"labels": len(self._made) - 1, "sizes": sizes, "statistics": statistics}
 
     def _without(self, labels: Labels, is_lost: Mask) -> Labels:
@@ -285,12 +284,9 @@ class Site:
         after[is_lost] = self._best(np.flatnonzero(is_lost), *sums)
         return after
 
-    def _best(self, rows: slice | Whole, sizes: Array, statistics: Array) -> Labels:
+    def _best(self, rows: Whole, sizes: Array, statistics: Array) -> Labels:
         """Return the best of clusters with these sums for some subjects."""
-        arrays = self._problem.cohort.arrays
-        codes, values = arrays.codes[rows], arrays.values[rows]
-        shard = Shard(self._tables, codes, values, codes.shape[0])
-        return assign(shard, _NOTHING, self._problem.model, (sizes, statistics)).astype(np.int64)
+        return assign(self._shard.some(rows), _NOTHING, self._problem.model, (sizes, statistics)).astype(np.int64)
 
 
 def problem_of_model(

@@ -12,7 +12,7 @@ from clinclust import MAPDP, CohortWarning, Feature, FeatureSchema, log_joint, w
 from clinclust.associations.refit import refit_plan
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.plan import SearchPlan
-from clinclust.engine.search.restarts import single_starts
+from clinclust.engine.search.restarts import starts_from
 from clinclust.errors import InputError
 from clinclust.estimators.fitting import search
 from clinclust.methods import PublishedMAPDP
@@ -78,7 +78,7 @@ def test_the_search_agrees_with_a_slow_reimplementation(n, seed):
     frame, schema, columns, _ = mixed_cohort(seed, n=n, likelihoods=EVERY_LIKELIHOOD, missing=0.25)
     model = PublishedMAPDP(schema, missing="mode", n_restarts=1, **QUICK).fit(frame)
     order = pose(schema.validate(frame), schema, None, 3.0).cohort.order
-    visits = order[single_starts(n, SearchPlan(seed=0, n_restarts=1).seeds)[0].order]
+    visits = order[starts_from(np.zeros(n, dtype=np.int64), SearchPlan(seed=0, n_restarts=1).seeds)[0].order]
     missing = {name: np.isnan(values) for name, (_, _, values) in columns.items()}
     most = {name: np.nanmax(values) for name, (_, _, values) in columns.items()}
     completed = {name: (likelihood, trials, values.copy()) for name, (likelihood, trials, values) in columns.items()}

@@ -266,12 +266,16 @@ def _best(gains: Array) -> Mask:
     return included
 
 
-def run_selecting_restarts(problem: Problem, starts: list[Start], plan: SearchPlan) -> list[RestartResult]:
+def run_selecting_restarts(
+    problem: Problem, starts: list[Start], plan: SearchPlan, dependence: Array | None = None
+) -> list[RestartResult]:
     """Search from every start and select features; otherwise like `run_restarts`.
 
     So that irrelevant features do not dominate, random partitions begin with the features that depend most on others,
     and in the second half of the starts with those that differ between the clusters of the best restart so far.
+    `dependence` is the `mutual_dependence`, if it is known.
     """
+    dependence = mutual_dependence(problem.cohort.arrays) if dependence is None else dependence
 
     def second_half(starts: list[Start], found: list[RestartResult]) -> list[Start]:
         best = found[index_of_best(found)]
@@ -286,12 +290,12 @@ def run_selecting_restarts(problem: Problem, starts: list[Start], plan: SearchPl
         ]
 
     search = partial(search_selecting, by_features={})
-    return run_restarts(problem, _dependent(problem, starts), plan, search=search, second_half=second_half)
+    starts = _dependent(problem, starts, np.argsort(-dependence, kind="stable"))
+    return run_restarts(problem, starts, plan, search=search, second_half=second_half)
 
 
-def _dependent(problem: Problem, starts: list[Start]) -> list[Start]:
-    """Return the starts with the features to begin with: of random partitions, those that depend most on others."""
-    ranked = np.argsort(-mutual_dependence(problem.cohort.arrays), kind="stable")
+def _dependent(problem: Problem, starts: list[Start], ranked: Labels) -> list[Start]:
+    """Return the starts with the features to begin with: of random partitions, the first of the `ranked` ones."""
     sizes = cycle(_N_DEPENDENT)
     prepared = []
     for start in starts:
@@ -356,7 +360,7 @@ def _between(columns: Graded, first: int, last: int) -> Array:
 _STRENGTHS = (0.0, 1.0, 4.0)
 """Subjects added to the prior. From 8 on, noise of 150 x 300 falls into eight clusters; groups a quarter of an SD apart
 in each of 500 features need 4 (benchmarks/wide.py)."""
-_MANY_FEATURES = 20
+MANY_FEATURES = 20
 """Number of features up to which nothing is selected unasked: groups that K-means finds are missed from 25 on, and in
 12 they are not (benchmarks/wide.py)."""
 
@@ -383,16 +387,16 @@ def strength_and_features(problem: Problem, plan: SearchPlan, stated: frozenset[
     None: the table is not wide, has a multivariate Gaussian block, or no partition gains over one cluster.
     """
     likelihoods = problem.cohort.encoding.likelihoods
-    if len(likelihoods) <= _MANY_FEATURES or any(likelihood.n_before for likelihood in likelihoods):
+    if len(likelihoods) <= MANY_FEATURES or any(likelihood.n_before for likelihood in likelihoods):
         return None
     problem = without_outlying(problem, outlying_together(problem, plan.outlying_share), plan.outlying_share)
     plan = replace(plan, outlying_share=0.0)
     best: tuple[float, float, Mask] | None = None
-    starts = search_starts(problem.cohort.n_subjects, plan.seeds)
+    starts, dependence = search_starts(problem.cohort.n_subjects, plan.seeds), mutual_dependence(problem.cohort.arrays)
     others = [*starts[2:3], *(start for start in starts[3:] if start.begin == "bisected")]
     for strength in _STRENGTHS:
         stronger = strengthened(problem, strength, stated)
-        restarts = run_selecting_restarts(stronger, starts, plan)
+        restarts = run_selecting_restarts(stronger, starts, plan, dependence)
         result = restarts[index_of_best(restarts)]
         gain = result.log_joint - joint_of(stronger, problem.cohort.together)
         if result.included is not None and result.included.any() and (best is None or gain > best[0]):

@@ -778,5 +778,8 @@ def _sums_in_clusters(
         return np.bincount(labels, weights=column, minlength=n_clusters).astype(np.float64)
 
     statistics = np.column_stack([in_clusters(column) for column in likelihood.statistics(standard).T])
-    bases = [in_clusters(likelihood.log_base_measure(standard, theta) - np.log(scale)) for theta in encoded]
+    # Thousands of counts or levels are few different ones, whose gamma functions are computed once for each prior.
+    is_alone = likelihood.is_continuous
+    different, places = (standard, slice(None)) if is_alone else np.unique(standard, return_inverse=True)
+    bases = [in_clusters((likelihood.log_base_measure(different, theta) - np.log(scale))[places]) for theta in encoded]
     return encoded, statistics, np.array(bases)

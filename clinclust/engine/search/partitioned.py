@@ -298,7 +298,7 @@ def _assigned(block: CohortArrays, model: Model, clusters: Partition) -> Labels:
     return best
 
 
-def count(shard: Shard, labels: Numbers, aside: Whole, n_clusters: int) -> Sums:
+def count(shard: Shard, labels: Numbers | Labels, aside: Whole, n_clusters: int) -> Sums:
     """Return the sums of clusters by the labels of their subjects."""
     sizes, statistics = np.zeros(n_clusters), np.zeros((n_clusters, int(shard.tables.statistic_start[-1])))
     for rows, block in shard.blocks(aside):
@@ -485,8 +485,7 @@ class Partitioned:
 
     def scan(self, minimum_gain: float) -> ScanResult:
         """Find the best cluster of every subject while the clusters do not change."""
-        given = self.problem.model, sums_of(self.clusters), minimum_gain
-        found = self.each(scan, *given, lists=self.lists)
+        found = self.each(scan, self.problem.model, sums_of(self.clusters), minimum_gain, lists=self.lists)
         sums = self.place.results(self.each(itemgetter(1, 2, 3), lists=[found]))
         return ScanResult(found, sum(n for n, *_ in sums), *added([own for _, *own in sums]))
 
@@ -539,8 +538,7 @@ class Partitioned:
         }
         if not divisions or cancelled.is_set():
             return None
-        model = found[0][0].model
-        parts = self.each(divide, model, divisions, lists=self.lists)
+        parts = self.each(divide, found[0][0].model, divisions, lists=self.lists)
         of_parts = self.place.results(self.each(itemgetter(1), lists=[parts]))
         sizes, statistics = ([row] for row in sums_of(self.clusters))
         most = max(sizes.size for sizes, _ in divisions.values())

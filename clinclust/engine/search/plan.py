@@ -388,8 +388,8 @@ class SearchPlan:
     seed: int = 0
     n_restarts: int = 10
     start: str | Labels = "search"
-    """Where restarts begin: "search" = partitions of several kinds (`search_starts`), "single" = one cluster
-    (`single_starts`), or given clusters (N,), in the order of the encoded subjects (`starts_from`)."""
+    """Where restarts begin: "search" = partitions of several kinds (`search_starts`), "single" = one cluster, as
+    in the paper (appendix C), or given clusters (N,), in the order of the encoded subjects (`starts_from`)."""
     max_sweeps: int = 200
     """Number of sweeps after which a search ends as not converged."""
     n_jobs: int | None = None

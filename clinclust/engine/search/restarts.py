@@ -66,11 +66,6 @@ class Start(NamedTuple):
     """(D,) features to begin with when features are selected; None = all."""
 
 
-def single_starts(n_subjects: int, seeds: list[np.random.SeedSequence]) -> list[Start]:
-    """Return the starts of the paper, one per seed: a single cluster, with random orders of visit (appendix C)."""
-    return starts_from(np.zeros(n_subjects, dtype=np.int64), seeds, "single")
-
-
 def starts_from(labels: Labels, seeds: list[np.random.SeedSequence], begin: str = "given") -> list[Start]:
     """Return starts from one partition, one per seed, in random orders of visit."""
     return [Start(begin, labels, seed, np.random.default_rng(seed).permutation(labels.size), begin) for seed in seeds]
