@@ -619,15 +619,6 @@ class _SharedFindings(Findings):
         """The sentences of the report, some of which say less, or nothing, where something is withheld."""
         return _overlaid(catalogue(), catalogue()["shared"])
 
-    @property
-    def subjects(self) -> None:
-        """Nothing is printed of single subjects."""
-
-    @property
-    def of_the_sample(self) -> str:
-        """Nothing is counted in the sample."""
-        return ""
-
     @cached_property
     def _shown_sizes(self) -> dict[int, int | None]:
         assert self.rule is not None
@@ -649,7 +640,8 @@ class _SharedFindings(Findings):
         return self.n_subjects
 
     # What is of single subjects, or made of all counts.
-    own_membership = posterior = model_check = searches = n_missing = None
+    of_the_sample = ""
+    subjects = own_membership = posterior = model_check = searches = n_missing = None
     untested: Sequence[int] = ()
     evidence: Sequence[Division] = ()
     marks: Mapping[int, tuple[str, ...]] = {}

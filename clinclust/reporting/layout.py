@@ -268,6 +268,11 @@ class Chart:
     least: float | None = None
 
 
+def print_name(name: str) -> str:
+    """Return the printed name of a sheet; code, and the list of what may be shared, know it by the other."""
+    return str(WORDS["sections"].get(name, name))
+
+
 @dataclass(frozen=True)
 class Sheet:
     """A sheet of a workbook, or a section of a page, with `notes` above its tables and `explanations` below."""
@@ -392,5 +397,3 @@ def percent(part: int, whole: int) -> float:
 
 # Readers with any kind of colour vision can distinguish blue and orange, and dark text is legible on both.
 LOW, MIDDLE, HIGH = "F5A742", "FFFFFF", "6BAED6"
-BELOW = "orange"
-"""What readers call the colour of numbers below the middle; those above are blue."""

@@ -72,6 +72,6 @@ function serve(table) {
   });
 }
 
-for (const table of document.querySelectorAll("main section table")) {
-  if (table.rows.length > 12) serve(table);
+for (const table of document.querySelectorAll("section:not(#overview, #methods) table")) {
+  if (table.rows.length > 8) serve(table);
 }

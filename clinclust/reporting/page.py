@@ -37,7 +37,7 @@ from clinclust.reporting.figures.subjects import (
 )
 from clinclust.reporting.figures.tree import plot_tree
 from clinclust.reporting.findings import Findings, Profiles, profiles_of
-from clinclust.reporting.layout import BELOW, WORDS, Sheet, counted
+from clinclust.reporting.layout import WORDS, Sheet, counted, print_name
 from clinclust.reporting.sheets.associations import events_in
 from clinclust.reporting.sheets.divisions import evidence_in_words
 from clinclust.reporting.sheets.subtypes import groups_found
@@ -178,7 +178,7 @@ def illustrations(findings: Findings) -> list[Illustration]:
     figures, texts = list[Illustration](), WORDS["alternatives"]
 
     def add(name: str, alternative: str, draw: Callable[[], Axes], kind: str = "", **fields: str) -> None:
-        about: Any = {key: text.format(below=BELOW, **fields) for key, text in WORDS["figures"][kind or name].items()}
+        about: Any = {key: text.format(**fields) for key, text in WORDS["figures"][kind or name].items()}
         figures.append(Illustration(name=name, alternative=alternative, draw=draw, **about))
 
     if several:
@@ -294,12 +294,12 @@ def _page(sheets: Sequence[Sheet], title: str, illustrations: Sequence[Illustrat
     yield f'<a class="skip" href="#content">{html_text(texts["skip"])}</a>'
     names = [sheet.name for sheet in sheets]
     yield f"<h1>{html_text(title)}</h1>"
-    links = "".join(f'<a href="#{_anchor(name)}">{html_text(name)}</a>' for name in names)
+    links = "".join(f'<a href="#{_anchor(name)}">{html_text(print_name(name))}</a>' for name in names)
     words = f' data-filter="{html_text(texts["filter"])}"'
     yield f'<nav aria-label="{html_text(texts["sections"])}">{links}</nav>\n<main id="content" tabindex="-1"{words}>'
     for sheet in sheets:
         figures = [_figure(each) for each in illustrations if each.section == sheet.name]
-        yield f'<section id="{_anchor(sheet.name)}">\n<h2>{html_text(sheet.name)}</h2>\n<div>'
+        yield f'<section id="{_anchor(sheet.name)}">\n<h2>{html_text(print_name(sheet.name))}</h2>\n<div>'
         yield from (f"<p>{html_text(note)}</p>" for note in sheet.notes)
         if sheet.name == "Trust":  # figures first
             yield from ("</div>", *figures, "<div>")

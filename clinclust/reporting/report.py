@@ -357,7 +357,10 @@ def write_findings(
     findings: Findings, path: Path, generated: datetime | None = None, progress: Progress = SILENT
 ) -> None:
     """Write a report to a path that ends in one of `SUFFIXES`; ValueError if a workbook cannot hold it."""
-    suffix, moment = path.suffix.lower(), _date(generated)
+    epoch = os.environ.get("SOURCE_DATE_EPOCH")
+    now = datetime.fromtimestamp(int(epoch), UTC) if epoch else datetime.now()
+    suffix, moment = path.suffix.lower(), generated or now
+    moment = moment if moment.tzinfo else moment.astimezone()
     title = findings.cohort.schema.title or WORDS["page"]["title"]
     with progress.stage(f"report {suffix}"):
         sheets = _sheets(findings, moment, on_page=suffix == ".html")
@@ -492,14 +495,6 @@ def draw_posterior(cohort: FittedCohort, *, n_jobs: int | None = None, progress:
             table[part.column] = table[part.column].mask(is_outlying)
     sampler = GibbsDP.of(cohort.model, random_state=fit.random_seed_, n_jobs=n_jobs, progress=progress)
     return sampler.fit(table)
-
-
-def _date(given: datetime | None) -> datetime:
-    """Return the date of a report with a time zone: `given`, or SOURCE_DATE_EPOCH (seconds since 1970, UTC), or now."""
-    if given is not None:
-        return given if given.tzinfo else given.astimezone()
-    epoch = os.environ.get("SOURCE_DATE_EPOCH")
-    return datetime.fromtimestamp(int(epoch), UTC) if epoch else datetime.now().astimezone()
 
 
 # Write a report: check the arguments, gather the findings, and pass them to the writer of the file type.

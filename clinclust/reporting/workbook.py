@@ -61,6 +61,7 @@ from clinclust.reporting.layout import (
     Value,
     excel_format,
     number_text,
+    print_name,
 )
 
 # Cells of a worksheet, row by row, and their named styles. Every text in a cell of a workbook passes this module.
@@ -449,11 +450,11 @@ def _write_part(workbook: Workbook, worksheet: Worksheet, folder: Path, widths: 
     in_view = 0 if others else len(first.shared_group_lines) + first.is_one_table
     stub = max(table.stub for table in first.tables) if in_view else 0
     above = _lines_above(first, widths)
-    into: ExcelSheet = workbook.create_sheet(worksheet.name)
+    into: ExcelSheet = workbook.create_sheet(print_name(worksheet.name))
     _set_up(into, widths, f"{letter(stub + 1)}{above + in_view + 1 if in_view else 2}")
     with _streamed(into, folder) as file:
         rows = Rows(into, widths, file)
-        rows.add([Cell(worksheet.name if others else first.name, "title")])
+        rows.add([Cell(print_name(worksheet.name if others else first.name), "title")])
         for line in _wrapped([worksheet.reason], widths):
             rows.add([Cell(line, "note")])
         for section in worksheet.sections:
@@ -461,7 +462,7 @@ def _write_part(workbook: Workbook, worksheet: Worksheet, folder: Path, widths: 
                 if section is not first:
                     into.row_breaks.append(Break(id=rows.written))
                 rows.add([])
-                rows.add([Cell(section.name, "title")])
+                rows.add([Cell(print_name(section.name), "title")])
             # The headings of the last table, which may be the longest one, are printed again on its further pages.
             headings = _write_section(into, section, rows, widths, is_first=section is first)
             into.print_title_rows = headings if section.is_one_table else "1:1"
@@ -646,7 +647,7 @@ def write_workbook(sheets: Sequence[Sheet], path: Path, *, title: str, generated
     workbook.properties.title = visible(title)
     workbook.properties.subject, workbook.properties.keywords = WORDS["page"]["subject"], WORDS["page"]["keywords"]
     worksheets = Worksheet.gather(sheets)
-    names = ", ".join(worksheet.name for worksheet in worksheets)
+    names = ", ".join(print_name(worksheet.name) for worksheet in worksheets)
     workbook.properties.description = WORDS["page"]["sheets"].format(names=names)
     workbook.properties.created = workbook.properties.modified = moment
     # What openpyxl writes on the way holds data of patients too: it is in the private folder of the target.

@@ -71,7 +71,7 @@ def shout(held, key=""):
         return [held[0].upper(), held[1]]
     if isinstance(held, list):
         return [shout(each, key) for each in held]
-    if not isinstance(held, str) or key in ("kind", "section", "sections"):
+    if not isinstance(held, str) or key in ("kind", "section", "sections", "terms", "terms_of_a_search"):
         return held
     return "".join(text if text.startswith("{") else text.upper() for text in re.split(r"(\{[^}]*\})", held))
 
@@ -84,5 +84,6 @@ def test_another_catalogue_takes_the_place_of_every_sentence(model, frame, tmp_p
     # Of the user, of the works cited, and of other rooms: labels, the names of likelihoods, and unused columns.
     others = [feature.title for feature in model.schema_] + [likelihood.title for likelihood in REGISTRY.values()]
     others += [work["full"] for work in WORKS.values()] + [on_unused(model.schema_) or ""]
+    assert ("TRUST" in page, "Trust" in page) == (True, False)
     english = set(re.findall(r"(?:\b[a-z]{2,}\b[ ,;:]*){4,}", page))
     assert not {text for text in english if not any(text.strip(" ,;:") in other for other in others)}

@@ -127,7 +127,7 @@ def methods_sheet(findings: Findings) -> Sheet:
     """Return the sheet: each paragraph and each reference in one cell, so that it can be copied."""
     section = methods(findings)
     tables = [
-        table_with_rows("methods", list(section.paragraphs.items())),
+        table_with_rows("methods", [(_TEXTS["about"][about], text) for about, text in section.paragraphs.items()]),
         table_with_rows("references", list(enumerate(section.references, start=1))),
     ]
     return Sheet("Methods", [_TEXTS["note"]], tables)

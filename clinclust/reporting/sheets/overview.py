@@ -99,12 +99,13 @@ def _terms(findings: Findings) -> dict[str, Value]:
     texts, own = findings.texts["overview"], findings.own_membership
     absent = [*([] if own is not None else ["Membership probability"]), *([] if findings.blocks else ["Block"])]
     absent += [*([] if findings.fit is not None else texts["terms_of_a_search"])]
-    terms: dict[str, Value] = {term: texts["how_to_read"][term] for term in texts["terms"] if term not in absent}
+    terms = {key: list(texts["how_to_read"][key]) for key in texts["terms"] if key not in absent}
     if findings.fit is None:
-        terms["Clustered on"] = texts["clustered_on_given"]
+        terms["Clustered on"][1] = texts["clustered_on_given"]
     if own is not None:
-        terms["Membership probability"] = texts["membership"].format(basis=basis_of_membership(findings.cohort.model))
-    return terms
+        basis = basis_of_membership(findings.cohort.model)
+        terms["Membership probability"][1] = texts["membership"].format(basis=basis)
+    return dict(terms.values())
 
 
 def on_sharing(findings: Findings) -> str:
