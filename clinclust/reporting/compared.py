@@ -167,7 +167,6 @@ def text_of(value: object) -> str:
 
 Summary: TypeAlias = Literal["n", "mean", "median"]
 
-SUMMARY_TEXT: dict[Summary, str] = {"n": "n (%)", "mean": "mean (SD)", "median": "median [Q1, Q3]"}
 NOTHING = "–"
 
 # |mean - median| / SD of a distribution with skewness 1 is .16 for a gamma and .15 for a lognormal distribution.
@@ -175,7 +174,7 @@ _SKEWED = 0.15
 SDS_BETWEEN_QUARTILES = 1.349  # interquartile range of a normal distribution, in standard deviations
 _FEW_SUBJECTS = 100
 _FEW_LEVELS = 7  # those of most rating scales (Likert 1932, Archives of Psychology 140)
-SUMMARY_QUANTITIES: dict[Summary, tuple[str, ...]] = {
+_QUANTITIES: dict[Summary, tuple[str, ...]] = {
     "n": ("count", "percent"),
     "mean": ("mean", "sd"),
     "median": ("median", "q1", "q3"),
@@ -216,7 +215,7 @@ def default_summary(feature: ComparedFeature) -> Summary:
 
 def parts(record: Record, summary: Summary) -> list[float | None] | None:
     """Return the numbers of a cell, None where one does not exist; None if any number is withheld."""
-    values: list[Any] = [record.get(name) for name in SUMMARY_QUANTITIES[summary]]
+    values: list[Any] = [record.get(name) for name in _QUANTITIES[summary]]
     found = [None if is_missing(value) else float(value) for value in values]
     return None if is_suppressed(record) and None in found else found
 

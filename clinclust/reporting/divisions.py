@@ -9,11 +9,10 @@ from functools import cached_property
 from typing import Any
 
 from clinclust.arrays import Code
-from clinclust.data import data
 from clinclust.estimators.distinct_subtypes import p_text
 from clinclust.estimators.fit import Fit
 from clinclust.estimators.subtype_tree import SubtypeTree
-from clinclust.reporting.layout import Withheld, counted, listed
+from clinclust.reporting.layout import WORDS, Withheld, counted, listed, name_together
 
 DISTINCT, GRADED, ONE_CONTINUUM = "distinct", "graded", "one continuum"
 """The results of a test."""
@@ -106,7 +105,7 @@ def n_parted(fit: Fit) -> int:
 
 # How many kinds of subject there are is counted here, and said alike wherever it is said.
 
-_ANSWERS: dict[str, str] = data("report")["answer"]
+_ANSWERS = WORDS["answer"]
 _COUNTED_OF_THE_TEST = ("kinds", "degrees", "untested")
 """The answers whose numbers leave out subtypes of too few subjects: of the others, the user chose the number."""
 
@@ -148,7 +147,7 @@ class Answer:
         finding = "continuum" if sum(n) == 1 else "degrees" if len(n) == 1 else "kinds"
         finding = "alone" if self.basis == "alone" else finding
         words = {"kinds": counted(len(n), "kind"), "groups": counted(sum(n), "group"), "grades": grades}
-        words["subtypes"] = counted(n_shown, "subtype") if n_shown > 1 else "One group"
+        words["subtypes"] = counted(n_shown, "subtype") if n_shown > 1 else _ANSWERS["one_group"]
         return {**words, "finding": _ANSWERS[f"test_{finding}"].format(**words)}
 
     def sentence(
@@ -159,7 +158,7 @@ class Answer:
         p = "" if division is None else f" ({division.p_said})"
         asked = "" if n_asked is None else _ANSWERS["as_asked" if n_asked == len(self.codes) else "fewer_than_asked"]
         fields = {"n": f"{n_subjects:,}", "p": p, "made_by": made_by, "asked": asked.format(n_asked=n_asked)}
-        said = _ANSWERS[self.basis].format(**fields, **self.words)
+        said = str(_ANSWERS[self.basis].format(**fields, **self.words))
         if not self.not_counted:
             return said
         few, codes = counted(len(self.not_counted), "subtype"), listed([str(code) for code in self.not_counted])
@@ -226,7 +225,8 @@ def _branches(
     if len(first | second) == 1:
         (subtype,) = first
         title, is_whole = titles[subtype + 1], (first + second)[subtype] == n_clusters[subtype]
-        return (f"a part of {title}", f"{'the rest' if is_whole else 'another part'} of {title}"), None
+        parts = (_ANSWERS[name].format(title=title) for name in ("part", "rest" if is_whole else "another_part"))
+        return (next(parts), next(parts)), None
     is_whole = all(branch[subtype] == n_clusters[subtype] for branch in (first, second) for subtype in branch)
     below, above = (tuple(sorted(subtype + 1 for subtype in branch)) for branch in (first, second))
     called = (_branch(branch, n_clusters, titles) for branch in (first, second))
@@ -235,8 +235,7 @@ def _branches(
 
 def _branch(branch: Mapping[int, int], n_clusters: Mapping[int, int], titles: Mapping[int, str]) -> str:
     named = [
-        titles[subtype + 1] if branch[subtype] == n_clusters[subtype] else f"a part of {titles[subtype + 1]}"
+        _ANSWERS["whole" if branch[subtype] == n_clusters[subtype] else "part"].format(title=titles[subtype + 1])
         for subtype in sorted(branch)
     ]
-    more = [f"{len(named) - _MOST_NAMED} more"] if len(named) > _MOST_NAMED else []
-    return ", ".join([*named[:_MOST_NAMED], *more])
+    return name_together(named, _MOST_NAMED)

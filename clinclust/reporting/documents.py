@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import math
 import re
 from collections.abc import Iterator
@@ -38,7 +40,7 @@ def measure_columns(table: Table, *, are_tight: bool = False) -> list[int]:
     return widths
 
 
-# HTML, of the page too: without script, and every text is escaped.
+# HTML, of the page too: every text is escaped.
 
 _LONG_TEXT = 50  # a cell with more characters gets a minimum width of a few words
 _WIDE = {10: "wide", 24: "wide widest"}  # classes of tables with at least this number of columns
@@ -49,10 +51,12 @@ def html_text(text: str) -> str:
     return escape(visible(text))
 
 
-def html_head(title: str, style: str) -> str:
-    """Return the beginning of a page, up to its body."""
-    # A second line of defence: even if a text were not escaped, the page could not load or run anything.
-    policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+def html_head(title: str, style: str, script: str = "") -> str:
+    """Return the beginning of a page, up to its body. It runs this script only, which is at its end."""
+    # A second line of defence: even if a text were not escaped, the page could not load or run anything else.
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    runs = f" script-src 'sha256-{digest}';" if script else ""
+    policy = f"default-src 'none';{runs} style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -90,13 +94,16 @@ def html_table(table: Table) -> Iterator[str]:
 
 def _cells(table: Table, number: int) -> Iterator[str]:
     row = zip(table.columns, table.texts(number), table.rows[number], strict=True)
+    is_printed = any(column.kind == "cell" for column in table.columns)  # its cells are numbers unless they are marked
     for place, (column, text, value) in enumerate(row):
         if place < table.stub:
             yield f'<th scope="row"{_class(column)}>{html_text(text)}</th>'
+        elif is_printed:
+            words = ' class="t"' if column.kind != "cell" else ' class="quartiles"' if "[" in text else ""
+            yield f"<td{words}>{html_text(text)}</td>"
         else:
             long = ' class="long"' if isinstance(value, str) and len(value) > _LONG_TEXT else ""
-            quartiles = ' class="n quartiles"' if column.kind == "cell" and "[" in text else ""
-            yield f"<td{quartiles or _class(column) or long}>{html_text(text)}</td>"
+            yield f"<td{_class(column) or long}>{html_text(text)}</td>"
 
 
 def _class(column: Column) -> str:

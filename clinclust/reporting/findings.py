@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from numbers import Real
@@ -19,7 +19,6 @@ from clinclust.arrays import Array, Code
 from clinclust.check import ModelCheck
 from clinclust.check.check import N_DRAWS, check_cohort
 from clinclust.comparisons.frame import ALL_SUBJECTS, ComparisonsFrame, Record, is_missing
-from clinclust.data import data
 from clinclust.disclosure import suppress_small_cells, withhold_associations
 from clinclust.disclosure.counts import Rule, are_small_rows
 from clinclust.disclosure.suppress import shown_sizes
@@ -43,7 +42,18 @@ from clinclust.files.row_choice import RowChoice, RowCounts, rows_taken
 from clinclust.methods.compare import MethodComparison
 from clinclust.reporting.compared import SDS_BETWEEN_QUARTILES, Compared, Summary, default_summary
 from clinclust.reporting.divisions import Answer, Division, divisions_of, find_answer, n_parted
-from clinclust.reporting.layout import WITHHELD, Column, Filled, Value, Withheld, as_value, counted, percent
+from clinclust.reporting.layout import (
+    WITHHELD,
+    WORDS,
+    Table,
+    Value,
+    Withheld,
+    as_value,
+    catalogue,
+    counted,
+    percent,
+    tabulate,
+)
 from clinclust.schema import Feature, FeatureSchema
 from clinclust.stability import Stability
 
@@ -207,9 +217,9 @@ class Findings:
     """Sizes of the subtypes in a table in partitions, of which the cohort is a sample; the comparisons are of all."""
 
     @cached_property
-    def texts(self) -> dict[str, Any]:
+    def texts(self) -> Mapping[str, Any]:
         """The sentences of the report by section (`clinclust/data/report.toml`); an empty one is left out."""
-        return data("report")
+        return catalogue()
 
     # What a report for sharing has not, or in other numbers: see `_SharedFindings`.
 
@@ -345,13 +355,13 @@ class Findings:
         return {} if self.fit is None else self.fit.hyperparameters_.get(feature.name, {})
 
     @property
-    def relevance_column(self) -> Sequence[Filled]:
-        """The column of the relevance in tables of features; empty without a search."""
+    def relevance_if_shown(self) -> Callable[[Feature], Value] | None:
+        """The relevance of a feature in tables of features; None without a search."""
 
         def relevance(feature: Feature) -> Value:
             return WITHHELD if self.clustered_on(feature) and self.is_withheld(feature) else self.relevance(feature)
 
-        return [] if self.fit is None else [(Column("Relevance (nats, descriptive)", "0.0"), relevance)]
+        return None if self.fit is None else relevance
 
     def clustered_on(self, feature: Feature) -> bool:
         """Return whether the feature formed, or may have formed, the subtypes."""
@@ -457,7 +467,7 @@ class Findings:
     @property
     def formed(self) -> str:
         """Relative clause for the features whose p-values are descriptive and not inference."""
-        return "that the subtypes may have been made from" if self.fit is None else "that were clustered on"
+        return str(WORDS["formed"]["given" if self.fit is None else "found"])
 
     def code(self, subtype: int) -> Code:
         """Return what a subtype, numbered from 1, is called (`MAPDP.codes_`)."""
@@ -469,7 +479,8 @@ class Findings:
         if isinstance(subtype, str):
             subtype = self.cohort.model.codes_.index(subtype) + 1
         code = self.code(subtype)
-        return f"{code} {self.names[subtype]}" if subtype in self.names else f"Subtype {code}"
+        is_named = subtype in self.names
+        return f"{code} {self.names[subtype]}" if is_named else WORDS["formed"]["subtype"].format(code=code)
 
     def title_of(self, column: str) -> str:
         """Return the title of a column of the table, which is its name where the schema does not have it."""
@@ -482,7 +493,7 @@ class Findings:
 
     def versus(self, subtype: int) -> str:
         """Return the title of the group with which a subtype is compared; 0 means all other subjects."""
-        return self.name(subtype) if subtype else "All others"
+        return self.name(subtype) if subtype else str(WORDS["formed"]["others"])
 
     @cached_property
     def _exact_sizes(self) -> dict[int, int]:
@@ -520,10 +531,11 @@ class Findings:
         members = np.asarray(self.cohort.model.membership_)[np.isin(self.cohort.labels, places)]
         return float(100 * (members[:, places].sum(axis=1) >= CLEAR).mean())
 
-    def size_columns(self, title: str) -> list[Filled]:
-        """Return the columns of tables of subtypes: its name, its number of subjects, and their percentage of all."""
-        size: Filled = (Column(title, "0"), self.sizes.__getitem__)
-        return [(Column("Subtype"), self.name), size, (Column("%", "0.0"), lambda subtype: self.percent_of([subtype]))]
+    def tabulate_sizes(self, table: str, subtypes: Iterable[int], **held: Any) -> Table:
+        """Return a table of subtypes: name, number of subjects, their percentage, and what is `held`."""
+        fields = {"of_the_sample": self.of_the_sample}
+        held |= {"name": self.name, "size": self.sizes.__getitem__, "percent": lambda each: self.percent_of([each])}
+        return tabulate(table, subtypes, fields, **held)
 
     @cached_property
     def answer(self) -> Answer:
@@ -603,18 +615,9 @@ class _SharedFindings(Findings):
     """Findings made for sharing: small numbers are withheld, and all that is of single subjects or of exact counts."""
 
     @cached_property
-    def texts(self) -> dict[str, Any]:
+    def texts(self) -> Mapping[str, Any]:
         """The sentences of the report, some of which say less, or nothing, where something is withheld."""
-        return _overlaid(data("report"), data("report")["shared"])
-
-    @property
-    def subjects(self) -> None:
-        """Nothing is printed of single subjects."""
-
-    @property
-    def of_the_sample(self) -> str:
-        """Nothing is counted in the sample."""
-        return ""
+        return _overlaid(catalogue(), catalogue()["shared"])
 
     @cached_property
     def _shown_sizes(self) -> dict[int, int | None]:
@@ -637,7 +640,8 @@ class _SharedFindings(Findings):
         return self.n_subjects
 
     # What is of single subjects, or made of all counts.
-    own_membership = posterior = model_check = searches = n_missing = None
+    of_the_sample = ""
+    subjects = own_membership = posterior = model_check = searches = n_missing = None
     untested: Sequence[int] = ()
     evidence: Sequence[Division] = ()
     marks: Mapping[int, tuple[str, ...]] = {}
@@ -700,9 +704,9 @@ class _SharedFindings(Findings):
         return {**stated, **{name: WITHHELD for name in super().hyperparameters(feature) if name not in stated}}
 
     @property
-    def relevance_column(self) -> Sequence[Filled]:
-        """The column of the relevance; none in a sample, of whose exact counts it is a function."""
-        return [] if self.of_all is not None else super().relevance_column
+    def relevance_if_shown(self) -> Callable[[Feature], Value] | None:
+        """The relevance in tables of features; None in a sample, of whose exact counts it is a function."""
+        return None if self.of_all is not None else super().relevance_if_shown
 
     @property
     def has_missing(self) -> bool | None:
@@ -756,13 +760,13 @@ class _RoundedFindings(_SharedFindings):
     """Findings made for sharing with all counts rounded: what is a function of exact counts is left out."""
 
     continuum = row_counts = None
-    relevance_column: Sequence[Filled] = ()
+    relevance_if_shown = None
     n_untested = 0
 
     @cached_property
-    def texts(self) -> dict[str, Any]:
+    def texts(self) -> Mapping[str, Any]:
         """The sentences of the report, some of which say less, or nothing, where something is withheld."""
-        return _overlaid(super().texts, data("report")["rounded"])
+        return _overlaid(super().texts, catalogue()["rounded"])
 
     @property
     def blocks(self) -> Mapping[str, tuple[int, float | Withheld]]:

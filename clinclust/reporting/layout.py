@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import groupby
 from string import Formatter
 from typing import Any, Literal, TypeAlias
@@ -17,27 +18,69 @@ from clinclust.data import data
 
 # Numbers and lists in sentences, the names of tests and methods, and the works that a report may cite.
 
-METHODS = {
-    "refit": "subtypes found again, in the same subjects, without the feature and those left out with it",
-    "direct": "the feature had no part in finding the subtypes, which are tested as they are",
-}
-"""The methods of `validated_associations`."""
+
+def catalogue() -> dict[str, Any]:
+    """Return the sentences and headings of all reports: the one place where those of another language take theirs."""
+    return data("report")
 
 
-def counted(number: int, noun: str, ending: str = "s") -> str:
+class Words(Mapping[str, Any]):
+    """A part of the `catalogue`, read whenever a sentence is said: `WORDS["trust"]["doubts"]` is such a part too."""
+
+    def __init__(self, *path: str) -> None:
+        self._path = path
+
+    def __getitem__(self, key: str) -> Any:
+        held = self._held[key]
+        return Words(*self._path, key) if isinstance(held, dict) else held
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._held)
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    @property
+    def _held(self) -> dict[str, Any]:
+        held: Any = catalogue()
+        for key in self._path:
+            held = held[key]
+        return dict(held)
+
+
+WORDS = Words()
+
+
+def counted(number: int, noun: str) -> str:
     """Return a number of things: "1 subtype", "2 subtypes"."""
-    return f"{number:,} {noun}{'' if number == 1 else ending}"
-
-
-def was(number: int) -> str:
-    """Return "was" of one thing, else "were"."""
-    return "was" if number == 1 else "were"
+    return str(WORDS["counted"][noun][number != 1].format(n=number))
 
 
 def listed(parts: Sequence[str], comma: str = ", ") -> str:
     """Return a list in words: "a, b and c"."""
     *most, last = parts
-    return f"{comma.join(most)} and {last}" if most else last
+    return WORDS["lists"]["last"].format(most=comma.join(most), last=last) if most else last
+
+
+def capitalised(text: str) -> str:
+    """Return a text with a capital first letter, the others as they are: "q: p after ..." is "Q: p after ..."."""
+    return text[:1].upper() + text[1:]
+
+
+def name_together(titles: Sequence[str], most: int) -> str:
+    """Return what some subtypes are called together: "Subtypes 1 and 2", or "2 Frail and 3 Robust"."""
+    unnamed = WORDS["formed"]["subtype"].partition("{")[0]
+    are_codes = len(titles) > 1 and all(title.startswith(unnamed) for title in titles)
+    names = [title.removeprefix(unnamed) for title in titles] if are_codes else titles
+    listing = list_first(names, most) if len(names) > most else listed(names)
+    return WORDS["formed"]["subtypes"].format(codes=listing) if are_codes else listing
+
+
+def list_first(names: Sequence[str], most: int, form: str = "and_more", comma: str = ", ") -> str:
+    """Return the first names and how many more there are: "a, b and 3 more"."""
+    shown = comma.join(names[:most])
+    more = {"shown": shown, "comma": comma, "n": len(names) - most, "n_all": len(names)}
+    return WORDS["lists"][form].format(**more) if len(names) > most else shown
 
 
 class References:
@@ -61,10 +104,6 @@ class References:
         return sorted(data("references")[key]["full"] for key in self._cited)
 
 
-# Tests by their name in the comparisons: name in a sentence, and key of the reference.
-_TESTS: dict[str, tuple[str, str]] = data("report")["tests"]
-
-
 def tests_in_words(names: Sequence[str], references: References | None) -> str:
     """Return the names of tests of the comparisons as a list in words, each with its reference if they are cited."""
     called = []
@@ -72,9 +111,10 @@ def tests_in_words(names: Sequence[str], references: References | None) -> str:
     for name in names:
         if name.startswith(of_parts):
             both = tests_in_words(name.removeprefix(of_parts).split(", "), references)
-            called.append(f"Fisher’s combination of {both}")
+            called.append(WORDS["lists"]["fisher"].format(tests=both))
             continue
-        title, key = _TESTS.get(name, (name, None))
+        # The name in a sentence, and the key of the reference.
+        title, key = WORDS["tests"].get(name, (name, None))
         called.append(f"{title} ({references.cite(key)})" if references and key else title)
     return listed(called)
 
@@ -228,6 +268,11 @@ class Chart:
     least: float | None = None
 
 
+def print_name(name: str) -> str:
+    """Return the printed name of a sheet; code, and the list of what may be shared, know it by the other."""
+    return str(WORDS["sections"].get(name, name))
+
+
 @dataclass(frozen=True)
 class Sheet:
     """A sheet of a workbook, or a section of a page, with `notes` above its tables and `explanations` below."""
@@ -252,15 +297,56 @@ class Sheet:
         return first if all(lines == first for lines in others) else []
 
 
-Filled: TypeAlias = tuple[Column, str | Callable[[Any], object]]
-"""A column with what it holds: a column of a frame, by name, or a function of the thing that a row is about."""
+Held: TypeAlias = Callable[[Any], object]
+"""What a column holds: a function of the thing that a row is about."""
 
 
-def tabulated(caption: str, things: pd.DataFrame | Iterable[Any], columns: Sequence[Filled], *, stub: int = 1) -> Table:
-    """Return a table with a row for each thing, or for each row of a frame, which functions get as a dict."""
+def columns_of(name: str, /, **fields: object) -> dict[str, Column]:
+    """Return the columns of a table of the catalogue by their keys; their headings may have fields."""
+    columns = {}
+    for key, declared in WORDS["tables"][name]["columns"].items():
+        about = {"title": declared} if isinstance(declared, str) else dict(declared)
+        above, _, below = about.pop("group", "").partition(" | ")
+        title, *group = (text.format(**fields) for text in (about.pop("title"), above, below))
+        columns[key] = Column(title, group=(group[0], group[1]), **about)
+    return columns
+
+
+def tabulate(
+    name: str,
+    things: pd.DataFrame | Iterable[Any],
+    fields: Mapping[str, object] | None = None,
+    /,
+    **held: Held | Mapping[str, Held] | None,
+) -> Table:
+    """Return a table of the catalogue with a row for each thing, or for each row of a frame, as a dict.
+
+    A column holds a function of the thing, by default what the thing has under the key of the column. Of a mapping
+    there is a column for each title, and none of None. The caption and the headings may have `fields`.
+    """
     about: Iterable[Any] = things.to_dict("records") if isinstance(things, pd.DataFrame) else things
-    rows = [[as_value(each[held] if isinstance(held, str) else held(each)) for _, held in columns] for each in about]
-    return Table(caption, [column for column, _ in columns], rows, stub=stub)
+    filled: list[tuple[Column, Held]] = []
+    for key, column in columns_of(name, **(fields or {})).items():
+        read = held.pop(key, partial(_read, key))
+        if isinstance(read, Mapping):
+            filled += [(replace(column, title=title), of_title) for title, of_title in read.items()]
+        elif read is not None:
+            filled.append((column, read))
+    assert not held, f"the table {name} has no columns {', '.join(held)}"
+    rows = [[as_value(read(thing)) for _, read in filled] for thing in about]
+    declared = WORDS["tables"][name]
+    caption, stub = declared["caption"].format(**(fields or {})), declared.get("stub", 1)
+    return Table(caption, [column for column, _ in filled], rows, stub=stub)
+
+
+def table_with_rows(name: str, rows: Sequence[Sequence[Value]], fields: Mapping[str, object] | None = None) -> Table:
+    """Return a table of the catalogue with these rows, of one value for each of its columns."""
+    columns, declared = columns_of(name, **(fields or {})), WORDS["tables"][name]
+    return Table(declared["caption"], list(columns.values()), rows, stub=declared.get("stub", 1))
+
+
+def _read(key: str, thing: Any) -> object:
+    return thing[key] if isinstance(thing, dict) else getattr(thing, key)
 
 
 def as_value(value: object) -> Value:
@@ -311,5 +397,3 @@ def percent(part: int, whole: int) -> float:
 
 # Readers with any kind of colour vision can distinguish blue and orange, and dark text is legible on both.
 LOW, MIDDLE, HIGH = "F5A742", "FFFFFF", "6BAED6"
-BELOW = "orange"
-"""What readers call the colour of numbers below the middle; those above are blue."""

@@ -17,7 +17,6 @@ import numpy as np
 
 from clinclust.arrays import mid_ranks
 from clinclust.comparisons import compare_subtypes
-from clinclust.data import data
 from clinclust.disclosure.counts import FIGURES
 from clinclust.errors import InputError, visible
 from clinclust.estimators.explanation import Continuum
@@ -38,7 +37,7 @@ from clinclust.reporting.figures.subjects import (
 )
 from clinclust.reporting.figures.tree import plot_tree
 from clinclust.reporting.findings import Findings, Profiles, profiles_of
-from clinclust.reporting.layout import BELOW, Sheet, counted
+from clinclust.reporting.layout import WORDS, Sheet, counted, print_name
 from clinclust.reporting.sheets.associations import events_in
 from clinclust.reporting.sheets.divisions import evidence_in_words
 from clinclust.reporting.sheets.subtypes import groups_found
@@ -64,6 +63,9 @@ _ATTRIBUTES = {
 # figure uses them with another meaning.
 _INK = "#1f2933"
 _OF_THE_PAGE = {_INK: "var(--ink)", PAPER: "var(--paper)", GREY.lower(): "var(--quiet)", BLUE.lower(): "var(--mark)"}
+
+# What matplotlib writes into every text: its font, which the whole figure has, and that it is not turned.
+_SAID_BY_ALL = re.compile(r"font-size: 9px; |font-family: 'DejaVu Sans', sans-serif; |rotate\(-0 [^)]*\)")
 
 # Size of the text of a figure, relative to 9 points, below which it does not shrink on a narrow screen.
 _LEAST_SCALE = 0.72
@@ -103,30 +105,38 @@ def as_svg(draw: Callable[[], Axes], *, name: str, title: str, label: str) -> st
 def _embedded(root: ElementTree.Element, name: str, title: str, label: str) -> str:
     pointing = re.compile(r"(?:^|url\()#([^\s)]+)")
     values = (value for element in root.iter() for value in element.attrib.values())
-    used = {target for value in values for target in pointing.findall(value)}
+    targets = dict.fromkeys(target for value in values for target in pointing.findall(value))
+    ids = {target: f"{name}-{number}" for number, target in enumerate(targets)}
 
-    def cleaned(element: ElementTree.Element) -> ElementTree.Element | None:
+    def clean(element: ElementTree.Element) -> Iterator[ElementTree.Element]:
+        """Yield the element without what a page does not need, or what a group holds that says nothing of its own."""
         tag = str(element.tag).removeprefix(_SVG)
         if tag not in _ELEMENTS:
-            return None
-        kept = ElementTree.Element(tag)
+            return
+        shown = ElementTree.Element(tag)
         for attribute, value in element.items():
             if attribute == _LINK and value.startswith("#"):
-                kept.set("href", f"#{name}-{value[1:]}")
+                shown.set("href", f"#{ids[value[1:]]}")
             elif attribute == "id":
-                if value in used:
-                    kept.set("id", f"{name}-{value}")
-            elif attribute in _ATTRIBUTES:
-                value = re.sub(r"(\.\d\d)\d+", r"\1", value)  # hundredths of a point suffice
+                if value in ids:
+                    shown.set("id", ids[value])
+            elif attribute in _ATTRIBUTES and (value := _SAID_BY_ALL.sub("", value)):
+                # Tenths of a point suffice, and hundredths of an opacity.
+                value = re.sub(r"(\.\d\d)\d+" if attribute == "style" else r"(\.\d)\d+", r"\1", value)
                 for colour, variable in _OF_THE_PAGE.items():
                     value = value.replace(colour, variable)
-                kept.set(attribute, value.replace("url(#", f"url(#{name}-"))
-        kept.text, kept.tail = element.text, element.tail
-        kept.extend(child for child in map(cleaned, element) if child is not None)
-        return kept
+                value = re.sub(r"url\(#([^)]*)\)", lambda target: f"url(#{ids[target[1]]})", " ".join(value.split()))
+                shown.set(attribute, value)
+        shown.text, shown.tail = element.text, element.tail
+        within = [child for part in element for child in clean(part)]
+        if tag == "g" and not shown.attrib:
+            yield from within
+            return
+        shown.extend(within)
+        if within or tag not in ("g", "defs"):
+            yield shown
 
-    svg = cleaned(root)
-    assert svg is not None, "matplotlib wrote something else than SVG"
+    (svg,) = clean(root)
     for place, (tag, text) in enumerate((("title", title), ("desc", label))):
         element = ElementTree.Element(tag, id=f"{name}-{tag}")
         element.text = visible(text)
@@ -135,7 +145,8 @@ def _embedded(root: ElementTree.Element, name: str, title: str, label: str) -> s
     svg.set("aria-labelledby", f"{name}-title {name}-desc")
     # On a narrow screen a figure shrinks until its text would be illegible, then its region scrolls.
     least = _LEAST_SCALE * float(svg.attrib["width"].removesuffix("pt"))
-    svg.set("style", f"stroke-linejoin: round; stroke-linecap: butt; min-width: {least:.0f}pt")
+    font = "font: 9px 'DejaVu Sans', sans-serif"
+    svg.set("style", f"stroke-linejoin: round; stroke-linecap: butt; {font}; min-width: {least:.0f}pt")
     return re.sub(r">\s+<", ">\n<", ElementTree.tostring(svg, encoding="unicode"))
 
 
@@ -144,7 +155,6 @@ def _embedded(root: ElementTree.Element, name: str, title: str, label: str) -> s
 _MOST_ROWS = 15  # of the heat map, so that it is seen at once with the answer
 _MOST_NAMED = 6  # maximum number of subtypes that an alternative text names
 _MOST_DIVISIONS = 6
-_FIGURES: dict[str, dict[str, str]] = data("report")["figures"]
 
 
 @dataclass(frozen=True)
@@ -165,11 +175,11 @@ def illustrations(findings: Findings) -> list[Illustration]:
     profiles, several = findings.profiles, len(findings.profiles.subtypes) > 1
     # No name, rather than that of the model, where the report withholds one.
     names = {findings.code(subtype): findings.names.get(subtype, "") for subtype in findings.sizes}
-    figures: list[Illustration] = []
+    figures, texts = list[Illustration](), WORDS["alternatives"]
 
     def add(name: str, alternative: str, draw: Callable[[], Axes], kind: str = "", **fields: str) -> None:
-        texts: Any = {key: text.format(below=BELOW, **fields) for key, text in _FIGURES[kind or name].items()}
-        figures.append(Illustration(name=name, alternative=alternative, draw=draw, **texts))
+        about: Any = {key: text.format(**fields) for key, text in WORDS["figures"][kind or name].items()}
+        figures.append(Illustration(name=name, alternative=alternative, draw=draw, **about))
 
     if several:
         rows = profiles.observed_among(profiles.ranked_for(model), 0.5)[:_MOST_ROWS]
@@ -180,7 +190,7 @@ def illustrations(findings: Findings) -> list[Illustration]:
         rows = along.ranked(findings.continuum.correlations.abs().to_dict())[:_MOST_ROWS]
         add("continuum", _profile_alt(along, rows, fifths.__getitem__), partial(plot_ordered, along, rows, fifths))
     if several and (comparisons["kind"] == "effect").any():
-        verb = "may have been made" if fit is None else "were found"
+        verb = WORDS["alternatives"]["made" if fit is None else "found"]
         add("effects", _effects_alt(findings), partial(plot_effects, model, comparisons, names=names), verb=verb)
     if findings.rule is not None:
         return [each for each in figures if each.name in FIGURES]
@@ -190,36 +200,31 @@ def illustrations(findings: Findings) -> list[Illustration]:
         scored = score_divisions(findings.cohort, findings.divisions[:_MOST_DIVISIONS])
         add("divisions", _divisions_alt(scored), partial(draw_divisions, scored, findings.divisions))
     if several and fit.clusters_.encoding.features:
-        alternative = _FIGURES["map"]["title"] + ", a point for each subject along two axes."
-        add("map", alternative, partial(draw_map, findings.cohort, names=names))
+        add("map", texts["map"], partial(draw_map, findings.cohort, names=names))
     if several and findings.divisions:  # of one group the table of divisions says the same
-        alternative = (
-            f"Tree of {fit.tree_.n_subtypes} groups in {counted(len(findings.sizes), 'subtype')}. Divisions tested, "
-            f"from the root: {'; '.join(map(evidence_in_words, findings.divisions))}."
-        )
+        fields = {"n": fit.tree_.n_subtypes, "subtypes": counted(len(findings.sizes), "subtype")}
+        fields["divisions"] = "; ".join(map(evidence_in_words, findings.divisions))
         titles = {findings.code(subtype): findings.name(subtype) for subtype in findings.sizes}
-        add("tree", alternative, partial(plot_tree, model, names=titles))
+        add("tree", texts["tested_tree"].format(**fields), partial(plot_tree, model, names=titles))
     elif fit.tree_test_ is None and (several or groups_found(fit)):
-        groups = "subtypes" if groups_found(fit) is None else "groups"
-        groups_merged = "Subtypes" if groups_found(fit) is None else "The groups that the search found"
-        add("tree", _tree_alt(fit), partial(plot_tree, model), "joins", groups=groups, groups_merged=groups_merged)
+        kind = "joins" if groups_found(fit) is None else "joins_of_groups"
+        add("tree", _tree_alt(fit), partial(plot_tree, model), kind)
     for number, (outcome, time, event) in enumerate(events_in(findings) if several else ()):
         with suppress(InputError):  # the table of outcomes says why, or measurements were adjusted: no table of a fit
             curves = survival_curves(model, findings.cohort.table, outcome.name, time.name, event=event)
             ends = curves.groupby("subtype", as_index=False).last().to_dict("records")
             words = "; ".join(f"{findings.name(end['subtype'])}: {end['survival']:.2f}" for end in ends)
             draw = partial(plot_survival, curves, unit=time.unit or "", names=names)
-            add(f"survival{number}", f"Survival at the end: {words}.", draw, "survival", outcome=outcome.title)
+            add(f"survival{number}", texts["survival"].format(ends=words), draw, "survival", outcome=outcome.title)
     return figures
 
 
 def _divisions_alt(scored: Sequence[ScoredDivision]) -> str:
-    sentences = [
-        f"Division {division.number}, {division.title}: {division.result}; {100 * np.mean(np.abs(scores) < 1):.0f}% of "
-        "the subjects lie within 1 SD of the middle."
-        for division, scores, _ in scored
+    texts = WORDS["alternatives"]
+    panels = [
+        texts["division"].format(each=division, near=np.mean(np.abs(scores) < 1)) for division, scores, _ in scored
     ]
-    return f"Histograms of the scores in both branches of {counted(len(scored), 'division')}. {' '.join(sentences)}"
+    return str(texts["divisions"].format(divisions=counted(len(scored), "division"), panels=" ".join(panels)))
 
 
 def _fifths(findings: Findings, continuum: Continuum) -> tuple[Profiles, dict[int, str]]:
@@ -228,57 +233,52 @@ def _fifths(findings: Findings, continuum: Continuum) -> tuple[Profiles, dict[in
     ranks = mid_ranks(continuum.score[seen])
     fifths, labels = np.unique(np.ceil(5.0 * (ranks - 0.5) / ranks.size), return_inverse=True)
     untested = compare_subtypes(findings.cohort.table[seen], labels, findings.cohort.schema, min_size=ranks.size + 1)
-    called = {1: "lowest fifth", 5: "highest fifth"}
-    titles = {place: called.get(int(fifth), f"{fifth:.0f} of 5") for place, fifth in enumerate(fifths, start=1)}
-    return profiles_of(Compared(untested)), titles
+    called = enumerate((WORDS["alternatives"]["fifths"][int(fifth) - 1] for fifth in fifths), start=1)
+    return profiles_of(Compared(untested)), dict(called)
 
 
 def _profile_alt(profiles: Profiles, rows: list[int], name: Callable[[int], str]) -> str:
-    numbers = profiles.standardised[rows]
-    sentences = [f"Heat map of {len(rows)} features or levels by {len(profiles.subtypes)} groups of subjects."]
+    numbers, texts = profiles.standardised[rows], WORDS["alternatives"]
+    sentences = [texts["profile"].format(rows=len(rows), groups=len(profiles.subtypes))]
     for place, subtype in enumerate(profiles.subtypes[:_MOST_NAMED]):
         column = numbers[:, place]
         if np.isfinite(column).any():
             high, low = int(np.nanargmax(column)), int(np.nanargmin(column))
-            sentences.append(
-                f"{name(subtype)}: highest in {profiles.titles[rows[high]]} ({column[high]:+.1f} SD), "
-                f"lowest in {profiles.titles[rows[low]]} ({column[low]:+.1f} SD)."
-            )
+            highest, lowest = profiles.titles[rows[high]], profiles.titles[rows[low]]
+            fields = {"highest": highest, "high": column[high], "lowest": lowest, "low": column[low]}
+            sentences.append(texts["profile_of"].format(name=name(subtype), **fields))
     return " ".join(sentences)
 
 
 def _effects_alt(findings: Findings) -> str:
-    effects, against, _ = effects_against(findings.comparisons)
-    others = "all other subjects" if against == 0 else findings.name(against)
-    sentences = [f"Forest plot with a panel for each of {len(effects)} subtypes, compared with {others}."]
+    (effects, against, _), texts = effects_against(findings.comparisons), WORDS["alternatives"]
+    others = texts["others"] if against == 0 else findings.name(against)
+    sentences = [texts["effects"].format(n=len(effects), others=others)]
     for subtype, of_subtype in [*effects.items()][:_MOST_NAMED]:
         finite = [(key, effect) for key, effect in of_subtype.items() if np.isfinite(effect.estimate)]
         if finite:
             (name, level), effect = max(finite, key=lambda item: abs(item[1].estimate))
             title = findings.cohort.schema[name].title + (f" ({level})" if level else "")
-            sentences.append(
-                f"{findings.name(subtype)}, the largest: {title}, {effect.estimate:.1f} "
-                f"({effect.lower:.1f} to {effect.upper:.1f})."
-            )
+            sentences.append(texts["largest"].format(name=findings.name(subtype), title=title, effect=effect))
     return " ".join(sentences)
 
 
 def _tree_alt(fit: Fit) -> str:
-    merges = fit.tree_.merges
-    joins = [
-        f"{', '.join(map(str, first))} with {', '.join(map(str, second))} at {evidence:,.0f}"
-        for first, second, evidence in zip(merges["first"], merges["second"], merges["evidence"], strict=True)
-    ]
+    merges, texts = fit.tree_.merges.to_dict("records"), WORDS["alternatives"]
+    ends = [{end: ", ".join(map(str, merge[end])) for end in ("first", "second")} for merge in merges]
+    joins = [texts["join"].format(nats=merge["evidence"], **both) for merge, both in zip(merges, ends, strict=True)]
     subtypes = ", ".join(str(fit.codes_[subtype]) for subtype in fit.subtype_of_.tolist())
-    tips = "subtypes" if groups_found(fit) is None else f"groups; their subtypes, in order: {subtypes}"
-    return f"Tree of {len(joins) + 1} {tips}. Joins, in nats: {'; '.join(joins)}."
+    name = "tree" if groups_found(fit) is None else "tree_of_groups"
+    return str(texts[name].format(n=len(joins) + 1, subtypes=subtypes, joins="; ".join(joins)))
 
 
-# Write the sheets of a report as one web page, which has no script and loads no other file.
+# Write the sheets of a report as one web page, which loads no other file, and runs no script but that of its tables.
 
 STYLE = (Path(__file__).parent / "page.css").read_text(encoding="utf-8")
 """For light and dark screens and for print. The contrast ratio of every text to its background is at least 4.5."""
 
+SCRIPT = (Path(__file__).parent / "page.js").read_text(encoding="utf-8")
+"""Sorts and filters the long tables; without it, the page shows the same."""
 _LONG = 300  # a table with at least this number of rows is folded
 
 
@@ -289,22 +289,25 @@ def write_page(sheets: Sequence[Sheet], path: Path, *, title: str, illustrations
 
 
 def _page(sheets: Sequence[Sheet], title: str, illustrations: Sequence[Illustration]) -> Iterator[str]:
-    yield html_head(title, STYLE)
-    yield '<a class="skip" href="#content">Skip to the content</a>'
+    yield html_head(title, STYLE, SCRIPT)
+    texts = WORDS["page"]
+    yield f'<a class="skip" href="#content">{html_text(texts["skip"])}</a>'
     names = [sheet.name for sheet in sheets]
     yield f"<h1>{html_text(title)}</h1>"
-    links = "".join(f'<a href="#{_anchor(name)}">{html_text(name)}</a>' for name in names)
-    yield f'<nav aria-label="Sections">{links}</nav>\n<main id="content" tabindex="-1">'
+    links = "".join(f'<a href="#{_anchor(name)}">{html_text(print_name(name))}</a>' for name in names)
+    words = f' data-filter="{html_text(texts["filter"])}"'
+    yield f'<nav aria-label="{html_text(texts["sections"])}">{links}</nav>\n<main id="content" tabindex="-1"{words}>'
     for sheet in sheets:
         figures = [_figure(each) for each in illustrations if each.section == sheet.name]
-        yield f'<section id="{_anchor(sheet.name)}">\n<h2>{html_text(sheet.name)}</h2>\n<div>'
+        yield f'<section id="{_anchor(sheet.name)}">\n<h2>{html_text(print_name(sheet.name))}</h2>\n<div>'
         yield from (f"<p>{html_text(note)}</p>" for note in sheet.notes)
         if sheet.name == "Trust":  # figures first
             yield from ("</div>", *figures, "<div>")
         for table in sheet.tables:
             is_long = len(table.rows) >= _LONG
             if is_long:
-                yield f"<details>\n<summary>{html_text(table.caption)} ({len(table.rows):,} rows)</summary>"
+                folded = texts["rows"].format(caption=table.caption, n=len(table.rows))
+                yield f"<details>\n<summary>{html_text(folded)}</summary>"
             yield from html_table(table)
             if is_long:
                 yield "</details>"
@@ -312,7 +315,7 @@ def _page(sheets: Sequence[Sheet], title: str, illustrations: Sequence[Illustrat
         yield "</div>"
         yield from [] if sheet.name == "Trust" else figures
         yield "</section>"
-    yield "</main>\n</body>\n</html>"
+    yield f"</main>\n<script>{SCRIPT}</script>\n</body>\n</html>"
 
 
 def _figure(illustration: Illustration) -> str:

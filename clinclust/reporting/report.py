@@ -26,8 +26,8 @@ from clinclust.comparisons import compare_subtypes
 from clinclust.comparisons.compare import compare_cohort
 from clinclust.comparisons.dominance import find_dominant, tell_divisions
 from clinclust.comparisons.frame import ComparisonsFrame
-from clinclust.data import data
 from clinclust.disclosure.counts import FACTS, SHEETS, Rule, may_be_printed
+from clinclust.engine.search.plan import blas_on_one_thread
 from clinclust.errors import InputError, refuse, warn
 from clinclust.estimators.fit import PartitionedFit
 from clinclust.estimators.gibbs import GibbsDP
@@ -50,7 +50,7 @@ from clinclust.progress import SILENT, Progress
 from clinclust.reporting.assignments import write_inert_csv
 from clinclust.reporting.divisions import Answer, Division, divisions_of, find_answer
 from clinclust.reporting.findings import Findings
-from clinclust.reporting.layout import Kind, Sheet, Table, Value, number_text, percent
+from clinclust.reporting.layout import WORDS, Kind, Sheet, Table, Value, number_text, percent
 from clinclust.reporting.sheets.associations import association_table, grades_of, outcomes_sheets
 from clinclust.reporting.sheets.divisions import (
     charts,
@@ -352,12 +352,16 @@ def _number(value: Value, kind: Kind, decimals: int) -> Value:
     return float(number_text(value, kind, decimals).replace(",", ""))
 
 
+@blas_on_one_thread()
 def write_findings(
     findings: Findings, path: Path, generated: datetime | None = None, progress: Progress = SILENT
 ) -> None:
     """Write a report to a path that ends in one of `SUFFIXES`; ValueError if a workbook cannot hold it."""
-    suffix, moment = path.suffix.lower(), _date(generated)
-    title = findings.cohort.schema.title or "Subtype report"
+    epoch = os.environ.get("SOURCE_DATE_EPOCH")
+    now = datetime.fromtimestamp(int(epoch), UTC) if epoch else datetime.now()
+    suffix, moment = path.suffix.lower(), generated or now
+    moment = moment if moment.tzinfo else moment.astimezone()
+    title = findings.cohort.schema.title or WORDS["page"]["title"]
     with progress.stage(f"report {suffix}"):
         sheets = _sheets(findings, moment, on_page=suffix == ".html")
         if findings.rule is not None:
@@ -424,6 +428,7 @@ def _tell_divisions(findings: Findings, table: pd.DataFrame) -> pd.DataFrame:
     return telling.assign(division=[accepted[place].number for place in telling["division"]])
 
 
+@blas_on_one_thread()
 def gather_findings(
     cohort: FittedCohort,
     table: pd.DataFrame,
@@ -490,14 +495,6 @@ def draw_posterior(cohort: FittedCohort, *, n_jobs: int | None = None, progress:
             table[part.column] = table[part.column].mask(is_outlying)
     sampler = GibbsDP.of(cohort.model, random_state=fit.random_seed_, n_jobs=n_jobs, progress=progress)
     return sampler.fit(table)
-
-
-def _date(given: datetime | None) -> datetime:
-    """Return the date of a report with a time zone: `given`, or SOURCE_DATE_EPOCH (seconds since 1970, UTC), or now."""
-    if given is not None:
-        return given if given.tzinfo else given.astimezone()
-    epoch = os.environ.get("SOURCE_DATE_EPOCH")
-    return datetime.fromtimestamp(int(epoch), UTC) if epoch else datetime.now().astimezone()
 
 
 # Write a report: check the arguments, gather the findings, and pass them to the writer of the file type.
@@ -714,26 +711,25 @@ def summarise_fit(model: MAPDP, n_stated: int | None = None) -> list[str]:
     `n_stated` subtypes were to be found.
     """
     n_subjects, n_subtypes, n_groups = int(model.cluster_sizes_.sum()), model.n_clusters_, model.subtype_of_.size
-    marks, (answer, sentence) = model.fit_.remarks_, _say_answer(model, n_stated)
+    marks, (answer, sentence), texts = model.fit_.remarks_, _say_answer(model, n_stated), WORDS["answer"]
     sizes = ", ".join(
         f"{code}: {size} ({'; '.join([f'{percent(int(size), n_subjects):.1f}%', *remarks])})"
         for code, size, remarks in zip(model.codes_, model.cluster_sizes_, marks, strict=True)
     )
     few = [str(code) for code, is_small in zip(model.codes_, model.untested_, strict=True) if is_small]
     named = few and not answer.not_counted
-    untested = f"; few subjects, untested: subtype{'' if len(few) == 1 else 's'} {listed(few)}" if named else ""
+    untested = texts["few" if len(few) == 1 else "fews"].format(codes=listed(few)) if named else ""
     unsure = say_unsure(dict(zip(model.codes_, model.summary()["clear"], strict=True)))
-    lines = [sentence, *unsure, f"Subjects: {sizes}{untested}"]
+    lines = [sentence, *unsure, texts["sizes"].format(sizes=sizes, untested=untested)]
     if any(marks):
-        standing = n_standing(model.subtypes_)
-        lines.append(f"{MEANING_OF_MARKS} Such subtypes may be noise; without them: {standing}.")
+        lines.append(texts["noise"].format(marks=MEANING_OF_MARKS, n=n_standing(model.subtypes_)))
     n_before = n_groups if model.n_clusters is None else n_subtypes
     if isinstance(model.n_clusters, Integral):
         n_before = int(model.n_clusters)
     if n_before > n_subtypes:
-        lines.append(data("report")["answer"]["merged"].format(n=n_before - n_subtypes, least=model.min_size_))
+        lines.append(texts["merged"].format(n=n_before - n_subtypes, least=model.min_size_))
     if answer.is_of_the_test and n_groups > n_subtypes:
-        lines.append(data("report")["answer"]["united"].format(groups=f"{n_groups} groups"))
+        lines.append(texts["united"].format(groups=f"{n_groups} groups"))
     return lines
 
 

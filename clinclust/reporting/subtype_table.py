@@ -19,7 +19,6 @@ from clinclust.arguments import BY_FEATURE, TEXT, TEXTS, WHOLE, accepting, eithe
 from clinclust.arrays import Code
 from clinclust.comparisons.compare import FEWEST_TESTED, compare_cohort
 from clinclust.comparisons.frame import ALL_SUBJECTS, WITHHELD, Record, is_missing, is_suppressed
-from clinclust.data import data
 from clinclust.errors import InputError, missing_package, refuse, visible
 from clinclust.estimators.mixture import FEW, MEANING_OF_MARKS
 from clinclust.estimators.subtype_model import SubtypeModel, cohort_of, fewest_subjects, require_fitted
@@ -28,7 +27,6 @@ from clinclust.reporting.assignments import write_inert_csv
 from clinclust.reporting.compared import (
     NOTHING,
     OF_PAIRS,
-    SUMMARY_TEXT,
     Compared,
     ComparedFeature,
     Summary,
@@ -42,17 +40,19 @@ from clinclust.reporting.compared import (
 )
 from clinclust.reporting.documents import html_fragment, html_page, write_latex, write_markdown
 from clinclust.reporting.layout import (
-    METHODS,
+    WORDS,
     Column,
-    Filled,
+    Held,
     Marked,
     Sheet,
     Table,
     Value,
     as_value,
+    capitalised,
+    columns_of,
     listed,
     percent,
-    tabulated,
+    table_with_rows,
     tests_in_words,
 )
 
@@ -92,7 +92,7 @@ class Line:
     @property
     def level_text(self) -> str:
         """The level as it is printed, or "Missing"."""
-        return "Missing" if self.kind == "missing" else clean(print_level(self.level or ""))
+        return _TEXTS["missing_row"] if self.kind == "missing" else clean(print_level(self.level or ""))
 
     @property
     def title(self) -> str:
@@ -181,8 +181,8 @@ class Plan:
 
     def bands(self, lines: Iterable[Line]) -> list[str]:
         """Return the section of each line; none if no feature has one."""
-        bands = [clean(line.feature.section) or "No section" for line in lines]
-        return bands if set(bands) != {"No section"} else []
+        bands = [clean(line.feature.section) for line in lines]
+        return [band or _TEXTS["no_section"] for band in bands] if any(bands) else []
 
     def validated(self, line: Line) -> Record:
         """Return the validated association that is shown in a line; empty if there is none."""
@@ -202,16 +202,18 @@ class Plan:
         size, total = sizes[group], sizes[ALL_SUBJECTS]
         number = "n = [c]" if size is None else f"n = {size:,}"
         if group == ALL_SUBJECTS:
-            return ("All subjects", number)
+            return (WORDS["formed"]["all_subjects"], number)
         if size is not None and total:
             weighted = self.compared.is_weighted
-            share = f"weighted {self.compared.weighted_percent[group]:.1f}" if weighted else percent(size, total)
+            share = self.compared.weighted_percent[group] if weighted else percent(size, total)
+            share = _TEXTS["weighted_share"].format(share=share) if weighted else share
             number += f" ({share}%)"
             number = ", ".join([number, *self.marks.get(group, ())])
         # A name may be a word of the table, which only the few subjects have whose number is withheld.
         name = (self.asked.names or {}).get(group)
         name = None if size is None else name
-        return (f"Subtype {self.asked.code(group)}", *([] if name is None else [clean(name)]), number)
+        title = WORDS["formed"]["subtype"].format(code=self.asked.code(group))
+        return (title, *([] if name is None else [clean(name)]), number)
 
 
 def _descriptive_test(line: Line, between: tuple[int, int] | None) -> Record:
@@ -303,19 +305,6 @@ def _repeated(argument: str, names: Sequence[object]) -> list[str]:
 
 # The numbers of the table: as a tidy frame, and each in its own cell for the sheet Numbers of a workbook.
 
-_COLUMNS = {
-    "n": Column("n", "0"),
-    "missing": Column("Missing", "0"),
-    "missing_percent": Column("Missing, %", "0.0"),
-    "count": Column("Count", "0"),
-    "percent": Column("%", "0.0"),
-    "mean": Column("Mean", "measure"),
-    "sd": Column("SD", "measure"),
-    "q1": Column("Q1", "measure"),
-    "median": Column("Median", "measure"),
-    "q3": Column("Q3", "measure"),
-    "total": Column("Total", "0"),
-}
 _COUNTED = ("n", "missing", "count", "percent", "mean")
 _MEASURED = ("n", "missing", "mean", "sd", "q1", "median", "q3")
 
@@ -368,25 +357,26 @@ def _numbers_table_of(plan: Plan) -> Table:
         return WITHHELD if is_withheld else as_value(value)
 
     lines = [line for line in plan.lines() if line.has_numbers]
-    held = {"missing_percent", *(name for line in lines for name in _summaries_of(plan, line, plan.groups[0]))}
-    columns: list[Filled] = [
-        (Column("Feature"), lambda line: clean(line.feature.title)),
-        (Column("Level"), lambda line: line.level_text or None),
-    ]
-    for group in plan.groups:
+    names = {"missing_percent", *(name for line in lines for name in _summaries_of(plan, line, plan.groups[0]))}
+    declared, decimals = columns_of("numbers"), [decimals_of(line.feature, "mean") for line in lines]
+    columns = [declared.pop("feature"), declared.pop("level")]
+    shown = [(group, name) for group in plan.groups for name in declared if name in names]
+    for group, name in shown:
         *who, size = plan.heading(group)
-        for name in filter(held.__contains__, _COLUMNS):
-            column = replace(_COLUMNS[name], group=(": ".join(who), size))
-            columns.append((column, partial(number, group=group, name=name)))
-    table = tabulated("The numbers of every subtype", lines, columns, stub=2)
-    return replace(table, bands=plan.bands(lines), decimals=[decimals_of(line.feature, "mean") for line in lines])
+        columns.append(replace(declared[name], group=(": ".join(who), size)))
+    rows = [
+        [clean(line.feature.title), line.level_text or None, *(number(line, *of_column) for of_column in shown)]
+        for line in lines
+    ]
+    table = replace(table_with_rows("numbers", rows), columns=columns, decimals=decimals)
+    return replace(table, bands=plan.bands(lines))
 
 
 # The lines of the table as rows of text, and the notes below it: the meaning of cells and p-values, and the tests.
 
 _NO_PART, _BEYOND = "§", "†"
 
-_TEXTS: dict[str, Any] = data("report")["subtype_table"]
+_TEXTS = WORDS["subtype_table"]
 _LABEL_WIDTH = 60  # characters of a label before it wraps in a workbook
 _NAME_WIDTH = 16  # characters of a name in a heading before it wraps
 
@@ -417,7 +407,7 @@ def _print_rows(plan: Plan, table: Table) -> Iterator[TableRow]:
             feature=line.feature.name,
             title=line.title,
             level=line.level_text,
-            summary={"heading": "", "missing": "n"}.get(line.kind, SUMMARY_TEXT[line.summary]),
+            summary={"heading": "", "missing": "n"}.get(line.kind, _TEXTS["summaries"][line.summary]),
             is_level=label.is_level,
             test=text_of(_descriptive_test(line, plan.between).get("test")),
             method=text_of(validated.get("method")),
@@ -427,7 +417,7 @@ def _print_rows(plan: Plan, table: Table) -> Iterator[TableRow]:
         )
 
 
-def _columns_of(plan: Plan, marks: Mapping[str, str]) -> list[Filled]:
+def _columns_of(plan: Plan, marks: Mapping[str, str]) -> list[tuple[Column, Held]]:
     """Return the columns with what they hold of a line; `marks` are the footnote letters of the tests and methods."""
     are_described = {feature.is_described for feature in plan.features}
 
@@ -435,7 +425,7 @@ def _columns_of(plan: Plan, marks: Mapping[str, str]) -> list[Filled]:
         if line.kind in ("level", "missing"):
             return Marked(line.level_text, is_level=True)
         mark = _NO_PART if line.feature.is_described and len(are_described) > 1 else ""
-        return Marked(f"{line.title}, {SUMMARY_TEXT[line.summary]}", mark)
+        return Marked(f"{line.title}, {_TEXTS['summaries'][line.summary]}", mark)
 
     def summary(line: Line, group: int) -> str | None:
         record = line.records[group]
@@ -472,16 +462,19 @@ def _columns_of(plan: Plan, marks: Mapping[str, str]) -> list[Filled]:
         wrapped = [first, *(part for text in name for part in wrap(text, _NAME_WIDTH)), last]
         return Column("\n".join(wrapped if lines[1:] else first.split()), "cell", lines=lines)
 
-    held: dict[str, list[Filled]] = {
-        "missing": [(column("Missing, n"), missing)],
-        "smd": [(column("SMD"), smd)],
-        "p": [(column("Descriptive p"), descriptive_p)],
-        "validated": [(column(f"Validated {name}"), partial(validated_number, name=name)) for name in ("p", "q")],
+    headings = _TEXTS["headings"]
+    held: dict[str, list[tuple[Column, Held]]] = {
+        "missing": [(column(headings["missing"]), missing)],
+        "smd": [(column(headings["smd"]), smd)],
+        "p": [(column(headings["p"]), descriptive_p)],
+        "validated": [
+            (column(headings[f"validated_{name}"]), partial(validated_number, name=name)) for name in ("p", "q")
+        ],
         "all": [(column(*plan.heading(ALL_SUBJECTS)), partial(summary, group=ALL_SUBJECTS))],
         "subtypes": [(column(*plan.heading(group)), partial(summary, group=group)) for group in plan.subtypes],
     }
     return [
-        (Column("Feature", widest=_LABEL_WIDTH), label),
+        (Column(headings["feature"], widest=_LABEL_WIDTH), label),
         *(chain.from_iterable(map(held.__getitem__, plan.columns))),
     ]
 
@@ -517,7 +510,7 @@ def _write_notes(plan: Plan, table: Table, marks: Mapping[str, str]) -> list[Mar
         _TEXTS[differences]: "smd" in plan.columns,
         _TEXTS["withheld"]: is_withheld,
         _TEXTS["nothing"]: any(NOTHING in text for text in texts),
-        f"{MEANING_OF_MARKS[0].upper()}{MEANING_OF_MARKS[1:]}": any(map(plan.marks.get, plan.subtypes)),
+        capitalised(MEANING_OF_MARKS): any(map(plan.marks.get, plan.subtypes)),
         _TEXTS["weighted"]: plan.compared.is_weighted,
     }
     notes = [Marked(" ".join(text for text, is_used in general.items() if is_used))]
@@ -537,10 +530,9 @@ def _write_notes(plan: Plan, table: Table, marks: Mapping[str, str]) -> list[Mar
 
 def _called(name: str) -> str:
     """Return what a test or a method is called at the beginning of a note."""
-    if name in METHODS:
-        return f"{name.capitalize()}: {METHODS[name]}"
-    words = clean(tests_in_words([name], None)).removeprefix("the ")
-    return words[:1].upper() + words[1:]
+    if name in WORDS["ways"]:
+        return f"{name.capitalize()}: {WORDS['ways'][name]}"
+    return capitalised(clean(tests_in_words([name], None)).removeprefix("the "))
 
 
 def _descriptive(plan: Plan) -> str:
@@ -554,8 +546,8 @@ def _descriptive(plan: Plan) -> str:
         names = ["no_two" if len(plan.compared.subtypes) > 1 else "one"]
     else:  # the other subtypes have too few subjects to be tested, or are not shown
         names = ["some", *["small" if len(small) == 1 else "smalls"] * bool(small)]
-    fields = {"some": listed(list(map(str, codes))), "pair": " and ".join(map(str, codes))} if codes else {}
-    texts = (_TEXTS["compares"][name].format(codes=fields.get(name, ", ".join(small))) for name in names)
+    of = {"some": listed(list(map(str, codes))), "pair": listed(list(map(str, codes)))} if codes else {}
+    texts = (_TEXTS["compares"][name].format(codes=of.get(name, ", ".join(small))) for name in names)
     text = _TEXTS["descriptive"].format(compares="".join(texts))
     if plan.asked.features == "significant":
         text += _TEXTS["significant"].format(all=len(plan.compared.features), shown=len(plan.features))
@@ -621,8 +613,7 @@ class SubtypeTable:
 
     def numbers_sheet(self) -> Sheet:
         """Return the sheet of a workbook with every number of the table in its own cell."""
-        note = "The numbers behind the Subtype table, for those who calculate, each in its own cell."
-        return Sheet("Numbers", [note], [self.numbers_table])
+        return Sheet("Numbers", [_TEXTS["numbers"]], [self.numbers_table])
 
     def to_markdown(self) -> str:
         """Return the table as a pipe table for GitHub or pandoc, with title and notes; the text is escaped."""
@@ -845,9 +836,11 @@ def table_of(compared: Compared, asked: Choices) -> SubtypeTable:
     letters = dict(
         zip(dict.fromkeys(str(name) for name in names if not is_missing(name)), ascii_lowercase, strict=False)
     )
-    caption = "Characteristics by subtype" if asked.title is None else clean(asked.title)
-    table = tabulated(caption, plan.lines(), _columns_of(plan, letters))
-    table = replace(table, bands=plan.bands(plan.lines()), notes=_write_notes(plan, table, letters))
+    caption = _TEXTS["title"] if asked.title is None else clean(asked.title)
+    columns, lines = _columns_of(plan, letters), list(plan.lines())
+    rows = [[as_value(held(line)) for _, held in columns] for line in lines]
+    table = Table(caption, [column for column, _ in columns], rows, bands=plan.bands(lines))
+    table = replace(table, notes=_write_notes(plan, table, letters))
     return SubtypeTable(table, list(_print_rows(plan, table)), _numbers_of(plan), _numbers_table_of(plan))
 
 

@@ -21,7 +21,7 @@ from docx.text.paragraph import Paragraph
 from clinclust.errors import shortened
 from clinclust.files.writing import atomic_write
 from clinclust.reporting.documents import is_wide, measure_columns
-from clinclust.reporting.layout import Marked, Table
+from clinclust.reporting.layout import WORDS, Marked, Table
 from clinclust.reporting.workbook import NO_DATE, copy_without_times
 
 _FONT = "Calibri"
@@ -71,7 +71,7 @@ def _set_up(document: Document, table: Table) -> None:
     properties = document.core_properties
     properties.title = shortened(table.caption, _LONGEST_PROPERTY)
     properties.author = properties.last_modified_by = "clinclust"
-    properties.comments, properties.subject = "", "Disease subtypes found by clinclust"
+    properties.comments, properties.subject = "", WORDS["page"]["subject"]
     properties.created = properties.modified = NO_DATE.replace(tzinfo=None)
     properties.revision = 1
 

@@ -45,7 +45,6 @@ from openpyxl.worksheet.table import TableColumn
 from openpyxl.worksheet.worksheet import Worksheet as ExcelSheet
 from openpyxl.writer.excel import ExcelWriter
 
-from clinclust.data import data
 from clinclust.errors import InputError, visible
 from clinclust.files.writing import atomic_write
 from clinclust.reporting.layout import (
@@ -53,6 +52,7 @@ from clinclust.reporting.layout import (
     LOW,
     MIDDLE,
     WITHHELD,
+    WORDS,
     Chart,
     Column,
     Sheet,
@@ -61,6 +61,7 @@ from clinclust.reporting.layout import (
     Value,
     excel_format,
     number_text,
+    print_name,
 )
 
 # Cells of a worksheet, row by row, and their named styles. Every text in a cell of a workbook passes this module.
@@ -70,7 +71,7 @@ BLUE = "0072B2"  # blue of Okabe and Ito (2008), whose colours readers with any 
 _HEADING, _BAND = "DCE6F0", "F0F4F8"
 
 
-def register_styles(workbook: Workbook) -> None:
+def _register_styles(workbook: Workbook) -> None:
     """Add the named styles to a workbook; a user can change a named style for all its cells at once."""
     top, across = Alignment(vertical="top"), Alignment(horizontal="centerContinuous")
     # The indent separates a text from the number to its left.
@@ -121,7 +122,7 @@ class Cell(NamedTuple):
     number_format: str = "General"
 
 
-def safe_text(text: str) -> str:
+def _safe_text(text: str) -> str:
     """Return a text escaped so that a spreadsheet program shows exactly this text."""
     return _ESCAPE_LOOKALIKE.sub("_x005F_", visible(text))
 
@@ -144,7 +145,7 @@ def _height(cell: Cell, width: float) -> float:
 @lru_cache(maxsize=100_000)
 def _inline(text: str) -> tuple[str, int]:
     """Return the content of a cell that shows exactly this text, and the length of the text as Excel counts it."""
-    shown = safe_text(text)
+    shown = _safe_text(text)
     space = ' xml:space="preserve"' if shown != shown.strip() else ""
     content = escape(shown, {"\r": "&#13;"})
     return f"<is><t{space}>{content}</t></is>" if shown else "", len(visible(text).encode("utf-16-le")) // 2
@@ -211,15 +212,15 @@ _EMU_PER_POINT, _POINTS_PER_CM = 12_700, 28.35
 _WIDTH_CM, _ROW_CM, _AROUND_CM = 22.0, 0.62, 3.4
 _MARKER_POINTS, _WHISKER_POINTS = 7.0, 1.5
 
-CHART_WIDTH = _WIDTH_CM * _POINTS_PER_CM
+_CHART_WIDTH = _WIDTH_CM * _POINTS_PER_CM
 
 
-def height_of(chart: Chart, n_rows: int) -> float:
+def _height_of(chart: Chart, n_rows: int) -> float:
     """Return the height, in points, of a chart with this number of rows."""
     return (_AROUND_CM + _ROW_CM * n_rows) * _POINTS_PER_CM
 
 
-def add_chart(worksheet: ExcelSheet, chart: Chart, heading: int, last: int, top: int, column: int) -> None:
+def _add_chart(worksheet: ExcelSheet, chart: Chart, heading: int, last: int, top: int, column: int) -> None:
     """Add a chart of the rows `heading` + 1 to `last`, with its upper left corner at `top`, `column`.
 
     Intervals, and numbers compared with what is expected, are error bars of two series of invisible bars.
@@ -230,7 +231,7 @@ def add_chart(worksheet: ExcelSheet, chart: Chart, heading: int, last: int, top:
 
     drawn: Any = BarChart()
     drawn.type, drawn.gapWidth, drawn.legend, drawn.roundedCorners = "bar", 60, None, False
-    drawn.width, drawn.height = _WIDTH_CM, height_of(chart, last - heading) / _POINTS_PER_CM
+    drawn.width, drawn.height = _WIDTH_CM, _height_of(chart, last - heading) / _POINTS_PER_CM
     drawn.title = _title(chart.title, 12, INK)
     names, numbers = drawn.x_axis, drawn.y_axis
     names.delete = numbers.delete = False
@@ -296,7 +297,7 @@ def _in_one_line(title: str) -> str:
     return " ".join([*" ".join(first).split(), ("\N{NO-BREAK SPACE}" if first else " ").join(last.split())])
 
 
-def unique_headings(table: Table) -> list[str]:
+def _unique_headings(table: Table) -> list[str]:
     """Return the headings in one line each, made unique by the heading of their group and, if necessary, a number."""
     titles = [_in_one_line(column.title) or "Column" for column in table.columns]
     folded = [title.casefold() for title in titles]
@@ -318,7 +319,9 @@ def add_table(worksheet: ExcelSheet, name: str, where: str, headings: Sequence[s
     """Add an Excel table, which has filters and a name, for a range as "A5:D20" whose first row holds the headings."""
     table = ExcelTable(displayName=re.sub(r"\W+", "_", name), ref=where)
     # openpyxl cannot read the headings back from a streamed sheet, so they are given here.
-    table.tableColumns = [TableColumn(id=number, name=safe_text(text)) for number, text in enumerate(headings, start=1)]
+    table.tableColumns = [
+        TableColumn(id=number, name=_safe_text(text)) for number, text in enumerate(headings, start=1)
+    ]
     table.autoFilter = AutoFilter(ref=where)
     worksheet.tables.add(table)  # Worksheet.add_table would warn that headings are needed, although they are given
 
@@ -332,7 +335,7 @@ _WIDEST_OF_SEVERAL = 30  # characters of a text above or below numbers of anothe
 _POINTS_PER_CHARACTER, _PAGE_SHAPE = 5.6, 0.62  # height / width of the printed area of A4, with some reserve
 
 
-_WORKSHEETS: dict[str, dict[str, Any]] = data("report")["workbook"]
+_WORKSHEETS = WORDS["workbook"]
 
 
 class Worksheet(NamedTuple):
@@ -374,7 +377,7 @@ class Worksheet(NamedTuple):
         return worksheets
 
 
-def write_worksheet(workbook: Workbook, worksheet: Worksheet, folder: Path) -> None:
+def _write_worksheet(workbook: Workbook, worksheet: Worksheet, folder: Path) -> None:
     """Add a sheet to a write-only workbook, its rows through a file in `folder`; ValueError if it does not fit.
 
     A sheet that is one table without sections is continued on further sheets ("Data 2") if it has too many rows.
@@ -398,7 +401,7 @@ def _wrapped(notes: Sequence[str], widths: Sequence[float]) -> list[str]:
 def _prepared(sheet: Sheet, table: Table, widest: int) -> Table:
     """Return a table with texts of at most this width in a line, and headings that differ if it can have filters."""
     has_filters = sheet.is_one_table and not table.bands
-    titles = unique_headings(table) if has_filters else [column.title for column in table.columns]
+    titles = _unique_headings(table) if has_filters else [column.title for column in table.columns]
     columns = [replace(c, title=t, widest=min(c.widest, widest)) for c, t in zip(table.columns, titles, strict=True)]
     return replace(table, columns=columns)
 
@@ -447,11 +450,11 @@ def _write_part(workbook: Workbook, worksheet: Worksheet, folder: Path, widths: 
     in_view = 0 if others else len(first.shared_group_lines) + first.is_one_table
     stub = max(table.stub for table in first.tables) if in_view else 0
     above = _lines_above(first, widths)
-    into: ExcelSheet = workbook.create_sheet(worksheet.name)
+    into: ExcelSheet = workbook.create_sheet(print_name(worksheet.name))
     _set_up(into, widths, f"{letter(stub + 1)}{above + in_view + 1 if in_view else 2}")
     with _streamed(into, folder) as file:
         rows = Rows(into, widths, file)
-        rows.add([Cell(worksheet.name if others else first.name, "title")])
+        rows.add([Cell(print_name(worksheet.name if others else first.name), "title")])
         for line in _wrapped([worksheet.reason], widths):
             rows.add([Cell(line, "note")])
         for section in worksheet.sections:
@@ -459,7 +462,7 @@ def _write_part(workbook: Workbook, worksheet: Worksheet, folder: Path, widths: 
                 if section is not first:
                     into.row_breaks.append(Break(id=rows.written))
                 rows.add([])
-                rows.add([Cell(section.name, "title")])
+                rows.add([Cell(print_name(section.name), "title")])
             # The headings of the last table, which may be the longest one, are printed again on its further pages.
             headings = _write_section(into, section, rows, widths, is_first=section is first)
             into.print_title_rows = headings if section.is_one_table else "1:1"
@@ -479,12 +482,12 @@ def _write_section(
     n_columns = max((len(table.columns) for table in section.tables), default=0)  # the charts are to the right of them
     page_top, page_height = (
         rows.height * (not is_first),
-        _PAGE_SHAPE * (_POINTS_PER_CHARACTER * sum(widths) + CHART_WIDTH),
+        _PAGE_SHAPE * (_POINTS_PER_CHARACTER * sum(widths) + _CHART_WIDTH),
     )
     for number, table in enumerate(section.tables):
         charts = [chart for chart in section.charts if chart.table == number]
         n_rows = len(table.rows)
-        needed = max(_LINE_HEIGHT * (n_rows + 3), *(height_of(chart, n_rows) for chart in charts), 0)
+        needed = max(_LINE_HEIGHT * (n_rows + 3), *(_height_of(chart, n_rows) for chart in charts), 0)
         if charts and number and rows.height - page_top + needed > page_height:
             worksheet.row_breaks.append(Break(id=rows.written))
             page_top = rows.height - _LINE_HEIGHT  # the title is repeated on the new page
@@ -510,7 +513,7 @@ def _write_section(
         if single and all(column.kind != "cell" for column in table.columns):
             where = f"A{heading}:{letter(len(table.columns))}{last}"
             # Excel accepts a table that has rows, no sections, and no heading that is too long.
-            longest = max(len(safe_text(column.title).encode("utf-16-le")) // 2 for column in table.columns)
+            longest = max(len(_safe_text(column.title).encode("utf-16-le")) // 2 for column in table.columns)
             if table.rows and not table.bands and longest <= _LONGEST_HEADING:
                 add_table(worksheet, section.name, where, [column.title for column in table.columns])
             elif is_first:  # a sheet has one filter that is of no table
@@ -520,7 +523,7 @@ def _write_section(
         if not single:
             rows.add([])
         for chart in charts:
-            add_chart(worksheet, chart, heading, last, top, n_columns + 2)
+            _add_chart(worksheet, chart, heading, last, top, n_columns + 2)
             while rows.height < top_height + needed + _LINE_HEIGHT:
                 rows.add([])
     for line in _wrapped(section.explanations, widths):
@@ -565,7 +568,7 @@ def _set_up(worksheet: ExcelSheet, widths: Sequence[float], first_moving_cell: s
     worksheet.page_setup.fitToWidth, worksheet.page_setup.fitToHeight = 1, 0
     footer = worksheet.oddFooter
     assert footer is not None
-    footer.left.text, footer.right.text = f"clinclust: {worksheet.title}", "Page &P of &N"
+    footer.left.text, footer.right.text = f"clinclust: {worksheet.title}", WORDS["page"]["footer"]
 
 
 def _group_cells(groups: Sequence[Span]) -> list[Cell]:
@@ -638,19 +641,19 @@ NO_DATE = datetime(1980, 1, 1, tzinfo=UTC)
 def write_workbook(sheets: Sequence[Sheet], path: Path, *, title: str, generated: datetime) -> None:
     """Write the sheets to `path`, reproducibly; ValueError, which names the sheet, if one does not fit."""
     workbook = Workbook(write_only=True)
-    register_styles(workbook)
+    _register_styles(workbook)
     moment = generated.astimezone(UTC).replace(tzinfo=None, microsecond=0)
     workbook.properties.creator = workbook.properties.lastModifiedBy = "clinclust"
     workbook.properties.title = visible(title)
-    workbook.properties.subject = "Disease subtypes found by clinclust"
-    workbook.properties.keywords = "disease subtypes, clustering, MAP-DP, clinical cohort"
+    workbook.properties.subject, workbook.properties.keywords = WORDS["page"]["subject"], WORDS["page"]["keywords"]
     worksheets = Worksheet.gather(sheets)
-    workbook.properties.description = f"Sheets: {', '.join(worksheet.name for worksheet in worksheets)}."
+    names = ", ".join(print_name(worksheet.name) for worksheet in worksheets)
+    workbook.properties.description = WORDS["page"]["sheets"].format(names=names)
     workbook.properties.created = workbook.properties.modified = moment
     # What openpyxl writes on the way holds data of patients too: it is in the private folder of the target.
     with atomic_write(path) as target, (target.parent / "workbook.zip").open("wb+") as written:
         for worksheet in worksheets:
-            write_worksheet(workbook, worksheet, target.parent)
+            _write_worksheet(workbook, worksheet, target.parent)
         # Workbook.save would replace `modified` by the time of saving.
         with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED, allowZip64=True) as archive:
             ExcelWriter(workbook, archive).save()

@@ -23,7 +23,7 @@ from attack.attempts import Attack, ImpossibleHereError
 from attack.terminal import HOSTILE, on_a_terminal
 from clinclust.errors import InputError
 from clinclust.reporting.assignments import assignment_table, write_inert_csv
-from clinclust.reporting.page import as_svg
+from clinclust.reporting.page import SCRIPT, as_svg
 from clinclust.reporting.report import write_findings
 
 PAYLOADS = (
@@ -171,7 +171,7 @@ def _in_workbook(path):
 
 def _in_page(made, folder):
     write_findings(made[3], folder / "r.html", datetime(2026, 1, 2, tzinfo=UTC))
-    return _in_html((folder / "r.html").read_text(encoding="utf-8"))
+    return _in_html((folder / "r.html").read_text(encoding="utf-8").replace(f"<script>{SCRIPT}</script>", "", 1))
 
 
 class _Elements(html.parser.HTMLParser):

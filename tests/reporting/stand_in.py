@@ -30,7 +30,7 @@ def gathered(model, frame, **options):
 def words_in(page):
     """What a page says, and how it names its figures, in one line."""
     page = re.sub(r'<[^>]*?aria-label="([^"]*)"[^>]*>', r" \1 ", page[max(0, page.find("<body")) :])
-    return " ".join(unescape(re.sub(r"<[^>]+>", " ", page)).split())
+    return " ".join(unescape(re.sub(r"<script>.*?</script>|<[^>]+>", " ", page, flags=re.DOTALL)).split())
 
 
 def texts_of(path):

@@ -180,3 +180,20 @@ def test_the_first_page_is_one_screen_that_is_read_in_a_minute(tab):
     bottom = tab.evaluate("() => document.querySelector('#overview').getBoundingClientRect().bottom")
     assert words <= 150
     assert bottom <= 800
+
+
+def test_a_long_table_is_sorted_by_a_heading_and_filtered_by_a_word(tab):
+    table = tab.locator("#subtype-table table")
+    before, rows, orders = table.inner_text(), table.locator("tbody tr:visible"), []
+    for _ in range(2):
+        table.locator("thead th", has_text="All subjects").click()
+        texts = [text.split("\t")[2] for text in rows.all_inner_texts() if not text.startswith("\N{EM SPACE}")]
+        orders.append([float(text.split()[0].replace(",", "")) for text in texts if text])
+    assert orders[0] == sorted(orders[0]) == sorted(orders[1])
+    assert orders[1] == sorted(orders[1], reverse=True)
+    table.locator("thead th", has_text="All subjects").click()
+    assert table.inner_text() == before
+    word = table.locator("tbody th[scope=row]").first.inner_text().split(",")[0]
+    tab.locator("#subtype-table input").fill(word.upper())
+    assert rows.count() > 0
+    assert all(word in text for text in rows.all_inner_texts())

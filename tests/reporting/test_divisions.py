@@ -20,7 +20,7 @@ from clinclust.estimators.subtype_tree import JOIN_DTYPES, SubtypeTree, TreeTest
 from clinclust.reporting.assignments import tabulate_assignments, write_inert_csv
 from clinclust.reporting.divisions import divisions_of, find_answer
 from clinclust.reporting.findings import Findings
-from clinclust.reporting.layout import WITHHELD
+from clinclust.reporting.layout import WITHHELD, name_together
 from clinclust.reporting.page import illustrations
 from clinclust.reporting.report import facts_of_fit, summarise_fit
 from clinclust.reporting.sheets.divisions import charts, divisions_table, on_the_test, p_in_words, verdict
@@ -102,7 +102,7 @@ def test_the_table_says_who_was_divided_from_whom_and_how_sure(three):
         for side, name in ((join.first, row[0]), (join.second, row[1])):
             below = np.unique(distinct.labels[np.isin(model.labels_ + 1, side)]) + 1
             if join.accepted:
-                assert name == ", ".join(findings.name(subtype) for subtype in below)
+                assert name == name_together([findings.name(subtype) for subtype in below], most=6)
             else:
                 assert name in {f"{part} of {findings.name(below[0])}" for part in ("a part", "the rest")}
     assert [row[at["Division"]] for row in table.rows] == list(range(1, len(joins) + 1))
@@ -511,7 +511,7 @@ def test_a_withheld_size_is_withheld_in_sums_too(three):
 def test_names_run_nothing(three, tmp_path):
     findings = shown(three, {1: "<script>alert(1)</script>", 2: "=1+1", 3: "a\x1b[31m\u202eb"})
     page = report(findings, tmp_path, ".html").read_text(encoding="utf-8")
-    assert "<script" not in page
+    assert page.count("<script") == 1
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
     assert not set("\x1b\u202e") & set(page)
     book = openpyxl.load_workbook(report(findings, tmp_path, ".xlsx"))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from base64 import b64encode
+from hashlib import sha256
 from html.parser import HTMLParser
 from itertools import pairwise
 
@@ -16,7 +18,7 @@ from clinclust.estimators.subtype_model import FittedCohort
 from clinclust.plots import plot_restarts
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import Column, Sheet, Table
-from clinclust.reporting.page import STYLE, as_svg, illustrations, write_page
+from clinclust.reporting.page import SCRIPT, STYLE, as_svg, illustrations, write_page
 from clinclust.reporting.sheets.overview import overview, trust
 
 from .conftest import GENERATED
@@ -75,7 +77,8 @@ def test_rows_of_a_table_span_the_same_number_of_columns(page_path):
 
 
 def test_nothing_is_loaded_or_run(page):
-    assert not {"script", "link", "img", "iframe", "object", "form", "input"} & {tag for tag, _ in page.elements}
+    assert not {"link", "img", "iframe", "object", "form", "input"} & {tag for tag, _ in page.elements}
+    assert [tag for tag, _ in page.elements].count("script") == 1  # that of `test_the_policy_lets_nothing_in`
     for _, attributes in page.elements:
         assert not {"src", "onclick", "onload"} & set(attributes)
         if "href" in attributes:
@@ -89,7 +92,11 @@ def test_nothing_is_loaded_or_run(page):
 
 def test_the_policy_lets_nothing_in(page):
     (policy,) = [a["content"] for _, a in page.elements if a.get("http-equiv") == "Content-Security-Policy"]
-    assert policy == "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+    of_script, *others = policy.removeprefix("default-src 'none'; ").split("; ")
+    assert others == ["style-src 'unsafe-inline'", "base-uri 'none'", "form-action 'none'"]
+    assert of_script == f"script-src 'sha256-{b64encode(sha256(SCRIPT.encode()).digest()).decode()}'"
+    assert [text for tag, text in page.texts if tag == "script"] == [SCRIPT.strip()]
+    assert SCRIPT.count("\n") <= 100
 
 
 def test_headings_go_down_one_step_at_a_time(page):

@@ -15,7 +15,7 @@ from true_names import true_levels
 from clinclust import compare_subtypes, suppress_small_cells
 from clinclust.disclosure import audit_disclosure
 from clinclust.reporting.findings import data_fingerprint
-from clinclust.reporting.layout import _TESTS
+from clinclust.reporting.layout import WORDS
 
 from .conftest import GENERATED
 from .stand_in import cohort, fitted, sections_of, write_report
@@ -79,7 +79,7 @@ def printed_rows(tables, schema):
 
 def names_of_contrasts(tables, schema):
     """The name of the test of each feature, by the footnote of its p in the Subtype table."""
-    called = {title.removeprefix("the ").casefold(): name for name, (title, _) in _TESTS.items()}
+    called = {title.removeprefix("the ").casefold(): name for name, (title, _) in WORDS["tests"].items()}
     notes = [row[0] for row in tables["Subtype table"] if row and isinstance(row[0], str) and row[0][0] in "ᵃᵇᶜᵈᵉᶠᵍʰ"]
     notes = [note for text in notes for note in text.splitlines()]
     named = {note[0]: called[note[2:].rstrip(".").casefold()] for note in notes}

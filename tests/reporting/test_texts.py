@@ -66,7 +66,7 @@ def reported(n_groups, **options):
     with TemporaryDirectory() as folder:
         path = cc.write_report(model, frame, Path(folder) / "x.html", generated=GENERATED, progress=False, **options)
         page = path.read_text(encoding="utf-8")
-    lines = ROWS.sub("\n", page[page.index("<body>") :])
+    lines = ROWS.sub("\n", page[page.index("<body>") : page.index("<script>")])
     texts = (unescape(re.sub(r"<[^>]+>", " ", line)) for line in lines.split("\n"))
     masked = (" ".join(re.sub(r"(?:[\N{MINUS SIGN}-]|E[+-]?)?\d[\d.,]*\d|\d", "#", text).split()) for text in texts)
     kept = [text for text in masked if re.search(r"[^\W\d_]{2}", text)]

@@ -17,7 +17,7 @@ from clinclust.errors import InputError, shortened
 from clinclust.estimators.subtype_model import SubtypeModel, clustered_features, require_fitted
 from clinclust.reporting.compared import Compared
 from clinclust.reporting.findings import Profiles, profiles_of
-from clinclust.reporting.layout import WITHHELD
+from clinclust.reporting.layout import WITHHELD, WORDS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,6 +41,8 @@ PAPER = "#fefefe"
 # Settings for every text from a schema or a table: "$" is a dollar sign, and no TeX is run.
 PLAIN: dict[str, Any] = {"parse_math": False, "usetex": False}
 
+DRAWN = WORDS["drawn"]
+"""What is written in figures."""
 ROW_TEXT, NAME_TEXT = 44, 40
 """Characters of the title of a row, and of the name of a subtype."""
 
@@ -68,7 +70,7 @@ def named(codes: Iterable[Code], names: Mapping[Code, str] | None) -> dict[Code,
         raise InputError(
             f"names has {', '.join(map(repr, unknown))}, but the subtypes are {', '.join(map(repr, codes))}"
         )
-    return {code: names.get(code) or f"Subtype {code}" for code in codes}
+    return {code: names.get(code) or WORDS["formed"]["subtype"].format(code=code) for code in codes}
 
 
 def named_in(model: SubtypeModel, subtypes: Iterable[int], names: Mapping[Code, str] | None) -> dict[int, str]:
@@ -105,9 +107,9 @@ def title_rows(
     aside = [profiles.features[row] not in clustered for row in drawn]
     titles = [shortened(profiles.titles[row], ROW_TEXT) + " †" * off for row, off in zip(drawn, aside, strict=True)]
     is_ranked = len(profiles.withheld_features) < len({*profiles.features})  # their relevance is withheld too
-    first = "{} most different" if model.fit_ is None else "{} most relevant" if is_ranked else "first {}"
-    more = f"The {first.format(len(drawn))} of {len(rows)} rows" if len(drawn) < len(rows) else ""
-    return drawn, titles, [more, "† not clustered on" if any(aside) else ""]
+    which = "different" if model.fit_ is None else "relevant" if is_ranked else "first"
+    more = DRAWN[which].format(n=len(drawn), of=len(rows)) if len(drawn) < len(rows) else ""
+    return drawn, titles, [more, DRAWN["aside"] if any(aside) else ""]
 
 
 def remark(ax: Axes, lines: Iterable[str], below: float = 6.0) -> None:
@@ -199,7 +201,7 @@ def plot_effects(
     ax.set_xticks([])
     if not effects:
         ax.set_yticks([])
-        ax.text(0.5, 0.5, "No two groups were compared", ha="center", va="center", transform=ax.transAxes)
+        ax.text(0.5, 0.5, DRAWN["no_two"], ha="center", va="center", transform=ax.transAxes)
         return ax
     ax.set_yticks(range(len(drawn)), labels=titles, fontsize=9, **PLAIN)
     ax.set_ylim(len(drawn) - 0.5, -0.5)
@@ -216,13 +218,12 @@ def plot_effects(
         lines = max(lines, len(heading))
         panel.set_title("\n".join(heading), fontsize=9, **PLAIN)
         _draw_panel(panel, of_rows, extent)
-    others = "all other subjects" if against == _OTHERS else shortened(called[against], NAME_TEXT)
-    title = f"{measure.replace('_', ' ').capitalize()} from {others}, with 95% intervals"
+    others = DRAWN["others"] if against == _OTHERS else shortened(called[against], NAME_TEXT)
+    title = DRAWN["effects"].format(measure=measure.replace("_", " ").capitalize(), others=others)
     ax.set_title(title, loc="left", fontsize=9, pad=10 + 12 * lines, **PLAIN)
     is_infinite = any(np.isinf(effect.estimate) for of_rows in found for effect in of_rows)
     is_withheld = any(effect.withheld and np.isnan(effect.estimate) for of_rows in found for effect in of_rows)
-    remarks += ["Arrow: infinite, no value in common"] * is_infinite
-    remarks += [f"{WITHHELD} withheld: few subjects"] * is_withheld
+    remarks += [DRAWN["infinite"]] * is_infinite + [DRAWN["withheld"].format(sign=WITHHELD)] * is_withheld
     remark(ax, remarks, below=18)  # below the tick labels of the panels
     return ax
 

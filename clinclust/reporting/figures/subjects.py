@@ -36,6 +36,7 @@ from clinclust.reporting.compared import Compared
 from clinclust.reporting.divisions import Division, divisions_of
 from clinclust.reporting.figures.effects import (
     BLUE,
+    DRAWN,
     GREY,
     NAME_TEXT,
     PAPER,
@@ -52,7 +53,7 @@ from clinclust.reporting.figures.effects import (
     title_rows,
 )
 from clinclust.reporting.findings import Profiles, profiles_of
-from clinclust.reporting.layout import HIGH, LOW, MIDDLE, WITHHELD
+from clinclust.reporting.layout import HIGH, LOW, MIDDLE, WITHHELD, counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -176,7 +177,7 @@ def plot_profile(
     medians = [profiles.summaries[row] == "median" for row in drawn]
     titles = [title + " ‡" * is_median for title, is_median in zip(titles, medians, strict=True)]
     n_sparse = len(profiles.features) - len(rows)
-    remarks += [f"{n_sparse} more: too few subjects with a value"] * (n_sparse > 0) + ["‡ medians"] * any(medians)
+    remarks += [DRAWN["sparse"].format(n=n_sparse)] * (n_sparse > 0) + [DRAWN["medians"]] * any(medians)
     return _draw_distances(ax, profiles, drawn, titles, called, remarks)
 
 
@@ -207,11 +208,11 @@ def _draw_distances(
         limits=(-_STRONGEST, _STRONGEST),
         rows=titles,
         columns=columns,
-        unit="SDs from all subjects",
+        unit=DRAWN["distance"],
         remarks=[
             *remarks,
-            f"{WITHHELD} withheld: few subjects" if withheld[np.isnan(numbers)].any() else "",
-            "– no value" if (np.isnan(numbers) & ~withheld).any() else "",
+            DRAWN["withheld"].format(sign=WITHHELD) if withheld[np.isnan(numbers)].any() else "",
+            DRAWN["no_value"] if (np.isnan(numbers) & ~withheld).any() else "",
         ],
         number_format="+.1f",
     )
@@ -256,7 +257,7 @@ def plot_missing(
     """
     profiles = profiles_of(Compared(comparisons))
     by_code = named([*profiles.subtypes], names)
-    called = headings(profiles, {0: "All", **{subtype: by_code[subtype] for subtype in profiles.subtypes}})
+    called = headings(profiles, {0: DRAWN["all"], **{subtype: by_code[subtype] for subtype in profiles.subtypes}})
     summaries = comparisons[comparisons["kind"] == "summary"]
     labels = dict(zip(summaries["feature"], summaries["label"], strict=True))
     # All levels of a feature have the same missing values, so its first row is enough.
@@ -269,14 +270,14 @@ def plot_missing(
     if not drawn:
         ax = axes_for(ax, (4.5, 2.5))
         ax.set_axis_off()
-        ax.text(0.5, 0.5, "No value is missing", ha="center", va="center", transform=ax.transAxes)
+        ax.text(0.5, 0.5, DRAWN["complete"], ha="center", va="center", transform=ax.transAxes)
         return ax
     numbers, withheld = percent[drawn], profiles.withheld[drawn]
     complete = len(first) - len(incomplete)
     lines = [
-        f"The {len(drawn)} features with most of {len(incomplete)}" if len(drawn) < len(incomplete) else "",
-        f"{complete} {'feature' if complete == 1 else 'features'} without a missing value" if complete else "",
-        f"{WITHHELD} withheld: few subjects" if withheld[np.isnan(numbers)].any() else "",
+        DRAWN["most_missing"].format(n=len(drawn), of=len(incomplete)) if len(drawn) < len(incomplete) else "",
+        DRAWN["without_missing"].format(features=counted(complete, "feature")) if complete else "",
+        DRAWN["withheld"].format(sign=WITHHELD) if withheld[np.isnan(numbers)].any() else "",
     ]
     return draw_heat_map(
         ax,
@@ -286,7 +287,7 @@ def plot_missing(
         limits=(0.0, 100.0),
         rows=titles,
         columns=called,
-        unit="Missing (% of the group)",
+        unit=DRAWN["missing"],
         remarks=lines,
         number_format=".0f",
     )
@@ -336,7 +337,7 @@ def plot_certainty(model: SubtypeModel, *, names: Mapping[Any, str] | None = Non
         members = own[labels == subtype]
         counts, _ = np.histogram(members, np.arange(_BINS + 1) / _BINS)
         ax.bar(height=-_TALLEST * counts / members.size, bottom=row + 0.5, **bins)
-        ax.text(1.015, row + 0.3, f"{100 * np.mean(members >= CLEAR):.0f}% clear", va="center", fontsize=8)
+        ax.text(1.015, row + 0.3, DRAWN["clear"].format(share=np.mean(members >= CLEAR)), va="center", fontsize=8)
         titles.append(f"{shortened(called[subtype + 1], _NAME_TEXT)} (n = {members.size:,})")
     for edge in (0.8, CLEAR):
         ax.axvline(edge, color=GREY, linewidth=0.8, linestyle="--", zorder=0)
@@ -345,10 +346,10 @@ def plot_certainty(model: SubtypeModel, *, names: Mapping[Any, str] | None = Non
     ax.set_ylim(len(subtypes) - 0.45, -0.6)
     ax.set_xlim(0, 1)
     ax.set_xticks([0, 0.2, 0.4, 0.6, 0.8, 0.95], labels=["0", "0.2", "0.4", "0.6", "0.8", "0.95"])
-    ax.set_title(f"Probability of the subject's own subtype, {basis_of_membership(model)}", loc="left", fontsize=9)
+    ax.set_title(DRAWN["membership"].format(basis=basis_of_membership(model)), loc="left", fontsize=9)
     ax.spines[:].set_visible(False)
     ax.tick_params(axis="y", length=0)
-    remark(ax, ["Clear: 0.95 or more; likely: 0.80 to 0.95; uncertain: below 0.80 (dashed lines)"])
+    remark(ax, [DRAWN["certainty"]])
     return ax
 
 
@@ -386,11 +387,10 @@ def plot_explanation(
     written = [f"{value:+.1f}" for value in values]
     draw_bars(ax, values, titles, written, below_0=VERMILION, margin=0.12)
     first, second = (called(rows[name].iloc[0]) for name in ("subtype", "against"))
-    ax.set_title(f"What speaks for {first} (right) and for {second} (left), in nats", loc="left", fontsize=9)
-    total = float(rows["log_odds"].sum())
-    rest = rows.iloc[len(drawn) :]
-    more = f"; {len(rest)} more terms are not drawn" if len(rest) else ""
-    remark(ax, [f"All terms together: {total:+.1f} nats{more}. 2.3 nats: odds of 10 : 1."])
+    ax.set_title(DRAWN["explanation"].format(first=first, second=second), loc="left", fontsize=9)
+    n_more = len(rows) - len(drawn)
+    more = DRAWN["more_terms"].format(n=n_more) if n_more else ""
+    remark(ax, [DRAWN["all_terms"].format(total=float(rows["log_odds"].sum()), more=more)])
     return ax
 
 
@@ -498,9 +498,9 @@ def draw_divisions(scored: Sequence[ScoredDivision], divisions: Sequence[Divisio
     ax.set_axis_off()
     for place, (division, scores, branches) in enumerate(scored):
         panel = ax.inset_axes((0.0, 1 - height * (place + 0.86), 1.0, height * _HISTOGRAM))
-        panel.set_title(f"Division {division.number}: {division.result}", loc="left", fontsize=9, pad=16)
+        panel.set_title(DRAWN["division"].format(division=division), loc="left", fontsize=9, pad=16)
         for end, name, size in zip((0, 1), division.branches, division.sizes, strict=True):
-            text = f"{shortened(name.replace(', Subtype ', ', '), _SIDE_TEXT)}, n = {size:,}"
+            text = f"{shortened(name, _SIDE_TEXT)}, n = {size:,}"
             panel.text(end, 1.06, text, ha=("left", "right")[end], transform=panel.transAxes, fontsize=8, **PLAIN)
         edges = np.histogram_bin_edges(scores, min(40, 10 + int(np.sqrt(scores.size))))
         first, both = (np.histogram(scores[branches <= branch], edges)[0] for branch in (0, 1))
@@ -515,9 +515,9 @@ def draw_divisions(scored: Sequence[ScoredDivision], divisions: Sequence[Divisio
         panel.set_yticks([])
         panel.tick_params(axis="x", labelsize=8)
         panel.spines[["top", "right", "left"]].set_visible(False)
-    few = f"\nThe first {len(scored)} of {len(divisions)} divisions" if len(scored) < len(divisions) else ""
-    remarks = "Score, in SDs within the branches; dashed: the closest curve with one peak"
-    ax.text(0.0, -0.1 * height, remarks + few, va="top", fontsize=8, color=GREY, transform=ax.transAxes)
+    remarks = [DRAWN["score"], DRAWN["first_divisions"].format(n=len(scored), of=len(divisions))]
+    text = "\n".join(remarks[: 1 + (len(scored) < len(divisions))])
+    ax.text(0.0, -0.1 * height, text, va="top", fontsize=8, color=GREY, transform=ax.transAxes)
     return ax
 
 
@@ -587,11 +587,11 @@ def draw_map(cohort: FittedCohort, *, names: Mapping[Any, str] | None = None, ax
             text = shortened(title.removeprefix("Subtype "), _NAME_TEXT)
             x, y = np.median(points, axis=0)
             ax.text(x, y, text, ha="center", va="center", bbox=_ON_DOTS, **PLAIN)
-    second = "Main axis of the rest" if len(titles) < 3 else "Second axis between the subtypes"
-    ax.set(xticks=[], yticks=[], xlabel="First axis between the subtypes", ylabel=second)
+    second = DRAWN["axes"][1 if len(titles) < 3 else 2]
+    ax.set(xticks=[], yticks=[], xlabel=DRAWN["axes"][0], ylabel=second)
     ax.spines[["top", "right"]].set_visible(False)
     if len(drawn) < len(labels):
-        remark(ax, [ax.get_xlabel(), f"{len(drawn):,} of {len(labels):,} subjects"])
+        remark(ax, [ax.get_xlabel(), DRAWN["subjects"].format(n=len(drawn), of=len(labels))])
     return ax
 
 
@@ -667,11 +667,10 @@ def plot_survival(
     ax.set_xticks(ticks, labels=lines, fontsize=8)
     ax.set_xlim(0.0, longest)
     ax.set_ylim(0.0, 1.02)
-    title = "Survival" if what == "survival" else "Cumulative incidence"
-    ax.set_ylabel(f"{title}, as assigned", fontsize=9)
+    ax.set_ylabel(DRAWN[what], fontsize=9)
     order = ", ".join(shortened(called[subtype], NAME_TEXT) for subtype in subtypes)
-    about = f"Time ({unit})" if unit else "Time"
-    ax.set_xlabel(f"{about}; below, the numbers at risk: {order}", fontsize=8, **PLAIN)
+    about = DRAWN["time_in"].format(unit=unit) if unit else DRAWN["time"]
+    ax.set_xlabel(DRAWN["at_risk"].format(time=about, order=order), fontsize=8, **PLAIN)
     legend = ax.legend(fontsize=8, frameon=False)
     for text in legend.get_texts():
         text.set(**PLAIN)

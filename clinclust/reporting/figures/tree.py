@@ -17,6 +17,7 @@ from clinclust.estimators.subtype_tree import SubtypeTree
 from clinclust.reporting.divisions import DISTINCT, GRADED, ONE_CONTINUUM, Division, divisions_of, from_the_root
 from clinclust.reporting.figures.effects import (
     BLUE,
+    DRAWN,
     GREY,
     NAME_TEXT,
     PLAIN,
@@ -27,6 +28,7 @@ from clinclust.reporting.figures.effects import (
     remark,
     serially,
 )
+from clinclust.reporting.layout import WORDS, counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -76,18 +78,15 @@ def plot_restarts(model: SubtypeModel, *, ax: Axes | None = None) -> Axes:
     lowest = min(float(agreement.min()), 0.9)
     ax.set_xlim(lowest - 0.2 * (1 - lowest), 1 + 0.15 * (1 - lowest))
     written: dict[str, Any] = {"va": "center", "textcoords": "offset points", "fontsize": 8}
-    ax.annotate(f"best: {ended[0]}", (agreement[0], below[0]), xytext=(9, 0), ha="left", **written)
+    ax.annotate(DRAWN["best"].format(n=ended[0]), (agreement[0], below[0]), xytext=(9, 0), ha="left", **written)
     for places in _side_by_side(ax, agreement[1:], below[1:]):
-        text = f"{ended[1:][places].sum()}" + (f" in {len(places)} partitions" if len(places) > 1 else "")
+        text = DRAWN["partitions" if len(places) > 1 else "partition"].format(n=ended[1:][places].sum(), of=len(places))
         first = min(places, key=lambda place: agreement[1:][place])
         ax.annotate(text, (agreement[1:][first], below[1:][first]), xytext=(-8, 0), ha="right", **written)
-    ax.set_xlabel("Agreement with the best partition (adjusted Rand index)")
-    which = "Log joint" if fit.completed_log_joint_ is None else "Log joint with filled values"
-    ax.set_ylabel(f"{which} below the best (nats)")
+    ax.set_xlabel(DRAWN["agreement"])
+    ax.set_ylabel(DRAWN["joint" if fit.completed_log_joint_ is None else "filled_joint"])
     ax.spines[["top", "right"]].set_visible(False)
-    total = int(ended.sum())
-    title = f"{total:,} {'search' if total == 1 else 'searches'}; the number at a point is how many ended there"
-    ax.set_title(title, loc="left", fontsize=9)
+    ax.set_title(DRAWN["searches"].format(searches=counted(int(ended.sum()), "search")), loc="left", fontsize=9)
     return ax
 
 
@@ -136,11 +135,10 @@ def plot_relevance(model: SubtypeModel, *, at_most: int = 30, ax: Axes | None = 
     written = [f"{value:,.0f}" if abs(value) >= 10 else f"{value:.1f}" for value in values]
     draw_bars(ax, values, [model.schema_[name].title for name in drawn.index], written, below_0=GREY, margin=0.08)
     ax.xaxis.set_major_formatter(lambda value, _: f"{value:,g}")
-    title = "Relevance: how far the subtypes lie apart in each feature (nats; descriptive)"
-    ax.set_title(title, loc="left", fontsize=9)
+    ax.set_title(DRAWN["relevance"], loc="left", fontsize=9)
     rest = nats.iloc[len(drawn) :]
     more = int((rest > 0).sum())
-    remark(ax, [f"{len(rest)} features are not drawn, {more} of them with a relevance above 0"] if len(rest) else [])
+    remark(ax, [DRAWN["not_drawn"].format(n=len(rest), relevant=more)] if len(rest) else [])
     return ax
 
 
@@ -167,14 +165,16 @@ def plot_resolution_path(path: ResolutionPath, *, ax: Axes | None = None) -> Axe
     right = ax.twinx()
     styles: list[dict[str, Any]] = [{"color": colour, "linewidth": 1.8} for colour in (BLUE, VERMILION, GREY)]
     blue, red, grey = styles
-    previous, finest = "agreement with the step before", "agreement with the most clusters"
+    subtypes, previous, finest = DRAWN["path"]
     lines = [
-        *ax.plot(coarsening, n_clusters, "o-", markersize=5, drawstyle="steps-post", label="subtypes", **blue),
+        *ax.plot(coarsening, n_clusters, "o-", markersize=5, drawstyle="steps-post", label=subtypes, **blue),
         *right.plot(coarsening, steps["ari_to_previous"], "s--", markersize=5, label=previous, **red),
         *right.plot(coarsening, steps["ari_to_finest"], ":", label=finest, **grey),
     ]
     if path.chosen is not None:
-        lines.append(ax.axvline(path.chosen, color="black", linewidth=1.2, label=f"chosen: {path.chosen:.2g}"))
+        lines.append(
+            ax.axvline(path.chosen, color="black", linewidth=1.2, label=DRAWN["chosen"].format(coarsening=path.chosen))
+        )
     ax.set_xscale("log")
     low, high = float(coarsening.min()), float(coarsening.max())
     ax.set_xlim(high * 1.06, low / 1.06)  # decreasing, so from fine to coarse
@@ -185,9 +185,10 @@ def plot_resolution_path(path: ResolutionPath, *, ax: Axes | None = None) -> Axe
     ax.yaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set_ylim(0.0, n_clusters.max() + 1.0)
     right.set_ylim(-0.05 if steps["ari_to_finest"].min() > -0.05 else -0.5, 1.05)
-    ax.set_xlabel("Coarsening (power of the likelihood), from fine to coarse")
-    ax.set_ylabel("Subtypes", color=BLUE)
-    right.set_ylabel("Adjusted Rand index", color=VERMILION)
+    along, up, up_right = DRAWN["axes_of_path"]
+    ax.set_xlabel(along)
+    ax.set_ylabel(up, color=BLUE)
+    right.set_ylabel(up_right, color=VERMILION)
     ax.spines["top"].set_visible(False)
     right.spines["top"].set_visible(False)
     ax.legend(handles=lines, loc="upper center", bbox_to_anchor=(0.5, 1.2), ncol=2, frameon=False, fontsize=8)
@@ -255,12 +256,12 @@ def plot_tree(model: SubtypeModel, *, names: Mapping[Any, str] | None = None, ax
     fit = require_search(model, "plot_tree")
     called = named_in(model, range(1, fit.n_clusters_ + 1), names)
     if fit.tree_test_ is not None:
-        return draw_tested_tree(fit, called, ax)
+        return _draw_tested_tree(fit, called, ax)
     tree = fit.tree_
     n_subtypes = tree.n_subtypes
     ax = axes_for(ax, (7.0, 1.4 + 0.42 * n_subtypes))
     along = np.concatenate([np.zeros(n_subtypes), np.maximum(tree.linkage()[:, 2], 0.0)])
-    order, across = placed_across(tree)
+    order, across = _place_across(tree)
     for step, (first, second) in enumerate(tree.joins.tolist()):
         node = n_subtypes + step
         _draw_join(ax, along[[first, node, second]], across[[first, node, second]], color=BLUE, linewidth=1.8)
@@ -276,8 +277,8 @@ def plot_tree(model: SubtypeModel, *, names: Mapping[Any, str] | None = None, ax
         ax.set_xscale("symlog", linthresh=_LINEAR_BELOW_NATS)
     ax.xaxis.set_major_formatter(lambda value, _: f"{value:,g}")
     ax.set_xlim(0.0, largest * 1.3)
-    coarsened = "" if fit.coarsening_ == 1.0 else f", coarsening {fit.coarsening_:.2g}"
-    ax.set_xlabel(f"Evidence against the join (nats{coarsened})")
+    text = DRAWN["evidence_of_joins" if fit.coarsening_ == 1.0 else "coarsened_evidence"]
+    ax.set_xlabel(text.format(coarsening=fit.coarsening_))
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.tick_params(axis="y", length=0)
     return ax
@@ -293,9 +294,10 @@ def _called(fit: Fit, tip: int, called: Mapping[int, str]) -> str:
     """Return the name of a tip: a subtype, or a group that the search found and the subtype that holds it."""
     subtype = int(fit.subtype_of_[tip]) + 1
     code = fit.codes_[subtype - 1]
-    name = called[subtype] if called[subtype] != f"Subtype {code}" else f"subtype {code}"
-    name = shortened(name, NAME_TEXT)
-    return name if fit.subtype_of_.size == fit.n_clusters_ else f"group {tip + 1} in {name}"
+    is_named = called[subtype] != WORDS["formed"]["subtype"].format(code=code)
+    name = shortened(called[subtype] if is_named else DRAWN["tip"].format(code=code), NAME_TEXT)
+    is_subtype = fit.subtype_of_.size == fit.n_clusters_
+    return name if is_subtype else str(DRAWN["group"].format(number=tip + 1, name=name))
 
 
 # The tree of a fit that was tested: which groups make up which subtype, and how sure each division is.
@@ -314,17 +316,17 @@ _LINES: dict[str, dict[str, Any]] = {
     ONE_CONTINUUM: {"color": GREY, "linewidth": 1.0, "linestyle": "-"},
     _UNTESTED: {"color": GREY, "linewidth": 1.0, "linestyle": ":"},
 }
-_LEGEND = ("evidence", "one continuous population: mean ± 2 SD")
+_LEGEND = ("evidence", "population")
 _ONE_POPULATION: dict[str, Any] = {"color": VERMILION, "linewidth": 5.0, "alpha": 0.45, "solid_capstyle": "butt"}
 _DIAMOND: dict[str, Any] = {"color": BLUE, "markersize": 6, "markeredgewidth": 1.4}
 _ABOVE: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "ncol": 3, "frameon": False, "fontsize": 8}
 
 
-def draw_tested_tree(fit: Fit, called: Mapping[int, str], ax: Axes | None) -> Axes:
+def _draw_tested_tree(fit: Fit, called: Mapping[int, str], ax: Axes | None) -> Axes:
     """Draw the tree of a fit next to the evidence for each division that was tested; `called` names the subtypes."""
     tree, divisions = fit.tree_, divisions_of(fit, called)
     ax = axes_for(ax, (10.5, 1.7 + 0.34 * max(tree.n_subtypes, 3)))
-    order, across = placed_across(tree)
+    order, across = _place_across(tree)
     _draw_joins(ax, tree, across, {division.node: division for division in divisions})
     _draw_tips(ax, fit, order, called)
     ax.set_ylim(max(tree.n_subtypes, 3) - 0.5, -0.7)
@@ -336,11 +338,11 @@ def draw_tested_tree(fit: Fit, called: Mapping[int, str], ax: Axes | None) -> Ax
     ax.tick_params(axis="y", length=0)
     handles = {line.get_label(): line for panel in (ax, *ax.child_axes) for line in panel.lines}  # one of each kind
     shown = [label for label in (*_LINES, *_LEGEND) if label in handles]
-    ax.legend([handles[label] for label in shown], shown, **_ABOVE)
+    ax.legend([handles[label] for label in shown], [DRAWN.get(label, label) for label in shown], **_ABOVE)
     return ax
 
 
-def placed_across(tree: SubtypeTree) -> tuple[list[int], NDArray[np.float64]]:
+def _place_across(tree: SubtypeTree) -> tuple[list[int], NDArray[np.float64]]:
     """Return the tips in an order in which no lines of the tree cross, and the place of every node across it."""
     order = [node for node in from_the_root(tree) if node < tree.n_subtypes]
     across = np.zeros(tree.n_subtypes + len(tree.joins))
@@ -398,8 +400,7 @@ def _draw_evidence(ax: Axes, divisions: Sequence[Division]) -> None:
         rows.plot([0.0], [row], "|", color=VERMILION, markersize=11, markeredgewidth=1.8)
         filled = BLUE if division.is_accepted else "none"
         rows.plot([place], [row], "D", markerfacecolor=filled, label=_LEGEND[0], **_DIAMOND)
-        evidence = f"{division.gain:,.0f} nats, {division.expected:,.0f} expected"
-        text = f"{division.result}, {division.p_said}: {evidence}".replace("-", "−")
+        text = DRAWN["tested"].format(division=division).replace("-", "−")
         ax.text(_RESULTS, row, text, va="center", fontsize=_SMALL)
     low, high = 1.2 * min(-_LEAST, *places), 1.2 * max(_LEAST, *places)
     rows.set(xlim=(low, high), ylim=ax.get_ylim(), yticks=[])
@@ -408,4 +409,4 @@ def _draw_evidence(ax: Axes, divisions: Sequence[Division]) -> None:
     rows.xaxis.set_major_formatter(lambda value, _: f"{value:,g}".replace("-", "−"))
     rows.tick_params(axis="x", labelsize=_SMALL)
     rows.spines[["top", "right", "left"]].set_visible(False)
-    rows.set_xlabel("Evidence: SDs from one continuous population", fontsize=9)
+    rows.set_xlabel(DRAWN["evidence_in_sds"], fontsize=9)

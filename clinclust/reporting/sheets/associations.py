@@ -13,91 +13,73 @@ import pandas as pd
 from clinclust.associations.associate import finds_one_population, grade_of, may_be_undone
 from clinclust.associations.refit import BY_PERSON, BY_VALUE, without_permutation
 from clinclust.comparisons.frame import is_suppressed
-from clinclust.data import data
 from clinclust.errors import InputError
 from clinclust.estimators.subtype_model import FittedCohort
 from clinclust.outcomes.columns import CohortColumns
 from clinclust.outcomes.compare import compare_outcome, describe_measure, merge_methods
 from clinclust.reporting.findings import Findings, Row, number_of
 from clinclust.reporting.layout import (
-    METHODS,
-    Column,
-    Filled,
+    WORDS,
+    Held,
     References,
     Sheet,
-    Table,
     Value,
     as_value,
+    capitalised,
     counted,
     listed,
     number_text,
-    tabulated,
+    table_with_rows,
+    tabulate,
     tests_in_words,
-    was,
 )
 from clinclust.reporting.sheets.subtypes import not_tested
 from clinclust.schema import Feature
 
 # The sheet Associations, and what the Methods section says of it.
 
-_TEXTS = data("report")["associations"]
-_NOTES = tuple(_TEXTS["notes"])
-_GRADES: str = _TEXTS["grades"]
-_NO_INFERENCE: str = _TEXTS["no_inference"]
-_NOTE_OF_GIVEN: str = _TEXTS["note_of_given"]
-_COUNT: dict[str, str] = _TEXTS["count"]
+_TEXTS = WORDS["associations"]
+_COUNT, _OUTCOME = _TEXTS["count"], _TEXTS["outcome"]
 
 
 def association_table(findings: Findings) -> Sheet:
     """Return the sheet: one row for each feature, with separate columns for contrast and validated association."""
     level, by_feature = findings.significance_level, {row["feature"]: row for row in findings.association_rows()}
+    contrasts = findings.read.contrasts
 
-    def contrast(name: str) -> Callable[[Feature], Value]:
-        contrasts = findings.read.contrasts
+    def contrast(name: str) -> Held:
         return lambda feature: number_of(contrasts[feature.name], name) if feature.name in contrasts else None
 
-    def test(read: Callable[[Row], object] | str) -> Callable[[Feature], object]:
-        of_test = partial(number_of, name=read) if isinstance(read, str) else read
-        return lambda feature: of_test(by_feature[feature.name]) if feature.name in by_feature else None
+    def test(read: Callable[[Row], object]) -> Held:
+        return lambda feature: read(by_feature[feature.name]) if feature.name in by_feature else None
 
-    descriptive, effect = ("Descriptive contrast", "not valid inference"), ("Effect (SD)", "descriptive")
-    validated = ("Validated association", "inference")
-    columns: list[Filled] = [
-        (Column("Feature", widest=36), lambda feature: feature.title),
-        (Column("Section", widest=24), lambda feature: feature.section),
-        (Column("Clustered on"), findings.clustered_on_text),
-        *findings.relevance_column,
-        (Column("Contrast", group=descriptive, widest=18), contrast("test")),
-        (Column("p of contrast", "p", descriptive), contrast("p")),
-        (Column("Method", group=validated, widest=18), test(lambda row: row["method"])),
-        (Column("Test", group=validated, widest=18), test("test")),
-        (Column("Subtypes", "0", validated), test("n_subtypes")),
-        (Column("Statistic", "0.00", validated), test("statistic")),
-        (Column("df", "any", validated), test(lambda row: _short(number_of(row, "df")))),
-        (Column("df2", "any", validated), test(lambda row: _short(number_of(row, "df2")))),
-        (Column("n", "0", validated), test("n")),
-        (Column("p", "p", validated), test("p")),
-        (Column("q", "p", validated), test("q")),
-        (Column("p given others", "p", validated), test("p_given_others")),
-        (Column("p at most", "p", validated), test("p_whatever_is_missing")),
-        (Column("Agreement", "0.00", validated), test("agreement")),
-        (Column("Reported", "0.00", effect), test("effect_reported")),
-        (Column("Found again", "0.00", effect), test("effect")),
-        (Column("Left out", group=validated, widest=24), test(lambda row: as_value(row["left_out"]) or None)),
-        (
-            Column("Grade", group=validated),
-            test(lambda row: number_of(row, "grade") if is_suppressed(row) else grade_of(row, level)),
-        ),
-        (Column("Remark", group=validated, widest=30), test(lambda row: number_of(row, "remark") or None)),
-    ]
-    used = sorted({str(row["method"]) for row in by_feature.values()} & set(METHODS), key=list(METHODS).index)
-    notes = [*([_NOTE_OF_GIVEN] if findings.fit is None else _NOTES), _GRADES]
+    def grade(row: Row) -> Value:
+        return number_of(row, "grade") if is_suppressed(row) else grade_of(row, level)
+
+    numbers = ("test", "n_subtypes", "statistic", "n", "p", "q", "p_given_others", "p_whatever_is_missing")
+    table = tabulate(
+        "associations",
+        findings.by_relevance,
+        clustered_on=findings.clustered_on_text,
+        relevance=findings.relevance_if_shown,
+        contrast=contrast("test"),
+        p_of_contrast=contrast("p"),
+        method=test(lambda row: row["method"]),
+        **{name: test(partial(number_of, name=name)) for name in (*numbers, "agreement", "effect_reported", "effect")},
+        df=test(lambda row: _short(number_of(row, "df"))),
+        df2=test(lambda row: _short(number_of(row, "df2"))),
+        left_out=test(lambda row: as_value(row["left_out"]) or None),
+        grade=test(grade),
+        remark=test(lambda row: number_of(row, "remark") or None),
+    )
+    methods = {str(row["method"]) for row in by_feature.values()}
+    notes = [*([_TEXTS["note_of_given"]] if findings.fit is None else _TEXTS["notes"]), _TEXTS["grades"]]
     if finds_one_population(findings.cohort.model):
-        notes.insert(0, _NO_INFERENCE)
+        notes.insert(0, _TEXTS["no_inference"])
     notes = [note.format(tests=findings.texts["associations"]["over_tests"]) for note in notes]
     notes += not_tested(findings)
-    notes += [f"{method[0].upper()}{method[1:]}: {METHODS[method]}." for method in used]
-    return Sheet("Associations", notes, [tabulated("Features and subtypes", findings.by_relevance, columns)])
+    notes += [capitalised(f"{name}: {how}.") for name, how in WORDS["ways"].items() if name in methods]
+    return Sheet("Associations", notes, [table])
 
 
 def _short(value: Value) -> Value:
@@ -111,10 +93,8 @@ def methods_of_associations(findings: Findings, references: References) -> list[
     if not rows:
         return []
     texts, used = findings.texts["associations"]["methods"], Counter(row["method"] for row in rows)
-    ways = [
-        texts["way"].format(features=counted(n, "feature"), by=texts["by"].get(name, name), how=METHODS.get(name, name))
-        for name, n in used.items()
-    ]
+    named = {way: {"by": texts["by"].get(way, way), "how": WORDS["ways"].get(way, way)} for way in used}
+    ways = [texts["way"].format(features=counted(n, "feature"), **named[way]) for way, n in used.items()]
     tests = [row["test"] for row in rows if isinstance(row["test"], str)]
     agreements = (as_value(row["agreement"]) for row in rows)
     indices = sorted(value for value in agreements if isinstance(value, float))
@@ -141,7 +121,7 @@ def _graded(findings: Findings) -> list[str]:
     grades = Counter(grade_of(row, level) for row in rows)
     undone = sum(grade_of(row, level) == "differs" and may_be_undone(row, level) for row in rows)
     n, beyond = grades["differs"] + grades["differs beyond dependence"], grades["differs beyond dependence"]
-    fields = {"level": level, "features": counted(n, "feature"), "differ": "differs" if n == 1 else "differ"}
+    fields = {"level": level, "features": counted(n, "feature"), "differ": counted(n, "differ")}
     names = ["graded", *["undone"] * (undone > 0)]
     return [*(texts[name].format(beyond=beyond, undone=undone, **fields) for name in names), _TEXTS["power"]]
 
@@ -186,23 +166,19 @@ def sentences(findings: Findings) -> list[str]:
     """Return at most two sentences on what differs; none if there is one group only, in which nothing can differ."""
     if len(findings.sizes) < 2:
         return []
-    found_from = grades_of(findings, found_from=True)
-    others = grades_of(findings, found_from=False)
+    found_from, others = (grades_of(findings, found_from=is_found_from) for is_found_from in (True, False))
     if found_from is None or others is None:
         return [findings.texts["associations"]["untested_given" if findings.fit is None else "untested"]]
-    level = f" (q at most {findings.significance_level:g})"
-    said = []
+    level, texts = {"level": findings.significance_level}, []
     if finds_one_population(findings.cohort.model):
-        said.append(_COUNT["slices"])
+        texts.append(_COUNT["slices"])
     elif findings.fit is not None and any(found_from):
-        of_these = f"Of {counted(sum(found_from), 'feature')} that the subtypes were found from, "
-        without = "it" if found_from.differing == 1 else "them"
-        how = f" between subtypes found without {without}{level}" if found_from.differing else level
-        said.append(f"{of_these}{_outcome(found_from, how)}.")
+        n = found_from.differing
+        how = _OUTCOME["without" if n else "at_level"].format(them=counted(n, "it"), **level)
+        texts.append(_say_outcome("found_from", found_from, how))
     if sum(others) > others.not_tested:
-        of_others = f"Of {counted(sum(others), 'feature')} that had no part in the subtypes, "
-        said.append(f"{of_others}{_outcome(others, '' if said else level)}.")
-    return said
+        texts.append(_say_outcome("no_part", others, "" if texts else _OUTCOME["at_level"].format(**level)))
+    return texts
 
 
 def count_in_words(findings: Findings) -> str:
@@ -219,26 +195,19 @@ def count_in_words(findings: Findings) -> str:
     return " ".join([*([_COUNT["slices"]] if is_sliced else []), *([f"{'; '.join(parts)}."] if parts else [])])
 
 
-def _outcome(found: Grades, how: str) -> str:
-    n = found.differing
-    differ = f"{n:,} {'differs' if n == 1 else 'differ'}{how}" if n else f"none was shown to differ{how}"
-    differ = differ if found.tested else ""
-    if n and found.beyond:
-        more = "" if found.beyond == n else f"{found.beyond:,} of these "
-        differ += f", {more}by more than {'its' if n == 1 else 'their'} relation to other features explains"
-    rest = {
-        f"{found.not_shown:,} {was(found.not_shown)} not shown to": found.not_shown if n else 0,
-        f"{found.not_tested:,} {was(found.not_tested)} not tested": found.not_tested,
-        f"of {found.withheld:,} the result is withheld": found.withheld,
-    }
-    parts = [text for text, number in rest.items() if number]
-    return "; ".join(filter(None, [differ, listed(parts) if parts else ""]))
+def _say_outcome(whose: str, grades: Grades, how: str) -> str:
+    n, tested = grades.differing, []
+    if grades.tested:
+        words = {"differ": counted(n, "differ"), "their": counted(n, "its"), "how": how}
+        is_beyond = "all_beyond" if grades.beyond == n else "some_beyond" if grades.beyond else "differ"
+        tested.append(_OUTCOME[is_beyond if n else "none"].format(n=n, beyond=grades.beyond, **words))
+    rest = {"not_shown": grades.not_shown if n else 0, "not_tested": grades.not_tested, "withheld": grades.withheld}
+    parts = [_OUTCOME[name].format(n=n, was=counted(n, "was")) for name, n in rest.items() if n]
+    outcome = "; ".join([*tested, *([listed(parts)] if parts else [])])
+    return str(_OUTCOME[whose].format(features=counted(sum(grades), "feature"), outcome=outcome))
 
 
 # The section on outcomes: differences between subtypes with the errors of assignment carried through.
-
-_ANSWER: str = _TEXTS["answer"]
-_MEASURES: str = _TEXTS["measures"]
 
 
 def outcomes_sheets(findings: Findings) -> list[Sheet]:
@@ -246,16 +215,9 @@ def outcomes_sheets(findings: Findings) -> list[Sheet]:
     cohort, outcomes = findings.subjects, [feature for feature in findings.features if feature.role == "outcome"]
     if not outcomes or cohort is None or (len(findings.sizes) < 2 and findings.continuum is None):
         return []
-    columns = [
-        Column("Outcome"),
-        Column("Subtype"),
-        Column("Against"),
-        Column("Measure"),
-        *(Column(title, "cell") for title in ("Corrected (95% CI)", "p", "As assigned (95% CI)")),
-    ]
     rows = [row for feature in outcomes for row in _rows(findings, cohort, feature, _time_of(findings, feature))]
-    table = Table("Outcomes by subtype", columns, rows, stub=2)
-    return [Sheet("Outcomes", [_ANSWER], [table], explanations=[_MEASURES])]
+    table, measures = table_with_rows("outcomes", rows), [_TEXTS["measures"]]
+    return [Sheet("Outcomes", [_TEXTS["answer"]], [table], explanations=measures)]
 
 
 def _time_of(findings: Findings, feature: Feature) -> Feature | None:
@@ -271,14 +233,14 @@ def events_in(findings: Findings) -> list[tuple[Feature, Feature, str]]:
 
 
 def _rows(findings: Findings, cohort: FittedCohort, feature: Feature, time: Feature | None) -> Iterator[list[Value]]:
-    title = feature.title if time is None else f"{feature.title}, time: {time.title}"
+    title = feature.title if time is None else _TEXTS["timed"].format(outcome=feature.title, time=time.title)
     survival: dict[str, Any] = {}
     if time is not None:
         survival = {"time": time.name, "event": str(feature.levels[1]) if feature.levels else "1"}
     try:
         table = compare_outcome(CohortColumns(cohort, cohort.table), feature.name, **survival)
     except InputError as error:
-        yield [title, None, None, f"not compared: {error}", None, None, None]
+        yield [title, None, None, _TEXTS["not_compared"].format(error=error), None, None, None]
         return
     table = table.assign(method=table["method"].fillna(""))
     for row in table[table["method"] == "score"].to_dict("records"):
@@ -308,8 +270,7 @@ def _write_p(row: dict[Any, Any]) -> Value:
 
 def _interval(row: dict[Any, Any]) -> str:
     if pd.isna(row["estimate"]):
-        return "not estimated"
+        return str(_TEXTS["not_estimated"])
     if pd.isna(row["lower"]):
         return f"{row['estimate']:.3g}".replace("-", "\N{MINUS SIGN}")
-    low, high = (f"{row[name]:.3g}".replace("-", "\N{MINUS SIGN}") for name in ("lower", "upper"))
-    return f"{row['estimate']:.3g} ({low} to {high})".replace("-", "\N{MINUS SIGN}")
+    return str(_TEXTS["interval"].format(**row)).replace("-", "\N{MINUS SIGN}")

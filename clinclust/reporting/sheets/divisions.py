@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from math import floor, isnan
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
-from clinclust.data import data
 from clinclust.engine.continuum.tested_node import FIRST_SAMPLE, LARGEST_NODE, SMALLEST_NODE
 from clinclust.estimators.distinct_subtypes import p_text
 from clinclust.estimators.gibbs import GibbsDP
@@ -20,15 +21,16 @@ from clinclust.reporting.divisions import Division, n_parted
 from clinclust.reporting.findings import Findings, Row, number_of
 from clinclust.reporting.layout import (
     WITHHELD,
+    WORDS,
     Chart,
-    Column,
-    Filled,
+    Held,
     Sheet,
     Table,
     Value,
     as_value,
+    capitalised,
     counted,
-    tabulated,
+    tabulate,
 )
 from clinclust.reporting.sheets.subtypes import groups_found, not_tested
 from clinclust.stability import Stability
@@ -37,8 +39,7 @@ from clinclust.stability.assess import BANDS, DISSOLVED, RECOVERED, TOO_FEW
 # What a report says where the tree was tested: whether the subtypes are more than one continuum, and how sure.
 
 _NEARLY_IN_FULL = 0.8  # weight of a block, from which on it hides nothing worth a sentence
-_OF_MANY = "{}\N{NO-BREAK SPACE}in\N{NO-BREAK SPACE}{}"
-_TEXTS = data("report")["trust"]
+_TEXTS = WORDS["trust"]
 
 
 def verdict(findings: Findings) -> list[str]:
@@ -88,29 +89,23 @@ def is_sampled(test: TreeTest) -> bool:
 
 def divisions_table(findings: Findings) -> list[Table]:
     """Return the table Divisions tested, if any was, with the evidence for each if it is reported."""
-    if not findings.divisions:
-        return []
-    subjects = (f"Subjects{findings.of_the_sample}", "")
-    population = ("In one population (nats)", "")
-    columns: list[Filled] = [
-        (Column("One side", widest=18), lambda each: each.branches[0]),
-        (Column("Other side", widest=18), lambda each: each.branches[1]),
-        (Column("Division", "0"), lambda each: each.number),
-        (Column("Result"), lambda each: each.result),
-        (Column("One side", "0", subjects), lambda each: each.sizes[0]),
-        (Column("Other side", "0", subjects), lambda each: each.sizes[1]),
-    ]
-    numbers: list[Filled] = [
-        (Column("p", "p"), lambda each: _p(each.p, each)),
-        (Column("p in words", widest=12), lambda each: p_in_words(each.p, each.n_draws)),
-        (Column("p, any shape", "p"), lambda each: _p(each.p_any_shape, each)),
-        (Column("Evidence (nats)", "0.0"), lambda each: each.gain),
-        (Column("Mean", "0.0", population), lambda each: each.expected),
-        (Column("SD", "0.0", population), lambda each: each.expected_sd),
-        (Column("Excess (nats)", "0.0"), lambda each: each.excess),
-    ]
-    columns += numbers if findings.evidence else []
-    return [tabulated("Divisions tested", findings.divisions, columns, stub=2)]
+    numbers: dict[str, Held | None] = {
+        "p": lambda each: _p(each.p, each),
+        "p_in_words": lambda each: p_in_words(each.p, each.n_draws),
+        "p_any_shape": lambda each: _p(each.p_any_shape, each),
+        **{name: attrgetter(name) for name in ("gain", "expected", "expected_sd", "excess")},
+    }
+    table = tabulate(
+        "divisions",
+        findings.divisions,
+        {"of_the_sample": findings.of_the_sample},
+        first=lambda each: each.branches[0],
+        second=lambda each: each.branches[1],
+        first_size=lambda each: each.sizes[0],
+        second_size=lambda each: each.sizes[1],
+        **(numbers if findings.evidence else dict.fromkeys(numbers)),
+    )
+    return [table] if findings.divisions else []
 
 
 def _p(p: float, division: Division) -> Value:
@@ -122,45 +117,43 @@ def _p(p: float, division: Division) -> Value:
 
 def p_in_words(p: float, n_draws: int) -> str:
     """Return how often a cohort from one population seems as divided, of the largest number of cohorts drawn."""
+    texts = WORDS["trust"]["often"]
     if p < 1.0 / n_draws:
-        return f"fewer than {_OF_MANY.format(1, f'{n_draws:,}')}"
-    return _OF_MANY.format(round(1000 * p), "1,000") if p < 0.01 else _OF_MANY.format(round(100 * p), "100")
+        return str(texts["fewer"].format(n=1, of=n_draws))
+    of = 1000 if p < 0.01 else 100
+    return str(texts["some"].format(n=round(of * p), of=of))
 
 
 def evidence_in_words(division: Division) -> str:
     """Return a division with its evidence in one line."""
-    return (
-        f"{division.number}: {division.title}: {division.gain:,.0f} nats, one continuous population gives "
-        f"{division.expected:,.0f} (SD {division.expected_sd:,.0f}), {division.p_said}, "
-        f"{division.result}"
-    )
+    return str(_TEXTS["evidence"].format(each=division))
 
 
 # The sheets Stability and Other methods: whether the subtypes come out again.
 
-_SAMPLES = {"half-sample": "half of the subjects", "bootstrap": "bootstrap sample", "permuted": "columns permuted"}
+_STABILITY = WORDS["stability"]
 
 
-def stability_column(findings: Findings) -> list[Filled]:
-    """Return the column of the first page; none if stability was not assessed."""
+def stability_of(findings: Findings) -> Held | None:
+    """Return how stable a subtype is, by its number; None if stability was not assessed."""
     if findings.stability is None:
-        return []
+        return None
     of_each = findings.stability.subtypes.to_dict("records")
 
     def band(subtype: int) -> str:
         row = of_each[subtype - 1]
         return str(row["band"]) if row["band"] == TOO_FEW.name else f"{row['band']} ({row['jaccard']:.2f})"
 
-    return [(Column("Comes out again", widest=20), band)]
+    return band
 
 
 def on_stability(findings: Findings) -> list[str]:
     """Return how the column of the first page is read; empty if there is none."""
     if findings.stability is None:
         return []
-    bands = "; ".join(f"{band.name}: {band.words}" for band in BANDS)
-    bands, n = f"{bands[0].upper()}{bands[1:]}", findings.stability.n_bootstraps
-    return [data("report")["stability"]["column"].format(n=n, bands=bands, choices=_on_choices(findings))]
+    bands = capitalised("; ".join(f"{band.name}: {band.words}" for band in BANDS))
+    n = findings.stability.n_bootstraps
+    return [_STABILITY["column"].format(n=n, bands=bands, choices=_on_choices(findings))]
 
 
 def _on_choices(findings: Findings) -> str:
@@ -169,7 +162,7 @@ def _on_choices(findings: Findings) -> str:
         return ""
     if fit.tree_test_ is None and fit.resolution_path_ is None:  # nothing was chosen
         return ""
-    return str(data("report")["stability"]["choices"])
+    return str(_STABILITY["choices"])
 
 
 def stability_sheets(findings: Findings) -> list[Sheet]:
@@ -177,37 +170,25 @@ def stability_sheets(findings: Findings) -> list[Sheet]:
     stability = findings.stability
     if stability is None:
         return []
-    halves, share = ("Half-samples", ""), ("Share of half-samples (%)", "")
-    of_subtypes: list[Filled] = [
-        (Column("Subtype"), lambda row: findings.name(row["subtype"])),
-        (Column("Subjects", "0"), "size"),
-        (Column("Stability"), "band"),
-        (Column("Jaccard", "0.00", halves), "jaccard"),
-        (Column("Jaccard by chance", "0.00", halves), "jaccard_by_chance"),
-        (Column("Dissolved", "0", share), lambda row: 100 * float(row["dissolved"])),
-        (Column("Found again", "0", share), lambda row: 100 * float(row["found_again"])),
-        (Column("Jaccard in bootstraps", "0.00"), "bootstrap_jaccard"),
-    ]
-    of_numbers: list[Filled] = [
-        (Column("Sample"), lambda row: _SAMPLES[str(row["sample"])]),
-        (Column("Clusters found", "0"), "n_found"),
-        (Column("Share of the samples (%)", "0"), lambda row: 100 * float(row["share"])),
-    ]
-    of_settings: list[Filled] = [
-        (Column("Changed"), "change"),
-        (Column("Subtypes", "0"), "n_subtypes"),
-        (Column("Agreement", "0.00"), "agreement"),
-    ]
-    tables = [
-        tabulated("Do the subtypes come out again?", stability.subtypes, of_subtypes),
-        tabulated("How many clusters were found", stability.numbers, of_numbers),
-        tabulated("The whole cohort under other settings", stability.sensitivity, of_settings),
-    ]
+    subtypes = tabulate(
+        "stability",
+        stability.subtypes,
+        subtype=lambda row: findings.name(row["subtype"]),
+        dissolved=lambda row: 100 * float(row["dissolved"]),
+        found_again=lambda row: 100 * float(row["found_again"]),
+    )
+    numbers = tabulate(
+        "numbers_found",
+        stability.numbers,
+        sample=lambda row: _STABILITY["samples"][str(row["sample"])],
+        share=lambda row: 100 * float(row["share"]),
+    )
+    tables = [subtypes, numbers, tabulate("sensitivity", stability.sensitivity)]
     return [Sheet("Stability", _notes_on_stability(findings, stability), tables)]
 
 
 def _notes_on_stability(findings: Findings, stability: Stability) -> list[str]:
-    fit, texts = findings.fit, data("report")["stability"]
+    fit, texts = findings.fit, _STABILITY
     parts = ["searches"]
     if stability.is_of_whole_procedure:
         parts.append("whole_procedure")
@@ -221,61 +202,45 @@ def _notes_on_stability(findings: Findings, stability: Stability) -> list[str]:
     return [texts[part].format(**fields) for part in (*parts, "permuted")]
 
 
-_EXPLANATIONS = tuple(data("report")["other_methods"]["explanations"])
-
-
 def other_methods_sheets(findings: Findings) -> list[Sheet]:
     """Return the sheet; none if no methods were compared."""
     if findings.other_methods is None:
         return []
-    columns: list[Filled] = [
-        (Column("Method"), "method"),
-        (Column("Clusters", "0"), "n_clusters"),
-        (Column("Distinct", "0"), "n_distinct"),
-        (Column("Agreement", "0.00"), "agreement"),
-        (Column("Prediction", "0.000"), "held_out_gain"),
-        (Column("SE", "0.000"), "held_out_gain_se"),
-        (Column("Half-samples", "0.00"), "stability"),
-        (Column("What was done, or why it was left out", widest=60), "said"),
-    ]
-    table = tabulated("What each method finds", findings.other_methods.table, columns)
-    notes = ["Other methods of clustering in the same cohort, each as it is usually asked."]
-    return [Sheet("Other methods", notes, [table], explanations=_EXPLANATIONS)]
+    texts, table = WORDS["other_methods"], tabulate("other_methods", findings.other_methods.table)
+    return [Sheet("Other methods", [texts["note"]], [table], explanations=texts["explanations"])]
 
 
 # The sheet Posterior: how many groups there could be, and how sure each subtype is, over drawn partitions.
 
 _NAMED = 0.1  # posterior probability, from which on a number of groups is named on the first page
 _BALL = 0.95
-_POSTERIOR = data("report")["posterior"]
-_QUANTITIES: dict[str, str] = data("report")["quantities"]
+_POSTERIOR = WORDS["posterior"]
 
 
 def on_posterior(findings: Findings) -> list[str]:
     """Return the sentence of the first page on how many groups there could be; empty if nothing was drawn."""
-    posterior = findings.posterior
+    posterior, texts = findings.posterior, WORDS["posterior"]["how_many"]
     if posterior is None:
         return []
     numbers = sorted(_numbers_of_groups(posterior), key=lambda each: -each[1])
     shown = [each for each in numbers if each[1] >= _NAMED] or numbers[:1]
-    named = [f"{_share(share)} have {counted(n, 'group')}" for n, share in shown]
+    named = [texts["have"].format(share=_share(share), groups=counted(n, "group")) for n, share in shown]
     rest = 1.0 - sum(share for _, share in shown)
-    named += [f"{_share(rest)} another number"] if rest > 1e-9 else []
+    named += [texts["another"].format(share=_share(rest))] if rest > 1e-9 else []
     fit = findings.fit
     n_found = len(findings.sizes) if fit is None else int(fit.subtype_of_.size)
-    number = f"{'the reported one has' if fit is None else 'the search found'} {counted(n_found, 'group')}"
-    rough = "" if posterior.converged_ else " The chains had not come to agree, so that these shares are rough."
-    drawn = f"of partitions drawn by their probability (Posterior), {', '.join(named)}"
-    return [f"How many there could be: {drawn}; {number}.{rough}"]
+    number = texts["reported" if fit is None else "found"].format(groups=counted(n_found, "group"))
+    rough = "" if posterior.converged_ else texts["rough"]
+    return [texts["sentence"].format(named=", ".join(named), number=number, rough=rough)]
 
 
-def posterior_column(findings: Findings) -> list[Filled]:
-    """Return the column of the first page; none if the membership probabilities are posterior ones themselves."""
+def posterior_of(findings: Findings) -> Held | None:
+    """Return the mean posterior membership of a subtype; None if the membership probabilities are posterior ones."""
     posterior, labels = findings.posterior, findings.cohort.labels
     if posterior is None or posterior is findings.cohort.model or len(findings.sizes) < 2:
-        return []
+        return None
     own = _membership(findings, posterior)
-    return [(Column("Posterior membership", "0.00"), lambda subtype: own[labels == subtype - 1].mean())]
+    return lambda subtype: own[labels == subtype - 1].mean()
 
 
 def posterior_sheets(findings: Findings) -> list[Sheet]:
@@ -283,37 +248,28 @@ def posterior_sheets(findings: Findings) -> list[Sheet]:
     posterior = findings.posterior
     if posterior is None:
         return []
-    of_numbers: list[Filled] = [
-        (Column("Groups", "0"), lambda each: each[0]),
-        (Column("Share of the partitions (%)", "0.0"), lambda each: 100 * each[1]),
-    ]
-    of_chains: list[Filled] = [
-        (Column("Quantity"), lambda row: _QUANTITIES[str(row["quantity"])]),
-        (Column("R-hat", "0.000"), "r_hat"),
-        (Column("Effective draws", "0"), "effective_size"),
-        (Column("Agreed"), lambda row: "yes" if row["converged"] else "no"),
-    ]
-    tables = [
-        tabulated("How many groups there could be", _numbers_of_groups(posterior), of_numbers),
-        *_sure_subtypes(findings, posterior),
-        tabulated("Whether the chains agree", posterior.convergence_, of_chains),
-    ]
-    return [Sheet("Posterior", _notes_on_posterior(findings, posterior), tables)]
-
-
-def _sure_subtypes(findings: Findings, posterior: GibbsDP) -> list[Table]:
-    if len(findings.sizes) < 2:
-        return []
-    own = _membership(findings, posterior)
-    members = {subtype: own[findings.cohort.labels == subtype - 1] for subtype in findings.sizes}
-    columns: list[Filled] = [
-        (Column("Subtype"), findings.name),
-        (Column("Subjects", "0"), findings.sizes.get),
-        (Column("Mean posterior membership", "0.00"), lambda subtype: members[subtype].mean()),
-        (Column("Clear members (%)", "0"), lambda subtype: 100 * (members[subtype] >= CLEAR).mean()),
-        (Column("Below 0.5 (%)", "0"), lambda subtype: 100 * (members[subtype] < 0.5).mean()),
-    ]
-    return [tabulated("How sure the subtypes of the subjects are", findings.sizes, columns)]
+    numbers = _numbers_of_groups(posterior)
+    tables = [tabulate("groups", numbers, groups=lambda each: each[0], share=lambda each: 100 * each[1])]
+    if len(findings.sizes) > 1:
+        own = _membership(findings, posterior)
+        members = {subtype: own[findings.cohort.labels == subtype - 1] for subtype in findings.sizes}
+        of_subtypes = tabulate(
+            "posterior",
+            findings.sizes,
+            subtype=findings.name,
+            size=findings.sizes.get,
+            membership=lambda subtype: members[subtype].mean(),
+            clear=lambda subtype: 100 * (members[subtype] >= CLEAR).mean(),
+            below=lambda subtype: 100 * (members[subtype] < 0.5).mean(),
+        )
+        tables.append(of_subtypes)
+    chains = tabulate(
+        "chains",
+        posterior.convergence_,
+        quantity=lambda row: WORDS["quantities"][str(row["quantity"])],
+        converged=lambda row: "yes" if row["converged"] else "no",
+    )
+    return [Sheet("Posterior", _notes_on_posterior(findings, posterior), [*tables, chains])]
 
 
 def _notes_on_posterior(findings: Findings, posterior: GibbsDP) -> list[str]:
@@ -348,41 +304,31 @@ def _numbers_of_groups(posterior: GibbsDP) -> list[tuple[int, float]]:
 
 def _share(share: float) -> str:
     # Neither 0% nor 100% is said unless it is.
-    if share < 0.01:
-        return "fewer than 1%"
-    return "more than 99%" if 0.99 < share < 1.0 else f"{100 * share:.0f}%"
+    texts = WORDS["posterior"]["how_many"]
+    return str(texts["hardly" if share < 0.01 else "nearly" if 0.99 < share < 1.0 else "share"].format(share=share))
 
 
 # The sheets Charts and Effect sizes: how far apart the subtypes lie.
 
-_EFFECTS: dict[str, str] = data("report")["effect_sizes"]
+_EFFECTS = WORDS["effect_sizes"]
 _LONGEST_NAME = 60
 _LEFT_END = -3.0
 
 
 def _draw_evidence(findings: Findings, number: int) -> tuple[Table, Chart]:
     """Return the table of the evidence for each division, and its chart; `number` is that of the table."""
-    columns: list[Filled] = [
-        (Column("Division"), lambda each: _called(f"{each.number}: {each.title}")),
-        (Column("Excess (SDs)", "0.0"), lambda each: each.excess / each.expected_sd),
-        (Column("One population", "0.0"), lambda each: 0.0),
-        (Column("Two SDs", "0.0"), lambda each: 2.0),
-    ]
-    caption = "Divisions tested: excess of the evidence over one continuous population"
-    table = tabulated(caption, findings.evidence, columns)
-    evidence = "; ".join(map(evidence_in_words, findings.evidence))
-    return table, Chart(
-        number,
-        "expected",
-        "Divisions tested: more than a continuum?",
-        "Point: evidence for the division; line: one continuous population (mean ± 2 SD), in SDs from its mean",
-        f"The evidence for each division and that of one continuous population: {evidence}.",
-        value=1,
-        below=3,
-        above=3,
-        expected=2,
-        least=float(floor(min(_LEFT_END, *(each.excess / each.expected_sd for each in findings.evidence)))),
+    table = tabulate(
+        "evidence",
+        findings.evidence,
+        division=lambda each: _called(f"{each.number}: {each.title}"),
+        excess=lambda each: each.excess / each.expected_sd,
+        population=lambda each: 0.0,
+        two=lambda each: 2.0,
     )
+    evidence = "; ".join(map(evidence_in_words, findings.evidence))
+    title, axis, words = (text.format(evidence=evidence) for text in _EFFECTS["evidence"])
+    least = float(floor(min(_LEFT_END, *(each.excess / each.expected_sd for each in findings.evidence))))
+    return table, Chart(number, "expected", title, axis, words, value=1, below=3, above=3, expected=2, least=least)
 
 
 def _called(title: str) -> str:
@@ -397,10 +343,10 @@ _ENDS = ("estimate", "lower", "upper")
 def charts(findings: Findings) -> Sheet:
     """Return the sheet: tables of numbers with their charts. Rows with withheld numbers are left out."""
     shown = [subtype for subtype, size in findings.sizes.items() if size != WITHHELD]
-    sizes = tabulated("Size of the subtypes", shown, findings.size_columns("Subjects"))
-    tables = [sizes]
-    said = f"Bars, one for each subtype: {'; '.join(f'{row[0]}, {row[1]} subjects' for row in sizes.rows)}."
-    drawn = [Chart(0, "bars", sizes.caption, "Subjects", said, value=1)]
+    sizes = findings.tabulate_sizes("bars", shown)
+    tables, (bar, axis, of_intervals) = [sizes], _EFFECTS["of_sizes"]
+    bars = "; ".join(bar.format(name=row[0], n=row[1]) for row in sizes.rows)
+    drawn = [Chart(0, "bars", sizes.caption, axis, _EFFECTS["bars"].format(bars=bars), value=1)]
     if findings.evidence:
         table, chart = _draw_evidence(findings, len(tables))
         drawn.append(chart)
@@ -409,10 +355,8 @@ def charts(findings: Findings) -> Sheet:
         table = _intervals(findings, subtype)
         if table.rows:
             effects = "; ".join(f"{row[0]} {row[1]:.2f}" for row in table.rows)
-            fields = {"n": len(table.rows), "name": findings.name(subtype), "effects": effects}
-            said = _EFFECTS["forest"].format(**fields)
-            axis = "Standardised difference (95% confidence interval)"
-            drawn.append(Chart(len(tables), "forest", table.caption, axis, said, value=1, below=4, above=5))
+            words = _EFFECTS["forest"].format(n=len(table.rows), name=findings.name(subtype), effects=effects)
+            drawn.append(Chart(len(tables), "forest", table.caption, of_intervals, words, value=1, below=4, above=5))
             tables.append(table)
     notes = [_EFFECTS["charts"].format(formed=findings.formed), *not_tested(findings)]
     return Sheet("Charts", notes, tables, drawn)
@@ -424,14 +368,14 @@ def _intervals(findings: Findings, subtype: int) -> Table:
     effects = [row for row in effects if (row["subtype"], row["versus"], row["measure"]) == (subtype, 0, _MEASURE)]
     whole = [row for row in effects if all(isinstance(as_value(row[end]), float) for end in _ENDS)]
     shown = sorted(whole, key=lambda row: -abs(row["estimate"]))[:_MOST_FEATURES]
-    columns: list[Filled] = [
-        (Column("Feature"), _name),
-        *((Column(end.capitalize(), "0.00"), end) for end in _ENDS),
-        (Column("Length below", "0.00"), lambda row: row["estimate"] - row["lower"]),
-        (Column("Length above", "0.00"), lambda row: row["upper"] - row["estimate"]),
-    ]
-    caption = f"{findings.name(subtype)} against all others"
-    return tabulated(caption, sorted(shown, key=lambda row: -row["estimate"]), columns)
+    return tabulate(
+        "intervals",
+        sorted(shown, key=lambda row: -row["estimate"]),
+        {"name": findings.name(subtype)},
+        feature=_name,
+        below=lambda row: row["estimate"] - row["lower"],
+        above=lambda row: row["upper"] - row["estimate"],
+    )
 
 
 def _name(row: Row) -> str:
@@ -439,13 +383,9 @@ def _name(row: Row) -> str:
     return _called(str(row["label"])) + (f": {row['level']}" if is_nominal else "")
 
 
-# Names and meanings of the effect sizes. A measure that is not listed is shown by its name in the comparisons.
-_MEASURES: dict[str, tuple[str, str]] = data("report")["measures"]
-
-
 def measure_in_words(measure: str) -> str:
-    """Return what an effect size is called."""
-    return _MEASURES.get(measure, (measure.replace("_", " "),))[0]
+    """Return what an effect size is called; one that is not listed, by its name in the comparisons."""
+    return str(WORDS["measures"].get(measure, (measure.replace("_", " "),))[0])
 
 
 def left_out(findings: Findings) -> list[str]:
@@ -455,27 +395,24 @@ def left_out(findings: Findings) -> list[str]:
 
 def effect_sizes(findings: Findings) -> Sheet:
     """Return the sheet: one row for each feature or level, comparison and measure, by decreasing relevance."""
-    columns: list[Filled] = [
-        (Column("Section"), lambda row: findings.cohort.schema[row["feature"]].section),
-        (Column("Feature"), lambda row: str(row["label"])),
-        (Column("Level"), "level"),
-        (Column("Clustered on"), lambda row: findings.clustered_on_text(findings.cohort.schema[row["feature"]])),
-        (Column("Subtype"), lambda row: findings.name(row["subtype"])),
-        (Column("Versus"), lambda row: findings.versus(row["versus"])),
-        (Column("Measure"), lambda row: measure_in_words(row["measure"])),
-        *((Column(end.capitalize(), "measure"), lambda row, end=end: number_of(row, end)) for end in _ENDS),
-        (Column("n", "0"), lambda row: number_of(row, "n")),
-    ]
-    rows: list[Row] = []
+    schema, rows = findings.cohort.schema, list[Row]()
     for feature in findings.by_relevance:
         # The comparisons with all other subjects come first: they characterise a subtype.
         effects = sorted(findings.read.effects.get(feature.name, []), key=lambda row: row["versus"] != 0)
         rows += [row for row in effects if not (row["versus"] and findings.has_many_pairs)]
+    table = tabulate(
+        "effects",
+        rows,
+        section=lambda row: schema[row["feature"]].section,
+        label=lambda row: str(row["label"]),
+        clustered_on=lambda row: findings.clustered_on_text(schema[row["feature"]]),
+        subtype=lambda row: findings.name(row["subtype"]),
+        versus=lambda row: findings.versus(row["versus"]),
+        measure=lambda row: measure_in_words(row["measure"]),
+        **{name: partial(number_of, name=name) for name in (*_ENDS, "n")},
+    )
     used = {row["measure"] for row in rows}
-    notes = [
-        _EFFECTS["how_to_read"].format(formed=findings.formed),
-        *not_tested(findings),
-        *left_out(findings),
-        *(f"{name[0].upper()}{name[1:]}: {meaning}." for key, (name, meaning) in _MEASURES.items() if key in used),
-    ]
-    return Sheet("Effect sizes", notes, [tabulated("How far apart the subtypes lie", rows, columns, stub=3)])
+    meanings = [f"{name}: {meaning}." for key, (name, meaning) in WORDS["measures"].items() if key in used]
+    how = _EFFECTS["how_to_read"].format(formed=findings.formed)
+    notes = [how, *not_tested(findings), *left_out(findings), *map(capitalised, meanings)]
+    return Sheet("Effect sizes", notes, [table])

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from clinclust.data import data
 from clinclust.engine.continuum.tested_node import FIRST_SAMPLE, LARGEST_NODE, SMALLEST_NODE
 from clinclust.estimators.fit import STOPPED_EARLY, Fit
 from clinclust.estimators.saving import software_versions
@@ -19,16 +18,16 @@ from clinclust.likelihoods import REGISTRY
 from clinclust.reporting.divisions import n_parted
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import (
-    Column,
+    WORDS,
     References,
     Sheet,
-    Table,
     Value,
     as_value,
     counted,
+    list_first,
     listed,
+    table_with_rows,
     tests_in_words,
-    was,
 )
 from clinclust.reporting.sheets.associations import methods_of_associations
 from clinclust.reporting.sheets.divisions import is_sampled, measure_in_words
@@ -36,39 +35,33 @@ from clinclust.reporting.sheets.subtypes import groups_found, on_adjustment, on_
 
 # What the Methods section says of the search and of the test of its tree.
 
-_TEXTS = data("report")["methods"]
+_TEXTS = WORDS["methods"]
 
 
 def _describe_concentration(findings: Findings, fit: Fit, asked: Any, references: References) -> str:
     """Return the sentence on the concentration."""
-    value = f"{findings.setting(fit, 'concentration'):.3g}"
-    one_of = f"the one of {len(fit.tuning_)} values"
-    if isinstance(asked, str) and asked == "map":
-        how = f"{value}, the mode of its posterior under a Gamma(1, 1/3) prior ({references.cite('map-dp')})"
-    elif isinstance(asked, str):
-        how = f"{value}, {one_of} with the highest density of held-out subjects"
-    elif np.ndim(asked):
-        how = f"{value}, {one_of} tried with the highest log joint"
-    else:
-        how = f"set to {value} in advance"
-    return f"The concentration (prior count of a new subtype, in subjects) was {how}."
+    how = "tried" if np.ndim(asked) else "stated"
+    how = ("map" if asked == "map" else "held_out") if isinstance(asked, str) else how
+    fields = {"value": findings.setting(fit, "concentration"), "n": len(fit.tuning_)}
+    return str(_TEXTS["concentration"]["was"].format(how=references.cite_in(_TEXTS["concentration"][how], **fields)))
 
 
 def _describe_search(findings: Findings, fit: Fit, asked: Mapping[str, Any]) -> list[str]:
     """Return the sentences on the search, and how many searches ended where if that is known."""
     init, is_filled = asked["init"], fit.completed_log_joint_ is not None
     texts, begun = findings.texts["methods"]["search"], "single" if is_filled and isinstance(init, str) else init
-    subjects = "all subjects" if len(findings.sizes) == 1 else f"{_list_sizes(findings)} subjects"
+    subtypes = texts["of_all" if len(findings.sizes) == 1 else "of_sizes"]
     fields: dict[str, Any] = {name: texts[name] * is_filled for name in ("of_filled", "of_observed")}
     fields |= {"where": texts["begun"][begun if isinstance(begun, str) else "given"], "seed": fit.random_seed_}
-    fields |= {"subtypes": f"{counted(len(findings.sizes), 'subtype')} of {subjects}", "stopped": STOPPED_EARLY}
+    subtypes = subtypes.format(subtypes=counted(len(findings.sizes), "subtype"), sizes=_list_sizes(findings))
+    fields |= {"subtypes": subtypes, "stopped": STOPPED_EARLY}
     fields |= {"joint": f"{fit.log_joint_:.2f}".replace("-", "\N{MINUS SIGN}"), "groups": groups_found(fit)}
     names = ["sought", *["stopped"] * fit.stopped_early_, "found"]
     if findings.searches is not None:
         joint = findings.searches["log_joint"].round(6)
         n_refined = int(findings.searches["start"].isin(("recombined", "perturbed")).sum())
         fields |= {"starts": counted(len(joint) - n_refined, "start"), "best": int((joint == joint.max()).sum())}
-        fields |= {"refined": counted(n_refined, "further search", "es"), "all": counted(len(joint), "search", "es")}
+        fields |= {"refined": counted(n_refined, "further search"), "all": counted(len(joint), "search")}
         names = ["sought_from", *["refined"] * bool(n_refined), *["stopped"] * fit.stopped_early_]
         names += ["ended" if groups_found(fit) is None else "ended_in_groups"]
     return [texts[name].format(**fields) for name in names]
@@ -90,7 +83,7 @@ def _describe_test(findings: Findings, references: References) -> list[str]:
     fields |= {"least": SMALLEST_NODE, "sample": FIRST_SAMPLE, "most": LARGEST_NODE, "distinct_level": DISTINCT_LEVEL}
     fields |= {"gaps": GAP_COUNTS, "own_gaps": OWN_GAP_COUNTS, "shapes": SHAPE_COUNTS}
     fields["finding"] = findings.answer.words["finding"]
-    fields |= {"tested": counted(n_tested, "division"), "accepted": f"{accepted} {was(accepted)}"}
+    fields |= {"tested": counted(n_tested, "division"), "accepted": accepted, "was": counted(accepted, "was")}
     names = ["tree", "gains", "level", *["sampled"] * is_sampled(test)]
     names += [*["shapes"] * bool(test.joins["p_any_shape"].notna().any()), "result"]
     names = names if n_tested else ["nothing"]
@@ -99,9 +92,6 @@ def _describe_test(findings: Findings, references: References) -> list[str]:
 
 
 # The sheet Methods: a methods section for a paper, and the works that it cites.
-
-_INTERVALS = _TEXTS["intervals"]
-"""The methods of the confidence intervals; see `clinclust.compare_subtypes`."""
 
 
 class Methods(NamedTuple):
@@ -127,7 +117,7 @@ def methods(findings: Findings) -> Methods:
         "Comparisons": _comparisons(findings, references),
         "Associations": methods_of_associations(findings, references),
         "Confidentiality": [withheld] if findings.comparisons["suppressed"].any() else [],
-        "Software": [f"The analysis was made with {ours} on {listed(others)}."],
+        "Software": [_TEXTS["software"].format(ours=ours, others=listed(others))],
     }
     paragraphs = {about: " ".join(sentences) for about, sentences in written.items() if sentences}
     return Methods(paragraphs, references.listed())
@@ -136,37 +126,33 @@ def methods(findings: Findings) -> Methods:
 def methods_sheet(findings: Findings) -> Sheet:
     """Return the sheet: each paragraph and each reference in one cell, so that it can be copied."""
     section = methods(findings)
-    paragraph, reference = Column("Paragraph", widest=110), Column("Reference", widest=110)
     tables = [
-        Table("Text", [Column("About"), paragraph], list(section.paragraphs.items())),
-        Table("References", [Column("Number", "0"), reference], list(enumerate(section.references, start=1))),
+        table_with_rows("methods", [(_TEXTS["about"][about], text) for about, text in section.paragraphs.items()]),
+        table_with_rows("references", list(enumerate(section.references, start=1))),
     ]
-    note = "What was run, in words that can be pasted into a paper; read them before you do."
-    return Sheet("Methods", [note], tables)
+    return Sheet("Methods", [_TEXTS["note"]], tables)
 
 
 def _given(findings: Findings) -> list[str]:
     model, texts, n_subtypes = findings.cohort.model, _TEXTS["given"], len(findings.sizes)
-    fields = {"subtypes": counted(n_subtypes, "subtype"), "was": was(n_subtypes), "made_by": model.made_by}
-    fields["subjects"] = f"{counted(findings.n_subjects, 'subject')}: {_list_sizes(findings)}"
-    fields["where"] = f" in {model.schema_.title}" if model.schema_.title else ""
+    fields = {"subtypes": counted(n_subtypes, "subtype"), "was": counted(n_subtypes, "was"), "made_by": model.made_by}
+    fields |= {"subjects": counted(findings.n_subjects, "subject"), "sizes": _list_sizes(findings)}
+    fields["where"] = texts["where"].format(title=model.schema_.title) if model.schema_.title else ""
     fields["features"] = counted(len(findings.clustered), "feature")
     names = ["made", *["formed"] * bool(findings.clustered), "missing"]
     return [texts[name].format(**fields) for name in names]
 
 
 def _model(findings: Findings, fit: Fit, given: Mapping[str, Any], references: References) -> list[str]:
-    schema, clustered = fit.schema_, findings.clustered
+    schema, clustered, texts = fit.schema_, findings.clustered, findings.texts["methods"]["model"]
     kinds = Counter(str(feature.likelihood) for feature in clustered)
-    where = f"in {schema.title} " if schema.title else ""
+    where = texts["where"].format(title=schema.title) if schema.title else ""
     group = "subtype" if groups_found(fit) is None else "group"
     likelihoods = listed([f"{REGISTRY[kind].title}, {kinds[kind]}" for kind in REGISTRY if kinds[kind]], "; ")
     blocks = sorted({feature.block for feature in clustered if feature.traits.is_chained and feature.block is not None})
-    but_for = f", but for those of one multivariate Gaussian block ({listed(blocks)})" if blocks else ""
+    but_for = texts["but_for"].format(blocks=listed(blocks)) if blocks else ""
     fields: dict[str, Any] = {"where": where, "subjects": counted(findings.n_subjects, "subject"), "group": group}
     fields |= {"features": counted(len(clustered), "feature"), "but_for": but_for, "likelihoods": likelihoods}
-
-    texts = findings.texts["methods"]["model"]
 
     def say(name: str, **more: object) -> str:
         return references.cite_in(texts[name], **fields, **more)
@@ -185,7 +171,7 @@ def _model(findings: Findings, fit: Fit, given: Mapping[str, Any], references: R
     sentences += sentences_on_blocks(findings, fit)
     if fit.outlying_share_ > 0:
         n_aside = int(fit.outliers_.sum())
-        fields |= {"aside": counted(n_aside, "value"), "was": was(n_aside)}
+        fields |= {"aside": counted(n_aside, "value"), "was": counted(n_aside, "was")}
         sentences.append(say("outlying", share=fit.outlying_share_))
     if given["calibrate"] and fit.n_clusters_ > 1:
         sentences.append(say("temperatures", t=fit.temperature_))
@@ -198,15 +184,13 @@ def _model(findings: Findings, fit: Fit, given: Mapping[str, Any], references: R
 
 
 def _prior(findings: Findings, fit: Fit, asked: Mapping[str, Any], references: References) -> list[str]:
-    given = asked["hyperparameters"]
+    given, texts = asked["hyperparameters"], _TEXTS["prior"]
     stated = {feature.name for feature in findings.clustered if feature.prior}
-    if given == "greedy":
-        how = f"were estimated by greedy coordinate search ({references.cite('map-dp')}, appendix G)"
-    else:
-        how = f"were set from the data, each prior about as strong as {findings.prior_subjects}"
+    if given != "greedy":
         stated |= {*(given or {})} & {feature.name for feature in findings.features}
-    of_stated = f"Those of {counted(len(stated), 'feature')} were stated in advance, in whole or in part."
-    return [f"The hyperparameters {how}.", *[of_stated] * bool(stated)]
+    how = texts["greedy" if given == "greedy" else "from_data"]
+    sentences = [references.cite_in(how, strength=findings.prior_subjects), texts["stated"]]
+    return [text.format(features=counted(len(stated), "feature")) for text in sentences[: 1 + bool(stated)]]
 
 
 def _missing(findings: Findings, fit: Fit, references: References) -> list[str]:
@@ -218,7 +202,8 @@ def _missing(findings: Findings, fit: Fit, references: References) -> list[str]:
     n_without = sum(name in fit.schema_ for name in fit.uninformative_)  # not those of which one part was
     n_in_part = len(fit.uninformative_) - n_without
     names += [*["in_any_case"], *["without"] * (n_without > 0), *["in_part"] * (n_in_part > 0)]
-    fields |= {"without": counted(n_without, "feature"), "was": was(n_without), "part": counted(n_in_part, "feature")}
+    fields |= {"without": counted(n_without, "feature"), "was": counted(n_without, "was")}
+    fields["part"] = counted(n_in_part, "feature")
     return [texts[name].format(**fields) for name in names if texts[name]]
 
 
@@ -226,7 +211,7 @@ def _comparisons(findings: Findings, references: References) -> list[str]:
     texts, names = findings.texts["methods"]["comparisons"], ["pairs"] * (len(findings.read.tested) > 1)
     tests = sorted({str(row["test"]) for row in findings.read.rows("contrast") if isinstance(row["test"], str)})
     measures = list(dict.fromkeys(str(row["measure"]) for row in findings.read.rows("effect")))
-    intervals = [f"{measure_in_words(name)} by {_INTERVALS[name]}" for name in measures if name in _INTERVALS]
+    intervals = [text.format(measure_in_words(name)) for name in measures if (text := _TEXTS["intervals"].get(name))]
     names += [*["contrasts"] * bool(tests), *["effects"] * bool(measures)]
     names += ["smaller_untested" if tests else "untested"] * bool(findings.n_untested)
     names += ["descriptive_of_given" if findings.fit is None else "descriptive"] * bool(names)
@@ -274,48 +259,39 @@ _MOST_LISTED = 10
 
 def _describe_blocks(findings: Findings) -> dict[str, str]:
     """Return what each block counts for in words, by name: "8 features count for 1.6"."""
-    return {block: f"{n} features count for {worth:.1f}" for block, (n, worth) in findings.blocks.items()}
+    text = _TEXTS["comparisons"]["worth"]
+    return {block: text.format(n=n, worth=worth) for block, (n, worth) in findings.blocks.items()}
 
 
 def sentences_on_blocks(findings: Findings, fit: Fit) -> Iterator[str]:
     """Yield the sentence of the methods section on blocks, if any counted for less than its features."""
-    worth = _describe_blocks(findings)
-    if not worth or not any(power < 1.0 for power in fit.block_weights_.values()):
-        return
-    blocks = [f"{block}, {counted}" for block, counted in worth.items()]
-    if len(worth) > _MOST_LISTED:
-        blocks[_MOST_LISTED:] = [f"and {len(worth) - _MOST_LISTED} more, listed in the summary"]
-    texts = _TEXTS["comparisons"]
-    how = texts["chosen" if findings.are_weights_chosen else "stated"]
-    yield texts["blocks"].format(how=how, blocks="; ".join(blocks))
-
-
-FILLED_JOINT = "Log joint with filled values (nats)"
-"""What the joint of a completed table is called, where the search filled missing values with modes."""
-
-_OUTLYING = "Share of values expected to be outlying"
+    blocks, texts = [f"{block}, {worth}" for block, worth in _describe_blocks(findings).items()], _TEXTS["comparisons"]
+    if blocks and any(power < 1.0 for power in fit.block_weights_.values()):
+        how = texts["chosen" if findings.are_weights_chosen else "stated"]
+        yield texts["blocks"].format(how=how, blocks=list_first(blocks, _MOST_LISTED, "in_summary", "; "))
 
 
 def search_facts(findings: Findings, fit: Fit) -> dict[str, Value]:
     """Return the settings and results of the search by name; see `clinclust.disclosure.counts` for those shared."""
-    restarts, filled = fit.restarts_, fit.completed_log_joint_
+    restarts, filled, names = fit.restarts_, fit.completed_log_joint_, WORDS["facts"]
     refinements = restarts["start"].isin(("recombined", "perturbed"))
     near = restarts["log_joint"] >= restarts["log_joint"].max() - 1.0
-    n_relevant = int((fit.feature_relevance_ > 0.0).sum())
-    return {
-        "Log joint (nats)": as_value(fit.log_joint_),
-        **({} if filled is None else {FILLED_JOINT: as_value(filled)}),
-        "Concentration": findings.setting(fit, "concentration"),
-        "Concentrations tried": len(fit.tuning_),
-        "Discount": as_value(fit.discount_),
-        "Coarsening": findings.setting(fit, "coarsening"),
-        **{f"Block {block}": worth for block, worth in _describe_blocks(findings).items()},
-        _OUTLYING: as_value(fit.outlying_share_),
-        "Values set aside as outlying": int(fit.outliers_.sum()),
-        "Features with a relevance above 0 (descriptive)": n_relevant,
-        "Random seed": as_value(fit.random_seed_),
-        "Restarts": int((~refinements).sum()),
-        "Recombinations and perturbations": int(refinements.sum()),
-        **({"Search": STOPPED_EARLY} if fit.stopped_early_ else {}),
-        "Partitions within 1 nat of the best": int(restarts["log_joint"].round(6)[near].nunique()),
+    facts = {
+        "log_joint": as_value(fit.log_joint_),
+        **({} if filled is None else {"filled_joint": as_value(filled)}),
+        "concentration": findings.setting(fit, "concentration"),
+        "n_concentrations": len(fit.tuning_),
+        "discount": as_value(fit.discount_),
+        "coarsening": findings.setting(fit, "coarsening"),
+        **_describe_blocks(findings),
+        "outlying_share": as_value(fit.outlying_share_),
+        "n_outlying": int(fit.outliers_.sum()),
+        "n_relevant": int((fit.feature_relevance_ > 0.0).sum()),
+        "seed": as_value(fit.random_seed_),
+        "n_restarts": int((~refinements).sum()),
+        "n_refinements": int(refinements.sum()),
+        **({"search": STOPPED_EARLY} if fit.stopped_early_ else {}),
+        "n_near": int(restarts["log_joint"].round(6)[near].nunique()),
     }
+    blocks = {block: names["block"].format(block=block) for block in findings.blocks}
+    return {blocks.get(name) or names[name]: fact for name, fact in facts.items()}

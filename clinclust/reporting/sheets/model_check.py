@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from clinclust.check import ModelCheck
 from clinclust.check.check import DEPENDENCE, VALUES, dependent_pairs, odd_values
 from clinclust.comparisons.frame import ALL_SUBJECTS, is_missing
-from clinclust.data import data
 from clinclust.disclosure.counts import Rule
 from clinclust.estimators.likelihood_check import probably_too
 from clinclust.reporting.findings import Findings
-from clinclust.reporting.layout import WITHHELD, Column, Filled, Sheet, tabulated
+from clinclust.reporting.layout import WITHHELD, WORDS, Sheet, tabulate
 from clinclust.reporting.sheets.subtypes import groups_found
 from clinclust.schema import Feature
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 # The sheets Likelihoods and Model check: where the model does not describe its cohort.
 
-_TEXTS = data("report")["model_check"]
+_TEXTS = WORDS["model_check"]
 _MOST_PAIRS = 50
 
 
@@ -35,7 +36,7 @@ def on_model_check(findings: Findings) -> list[str]:
     n_dependent, n_odd, parts = _how_many(check, DEPENDENCE), _how_many(check, VALUES), []
     if n_dependent:
         strongest = dependent_pairs(check.pairs, findings.cohort.schema).iloc[0]
-        first, second = (_title(findings, strongest[end]) for end in ("first", "second"))
+        first, second = (_title(findings, dict(strongest), end) for end in ("first", "second"))
         # Divisions that were tested were compared with cohorts of the same dependence.
         is_tested = findings.fit is not None and findings.fit.tree_test_ is not None
         fields = {"n": n_dependent, "first": first, "second": second, "correlation": strongest["correlation"]}
@@ -44,8 +45,8 @@ def on_model_check(findings: Findings) -> list[str]:
         parts.append(_TEXTS["odd" if n_odd == 1 else "odds"].format(n=n_odd))
     # With unions of the groups of the search, residuals are those of the groups.
     of_groups = findings.fit is None or groups_found(findings.fit) is not None
-    where = "groups that the search found" if of_groups else "subtypes"
-    return [_TEXTS["on_first_page"].format(where=where, what="; ".join(parts))] if parts else []
+    name = "inside_groups" if of_groups else "inside_subtypes"
+    return [_TEXTS[name].format(what="; ".join(parts))] if parts else []
 
 
 def model_check_sheets(findings: Findings) -> list[Sheet]:
@@ -53,37 +54,20 @@ def model_check_sheets(findings: Findings) -> list[Sheet]:
     check = findings.model_check
     if check is None or not _how_many(check, DEPENDENCE) + _how_many(check, VALUES):
         return []
-    tables = []
+    tables, notes = [], []
     pairs = dependent_pairs(check.pairs, findings.cohort.schema)
     if not pairs.empty and _how_many(check, DEPENDENCE):
-        shown = f", the strongest {_MOST_PAIRS} of {len(pairs)}" if len(pairs) > _MOST_PAIRS else ""
-        columns: list[Filled] = [
-            (Column("Feature"), lambda row: _title(findings, row["first"])),
-            (Column("And"), lambda row: _title(findings, row["second"])),
-            (Column("Correlation", "0.00"), "correlation"),
-            (Column("p", "p"), "p_of_largest"),
-            (Column("n", "0"), "n"),
-        ]
-        caption = f"Features that depend on each other{shown}"
-        tables.append(tabulated(caption, pairs.head(_MOST_PAIRS), columns, stub=2))
-    odd = odd_values(check.checks)
+        shown = _TEXTS["strongest"].format(most=_MOST_PAIRS, n=len(pairs)) if len(pairs) > _MOST_PAIRS else ""
+        ends: Any = {end: partial(_title, findings, end=end) for end in ("first", "second")}
+        tables.append(tabulate("dependence", pairs.head(_MOST_PAIRS), {"shown": shown}, **ends))
+    odd, title = odd_values(check.checks), partial(_title, findings)
     odd = odd[odd["feature"].isin(check.advice.loc[check.advice["kind"] == VALUES, "feature"])]
-    title: Filled = (Column("Feature"), lambda row: _title(findings, row["feature"]))
     if not odd.empty:
-        columns = [
-            title,
-            (Column("Likelihood"), "likelihood"),
-            (Column("Inside the groups", widest=60), "words"),
-            (Column("Distance (SD)", "0.0"), "distance"),
-            (Column("p", "p"), "p"),
-        ]
-        tables.append(tabulated("Features that scatter otherwise than the model says", odd, columns))
+        tables.append(tabulate("odd_values", odd, feature=title))
     is_said_here = check.advice["kind"].isin([DEPENDENCE, VALUES]) & check.advice["line"].notna()
     advice = check.advice[is_said_here].drop_duplicates("feature")
     if not advice.empty:
-        columns = [title, (Column("Line for the schema", overflow=True), "line")]
-        tables.append(tabulated("Lines that would mend it", advice, columns))
-    notes = []
+        tables.append(tabulate("advice", advice, feature=title))
     if _how_many(check, DEPENDENCE):
         has_lines = bool((check.advice["line"].notna() & (check.advice["kind"] == DEPENDENCE)).any())
         advice = _TEXTS["block"].format(put_lines=_TEXTS["put"])
@@ -96,8 +80,8 @@ def _how_many(check: ModelCheck, kind: str) -> int:
     return int(check.advice.loc[check.advice["kind"] == kind, "feature"].nunique())
 
 
-def _title(findings: Findings, name: object) -> str:
-    return findings.cohort.schema[str(name)].title
+def _title(findings: Findings, row: Mapping[str, Any], end: str = "feature") -> str:
+    return findings.cohort.schema[str(row[end])].title
 
 
 def on_likelihoods(findings: Findings) -> list[str]:
@@ -110,19 +94,10 @@ def on_likelihoods(findings: Findings) -> list[str]:
 
 def likelihoods_sheets(findings: Findings) -> list[Sheet]:
     """Return the sheet; none if no other likelihood is clearly better."""
-    misfits = _misfits(findings)
+    misfits, texts = _misfits(findings), findings.texts["model_check"]
     if misfits.empty:
         return []
-    columns: list[Filled] = [
-        (Column("Feature"), lambda row: _title(findings, row["feature"])),
-        (Column("Declared"), "declared"),
-        (Column("Better"), "better"),
-        (Column("Evidence (nats)", "0"), "evidence"),
-        (Column("Groups as declared", "0"), "declared_groups"),
-        (Column("Groups if better", "0"), "better_groups"),
-        (Column("Line for the schema", overflow=True), "schema_line"),
-    ]
-    table, texts = tabulated("Features to declare otherwise", misfits, columns), findings.texts["model_check"]
+    table = tabulate("likelihoods", misfits, feature=partial(_title, findings))
     names, too = ("likelihoods", "not_listed", "put_lines", "evidence", "probably"), probably_too(findings.likelihoods)
     return [Sheet("Likelihoods", list(filter(None, (texts[name].format(too=too) for name in names))), [table])]
 
@@ -136,20 +111,10 @@ def _misfits(findings: Findings) -> pd.DataFrame:
 
 def validation_sheet(found: Validation) -> Sheet:
     """Return the section: the answer first, then a row for each subtype."""
-    shares = ("Share of subjects", "")
-    columns: list[Filled] = [
-        (Column("Subtype", "0"), "subtype"),
-        (Column("Cohort (%)", "0.0", shares), lambda row: 100.0 * row["share"]),
-        (Column("Other, assigned (%)", "0.0", shares), lambda row: 100.0 * row["share_assigned"]),
-        (Column("Other, nearest found (%)", "0.0", shares), lambda row: 100.0 * row["share_found"]),
-        (Column("Found again"), "band"),
-        (Column("Jaccard", "0.00"), "jaccard"),
-        (Column("By chance", "0.00"), "jaccard_by_chance"),
-        (Column("Jaccard in the cohort", "0.00"), "jaccard_in_cohort"),
-        (Column("Correlation of profiles", "0.00"), "profile_correlation"),
-    ]
+    names = ("share", "share_assigned", "share_found")
+    shares: Any = {name: lambda row, name=name: 100.0 * row[name] for name in names}
     answer, *_ = found.summary.split("\n")
-    table = tabulated("The subtypes in the other cohort", found.subtypes, columns)
+    table = tabulate("another_cohort", found.subtypes, **shares)
     return Sheet("Another cohort", [answer], [table], explanations=_TEXTS["explanations"])
 
 
@@ -162,14 +127,12 @@ def withheld_sheets(findings: Findings) -> list[Sheet]:
     """Return the sheet: the rule in words, and one row for each feature of which a number is withheld."""
     if findings.rule is None:
         return []
-    columns: list[Filled] = [
-        (Column("Feature", widest=60), lambda feature: feature.title),
-        (Column("Counts withheld in", widest=40), lambda feature: _groups(findings, feature, _COUNTS)),
-        (Column("Means or SDs withheld in", widest=40), lambda feature: _groups(findings, feature, _MEANS)),
-        (Column("Tests and effect sizes"), lambda feature: _tests(findings, feature)),
-    ]
-    table = tabulated(
-        "Features of which numbers are withheld", filter(findings.is_withheld, findings.features), columns
+    table = tabulate(
+        "withheld",
+        filter(findings.is_withheld, findings.features),
+        counts=lambda feature: _groups(findings, feature, _COUNTS),
+        means=lambda feature: _groups(findings, feature, _MEANS),
+        tests=lambda feature: _tests(findings, feature),
     )
     return [Sheet("Withheld", _rule(findings, findings.rule), [table])]
 
@@ -180,7 +143,7 @@ def _rule(findings: Findings, rule: Rule) -> list[str]:
     notes = [text.format(**named) for text in findings.texts["model_check"]["withholding"]]
     sizes = [findings.name(subtype) for subtype, size in findings.sizes.items() if size == WITHHELD]
     if sizes:
-        notes.insert(1, f"The sizes of {', '.join(sizes)} and all that belongs to these subtypes are withheld.")
+        notes.insert(1, _TEXTS["sizes"].format(subtypes=", ".join(sizes)))
     notes += [text.format(**named) for text in _TEXTS["withheld"]]
     return [*notes, *([_TEXTS["harmless"]] if rule.missing_is_harmless else [])]
 
@@ -193,8 +156,8 @@ def _groups(findings: Findings, feature: Feature, names: tuple[str, ...]) -> str
         for name in names
         if row["suppressed"] and is_missing(row[name]) and name != ("median" if level is not None else "count")
     }
-    titles = ["All subjects" if subtype == ALL_SUBJECTS else findings.name(subtype) for subtype in sorted(groups)]
-    return ", ".join(titles) or None
+    of_all = WORDS["formed"]["all_subjects"]
+    return ", ".join(findings.name(group) if group != ALL_SUBJECTS else of_all for group in sorted(groups)) or None
 
 
 def _tests(findings: Findings, feature: Feature) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from string import ascii_lowercase
 from typing import Any
@@ -14,7 +16,6 @@ import pandas as pd
 from clinclust.arrays import Code
 from clinclust.comparisons.dominance import NEARLY
 from clinclust.comparisons.frame import is_missing
-from clinclust.data import data
 from clinclust.estimators.cohort_table import copied_rows
 from clinclust.estimators.fit import STOPPED_EARLY, Fit
 from clinclust.estimators.saving import software_versions
@@ -24,15 +25,17 @@ from clinclust.reporting.divisions import least_clear, n_parted
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import (
     WITHHELD,
-    Column,
-    Filled,
+    WORDS,
     Sheet,
     Table,
     Value,
     counted,
+    list_first,
     listed,
+    name_together,
     percent,
-    tabulated,
+    table_with_rows,
+    tabulate,
 )
 from clinclust.reporting.sheets.associations import count_in_words, sentences
 from clinclust.reporting.sheets.divisions import (
@@ -41,11 +44,11 @@ from clinclust.reporting.sheets.divisions import (
     on_stability,
     on_the_test,
     p_in_words,
-    posterior_column,
-    stability_column,
+    posterior_of,
+    stability_of,
     verdict,
 )
-from clinclust.reporting.sheets.methods import FILLED_JOINT, search_facts, sentences_on_rows, sentences_on_visits
+from clinclust.reporting.sheets.methods import search_facts, sentences_on_rows, sentences_on_visits
 from clinclust.reporting.sheets.model_check import on_likelihoods, on_model_check
 from clinclust.reporting.sheets.subjects import certainty, continuum_table, on_continuum_score, on_unusual_subjects
 from clinclust.reporting.sheets.subtypes import (
@@ -57,7 +60,7 @@ from clinclust.reporting.sheets.subtypes import (
     on_adjustment,
     on_few_subjects,
     on_merged_groups,
-    remark_column,
+    remarks_on,
     unions_in_words,
 )
 from clinclust.schema.yaml_files import on_unused
@@ -65,15 +68,9 @@ from clinclust.stability.assess import TOO_FEW
 
 # The sheet Summary: settings and results of the run, and the terms of the report.
 
-_MISSING = "Values missing, of those clustered on (%)"
-_PERHAPS = "Features that the subtypes may have been made from"
-_MISSING_OF_GIVEN = "Values missing, of these features (%)"
-_SETTINGS = ("Concentration", "Discount", "Coarsening", "Share of values expected to be outlying", "Significance level")
 _MOST_PARTITIONS = 20
-_UNTESTED = "Subtypes of few subjects, untested"
-_TEXTS = data("report")["overview"]
-_COLUMNS: dict[str, str] = _TEXTS["columns"]
-_DOUBTS: dict[str, str] = data("report")["trust"]["doubts"]
+_TEXTS = WORDS["overview"]
+_COLUMNS, _DOUBTS = _TEXTS["columns"], WORDS["trust"]["doubts"]
 
 
 def summary(findings: Findings, generated: datetime) -> Sheet:
@@ -82,9 +79,9 @@ def summary(findings: Findings, generated: datetime) -> Sheet:
     tables = [
         _what_was_run(findings, generated),
         *([_sizes(findings)] if len(findings.sizes) > 1 else []),
-        _facts("How to read this report", ("Term", "Meaning"), _terms(findings)),
+        table_with_rows("terms", list(_terms(findings).items())),
         *([] if fit is None or findings.searches is None else [_partitions(fit, findings.searches)]),
-        _facts("Software", ("Package", "Version"), software_versions()),
+        table_with_rows("software", list(software_versions().items())),
     ]
     given = [] if fit is not None else [given_subtypes(findings)]
     on_rows = [*sentences_on_visits(findings), on_sharing(findings), *sentences_on_rows(findings)]
@@ -102,12 +99,13 @@ def _terms(findings: Findings) -> dict[str, Value]:
     texts, own = findings.texts["overview"], findings.own_membership
     absent = [*([] if own is not None else ["Membership probability"]), *([] if findings.blocks else ["Block"])]
     absent += [*([] if findings.fit is not None else texts["terms_of_a_search"])]
-    terms: dict[str, Value] = {term: texts["how_to_read"][term] for term in texts["terms"] if term not in absent}
+    terms = {key: list(texts["how_to_read"][key]) for key in texts["terms"] if key not in absent}
     if findings.fit is None:
-        terms["Clustered on"] = texts["clustered_on_given"]
+        terms["Clustered on"][1] = texts["clustered_on_given"]
     if own is not None:
-        terms["Membership probability"] = texts["membership"].format(basis=basis_of_membership(findings.cohort.model))
-    return terms
+        basis = basis_of_membership(findings.cohort.model)
+        terms["Membership probability"][1] = texts["membership"].format(basis=basis)
+    return dict(terms.values())
 
 
 def on_sharing(findings: Findings) -> str:
@@ -115,84 +113,72 @@ def on_sharing(findings: Findings) -> str:
     return str(findings.texts["overview"]["sharing"].format(rule=findings.rule, sign=WITHHELD))
 
 
-def _facts(
-    caption: str, titles: tuple[str, str], facts: Mapping[str, Value], decimals: Mapping[str, int] | None = None
-) -> Table:
-    columns = [Column(titles[0]), Column(titles[1], "measure", overflow=True)]
-    places = [(decimals or {}).get(name, 0) for name in facts]
-    return Table(caption, columns, list(facts.items()), decimals=places)
-
-
 def _what_was_run(findings: Findings, generated: datetime) -> Table:
-    schema = findings.cohort.schema
+    schema, names = findings.cohort.schema, WORDS["facts"]
     fit, (n_missing, n_values) = findings.fit, findings.n_missing or (0, 0)
     n_uninformative = sum(name in fit.schema_ for name in fit.uninformative_) if fit else 0
+    share = names["missing" if fit else "missing_of_given"]
     facts: dict[str, Value] = {
-        "Cohort": schema.title,
-        "Subjects": findings.n_subjects,
-        "Features clustered on" if fit else _PERHAPS: len(findings.clustered),
-        **({"Features uninformative": n_uninformative} if fit else {}),
-        "Features only described": len(schema.described),
-        _MISSING if fit else _MISSING_OF_GIVEN: percent(n_missing, n_values) if n_values else None,
-        **_how_many(findings),
-        **({} if fit else {"Subtypes made by": findings.cohort.model.made_by}),
+        names["cohort"]: schema.title,
+        names["subjects"]: findings.n_subjects,
+        names["clustered_on" if fit else "perhaps"]: len(findings.clustered),
+        **({names["uninformative"]: n_uninformative} if fit else {}),
+        names["described"]: len(schema.described),
+        share: percent(n_missing, n_values) if n_values else None,
+        **{names[name]: fact for name, fact in _how_many(findings).items()},
+        **({} if fit else {names["made_by"]: findings.cohort.model.made_by}),
         **(search_facts(findings, fit) if fit else {}),
-        **({"Significance level": findings.significance_level} if findings.is_tested else {}),
-        _UNTESTED: ", ".join(map(str, findings.untested)) or "none",
-        "Report written": f"{generated:%Y-%m-%d %H:%M %Z}".strip(),
-        **{f"{of} fingerprint (SHA-256)": digest for of, digest in findings.fingerprints.items()},
+        **({names["level"]: findings.significance_level} if findings.is_tested else {}),
+        names["untested"]: ", ".join(map(str, findings.untested)) or "none",
+        names["written"]: f"{generated:%Y-%m-%d %H:%M %Z}".strip(),
+        **{names["fingerprint"].format(of=of): digest for of, digest in findings.fingerprints.items()},
     }
-    decimals = {_MISSING: 1, _MISSING_OF_GIVEN: 1, "Log joint (nats)": 2}
-    for name in (name for name in _SETTINGS if facts.get(name, WITHHELD) != WITHHELD):
+    decimals = {share: 1, names["log_joint"]: 2}
+    settings = {names[name] for name in ("concentration", "discount", "coarsening", "outlying_share", "level")}
+    for name in (name for name in facts if name in settings and facts[name] != WITHHELD):
         decimals[name] = min(len(f"{facts[name]:g}".partition(".")[2]), 6)
-    return _facts("What was run", ("Item", "Value"), facts, decimals)
+    table = table_with_rows("what_was_run", list(facts.items()))
+    return replace(table, decimals=[decimals.get(name, 0) for name in facts])
 
 
 def _how_many(findings: Findings) -> dict[str, Value]:
     n = len(findings.sizes)
     if findings.fit is None:
-        return {"Subtypes given": n}
+        return {"given": n}
     n_groups, n_asked = groups_found(findings.fit), number_asked_for(findings)
     if n_groups is None:
-        return {"Subtypes found": n, **({} if n_asked is None else {"Subtypes asked for": n_asked})}
-    return {"Number of subtypes": f"{n}{unions_in_words(findings)}", "Groups found by the search": n_groups}
+        return {"found": n, **({} if n_asked is None else {"asked_for": n_asked})}
+    return {"number": f"{n}{unions_in_words(findings)}", "groups": n_groups}
 
 
 def _sizes(findings: Findings) -> Table:
     labels, own = findings.cohort.labels, findings.own_membership
-    columns = findings.size_columns("Subjects")
-    if own is not None:
-        members = {subtype: own[labels == subtype - 1].tolist() for subtype in findings.sizes}
-        words = {subtype: [certainty(probability) for probability in members[subtype]] for subtype in members}
-        group = (f"Certainty (subjects{findings.of_the_sample})", "")
-        columns.append((Column("Mean membership probability", "0.000"), lambda subtype: np.mean(members[subtype])))
-        columns += [
-            (Column("clear", "0", group), lambda subtype: words[subtype].count("clear")),
-            (Column("likely", "0", group), lambda subtype: words[subtype].count("likely")),
-            (Column("uncertain", "0", group), lambda subtype: words[subtype].count("uncertain")),
-        ]
-    return tabulated("Subtypes", findings.sizes, [*columns, *remark_column(findings)])
+    members = {} if own is None else {subtype: own[labels == subtype - 1].tolist() for subtype in findings.sizes}
+    words = {subtype: Counter(map(certainty, members[subtype])) for subtype in members}
+    certainties = [(word, lambda subtype, word=word: words[subtype][word]) for word in ("clear", "likely", "uncertain")]
+    held: Any = {"membership": lambda subtype: np.mean(members[subtype]), **dict(certainties)}
+    held = held if members else dict.fromkeys(held)
+    return findings.tabulate_sizes("sizes", findings.sizes, **held, remark=remarks_on(findings))
 
 
 def _partitions(fit: Fit, searches: pd.DataFrame) -> Table:
     # Searches with equal log joints (to 6 decimals) count as the same partition.
-    restarts = searches.sort_values("log_joint", ascending=False, kind="stable")
+    restarts, texts = searches.sort_values("log_joint", ascending=False, kind="stable"), _TEXTS["partitions"]
     groups = restarts.assign(joint=restarts["log_joint"].round(6)).groupby("joint", sort=False)
     partitions = groups.first().assign(times=groups.size(), converged=groups["converged"].any())
-    joint = "Log joint (nats)" if fit.completed_log_joint_ is None else FILLED_JOINT
-    columns: list[Filled] = [
-        (Column("Partition", "0"), "rank"),
-        (Column("Searches that ended there", "0"), "times"),
-        (Column("Start of the first"), "start"),
-        (Column(joint, "0.00"), "log_joint"),
-        (Column("Below the best (nats)", "0.00"), lambda row: restarts["log_joint"].max() - row["log_joint"]),
-        (Column("Subtypes" if groups_found(fit) is None else "Groups", "0"), "n_clusters"),
-        (Column("Converged"), lambda row: "yes" if row["converged"] else "no"),
-        (Column("Agreement with the best", "0.000"), "ari_to_best"),
-    ]
-    some = f" ({_MOST_PARTITIONS} of {len(partitions)})" if len(partitions) > _MOST_PARTITIONS else ""
-    ranked = partitions.assign(rank=range(1, len(partitions) + 1)).head(_MOST_PARTITIONS)
-    return tabulated(f"Partitions found, the best first{some}", ranked, columns)
+    is_long, is_filled = len(partitions) > _MOST_PARTITIONS, fit.completed_log_joint_ is not None
+    fields = {
+        "some": texts["some"].format(most=_MOST_PARTITIONS, n=len(partitions)) if is_long else "",
+        "joint": WORDS["facts"]["filled_joint" if is_filled else "log_joint"],
+        "groups": texts["subtypes" if groups_found(fit) is None else "groups"],
+    }
+    return tabulate(
+        "partitions",
+        partitions.assign(rank=range(1, len(partitions) + 1)).head(_MOST_PARTITIONS),
+        fields,
+        below=lambda row: restarts["log_joint"].max() - row["log_joint"],
+        converged=lambda row: "yes" if row["converged"] else "no",
+    )
 
 
 # The section Trust: how far to trust the subtypes, in words for a clinician.
@@ -206,36 +192,22 @@ _MOST_UNUSED = 6
 
 def trust(findings: Findings) -> Sheet:
     """Return the section: the test of one continuum first, then whatever speaks against the subtypes."""
-    several, posterior = len(findings.sizes) > 1, posterior_column(findings)
-    further = [*posterior, *stability_column(findings), *remark_column(findings)]  # than its membership says
-    how_sure: list[Filled] = [(Column("Subtype"), findings.name), *further]
+    several, posterior = len(findings.sizes) > 1, posterior_of(findings)
+    # Further than its membership says.
+    how_sure = {"posterior": posterior, "stability": stability_of(findings), "remark": remarks_on(findings)}
+    has_more = several and any(how_sure.values())
     tables = [
-        *([tabulated("How sure each subtype is", findings.sizes, how_sure)] if several and further else []),
+        *([tabulate("how_sure", findings.sizes, subtype=findings.name, **how_sure)] if has_more else []),
         *divisions_table(findings),
         *_what_tells(findings),
         *continuum_table(findings),
-        *_criteria(findings),
     ]
+    if findings.fit is not None and findings.subjects is not None and findings.fit.tree_.n_subtypes > 1:
+        tables.append(tabulate("criteria", criteria_of(findings.subjects)))  # reviewers of latent classes ask for it
     explanations = [_TEXTS["clear"].format(clear=CLEAR)] * (several and findings.own_membership is not None)
-    explanations += [data("report")["posterior"]["membership"]] * bool(posterior)
+    explanations += [WORDS["posterior"]["membership"]] * (posterior is not None)
     explanations += [*(on_stability(findings) if several else []), *on_the_test(findings)]
     return Sheet("Trust", _statements(findings), tables, explanations=explanations)
-
-
-def _criteria(findings: Findings) -> list[Table]:
-    """Return the table that reviewers of latent classes ask for."""
-    if findings.fit is None or findings.subjects is None or findings.fit.tree_.n_subtypes < 2:
-        return []
-    columns: list[Filled] = [
-        (Column("Subtypes", "0"), "n_subtypes"),
-        (Column("Parameters", "0"), "n_parameters"),
-        (Column("Log likelihood", "0.0"), "log_likelihood"),
-        (Column("BIC", "0.0"), "bic"),
-        (Column("ICL", "0.0"), "icl"),
-        (Column("Relative entropy", "0.00"), "relative_entropy"),
-    ]
-    caption = "Information criteria along the tree (they did not decide: a continuum often has many by them)"
-    return [tabulated(caption, criteria_of(findings.subjects), columns)]
 
 
 def _what_tells(findings: Findings) -> list[Table]:
@@ -243,26 +215,23 @@ def _what_tells(findings: Findings) -> list[Table]:
     if findings.telling is None or findings.telling.empty:
         return []
     titles = {division.number: division.title for division in findings.divisions}
-
-    def title(row: dict[str, Any]) -> str:
-        return _COLUMNS[row["told_by"]].format(columns=findings.title_of(row["column"]))
-
-    columns: list[Filled] = [
-        (Column("Division"), lambda row: f"{row['division']}: {titles[row['division']]}"),
-        (Column("Column"), title),
-        (Column("Role"), "role"),
-        (Column("Right (%)", "0"), lambda row: 100 * row["named_right"]),
-        (Column("Largest branch (%)", "0"), lambda row: 100 * row["largest"]),
-        (Column("If it is not of interest", widest=40), lambda row: _look_beyond(findings, {"second": None, **row})),
-    ]
-    return [tabulated("The columns that tell the branches of each division best", findings.telling, columns)]
+    table = tabulate(
+        "what_tells",
+        findings.telling,
+        division=lambda row: f"{row['division']}: {titles[row['division']]}",
+        column=lambda row: _COLUMNS[row["told_by"]].format(columns=findings.title_of(row["column"])),
+        right=lambda row: 100 * row["named_right"],
+        largest=lambda row: 100 * row["largest"],
+        way=lambda row: _look_beyond(findings, {"second": None, **row}),
+    )
+    return [table]
 
 
 def _statements(findings: Findings) -> list[str]:
     fit = findings.fit
     of_the_search = [given_subtypes(findings)]
     if fit is not None:
-        stopped = [f"The search was {STOPPED_EARLY}."] if fit.stopped_early_ else []
+        stopped = [_TEXTS["stopped"].format(stopped=STOPPED_EARLY)] if fit.stopped_early_ else []
         searches = [] if findings.searches is None else [searches_sentence(fit, findings.searches)]
         of_the_search = [*searches, *stopped, *cautions(findings)]
     return [
@@ -289,7 +258,7 @@ def _statements(findings: Findings) -> list[str]:
 
 def _on_copies(findings: Findings) -> list[str]:
     """Return the subtypes of which at least half are copies of rows."""
-    cohort, names = findings.subjects, [feature.name for feature in findings.clustered]
+    cohort, names, texts = findings.subjects, [feature.name for feature in findings.clustered], _TEXTS["copies"]
     first = None if cohort is None else copied_rows(cohort.table, names)
     if cohort is None or first is None:
         return []
@@ -299,35 +268,28 @@ def _on_copies(findings: Findings) -> list[str]:
         for subtype in findings.sizes
         if 2 * is_copy[subtypes == subtype].sum() >= (subtypes == subtype).sum()
     ]
-    copies = f"{is_copy.sum():,} of {first.size:,} rows are exact copies of an earlier row, more than chance explains"
-    more = f" and {len(made) - _SHOWN} more" if len(made) > _SHOWN else ""
-    consist = f"; at least half of {', '.join(made[:_SHOWN])}{more} are such copies" if made else ""
-    return [f"{copies}{consist}."]
+    fields = {"n": is_copy.sum(), "of": first.size, "subtypes": list_first(made, _SHOWN)}
+    return [texts["in_subtypes" if made else "rows"].format(**fields)]
 
 
 def _what_was_found(findings: Findings) -> str:
-    features, n_subtypes = counted(len(findings.clustered), "feature"), len(findings.sizes)
-    found = f"{n_subtypes} subtypes" if n_subtypes > 1 else "one group, no subtypes"
-    n_subjects = f"{findings.n_subjects:,} subjects"
-    n_missing, its = findings.n_missing, "its" if len(findings.clustered) == 1 else "their"
+    n, n_missing, texts = len(findings.clustered), findings.n_missing, _TEXTS["found"]
     share = 0.0 if n_missing is None else percent(*n_missing)
     name = "withheld" if n_missing is None else "some" if share else "few" if n_missing[0] else "no"
-    missing = _TEXTS["missing"][name].format(share=share, its=its) if findings.clustered else ""
-    if findings.fit is None:
-        return f"Given: {found}, among {n_subjects}; {features} that they may have been made from{missing}."
-    return f"Found: {found}{unions_in_words(findings)}, among {n_subjects}, from {features}{missing}."
+    missing = _TEXTS["missing"][name].format(share=share, its=counted(n, "its")) if n else ""
+    fields = {"n": findings.n_subjects, "features": counted(n, "feature"), "missing": missing}
+    fields["subtypes"] = texts["several" if len(findings.sizes) > 1 else "one"].format(n=len(findings.sizes))
+    return str(texts["given" if findings.fit is None else "search"].format(unions=unions_in_words(findings), **fields))
 
 
 def searches_sentence(fit: Fit, restarts: pd.DataFrame) -> str:
     """Return how many searches ended at the best partition, and how near the next best one is."""
-    is_merged = groups_found(fit) is not None
-    shown, made = ("these subtypes", "are") if fit.n_clusters_ > 1 else ("this one group", "is")
-    these, same = (f"the groups that {shown} {made} made of", "groups") if is_merged else (shown, "subtypes")
-    joint = restarts["log_joint"].round(6)
-    at_best = int((joint == joint.max()).sum())
+    texts, joint = _TEXTS["searches"], restarts["log_joint"].round(6)
     if len(joint) == 1:
-        return "One search was made."
-    ended = f"{at_best} of {len(joint)} searches ended at {these}"
+        return str(texts["one"])
+    is_merged, n_subtypes = groups_found(fit) is not None, "subtypes" if fit.n_clusters_ > 1 else "group"
+    fields = {"n": int((joint == joint.max()).sum()), "of": len(joint)}
+    ended = texts["ended"].format(these=texts[f"{'groups_of_' * is_merged}{n_subtypes}"], **fields)
     others = restarts[joint < joint.max()]
     if others.empty:
         return f"{ended}."
@@ -335,9 +297,9 @@ def searches_sentence(fit: Fit, restarts: pd.DataFrame) -> str:
     below = restarts["log_joint"].max() - second["log_joint"]
     nats = f"{below:,.0f}" if below >= 10 else f"{below:.1g}" if below < 0.1 else f"{below:.1f}"
     # A joint of filled values says how well the search did, and not how probable a partition is.
-    meaning = "nats" if fit.completed_log_joint_ is None else "filled"
-    texts, fields = _TEXTS["searches"], {"nats": nats, "ari": second["ari_to_best"], "same": same}
-    return f"{ended}; {texts['next'].format(meaning=texts[meaning], **fields)}"
+    meaning = texts["nats" if fit.completed_log_joint_ is None else "filled"]
+    same = texts["same_groups" if is_merged else "same_subtypes"]
+    return str(texts["next"].format(ended=ended, meaning=meaning, nats=nats, ari=second["ari_to_best"], same=same))
 
 
 def cautions(findings: Findings) -> list[str]:
@@ -358,18 +320,16 @@ def _doubts(findings: Findings, fit: Fit) -> Iterator[str]:
         if weakest is not None and weakest.p >= _CLEAR:
             yield _DOUBTS["weakest"].format(p=weakest.p_said)
         graded = [division for division in findings.divisions if division.is_accepted and not division.is_distinct]
-        named = "; ".join(f"{division.number}: {division.title}" for division in graded[:_SHOWN])
-        more = f"; {len(graded) - _SHOWN} more" if len(graded) > _SHOWN else ""
         if graded:
-            yield _DOUBTS["graded"].format(named=f"{named}{more}")
+            named = [f"{division.number}: {division.title}" for division in graded]
+            yield _DOUBTS["graded"].format(named=list_first(named, _SHOWN, "more", "; "))
         if len(findings.sizes) > _MANY:
             yield _DOUBTS["many"].format(many=_MANY)
     yield _DOUBTS["kinds" if is_of_the_test else "kinds_or_degrees"]
     sizes = {subtype: size for subtype, size in findings.sizes.items() if subtype not in findings.untested}
     small = [findings.name(subtype) for subtype, size in sizes.items() if isinstance(size, int) and size < _SMALL]
     if small:
-        more = f" and {len(small) - _SHOWN} more" if len(small) > _SHOWN else ""
-        yield _DOUBTS["small"].format(least=_SMALL, named=f"{', '.join(small[:_SHOWN])}{more}")
+        yield _DOUBTS["small"].format(least=_SMALL, named=list_first(small, _SHOWN))
 
 
 SHOWN = 3
@@ -385,7 +345,7 @@ def on_columns(findings: Findings) -> list[str]:
     """Return which columns nearly make the subtypes or one division, and how to look beyond, for the first page."""
     rows: list[tuple[str, int, dict[Any, Any]]] = []
     for row in _dominant(findings)[:SHOWN]:
-        title = " | ".join(", ".join(map(findings.name, group)) for group in row["groups"])
+        title = _unite(row["groups"], findings.name)
         is_whole = all(len(group) == 1 for group in row["groups"])
         rows.append(("" if is_whole else title, findings.n_named, row))
     named, divisions = {name for *_, row in rows for name in _names(row)}, findings.divisions
@@ -410,11 +370,11 @@ def on_columns(findings: Findings) -> list[str]:
 def _look_beyond(findings: Findings, row: dict[Any, Any]) -> str:
     """Return the option of a fit that shows what else there is than the columns of a row."""
     if row["told_by"] == "missing":
-        return _COLUMNS["leave_out"]
+        return str(_COLUMNS["leave_out"])
     names, schema = _names(row), findings.cohort.schema
     role = "describe" if any(name in schema and schema[name].is_clustered for name in names) else "adjust"
     is_plain = all(re.fullmatch(r"[\w.]+", name) for name in names)
-    return _COLUMNS["option" if is_plain else "role"].format(role=role, names=",".join(names))
+    return str(_COLUMNS["option" if is_plain else "role"].format(role=role, names=",".join(names)))
 
 
 def _dominant(findings: Findings) -> list[dict[Any, Any]]:
@@ -423,20 +383,24 @@ def _dominant(findings: Findings) -> list[dict[Any, Any]]:
 
 def in_words(row: dict[Any, Any], n: int, title: Callable[[str], str], name: Callable[[int], str]) -> str:
     """Return a row of `dominant_columns` of n subjects as sentences, given titles of columns and names of subtypes."""
-    columns, groups = " and ".join(map(title, _names(row))), row["groups"]
+    names, groups = _names(row), row["groups"]
     is_whole, is_missing_told = all(len(group) == 1 for group in groups), row["told_by"] == "missing"
-    united = " | ".join(", ".join(map(name, group)) for group in groups)
     which = "missing" if is_missing_told else "follow" if is_missing(row["others"]) else "formed"
     fields = {
-        "what": _COLUMNS["whole" if is_whole else "division"].format(title=united),
-        "columns": _COLUMNS[row["told_by"]].format(columns=columns),
-        "more": f" (as {row['alike']} more columns)" if row["alike"] else "",
-        "how": "hardly more than" if _is_alone(row) else "nearly",
-        "alone": "both alone give" if len(_names(row)) > 1 else "it alone gives",
-        "kind": "subtype" if is_whole else "branch",
+        "what": _COLUMNS["whole" if is_whole else "division"].format(title=_unite(groups, name)),
+        "columns": _COLUMNS[row["told_by"]].format(columns=listed(list(map(title, names)))),
+        "more": _COLUMNS["alike"].format(n=row["alike"]) if row["alike"] else "",
+        "how": _COLUMNS["hardly" if _is_alone(row) else "about"],
+        "alone": _COLUMNS["both_alone" if len(names) > 1 else "alone"],
+        "kind": _COLUMNS["subtype" if is_whole else "branch"],
         "others": None if which == "follow" else 1 - (1 - row["others"]) * (1 - row["largest"]),
     }
-    return _COLUMNS[f"long_{which}"].format(right=row["named_right"], largest=row["largest"], n=n, **fields)
+    return str(_COLUMNS[f"long_{which}"].format(right=row["named_right"], largest=row["largest"], n=n, **fields))
+
+
+def _unite(groups: Iterable[Iterable[int]], name: Callable[[int], str]) -> str:
+    """Return the branches of a division in one line, as "Subtypes 1 and 2 | Subtype 3"."""
+    return " | ".join(name_together(list(map(name, group)), _SHOWN) for group in groups)
 
 
 def fit_without(row: dict[Any, Any]) -> tuple[str, list[str]]:
@@ -457,11 +421,12 @@ def _is_alone(row: dict[Any, Any]) -> bool:
 def _refit(row: dict[Any, Any]) -> str:
     how, given = fit_without(row)
     if how == "where":
-        return _COLUMNS["one_part"].format(such_as=f", such as those where {given[0]}" if given else "")
+        such_as = _COLUMNS["such_as"].format(condition=given[0]) if given else ""
+        return str(_COLUMNS["one_part"].format(such_as=such_as))
     roles = dict.fromkeys(given, "describe")
     by_name = all(map(str.isidentifier, roles))
     in_python = ", ".join(f"{name}='describe'" for name in roles) if by_name else repr(roles)
-    return _COLUMNS["without"].format(in_python=in_python)
+    return str(_COLUMNS["without"].format(in_python=in_python))
 
 
 # The first page, read in a minute: the answer, the subtypes, how far to trust them, and what to look at next.
@@ -474,17 +439,17 @@ _FEW_CLEAR = 50.0
 
 def overview(findings: Findings) -> Sheet:
     """Return the first section: one sentence, a line for each subtype, three on trust, and what to look at next."""
-    questions = {"More than a continuum?": _more_than_a_continuum(findings)}
+    texts, answers = _TEXTS["questions"], {"more_than_a_continuum": _more_than_a_continuum(findings)}
+    on_columns_said = on_columns(findings)
     if len(findings.sizes) > 1:
-        is_told = "yes" if on_columns(findings) else "no"
-        questions["A column you already have?"] = findings.texts["overview"]["columns"][is_told]
-        questions["Found again in other halves?"] = _found_again(findings)
-        questions["Which features differ?"] = count_in_words(findings)
-    columns = [Column("Question"), Column("Answer", overflow=True)]
-    tables = [*_subtypes(findings), Table("How far to trust it", columns, list(questions.items()))]
+        answers["columns"] = findings.texts["overview"]["columns"]["yes" if on_columns_said else "no"]
+        answers["found_again"] = _found_again(findings)
+        answers["differing"] = count_in_words(findings)
+    rows = [(texts[question], answer) for question, answer in answers.items()]
+    tables = [*_subtypes(findings), table_with_rows("questions", rows)]
     clear = {findings.code(subtype): findings.percent_clear([subtype]) for subtype in findings.sizes}
     unsure = say_unsure({code: percent for code, percent in clear.items() if percent is not None})
-    notes = [*sentences_on_visits(findings), answer_sentence(findings), *unsure, *on_columns(findings)]
+    notes = [*sentences_on_visits(findings), answer_sentence(findings), *unsure, *on_columns_said]
     notes += on_adjustment(findings)
     what, step = next_step(findings)
     fields = {"what": what, "command": (findings.commands or _TEXTS["python"])[step]}
@@ -494,9 +459,10 @@ def overview(findings: Findings) -> Sheet:
 
 def say_unsure(clear: Mapping[Code, float]) -> list[str]:
     """Return the sentence on the subtypes of which few members are clear, given the percentage of each by its code."""
-    few = [f"{percent:.0f}% of {code}" for code, percent in clear.items() if percent < _FEW_CLEAR]
-    more = [f"few of {len(few) - _SHOWN} more"] if len(few) > _SHOWN else []
-    return [_TEXTS["unsure"].format(shares=listed([*few[:_SHOWN], *more]), clear=CLEAR)] if few else []
+    texts = _TEXTS["unsure"]
+    few = [texts["of"].format(percent=percent, code=code) for code, percent in clear.items() if percent < _FEW_CLEAR]
+    more = [texts["more"].format(n=len(few) - _SHOWN)] if len(few) > _SHOWN else []
+    return [texts["sentence"].format(shares=listed([*few[:_SHOWN], *more]), clear=CLEAR)] if few else []
 
 
 def say_differing(findings: Findings | None) -> list[str]:
@@ -531,13 +497,17 @@ def _subtypes(findings: Findings) -> list[Table]:
         grades = listed([str(findings.code(subtype)) for subtype in subtypes])
         return marks[subtypes[0]].text if len(subtypes) == 1 else _TEXTS["grades"].format(grades=grades)
 
-    title = "Subtype (name proposed)" if is_proposed else "Subtype"
-    columns: list[Filled] = [(Column(title, widest=33), name)]
-    columns += [(Column("n", "0"), findings.size_of), (Column("%", "0.0"), findings.percent_of)]
-    columns.append((Column("Marks (all subjects)", widest=60), mark))
-    if findings.own_membership is not None:
-        columns.append((Column("Clear (%)", "0"), findings.percent_clear))
-    return [tabulated("The subtypes", lines, columns)]
+    table = tabulate(
+        "subtypes",
+        lines,
+        name=None if is_proposed else name,
+        proposed=name if is_proposed else None,
+        size=findings.size_of,
+        percent=findings.percent_of,
+        marks=mark,
+        clear=None if findings.own_membership is None else findings.percent_clear,
+    )
+    return [table]
 
 
 def _more_than_a_continuum(findings: Findings) -> str:
@@ -551,14 +521,14 @@ def _more_than_a_continuum(findings: Findings) -> str:
 
 
 def _found_again(findings: Findings) -> str:
-    if findings.stability is None:
-        return "Not looked at (stability)."
-    table = findings.stability.subtypes
+    texts, table = _TEXTS["found_again"], None if findings.stability is None else findings.stability.subtypes
+    if table is None:
+        return str(texts["not_asked"])
     rated = table[table["band"] != TOO_FEW.name].sort_values("jaccard")
     if rated.empty:
-        return "Too few subjects to tell."
+        return str(texts["too_few"])
     least = rated.iloc[0]
-    return f"The least stable, {findings.name(least['subtype'])}: {least['band']} ({least['jaccard']:.2f} of 1)."
+    return str(texts["least"].format(name=findings.name(least["subtype"]), **least[["band", "jaccard"]]))
 
 
 def next_step(findings: Findings) -> tuple[str, str]:

@@ -3,22 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from clinclust.comparisons.frame import ALL_SUBJECTS
-from clinclust.data import data
 from clinclust.estimators.explanation import MOST_LISTED
 from clinclust.reporting.findings import Findings, Row, number_of
-from clinclust.reporting.layout import WITHHELD, Column, Filled, Sheet, Table, Value, as_value, tabulated
+from clinclust.reporting.layout import (
+    WITHHELD,
+    WORDS,
+    Column,
+    Sheet,
+    Table,
+    Value,
+    as_value,
+    list_first,
+    table_with_rows,
+    tabulate,
+)
 from clinclust.reporting.sheets.divisions import left_out
-from clinclust.reporting.sheets.subtypes import explained_marks, not_tested, remark, remark_column
+from clinclust.reporting.sheets.subtypes import explained_marks, not_tested, remarks_on
 from clinclust.roles import REASONS
 from clinclust.schema import Feature
 from clinclust.schema.feature import mass_text
 
 # Single subjects: the sheets Assignments and Unusual subjects, and the continuum score.
 
+_TEXTS = WORDS["subjects"]
 ASSIGNMENTS = "Assignments"
 """Name of the sheet with one row per subject."""
 
@@ -32,34 +45,27 @@ def assignments_sheets(findings: Findings) -> list[Sheet]:
     """Return the sheet with subtype and membership of every subject; none of a sample, or without single subjects."""
     if findings.subjects is None or findings.of_all is not None:
         return []
-    model, frame = findings.subjects.model, findings.subjects.table
+    model, frame, remarks = findings.subjects.model, findings.subjects.table, remarks_on(findings)
     ids, labels, membership = model.schema_.ids, np.asarray(model.labels_).tolist(), model.membership_
-    columns: list[Filled] = [(Column(each.title), frame[each.name].tolist().__getitem__) for each in ids]
-    if not ids:
-        names = [row if isinstance(row, int) else str(row) for row in frame.index.tolist()]
-        columns = [(Column("Row", "0"), names.__getitem__)]
-    n_identifying, notes = len(columns), []
-    columns.append((Column("Subtype", "0"), lambda place: model.codes_[labels[place]]))
-    if membership is not None:
-        probabilities = np.asarray(membership).tolist()
-
-        def own(place: int) -> float:
-            return float(probabilities[place][labels[place]])
-
-        columns.append((Column("Membership probability", "0.000"), own))
-        columns.append((Column("Certainty"), lambda place: certainty(own(place))))
-        for subtype, of_subtype in zip(findings.sizes, zip(*probabilities, strict=True), strict=True):
-            column = Column(findings.name(subtype), "0.000", ("Probability of each subtype", ""))
-            columns.append((column, of_subtype.__getitem__))
-        notes.append("Certainty: clear = probability 0.95 or more, likely = 0.80 to 0.95, uncertain = below 0.80.")
-    for column, _ in remark_column(findings):
-        columns.append((column, lambda place: remark(findings, labels[place] + 1)))
-        notes += explained_marks(findings)
-    if findings.continuum is not None:
-        columns.append((Column("Continuum score", "0.00"), findings.continuum.score.tolist().__getitem__))
-        notes.append("Continuum score: place of the subject in the continuum, in SDs from the mean of the cohort.")
-    table = tabulated("The subtype of every subject", range(len(labels)), columns, stub=n_identifying)
-    return [Sheet(ASSIGNMENTS, notes, [table])]
+    rows = [row if isinstance(row, int) else str(row) for row in frame.index.tolist()]
+    probabilities = [] if membership is None else np.asarray(membership).tolist()
+    own = [float(of_subject[label]) for of_subject, label in zip(probabilities, labels, strict=False)]
+    continuum, of_subtypes = findings.continuum, zip(findings.sizes, zip(*probabilities, strict=True), strict=False)
+    table = tabulate(
+        "assignments",
+        range(len(labels)),
+        ids={column.title: frame[column.name].tolist().__getitem__ for column in ids},
+        row=None if ids else rows.__getitem__,
+        subtype=lambda place: model.codes_[labels[place]],
+        membership=own.__getitem__ if own else None,
+        certainty=(lambda place: certainty(own[place])) if own else None,
+        subtypes={findings.name(subtype): of_subtype.__getitem__ for subtype, of_subtype in of_subtypes},
+        remark=remarks and (lambda place: remarks(labels[place] + 1)),
+        continuum_score=None if continuum is None else continuum.score.tolist().__getitem__,
+    )
+    notes = [_TEXTS["certainty"]] * (membership is not None) + explained_marks(findings) * (remarks is not None)
+    notes += [_TEXTS["score"]] * (continuum is not None)
+    return [Sheet(ASSIGNMENTS, notes, [replace(table, stub=max(1, len(ids)))])]
 
 
 _FEW, _MANY = 5, 0.02  # subjects, and share of them, above which the model is likely to be at fault
@@ -82,24 +88,15 @@ def unusual_sheets(findings: Findings) -> list[Sheet]:
     if unusual.empty:
         return []
     identified = findings.cohort.table.iloc[unusual.index]
-    named = [(Column(feature.title), identified[feature.name].tolist()) for feature in ids]
-    named = named or [(Column("Row"), unusual["subject"].tolist())]
+    values = {feature.title: identified[feature.name].tolist() for feature in ids}
+    named: Any = {title: lambda row, held=held: held[row["place"]] for title, held in values.items()}
     with_others = bool((unusual["subtype"] != unusual["compared_with"]).any())
-    columns: list[Filled] = [
-        *((column, lambda row, held=held: held[row["place"]]) for column, held in named),
-        (Column("Subtype", "0"), "subtype"),
-        *([(Column("Compared with subtype", "0"), "compared_with")] if with_others else []),
-        (Column("p", "p"), "p"),
-        (Column("Log density (nats)", "0.0"), "log_density"),
-        (Column("Expected (nats)", "0.0"), "expected"),
-        (Column("Least probable values", widest=60), "features"),
-    ]
-    caption, placed = "Subjects who are improbable in their subtype", unusual.assign(place=range(len(unusual)))
-    table = tabulated(caption, placed, columns, stub=len(named))
+    absent = {name: None for name, is_absent in (("subject", ids), ("compared_with", not with_others)) if is_absent}
+    table = tabulate("unusual", unusual.assign(place=range(len(unusual))), ids=named, **absent)
     is_outlying = findings.fit is not None and findings.fit.outlying_share_ > 0.0
     names = ["p", *["with_others"] * with_others, *["outlying"] * is_outlying]
     notes = [findings.texts["unusual"][name].format(most=MOST_LISTED) for name in names]
-    return [Sheet("Unusual subjects", notes, [table])]
+    return [Sheet("Unusual subjects", notes, [replace(table, stub=max(1, len(ids)))])]
 
 
 _STRONGEST = 5
@@ -118,33 +115,29 @@ def on_continuum_score(findings: Findings) -> list[str]:
 
 def continuum_table(findings: Findings) -> list[Table]:
     """Return the features that correlate most with the score; no table if the cohort is not one continuum."""
-    continuum, schema = findings.continuum, findings.cohort.schema
-    if continuum is None:
+    if findings.continuum is None:
         return []
-    strongest = [(schema[str(name)], value) for name, value in continuum.correlations.head(_STRONGEST).items()]
-    columns: list[Filled] = [
-        (Column("Feature"), lambda each: each[0].title),
-        (Column("With a higher score"), lambda each: _direction(*each)),
-        (Column("Correlation", "0.00"), lambda each: each[1]),
-    ]
-    return [tabulated("Features that the continuum score orders", strongest, columns)]
+    schema, correlations = findings.cohort.schema, findings.continuum.correlations
+    strongest = [(schema[str(name)], value) for name, value in correlations.head(_STRONGEST).items()]
+    table = tabulate(
+        "continuum",
+        strongest,
+        title=lambda each: each[0].title,
+        direction=lambda each: _direction(*each),
+        correlation=lambda each: each[1],
+    )
+    return [table]
 
 
 def _direction(feature: Feature, correlation: float) -> str:
-    if feature.traits.is_nominal:
-        return "the levels change"
-    if feature.traits.is_share:
-        return "more often" if correlation > 0.0 else "less often"
-    return "higher" if correlation > 0.0 else "lower"
+    kind = "levels" if feature.traits.is_nominal else "share" if feature.traits.is_share else "number"
+    return str(WORDS["continuum_score"][kind][correlation > 0.0])
 
 
 # The sheets Codebook and Data: what every column means, and every number of the report for other programs.
 
 DATA = "Data"
 """Name of the sheet of all numbers."""
-_TEXTS = data("report")["subjects"]
-_REASONS: dict[str, str] = {**_TEXTS["reasons"], **REASONS}
-_EMPTY_CELL = "(empty)"
 _NUMBERS_SHOWN = 24
 
 
@@ -155,41 +148,31 @@ def codebook(findings: Findings) -> Sheet:
     def is_scale(feature: Feature) -> bool:
         return feature.trials is None and feature.traits.is_scale
 
-    columns: list[Filled] = [
-        (Column("Column", widest=24), lambda feature: feature.name),
-        (Column("Label", widest=24), lambda feature: feature.label),
-        (Column("Role", widest=24), lambda feature: feature.role),
-        (Column("Likelihood", widest=24), lambda feature: feature.likelihood),
-        (Column("Section", widest=20), lambda feature: feature.section),
-        (Column("Description", widest=20), lambda feature: feature.description),
-        (Column("Levels", widest=20), lambda feature: _joined(feature.levels or ())),
-        (Column("Trials", "any"), lambda feature: feature.n_trials if is_scale(feature) else feature.trials),
-        (Column("Minimum", "any"), lambda feature: _whole(feature.minimum)),
-        (Column("Maximum", "any"), lambda feature: _whole(feature.maximum)),
-        (Column("Unit"), lambda feature: feature.unit),
-        (Column("Transform"), lambda feature: feature.transform),
-        (Column("Block"), lambda feature: feature.block),
-        (Column("Missing codes"), lambda feature: _joined([code or _EMPTY_CELL for code in missing_codes_of(feature)])),
-        (Column("Must be complete"), lambda feature: "yes" if feature.complete else "no"),
-        (Column("Other texts read", widest=24), _other_texts),
-        (Column("Asked if", widest=24), lambda feature: feature.asked_if),
-        (Column("Observed", "0"), lambda feature: findings.observed(feature)[0]),
-        (Column("Missing", "0"), lambda feature: findings.observed(feature)[1]),
-        (Column("Clustered on"), findings.clustered_on_text),
-        (Column("Prior, or why not clustered on", widest=28), lambda feature: _prior_or_reason(findings, feature)),
-    ]
-    note = findings.texts["subjects"]["codebook"]
-    return Sheet("Codebook", [note], [tabulated("What every column means", findings.cohort.schema, columns, stub=2)])
+    table = tabulate(
+        "codebook",
+        findings.cohort.schema,
+        levels=lambda feature: _joined(feature.levels or ()),
+        trials=lambda feature: feature.n_trials if is_scale(feature) else feature.trials,
+        minimum=lambda feature: _whole(feature.minimum),
+        maximum=lambda feature: _whole(feature.maximum),
+        missing_codes=lambda feature: _joined([code or _TEXTS["empty"] for code in missing_codes_of(feature)]),
+        complete=lambda feature: "yes" if feature.complete else "no",
+        other_texts=_other_texts,
+        observed=lambda feature: findings.observed(feature)[0],
+        missing=lambda feature: findings.observed(feature)[1],
+        clustered_on=findings.clustered_on_text,
+        prior=lambda feature: _prior_or_reason(findings, feature),
+    )
+    return Sheet("Codebook", [findings.texts["subjects"]["codebook"]], [table])
 
 
 def _other_texts(feature: Feature) -> str | None:
-    texts = [f"{given} = {meant}" for given, meant in (feature.synonyms or {}).items()]
-    texts += ["decimal comma"] if feature.decimal == "," else []
-    texts += [f"thousands separated by {feature.thousands!r}"] if feature.thousands else []
-    texts += [f"next to numbers, of no meaning: {' '.join(feature.marks)}"] if feature.marks else []
-    standing = {"limit": "the limit", "half": "half of the limit", "missing": "a missing value"}
-    texts += [f"for values beyond a limit, {standing[feature.censored]}"] if feature.censored else []
-    texts += [f"with a probability of its own: {mass_text(mass)}" for mass in feature.point_masses]
+    words, texts = _TEXTS["read"], [f"{text} = {meaning}" for text, meaning in (feature.synonyms or {}).items()]
+    texts += [words["comma"]] if feature.decimal == "," else []
+    texts += [words["thousands"].format(sign=feature.thousands)] if feature.thousands else []
+    texts += [words["marks"].format(marks=" ".join(feature.marks))] if feature.marks else []
+    texts += [words[f"beyond_{feature.censored}"]] if feature.censored else []
+    texts += [words["mass"].format(mass=mass_text(mass)) for mass in feature.point_masses]
     return _joined(texts)
 
 
@@ -198,7 +181,8 @@ def _prior_or_reason(findings: Findings, feature: Feature) -> str | None:
         return WITHHELD  # why it was not clustered on could disclose withheld numbers
     if findings.clustered_on(feature):
         return None if findings.fit is None else _prior(findings, feature)
-    return _REASONS.get(feature.role) or findings.cohort.model.uninformative_[feature.name]
+    reasons = {**_TEXTS["reasons"], **REASONS}
+    return reasons.get(feature.role) or findings.cohort.model.uninformative_[feature.name]
 
 
 def _prior(findings: Findings, feature: Feature) -> str | None:
@@ -206,8 +190,7 @@ def _prior(findings: Findings, feature: Feature) -> str | None:
 
     def written(value: float | Sequence[float]) -> str:
         numbers = [f"{number:.4g}" for number in np.atleast_1d(value)]
-        more = [f"... ({len(numbers)} in all)"] if len(numbers) > _NUMBERS_SHOWN else []
-        return ", ".join([*numbers[:_NUMBERS_SHOWN], *more])
+        return list_first(numbers, _NUMBERS_SHOWN, "in_all")
 
     texts = []
     for part in feature.parts:
@@ -228,7 +211,6 @@ def _whole(number: float | None) -> Value:
 
 # Title of each kind of row in the comparisons.
 _KINDS = {"summary": "Summary", "contrast": "Descriptive contrast", "test": "Pairwise test", "effect": "Effect size"}
-_IDENTITY = ("Kind", "Section", "Feature", "Column", "Level", "Clustered on", "Subtype", "Versus", "Method")
 # Columns of numbers, by their names in the comparisons and the associations.
 _NUMBERS = (
     *("n", "missing", "count", "percent", "mean", "sd", "median", "q1", "q3"),
@@ -245,15 +227,15 @@ _OF_KIND = {
 
 def tidy_data(findings: Findings) -> Sheet:
     """Return the sheet: one row for each summary, test or effect size."""
-    columns = [*(Column(title) for title in _IDENTITY), *(Column(name, "any") for name in _NUMBERS)]
+    table = table_with_rows("data", list(_data_rows(findings)))
+    columns = [*table.columns, *(Column(name, "any") for name in _NUMBERS)]
     notes = [
         _TEXTS["data"],
         *[_TEXTS["on_divisions"]] * bool(findings.evidence),
         *not_tested(findings),
         *left_out(findings),
     ]
-    table = Table("Every number of the report", columns, list(_data_rows(findings)), stub=4, plain=True)
-    return Sheet(DATA, notes, [table])
+    return Sheet(DATA, notes, [replace(table, columns=columns, plain=True)])
 
 
 def _data_rows(findings: Findings) -> Iterator[list[Value]]:
@@ -270,7 +252,7 @@ def _data_rows(findings: Findings) -> Iterator[list[Value]]:
         numbers = {"n": division.n_subjects, "statistic": division.gain, "mean": division.expected}
         numbers |= {"sd": division.expected_sd, "p": division.p}
         of_any = {"n": division.n_subjects, "p": as_value(division.p_any_shape)}
-        for against, of_test in (("one continuum", numbers), ("one continuum of any shape", of_any)):
+        for against, of_test in (("one continuum", numbers), (WORDS["trust"]["any_shape"], of_any)):
             yield ["Tested division", *identity, against, *(of_test.get(name) for name in _NUMBERS)]
     title = "Validated association"
     for row in findings.association_rows():
@@ -290,6 +272,6 @@ def _compared(findings: Findings, row: Row) -> tuple[str | None, str | None]:
     """Return the titles of the group of a row and of the group that it is compared with; None if there is none."""
     subtype, versus = (row.get(name) for name in ("subtype", "versus"))
     if not isinstance(subtype, int):
-        return ("All subtypes", None)
+        return (str(WORDS["formed"]["all_subtypes"]), None)
     against = findings.versus(versus) if isinstance(versus, int) else None
-    return ("All subjects" if subtype == ALL_SUBJECTS else findings.name(subtype), against)
+    return (WORDS["formed"]["all_subjects"] if subtype == ALL_SUBJECTS else findings.name(subtype), against)

@@ -9,13 +9,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from clinclust.associations.associate import grade_of
 from clinclust.comparisons.frame import ALL_SUBJECTS, decimals_in, is_suppressed
-from clinclust.data import data
 from clinclust.estimators.distinct_subtypes import WEAK_EVIDENCE
 from clinclust.estimators.fit import Fit
 from clinclust.estimators.mixture import FEW, FEW_SUBJECTS, NO_FLOOR, WEAK, WEAK_NATS, n_standing
@@ -25,25 +24,22 @@ from clinclust.reporting.compared import decimals_of, parts
 from clinclust.reporting.findings import Findings, Profiles, Row, number_of
 from clinclust.reporting.layout import (
     WITHHELD,
-    Column,
-    Filled,
-    Kind,
+    WORDS,
     Sheet,
-    Table,
     Value,
     as_value,
     counted,
+    list_first,
     listed,
     number_text,
-    tabulated,
-    was,
+    table_with_rows,
+    tabulate,
 )
 from clinclust.reporting.subtype_table import Choices, SubtypeTable, table_of
 
 # The subtype table of a report, and the sheet Pairwise tests.
 
-_TEXTS = data("report")["subtypes"]
-_UNIONS: dict[str, str] = data("report")["unions"]
+_TEXTS, _UNIONS = WORDS["subtypes"], WORDS["unions"]
 
 
 def descriptive(findings: Findings) -> str:
@@ -51,26 +47,13 @@ def descriptive(findings: Findings) -> str:
     return str(findings.texts["subtypes"]["descriptive_of_given" if findings.fit is None else "descriptive"])
 
 
-_OF_WHICH = "descriptive where clustered on"
 _T_TESTS = {"welch": "Welch's", "student": "Student's"}
 _MOST_PAIRS = 20_000  # rows of the sheet; a workbook could hold a million, too many to read
 
 
 def pairwise_tests(findings: Findings) -> Sheet:
     """Return the sheet Pairwise tests: one row for each feature or level and pair of subtypes."""
-    of_a_group: tuple[tuple[str, Kind], ...] = (("Subtype", "0"), ("n", "0"), ("Mean", "measure"))
-    of_means, exact = ("t-test", _OF_WHICH), ("Fisher's exact test", _OF_WHICH)
-    columns = [
-        *(Column(title) for title in ("Section", "Feature", "Level", "Clustered on")),
-        *(Column(*title, (group, "")) for group in ("First subtype", "Second subtype") for title in of_a_group),
-        Column("Standardised difference", "0.00"),
-    ]
-    level = f"p ≤ {findings.significance_level:g}".replace(" ", "\N{NO-BREAK SPACE}")
-    of_a_share: tuple[tuple[str, Kind], ...] = (("p", "p"), ("q", "p"), (level, "text"))
-    of_a_mean: tuple[tuple[str, Kind], ...] = (("Test", "text"), ("t", "0.00"), ("df", "0.0"), *of_a_share)
-    columns += [Column(*title, of_means) for title in of_a_mean]
-    columns += [*(Column(*title, exact) for title in of_a_share), Column("Remark")]
-
+    level = findings.significance_level
     rows, decimals = [], []
     shown, note = _shown_pairs(findings)
     for feature in findings.features:
@@ -87,12 +70,11 @@ def pairwise_tests(findings: Findings) -> Sheet:
                 row += [_T_TESTS[name], number_of(of_mean, "statistic"), number_of(of_mean, "df")]
                 for test in (of_mean, tests.get("mid_p", {})):
                     p, q = (number_of(test, number) if test else None for number in ("p", "q"))
-                    is_low = p if isinstance(p, str | None) else "yes" if p <= findings.significance_level else "no"
-                    row += [p, q, is_low]
+                    row += [p, q, p if isinstance(p, str | None) else "yes" if p <= level else "no"]
                 rows.append([*row, _remark(of_mean, *(summaries[subtype] for subtype in pair))])
                 traits = traits_of(about["likelihood"])
                 decimals.append(decimals_in(summaries, is_scored=traits.is_share or traits.is_scale))
-    table = Table("Every pair of subtypes, feature by feature", columns, rows, decimals=decimals, stub=3)
+    table = replace(table_with_rows("pairs", rows, {"level": level}), decimals=decimals)
     return Sheet("Pairwise tests", [descriptive(findings), *not_tested(findings), *note], [table])
 
 
@@ -128,7 +110,7 @@ def table_of_report(findings: Findings) -> SubtypeTable:
         names=findings.names,
         codes={subtype: findings.code(subtype) for subtype in findings.sizes},
         marks={} if findings.fit is None else findings.marks,
-        title="Every feature in all subjects" + (" and in each subtype" if len(findings.sizes) > 1 else ""),
+        title=WORDS["subtype_table"]["title_of_report" if len(findings.sizes) > 1 else "title_of_one"],
     )
     return table_of(findings.read, choices)
 
@@ -137,40 +119,38 @@ def table_of_report(findings: Findings) -> SubtypeTable:
 
 _MOST_FEATURES = 40
 _SUMMARY_SHOWN = {"n": "share", "mean": "mean", "median": "median"}
-_MEDIANS: str = _TEXTS["medians"]
 
 
 def profile(findings: Findings) -> Sheet:
     """Return the sheet: distance of each subtype from all subjects in standard deviations, by feature or level."""
-    profiles = findings.profiles
+    profiles, relevance = findings.profiles, findings.relevance_if_shown
     # Given subtypes may differ in any feature, so all features are shown.
     marking = [feature for feature in findings.by_relevance if findings.fit is None or findings.clustered_on(feature)]
     shown = {feature.name: feature for feature in marking[:_MOST_FEATURES]}
     rows = [row for name in shown for row, other in enumerate(profiles.features) if other == name]
-    columns: list[Filled] = [
-        (Column("Feature"), profiles.labels.__getitem__),
-        (Column("Level"), profiles.levels.__getitem__),
-        (Column("Section"), lambda row: shown[profiles.features[row]].section),
-        (Column("Of the"), lambda row: _SUMMARY_SHOWN[profiles.summaries[row]]),
-        *(
-            (column, lambda row, held=held: held(shown[profiles.features[row]]))
-            for column, held in findings.relevance_column
-        ),
-    ]
-    first = len(columns)
-    for place, subtype in enumerate(profiles.subtypes):
+
+    def title(subtype: int) -> str:
         remarked = remark(findings, subtype)
-        title = findings.name(subtype) if remarked is None else f"{findings.name(subtype)} ({remarked})"
-        column = Column(title, "0.00", ("Distance from all subjects, in SD", ""))
-        columns.append((column, partial(_cell, profiles, place)))
+        return findings.name(subtype) if remarked is None else f"{findings.name(subtype)} ({remarked})"
+
+    table = tabulate(
+        "profile",
+        rows,
+        feature=profiles.labels.__getitem__,
+        level=profiles.levels.__getitem__,
+        section=lambda row: shown[profiles.features[row]].section,
+        summary=lambda row: _SUMMARY_SHOWN[profiles.summaries[row]],
+        relevance=relevance and (lambda row: relevance(shown[profiles.features[row]])),
+        subtypes={title(subtype): partial(_cell, profiles, at) for at, subtype in enumerate(profiles.subtypes)},
+    )
     order = findings.texts["subtypes"]["order_of_given" if findings.fit is None else "order"]
     notes = [
         _TEXTS["profile"].format(n=len(shown), order=order),
-        *([_MEDIANS] if "median" in profiles.summaries else []),
+        *([_TEXTS["medians"]] if "median" in profiles.summaries else []),
         *explained_marks(findings),
     ]
-    table = tabulated("Profile of the subtypes", rows, columns, stub=2)
-    return Sheet("Profile", notes, [replace(table, diverging=(first, len(columns) - 1))])
+    last = len(table.columns) - 1
+    return Sheet("Profile", notes, [replace(table, diverging=(last + 1 - len(profiles.subtypes), last))])
 
 
 def _cell(profiles: Profiles, place: int, row: int) -> Value:
@@ -179,7 +159,7 @@ def _cell(profiles: Profiles, place: int, row: int) -> Value:
     return WITHHELD if math.isnan(distance) and is_withheld else as_value(distance)
 
 
-LEAST_MARK, _LEAST_NAME = 0.25, 0.5
+_LEAST_MARK, _LEAST_NAME = 0.25, 0.5
 """Distances from all subjects, in standard deviations, below which a feature is no mark, and names no subtype (Cohen
 1988: a medium effect). The healthy majority of a cohort, +0.3 in haemoglobin, is not "higher haemoglobin"."""
 _MOST_WORDS = 44
@@ -189,7 +169,7 @@ _LENGTHS = ((4, True), (3, True), (2, True), (2, False))
 _FEWEST_VALUES, _LEAST_SHARE = 10, 1 / 3
 """Values, and their share of the members, that a mark needs: a median of fewer, or of a minority, marks no subtype."""
 _UP, _DOWN, _NOTHING = "\N{UPWARDS ARROW}", "\N{DOWNWARDS ARROW}", "–"
-_MARK_WORDS: dict[str, Any] = data("report")["overview"]["marks"]
+_MARK_WORDS = WORDS["overview"]["marks"]
 _ENGLISH = re.compile(r"[A-Za-z][a-z]+(?:[ -][A-Za-z]{2,})*|[A-Z]{2,}")
 """A title that can stand in a phrase: "kidney disease" or "AST", but neither "alk_1" nor "Falls (past month)"."""
 
@@ -263,7 +243,7 @@ def _farthest(findings: Findings, rows: list[int], place: int) -> list[tuple[tup
     profiles = findings.profiles
     distances, subtype = profiles.standardised[:, place], profiles.subtypes[place]
     marks: dict[tuple[str, bool], tuple[str, str]] = {}
-    far = [row for row in rows if abs(distances[row]) >= LEAST_MARK and _has_values(findings, row, subtype)]
+    far = [row for row in rows if abs(distances[row]) >= _LEAST_MARK and _has_values(findings, row, subtype)]
     for row in sorted(far, key=lambda row: -abs(distances[row])):
         is_higher = bool(distances[row] > 0)
         side = (profiles.features[row], is_higher)
@@ -328,6 +308,7 @@ def _read_figures(findings: Findings, row: int, subtype: int, other: int) -> dic
 # What a report says of subtypes of few subjects, and of those that are unions of the groups that the search found.
 
 _UNTESTED = "few subjects, untested"
+_LIMITS = {"least": FEW_SUBJECTS, "nats": WEAK_NATS}
 _FEATURES_SHOWN = 5
 _UNUSUAL = 10  # subjects, below which a subtype may be a few unusual records
 
@@ -340,42 +321,34 @@ def on_few_subjects(findings: Findings) -> list[str]:
         marks = [_TEXTS["noise"].format(marks=marks[0], left=_TEXTS["one_left" if n == 1 else "some_left"].format(n=n))]
     if not findings.n_untested:
         return marks
-    more = [texts["more"].format(n=len(small) - _FEATURES_SHOWN)] if len(small) > _FEATURES_SHOWN else []
+    sizes = [int(findings.sizes[subtype]) for subtype in small]
     named = [
-        f"{findings.name(subtype)} ({counted(int(findings.sizes[subtype]), 'subject')})"
-        for subtype in small[:_FEATURES_SHOWN]
+        f"{findings.name(subtype)} ({counted(size, 'subject')})" for subtype, size in zip(small, sizes, strict=True)
     ]
     # They may be more than the report asks for, if its comparisons were given.
-    is_known = all(int(findings.sizes[subtype]) < findings.min_size for subtype in small)
-    fields = {"below": texts["below" if is_known else "so_few"].format(least=findings.min_size)}
-    fields["named"] = listed([*named, *more]) if small else ""
-    sentences = [texts["which"].format(**fields)]
+    below = texts["below" if all(size < findings.min_size for size in sizes) else "so_few"]
+    is_long = len(named) > _FEATURES_SHOWN
+    fields = {"named": list_first(named, _FEATURES_SHOWN) if is_long or not named else listed(named)}
+    sentences = [texts["which"].format(below=below.format(least=findings.min_size), **fields)]
     if len(findings.sizes) - findings.n_untested < 2:
         sentences.append(texts["nothing_compared"])
-    if small and max(int(findings.sizes[subtype]) for subtype in small) < _UNUSUAL:
+    if small and max(sizes) < _UNUSUAL:
         sentences.append(texts["unusual"])
     return [" ".join(sentences), *marks]
 
 
 def not_tested(findings: Findings) -> list[str]:
     """Return the note of a sheet of tests on the subtypes that take no part in them; empty if all do."""
-    small, texts = [str(findings.code(subtype)) for subtype in findings.untested], findings.texts["untested"]
-    if not findings.n_untested:
-        return []
-    more = f" and {len(small) - _FEATURES_SHOWN} more" if len(small) > _FEATURES_SHOWN else ""
-    codes = ", ".join(small[:_FEATURES_SHOWN]) + more
-    return [texts["note" if findings.n_untested == 1 else "notes"].format(codes=codes)]
+    codes = list_first([str(findings.code(subtype)) for subtype in findings.untested], _FEATURES_SHOWN)
+    note = findings.texts["untested"]["note" if findings.n_untested == 1 else "notes"]
+    return [note.format(codes=codes)] if findings.n_untested else []
 
 
 def explained_marks(findings: Findings) -> list[str]:
     """Return the sentence that explains the marks of subtypes that are few or weak; empty if none is so marked."""
     used = {mark for subtype in findings.sizes for mark in _marks(findings, subtype)}
-    meaning = {
-        FEW: f"fewer than {FEW_SUBJECTS} subjects",
-        WEAK: f"less than {WEAK_NATS:g} nats of evidence between it and its nearest other",
-    }
-    explanations = [f"{mark}, {meaning[mark]}" for mark in meaning if mark in used]
-    return [f"Marks of subtypes: {'; '.join(explanations)}."] if explanations else []
+    meanings = [_TEXTS[f"marked_{mark}"].format(mark=mark, **_LIMITS) for mark in (FEW, WEAK) if mark in used]
+    return [_TEXTS["marks"].format(meanings="; ".join(meanings))] if meanings else []
 
 
 def remark(findings: Findings, subtype: int) -> str | None:
@@ -388,10 +361,10 @@ def _marks(findings: Findings, subtype: int) -> list[str]:
     return [mark for mark in findings.marks.get(subtype, ()) if mark != FEW or subtype not in findings.untested]
 
 
-def remark_column(findings: Findings) -> list[Filled]:
-    """Return the column of remarks on subtypes; empty if there are none, or none may be made."""
+def remarks_on(findings: Findings) -> Callable[[int], str | None] | None:
+    """Return the remark on a subtype by its number; None if there are none, or none may be made."""
     remarks = {subtype: remark(findings, subtype) for subtype in findings.sizes}
-    return [(Column("Remark"), remarks.get)] if any(remarks.values()) else []
+    return remarks.get if any(remarks.values()) else None
 
 
 def merged_small_groups(findings: Findings) -> bool:
@@ -421,9 +394,8 @@ def on_adjustment(findings: Findings) -> list[str]:
     schema, adjusted = findings.cohort.schema, set(findings.fit.adjustment_.coefficients)
     columns = listed([feature.title for feature in schema if feature.role == "adjust"])
     others = [feature.title for feature in findings.clustered if feature.name not in adjusted]
-    more = f" and {len(others) - _MOST_NAMED} more" if len(others) > _MOST_NAMED else ""
-    fields = {"columns": columns, "others": ", ".join(others[:_MOST_NAMED]) + more}
-    return [_TEXTS["adjusted" if others else "all_adjusted"].format(**fields)]
+    named = list_first(others, _MOST_NAMED)
+    return [_TEXTS["adjusted" if others else "all_adjusted"].format(columns=columns, others=named)]
 
 
 _MOST_NAMED = 6
@@ -474,4 +446,4 @@ def sentence_on_unions(findings: Findings) -> list[str]:
         name = "not_distinct"
     elif only_small or (n_asked is not None and n_asked > fit.subtype_of_.size):
         name = "none_moved"
-    return [_UNIONS[name].format(number=f"{fit.n_clusters_}{words}", n_left=n_left, was=was(n_left))]
+    return [_UNIONS[name].format(number=f"{fit.n_clusters_}{words}", n_left=n_left, was=counted(n_left, "was"))]
