@@ -76,8 +76,7 @@ if TYPE_CHECKING:
 # The walk along the tree of a fit, with the test of each join; leaves that are one continuum are merged.
 #
 # Where a tree divides by severity before disease, slices of one disease lie on different branches. Leaves are therefore
-# tested pairwise after the walk, and the most clearly continuous are merged. Unions of several connected leaves are
-# tested as well, because two neighbouring slices alone have an abrupt edge, and are no sample of a normal severity.
+# tested pairwise after the walk, and the most clearly continuous are merged.
 #
 # The tree joins what costs the log joint least: women of two species first, if sex makes more measurements differ. No
 # join of it then divides the species. A second tree joins the groups that are nearest on the axis between them in
@@ -93,23 +92,15 @@ _BRANCH, _GAP, _AXIS = 1416, 1417, 1418
 """Spawn keys of the random draws."""
 _NEAREST = 3
 """Number of nearest groups with which each group is tested."""
-_FEW = 5
-"""Largest number of groups for which all unions are tested."""
-_LEFT_OUT = (1, 2)
-"""Numbers of groups that a union leaves out if there are more."""
-_NEAR = 4.0
-"""The z below which two groups may be neighbouring slices: 1.8 to 3.6 in simulated cohorts, and 10 for distant ones."""
 _FAR = 5.5
 """Distance from which on two groups are no neighbouring slices (`distance_in`): of 400 pairs in 39 simulated cohorts of
 severities and groups, those that are one continuum at .05 have up to 4.6."""
-_MANY = 7
-"""Number of groups above which only pairs are tested."""
 FEWEST_MEMBERS = 2
 """Number of subjects below which a side of a division is no subtype, but an unusual subject."""
 
 
 class PairTests:
-    """Cached tests of unions of groups of clusters; `cohort` is as `cohort_of` returns it."""
+    """Cached tests of two groups of clusters; `cohort` is as `cohort_of` returns it."""
 
     def __init__(self, fit: Fit, cohort: pd.DataFrame, plan: DrawPlan, seed: int) -> None:
         self.problem = fitted_problem(fit, cohort, coarsening=1.0)
@@ -179,13 +170,13 @@ class PairTests:
             self._of_gap[pair] = p
         return self._of_gap[pair]
 
-    def least_distinct(self, sides: Sequence[Side]) -> tuple[int, ...]:
-        """Return the positions of the most continuous of near groups that are not distinct; empty if there are none."""
+    def least_distinct(self, sides: Sequence[Side]) -> tuple[int, int] | None:
+        """Return the positions of the most continuous of near groups that are not distinct; None if all are."""
         pairs = list(self.nearest_pairs(sides, 1))
-        for one, other in sorted(pairs, key=lambda pair: self.together([sides[place] for place in pair]).found.z):
+        for one, other in sorted(pairs, key=lambda pair: self.begun(sides[pair[0]], sides[pair[1]]).found.z):
             if self.p_of_any_shape(sides[one], sides[other]) >= DISTINCT_LEVEL:
                 return one, other
-        return ()
+        return None
 
     def p_between(self, kinds: Sequence[Side], first: Side, second: Side, number: int | None = None) -> float:
         """Return p of any shape of two unions of kinds: the largest of near kinds in both, which are distinct."""
@@ -193,38 +184,21 @@ class PairTests:
         known = [self._of_any_shape[pair] for pair in across if pair in self._of_any_shape]
         return max(known) if known else self.p_of_any_shape(first, second, number)
 
-    def most_continuous(self, sides: Sequence[Side]) -> tuple[int, ...]:
-        """Return the positions of the groups that are most clearly one continuum; empty if none are.
-
-        Only if no pair is one continuum, proper unions of several groups are tested.
-        """
-        pairs: dict[tuple[int, ...], RunningTest] = {}
-        pairs |= {pair: self.together([sides[place] for place in pair]) for pair in self.nearest_pairs(sides)}
-        if found := self._most_continuous_of(pairs):
-            return found
-        near = [pair for pair, test in pairs.items() if test.found.z < _NEAR]
-        unions = [union for union in _unions(len(sides)) if _hangs_together(union, near)]
-        return self._most_continuous_of({union: self.together([sides[place] for place in union]) for union in unions})
-
-    def _most_continuous_of(self, tests: Mapping[tuple[int, ...], RunningTest]) -> tuple[int, ...]:
-        """Return the key of the test with the largest p; empty if all are below the level.
+    def most_continuous(self, sides: Sequence[Side]) -> tuple[int, int] | None:
+        """Return the positions of the two groups that are most clearly one continuum; None if none are.
 
         Beyond the first draws, only the test with the largest p makes more, until it has ended above the level.
         """
-        left = dict(tests)
+        left = {pair: self.begun(sides[pair[0]], sides[pair[1]]) for pair in self.nearest_pairs(sides)}
         while left:
-            best = max(left, key=lambda places: left[places].found.p)
+            best = max(left, key=lambda pair: left[pair].found.p)
             if not left[best].has_ended:
                 left[best].go_on()
             elif left[best].found.p >= self.plan.significance_level:
                 return best
             else:
                 del left[best]
-        return ()
-
-    def together(self, sides: Sequence[Side]) -> RunningTest:
-        """Return the test of several groups against one continuum, as at the join of the last of them (`begun`)."""
-        return self.begun(frozenset().union(*sides[:-1]), sides[-1])
+        return None
 
     def nearest_pairs(self, sides: Sequence[Side], smallest: int = SMALLEST_NODE) -> Iterator[tuple[int, int]]:
         """Yield the positions of the pairs to test: each large enough group with its nearest ones, unless far away."""
@@ -243,30 +217,13 @@ class PairTests:
                 yield one, other
 
 
-def _unions(n_sides: int) -> Iterator[tuple[int, ...]]:
-    """Yield the positions of the groups of each tested union of three or more."""
-    if n_sides <= _MANY:
-        numbers = range(3, n_sides) if n_sides <= _FEW else [n_sides - number for number in _LEFT_OUT]
-        for number in numbers:
-            yield from combinations(range(n_sides), number)
-
-
-def _hangs_together(union: Sequence[int], near: Sequence[tuple[int, ...]]) -> bool:
-    """Return whether near pairs connect the groups of a union."""
-    reached, before = {union[0]}, 0
-    while before < len(reached):
-        before = len(reached)
-        reached.update(*(pair for pair in near if set(pair) <= set(union) and reached & set(pair)))
-    return len(reached) == len(union)
-
-
 def joined_groups(
-    tree: SubtypeTree, ends: Sequence[int], choose: Callable[[Sequence[Side]], tuple[int, ...]]
+    tree: SubtypeTree, ends: Sequence[int], choose: Callable[[Sequence[Side]], tuple[int, int] | None]
 ) -> tuple[list[tuple[int, int]], list[Side]]:
     """Return the first joins of a new tree, in which chosen leaves are joined, and the groups; no joins if none are.
 
     `ends` are the nodes at which the walk ended; nodes are numbered as in `SubtypeTree.joins`. `choose` returns the
-    positions of the groups to join next, or nothing.
+    positions of the groups to join next, or None.
     """
     members, joins = tree.members(), list[tuple[int, int]]()
     within = [set(members[end]) for end in ends]
@@ -283,14 +240,10 @@ def joined_groups(
     n_before = len(joins)
     sides, nodes = [frozenset(side) for side in within], [renumbered[end] for end in ends]
     while len(sides) > 2:  # two groups are the whole cohort, whose join is tested itself
-        union = choose(sides)
-        if not union:
+        if (pair := choose(sides)) is None:
             break
-        first, *others = union
-        for other in others:
-            sides[first], nodes[first] = sides[first] | sides[other], join(nodes[first], nodes[other])
-        for other in reversed(others):
-            del sides[other], nodes[other]
+        first, second = pair
+        sides[first], nodes[first] = sides[first] | sides.pop(second), join(nodes[first], nodes.pop(second))
     return (joins if len(joins) > n_before else []), sides
 
 
@@ -383,10 +336,10 @@ def _join_nearest_first(
     joins, sides = list[tuple[int, int]](), [frozenset([cluster]) for cluster in range(n_clusters)]
     ahead = dict(enumerate(sides))
 
-    def join(one: int, other: int) -> None:
-        ahead[n_clusters + len(joins)] = ahead.pop(one) | ahead.pop(other)
+    def join(left: int, right: int) -> None:
+        ahead[n_clusters + len(joins)] = ahead.pop(left) | ahead.pop(right)
         sides.append(ahead[n_clusters + len(joins)])
-        joins.append((one, other))
+        joins.append((left, right))
 
     for pair in first:
         join(*pair)
@@ -395,9 +348,9 @@ def _join_nearest_first(
     kinds, below = list[Side](), [len(sides) - 1]
     while below:
         node = below.pop()
-        one, other = joins[node - n_clusters] if node >= n_clusters else (node, node)
-        has_gap = one != other and tests.p_of_gap(sides[one], sides[other]) < DISTINCT_LEVEL
-        below += [one, other] if has_gap else []
+        left, right = joins[node - n_clusters] if node >= n_clusters else (node, node)
+        has_gap = left != right and tests.p_of_gap(sides[left], sides[right]) < DISTINCT_LEVEL
+        below += [left, right] if has_gap else []
         kinds += [] if has_gap else [sides[node]]
     return joins, kinds
 

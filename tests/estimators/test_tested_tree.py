@@ -161,67 +161,50 @@ def test_a_continuum_beside_a_distinct_group_stays_whole():
 class Draws:
     """Stands in for a running test: another p after each batch of draws."""
 
-    def __init__(self, *ps, z=2.5):
-        self.ps, self.z = list(ps), z
+    def __init__(self, *ps):
+        self.ps = list(ps)
 
     def go_on(self):
         self.ps.pop(0)
 
-    found = property(lambda self: SimpleNamespace(p=self.ps[0], z=self.z))
+    found = property(lambda self: SimpleNamespace(p=self.ps[0]))
     has_ended = property(lambda self: len(self.ps) == 1)
 
 
 class Sides:
-    """Stands in for the tests of five slices of one continuum and a distinct group: only all slices pass."""
+    """Stands in for the tests of groups of clusters."""
 
-    def __init__(self, n_sides, passing):
-        self.passing, self.n_sides, self.asked = passing, n_sides, []
-        self.labels = np.repeat(np.arange(n_sides), 20)
-        self.plan = SimpleNamespace(significance_level=0.05)
-
+    plan = SimpleNamespace(significance_level=0.05)
     nearest_pairs = staticmethod(lambda sides: combinations(range(len(sides)), 2))
-    most_continuous, _most_continuous_of = PairTests.most_continuous, PairTests._most_continuous_of
+    most_continuous = PairTests.most_continuous
 
-    def together(self, sides):
-        """Neighbouring slices are parted a little, distant ones and the distinct group clearly."""
-        union = frozenset().union(*sides)
-        self.asked.append(union)
-        is_far = len(union) == 2 and (max(union) - min(union) > 1 or max(union) == self.n_sides - 1)
-        return Draws(0.5 if union == self.passing else 0.01, z=12.0 if is_far else 2.5)
+    def __init__(self, begun):
+        self.begun = begun
 
 
 @pytest.mark.parametrize(
     ("ps", "expected", "left"),
     [
         ([[0.2, 0.06], [0.3, 0.02, 0.01], [0.01, 0.9]], (0, 1), [1, 2, 2]),
-        ([[0.2, 0.01], [0.04, 0.03], [0.01, 0.01]], (), [1, 1, 1]),
+        ([[0.2, 0.01], [0.04, 0.03], [0.01, 0.01]], None, [1, 1, 1]),
         ([[0.4], [0.3, 0.5], [0.01, 0.9]], (0, 1), [1, 2, 2]),
     ],
     ids=["the first falls below others", "all below the level", "one has ended"],
 )
 def test_only_the_tests_with_the_largest_p_go_on(ps, expected, left):
-    tests = [Draws(*one, z=9.0) for one in ps]
-    sides, given = Sides(3, None), iter(tests)
-    sides.together = lambda _: next(given)
-    assert PairTests.most_continuous(sides, [frozenset([side]) for side in range(3)]) == expected
+    tests = [Draws(*one) for one in ps]
+    in_order = iter(tests)
+    sides = Sides(lambda *_: next(in_order))
+    assert sides.most_continuous([frozenset([side]) for side in range(3)]) == expected
     assert [len(test.ps) for test in tests] == left
 
 
-@pytest.mark.parametrize("n_sides", [3, 4, 5, 6, 7, 8])
-def test_unions_of_several_sides_are_tested_where_they_are_few(n_sides):
-    n_joins = n_sides - 1
-    joins = np.array([[0 if step == 0 else n_sides + step - 1, step + 1] for step in range(n_joins)])
-    tree = SubtypeTree(np.repeat(np.arange(n_sides), 20), joins, np.ones(n_joins))
-    slices = frozenset(range(n_sides - 1))
-    sides = Sides(n_sides, slices)
-    made, _ = joined_groups(tree, list(range(n_sides)), sides.most_continuous)
-    assert frozenset(range(n_sides)) not in sides.asked
-    assert not any(n_sides - 1 in union and len(union) > 2 for union in sides.asked)  # far from all others
-    if n_sides > 7:
-        assert made == []
-        return
-    nodes = {tip: frozenset([tip]) for tip in range(n_sides)}
-    for step, (first, second) in enumerate(made):
-        nodes[n_sides + step] = nodes[first] | nodes[second]
-    assert nodes[max(nodes)] == slices
-    assert len(made) == n_sides - 2
+@pytest.mark.parametrize("n_sides", [3, 5, 8])
+def test_slices_are_joined_with_their_neighbours_until_the_distinct_group_is_left(n_sides):
+    joins = np.array([[0 if step == 0 else n_sides + step - 1, step + 1] for step in range(n_sides - 1)])
+    tree = SubtypeTree(np.repeat(np.arange(n_sides), 20), joins, np.ones(n_sides - 1))
+    distinct = frozenset([n_sides - 1])
+    sides = Sides(lambda one, other: Draws(0.01 if distinct in (one, other) else 0.5))
+    made, kinds = joined_groups(tree, list(range(n_sides)), sides.most_continuous)
+    assert set(kinds) == {distinct, frozenset(range(n_sides - 1))}
+    assert sorted(np.ravel(made).tolist()) == [*range(n_sides - 1), *range(n_sides, 2 * n_sides - 3)]

@@ -19,9 +19,10 @@ therefore also looked for among these alone, on their own scale: of 30 cohorts o
 two tell groups 4 SD apart, 87% have a gap at .017 so, and 33% in normal scores; of 400 with 12 that differ little each,
 3.3 SD in all, 93% and 87%; of one severity, normal or skewed, none.
 
-Ranks that pile up, as those of a scale at its floor and its ceiling, have peaks of their own. Where features are
-discrete, h must therefore also exceed those of cohorts drawn from the subjects' own distribution, smoothed to one peak
-(`SmoothedPopulation`), in which the same axis is sought. Of 40 cohorts of 500 with 15 mixed features of a uniform
+Ranks that pile up, as those of a scale at its floor and its ceiling, have peaks of their own. Discrete features are
+therefore left out of scores if they are a third or less. If they are more, h must also exceed those of cohorts drawn
+from the subjects' own distribution, smoothed to one peak (`SmoothedPopulation`), in which the same axis is sought, and
+the column of levels that the halves follow is left out. Of 40 cohorts of 500 with 15 mixed features of a uniform
 severity, 5% have a gap so (23% if h is compared with cohorts of normal scores, in which no severity is uniform), and
 33% and 65% of 400 with two groups 4 and 5 SD apart.
 
@@ -34,6 +35,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clinclust.arrays import Array, Labels
 from clinclust.engine.continuum.null_cohorts import (
@@ -62,6 +64,11 @@ _SAMPLES, _ENOUGH = 999, 30
 """Largest number of samples of Silverman's test, and as many with more peaks are enough."""
 _COHORTS = 59
 """Largest number of cohorts with which h is compared; the first with as large an h is enough."""
+_FEW_DISCRETE = 1.0 / 3.0
+"""Share of discrete features up to which they are left out of scores, so that no cohorts need be drawn."""
+_TELLS = 0.2
+"""Share of variance within two halves below which a column of levels tells them: at .19, 19 of 20 have the level of
+their half. It makes a gap by itself, as sex does between men and women."""
 _LEAST_MEASURED = 1.0 / 3.0
 """Least share of measurements among the features."""
 _SHRINKAGE = 0.1
@@ -156,18 +163,34 @@ def p_of_gap(
     Above the level, the p of the places alone. `divide` divides a drawn cohort into two.
     """
     n_discrete = population.part.cohort.arrays.codes.shape[1]
-    n_foldings = 1 if n_discrete else _FOLDINGS  # h of one folding is compared with those of one in each cohort
-    p, h = p_of_one_peak(places_on_axis(population.scores, halves, rng, n_foldings), rng)
-    if p >= level or n_discrete == 0:
+    is_discrete = np.bincount(population.columns[:n_discrete], minlength=population.scores.shape[1]) > 0
+    if is_discrete.mean() <= _FEW_DISCRETE:
+        return p_of_one_peak(places_on_axis(population.scores[:, ~is_discrete], halves, rng, _FOLDINGS), rng)[0]
+    scores = _leave_out_what_tells(population.scores, is_discrete, halves)
+    p, h = p_of_one_peak(places_on_axis(scores, halves, rng), rng)
+    if p >= level:
         return p
     of_one_peak = smoothed_population(population, rng)
     for number in range(1, _COHORTS + 1):
         drawn, scores = of_one_peak.draw(rng)
-        places = places_on_axis(scores, divide(drawn), rng)
+        parts = divide(drawn)
+        places = places_on_axis(_leave_out_what_tells(scores, is_discrete, parts), parts, rng)
         spread = float(places.std())
         if spread > 0.0 and critical_bandwidth((places - places.mean()) / spread) >= h:
             return max(p, 1.0 / number, 2.0 / (_COHORTS + 1))
     return max(p, 1.0 / (_COHORTS + 1))
+
+
+def _leave_out_what_tells(scores: Array, is_discrete: NDArray[np.bool_], halves: Labels) -> Array:
+    """Return scores without the discrete feature that tells two halves best, if it tells them nearly (`_TELLS`)."""
+    if scores.shape[1] < 2 or not is_discrete.any() or not 0 < halves.sum() < halves.size:
+        return scores
+    scattered, *within = (
+        np.ma.masked_invalid(part).var(axis=0).filled(0.0) * len(part)
+        for part in (scores, scores[halves == 0], scores[halves == 1])
+    )
+    share = np.where(is_discrete & (scattered > 0.0), sum(within) / np.maximum(scattered, 1e-12), 1.0)
+    return np.delete(scores, share.argmin(), axis=1) if share.min() < _TELLS else scores
 
 
 def measurements(cohort: EncodedCohort) -> Array | None:
