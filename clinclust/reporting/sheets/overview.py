@@ -372,7 +372,9 @@ def _look_beyond(findings: Findings, row: dict[Any, Any]) -> str:
     if row["told_by"] == "missing":
         return str(_COLUMNS["leave_out"])
     names, schema = _names(row), findings.cohort.schema
-    role = "describe" if any(name in schema and schema[name].is_clustered for name in names) else "adjust"
+    is_clustered = any(name in schema and schema[name].is_clustered for name in names)
+    # Where the other features follow sex, as blood counts do, the division stays if only sex is left out.
+    role = "describe" if is_clustered and not row.get("others", 0.0) >= NEARLY else "adjust"
     is_plain = all(re.fullmatch(r"[\w.]+", name) for name in names)
     return str(_COLUMNS["option" if is_plain else "role"].format(role=role, names=",".join(names)))
 
