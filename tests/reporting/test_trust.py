@@ -9,7 +9,14 @@ import pytest
 import clinclust as cc
 from clinclust.estimators.subtype_model import FittedCohort
 from clinclust.reporting.findings import Findings
-from clinclust.reporting.sheets.overview import cautions, fit_without, on_dominant_columns, overview, searches_sentence
+from clinclust.reporting.sheets.overview import (
+    cautions,
+    fit_without,
+    on_dominant_columns,
+    overview,
+    searches_sentence,
+    trust,
+)
 from reporting.stand_in import gathered
 
 
@@ -111,6 +118,18 @@ def test_the_column_that_nearly_makes_one_division_is_named_with_its_people():
     model = cc.MAPDP(schema, random_state=0, n_restarts=2, progress=False).fit(frame)
     said = " ".join(overview(gathered(model, frame)).notes)
     assert "nearly sex: right for 100% of 100 subjects; the largest side alone is 60%. To look beyond: --adjust" in said
+
+
+def test_the_table_of_divisions_says_the_same_as_the_first_page_of_a_column_that_others_follow():
+    rng = np.random.default_rng(1)
+    male = rng.random(240) < 0.5
+    frame = pd.DataFrame(rng.normal(4.0 * male[:, None], 1.0, (240, 5)), columns=list("abcde"))
+    frame["sex"] = np.where(male, "male", "female")
+    model = cc.MAPDP(cc.draft_schema(frame), random_state=0, n_restarts=2, progress=False).fit(frame)
+    findings = gathered(model, frame)
+    assert "--adjust sex." in " ".join(overview(findings).notes)
+    (columns,) = (table for table in trust(findings).tables if any("sex" in row for row in table.rows))
+    assert {row[-1] for row in columns.rows if "sex" in row} == {"--adjust sex"}
 
 
 @pytest.mark.parametrize("share", [0.9, 0.96])

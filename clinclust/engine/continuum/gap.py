@@ -33,6 +33,7 @@ enough were as extreme.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -162,35 +163,42 @@ def p_of_gap(
 
     Above the level, the p of the places alone. `divide` divides a drawn cohort into two.
     """
-    n_discrete = population.part.cohort.arrays.codes.shape[1]
-    is_discrete = np.bincount(population.columns[:n_discrete], minlength=population.scores.shape[1]) > 0
-    if is_discrete.mean() <= _FEW_DISCRETE:
-        return p_of_one_peak(places_on_axis(population.scores[:, ~is_discrete], halves, rng, _FOLDINGS), rng)[0]
-    scores = _leave_out_what_tells(population.scores, is_discrete, halves)
-    p, h = p_of_one_peak(places_on_axis(scores, halves, rng), rng)
-    if p >= level:
+    has_few = is_discrete(population).mean() <= _FEW_DISCRETE
+    n_foldings = _FOLDINGS if has_few else 1  # h of one folding is compared with those of one in each cohort
+    p, h = p_of_one_peak(places_on_axis(telling_scores(population, halves), halves, rng, n_foldings), rng)
+    if has_few or p >= level:
         return p
     of_one_peak = smoothed_population(population, rng)
     for number in range(1, _COHORTS + 1):
         drawn, scores = of_one_peak.draw(rng)
         parts = divide(drawn)
-        places = places_on_axis(_leave_out_what_tells(scores, is_discrete, parts), parts, rng)
+        places = places_on_axis(telling_scores(replace(population, scores=scores), parts), parts, rng)
         spread = float(places.std())
         if spread > 0.0 and critical_bandwidth((places - places.mean()) / spread) >= h:
             return max(p, 1.0 / number, 2.0 / (_COHORTS + 1))
     return max(p, 1.0 / (_COHORTS + 1))
 
 
-def _leave_out_what_tells(scores: Array, is_discrete: NDArray[np.bool_], halves: Labels) -> Array:
-    """Return scores without the discrete feature that tells two halves best, if it tells them nearly (`_TELLS`)."""
-    if scores.shape[1] < 2 or not is_discrete.any() or not 0 < halves.sum() < halves.size:
-        return scores
+def is_discrete(population: OnePopulation) -> NDArray[np.bool_]:
+    """Return whether each feature is discrete, or has a discrete part, (D,)."""
+    n_discrete = population.part.cohort.arrays.codes.shape[1]
+    return np.bincount(population.columns[:n_discrete], minlength=population.scores.shape[1]) > 0
+
+
+def telling_scores(population: OnePopulation, halves: Labels) -> Array:
+    """Return the scores in which a gap between two halves, int64 (M,), is looked for.
+
+    Without discrete features if they are few, or else without the one that tells the halves nearly (`_TELLS`).
+    """
+    scores, discrete = population.scores, is_discrete(population)
+    if discrete.mean() <= _FEW_DISCRETE:
+        return scores[:, ~discrete]
     scattered, *within = (
         np.ma.masked_invalid(part).var(axis=0).filled(0.0) * len(part)
         for part in (scores, scores[halves == 0], scores[halves == 1])
     )
-    share = np.where(is_discrete & (scattered > 0.0), sum(within) / np.maximum(scattered, 1e-12), 1.0)
-    return np.delete(scores, share.argmin(), axis=1) if share.min() < _TELLS else scores
+    share = np.where(discrete & (scattered > 0.0), sum(within) / np.maximum(scattered, 1e-12), 1.0)
+    return np.delete(scores, share.argmin(), axis=1) if share.min() < _TELLS and share.size > 1 else scores
 
 
 def measurements(cohort: EncodedCohort) -> Array | None:

@@ -15,7 +15,13 @@ from scipy.stats import gaussian_kde
 
 from clinclust.arguments import COMPARISONS, EXPLANATION, FRAME, Rule, accepting
 from clinclust.arrays import Array, Labels
-from clinclust.engine.continuum.gap import critical_bandwidth, measurements, p_of_one_peak, places_on_axis
+from clinclust.engine.continuum.gap import (
+    critical_bandwidth,
+    measurements,
+    p_of_one_peak,
+    places_on_axis,
+    telling_scores,
+)
 from clinclust.engine.continuum.null_cohorts import OnePopulation, conditional_draws, one_population
 from clinclust.engine.continuum.tested_node import Node
 from clinclust.errors import InputError, shortened
@@ -432,7 +438,7 @@ The score is 0 midway between the branches, and counts standard deviations withi
 def score_divisions(cohort: FittedCohort, divisions: Sequence[Division]) -> list[ScoredDivision]:
     """Return the scores of at most 2,000 subjects in each of these divisions of the tree of a fit.
 
-    They are found without the subject, by the function of the test of a gap.
+    They are found without the subject, in the features and by the function of the test of a gap.
     """
     tree, problem = cohort.fit.tree_, fitted_problem(cohort.fit, cohort.table, coarsening=1.0)
     tips, members, scored = tree.labels[problem.cohort.order], tree.members(), []
@@ -442,7 +448,7 @@ def score_divisions(cohort: FittedCohort, divisions: Sequence[Division]) -> list
         below = np.flatnonzero(first | second)
         node = Node(below, second[below].astype(np.int64), tree.n_subtypes).sample(_MOST_SUBJECTS, rng)
         part = problem.restricted_to(node.members, 0)
-        scales = [measurements(part.cohort), one_population(part, rng).scores]
+        scales = [measurements(part.cohort), telling_scores(one_population(part, rng), node.halves)]
         places = [places_on_axis(scale, node.halves, rng) for scale in scales if scale is not None]
         scores = min(places, key=lambda each: p_of_one_peak(each, np.random.default_rng(0))[0])
         scored.append((division, scores, node.halves))

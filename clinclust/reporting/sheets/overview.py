@@ -371,10 +371,10 @@ def _look_beyond(findings: Findings, row: dict[Any, Any]) -> str:
     """Return the option of a fit that shows what else there is than the columns of a row."""
     if row["told_by"] == "missing":
         return str(_COLUMNS["leave_out"])
-    names, schema = _names(row), findings.cohort.schema
-    is_clustered = any(name in schema and schema[name].is_clustered for name in names)
+    names = _names(row)
     # Where the other features follow sex, as blood counts do, the division stays if only sex is left out.
-    role = "describe" if is_clustered and not row.get("others", 0.0) >= NEARLY else "adjust"
+    alone = {name for dominant in _dominant(findings) if _is_alone(dominant) for name in _names(dominant)}
+    role = "describe" if alone.issuperset(names) else "adjust"
     is_plain = all(re.fullmatch(r"[\w.]+", name) for name in names)
     return str(_COLUMNS["option" if is_plain else "role"].format(role=role, names=",".join(names)))
 
