@@ -165,14 +165,14 @@ def p_of_gap(
     """
     has_few = is_discrete(population).mean() <= _FEW_DISCRETE
     n_foldings = _FOLDINGS if has_few else 1  # h of one folding is compared with those of one in each cohort
-    p, h = p_of_one_peak(places_on_axis(telling_scores(population, halves), halves, rng, n_foldings), rng)
+    p, h = p_of_one_peak(places_on_axis(find_telling_scores(population, halves), halves, rng, n_foldings), rng)
     if has_few or p >= level:
         return p
     of_one_peak = smoothed_population(population, rng)
     for number in range(1, _COHORTS + 1):
         drawn, scores = of_one_peak.draw(rng)
         parts = divide(drawn)
-        places = places_on_axis(telling_scores(replace(population, scores=scores), parts), parts, rng)
+        places = places_on_axis(find_telling_scores(replace(population, scores=scores), parts), parts, rng)
         spread = float(places.std())
         if spread > 0.0 and critical_bandwidth((places - places.mean()) / spread) >= h:
             return max(p, 1.0 / number, 2.0 / (_COHORTS + 1))
@@ -185,7 +185,7 @@ def is_discrete(population: OnePopulation) -> NDArray[np.bool_]:
     return np.bincount(population.columns[:n_discrete], minlength=population.scores.shape[1]) > 0
 
 
-def telling_scores(population: OnePopulation, halves: Labels) -> Array:
+def find_telling_scores(population: OnePopulation, halves: Labels) -> Array:
     """Return the scores in which a gap between two halves, int64 (M,), is looked for.
 
     Without discrete features if they are few, or else without the one that tells the halves nearly (`_TELLS`).

@@ -20,7 +20,7 @@ from clinclust.engine.continuum.gap import (
     measurements,
     p_of_one_peak,
     places_on_axis,
-    telling_scores,
+    find_telling_scores,
 )
 from clinclust.engine.continuum.null_cohorts import OnePopulation, conditional_draws, one_population
 from clinclust.engine.continuum.tested_node import Node
@@ -448,7 +448,7 @@ def score_divisions(cohort: FittedCohort, divisions: Sequence[Division]) -> list
         below = np.flatnonzero(first | second)
         node = Node(below, second[below].astype(np.int64), tree.n_subtypes).sample(_MOST_SUBJECTS, rng)
         part = problem.restricted_to(node.members, 0)
-        scales = [measurements(part.cohort), telling_scores(one_population(part, rng), node.halves)]
+        scales = [measurements(part.cohort), find_telling_scores(one_population(part, rng), node.halves)]
         places = [places_on_axis(scale, node.halves, rng) for scale in scales if scale is not None]
         scores = min(places, key=lambda each: p_of_one_peak(each, np.random.default_rng(0))[0])
         scored.append((division, scores, node.halves))
