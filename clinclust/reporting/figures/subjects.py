@@ -17,10 +17,10 @@ from clinclust.arguments import COMPARISONS, EXPLANATION, FRAME, Rule, accepting
 from clinclust.arrays import Array, Labels
 from clinclust.engine.continuum.gap import (
     critical_bandwidth,
+    find_telling_scores,
     measurements,
     p_of_one_peak,
     places_on_axis,
-    find_telling_scores,
 )
 from clinclust.engine.continuum.null_cohorts import OnePopulation, conditional_draws, one_population
 from clinclust.engine.continuum.tested_node import Node
