@@ -27,11 +27,11 @@ from numpy.typing import NDArray
 
 from clinclust import distinct_subtypes
 from clinclust.engine.continuum import tested_node
-from clinclust.engine.continuum.tested_node import DrawPlan, Node, NodeTest, RunningTest, p_of_gap_in
+from clinclust.engine.continuum.tested_node import DrawPlan, Node, NodeTest, RunningTest, best_division, p_of_gap_in
 from clinclust.engine.problem.problem import Problem, pose
 from clinclust.engine.search.plan import Threads
 from clinclust.estimators.subtype_model import cohort_of, fitted_problem
-from clinclust.estimators.subtype_tree import DISTINCT_LEVEL, GAP_COUNTS, OWN_GAP_COUNTS, SHAPE_COUNTS
+from clinclust.estimators.subtype_tree import DISTINCT_LEVEL, SHAPE_COUNTS
 from clinclust.methods import PublishedMAPDP
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -75,13 +75,13 @@ def result_of(problem: Problem, members: Labels, seed: int, *, any_shape: bool =
 
 
 def p_of_any_shape(problem: Problem, seed: int) -> float:
-    """Return p of all subjects against a continuum of any shape, as `distinct_subtypes` has it."""
+    """Return p of all subjects against a continuum of any shape, as `distinct_subtypes` has it; halves are the best."""
     everybody = np.arange(problem.cohort.n_subjects)
-    node = Node(everybody, np.zeros_like(everybody), PARTS)
-    p = 1.0
-    for counts, in_measurements in ((OWN_GAP_COUNTS, True), (GAP_COUNTS, False)):
-        level, seeds = DISTINCT_LEVEL / counts, np.random.SeedSequence(seed)
-        p = min(p, counts * p_of_gap_in(problem, node, seeds, level, in_measurements=in_measurements))
+    node = Node(everybody, best_division(problem).labels, PARTS)
+    p = min(
+        p_of_gap_in(problem, node, np.random.SeedSequence(seed), DISTINCT_LEVEL, in_measurements=in_measurements)
+        for in_measurements in (True, False)
+    )
     if p >= DISTINCT_LEVEL:
         p = min(p, SHAPE_COUNTS * result_of(problem, everybody, seed, any_shape=True)[0].p)
     return min(p, 1.0)

@@ -125,12 +125,9 @@ class SubtypeTree:
 DEFAULT_TEST: dict[str, Any] = {"n_draws": 200, "significance_level": 0.05}
 """Default parameters of the test."""
 DISTINCT_LEVEL = 0.03
-"""Level of the test against a continuum of any shape, below which a join is distinct: .017 for a gap along the axis
-between its branches in normal scores, .0075 for one on the own scale of measurements, and .01 for draws of the smoothed
-population (`p_of_any_shape`)."""
-GAP_COUNTS, OWN_GAP_COUNTS, SHAPE_COUNTS = 1.75, 4.0, 3.0
-"""Multiples of the three p in that of any shape (Bonferroni's inequality with weights; the two of gaps count as one and
-a half, because they see much the same)."""
+"""Level of the test against a continuum of any shape, below which a join is distinct (`p_of_any_shape`)."""
+SHAPE_COUNTS = 3.0
+"""Multiple of the p of draws of the smoothed population in that of any shape; that of a gap has its own (`gap.py`)."""
 FEWEST_DRAWS = 20
 """Least `n_draws`."""
 

@@ -1,6 +1,7 @@
 """Leaves of a tree that are one continuum are merged where the tree has divided by severity before disease."""
 
 from itertools import combinations
+from threading import Event
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,12 +9,13 @@ import pandas as pd
 import pytest
 
 from clinclust import MAPDP, Feature, FeatureSchema, distinct_subtypes
+from clinclust.engine.continuum.tested_node import DrawPlan
 from clinclust.engine.problem.problem import log_joint
-from clinclust.engine.search.plan import n_threads
+from clinclust.engine.search.plan import Threads, n_threads
 from clinclust.engine.search.settle import adjusted_rand_index
 from clinclust.estimators import distinct_subtypes as tested_tree
 from clinclust.estimators.distinct_subtypes import PairTests, joined_groups
-from clinclust.estimators.subtype_model import fitted_problem
+from clinclust.estimators.subtype_model import cohort_of, fitted_problem
 from clinclust.estimators.subtype_tree import SubtypeTree
 from clinclust.methods import PublishedMAPDP
 
@@ -89,6 +91,19 @@ def test_two_diseases_in_two_sexes_are_two_kinds():
 def test_two_diseases_in_two_sexes_are_mostly_kinds():
     """The tree of least evidence alone agrees by .31; where the sexes have a gap too, there are four kinds."""
     assert np.mean([agreement_with_disease(seed) for seed in range(1, 8)]) > 0.5
+
+
+def test_groups_that_only_answers_tell_are_as_far_apart_as_these_make_them():
+    rng = np.random.default_rng(0)
+    group = rng.integers(2, size=240)
+    frame = pd.DataFrame(rng.normal(size=(240, 3)), columns=["crp", "bmi", "age"])
+    frame[list("abcde")] = rng.random((240, 5)) < np.where(group, 0.9, 0.1)[:, None]
+    kinds = {name: "gaussian" if len(name) > 1 else "bernoulli" for name in frame}
+    schema = FeatureSchema([Feature(name=name, likelihood=kind) for name, kind in kinds.items()])
+    model = PublishedMAPDP(schema, random_state=0).fit(frame)
+    plan = DrawPlan(20, 0.05, Threads(1, None), Event(), lambda: None)
+    tests = PairTests(model.fit_, cohort_of(model, frame).table, plan, 0)
+    assert tests.distance(frozenset([0]), frozenset([1])) > 3.0
 
 
 @pytest.mark.simulation

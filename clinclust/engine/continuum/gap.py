@@ -7,6 +7,15 @@ to investigate multimodality*, Journal of the Royal Statistical Society B 43, 97
 these places has more than one peak: h is the smallest bandwidth at which the estimate has one, and p the share of
 samples from this estimate, rescaled to the variance of the places, that have more at h.
 
+This p is too large where one tail is long, as that of a severity that few have: of the axes of ten skewed severities
+(60 cohorts each), 1% have a p below .05. It is too small where the top is flat, as that of a uniform severity: of 240
+cohorts, 9% are below .017. Without a long tail, the dip must therefore also be larger than that of most uniform samples
+(`TAIL_COUNTS`). Of 60 cohorts of each kind, a gap is seen in:
+
+    a uniform severity, N 200 and 400 (12 measurements), 1,000, 300 (six)   .02  .02  .07  .08
+    groups 3.3 SD apart, N 400; 3.6 SD, N 200; 4 SD in 2 of 8, N 200        .93  .87  .82
+    a tenth 5 SD away, a fifth 4 SD, three tenths 3.5 SD; N 400             .92  .87  .70
+
 The groups are those that are asked about. Divided anew in each fold, two diseases whose severity varies more than they
 differ fall into mild and severe, between which there is no gap. Of 40 cohorts of 400 with 12 measurements and two
 groups 3.3 SD apart, 72% have a gap at .02 so, and 53% divided anew; of one severity, normal or skewed, none.
@@ -26,30 +35,31 @@ the column of levels that the halves follow is left out. Of 40 cohorts of 500 wi
 severity, 5% have a gap so (23% if h is compared with cohorts of normal scores, in which no severity is uniform), and
 33% and 65% of 400 with two groups 4 and 5 SD apart.
 
-Both p are those of Besag and Clifford (1991, *Sequential Monte Carlo p-values*, Biometrika 78, 301-304): draws end once
+All p are those of Besag and Clifford (1991, *Sequential Monte Carlo p-values*, Biometrika 78, 301-304): draws end once
 enough were as extreme.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import skew
 
 from clinclust.arrays import Array, Labels
 from clinclust.engine.continuum.null_cohorts import (
     OnePopulation,
     in_score_steps,
     nearest_correlation,
+    normal_scores,
     reliable_correlations,
     smoothed_population,
     whole_columns,
     with_expectations,
     with_unit_diagonal,
 )
-from clinclust.engine.kernels.modes import count_peaks
+from clinclust.engine.kernels.modes import count_peaks, dip
 from clinclust.engine.problem.encoding import EncodedCohort
 from clinclust.engine.problem.problem import Problem
 
@@ -63,6 +73,11 @@ _NARROWEST, _WIDEST, _HALVINGS = 0.02, 2.5, 11
 """Bounds of h in standard deviations, and how often they are halved."""
 _SAMPLES, _ENOUGH = 999, 30
 """Largest number of samples of Silverman's test, and as many with more peaks are enough."""
+LONG_TAIL = 0.5
+"""Absolute skewness of places above which one tail is long."""
+TAIL_COUNTS, FLAT_COUNTS, DIP_COUNTS = 0.6, 1.75, 0.1
+"""Multiples of Silverman's p with a long tail and without one, and of the p of the dip: at a level of .03, they are
+compared with .05, .017 and .3. A dip at .2 or .1 loses groups (3.3 SD, N 400: .90 and .78)."""
 _COHORTS = 59
 """Largest number of cohorts with which h is compared; the first with as large an h is enough."""
 _FEW_DISCRETE = 1.0 / 3.0
@@ -143,6 +158,25 @@ def p_of_one_peak(places: Array, rng: np.random.Generator) -> tuple[float, float
     return (n_more + 1) / (_SAMPLES + 1), h
 
 
+def p_of_flat_top(places: Array, rng: np.random.Generator) -> float:
+    """Return the share of uniform samples with as large a dip as places (M,)."""
+    distance, n_larger = dip(np.sort(places)), 0
+    for drawn in range(1, _SAMPLES + 1):
+        n_larger += dip(np.sort(rng.random(places.size))) >= distance
+        if n_larger == _ENOUGH:
+            return n_larger / drawn
+    return (n_larger + 1) / (_SAMPLES + 1)
+
+
+def p_of_no_gap(places: Array, rng: np.random.Generator, level: float) -> tuple[float, float]:
+    """Return p of no gap among places (M,), at this level (`TAIL_COUNTS`), and their critical bandwidth."""
+    p, h = p_of_one_peak(places, rng)
+    if h > 0.0 and abs(skew(places)) > LONG_TAIL:
+        return min(TAIL_COUNTS * p, 1.0), h
+    p = min(FLAT_COUNTS * p, 1.0)
+    return (p if p >= level else max(p, DIP_COUNTS * p_of_flat_top(places, rng))), h
+
+
 def critical_bandwidth(x: Array) -> float:
     """Return the smallest bandwidth at which the density estimate of standardised places (M,) has one peak."""
     low, high = _NARROWEST, _WIDEST
@@ -159,38 +193,45 @@ def p_of_gap(
     rng: np.random.Generator,
     level: float,
 ) -> float:
-    """Return p of one peak along the axis between the two halves, int64 (M,), of the subjects of a population.
+    """Return p of no gap along the axis between the two halves, int64 (M,), of the subjects of a population.
 
     Above the level, the p of the places alone. `divide` divides a drawn cohort into two.
     """
-    has_few = is_discrete(population).mean() <= _FEW_DISCRETE
+    discrete = is_discrete(population.part.cohort)
+    has_few = discrete.mean() <= _FEW_DISCRETE
     n_foldings = _FOLDINGS if has_few else 1  # h of one folding is compared with those of one in each cohort
-    p, h = p_of_one_peak(places_on_axis(find_telling_scores(population, halves), halves, rng, n_foldings), rng)
+    p, h = p_of_no_gap(
+        places_on_axis(find_telling_scores(population.scores, discrete, halves), halves, rng, n_foldings), rng, level
+    )
     if has_few or p >= level:
         return p
     of_one_peak = smoothed_population(population, rng)
     for number in range(1, _COHORTS + 1):
         drawn, scores = of_one_peak.draw(rng)
         parts = divide(drawn)
-        places = places_on_axis(find_telling_scores(replace(population, scores=scores), parts), parts, rng)
+        places = places_on_axis(find_telling_scores(scores, discrete, parts), parts, rng)
         spread = float(places.std())
         if spread > 0.0 and critical_bandwidth((places - places.mean()) / spread) >= h:
-            return max(p, 1.0 / number, 2.0 / (_COHORTS + 1))
-    return max(p, 1.0 / (_COHORTS + 1))
+            return min(max(p, FLAT_COUNTS / min(number, _COHORTS / 2.0)), 1.0)
+    return max(p, FLAT_COUNTS / (_COHORTS + 1))
 
 
-def is_discrete(population: OnePopulation) -> NDArray[np.bool_]:
+def is_discrete(cohort: EncodedCohort) -> NDArray[np.bool_]:
     """Return whether each feature is discrete, or has a discrete part, (D,)."""
-    n_discrete = population.part.cohort.arrays.codes.shape[1]
-    return np.bincount(population.columns[:n_discrete], minlength=population.scores.shape[1]) > 0
+    n_discrete = cohort.arrays.codes.shape[1]
+    return np.array([min(parts) < n_discrete for parts in whole_columns(cohort)[1]])
 
 
-def find_telling_scores(population: OnePopulation, halves: Labels) -> Array:
-    """Return the scores in which a gap between two halves, int64 (M,), is looked for.
+def are_measurements(discrete: NDArray[np.bool_]) -> bool:
+    """Return whether enough features are no discrete ones, (D,), for a gap to be looked for among these alone."""
+    return bool(np.mean(~discrete) >= _LEAST_MEASURED)
 
-    Without discrete features if they are few, or else without the one that tells the halves nearly (`_TELLS`).
+
+def find_telling_scores(scores: Array, discrete: NDArray[np.bool_], halves: Labels) -> Array:
+    """Return the scores (M, D) in which a gap between two halves, int64 (M,), is looked for.
+
+    Without discrete features, (D,), if they are few, or else without the one that tells the halves nearly (`_TELLS`).
     """
-    scores, discrete = population.scores, is_discrete(population)
     if discrete.mean() <= _FEW_DISCRETE:
         return scores[:, ~discrete]
     scattered, *within = (
@@ -201,18 +242,17 @@ def find_telling_scores(population: OnePopulation, halves: Labels) -> Array:
     return np.delete(scores, share.argmin(), axis=1) if share.min() < _TELLS and share.size > 1 else scores
 
 
-def measurements(cohort: EncodedCohort) -> Array | None:
-    """Return the measurements of a cohort on their own scale, float64 (N, D), NaN = missing; None if they are too few.
+def scores_on_own_scales(cohort: EncodedCohort, discrete: NDArray[np.bool_]) -> Array:
+    """Return the features of a cohort, float64 (N, D), NaN = missing: measurements on their own scale, else ranks.
 
-    They are cut far from the median, and then standardised.
+    Measurements are cut far from the median, and then standardised; of other features these are normal scores.
     """
-    columns, features = whole_columns(cohort)
-    n_discrete = cohort.arrays.codes.shape[1]
-    is_measured = [len(parts) == 1 and parts[0] >= n_discrete for parts in features]
-    if np.mean(is_measured) < _LEAST_MEASURED:
-        return None
-    measured = [column for column, is_one in zip(columns, is_measured, strict=True) if is_one]
-    return np.column_stack([_on_own_scale(column) for column in measured])
+    columns = whole_columns(cohort)[0]
+    scores = (
+        normal_scores(column) if is_one else _on_own_scale(column)
+        for column, is_one in zip(columns, discrete, strict=True)
+    )
+    return np.column_stack([*scores])
 
 
 def _on_own_scale(column: Array) -> Array:
@@ -224,10 +264,13 @@ def _on_own_scale(column: Array) -> Array:
     return in_score_steps((cut - np.nanmean(cut)) / (np.nanstd(cut) or 1.0))
 
 
-def p_of_gap_in_measurements(cohort: EncodedCohort, halves: Labels, rng: np.random.Generator) -> float:
-    """Return p of one peak along the axis between two halves, int64 (M,), on the scale of the measurements.
+def p_of_gap_in_measurements(cohort: EncodedCohort, halves: Labels, rng: np.random.Generator, level: float) -> float:
+    """Return p of no gap along the axis between two halves, int64 (M,), on the scale of the measurements.
 
     1 with too few of them.
     """
-    columns = measurements(cohort)
-    return 1.0 if columns is None else p_of_one_peak(places_on_axis(columns, halves, rng, _FOLDINGS), rng)[0]
+    discrete = is_discrete(cohort)
+    if not are_measurements(discrete):
+        return 1.0
+    scores = scores_on_own_scales(cohort, discrete)[:, ~discrete]
+    return p_of_no_gap(places_on_axis(scores, halves, rng, _FOLDINGS), rng, level)[0]

@@ -376,7 +376,7 @@ def distance_in(problem: Problem, node: Node) -> float:
 def p_of_gap_in(
     problem: Problem, node: Node, seed: np.random.SeedSequence, level: float, *, in_measurements: bool = False
 ) -> float:
-    """Return p of one peak along the axis between the halves of a node of a problem at coarsening 1 (`p_of_gap`).
+    """Return p of no gap along the axis between the halves of a node of a problem at coarsening 1 (`p_of_gap`).
 
     In normal scores of all features or, with `in_measurements`, on the own scale of measurements.
     """
@@ -384,7 +384,7 @@ def p_of_gap_in(
     node = node.sample(LARGEST_NODE, rng)
     part = problem.restricted_to(node.members, 0)
     if in_measurements:
-        return p_of_gap_in_measurements(part.cohort, node.halves, rng)
+        return p_of_gap_in_measurements(part.cohort, node.halves, rng, level)
     return p_of_gap(one_population(part, rng), node.halves, lambda drawn: best_division(drawn).labels, rng, level)
 
 

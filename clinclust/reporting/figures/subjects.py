@@ -18,9 +18,10 @@ from clinclust.arrays import Array, Labels
 from clinclust.engine.continuum.gap import (
     critical_bandwidth,
     find_telling_scores,
-    measurements,
+    is_discrete,
     p_of_one_peak,
     places_on_axis,
+    scores_on_own_scales,
 )
 from clinclust.engine.continuum.null_cohorts import OnePopulation, conditional_draws, one_population
 from clinclust.engine.continuum.tested_node import Node
@@ -448,8 +449,9 @@ def score_divisions(cohort: FittedCohort, divisions: Sequence[Division]) -> list
         below = np.flatnonzero(first | second)
         node = Node(below, second[below].astype(np.int64), tree.n_subtypes).sample(_MOST_SUBJECTS, rng)
         part = problem.restricted_to(node.members, 0)
-        scales = [measurements(part.cohort), find_telling_scores(one_population(part, rng), node.halves)]
-        places = [places_on_axis(scale, node.halves, rng) for scale in scales if scale is not None]
+        discrete, normal = is_discrete(part.cohort), one_population(part, rng).scores
+        scales = [scores_on_own_scales(part.cohort, discrete), normal]
+        places = [places_on_axis(find_telling_scores(each, discrete, node.halves), node.halves, rng) for each in scales]
         scores = min(places, key=lambda each: p_of_one_peak(each, np.random.default_rng(0))[0])
         scored.append((division, scores, node.halves))
     return scored

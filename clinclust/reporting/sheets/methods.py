@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from clinclust.engine.continuum.gap import DIP_COUNTS, FLAT_COUNTS, LONG_TAIL, TAIL_COUNTS
 from clinclust.engine.continuum.tested_node import FIRST_SAMPLE, LARGEST_NODE, SMALLEST_NODE
 from clinclust.estimators.fit import STOPPED_EARLY, Fit
 from clinclust.estimators.saving import software_versions
 from clinclust.estimators.subtype_model import parameters_of
-from clinclust.estimators.subtype_tree import DISTINCT_LEVEL, GAP_COUNTS, OWN_GAP_COUNTS, SHAPE_COUNTS
+from clinclust.estimators.subtype_tree import DISTINCT_LEVEL, SHAPE_COUNTS
 from clinclust.files.row_choice import noted_several_rows
 from clinclust.likelihoods import REGISTRY
 from clinclust.reporting.divisions import n_parted
@@ -81,7 +82,8 @@ def _describe_test(findings: Findings, references: References) -> list[str]:
     accepted, n_tested = int(test.joins["accepted"].sum()), len(test.joins)
     fields: dict[str, Any] = {"n_draws": test.n_draws, "level": test.significance_level, "seed": test.random_seed}
     fields |= {"least": SMALLEST_NODE, "sample": FIRST_SAMPLE, "most": LARGEST_NODE, "distinct_level": DISTINCT_LEVEL}
-    fields |= {"gaps": GAP_COUNTS, "own_gaps": OWN_GAP_COUNTS, "shapes": SHAPE_COUNTS}
+    fields |= {"flat": FLAT_COUNTS, "tail": TAIL_COUNTS, "skewness": LONG_TAIL, "shapes": SHAPE_COUNTS}
+    fields["dip_level"] = DISTINCT_LEVEL / DIP_COUNTS
     fields["finding"] = findings.answer.words["finding"]
     fields |= {"tested": counted(n_tested, "division"), "accepted": accepted, "was": counted(accepted, "was")}
     names = ["tree", "gains", "level", *["sampled"] * is_sampled(test)]

@@ -4,23 +4,28 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.signal import find_peaks
-from scipy.stats import gaussian_kde
+from scipy.stats import gaussian_kde, kstest, skew, spearmanr
 
 import clinclust as cc
 from clinclust.engine.continuum.gap import (
+    FLAT_COUNTS,
     critical_bandwidth,
     distance_between,
+    is_discrete,
+    p_of_flat_top,
     p_of_gap,
     p_of_gap_in_measurements,
+    p_of_no_gap,
     p_of_one_peak,
     places_on_axis,
+    scores_on_own_scales,
 )
 from clinclust.engine.continuum.null_cohorts import one_population
 from clinclust.engine.continuum.tested_node import best_division
 from clinclust.engine.kernels.modes import count_peaks
 from clinclust.engine.problem.problem import pose
 
-LEVEL = 0.02
+LEVEL = 0.03
 
 
 def groups(distance, share=0.4, n=400, seed=0, n_telling=8):
@@ -68,6 +73,32 @@ def test_one_peak_and_two():
     assert p_of_one_peak(np.append(rng.normal(size=395), np.full(5, 9.0)), rng)[0] > 0.05  # far values are no group
     assert p_of_one_peak(rng.normal(np.repeat([0.0, 4.0], 200)), rng)[0] < 0.005
     assert p_of_one_peak(np.zeros(20), rng) == (1.0, 0.0)
+
+
+def share_with_a_gap(draw):
+    """Return the share of 50 samples with a gap, and of those that Silverman's test alone would say it of."""
+    shares = np.zeros(2)
+    for sample in range(50):
+        places = draw(np.random.default_rng([8, sample, 400]))
+        p = p_of_no_gap(places, np.random.default_rng(sample), LEVEL)[0]
+        shares += [p < LEVEL, FLAT_COUNTS * p_of_one_peak(places, np.random.default_rng(sample))[0] < LEVEL]
+    return shares / 50
+
+
+def test_a_gap_is_seldom_seen_in_a_flat_top_or_a_long_tail_and_mostly_beside_a_small_group():
+    flat, flat_without_dip = share_with_a_gap(lambda rng: rng.uniform(-1.0, 1.0, 400))
+    assert flat <= 0.12 < flat_without_dip
+    assert share_with_a_gap(lambda rng: rng.exponential(size=400) + 0.3 * rng.normal(size=400))[0] <= 0.04
+    small, small_without_tail = share_with_a_gap(lambda rng: rng.normal(np.repeat([0.0, 4.0], [360, 40])))
+    assert small >= 0.5 > small_without_tail
+    assert share_with_a_gap(lambda rng: rng.normal(np.repeat([0.0, 3.5], [200, 200])))[0] >= 0.9
+
+
+def test_the_dip_of_uniform_samples_has_a_uniform_p_and_that_of_two_groups_a_small_one():
+    rng = np.random.default_rng(3)
+    of_uniform = [p_of_flat_top(rng.uniform(-2.0, 5.0, 150), rng) for _ in range(100)]
+    assert kstest(of_uniform, "uniform").pvalue > 0.01
+    assert p_of_flat_top(rng.normal(np.repeat([0.0, 4.0], 75)), rng) < 0.01
 
 
 def test_groups_have_a_gap_and_a_severity_has_none():
@@ -143,7 +174,7 @@ def test_scales_have_a_gap_between_groups_and_none_in_a_uniform_severity():
 def p_in_measurements(values, halves=None):
     part = population_of(values).part
     halves = halves_of(part) if halves is None else halves[part.cohort.order]
-    return p_of_gap_in_measurements(part.cohort, halves, np.random.default_rng(0))
+    return p_of_gap_in_measurements(part.cohort, halves, np.random.default_rng(0), LEVEL)
 
 
 def test_a_gap_that_two_measurements_have_is_seen_on_their_own_scale():
@@ -156,6 +187,23 @@ def test_a_gap_that_two_measurements_have_is_seen_on_their_own_scale():
     assert p_in_measurements(holes) < LEVEL
 
 
+def test_measurements_keep_their_scale_and_levels_become_normal_scores():
+    rng = np.random.default_rng(9)
+    frame = pd.DataFrame({"crp": rng.exponential(size=300), "grade": rng.integers(4, size=300)})
+    schema = cc.FeatureSchema(
+        [cc.Feature(name="crp", likelihood="gaussian"), cc.Feature(name="grade", likelihood="binomial", trials=3)]
+    )
+    cohort = pose(schema.validate(frame), schema, None, 3.0).cohort
+    discrete = is_discrete(cohort)
+    scores, in_order = scores_on_own_scales(cohort, discrete), frame.iloc[cohort.order]
+    crp, grade = scores[:, ~discrete].ravel(), scores[:, discrete].ravel()
+    inside = crp < 2.0
+    assert np.corrcoef(crp[inside], in_order["crp"][inside])[0, 1] > 0.999
+    assert skew(crp) > 0.7
+    assert spearmanr(grade, in_order["grade"])[0] == pytest.approx(1.0)
+    assert np.unique(grade).size == 4
+
+
 def test_a_column_of_levels_makes_no_gap_in_measurements():
     rng = np.random.default_rng(8)
     frame = pd.DataFrame(rng.normal(size=(300, 4)), columns=list("abcd")).assign(sex=rng.integers(2, size=300))
@@ -163,6 +211,6 @@ def test_a_column_of_levels_makes_no_gap_in_measurements():
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood=kind) for name, kind in kinds.items()])
     part = pose(schema.validate(frame), schema, None, 3.0)
     halves = frame["sex"].to_numpy()[part.cohort.order].astype(np.int64)
-    assert p_of_gap_in_measurements(part.cohort, halves, rng) >= LEVEL
+    assert p_of_gap_in_measurements(part.cohort, halves, rng, LEVEL) >= LEVEL
     yes = population_of((groups(6.0) > 1.0).astype(int), "bernoulli").part
-    assert p_of_gap_in_measurements(yes.cohort, halves_of(yes), rng) == 1.0
+    assert p_of_gap_in_measurements(yes.cohort, halves_of(yes), rng, LEVEL) == 1.0
