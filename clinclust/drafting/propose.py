@@ -349,18 +349,25 @@ def proposal_of_texts(column: Column) -> Proposal:
 
 
 def _misspelt(column: Column, texts: Sequence[str]) -> Iterator[str]:
-    """Yield a sentence for each rare level that is a frequent one but for a letter: `Hispannic`, `Hispanic`."""
+    """Yield a sentence for each rare level that may be a frequent one.
+
+    `Hispannic` differs from Hispanic by a letter, and f is the only level that begins as `femal` does.
+    """
     cells = dict(zip(column.texts, column.counts.tolist(), strict=True))
     for rare, often in permutations(texts, 2):
-        is_rare = cells[rare] * _TIMES_OFTENER <= cells[often] and not any(map(str.isdigit, rare + often))
-        if is_rare and min(len(rare), len(often)) >= _SHORTEST_WORD and abs(len(rare) - len(often)) <= 1:
-            blocks = SequenceMatcher(None, rare.casefold(), often.casefold(), autojunk=False).get_matching_blocks()
-            if sum(block.size for block in blocks) >= max(len(rare), len(often)) - 1:
-                shown = {"rare": quote_cell(rare), "often": quote_cell(often), "rare_text": rare, "often_text": often}
-                yield LOOKS["misspelt"].format(n=cells[rare], s="s" * (cells[rare] > 1), **shown)
+        if cells[rare] * _TIMES_OFTENER > cells[often] or any(map(str.isdigit, rare + often)):
+            continue
+        short, long = sorted((rare.casefold(), often.casefold()), key=len)
+        blocks = SequenceMatcher(None, short, long, autojunk=False).get_matching_blocks()
+        is_but_for_a_letter = len(short) >= _SHORTEST_WORD and sum(block.size for block in blocks) >= len(long) - 1
+        alike = [text for text in texts if text.casefold()[0] == short[0] and cells[text] > cells[rare]]
+        is_longer = long.startswith(short) and len(long) >= _SHORTEST_LONG and len(set(long)) > 1
+        if is_but_for_a_letter or (is_longer and alike == [often]):
+            shown = {"rare": quote_cell(rare), "often": quote_cell(often), "rare_text": rare, "often_text": often}
+            yield LOOKS["misspelt"].format(n=cells[rare], s="s" * (cells[rare] > 1), **shown)
 
 
-_TIMES_OFTENER, _SHORTEST_WORD = 10, 5
+_TIMES_OFTENER, _SHORTEST_WORD, _SHORTEST_LONG = 10, 5, 3  # AB is no A, III no I
 
 
 def is_called_nominal(column: Column) -> bool:
