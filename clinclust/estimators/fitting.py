@@ -200,7 +200,7 @@ def found_fit(settings: Settings, cohort: Prepared, cancelled: Event) -> Fit:
 def adjusted(cohort: Prepared, settings: Settings, plan: SearchPlan) -> Prepared:
     """Return the cohort with its measurements adjusted for the columns with the role ``adjust``."""
     short = plan.shortened(plan.budget.part(_SHARE_OF_ADJUSTMENT), "adjustment")
-    short = replace(short, resolution=plan.resolution, selects_first=plan.selects_first)
+    short = replace(short, choose_coarsening=plan.choose_coarsening, selects_first=plan.selects_first)
 
     def search_adjusted(frame: pd.DataFrame) -> tuple[Labels, float]:
         result = search(pose_for(settings, frame, cohort.schema), short)
@@ -357,7 +357,7 @@ def _search(problem: Problem, plan: SearchPlan) -> SearchResult:
             return _best_of(problem, run_sampled_restarts(problem, plan))
         return _chosen(sampled_steps(problem, plan, _branch(plan)), plan)
     starts = _starts(problem, plan)
-    if plan.resolution is not None:
+    if plan.choose_coarsening:
         return _chosen(resolution_steps(problem, plan, _branch(plan), first_step(problem, starts, plan)), plan)
     run = search_with_outlying if plan.outlying_share > 0.0 else _search_and_tune
     return run(problem, starts, plan)
@@ -368,7 +368,7 @@ def _branch(plan: SearchPlan) -> np.random.SeedSequence:
 
 
 def _chosen(steps: list[ResolutionStep], plan: SearchPlan) -> SearchResult:
-    return replace(steps[chosen_step(steps)], steps=() if plan.resolution is None else steps)
+    return replace(steps[chosen_step(steps)], steps=steps if plan.choose_coarsening else ())
 
 
 def _best_of(problem: Problem, restarts: list[RestartResult]) -> SearchResult:

@@ -12,10 +12,9 @@ Only the standard library is imported here, because ``clinclust --help`` reads t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, fields
 from inspect import cleandoc
-from itertools import pairwise
 from numbers import Integral
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -166,11 +165,6 @@ def _is_one_dimensional(value: Any) -> bool:
         return np.ndim(value) == 1
     except (ValueError, TypeError):  # lists of different lengths
         return False
-
-
-def _fall(values: object) -> bool:
-    powers = list(values) if isinstance(values, Iterable) else []
-    return len(powers) > 0 and all(map(_is_power, powers)) and all(high > low for high, low in pairwise(powers))
 
 
 _NUMBERS = f"a number from {LEAST_CONCENTRATION:g} to {MOST_CONCENTRATION:g}"
@@ -406,8 +400,6 @@ RULES: dict[str, Rule] = {
     "outlying_share": _SHARE,
     "block_weights": declarations(SamplerParameters)["block_weights"].rule,
     "select_features": ON_OR_OFF,
-    "coarsenings": Rule("falling numbers, each above 0 and at most 1", _fall),
-    "n_fresh": _whole(1),
     "min_size": _whole(1),
 }
 """Rules by parameter for all functions other than the estimators."""

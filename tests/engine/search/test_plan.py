@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from clinclust.engine.search import plan
-from clinclust.engine.search.plan import Budget, Either, ResolutionPlan, SearchPlan, n_threads
+from clinclust.engine.search.plan import Budget, Either, SearchPlan, n_threads
 
 
 @pytest.mark.parametrize(
@@ -14,7 +14,7 @@ from clinclust.engine.search.plan import Budget, Either, ResolutionPlan, SearchP
     [
         {"select_features": True},
         {"outlying_share": 0.01},
-        {"resolution": ResolutionPlan()},
+        {"choose_coarsening": True},
         {"choose_hyperparameters": True},
         {"concentration": "map"},
         {"concentration": (1.0, 3.0)},
