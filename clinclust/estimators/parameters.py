@@ -38,7 +38,7 @@ LEAST_CONCENTRATION, MOST_CONCENTRATION = 1e-12, 1e12
 AUTOMATIC_SHARE = 0.01
 """Default of `outlying_share` with ``coarsening="auto"``."""
 DRAWN = "drawn"
-"""The value of parameters of `GibbsDP` that are drawn with the partition."""
+"""The value of `GibbsDP.concentration` that is drawn with the partition."""
 
 
 @dataclass(frozen=True)
@@ -366,17 +366,7 @@ class SamplerParameters:
         _BlockWeights("a dictionary by block or None", _none_or()),
         "Weight of the features of each block of the schema; None counts each feature in full.",
     )
-    hyperparameters: Mapping[str, Mapping[str, Any]] | str | None = parameter(
-        None,
-        _Hyperparameters(f"'{DRAWN}'", _none_or(DRAWN), ", a dictionary by feature or None"),
-        "As in `MAPDP`. 'drawn': those that the schema does not state are drawn with the partition, log-normal around "
-        "their defaults with a standard deviation of 1.",
-    )
-    loss: str = parameter(
-        "variation-of-information",
-        Rule("'variation-of-information' or 'binder'", _words("variation-of-information", "binder")),
-        "Loss of the point estimate (Wade and Ghahramani 2018). Binder's loss tends to add very small clusters.",
-    )
+    hyperparameters: Mapping[str, Mapping[str, Any]] | None = as_in(MAPDPParameters, "hyperparameters")
     n_chains: int = parameter(4, _whole(2), "Number of chains.")
     max_sweeps: int = parameter(12800, _whole(1), "Largest number of sweeps of each chain.")
     max_seconds: float | None = as_in(

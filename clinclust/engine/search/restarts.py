@@ -629,7 +629,7 @@ def searched_on(cohort: Partitioned, plan: SearchPlan, rng: np.random.Generator,
     enough = Either(plan.cancelled, plan.budget)
 
     def divided(result: SweepResult, _gains: Array) -> Any:
-        return result.partitions.divided(rng, enough, pool)
+        return result.partitions.divided(rng, enough, pool) if plan.divide else None
 
     settled = partial(settled_by_scans, plan=plan)
     return merge_and_divide(
