@@ -60,7 +60,6 @@ from clinclust.engine.search.restarts import (
     draw_sample,
     index_of_best,
     run_restarts,
-    run_sampled_restarts,
     search_starts,
     starts_from,
 )
@@ -353,8 +352,6 @@ def _search(problem: Problem, plan: SearchPlan) -> SearchResult:
     if plan.fill_modes:
         return _best_of(problem, run_restarts(problem, _starts(problem, plan), plan, search=search_filling))
     if plan.begins_in_sample and problem.cohort.n_subjects >= LARGE:
-        if not plan.searches_beside:
-            return _best_of(problem, run_sampled_restarts(problem, plan))
         return _chosen(sampled_steps(problem, plan, _branch(plan)), plan)
     starts = _starts(problem, plan)
     if plan.choose_coarsening:

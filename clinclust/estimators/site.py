@@ -221,7 +221,7 @@ class Site:
             if some.size < 2:
                 continue
             among = self._problem.restricted_to(some, n_clusters - 1)
-            gain, division = resettle(among, among.cohort.together, rng, Event())
+            gain, division = resettle(among, rng, Event())
             if gain > minimum_gain(among):
                 parts = among.partition(division)
                 n_parts = int(parts.n_clusters[0])

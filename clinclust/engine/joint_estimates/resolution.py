@@ -34,9 +34,10 @@ from clinclust.engine.search.restarts import (
     Start,
     index_of_best,
     result_among_all,
-    sample_size,
+    sample_rows,
     search_starts,
     starts_from,
+    unlike,
 )
 from clinclust.engine.search.settle import SweepResult, compact, minimum_gain, settle
 from clinclust.progress import SILENT
@@ -335,8 +336,7 @@ def chosen_step(steps: Sequence[ResolutionStep]) -> int:
 def sampled_steps(problem: Problem, plan: SearchPlan, seed: np.random.SeedSequence) -> list[ResolutionStep]:
     """Search in a sample as the plan says, then among all subjects from its coarsening; return the latter steps."""
     of_rows, of_path, of_all = seed.spawn(3)
-    n_subjects = problem.cohort.n_subjects
-    rows = np.sort(np.random.default_rng(of_rows).choice(n_subjects, sample_size(n_subjects), replace=False))
+    rows = sample_rows(problem.cohort.n_subjects, np.random.default_rng(of_rows))
     in_sample = replace(
         plan, patience=1, budget=plan.budget.part(_SHARE_OF_SAMPLE), progress=plan.progress.within("a sample")
     )
@@ -348,7 +348,7 @@ def sampled_steps(problem: Problem, plan: SearchPlan, seed: np.random.SeedSequen
         steps = resolution_steps(part, in_sample, of_path, first)
         step = steps[chosen_step(steps)]
     rng, share = np.random.default_rng(of_all), plan.outlying_share
-    at, sampled = at_coarsening(problem, step.coarsening), sums_of(step.problem.partition(step.labels))
+    at, chosen = at_coarsening(problem, step.coarsening), unlike(step.restarts)
     with Threads(n_threads(plan.n_jobs), plan.cancelled) as pool:
         cohort = in_memory(at, pool, may_lack_any=share > 0.0)
 
@@ -365,7 +365,14 @@ def sampled_steps(problem: Problem, plan: SearchPlan, seed: np.random.SeedSequen
             onward = with_best_outlying(onward, share) if share > 0.0 else onward
             return step_at(before.onward.start, raise_partitions(onward, share, plan, rng, pool))
 
-        with plan.progress.stage("search among all subjects"):
-            found = search_partitions(cohort, sampled, share, plan, rng, pool)
-        begin = step_at(f"sample: {step.winner.start}", found)
+        carried: list[tuple[SweepResult, str]] = []
+        with plan.progress.stage("search among all subjects", len(chosen)) as advance:
+            for restart in chosen:
+                if not carried or not plan.budget.used_up():
+                    sampled = sums_of(step.problem.partition(restart.labels))
+                    found = search_partitions(cohort, sampled, share, plan, rng, pool)
+                    carried.append((found, f"sample: {restart.start}"))
+                    advance()
+        found, start = max(carried, key=lambda each: each[0].trace[-1])
+        begin = step_at(start, found)
         return followed(begin, plan, search_at) if plan.choose_coarsening else [begin]

@@ -527,7 +527,7 @@ class Partitioned:
         """
         n_clusters, least = self.n_clusters, minimum_gain(self.problem)
         futures = [
-            (among, pool.submit(resettle, among, among.cohort.together, seeded, cancelled))
+            (among, pool.submit(resettle, among, seeded, cancelled))
             for among, seeded in zip(self._some_of_each(rng), rng.spawn(n_clusters), strict=True)
         ]
         found = [(among, future.result()) for among, future in futures]

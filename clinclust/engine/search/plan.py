@@ -454,17 +454,6 @@ class SearchPlan:
         )
 
     @property
-    def searches_beside(self) -> bool:
-        """Whether anything is estimated in addition to the partition."""
-        return (
-            self.select_features
-            or self.outlying_share > 0.0
-            or self.choose_coarsening
-            or self.choose_hyperparameters
-            or self.concentration is not None
-        )
-
-    @property
     def begins_in_sample(self) -> bool:
         """Whether a large cohort is first searched in a sample: from any start, with nothing tuned."""
         from_anywhere = isinstance(self.start, str) and self.start == "search"
