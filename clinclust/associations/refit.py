@@ -288,7 +288,6 @@ def refit_plan(model: MAPDP, seed: int, n_restarts: int) -> SearchPlan:
         n_jobs=1,
         refine=False,
         divide=settings.selects_features,
-        look_back=settings.selects_features,
         finishers=None if settings.selects_features or settings.fills_modes else _FINISHERS,
         select_features=settings.selects_features,
         selects_first=settings.selects_first,

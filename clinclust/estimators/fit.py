@@ -73,8 +73,8 @@ class ResolutionPath:
 
     def __repr__(self) -> str:
         shown = self.steps[["coarsening", "n_clusters", "log_joint", "ari_to_previous", "ari_to_finest"]]
-        shown = shown.to_string(index=False)
-        return f"ResolutionPath of {len(self.steps)} steps, coarsening {self.chosen:g} chosen\n{shown}"
+        text = shown.to_string(index=False)
+        return f"ResolutionPath of {len(self.steps)} steps, coarsening {self.chosen:g} chosen\n{text}"
 
 
 def path_of(steps: Sequence[ResolutionStep], chosen: float) -> ResolutionPath:

@@ -175,11 +175,13 @@ class Missing:
         """
         if self.likelihood.is_nominal:
             levels = np.arange(float(self.likelihood.n_statistics))
-            masses = [[self.likelihood.predictive(each).pmf(levels) for each in own] for own, _ in self.mixtures]
-            mixed = [weights @ np.array(own) for own, (_, weights) in zip(masses, self.mixtures, strict=True)]
-            return np.concatenate(mixed).argmax(axis=1).astype(np.float64)
-        means = np.concatenate([weights @ [self._mean(each) for each in own] for own, weights in self.mixtures])
-        return means if self.likelihood.is_continuous else np.rint(means)
+            masses = [
+                weights @ np.array([self.likelihood.predictive(posterior).pmf(levels) for posterior in posteriors])
+                for posteriors, weights in self.mixtures
+            ]
+            return np.asarray(np.concatenate(masses).argmax(axis=1), dtype=np.float64)
+        means = np.concatenate([weights @ list(map(self._mean, posteriors)) for posteriors, weights in self.mixtures])
+        return np.asarray(means if self.likelihood.is_continuous else np.rint(means))
 
     def _mean(self, posterior: Array) -> float:
         mean = float(self.likelihood.predictive(posterior).mean())
@@ -224,7 +226,7 @@ class MissingInParts:
         if self.rest is not None:
             rest = self.rest.cells(self.rest.means())
         else:
-            rest = np.sort(self.others)[self.others.size // 2] if self.others.size else np.nan
+            rest = np.sort(self.others)[[self.others.size // 2]] if self.others.size else np.array([np.nan])
         return self._of_parts(self.masses.argmax(axis=1), rest)
 
     def draws(self, rng: np.random.Generator) -> Array:
@@ -233,10 +235,10 @@ class MissingInParts:
         if self.rest is not None:
             rest = self.rest.cells(self.rest.draws(rng))
         else:
-            rest = rng.choice(self.others, self.rows.size) if self.others.size else np.nan
+            rest = rng.choice(self.others, self.rows.size) if self.others.size else np.array([np.nan])
         return self._of_parts(at, rest)
 
-    def _of_parts(self, at: Labels, rest: Any) -> Array:
+    def _of_parts(self, at: Labels, rest: NDArray[Any]) -> Array:
         """Return values of the parts `at`, (n,); those at no point mass are the `rest`."""
         values = np.array([np.nan, *self.feature.point_masses])[at]
         return np.where(at == 0, np.asarray(rest, dtype=np.float64), values)

@@ -269,8 +269,8 @@ class Prediction(Memberships):
             Subjects of the cohort or new ones. Identifiers and described columns may be absent.
         how : {"mean", "draw"}
             What to take from the predictive, on the modelled scale, transformed back and clipped to the allowed range.
-            Of unordered levels the mean is the most probable level; whole numbers are rounded; the median stands for
-            the mean of a cluster where it is infinite.
+            Of unordered levels the mean is the most probable level; whole numbers are rounded; an infinite mean of a
+            cluster is replaced by its median.
         random_state : int, numpy.random.Generator, RandomState or None
             Seed or generator of ``"draw"``.
 
@@ -452,8 +452,8 @@ def _warn_of_far_columns(clusters: Clusters, values: Mapping[str, Array]) -> Non
         new = new[np.isfinite(new)]
         if new.size < _FEWEST_NEW or not feature.traits.is_continuous:
             continue
-        of_clusters = [encoding.alone[index].cumulative(each, new) for each in clusters.posteriors(index)[:-1]]
-        below = sizes / sizes.sum() @ np.array(of_clusters)
+        posteriors, cumulative = clusters.posteriors(index)[:-1], encoding.alone[index].cumulative
+        below = sizes / sizes.sum() @ np.array([cumulative(posterior, new) for posterior in posteriors])
         is_far = np.minimum(below, 1.0 - below) <= 0.5 / sizes.sum()
         if is_far.mean() > _MOSTLY:
             warn(

@@ -365,14 +365,13 @@ def sampled_steps(problem: Problem, plan: SearchPlan, seed: np.random.SeedSequen
             onward = with_best_outlying(onward, share) if share > 0.0 else onward
             return step_at(before.onward.start, raise_partitions(onward, share, plan, rng, pool))
 
-        carried: list[tuple[SweepResult, str]] = []
+        carried: list[SweepResult] = []
         with plan.progress.stage("search among all subjects", len(chosen)) as advance:
             for restart in chosen:
                 if not carried or not plan.budget.used_up():
                     sampled = sums_of(step.problem.partition(restart.labels))
-                    found = search_partitions(cohort, sampled, share, plan, rng, pool)
-                    carried.append((found, f"sample: {restart.start}"))
+                    carried.append(search_partitions(cohort, sampled, share, plan, rng, pool))
                     advance()
-        found, start = max(carried, key=lambda each: each[0].trace[-1])
-        begin = step_at(start, found)
+        best = max(range(len(carried)), key=lambda place: carried[place].trace[-1])
+        begin = step_at(f"sample: {chosen[best].start}", carried[best])
         return followed(begin, plan, search_at) if plan.choose_coarsening else [begin]

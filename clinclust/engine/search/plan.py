@@ -384,7 +384,8 @@ class SearchPlan:
     """Whether to skip the remaining starts once the best partition was found often enough, and then to recombine and
     perturb the best ones. The search on a sample always does so, and divides."""
     divide: bool = True
-    """Whether to try to divide clusters anew when none can be merged."""
+    """Whether to try to divide clusters anew when none can be merged, and to search once more with all values kept
+    after a search with outlying values."""
     often_enough: int = 3
     """Number of restarts that must end at the best log joint for the remaining starts to be skipped."""
     finishers: int | None = None
@@ -402,8 +403,6 @@ class SearchPlan:
     """The strength of the priors, if it is known, so that only the features are found."""
     outlying_share: float = 0.0
     """Probability, in [0, 1), that a value is outlying. If it is above 0, outlying values are searched for."""
-    look_back: bool = True
-    """Whether a search with outlying values searches once more with all values kept."""
     choose_coarsening: bool = False
     """Whether to search at decreasing coarsenings, from 1 on, to find the one that its own partition bears out."""
     calibrate: bool = False

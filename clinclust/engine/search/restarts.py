@@ -196,7 +196,7 @@ def _first_labels(problem: Problem, start: Start) -> Labels | Partition:
 def _divide_cluster(
     problem: Problem, labels: Labels, seed: np.random.SeedSequence, attempts: Attempts, cancelled: Event
 ) -> Labels | None:
-    """Return labels with the first cluster divided whose division raises the log joint; None if there is none."""
+    """Return labels with the first cluster divided whose division raises the log joint; None without one."""
     n_others = int(labels.max())
 
     def attempt(members: Labels) -> tuple[bytes, Callable[[], Labels | None]]:
