@@ -62,15 +62,6 @@ class ResolutionPath:
     labels: Labels
     chosen: float
 
-    def labels_at(self, coarsening: float) -> Labels:
-        """Return the partition of one step, int64 (N,); ValueError if there is none at this coarsening."""
-        at = np.flatnonzero(np.isclose(self.steps["coarsening"], coarsening, rtol=1e-9, atol=0.0))
-        if at.size == 0:
-            known = ", ".join(f"{value:g}" for value in self.steps["coarsening"])
-            raise InputError(f"the path has no step at coarsening {coarsening!r}; it has {known}")
-        found: Labels = self.labels[at[0]]
-        return found
-
     def __repr__(self) -> str:
         shown = self.steps[["coarsening", "n_clusters", "log_joint", "ari_to_previous", "ari_to_finest"]]
         text = shown.to_string(index=False)

@@ -205,9 +205,7 @@ def test_dependence_buys_clusters_unless_the_coarsening_is_chosen():
     path = model.resolution_path_
     chosen = path.steps[path.steps["coarsening"] == model.coarsening_].iloc[0]
     assert path.chosen == model.coarsening_ <= chosen["independent_share"] + 0.01
-    assert (path.labels_at(model.coarsening_) == model.labels_).all()
-    with pytest.raises(ValueError, match=r"no step at coarsening 0\.99; it has 1"):
-        path.labels_at(0.99)
+    assert (path.labels[-1] == model.labels_).all()
     order = pose(schema.validate(frame, warn=False), schema, None, 3.0).cohort.order
     for before, row, labels in zip(path.labels, path.steps.iloc[1:].itertuples(), path.labels[1:], strict=False):
         assert (np.diff(np.bincount(labels)) <= 0).all()
