@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import itertools
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor
 from dataclasses import replace
 from functools import partial
-from threading import Event, Lock
+from threading import Event
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -97,38 +97,9 @@ def bisected(problem: Problem, rng: np.random.Generator) -> Labels:
 # The search from one start: sweeps, then merges and divisions of clusters, until none raises the log joint.
 
 
-class Attempts:
-    """Outcomes of attempts to divide clusters, by what they depend on, which searches on several threads share."""
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._outcomes: dict[bytes, Future[Labels | None]] = {}
-
-    def outcome(self, key: bytes, make: Callable[[], Labels | None], *, wait: bool) -> Labels | None:
-        """Return the new labels of an attempt, (0,) if it failed, or None if cancelled; call `make` if no thread has.
-
-        Without `wait`, the outcome is None as long as another thread is making the attempt.
-        """
-        while True:
-            with self._lock:
-                begun = self._outcomes.get(key)
-                if begun is None:
-                    mine = self._outcomes[key] = Future()
-            if begun is None:
-                outcome = None
-                try:
-                    outcome = make()
-                finally:
-                    if outcome is None:  # the key is removed, so that a waiting thread makes the attempt again
-                        with self._lock:
-                            del self._outcomes[key]
-                    mine.set_result(outcome)
-                return outcome
-            if not wait and not begun.done():
-                return None
-            outcome = begun.result()
-            if outcome is not None:
-                return outcome
+Attempts = dict[bytes, Labels]
+"""New labels of divided clusters, (0,) where no division raises the joint, by what they depend on: searches share them,
+on threads that may make one twice, which gives the same."""
 
 
 def search_from(problem: Problem, start: Start, plan: SearchPlan, attempts: Attempts) -> RestartResult:
@@ -198,39 +169,24 @@ def _divide_cluster(
 ) -> Labels | None:
     """Return labels with the first cluster divided whose division raises the log joint; None without one."""
     n_others = int(labels.max())
-
-    def attempt(members: Labels) -> tuple[bytes, Callable[[], Labels | None]]:
-        """Return the key and the function of an attempt (`Attempts`) to divide a cluster."""
+    for cluster in range(n_others + 1):
+        members = np.flatnonzero(labels == cluster)
+        if members.size == 1:
+            continue
         digest = hashlib.blake2b(members.tobytes(), digest_size=16)
         digest.update(np.float64(problem.model.concentration + n_others * problem.model.discount).tobytes())
         key = digest.digest()
-
-        def make() -> Labels | None:
-            part = problem.restricted_to(members, n_others)
+        division = attempts.get(key)
+        if division is None:
             # All restarts share the entropy of one seed: this generator depends on the cluster and not on the restart.
             rng = np.random.default_rng([np.random.SeedSequence(seed.entropy).generate_state(1)[0], *key])
-            gain, division = resettle(part, rng, cancelled)
+            gain, division = resettle(problem.restricted_to(members, n_others), rng, cancelled)
             if cancelled.is_set():
                 return None
-            return division if gain > minimum_gain(problem) else division[:0]
-
-        return key, make
-
-    candidates = []
-    for cluster in range(n_others + 1):
-        members = np.flatnonzero(labels == cluster)
-        if members.size > 1:
-            candidates.append((members, *attempt(members)))
-            division = attempts.outcome(*candidates[-1][1:], wait=False)
-            if cancelled.is_set() or (division is not None and division.size):
-                break
-    # Other threads may still be making some of these attempts. The candidates are therefore read again in order, so
-    # that the choice does not depend on the speed of the threads.
-    for members, key, divide in candidates:
-        division = attempts.outcome(key, divide, wait=True)
-        if division is not None and division.size:
+            attempts[key] = division = division if gain > minimum_gain(problem) else division[:0]
+        if division.size:
             divided = labels.copy()
-            divided[members] = division + labels.max() + 1
+            divided[members] = division + n_others + 1
             return compact(divided)
     return None
 
