@@ -64,7 +64,7 @@ def claims(
     pairs = np.random.default_rng(seed).choice(group.size, (N_PAIRS, 2))
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]
     if isinstance(model, cc.GibbsDP):
-        together = model.similarity()[pairs[:, 0], pairs[:, 1]]
+        together = (model.draws_[:, pairs[:, 0]] == model.draws_[:, pairs[:, 1]]).mean(axis=0)
     else:
         together = (own[pairs[:, 0]] * own[pairs[:, 1]]).sum(axis=1)
     same = group[pairs[:, 0]] == group[pairs[:, 1]]

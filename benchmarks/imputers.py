@@ -19,7 +19,7 @@ import clinclust as cc
 
 __all__ = ["HAS_FORESTS", "LEVEL", "METHODS", "SETTINGS", "SLOW", "Found", "Task"]
 
-LEVEL, N_IMPUTATIONS = 0.9, 5
+LEVEL, N_IMPUTATIONS, N_DRAWS = 0.9, 5, 100
 HAS_FORESTS = importlib.util.find_spec("miceforest") is not None
 SETTINGS = {"n_restarts": 3, "random_state": 0, "progress": False}
 
@@ -70,22 +70,16 @@ Found = tuple[pd.DataFrame, pd.DataFrame | None, pd.DataFrame | None]
 """Scores of the completed table, and of the lower and upper ends, or None."""
 
 
-def ours(**arguments: Any) -> Callable[[Task], Found]:
-    """Return a method: imputation with these arguments."""
+def ours(task: Task) -> Found:
+    """Impute means, with intervals between quantiles of a hundred draws."""
 
-    def method(task: Task) -> Found:
-        cells = task.model.impute(task.seen, interval=LEVEL, **arguments)
-        tables = {}
-        for column in ("value", "lower", "upper"):
-            table = task.seen.astype(object)
-            for name, part in cells.groupby("feature"):
-                given = part[column] if part[column].notna().all() else part["value"]
-                table.loc[part["row"].to_numpy(), name] = given.to_numpy()
-            validated = task.schema.validate(table, warn=False)
-            tables[column] = pd.DataFrame({f.name: f.transformed(validated[f.name]) for f in task.schema})
-        return tables["value"], tables["lower"], tables["upper"]
+    def scores(**arguments: Any) -> pd.DataFrame:
+        table = task.model.impute(task.seen, **arguments)
+        return pd.DataFrame({f.name: f.transformed(table[f.name]) for f in task.schema})
 
-    return method
+    draws = np.array([scores(how="draw", random_state=seed).to_numpy(dtype=float) for seed in range(N_DRAWS)])
+    value, ends = scores(), np.quantile(draws, [0.5 - LEVEL / 2.0, 0.5 + LEVEL / 2.0], axis=0)
+    return value, *(pd.DataFrame(end, value.index, value.columns) for end in ends)
 
 
 def iterative(task: Task) -> Found:
@@ -147,9 +141,7 @@ def forests(task: Task) -> Found:
 
 
 METHODS: dict[str, Callable[[Task], Found]] = {
-    "clinclust, mean": ours(how="mean"),
-    "clinclust, median": ours(how="median"),
-    "clinclust, subtype taken for known": ours(how="mean", within_subtype=True),
+    "clinclust": ours,
     "IterativeImputer": iterative,
     "KNNImputer": nearest,
     "IterativeImputer, 5 draws": iterative_draws,

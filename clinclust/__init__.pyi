@@ -21,7 +21,6 @@ from clinclust.estimators.explanation import continuum_score as continuum_score
 from clinclust.estimators.explanation import unusual_subjects as unusual_subjects
 from clinclust.estimators.gibbs import GibbsDP as GibbsDP
 from clinclust.estimators.joint import log_joint as log_joint
-from clinclust.estimators.joint import resolution_path as resolution_path
 from clinclust.estimators.mapdp import MAPDP as MAPDP
 from clinclust.estimators.multiple_imputation import pool_estimates as pool_estimates
 from clinclust.estimators.site import Site as Site

@@ -244,7 +244,7 @@ SCHEMA = Rule("a FeatureSchema", _has("clustered", "validate", "names"))
 MODEL = Rule(
     "a fitted MAPDP or a Partition", lambda value: _has("labels_", "schema_")(value) or _has("fit", "get_params")(value)
 )
-RESOLUTION_PATH = Rule("a ResolutionPath", _has("steps", "labels_at"))
+RESOLUTION_PATH = Rule("a ResolutionPath", _has("steps", "chosen"))
 POSTERIOR = Rule("a GibbsDP", _has("membership_in", "credible_ball"))
 METHOD_COMPARISON = Rule("a MethodComparison", _has("table", "models"))
 STABILITY = Rule("a Stability", _has("subtypes", "same_number", "sensitivity"))

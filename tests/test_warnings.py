@@ -31,7 +31,6 @@ CALLS = {
     "validate": lambda model: SCHEMA.validate(FRAME),
     "fit": lambda model: cc.methods.PublishedMAPDP(SCHEMA, random_state=0).fit(FRAME),
     "fit without a schema": lambda model: cc.methods.PublishedMAPDP(random_state=0).fit(FRAME),
-    "resolution_path": lambda model: cc.resolution_path(FRAME, SCHEMA, coarsenings=[1.0]),
     "write_report": lambda model: cc.write_report(model, SHUFFLED, "report.html", associations=None),
     "validated_associations": lambda model: cc.validated_associations(model, SHUFFLED),
     "subtype_table": lambda model: cc.subtype_table(model, SHUFFLED),

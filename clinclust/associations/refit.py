@@ -288,10 +288,10 @@ def refit_plan(model: MAPDP, seed: int, n_restarts: int) -> SearchPlan:
         n_jobs=1,
         refine=False,
         divide=settings.selects_features,
-        look_back=settings.selects_features,
         finishers=None if settings.selects_features or settings.fills_modes else _FINISHERS,
         select_features=settings.selects_features,
         selects_first=settings.selects_first,
+        prior_strength=model.prior_strength_,  # one number for all features; which of them differ is found anew
         outlying_share=model.outlying_share_,
         fill_modes=settings.fills_modes,
     )

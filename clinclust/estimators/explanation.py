@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias, TypeGuard
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeGuard
 
 import numpy as np
 import pandas as pd
@@ -268,8 +266,6 @@ def value_text(value: object) -> str:
 
 # Subjects whose values are improbable in their own subtype.
 
-_Draws: TypeAlias = Callable[[int, np.random.Generator], Array]  # log predictives, float64 (n,), of n drawn values
-
 _EXPECTED_BY_CHANCE = 0.05
 """Expected number of unusual subjects under the model."""
 _SCREENED, _FIRST = 0.01, 400
@@ -279,9 +275,6 @@ MOST_LISTED = 30
 _LEAST_DRAWS, _MOST_DRAWS, _PER_SUBJECT = 10_000, 200_000, 20
 """Number of further draws for each subject of the cohort, within bounds: p can fall just below 0.05 / N."""
 _SUBJECTS_AT_ONCE = 10_000
-_FEW_EDGES = 8
-_ALL_LEVELS = 1.0 - 1e-12
-"""The probability of some values from which on they are taken for all that a feature can have."""
 _FEATURES = 3
 _COLUMNS_OF_UNUSUAL = ["subject", "subtype", "compared_with", "p", "log_density", "expected", "features"]
 NOBODY = pd.DataFrame(columns=_COLUMNS_OF_UNUSUAL)
@@ -378,8 +371,6 @@ class _Column:
         The cluster of comparison of each subject.
     is_counted : bool (N,)
         Whether its statistics include the value of the subject.
-    memory : dict
-        What draws, by the cluster and the value left out.
     """
 
     likelihood: Likelihood
@@ -388,12 +379,6 @@ class _Column:
     sums: Array
     labels: Labels
     is_counted: NDArray[np.bool_]
-    memory: dict[tuple[int, float | None], _Draws] = field(default_factory=dict)
-
-    @cached_property
-    def levels(self) -> Array | None:
-        """The levels of a discrete feature."""
-        return self.likelihood.levels(self.values)
 
     def left_out_logs(self) -> Array:
         """Return ln p(x | the cluster of the subject without it), float64 (N,); 0 where the value is missing."""
@@ -401,42 +386,27 @@ class _Column:
         without = self.likelihood.prior.posterior(self.theta[None, :], self.sums[self.labels] - statistics)
         return self._logs(without, self.values)
 
-    def of_cluster(self, cluster: int) -> _Draws:
-        """Return what draws the log predictives of values of a cluster with all its subjects."""
-        return self._draws(self.likelihood.prior.posterior(self.theta, self.sums[cluster]))
+    def of_cluster(self, cluster: int, n: int, rng: np.random.Generator) -> Array:
+        """Return the log predictives of n values drawn from a cluster with all its subjects, float64 (n,)."""
+        return self._drawn(self.sums[cluster], n, rng)
 
-    def without(self, subject: int) -> _Draws:
+    def without(self, subject: int, n: int, rng: np.random.Generator) -> Array:
         """Return the same for the cluster of a subject without it; they are 0 where its value is missing."""
         value = self.values[subject : subject + 1]
         if np.isnan(value[0]):
-            return lambda n, rng: np.zeros(n)
-        key = int(self.labels[subject]), float(value[0]) if self.is_counted[subject] else None
-        if key not in self.memory:
-            statistics = self.likelihood.statistics(value)[0] * self.is_counted[subject]
-            self.memory[key] = self._draws(self.likelihood.prior.posterior(self.theta, self.sums[key[0]] - statistics))
-        return self.memory[key]
+            return np.zeros(n)
+        statistics = self.likelihood.statistics(value)[0] * self.is_counted[subject]
+        return self._drawn(self.sums[self.labels[subject]] - statistics, n, rng)
 
-    def _draws(self, posterior: Array) -> _Draws:
-        if self.levels is not None:
-            logs = self._logs(posterior[None, :], self.levels)
-            up_to = np.exp(logs).cumsum()
-            if up_to[-1] >= _ALL_LEVELS:
-                return lambda n, rng: logs[_above(up_to[:-1], rng.random(n))]
-        draw = self.likelihood.draw
-        return lambda n, rng: self._logs(posterior[None, :], draw(posterior, n, rng))
+    def _drawn(self, sums: Array, n: int, rng: np.random.Generator) -> Array:
+        posterior = self.likelihood.prior.posterior(self.theta, sums)
+        return self._logs(posterior[None, :], self.likelihood.draw(posterior, n, rng))
 
     def _logs(self, posterior: Array, values: Array) -> Array:
         """Return the log predictives of values (n,), float64 (n,); 0 where one is missing."""
         prior, statistics = self.likelihood.prior, self.likelihood.statistics(values)
         rise = prior.log_normalizer(prior.posterior(posterior, statistics)) - prior.log_normalizer(posterior)
         return np.where(np.isnan(values), 0.0, rise + self.likelihood.log_base_measure(values, self.theta))
-
-
-def _above(edges: Array, values: Array) -> Labels:
-    """Return how many of the ascending edges (L,) are not above each value, int64 (n,)."""
-    if edges.size > _FEW_EDGES:
-        return np.searchsorted(edges, values, side="right")
-    return sum((values >= edge for edge in edges), start=np.zeros(values.size, dtype=np.int64))  # four times as fast
 
 
 def _choose_reference(cohort: FittedCohort) -> Labels:
@@ -466,7 +436,7 @@ def _screened(columns: list[_Column], density: Array, labels: Labels, rng: np.ra
     share, distance = np.ones(labels.size), np.zeros(labels.size)
     observed = np.array([~np.isnan(column.values) for column in columns]).reshape(len(columns), labels.size)
     for cluster in np.unique(labels).tolist():
-        drawn = np.array([column.of_cluster(cluster)(_FIRST, rng) for column in columns])
+        drawn = np.array([column.of_cluster(cluster, _FIRST, rng) for column in columns])
         everybody = np.flatnonzero(labels == cluster)
         for first in range(0, everybody.size, _SUBJECTS_AT_ONCE):
             members = everybody[first : first + _SUBJECTS_AT_ONCE]
@@ -484,14 +454,13 @@ def _compare_with_draws(
     n_draws = int(np.clip(_PER_SUBJECT * density.size, _LEAST_DRAWS, _MOST_DRAWS))
     most_p = _EXPECTED_BY_CHANCE / density.size
     n_lower, sums = 0, np.zeros(len(columns))
-    draws = [column.without(subject) for column in columns]
     done = 0
     while done < n_draws:
         n = min(max(done, _FIRST), _SUBJECTS_AT_ONCE, n_draws - done)
         drawn = np.zeros(n)
         done += n
-        for place, draw in enumerate(draws):
-            of_feature = draw(n, rng)
+        for place, column in enumerate(columns):
+            of_feature = column.without(subject, n, rng)
             sums[place] += of_feature.sum()
             drawn += of_feature
         n_lower += int((drawn <= density[subject] + 1e-9).sum())

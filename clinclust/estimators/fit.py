@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ResolutionPath:
-    """The best partition found at each coarsening of a decreasing sequence, up to the first with one cluster.
+    """The best partition at each coarsening of a decreasing sequence, up to the one that its partition bears out.
 
     Attributes
     ----------
@@ -54,30 +54,21 @@ class ResolutionPath:
         - `start` : start of the search that found the partition.
     labels : int64 (steps, N)
         The partition of each step: clusters 0, 1, ... by decreasing size, subjects in the order of the table.
-    chosen : float or None
-        The coarsening that a fit with ``coarsening="auto"`` chose, if any.
+    chosen : float
+        The coarsening that the fit chose.
     """
 
     steps: pd.DataFrame
     labels: Labels
-    chosen: float | None = None
-
-    def labels_at(self, coarsening: float) -> Labels:
-        """Return the partition of one step, int64 (N,); ValueError if there is none at this coarsening."""
-        at = np.flatnonzero(np.isclose(self.steps["coarsening"], coarsening, rtol=1e-9, atol=0.0))
-        if at.size == 0:
-            known = ", ".join(f"{value:g}" for value in self.steps["coarsening"])
-            raise InputError(f"the path has no step at coarsening {coarsening!r}; it has {known}")
-        found: Labels = self.labels[at[0]]
-        return found
+    chosen: float
 
     def __repr__(self) -> str:
         shown = self.steps[["coarsening", "n_clusters", "log_joint", "ari_to_previous", "ari_to_finest"]]
-        chosen = "" if self.chosen is None else f", coarsening {self.chosen:g} chosen"
-        return f"ResolutionPath of {len(self.steps)} steps{chosen}\n{shown.to_string(index=False)}"
+        text = shown.to_string(index=False)
+        return f"ResolutionPath of {len(self.steps)} steps, coarsening {self.chosen:g} chosen\n{text}"
 
 
-def path_of(steps: Sequence[ResolutionStep], chosen: float | None = None) -> ResolutionPath:
+def path_of(steps: Sequence[ResolutionStep], chosen: float) -> ResolutionPath:
     """Return the steps of a search, with subjects in the order of the table."""
     found = [step.labels for step in steps]
     table = pd.DataFrame(

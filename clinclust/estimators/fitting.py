@@ -60,7 +60,6 @@ from clinclust.engine.search.restarts import (
     draw_sample,
     index_of_best,
     run_restarts,
-    run_sampled_restarts,
     search_starts,
     starts_from,
 )
@@ -200,7 +199,7 @@ def found_fit(settings: Settings, cohort: Prepared, cancelled: Event) -> Fit:
 def adjusted(cohort: Prepared, settings: Settings, plan: SearchPlan) -> Prepared:
     """Return the cohort with its measurements adjusted for the columns with the role ``adjust``."""
     short = plan.shortened(plan.budget.part(_SHARE_OF_ADJUSTMENT), "adjustment")
-    short = replace(short, resolution=plan.resolution, selects_first=plan.selects_first)
+    short = replace(short, choose_coarsening=plan.choose_coarsening, selects_first=plan.selects_first)
 
     def search_adjusted(frame: pd.DataFrame) -> tuple[Labels, float]:
         result = search(pose_for(settings, frame, cohort.schema), short)
@@ -353,11 +352,9 @@ def _search(problem: Problem, plan: SearchPlan) -> SearchResult:
     if plan.fill_modes:
         return _best_of(problem, run_restarts(problem, _starts(problem, plan), plan, search=search_filling))
     if plan.begins_in_sample and problem.cohort.n_subjects >= LARGE:
-        if not plan.searches_beside:
-            return _best_of(problem, run_sampled_restarts(problem, plan))
         return _chosen(sampled_steps(problem, plan, _branch(plan)), plan)
     starts = _starts(problem, plan)
-    if plan.resolution is not None:
+    if plan.choose_coarsening:
         return _chosen(resolution_steps(problem, plan, _branch(plan), first_step(problem, starts, plan)), plan)
     run = search_with_outlying if plan.outlying_share > 0.0 else _search_and_tune
     return run(problem, starts, plan)
@@ -368,7 +365,7 @@ def _branch(plan: SearchPlan) -> np.random.SeedSequence:
 
 
 def _chosen(steps: list[ResolutionStep], plan: SearchPlan) -> SearchResult:
-    return replace(steps[chosen_step(steps)], steps=() if plan.resolution is None else steps)
+    return replace(steps[chosen_step(steps)], steps=steps if plan.choose_coarsening else ())
 
 
 def _best_of(problem: Problem, restarts: list[RestartResult]) -> SearchResult:

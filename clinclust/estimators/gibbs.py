@@ -6,7 +6,7 @@ import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from threading import Event
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pandas as pd
@@ -20,16 +20,12 @@ from clinclust.engine.problem.encoding import model_values
 from clinclust.engine.problem.problem import clusters_of, probabilities
 from clinclust.engine.sampling.chains import (
     CredibleBall,
-    Hyperprior,
-    Loss,
     SamplingPlan,
-    Unknown,
     ball_around,
     membership_of_draws,
     overdispersed_starts,
     point_estimate,
     run_chains,
-    same_cluster,
 )
 from clinclust.engine.search.plan import Budget, Cancelled, SearchPlan, interruptible, n_threads
 from clinclust.errors import InputError, warn
@@ -71,15 +67,12 @@ class Posterior:
     ----------
     draws_ : int32 (S, N)
         Clusters of each kept draw, 0 .. K_s - 1.
-    loss_of_estimate : str
-        Loss of the point estimate.
     chains : Chains
         In the order of the encoded subjects.
     problem : Problem
     """
 
     draws_: NDArray[np.int32]
-    loss_of_estimate: Loss
     chains: Chains
     problem: Problem = field(repr=False)
 
@@ -87,7 +80,7 @@ class Posterior:
     def labels_(self) -> Labels:
         """The point estimate, int64 (N,), clusters by decreasing size."""
         # In the encoded order, so that the order of the table changes nothing.
-        return self.problem.cohort.in_table_order(point_estimate(self.chains.labels, self.loss_of_estimate))
+        return self.problem.cohort.in_table_order(point_estimate(self.chains.labels))
 
     @cached_property
     def membership_(self) -> Array:
@@ -162,10 +155,8 @@ class Posterior:
         """Yield evenly spaced draws with their clusters."""
         chosen = np.unique(np.linspace(0, len(self.draws_) - 1, _MOST_FOR_NEW_SUBJECTS).astype(np.int64))
         for place in chosen.tolist():
-            model, cohort = self.chains.models[place], self.problem.cohort
-            if model.prior is not self.problem.model.prior:
-                cohort = cohort.with_prior(model.prior, model.powers)
-            problem = replace(self.problem, cohort=cohort, model=model)
+            model = self.problem.model._replace(concentration=self.chains.concentrations[place])
+            problem = replace(self.problem, model=model)
             partition = problem.partition(self.chains.labels[place].astype(np.int64))
             yield self.draws_[place], clusters_of(problem, partition)
 
@@ -176,7 +167,6 @@ _MOST_DRAWS, _MOST_NUMBERS = 500, 25_000_000
 
 def draw_posterior(sampler: SamplerParameters, problem: Problem, seed: int, cancelled: Event) -> Posterior:
     """Run the chains of a fit; SearchCancelled is raised if `cancelled` is set."""
-    hyperprior = Hyperprior.of(problem) if sampler.hyperparameters == DRAWN else None
     budget, n_subjects = Budget(sampler.max_seconds), problem.cohort.n_subjects
     with announcing_compilation():
         quick = SearchPlan(seed, 1, refine=False, n_jobs=1, cancelled=cancelled, budget=budget)
@@ -186,7 +176,7 @@ def draw_posterior(sampler: SamplerParameters, problem: Problem, seed: int, canc
             max_sweeps=sampler.max_sweeps,
             max_draws=max(min(_MOST_DRAWS, _MOST_NUMBERS // (sampler.n_chains * n_subjects)), 10),
             n_threads=n_threads(sampler.n_jobs),
-            unknown=Unknown(sampler.concentration == DRAWN, hyperprior),
+            draws_concentration=sampler.concentration == DRAWN,
             cancelled=cancelled,
             budget=budget,
             progress=Progress(bool(sampler.progress)),
@@ -194,15 +184,12 @@ def draw_posterior(sampler: SamplerParameters, problem: Problem, seed: int, canc
         chains = run_chains(problem, starts, plan)
         draws = np.empty_like(chains.labels)
         draws[:, problem.cohort.order] = chains.labels
-        posterior = Posterior(draws, cast("Loss", sampler.loss), chains, problem)
+        posterior = Posterior(draws, chains, problem)
         _ = posterior.labels_, posterior.membership_  # here, where Ctrl-C ends them
     return posterior
 
 
 # GibbsDP: draws from the posterior of the partition, whose mode `MAPDP` finds.
-
-_MOST_IN_FULL = 5_000
-"""Largest number of subjects for which all pairs of the posterior similarity are returned: 200 MB."""
 
 
 @documented
@@ -376,33 +363,6 @@ class GibbsDP(SamplerParameters, Memberships):
             raise InputError("labels must be whole numbers 0, 1, ... without a gap")
         return membership_of_draws(self.draws_, given.astype(np.int64))
 
-    def similarity(self, subjects: ArrayLike | None = None) -> Array:
-        """Return the posterior probability that two subjects are in one cluster, float64 (M, N).
-
-        Parameters
-        ----------
-        subjects : array of int, shape (M,), optional
-            Positions of the subjects of the rows, from 0; by default all.
-
-        Raises
-        ------
-        ValueError
-            If `subjects` are not such positions, or are not given for more than 5,000 subjects.
-        """
-        n_subjects = self.draws_.shape[1]
-        if subjects is None and n_subjects > _MOST_IN_FULL:
-            raise InputError(
-                f"the similarity of {n_subjects:,} subjects would take {8e-9 * n_subjects**2:,.1f} GB; name landmarks: "
-                "similarity(subjects=[0, 100, ...])"
-            )
-        chosen = np.arange(n_subjects) if subjects is None else np.asarray(subjects)
-        is_position = chosen.ndim == 1 and np.issubdtype(chosen.dtype, np.integer)
-        if not is_position or not ((chosen >= 0) & (chosen < n_subjects)).all():
-            raise InputError(f"subjects must be positions from 0 to {n_subjects - 1}, in one dimension")
-        counts = np.zeros((chosen.size, n_subjects))
-        same_cluster(self.draws_, chosen.astype(np.int64), counts)
-        return counts / len(self.draws_)
-
     def credible_ball(self, probability: float = 0.95) -> CredibleBall:
         """Return the partitions around the point estimate that hold this share of the posterior.
 
@@ -413,7 +373,7 @@ class GibbsDP(SamplerParameters, Memberships):
         """
         if not is_number(probability) or not 0.0 < probability <= 1.0:
             raise InputError(f"probability must be a number above 0 and at most 1, not {probability!r}")
-        return ball_around(self.draws_, self.labels_, self._require_fit().loss_of_estimate, float(probability))
+        return ball_around(self.draws_, self.labels_, float(probability))
 
     @property
     def n_features_in_(self) -> int:

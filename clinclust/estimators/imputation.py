@@ -17,7 +17,6 @@ from clinclust.engine.continuum.null_cohorts import nearest_correlation, with_un
 from clinclust.engine.problem.encoding import members_of_chains
 from clinclust.engine.problem.problem import Clusters, block_predictive, encoded_block, patterns_of, probabilities
 from clinclust.errors import InputError, warn
-from clinclust.estimators.mixture import mixture_cumulative, mixture_quantiles, mixture_values, shortest_intervals
 from clinclust.files.cell_text import listed
 from clinclust.likelihoods.likelihood import Likelihood
 from clinclust.schema.feature import pairs_of_parts
@@ -34,24 +33,20 @@ if TYPE_CHECKING:
 # The predictive of a missing value of subject i is the mixture sum_k p(k | observed values of i) p(x | cluster k).
 
 Scores: TypeAlias = Callable[[pd.DataFrame], Array]
-_COLUMNS = {"row": object, "feature": object, "value": object, "lower": object, "upper": object, "probability": float}
-_WAYS = ("median", "mean", "mode", "draw")
-_NEGLIGIBLE = 1e-9
-"""Probability below which a cluster is ignored."""
+_WAYS = ("mean", "draw")
 
 
-def impute(
-    fit: Fit, frame: pd.DataFrame, scores: Scores, how: str, within_subtype: bool, rng: np.random.Generator
-) -> pd.DataFrame:
-    """Implement `Prediction.impute` without intervals; `scores` is `Prediction.cluster_scores` of the model."""
+def impute(fit: Fit, frame: pd.DataFrame, scores: Scores, how: str, rng: np.random.Generator) -> pd.DataFrame:
+    """Implement `Prediction.impute`; `scores` is `Prediction.cluster_scores` of the model."""
     seen = _validate_present(fit.schema_, frame, how)
-    weights = _weights(fit, seen, scores, how, within_subtype, rng)
+    weights = _weights(seen, scores, how, rng)
     filled = fit.adjusted(seen).copy()
     # Draws of a subject's missing values in a block are one joint draw: each given those that were drawn before.
     completed = filled if how == "draw" else filled.copy()
     for missing in _missing(fit, completed, weights):
         name = missing.feature.column
-        filled[name] = with_cells(filled[name], missing.rows, missing.cells(missing.values(how, rng)))
+        values = missing.draws(rng) if how == "draw" else missing.means()
+        filled[name] = with_cells(filled[name], missing.rows, missing.cells(values))
     table = fit.restored(filled, seen)
     numbers = table[[x.name for x in fit.schema_ if x.name in table and not (x.is_id or x.is_ignored)]].isna().sum()
     unfilled = [f"{name} ({number:,})" for name, number in numbers[numbers > 0].items()]
@@ -63,31 +58,6 @@ def impute(
     return table
 
 
-def impute_cells(
-    fit: Fit, frame: pd.DataFrame, scores: Scores, how: str, within_subtype: bool, interval: float
-) -> pd.DataFrame:
-    """Return one row for each missing cell, with its value and interval, as `Prediction.impute`."""
-    schema, seen = fit.schema_, _validate_present(fit.schema_, frame, how)
-    if how == "draw":
-        raise InputError("how='draw' has no interval: its values are random; use median, mean or mode")
-    if not 0.0 < interval < 1.0:
-        raise InputError(f"interval must be a probability above 0 and below 1, such as 0.9, not {interval!r}")
-    weights, parts = _weights(fit, seen, scores, how, within_subtype, np.random.default_rng(0)), []
-    for missing in _missing(fit, seen, weights):
-        values = missing.values(how, None)
-        part = pd.DataFrame({"row": seen.index[missing.rows], "feature": missing.feature.column})
-        for name, numbers in zip(("value", "lower", "upper"), (values, *missing.intervals(interval)), strict=True):
-            cells, is_number = np.full(numbers.size, None, dtype=object), ~np.isnan(numbers)
-            cells[is_number] = missing.cells(numbers[is_number]).tolist()
-            part[name] = cells
-        part["probability"] = missing.probabilities(values)
-        part["_place"] = missing.rows * len(schema) + schema.names.index(missing.feature.column)
-        parts.append(part)
-    if not parts:
-        return pd.DataFrame({name: pd.Series(dtype=dtype) for name, dtype in _COLUMNS.items()})
-    return pd.concat(parts).sort_values("_place", ignore_index=True)[list(_COLUMNS)]
-
-
 def _validate_present(schema: FeatureSchema, frame: pd.DataFrame, how: str) -> pd.DataFrame:
     """Return the validated columns that the schema names and the table has; refuse an unknown way."""
     if how not in _WAYS:
@@ -96,22 +66,14 @@ def _validate_present(schema: FeatureSchema, frame: pd.DataFrame, how: str) -> p
     return schema.restricted_to(present).validate(frame, warn=False)
 
 
-def _weights(
-    fit: Fit, frame: pd.DataFrame, scores: Scores, how: str, within_subtype: bool, rng: np.random.Generator
-) -> Array:
+def _weights(frame: pd.DataFrame, scores: Scores, how: str, rng: np.random.Generator) -> Array:
     """Return p(cluster | observed values), a new cluster last, float64 (n, J + 1); 0 or 1 for draws."""
     weights = probabilities(scores(frame))
-    if within_subtype:
-        subtype_of = np.append(fit.subtype_of_, fit.n_clusters_)  # the last column is a subtype of its own
-        own = subtype_of == fit.subtypes_.summed(weights).argmax(axis=1)[:, None]
-        weights = np.where(own, weights, 0.0)
-    if how == "draw":
-        cumulative = weights.cumsum(axis=1)
-        drawn = (cumulative[:, :-1] < rng.random((len(frame), 1)) * cumulative[:, -1:]).sum(axis=1)
-        return np.asarray(np.eye(weights.shape[1])[drawn], dtype=np.float64)
-    weights = weights / weights.sum(axis=1, keepdims=True)
-    weights = np.where(weights < _NEGLIGIBLE, 0.0, weights)
-    return np.asarray(weights / weights.sum(axis=1, keepdims=True), dtype=np.float64)
+    if how == "mean":
+        return weights
+    cumulative = weights.cumsum(axis=1)
+    drawn = (cumulative[:, :-1] < rng.random((len(frame), 1)) * cumulative[:, -1:]).sum(axis=1)
+    return np.asarray(np.eye(weights.shape[1])[drawn], dtype=np.float64)
 
 
 def _missing(fit: Fit, frame: pd.DataFrame, weights: Array) -> Iterator[Missing | MissingInParts]:
@@ -206,55 +168,35 @@ class Missing:
         """Return the cells of the column for values of the model, (n,)."""
         return cells_of(values, self.encoding, self.index)
 
-    def values(self, how: str, rng: np.random.Generator | None) -> Array:
-        """Return the medians, means or modes, or a draw from each, float64 (n,)."""
-        return np.concatenate([self._values_of(*mixture, how, rng) for mixture in self.mixtures])
+    def means(self) -> Array:
+        """Return the means, float64 (n,): of whole numbers the nearest one, of levels without order the most probable.
 
-    def _values_of(self, posteriors: Array, weights: Array, how: str, rng: np.random.Generator | None) -> Array:
-        values, single = np.empty(len(weights)), weights.max(axis=1) == 1.0
-        for cluster, posterior in enumerate(posteriors):
-            here = single & (weights[:, cluster] == 1.0)
-            if here.any() and rng is not None and how == "draw":
-                values[here] = self.likelihood.draw(posterior, int(here.sum()), rng)
-            elif here.any():
-                values[here] = _value(self.likelihood, posterior, how)
-        if not single.all():
-            mixed = mixture_values(self.feature, self.likelihood, posteriors, weights[~single], how)
-            values[~single] = mixed if self.likelihood.is_continuous else np.rint(mixed)
-        return values
-
-    def quantiles(self, share: float) -> Array:
-        """Return the quantile of each value at a probability, float64 (n,)."""
-        return np.concatenate([mixture_quantiles(self.likelihood, *mixture, share) for mixture in self.mixtures])
-
-    def intervals(self, level: float) -> tuple[Array, Array]:
-        """Return the ends of the intervals, float64 (n,); NaN for levels without order."""
+        After few observations a heavy-tailed predictive has no finite mean; that of such a cluster is its median.
+        """
         if self.likelihood.is_nominal:
-            return np.full(self.rows.size, np.nan), np.full(self.rows.size, np.nan)
-        if self.likelihood.is_continuous:
-            return self.quantiles((1.0 - level) / 2.0), self.quantiles((1.0 + level) / 2.0)
-        highest = None if self.feature.n_trials is None else float(self.feature.n_trials)
-        ((posteriors, weights),) = self.mixtures
-        return shortest_intervals(self.likelihood, posteriors, weights, level, highest)
+            levels = np.arange(float(self.likelihood.n_statistics))
+            masses = [
+                weights @ np.array([self.likelihood.predictive(posterior).pmf(levels) for posterior in posteriors])
+                for posteriors, weights in self.mixtures
+            ]
+            return np.asarray(np.concatenate(masses).argmax(axis=1), dtype=np.float64)
+        means = np.concatenate([weights @ list(map(self._mean, posteriors)) for posteriors, weights in self.mixtures])
+        return np.asarray(means if self.likelihood.is_continuous else np.rint(means))
 
-    def probabilities(self, values: Array) -> Array:
-        """Return the probability of each value, float64 (n,); NaN for continuous features."""
-        if self.likelihood.is_continuous:
-            return np.full(values.size, np.nan)
-        ((posteriors, weights),) = self.mixtures
-        different, place = np.unique(values, return_inverse=True)
-        masses = [self.likelihood.predictive(posterior).pmf(different) for posterior in posteriors]
-        mixed = (weights * np.array(masses)[:, place].T).sum(axis=1)
-        return np.asarray(np.minimum(mixed, 1.0), dtype=np.float64)
+    def _mean(self, posterior: Array) -> float:
+        mean = float(self.likelihood.predictive(posterior).mean())
+        return mean if np.isfinite(mean) else self.likelihood.median(posterior)
 
-
-def _value(likelihood: Likelihood, posterior: Array, how: str) -> float:
-    if how == "mode" or likelihood.is_nominal:
-        return likelihood.mode(posterior)
-    value = float(likelihood.predictive(posterior).mean()) if how == "mean" else np.inf
-    if not np.isfinite(value):  # after few observations a heavy-tailed predictive has no finite mean
-        value = likelihood.median(posterior)
-    return value if likelihood.is_continuous else float(np.rint(value))
+    def draws(self, rng: np.random.Generator) -> Array:
+        """Return a draw of each value, float64 (n,), from the cluster of weight 1."""
+        drawn = []
+        for posteriors, weights in self.mixtures:
+            values = np.empty(len(weights))
+            for cluster, posterior in enumerate(posteriors):
+                if (here := weights[:, cluster] == 1.0).any():
+                    values[here] = self.likelihood.draw(posterior, int(here.sum()), rng)
+            drawn.append(values)
+        return np.concatenate(drawn)
 
 
 @dataclass(frozen=True, eq=False)
@@ -279,74 +221,31 @@ class MissingInParts:
     rest: Missing | None
     others: Array
 
-    def values(self, how: str, rng: np.random.Generator | None) -> Array:
-        """Return a value for each row, float64 (n,): of the most probable part, the median of both parts, or a draw."""
-        if how == "median":
-            return self._quantiles(0.5)
-        if how == "draw" and rng is not None:
-            at = (self.masses.cumsum(axis=1)[:, :-1] < rng.random((self.rows.size, 1))).sum(axis=1)
-            others = self._others(how, rng)
+    def means(self) -> Array:
+        """Return a value for each row, float64 (n,): that of the most probable part."""
+        if self.rest is not None:
+            rest = self.rest.cells(self.rest.means())
         else:
-            at, others = self.masses.argmax(axis=1), self._others(how, rng)
-        return np.where(at == 0, others, np.array([np.nan, *self.feature.point_masses])[at])
+            rest = np.sort(self.others)[[self.others.size // 2]] if self.others.size else np.array([np.nan])
+        return self._of_parts(self.masses.argmax(axis=1), rest)
 
-    def intervals(self, level: float) -> tuple[Array, Array]:
-        """Return the ends of the intervals between equal tails, float64 (n,)."""
-        return self._quantiles((1.0 - level) / 2.0), self._quantiles((1.0 + level) / 2.0)
+    def draws(self, rng: np.random.Generator) -> Array:
+        """Return a draw of each value, float64 (n,)."""
+        at = (self.masses.cumsum(axis=1)[:, :-1] < rng.random((self.rows.size, 1))).sum(axis=1)
+        if self.rest is not None:
+            rest = self.rest.cells(self.rest.draws(rng))
+        else:
+            rest = rng.choice(self.others, self.rows.size) if self.others.size else np.array([np.nan])
+        return self._of_parts(at, rest)
 
-    def probabilities(self, values: Array) -> Array:
-        """Return the probability of each value that is a point mass, float64 (n,); NaN for others."""
-        found = np.full(values.size, np.nan)
-        for place, mass in enumerate(self.feature.point_masses, start=1):
-            found[values == mass] = self.masses[values == mass, place]
-        return found
+    def _of_parts(self, at: Labels, rest: NDArray[Any]) -> Array:
+        """Return values of the parts `at`, (n,); those at no point mass are the `rest`."""
+        values = np.array([np.nan, *self.feature.point_masses])[at]
+        return np.where(at == 0, np.asarray(rest, dtype=np.float64), values)
 
     def cells(self, values: Array) -> NDArray[Any]:
         """Return the cells of the column; whole numbers as such."""
         return _as_whole(self.feature, values)
-
-    def _others(self, how: str, rng: np.random.Generator | None) -> Array:
-        if self.rest is not None:
-            return np.asarray(self.rest.cells(self.rest.values(how, rng)), dtype=np.float64)
-        if not self.others.size:
-            return np.full(self.rows.size, np.nan)
-        if how == "draw" and rng is not None:
-            return rng.choice(self.others, self.rows.size)
-        return np.full(self.rows.size, np.sort(self.others)[self.others.size // 2])
-
-    def _quantiles(self, share: float) -> Array:
-        """Return the quantile at this probability, float64 (n,)."""
-        before = np.zeros(self.rows.size)  # probability of the point masses below
-        found = np.full(self.rows.size, np.nan)
-        for place, mass in enumerate(self.feature.point_masses, start=1):
-            below = before + self.masses[:, 0] * self._others_below(mass)
-            here = np.isnan(found) & (below < share) & (share <= below + self.masses[:, place])
-            found[here] = mass
-            before = np.where(below < share, before + self.masses[:, place], before)
-        rows = np.flatnonzero(np.isnan(found))
-        left = (share - before[rows]) / np.maximum(self.masses[rows, 0], 1e-12)
-        for row, of_rest in zip(rows.tolist(), np.clip(left, 1e-6, 1.0 - 1e-6).tolist(), strict=True):
-            if self.rest is not None:
-                posteriors, weights = self.rest.mixtures[0]
-                value = mixture_quantiles(self.rest.likelihood, posteriors, weights[[row]], of_rest)
-                found[row] = float(self.rest.cells(value)[0])
-            elif self.others.size:
-                found[row] = float(np.quantile(self.others, of_rest, method="inverted_cdf"))
-        return found
-
-    def _others_below(self, mass: float) -> Array:
-        """Return P(value below a point mass | at no point mass), float64 (n,)."""
-        if np.isinf(mass):
-            return np.full(self.rows.size, float(mass > 0.0))
-        if self.rest is None:
-            return np.full(self.rows.size, float((self.others < mass).mean()) if self.others.size else 0.0)
-        encoding, index, likelihood = self.rest.encoding, self.rest.index, self.rest.likelihood
-        with np.errstate(all="ignore"):
-            at = self.rest.feature.on_model_scale(np.array([mass]))[0]
-            encoded = float((at[0] - encoding.centres[index]) / encoding.scales[index])
-        if not np.isfinite(encoded) or (encoded < 0.0 and not likelihood.is_real):
-            return np.zeros(self.rows.size)
-        return mixture_cumulative(likelihood, *self.rest.mixtures[0], np.full(self.rows.size, encoded))
 
 
 def _as_whole(whole: Feature, values: Array) -> NDArray[Any]:

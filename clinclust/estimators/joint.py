@@ -1,8 +1,8 @@
-"""The log joint of any partition, and the path of partitions from the largest coarsening to the smallest."""
+"""The log joint of any partition."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,21 +10,14 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from clinclust.arguments import FRAME, LABELS, SCHEMA, accepting
-from clinclust.arrays import RandomState
 from clinclust.engine.joint_estimates.outlying import OutlyingMask, best_outlying, none_outlying, without_outlying
-from clinclust.engine.joint_estimates.resolution import resolution_steps
 from clinclust.engine.joint_estimates.selection import best_inclusion, log_inclusion
-from clinclust.engine.kernels.compiled import announcing_compilation
 from clinclust.engine.problem.encoding import model_values
 from clinclust.engine.problem.problem import Problem, pose
 from clinclust.engine.problem.problem import log_joint as joint_of
-from clinclust.engine.search.plan import COARSENINGS, ResolutionPlan, SearchPlan, interruptible
 from clinclust.errors import InputError
-from clinclust.estimators.fit import ResolutionPath, path_of
-from clinclust.estimators.fitting import with_powers_estimated
-from clinclust.estimators.parameters import RULES, MAPDPParameters, check_parameters, cluster_codes, rules_of, seed_of
+from clinclust.estimators.parameters import check_parameters, cluster_codes
 from clinclust.schema import FeatureSchema
-from clinclust.schema.validation import warn_of_uninformative
 
 
 @accepting(frame=FRAME, labels=LABELS, schema=SCHEMA)
@@ -135,100 +128,3 @@ def _encoded_mask(problem: Problem, outlying: ArrayLike, schema: FeatureSchema, 
     if mask.sum() != (encoded & ~np.isnan(np.column_stack(list(values.values())))).sum():
         raise InputError("outlying marks values that are missing, or of features that are not clustered on")
     return encoded[problem.cohort.order]
-
-
-# The best partition at each coarsening.
-
-
-@accepting(frame=FRAME, schema=SCHEMA)
-def resolution_path(
-    frame: pd.DataFrame,
-    schema: FeatureSchema,
-    hyperparameters: Mapping[str, Mapping[str, Any]] | None = None,
-    concentration: float = 3.0,
-    *,
-    discount: float = 0.0,
-    block_weights: Mapping[str, float] | str | None = "auto",
-    coarsenings: Sequence[float] | None = None,
-    outlying_share: float = 0.0,
-    n_restarts: int = 10,
-    n_fresh: int = 2,
-    max_sweeps: int = 200,
-    n_jobs: int | None = None,
-    random_state: RandomState = None,
-) -> ResolutionPath:
-    """Return the best partition at each coarsening of a decreasing sequence.
-
-    Each step maximises the coarsened log joint ln p(z) + coarsening * sum_k sum_d ln m_d (Miller and Dunson 2019) with
-    the search of `MAPDP`, from the partition of the step before and from fresh starts. A number of subtypes that stays
-    the same over many steps does not depend on how closely the data follow the likelihoods.
-
-    Parameters
-    ----------
-    frame : DataFrame, shape (N, D)
-        A table that fits the schema.
-    schema : FeatureSchema
-    hyperparameters, concentration, discount, block_weights, outlying_share, max_sweeps, n_jobs, random_state
-        As in `MAPDP`. Block weights are estimated once, at coarsening 1.
-    coarsenings : sequence of float, optional
-        Decreasing, each above 0 and at most 1; by default from 1 to 0.05.
-    n_restarts, n_fresh : int
-        Number of starts of the first step, and of fresh starts of each later step.
-
-    Raises
-    ------
-    CohortError
-        If the table does not fit the schema.
-    ValueError
-        If a parameter cannot be used.
-
-    Examples
-    --------
-    >>> import clinclust as cc
-    >>> import numpy as np
-    >>> import pandas as pd
-    >>> rng = np.random.default_rng(0)
-    >>> frail = rng.random(200) < 0.4
-    >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
-    >>> schema = cc.draft_schema(frame)
-    >>> path = cc.resolution_path(frame, schema, random_state=0)
-    >>> path.steps[["coarsening", "n_clusters"]].tail(2)
-       coarsening  n_clusters
-    5         0.4           2
-    6         0.3           1
-    """
-    coarsenings = COARSENINGS if coarsenings is None else coarsenings
-    check_parameters(
-        RULES | {"block_weights": rules_of(MAPDPParameters)["block_weights"]},
-        block_weights=block_weights,
-        hyperparameters=hyperparameters,
-        concentration=concentration,
-        discount=discount,
-        coarsenings=coarsenings,
-        outlying_share=outlying_share,
-        n_restarts=n_restarts,
-        n_fresh=n_fresh,
-        max_sweeps=max_sweeps,
-        n_jobs=n_jobs,
-        random_state=random_state,
-    )
-    stated = None if isinstance(block_weights, str) else block_weights
-    valid = schema.validate(frame, warn=False)
-    problem = pose(valid, schema, hyperparameters, float(concentration), discount, block_weights=stated)
-    warn_of_uninformative(problem.kept_out, problem.cohort.n_subjects)
-    plan = SearchPlan(
-        seed=seed_of(random_state),
-        n_restarts=n_restarts,
-        max_sweeps=max_sweeps,
-        n_jobs=n_jobs,
-        outlying_share=outlying_share,
-        estimate_powers=isinstance(block_weights, str),
-        resolution=ResolutionPlan(tuple(coarsenings), n_fresh),
-    )
-
-    def search() -> ResolutionPath:
-        with announcing_compilation():
-            posed = with_powers_estimated(problem, plan)
-            return path_of(resolution_steps(posed, plan, np.random.SeedSequence(plan.seed)))
-
-    return interruptible(search, plan.cancelled)

@@ -81,7 +81,7 @@ def _levels(feature: Feature, likelihood: Likelihood) -> list[str]:
     return [f"{feature.lowest + step:g}" for step in range((feature.n_trials or 0) + 1)]
 
 
-# Mixtures of clusters: subtypes that are unions of clusters, and values and quantiles of a mixture of predictives.
+# Mixtures of clusters: subtypes that are unions of clusters.
 #
 # The predictive of a subtype is the sum of those of its clusters, weighted by their sizes.
 
@@ -144,138 +144,6 @@ class SubtypeMixture:
     def _is_in_order(self) -> bool:
         """Whether each subtype is the cluster of the same number."""
         return np.array_equal(self.subtype_of, np.arange(self.subtype_of.size))
-
-
-_ROUNDING = 1e-12
-"""Tolerance for rounding errors of a distribution function."""
-_MOST_STEPS = 2_000
-"""Largest number of steps of the search of a root."""
-_EVERY, _SPARSE = 2_048, 1_024
-"""Every count below the first number may be an end of an interval; above it, a number of them."""
-_AT_ONCE = 4_000_000
-"""Largest number of values of distribution functions in memory."""
-
-
-def mixture_quantiles(likelihood: Likelihood, posteriors: Array, weights: Array, share: float) -> Array:
-    """Return the quantile of each mixture at a probability, float64 (n,).
-
-    Posteriors are float64 (m, P), weights float64 (n, m) with rows that sum to 1.
-    """
-    used = weights > 0.0
-    of_parts = np.array([likelihood.quantile(posterior, share) for posterior in posteriors])
-    low = np.where(used, of_parts, np.inf).min(axis=1)
-    high = np.where(used, of_parts, -np.inf).max(axis=1)
-    if likelihood.is_continuous:
-        return _roots(likelihood, posteriors, weights, share, low, high)
-    while (low < high).any():
-        middle = np.floor(low + (high - low) / 2.0)
-        reached = mixture_cumulative(likelihood, posteriors, weights, middle) >= share - _ROUNDING
-        low, high = np.where(reached, low, np.minimum(middle + 1.0, high)), np.where(reached, middle, high)
-    return np.asarray(high, dtype=np.float64)
-
-
-def _roots(likelihood: Likelihood, posteriors: Array, weights: Array, share: float, low: Array, high: Array) -> Array:
-    """Return where continuous distribution functions reach a probability, between low and high (n,)."""
-    from scipy.optimize import elementwise
-
-    found, open_ = high.copy(), np.flatnonzero(low < high)
-    # Rounding errors of the quantiles of the parts must not move the root out of the bracket.
-    margin = 1e-9 * (high - low)[open_]
-    bracket = (low[open_] - margin, high[open_] + margin)
-
-    def excess(values: Array, rows: Array) -> Array:
-        here = open_[rows.astype(np.int64)]
-        return mixture_cumulative(likelihood, posteriors, weights[here], values) - share
-
-    if open_.size:
-        rows = np.arange(float(open_.size))
-        result = elementwise.find_root(excess, bracket, args=(rows,), maxiter=_MOST_STEPS)
-        found[open_] = np.clip(result.x, low[open_], high[open_])
-    return found
-
-
-def mixture_cumulative(likelihood: Likelihood, posteriors: Array, weights: Array, values: Array) -> Array:
-    """Return P(x <= value) of the mixture of each subject, float64 (n,); arguments as in `mixture_quantiles`."""
-    different, place = np.unique(values, return_inverse=True)
-    total = np.zeros(values.size)
-    for part in np.flatnonzero((weights > 0.0).any(axis=0)):
-        total += weights[:, part] * likelihood.cumulative(posteriors[part], different)[place]
-    return total
-
-
-def shortest_intervals(
-    likelihood: Likelihood, posteriors: Array, weights: Array, level: float, highest: float | None
-) -> tuple[Array, Array]:
-    """Return the ends of the shortest intervals of a discrete feature with at least a probability, float64 (n,).
-
-    Arguments as in `mixture_quantiles`; `highest` is the highest value, if any. Intervals of counts above some
-    thousands are approximate: slightly longer.
-    """
-    ends = _possible_ends(likelihood, posteriors, weights, level, highest)
-    up_to = np.array([likelihood.cumulative(posterior, ends) for posterior in posteriors])
-    below = np.concatenate([np.zeros((len(posteriors), 1)), up_to[:, :-1]], axis=1)
-    gaps = np.flatnonzero(np.diff(ends) > 1.0) + 1
-    if gaps.size:
-        below[:, gaps] = [likelihood.cumulative(posterior, ends[gaps] - 1.0) for posterior in posteriors]
-    lower, upper = np.zeros(len(weights)), np.full(len(weights), ends[-1])  # a tail may be too long for any interval
-    at_once = max(1, _AT_ONCE // ends.size)
-    for first in range(0, len(weights), at_once):
-        rows = slice(first, first + at_once)
-        for row, (reached, before) in enumerate(zip(weights[rows] @ up_to, weights[rows] @ below, strict=True), first):
-            last = np.searchsorted(reached, before + level - _ROUNDING)
-            begins = np.flatnonzero(last < ends.size)
-            if begins.size:
-                last = last[begins]
-                best = np.lexsort((before[begins] - reached[last], ends[last] - ends[begins]))[0]
-                lower[row], upper[row] = ends[begins[best]], ends[last[best]]
-    return lower, upper
-
-
-def _possible_ends(
-    likelihood: Likelihood, posteriors: Array, weights: Array, level: float, highest: float | None
-) -> Array:
-    """Return the possible ends of the shortest intervals, ascending from 0."""
-    if highest is not None:
-        return np.arange(highest + 1.0)
-    tails = mixture_quantiles(likelihood, posteriors, weights, (1.0 + level) / 2.0)
-    longest = tails - mixture_quantiles(likelihood, posteriors, weights, (1.0 - level) / 2.0)
-    top = float((mixture_quantiles(likelihood, posteriors, weights, 1.0 - level) + longest).max())
-    top = max(top, float(tails.max()))
-    if top < _EVERY:
-        return np.arange(top + 1.0)
-    return np.union1d(np.arange(float(_EVERY)), np.ceil(np.geomspace(_EVERY, top, _SPARSE)))
-
-
-_CANDIDATES = 1025
-"""Candidates for the mode of a mixture between the modes of the parts."""
-
-
-def mixture_values(feature: Feature, likelihood: Likelihood, posteriors: Array, weights: Array, how: str) -> Array:
-    """Return the mean, median or mode of a mixture for each subject, float64 (n,); arguments as in `mixture_quantiles`.
-
-    Unordered levels get the most probable level; an infinite mean is replaced by the median.
-    """
-    parts = [likelihood.predictive(posterior) for posterior in posteriors]
-    if how == "mode" or likelihood.is_nominal:
-        return _modes(feature, likelihood, parts, posteriors, weights)
-    if how == "mean":
-        means = np.array([part.mean() for part in parts], dtype=np.float64)
-        if np.isfinite(means).all():
-            return np.asarray(weights @ means, dtype=np.float64)
-    return mixture_quantiles(likelihood, posteriors, weights, 0.5)
-
-
-def _modes(feature: Feature, likelihood: Likelihood, parts: list[Any], posteriors: Array, weights: Array) -> Array:
-    """Return the most probable values."""
-    levels = likelihood.levels(np.empty(0)) if likelihood.counts_levels else None
-    if levels is None and feature.n_trials is not None:
-        levels = np.arange(feature.n_trials + 1.0)
-    if levels is None:
-        of_parts = np.array([likelihood.mode(posterior) for posterior in posteriors])
-        grid = np.linspace(of_parts.min(), of_parts.max(), _CANDIDATES)
-        levels = np.union1d(of_parts, grid if likelihood.is_continuous else np.rint(grid))
-    densities = np.array([part.pdf(levels) if likelihood.is_continuous else part.pmf(levels) for part in parts])
-    return np.asarray(levels[(weights @ densities).argmax(axis=1)], dtype=np.float64)
 
 
 # Marks of subtypes that may be noise: few subjects, or weak evidence to their nearest other.

@@ -12,10 +12,9 @@ Only the standard library is imported here, because ``clinclust --help`` reads t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, fields
 from inspect import cleandoc
-from itertools import pairwise
 from numbers import Integral
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -39,7 +38,7 @@ LEAST_CONCENTRATION, MOST_CONCENTRATION = 1e-12, 1e12
 AUTOMATIC_SHARE = 0.01
 """Default of `outlying_share` with ``coarsening="auto"``."""
 DRAWN = "drawn"
-"""The value of parameters of `GibbsDP` that are drawn with the partition."""
+"""The value of `GibbsDP.concentration` that is drawn with the partition."""
 
 
 @dataclass(frozen=True)
@@ -166,11 +165,6 @@ def _is_one_dimensional(value: Any) -> bool:
         return np.ndim(value) == 1
     except (ValueError, TypeError):  # lists of different lengths
         return False
-
-
-def _fall(values: object) -> bool:
-    powers = list(values) if isinstance(values, Iterable) else []
-    return len(powers) > 0 and all(map(_is_power, powers)) and all(high > low for high, low in pairwise(powers))
 
 
 _NUMBERS = f"a number from {LEAST_CONCENTRATION:g} to {MOST_CONCENTRATION:g}"
@@ -372,17 +366,7 @@ class SamplerParameters:
         _BlockWeights("a dictionary by block or None", _none_or()),
         "Weight of the features of each block of the schema; None counts each feature in full.",
     )
-    hyperparameters: Mapping[str, Mapping[str, Any]] | str | None = parameter(
-        None,
-        _Hyperparameters(f"'{DRAWN}'", _none_or(DRAWN), ", a dictionary by feature or None"),
-        "As in `MAPDP`. 'drawn': those that the schema does not state are drawn with the partition, log-normal around "
-        "their defaults with a standard deviation of 1.",
-    )
-    loss: str = parameter(
-        "variation-of-information",
-        Rule("'variation-of-information' or 'binder'", _words("variation-of-information", "binder")),
-        "Loss of the point estimate (Wade and Ghahramani 2018). Binder's loss tends to add very small clusters.",
-    )
+    hyperparameters: Mapping[str, Mapping[str, Any]] | None = as_in(MAPDPParameters, "hyperparameters")
     n_chains: int = parameter(4, _whole(2), "Number of chains.")
     max_sweeps: int = parameter(12800, _whole(1), "Largest number of sweeps of each chain.")
     max_seconds: float | None = as_in(
@@ -406,8 +390,6 @@ RULES: dict[str, Rule] = {
     "outlying_share": _SHARE,
     "block_weights": declarations(SamplerParameters)["block_weights"].rule,
     "select_features": ON_OR_OFF,
-    "coarsenings": Rule("falling numbers, each above 0 and at most 1", _fall),
-    "n_fresh": _whole(1),
     "min_size": _whole(1),
 }
 """Rules by parameter for all functions other than the estimators."""

@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
-from clinclust.arguments import NUMBER, ON_OR_OFF, RANDOM_STATE, TEXT, WHOLE, accepting, in_pandas, is_partitioned
+from clinclust.arguments import RANDOM_STATE, TEXT, WHOLE, accepting, in_pandas, is_partitioned
 from clinclust.arrays import Array, Code, Labels, RandomState
 from clinclust.engine.kernels.compiled import announcing_compilation
 from clinclust.engine.problem.encoding import model_values
@@ -24,8 +24,7 @@ from clinclust.errors import CohortError, InputError, refuse, warn
 from clinclust.estimators.cohort_table import table_of_fitted, warn_of_other_rows
 from clinclust.estimators.estimator import FittedAttributes
 from clinclust.estimators.explanation import explanation
-from clinclust.estimators.imputation import impute, impute_cells
-from clinclust.estimators.mixture import mixture_cumulative
+from clinclust.estimators.imputation import impute
 from clinclust.estimators.multiple_imputation import multiple_imputations
 from clinclust.estimators.partitioned import in_partitions
 from clinclust.files.cell_text import listed, quoted
@@ -254,17 +253,11 @@ class Prediction(Memberships):
         return explanation(self.fit_, frame)
 
     @of_each_partition
-    @accepting(how=TEXT, interval=NUMBER, within_subtype=ON_OR_OFF, random_state=RANDOM_STATE)
+    @accepting(how=TEXT, random_state=RANDOM_STATE)
     def impute(
-        self,
-        frame: pd.DataFrame | ArrayLike,
-        *,
-        how: str = "mean",
-        interval: float | None = None,
-        within_subtype: bool = False,
-        random_state: RandomState = None,
+        self, frame: pd.DataFrame | ArrayLike, *, how: str = "mean", random_state: RandomState = None
     ) -> pd.DataFrame:
-        """Return the validated columns with missing values of clustered features filled in, or their intervals.
+        """Return the validated columns with missing values of clustered features filled in.
 
         The predictive of a missing value is sum_k p(k | observed) p(x | cluster k), with a new cluster among the k.
         Values are taken to be missing at random. Described columns, those of other roles and features in
@@ -274,24 +267,17 @@ class Prediction(Memberships):
         ----------
         frame : DataFrame or array
             Subjects of the cohort or new ones. Identifiers and described columns may be absent.
-        how : {"mean", "median", "mode", "draw"}
+        how : {"mean", "draw"}
             What to take from the predictive, on the modelled scale, transformed back and clipped to the allowed range.
-            Unordered levels get the most probable level; whole numbers are rounded; an infinite mean becomes the
-            median.
-        interval : float, optional
-            Return intervals that hold the missing value with this probability, such as .9.
-        within_subtype : bool
-            Take only the clusters of the subtype that `predict` gives (if it gives -1, the prior predictive).
+            Of unordered levels the mean is the most probable level; whole numbers are rounded; an infinite mean of a
+            cluster is replaced by its median.
         random_state : int, numpy.random.Generator, RandomState or None
             Seed or generator of ``"draw"``.
 
         Returns
         -------
         DataFrame
-            Without `interval`: the validated columns, one row per subject. With it: one row per missing value, ``row``
-            (the index label), ``feature``, ``value``, ``lower``, ``upper`` and ``probability`` (of the value, for
-            counts and levels). Measurements and durations have equal tails; counts and ordered levels the shortest
-            interval.
+            The validated columns, one row per subject.
 
         Raises
         ------
@@ -300,7 +286,7 @@ class Prediction(Memberships):
         NotFittedError
             If the model is not fitted.
         ValueError
-            If `how` is none of these, or `interval` is no probability or asked for of a draw.
+            If `how` is none of these.
 
         Examples
         --------
@@ -312,16 +298,10 @@ class Prediction(Memberships):
         >>> new = np.array([[0.2, np.nan, -0.4, 0.1], [5.8, 6.1, np.nan, 6.3]])
         >>> model.impute(new).round(1).to_numpy().tolist()
         [[0.2, -0.1, -0.4, 0.1], [5.8, 6.1, 5.8, 6.3]]
-        >>> cells = model.impute(new, interval=0.9)
-        >>> [(cell.row, cell.feature, round(cell.lower, 1), round(cell.upper, 1)) for cell in cells.itertuples()]
-        [(0, 'x1', -1.9, 1.7), (1, 'x2', 3.8, 7.8)]
         """
         self._require_fit()
         table = table_of_fitted(frame, self.schema_.names, called="frame")
-        if interval is not None:
-            return impute_cells(self.fit_, table, self.cluster_scores, how, within_subtype, interval)
-        rng = np.random.default_rng(random_state)
-        return impute(self.fit_, table, self.cluster_scores, how, within_subtype, rng)
+        return impute(self.fit_, table, self.cluster_scores, how, np.random.default_rng(random_state))
 
     @accepting(m=WHOLE, n_sweeps=WHOLE, random_state=RANDOM_STATE)
     def multiple_imputations(
@@ -472,8 +452,8 @@ def _warn_of_far_columns(clusters: Clusters, values: Mapping[str, Array]) -> Non
         new = new[np.isfinite(new)]
         if new.size < _FEWEST_NEW or not feature.traits.is_continuous:
             continue
-        weights = np.broadcast_to(sizes / sizes.sum(), (new.size, sizes.size))
-        below = mixture_cumulative(encoding.alone[index], clusters.posteriors(index)[:-1], weights, new)
+        posteriors, cumulative = clusters.posteriors(index)[:-1], encoding.alone[index].cumulative
+        below = sizes / sizes.sum() @ np.array([cumulative(posterior, new) for posterior in posteriors])
         is_far = np.minimum(below, 1.0 - below) <= 0.5 / sizes.sum()
         if is_far.mean() > _MOSTLY:
             warn(

@@ -408,7 +408,7 @@ def _problems_of_values(fit: Fit, arrays: Arrays) -> Iterator[str]:
         yield "the digest of the fingerprint is none"
     if fit.row_counts_ is not None and (fit.row_counts_.problems() or fit.row_counts_.taken < n_subjects):
         yield "row_counts_ are not those of a table with this cohort"
-    if path is not None and path.chosen is not None and path.chosen not in path.steps["coarsening"].tolist():
+    if path is not None and path.chosen not in path.steps["coarsening"].tolist():
         yield "the chosen coarsening is none of the path"
 
 

@@ -20,7 +20,7 @@ from clinclust.engine.continuum.tested_node import LARGEST_NODE
 from clinclust.engine.joint_estimates.resolution import DEFAULT
 from clinclust.engine.joint_estimates.selection import MANY_FEATURES, has_repeated
 from clinclust.engine.problem.problem import pose
-from clinclust.engine.search.plan import Budget, ResolutionPlan, SearchPlan, n_threads
+from clinclust.engine.search.plan import Budget, SearchPlan, n_threads
 from clinclust.engine.search.restarts import LARGE, sample_size
 from clinclust.engine.search.settle import N_DIVIDED
 from clinclust.errors import InputError, warn
@@ -106,7 +106,7 @@ class Settings(PublishedParameters):
             select_features=self.selects_features,
             selects_first=self.selects_first,
             outlying_share=share,
-            resolution=ResolutionPlan(choose=True) if self.chooses_coarsening else None,
+            choose_coarsening=self.chooses_coarsening,
             estimate_powers=isinstance(self.block_weights, str),
             choose_hyperparameters=isinstance(self.hyperparameters, str),
             concentration=concentration,

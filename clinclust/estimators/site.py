@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from clinclust.arguments import FRAME, NOTHING, SCHEMA, WHOLE, Rule, accepting, either
+from clinclust.arguments import FRAME, SCHEMA, WHOLE, Rule, accepting
 from clinclust.arrays import Array, Labels, Mask, Whole
 from clinclust.engine.continuum.tested_node import SMALLEST_NODE
 from clinclust.engine.kernels.moves import Model
 from clinclust.engine.problem.encoding import EncodedCohort, Encoding, model_values
 from clinclust.engine.problem.problem import Problem, named_hyperparameters
-from clinclust.engine.search.partitioned import Agrees, Cells, Shard, assign, count, moved_one_by_one, sums_of, together
+from clinclust.engine.search.partitioned import Cells, Shard, assign, count, moved_one_by_one, sums_of, together
 from clinclust.engine.search.plan import Budget, SearchPlan
 from clinclust.engine.search.settle import N_DIVIDED, compact, minimum_gain, resettle
 from clinclust.errors import InputError, refuse
@@ -59,9 +59,6 @@ class Site:
     fewest : int
         Fewest subjects, and fewest observed values of each feature, of a group whose sums can be computed from all
         sums that the site sends. A subject that would be in a smaller one is counted with others. 1: no threshold.
-    agrees : callable, optional
-        Asked here before a smaller group is counted by itself, with the positions of its rows, int64 (m,). The group is
-        sent if it returns True.
 
     Attributes
     ----------
@@ -71,8 +68,7 @@ class Site:
     Raises
     ------
     InputError
-        If a parameter is of another kind; or if there are fewer subjects, or values of a feature, than `fewest`, and
-        the site does not agree.
+        If a parameter is of another kind; or if there are fewer subjects, or values of a feature, than `fewest`.
     CohortError
         If the table does not fit the schema. The values at fault are told here only.
 
@@ -89,22 +85,19 @@ class Site:
 
     labels: pd.Series[int]
 
-    @accepting(table=FRAME, schema=SCHEMA, fewest=_FEWEST, agrees=either(Rule("a function", callable), NOTHING))
-    def __init__(
-        self, table: pd.DataFrame, schema: FeatureSchema, *, fewest: int = 10, agrees: Agrees | None = None
-    ) -> None:
+    @accepting(table=FRAME, schema=SCHEMA, fewest=_FEWEST)
+    def __init__(self, table: pd.DataFrame, schema: FeatureSchema, *, fewest: int = 10) -> None:
         refuse_adjustment(schema, "A fit over sites")
-        self._schema, self._fewest, self._agrees = schema, fewest, agrees
+        self._schema, self._fewest = schema, fewest
         self._frame = schema.validate(table, warn=False)
-        groups = {"subjects": np.arange(len(table))}
+        numbers = {"subjects": len(table)}
         for name, values in self._values().items():
-            groups[f"values of {name}"] = np.flatnonzero(~np.isnan(values))
-        few = {name: rows for name, rows in groups.items() if 0 < rows.size < fewest}
-        if few and not (agrees is not None and all(agrees(rows) for rows in few.values())):
-            found = ", ".join(f"{rows.size} {name}" for name, rows in few.items())
+            numbers[f"values of {name}"] = int((~np.isnan(values)).sum())
+        few = ", ".join(f"{number} {name}" for name, number in numbers.items() if 0 < number < fewest)
+        if few:
             raise InputError(
-                f"the site has only {found}, and sums of fewer than {fewest} (`fewest`) are not sent; set these "
-                "columns to missing here, or let `agrees` return True"
+                f"the site has only {few}, and sums of fewer than {fewest} (`fewest`) are not sent; set these columns "
+                "to missing here"
             )
         self._made: list[Labels] = []
         self._asked: set[str] = set()
@@ -182,7 +175,7 @@ class Site:
         tables = arrays._replace(codes=np.zeros_like(arrays.codes[:1]), values=empty)
         self._shard = Shard(tables, arrays.codes, arrays.values, len(self._frame))
         observed = np.concatenate([arrays.codes > 0, ~np.isnan(arrays.values)], axis=1)
-        self._cells = Cells(observed, self._fewest, self._agrees)
+        self._cells = Cells(observed, self._fewest)
         self._made = [np.zeros(len(self._frame), dtype=np.int64)]
         return {"log_base": self._problem.cohort.log_base, "n_observed": self._problem.cohort.n_observed}
 
@@ -221,7 +214,7 @@ class Site:
             if some.size < 2:
                 continue
             among = self._problem.restricted_to(some, n_clusters - 1)
-            gain, division = resettle(among, among.cohort.together, rng, Event())
+            gain, division = resettle(among, rng, Event())
             if gain > minimum_gain(among):
                 parts = among.partition(division)
                 n_parts = int(parts.n_clusters[0])

@@ -30,7 +30,7 @@ def _sound_calls(folder):
     comparisons = clinclust.compare_subtypes(frame, labels, schema)
     suppressed = clinclust.suppress_small_cells(comparisons)
     associations = clinclust.validated_associations(model, frame, n_restarts=1, n_jobs=1, progress=False)
-    path = clinclust.resolution_path(frame, schema, n_restarts=1, n_jobs=1, random_state=0)
+    path = clinclust.MAPDP(schema, n_clusters=None, **quick).fit(frame).resolution_path_
     frame.to_csv(folder / "cohort.csv", index=False)
 
     def fit(X, **parameters):
@@ -45,10 +45,7 @@ def _sound_calls(folder):
         "MAPDP.fit": (fit, {"X": frame, **every_parameter}),
         "MAPDP.predict": (model.predict, {"X": frame}),
         "MAPDP.score_samples": (model.score_samples, {"X": frame}),
-        "MAPDP.impute": (
-            model.impute,
-            {"frame": frame, "how": "median", "interval": 0.9, "within_subtype": False, "random_state": 0},
-        ),
+        "MAPDP.impute": (model.impute, {"frame": frame, "how": "mean", "random_state": 0}),
         "MAPDP.multiple_imputations": (
             model.multiple_imputations,
             {"frame": frame, "m": 2, "n_sweeps": 1, "random_state": 0},
@@ -152,10 +149,6 @@ def _sound_calls(folder):
             {"estimates": [1.0, 1.2], "variances": [0.1, 0.2], "df_complete": 20, "level": 0.95},
         ),
         "read_cohort": (clinclust.read_cohort, {"path": folder / "cohort.csv", "sheet": None, "encoding": None}),
-        "resolution_path": (
-            clinclust.resolution_path,
-            {"frame": frame, "schema": schema, "coarsenings": [1.0, 0.5], "n_restarts": 1, "n_jobs": 1, "n_fresh": 1},
-        ),
         "subtype_table": (
             clinclust.subtype_table,
             {

@@ -72,7 +72,6 @@ def test_powers_that_cannot_be_are_refused_by_all_who_take_them(powers, said):
     for call in (
         lambda: cc.log_joint(frame, groups, schema, block_weights=powers),
         lambda: cc.methods.PublishedMAPDP(schema, block_weights=powers).fit(frame),
-        lambda: cc.resolution_path(frame, schema, block_weights=powers),
     ):
         with pytest.raises(InputError, match=said):
             call()

@@ -1,7 +1,5 @@
 """Resolution: the path over coarsenings, the coarsening chosen, outlying values."""
 
-from dataclasses import replace
-
 import numpy as np
 import oracles
 import pandas as pd
@@ -9,7 +7,7 @@ import pytest
 from cohorts import LIKELIHOODS, mixed_cohort
 from scipy.special import logsumexp
 
-from clinclust import MAPDP, Feature, FeatureSchema, log_joint, resolution_path
+from clinclust import MAPDP, Feature, FeatureSchema, log_joint
 from clinclust.engine.joint_estimates.outlying import best_outlying, without_outlying
 from clinclust.engine.joint_estimates.selection import independent_share
 from clinclust.engine.kernels.moves import new_partition
@@ -18,8 +16,6 @@ from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.settle import adjusted_rand_index
 from clinclust.methods import PublishedMAPDP
 from clinclust.plots import plot_resolution_path, plot_tree
-
-COARSENINGS = (1.0, 0.6, 0.3, 0.1)
 
 
 def wrong_cohort(seed, correlation=0.0, contaminated=0.0, n=240, n_features=12):
@@ -209,7 +205,14 @@ def test_dependence_buys_clusters_unless_the_coarsening_is_chosen():
     path = model.resolution_path_
     chosen = path.steps[path.steps["coarsening"] == model.coarsening_].iloc[0]
     assert path.chosen == model.coarsening_ <= chosen["independent_share"] + 0.01
-    assert (path.labels_at(model.coarsening_) == model.labels_).all()
+    assert (path.labels[-1] == model.labels_).all()
+    order = pose(schema.validate(frame, warn=False), schema, None, 3.0).cohort.order
+    for before, row, labels in zip(path.labels, path.steps.iloc[1:].itertuples(), path.labels[1:], strict=False):
+        assert (np.diff(np.bincount(labels)) <= 0).all()
+        problem = pose(schema.validate(frame, warn=False), schema, None, 3.0, 0.0, row.coarsening)
+        nothing = np.zeros(frame.shape, dtype=bool)
+        assert row.log_joint >= best_outlying(problem, labels[order], nothing, 0.01)[1] - 1e-6
+        assert row.log_joint >= best_outlying(problem, before[order], nothing, 0.01)[1] - 1e-6
     finer = path.steps[path.steps["coarsening"] > model.coarsening_]
     assert (finer["coarsening"] > finer["independent_share"] + 0.01).all()
     assert path.steps["coarsening"].iloc[-1] == model.coarsening_  # coarser steps would not change the choice
@@ -253,69 +256,6 @@ def test_a_second_fit_forgets_the_path_of_the_first():
     model = PublishedMAPDP(schema, coarsening="auto", n_restarts=1, random_state=0).fit(frame)
     assert hasattr(model, "resolution_path_")
     assert not hasattr(model.set_params(coarsening=0.5).fit(frame), "resolution_path_")
-
-
-# --- the path -------------------------------------------------------------------------------------------------------
-
-
-def test_the_joints_of_the_path_are_those_of_its_labels():
-    frame, schema, _, _ = mixed_cohort(3, n=80)
-    path = resolution_path(frame, schema, coarsenings=COARSENINGS, n_restarts=3, random_state=0)
-    assert path.steps["n_clusters"].iloc[0] > 1
-    assert path.chosen is None
-    assert path.labels.shape == (len(path.steps), 80)
-    for row, labels in zip(path.steps.itertuples(), path.labels, strict=True):
-        assert row.n_clusters == np.unique(labels).size
-        assert (np.diff(np.bincount(labels)) <= 0).all()
-        whole = log_joint(frame, labels, schema)
-        assert row.log_joint_uncoarsened == pytest.approx(whole, abs=1e-7)
-        assert row.log_joint == pytest.approx(log_joint(frame, labels, schema, coarsening=row.coarsening), abs=1e-7)
-        assert row.log_joint == pytest.approx(whole - (1 - row.coarsening) * row.log_likelihood, abs=1e-7)
-        assert row.ari_to_finest == pytest.approx(adjusted_rand_index(path.labels[0], labels))
-        assert (path.labels_at(row.coarsening) == labels).all()
-    # Coarser never fits the whole likelihood better, if each step found its best.
-    assert (np.diff(path.steps["log_likelihood"]) <= 1e-7).all()
-    with pytest.raises(ValueError, match=r"no step at coarsening 0\.9; it has 1"):
-        path.labels_at(0.9)
-    assert "ResolutionPath of" in repr(path)
-
-
-@pytest.mark.simulation
-def test_a_step_is_as_good_as_the_step_before_at_its_own_coarsening():
-    frame, schema, _ = wrong_cohort(7, correlation=0.6, contaminated=0.02, n=120)
-    path = resolution_path(
-        frame, schema, coarsenings=COARSENINGS, outlying_share=0.01, n_restarts=2, n_fresh=1, random_state=0
-    )
-    problem = pose(schema.validate(frame), schema, None, 3.0)
-    for row, before in zip(path.steps.iloc[1:].itertuples(), path.labels[:-1], strict=True):
-        posed = replace(problem, model=problem.model._replace(coarsening=row.coarsening))
-        labels = before[problem.cohort.order]
-        _, joint = best_outlying(posed, labels, np.zeros(frame.shape, dtype=bool), 0.01)
-        assert row.log_joint >= joint - 1e-6
-    assert path.steps["n_outlying"].iloc[0] > 10
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("coarsenings", [0.5, 1.0]),
-        ("coarsenings", [1.0, 0.0]),
-        ("coarsenings", []),
-        ("coarsenings", 0.5),
-        ("outlying_share", 1.0),
-        ("n_restarts", 0),
-        ("n_fresh", 0),
-        ("max_sweeps", 1.5),
-        ("concentration", 0),
-        ("n_jobs", 0),
-        ("random_state", -1),
-        ("hyperparameters", "greedy"),
-    ],
-)
-def test_bad_parameters_of_a_path(name, value):
-    frame, schema, _ = wrong_cohort(0, n=20)
-    with pytest.raises(ValueError, match=f"^{name} must"):
-        resolution_path(frame, schema, **{name: value})
 
 
 # --- figures --------------------------------------------------------------------------------------------------------

@@ -176,7 +176,7 @@ def test_an_explanation_has_one_row_for_the_feature(fitted):
         assert own["log_odds"].sum() == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("how", ["mean", "median", "mode", "draw"])
+@pytest.mark.parametrize("how", ["mean", "draw"])
 def test_an_imputed_value_is_the_spike_or_another_possible_value(fitted, how):
     model, frame, schema, _ = fitted
     filled = model.impute(frame, how=how, random_state=0)
@@ -198,11 +198,7 @@ def test_drawn_values_are_at_the_spike_as_often_as_the_model_says():
     model = cc.methods.PublishedMAPDP(schema, random_state=0, n_restarts=1, progress=False).fit(frame)
     drawn = [model.impute(frame, how="draw", random_state=seed)["gaussian0"][300:] for seed in range(20)]
     assert np.mean([(column == 0.0).mean() for column in drawn]) == pytest.approx(0.6, abs=0.08)
-    cells = model.impute(frame, interval=0.5)
-    own = cells[cells["feature"] == "gaussian0"]
-    assert (own["lower"].astype(float) == 0.0).all()
-    assert (own["upper"].astype(float) > 0.0).all()
-    assert own["probability"].astype(float).dropna().between(0.5, 0.8).all()
+    assert (model.impute(frame)["gaussian0"][300:] == 0.0).all()
 
 
 def test_both_parts_are_left_out_together_and_have_one_p(fitted):

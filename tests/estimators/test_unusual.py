@@ -115,12 +115,12 @@ def test_the_report_lists_them_and_a_shared_one_says_nothing(tmp_path):
 
 @MISFIT
 def test_the_log_predictives_are_those_of_values_drawn_from_the_predictive():
-    """A feature whose values are few is drawn from the table of its log predictives: six standard errors."""
+    """Within six standard errors."""
     frame, schema, _, _ = mixed_cohort(0, n=60)
     model, rng = fitted(frame, schema), np.random.default_rng(0)
     for column in _read_columns(cohort_of(model, frame), model.cluster_labels_):
         subject = int(np.flatnonzero(~np.isnan(column.values))[0])
-        drawn = column.without(subject)(4_000, rng)
+        drawn = column.without(subject, 4_000, rng)
         own = column.likelihood.statistics(column.values[[subject]])[0] * column.is_counted[subject]
         sums = column.sums[column.labels[subject]] - own
         law = column.likelihood.predictive(column.likelihood.prior.posterior(column.theta, sums))

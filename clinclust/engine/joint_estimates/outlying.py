@@ -314,7 +314,7 @@ def search_with_outlying(problem: Problem, starts: list[Start], plan: SearchPlan
     outlying = masks[best]
     if share > 0.0:
         arguments = problem, restarts[best], outlying, starts[0], plan
-        restarts[best], outlying = raise_in_turns(*arguments, look_back=plan.look_back)
+        restarts[best], outlying = raise_in_turns(*arguments, look_back=plan.divide)
     return SearchResult(without_outlying(problem, outlying, share), restarts, best, outlying)
 
 

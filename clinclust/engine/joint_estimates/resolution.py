@@ -29,14 +29,15 @@ from clinclust.engine.kernels.sweep import write_scores
 from clinclust.engine.problem.encoding import EncodedCohort
 from clinclust.engine.problem.problem import Problem, joint_of, log_joint
 from clinclust.engine.search.partitioned import in_memory, sums_of
-from clinclust.engine.search.plan import Budget, ResolutionPlan, RestartResult, SearchPlan, Threads, n_threads
+from clinclust.engine.search.plan import Budget, RestartResult, SearchPlan, Threads, n_threads
 from clinclust.engine.search.restarts import (
     Start,
     index_of_best,
     result_among_all,
-    sample_size,
+    sample_rows,
     search_starts,
     starts_from,
+    unlike,
 )
 from clinclust.engine.search.settle import SweepResult, compact, minimum_gain, settle
 from clinclust.progress import SILENT
@@ -208,6 +209,10 @@ def held_out_log_density(training: Problem, labels: Labels, cohort: EncodedCohor
 # In a large cohort, the path is followed in a sample to the first coarsening that is borne out, then among all
 # subjects.
 
+COARSENINGS = (1.0, 0.85, 0.7, 0.6, 0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.1, 0.07, 0.05)
+"""The path, each coarsening 14 to 33 percent below the one before."""
+_N_FRESH = 2
+"""Number of fresh starts at every step after the first."""
 _TOLERANCE = 0.01
 """Difference to the estimated share of independent features that does not change the partition."""
 _SHARE_OF_FIRST = 0.5
@@ -247,25 +252,20 @@ class ResolutionStep(SearchResult):
 
 
 def resolution_steps(
-    problem: Problem, plan: SearchPlan, seed: np.random.SeedSequence, first: SearchResult | None = None
+    problem: Problem, plan: SearchPlan, seed: np.random.SeedSequence, first: SearchResult
 ) -> list[ResolutionStep]:
     """Search at each coarsening from the partition of the step before and from fresh starts; keep the best partition.
 
-    The path ends at the first step with one cluster and, if a coarsening is to be chosen, at the first that is
-    `borne_out`. `first` is the result of the first step, if it has already been searched.
+    The path ends at the first step with one cluster, or that is `borne_out`. `first` is the result of the first step.
     """
-    resolution = plan.resolution or ResolutionPlan()
-    (drawn,) = seed.spawn(1)
-    coarsened = at_coarsening(problem, resolution.coarsenings[0])
-    starts = search_starts(problem.cohort.n_subjects, drawn.spawn(plan.n_restarts))
-    found = first or first_step(coarsened, starts, plan)
-    begin = step_of(coarsened, found.restarts, found.best, found.outlying, plan.outlying_share)
+    seed.spawn(1)  # the children from the second on are those of the steps after it
+    begin = step_of(problem, first.restarts, first.best, first.outlying, plan.outlying_share)
 
     def search_at(coarsening: float, before: ResolutionStep) -> ResolutionStep:
         """Continue from the step before, then search from fresh starts."""
         coarsened, share = at_coarsening(problem, coarsening), plan.outlying_share
         (drawn,) = seed.spawn(1)
-        starts = search_starts(problem.cohort.n_subjects, drawn.spawn(resolution.n_fresh))
+        starts = search_starts(problem.cohort.n_subjects, drawn.spawn(_N_FRESH))
         (start,) = starts_from(before.labels, [drawn])
         outlying, joint = best_outlying(coarsened, before.labels, before.outlying, share)
         begin = before.onward.raised_to(joint)
@@ -279,23 +279,20 @@ def resolution_steps(
             restarts[best], outlying = raise_in_turns(*arguments, look_back=False)
         return step_of(coarsened, restarts, best, outlying, share)
 
-    return followed(begin, resolution, plan, search_at)
+    return followed(begin, plan, search_at)
 
 
 def followed(
-    begin: ResolutionStep,
-    resolution: ResolutionPlan,
-    plan: SearchPlan,
-    search_at: Callable[[float, ResolutionStep], ResolutionStep],
+    begin: ResolutionStep, plan: SearchPlan, search_at: Callable[[float, ResolutionStep], ResolutionStep]
 ) -> list[ResolutionStep]:
     """Follow a path from one of its steps to its end, with `search_at`; return this step and those after it."""
-    steps, ahead = [begin], [float(value) for value in resolution.coarsenings if value < begin.coarsening]
+    steps, ahead = [begin], [value for value in COARSENINGS if value < begin.coarsening]
     with plan.progress.stage("coarsening") as advance:
-        while ahead and steps[-1].labels.max() > 0 and not (resolution.choose and steps[-1].borne_out):
+        while ahead and steps[-1].labels.max() > 0 and not steps[-1].borne_out:
             if plan.budget.used_up():
                 break
             # The last partition may ask for a coarsening before the next one of the path.
-            if resolution.choose and ahead[0] < steps[-1].independent_share and not any(it.borne_out for it in steps):
+            if ahead[0] < steps[-1].independent_share:
                 ahead.insert(0, steps[-1].independent_share)
             steps.append(search_at(ahead.pop(0), steps[-1]))
             advance()
@@ -339,20 +336,19 @@ def chosen_step(steps: Sequence[ResolutionStep]) -> int:
 def sampled_steps(problem: Problem, plan: SearchPlan, seed: np.random.SeedSequence) -> list[ResolutionStep]:
     """Search in a sample as the plan says, then among all subjects from its coarsening; return the latter steps."""
     of_rows, of_path, of_all = seed.spawn(3)
-    n_subjects = problem.cohort.n_subjects
-    rows = np.sort(np.random.default_rng(of_rows).choice(n_subjects, sample_size(n_subjects), replace=False))
+    rows = sample_rows(problem.cohort.n_subjects, np.random.default_rng(of_rows))
     in_sample = replace(
         plan, patience=1, budget=plan.budget.part(_SHARE_OF_SAMPLE), progress=plan.progress.within("a sample")
     )
     part = problem.restricted_to(rows, 0)
     first = first_step(part, search_starts(rows.size, in_sample.seeds), in_sample)
-    if plan.resolution is None:
+    if not plan.choose_coarsening:
         step = step_of(part, first.restarts, first.best, first.outlying, plan.outlying_share)
     else:
         steps = resolution_steps(part, in_sample, of_path, first)
         step = steps[chosen_step(steps)]
     rng, share = np.random.default_rng(of_all), plan.outlying_share
-    at, sampled = at_coarsening(problem, step.coarsening), sums_of(step.problem.partition(step.labels))
+    at, chosen = at_coarsening(problem, step.coarsening), unlike(step.restarts)
     with Threads(n_threads(plan.n_jobs), plan.cancelled) as pool:
         cohort = in_memory(at, pool, may_lack_any=share > 0.0)
 
@@ -369,7 +365,13 @@ def sampled_steps(problem: Problem, plan: SearchPlan, seed: np.random.SeedSequen
             onward = with_best_outlying(onward, share) if share > 0.0 else onward
             return step_at(before.onward.start, raise_partitions(onward, share, plan, rng, pool))
 
-        with plan.progress.stage("search among all subjects"):
-            found = search_partitions(cohort, sampled, share, plan, rng, pool)
-        begin = step_at(f"sample: {step.winner.start}", found)
-        return [begin] if plan.resolution is None else followed(begin, plan.resolution, plan, search_at)
+        carried: list[SweepResult] = []
+        with plan.progress.stage("search among all subjects", len(chosen)) as advance:
+            for restart in chosen:
+                if not carried or not plan.budget.used_up():
+                    sampled = sums_of(step.problem.partition(restart.labels))
+                    carried.append(search_partitions(cohort, sampled, share, plan, rng, pool))
+                    advance()
+        best = max(range(len(carried)), key=lambda place: carried[place].trace[-1])
+        begin = step_at(f"sample: {chosen[best].start}", carried[best])
+        return followed(begin, plan, search_at) if plan.choose_coarsening else [begin]

@@ -394,7 +394,7 @@ def strength_and_features(problem: Problem, plan: SearchPlan, stated: frozenset[
     best: tuple[float, float, Mask] | None = None
     starts, dependence = search_starts(problem.cohort.n_subjects, plan.seeds), mutual_dependence(problem.cohort.arrays)
     others = [*starts[2:3], *(start for start in starts[3:] if start.begin == "bisected")]
-    for strength in _STRENGTHS:
+    for strength in _STRENGTHS if plan.prior_strength is None else (plan.prior_strength,):
         stronger = strengthened(problem, strength, stated)
         restarts = run_selecting_restarts(stronger, starts, plan, dependence)
         result = restarts[index_of_best(restarts)]

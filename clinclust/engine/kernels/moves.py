@@ -10,8 +10,8 @@ import numpy as np
 from clinclust.arrays import Array, Codes, Labels, Whole
 from clinclust.engine.kernels import predictives
 from clinclust.engine.kernels.compiled import LANES, flat, inlined, kernel, padded, subkernel
-from clinclust.engine.kernels.lanes import eight_binomials, log_in_place
-from clinclust.engine.kernels.predictives import BINOMIAL, CHAINED, FEW, GAUSSIAN, place_in_block
+from clinclust.engine.kernels.lanes import log_in_place
+from clinclust.engine.kernels.predictives import CHAINED, FEW, GAUSSIAN, place_in_block
 
 # Cohort, model and partition as the compiled kernels read them.
 #
@@ -119,7 +119,7 @@ def new_partition(cohort: CohortArrays, labels: Labels, capacity: int = 0) -> Pa
     n_apart = int(np.count_nonzero(kinds != CHAINED))
     n_sums = int(cohort.statistic_start[-1])
     n_chained = n_sums - int(cohort.statistic_start[cohort.codes.shape[1] + n_apart])
-    work = np.zeros(4 * padded(n_rows) + capacity + width + 16 * (int(FEW) + 1) + 3 * n_chained + 6)
+    work = np.zeros(4 * padded(n_rows) + capacity + width + 4 * (int(FEW) + 1) + 3 * n_chained + 6)
     work[: 4 * padded(n_rows)].reshape(4, -1)[0::2] = 1.0  # ln 1 + 0 = 0 is the log predictive of a missing value
     work[4 * padded(n_rows) + capacity :] = np.nan
     partition = Partition(
@@ -305,7 +305,7 @@ class State(NamedTuple):
     own_values: Array
     """(W,) work space for its continuous values, padded with NaN."""
     products: Array
-    """(16 (FEW + 1),) work space for the predictives of the levels of eight features."""
+    """(4 (FEW + 1),) work space for the predictives of the levels of a feature."""
     factors: Array
     chained: Array
     """(3 F + 6,) work space for the features of multivariate Gaussian blocks."""
@@ -367,7 +367,7 @@ def state_of(cohort: CohortArrays, model: Model, partition: Partition) -> State:
         own_values=flat(partition.work, 4 * n_work + capacity),
         products=flat(partition.work, 4 * n_work + capacity + width),
         factors=flat(partition.factors, 0),
-        chained=flat(partition.work, 4 * n_work + capacity + width + 16 * (int(FEW) + 1)),
+        chained=flat(partition.work, 4 * n_work + capacity + width + 4 * (int(FEW) + 1)),
         n_complete=partition.n_complete,
         n_apart=partition.n_apart,
         first_chained=partition.statistics.shape[1] - partition.factors.shape[1],
@@ -402,23 +402,16 @@ def refresh(state: State, k: int) -> None:
     # The log predictive of a level is ln numbers + rests, so that all logarithms are computed in one loop.
     numbers, rests = state.numbers, flat(state.numbers, state.n_work)
     left_numbers, left_rests = flat(state.numbers, 2 * state.n_work), flat(state.numbers, 3 * state.n_work)
-    done = 0
     for feature in range(state.n_table):
-        if feature < done:
-            continue
         at = level_start[feature]
         n_levels = level_start[feature + 1] - at
         prior = flat(state.prior, state.prior_start[feature])
         sums = flat(sums_of_cluster, state.statistic_start[feature])
         here, left = flat(numbers, at), flat(left_numbers, at)
-        if _begins_eight_alike(state, feature):
-            eight_binomials(prior, sums, n_levels - 1, here, left, state.products)
-            done = feature + LANES
-        else:
-            counts, log_base = flat(state.level_statistics, 2 * at), flat(state.level_log_base, at)
-            rest, left_rest = flat(rests, at), flat(left_rests, at)
-            levels = predictives.Levels(counts, log_base, n_levels, here, rest, left, left_rest, state.products)
-            predictives.fill_levels(state.kinds[feature], prior, sums, levels)
+        counts, log_base = flat(state.level_statistics, 2 * at), flat(state.level_log_base, at)
+        rest, left_rest = flat(rests, at), flat(left_rests, at)
+        levels = predictives.Levels(counts, log_base, n_levels, here, rest, left, left_rest, state.products)
+        predictives.fill_levels(state.kinds[feature], prior, sums, levels)
     log_in_place(numbers, state.n_rows)
     log_in_place(left_numbers, state.n_rows)
     column, row_left_out = flat(state.table, k), flat(state.left_out, k * state.n_rows)
@@ -455,24 +448,6 @@ def refresh(state: State, k: int) -> None:
     state.log_weights[k] = log_weight(state, state.sizes[k], state.n_clusters[0])
     if state.sizes[k] > 1.0:
         state.log_weights[capacity + k] = log_weight(state, state.sizes[k] - 1.0, 0)
-
-
-@inlined
-def _begins_eight_alike(state: State, feature: int) -> bool:
-    """Return whether this feature and the next seven are binomials with the same number of trials, at most `FEW`."""
-    if feature + LANES > state.n_table:
-        return False
-    at, kinds, statistics = flat(state.level_start, feature), flat(state.kinds, feature), state.level_statistics
-    n_levels = at[1] - at[0]
-    if n_levels < 2 or n_levels > FEW + 1.0:
-        return False
-    for other in range(LANES):
-        if kinds[other] != BINOMIAL or at[other + 1] - at[other] != n_levels:
-            return False
-        # The table of a long scale has only the levels that occur, so few levels may belong to many trials.
-        if statistics[2 * at[other]] + statistics[2 * at[other] + 1] != n_levels - 1.0:
-            return False
-    return True
 
 
 @subkernel

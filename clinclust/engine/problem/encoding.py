@@ -439,8 +439,7 @@ def in_encoded_order(features: Iterable[Feature]) -> tuple[Feature, ...]:
 def _place(feature: Feature) -> tuple[bool, bool, int, float, str]:
     """Return the sort key of a feature: the kind of levels, the likelihood, the number of trials, the block.
 
-    Binomials with the same number of trials are thereby adjacent, and can be processed together; so are Gaussian
-    features without a block, which have the same power.
+    Gaussian features without a block, which have the same power, are thereby adjacent and can be processed together.
     """
     traits, trials = feature.traits, feature.n_trials
     steps = np.inf if trials is None else trials

@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from threading import Event
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment, minimize_scalar
 from scipy.special import gammaln
 
-from clinclust.arrays import Array, Codes, Labels, Mask, Whole
+from clinclust.arrays import Array, Codes, Labels
 from clinclust.engine.joint_estimates.resolution import log_concentration_hyperprior
 from clinclust.engine.kernels.compiled import kernel
-from clinclust.engine.kernels.moves import Model, Partition, accumulate, grow, log_marginals
+from clinclust.engine.kernels.moves import Partition, accumulate, grow, log_marginals
 from clinclust.engine.kernels.sweep import UNLIMITED, draw_moves, write_scores
 from clinclust.engine.problem.problem import Problem, leave_one_out_scores, log_joint, probabilities
 from clinclust.engine.search.plan import Budget, Cancelled, SearchCancelled, SearchPlan, workers_or_threads
 from clinclust.engine.search.restarts import run_restarts, search_starts
 from clinclust.engine.search.settle import by_decreasing_size, compact
-from clinclust.priors.conjugate import ConjugatePrior, log_gamma_ratio
+from clinclust.priors.conjugate import log_gamma_ratio
 from clinclust.progress import SILENT, Progress
 
 # Divisions and mergers of whole clusters, proposed and accepted so that the posterior stays as it is.
@@ -157,99 +156,13 @@ def _log_ratio(problem: Problem, halves: Partition, n_clusters: int) -> float:
     return float(log_prior + model.coarsening * log_likelihood)
 
 
-# The hyperprior of the hyperparameters theta that the schema does not state; densities are densities of u:
-#
-#     u = ln theta, or mean / standard deviation of a Gaussian feature,     u ~ Normal(u of the default, 1)
-#
-# It weighs about as one cluster. Given a partition, features are separate problems, of which those with the same
-# conjugate prior are computed together.
-
-_Objective = Callable[[Array], Array]
-"""Takes the offsets of F features with P hyperparameters each, float64 (F, P), and returns `_objective_by_feature`."""
-
-
-@dataclass(frozen=True)
-class Hyperprior:
-    """The hyperprior of the H hyperparameters of a cohort (the flat prior), on the encoded scale."""
-
-    centre: Array
-    """(H,) the default hyperparameters."""
-    location: Mask
-    """(H,) true for the prior means of Gaussian features, the only hyperparameters that may be 0 or negative."""
-    free: Mask
-    """(H,) true for hyperparameters that the schema does not state. Only these are drawn."""
-
-    @classmethod
-    def of(cls, problem: Problem) -> Hyperprior:
-        """Return the hyperprior centred at the present hyperparameters."""
-        free, location = problem.cohort.encoding.find_free()
-        return cls(problem.model.prior, location, free)
-
-    def offsets(self, prior: Array, places: Whole | slice = slice(None)) -> Array:
-        """Return u minus the u of the default, for all hyperparameters or for those at `places`."""
-        location, centre = self.location[places], self.centre[places]
-        ratio = np.where(location, 1.0, prior) / np.where(location, 1.0, centre)
-        return np.where(location, prior - centre, np.log(ratio))
-
-    def prior_at(self, offsets: Array, places: Whole | slice = slice(None)) -> Array:
-        """Return the hyperparameters that have these offsets: the inverse of `offsets`."""
-        location, centre = self.location[places], self.centre[places]
-        return np.where(location, centre + offsets, centre * np.exp(np.where(location, 0.0, offsets)))
-
-    def log_density(self, prior: Array) -> float:
-        """Return the log density of u, summed over the free hyperparameters."""
-        offsets = self.offsets(prior)[self.free]
-        return -0.5 * float((offsets**2).sum()) - 0.5 * math.log(2.0 * math.pi) * offsets.size
-
-
-def objectives(problem: Problem, partition: Partition, hyperprior: Hyperprior) -> Iterator[tuple[Whole, _Objective]]:
-    """Yield, for each conjugate prior, the indices of its hyperparameters, int64 (F, P), and its objective.
-
-    The log base measures that depend on the prior are part of it.
-    """
-    sums, arrays = partition.statistics[: int(partition.n_clusters[0])], problem.cohort.arrays
-    groups: dict[tuple[type[ConjugatePrior], int, int], list[int]] = {}
-    for index, likelihood in enumerate(problem.cohort.encoding.likelihoods):
-        if not likelihood.is_chained:
-            shape = (likelihood.prior, likelihood.n_hyperparameters, likelihood.n_statistics)
-            groups.setdefault(shape, []).append(index)
-    for (_, n_hyperparameters, n_statistics), features in groups.items():
-        places = arrays.prior_start[features][:, None] + np.arange(n_hyperparameters)
-        statistics = sums[:, arrays.statistic_start[features][:, None] + np.arange(n_statistics)]
-        yield places, partial(_objective_by_feature, problem, hyperprior, features, places, statistics)
-
-
-def _objective_by_feature(
-    problem: Problem, hyperprior: Hyperprior, features: list[int], places: Whole, sums: Array, offsets: Array
-) -> Array:
-    """Return each feature's term of the log joint with the log hyperprior, without constants, float64 (F,).
-
-    It is exponent * sum_k [A(posterior_k) - A(prior)] - sum over P of offsets^2 / 2; the statistics are `sums`, float64
-    (K, F, S), and `places` (F, P) are the indices in the flat prior.
-    """
-    prior, cohort, exponents = hyperprior.prior_at(offsets, places), problem.cohort, problem.model.exponents
-    likelihood = cohort.encoding.likelihoods[features[0]]
-    family = likelihood.prior
-    marginals = family.log_normalizer(family.posterior(prior, sums)) - family.log_normalizer(prior)
-    values = np.asarray(exponents[features] * marginals.sum(axis=0) - 0.5 * (offsets**2).sum(axis=-1))
-    for row, feature in enumerate(features if likelihood.base_depends_on_prior else []):
-        likelihood, counts = cohort.encoding.likelihoods[feature], cohort.level_counts(feature).astype(np.float64)
-        start, stop = cohort.arrays.level_start[feature : feature + 2]
-        levels = cohort.arrays.level_values[start:stop]
-        values[row] += exponents[feature] * float((counts * likelihood.log_base_measure(levels, prior[row])).sum())
-    return values
-
-
 # One Markov chain of partitions: sweeps of Gibbs sampling, with divisions and mergers of clusters between them.
 #
-# The concentration and the hyperparameters may be drawn too, under their hyperpriors.
+# The concentration may be drawn too, under its hyperprior.
 
 _WIDTH = 1.0
 _LEAST, _MOST = math.log(1e-12), math.log(1e12)
 """Bounds of u, beyond which the log joint has fewer digits, and the hyperprior practically no mass."""
-_STEPS = np.array([0.1, 0.3, 1.0])
-"""Standard deviations of the steps in all hyperparameters of a feature together, of which each step draws one."""
-_N_STEPS = 3
 _OFTEN = 100
 """Sweeps after each of which something is proposed, because a chain begins far from the posterior. Later proposals are
 rarer: one takes as long as ten sweeps."""
@@ -262,21 +175,8 @@ class Draw:
     labels: Labels
     """(N,) clusters 0 .. K - 1."""
     log_joint: float
-    """In nats, with the log hyperpriors of what is drawn in addition to the partition."""
-    model: Model
-
-
-@dataclass(frozen=True)
-class Unknown:
-    """What a chain draws in addition to the partition."""
-
-    concentration: bool = False
-    hyperprior: Hyperprior | None = None
-    """The hyperprior under which the hyperparameters are drawn; None if they are not."""
-
-
-FIXED = Unknown()
-"""Only the partition is drawn."""
+    """In nats, with the log hyperprior of the concentration if that is drawn."""
+    concentration: float
 
 
 class Chain:
@@ -284,15 +184,17 @@ class Chain:
 
     sweeps_a_proposal = 8
 
-    def __init__(self, problem: Problem, labels: Labels, rng: np.random.Generator, unknown: Unknown = FIXED) -> None:
+    def __init__(
+        self, problem: Problem, labels: Labels, rng: np.random.Generator, *, draws_concentration: bool = False
+    ) -> None:
         self.problem, self._rng = problem, rng
         self._partition: Partition = problem.partition(labels)
         self._drawn_first = far_first(problem)
-        self._unknown = unknown
+        self._draws_concentration = draws_concentration
         self._n_sweeps = self.n_accepted = 0
 
     def step(self) -> Draw:
-        """Make one sweep in random order, perhaps propose a division or a merger, and draw what else is unknown."""
+        """Make one sweep in random order, perhaps propose a division or a merger, and draw the concentration."""
         self._sweep()
         if self._n_sweeps < _OFTEN or self._n_sweeps % self.sweeps_a_proposal == 0:
             proposed = divide_or_merge(self.problem, self._partition, self._drawn_first, self._rng)
@@ -300,8 +202,15 @@ class Chain:
                 self.n_accepted += 1
                 self._partition = self.problem.partition(proposed, self._partition.sizes.size)
         self._n_sweeps += 1
-        self._draw_unknown()
-        return Draw(self._partition.labels.copy(), self._log_joint(), self.problem.model)
+        found = 0.0
+        if self._draws_concentration:
+            model, n_clusters = self.problem.model, int(self._partition.n_clusters[0])
+            n_subjects = self.problem.cohort.n_subjects
+            drawn = draw_concentration(model.concentration, n_subjects, n_clusters, model.discount, self._rng)
+            self.problem = replace(self.problem, model=model._replace(concentration=drawn))
+            found = log_concentration_hyperprior(drawn)
+        found += log_joint(self.problem, self._partition)
+        return Draw(self._partition.labels.copy(), found, self.problem.model.concentration)
 
     def _sweep(self) -> None:
         arrays, model = self.problem.cohort.arrays, self.problem.model
@@ -313,23 +222,6 @@ class Chain:
                 self._partition = grow(arrays, self._partition)
         # Additions and subtractions change the last digits of the sums, which are therefore computed anew.
         accumulate(arrays, self._partition)
-
-    def _draw_unknown(self) -> None:
-        if self._unknown.concentration:
-            model, n_clusters = self.problem.model, int(self._partition.n_clusters[0])
-            n_subjects = self.problem.cohort.n_subjects
-            drawn = draw_concentration(model.concentration, n_subjects, n_clusters, model.discount, self._rng)
-            self.problem = replace(self.problem, model=model._replace(concentration=drawn))
-        if self._unknown.hyperprior is not None:
-            self.problem = draw_hyperparameters(self.problem, self._partition, self._unknown.hyperprior, self._rng)
-
-    def _log_joint(self) -> float:
-        found = log_joint(self.problem, self._partition)
-        if self._unknown.concentration:
-            found += log_concentration_hyperprior(self.problem.model.concentration)
-        if self._unknown.hyperprior is not None:
-            found += self._unknown.hyperprior.log_density(self.problem.model.prior)
-        return found
 
 
 def draw_concentration(
@@ -359,30 +251,6 @@ def draw_concentration(
         low, high = (drawn, high) if drawn < at else (low, drawn)
 
 
-def draw_hyperparameters(
-    problem: Problem, partition: Partition, hyperprior: Hyperprior, rng: np.random.Generator
-) -> Problem:
-    """Return the problem with the next hyperparameters of a chain that is at this problem and partition.
-
-    Every feature makes a random walk of its own (Metropolis et al. 1953) in the offsets from the default, in which the
-    hyperprior is standard normal.
-    """
-    prior = problem.model.prior.copy()
-    for places, objective in objectives(problem, partition, hyperprior):
-        free = hyperprior.free[places]
-        at = hyperprior.offsets(prior[places], places)
-        values = objective(at)
-        for _ in range(_N_STEPS):
-            size = rng.choice(_STEPS, (len(at), 1)) / np.sqrt(np.maximum(free.sum(axis=1, keepdims=True), 1))
-            proposed = np.where(free, at + size * rng.normal(size=at.shape), at)
-            proposed_values = objective(proposed)
-            is_accepted = np.log1p(-rng.random(len(at))) < proposed_values - values
-            at = np.where(is_accepted[:, None], proposed, at)
-            values = np.where(is_accepted, proposed_values, values)
-        prior[places] = np.where(free, hyperprior.prior_at(at, places), prior[places])
-    return problem.with_prior(prior)
-
-
 # Several Markov chains from overdispersed starts, run until they agree or the sweeps allowed are used up.
 #
 # After each round, the first half of all draws so far is discarded; rounds double in length.
@@ -405,7 +273,7 @@ class SamplingPlan:
     max_draws: int
     """The most labels that are kept of each chain; of more, every second is dropped."""
     n_threads: int
-    unknown: Unknown = FIXED
+    draws_concentration: bool = False
     cancelled: Event = field(default_factory=Cancelled)
     budget: Budget = field(default_factory=Budget)
     progress: Progress = SILENT
@@ -433,8 +301,8 @@ class Chains:
 
     labels: Codes
     """(C S, N) the clusters of the kept draws, chain after chain."""
-    models: list[Model]
-    """The concentration and hyperparameters of each kept draw."""
+    concentrations: list[float]
+    """The concentration of each kept draw."""
     traces: dict[str, Array]
     """(C, sweeps) each number of `TRACED`, after every sweep of the second half."""
     diagnoses: dict[str, Diagnosis]
@@ -449,9 +317,9 @@ class Chains:
 
 def run_chains(problem: Problem, starts: Sequence[Labels], plan: SamplingPlan) -> Chains:
     """Run one chain from each start until all have converged, or the sweeps or the time allowed are used up."""
-    seeds = np.random.SeedSequence(plan.seed).spawn(len(starts))
+    seeds, is_drawn = np.random.SeedSequence(plan.seed).spawn(len(starts)), plan.draws_concentration
     recorders = [
-        _Recorder(Chain(problem, start, np.random.default_rng(seed), plan.unknown), plan.max_draws)
+        _Recorder(Chain(problem, start, np.random.default_rng(seed), draws_concentration=is_drawn), plan.max_draws)
         for start, seed in zip(starts, seeds, strict=True)
     ]
     done, more = 0, min(_FIRST_ROUND, plan.max_sweeps)
@@ -478,7 +346,7 @@ class _Recorder:
     def __init__(self, chain: Chain, max_draws: int) -> None:
         self.chain, self._most = chain, max_draws
         self.traced: list[tuple[float, ...]] = []
-        self.kept: list[tuple[Codes, Model]] = []
+        self.kept: list[tuple[Codes, float]] = []
         self.thinning = 1
 
     def run(self, n_sweeps: int, cancelled: Event) -> _Recorder:
@@ -487,9 +355,9 @@ class _Recorder:
             if cancelled.is_set():
                 break
             draw = self.chain.step()
-            self.traced.append((draw.log_joint, draw.model.concentration, *_of_sizes(np.bincount(draw.labels))))
+            self.traced.append((draw.log_joint, draw.concentration, *_of_sizes(np.bincount(draw.labels))))
             if len(self.traced) % self.thinning == 0:
-                self.kept.append((draw.labels.astype(np.int32), draw.model))
+                self.kept.append((draw.labels.astype(np.int32), draw.concentration))
                 if len(self.kept) > 2 * self._most:
                     self.kept = self.kept[1::2]
                     self.thinning *= 2
@@ -512,7 +380,7 @@ def _second_halves(recorders: list[_Recorder], n_sweeps: int) -> Chains:
     draws = [draw for recorder in recorders for draw in recorder.kept[len(recorder.kept) - n_left :]]
     return Chains(
         labels=np.array([labels for labels, _ in draws], dtype=np.int32),
-        models=[model for _, model in draws],
+        concentrations=[concentration for _, concentration in draws],
         traces=traces,
         diagnoses={name: diagnosed(trace) for name, trace in traces.items()},
         n_sweeps=n_sweeps,
@@ -630,17 +498,15 @@ def _match_clusters(drawn: Labels, own: Array, labels: Labels) -> Array:
 
 # The partition with the lowest posterior expected loss, estimated over draws, and the ball of partitions around it.
 #
-# Losses are the variation of information (Meila 2007, Journal of Multivariate Analysis 98, 873-895), in nats, with f(n)
-# = n ln n, and Binder's loss (1978, Biometrika 65, 31-38), as a share of pairs of subjects, with f(n) = n^2:
+# The loss is the variation of information (Meila 2007, Journal of Multivariate Analysis 98, 873-895), in nats:
 #
-#     sum_k f(n_k) + sum_j f(n_j) - 2 sum_kj f(n_kj)
+#     [sum_k f(n_k) + sum_j f(n_j) - 2 sum_kj f(n_kj)] / N,   f(n) = n ln n
 #
 # for two partitions with cluster sizes n_k and n_j, and n_kj subjects in cluster k of the one and j of the other.
 # Single subjects are moved from several good partitions as long as this lowers the expected loss (Dahl, Johnson and
 # Müller 2022, Journal of Computational and Graphical Statistics 31, 1189-1201).
 
 Draws = NDArray[np.int32]
-Loss: TypeAlias = Literal["variation-of-information", "binder"]
 
 _LEAST_GAIN = 1e-9
 """Gain, of f, below which no subject moves: the rounding error."""
@@ -660,7 +526,7 @@ class CredibleBall:
     probability : float
         The share.
     radius : float
-        Smallest distance that includes this share of the draws, in the unit of the loss.
+        Smallest distance that includes this share of the draws, in nats.
     farthest : int64 (N,)
         The included draw farthest from the point estimate (horizontal bound).
     fewest, most : int64 (N,)
@@ -678,20 +544,20 @@ class CredibleBall:
         return f"CredibleBall(probability={self.probability:g}, radius={self.radius:.3g}, {of_bounds})"
 
 
-def point_estimate(draws: Draws, loss: Loss) -> Labels:
+def point_estimate(draws: Draws) -> Labels:
     """Return the partition with the lowest expected loss, int64 (N,), clusters by decreasing size."""
     chosen = np.unique(np.linspace(0, len(draws) - 1, _MOST_CANDIDATES).astype(np.int64))
     candidates = [by_decreasing_size(labels.astype(np.int64)) for labels in np.unique(draws[chosen], axis=0)]
     candidates.append(np.zeros(draws.shape[1], dtype=np.int64))
-    expected = [losses(draws, labels, loss).mean() for labels in candidates]
+    expected = [losses(draws, labels).mean() for labels in candidates]
     best = [candidates[place] for place in np.argsort(expected, kind="stable")[:_IMPROVED]]
-    improved = [_improved(draws, labels, loss) for labels in best]
-    return min(improved, key=lambda labels: losses(draws, labels, loss).mean())
+    improved = [_improved(draws, labels) for labels in best]
+    return min(improved, key=lambda labels: losses(draws, labels).mean())
 
 
-def _improved(draws: Draws, labels: Labels, loss: Loss) -> Labels:
+def _improved(draws: Draws, labels: Labels) -> Labels:
     """Return the local minimum of the expected loss that moves of single subjects reach from a partition."""
-    terms, _ = _terms(labels.size, loss)
+    terms = _terms(labels.size)
     order, labels = np.arange(labels.size), labels.copy()
     for _ in range(_MOST_SWEEPS):
         capacity = min(int(labels.max()) + 1 + _FURTHER_CLUSTERS, labels.size)
@@ -701,20 +567,17 @@ def _improved(draws: Draws, labels: Labels, loss: Loss) -> Labels:
     return by_decreasing_size(labels)
 
 
-def losses(draws: Draws, labels: Labels, loss: Loss) -> Array:
+def losses(draws: Draws, labels: Labels) -> Array:
     """Return the loss of a partition, int64 (N,), if each of the draws, int32 (S, N), were true, float64 (S,)."""
     result = np.empty(len(draws))
-    terms, unit = _terms(labels.size, loss)
-    _distances(draws, np.ascontiguousarray(labels), terms, result)
-    return np.maximum(result, 0.0) / unit
+    _distances(draws, np.ascontiguousarray(labels), _terms(labels.size), result)
+    return np.maximum(result, 0.0) / labels.size
 
 
-def _terms(n_subjects: int, loss: Loss) -> tuple[Array, float]:
-    """Return f(0) .. f(N) of a loss, and the number by which their sums are divided."""
+def _terms(n_subjects: int) -> Array:
+    """Return f(0) .. f(N) of the loss."""
     n = np.arange(n_subjects + 1.0)
-    if loss == "binder":
-        return n**2, float(max(n_subjects * (n_subjects - 1), 1))
-    return n * np.log(np.maximum(n, 1.0)), float(n_subjects)
+    return np.asarray(n * np.log(np.maximum(n, 1.0)))
 
 
 def membership_of_draws(draws: Draws, labels: Labels) -> Array:
@@ -730,9 +593,9 @@ def membership_of_draws(draws: Draws, labels: Labels) -> Array:
     return counts / len(draws)
 
 
-def ball_around(draws: Draws, labels: Labels, loss: Loss, probability: float) -> CredibleBall:
+def ball_around(draws: Draws, labels: Labels, probability: float) -> CredibleBall:
     """Return the credible ball of this probability around a partition, int64 (N,)."""
-    distances = losses(draws, labels, loss)
+    distances = losses(draws, labels)
     radius = float(np.sort(distances)[max(int(np.ceil(probability * distances.size)) - 1, 0)])
     inside = np.flatnonzero(distances <= radius)
     n_clusters = draws[inside].max(axis=1)
@@ -815,9 +678,3 @@ def _improve(draws: Draws, labels: Labels, terms: Array, order: Labels, capacity
             joint[s, draws[s, i], best] += 1
         moves += best != own
     return moves
-
-
-def same_cluster(draws: Draws, subjects: Labels, counts: Array) -> None:
-    """Add in how many draws each of these subjects (M,) is in one cluster with each other to `counts` (M, N)."""
-    for drawn in draws:
-        counts += drawn[subjects, None] == drawn

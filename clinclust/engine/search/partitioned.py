@@ -34,8 +34,6 @@ from clinclust.engine.search.settle import N_DIVIDED, Sums, SweepResult, added, 
 # combination of all sums that were ever sent is one of the sums of the cells, which are the subjects that were in the
 # same group every time. It therefore shows no value of a single subject if each cell has several.
 
-Agrees = Callable[[Whole], bool]
-
 
 @dataclass
 class Cells:
@@ -45,11 +43,8 @@ class Cells:
     """(n, D) whether each value is observed."""
     fewest: int
     """Fewest observed values of each feature, and fewest subjects, of a new cell."""
-    agrees: Agrees | None = None
-    """Asked, with the positions of the subjects, whether a cell may have fewer."""
     of_subjects: Whole = field(init=False)
     """(n,) cell of each subject."""
-    _answers: dict[bytes, bool] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.of_subjects = np.zeros(self.observed.shape[0], dtype=np.int64)
@@ -92,14 +87,7 @@ class Cells:
         for column in self.observed.T:
             n_observed = np.bincount(of_subjects[column], minlength=sizes.size)
             small |= (n_observed > 0) & (n_observed < self.fewest)
-        small &= asked
-        if self.agrees is not None:
-            for part in np.flatnonzero(small).tolist():
-                rows = np.flatnonzero(of_subjects == part)
-                if rows.tobytes() not in self._answers:
-                    self._answers[rows.tobytes()] = bool(self.agrees(rows))
-                small[part] = not self._answers[rows.tobytes()]
-        return small
+        return small & asked
 
 
 # Arrays in a temporary file without a name: however the process ends, the rows in it are gone from the disk.
@@ -527,7 +515,7 @@ class Partitioned:
         """
         n_clusters, least = self.n_clusters, minimum_gain(self.problem)
         futures = [
-            (among, pool.submit(resettle, among, among.cohort.together, seeded, cancelled))
+            (among, pool.submit(resettle, among, seeded, cancelled))
             for among, seeded in zip(self._some_of_each(rng), rng.spawn(n_clusters), strict=True)
         ]
         found = [(among, future.result()) for among, future in futures]

@@ -286,8 +286,6 @@ def _end_all() -> None:
 
 _RESTARTS_IN_SHORT = 4
 """Largest number of restarts of a short search, as between two estimates of block weights."""
-COARSENINGS = (1.0, 0.85, 0.7, 0.6, 0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.1, 0.07, 0.05)
-"""The default path of coarsenings, each 14 to 33 percent below the one before."""
 
 
 class Budget:
@@ -369,18 +367,6 @@ class RestartResult:
         )
 
 
-@dataclass(frozen=True)
-class ResolutionPlan:
-    """The decreasing coarsenings at which to search."""
-
-    coarsenings: tuple[float, ...] = COARSENINGS
-    """Decreasing coarsenings, each above 0 and at most 1."""
-    n_fresh: int = 2
-    """Number of fresh starts at every step after the first."""
-    choose: bool = False
-    """Whether to add coarsenings in between, to find one that fits the dependence left by its own partition."""
-
-
 @dataclass(frozen=True, eq=False)
 class SearchPlan:
     """How to search for the partition, and what to estimate in addition to it."""
@@ -398,7 +384,8 @@ class SearchPlan:
     """Whether to skip the remaining starts once the best partition was found often enough, and then to recombine and
     perturb the best ones. The search on a sample always does so, and divides."""
     divide: bool = True
-    """Whether to try to divide clusters anew when none can be merged."""
+    """Whether to try to divide clusters anew when none can be merged, and to search once more with all values kept
+    after a search with outlying values."""
     often_enough: int = 3
     """Number of restarts that must end at the best log joint for the remaining starts to be skipped."""
     finishers: int | None = None
@@ -412,12 +399,12 @@ class SearchPlan:
     selects_first: frozenset[str] | None = None
     """If not None, find the strength of the priors and the features of a wide table before the search. Priors of these
     features, by name, stay: they are stated in code."""
+    prior_strength: float | None = None
+    """The strength of the priors, if it is known, so that only the features are found."""
     outlying_share: float = 0.0
     """Probability, in [0, 1), that a value is outlying. If it is above 0, outlying values are searched for."""
-    look_back: bool = True
-    """Whether a search with outlying values searches once more with all values kept."""
-    resolution: ResolutionPlan | None = None
-    """Search at several coarsenings instead of the coarsening of the problem."""
+    choose_coarsening: bool = False
+    """Whether to search at decreasing coarsenings, from 1 on, to find the one that its own partition bears out."""
     calibrate: bool = False
     """Whether the temperature of the probabilities of the best partition is found (`sampling.calibration`)."""
     estimate_powers: bool = False
@@ -458,7 +445,7 @@ class SearchPlan:
             refine=False,
             estimate_powers=False,
             selects_first=None,
-            resolution=None,
+            choose_coarsening=False,
             choose_hyperparameters=False,
             concentration=None,
             finished=None,
@@ -466,23 +453,11 @@ class SearchPlan:
         )
 
     @property
-    def searches_beside(self) -> bool:
-        """Whether anything is estimated in addition to the partition."""
-        return (
-            self.select_features
-            or self.outlying_share > 0.0
-            or self.resolution is not None
-            or self.choose_hyperparameters
-            or self.concentration is not None
-        )
-
-    @property
     def begins_in_sample(self) -> bool:
-        """Whether a large cohort is first searched in a sample: from any start, with one coarsening at most."""
+        """Whether a large cohort is first searched in a sample: from any start, with nothing tuned."""
         from_anywhere = isinstance(self.start, str) and self.start == "search"
-        whole_path = self.resolution is not None and not self.resolution.choose
         tunes = self.select_features or self.choose_hyperparameters or self.concentration is not None
-        return from_anywhere and not whole_path and not tunes
+        return from_anywhere and not tunes
 
 
 def n_threads(n_jobs: int | None) -> int:

@@ -273,18 +273,16 @@ def _last_seat(problem: Problem, n_clusters: int) -> float:
     return float(np.log(problem.model.concentration + (n_clusters - 1) * problem.model.discount))
 
 
-def resettle(part: Problem, division: Labels, rng: np.random.Generator, cancelled: Event) -> tuple[float, Labels]:
-    """Divide one or more clusters anew, from several starts with two parts, as if their members were the whole cohort.
+def resettle(part: Problem, rng: np.random.Generator, cancelled: Event) -> tuple[float, Labels]:
+    """Divide a cluster, from several starts with two parts, as if its members (M,) were the whole cohort.
 
-    `division`, int64 (M,), are their present clusters 0, 1, ... Return the change of the log joint by the best division
-    found, in nats, and its labels; -inf and the present ones if none was found.
+    Return the change of the log joint by the best division found, in nats, and its labels; -inf if none was found.
     """
-    now = joint_of(part, division)
-    best = -np.inf
+    best, division = -np.inf, part.cohort.together
     for joint, labels in divisions(part, rng, cancelled):
-        if joint - now > best:
-            best, division = joint - now, labels
-    return best, division
+        if joint > best:
+            best, division = joint, labels
+    return best - joint_of(part, part.cohort.together), division
 
 
 def divisions(part: Problem, rng: np.random.Generator, cancelled: Event) -> Iterator[tuple[float, Labels]]:

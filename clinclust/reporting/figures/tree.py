@@ -148,12 +148,12 @@ def plot_resolution_path(path: ResolutionPath, *, ax: Axes | None = None) -> Axe
     """Draw the number of subtypes at each coarsening, and the agreement of the partitions.
 
     The agreement is the adjusted Rand index with the partition of the step before, and with the one of most clusters.
-    A black line marks the coarsening that a fit chose.
+    A black line marks the coarsening that the fit chose.
 
     Parameters
     ----------
     path : ResolutionPath
-        From `resolution_path`, or the attribute `MAPDP.resolution_path_`.
+        The attribute `MAPDP.resolution_path_`.
     ax : matplotlib Axes, optional
         Axes to draw on; by default those of a new figure. The agreement has a second axis on the right.
     """
@@ -171,10 +171,8 @@ def plot_resolution_path(path: ResolutionPath, *, ax: Axes | None = None) -> Axe
         *right.plot(coarsening, steps["ari_to_previous"], "s--", markersize=5, label=previous, **red),
         *right.plot(coarsening, steps["ari_to_finest"], ":", label=finest, **grey),
     ]
-    if path.chosen is not None:
-        lines.append(
-            ax.axvline(path.chosen, color="black", linewidth=1.2, label=DRAWN["chosen"].format(coarsening=path.chosen))
-        )
+    label = DRAWN["chosen"].format(coarsening=path.chosen)
+    lines.append(ax.axvline(path.chosen, color="black", linewidth=1.2, label=label))
     ax.set_xscale("log")
     low, high = float(coarsening.min()), float(coarsening.max())
     ax.set_xlim(high * 1.06, low / 1.06)  # decreasing, so from fine to coarse

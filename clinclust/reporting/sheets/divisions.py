@@ -277,7 +277,7 @@ def _notes_on_posterior(findings: Findings, posterior: GibbsDP) -> list[str]:
     fewest, most = int(ball.fewest.max()) + 1, int(ball.most.max()) + 1
     fields: dict[str, Any] = {"n_draws": len(posterior.draws_), "n_chains": posterior.n_chains}
     fields |= {"n_sweeps": posterior.n_sweeps_}
-    fields |= {"percent": 100 * _BALL, "radius": ball.radius, "unit": _POSTERIOR["units"][posterior.loss]}
+    fields |= {"percent": 100 * _BALL, "radius": ball.radius}
     fields |= {"groups": counted(posterior.n_clusters_, "group"), "fewest": fewest, "most": counted(most, "group")}
     notes = ["draws", "ball", "convergence"]
     if fit is not None and fit.n_clusters_ < fit.subtype_of_.size:

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from llvmlite import ir
 from numba import njit
-from scipy.stats import betabinom
 from scored import scored
 
 from clinclust.engine.kernels import compiled, lanes, vectors
@@ -15,10 +14,7 @@ from clinclust.engine.kernels.compiled import padded
 
 _LLVMLITE = tuple(int(part) for part in llvmlite.__version__.split(".")[:2])
 COUNTS = [1, 2, 3, 7, 8, 9, 16, 17, 24, 40]
-LOOPS = (
-    *("add_rows", "sum_rows", "highest", "add_log_terms", "add_log_products", "sum_log_terms", "log_in_place"),
-    "eight_binomials",
-)
+LOOPS = ("add_rows", "sum_rows", "highest", "add_log_terms", "add_log_products", "sum_log_terms", "log_in_place")
 
 
 def loops_with(compiling, flat):
@@ -162,26 +158,6 @@ def test_log_terms_of_many_values_skip_the_missing_and_tell_when_digits_are_lost
     assert number("sum_log_terms", np.full(8, np.nan), np.zeros(32), 0, 8, 1e-3) == 0.0
 
 
-@scored([1, 2, 4, 7, 8, 16])
-def test_eight_binomials_at_a_time(n):
-    rng = np.random.default_rng(n)
-    prior, sums = rng.gamma(2.0, size=(8, 2)), rng.integers(0, 3 * n, size=(8, 2)).astype(float)
-    prior[0], sums[0] = 1.0, 0.0  # nobody, under a prior whose factors without one subject are 0
-    results = np.empty((2, 2, 8, n + 1))
-    for loops, (numbers, left_numbers) in zip((VECTORS, TWINS), results, strict=True):
-        flat = (prior.ravel(), sums.ravel(), n, numbers.ravel(), left_numbers.ravel())
-        loops["eight_binomials"](*flat, np.empty(16 * (n + 1)))
-    same_bits(*results)
-    numbers, left_numbers = results[0]
-    for feature, (a, b) in enumerate(prior + sums):
-        x = np.arange(n + 1)
-        np.testing.assert_allclose(numbers[feature], betabinom(n, a, b).pmf(x), rtol=1e-12)
-        for level in x if feature else ():
-            possible = sums[feature, 0] >= level and sums[feature, 1] >= n - level
-            without = betabinom(n, a - level, b - n + level).pmf(level) if possible else 1.0
-            assert left_numbers[feature, level] == pytest.approx(without, rel=1e-11)
-
-
 @pytest.mark.skipif(_LLVMLITE < (0, 45), reason="there LLVM itself has typed pointers")
 def test_pointers_need_no_types(monkeypatch):
     """As they will have none in a later llvmlite."""
@@ -200,4 +176,3 @@ def test_pointers_need_no_types(monkeypatch):
     test_log_terms_of_one_value()
     test_log_terms_of_features_that_share_an_exponent()
     test_log_terms_of_many_values_skip_the_missing_and_tell_when_digits_are_lost()
-    test_eight_binomials_at_a_time()

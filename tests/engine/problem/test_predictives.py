@@ -94,11 +94,6 @@ def test_imputed_values_follow_the_observed_ones_of_their_block(with_gaps):
     missing = gaps["dia"].isna()
     error = (model.impute(gaps)["dia"] - whole["dia"])[missing]
     assert error.std() < 0.45 * 5.0  # within groups the standard deviation is 5; given the other pressure 1.56
-    cells = model.impute(gaps, interval=0.9)
-    truth = whole["dia"][missing].to_numpy()
-    covered = (cells["lower"].to_numpy(float) <= truth) & (truth <= cells["upper"].to_numpy(float))
-    assert 0.8 < covered.mean() < 0.99
-    assert (cells["upper"].astype(float) - cells["lower"].astype(float)).median() < 8.0
 
 
 @pytest.mark.parametrize("way", ["draw", "multiple"])

@@ -171,7 +171,7 @@ def test_chains_stop_when_they_agree_and_are_the_same_on_any_number_of_threads()
         np.testing.assert_array_equal(trace, two.traces[name])
     assert one.has_converged
     assert one.n_sweeps < 6400
-    assert len(one.labels) == len(one.models) <= 2 * 2 * 300
+    assert len(one.labels) == len(one.concentrations) <= 2 * 2 * 300
     assert one.traces["log_joint"].shape == (2, one.n_sweeps - one.n_sweeps // 2)
     expected = sum(probability * (max(labels) + 1) for labels, probability in exact(problem).items())
     assert one.traces["n_clusters"].mean() == pytest.approx(expected, abs=0.25)

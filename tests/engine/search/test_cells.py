@@ -1,7 +1,6 @@
 """Cells of a site: what can be computed from sums of groups is a sum of cells, none of which is small."""
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -37,14 +36,3 @@ def test_without_a_threshold_labels_are_as_given_and_a_small_part_joins_the_larg
     cells = Cells(observed, 4)
     cells.divide(np.repeat([0, 1], [9, 9]))  # one of the ten is now in another cell: by itself, it stays with that
     np.testing.assert_array_equal(cells.permitted(labels), np.repeat([0, 2], [9, 9]))
-
-
-@pytest.mark.parametrize("answer", [True, False])
-def test_a_site_is_asked_once_for_each_small_group(answer):
-    asked = []
-    cells = Cells(np.ones((18, 1), dtype=bool), 4, lambda rows: asked.append(rows.tolist()) or answer)
-    labels = np.repeat([0, 1, 2], [10, 3, 5])
-    for _ in range(2):
-        found = cells.permitted(labels)
-    assert asked == [[10, 11, 12]]
-    np.testing.assert_array_equal(found, labels if answer else np.repeat([0, 2], [13, 5]))

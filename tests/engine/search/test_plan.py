@@ -6,23 +6,7 @@ import numpy as np
 import pytest
 
 from clinclust.engine.search import plan
-from clinclust.engine.search.plan import Budget, Either, ResolutionPlan, SearchPlan, n_threads
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"select_features": True},
-        {"outlying_share": 0.01},
-        {"resolution": ResolutionPlan()},
-        {"choose_hyperparameters": True},
-        {"concentration": "map"},
-        {"concentration": (1.0, 3.0)},
-    ],
-)
-def test_a_plan_knows_whether_it_searches_for_more_than_the_partition(options):
-    assert SearchPlan(**options).searches_beside
-    assert not SearchPlan(start="single", n_restarts=3, refine=False, divide=False, patience=1).searches_beside
+from clinclust.engine.search.plan import Budget, Either, SearchPlan, n_threads
 
 
 def test_the_seeds_of_a_plan_are_always_the_same():

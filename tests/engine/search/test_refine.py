@@ -1,11 +1,10 @@
-"""Refinement where partitions are nearly tied: new starts race, and only the best are searched to the end."""
+"""Refinement where partitions are nearly tied."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from clinclust.engine.problem.problem import pose
-from clinclust.engine.search import restarts
 from clinclust.engine.search.plan import SearchPlan
 from clinclust.engine.search.restarts import (
     Attempts,
@@ -42,13 +41,13 @@ def searched(problem, **options):
 
 
 @pytest.fixture(scope="module")
-def raced(tied):
+def refined(tied):
     return searched(tied)
 
 
-def test_the_winner_of_races_is_improved_by_no_move_and_no_division(tied, raced):
-    assert any(restart.start == "perturbed" for restart in raced)  # the restarts did not agree
-    best = raced[index_of_best(raced)]
+def test_the_winner_is_improved_by_no_move_and_no_division(tied, refined):
+    assert any(restart.start == "perturbed" for restart in refined)  # the restarts did not agree
+    best = refined[index_of_best(refined)]
     plan = SearchPlan()
     (start,) = starts_from(best.labels, plan.seeds[:1])
     again = search_from(tied, start, plan, Attempts())
@@ -57,38 +56,10 @@ def test_the_winner_of_races_is_improved_by_no_move_and_no_division(tied, raced)
     assert (np.diff(best.trace) >= -1e-9).all()
 
 
-def test_races_give_the_same_for_any_number_of_threads(tied, raced):
+def test_a_refinement_is_the_same_for_any_number_of_threads(tied, refined):
     alone = searched(tied, n_jobs=1)
-    assert [restart.log_joint.hex() for restart in alone] == [restart.log_joint.hex() for restart in raced]
-    assert all(np.array_equal(a.labels, b.labels) for a, b in zip(alone, raced, strict=True))
-
-
-@pytest.mark.simulation
-def test_races_divide_fewer_partitions_and_lose_next_to_nothing(monkeypatch):
-    tied = problem_of_ties(200, 6)
-    raced = searched(tied)
-    monkeypatch.setattr(restarts, "_FINISHERS", 1000)
-    monkeypatch.setattr(restarts, "_CLOSE", np.inf)
-    monkeypatch.setattr(restarts, "_WORTHWHILE", 0.0)
-    thorough = searched(tied)
-
-    def work(found):
-        return sum(restart.n_sweeps for restart in found)
-
-    assert work(raced) < work(thorough)
-    best, best_of_all = (max(restart.log_joint for restart in found) for found in (raced, thorough))
-    assert best > best_of_all - 5.0
-
-
-def test_a_best_partition_that_was_found_often_is_refined_without_races(monkeypatch):
-    rng = np.random.default_rng(0)
-    values = np.vstack([rng.normal(0.0, 1.0, (60, 4)), rng.normal(8.0, 1.0, (40, 4))])
-    schema = schema_for_array(values)
-    problem = pose(schema.validate(schema_frame(values, schema), warn=False), schema, None, 3.0)
-    raced = []
-    monkeypatch.setattr(restarts.Refinement, "_raced", lambda self, results: raced.append(results) or results)
-    searched(problem)
-    assert not raced
+    assert [restart.log_joint.hex() for restart in alone] == [restart.log_joint.hex() for restart in refined]
+    assert all(np.array_equal(a.labels, b.labels) for a, b in zip(alone, refined, strict=True))
 
 
 def test_finishers_alone_are_searched_to_the_end_and_one_of_them_is_the_best(tied):

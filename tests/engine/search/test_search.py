@@ -16,7 +16,7 @@ from clinclust.engine.kernels.sweep import write_scores
 from clinclust.engine.problem.problem import log_joint, pose
 from clinclust.engine.search import settle
 from clinclust.engine.search.plan import SearchCancelled, SearchPlan
-from clinclust.engine.search.restarts import bisected, recombined, run_restarts, search_starts, seated
+from clinclust.engine.search.restarts import bisected, recombined, run_restarts, search_starts
 from clinclust.engine.search.settle import adjusted_rand_index, by_decreasing_size, compact, merge_all
 from clinclust.estimators.fitting import search
 from clinclust.methods import PublishedMAPDP
@@ -195,23 +195,6 @@ def test_agreement_is_that_of_scikit_learn():
         n = int(rng.integers(1, 40))
         first, second = rng.integers(4, size=n), rng.integers(int(rng.integers(1, 5)), size=n)
         assert adjusted_rand_index(first, second) == pytest.approx(adjusted_rand_score(first, second), abs=1e-12)
-
-
-def test_seating_puts_each_subject_where_it_is_most_probable_given_those_before():
-    frame, schema, _, _ = mixed_cohort(2, 25, n_groups=2)
-    problem = pose(schema.validate(frame, warn=False), schema, None, 3.0)
-    order = np.random.default_rng(0).permutation(25)
-    labels = seated(problem, order)
-    assert labels.max() > 0
-    for position in range(1, 25):
-        so_far = problem.restricted_to(order[: position + 1], 0)
-
-        def joint(last, before=labels[order[:position]], part=so_far):
-            return log_joint(part, new_partition(part.cohort.arrays, compact(np.append(before, last))))
-
-        others = set(labels[order[:position]].tolist())
-        best = max([*others, 99], key=joint)  # 99: a cluster of its own
-        assert best == (labels[order[position]] if labels[order[position]] in others else 99)
 
 
 def test_bisections_cut_everybody_in_eight_even_parts():

@@ -11,7 +11,7 @@ from clinclust import CohortError, CohortWarning, Feature, FeatureSchema
 from clinclust.estimators.mapdp import NONE_OF_THESE
 from clinclust.methods import PublishedMAPDP
 
-WAYS = ("median", "mean", "mode", "draw")
+WAYS = ("mean", "draw")
 INVERSE = {"log": np.exp, "log1p": np.expm1, "sqrt": np.square}
 
 
@@ -40,34 +40,21 @@ def test_only_what_is_missing_is_filled_and_validly(how, cohort):
     pd.testing.assert_frame_equal(schema.validate(frame), before)  # the table given is not changed
 
 
-@pytest.mark.parametrize("how", ["median", "mean", "mode"])
-def test_points_are_those_of_the_subjects_cluster(how, cohort):
+@pytest.mark.parametrize("name", [f"{likelihood}_{index}" for index, likelihood in enumerate(LIKELIHOODS)])
+def test_the_mean_is_that_of_all_clusters_by_their_probabilities(name, cohort):
     frame, schema, columns, model = cohort
-    filled = scored(model.impute(frame, how=how, within_subtype=True), schema)
-    clusters = model.predict(frame)
-    checked = set()
-    for name, (likelihood, trials, values) in columns.items():
-        for i in np.flatnonzero(np.isnan(values))[:6]:
-            members = values[(model.labels_ == clusters[i]) & ~np.isnan(values)]
-            predictive = oracles.predictive(likelihood, model.hyperparameters_[name], members, trials)
-            if likelihood == "categorical" or how == "mode":
-                expected = mode(likelihood, predictive)
-            else:
-                expected = getattr(predictive, how)()
-                expected = expected if np.isfinite(expected) else predictive.median()
-                expected = expected if likelihood in ("exponential", "gaussian") else np.rint(expected)
-            assert filled[name].iloc[i] == pytest.approx(expected, rel=1e-8, abs=1e-8), (name, i)
-            checked.add((likelihood, clusters[i]))
-    assert {likelihood for likelihood, _ in checked} == set(LIKELIHOODS)
-
-
-def mode(likelihood, predictive):
-    """Return the highest point of a predictive, by looking."""
-    if likelihood in ("exponential", "gaussian"):
-        grid = np.append(predictive.ppf(np.linspace(0.001, 0.999, 999)), [predictive.median(), predictive.support()[0]])
-        return grid[np.nan_to_num(predictive.pdf(grid)).argmax()]
-    levels = np.arange(2000.0)
-    return levels[predictive.pmf(levels).argmax()]
+    likelihood, trials, values = columns[name]
+    subjects = frame.iloc[:4].assign(**{name: None})
+    filled = scored(model.impute(subjects)[[name]], [schema[name]])[name].to_numpy()
+    groups = [values[(model.labels_ == k) & ~np.isnan(values)] for k in range(model.n_clusters_)]
+    parts = [oracles.predictive(likelihood, model.hyperparameters_[name], group, trials) for group in [*groups, []]]
+    weights = model.predict_proba(subjects)
+    if likelihood == "categorical":
+        expected = (weights @ np.array([part.pmf(np.arange(len(LEVELS))) for part in parts])).argmax(axis=1)
+    else:
+        means = [part.mean() if np.isfinite(part.mean()) else part.median() for part in parts]
+        expected = weights @ means if likelihood in ("exponential", "gaussian") else np.rint(weights @ means)
+    np.testing.assert_allclose(filled, expected, rtol=1e-6)
 
 
 @pytest.mark.parametrize("name", [f"{likelihood}_{index}" for index, likelihood in enumerate(LIKELIHOODS)])
@@ -116,15 +103,9 @@ def test_draws_repeat_with_their_seed(cohort):
 
 
 @pytest.mark.filterwarnings("ignore:.*no observed value in any feature", "ignore:.*values lie beyond")
-def test_of_whom_nothing_is_known_gets_the_values_of_the_largest_cluster(cohort):
-    frame, schema, columns, model = cohort
+def test_of_whom_nothing_is_known_gets_values_of_all_clusters(cohort):
+    frame, _, _, model = cohort
     nobody = pd.DataFrame({name: [None] for name in frame}, dtype=object)
-    filled = scored(model.impute(nobody, how="median", within_subtype=True), schema).iloc[0]
-    for name in ("gaussian_6", "exponential_5"):
-        likelihood, _, values = columns[name]
-        members = values[(model.labels_ == 0) & ~np.isnan(values)]
-        expected = oracles.predictive(likelihood, model.hyperparameters_[name], members).median()
-        assert filled[name] == pytest.approx(expected, rel=1e-9)
     drawn = model.impute(pd.concat([nobody] * 500, ignore_index=True), how="draw", random_state=0)
     assert not drawn.isna().any(axis=None)
 
@@ -150,9 +131,7 @@ def test_transforms_are_undone(transform, likelihood):
     model = PublishedMAPDP(schema, n_restarts=1, init=np.zeros(41), concentration=1e-9, random_state=0).fit(frame)
     assert model.n_clusters_ == 1
     predictive = oracles.predictive(likelihood, model.hyperparameters_["x"], z)
-    for how in ("median", "mean"):
-        expected = INVERSE[transform](getattr(predictive, how)())
-        assert model.impute(frame, how=how)["x"].iloc[40] == pytest.approx(expected, rel=1e-9)
+    assert model.impute(frame)["x"].iloc[40] == pytest.approx(INVERSE[transform](predictive.mean()), rel=1e-6)
     many = pd.concat([frame.iloc[[40]]] * 3000, ignore_index=True)
     drawn = model.impute(many, how="draw", random_state=2)
     pd.testing.assert_frame_equal(schema.validate(drawn, warn=False), drawn)
@@ -198,9 +177,8 @@ def test_every_value_respects_the_limits_of_the_schema():
     assert set(drawn["stage"]) == {"0", "1", "1.5", "2"}
     assert set(drawn["scale"]) == {1, 2, 3, 4, 5}
     assert (drawn["delta"].min(), drawn["delta"].max()) == (-1.0, 1.0)
-    for how in ("mean", "mode"):
-        filled = model.impute(nobody.head(2), how=how)
-        pd.testing.assert_frame_equal(schema.validate(filled, warn=False), filled)
+    filled = model.impute(nobody.head(2))
+    pd.testing.assert_frame_equal(schema.validate(filled, warn=False), filled)
 
 
 def test_described_columns_and_identifiers_stay_as_they_are():
@@ -230,7 +208,7 @@ def test_described_columns_and_identifiers_stay_as_they_are():
 
 def test_what_cannot_be_imputed_is_refused(cohort):
     frame, _, _, model = cohort
-    with pytest.raises(ValueError, match="how must be one of median, mean, mode, draw, not 'best'"):
+    with pytest.raises(ValueError, match="how must be one of mean, draw, not 'best'"):
         model.impute(frame, how="best")
     with pytest.raises(CohortError, match="categorical_2"):
         model.impute(frame.assign(categorical_2="z"))
@@ -248,5 +226,4 @@ def test_categories_get_their_most_probable_level():
     model = PublishedMAPDP(schema, n_restarts=3, random_state=0).fit(frame)
     assert model.n_clusters_ == 2
     new = pd.DataFrame({"x": [0.0, 21.0], "kind": [None, None]})
-    for how in ("median", "mean", "mode"):
-        assert model.impute(new, how=how)["kind"].tolist() == ["a", "c"]
+    assert model.impute(new)["kind"].tolist() == ["a", "c"]
