@@ -111,7 +111,7 @@ def _sound_calls(folder):
         "assess_stability": (
             clinclust.stability.assess_stability,
             {
-                **{"model": model, "frame": frame, "n_bootstraps": 1, "n_restarts": 1, "random_state": 0},
+                **{"model": model, "frame": frame, "n_halves": 1, "n_restarts": 1, "random_state": 0},
                 **{"n_jobs": 1, "progress": False, "whole_procedure": False},
             },
         ),
