@@ -21,7 +21,7 @@ from clinclust.drafting.column import Look
 from clinclust.drafting.propose import looks_of
 from clinclust.drafting.redundancy import looks, redundancies
 from clinclust.engine.problem.problem import ClusterTree, log_marginals_in_tree
-from clinclust.errors import InputError, on_one_line
+from clinclust.errors import on_one_line
 from clinclust.estimators.subtype_model import cohort_of, require_search
 from clinclust.files.cell_text import shortened
 from clinclust.files.row_choice import noted_several_rows
@@ -186,6 +186,7 @@ def _show_name(name: object) -> str:
 
 COLUMNS_OF_CHECKS = ["feature", "likelihood", "statistic", "observed", "expected", "distance", "p", "words"]
 _FEWEST_VALUES = 10  # features with fewer observed values are not checked
+_N_DRAWS = 200  # replicates of each feature: the smallest p is then just below .01
 _AT_ONCE = 4_000_000  # values that are drawn at once
 _FAR_VALUE = 3.0  # a value is far at so many standard deviations from the mean of its cluster
 
@@ -221,8 +222,8 @@ def compute_statistics(
     return statistics
 
 
-def predictive_checks(cohort: FittedCohort, n_draws: int, rng: np.random.Generator) -> pd.DataFrame:
-    """Return one row for each clustered feature and statistic, in the order of the schema, by `n_draws` replicates."""
+def predictive_checks(cohort: FittedCohort, rng: np.random.Generator) -> pd.DataFrame:
+    """Return one row for each clustered feature and statistic, in the order of the schema."""
     fit, clusters = cohort.fit, cohort.fit.clusters_
     encoding, values = clusters.encoding, cohort.usual_values()
     checks: dict[str, list[dict[str, Any]]] = {}
@@ -233,44 +234,32 @@ def predictive_checks(cohort: FittedCohort, n_draws: int, rng: np.random.Generat
             continue
         column, labels = column[is_usual], fit.cluster_labels_[is_usual]
         labels = labels if clusters.included[index] else np.zeros_like(labels)
-        order = np.argsort(labels, kind="stable")
-        with_values, labels = np.unique(labels[order], return_inverse=True)
-        posteriors, unit = clusters.posteriors(index)[with_values], float(encoding.scales[index])
-        rows = _compare_with_replicates(feature, likelihood, posteriors, unit, column[order], labels, n_draws, rng)
-        checks[feature.column] = rows
+        order = np.argsort(labels, kind="stable")  # replicates come in the order of their clusters
+        with_values, labels, sizes = np.unique(labels[order], return_inverse=True, return_counts=True)
+        posteriors, drawn = clusters.posteriors(index)[with_values], []
+        for some in np.array_split(np.arange(_N_DRAWS), min(-(-_N_DRAWS * column.size // _AT_ONCE), _N_DRAWS)):
+            pairs = zip(posteriors, sizes.tolist(), strict=True)
+            replicates = [likelihood.draw_jointly(of_cluster, some.size, size, rng) for of_cluster, size in pairs]
+            drawn.append(compute_statistics(np.concatenate(replicates, axis=1), labels, feature, likelihood))
+        observed = compute_statistics(column[order][None], labels, feature, likelihood)
+        checks[feature.column] = [
+            {"feature": feature.column, "likelihood": likelihood.name, "statistic": name}
+            | _compare(name, float(here), np.concatenate([of[name] for of in drawn]), float(encoding.scales[index]))
+            for name, (here,) in observed.items()
+        ]
     rows = [row for name in fit.schema_.names for row in checks.get(name, [])]
     return pd.DataFrame(rows, columns=COLUMNS_OF_CHECKS)
 
 
-def _compare_with_replicates(
-    feature: Feature,
-    likelihood: Likelihood,
-    posteriors: Array,
-    unit: float,
-    column: Array,
-    labels: NDArray[np.int64],
-    n_draws: int,
-    rng: np.random.Generator,
-) -> list[dict[str, Any]]:
-    """Return the rows of a feature, by its encoded values (n,), in order of their clusters, and posteriors of these."""
-    observed = compute_statistics(column[None], labels, feature, likelihood)
-    drawn, sizes = [], np.bincount(labels).tolist()
-    for first in range(0, n_draws, max(_AT_ONCE // column.size, 1)):
-        n = min(max(_AT_ONCE // column.size, 1), n_draws - first)
-        values = [likelihood.draw_jointly(of, n, size, rng) for of, size in zip(posteriors, sizes, strict=True)]
-        drawn.append(compute_statistics(np.concatenate(values, axis=1), labels, feature, likelihood))
-    rows = []
-    for name, (here,) in observed.items():
-        replicated = np.concatenate([statistics[name] for statistics in drawn])
-        at_least, at_most = (replicated >= here - 1e-12).sum(), (replicated <= here + 1e-12).sum()
-        p = min(1.0, 2.0 * (1.0 + min(at_least, at_most)) / (1.0 + n_draws))
-        expected, spread = float(replicated.mean()), float(replicated.std())
-        distance = abs(float(here) - expected) / spread if spread > 0.0 else 0.0
-        squared = unit**2 if name == "scatter" else 1.0
-        numbers = {"observed": float(here) * squared, "expected": expected * squared, "distance": distance}
-        about = {"feature": feature.column, "likelihood": likelihood.name, "statistic": name, "p": p}
-        rows.append(about | numbers | {"words": _WORDS[name].format(**numbers)})
-    return rows
+def _compare(name: str, here: float, replicated: Array, unit: float) -> dict[str, Any]:
+    """Return how far a statistic lies from that of the replicates, (R,), with numbers on the scale of the table."""
+    at_least, at_most = (replicated >= here - 1e-12).sum(), (replicated <= here + 1e-12).sum()
+    p = min(1.0, 2.0 * (1.0 + min(at_least, at_most)) / (1.0 + replicated.size))
+    expected, spread = float(replicated.mean()), float(replicated.std())
+    distance = abs(here - expected) / spread if spread > 0.0 else 0.0
+    squared = unit**2 if name == "scatter" else 1.0
+    numbers = {"observed": here * squared, "expected": expected * squared, "distance": distance, "p": p}
+    return numbers | {"words": _WORDS[name].format(**numbers)}
 
 
 _CLEAR = 0.01
@@ -555,13 +544,8 @@ class ModelCheck:
         return f"ModelCheck({'1 feature has' if n == 1 else f'{n} features have'} problems)"
 
 
-N_DRAWS = 200  # replicates of each feature: the smallest p is then just below .01
-
-
 @accepting()
-def check_model(
-    model: SubtypeModel, frame: pd.DataFrame, *, n_draws: int = N_DRAWS, random_state: RandomState = 0
-) -> ModelCheck:
+def check_model(model: SubtypeModel, frame: pd.DataFrame, *, random_state: RandomState = 0) -> ModelCheck:
     """Say where a fitted model does not describe its cohort, and which lines of the schema would mend it.
 
     Three questions are asked of every clustered feature, given the clusters that the search found:
@@ -583,8 +567,6 @@ def check_model(
         A fitted `MAPDP`.
     frame : DataFrame, N rows
         The cohort of the fit.
-    n_draws : int
-        Replicates of each feature.
     random_state : int, numpy.random.Generator, RandomState or None
         Seed of the replicates.
 
@@ -611,7 +593,7 @@ def check_model(
     CohortError
         If `frame` does not fit the schema.
     ValueError
-        If the model is not a fitted MAPDP, `frame` is not its cohort, or `n_draws` is not above 0.
+        If the model is not a fitted MAPDP, or `frame` is not its cohort.
 
     Examples
     --------
@@ -633,16 +615,14 @@ def check_model(
     from clinclust.estimators.likelihood_check import compared_likelihoods
 
     require_search(model, "check_model")
-    if n_draws < 1:
-        raise InputError(f"n_draws must be a whole number of at least 1, not {n_draws!r}")
     cohort = cohort_of(model, frame)
     likelihoods = compared_likelihoods(cohort.fit, cohort.table)
-    return check_cohort(cohort, likelihoods, int(n_draws), np.random.default_rng(random_state))
+    return check_cohort(cohort, likelihoods, np.random.default_rng(random_state))
 
 
-def check_cohort(cohort: FittedCohort, likelihoods: pd.DataFrame, n_draws: int, rng: np.random.Generator) -> ModelCheck:
+def check_cohort(cohort: FittedCohort, likelihoods: pd.DataFrame, rng: np.random.Generator) -> ModelCheck:
     """Return the result of `check_model`, given the likelihoods of `compared_likelihoods`."""
-    checks = predictive_checks(cohort, n_draws, rng)
+    checks = predictive_checks(cohort, rng)
     pairs = residual_pairs(cohort)
     advice, mended = advice_of(cohort.schema, likelihoods, checks, pairs, better_priors(cohort))
     return ModelCheck(likelihoods, checks, pairs, advice, mended)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral
@@ -43,6 +42,9 @@ if TYPE_CHECKING:
 # Would these subtypes come out again? Refits of resampled cohorts, and of the cohort under other settings.
 
 
+_N_RESTARTS = 3  # of each search
+
+
 class Refitted(NamedTuple):
     """What a refit found."""
 
@@ -64,7 +66,6 @@ class Refitter:
 
     cohort: FittedCohort
     problem: Problem
-    n_restarts: int
     cancelled: Event
     whole_procedure: bool
 
@@ -87,7 +88,7 @@ class Refitter:
 
     def refit(self, problem: Problem, seed: int) -> Refitted:
         """Refit another problem, with what the fit chose from the data."""
-        plan = replace(refit_plan(self.model, seed, self.n_restarts), cancelled=self.cancelled)
+        plan = replace(refit_plan(self.model, seed, _N_RESTARTS), cancelled=self.cancelled)
         problem, labels = search_clusters(problem, plan)
         labels = by_decreasing_size(labels)
         n_found, n_subtypes = int(labels.max()) + 1, self.model.n_clusters_
@@ -108,7 +109,7 @@ class Refitter:
             n_jobs=1,
             progress=False,
             max_seconds=None,
-            n_restarts=min(self.n_restarts, settings.n_restarts),
+            n_restarts=min(_N_RESTARTS, settings.n_restarts),
             init=settings.init if isinstance(settings.init, str) else "search",
         )
         try:
@@ -126,18 +127,6 @@ class Refitter:
         if isinstance(floor, Integral):  # the same share of the subjects
             floor = max(2, math.ceil(int(floor) * rows.size / len(self.cohort.table)))
         return as_asked(fit, number, floor).labels_
-
-
-_CONCENTRATIONS = {"1/3": 1.0 / 3.0, "3": 3.0, "30": 30.0}
-
-
-def changed_settings(problem: Problem, seed: int) -> list[tuple[str, Problem, int]]:
-    """Return the changed settings of the sensitivity table: a name, the problem, and the seed of the search."""
-    changed = [
-        (f"concentration {called}", replace(problem, model=problem.model._replace(concentration=value)), seed)
-        for called, value in _CONCENTRATIONS.items()
-    ]
-    return [*changed, *((f"seed {seed + step}", problem, seed + step) for step in (1, 2, 3))]
 
 
 def contingency(reported: Labels, refitted: Labels, n_subtypes: int) -> Array:
@@ -282,16 +271,12 @@ def numbers_table(refitter: Refitter, halves: list[Draw]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["n_found", "as_in_cohort", "share"])
 
 
-_OF_A_FIT = 0.3  # time of the whole procedure in half a cohort, as a share of that of the fit
-
-
 @accepting()
 def assess_stability(
     model: SubtypeModel,
     frame: pd.DataFrame,
     n_halves: int = 100,
     *,
-    n_restarts: int = 3,
     whole_procedure: bool = False,
     random_state: RandomState = None,
     n_jobs: int | None = None,
@@ -320,8 +305,6 @@ def assess_stability(
         The cohort of the fit.
     n_halves : int
         Number of half-samples.
-    n_restarts : int
-        Starts of each search.
     whole_procedure : bool
         Choose coarsening, block weights, concentration and hyperparameters anew in every half, and test its tree again,
         as the fit did; ten to thirty times as long for ``n_clusters="distinct"``. The fits with other settings keep
@@ -366,8 +349,7 @@ def assess_stability(
     ['highly stable', 'highly stable']
     """
     require_search(model, "assess_stability")
-    search: dict[str, Any] = {"n_restarts": n_restarts, "random_state": random_state}
-    search |= {"n_jobs": n_jobs, "progress": progress}
+    search: dict[str, Any] = {"random_state": random_state, "n_jobs": n_jobs, "progress": progress}
     problems = [*parameter_problems(search), *cohort_problems(model, frame)]
     if isinstance(n_halves, bool) or not isinstance(n_halves, int | np.integer) or n_halves < 1:
         problems.insert(0, f"n_halves must be a whole number of at least 1, not {n_halves!r}")
@@ -380,7 +362,6 @@ def resample_cohort(
     cohort: FittedCohort,
     n_halves: int,
     *,
-    n_restarts: int = 3,
     whole_procedure: bool = False,
     random_state: RandomState = None,
     n_jobs: int | None = None,
@@ -393,39 +374,55 @@ def resample_cohort(
 
     def search_and_compare() -> Stability:
         with announcing_compilation():
-            refitter = Refitter(cohort, pose_as_fitted(cohort), n_restarts, cancelled, whole_procedure)
-            return _refit_halves(refitter, n_halves, seed, n_jobs, Progress(bool(progress)))
+            refitter = Refitter(cohort, pose_as_fitted(cohort), cancelled, whole_procedure)
+            changes, children = _change_settings(refitter.problem, seed), np.random.SeedSequence([seed, 2007])
+            tasks = [partial(draw_and_refit, refitter, child) for child in children.spawn(n_halves)]
+            tasks += [partial(refitter.refit, problem, of_search) for _, problem, of_search in changes]
+            results: list[Any] = []
+            about = f"stability, in about {_estimate_time(refitter, n_halves)}"
+            stage = Progress(bool(progress)).stage(about, len(tasks))
+            with workers_or_threads(n_threads(n_jobs), cancelled) as pool, stage as advance:
+                for future in [pool.submit(task) for task in tasks]:
+                    results.append(future.result())
+                    advance()
+        halves, whole = results[:n_halves], results[n_halves:]
+        sensitivity = [
+            (name, int(result.labels.max()) + 1, adjusted_rand_index(result.labels, refitter.reported))
+            for (name, *_), result in zip(changes, whole, strict=True)
+        ]
+        return Stability(
+            subtypes_table(refitter, halves),
+            numbers_table(refitter, halves),
+            pd.DataFrame(sensitivity, columns=["change", "n_subtypes", "agreement"]),
+            n_halves,
+            whole_procedure,
+        )
 
     return interruptible(search_and_compare, cancelled)
 
 
-def _refit_halves(refitter: Refitter, n_halves: int, seed: int, n_jobs: int | None, progress: Progress) -> Stability:
-    seeds, changes = np.random.SeedSequence([seed, 2007]).spawn(n_halves), changed_settings(refitter.problem, seed)
-    tasks: list[Callable[[], Any]] = [partial(draw_and_refit, refitter, child) for child in seeds]
-    tasks += [partial(refitter.refit, problem, seed_of_change) for _, problem, seed_of_change in changes]
+_CONCENTRATIONS = {"1/3": 1.0 / 3.0, "3": 3.0, "30": 30.0}
+
+
+def _change_settings(problem: Problem, seed: int) -> list[tuple[str, Problem, int]]:
+    """Return the changed settings of the sensitivity table: a name, the problem, and the seed of the search."""
+    changed = [
+        (f"concentration {called}", replace(problem, model=problem.model._replace(concentration=value)), seed)
+        for called, value in _CONCENTRATIONS.items()
+    ]
+    return [*changed, *((f"seed {seed + step}", problem, seed + step) for step in (1, 2, 3))]
+
+
+_OF_A_FIT = 0.3  # time of the whole procedure in half a cohort, as a share of that of the fit
+
+
+def _estimate_time(refitter: Refitter, n_halves: int) -> str:
     settings = Settings.of(refitter.model)
     seconds = seconds_of_stability(refitter.problem, settings, n_halves)
     if refitter.whole_procedure:
         seconds_of_fit = estimated_seconds(refitter.problem, settings, with_report=False)
         seconds = max(seconds, _OF_A_FIT * seconds_of_fit * n_halves)
-    results: list[Any] = []
-    stage = progress.stage(f"stability, in about {rounded_duration(seconds)}", len(tasks))
-    with workers_or_threads(n_threads(n_jobs), refitter.cancelled) as pool, stage as advance:
-        for future in [pool.submit(task) for task in tasks]:
-            results.append(future.result())
-            advance()
-    halves, whole = results[:n_halves], results[n_halves:]
-    sensitivity = [
-        (name, int(result.labels.max()) + 1, adjusted_rand_index(result.labels, refitter.reported))
-        for (name, *_), result in zip(changes, whole, strict=True)
-    ]
-    return Stability(
-        subtypes_table(refitter, halves),
-        numbers_table(refitter, halves),
-        pd.DataFrame(sensitivity, columns=["change", "n_subtypes", "agreement"]),
-        n_halves,
-        refitter.whole_procedure,
-    )
+    return rounded_duration(seconds)
 
 
 # Are the subtypes of a cohort found again in another one? Assigned against found there, sizes and profiles.
@@ -443,8 +440,8 @@ class Validation:
         `validate_subtypes` explains the columns.
     n_found : int
         Number of subtypes that the same procedure finds in the other cohort.
-    n_cohort, n_other : int
-        Subjects of both.
+    n_other : int
+        Number of subjects there.
     agreement : float
         Adjusted Rand index, in the other cohort, of the subtypes assigned and of those found there.
 
@@ -457,7 +454,6 @@ class Validation:
 
     subtypes: pd.DataFrame
     n_found: int
-    n_cohort: int
     n_other: int
     agreement: float
 
@@ -580,7 +576,7 @@ def _validate(cohort: FittedCohort, other: pd.DataFrame, *, progress: bool) -> V
         }
     )
     agreement = adjusted_rand_index(assigned[fits], labels[fits])
-    return Validation(table, n_found, len(reported), len(other), agreement)
+    return Validation(table, n_found, len(other), agreement)
 
 
 def _profile(frame: pd.DataFrame, labels: Labels, features: tuple[Feature, ...]) -> pd.DataFrame:

@@ -121,8 +121,8 @@ def test_bands_are_those_of_hennig():
 
 def test_what_cannot_be_assessed_is_refused(clear):
     frame, model, _ = clear
-    with pytest.raises(InputError, match=r"n_halves must be .*; n_restarts must be .*; the table has 10 rows"):
-        cc.stability.assess_stability(model, frame.head(10), 0, n_restarts=0)
+    with pytest.raises(InputError, match=r"n_halves must be .*; n_jobs must be .*; the table has 10 rows"):
+        cc.stability.assess_stability(model, frame.head(10), 0, n_jobs=0)
     with pytest.raises(InputError, match="made by a clinician"):
         cc.stability.assess_stability(cc.Partition(model.labels_, model.schema_, made_by="a clinician"), frame)
 
