@@ -127,7 +127,6 @@ def _sound_calls(folder):
                 "model": model,
                 "methods": ["Mean shift"],
                 "n_resamples": 1,
-                "n_draws": 20,
                 "random_state": 0,
                 "progress": False,
             },
