@@ -108,17 +108,10 @@ _HEADINGS = {
 
 
 def render_check(
-    cohort: Prepared,
-    table: pd.DataFrame,
-    *,
-    names: tuple[str, str],
-    looks: Sequence[Look],
-    is_all: bool = False,
-    width: int | None = None,
+    cohort: Prepared, table: pd.DataFrame, *, names: tuple[str, str], looks: Sequence[Look], is_all: bool = False
 ) -> list[str]:
     """Return the lines to print about a table that fits its schema; `is_all` prints more than one screen of `looks`."""
-    width = width or _width()
-    frame, schema, uses = cohort.frame, cohort.schema, _uses(cohort, table)
+    frame, schema, uses, width = cohort.frame, cohort.schema, _uses(cohort, table), _width()
     visits = noted_several_rows(frame)
     n_subjects = f"{len(frame)} subjects" if visits is None else f"{len(frame)} rows of {visits.n_subjects} subjects"
     # The same features as in the report: those that the fit clusters on.
@@ -142,7 +135,7 @@ def render_check(
         for look in shown:
             columns = ", ".join(map(_show_name, look.columns))
             about = "" if not columns or look.what.startswith(columns) else f"{columns}: "
-            lines += _wrap_item(f"{about}{look.what}" + (f"; to do: {look.repair}" if look.repair else ""), width)
+            lines += _wrap_item(f"{about}{look.what}" + (f"; to do: {look.repair}" if look.repair else ""))
         if len(shown) < len(looks):
             lines.append(f"  and {len(looks) - len(shown)} more, which change less: --all")
     return lines
@@ -163,10 +156,10 @@ def render_advice(check: ModelCheck, n_features: int) -> list[str]:
     return lines
 
 
-def _wrap_item(text: str, width: int | None = None) -> list[str]:
+def _wrap_item(text: str) -> list[str]:
     """Return an item of a list in lines of the terminal; options stay in one piece."""
-    text, width = on_one_line(text), width or _width()
-    return textwrap.wrap(text, width, initial_indent="  - ", subsequent_indent="    ", break_on_hyphens=False)
+    options: dict[str, Any] = {"initial_indent": "  - ", "subsequent_indent": "    ", "break_on_hyphens": False}
+    return textwrap.wrap(on_one_line(text), _width(), **options)
 
 
 def _wrap_names(heading: str, items: Sequence[str], width: int) -> list[str]:

@@ -170,9 +170,6 @@ def draw_and_refit(refitter: Refitter, seed: np.random.SeedSequence) -> Draw:
     return Draw(of_refit, of_chance, result.n_found)
 
 
-_FEW = 2 * FEW_SUBJECTS
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Stability:
     """How stable the subtypes of a cohort are. Tables are tidy; `assess_stability` explains the columns.
@@ -208,7 +205,6 @@ class Stability:
         """The result in words, a sentence for each subtype."""
         lines = [_TEXTS["subtype"].format_map(row) for row in self.subtypes.to_dict("records")]
         numbers = {"what": "subtypes" if self.is_of_whole_procedure else "clusters", "n": self.n_halves}
-        numbers["few"] = _TEXTS["few"] if (self.subtypes["size"] < _FEW).any() else ""
         return "\n".join([*lines, _TEXTS["number"].format(same=self.same_number, **numbers)])
 
     def __repr__(self) -> str:
@@ -427,8 +423,6 @@ def _estimate_time(refitter: Refitter, n_halves: int) -> str:
 
 # Are the subtypes of a cohort found again in another one? Assigned against found there, sizes and profiles.
 
-_PERMUTATIONS = 20
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Validation:
@@ -508,9 +502,9 @@ def validate_subtypes(
     Validation
         subtypes: for each subtype its share of the cohort, and of the other as assigned and as found there
         (`share_found`); the subtype found there that is nearest (`nearest`); `jaccard`, the number of subjects of the
-        other cohort in both divided by that in either; `jaccard_by_chance`, that of random labels of the same sizes;
-        the `band` of Hennig, or ``not found`` if the other cohort is one group; and `profile_correlation` of the means
-        of the features in the subtype and in the nearest, each in standard deviations from the mean of its own cohort.
+        other cohort in both divided by that in either; the `band` of Hennig, or ``not found`` if the other cohort is
+        one group; and `profile_correlation` of the means of the features in the subtype and in the nearest, each in
+        standard deviations from the mean of its own cohort.
 
     Raises
     ------
@@ -555,9 +549,6 @@ def _validate(cohort: FittedCohort, other: pd.DataFrame, *, progress: bool) -> V
     in_other = contingency(assigned[fits], labels[fits], n_subtypes)
     jaccard, nearest = clusterwise_jaccard(in_other), jaccard_similarities(in_other).argmax(axis=1)
     here, there = _profile(cohort.table, reported, schema.clustered), _profile(validated, labels, schema.clustered)
-    rng = np.random.default_rng(fit.random_seed_)
-    permuted = (contingency(assigned[fits], rng.permutation(labels[fits]), n_subtypes) for _ in range(_PERMUTATIONS))
-    by_chance = np.mean([clusterwise_jaccard(counts) for counts in permuted], axis=0)
     sizes = np.bincount(assigned[fits], minlength=n_subtypes)
     bands = [band_of(value, size).name for value, size in zip(jaccard.tolist(), sizes.tolist(), strict=True)]
     if n_found == 1 < n_subtypes:  # all subjects there come together, and those of every subtype with them
@@ -570,7 +561,6 @@ def _validate(cohort: FittedCohort, other: pd.DataFrame, *, progress: bool) -> V
             "nearest": nearest + 1,
             "share_found": np.bincount(labels)[nearest] / len(other),
             "jaccard": jaccard,
-            "jaccard_by_chance": by_chance,
             "band": bands,
             "profile_correlation": [here[k].corr(there[at], min_periods=3) for k, at in enumerate(nearest)],
         }
