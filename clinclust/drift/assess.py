@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from clinclust.arguments import accepting
 from clinclust.arrays import Array, RandomState
 from clinclust.comparisons.differences import Contrast, adjusted
-from clinclust.data import data
+from clinclust.data import WORDS
 from clinclust.engine.kernels.compiled import announcing_compilation
 from clinclust.engine.problem.encoding import model_values
 from clinclust.errors import CohortError, InputError, on_one_line
@@ -245,7 +245,7 @@ class Drift:
         return f"Drift({self.n_batch:,} subjects against {self.n_cohort:,}; {differ})"
 
 
-_TEXTS: dict[str, Any] = data("report")["drift"]
+_TEXTS = WORDS["drift"]
 CLEAR = 0.05  # a difference is called clear if its p, or among many features its q, is below this
 _MOST_NAMED = 8
 

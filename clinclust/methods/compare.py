@@ -21,7 +21,7 @@ import clinclust.methods.method as method
 from clinclust.arguments import MODEL, NOTHING, accepting, either
 from clinclust.arrays import Array, Labels, RandomState
 from clinclust.comparisons import compare_partitions
-from clinclust.data import data
+from clinclust.data import WORDS
 from clinclust.engine.joint_estimates.outlying import SearchResult, none_outlying
 from clinclust.engine.problem.encoding import model_values
 from clinclust.engine.problem.problem import Problem, clusters_of, log_joint, pose
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from clinclust.schema import FeatureSchema
 
 OURS = "MAP-DP"
-_TEXTS: dict[str, str] = data("report")["other_methods"]
+_TEXTS = WORDS["other_methods"]
 FEWEST_SUBJECTS = 20  # size of the smallest cohort: a fifth of it is held out, and halves are clustered
 _N_DRAWS = 50  # continua that the division of the clusters is compared with
 _N_FOLDS = 5

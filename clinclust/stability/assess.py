@@ -16,7 +16,7 @@ import pandas as pd
 from clinclust.arguments import accepting
 from clinclust.arrays import Array, Labels, RandomState
 from clinclust.associations.refit import merged, pose_as_fitted, refit_plan, search_clusters
-from clinclust.data import data
+from clinclust.data import WORDS
 from clinclust.engine.kernels.compiled import announcing_compilation
 from clinclust.engine.problem.encoding import model_values
 from clinclust.engine.problem.problem import Problem
@@ -224,7 +224,7 @@ class Band(NamedTuple):
     words: str
 
 
-_TEXTS: dict[str, Any] = data("report")["stability"]["summary"]
+_TEXTS = WORDS["stability"]["summary"]
 *BANDS, TOO_FEW = (Band(**band) for band in _TEXTS["bands"])
 """The bands of Hennig (2007, Computational Statistics and Data Analysis 52, 258-271), the most stable first.
 
