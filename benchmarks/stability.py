@@ -74,22 +74,20 @@ def row(name: str, estimator: str, n_cohorts: int, *, whole_procedure: bool = Fa
         large = stability.subtypes.query("size >= @FEWEST")
         means = {
             key: float(np.average(large[key], weights=large["size"]))
-            for key in ("jaccard", "jaccard_by_chance", "bootstrap_jaccard", "dissolved")
+            for key in ("jaccard", "jaccard_by_chance", "dissolved")
         }
-        same = stability.numbers[stability.numbers["as_in_cohort"]].groupby("sample")["share"].sum()
         found.append(
             {
                 "subtypes": float(model.n_clusters_),
                 **means,
-                "same_half": float(same.get("half-sample", 0.0)),
-                "same_bootstrap": float(same.get("bootstrap", 0.0)),
+                "same_number": stability.same_number,
                 "lowest": float(stability.sensitivity["agreement"].min()),
                 "seconds": time.perf_counter() - began,
             }
         )
     table = pd.DataFrame(found)
     one = f"{(table['subtypes'] == 1).mean():.2f}"
-    keys = ["jaccard", "jaccard_by_chance", "bootstrap_jaccard", "dissolved", "same_half", "same_bootstrap", "lowest"]
+    keys = ["jaccard", "jaccard_by_chance", "dissolved", "same_number", "lowest"]
     means_shown = [f"{table[key].mean():.2f}" if key in table else "–" for key in keys]
     seconds = f"{table['seconds'].mean():.1f}" if "seconds" in table else "–"
     called = f"{estimator}, whole procedure" if whole_procedure else estimator
@@ -103,8 +101,8 @@ def main() -> None:
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     head = (
-        *("cohort", "model", "subtypes", "one group", "Jaccard in halves", "by chance", "in bootstraps", "dissolved"),
-        *("as many clusters in halves", "in bootstraps", "lowest agreement under other settings", "seconds"),
+        *("cohort", "model", "subtypes", "one group", "Jaccard in halves", "by chance", "dissolved"),
+        *("as many clusters in halves", "lowest agreement under other settings", "seconds"),
     )
     lines = [f"| {' | '.join(head)} |", f"|{' --- |' * len(head)}"]
     with warnings.catch_warnings():
@@ -114,11 +112,11 @@ def main() -> None:
             lines.append(row(name, "MAPDP", options.cohorts, whole_procedure=True))
     text = (
         "# Would the subtypes come out again?\n\n"
-        f"{N} subjects, {D} measurements, {options.cohorts} cohorts of each kind, {SAMPLES} halves and {SAMPLES} "
-        "bootstrap samples of each; made by `benchmarks/stability.py`. Means over the cohorts in which several "
+        f"{N} subjects, {D} measurements, {options.cohorts} cohorts of each kind, {SAMPLES} halves of "
+        "each; made by `benchmarks/stability.py`. Means over the cohorts in which several "
         "subtypes were found, of subtypes of at least 5 subjects, weighed by size. What comes out again need not be a "
         "kind: slices of a continuum can do so as well. Whole procedure: everything that the fit chose from the data "
-        "is chosen anew in each sample.\n\n" + "\n".join(lines) + "\n"
+        "is chosen anew in each half.\n\n" + "\n".join(lines) + "\n"
     )
     print(text)
     if options.write:

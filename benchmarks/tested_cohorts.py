@@ -235,6 +235,11 @@ RELATIONS: dict[str, Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]]
     "the product of two features": lambda x, noise, u: x[:, 0] * x[:, 1] + noise,
 }
 """Columns that follow from features (N, 10), around 0 where the groups meet, normal noise and uniform draws (N,)."""
+STEPS: dict[str, Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]] = {
+    "yes/no, a step of the mean of the features": lambda x, noise, u: x[:, :5].mean(axis=1) > 0,
+    "a step of the mean of the features": lambda x, noise, u: (x[:, :5].mean(axis=1) > 0) + 0.1 * noise,
+}
+"""Further columns that follow from features, as steep as a border between groups: of three groups only."""
 OF_THREE = [name for name in RELATIONS if "mean" in name]
 
 
@@ -255,7 +260,7 @@ def related_of_three(rng: np.random.Generator, relation: str, n: int) -> Drawn:
     far = np.zeros((3, N_FEATURES))
     far[1, :3], far[2, 3:6] = 2.5, 2.5
     table = rng.normal(size=(n, N_FEATURES)) + far[groups] - far.mean(axis=0)
-    values = RELATIONS[relation](table, rng.normal(size=n), rng.random(n))
+    values = (RELATIONS | STEPS)[relation](table, rng.normal(size=n), rng.random(n))
     return _beside_groups(table, values, groups)
 
 
@@ -326,7 +331,7 @@ SCENARIOS: dict[str, Callable[[np.random.Generator], Drawn]] = {
     },
     **{
         f"three groups: {name}, N {n}": partial(related_of_three, relation=name, n=n)
-        for name in OF_THREE
+        for name in [*OF_THREE, *(name for name in (RELATIONS | STEPS) if name not in OF_THREE)]
         for n in (400, 1500)
     },
 }

@@ -231,7 +231,7 @@ ANY_FRAME = Rule(
     f"{TABLE}, or a Dask DataFrame", lambda value: _is_frame(value) or _is_partitioned(value), read=in_pandas
 )
 COMPARISONS = Rule("a DataFrame that compare_subtypes returned", _is_frame)
-WHOLE_COMPARISONS = Rule(COMPARISONS.allowed, _has_columns("feature", "subtype", "kind", "suppressed"))
+WHOLE_COMPARISONS = Rule(COMPARISONS.allowed, _has_columns("feature", "subtype", "kind", "suppressed", "at_ends"))
 WITHHELD = Rule("a DataFrame that suppress_small_cells returned", _has_columns("feature", "suppressed"))
 FRAME_OF_TESTS = Rule("a DataFrame that validated_associations returned", _is_frame)
 ASSOCIATIONS = Rule(FRAME_OF_TESTS.allowed, _has_columns("feature", "p"))

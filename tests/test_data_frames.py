@@ -56,7 +56,7 @@ CALLS = {
         frame, model.labels_, model.schema_, model.hyperparameters_, concentration=3.0
     ),
     "compare_subtypes": lambda model, frame: cc.compare_subtypes(frame, model.labels, SCHEMA),
-    "check_model": lambda model, frame: check.check_model(model, frame, n_draws=20).advice,
+    "check_model": lambda model, frame: check.check_model(model, frame).advice,
     "assess_drift": lambda model, frame: drift.assess_drift(model, frame, frame[:40]).features,
     "unusual_subjects": lambda model, frame: cc.unusual_subjects(model, frame),
     "dominant_columns": lambda model, frame: comparisons.dominant_columns(model, frame),
@@ -118,7 +118,7 @@ RANDOM_STATES = {
     "multiple_imputations": lambda model, seed: model.multiple_imputations(FRAME, m=1, n_sweeps=1, random_state=seed)[
         0
     ],
-    "check_model": lambda model, seed: check.check_model(model, FRAME, n_draws=20, random_state=seed).checks,
+    "check_model": lambda model, seed: check.check_model(model, FRAME, random_state=seed).checks,
     "unusual_subjects": lambda model, seed: cc.unusual_subjects(model, FRAME, random_state=seed),
     "fit": lambda model, seed: (
         cc.methods.PublishedMAPDP(SCHEMA, n_restarts=1, random_state=seed, progress=False).fit(FRAME).restarts_

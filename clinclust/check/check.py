@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import shutil
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from itertools import count
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -19,9 +20,8 @@ from clinclust.arrays import Array, RandomState, graded, mid_ranks
 from clinclust.drafting.column import Look
 from clinclust.drafting.propose import looks_of
 from clinclust.drafting.redundancy import looks, redundancies
-from clinclust.engine.joint_estimates.selection import independent_features
 from clinclust.engine.problem.problem import ClusterTree, log_marginals_in_tree
-from clinclust.errors import InputError, on_one_line
+from clinclust.errors import on_one_line
 from clinclust.estimators.subtype_model import cohort_of, require_search
 from clinclust.files.cell_text import shortened
 from clinclust.files.row_choice import noted_several_rows
@@ -39,14 +39,11 @@ if TYPE_CHECKING:
 # What a table that fits its schema holds: the use of each column, missing values, and what is left to decide.
 #
 # cohort.csv fits schema.yaml: 40 subjects, 4 features to cluster on (3.1% of their values missing), 1 to describe.
-# The 4 features are worth about 4 that do not depend on each other.
 # to cluster on (4): tremor, stage, falls, crp
 # to decide (1); read each, and edit schema.yaml where that is wrong:
 #   - stage: 38 of 40 subjects have the same value
 
 _MUCH_MISSING = 0.2
-_MUCH_DEPENDENCE = 0.6
-"""Share of independent features below which the effect of dependence is explained."""
 _NARROWEST, _WIDEST = 40, 120
 _NO_BREAK = "\0"  # in the place of a space inside a name
 _MOST_LOOKS, _MOST_LINES = 10, 3
@@ -111,25 +108,17 @@ _HEADINGS = {
 
 
 def render_check(
-    cohort: Prepared,
-    table: pd.DataFrame,
-    *,
-    names: tuple[str, str],
-    looks: Sequence[Look],
-    is_all: bool = False,
-    width: int | None = None,
+    cohort: Prepared, table: pd.DataFrame, *, names: tuple[str, str], looks: Sequence[Look], is_all: bool = False
 ) -> list[str]:
     """Return the lines to print about a table that fits its schema; `is_all` prints more than one screen of `looks`."""
-    width = width or _width()
-    frame, schema, uses = cohort.frame, cohort.schema, _uses(cohort, table)
+    frame, schema, uses, width = cohort.frame, cohort.schema, _uses(cohort, table), _width()
     visits = noted_several_rows(frame)
     n_subjects = f"{len(frame)} subjects" if visits is None else f"{len(frame)} rows of {visits.n_subjects} subjects"
     # The same features as in the report: those that the fit clusters on.
     missing = frame[uses["clustered"]].isna().to_numpy().mean() if uses["clustered"] else 0.0
     lines = [
         f"{names[0]} fits {names[1]}: {n_subjects}, {len(schema.clustered)} features to cluster on "
-        f"({missing:.1%} of their values missing), {len(schema.described)} to describe.",
-        *textwrap.wrap(_describe_dependence(cohort), width),
+        f"({missing:.1%} of their values missing), {len(schema.described)} to describe."
     ]
     shares = frame.isna().mean().sort_values(ascending=False, kind="stable")
     sections = {_HEADINGS[use]: [_show_name(name) for name in columns] for use, columns in uses.items()}
@@ -146,7 +135,7 @@ def render_check(
         for look in shown:
             columns = ", ".join(map(_show_name, look.columns))
             about = "" if not columns or look.what.startswith(columns) else f"{columns}: "
-            lines += _wrap_item(f"{about}{look.what}" + (f"; to do: {look.repair}" if look.repair else ""), width)
+            lines += _wrap_item(f"{about}{look.what}" + (f"; to do: {look.repair}" if look.repair else ""))
         if len(shown) < len(looks):
             lines.append(f"  and {len(looks) - len(shown)} more, which change less: --all")
     return lines
@@ -162,33 +151,15 @@ def render_advice(check: ModelCheck, n_features: int) -> list[str]:
         return [check.summary]
     n = check.advice["feature"].nunique()
     lines = [f"{n} of {n_features} features {'is' if n == 1 else 'are'} not as the model says; what would mend it:"]
-    for row in check.advice.to_dict("records"):
-        lines += _wrap_item(f"{row['feature']}: {row['problem']} ({row['evidence']})")
-        line = f"      {row['line']}"  # in one piece, to be copied; one line may mend two problems
-        lines += [line] if row["line"] and line not in lines else []
+    for line in check.summary.split("\n"):  # a line of the schema in one piece, to be copied
+        lines += [f"    {line}"] if line.startswith("  - ") else _wrap_item(line)
     return lines
 
 
-def _wrap_item(text: str, width: int | None = None) -> list[str]:
+def _wrap_item(text: str) -> list[str]:
     """Return an item of a list in lines of the terminal; options stay in one piece."""
-    text, width = on_one_line(text), width or _width()
-    return textwrap.wrap(text, width, initial_indent="  - ", subsequent_indent="    ", break_on_hyphens=False)
-
-
-def _describe_dependence(cohort: Prepared) -> str:
-    """Return how many independent features the clustered ones are worth, in words; empty for a single one."""
-    n_features = len(cohort.problem.cohort.encoding.features)
-    if n_features < 2:
-        return ""
-    n_worth = independent_features(cohort.problem)
-    both = " (both parts of one with a spike or a limit count)" if len(cohort.schema.parts) > len(cohort.schema) else ""
-    sentence = f"The {n_features} features{both} are worth about {n_worth:.0f} that do not depend on each other"
-    if n_worth > _MUCH_DEPENDENCE * n_features:
-        return f"{sentence}."
-    return (
-        f"{sentence}: subtypes explain some of that, and what measures the same thing, and is in no block, makes more "
-        "subtypes than there are."
-    )
+    options: dict[str, Any] = {"initial_indent": "  - ", "subsequent_indent": "    ", "break_on_hyphens": False}
+    return textwrap.wrap(on_one_line(text), _width(), **options)
 
 
 def _wrap_names(heading: str, items: Sequence[str], width: int) -> list[str]:
@@ -208,76 +179,44 @@ def _show_name(name: object) -> str:
 
 COLUMNS_OF_CHECKS = ["feature", "likelihood", "statistic", "observed", "expected", "distance", "p", "words"]
 _FEWEST_VALUES = 10  # features with fewer observed values are not checked
+_N_DRAWS = 200  # replicates of each feature: the smallest p is then just below .01
 _AT_ONCE = 4_000_000  # values that are drawn at once
 _FAR_VALUE = 3.0  # a value is far at so many standard deviations from the mean of its cluster
 
 
-class Values(NamedTuple):
-    """Values of one feature in R replicates, or the observed ones (R = 1)."""
-
-    drawn: Array
-    """(R, n) on the scale of the model."""
-    residuals: Array
-    """(R, n) less the mean of the cluster in the same replicate."""
-
-
-class Statistic(NamedTuple):
-    """A statistic, and what it says for a reader."""
-
-    name: str
-    words: str
-    """Completes "inside the subtypes, ..."."""
-    compute: Callable[[Values], Array]
-    """Takes `Values`, returns float64 (R,)."""
+_WORDS = {
+    "scatter": "the values vary {observed:.3g} (variance), expected {expected:.3g}",
+    "zeros": "{observed:.1%} of the values are 0, expected {expected:.1%}",
+    "ends": "{observed:.1%} of the values lie at an end of the scale, expected {expected:.1%}",
+    "tails": "{observed:.1%} of the values lie 3 SD and more from their mean, expected {expected:.1%}",
+    "skewness": "the values are skewed by {observed:.2f}, expected {expected:.2f}",
+}
+"""What each statistic says after "inside the subtypes, "."""
 
 
-def values_in(values: Array, clusters: NDArray[np.int64]) -> Values:
-    """Return values, float64 (R, n), with their residuals from the means of their clusters, int64 (n,)."""
+def compute_statistics(
+    values: Array, clusters: NDArray[np.int64], feature: Feature, likelihood: Likelihood
+) -> dict[str, Array]:
+    """Return what is checked of R replicates of a feature, float64 (R, n), in clusters, int64 (n,): each is (R,)."""
     members = np.zeros((clusters.size, int(clusters.max()) + 1))
     members[np.arange(clusters.size), clusters] = 1.0
     means = (values @ members) / np.maximum(members.sum(axis=0), 1.0)
-    return Values(values, values - means[:, clusters])
+    residuals = values - means[:, clusters]
+    statistics = {"scatter": (residuals**2).mean(axis=1)}
+    standardised = residuals / np.maximum(np.sqrt(statistics["scatter"]), 1e-300)[:, None]
+    if likelihood.is_count and feature.lowest == 0.0:  # counts from 1 on have no zeros
+        statistics["zeros"] = (values == 0.0).mean(axis=1)
+    if likelihood.is_scale:
+        statistics["ends"] = ((values <= 0.0) | (values >= float(likelihood.highest_score(feature) or 0))).mean(axis=1)
+    else:
+        statistics["tails"] = (np.abs(standardised) >= _FAR_VALUE).mean(axis=1)
+    if likelihood.is_real:  # a general power takes 20 times as long
+        statistics["skewness"] = (standardised**2 * standardised).mean(axis=1)
+    return statistics
 
 
-def statistics_of(*, is_count: bool, is_scale: bool, is_real: bool, lowest: float, highest: float) -> list[Statistic]:
-    """Return what is checked of a feature with these traits, on a scale from `lowest` to `highest`."""
-
-    def zeros(of: Values) -> Array:
-        return np.asarray((of.drawn == 0.0).mean(axis=1))
-
-    def ends(of: Values) -> Array:
-        return np.asarray(((of.drawn <= lowest) | (of.drawn >= highest)).mean(axis=1))
-
-    share = "{{observed:.1%}} of the values {}, expected {{expected:.1%}}".format
-    every = (
-        (True, "scatter", "the values vary {observed:.3g} (variance), expected {expected:.3g}", _variance),
-        (is_count, "zeros", share("are 0"), zeros),
-        (is_scale, "ends", share("lie at an end of the scale"), ends),
-        (not is_scale, "tails", share("lie 3 SD and more from their mean"), _far),
-        (is_real, "skewness", "the values are skewed by {observed:.2f}, expected {expected:.2f}", _skewness),
-    )
-    return [Statistic(name, words, compute) for applies, name, words, compute in every if applies]
-
-
-def _variance(of: Values) -> Array:
-    return np.asarray((of.residuals**2).mean(axis=1))
-
-
-def _spread(of: Values) -> Array:
-    return np.maximum(np.sqrt(_variance(of)), 1e-300)[:, None]
-
-
-def _far(of: Values) -> Array:
-    return np.asarray((np.abs(of.residuals) >= _FAR_VALUE * _spread(of)).mean(axis=1))
-
-
-def _skewness(of: Values) -> Array:
-    standardised = of.residuals / _spread(of)
-    return np.asarray((standardised**2 * standardised).mean(axis=1))  # a general power takes 20 times as long
-
-
-def predictive_checks(cohort: FittedCohort, n_draws: int, rng: np.random.Generator) -> pd.DataFrame:
-    """Return one row for each clustered feature and statistic, in the order of the schema, by `n_draws` replicates."""
+def predictive_checks(cohort: FittedCohort, rng: np.random.Generator) -> pd.DataFrame:
+    """Return one row for each clustered feature and statistic, in the order of the schema."""
     fit, clusters = cohort.fit, cohort.fit.clusters_
     encoding, values = clusters.encoding, cohort.usual_values()
     checks: dict[str, list[dict[str, Any]]] = {}
@@ -288,49 +227,32 @@ def predictive_checks(cohort: FittedCohort, n_draws: int, rng: np.random.Generat
             continue
         column, labels = column[is_usual], fit.cluster_labels_[is_usual]
         labels = labels if clusters.included[index] else np.zeros_like(labels)
-        order = np.argsort(labels, kind="stable")
-        with_values, labels = np.unique(labels[order], return_inverse=True)
-        posteriors, unit = clusters.posteriors(index)[with_values], float(encoding.scales[index])
-        rows = _compare_with_replicates(feature, likelihood, posteriors, unit, column[order], labels, n_draws, rng)
-        checks[feature.column] = rows
+        order = np.argsort(labels, kind="stable")  # replicates come in the order of their clusters
+        with_values, labels, sizes = np.unique(labels[order], return_inverse=True, return_counts=True)
+        posteriors, drawn = clusters.posteriors(index)[with_values], []
+        for some in np.array_split(np.arange(_N_DRAWS), min(-(-_N_DRAWS * column.size // _AT_ONCE), _N_DRAWS)):
+            pairs = zip(posteriors, sizes.tolist(), strict=True)
+            replicates = [likelihood.draw_jointly(of_cluster, some.size, size, rng) for of_cluster, size in pairs]
+            drawn.append(compute_statistics(np.concatenate(replicates, axis=1), labels, feature, likelihood))
+        observed = compute_statistics(column[order][None], labels, feature, likelihood)
+        checks[feature.column] = [
+            {"feature": feature.column, "likelihood": likelihood.name, "statistic": name}
+            | _compare(name, float(here), np.concatenate([of[name] for of in drawn]), float(encoding.scales[index]))
+            for name, (here,) in observed.items()
+        ]
     rows = [row for name in fit.schema_.names for row in checks.get(name, [])]
     return pd.DataFrame(rows, columns=COLUMNS_OF_CHECKS)
 
 
-def _compare_with_replicates(
-    feature: Feature,
-    likelihood: Likelihood,
-    posteriors: Array,
-    unit: float,
-    column: Array,
-    labels: NDArray[np.int64],
-    n_draws: int,
-    rng: np.random.Generator,
-) -> list[dict[str, Any]]:
-    """Return the rows of a feature, by its encoded values (n,), in order of their clusters, and posteriors of these."""
-    highest = float(likelihood.highest_score(feature) or 0)
-    is_count = likelihood.is_count and feature.lowest == 0.0  # counts from 1 on have no zeros
-    traits = {"is_count": is_count, "is_scale": likelihood.is_scale, "is_real": likelihood.is_real}
-    statistics = statistics_of(**traits, lowest=0.0, highest=highest)
-    observed = [float(statistic.compute(values_in(column[None], labels))[0]) for statistic in statistics]
-    drawn = []
-    for first in range(0, n_draws, max(_AT_ONCE // column.size, 1)):
-        n = min(max(_AT_ONCE // column.size, 1), n_draws - first)
-        clusters = zip(posteriors, np.bincount(labels).tolist(), strict=True)
-        values = [likelihood.draw_jointly(posterior, n, size, rng) for posterior, size in clusters]
-        replicates = values_in(np.concatenate(values, axis=1), labels)
-        drawn.append([statistic.compute(replicates) for statistic in statistics])
-    rows = []
-    for statistic, here, replicated in zip(statistics, observed, np.concatenate(drawn, axis=1), strict=True):
-        at_least, at_most = (replicated >= here - 1e-12).sum(), (replicated <= here + 1e-12).sum()
-        p = min(1.0, 2.0 * (1.0 + min(at_least, at_most)) / (1.0 + n_draws))
-        spread = float(replicated.std())
-        distance = abs(here - float(replicated.mean())) / spread if spread > 0.0 else 0.0
-        squared = unit**2 if statistic.name == "scatter" else 1.0
-        numbers = {"observed": here * squared, "expected": float(replicated.mean()) * squared, "distance": distance}
-        about = {"feature": feature.column, "likelihood": likelihood.name, "statistic": statistic.name, "p": p}
-        rows.append(about | numbers | {"words": statistic.words.format(**numbers)})
-    return rows
+def _compare(name: str, here: float, replicated: Array, unit: float) -> dict[str, Any]:
+    """Return how far a statistic lies from that of the replicates, (R,), with numbers on the scale of the table."""
+    at_least, at_most = (replicated >= here - 1e-12).sum(), (replicated <= here + 1e-12).sum()
+    p = min(1.0, 2.0 * (1.0 + min(at_least, at_most)) / (1.0 + replicated.size))
+    expected, spread = float(replicated.mean()), float(replicated.std())
+    distance = abs(here - expected) / spread if spread > 0.0 else 0.0
+    squared = unit**2 if name == "scatter" else 1.0
+    numbers = {"observed": here * squared, "expected": expected * squared, "distance": distance, "p": p}
+    return numbers | {"words": _WORDS[name].format(**numbers)}
 
 
 _CLEAR = 0.01
@@ -338,64 +260,49 @@ _REPORTED, _BLOCKED = 0.3, 0.5
 """Least residual correlations of a pair that is reported, and of features that are advised to be one block, which says
 that they measure the same thing: blocks from .3 on made the cultivars of the wines less clear (ARI .95 -> .90).
 """
-_BLOCK = "depends_{}"
 _EVERYWHERE = 4  # a group of at least so many features and more than half of all is no block, but dependence everywhere
-
-
-class Dependent(NamedTuple):
-    """A feature that depends on others; the block that it should be in, or None."""
-
-    feature: str
-    others: list[str]
-    block: str | None
-    evidence: str
 
 
 def dependent_pairs(pairs: pd.DataFrame, schema: FeatureSchema) -> pd.DataFrame:
     """Return the pairs of no common block that clearly depend on each other, the strongest first."""
-    strong = pairs[_is_dependent(pairs, _REPORTED)]
-    blocks = [(schema[first].block, schema[second].block) for first, second in _names(strong)]
-    return strong[np.array([first is None or first != second for first, second in blocks], dtype=np.bool_)]
+    return _without_blocks(pairs[_is_dependent(pairs, _REPORTED)], {feature.name: feature.block for feature in schema})
 
 
-def dependence(schema: FeatureSchema, pairs: pd.DataFrame) -> list[Dependent]:
-    """Return the features that depend on others by `residual_pairs`, those that are advised to be one block first."""
-    dependent: dict[str, Dependent] = {}
-    names_of_blocks = {feature.block for feature in schema}
+def _without_blocks(pairs: pd.DataFrame, blocks: Mapping[str, str | None]) -> pd.DataFrame:
+    first, second = (np.array([blocks[name] for name in pairs[end]], dtype=object) for end in ("first", "second"))
+    return pairs[(first == None) | (first != second)]  # noqa: E711 - of each pair
+
+
+def dependence(schema: FeatureSchema, pairs: pd.DataFrame) -> list[tuple[str, list[str], str | None, str]]:
+    """Return the features that depend on others by `residual_pairs`, those that are advised to be one block first.
+
+    Each has the others, the block that it should be in, or None, and the evidence in words.
+    """
+    rows: list[tuple[str, list[str], str | None, str]] = []
+    blocks = {feature.name: feature.block for feature in schema}
     for members in _groups(pairs):
         is_block = len(members) < _EVERYWHERE or 2 * len(members) <= len(schema.clustered)
-        block = _name_block(schema, members, names_of_blocks)
-        inside = pairs[pairs["first"].isin(members) & pairs["second"].isin(members)]
-        for name in members:
-            if schema[name].block != block:
-                others = [other for other in members if other != name]
-                dependent[name] = Dependent(name, others, block if is_block else None, _evidence(inside))
-                names_of_blocks.add(block)
-    rest = dependent_pairs(pairs, schema)
-    blocks = {feature.name: feature.block for feature in schema}
-    blocks |= {name: row.block for name, row in dependent.items()}
-    is_known = [
-        {first, second} <= set(dependent) or (blocks[first] is not None and blocks[first] == blocks[second])
-        for first, second in _names(rest)
-    ]
-    rest = rest[~np.array(is_known, dtype=np.bool_)]
-    for name in dict.fromkeys(name for pair in _names(rest) for name in pair):
-        if name not in dependent:
+        block = _name_block(members, blocks)
+        evidence = _describe_strongest(pairs[pairs["first"].isin(members) & pairs["second"].isin(members)])
+        changed = [name for name in members if schema[name].block != block]
+        for name in changed:
+            rows.append((name, [other for other in members if other != name], block if is_block else None, evidence))
+        blocks |= dict.fromkeys(changed, block)
+    blocks |= {name: block for name, _, block, _ in rows}
+    rest, advised = _without_blocks(dependent_pairs(pairs, schema), blocks), {name for name, *_ in rows}
+    for name in dict.fromkeys(rest[["first", "second"]].to_numpy().ravel()):
+        if name not in advised:
             pairs_of_it = rest[(rest["first"] == name) | (rest["second"] == name)]
-            others = [second if first == name else first for first, second in _names(pairs_of_it)]
-            dependent[name] = Dependent(name, others, None, _evidence(pairs_of_it))
-    return list(dependent.values())
+            others = pairs_of_it["second"].where(pairs_of_it["first"] == name, pairs_of_it["first"]).tolist()
+            rows.append((name, others, None, _describe_strongest(pairs_of_it)))
+    return rows
 
 
 def _is_dependent(pairs: pd.DataFrame, least: float) -> pd.Series[bool]:
     return (pairs["p_of_largest"] <= _CLEAR) & (pairs["correlation"].abs() >= least)
 
 
-def _names(pairs: pd.DataFrame) -> list[tuple[str, str]]:
-    return list(zip(pairs["first"].tolist(), pairs["second"].tolist(), strict=True))
-
-
-def _evidence(pairs: pd.DataFrame) -> str:
+def _describe_strongest(pairs: pd.DataFrame) -> str:
     strongest = pairs.iloc[0]
     return f"r = {strongest['correlation']:.2f} of {strongest['first']} and {strongest['second']}"
 
@@ -421,10 +328,10 @@ def _groups(pairs: pd.DataFrame) -> list[list[str]]:
     return [members for members in groups if len(members) > 1]
 
 
-def _name_block(schema: FeatureSchema, members: list[str], blocks: set[str | None]) -> str:
+def _name_block(members: list[str], blocks: Mapping[str, str | None]) -> str:
     """Return the block of one of the features, or a name that no block has."""
-    of_members = [block for name in members if (block := schema[name].block) is not None]
-    new = (name for number in range(1, len(blocks) + 2) if (name := _BLOCK.format(number)) not in blocks)
+    of_members = [block for name in members if (block := blocks[name]) is not None]
+    new = (name for number in count(1) if (name := f"depends_{number}") not in blocks.values())
     return of_members[0] if of_members else next(new)
 
 
@@ -618,10 +525,11 @@ class ModelCheck:
         """The advice in words, a line for each problem."""
         if self.advice.empty:
             return "Nothing speaks clearly against the model."
-        lines = []
+        lines: list[str] = []
         for row in self.advice.to_dict("records"):
-            lines.append(f"{row['feature']}: {row['problem']} ({row['evidence']})")
-            lines += [f"  {row['line']}"] if row["line"] else []
+            lines.append(on_one_line(f"{row['feature']}: {row['problem']} ({row['evidence']})"))
+            line = f"  {row['line']}"  # one line may mend two problems
+            lines += [line] if row["line"] and line not in lines else []
         return "\n".join(lines)
 
     def __repr__(self) -> str:
@@ -629,13 +537,8 @@ class ModelCheck:
         return f"ModelCheck({'1 feature has' if n == 1 else f'{n} features have'} problems)"
 
 
-N_DRAWS = 200  # replicates of each feature: the smallest p is then just below .01
-
-
 @accepting()
-def check_model(
-    model: SubtypeModel, frame: pd.DataFrame, *, n_draws: int = N_DRAWS, random_state: RandomState = 0
-) -> ModelCheck:
+def check_model(model: SubtypeModel, frame: pd.DataFrame, *, random_state: RandomState = 0) -> ModelCheck:
     """Say where a fitted model does not describe its cohort, and which lines of the schema would mend it.
 
     Three questions are asked of every clustered feature, given the clusters that the search found:
@@ -657,8 +560,6 @@ def check_model(
         A fitted `MAPDP`.
     frame : DataFrame, N rows
         The cohort of the fit.
-    n_draws : int
-        Replicates of each feature.
     random_state : int, numpy.random.Generator, RandomState or None
         Seed of the replicates.
 
@@ -685,7 +586,7 @@ def check_model(
     CohortError
         If `frame` does not fit the schema.
     ValueError
-        If the model is not a fitted MAPDP, `frame` is not its cohort, or `n_draws` is not above 0.
+        If the model is not a fitted MAPDP, or `frame` is not its cohort.
 
     Examples
     --------
@@ -707,16 +608,14 @@ def check_model(
     from clinclust.estimators.likelihood_check import compared_likelihoods
 
     require_search(model, "check_model")
-    if n_draws < 1:
-        raise InputError(f"n_draws must be a whole number of at least 1, not {n_draws!r}")
     cohort = cohort_of(model, frame)
     likelihoods = compared_likelihoods(cohort.fit, cohort.table)
-    return check_cohort(cohort, likelihoods, int(n_draws), np.random.default_rng(random_state))
+    return check_cohort(cohort, likelihoods, np.random.default_rng(random_state))
 
 
-def check_cohort(cohort: FittedCohort, likelihoods: pd.DataFrame, n_draws: int, rng: np.random.Generator) -> ModelCheck:
+def check_cohort(cohort: FittedCohort, likelihoods: pd.DataFrame, rng: np.random.Generator) -> ModelCheck:
     """Return the result of `check_model`, given the likelihoods of `compared_likelihoods`."""
-    checks = predictive_checks(cohort, n_draws, rng)
+    checks = predictive_checks(cohort, rng)
     pairs = residual_pairs(cohort)
     advice, mended = advice_of(cohort.schema, likelihoods, checks, pairs, better_priors(cohort))
     return ModelCheck(likelihoods, checks, pairs, advice, mended)

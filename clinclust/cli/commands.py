@@ -504,7 +504,6 @@ class CompareOptions(SuppressOptions, ModelOptions, OutputOptions, runs="fitted.
     out: Path | None = option(None, "FILE")
     method: tuple[str, ...] = option((), "NAME", action="append", parameter="methods")
     n_resamples: int = option(10)
-    n_draws: int = option(50)
     random_state: int = option(0)
 
 

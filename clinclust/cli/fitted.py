@@ -355,7 +355,6 @@ def run_compare(options: commands.CompareOptions) -> int:
         model=model,
         methods=options.method or None,
         n_resamples=options.n_resamples,
-        n_draws=options.n_draws,
         random_state=options.random_state,
     )
     return _say_and_write(options, comparison.summary.split("\n"), comparison.table, "methods")

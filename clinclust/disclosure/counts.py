@@ -138,7 +138,10 @@ def hide_rare_names(shared: pd.DataFrame, rule: Rule) -> pd.DataFrame:
         of_rest = is_renamed & (shared["part"] == "rest").fillna(False)
         labels = shared[shared["kind"] == "contrast"].set_index("feature")["label"].to_dict()
         shared["label"] = shared["label"].mask(of_rest, shared["feature"].map(labels) + ", other values")
-    set_missing(shared, ~_has_many_at_ends(shared, rule), _ENDS)
+    at_ends = shared["at_ends"].to_numpy(dtype=np.float64, na_value=np.nan)
+    if rule.rounding is not None:
+        at_ends = rounded(at_ends, rule.rounding) - rounding_error(rule.rounding)[0]
+    set_missing(shared, ~(at_ends > rule.threshold), _ENDS)  # NaN, of what is no scale, is not above it
     set_missing(shared, np.ones(len(shared), dtype=bool), ("at_ends",))
     return shared
 
@@ -159,16 +162,6 @@ def _find_unnamed_levels(shared: pd.DataFrame, rule: Rule) -> dict[tuple[str, st
         for feature, levels in unnamed.items()
         for place, level in enumerate(levels, start=1)
     }
-
-
-def _has_many_at_ends(shared: pd.DataFrame, rule: Rule) -> Mask:
-    """Return in which rows more subjects than the threshold are at each end of the scale; none in old versions."""
-    if "at_ends" not in shared:
-        return np.zeros(len(shared), dtype=bool)
-    at_ends = shared["at_ends"].to_numpy(dtype=np.float64, na_value=np.nan)
-    if rule.rounding is not None:
-        at_ends = rounded(at_ends, rule.rounding) - rounding_error(rule.rounding)[0]
-    return np.asarray(at_ends > rule.threshold)
 
 
 @accepting(associations=ASSOCIATIONS, suppressed=SUPPRESSED)

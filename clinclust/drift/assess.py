@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pandas as pd
@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 from clinclust.arguments import accepting
 from clinclust.arrays import Array, RandomState
 from clinclust.comparisons.differences import Contrast, adjusted
-from clinclust.data import data
+from clinclust.data import WORDS
 from clinclust.engine.kernels.compiled import announcing_compilation
 from clinclust.engine.problem.encoding import model_values
-from clinclust.engine.search.plan import interruptible
 from clinclust.errors import CohortError, InputError, on_one_line
 from clinclust.estimators.cohort_table import warn_of_other_rows
 from clinclust.estimators.explanation import left_out_scores
@@ -28,25 +27,21 @@ from clinclust.estimators.subtype_model import FittedCohort, cohort_of, require_
 from clinclust.files.cell_text import shortened
 
 if TYPE_CHECKING:
-    from clinclust.estimators.fit import Fit
     from clinclust.estimators.mapdp import MAPDP
     from clinclust.estimators.subtype_model import SubtypeModel
     from clinclust.likelihoods.likelihood import Likelihood
 
 
 Counts = NDArray[np.int64]
-Row: TypeAlias = dict[Any, Any]
 
 _FIRST, _MOST, _CELLS = 2_000, 100_000, 1_000_000
 """Draws with which every feature is tested, the most with which a small p is computed, and their most numbers."""
 _ENOUGH = 10  # draws at least as far out as the batch at which p is known well enough
 _MOST_VALUES = 100  # most different values with a test by permutation; with more, ties are too few to matter
-_MOST_EXACT = 1_000_000
-"""Largest product of the sizes of the samples with the exact distribution of Kolmogorov and Smirnov."""
 
 
 def compared_margins(likelihood: Likelihood, cohort: Array, batch: Array, rng: np.random.Generator) -> Contrast:
-    """Return the test of observed values (n,) and (m,) for a likelihood: chi-squared, trend, or Kolmogorov-Smirnov."""
+    """Return the test of observed values (n,) and (m,) for a likelihood: chi-squared or Kolmogorov-Smirnov."""
     if not cohort.size or not batch.size:
         return Contrast()
     values, places = np.unique(np.concatenate([cohort, batch]), return_inverse=True)
@@ -56,13 +51,11 @@ def compared_margins(likelihood: Likelihood, cohort: Array, batch: Array, rng: n
         return Contrast()
     if likelihood.is_share:
         return chi_squared(in_cohort, in_batch, rng)
-    if likelihood.is_scale:
-        return _trend(values, in_cohort, in_batch, rng)
     if values.size <= _MOST_VALUES:
         return _permute("Kolmogorov-Smirnov, permuted", _largest_distance, in_cohort, in_batch, rng)
     from scipy.stats import ks_2samp
 
-    test = ks_2samp(cohort, batch, method="exact" if cohort.size * batch.size <= _MOST_EXACT else "asymp")
+    test = ks_2samp(cohort, batch)
     return Contrast("Kolmogorov-Smirnov", float(test.statistic), p=float(test.pvalue))
 
 
@@ -72,18 +65,6 @@ def chi_squared(in_cohort: Counts, in_batch: Counts, rng: np.random.Generator) -
     if occurs.sum() < 2 or not in_cohort.any() or not in_batch.any():
         return Contrast()
     return _permute("chi-squared, permuted", _chi_squared, in_cohort[occurs], in_batch[occurs], rng)
-
-
-def _trend(values: Array, in_cohort: Counts, in_batch: Counts, rng: np.random.Generator) -> Contrast:
-    """Return the test of Cochran and Armitage."""
-
-    def differences(batch: Counts, totals: Counts) -> Array:
-        here = batch.sum(axis=1)
-        return np.asarray((batch @ values) / here - ((totals - batch) @ values) / (totals.sum() - here))
-
-    test = _permute("trend, permuted", lambda *counts: np.abs(differences(*counts)), in_cohort, in_batch, rng)
-    signed = differences(in_batch[None, :], in_cohort + in_batch)
-    return test._replace(statistic=float(signed[0]))
 
 
 def _largest_distance(batch: Counts, totals: Counts) -> Array:
@@ -178,14 +159,14 @@ def count_subtypes(cohort: FittedCohort, batch: pd.DataFrame) -> tuple[Counts, C
     is_alone = clusters.sizes[labels] < 2
     scores[is_alone, labels[is_alone]] = -np.inf  # the cluster is empty without the subject
     scores_of_batch = clusters.scores(model_values(batch, clusters.encoding.features), coarsened=True)
-    return _count(fit, cohort.table, scores), _count(fit, batch, scores_of_batch)
 
+    def count(table: pd.DataFrame, scores: Array) -> Counts:
+        with np.errstate(invalid="ignore"):
+            subtypes = fit.subtypes_.log_summed(scores).argmax(axis=1)
+        is_observed = table[fit.selected_features_].notna().any(axis="columns").to_numpy()
+        return np.bincount(subtypes[is_observed], minlength=fit.n_clusters_ + 1)
 
-def _count(fit: Fit, table: pd.DataFrame, scores: Array) -> Counts:
-    with np.errstate(invalid="ignore"):
-        subtypes = fit.subtypes_.log_summed(scores).argmax(axis=1)
-    is_observed = table[fit.selected_features_].notna().any(axis="columns").to_numpy()
-    return np.bincount(subtypes[is_observed], minlength=fit.n_clusters_ + 1)
+    return count(cohort.table, scores), count(batch, scores_of_batch)
 
 
 def table_of_tests(in_cohort: Counts, in_batch: Counts, rng: np.random.Generator) -> pd.DataFrame:
@@ -264,7 +245,7 @@ class Drift:
         return f"Drift({self.n_batch:,} subjects against {self.n_cohort:,}; {differ})"
 
 
-_TEXTS: dict[str, Any] = data("report")["drift"]
+_TEXTS = WORDS["drift"]
 CLEAR = 0.05  # a difference is called clear if its p, or among many features its q, is below this
 _MOST_NAMED = 8
 
@@ -325,8 +306,8 @@ def assess_drift(
 
         features: for each clustered feature the shares that are missing, with Fisher's exact test; n_unseen, the number
         of subjects with a value that the model does not know; and a test of the observed values by the likelihood:
-        Kolmogorov and Smirnov for measurements and counts, a trend over the steps of scales, chi-squared for yes/no and
-        categories; by permutation where values are tied. The effect is the difference of the means (batch less cohort)
+        Kolmogorov and Smirnov for measurements, counts and scales, chi-squared for yes/no and categories; by
+        permutation where values are tied. The effect is the difference of the means (batch less cohort)
         in standard deviations of the cohort, after the transform of the feature; Cramer's V for categories. A feature
         with a spike or a limit has two rows: whether a value is at it, and the other values. q_missing and q are those
         of Benjamini and Hochberg over all features.
@@ -357,25 +338,14 @@ def assess_drift(
     warn_of_other_rows(cohort.schema, new)
     batch, unseen = read_batch(cohort, new)
 
-    def compare() -> Drift:
-        rng = np.random.default_rng(random_state)
-        with announcing_compilation():
-            in_cohort, in_batch = count_subtypes(cohort, batch)
-            subtypes = pd.DataFrame({"subtype": [*model.codes_, 0]})
-            return Drift(
-                subtypes=subtypes.assign(
-                    n_cohort=in_cohort,
-                    n_batch=in_batch,
-                    share_cohort=in_cohort / max(int(in_cohort.sum()), 1),
-                    share_batch=in_batch / max(int(in_batch.sum()), 1),
-                ),
-                tests=table_of_tests(in_cohort, in_batch, rng),
-                features=table_of_features(cohort, batch, unseen, rng),
-                n_cohort=len(cohort.table),
-                n_batch=len(batch),
-            )
-
-    return interruptible(compare)
+    rng = np.random.default_rng(random_state)
+    with announcing_compilation():
+        in_cohort, in_batch = count_subtypes(cohort, batch)
+    subtypes = pd.DataFrame({"subtype": [*model.codes_, 0], "n_cohort": in_cohort, "n_batch": in_batch})
+    for name, counts in (("share_cohort", in_cohort), ("share_batch", in_batch)):
+        subtypes[name] = counts / max(int(counts.sum()), 1)
+    tests, features = table_of_tests(in_cohort, in_batch, rng), table_of_features(cohort, batch, unseen, rng)
+    return Drift(subtypes, tests, features, len(cohort.table), len(batch))
 
 
 def read_batch(cohort: FittedCohort, new: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, NDArray[np.bool_]]]:

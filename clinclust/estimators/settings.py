@@ -262,8 +262,8 @@ _AMONG_ALL_A_CELL = 2e-6
 """Processor seconds by subject and feature of a search among all subjects after one in a sample."""
 _TEST, _TEST_SUBJECTS, _TEST_FEATURES = -4.7, 0.57, 0.84
 """Coefficients of ln(processor seconds of the test of a tree): constant, ln N (of at most `LARGEST_NODE`), ln D."""
-_OTHER_REFITS = 28
-"""Searches of an assessment of stability in permuted cohorts and under other settings."""
+_OTHER_REFITS = 6
+"""Searches of an assessment of stability under other settings."""
 _WRITING, _WRITING_A_FEATURE, _WRITING_A_CELL = 1.5, 0.02, 2e-5
 """Seconds of writing a workbook and a page, on one thread: constant, by feature, by subject and feature."""
 _SURPRISE = 5.0
@@ -296,7 +296,7 @@ def estimated_seconds(
 ) -> float:
     """Return the approximate seconds of a fit and of its report with validated associations.
 
-    `stability` is the number of half-samples and bootstrap samples of the report.
+    `stability` is the number of half-samples of the report.
     """
     n_subjects, n_features = problem.cohort.n_subjects, len(problem.cohort.encoding.features)
     seconds = _of_search(problem, settings)
@@ -314,7 +314,7 @@ def estimated_seconds(
 
 def seconds_of_stability(problem: Problem, settings: Settings, stability: int) -> float:
     """Return the approximate seconds of `assess_stability` with so many half-samples."""
-    return _of_refits(problem, settings, 2 * stability + _OTHER_REFITS)
+    return _of_refits(problem, settings, stability + _OTHER_REFITS)
 
 
 def _of_refits(problem: Problem, settings: Settings, n_refits: int) -> float:

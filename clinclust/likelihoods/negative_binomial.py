@@ -237,20 +237,14 @@ def _sums(posterior: tuple[float, ...]) -> Array:
 def _interpolated(posterior: tuple[float, ...]) -> Callable[[Array], Array]:
     """Return the function from ln(count) to P(x <= count), from _SUMMED to the largest count; it never decreases."""
     from scipy.interpolate import PchipInterpolator
-    from scipy.special import betainc
+    from scipy.special import betainc, betaincinv
 
+    a, b, dispersion = posterior
     counts = np.geomspace(_SUMMED - 1.0, LARGEST_COUNT, _KNOTS)
-    chances = _chances(np.array(posterior))
-    reached = np.array([betainc(posterior[2], count + 1.0, chances).mean() for count in counts.tolist()])
+    chances = betaincinv(a, b, (np.arange(_QUANTILES) + 0.5) / _QUANTILES)  # of success
+    reached = np.array([betainc(dispersion, count + 1.0, chances).mean() for count in counts.tolist()])
     found: Callable[[Array], Array] = PchipInterpolator(np.log(counts), np.maximum.accumulate(reached))
     return found
-
-
-def _chances(posterior: Array) -> Array:
-    """Return quantiles of the probability of success, over which the mean of negative binomials is taken."""
-    from scipy.special import betaincinv
-
-    return np.asarray(betaincinv(posterior[0], posterior[1], (np.arange(_QUANTILES) + 0.5) / _QUANTILES))
 
 
 def _example(dispersion: float) -> Example:

@@ -21,7 +21,7 @@ import clinclust.methods.method as method
 from clinclust.arguments import MODEL, NOTHING, accepting, either
 from clinclust.arrays import Array, Labels, RandomState
 from clinclust.comparisons import compare_partitions
-from clinclust.data import data
+from clinclust.data import WORDS
 from clinclust.engine.joint_estimates.outlying import SearchResult, none_outlying
 from clinclust.engine.problem.encoding import model_values
 from clinclust.engine.problem.problem import Problem, clusters_of, log_joint, pose
@@ -40,9 +40,9 @@ if TYPE_CHECKING:
     from clinclust.schema import FeatureSchema
 
 OURS = "MAP-DP"
-_TEXTS: dict[str, str] = data("report")["other_methods"]
+_TEXTS = WORDS["other_methods"]
 FEWEST_SUBJECTS = 20  # size of the smallest cohort: a fifth of it is held out, and halves are clustered
-_FEWEST_DRAWS = 20
+_N_DRAWS = 50  # continua that the division of the clusters is compared with
 _N_FOLDS = 5
 _N_STARTS = 5  # restarts of every search, also of refits
 _CONCENTRATION = 3.0
@@ -113,7 +113,6 @@ def compare_methods(
     model: MAPDP | None = None,
     methods: Sequence[str] | None = None,
     n_resamples: int = 10,
-    n_draws: int = 50,
     random_state: RandomState = 0,
     progress: bool = True,
 ) -> MethodComparison:
@@ -133,8 +132,6 @@ def compare_methods(
         Names of the other methods to run, as in the table; all by default.
     n_resamples : int
         Half-samples for `stability`, at least 1.
-    n_draws : int
-        As in `distinct_subtypes`, from 20.
     random_state, progress : as in `MAPDP`
 
     Returns
@@ -168,15 +165,15 @@ def compare_methods(
     >>> import pandas as pd
     >>> X = np.random.default_rng(0).normal(np.repeat([[1, 30], [9, 80]], 30, axis=0))
     >>> frame = pd.DataFrame(X, columns=["gait", "grip"])
-    >>> few = {"methods": ["K-means, K by silhouette"], "n_resamples": 1, "n_draws": 20, "progress": False}
+    >>> few = {"methods": ["K-means, K by silhouette"], "n_resamples": 1, "progress": False}
     >>> cc.methods.compare_methods(frame, cc.draft_schema(frame), **few).table["n_clusters"].tolist()
     [2.0, 2.0]
     """
     names = list(CANDIDATES) if methods is None else list(dict.fromkeys(methods))
     there_are = f"there are {'; '.join(CANDIDATES)}"
     problems = [f"methods: there is no {name!r}; {there_are}" for name in names if name not in CANDIDATES]
-    for least, number, called in ((1, n_resamples, "n_resamples"), (_FEWEST_DRAWS, n_draws, "n_draws")):
-        problems += [f"{called} must be at least {least}, not {number}"] if number < least else []
+    if n_resamples < 1:
+        problems.append(f"n_resamples must be at least 1, not {n_resamples}")
     if len(frame) < FEWEST_SUBJECTS:
         problems.append(f"frame has {len(frame)} subjects; a comparison needs at least {FEWEST_SUBJECTS}")
     refuse(problems)
@@ -188,7 +185,7 @@ def compare_methods(
         valid, began = schema.validate(frame), time.perf_counter()
         cohort = FittedCohort(MAPDP(schema, random_state=seed, progress=False).fit(valid), valid)
         seconds = time.perf_counter() - began
-    return run_methods(Measures(cohort, n_resamples, n_draws, seed), names, seconds, progress=progress)
+    return run_methods(Measures(cohort, n_resamples, seed), names, seconds, progress=progress)
 
 
 def run_methods(
@@ -221,7 +218,6 @@ class Measures:
 
     cohort: FittedCohort
     n_resamples: int = 10
-    n_draws: int = 50
     seed: int = 0
     _numbers: dict[tuple[object, ...], dict[str, float]] = field(default_factory=dict)
 
@@ -289,7 +285,7 @@ class Measures:
         result = SearchResult(problem, [only], 0, none_outlying(problem))
         plan = SearchPlan(seed=self.seed, n_restarts=1)
         fit = fit_of(result, Prepared(table, self.ours.schema_, result.problem), plan)
-        parameters = {**DEFAULT_TEST, "n_draws": self.n_draws, "random_state": self.seed, "n_jobs": 1}
+        parameters = {**DEFAULT_TEST, "n_draws": _N_DRAWS, "random_state": self.seed, "n_jobs": 1}
         tree, test = tested_tree(fit, table, parameters, SILENT, Event(), with_grades=False)
         return len(test.parted_nodes(tree))
 

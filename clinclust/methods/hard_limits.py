@@ -323,7 +323,7 @@ class SpectralDPMeans(RestartedMethod):
         return labels, None
 
 
-_SHARE = Rule("a number above 0 and below 1", lambda value: is_number(value) and 0.0 < value < 1.0).or_none()
+_SHARE = Rule("a number above 0 and below 1", lambda value: is_number(value) and 0.0 < value < 1.0)
 
 
 @documented
@@ -359,55 +359,38 @@ class NormalisedCut(RestartedMethod):
     --------
     >>> from clinclust.methods import NormalisedCut
     >>> X = [[0, 1], [1, 0], [1, 1], [8, 9], [9, 8], [9, 9]]
-    >>> NormalisedCut(n_clusters=2, n_neighbours=2, random_state=0).fit(X).labels_.tolist()
+    >>> NormalisedCut(penalty=0.5, n_neighbours=2, random_state=0).fit(X).labels_.tolist()
     [0, 0, 0, 1, 1, 1]
     """
 
-    penalty: float | None = parameter(None, _SHARE, "The price of a cluster; or `n_clusters`.")
-    n_clusters: int | None = parameter(
-        None, WISHED, "K: clusters do not join; `penalty_` is the highest where no two would."
-    )
+    penalty: float | None = parameter(None, _SHARE, "The price of a cluster: the least share of edges inside one.")
     n_neighbours: int = parameter(10, AT_LEAST_1, "Nearest neighbours of a subject, in the standardised columns.")
     max_clusters: int = parameter(20, AT_LEAST_1, "Most clusters; eigenvectors beyond are not computed.")
+    _refit_with = ()
     _words = (
         "the penalised normalised cut of a graph of {self.n_neighbours} nearest neighbours, with a penalty of "
         "{self.penalty_:.4g} for each cluster"
     )
 
-    def _problems(self) -> list[str]:
-        too_many = self.n_clusters is not None and self.n_clusters > self.max_clusters
-        problem = f"n_clusters is {self.n_clusters}, above max_clusters, {self.max_clusters}"
-        return super()._problems() + ([problem] if too_many else [])
-
     def _cluster(self, table: Encoded, seed: int) -> tuple[Labels, None]:
-        n_subjects, most, penalty = len(table.matrix), int(self.max_clusters), self.penalty
+        n_subjects, penalty = len(table.matrix), float(self.penalty or 0.0)
         if self.n_neighbours >= n_subjects:
             raise InputError(f"n_neighbours must be below the number of subjects ({n_subjects})")
         with self._library("sklearn.neighbors") as neighbors:
             graph = neighbors.kneighbors_graph(table.matrix, int(self.n_neighbours), include_self=False)
         graph = sparse.csr_array(graph.maximum(graph.T))
-        roots, n_vectors = sparse.diags_array(1.0 / np.sqrt(graph.sum(axis=1))), min(most, n_subjects - 1) + 1
-        if n_subjects <= _DENSE:
-            eigenvalues, vectors = np.linalg.eigh((roots @ graph @ roots).toarray())
-        else:
-            first = np.random.default_rng(seed).normal(size=n_subjects)
-            eigenvalues, vectors = eigsh(roots @ graph @ roots, n_vectors, which="LA", v0=first)
-        order = np.argsort(-eigenvalues, kind="stable")[:n_vectors]
-        eigenvalues, degrees = eigenvalues[order], graph @ np.ones(n_subjects)
-        above = self.n_clusters or min(max(int((eigenvalues > (penalty or 0.0)).sum()), 1), most)
-        rows = vectors[:, order[:above]] / np.sqrt(degrees)[:, None]
-        start = self._run_k_means(rows, above, seed, degrees).labels_
+        roots, degrees = sparse.diags_array(1.0 / np.sqrt(graph.sum(axis=1))), graph @ np.ones(n_subjects)
+        n_vectors = min(int(self.max_clusters), n_subjects - 1)  # eigsh computes all but one at most
+        first = np.random.default_rng(seed).normal(size=n_subjects)
+        eigenvalues, vectors = eigsh(roots @ graph @ roots, n_vectors, which="LA", v0=first)
+        rows = vectors[:, eigenvalues > penalty] / np.sqrt(degrees)[:, None]
+        start = self._run_k_means(rows, max(rows.shape[1], 1), seed, degrees).labels_
         labels, trace = lower_cut(graph, compact(start), penalty)
-        n_clusters = int(labels.max()) + 1
-        if penalty is None:
-            penalty = _find_cheapest_join(graph, labels)[0]
-            trace = trace + penalty * n_clusters
-        self.penalty_, self.cut_ = float(penalty), float(trace[-1] - (penalty - 1.0) * n_clusters)
-        self.objective_, self.objective_trace_, self.eigenvalues_ = float(trace[-1]), trace, eigenvalues
+        self.penalty_, self.cut_ = penalty, float(trace[-1] - (penalty - 1.0) * (int(labels.max()) + 1))
+        self.objective_, self.objective_trace_, self.eigenvalues_ = float(trace[-1]), trace, eigenvalues[::-1]
         return labels, None
 
 
-_DENSE = 400  # up to so many subjects all eigenvectors are computed
 _LEAST_GAIN = 1e-12  # above rounding errors
 
 
@@ -424,31 +407,26 @@ def _count_links(graph: sparse.csr_array, labels: Labels) -> tuple[Array, Array]
     return links, links.sum(axis=1)
 
 
-def lower_cut(graph: sparse.csr_array, labels: Labels, penalty: float | None) -> Run:
-    """Move subjects, and join clusters, of a symmetric graph (N, N) without loops until the penalised cut rests.
-
-    Without a penalty the number of clusters stays, and the trace is that of a penalty of 0.
-    """
-    trace = [penalised_cut(graph, labels, penalty or 0.0)]
+def lower_cut(graph: sparse.csr_array, labels: Labels, penalty: float) -> Run:
+    """Move subjects, and join clusters, of a symmetric graph (N, N) without loops until the penalised cut rests."""
+    trace = [penalised_cut(graph, labels, penalty)]
     while True:
         clusters = _move_nodes(graph, labels, penalty)
-        while penalty is not None and (join := _find_cheapest_join(graph, clusters))[0] < penalty - _LEAST_GAIN:
+        while (join := _find_cheapest_join(graph, clusters))[0] < penalty - _LEAST_GAIN:
             clusters = compact(np.where(clusters == join[2], join[1], clusters))
-        objective = penalised_cut(graph, clusters, penalty or 0.0)
+        objective = penalised_cut(graph, clusters, penalty)
         if objective >= trace[-1] - _LEAST_GAIN:
             return labels, np.array(trace)
         labels, trace = clusters, [*trace, objective]
 
 
-def _move_nodes(graph: sparse.csr_array, labels: Labels, penalty: float | None) -> Labels:
-    """Return labels after each node went where the objective is lowest; without a penalty no cluster is left empty."""
+def _move_nodes(graph: sparse.csr_array, labels: Labels, penalty: float) -> Labels:
+    """Return labels after each node went where the objective is lowest."""
     clusters, node_degrees = labels.copy(), graph.sum(axis=1)
     links, degrees = _count_links(graph, labels)
     sums = np.stack([np.diag(links), degrees, np.bincount(labels)])  # of each cluster: links inside, degree, size
     for node in range(labels.size):
         old = clusters[node]
-        if sums[2, old] == 1.0 and penalty is None:
-            continue
         row = slice(graph.indptr[node], graph.indptr[node + 1])
         more_inside = 2.0 * np.bincount(clusters[graph.indices[row]], weights=graph.data[row], minlength=degrees.size)
         sums[:, old] -= more_inside[old], node_degrees[node], 1.0
@@ -456,7 +434,7 @@ def _move_nodes(graph: sparse.csr_array, labels: Labels, penalty: float | None) 
         gain = (inside + more_inside) / (degrees + node_degrees[node]) - inside / np.maximum(degrees, 1e-300)
         gain[sizes == 0.0] = -np.inf
         if sizes[old] == 0.0:  # alone, the node pays for its cluster
-            sums[:, old], gain[old] = 0.0, -(penalty or 0.0)
+            sums[:, old], gain[old] = 0.0, -penalty
         best = int(gain.argmax()) if gain.max() > gain[old] + _LEAST_GAIN else old
         sums[:, best] += more_inside[best], node_degrees[node], 1.0
         clusters[node] = best

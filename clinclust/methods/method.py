@@ -94,7 +94,8 @@ class Method(Estimator):
         return [
             f"give either {penalty} or {number} (how many clusters are wished)"
             for penalty, number in _NUMBER_OF_PENALTY.items()
-            if hasattr(self, penalty) and (getattr(self, penalty) is None) == (getattr(self, number) is None)
+            if hasattr(self, penalty) and hasattr(self, number)
+            if (getattr(self, penalty) is None) == (getattr(self, number) is None)
         ]
 
     def fit(self, X: pd.DataFrame | ArrayLike, y: object = None) -> Self:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from clinclust.arrays import Array, Code
 from clinclust.check import ModelCheck
-from clinclust.check.check import N_DRAWS, check_cohort
+from clinclust.check.check import check_cohort
 from clinclust.comparisons.frame import ALL_SUBJECTS, ComparisonsFrame, Record, is_missing
 from clinclust.disclosure import suppress_small_cells, withhold_associations
 from clinclust.disclosure.counts import Rule, are_small_rows
@@ -299,8 +299,7 @@ class Findings:
         """Where the model does not describe its cohort (`check_model`); None without a search."""
         if self.fit is None or not self.fit.clusters_.encoding.features:
             return None
-        rng = np.random.default_rng(self.fit.random_seed_)
-        return check_cohort(self.cohort, self.likelihoods, N_DRAWS, rng)
+        return check_cohort(self.cohort, self.likelihoods, np.random.default_rng(self.fit.random_seed_))
 
     @cached_property
     def unusual(self) -> pd.DataFrame:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
@@ -14,41 +14,14 @@ import numpy as np
 import pandas as pd
 
 import clinclust.comparisons.frame as frame
+import clinclust.data as words
 from clinclust.data import data
 
 # Numbers and lists in sentences, the names of tests and methods, and the works that a report may cite.
 
 
-def catalogue() -> dict[str, Any]:
-    """Return the sentences and headings of all reports: the one place where those of another language take theirs."""
-    return data("report")
-
-
-class Words(Mapping[str, Any]):
-    """A part of the `catalogue`, read whenever a sentence is said: `WORDS["trust"]["doubts"]` is such a part too."""
-
-    def __init__(self, *path: str) -> None:
-        self._path = path
-
-    def __getitem__(self, key: str) -> Any:
-        held = self._held[key]
-        return Words(*self._path, key) if isinstance(held, dict) else held
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._held)
-
-    def __len__(self) -> int:
-        return len(self._held)
-
-    @property
-    def _held(self) -> dict[str, Any]:
-        held: Any = catalogue()
-        for key in self._path:
-            held = held[key]
-        return dict(held)
-
-
-WORDS = Words()
+catalogue, WORDS = words.catalogue, words.WORDS
+"""The sentences and headings of all reports."""
 
 
 def counted(number: int, noun: str) -> str:

@@ -550,8 +550,8 @@ def write_report(
         "refit" tests features against subtypes that they did not form, by up to 24 searches; or the result of
         `validated_associations` for the same model and cohort. None leaves the tests out.
     stability : int, Stability or None
-        The number of half-samples and bootstrap samples (100 is usual) in which the subtypes are searched for again, or
-        the result of `assess_stability` for the same model and cohort. None leaves it out.
+        The number of random halves (100 is usual) in which the subtypes are searched for again, or the result of
+        `assess_stability` for the same model and cohort. None leaves it out.
     posterior : GibbsDP or bool
         Partitions drawn from the posterior of the same cohort, or True to draw them with `GibbsDP.of(model)`. They say
         how many groups there could be, and how sure each subtype is. A report of a `GibbsDP` has its own.

@@ -108,7 +108,7 @@ def _sound_calls(folder):
         "assess_stability": (
             clinclust.stability.assess_stability,
             {
-                **{"model": model, "frame": frame, "n_bootstraps": 1, "n_restarts": 1, "random_state": 0},
+                **{"model": model, "frame": frame, "n_halves": 1, "random_state": 0},
                 **{"n_jobs": 1, "progress": False, "whole_procedure": False},
             },
         ),
@@ -124,16 +124,12 @@ def _sound_calls(folder):
                 "model": model,
                 "methods": ["Mean shift"],
                 "n_resamples": 1,
-                "n_draws": 20,
                 "random_state": 0,
                 "progress": False,
             },
         ),
         "compare_partitions": (clinclust.comparisons.compare_partitions, {"first": labels, "second": model}),
-        "check_model": (
-            clinclust.check.check_model,
-            {"model": model, "frame": frame, "n_draws": 20, "random_state": 0},
-        ),
+        "check_model": (clinclust.check.check_model, {"model": model, "frame": frame, "random_state": 0}),
         "unusual_subjects": (clinclust.unusual_subjects, {"model": model, "frame": frame, "random_state": 0}),
         "continuum_score": (clinclust.continuum_score, {"model": model, "frame": frame}),
         "information_criteria": (clinclust.information_criteria, {"model": model, "frame": frame}),

@@ -210,7 +210,8 @@ def test_the_ends_of_a_scale_stay_where_many_are_at_both(at_ends, rounding, in_w
     assert shared["at_ends"].isna().all()
 
 
-def test_a_frame_of_an_earlier_version_keeps_no_end():
+def test_a_frame_without_the_numbers_at_the_ends_is_refused():
     whole = compared({"x": GROUPS_NAMED}, [Feature(name="x", likelihood="binomial", trials=1)])
     assert suppress_small_cells(whole)["maximum"].eq(1).all()
-    assert suppress_small_cells(whole.drop(columns="at_ends"))["maximum"].isna().all()
+    with pytest.raises(ValueError, match="comparisons must be a DataFrame that compare_subtypes returned"):
+        suppress_small_cells(whole.drop(columns="at_ends"))

@@ -51,7 +51,7 @@ def compared(request):
     some = None if request.config.getoption("--simulations") else QUICK
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = cc.methods.compare_methods(frame, SCHEMA, methods=some, n_resamples=2, n_draws=20, progress=False)
+        found = cc.methods.compare_methods(frame, SCHEMA, methods=some, n_resamples=2, progress=False)
     return found, frame, group
 
 
@@ -155,7 +155,7 @@ def test_the_same_seed_gives_the_same_table(compared):
     found, frame, _ = compared
     some = [QUICK[0], QUICK[2]]
     again = cc.methods.compare_methods(
-        frame, SCHEMA, model=found.models["MAP-DP"], methods=some, n_resamples=2, n_draws=20, progress=False
+        frame, SCHEMA, model=found.models["MAP-DP"], methods=some, n_resamples=2, progress=False
     )
     wanted = found.table[found.table["method"].isin(["MAP-DP", *some])]
     pd.testing.assert_frame_equal(
@@ -163,9 +163,9 @@ def test_the_same_seed_gives_the_same_table(compared):
     )
 
 
-def measures(frame, schema, n_draws=50):
+def measures(frame, schema):
     """Return the measures in the model of a schema, without a fit of ours."""
-    return Measures(FittedCohort(SimpleNamespace(schema_=schema, block_weights_={}), frame), 1, n_draws, 0)
+    return Measures(FittedCohort(SimpleNamespace(schema_=schema, block_weights_={}), frame), 1, 0)
 
 
 def test_the_held_out_density_is_that_of_scipy():
@@ -203,9 +203,7 @@ def test_the_standard_error_is_that_of_the_differences_of_the_same_subjects(monk
         {"one": lambda k, **start: methods.KMeans(start["schema"], n_clusters=1)},
     )
     frame, _ = cohort()
-    found = cc.methods.compare_methods(
-        frame, SCHEMA, model=one_restart(frame), n_resamples=1, n_draws=20, progress=False
-    ).table
+    found = cc.methods.compare_methods(frame, SCHEMA, model=one_restart(frame), n_resamples=1, progress=False).table
     assert found["held_out_gain"].tolist() == pytest.approx([0.0, -2.0 * frame["gait"].mean()])
     assert found["held_out_gain_se"].tolist() == pytest.approx([0.0, 2.0 * stats.sem(frame["gait"])])
 
@@ -224,7 +222,7 @@ def test_slices_of_one_severity_are_one_continuum():
 
 def test_one_cluster_is_one():
     frame, _ = cohort()
-    assert measures(SCHEMA.validate(frame), SCHEMA, 20).count_distinct(np.zeros(len(frame), dtype=np.int64)) == 1
+    assert measures(SCHEMA.validate(frame), SCHEMA).count_distinct(np.zeros(len(frame), dtype=np.int64)) == 1
 
 
 @pytest.mark.simulation
@@ -234,7 +232,7 @@ def test_a_package_that_is_not_installed_is_left_out_with_the_line_that_installs
     monkeypatch.setitem(sys.modules, "kmodes", None)
     frame, _ = cohort(n=40)
     options = {"model": one_restart(frame), "methods": ["K-prototypes, K of MAP-DP"], "progress": False}
-    found = cc.methods.compare_methods(frame, SCHEMA, n_resamples=1, n_draws=20, **options)
+    found = cc.methods.compare_methods(frame, SCHEMA, n_resamples=1, **options)
     row = found.table.iloc[1]
     assert np.isnan(row["n_clusters"])
     assert "pip install kmodes" in row["said"]
@@ -263,8 +261,8 @@ def test_refits_of_ours_try_its_number_first():
 
 def test_what_cannot_be_used_is_all_told():
     frame, _ = cohort()
-    with pytest.raises(ValueError, match=r"there is no 'K-modes'.*n_resamples must be at least 1.*n_draws must be at"):
-        cc.methods.compare_methods(frame, SCHEMA, methods=["K-modes"], n_resamples=0, n_draws=3)
+    with pytest.raises(ValueError, match=r"there is no 'K-modes'.*n_resamples must be at least 1"):
+        cc.methods.compare_methods(frame, SCHEMA, methods=["K-modes"], n_resamples=0)
     with pytest.raises(ValueError, match="frame has 10 subjects; a comparison needs at least 20"):
         cc.methods.compare_methods(frame.head(10), SCHEMA)
     model = one_restart(frame.head(40))

@@ -32,7 +32,7 @@ METHODS = {
     "KHarmonicMeans": (lambda schema: methods.KHarmonicMeans(schema, 3, random_state=0), 0.6),
     "MeanShift": (lambda schema: methods.MeanShift(schema), 0.6),
     "SpectralDPMeans": (lambda schema: methods.SpectralDPMeans(schema, n_clusters=3, random_state=0), 0.5),
-    "NormalisedCut": (lambda schema: methods.NormalisedCut(schema, n_clusters=3, random_state=0), 0.5),
+    "NormalisedCut": (lambda schema: methods.NormalisedCut(schema, penalty=0.7, random_state=0), 0.5),
     "LatentClasses": (lambda schema: methods.LatentClasses(schema, n_clusters=3, n_restarts=5, random_state=0), 0.99),
     "KPrototypes": (lambda schema: methods.KPrototypes(schema, 3, n_restarts=3, random_state=0), 0.6),
 }
@@ -177,7 +177,7 @@ def test_more_clusters_than_different_subjects_are_refused(method):
         getattr(methods, method)(n_clusters=3).fit(values)
 
 
-@pytest.mark.parametrize("method", ["DPMeans", "SpectralDPMeans", "NormalisedCut"])
+@pytest.mark.parametrize("method", ["DPMeans", "SpectralDPMeans"])
 @pytest.mark.parametrize("parameters", [{}, {"penalty": 0.5, "n_clusters": 3}])
 def test_just_one_of_penalty_and_number_is_needed(method, parameters):
     with pytest.raises(ValueError, match=r"give either penalty or n_clusters \(how many clusters are wished\)"):

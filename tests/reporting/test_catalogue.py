@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
+import clinclust.data as data_files
 import clinclust.reporting as reporting
 from clinclust.likelihoods import REGISTRY
-from clinclust.reporting import layout
 from clinclust.schema.yaml_files import on_unused
 
 from .stand_in import words_in, write_report
 
-FOLDER, WORKS = Path(reporting.__file__).parent, layout.data("references")
+FOLDER, WORKS = Path(reporting.__file__).parent, data_files.data("references")
 # English words of markup and of strings that are written for a computer are no sentence.
 MARKUP = re.compile(r"<[^<>]*>|\\[a-z]+|_")
 FOR_COMPUTERS = re.compile(r"http:|-src |color-scheme|sans-serif|linejoin|usepackage|\.xml|^no effects of features$")
@@ -78,8 +78,8 @@ def shout(held, key=""):
 
 @pytest.mark.parametrize("options", [{}, {"suppress": 10}, {"suppress": 10, "round_to": 5}], ids=str)
 def test_another_catalogue_takes_the_place_of_every_sentence(model, frame, tmp_path, monkeypatch, options):
-    catalogue, data = shout(layout.catalogue()), layout.data
-    monkeypatch.setattr(layout, "data", lambda name: catalogue if name == "report" else data(name))
+    catalogue, data = shout(data_files.catalogue()), data_files.data
+    monkeypatch.setattr(data_files, "data", lambda name: catalogue if name == "report" else data(name))
     page = words_in(write_report(model, frame, tmp_path / "page.html", **options).read_text(encoding="utf-8"))
     # Of the user, of the works cited, and of other rooms: labels, the names of likelihoods, and unused columns.
     others = [feature.title for feature in model.schema_] + [likelihood.title for likelihood in REGISTRY.values()]

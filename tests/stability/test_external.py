@@ -41,8 +41,6 @@ def test_subtypes_of_the_same_population_are_found_again_whatever_their_shares(f
     found = cc.stability.validate_subtypes(model, frame, other, progress=False)
     table = found.subtypes
     assert (table["jaccard"] > 0.9).all()
-    assert (table["jaccard_in_cohort"] > 0.9).all()
-    assert (table["jaccard_by_chance"] < 0.5).all()
     assert (table["profile_correlation"] > 0.8).all()
     assert sorted(table["nearest"]) == [1, 2, 3]
     assert table["share_assigned"].to_numpy() == pytest.approx([0.2, 0.3, 0.5], abs=0.1)

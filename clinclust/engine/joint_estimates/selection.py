@@ -35,8 +35,6 @@ from clinclust.engine.search.settle import minimum_gain
 Find = Callable[[Problem], tuple[Problem, Labels]]
 """A search with fixed weights: it returns the problem with its kept values, and the clusters, int64 (N,)."""
 
-_MOST_SUBJECTS = 2000
-"""Number of subjects above which `independent_features` uses a part of them."""
 _MOST_ROUNDS = 12
 _TOLERANCE = 0.02
 """Change of a weight below which it counts as the same."""
@@ -100,20 +98,6 @@ def _by_feature(between: Array, feature: Whole) -> Array:
     of = (feature[:, None] == np.arange(int(feature.max()) + 1)).astype(np.float64)
     of /= of.sum(axis=0)
     return np.asarray(of.T @ between @ of)
-
-
-def independent_features(problem: Problem) -> float:
-    """Return the effective number of features in the whole cohort, from 1 to D.
-
-    It is the participation ratio (sum of eigenvalues)^2 / sum of squared eigenvalues of the correlation matrix,
-    corrected for chance: D for independent features, and 1 for D copies of one.
-    """
-    every = -(-problem.cohort.n_subjects // _MOST_SUBJECTS)
-    if every > 1:
-        problem = problem.restricted_to(np.arange(0, problem.cohort.n_subjects, every), 0)
-    excess = within_clusters(problem.cohort.arrays, problem.cohort.together).excess
-    n_features = len(excess)
-    return float(np.clip(n_features / (1.0 + max(excess.sum() / n_features, 0.0)), 1.0, n_features))
 
 
 def independent_share(problem: Problem, labels: Labels) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from functools import partial
 from math import floor, isnan
 from operator import attrgetter
@@ -13,7 +12,6 @@ import numpy as np
 from clinclust.engine.continuum.tested_node import FIRST_SAMPLE, LARGEST_NODE, SMALLEST_NODE
 from clinclust.estimators.distinct_subtypes import p_text
 from clinclust.estimators.gibbs import GibbsDP
-from clinclust.estimators.mixture import FEW_SUBJECTS
 from clinclust.estimators.subtype_model import CLEAR
 from clinclust.estimators.subtype_tree import DISTINCT_LEVEL, TreeTest
 from clinclust.likelihoods import traits_of
@@ -152,7 +150,7 @@ def on_stability(findings: Findings) -> list[str]:
     if findings.stability is None:
         return []
     bands = capitalised("; ".join(f"{band.name}: {band.words}" for band in BANDS))
-    n = findings.stability.n_bootstraps
+    n = findings.stability.n_halves
     return [_STABILITY["column"].format(n=n, bands=bands, choices=_on_choices(findings))]
 
 
@@ -177,12 +175,7 @@ def stability_sheets(findings: Findings) -> list[Sheet]:
         dissolved=lambda row: 100 * float(row["dissolved"]),
         found_again=lambda row: 100 * float(row["found_again"]),
     )
-    numbers = tabulate(
-        "numbers_found",
-        stability.numbers,
-        sample=lambda row: _STABILITY["samples"][str(row["sample"])],
-        share=lambda row: 100 * float(row["share"]),
-    )
+    numbers = tabulate("numbers_found", stability.numbers, share=lambda row: 100 * float(row["share"]))
     tables = [subtypes, numbers, tabulate("sensitivity", stability.sensitivity)]
     return [Sheet("Stability", _notes_on_stability(findings, stability), tables)]
 
@@ -194,12 +187,8 @@ def _notes_on_stability(findings: Findings, stability: Stability) -> list[str]:
         parts.append("whole_procedure")
     elif fit is not None and fit.subtypes_.is_merged:
         parts.append("merged")
-    permuted = texts["none" if math.isnan(stability.permuted_jaccard) else "some"]
-    fields: dict[str, Any] = {"n": stability.n_bootstraps, "dissolved": DISSOLVED, "recovered": RECOVERED}
-    fields |= {"least": FEW_SUBJECTS}
-    fields |= {"jaccard": stability.permuted_jaccard, "agreement": stability.restart_agreement}
-    fields |= {"choices": _on_choices(findings), "permuted": permuted.format(**fields)}
-    return [texts[part].format(**fields) for part in (*parts, "permuted")]
+    fields = {"n": stability.n_halves, "dissolved": DISSOLVED, "recovered": RECOVERED, "choices": _on_choices(findings)}
+    return [texts[part].format(**fields) for part in (*parts, "settings")]
 
 
 def other_methods_sheets(findings: Findings) -> list[Sheet]:

@@ -11,12 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scored import few
 
-import clinclust as cc
 from clinclust import Feature, FeatureSchema, log_joint
 from clinclust.engine.joint_estimates.selection import (
     block_weight,
     implied_weights,
-    independent_features,
     independent_share,
     reproduced_weights,
     within_clusters,
@@ -28,8 +26,6 @@ from clinclust.engine.problem.problem import log_joint as joint_of
 from clinclust.engine.search.plan import SearchPlan
 from clinclust.engine.search.restarts import run_restarts, search_starts
 from clinclust.engine.search.settle import adjusted_rand_index, merge_gains
-from clinclust.estimators.fitting import prepared
-from clinclust.estimators.settings import Settings
 from clinclust.likelihoods import REGISTRY
 from clinclust.methods import PublishedMAPDP
 
@@ -346,30 +342,3 @@ def test_the_criterion_of_the_paper_counts_every_feature_in_full():
     without = PublishedMAPDP(schema, **options).fit(frame)
     assert with_powers.labels_.tolist() == without.labels_.tolist()
     assert with_powers.leave_one_out_nll_ == pytest.approx(without.leave_one_out_nll_, rel=1e-12)
-
-
-N = 3000
-
-
-def worth(columns):
-    frame = pd.DataFrame(columns, columns=[f"x{j}" for j in range(columns.shape[1])])
-    schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-    settings = Settings.of(cc.methods.PublishedMAPDP(schema, progress=False))
-    return independent_features(prepared(settings, frame).problem)
-
-
-def test_independent_features_are_worth_their_number():
-    assert worth(np.random.default_rng(0).normal(size=(N, 12))) == pytest.approx(12, rel=0.03)
-
-
-def test_copies_are_worth_one():
-    one = np.random.default_rng(1).normal(size=(N, 1))
-    assert worth(one * [1.0, 2.0, -3.0, 4.0]) == pytest.approx(1, rel=0.01)
-
-
-@pytest.mark.parametrize("r", [0.3, 0.6])
-def test_equal_correlations_give_the_participation_ratio_of_their_eigenvalues(r):
-    rng, n_features = np.random.default_rng(2), 10
-    columns = np.sqrt(r) * rng.normal(size=(N, 1)) + np.sqrt(1 - r) * rng.normal(size=(N, n_features))
-    eigenvalues = np.linalg.eigvalsh(np.full((n_features, n_features), r) + (1 - r) * np.eye(n_features))
-    assert worth(columns) == pytest.approx(eigenvalues.sum() ** 2 / (eigenvalues**2).sum(), rel=0.1)
