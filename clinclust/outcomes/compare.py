@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import pandas as pd
 from scipy.special import chdtrc, ndtr, ndtri
+from scipy.stats import rankdata
 
 from clinclust.arguments import OUTCOMES, accepting
 from clinclust.arrays import Array, Code, Labels, Mask
@@ -100,8 +101,8 @@ def compare_outcomes(
         those of a higher one in the `order`; rows with `term` are of covariates; the row ``"all subtypes alike"`` is a
         Wald test with chi-squared as `estimate`. A subtype in which fewer than one subject has the event, or none has
         not, has no ratio (`remark`), but a share, risk differences and, as assigned, a penalised ratio. With `time`,
-        hazard ratios until and after the median event time follow, ``"hazards proportional"`` tests whether they are
-        the same, and ``"log-rank"`` is that test of the subtypes as assigned, not adjusted. `se` is that
+        ``"hazards proportional"`` tests whether the ratios of the subtypes as assigned change over time, and
+        ``"log-rank"`` is that test of the subtypes as assigned, not adjusted. `se` is that
         of a difference, of the logarithm of a ratio or of the linear predictor of a level, and robust. `n` are subjects
         with all values, `n_events` those with the event. Where nothing can be estimated, `remark` says why.
 
@@ -188,6 +189,7 @@ def _tabulate_score(
 
 
 _SUBJECTS_FOR_A_FEATURE = 10  # from which on effects of features inside subtypes are looked for
+_FEWEST_EVENTS = 10  # for each term of a Cox regression (Peduzzi et al. 1995, Journal of Clinical Epidemiology 48)
 _DIRECT, _NOT_PROPORTIONAL = 0.01, 0.05
 """p below which an outcome is said to depend on features inside subtypes, and hazards not to be proportional.
 
@@ -328,8 +330,8 @@ def _tabulate_method(analysis: _Analysis, errors: Array, method: Method) -> _Row
         estimates = outcome_by_subtype(density, *cases, method, has_ratio)
     if estimates is not None:
         yield from _tabulate_estimates(analysis, estimates, places)
-        if analysis.times:
-            yield from _tabulate_periods(analysis, rows, errors, method, has_ratio)
+        if analysis.times and method == "naive":
+            yield _test_proportional(analysis, rows, places)
     elif places.size > 1:
         yield {"measure": density.measure, "remark": analysis.explain_estimate()}
     for place in np.flatnonzero(~has_ratio).tolist():
@@ -434,32 +436,25 @@ def _tabulate_rates(analysis: _Analysis) -> _Rows:
     yield {"measure": "log-rank"} | (test if np.isfinite(test["p"]) else why)
 
 
-def _tabulate_periods(analysis: _Analysis, rows: Mask, errors: Array, method: Method, has_ratio: Mask) -> _Rows:
-    """Yield the hazard ratios until and after the median event time, and the test that they are the same."""
-    time, event, entry = (part[rows] for part in analysis.times)
-    middle, test, k = float(np.median(time[event > 0.0])), {"measure": "hazards proportional"}, int(has_ratio.sum())
-    pairs, contrasts = analysis.assigned.compare_with(np.flatnonzero(has_ratio))
-    contrasts = contrasts[:, has_ratio]
-    ratios, fits = [], []
-    periods = {"until": (entry, np.minimum(time, middle)), "after": (np.maximum(entry, middle), time)}
-    for period, (begins, stops) in periods.items():
-        here = begins < stops
-        happened = event * ((time > middle) == (period == "after"))
-        parts, labels = (stops[here], happened[here], begins[here]), analysis.labels[rows][here]
-        groups, estimates = RiskSets.from_subjects(*parts, labels, has_ratio.size).group_comparable(), None
-        if np.unique(groups[has_ratio]).size == 1:
-            y, terms = in_intervals(*parts), analysis.covariates[rows][here]
-            estimates = outcome_by_subtype(analysis.density, y, terms, errors, labels, method, has_ratio)
-        if estimates is None:
-            yield test | {"remark": "not tested: too few events in a half"}
-            return
-        for pair, contrast in zip(pairs, contrasts, strict=True):
-            about = pair | {"measure": f"hazard ratio {period} {middle:g}"}
-            ratios.append(about | _estimate(estimates, contrast, np.exp, analysis.level))
-        fits.append(estimates)
-    yield from ratios
-    (first, its_spread), (second, spread) = ((fit.parameters[:k], fit.covariance[:k, :k]) for fit in fits)
-    yield test | Estimates(second - first, its_spread + spread).test(contrasts)
+def _test_proportional(analysis: _Analysis, rows: Mask, places: Labels) -> _Row:
+    """Return the test that hazard ratios of subtypes, as assigned, do not change over time.
+
+    Schoenfeld's residuals of Cox regression must not go with the ranks of event times (Grambsch and Therneau 1994,
+    Biometrika 81, 515-526).
+    """
+    from statsmodels.duration.hazard_regression import PHReg
+
+    (time, event, entry), row = (part[rows] for part in analysis.times), {"measure": "hazards proportional"}
+    is_event = event > 0.0
+    if is_event.sum() < _FEWEST_EVENTS * (places.size - 1 + len(analysis.scales)):
+        return row | {"remark": "not tested: too few events"}
+    is_member = analysis.labels[rows][:, None] == places[1:]
+    cox = PHReg(time, np.hstack([is_member, analysis.covariates[rows]]), status=event, entry=entry).fit(disp=0)
+    ranks = rankdata(time[is_event]) - (is_event.sum() + 1.0) / 2.0
+    lean = ranks @ cox.schoenfeld_residuals[is_event][:, : places.size - 1]
+    covariance = cox.cov_params()[: places.size - 1, : places.size - 1]
+    statistic = float(is_event.sum() * (lean @ covariance @ lean) / (ranks @ ranks))
+    return row | {"estimate": statistic, "p": float(chdtrc(places.size - 1, statistic))}
 
 
 def _estimate(estimates: Estimates, contrast: Array, scale: Callable[[Array], Array], level: float) -> _Row:
@@ -625,8 +620,8 @@ def summarise_outcomes(table: pd.DataFrame) -> list[str]:
     -------
     list of str
         A sentence for each difference or ratio: corrected for the errors of assignment (BCH, or maximum likelihood for
-        predictors) with its interval and p, and as assigned. Then whether hazards are proportional, with the ratios of
-        both periods if p is below .05, and why something was not estimated.
+        predictors) with its interval and p, and as assigned. Then whether hazards are proportional, and why
+        something was not estimated.
 
     Raises
     ------
@@ -665,11 +660,8 @@ def summarise_outcomes(table: pd.DataFrame) -> list[str]:
     tests = {row["measure"]: row for row in table[table["p"].notna()].drop_duplicates("measure").to_dict("records")}
     for measure, (question, no, yes, bound) in _QUESTIONS.items():
         if measure in tests:
-            p, method = tests[measure]["p"], tests[measure]["method"]
+            p = tests[measure]["p"]
             lines.append(f"{question} {yes if p < bound else no}{write_p(p)}")
-            is_period = table["measure"].str.contains("until|after", na=False) & (table["method"] == method)
-            rows = table[is_period & (measure == "hazards proportional") & (p < bound)].to_dict("records")
-            lines += [_write_difference(row | {"event": None}) for row in rows]
     for why, rows in table[table["remark"].notna()].groupby("remark", sort=False):
         methods, subtypes = (list(dict.fromkeys(rows[name].dropna())) for name in ("method", "subtype"))
         who = [f"Subtype{'s' * (len(subtypes) > 1)} {', '.join(map(str, subtypes))}"] if subtypes else []
@@ -713,7 +705,6 @@ def merge_methods(table: pd.DataFrame) -> list[Line]:
     of_subtype, has_remark = table["subtype"].notna(), table["remark"].notna()
     has_levels = bool((has_remark & (of_subtype | (table["method"] == "naive"))).any())
     is_line = table["versus"].notna() | (of_subtype & (has_remark | has_levels))
-    is_line &= ~table["measure"].str.contains("until|after", na=False)
     lines: dict[tuple[Any, ...], dict[str, dict[Hashable, Any]]] = {}
     rows_of_lines = table[is_line].sort_values("method", key=lambda method: method != "naive", kind="stable")
     for row in rows_of_lines.to_dict("records"):

@@ -63,18 +63,13 @@ def _bernoulli(y: Array, eta: Array, shape: Array) -> Terms:
 
 
 def _negative_binomial(y: Array, eta: Array, shape: Array) -> Terms:
-    size, count = np.exp(np.clip(shape[0], -LARGEST, _MOST_SIZE)), y[:, None]
+    size, count = np.exp(np.clip(shape[0], -LARGEST, _MOST_SIZE) if shape.size else _MOST_SIZE), y[:, None]
     log_mean = np.clip(eta, -LARGEST, LARGEST)
     mean, share = np.exp(log_mean), np.log1p(np.exp(log_mean) / size)
     log_density = gammaln(count + size) - gammaln(size) - gammaln(count + 1.0) - size * share
     log_density += count * (log_mean - np.log(size) - share)
     of_size = digamma(count + size) - digamma(size) - share + (mean - count) / (size + mean)
-    return Terms(log_density, (count - mean) * size / (size + mean), (size * of_size)[None])
-
-
-def _poisson(y: Array, eta: Array, shape: Array) -> Terms:
-    mean, count = np.exp(np.clip(eta, -LARGEST, LARGEST)), y[:, None]
-    return Terms(count * eta - mean - gammaln(count + 1.0), count - mean, np.empty((0, *eta.shape)))
+    return Terms(log_density, (count - mean) * size / (size + mean), (size * of_size)[None][: shape.size])
 
 
 def _proportional_odds(y: Array, eta: Array, shape: Array) -> Terms:
@@ -138,8 +133,7 @@ DENSITIES: dict[str, Density] = {
     "ordered": Density(_proportional_odds, _start_of_levels, "odds ratio"),
     "survival": Density(_piecewise_exponential, _start_of_hazard, "hazard ratio"),
 }
-# Of counts without overdispersion.
-POISSON = Density(_poisson, _start_of_mean(np.log, 1e-3, np.inf), "rate ratio", "mean", np.exp)
+POISSON = DENSITIES["count"]._replace(start=_start_of_mean(np.log, 1e-3, np.inf))  # of counts without overdispersion
 
 Method: TypeAlias = Literal["bch", "ml", "features", "naive"]
 
