@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import chdtrc, expit, fdtrc, ndtri
 
-from clinclust.arguments import BY_FEATURE, LABELS, NOTHING, TEXT, accepting, either
+from clinclust.arguments import accepting
 from clinclust.arrays import Array, Graded, Labels, graded, mid_ranks
 from clinclust.associations.refit import (
     NOT_FOUND_AGAIN,
@@ -30,7 +30,7 @@ from clinclust.associations.refit import (
     why_untested,
     without,
 )
-from clinclust.comparisons.differences import adjusted, checked_choice, contrasted
+from clinclust.comparisons.differences import adjusted, contrasted
 from clinclust.comparisons.frame import is_missing
 from clinclust.engine.kernels.compiled import announcing_compilation
 from clinclust.engine.search.plan import interruptible, n_threads, workers_or_threads
@@ -51,31 +51,21 @@ from clinclust.files.row_choice import noted_several_rows
 from clinclust.progress import Progress
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
     from clinclust.engine.search.plan import SearchPlan
     from clinclust.estimators.mapdp import MAPDP
     from clinclust.estimators.subtype_model import SubtypeModel
-    from clinclust.likelihoods.likelihood import ContrastKind
     from clinclust.schema import Feature, FeatureSchema
 
 
-def number_persons(frame: pd.DataFrame, schema: FeatureSchema, persons: str | ArrayLike | None = None) -> Labels | None:
+def number_persons(frame: pd.DataFrame, schema: FeatureSchema, persons: str | None = None) -> Labels | None:
     """Return the number of the person of each row, int64 (N,); None if each row is of another person."""
-    if persons is None:
-        persons = _column_of_persons(frame, schema)
-        if persons is None or persons not in frame.columns:
+    column = persons or _column_of_persons(frame, schema)
+    if column not in frame.columns:
+        if persons is None:
             return None
-    if isinstance(persons, str):
-        if persons not in frame.columns:
-            near = did_you_mean(persons, map(str, frame.columns))
-            raise InputError(f"persons: the table has no column {persons!r}.{near}")
-        column = frame[persons]
-    else:
-        column = pd.Series(np.asarray(persons).ravel())
-        if len(column) != len(frame):
-            raise InputError(f"persons must name one person for each row: {len(frame)}, not {len(column)}")
-    texts = column.map(canonical_text, na_action="ignore")
+        near = did_you_mean(persons, map(str, frame.columns))
+        raise InputError(f"persons: the table has no column {persons!r}.{near}")
+    texts = frame[column].map(canonical_text, na_action="ignore")
     texts = texts.mask(texts.astype("string").str.strip().fillna("") == "")
     codes = texts.factorize()[0].astype(np.int64)
     is_unnamed = codes < 0  # each such row is a person of its own
@@ -508,7 +498,7 @@ def _test_feature(
 ) -> dict[str, Any]:
     """Return the test of a feature against subtypes and the checks of its validity, as columns of the result."""
     column, rules = checks.table[feature.name], checks.rules
-    contrast, n = association_of(contrasted(feature, column, rules.contrasts.get(feature.name)), subtypes, rules)
+    contrast, n = association_of(contrasted(feature, column), subtypes, rules)
     row: dict[str, Any] = {"method": method, "n_subtypes": np.unique(subtypes.labels).size}
     if np.isnan(contrast.p):
         return row | {"method": None, "remark": why_untested(method, feature.described(column), subtypes, rules)}
@@ -529,15 +519,14 @@ _DTYPES = {
 }
 
 
-@accepting(contrasts=BY_FEATURE, persons=either(TEXT, LABELS, NOTHING))
+@accepting()
 def validated_associations(
     model: SubtypeModel,
     frame: pd.DataFrame,
     *,
     n_restarts: int = 6,
     min_size: int = 3,
-    contrasts: Mapping[str, ContrastKind] | None = None,
-    persons: str | ArrayLike | None = None,
+    persons: str | None = None,
     significance_level: float = 0.01,
     random_state: int | None = None,
     n_jobs: int | None = None,
@@ -567,11 +556,9 @@ def validated_associations(
         Restarts of each search.
     min_size : int
         Subtypes with fewer subjects, or fewer than `MAPDP.min_size`, are not tested.
-    contrasts : dict, optional
-        As in `compare_subtypes`.
-    persons : str or array-like (N,), optional
-        Whose row each is: a column, or an array. By default the column in which `read_cohort` noted persons with
-        several rows, or else, of several features with the role ``id``, the repeating one with most different values.
+    persons : str, optional
+        The column that says whose row each is. By default that in which `read_cohort` noted persons with several rows,
+        or else, of several features with the role ``id``, the repeating one with most different values.
     significance_level : float
         For `grade`: a feature differs if q is at most this.
     random_state : int, optional
@@ -637,12 +624,11 @@ def validated_associations(
     parameters: dict[str, Any] = {"n_restarts": n_restarts, "min_size": min_size}
     parameters |= {"n_jobs": n_jobs, "random_state": random_state, "progress": progress}
     refuse([*parameter_problems(parameters), *cohort_problems(model, frame)])
-    kinds = checked_choice(contrasts, model.schema_)
     numbers = number_persons(frame, model.schema_, persons)
     cohort = cohort_of(model, frame)
     if numbers is not None and cohort.rows is not None:
         numbers = numbers[cohort.rows]
-    rules = TestRules(min_size, fewest_subjects(model), significance_level, kinds, numbers)
+    rules = TestRules(min_size, fewest_subjects(model), significance_level, numbers)
     return associate_cohort(cohort, rules, n_restarts, random_state=random_state, n_jobs=n_jobs, progress=progress)
 
 

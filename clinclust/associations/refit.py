@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from threading import Event
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -35,7 +35,7 @@ _PERMUTATIONS, _ENOUGH, _SEED = 9999, 100, 20161007
 _ROUNDING = 1e-10
 _LEAST_PERMUTATIONS, _MOST_DRAWS = 999, 200_000_000
 """Large cohorts get fewer permutations: so many values at most, but no fewer permutations than this."""
-_MOST_SHAPE, _LEAST_OBSERVED, _MOST_CELLS = 0.2, 2, 500
+_MOST_SHAPE, _LEAST_OBSERVED = 0.2, 2
 _LEAST_FOR_WELCH, _MOST_SKEW = 20, 0.02
 """Welch's p of .001 comes up at most twice as often, with so many values in each group and squared skewness below so
 much of their number."""
@@ -59,10 +59,6 @@ def contrast_of_few(values: Array, groups: Labels, kind: ContrastKind) -> Contra
     scores = _scores(values, kind)
     if _is_accurate(scores[:, 0], kind, int(sizes[sizes >= _LEAST_OBSERVED].min())):
         return contrast
-    levels, codes = np.unique(scores[:, 0], return_inverse=True)
-    if levels.size * np.unique(groups).size <= _MOST_CELLS:
-        p = _p_by_tables(levels, codes, groups, kind)
-        return contrast._replace(test=contrast.test + BY_VALUE, df=np.nan, df2=np.nan, p=p)
     return _permute(contrast, _Between(scores, groups, kind), [np.arange(values.size)[:, None]], BY_VALUE)
 
 
@@ -91,23 +87,6 @@ def _between(n: Array, sums: Array, squares: Array, kind: ContrastKind) -> Array
     means = sums / np.maximum(n, 1.0)
     centre = (weights * means).sum(-1, keepdims=True) / np.maximum(weights.sum(-1, keepdims=True), 1e-300)
     return np.asarray((weights * (means - centre) ** 2).sum(-1))
-
-
-def _p_by_tables(levels: Array, codes: Labels, groups: Labels, kind: ContrastKind) -> float:
-    """Return p by random tables of levels by groups with given margins: the permutations, at a cost without N."""
-    from scipy.stats import random_table
-
-    n_of_level, n_of_group = (counts[counts > 0] for counts in (np.bincount(codes), np.bincount(groups)))
-    observed = np.zeros((levels.size, n_of_group.size))
-    np.add.at(observed, (codes, np.unique(groups, return_inverse=True)[1]), 1.0)
-    tables = random_table(n_of_level, n_of_group).rvs(
-        _PERMUTATIONS, method="patefield", random_state=np.random.default_rng(_SEED)
-    )
-    between, least = (
-        _between(n_of_group.astype(np.float64), levels @ counts, levels**2 @ counts, kind)
-        for counts in (tables, observed)
-    )
-    return float((1 + (between >= least * (1.0 - _ROUNDING)).sum()) / (1 + _PERMUTATIONS))
 
 
 def contrast_by_person(values: Array, groups: Labels, kind: ContrastKind, persons: Labels) -> Contrast:
@@ -200,7 +179,6 @@ class TestRules:
     min_size: int
     floor: int = 1
     significance_level: float = 0.01
-    contrasts: Mapping[str, ContrastKind] = field(default_factory=dict)
     persons: Labels | None = None
 
     def fewest(self, subtypes: Subtypes, n_subjects: int) -> int:

@@ -7,7 +7,7 @@ summarised in every group, and tests and effect sizes follow from the summaries,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import combinations
@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from clinclust.arguments import ANY_FRAME, ANY_LABELS, BY_FEATURE, accepting, is_partitioned
+from clinclust.arguments import ANY_FRAME, ANY_LABELS, accepting, is_partitioned
 from clinclust.comparisons.differences import (
     EFFECTS,
     LEAST_OBSERVED,
@@ -30,17 +30,13 @@ from clinclust.comparisons.differences import (
     Side,
     Times,
     adjusted,
-    checked_choice,
     combined,
     contrast_of,
     contrasted,
-    everybody_else,
-    is_skewed,
     mid_p,
     moments,
     standardised_difference,
     student,
-    superiority,
     welch,
 )
 from clinclust.comparisons.frame import ALL_SUBJECTS
@@ -51,7 +47,6 @@ from clinclust.schema.validation import refuse_failures
 if TYPE_CHECKING:
     from clinclust.estimators.partitioned import TablePlace
     from clinclust.estimators.subtype_model import FittedCohort
-    from clinclust.likelihoods.likelihood import ContrastKind
     from clinclust.schema import Feature, FeatureSchema
 
 # Each feature to compare, in schema order, with its validated column and the rows of this.
@@ -80,7 +75,7 @@ _DTYPES: dict[str, Any] = {
 }
 
 
-@accepting(frame=ANY_FRAME, labels=ANY_LABELS, contrasts=BY_FEATURE)
+@accepting(frame=ANY_FRAME, labels=ANY_LABELS)
 def compare_subtypes(
     frame: pd.DataFrame,
     labels: ArrayLike,
@@ -88,7 +83,6 @@ def compare_subtypes(
     *,
     min_size: int = FEWEST_TESTED,
     significance_level: float = 0.01,
-    contrasts: Mapping[str, ContrastKind] | None = None,
     weights: ArrayLike | None = None,
 ) -> pd.DataFrame:
     """Summarise every feature in every subtype; test and measure how the subtypes differ.
@@ -111,11 +105,6 @@ def compare_subtypes(
         Subtypes with fewer subjects are summarised but not tested. The floor of a model is its `min_size_`.
     significance_level : float
         `significant` is p <= this level, without a correction for multiple tests (`q` has one).
-    contrasts : dict, optional
-        The test of all subtypes at once, by feature name: ``"welch"``, ``"student"``, ``"rank"`` or ``"counts"`` (for
-        yes/no features, and the only choice for categorical ones). By default the `contrast` of the schema; else
-        ``"counts"`` for these features, ``"rank"`` for skewed ones, ``"welch"`` for others, and none for follow-up
-        times (role ``time``), which mix times until an event with those of subjects who were lost.
     weights : array_like, shape (N,), optional
         Sampling weights of the subjects. The result has weighted summaries only: means, `sd`, quartiles and `percent`
         are those of the population, `n` and `count` of the sample, and a column `weight` has the sum of the weights of
@@ -147,10 +136,12 @@ def compare_subtypes(
         is infinite and `p` 0 if each has a single value and these differ.
 
         ``"contrast"``: the test of all subtypes of at least `min_size` subjects at once, one row per feature: `test`
-        (its name), `statistic`, `df`, `df2` (of the denominator), `p`, and `q` over all contrasts. For two subtypes it
-        is Welch's t, Student's t or the Mann-Whitney test; for more, Welch's or the usual analysis of variance, or the
-        Kruskal-Wallis test. Counts of levels have the chi-squared test, or Fisher's exact test if an expected count is
-        below 5. Subtypes with fewer than 2 observed values (for counts: with none) take no part.
+        (its name), `statistic`, `df`, `df2` (of the denominator), `p`, and `q` over all contrasts. By the `contrast`
+        of the schema; else counts of yes/no and categorical features, ranks of skewed ones, Welch's test of others, and
+        none of follow-up times (role ``time``), which mix times until an event with those of subjects who were lost.
+        For two subtypes it is Welch's t, Student's t or the Mann-Whitney test; for more, Welch's or the usual analysis
+        of variance, or the Kruskal-Wallis test. Counts of levels have the chi-squared test, or Fisher's exact test if
+        an expected count is below 5. Subtypes with fewer than 2 observed values (for counts: with none) take no part.
 
         ``"effect"``: the effect size of `subtype` against `versus`, for every pair of subtypes, and for each subtype
         against all other subjects (`versus` is 0). `measure` is its name, `estimate` its value, and `lower` and `upper`
@@ -164,8 +155,6 @@ def compare_subtypes(
         ``difference``              scales, Gaussian             of the means; Welch's interval
         ``ratio``                   yes/no, levels               odds ratio; exact, with mid-p
         ``ratio``                   counts, exponential          of the means (rates); robust, in the logarithm
-        ``superiority``             skewed features, those       P(higher) + P(equal) / 2; Brunner and Munzel, in the
-                                    contrasted by rank           logit
         =========================== ============================ ==================================================
 
         A feature with a `spike` or a `limit` has rows of both parts (`part`): the number of subjects at each point mass
@@ -180,7 +169,7 @@ def compare_subtypes(
     CohortError
         If `frame` does not fit `schema`.
     ValueError
-        If `labels`, `min_size`, `significance_level` or `contrasts` cannot be used.
+        If `labels`, `weights`, `min_size` or `significance_level` cannot be used.
 
     Examples
     --------
@@ -206,9 +195,6 @@ def compare_subtypes(
         raise InputError(f"significance_level must lie between 0 and 1, not {significance_level!r}")
     if min_size < 1:
         raise InputError(f"min_size must be at least 1 subject, not {min_size!r}")
-    if weights is not None and contrasts is not None:
-        raise InputError("contrasts cannot be used with weights, which have no tests")
-    choice = checked_choice(contrasts, schema)
     if is_partitioned(frame):
         if weights is not None:
             raise InputError("weights cannot be used with a table in partitions")
@@ -219,8 +205,10 @@ def compare_subtypes(
         # A fit, if there was one, has already warned of columns that cannot inform a clustering.
         clusters, columns = _group_columns(schema.validate(frame, warn=False), subjects, schema)
         if shares is not None:
-            return _weigh_subtypes(clusters, columns, shares)
-    return _compare(clusters, columns, min_size, significance_level, choice)
+            frame = _stack_rows(_summarise_columns(columns, clusters, shares))
+            totals = [shares[rows].sum() for rows in (columns[0][2].groups if columns else ())]
+            return frame.assign(weight=np.tile(totals, len(frame) // (1 + clusters.size)))
+    return _compare(clusters, columns, min_size, significance_level)
 
 
 def compare_cohort(
@@ -228,7 +216,7 @@ def compare_cohort(
 ) -> pd.DataFrame:
     """Return the frame of `compare_subtypes` for a validated cohort and its subtypes."""
     clusters, columns = _group_columns(cohort.table, cohort.labels, cohort.schema)
-    return _compare(clusters, columns, min_size, significance_level, {})
+    return _compare(clusters, columns, min_size, significance_level)
 
 
 def _group_columns(
@@ -240,56 +228,24 @@ def _group_columns(
     return clusters, [(feature, table[feature.name], rows) for feature in schema.reported]
 
 
-def _compare(
-    clusters: NDArray[np.int64],
-    columns: Columns,
-    min_size: int,
-    significance_level: float,
-    choice: Mapping[str, ContrastKind],
-) -> pd.DataFrame:
-    wholes = _measure_wholes(columns)
-    measures = list(_measure_levels(columns))
+def _compare(clusters: NDArray[np.int64], columns: Columns, min_size: int, significance_level: float) -> pd.DataFrame:
+    blocks = _summarise_columns(columns, clusters)
+    (measures, summary), wholes, subtypes = blocks[0], _measure_wholes(columns), blocks[0][1]["subtype"]
     sizes = next((rows.sizes for _, _, rows in columns), np.zeros(clusters.size, dtype=np.int64))
-    subtypes = np.array([ALL_SUBJECTS, *clusters + 1])
-    summary = _stack_summaries(measures, subtypes, summarise)
-
     large = np.flatnonzero(sizes >= min_size)
     pairs = np.array(list(combinations(large + 1, 2)), dtype=int).reshape(-1, 2)
-    blocks = [(measures, _summary_columns(summary, subtypes)), *_level_columns(columns, subtypes)]
     # The mean of follow-up times mixes those until an event with those of subjects who were lost: no test of a table.
     times = [feature for feature, *_ in columns if feature.role == "time" and feature.levels is None]
-    follow_up = {feature.name for feature in times if feature.name not in choice and feature.contrast is None}
-    summary["is_follow_up"] = np.array([measure.feature.name in follow_up for measure in measures])[:, None]
+    follow_up = {feature.name for feature in times if feature.contrast is None}
+    is_tested = np.array([measure.feature.name not in follow_up for measure in measures])[:, None]
     tests = [
-        [] if feature.name in follow_up else contrasted(feature, column, choice.get(feature.name), rows.times)
+        [] if feature.name in follow_up else contrasted(feature, column, rows.times)
         for feature, column, rows in columns
     ]
-    kinds = {
-        feature.parts[-1].name: parts[-1].kind for (feature, *_), parts in zip(columns, tests, strict=True) if parts
-    }
-    summary["is_pooled"] = np.array([kinds.get(measure.feature.name) == "student" for measure in measures], dtype=bool)
-    blocks += _test_columns(measures, summary, subtypes, pairs, significance_level)
+    blocks += _test_columns(measures, summary, is_tested, pairs, significance_level)
     blocks.append((wholes, _contrast_columns(wholes, tests, large, significance_level)))
-    skewed = [whole.feature for whole in wholes if is_skewed(whole.feature, whole.scores, whole.rows.times)]
-    ranked = {name for name, kind in kinds.items() if kind == "rank"} | {feature.parts[-1].name for feature in skewed}
-    blocks += _effect_columns(measures, summary, sizes, subtypes[1:], min_size, ranked)
+    blocks += _effect_columns(measures, summary, sizes, subtypes[1:], min_size)
     return _stack_rows(blocks)
-
-
-def _weigh_subtypes(clusters: NDArray[np.int64], columns: Columns, weights: Floats) -> pd.DataFrame:
-    """Return the summaries with sampling weights (N,)."""
-    measures, subtypes = list(_measure_levels(columns)), np.array([ALL_SUBJECTS, *clusters + 1])
-    levels = _level_columns(columns, subtypes, weights)
-    frame = _stack_rows([(measures, _weigh_summaries(measures, subtypes, weights)), *levels])
-    totals = [weights[rows].sum() for rows in (columns[0][2].groups if columns else ())]
-    return frame.assign(weight=np.tile(totals, len(frame) // subtypes.size))
-
-
-def _weigh_summaries(measures: list[Measure], subtypes: NDArray[np.int64], weights: Floats) -> _Arrays:
-    """Return the columns of the summaries of the population, with the counts of the sample."""
-    counts = _summary_columns(_stack_summaries(measures, subtypes, summarise), subtypes)["count"]
-    of_population = _stack_summaries(measures, subtypes, partial(_weigh, weights=weights))
-    return _summary_columns(of_population, subtypes) | {"count": counts}
 
 
 def _check_labels(labels: ArrayLike, frame: pd.DataFrame) -> NDArray[np.int64]:
@@ -326,12 +282,12 @@ def _number_names(labels: ArrayLike) -> NDArray[Any]:
     if isinstance(getattr(labels, "dtype", None), pd.CategoricalDtype):
         return np.asarray(pd.Series(cast(Any, labels)).cat.codes)
     values = np.asarray(labels)
-    if values.ndim != 1 or values.dtype.kind not in "OUT" or pd.api.types.infer_dtype(values, skipna=True) != "string":
+    if values.ndim != 1 or pd.api.types.infer_dtype(values, skipna=True) != "string":
         return values
-    places, names = pd.factorize(values)
-    texts = [str(name) for name in names]
-    order = sorted(texts, key=int if all(map(str.isdecimal, texts)) else None)  # "2" is before "10"
-    return np.append([order.index(text) for text in texts], -1)[places]  # a missing one is in the last place
+    names = sorted(set(values[~pd.isna(values)].tolist()))
+    if all(map(str.isdecimal, names)):
+        names.sort(key=int)  # "2" is before "10"
+    return pd.Categorical(values, categories=names).codes
 
 
 def _check_weights(weights: ArrayLike, frame: pd.DataFrame) -> Floats:
@@ -590,58 +546,54 @@ def _summarise_group(values: NDArray[np.float64], times: Times, centre: float) -
     return (n, n_all - n, mean, deviation, variance, median, q1, q3)
 
 
-def _stack_summaries(
-    measures: list[Measure], subtypes: NDArray[np.int64], summarise: Callable[[Measure], Floats]
-) -> _Arrays:
-    """Return one (measures, groups) array for each column of SUMMARY, and whether means are shares, (measures, 1)."""
-    numbers = np.array([summarise(measure) for measure in measures])
-    # The reshapes are needed if there are no measures.
-    shaped = numbers.reshape(len(measures), subtypes.size, len(SUMMARY))
-    is_share = np.array([measure.level is not None for measure in measures], dtype=bool).reshape(-1, 1)
-    return {"is_share": is_share, **dict(zip(SUMMARY, np.moveaxis(shaped, 2, 0), strict=True))}
-
-
-def _summary_columns(summary: _Arrays, subtypes: NDArray[np.int64]) -> _Arrays:
-    n, mean, is_share = summary["n"], summary["mean"], summary["is_share"]
-    columns: _Arrays = {name: summary[name] for name in SUMMARY if name not in ("deviation", "variance")}
-    return columns | {
-        "kind": np.array("summary"),
-        "subtype": subtypes,
-        "sd": np.sqrt(summary["variance"]),
-        "count": np.where(is_share & (n > 0), np.rint(mean * n), np.nan),
-        "percent": np.where(is_share, 100 * mean, np.nan),
-    }
-
-
 _MOST_COUNTED, _MOST_IN_ONE = 5, 0.75
 """A scale of at most so many levels is counted level by level if they are words, or if so many subjects have one level
 that the quartiles are the same: edema of 0, 0.5 or 1 was 0 [0, 0] in .3% of a subtype and in 21.8% of another."""
 
 
-def _level_columns(
-    columns: Columns, subtypes: NDArray[np.int64], weights: Floats | None = None
-) -> Iterator[tuple[list[Measure], _Arrays]]:
-    """Yield the levels of the scales of which a mean or a median says little, if there are any, and their columns."""
-    measures = []
+def _summarise_columns(
+    columns: Columns, clusters: NDArray[np.int64], weights: Floats | None = None
+) -> list[tuple[list[Measure], _Arrays]]:
+    """Return the measures with their summaries, and the levels of scales of which a mean or a median says little."""
+    levels = []
     for feature, column, rows in columns:
         n_levels = 0 if feature.ends is None or feature.point_masses else (feature.n_trials or 0) + 1
-        scores, levels = feature.scores(column), feature.lowest + np.arange(n_levels)
-        counts = [rows.number(scores == level) for level in levels] if n_levels <= _MOST_COUNTED else []
+        scores, steps = feature.scores(column), feature.lowest + np.arange(n_levels)
+        counts = [rows.number(scores == level) for level in steps] if n_levels <= _MOST_COUNTED else []
         if any(counts) and (feature.scored or max(counts) >= _MOST_IN_ONE * sum(counts)):
-            for level, text in zip(levels, feature.levels or map("{:g}".format, levels), strict=True):
-                measures.append(Measure(feature, text, np.where(np.isnan(scores), np.nan, scores == level), rows))
-    if measures:
-        if weights is None:
-            of_levels = _summary_columns(_stack_summaries(measures, subtypes, summarise), subtypes)
-        else:
-            of_levels = _weigh_summaries(measures, subtypes, weights)
-        yield measures, of_levels | {"kind": np.array("level")}
+            for level, text in zip(steps, feature.levels or map("{:g}".format, steps), strict=True):
+                levels.append(Measure(feature, text, np.where(np.isnan(scores), np.nan, scores == level), rows))
+    subtypes, measures = np.array([ALL_SUBJECTS, *clusters + 1]), list(_measure_levels(columns))
+    blocks = [(measures, _summary_columns(measures, subtypes, weights) | {"kind": np.array("summary")})]
+    if levels:
+        blocks.append((levels, _summary_columns(levels, subtypes, weights) | {"kind": np.array("level")}))
+    return blocks
+
+
+def _summary_columns(measures: list[Measure], subtypes: NDArray[np.int64], weights: Floats | None) -> _Arrays:
+    """Return one (measures, groups) array for each column: with weights of the population, and counts of the sample."""
+    is_share = np.array([measure.level is not None for measure in measures], dtype=bool).reshape(-1, 1)
+
+    def stack(summaries: Iterator[Floats]) -> _Arrays:
+        # The reshape is needed if there are no measures.
+        shaped = np.array(list(summaries)).reshape(len(measures), subtypes.size, len(SUMMARY))
+        return dict(zip(SUMMARY, np.moveaxis(shaped, 2, 0), strict=True))
+
+    of_sample = stack(map(summarise, measures))
+    columns = of_sample if weights is None else stack(_weigh(measure, weights) for measure in measures)
+    return columns | {
+        "is_share": is_share,
+        "subtype": subtypes,
+        "sd": np.sqrt(columns["variance"]),
+        "count": np.where(is_share & (columns["n"] > 0), np.rint(of_sample["mean"] * columns["n"]), np.nan),
+        "percent": np.where(is_share, 100 * columns["mean"], np.nan),
+    }
 
 
 def _test_columns(
     measures: list[Measure],
     summary: _Arrays,
-    subtypes: NDArray[np.int64],
+    is_tested: NDArray[np.bool_],
     pairs: NDArray[np.int64],
     significance_level: float,
 ) -> Iterator[tuple[list[Measure], _Arrays]]:
@@ -650,12 +602,13 @@ def _test_columns(
     # For shares the variance is p (1 - p), which has denominator n, not n - 1.
     spreads = (side.variance * np.where(summary["is_share"], 1 - 1 / np.maximum(side.n, 1), 1) for side in (a, b))
     missing, difference = summary["missing"][:, pairs].sum(axis=2), standardised_difference(a.mean, b.mean, *spreads)
-    shares, is_pooled = summary["is_share"].ravel(), summary["is_pooled"]
+    shares, subtypes = summary["is_share"].ravel(), summary["subtype"]
+    is_pooled = np.array([measure.feature.contrast == "student" for measure in measures], dtype=bool)
     for test, rows in ((mid_p, shares), (welch, ~is_pooled), (student, is_pooled)):
         if not rows.any():
             continue
         result = test(*(Side(*(moment[rows] for moment in side)) for side in (a, b)))
-        result = type(result)(*(np.where(summary["is_follow_up"][rows], np.nan, part) for part in result))
+        result = type(result)(*(np.where(is_tested[rows], part, np.nan) for part in result))
         columns: _Arrays = {
             "kind": np.array("test"),
             "subtype": subtypes[pairs[:, 0]],
@@ -695,12 +648,7 @@ def _contrast_columns(
 
 
 def _effect_columns(
-    measures: Sequence[Measure],
-    summary: Mapping[str, Floats],
-    sizes: Groups,
-    subtypes: Groups,
-    min_size: int,
-    ranked: Collection[str],
+    measures: Sequence[Measure], summary: Mapping[str, Floats], sizes: Groups, subtypes: Groups, min_size: int
 ) -> Iterator[tuple[list[Measure], _Arrays]]:
     """Yield, for each effect size, the measures that have it and their columns, each (measures, comparisons).
 
@@ -708,27 +656,14 @@ def _effect_columns(
     """
     large = np.flatnonzero(sizes >= min_size).tolist()  # all pairs, then each group g and all others (numbered g + G)
     against_rest = [(g, g + sizes.size) for g in large if sizes.sum() - sizes[g] >= min_size]
-    comparisons = np.array([*combinations(large, 2), *against_rest], dtype=np.int64).reshape(-1, 2)
+    a, b = np.array([*combinations(large, 2), *against_rest], dtype=np.int64).reshape(-1, 2).T
     names = np.concatenate([subtypes, np.zeros_like(subtypes)])
-    parts = Side(*(summary[name][:, 1:] for name in ("n", "deviation", "variance")))
-    sides = Side(*(np.concatenate(numbers, axis=1) for numbers in zip(parts, everybody_else(parts), strict=True)))
-    a, b = comparisons.T
+    of_groups = (summary[name][:, 1:] for name in ("n", "deviation", "variance"))
+    others = np.array([_summarise_others(measure) for measure in measures]).reshape(len(measures), sizes.size, 3)
+    sides = Side(*(np.hstack(both) for both in zip(of_groups, np.moveaxis(others, 2, 0), strict=True)))
     n = sides.n[:, a] + sides.n[:, b]
     is_seen = (sides.n[:, a] >= LEAST_OBSERVED) & (sides.n[:, b] >= LEAST_OBSERVED)
     sizes = np.concatenate([sizes, sizes.sum() - sizes])
-
-    def block(rows: list[int], name: str, effect: Effect) -> tuple[list[Measure], _Arrays]:
-        columns: _Arrays = {
-            "kind": np.array("effect"),
-            "subtype": names[a],
-            "versus": names[b],
-            "n": n[rows],
-            "missing": sizes[a] + sizes[b] - n[rows],
-            "measure": np.array(name),
-        }
-        ends = {part: np.where(is_seen[rows], value, np.nan) for part, value in effect._asdict().items()}
-        return [measures[row] for row in rows], columns | ends
-
     for name in ("standardised_difference", "difference", "ratio"):
         chosen: dict[Any, list[int]] = {}
         for row, measure in enumerate(measures):
@@ -736,13 +671,28 @@ def _effect_columns(
             if size is not None:
                 chosen.setdefault(size, []).append(row)
         for size, rows in chosen.items():
-            of_rows = Side(*(moment[rows] for moment in sides))
-            yield block(rows, name, size(*(Side(*(moment[:, side] for moment in of_rows)) for side in (a, b))))
-    rows = [row for row, measure in enumerate(measures) if measure.feature.name in ranked]
-    if rows:
-        ranks = [(measures[row].scores, measures[row].rows) for row in rows]
-        effects = [superiority(scores, of_row.group_of, comparisons, of_row.times) for scores, of_row in ranks]
-        yield block(rows, "superiority", Effect(*(np.array(part) for part in zip(*effects, strict=True))))
+            effect: Effect = size(*(Side(*(moment[rows][:, side] for moment in sides)) for side in (a, b)))
+            columns: _Arrays = {
+                "kind": np.array("effect"),
+                "subtype": names[a],
+                "versus": names[b],
+                "n": n[rows],
+                "missing": sizes[a] + sizes[b] - n[rows],
+                "measure": np.array(name),
+            }
+            ends = {part: np.where(is_seen[rows], value, np.nan) for part, value in effect._asdict().items()}
+            yield [measures[row] for row in rows], columns | ends
+
+
+def _summarise_others(measure: Measure) -> list[tuple[float, float, float]]:
+    """Return number, deviation and variance of all subjects outside each group."""
+    others = []
+    for group in range(measure.rows.n_groups):
+        rows = (measure.rows.group_of != group) & ~np.isnan(measure.scores)
+        with np.errstate(all="ignore"):
+            values = measure.scores[rows] - measure.centre
+            others.append(moments(values, measure.rows.times[rows]) if rows.any() else (0, np.nan, np.nan))
+    return others
 
 
 def _describe(measure: Measure) -> dict[str, Any]:

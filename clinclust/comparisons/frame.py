@@ -224,8 +224,7 @@ def compare_partitions(first: ArrayLike | SubtypeModel, second: ArrayLike | Subt
         - fowlkes_mallows: a / sqrt((a + b)(a + c)) (Fowlkes and Mallows 1983, Journal of the American Statistical
           Association 78, 553-569). Some studies print a square in the place of the root.
         - mutual_information: I. normalised_mutual_information: 2 I / (H1 + H2). normalised_mutual_information_max: I /
-          max(H1, H2). adjusted_mutual_information: (I - E[I]) / ((H1 + H2) / 2 - E[I]), where E[I] is the mean over
-          partitions of the same sizes (Vinh, Epps and Bailey 2010, Journal of Machine Learning Research 11, 2837-2854).
+          max(H1, H2).
         - variation_of_information: H1 + H2 - 2 I, in nats; a distance (Meila 2007, Journal of Multivariate Analysis 98,
           873-895).
         - n_first, n_second: the numbers of clusters. n_subjects.
@@ -299,17 +298,10 @@ def _compare_information(cells: Counts, first: Counts, second: Counts) -> dict[s
     shared = max(of_first + of_second - _entropy(cells), 0.0)
     mean, largest = (of_first + of_second) / 2.0, max(of_first, of_second)
     are_equal = first.size == second.size == cells.size  # every cluster of one is a cluster of the other
-    adjusted = 1.0
-    if not are_equal:
-        by_chance = _expect_information(first, second)
-        room = mean - by_chance
-        # Where hardly anything but chance is possible, the difference is rounding.
-        adjusted = 0.0 if room <= 1e-12 * max(mean, 1.0) else (shared - by_chance) / room
     return {
         "mutual_information": shared,
         "normalised_mutual_information": shared / mean if mean else 1.0,
         "normalised_mutual_information_max": shared / largest if largest else 1.0,
-        "adjusted_mutual_information": adjusted,
         "variation_of_information": 0.0 if are_equal else max(of_first + of_second - 2.0 * shared, 0.0),
     }
 
@@ -317,19 +309,3 @@ def _compare_information(cells: Counts, first: Counts, second: Counts) -> dict[s
 def _entropy(counts: Counts) -> float:
     n = float(counts.sum())
     return max(float(np.log(n) - (counts * np.log(counts)).sum() / n), 0.0)
-
-
-def _expect_information(first: Counts, second: Counts) -> float:
-    """Return the mean mutual information of partitions of these sizes, in nats (Vinh, Epps and Bailey 2010, eq. 24)."""
-    from scipy.stats import hypergeom
-
-    n = int(first.sum())
-    rows, row_counts = np.unique(first, return_counts=True)
-    columns, column_counts = np.unique(second, return_counts=True)
-    total = 0.0
-    for a, n_rows in zip(rows.tolist(), row_counts.tolist(), strict=True):
-        for b, n_columns in zip(columns.tolist(), column_counts.tolist(), strict=True):
-            cell = np.arange(max(1, a + b - n), min(a, b) + 1, dtype=np.float64)
-            terms = cell / n * (np.log(n * cell) - np.log(float(a) * b)) * hypergeom.pmf(cell, n, a, b)
-            total += n_rows * n_columns * float(terms.sum())
-    return total

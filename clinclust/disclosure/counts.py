@@ -40,7 +40,6 @@ from clinclust.likelihoods import traits_of
 NUMBERS_OF_RESULTS = (
     *("n", "missing", "statistic", "df", "df2", "p", "q", "standardised_difference", "estimate", "lower", "upper"),
 )
-_CHOSEN_BY_VALUES = "superiority"  # the effect size that a feature has if its values are skewed
 
 
 def keep_results_of_shown(comparisons: pd.DataFrame, using_withheld: Mask, withheld: Set[int]) -> pd.DataFrame:
@@ -52,7 +51,6 @@ def keep_results_of_shown(comparisons: pd.DataFrame, using_withheld: Mask, withh
     comparisons["q"] = q_of_shown(comparisons)
     of_withheld = comparisons["subtype"].isin(withheld) | comparisons["versus"].isin(withheld)
     lost = of_withheld & kind.isin(("test", "effect"))
-    lost |= using_withheld & (comparisons["measure"] == _CHOSEN_BY_VALUES).fillna(False)
     return comparisons[~lost.to_numpy(dtype=bool)].reset_index(drop=True)
 
 
@@ -91,8 +89,7 @@ def _bound_rounding(values: Array) -> Array:
 def names_using_withheld(comparisons: pd.DataFrame, using_withheld: Mask) -> Mask:
     """Return which rows of `rows_using_withheld` have a name that depends on withheld numbers, bool (rows,)."""
     has_name = (comparisons["kind"] == "contrast") & comparisons["test"].notna()
-    is_chosen = (comparisons["measure"] == _CHOSEN_BY_VALUES).fillna(False)
-    return np.asarray(using_withheld & (has_name | is_chosen).to_numpy(dtype=bool))
+    return np.asarray(using_withheld & has_name.to_numpy(dtype=bool))
 
 
 def _families(comparisons: pd.DataFrame) -> Iterator[Mask]:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import pandas as pd
 from scipy.special import chdtrc, ndtr, ndtri
+from scipy.stats import rankdata
 
 from clinclust.arguments import OUTCOMES, accepting
 from clinclust.arrays import Array, Code, Labels, Mask
@@ -16,21 +17,19 @@ from clinclust.errors import InputError, refuse
 from clinclust.estimators.subtype_model import SubtypeModel, clustered_features
 from clinclust.outcomes.columns import SCORE, Assigned, CohortColumns, Event, Everybody, Outcome, standardised
 from clinclust.outcomes.estimates import (
-    APART,
     DENSITIES,
     LARGEST,
     POISSON,
-    Density,
     Estimates,
     Method,
     RiskSets,
     in_intervals,
-    is_monotone,
     outcome_by_subtype,
     penalise,
     predictors_of_subtype,
 )
 
+APART = np.inf  # in place of the linear predictor of a subtype that has no ratio to others, although it has events
 _ESTIMATE = ("estimate", "se", "lower", "upper", "p")
 _ABOUT = ("kind", "event", "order")
 _DTYPES = {
@@ -102,8 +101,8 @@ def compare_outcomes(
         those of a higher one in the `order`; rows with `term` are of covariates; the row ``"all subtypes alike"`` is a
         Wald test with chi-squared as `estimate`. A subtype in which fewer than one subject has the event, or none has
         not, has no ratio (`remark`), but a share, risk differences and, as assigned, a penalised ratio. With `time`,
-        hazard ratios until and after the median event time follow, ``"hazards proportional"`` tests whether they are
-        the same, and ``"log-rank"`` is that test of the subtypes as assigned, not adjusted. `se` is that
+        ``"hazards proportional"`` tests whether the ratios of the subtypes as assigned change over time, and
+        ``"log-rank"`` is that test of the subtypes as assigned, not adjusted. `se` is that
         of a difference, of the logarithm of a ratio or of the linear predictor of a level, and robust. `n` are subjects
         with all values, `n_events` those with the event. Where nothing can be estimated, `remark` says why.
 
@@ -178,9 +177,10 @@ def _tabulate_score(
     terms = score.join(covariates)
     rows = outcome.is_known & terms.notna().all(axis=1).to_numpy()
     analysis = _Analysis(outcome, Everybody(columns.cohort, rows), terms[rows], level)
-    density, estimates = analysis.fit(analysis.y, analysis.covariates, np.eye(1), analysis.labels, "naive")
+    density = analysis.density
+    estimates = outcome_by_subtype(density, analysis.y, analysis.covariates, np.eye(1), analysis.labels, "naive")
     row = analysis.about | {"method": "score", "measure": f"{density.measure} for {SCORE}"}
-    if estimates is None or analysis.monotone:
+    if estimates is None:
         return row | {"remark": analysis.explain_estimate()}
     contrast = analysis.unit * np.eye(estimates.parameters.size)[1] / analysis.scales[SCORE]
     is_tested = columns.cohort.fit.tree_test_ is not None
@@ -189,6 +189,7 @@ def _tabulate_score(
 
 
 _SUBJECTS_FOR_A_FEATURE = 10  # from which on effects of features inside subtypes are looked for
+_FEWEST_EVENTS = 10  # for each term of a Cox regression (Peduzzi et al. 1995, Journal of Clinical Epidemiology 48)
 _DIRECT, _NOT_PROPORTIONAL = 0.01, 0.05
 """p below which an outcome is said to depend on features inside subtypes, and hazards not to be proportional.
 
@@ -209,17 +210,15 @@ def _tabulate_features(analysis: _Analysis, features: pd.DataFrame) -> _Rows:
     means = membership.T @ values / np.maximum(membership.T @ observed, 1e-300)
     inside = np.where(observed[:, None], values[:, None] - means, 0.0)
     adjusted = np.repeat(analysis.covariates[:, None], analysis.n_subtypes, axis=1)
-    ends = analysis.find_ends(np.eye(analysis.n_subtypes))
-    places = np.flatnonzero(np.isnan(ends))
-    if places.size < 2:
-        return
-    both = np.concatenate([adjusted, inside], axis=2)
-    density, estimates = analysis.fit(analysis.y, both, membership, labels, "features", ends)
-    without = outcome_by_subtype(density, analysis.y, adjusted, membership, labels, "features", ends)
+    has_ratio = np.isnan(analysis.find_ends(np.eye(analysis.n_subtypes)))
+    estimates, without = (
+        outcome_by_subtype(analysis.density, analysis.y, terms, membership, labels, "features", has_ratio)
+        for terms in (np.concatenate([adjusted, inside], axis=2), adjusted)
+    )
     if without is None or estimates is None:
         return
-    about = analysis.about | {"method": "features"}
-    yield from (about | row for row in _tabulate_estimates(analysis, density, estimates, places) if "versus" in row)
+    about, every = analysis.about | {"method": "features"}, np.arange(analysis.n_subtypes)
+    yield from (about | row for row in _tabulate_estimates(analysis, estimates, every) if "versus" in row)
     # Bartlett's factor of linear regression: with ten subjects for each feature, 15% of p would be below .05.
     factor = 1.0 - (analysis.n_subtypes + 1.0 + n_features / 2.0) / n
     statistic = 2.0 * factor * (estimates.height - without.height)
@@ -251,14 +250,17 @@ class _Analysis:
         self.not_adjusted = ", not adjusted" if self.scales else ""
         self.times: tuple[Array, ...] = ()
         """Of survival: end of follow-up, event and begin."""
-        self.monotone: list[str] = []
         if outcome.times:
             ends, begins = (part[assigned.rows] for part in outcome.times)
             self.times = ends, self.observed, begins
             self.risk_sets = RiskSets.from_subjects(ends, self.observed, begins, self.labels, self.n_subtypes)
-            columns = zip(self.scales, self.covariates.T, strict=True)
-            self.monotone = [str(term) for term, column in columns if is_monotone(column, ends, self.observed, begins)]
         self.y = self.encode(np.ones(len(self.observed), dtype=bool))
+        if outcome.kind == "count":
+            naive, has_ratio = np.eye(self.n_subtypes), np.isnan(self.find_ends(np.eye(self.n_subtypes)))
+            subjects = has_ratio[self.labels]
+            cases = self.y[subjects], self.covariates[subjects], naive, self.labels[subjects], "naive", has_ratio
+            if has_ratio.any() and outcome_by_subtype(self.density, *cases) is None:
+                self.density = POISSON  # without overdispersion, the size has no maximum
 
     def encode(self, rows: Mask) -> Array:
         """Return the outcomes of some subjects, bool (n,), for `outcome_by_subtype`."""
@@ -267,15 +269,6 @@ class _Analysis:
         if self.outcome.kind == "ordered":  # levels are numbered 0, 1, ... without a gap
             return np.unique(self.observed[rows], return_inverse=True)[1].astype(np.float64)
         return (self.observed[rows] - self.origin) / self.unit
-
-    def fit(
-        self, y: Array, covariates: Array, errors: Array, labels: Labels, method: Method, ends: Array | None = None
-    ) -> tuple[Density, Estimates | None]:
-        """Return `outcome_by_subtype` with its density: of counts without overdispersion, that of Poisson."""
-        estimates = outcome_by_subtype(self.density, y, covariates, errors, labels, method, ends)
-        if estimates is not None or self.outcome.kind != "count":
-            return self.density, estimates
-        return POISSON, outcome_by_subtype(POISSON, y, covariates, errors, labels, method, ends)
 
     def find_ends(self, errors: Array) -> Array:
         """Return the linear predictors of subtypes in which fewer than one subject has the event, or no event, (K,).
@@ -311,8 +304,6 @@ class _Analysis:
 
     def explain_estimate(self) -> str:
         """Return why the likelihood has no maximum."""
-        if self.monotone:
-            return f"not estimated: each event is of the subject at risk with the most or the least {self.monotone[0]}"
         separates = ", or a covariate that separates them" if self.scales else ""
         return f"not estimated: too few subjects or events{separates}"
 
@@ -330,47 +321,47 @@ def _tabulate_outcome(analysis: _Analysis, methods: Sequence[Method]) -> _Rows:
 
 def _tabulate_method(analysis: _Analysis, errors: Array, method: Method) -> _Rows:
     """Yield levels, ratios or differences and tests; first of the subtypes that have ratios, then what others have."""
-    density, kind, estimates = analysis.density, analysis.outcome.kind, None
+    kind, estimates, density = analysis.outcome.kind, None, analysis.density
     ends = analysis.find_ends(errors if method == "bch" else np.eye(len(errors)))
-    places = np.flatnonzero(np.isnan(ends))
-    rows = ~np.isin(analysis.labels, np.flatnonzero(ends == APART if method != "naive" else ~np.isnan(ends)))
-    if places.size > 1 and not analysis.monotone:
-        covariates, labels = analysis.covariates[rows], analysis.labels[rows]
-        density, estimates = analysis.fit(analysis.encode(rows), covariates, errors, labels, method, ends)
+    places, has_ratio = np.flatnonzero(np.isnan(ends)), np.isnan(ends)
+    rows = ~np.isin(analysis.labels, np.flatnonzero(ends == APART if method != "naive" else ~has_ratio))
+    if places.size > 1:
+        cases = analysis.encode(rows), analysis.covariates[rows], errors, analysis.labels[rows]
+        estimates = outcome_by_subtype(density, *cases, method, has_ratio)
     if estimates is not None:
-        yield from _tabulate_estimates(analysis, density, estimates, places)
-        if analysis.times:
-            yield from _tabulate_periods(analysis, rows, errors, method, ends)
+        yield from _tabulate_estimates(analysis, estimates, places)
+        if analysis.times and method == "naive":
+            yield _test_proportional(analysis, rows, places)
     elif places.size > 1:
         yield {"measure": density.measure, "remark": analysis.explain_estimate()}
-    for place in np.flatnonzero(~np.isnan(ends)).tolist():
+    for place in np.flatnonzero(~has_ratio).tolist():
         why = analysis.explain_ratio(place, ends[place], method)
         yield {"subtype": analysis.assigned.names[place], "measure": density.measure, "remark": why}
     with_ratio = [] if estimates is None else places.tolist()
-    is_whole, is_apart = len(with_ratio) == analysis.n_subtypes, bool(analysis.monotone) or bool((ends == APART).any())
-    if method == "naive" and not is_whole and kind in ("binary", "survival") and not is_apart:
+    is_whole = len(with_ratio) == analysis.n_subtypes
+    if method == "naive" and not is_whole and kind in ("binary", "survival") and not (ends == APART).any():
         yield from _tabulate_penalised(analysis, with_ratio)
-    if method != "ml" and (kind == "binary" or (kind == "count" and not is_whole)):
+    if method != "ml" and kind == "binary":
         yield from _tabulate_shares(analysis, errors, method, with_ratio)
     if method == "naive" and analysis.times:
         yield from _tabulate_rates(analysis)
 
 
-def _tabulate_estimates(analysis: _Analysis, density: Density, estimates: Estimates, places: Labels) -> _Rows:
+def _tabulate_estimates(analysis: _Analysis, estimates: Estimates, places: Labels) -> _Rows:
     """Yield the rows of the subtypes in some places; a unit of a term is 1 / its scale of the fitted one."""
-    level, n_subtypes, measure = analysis.level, analysis.n_subtypes, {"measure": density.measure}
+    level, density, measure = analysis.level, analysis.density, {"measure": analysis.density.measure}
     units = analysis.unit * np.eye(estimates.parameters.size)
     on_scale = (lambda eta: analysis.origin + eta) if analysis.outcome.kind == "continuous" else density.on_scale
-    for place in places.tolist() if density.level else []:
+    for unit, place in zip(units, places.tolist() if density.level else [], strict=False):
         about = {"subtype": analysis.assigned.names[place], "measure": density.level, "p": None}
-        yield _estimate(estimates, units[place], on_scale, level) | about
+        yield _estimate(estimates, unit, on_scale, level) | about
     pairs, contrasts = analysis.assigned.compare_with(places)
-    for pair, contrast in zip(pairs, analysis.unit * contrasts, strict=True):
+    for pair, contrast in zip(pairs, analysis.unit * contrasts[:, places], strict=True):
         yield _estimate(estimates, contrast, density.on_difference, level) | pair | measure
-    those = "all subtypes" if places.size == n_subtypes else "subtypes with a ratio"
-    yield estimates.test(contrasts) | {"measure": f"{those} alike"}
-    for place, (term, scale) in enumerate(analysis.scales.items(), n_subtypes):
-        yield _estimate(estimates, units[place] / scale, density.on_difference, level) | {"term": term} | measure
+    those = "all subtypes" if places.size == analysis.n_subtypes else "subtypes with a ratio"
+    yield estimates.test(contrasts[:, places]) | {"measure": f"{those} alike"}
+    for unit, (term, scale) in zip(units[places.size :], analysis.scales.items(), strict=False):
+        yield _estimate(estimates, unit / scale, density.on_difference, level) | {"term": term} | measure
 
 
 def _tabulate_penalised(analysis: _Analysis, with_ratio: Sequence[int]) -> _Rows:
@@ -390,51 +381,40 @@ def _tabulate_penalised(analysis: _Analysis, with_ratio: Sequence[int]) -> _Rows
 
 
 def _tabulate_shares(analysis: _Analysis, errors: Array, method: Method, with_level: Sequence[int]) -> _Rows:
-    """Yield shares (means of counts) of subtypes without a level from the model, and all differences, not adjusted."""
+    """Yield shares of subtypes without a level from the model, and all differences of shares, not adjusted."""
     from scipy.stats import fisher_exact
 
-    observed, labels, quantile = analysis.observed, analysis.labels, _quantile(analysis.level)
-    is_share, every = analysis.outcome.kind == "binary", np.arange(analysis.n_subtypes)
-    most, level, difference = (1.0, "share", "risk difference") if is_share else (np.inf, "mean", "mean difference")
+    observed, labels, every = analysis.observed, analysis.labels, np.arange(analysis.n_subtypes)
     weights = np.linalg.inv(errors)[labels]
     n_effective = weights.sum(axis=0) ** 2 / (weights**2).sum(axis=0)  # less with errors of assignment (Kish 1965)
     weights = np.round(weights / weights.sum(axis=0), 12)  # almost sure assignments leave weights such as 1e-24
     shares = observed @ weights
     of_subjects = weights * (observed[:, None] - shares)
-    estimates = Estimates(shares, of_subjects.T @ of_subjects * labels.size / (labels.size - 1))
-    se = np.sqrt(np.diag(estimates.covariance))
-    lower, upper = shares - quantile * se, shares + quantile * se
-    if is_share:
-        bounds = bound_share(np.clip(shares, 0.0, 1.0), n_effective, quantile)
-        # Where all are assigned with certainty, 0 of 80 has no standard error: Wilson's limits are the wider ones.
-        lower, upper = bounds if method == "naive" else (np.minimum(lower, bounds[0]), np.maximum(upper, bounds[1]))
-    lower, upper = np.clip(lower, 0.0, most), np.clip(upper, 0.0, most)
+    estimates = Estimates(shares, of_subjects.T @ of_subjects)
+    se, shares = np.sqrt(np.diag(estimates.covariance)), np.clip(shares, 0.0, 1.0)
+    # Wilson's limits, of as many subjects as the standard error is worth; that of 0 of 80 is 0.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        worth = np.where(se > 0.0, np.maximum(shares * (1.0 - shares) / se**2, 1.0), np.inf)
+    lower, upper = bound_share(shares, np.minimum(n_effective, worth), _quantile(analysis.level))
     for place in np.setdiff1d(every, with_level).tolist():
-        row = {"estimate": float(np.clip(shares[place], 0.0, most)), "se": float(se[place])}
-        if se[place] > 0.0 or is_share:
-            row |= {"lower": float(lower[place]), "upper": float(upper[place])}
-        yield row | {"subtype": analysis.assigned.names[place], "measure": level + analysis.not_adjusted}
+        row = {"subtype": analysis.assigned.names[place], "measure": f"share{analysis.not_adjusted}", "se": se[place]}
+        yield row | {"estimate": shares[place], "lower": lower[place], "upper": upper[place]}
     pairs, contrasts = analysis.assigned.compare_with(every)
     for pair, contrast in zip(pairs, contrasts, strict=True):
+        place, versus = contrast.argmax(), contrast.argmin()
+        below = np.hypot(shares[place] - lower[place], upper[versus] - shares[versus])  # Newcombe 1998, method 10
+        above = np.hypot(upper[place] - shares[place], shares[versus] - lower[versus])
         row = _estimate(estimates, contrast, np.asarray, analysis.level)
-        if is_share:  # Newcombe 1998, method 10
-            (place, versus), below, above = (contrast.argmax(), contrast.argmin()), shares - lower, upper - shares
-            ends = [row["estimate"] - np.hypot(below[place], above[versus])]
-            ends.append(row["estimate"] + np.hypot(above[place], below[versus]))
-            if method == "naive":
-                counts = [np.bincount(observed[labels == it].astype(np.int64), minlength=2) for it in (place, versus)]
-                row["p"] = float(fisher_exact(np.array(counts)).pvalue)
-            else:
-                ends = [min(row["lower"], ends[0]), max(row["upper"], ends[1])]
-            clipped = np.clip([row["estimate"], *ends], -1.0, 1.0).tolist()
-            row |= dict(zip(("estimate", "lower", "upper"), clipped, strict=True))
-        yield row | pair | {"measure": difference + analysis.not_adjusted}
+        ends = np.clip(shares[place] - shares[versus] + np.array([0.0, -below, above]), -1.0, 1.0)
+        row |= dict(zip(("estimate", "lower", "upper"), ends.tolist(), strict=True))
+        if method == "naive":
+            counts = [np.bincount(observed[labels == it].astype(np.int64), minlength=2) for it in (place, versus)]
+            row["p"] = float(fisher_exact(np.array(counts)).pvalue)
+        yield row | pair | {"measure": f"risk difference{analysis.not_adjusted}"}
     if len(with_level) < analysis.n_subtypes:
-        test = estimates.test(contrasts)
-        if is_share and method == "naive":
-            exact = contrast_of(observed, labels, "counts")
-            test = {"estimate": exact.statistic, "p": exact.p}
-        yield {"measure": f"{level}s alike{analysis.not_adjusted}"} | test
+        exact = contrast_of(observed, labels, "counts")
+        test = {"estimate": exact.statistic, "p": exact.p} if method == "naive" else estimates.test(contrasts)
+        yield {"measure": f"shares alike{analysis.not_adjusted}"} | test
 
 
 def _quantile(level: float) -> float:
@@ -456,31 +436,25 @@ def _tabulate_rates(analysis: _Analysis) -> _Rows:
     yield {"measure": "log-rank"} | (test if np.isfinite(test["p"]) else why)
 
 
-def _tabulate_periods(analysis: _Analysis, rows: Mask, errors: Array, method: Method, ends: Array) -> _Rows:
-    """Yield the hazard ratios until and after the median event time, and the test that they are the same."""
-    time, event, entry = (part[rows] for part in analysis.times)
-    middle, test, k = float(np.median(time[event > 0.0])), {"measure": "hazards proportional"}, analysis.n_subtypes
-    pairs, contrasts = analysis.assigned.compare_with(np.flatnonzero(np.isnan(ends)))
-    ratios, fits = [], []
-    periods = {"until": (entry, np.minimum(time, middle)), "after": (np.maximum(entry, middle), time)}
-    for period, (begins, stops) in periods.items():
-        here = begins < stops
-        happened = event * ((time > middle) == (period == "after"))
-        parts, labels = (stops[here], happened[here], begins[here]), analysis.labels[rows][here]
-        groups, estimates = RiskSets.from_subjects(*parts, labels, k).group_comparable(), None
-        if np.unique(groups[np.isnan(ends)]).size == 1:
-            y, terms = in_intervals(*parts), analysis.covariates[rows][here]
-            estimates = outcome_by_subtype(analysis.density, y, terms, errors, labels, method, ends)
-        if estimates is None:
-            yield test | {"remark": "not tested: too few events in a half"}
-            return
-        for pair, contrast in zip(pairs, contrasts, strict=True):
-            about = pair | {"measure": f"hazard ratio {period} {middle:g}"}
-            ratios.append(about | _estimate(estimates, contrast, np.exp, analysis.level))
-        fits.append(estimates)
-    yield from ratios
-    (first, its_spread), (second, spread) = ((fit.parameters[:k], fit.covariance[:k, :k]) for fit in fits)
-    yield test | Estimates(second - first, its_spread + spread).test(contrasts)
+def _test_proportional(analysis: _Analysis, rows: Mask, places: Labels) -> _Row:
+    """Return the test that hazard ratios of subtypes, as assigned, do not change over time.
+
+    Schoenfeld's residuals of Cox regression must not go with the ranks of event times (Grambsch and Therneau 1994,
+    Biometrika 81, 515-526).
+    """
+    from statsmodels.duration.hazard_regression import PHReg
+
+    (time, event, entry), row = (part[rows] for part in analysis.times), {"measure": "hazards proportional"}
+    is_event = event > 0.0
+    if is_event.sum() < _FEWEST_EVENTS * (places.size - 1 + len(analysis.scales)):
+        return row | {"remark": "not tested: too few events"}
+    is_member = analysis.labels[rows][:, None] == places[1:]
+    cox = PHReg(time, np.hstack([is_member, analysis.covariates[rows]]), status=event, entry=entry).fit(disp=0)
+    ranks = rankdata(time[is_event]) - (is_event.sum() + 1.0) / 2.0
+    lean = ranks @ cox.schoenfeld_residuals[is_event][:, : places.size - 1]
+    covariance = cox.cov_params()[: places.size - 1, : places.size - 1]
+    statistic = float(is_event.sum() * (lean @ covariance @ lean) / (ranks @ ranks))
+    return row | {"estimate": statistic, "p": float(chdtrc(places.size - 1, statistic))}
 
 
 def _estimate(estimates: Estimates, contrast: Array, scale: Callable[[Array], Array], level: float) -> _Row:
@@ -646,8 +620,8 @@ def summarise_outcomes(table: pd.DataFrame) -> list[str]:
     -------
     list of str
         A sentence for each difference or ratio: corrected for the errors of assignment (BCH, or maximum likelihood for
-        predictors) with its interval and p, and as assigned. Then whether hazards are proportional, with the ratios of
-        both periods if p is below .05, and why something was not estimated.
+        predictors) with its interval and p, and as assigned. Then whether hazards are proportional, and why
+        something was not estimated.
 
     Raises
     ------
@@ -686,11 +660,8 @@ def summarise_outcomes(table: pd.DataFrame) -> list[str]:
     tests = {row["measure"]: row for row in table[table["p"].notna()].drop_duplicates("measure").to_dict("records")}
     for measure, (question, no, yes, bound) in _QUESTIONS.items():
         if measure in tests:
-            p, method = tests[measure]["p"], tests[measure]["method"]
+            p = tests[measure]["p"]
             lines.append(f"{question} {yes if p < bound else no}{write_p(p)}")
-            is_period = table["measure"].str.contains("until|after", na=False) & (table["method"] == method)
-            rows = table[is_period & (measure == "hazards proportional") & (p < bound)].to_dict("records")
-            lines += [_write_difference(row | {"event": None}) for row in rows]
     for why, rows in table[table["remark"].notna()].groupby("remark", sort=False):
         methods, subtypes = (list(dict.fromkeys(rows[name].dropna())) for name in ("method", "subtype"))
         who = [f"Subtype{'s' * (len(subtypes) > 1)} {', '.join(map(str, subtypes))}"] if subtypes else []
@@ -734,7 +705,6 @@ def merge_methods(table: pd.DataFrame) -> list[Line]:
     of_subtype, has_remark = table["subtype"].notna(), table["remark"].notna()
     has_levels = bool((has_remark & (of_subtype | (table["method"] == "naive"))).any())
     is_line = table["versus"].notna() | (of_subtype & (has_remark | has_levels))
-    is_line &= ~table["measure"].str.contains("until|after", na=False)
     lines: dict[tuple[Any, ...], dict[str, dict[Hashable, Any]]] = {}
     rows_of_lines = table[is_line].sort_values("method", key=lambda method: method != "naive", kind="stable")
     for row in rows_of_lines.to_dict("records"):

@@ -63,18 +63,13 @@ def _bernoulli(y: Array, eta: Array, shape: Array) -> Terms:
 
 
 def _negative_binomial(y: Array, eta: Array, shape: Array) -> Terms:
-    size, count = np.exp(np.clip(shape[0], -LARGEST, _MOST_SIZE)), y[:, None]
+    size, count = np.exp(np.clip(shape[0], -LARGEST, _MOST_SIZE) if shape.size else _MOST_SIZE), y[:, None]
     log_mean = np.clip(eta, -LARGEST, LARGEST)
     mean, share = np.exp(log_mean), np.log1p(np.exp(log_mean) / size)
     log_density = gammaln(count + size) - gammaln(size) - gammaln(count + 1.0) - size * share
     log_density += count * (log_mean - np.log(size) - share)
     of_size = digamma(count + size) - digamma(size) - share + (mean - count) / (size + mean)
-    return Terms(log_density, (count - mean) * size / (size + mean), (size * of_size)[None])
-
-
-def _poisson(y: Array, eta: Array, shape: Array) -> Terms:
-    mean, count = np.exp(np.clip(eta, -LARGEST, LARGEST)), y[:, None]
-    return Terms(count * eta - mean - gammaln(count + 1.0), count - mean, np.empty((0, *eta.shape)))
+    return Terms(log_density, (count - mean) * size / (size + mean), (size * of_size)[None][: shape.size])
 
 
 def _proportional_odds(y: Array, eta: Array, shape: Array) -> Terms:
@@ -138,8 +133,7 @@ DENSITIES: dict[str, Density] = {
     "ordered": Density(_proportional_odds, _start_of_levels, "odds ratio"),
     "survival": Density(_piecewise_exponential, _start_of_hazard, "hazard ratio"),
 }
-# Of counts without overdispersion.
-POISSON = Density(_poisson, _start_of_mean(np.log, 1e-3, np.inf), "rate ratio", "mean", np.exp)
+POISSON = DENSITIES["count"]._replace(start=_start_of_mean(np.log, 1e-3, np.inf))  # of counts without overdispersion
 
 Method: TypeAlias = Literal["bch", "ml", "features", "naive"]
 
@@ -177,9 +171,6 @@ def assignment_errors(membership: Array, assigned: Labels) -> Array:
     return np.asarray(joint / np.maximum(joint.sum(axis=1, keepdims=True), 1e-300))
 
 
-APART = np.inf  # in place of the linear predictor of a subtype that has no ratio to others, although it has events
-
-
 def outcome_by_subtype(
     density: Density,
     y: Array,
@@ -187,61 +178,63 @@ def outcome_by_subtype(
     errors: Array,
     assigned: Labels,
     method: Method,
-    ends: Array | None = None,
+    has_ratio: Mask | None = None,
 ) -> Estimates | None:
-    """Return the intercepts of the subtypes (K,), the slopes of the covariates (C,) and the shape parameters.
+    """Return the intercepts of the K subtypes with a ratio, bool, the slopes of the covariates (C,), and the shape.
 
-    None if the likelihood has no maximum.
-    Outcomes are (N,) or (N, 2J), covariates (N, C), the errors of assignment (K, K), assignments (N,). Of ``"ml"``, the
-    log odds of the subtypes 2 .. K against the first come last, an intercept and slopes each: the shares depend on the
-    covariates (Vermunt 2010), because subtypes whose members differ in a covariate are otherwise mixed up with its
-    effect. For ``"features"``, a mixture of regressions (Bakk and Kuha 2021), `errors` are the memberships (N, K), and
-    covariates (N, K, C). `ends` (K,) holds the linear predictors of subtypes that are not estimated, NaN for others.
+    None if the likelihood has no maximum. Outcomes are (N,) or (N, 2J), covariates (N, C), the errors of assignment
+    square, assignments (N,). Of ``"ml"``, the log odds of the subtypes 2 .. K against the first come last, an intercept
+    and slopes each: the shares depend on the covariates (Vermunt 2010), because subtypes whose members differ in a
+    covariate are otherwise mixed up with its effect. For ``"features"``, a mixture of regressions (Bakk and Kuha 2021),
+    `errors` are the memberships (N, K), and covariates (N, K, C). Both need a ratio of every subtype.
     """
-    n_subtypes, n_covariates = errors.shape[1], covariates.shape[-1]
-    ends = np.full(n_subtypes, np.nan) if ends is None else ends
-    if method in ("ml", "features") and (ends == APART).any():
+    has_ratio = np.ones(errors.shape[1], dtype=bool) if has_ratio is None else has_ratio
+    is_mixture, n_subtypes, n_covariates = method in ("ml", "features"), int(has_ratio.sum()), covariates.shape[-1]
+    if is_mixture and not has_ratio.all():
         return None
     first, shape = density.start(y)
-    start, n_shape = np.concatenate([np.full(n_subtypes, first), np.zeros(n_covariates), shape]), shape.size
+    start = np.concatenate([np.full(n_subtypes, first), np.zeros(n_covariates), shape])
     if method in ("bch", "ml"):  # weights below 0 make far parts of the objective rise without end
-        naive = outcome_by_subtype(density, y, covariates, np.eye(n_subtypes), assigned, "naive", ends)
+        naive = outcome_by_subtype(density, y, covariates, np.eye(len(errors)), assigned, "naive", has_ratio)
         start = start if naive is None else naive.parameters
-    if method in ("bch", "naive"):
-        weights = np.linalg.inv(errors)[assigned] * np.isnan(ends)
-    else:  # of the assignment of each subject, or of its features, if it is a member of k
-        log_chances = np.log(np.maximum(errors if method == "features" else errors.T[assigned], 1e-300))
+    weights, others, columns = errors, np.arange(1, n_subtypes), np.empty((len(y), 0))
     if method == "ml":
-        columns, shares = np.insert(covariates, 0, 1.0, axis=1), predictors_of_subtype(covariates, errors, assigned, 0)
-        no_odds = np.zeros((n_subtypes - 1) * columns.shape[1])
-        start = np.append(start, no_odds if shares is None else shares.parameters)
-    start[:n_subtypes] = np.where(np.isnan(ends), start[:n_subtypes], np.where(ends == APART, 0.0, ends))
+        weights, columns = errors.T[assigned], np.insert(covariates, 0, 1.0, axis=1)
+        shares = predictors_of_subtype(covariates, errors, assigned, 0)
+        start = np.append(start, np.zeros(others.size * columns.shape[1]) if shares is None else shares.parameters)
+    elif not is_mixture:
+        weights = np.linalg.inv(errors)[assigned][:, has_ratio]
     of_subtypes = covariates if covariates.ndim == 3 else covariates[:, None]
 
-    def objective(parameters: Array) -> tuple[float, Array]:
-        intercepts, slopes, shapes, odds = np.split(parameters, np.cumsum([n_subtypes, n_covariates, n_shape]))
+    def evaluate(parameters: Array) -> tuple[float, Array]:
+        intercepts, slopes, shapes, odds = np.split(parameters, np.cumsum([n_subtypes, n_covariates, shape.size]))
         terms = density.terms(y, intercepts + of_subtypes @ slopes, shapes)
-        if method in ("bch", "naive"):
-            counted, value = weights, float((weights * terms.log_density).sum())
-        else:
-            joint = terms.log_density + log_chances
-            if method == "ml":
-                log_odds = np.hstack([np.zeros((len(y), 1)), columns @ odds.reshape(n_subtypes - 1, -1).T])
-                joint = joint + log_softmax(log_odds, axis=1)
-            counted, value = softmax(joint, axis=1), float(logsumexp(joint, axis=1).sum())
+        counted, value, of_odds = weights, float((weights * terms.log_density).sum()), columns
+        if is_mixture:
+            counted, value, of_odds = _mix(terms.log_density, weights, columns, odds, others)
         of_eta = counted * terms.of_eta
         scores = [of_eta, (of_eta[:, :, None] * of_subtypes).sum(axis=1), (counted * terms.of_shape).sum(axis=2).T]
-        if method == "ml":
-            change = (counted - softmax(log_odds, axis=1))[:, 1:, None]
-            scores.append((change * columns[:, None]).reshape(len(y), -1))
-        return value, np.hstack(scores)
+        return value, np.hstack([*scores, of_odds])
 
-    is_free = np.append(np.isnan(ends), np.ones(start.size - n_subtypes, dtype=bool))
-    estimates = maximise(objective, start, is_free)
+    estimates = maximise(evaluate, start)
     if estimates is None or density.on_difference is not np.exp:
         return estimates
     intercepts, slopes, _ = np.split(estimates.parameters, [n_subtypes, n_subtypes + n_covariates])
-    return None if _is_apart((intercepts - first)[np.isnan(ends)], slopes, covariates) else estimates
+    return None if _is_apart(intercepts - first, slopes, covariates) else estimates
+
+
+def _mix(log_density: Array, chances: Array, columns: Array, odds: Array, others: Labels) -> tuple[Array, float, Array]:
+    """Return the memberships (N, K), the log likelihood, and the scores of the log odds of a mixture.
+
+    `chances` (N, K) are of the assignment of each subject, or of its features, if it is a member of k; the log odds of
+    `others` are linear in the columns (N, P).
+    """
+    log_odds = np.zeros_like(chances)
+    log_odds[:, others] = columns @ odds.reshape(others.size, -1).T
+    joint = log_density + np.log(np.maximum(chances, 1e-300)) + log_softmax(log_odds, axis=1)
+    membership = softmax(joint, axis=1)
+    change = (membership - softmax(log_odds, axis=1))[:, others, None] * columns[:, None]
+    return membership, float(logsumexp(joint, axis=1).sum()), change.reshape(len(columns), -1)
 
 
 def predictors_of_subtype(predictors: Array, errors: Array, assigned: Labels, versus: int) -> Estimates | None:
@@ -252,20 +245,10 @@ def predictors_of_subtype(predictors: Array, errors: Array, assigned: Labels, ve
     """
     chances, columns = errors.T[assigned], np.insert(predictors, 0, 1.0, axis=1)
     others = np.delete(np.arange(len(errors)), versus)
-
-    def objective(parameters: Array) -> tuple[float, Array]:
-        odds = np.zeros_like(chances)
-        odds[:, others] = columns @ parameters.reshape(others.size, -1).T
-        shares = softmax(odds, axis=1)
-        joint = shares * chances
-        chance = np.maximum(joint.sum(axis=1), 1e-300)
-        change = (joint / chance[:, None] - shares)[:, others, None]
-        return float(np.log(chance).sum()), (change * columns[:, None]).reshape(len(columns), -1)
-
-    estimates = maximise(objective, np.zeros(others.size * columns.shape[1]))
-    if estimates is None:
-        return None
-    odds = estimates.parameters.reshape(others.size, -1)
+    nothing = np.zeros_like(chances)  # no outcome
+    start = np.zeros(others.size * columns.shape[1])
+    estimates = maximise(lambda odds: _mix(nothing, chances, columns, odds, others)[1:], start)
+    odds = start.reshape(others.size, -1) if estimates is None else estimates.parameters.reshape(others.size, -1)
     return None if any(_is_apart(terms[:1], terms[1:], predictors) for terms in odds) else estimates
 
 
@@ -275,29 +258,22 @@ def _is_apart(intercepts: Array, slopes: Array, columns: Array) -> bool:
     return bool(max(np.abs(intercepts).max(), reach.max()) > _FARTHEST)
 
 
-def maximise(
-    objective: Callable[[Array], tuple[float, Array]], start: Array, is_free: Mask | None = None
-) -> Estimates | None:
+def maximise(evaluate: Callable[[Array], tuple[float, Array]], start: Array) -> Estimates | None:
     """Return the parameters (P,) that maximise an objective, with robust covariance; none if there is no maximum.
 
-    The objective returns its value, and the score of each subject, float64 (N, P). Parameters that are not free, bool
-    (P,), stay at the start, without variance.
+    The objective returns its value, and the score of each subject, float64 (N, P).
     """
     from statsmodels.tools.numdiff import approx_fprime
 
-    is_free = np.ones(start.size, dtype=bool) if is_free is None else is_free
-    parameters, at = start.copy(), start[is_free]
+    def negative(parameters: Array) -> tuple[float, Array]:
+        value, scores = evaluate(parameters)
+        return -value / len(scores), -scores.mean(axis=0)
 
-    def negative(free: Array) -> tuple[float, Array]:
-        parameters[is_free] = free
-        value, scores = objective(parameters)
-        return -value / len(scores), -scores[:, is_free].sum(axis=0) / len(scores)
-
-    n_subjects = len(objective(start)[1])
-    if n_subjects < _LEAST_SUBJECTS * at.size:
+    n_subjects = len(evaluate(start)[1])
+    if n_subjects < _LEAST_SUBJECTS * start.size:
         return None
     with np.errstate(all="ignore"):
-        at = minimize(negative, at, jac=True, method="BFGS", options={"gtol": 1e-6}).x
+        at = minimize(negative, start, jac=True, method="BFGS", options={"gtol": 1e-6}).x
         for _ in range(_POLISHING):
             gradient, steps = negative(at)[1], 2.0 * _STEP * np.maximum(1.0, np.abs(at))
             hessian = approx_fprime(at, lambda near: negative(near)[1], epsilon=steps, centered=True)
@@ -310,15 +286,10 @@ def maximise(
             return None
     if np.linalg.eigvalsh(0.5 * (hessian + hessian.T))[0] <= 0.0:
         return None
-    parameters[is_free] = at
-    height, scores = objective(parameters)
+    height, scores = evaluate(at)
     inverse = np.linalg.inv(hessian)
-    spread = inverse @ (scores[:, is_free].T @ scores[:, is_free] / n_subjects**2) @ inverse.T
-    if not (np.diag(spread) > 0.0).all():
-        return None
-    covariance = np.zeros((start.size, start.size))
-    covariance[np.ix_(is_free, is_free)] = spread * n_subjects / max(n_subjects - at.size, 1)
-    return Estimates(parameters, covariance, height)
+    covariance = inverse @ (scores.T @ scores / n_subjects) @ inverse.T / max(n_subjects - at.size, 1)
+    return Estimates(at, covariance, height) if (np.diag(covariance) > 0.0).all() else None
 
 
 # Times to an event: the sets at risk, the log-rank test, and hazard ratios in two periods.
@@ -365,18 +336,6 @@ class RiskSets(NamedTuple):
         return np.asarray(connected_components(edges, connection="strong")[1], dtype=np.int64)
 
 
-def is_monotone(column: Array, time: Array, event: Array, entry: Array) -> bool:
-    """Return whether each event is of the subject at risk with the highest value (N,), or each of that with the lowest.
-
-    The likelihood of its hazard ratio then has no maximum.
-    """
-    events = np.flatnonzero(event > 0.0)
-    return any(
-        all(values[it] >= values[(time >= time[it]) & (entry < time[it])].max() for it in events)
-        for values in (column, -column)
-    )
-
-
 # Ratios where the likelihood has no maximum: logistic and Poisson regression with the penalty of Firth (1993).
 
 
@@ -414,24 +373,18 @@ class Penalised:
 
     def _maximise(self, start: Array, free: Mask) -> tuple[Array, float]:
         """Return the parameters that maximise over the free ones, bool (P,), and the height of the maximum."""
-        at, (height, score, information) = start.copy(), self._evaluate(start)
-        for _ in range(100):
-            step = np.linalg.solve(information[np.ix_(free, free)], score[free])
-            step *= min(1.0, 2.0 / max(float(np.abs(step).max(initial=0.0)), 1e-300))
-            for _ in range(30):
-                new = at.copy()
-                new[free] += step
-                terms = self._evaluate(new)
-                if terms[0] >= height - 1e-12:
-                    break
-                step *= 0.5
-            at, (height, score, information) = new, terms
-            if np.abs(step).max(initial=0.0) < 1e-8:
-                break
-        return at, height
+        at = start.copy()
 
-    def _evaluate(self, at: Array) -> tuple[float, Array, Array]:
-        """Return the penalised likelihood, its score (P,) and the information (P, P)."""
+        def negative(values: Array) -> tuple[float, Array]:
+            at[free] = values
+            height, score = self._evaluate(at)
+            return -height, -score[free]
+
+        at[free] = minimize(negative, start[free], jac=True, method="BFGS", options={"gtol": 1e-8}).x
+        return at, self._evaluate(at)[0]
+
+    def _evaluate(self, at: Array) -> tuple[float, Array]:
+        """Return the penalised likelihood and its score (P,)."""
         eta = self.design @ at + self.offset
         if self.is_odds:
             mean = expit(eta)
@@ -442,10 +395,10 @@ class Penalised:
         information = (weight[:, None] * self.design).T @ self.design
         sign, log_size = np.linalg.slogdet(information)
         if sign <= 0.0:
-            return -np.inf, np.zeros(at.size), np.eye(at.size)
+            return -np.inf, np.zeros(at.size)
         leverage = weight * ((self.design @ np.linalg.inv(information)) * self.design).sum(axis=1)
         score = self.design.T @ (self.y - mean + 0.5 * leverage * bend)
-        return float(value + 0.5 * log_size), score, information
+        return float(value + 0.5 * log_size), score
 
 
 def penalise(y: Array, covariates: Array, assigned: Labels, versus: int, n_subtypes: int) -> Penalised | None:

@@ -83,7 +83,7 @@ def _sound_calls(folder):
         ),
         "compare_subtypes": (
             clinclust.compare_subtypes,
-            {"frame": frame, "labels": labels, "schema": schema, "min_size": 3, "contrasts": None},
+            {"frame": frame, "labels": labels, "schema": schema, "min_size": 3},
         ),
         "draft_schema": (clinclust.draft_schema, {"frame": frame}),
         "log_joint": (
@@ -161,7 +161,7 @@ def _sound_calls(folder):
         ),
         "validated_associations": (
             clinclust.validated_associations,
-            {"model": model, "frame": frame, "n_restarts": 1, "n_jobs": 1, "contrasts": None, "persons": None},
+            {"model": model, "frame": frame, "n_restarts": 1, "n_jobs": 1, "persons": None},
         ),
         "withhold_associations": (
             clinclust.disclosure.withhold_associations,

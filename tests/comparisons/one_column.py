@@ -7,14 +7,12 @@ from clinclust.comparisons import compare_subtypes
 from clinclust.schema import Feature, FeatureSchema
 
 
-def compared(values, labels, *, likelihood="gaussian", min_size=1, contrasts=None, significance_level=0.01, **fields):
+def compared(values, labels, *, likelihood="gaussian", min_size=1, significance_level=0.01, **fields):
     """Comparisons of one column; what is not said about it is the plainest."""
     fields = ({"trials": 10} if likelihood == "binomial" else {}) | fields
     schema = FeatureSchema([Feature(name="x", likelihood=likelihood, **fields)])
     frame = pd.DataFrame({"x": np.asarray(values)})
-    return compare_subtypes(
-        frame, np.asarray(labels), schema, min_size=min_size, contrasts=contrasts, significance_level=significance_level
-    )
+    return compare_subtypes(frame, np.asarray(labels), schema, min_size=min_size, significance_level=significance_level)
 
 
 def only(frame, **where):

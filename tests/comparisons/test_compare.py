@@ -89,7 +89,9 @@ def raw_values(frame, schema):
 
 def test_every_test_agrees_with_scipy_on_the_raw_values(cohort):
     frame, labels, schema, result = cohort
-    asked = compare_subtypes(frame, labels, schema, min_size=10, contrasts={"years": "student", "flag": "student"})
+    pooled = {"years": "student", "flag": "student"}
+    features = [feature.model_copy(update={"contrast": pooled.get(feature.name)}) for feature in schema]
+    asked = compare_subtypes(frame, labels, FeatureSchema(features), min_size=10)
     tests = pd.concat([result, asked[asked.feature.isin(["years", "flag"])]])
     tests, checked = tests[tests.kind == "test"], 0
     for feature, level, values in raw_values(frame, schema):
@@ -202,7 +204,7 @@ def test_no_spread_and_equal_means_is_nan():
 
 def test_no_spread_and_different_means_is_the_limit():
     values, groups = [0.1, 0.1, 0.1, 0.7, 0.7, 0.7], [0, 0, 0, 1, 1, 1]
-    student = only(gaussian(values, groups, contrasts={"x": "student"}), test="student")
+    student = only(gaussian(values, groups, contrast="student"), test="student")
     welch = only(gaussian(values, groups), test="welch")
     assert student[["statistic", "df", "p", "standardised_difference"]].tolist() == [-np.inf, 4, 0, -np.inf]
     assert welch[["statistic", "p"]].tolist() == [-np.inf, 0]
@@ -219,7 +221,7 @@ def test_spread_on_one_side_only_is_tested():
         "student": (-3.162277660168379059, 5, 0.025031015818452955),
         "welch": (-2.645751311064590270, 2, 0.11808289631180315),
     }.items():
-        row = only(gaussian(values, groups, contrasts={"x": test}), test=test)
+        row = only(gaussian(values, groups, contrast=test), test=test)
         np.testing.assert_allclose((row.statistic, row.df, row.p), expected, **TIGHT)
 
 
@@ -403,8 +405,6 @@ def test_what_has_no_valid_method_is_refused(weighed):
     model = cc.Partition(labels, WEIGHED, made_by="hand")
     with pytest.raises(InputError, match="comparisons have weights, and a report tests"):
         cc.write_report(model, frame, "report.html", comparisons=found)
-    with pytest.raises(InputError, match="contrasts cannot be used with weights"):
-        cc.compare_subtypes(frame, labels, WEIGHED, weights=frame["weight"], contrasts={"x": "rank"})
 
 
 def test_the_table_says_what_is_weighted_and_has_no_p(weighed, tmp_path, monkeypatch, capsys):

@@ -11,7 +11,7 @@ from hypothesis import given
 import clinclust as cc
 from clinclust.comparisons import compare
 from clinclust.comparisons.compare import Measure, Rows, summarise
-from clinclust.comparisons.differences import contrast_of, superiority
+from clinclust.comparisons.differences import contrast_of
 
 dask = pytest.importorskip("dask")
 dd = pytest.importorskip("dask.dataframe")
@@ -135,13 +135,6 @@ def test_counted_rows_are_compared_as_the_subjects_they_stand_for(rows):
         np.testing.assert_allclose(got[1:], expected[1:], rtol=1e-7, atol=1e-9)
     levels = scores * 2 + 3
     assert contrast_of(levels, groups, "counts", times) == contrast_of(levels.repeat(times), many.group_of, "counts")
-    if set(groups) == {0, 1, 2}:
-        pairs = np.array([[0, 1], [1, 2], [2, 5]])
-        got, expected = (
-            superiority(scores, groups, pairs, times),
-            superiority(scores.repeat(times), many.group_of, pairs),
-        )
-        np.testing.assert_allclose(np.array(got), np.array(expected), rtol=1e-9)
 
 
 def test_one_error_lists_the_failures_of_all_partitions():

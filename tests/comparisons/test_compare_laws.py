@@ -17,7 +17,6 @@ MIRROR = {
     "difference": lambda ends: -ends,
     "standardised_difference": lambda ends: -ends,
     "ratio": lambda ends: 1 / ends,
-    "superiority": lambda ends: 1 - ends,
 }
 SCHEMA = FeatureSchema(
     [
@@ -50,8 +49,8 @@ def cohorts(draw, n_groups):
     return frame, np.repeat(np.arange(n_groups), sizes)
 
 
-def compared(frame, labels, contrasts=None):
-    return compare_subtypes(frame, labels, SCHEMA, min_size=1, contrasts=contrasts)
+def compared(frame, labels, schema=SCHEMA):
+    return compare_subtypes(frame, labels, schema, min_size=1)
 
 
 def effects_of(result, **where):
@@ -121,7 +120,8 @@ def test_the_contrast_of_two_subtypes_is_the_pairwise_test(cohort, offset):
     frame["measured"] += offset
     names = [name for name in DRAWN if name != "level"]
     for test in ("student", "welch"):
-        result = compared(frame, labels, contrasts=dict.fromkeys(names, test))
+        features = [it.model_copy(update={"contrast": test if it.name in names else None}) for it in SCHEMA]
+        result = compared(frame, labels, FeatureSchema(features))
         contrasts, pairs = (
             result[(result.kind == "contrast") & (result.feature != "level")],
             result[result.test == test],

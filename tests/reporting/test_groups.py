@@ -191,11 +191,11 @@ def test_they_are_described_on_every_sheet_and_tested_on_none(small, book):
 def test_the_contrasts_are_those_of_the_other_subjects_alone(kind, small):
     """The oracle: take the subjects of few out of the cohort, and compare the others."""
     model, frame = small
-    contrasts = dict.fromkeys(frame, kind)  # by default the shape of all values decides
-    how = {"min_size": model.min_size_, "contrasts": contrasts}
-    comparisons = cc.compare_subtypes(frame, model.labels_, model.schema_, **how)
+    # by default the shape of all values decides
+    schema = cc.FeatureSchema([it.model_copy(update={"contrast": kind}) for it in model.schema_])
+    comparisons = cc.compare_subtypes(frame, model.labels_, schema, min_size=model.min_size_)
     kept = ~model.untested_[model.labels_]
-    alone = cc.compare_subtypes(frame[kept], model.labels_[kept], model.schema_, contrasts=contrasts)
+    alone = cc.compare_subtypes(frame[kept], model.labels_[kept], schema)
     for kind in ("contrast", "test"):
         ours, theirs = (table[table["kind"] == kind].reset_index(drop=True) for table in (comparisons, alone))
         numbers = ["statistic", "df", "p", "q"]

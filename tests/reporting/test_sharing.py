@@ -96,7 +96,6 @@ def as_read(tables, whole, schema):
     names_of_tests = names_of_contrasts(tables, schema)
     contrasts = frame["kind"] == "contrast"
     frame.loc[contrasts, "test"] = [names_of_tests.get(name) for name in frame.loc[contrasts, "feature"]]
-    frame = frame[(frame["measure"] != "superiority").fillna(True)].reset_index(drop=True)
     K = frame["subtype"].max()
     sizes = sizes_in(tables)[: K + 1]
     sizes = dict(enumerate(sizes))
