@@ -57,7 +57,7 @@ def test_first_page_methods_and_tree_say_what_was_asked_for(fitted, tmp_path):
     assert "Which groups are near each other" in page
     ticks = {label.get_text() for label in cc.plots.plot_tree(cut).get_yticklabels()}
     assert ticks == {
-        f"group {group + 1} in subtype {subtype + 1} (n = {size})"
+        f"group {group + 1} in Subtype {subtype + 1} (n = {size})"
         for group, (size, subtype) in enumerate(zip(np.bincount(model.labels_), cut.subtype_of_, strict=True))
     }
 
