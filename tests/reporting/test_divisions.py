@@ -23,7 +23,7 @@ from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import WITHHELD, name_together
 from clinclust.reporting.page import illustrations
 from clinclust.reporting.report import facts_of_fit, summarise_fit
-from clinclust.reporting.sheets.divisions import charts, divisions_table, on_the_test, p_in_words, verdict
+from clinclust.reporting.sheets.divisions import divisions_table, on_the_test, p_in_words, verdict
 from clinclust.reporting.sheets.methods import methods
 from clinclust.reporting.sheets.overview import cautions, overview, trust
 from clinclust.reporting.sheets.subjects import assignments_sheets, continuum_table, on_continuum_score
@@ -389,7 +389,6 @@ def test_a_map_draws_each_subject_near_those_of_its_subtype(three, monkeypatch):
 
 
 def test_the_alternative_text_says_what_the_figure_shows(three):
-    _, _, distinct = three
     findings = shown(three, NAMES)
     figures = {figure.name: figure for figure in illustrations(findings)}
     assert [*figures] == ["profile", "effects", "divisions", "map", "tree"]
@@ -397,11 +396,6 @@ def test_the_alternative_text_says_what_the_figure_shows(three):
     for each in findings.divisions:
         assert f"{each.number}: {each.title}: {each.gain:,.0f} nats" in figures["tree"].alternative
         assert f"Division {each.number}, {each.title}: {each.result}; " in figures["divisions"].alternative
-    (chart,) = [chart for chart in charts(findings).charts if chart.kind == "expected"]
-    assert all(f"{each.number}: {each.title}" in chart.description for each in findings.divisions)
-    table = charts(findings).tables[chart.table]
-    excess = distinct.joins["excess"] / distinct.joins["expected_sd"]
-    assert sorted(row[chart.value] for row in table.rows) == pytest.approx(sorted(excess))
 
 
 def hand_made(n_tips, accepted_steps, subtype_of=None):
@@ -483,7 +477,6 @@ def test_a_shared_report_has_results_and_no_evidence(three, one, tmp_path):
             else:
                 assert row[4:6] == list(each.sizes)  # no size is small here
         assert "tree" not in [each.name for each in illustrations(shared)]
-        assert "expected" not in [chart.kind for chart in charts(shared).charts]
         page = report(private, tmp_path, ".html", suppress=5).read_text(encoding="utf-8")
         assert page.count("Divisions tested</caption>") == 1
         for each in private.divisions:
@@ -529,7 +522,6 @@ def test_without_a_test_nothing_is_added(findings, three, tmp_path):
             assert part(each) == []
         assert [table.caption for table in overview(each).tables] == ["The subtypes", "How far to trust it"]
         assert "Distinct subtypes" not in methods(each).paragraphs
-        assert "expected" not in [chart.kind for chart in charts(each).charts]
     page = report(findings_of(model, frame), tmp_path, ".html").read_text(encoding="utf-8")
     for word in ("Tested:", "Divisions tested", "Continuum score"):
         assert word not in page
