@@ -85,12 +85,10 @@ def _sizes(rows: list[dict[str, Cell]]) -> dict[int, int | None]:
 
 
 def _relevance(sheets: dict[str, list[list[Cell]]]) -> dict[str, float]:
-    """Return the relevance of each feature from the section Profile, which the section Charts follows on its sheet."""
+    """Return the relevance of each feature from the section Profile."""
     found: dict[str, float] = {}
     place = None
     for line in sheets["Profile"]:
-        if line and line[0] == "Charts":
-            break
         if "Relevance (nats, descriptive)" in line:
             place = line.index("Relevance (nats, descriptive)")
         elif place is not None and len(line) > place and isinstance(line[place], (int, float)):

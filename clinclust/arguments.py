@@ -239,12 +239,10 @@ OUTCOMES = Rule(
     "a DataFrame that compare_outcomes, subtype_predictors or adjusted_differences returned",
     _has_columns("subtype", "versus", "estimate", "remark"),
 )
-EXPLANATION = Rule("a DataFrame that MAPDP.explain returned", _has_columns("subject", "label", "value", "log_odds"))
 SCHEMA = Rule("a FeatureSchema", _has("clustered", "validate", "names"))
 MODEL = Rule(
     "a fitted MAPDP or a Partition", lambda value: _has("labels_", "schema_")(value) or _has("fit", "get_params")(value)
 )
-RESOLUTION_PATH = Rule("a ResolutionPath", _has("steps", "chosen"))
 POSTERIOR = Rule("a GibbsDP", _has("membership_in", "credible_ball"))
 METHOD_COMPARISON = Rule("a MethodComparison", _has("table", "models"))
 STABILITY = Rule("a Stability", _has("subtypes", "same_number", "sensitivity"))

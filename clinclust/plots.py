@@ -3,28 +3,6 @@
 from __future__ import annotations
 
 from clinclust.reporting.figures.effects import plot_effects
-from clinclust.reporting.figures.subjects import (
-    plot_certainty,
-    plot_divisions,
-    plot_explanation,
-    plot_map,
-    plot_missing,
-    plot_profile,
-    plot_survival,
-)
-from clinclust.reporting.figures.tree import plot_relevance, plot_resolution_path, plot_restarts, plot_tree
+from clinclust.reporting.figures.subjects import plot_divisions, plot_map, plot_profile, plot_survival, plot_tree
 
-__all__ = [
-    "plot_certainty",
-    "plot_divisions",
-    "plot_effects",
-    "plot_explanation",
-    "plot_map",
-    "plot_missing",
-    "plot_profile",
-    "plot_relevance",
-    "plot_resolution_path",
-    "plot_restarts",
-    "plot_survival",
-    "plot_tree",
-]
+__all__ = ["plot_divisions", "plot_effects", "plot_map", "plot_profile", "plot_survival", "plot_tree"]

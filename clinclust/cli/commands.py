@@ -475,9 +475,7 @@ class SubtypeTableOptions(ModelComparisonOptions, OutputOptions, runs="fitted.ru
         (), "COLUMN", nargs="+", choices=("missing", "all", "subtypes", "smd", "p", "validated")
     )
     decimals: int | None = option(None, "N")
-    missing_rows: bool = option(False)
     weights: str | None = option(None, "COLUMN")
-    significant: bool = option(False)
 
 
 class OutcomesOptions(SuppressOptions, ModelOptions, OutputOptions, runs="fitted.run_outcomes"):

@@ -61,7 +61,7 @@ from clinclust.reporting.report import (
     write_assignments,
     write_findings,
 )
-from clinclust.reporting.sheets.overview import SHOWN, fit_without, in_words, next_step, say_differing
+from clinclust.reporting.sheets.overview import find_near_columns, next_step, say_differing
 from clinclust.schema import FeatureSchema
 from clinclust.schema.feature_schema import SCHEMA_SUFFIXES, read_schema, write_schema
 from clinclust.schema.validation import validated_sample
@@ -531,7 +531,7 @@ def _write_results(options: commands.ResultOptions, prepared: Prepared, table: p
             again = next_command("report", options, "--model", options.out, repeated=repeated)
             tell(_MESSAGES["search_ended"].format(out=options.out, again=again))
         raise
-    _say_results(options, model, [*reports, *outputs.FILES_OF_A_MODEL], dominant)
+    _say_results(options, model, [*reports, *outputs.FILES_OF_A_MODEL], findings)
     page = options.out / "subtypes.html"
     if isinstance(options, commands.StartOptions) and page.exists():
         say(f"The report is {page}; open it in a browser.")
@@ -542,24 +542,21 @@ def _write_results(options: commands.ResultOptions, prepared: Prepared, table: p
 
 
 def _say_results(
-    options: commands.ResultOptions, model: MAPDP, files: Sequence[str], dominant: pd.DataFrame | None = None
+    options: commands.ResultOptions, model: MAPDP, files: Sequence[str], findings: Findings | None = None
 ) -> None:
-    """Print what a fit found and wrote, and for its `dominant` columns the command that fits without each."""
+    """Print what a fit found and wrote, and for columns that are nearly its subtypes the command that looks beyond."""
     files = [*files, *([SHARING] if options.suppress else []), MANIFEST]
     say_unused(model.schema_)
     say(*summarise_fit(model, options.n_stated))
     described = (commands.TableOptions, commands.SchemaOptions, commands.RoleOptions)
     repeated = (*described, commands.SearchOptions, commands.FitReportOptions)
-    rows_are_chosen = bool(model.schema_.rows) or options.where is not None
-    for row in [] if dominant is None else dominant.head(SHOWN).to_dict("records"):
-        say(in_words(row, len(model.labels_), str, lambda subtype: f"subtype {model.codes_[subtype - 1]}"))
-        how, values = fit_without(row)
-        if values and not (rows_are_chosen and how == "where"):
-            write = join_names if how == "describe" else str
-            more = [word for value in values for word in option_words(flag_of(how), write(value))]
-            names = {row["column"], row["second"]}
+    for column in [] if findings is None else find_near_columns(findings):
+        say(column.sentence)
+        if column.role:
+            more = [word for name in column.names for word in option_words(flag_of(column.role), join_names(name))]
             roles: dict[str, Any] = {
-                role: tuple(name for name in getattr(options, role) if name not in names) for role in commands.ROLES
+                role: tuple(name for name in getattr(options, role) if name not in column.names)
+                for role in commands.ROLES
             }
             again = options.out.with_name(f"{options.out.name}-2")
             command = next_command("fit", replace(options, **roles), *more, "--out", again, repeated=repeated)

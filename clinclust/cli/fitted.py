@@ -128,11 +128,9 @@ def run_table(options: commands.SubtypeTableOptions) -> int:
     choices = Choices(
         associations=associations,
         names=names_by_number(report_options(options).names, codes),
-        features="significant" if options.significant else None,
         between=options.between and (codes.index(options.between[0]) + 1, codes.index(options.between[1]) + 1),
         columns=options.columns or None,
         decimals=options.decimals,
-        missing_rows=options.missing_rows,
         title=options.title or model.schema_.title or None,
         codes=dict(enumerate(codes, start=1)),
     )
@@ -158,8 +156,8 @@ def _problems_of_columns(options: commands.SubtypeTableOptions) -> list[str]:
         problems.append("--columns: validated cannot be used with --round-to, because every p is one of exact counts")
     if options.decimals is not None and options.decimals > 6:
         problems.append(f"--decimals must be from 0 to 6, not {options.decimals}")
-    if options.weights is not None and (options.suppress or options.significant or options.between):
-        problems.append("--weights cannot be used with --suppress, --significant or --between: nothing is tested")
+    if options.weights is not None and (options.suppress or options.between):
+        problems.append("--weights cannot be used with --suppress or --between: nothing is tested")
     return problems
 
 

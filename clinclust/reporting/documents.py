@@ -1,4 +1,4 @@
-"""A table of a report as text for other documents: HTML, Markdown for GitHub and pandoc, LaTeX with booktabs."""
+"""A table of a report as text for other documents: HTML, and Markdown for GitHub and pandoc."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from html import escape
 from pathlib import Path
 
 from clinclust.errors import visible
-from clinclust.reporting.layout import Column, Marked, Table
+from clinclust.reporting.layout import Column, Table
 
 # The width of a table as it is printed.
 
@@ -165,71 +165,3 @@ def _markdown_text(text: str) -> str:
     """Return a text from the data escaped for Markdown. Every such text passes this function."""
     escaped = _MARKUP.sub(lambda match: f"&#{ord(match[0])};", text)
     return _ADDRESS.sub("<!-- -->&#64;<!-- -->", escaped)
-
-
-# LaTeX.
-
-_COMMANDS = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    "`": r"\textasciigrave{}",
-    '"': r"\textquotedbl{}",
-    **{sign: rf"\{sign}" for sign in "{}$&#%_"},
-    # After the end of a row, [ and * would be read as its options. A sign that is repeated could become a ligature.
-    **{sign: f"{{{sign}}}" for sign in "[]*'-,?!"},
-    "–": r"\textendash{}",
-    "’": r"\textquoteright{}",
-    "−": r"\ensuremath{-}",
-    "≤": r"\ensuremath{\le}",
-    "§": r"\textsection{}",
-    "†": r"\textdagger{}",
-}
-_SPECIAL = re.compile("|".join(map(re.escape, _COMMANDS)))
-# Unicode pictures of control characters, and the replacement character for those without a picture.
-_NO_PICTURE = re.compile("[\u2400-\u2426\ufffd]")
-_LATEX_CHARACTER, _LATEX_GAP = 4.4, 8  # points: width of a digit in footnote size, and gap between columns
-
-
-def write_latex(table: Table) -> str:
-    """Return a table as a ``longtable``; its first line names the packages it needs."""
-    width, landscape = len(table.columns) - 1, is_wide(table)
-    packages = "array, booktabs, longtable" + (", pdflscape" if landscape else "")
-    lines = [f"% needs \\usepackage[T1]{{fontenc}} and the packages {packages}"]
-    lines += [r"\begin{landscape}"] * landscape
-    lines += [r"\begingroup\footnotesize\setlength{\tabcolsep}{4pt}\setlength{\LTcapwidth}{\linewidth}"]
-    taken = round(sum(characters * _LATEX_CHARACTER + _LATEX_GAP for characters in measure_columns(table)))
-    first = rf">{{\raggedright\arraybackslash\hangindent=1em}}p{{\dimexpr\linewidth-{taken}pt\relax}}"
-    lines += [rf"\begin{{longtable}}{{@{{}}{first}{'r' * width}@{{}}}}", rf"\caption{{{_latex_text(table.caption)}}}\\"]
-    headings = [column.title.split("\n") for column in table.columns]
-    depth = max(map(len, headings))
-    # Short headings are aligned at the bottom, as in printed tables.
-    levels = zip(*([""] * (depth - len(texts)) + list(map(_latex_text, texts)) for texts in headings), strict=True)
-    heading = "\n".join([r"\toprule", *(" & ".join(cells) + r"\\" for cells in levels), r"\midrule"])
-    lines += [f"{heading}\n\\endfirsthead\n{heading}\n\\endhead", r"\bottomrule", r"\endfoot"]
-    for number in range(len(table.rows)):
-        if table.starts_band(number):
-            lines.append(r"\addlinespace" if number else "")
-            band = _latex_text(table.bands[number])
-            lines.append(rf"\multicolumn{{{width + 1}}}{{@{{}}l}}{{\textbf{{{band}}}}}\\*")
-        label, *cells = table.texts(number)
-        lines.append(" & ".join([r"\quad " * label.is_level + _latex_cell(label), *map(_latex_cell, cells)]) + r"\\")
-    lines += [r"\end{longtable}", r"\par\noindent\raggedright"]
-    lines += [f"{_latex_marks(note.marks)}{_latex_text(note.text)}\\par" for note in table.notes]
-    return "\n".join([*lines, r"\endgroup", *[r"\end{landscape}"] * landscape]) + "\n"
-
-
-def _latex_cell(cell: Marked) -> str:
-    return _latex_text(cell.text) + _latex_marks(cell.marks)
-
-
-def _latex_marks(marks: str) -> str:
-    return rf"\textsuperscript{{{_latex_text(marks)}}}" if marks else ""
-
-
-def _latex_text(text: str) -> str:
-    """Return a text escaped for LaTeX. Every text passes this function."""
-    return _SPECIAL.sub(lambda match: _COMMANDS[match[0]], _NO_PICTURE.sub("?", text))

@@ -184,8 +184,8 @@ Row: TypeAlias = Record
 
 _NOT_IN_EVERY_FRAME = ("agreement", "effect", "effect_reported", "p_given_others", "p_whatever_is_missing")
 """Columns of the validated associations that a frame made elsewhere may lack."""
-_MANY_PAIRS = 5_000
-"""Comparisons of pairs of subtypes, above which only one sheet shows them: 10 subtypes in 110 features."""
+_MANY_PAIRS = 20_000
+"""Comparisons of pairs of subtypes, above which no sheet shows them: 20 subtypes in 105 features."""
 
 
 @dataclass(frozen=True)
@@ -443,7 +443,7 @@ class Findings:
 
     @property
     def has_many_pairs(self) -> bool:
-        """Whether the pairs of subtypes are so many that only one sheet shows them."""
+        """Whether the pairs of subtypes are so many that no sheet shows them."""
         return self.n_pairwise > _MANY_PAIRS
 
     @property

@@ -221,26 +221,6 @@ class Table:
         return [line for line in lines if any(text for text, _ in line)]
 
 
-@dataclass(frozen=True)
-class Chart:
-    """A chart that a workbook draws from the table with index `table`, next to it on the same sheet.
-
-    `value`, `below`, `above` and `expected` are indices of columns; an interval is from `value` - `below` to `value` +
-    `above`. `description` is the alternative text, `least` the left end of the axis of numbers.
-    """
-
-    table: int
-    kind: Literal["bars", "forest", "expected"]
-    title: str
-    axis: str
-    description: str
-    value: int
-    below: int = 0
-    above: int = 0
-    expected: int | None = None
-    least: float | None = None
-
-
 def print_name(name: str) -> str:
     """Return the printed name of a sheet; code, and the list of what may be shared, know it by the other."""
     return str(WORDS["sections"].get(name, name))
@@ -253,7 +233,6 @@ class Sheet:
     name: str
     notes: Sequence[str]
     tables: Sequence[Table]
-    charts: Sequence[Chart] = ()
     explanations: Sequence[str] = ()
 
     @property

@@ -33,9 +33,9 @@ from clinclust.reporting.figures.subjects import (
     plot_ordered,
     plot_profile,
     plot_survival,
+    plot_tree,
     score_divisions,
 )
-from clinclust.reporting.figures.tree import plot_tree
 from clinclust.reporting.findings import Findings, Profiles, profiles_of
 from clinclust.reporting.layout import WORDS, Sheet, counted, print_name
 from clinclust.reporting.sheets.associations import events_in

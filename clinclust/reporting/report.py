@@ -52,13 +52,7 @@ from clinclust.reporting.divisions import Answer, Division, divisions_of, find_a
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import WORDS, Kind, Sheet, Table, Value, number_text, percent
 from clinclust.reporting.sheets.associations import association_table, grades_of, outcomes_sheets
-from clinclust.reporting.sheets.divisions import (
-    charts,
-    effect_sizes,
-    other_methods_sheets,
-    posterior_sheets,
-    stability_sheets,
-)
+from clinclust.reporting.sheets.divisions import other_methods_sheets, posterior_sheets, stability_sheets
 from clinclust.reporting.sheets.methods import methods_sheet
 from clinclust.reporting.sheets.model_check import likelihoods_sheets, model_check_sheets, withheld_sheets
 from clinclust.reporting.sheets.overview import answer_sentence, overview, say_unsure, summary, trust
@@ -70,7 +64,7 @@ from clinclust.reporting.sheets.subjects import (
     tidy_data,
     unusual_sheets,
 )
-from clinclust.reporting.sheets.subtypes import on_adjustment, pairwise_tests, profile, table_of_report
+from clinclust.reporting.sheets.subtypes import on_adjustment, profile, table_of_report
 from clinclust.stability.assess import Stability, resample_cohort
 
 # The options of a report, and the check of all its arguments before the first search.
@@ -315,9 +309,7 @@ def as_shared(sheets: Sequence[Sheet]) -> Iterator[Sheet]:
     for sheet in sheets:
         if sheet.name in SHEETS:
             tables = [_listed(sheet.name, table) for table in sheet.tables]
-            is_whole = [len(table.columns) for table in tables] == [len(table.columns) for table in sheet.tables]
-            charts = sheet.charts if is_whole else ()  # they refer to tables and columns by their places
-            yield replace(sheet, tables=[table for table in tables if table.columns], charts=charts)
+            yield replace(sheet, tables=[table for table in tables if table.columns])
 
 
 def _listed(sheet: str, table: Table) -> Table:
@@ -403,8 +395,7 @@ def _sheets(findings: Findings, moment: datetime, *, on_page: bool) -> list[Shee
         return [*made["read"], methods_sheet(findings)]
     if "lists" not in made:
         made["lists"] = [
-            *([profile(findings), charts(findings)] if several else []),
-            *([effect_sizes(findings), pairwise_tests(findings)] if several and findings.is_tested else []),
+            *([profile(findings)] if several else []),
             made["table"].numbers_sheet(),
             *assignments_sheets(findings),
             *unusual_sheets(findings),

@@ -38,7 +38,7 @@ from clinclust.reporting.compared import (
     summary_text,
     text_of,
 )
-from clinclust.reporting.documents import html_fragment, html_page, write_latex, write_markdown
+from clinclust.reporting.documents import html_fragment, html_page, write_markdown
 from clinclust.reporting.layout import (
     WORDS,
     Column,
@@ -70,29 +70,29 @@ def clean(text: str) -> str:
 
 @dataclass(frozen=True)
 class Line:
-    """A line of the table: a feature, the heading of its levels, a level, or its missing values."""
+    """A line of the table: a feature, the heading of its levels, or a level."""
 
-    kind: Literal["feature", "heading", "level", "missing"]
+    kind: Literal["feature", "heading", "level"]
     feature: ComparedFeature
     summary: Summary
     level: str | None = None
 
     @property
     def records(self) -> dict[int, Record]:
-        """Summaries by subtype; for a heading or missing values those of the first level."""
+        """Summaries by subtype; for a heading those of the first level."""
         if self.kind == "level" and self.feature.levels:
             return self.feature.levels[self.level]
-        return self.feature.summaries[self.level] if self.kind in ("feature", "level") else self.feature.any_level
+        return self.feature.any_level if self.kind == "heading" else self.feature.summaries[self.level]
 
     @property
     def has_numbers(self) -> bool:
         """Whether it has numbers of each group: a heading has those of its scale."""
-        return self.kind in ("feature", "level") or (self.kind == "heading" and bool(self.feature.levels))
+        return self.kind != "heading" or bool(self.feature.levels)
 
     @property
     def level_text(self) -> str:
-        """The level as it is printed, or "Missing"."""
-        return _TEXTS["missing_row"] if self.kind == "missing" else clean(print_level(self.level or ""))
+        """The level as it is printed."""
+        return clean(print_level(self.level or ""))
 
     @property
     def title(self) -> str:
@@ -108,13 +108,12 @@ class Choices:
 
     associations: pd.DataFrame | None = None
     names: Mapping[int, str] | None = None
-    features: Sequence[str] | str | None = None
+    features: Sequence[str] | None = None
     subtypes: Sequence[int] | None = None
     between: tuple[int, int] | None = None
     summaries: Mapping[str, Summary] | Summary | None = None
     columns: Sequence[str] | None = None
     decimals: Mapping[str, int] | int | None = None
-    missing_rows: bool = False
     title: str | None = None
     marks: Mapping[int, Sequence[str]] = field(default_factory=dict)
     codes: Mapping[int, Code] = field(default_factory=dict)
@@ -175,9 +174,6 @@ class Plan:
                     yield Line("heading", part, summary)
                 for level in levels or part.summaries:
                     yield Line("level" if part.traits.is_nominal or levels else "feature", part, summary, level)
-            numbers = [feature.any_level[group]["missing"] for group in self.groups]
-            if self.asked.missing_rows and any(is_missing(number) or number > 0 for number in numbers):
-                yield Line("missing", feature.parts[0], self.summaries[feature.name])
 
     def bands(self, lines: Iterable[Line]) -> list[str]:
         """Return the section of each line; none if no feature has one."""
@@ -191,8 +187,6 @@ class Plan:
 
     def differences(self, line: Line) -> list[Record]:
         """Return the tests of the pairs of shown subtypes, or of the chosen pair, which hold their differences."""
-        if line.kind == "missing":
-            return []
         chosen = set(self.subtypes) if self.between is None else set(self.between)
         return [test for pair, test in line.feature.tests(line.level).items() if chosen.issuperset(pair)]
 
@@ -218,8 +212,6 @@ class Plan:
 
 def _descriptive_test(line: Line, between: tuple[int, int] | None) -> Record:
     """Return the contrast of all subtypes or, with `between`, the test of this pair; empty if a line has none."""
-    if line.kind == "missing":
-        return {}
     if between is None:
         return {} if line.kind == "level" else line.feature.contrast
     a, b = sorted(between)
@@ -238,11 +230,8 @@ def _find_problems(compared: Compared, asked: Choices) -> Iterator[str]:
         absent = [name for name in _OF_AN_ASSOCIATION if name not in getattr(asked.associations, "columns", ())]
         if absent:
             yield f"associations must be what validated_associations returns; it lacks {', '.join(absent)}"
-    if not isinstance(features, str):
-        yield from _unknown("features", features or (), compared.features)
-        yield from _repeated("features", features or ())
-    elif features != "significant":
-        yield f'features must be a list of column names or "significant", not {features!r}'
+    yield from _unknown("features", features or (), compared.features)
+    yield from _repeated("features", features or ())
     if asked.subtypes is not None and not len(asked.subtypes):
         yield "subtypes must name at least one subtype"
     yield from _unknown("subtypes", asked.subtypes or (), compared.subtypes)
@@ -269,7 +258,6 @@ def _find_problems(compared: Compared, asked: Choices) -> Iterator[str]:
     if "validated" in columns and asked.associations is None:
         yield "columns: validated needs associations, from validated_associations"
     of_tests = [f"columns: {name}" for name in ("smd", "p", "validated") if name in columns]
-    of_tests += ['features="significant"'] * (isinstance(features, str) and features == "significant")
     if compared.is_weighted and of_tests:
         yield f"{', '.join(of_tests)} cannot be used with weights, which have no tests and effects"
     by_feature = asked.decimals if isinstance(asked.decimals, Mapping) else dict.fromkeys(compared.features, 0)
@@ -303,34 +291,10 @@ def _repeated(argument: str, names: Sequence[object]) -> list[str]:
     return [f"{argument}: {', '.join(twice)} named more than once"] if twice else []
 
 
-# The numbers of the table: as a tidy frame, and each in its own cell for the sheet Numbers of a workbook.
+# The numbers of the table, each in its own cell, for the sheet Numbers of a workbook.
 
 _COUNTED = ("n", "missing", "count", "percent", "mean")
 _MEASURED = ("n", "missing", "mean", "sd", "q1", "median", "q3")
-
-
-_TYPES = dict.fromkeys(("section", "feature", "label", "unit", "level"), "string")
-_TYPES |= {"subtype": "Int64", "quantity": "string", "value": "float64", "suppressed": "boolean"}
-
-
-def _numbers_of(plan: Plan) -> pd.DataFrame:
-    """Return a tidy frame with one row for each number of the table, as `SubtypeTable.numbers`."""
-    rows: list[list[Any]] = []
-    for line in plan.lines():
-        feature, test, validated = line.feature, _descriptive_test(line, plan.between), plan.validated(line)
-        numbers: list[tuple[int | None, str, Any, Record]] = [
-            (group, name, value, line.records[group])
-            for group in (plan.groups if line.has_numbers else ())
-            for name, value in _summaries_of(plan, line, group).items()
-        ]
-        numbers += [(None, "descriptive p", test["p"], test)] if test else []
-        numbers += [(None, f"validated {name}", validated[name], {}) for name in ("p", "q") if validated]
-        about = [feature.section, feature.name, feature.label, feature.unit, line.level]
-        for group, name, value, record in numbers:
-            is_absent = is_missing(value)
-            number = float("nan") if is_absent else float(value)
-            rows.append([*about, group, name, number, is_absent and bool(record) and is_suppressed(record)])
-    return pd.DataFrame(rows, columns=list(_TYPES)).astype(_TYPES)
 
 
 def _summaries_of(plan: Plan, line: Line, group: int) -> dict[str, Any]:
@@ -407,7 +371,7 @@ def _print_rows(plan: Plan, table: Table) -> Iterator[TableRow]:
             feature=line.feature.name,
             title=line.title,
             level=line.level_text,
-            summary={"heading": "", "missing": "n"}.get(line.kind, _TEXTS["summaries"][line.summary]),
+            summary="" if line.kind == "heading" else _TEXTS["summaries"][line.summary],
             is_level=label.is_level,
             test=text_of(_descriptive_test(line, plan.between).get("test")),
             method=text_of(validated.get("method")),
@@ -422,15 +386,13 @@ def _columns_of(plan: Plan, marks: Mapping[str, str]) -> list[tuple[Column, Held
     are_described = {feature.is_described for feature in plan.features}
 
     def label(line: Line) -> Marked:
-        if line.kind in ("level", "missing"):
+        if line.kind == "level":
             return Marked(line.level_text, is_level=True)
         mark = _NO_PART if line.feature.is_described and len(are_described) > 1 else ""
         return Marked(f"{line.title}, {_TEXTS['summaries'][line.summary]}", mark)
 
     def summary(line: Line, group: int) -> str | None:
         record = line.records[group]
-        if line.kind == "missing":
-            return _count(record["missing"])
         return None if line.kind == "heading" else summary_text(record, line.summary, plan.decimals(line))
 
     def missing(line: Line) -> str | None:
@@ -442,7 +404,7 @@ def _columns_of(plan: Plan, marks: Mapping[str, str]) -> list[tuple[Column, Held
         return _print_p(test, "p", marks.get(text_of(test.get("test")), "")) if test else None
 
     def validated_number(line: Line, name: str) -> str | None:
-        if line.kind in ("level", "missing") or line.feature.part == "rest":
+        if line.kind == "level" or line.feature.part == "rest":
             return None
         validated = plan.validated(line)
         is_beyond = text_of(validated.get("grade")) == "differs beyond dependence"
@@ -516,7 +478,7 @@ def _write_notes(plan: Plan, table: Table, marks: Mapping[str, str]) -> list[Mar
     notes = [Marked(" ".join(text for text, is_used in general.items() if is_used))]
     if plan.compared.is_rounded:
         notes.append(Marked(_TEXTS["rounded"]))
-    elif "p" in plan.columns or plan.asked.features == "significant":
+    elif "p" in plan.columns:
         notes.append(Marked(_descriptive(plan)))
     if any(_NO_PART in cell.marks for cell in cells):
         notes.append(Marked(_TEXTS["no_part"], _NO_PART, is_note=True))
@@ -548,10 +510,7 @@ def _descriptive(plan: Plan) -> str:
         names = ["some", *["small" if len(small) == 1 else "smalls"] * bool(small)]
     of = {"some": listed(list(map(str, codes))), "pair": listed(list(map(str, codes)))} if codes else {}
     texts = (_TEXTS["compares"][name].format(codes=of.get(name, ", ".join(small))) for name in names)
-    text = _TEXTS["descriptive"].format(compares="".join(texts))
-    if plan.asked.features == "significant":
-        text += _TEXTS["significant"].format(all=len(plan.compared.features), shown=len(plan.features))
-    return str(text)
+    return str(_TEXTS["descriptive"].format(compares="".join(texts)))
 
 
 # SubtypeTable: the finished table of `clinclust.subtype_table`, and the file types it can be saved as.
@@ -567,17 +526,12 @@ class SubtypeTable:
         Caption.
     headings, rows, notes : sequences
         Headings of all columns except the first, rows, and footnotes.
-    numbers : pandas.DataFrame
-        One row for each number: ``section``, ``feature``, ``label``, ``unit``, ``level``, ``subtype`` (0: all subjects;
-        missing for p and q), ``quantity`` (as ``mean`` or ``descriptive p``), ``value`` and ``suppressed`` (withheld).
-        It holds more numbers than are printed: n, missing, mean, sd, q1, median, q3, and the total of counts.
     table, numbers_table : clinclust.reporting.layout.Table
         The table as a report prints it, and the numbers of each subtype for the sheet Numbers of a workbook.
     """
 
     table: Table
     rows: Sequence[TableRow]
-    numbers: pd.DataFrame = field(compare=False)
     numbers_table: Table = field(compare=False)
 
     @property
@@ -619,10 +573,6 @@ class SubtypeTable:
         """Return the table as a pipe table for GitHub or pandoc, with title and notes; the text is escaped."""
         return write_markdown(self.table)
 
-    def to_latex(self) -> str:
-        """Return the table as a ``longtable`` with ``booktabs`` rules; its first line names the packages it needs."""
-        return write_latex(self.table)
-
     def to_html(self) -> str:
         """Return the table as a fragment of a web page, without script."""
         return html_fragment(self.table)
@@ -640,7 +590,7 @@ class SubtypeTable:
         return path
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the table to a file and return its path; the suffix is .docx, .xlsx, .html, .tex, .md or .csv.
+        """Write the table to a file and return its path; the suffix is .docx, .xlsx, .html, .md or .csv.
 
         ValueError for another suffix; ImportError for .docx without python-docx.
         """
@@ -675,7 +625,6 @@ _WRITERS: dict[str, Callable[[SubtypeTable, Path], object]] = {
     ".docx": lambda table, path: table.to_word(path),
     ".xlsx": _write_workbook,
     ".html": lambda table, path: write_text(html_page(table.table), path),
-    ".tex": lambda table, path: write_text(table.to_latex(), path),
     ".md": lambda table, path: write_text(table.to_markdown(), path),
     ".csv": lambda table, path: write_inert_csv(table.to_frame(), path),
 }
@@ -687,7 +636,7 @@ _WRITERS: dict[str, Callable[[SubtypeTable, Path], object]] = {
 @accepting(
     comparisons=either(arguments.COMPARISONS, arguments.MODEL),
     associations=arguments.FRAME_OF_TESTS,
-    features=either(TEXT, TEXTS),
+    features=TEXTS,
     summaries=either(TEXT, BY_FEATURE),
     columns=TEXTS,
     decimals=either(WHOLE, BY_FEATURE),
@@ -698,13 +647,12 @@ def subtype_table(
     *,
     associations: pd.DataFrame | None = None,
     names: Mapping[Any, str] | None = None,
-    features: Sequence[str] | Literal["significant"] | None = None,
+    features: Sequence[str] | None = None,
     subtypes: Sequence[int] | None = None,
     between: tuple[int, int] | None = None,
     summaries: Mapping[str, Summary] | Summary | None = None,
     columns: Sequence[ColumnName] | None = None,
     decimals: Mapping[str, int] | int | None = None,
-    missing_rows: bool = False,
     title: str | None = None,
 ) -> SubtypeTable:
     """Return a table of summaries of every feature in all subjects and in each subtype ("Table 1" of a paper).
@@ -720,9 +668,9 @@ def subtype_table(
     names : dict, optional
         Names of subtypes by number, for the headings: ``{1: "Tremor dominant"}``. The default names of a `Partition`
         are its labels.
-    features : sequence of str, or "significant", optional
-        Features to show, by column name, in this order, or those with a significant descriptive p; by default all, in
-        the order of the schema. Features of one section are adjacent.
+    features : sequence of str, optional
+        Features to show, by column name, in this order; by default all, in the order of the schema. Features of one
+        section are adjacent.
     subtypes : sequence of int, optional
         Subtypes to show, in this order; by default all.
     between : tuple of two int, optional
@@ -739,8 +687,6 @@ def subtype_table(
         the mean over all pairs of the subtypes shown, or that of `between`.
     decimals : int or dict, optional
         Decimals of means, medians and percentages, or of those of each feature by name.
-    missing_rows : bool
-        Whether a row below each feature holds the number of subjects without a value in every group.
     title : str, optional
         Caption of the table.
 
@@ -800,10 +746,7 @@ def table_of(compared: Compared, asked: Choices) -> SubtypeTable:
     shown = compared.subtypes if asked.subtypes is None else list(asked.subtypes)
     if between is None and len(shown) == 2 < len(compared.subtypes) and compared.are_tested(*shown):
         between = (shown[0], shown[1])
-    if asked.features == "significant":
-        chosen = [feature for feature in compared.features.values() if _is_significant(feature, between)]
-    else:
-        chosen = [compared.features[name] for name in (compared.features if asked.features is None else asked.features)]
+    chosen = [compared.features[name] for name in (compared.features if asked.features is None else asked.features)]
     sections = list(dict.fromkeys(feature.section for feature in chosen))
     chosen.sort(key=lambda feature: sections.index(feature.section))
     validated = [] if associations is None else associations.to_dict("records")
@@ -841,9 +784,4 @@ def table_of(compared: Compared, asked: Choices) -> SubtypeTable:
     rows = [[as_value(held(line)) for _, held in columns] for line in lines]
     table = Table(caption, [column for column, _ in columns], rows, bands=plan.bands(lines))
     table = replace(table, notes=_write_notes(plan, table, letters))
-    return SubtypeTable(table, list(_print_rows(plan, table)), _numbers_of(plan), _numbers_table_of(plan))
-
-
-def _is_significant(feature: ComparedFeature, between: tuple[int, int] | None) -> bool:
-    tests = [_descriptive_test(Line("feature", feature, "n", level), between) for level in feature.summaries]
-    return any(not is_missing(test.get("significant")) and bool(test["significant"]) for test in tests)
+    return SubtypeTable(table, list(_print_rows(plan, table)), _numbers_table_of(plan))

@@ -1,4 +1,4 @@
-"""The report as an Excel workbook: cells, sheets, pictures and charts."""
+"""The report as an Excel workbook: cells, tables and sheets."""
 
 from __future__ import annotations
 
@@ -6,33 +6,19 @@ import re
 import shutil
 import textwrap
 import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import lru_cache, partial
+from functools import lru_cache
 from io import BytesIO
 from itertools import starmap, zip_longest
 from pathlib import Path
 from typing import IO, Any, NamedTuple
-from xml.sax.saxutils import escape, quoteattr
+from xml.sax.saxutils import escape
 
 from openpyxl import Workbook
 from openpyxl.cell import WriteOnlyCell
-from openpyxl.chart import BarChart, Reference, Series
-from openpyxl.chart.data_source import AxDataSource, NumDataSource, NumRef, StrRef
-from openpyxl.chart.error_bar import ErrorBars
-from openpyxl.chart.shapes import GraphicalProperties
-from openpyxl.chart.text import RichText, Text
-from openpyxl.chart.title import Title
-from openpyxl.drawing.line import LineProperties
-from openpyxl.drawing.text import (
-    CharacterProperties,
-    Paragraph,
-    ParagraphProperties,
-    RegularTextRun,
-    RichTextProperties,
-)
 from openpyxl.formatting.rule import ColorScaleRule
 from openpyxl.styles import Alignment, Border, Font, NamedStyle, PatternFill, Side
 from openpyxl.utils import get_column_letter as letter
@@ -53,7 +39,6 @@ from clinclust.reporting.layout import (
     MIDDLE,
     WITHHELD,
     WORDS,
-    Chart,
     Column,
     Sheet,
     Span,
@@ -206,87 +191,7 @@ class Rows:
         return self._styles[key]
 
 
-# Charts and Excel tables, which refer to written cells and change with them.
-
-_EMU_PER_POINT, _POINTS_PER_CM = 12_700, 28.35
-_WIDTH_CM, _ROW_CM, _AROUND_CM = 22.0, 0.62, 3.4
-_MARKER_POINTS, _WHISKER_POINTS = 7.0, 1.5
-
-_CHART_WIDTH = _WIDTH_CM * _POINTS_PER_CM
-
-
-def _height_of(chart: Chart, n_rows: int) -> float:
-    """Return the height, in points, of a chart with this number of rows."""
-    return (_AROUND_CM + _ROW_CM * n_rows) * _POINTS_PER_CM
-
-
-def _add_chart(worksheet: ExcelSheet, chart: Chart, heading: int, last: int, top: int, column: int) -> None:
-    """Add a chart of the rows `heading` + 1 to `last`, with its upper left corner at `top`, `column`.
-
-    Intervals, and numbers compared with what is expected, are error bars of two series of invisible bars.
-    """
-
-    def cells(place: int) -> Reference:
-        return Reference(worksheet, min_col=place + 1, min_row=heading + 1, max_row=last)
-
-    drawn: Any = BarChart()
-    drawn.type, drawn.gapWidth, drawn.legend, drawn.roundedCorners = "bar", 60, None, False
-    drawn.width, drawn.height = _WIDTH_CM, _height_of(chart, last - heading) / _POINTS_PER_CM
-    drawn.title = _title(chart.title, 12, INK)
-    names, numbers = drawn.x_axis, drawn.y_axis
-    names.delete = numbers.delete = False
-    names.scaling.orientation = "maxMin"  # the first row is at the top
-    names.tickLblPos, names.majorTickMark = "low", "none"
-    font = Paragraph(pPr=ParagraphProperties(defRPr=_font(9, INK)), endParaRPr=_font(9, INK))
-    names.txPr = numbers.txPr = RichText(bodyPr=RichTextProperties(), p=[font])
-    numbers.crosses = "max"  # puts the axis of numbers at the bottom, because the names run from top to bottom
-    numbers.title = _title(chart.axis, 10, QUIET)
-    numbers.majorGridlines.spPr = GraphicalProperties(ln=_line(RULE, 0.5))
-    numbers.number_format, numbers.scaling.min = "General", chart.least
-    if chart.kind == "bars":
-        drawn.series = [_series(cells(chart.value), BLUE)]
-    else:
-        drawn.overlap = 100
-        middle = chart.value if chart.expected is None else chart.expected
-        interval, marker = (_series(cells(place), None) for place in (middle, chart.value))
-        minus, plus = (NumDataSource(numRef=NumRef(f=cells(place))) for place in (chart.below, chart.above))
-        interval.errBars = _error_bars(_line(INK, _WHISKER_POINTS), errValType="cust", plus=plus, minus=minus)
-        point = _line(BLUE, _MARKER_POINTS)
-        point.cap = "rnd"  # error bars of almost no length with thick round ends look like points
-        marker.errBars = _error_bars(point, errValType="fixedVal", val=0.01)
-        drawn.series = [interval, marker]
-    for series in drawn.series:
-        series.cat = AxDataSource(strRef=StrRef(f=cells(0)))
-    worksheet.add_chart(drawn, f"{letter(column)}{top}")
-
-
-def _series(values: Reference, colour: str | None) -> Any:
-    series: Any = Series(values)
-    series.spPr = GraphicalProperties(solidFill=colour) if colour else GraphicalProperties(noFill=True)
-    series.spPr.ln = LineProperties(noFill=True)
-    return series
-
-
-def _error_bars(line: Any, **lengths: Any) -> Any:
-    bars: Any = ErrorBars(errBarType="both", noEndCap=True, spPr=GraphicalProperties(ln=line), **lengths)
-    # By default openpyxl writes minus before plus, which the schema of the file format does not allow.
-    bars.__elements__ = ("errDir", "errBarType", "errValType", "noEndCap", "plus", "minus", "val", "spPr")
-    return bars
-
-
-def _line(colour: str, points: float) -> Any:
-    return LineProperties(solidFill=colour, w=round(points * _EMU_PER_POINT))
-
-
-def _font(points: int, colour: str) -> Any:
-    return CharacterProperties(sz=100 * points, b=False, solidFill=colour)
-
-
-def _title(text: str, points: int, colour: str) -> Any:
-    run = RegularTextRun(rPr=_font(points, colour), t=visible(text))
-    paragraph = Paragraph(pPr=ParagraphProperties(defRPr=_font(points, colour)), r=[run])
-    return Title(tx=Text(rich=RichText(p=[paragraph])), overlay=False)
-
+# Excel tables, which have filters.
 
 _LONGEST_HEADING = 255
 
@@ -479,19 +384,7 @@ def _write_section(
     above, heading = rows.written, rows.written
     for groups in shared:
         rows.add(_group_cells(groups))
-    n_columns = max((len(table.columns) for table in section.tables), default=0)  # the charts are to the right of them
-    page_top, page_height = (
-        rows.height * (not is_first),
-        _PAGE_SHAPE * (_POINTS_PER_CHARACTER * sum(widths) + _CHART_WIDTH),
-    )
-    for number, table in enumerate(section.tables):
-        charts = [chart for chart in section.charts if chart.table == number]
-        n_rows = len(table.rows)
-        needed = max(_LINE_HEIGHT * (n_rows + 3), *(_height_of(chart, n_rows) for chart in charts), 0)
-        if charts and number and rows.height - page_top + needed > page_height:
-            worksheet.row_breaks.append(Break(id=rows.written))
-            page_top = rows.height - _LINE_HEIGHT  # the title is repeated on the new page
-        top, top_height = rows.written + 1, rows.height
+    for table in section.tables:
         if not single:
             rows.add([Cell(table.caption, "caption")])
         for groups in [] if shared else table.group_lines:
@@ -501,7 +394,7 @@ def _write_section(
         styles = ("heading" if each else "number heading" for each in is_text)
         rows.add([Cell(column.title, style) for column, style in zip(table.columns, styles, strict=True)])
         heading = rows.written
-        for row in range(n_rows):
+        for row in range(len(table.rows)):
             if table.starts_band(row):
                 rows.add([Cell(table.bands[row], "band"), *[Cell(None, "band")] * len(table.columns[1:])])
             rows.add(_body_cells(table, row))
@@ -522,10 +415,6 @@ def _write_section(
             rows.add([Cell(line, "note")])
         if not single:
             rows.add([])
-        for chart in charts:
-            _add_chart(worksheet, chart, heading, last, top, n_columns + 2)
-            while rows.height < top_height + needed + _LINE_HEIGHT:
-                rows.add([])
     for line in _wrapped(section.explanations, widths):
         rows.add([Cell(line, "note")])
     return f"{above + 1}:{heading}"
@@ -657,34 +546,14 @@ def write_workbook(sheets: Sequence[Sheet], path: Path, *, title: str, generated
         # Workbook.save would replace `modified` by the time of saving.
         with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED, allowZip64=True) as archive:
             ExcelWriter(workbook, archive).save()
-        charts = [[chart for section in worksheet.sections for chart in section.charts] for worksheet in worksheets]
-        described = {
-            f"xl/drawings/drawing{number}.xml": partial(_described, drawn)
-            for number, drawn in enumerate(filter(None, charts), start=1)
-        }
-        copy_without_times(written, target, described)
+        copy_without_times(written, target)
 
 
-def _described(charts: Sequence[Chart], drawing: bytes) -> bytes:
-    """Add the alternative text of each chart to the XML of a drawing: openpyxl has no place for it."""
-    text = drawing.decode()
-    for place, chart in enumerate(charts, start=1):
-        named = f'name="Chart {place}"'
-        text = text.replace(named, f"{named} descr={quoteattr(visible(chart.description))}")
-    return text.encode()
-
-
-def copy_without_times(
-    archive: IO[bytes], target: Path, changes: Mapping[str, Callable[[bytes], bytes]] | None = None
-) -> None:
-    """Copy a ZIP archive, such as an Office document, dating each entry `NO_DATE`; `changes` map old content to new."""
-    changes = changes or {}
+def copy_without_times(archive: IO[bytes], target: Path) -> None:
+    """Copy a ZIP archive, such as an Office document, dating each entry `NO_DATE`."""
     with zipfile.ZipFile(archive) as old, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as new:
         for name in old.namelist():
             entry = zipfile.ZipInfo(name, NO_DATE.timetuple()[:6])
             entry.compress_type = zipfile.ZIP_DEFLATED
             with old.open(name) as content, new.open(entry, "w", force_zip64=True) as copy:
-                if name in changes:
-                    copy.write(changes[name](content.read()))
-                else:
-                    shutil.copyfileobj(content, copy)
+                shutil.copyfileobj(content, copy)

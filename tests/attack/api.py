@@ -14,7 +14,7 @@ from attack.attempts import Attack
 from clinclust import FeatureSchema, compare_subtypes, write_report
 from clinclust.cli import main
 from clinclust.methods import PublishedMAPDP
-from clinclust.plots import plot_effects, plot_profile, plot_restarts, plot_tree
+from clinclust.plots import plot_effects, plot_profile, plot_tree
 
 # --- threads ---------------------------------------------------------------------------------------------------------
 
@@ -42,7 +42,6 @@ def _threads(count, rng, folder):
         "profile": lambda number: _figure(plot_profile, model, comparisons),
         "effects": lambda number: _figure(plot_effects, model, comparisons),
         "tree": lambda number: _figure(plot_tree, model),
-        "restarts": lambda number: _figure(plot_restarts, model),
     }
     with mpl.rc_context({"svg.hashsalt": "attack"}), ThreadPoolExecutor(2) as pool:
         alone = {name: task("alone") for name, task in tasks.items()}

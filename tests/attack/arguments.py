@@ -30,7 +30,6 @@ def _sound_calls(folder):
     comparisons = clinclust.compare_subtypes(frame, labels, schema)
     suppressed = clinclust.suppress_small_cells(comparisons)
     associations = clinclust.validated_associations(model, frame, n_restarts=1, n_jobs=1, progress=False)
-    path = clinclust.MAPDP(schema, n_clusters=None, **quick).fit(frame).resolution_path_
     frame.to_csv(folder / "cohort.csv", index=False)
 
     def fit(X, **parameters):
@@ -90,21 +89,11 @@ def _sound_calls(folder):
             clinclust.log_joint,
             {"frame": frame, "labels": labels, "schema": schema, "hyperparameters": None, "concentration": 3.0},
         ),
-        "plot_certainty": (clinclust.plots.plot_certainty, {"model": model, "names": None, "ax": None}),
         "plot_effects": (
             clinclust.plots.plot_effects,
             {**compared, "versus": None, "measure": None, "names": None, "at_most": 5, "ax": None},
         ),
-        "plot_missing": (
-            clinclust.plots.plot_missing,
-            {"comparisons": comparisons, "names": None, "at_most": 5, "ax": None},
-        ),
         "plot_profile": (clinclust.plots.plot_profile, {**compared, "names": None, "at_most": 5, "ax": None}),
-        "plot_explanation": (
-            clinclust.plots.plot_explanation,
-            {"explanation": model.explain(frame), "subject": None, "at_most": 5, "ax": None},
-        ),
-        "plot_relevance": (clinclust.plots.plot_relevance, {"model": model, "at_most": 5, "ax": None}),
         "assess_stability": (
             clinclust.stability.assess_stability,
             {
@@ -137,8 +126,6 @@ def _sound_calls(folder):
             clinclust.distinct_subtypes,
             {"model": model, "frame": frame, "n_draws": 20, "significance_level": 0.05, "random_state": 0, "n_jobs": 1},
         ),
-        "plot_resolution_path": (clinclust.plots.plot_resolution_path, {"path": path, "ax": None}),
-        "plot_restarts": (clinclust.plots.plot_restarts, {"model": model, "ax": None}),
         "plot_tree": (clinclust.plots.plot_tree, {"model": model, "ax": None}),
         "pool_estimates": (
             clinclust.pool_estimates,

@@ -206,15 +206,6 @@ def _in_word(made, folder):
     return f"the element {found[1]!r}" if found else None
 
 
-def _in_latex(made, folder):
-    text = made[4].to_latex().split("\n", 1)[1]
-    if re.findall(r"(?<!\\)[%$#_^~]", text):
-        return "a sign that is not escaped"
-    found = set(re.findall(r"\\([A-Za-z]+)", text)) & {"input", "write", "immediate", "catcode", "def", "newpage"}
-    wrong = set(re.findall(r"\\(?:begin|end)\{(\w+)\}", text)) - {"longtable", "landscape"}
-    return f"the command {found or wrong}" if found or wrong or text.count(r"\end{longtable}") != 1 else None
-
-
 def _in_markdown(made, folder):
     from markdown_it import MarkdownIt
 
@@ -296,7 +287,6 @@ _OUTPUTS = {
     "table.docx": _in_word,
     "table.xlsx": _in_table_workbook,
     "table.html": lambda made, folder: _in_html(made[4].save(folder / "t.html").read_text(encoding="utf-8")),
-    "table.tex": _in_latex,
     "table.md": _in_markdown,
     "table.csv": _in_csv_table,
     "assignments.csv": _in_assignments,

@@ -16,7 +16,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 from clinclust import MAPDP, CohortWarning, subtype_table, validated_associations, write_report
 from clinclust.errors import InputError, NotFittedError, not_fitted
 from clinclust.methods import PublishedMAPDP
-from clinclust.plots import plot_certainty, plot_effects, plot_profile, plot_relevance, plot_restarts, plot_tree
+from clinclust.plots import plot_effects, plot_profile, plot_tree
 
 QUICK = {"n_restarts": 1, "n_jobs": 1, "random_state": 0, "progress": False}
 
@@ -73,11 +73,8 @@ AFTER_FIT = {
     "write_report": lambda model, frame, folder: write_report(model, frame, folder / "report.html"),
     "subtype_table": lambda model, frame, folder: subtype_table(model, frame),
     "associations": lambda model, frame, folder: validated_associations(model, frame),
-    "certainty": lambda model, frame, folder: plot_certainty(model),
     "effects": lambda model, frame, folder: plot_effects(model, frame),
     "profile": lambda model, frame, folder: plot_profile(model, frame),
-    "relevance": lambda model, frame, folder: plot_relevance(model),
-    "restarts": lambda model, frame, folder: plot_restarts(model),
     "tree": lambda model, frame, folder: plot_tree(model),
 }
 

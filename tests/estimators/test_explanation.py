@@ -111,20 +111,6 @@ def test_words_say_for_whom_a_value_speaks():
         model.explain(new.drop(columns="gait"))
 
 
-def test_the_figure_has_a_bar_for_each_term_of_one_subject():
-    frame = walking()
-    model = cc.methods.PublishedMAPDP(cc.draft_schema(frame), random_state=0, progress=False).fit(frame)
-    told = model.explain(frame.head(4))
-    ax = cc.plots.plot_explanation(told, subject=2)
-    rows = told[told["subject"] == 2]
-    np.testing.assert_allclose([bar.get_width() for bar in ax.patches], rows["log_odds"])
-    assert ax.get_yticklabels()[0].get_text().startswith(rows["label"].iloc[0])
-    assert f"{rows['log_odds'].sum():+.1f} nats" in ax.get_xlabel()
-    assert len(cc.plots.plot_explanation(told, at_most=1).patches) == 1
-    with pytest.raises(ValueError, match="subject is not in the explanation"):
-        cc.plots.plot_explanation(told, subject=99)
-
-
 MISFIT = pytest.mark.filterwarnings("ignore:.* described clearly better by another likelihood")
 ODDS = re.compile(r" \(([0-9.]+) nats, ([0-9.,]+|over 1,000,000) : 1\)")
 

@@ -100,7 +100,7 @@ def test_reports_name_subtypes_by_their_codes(graded, tmp_path):
     assert "Subtype 3" not in page
     with pytest.raises(InputError, match="there is no subtype 3; they are 1a, 1b, 2"):
         cc.write_report(model, frame, tmp_path / "other.html", names={3: "Severe"})
-    ax = cc.plots.plot_certainty(model, names={"2": "Other disease"})
+    ax = cc.plots.plot_tree(model, names={"2": "Other disease"})
     assert [label.get_text().split(" (")[0] for label in ax.get_yticklabels()] == [
         *("Subtype 1a", "Subtype 1b", "Other disease")
     ]

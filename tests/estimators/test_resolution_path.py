@@ -15,7 +15,7 @@ from clinclust.engine.problem.problem import log_joint as joint_of
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.settle import adjusted_rand_index
 from clinclust.methods import PublishedMAPDP
-from clinclust.plots import plot_resolution_path, plot_tree
+from clinclust.plots import plot_tree
 
 
 def wrong_cohort(seed, correlation=0.0, contaminated=0.0, n=240, n_features=12):
@@ -265,14 +265,10 @@ def test_the_figures_say_what_they_show(contaminated, tmp_path):
     _, _, _, model = contaminated
     tree = plot_tree(model)
     assert [tick.get_text() for tick in tree.get_yticklabels()] == [
-        f"subtype {k + 1} (n = {model.cluster_sizes_[k]})" for k in (0, 1)
+        f"Subtype {k + 1} (n = {model.cluster_sizes_[k]})" for k in (0, 1)
     ]
-    assert [text.get_text() for text in tree.texts] == [f"{model.tree_.evidence[0]:,.0f}"]
-    path = plot_resolution_path(model.resolution_path_)
-    labels = [text.get_text() for text in path.get_legend().get_texts()]
-    assert f"chosen: {model.coarsening_:.2g}" in labels
-    for name, axes in {"tree": tree, "path": path}.items():
-        axes.figure.savefig(tmp_path / f"{name}.png")
+    assert [text.get_text() for text in tree.texts] == [f"{model.tree_.evidence[0]:,.0f} nats"]
+    tree.figure.savefig(tmp_path / "tree.png")
     assert plot_tree(model, ax=tree) is tree
     with pytest.raises(ValueError, match="not fitted"):
         plot_tree(PublishedMAPDP())

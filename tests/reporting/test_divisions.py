@@ -23,7 +23,7 @@ from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import WITHHELD, name_together
 from clinclust.reporting.page import illustrations
 from clinclust.reporting.report import facts_of_fit, summarise_fit
-from clinclust.reporting.sheets.divisions import charts, divisions_table, on_the_test, p_in_words, verdict
+from clinclust.reporting.sheets.divisions import divisions_table, on_the_test, p_in_words, verdict
 from clinclust.reporting.sheets.methods import methods
 from clinclust.reporting.sheets.overview import cautions, overview, trust
 from clinclust.reporting.sheets.subjects import assignments_sheets, continuum_table, on_continuum_score
@@ -334,19 +334,15 @@ def test_the_figure_draws_each_join_by_its_result_and_names_the_subtypes(three):
     assert widths.count((3.0, "-")) == n_accepted
     assert widths.count((1.0, "-")) == n_rejected
     assert widths.count((1.0, ":")) == model.n_clusters_ - 1 - n_accepted - n_rejected
-    sizes = np.bincount(distinct.labels)
-    named = zip(["$x^2$", "Subtype 2", "Subtype 3"], sizes, strict=True)
-    assert {label.get_text() for label in ax.get_yticklabels()} == {f"{name} (n = {size})" for name, size in named}
+    names = ["$x^2$", "Subtype 2", "Subtype 3"]
+    assert {label.get_text() for label in ax.get_yticklabels()} == {
+        f"group {group + 1} in {names[subtype]} (n = {size:,})"
+        for group, (subtype, size) in enumerate(zip(cut.subtype_of_, np.bincount(model.labels_), strict=True))
+    }
     assert not any(label.get_parse_math() for label in ax.get_yticklabels())
-    (rows,) = ax.child_axes
-    diamonds = [line for line in rows.lines if line.get_marker() == "D"]
-    excess = (distinct.joins["excess"] / distinct.joins["expected_sd"]).tolist()
-    assert sorted(line.get_xdata()[0] for line in diamonds) == pytest.approx(sorted(excess))
-    assert rows.get_xlim()[0] < min(excess) <= max(excess) < rows.get_xlim()[1]
-    assert {-2, 0, 2} <= set(rows.get_xticks())
-    filled = [line.get_markerfacecolor() != "none" for line in diamonds]
-    assert filled.count(True) == n_accepted
-    assert len(filled) == len(distinct.joins)
+    results = [text.get_text().partition(": ")[2].partition(",")[0] for text in ax.texts]
+    assert results.count("distinct") == n_accepted
+    assert results.count("one continuum") == n_rejected
 
 
 def test_kinds_leave_a_gap_under_the_curve_of_one_peak_and_a_continuum_leaves_none(three, one):
@@ -393,7 +389,6 @@ def test_a_map_draws_each_subject_near_those_of_its_subtype(three, monkeypatch):
 
 
 def test_the_alternative_text_says_what_the_figure_shows(three):
-    _, _, distinct = three
     findings = shown(three, NAMES)
     figures = {figure.name: figure for figure in illustrations(findings)}
     assert [*figures] == ["profile", "effects", "divisions", "map", "tree"]
@@ -401,11 +396,6 @@ def test_the_alternative_text_says_what_the_figure_shows(three):
     for each in findings.divisions:
         assert f"{each.number}: {each.title}: {each.gain:,.0f} nats" in figures["tree"].alternative
         assert f"Division {each.number}, {each.title}: {each.result}; " in figures["divisions"].alternative
-    (chart,) = [chart for chart in charts(findings).charts if chart.kind == "expected"]
-    assert all(f"{each.number}: {each.title}" in chart.description for each in findings.divisions)
-    table = charts(findings).tables[chart.table]
-    excess = distinct.joins["excess"] / distinct.joins["expected_sd"]
-    assert sorted(row[chart.value] for row in table.rows) == pytest.approx(sorted(excess))
 
 
 def hand_made(n_tips, accepted_steps, subtype_of=None):
@@ -432,9 +422,9 @@ def test_the_figure_is_readable_with_few_and_many_clusters(n_tips):
     ax = cc.plots.plot_tree(hand_made(n_tips, set(range(n_tips // 2, n_tips))))
     figure = ax.figure
     figure.draw_without_rendering()
-    texts = [*ax.get_yticklabels(), *ax.get_xticklabels(), *ax.texts, *ax.get_legend().get_texts(), ax.xaxis.label]
+    texts = [*ax.get_yticklabels(), *ax.texts]
     boxes = [text.get_window_extent() for text in texts if text.get_text()]
-    assert len(boxes) > 2 * n_tips
+    assert len(boxes) == 2 * n_tips - 1
     for place, box in enumerate(boxes):
         assert box.x0 >= 0
         assert box.y0 >= 0
@@ -487,7 +477,6 @@ def test_a_shared_report_has_results_and_no_evidence(three, one, tmp_path):
             else:
                 assert row[4:6] == list(each.sizes)  # no size is small here
         assert "tree" not in [each.name for each in illustrations(shared)]
-        assert "expected" not in [chart.kind for chart in charts(shared).charts]
         page = report(private, tmp_path, ".html", suppress=5).read_text(encoding="utf-8")
         assert page.count("Divisions tested</caption>") == 1
         for each in private.divisions:
@@ -533,7 +522,6 @@ def test_without_a_test_nothing_is_added(findings, three, tmp_path):
             assert part(each) == []
         assert [table.caption for table in overview(each).tables] == ["The subtypes", "How far to trust it"]
         assert "Distinct subtypes" not in methods(each).paragraphs
-        assert "expected" not in [chart.kind for chart in charts(each).charts]
     page = report(findings_of(model, frame), tmp_path, ".html").read_text(encoding="utf-8")
     for word in ("Tested:", "Divisions tested", "Continuum score"):
         assert word not in page

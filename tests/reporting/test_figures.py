@@ -16,15 +16,7 @@ import clinclust.plots
 from clinclust import Feature, FeatureSchema, compare_subtypes
 from clinclust.errors import shortened
 from clinclust.methods import PublishedMAPDP
-from clinclust.plots import (
-    plot_certainty,
-    plot_effects,
-    plot_missing,
-    plot_profile,
-    plot_relevance,
-    plot_restarts,
-    plot_tree,
-)
+from clinclust.plots import plot_effects, plot_profile, plot_tree
 from clinclust.reporting.compared import Compared
 from clinclust.reporting.layout import HIGH, LOW, MIDDLE
 from clinclust.reporting.workbook import diverging_scale
@@ -69,11 +61,7 @@ def all_figures(model, comparisons, names=None):
     return [
         plot_profile(model, comparisons, names=names),
         plot_effects(model, comparisons, names=names),
-        plot_missing(comparisons, names=names),
-        plot_certainty(model, names=names),
-        plot_relevance(model),
-        plot_restarts(model),
-        plot_tree(model),
+        plot_tree(model, names=names),
     ]
 
 
@@ -165,11 +153,10 @@ def test_text_in_a_cell_stands_out_from_its_colour(model, comparisons):
         linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in mpl.colors.to_rgb(colour)]
         return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
-    for ax in (plot_profile(model, comparisons), plot_missing(comparisons)):
-        mesh = ax.collections[0]
-        for text, number in zip(ax.texts, drawn_matrix(ax).ravel(), strict=True):
-            light, dark = sorted((luminance(text.get_color()), luminance(mesh.to_rgba(number))), reverse=True)
-            assert (light + 0.05) / (dark + 0.05) >= 4.5
+    ax = plot_profile(model, comparisons)
+    for text, number in zip(ax.texts, drawn_matrix(ax).ravel(), strict=True):
+        light, dark = sorted((luminance(text.get_color()), luminance(ax.collections[0].to_rgba(number))), reverse=True)
+        assert (light + 0.05) / (dark + 0.05) >= 4.5
 
 
 def test_figure_and_workbook_have_the_same_colours(model, comparisons):
@@ -193,15 +180,15 @@ def withhold(comparisons, feature, subtype):
 
 def test_withheld_numbers_are_hatched_and_said_to_be(model, comparisons):
     hidden = withhold(comparisons, "systolic", 2)
-    for ax in (plot_profile(model, hidden, at_most=100), plot_missing(hidden, at_most=100)):
-        row = row_labels(ax).index("Systolic blood pressure")
-        column = [heading.startswith("Subtype 2") for heading in column_labels(ax)].index(True)
-        assert np.isnan(drawn_matrix(ax)[row, column])
-        assert np.isnan(drawn_matrix(ax)).sum() == 1
-        assert cell_texts(ax)[row, column] == "[c]"
-        patches = [patch for patch in ax.patches if isinstance(patch, Rectangle) and patch.get_hatch()]
-        assert [(patch.get_x(), patch.get_y()) for patch in patches] == [(column, row)]
-        assert "[c] withheld: few subjects" in ax.get_xlabel()
+    ax = plot_profile(model, hidden, at_most=100)
+    row = row_labels(ax).index("Systolic blood pressure")
+    column = [heading.startswith("Subtype 2") for heading in column_labels(ax)].index(True)
+    assert np.isnan(drawn_matrix(ax)[row, column])
+    assert np.isnan(drawn_matrix(ax)).sum() == 1
+    assert cell_texts(ax)[row, column] == "[c]"
+    patches = [patch for patch in ax.patches if isinstance(patch, Rectangle) and patch.get_hatch()]
+    assert [(patch.get_x(), patch.get_y()) for patch in patches] == [(column, row)]
+    assert "[c] withheld: few subjects" in ax.get_xlabel()
 
 
 def test_a_size_that_is_withheld_everywhere_is_not_drawn(model, comparisons):
@@ -313,93 +300,6 @@ def test_effects_that_there_are_not(model, comparisons):
     assert [text.get_text() for text in none.texts] == ["No two groups were compared"]
 
 
-# --- relevance, certainty, restarts, missing values -------------------------------------------------------------------
-
-
-def test_relevance_bars_are_the_relevance(model):
-    ax = plot_relevance(model, at_most=7)
-    nats = model.feature_relevance_.sort_values(ascending=False)
-    assert [bar.get_width() for bar in ax.patches] == nats.iloc[:7].tolist()
-    assert row_labels(ax) == [shortened(model.schema_[name].title, 44) for name in nats.index[:7]]
-    left, positive = len(nats) - 7, int((nats.iloc[7:] > 0).sum())
-    assert ax.get_xlabel() == f"{left} features are not drawn, {positive} of them with a relevance above 0"
-    whole = plot_relevance(model)
-    colours = [to_hex(bar.get_facecolor()) for bar in whole.patches]
-    assert colours == ["#0072b2" if value > 0 else "#6e6e6e" for value in nats]
-    assert len(set(colours)) == 2
-
-
-def test_certainty_bars_are_the_shares_of_the_subjects(model):
-    ax = plot_certainty(model)
-    own = model.membership_[np.arange(len(model.labels_)), model.labels_]
-    for subtype in range(3):
-        bars = [bar for bar in ax.patches if bar.get_y() + bar.get_height() <= subtype + 0.5 == bar.get_y()]
-        shares = [-bar.get_height() / 0.85 for bar in bars]
-        members = own[model.labels_ == subtype]
-        expected = np.histogram(members, bins=np.arange(21) / 20)[0] / members.size
-        assert shares == pytest.approx(expected.tolist())
-        assert ax.texts[subtype].get_text() == f"{100 * np.mean(members >= 0.95):.0f}% clear"
-        assert row_labels(ax)[subtype] == f"Subtype {subtype + 1} (n = {members.size})"
-
-
-def test_probabilities_at_an_edge_count_in_the_bin_above():
-    model, _ = wide_case(1, N=4)
-    model.membership_ = np.array([[0.0], [0.8], [0.95], [1.0]])
-    bars = plot_certainty(model).patches
-    filled = {round(bar.get_x(), 2): round(-bar.get_height() / 0.85, 6) for bar in bars if bar.get_height()}
-    assert filled == {0.0: 0.25, 0.8: 0.25, 0.95: 0.5}
-
-
-def test_certainty_of_many_subjects_draws_as_little_as_of_few():
-    model, _ = wide_case(3, N=30)
-    rng = np.random.default_rng(0)
-    model.labels_ = rng.integers(0, 3, 500_000)
-    model.membership_ = rng.dirichlet(np.ones(3), 500_000)
-    assert len(plot_certainty(model).patches) == 3 * 20
-
-
-def test_restarts_are_one_point_a_partition(model):
-    ax = plot_restarts(model)
-    best, others = ([tuple(map(float, xy)) for xy in points.get_offsets()] for points in ax.collections)
-    assert best == [(1.0, 0.0)]
-    assert others == [(0.972, pytest.approx(0.502)), (0.61, pytest.approx(67.152))]
-    assert [text.get_text() for text in ax.texts] == ["best: 1", "2", "1"]
-    assert ax.get_title(loc="left").startswith("4 searches")
-    low, high = ax.get_ylim()
-    assert low > high  # the best is at the top
-
-
-def test_numbers_of_neighbouring_partitions_become_one(model):
-    model.restarts_ = pd.DataFrame({"log_joint": [-1.0, -1.02, -1.03, -90.0], "ari_to_best": [1, 0.999, 0.998, 0.3]})
-    assert [text.get_text() for text in plot_restarts(model).texts] == ["best: 1", "2 in 2 partitions", "1"]
-
-
-def test_a_search_that_nothing_else_came_near(model):
-    model.restarts_ = pd.DataFrame({"log_joint": [-1.0], "ari_to_best": [1.0]})
-    ax = plot_restarts(model)
-    assert [text.get_text() for text in ax.texts] == ["best: 1"]
-    assert ax.get_title(loc="left").startswith("1 search;")
-
-
-def test_missing_values_are_percentages_of_the_group(model, frame, comparisons):
-    ax = plot_missing(comparisons, at_most=100)
-    titles, drawn = row_labels(ax), drawn_matrix(ax)
-    incomplete = [feature for feature in model.schema_ if feature.role != "id" and frame[feature.name].isna().any()]
-    assert sorted(titles) == sorted(shortened(feature.title, 44) for feature in incomplete)
-    for feature in incomplete:
-        missing = frame[feature.name].isna().to_numpy()
-        row = drawn[titles.index(shortened(feature.title, 44))]
-        expected = [100 * missing.mean(), *(100 * missing[model.labels_ == label].mean() for label in range(3))]
-        assert row.tolist() == pytest.approx(expected)
-    assert (np.diff(drawn[:, 0]) <= 0).all()
-    assert column_labels(ax)[0] == f"All\nn = {len(frame)}"
-
-
-def test_a_cohort_without_missing_values_says_so():
-    _, comparisons = wide_case(2)
-    assert [text.get_text() for text in plot_missing(comparisons).texts] == ["No value is missing"]
-
-
 # --- for every figure -------------------------------------------------------------------------------------------------
 
 
@@ -433,7 +333,7 @@ def test_every_figure_takes_its_arguments_in_one_order():
         for parameter in signature(getattr(clinclust.plots, name)).parameters.values():
             (drawn if parameter.default is parameter.empty else options).append(parameter.name)
             assert (parameter.kind is parameter.KEYWORD_ONLY) == (parameter.default is not parameter.empty)
-        one_result = len(drawn) == 1 and drawn[0] in ("model", "comparisons", "curves", "path", "explanation")
+        one_result = len(drawn) == 1 and drawn[0] in ("model", "curves")
         assert one_result or drawn in (["model", "comparisons"], ["model", "frame"])
         assert options == [*(one for one in options if one not in last), *(one for one in last if one in options)]
 
@@ -442,10 +342,7 @@ def test_given_axes_are_drawn_on_and_no_pyplot_is_used(model, comparisons):
     draws = [
         lambda ax: plot_profile(model, comparisons, ax=ax),
         lambda ax: plot_effects(model, comparisons, ax=ax),
-        lambda ax: plot_missing(comparisons, ax=ax),
-        lambda ax: plot_certainty(model, ax=ax),
-        lambda ax: plot_relevance(model, ax=ax),
-        lambda ax: plot_restarts(model, ax=ax),
+        lambda ax: plot_tree(model, ax=ax),
     ]
     for draw in draws:
         ax = Figure().add_subplot()
@@ -463,13 +360,13 @@ def test_words_of_the_data_are_not_read_as_mathematics(model, comparisons):
     names = {1: "$\\frac{1}{2}$", 2: "_hidden", 3: "a $ b"}
     with mpl.rc_context({"text.usetex": True}):
         axes = all_figures(model, comparisons, names)
-    for ax in axes[:5]:
+    for ax in axes:
         found = [text for text in ax.findobj(mpl.text.Text) if "$" in text.get_text() or "_" in text.get_text()]
         assert found
         for text in found:
             assert not text.get_parse_math()
             assert not text.get_usetex()
-    assert row_labels(axes[4]) == [plain] * len(row_labels(axes[4]))
+    assert set(row_labels(axes[1])) <= {plain, f"{plain} †"} | {label for label in row_labels(axes[1]) if ":" in label}
     panels = [panel.get_title() for panel in axes[1].child_axes]
     assert panels[0] in ("$\\frac{1}{2}$", "_hidden")
     assert column_labels(axes[0])[1].startswith("_hidden\n")
@@ -486,15 +383,14 @@ def test_long_words_are_shortened_not_cut():
 
 
 def test_what_cannot_be_drawn_is_refused_in_words(model, comparisons):
-    for draw in (plot_certainty, plot_relevance, plot_restarts):
-        with pytest.raises(ValueError, match="the model is not fitted"):
-            draw(PublishedMAPDP())
+    with pytest.raises(ValueError, match="the model is not fitted"):
+        plot_tree(PublishedMAPDP())
     with pytest.raises(ValueError, match="the model is not fitted"):
         plot_profile(PublishedMAPDP(), comparisons)
     with pytest.raises(ValueError, match="names has 7, but the subtypes are 1, 2, 3"):
         plot_profile(model, comparisons, names={7: "x"})
     with pytest.raises(ValueError, match="must be what compare_subtypes returns"):
-        plot_missing(pd.DataFrame({"a": [1]}))
+        plot_profile(model, pd.DataFrame({"a": [1]}))
     other, _ = wide_case(3)
     with pytest.raises(ValueError, match="nothing about x0, which the model was fitted on"):
         plot_profile(other, comparisons)

@@ -15,7 +15,7 @@ import pytest
 from clinclust import compare_subtypes
 from clinclust.disclosure.counts import Rule
 from clinclust.estimators.subtype_model import FittedCohort
-from clinclust.plots import plot_restarts
+from clinclust.plots import plot_tree
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import Column, Sheet, Table
 from clinclust.reporting.page import SCRIPT, STYLE, as_svg, illustrations, write_page
@@ -170,7 +170,7 @@ def test_every_text_stands_out_light_dark_and_on_paper():
 
 def test_a_figure_does_not_hang_on_the_settings_of_who_draws_it(model):
     def draw():
-        return as_svg(lambda: plot_restarts(model), name="r", title="t", label="l")
+        return as_svg(lambda: plot_tree(model), name="r", title="t", label="l")
 
     plain = draw()
     with mpl.rc_context({"font.size": 30, "axes.facecolor": "red", "svg.fonttype": "path", "text.color": "yellow"}):

@@ -138,18 +138,16 @@ def as_read(tables, whole, schema):
                     put("summary", titles[name], level, group, column, cell)
     shares = [at for at, share in enumerate(found["percent"]) if share is not None and found["mean"][at] is None]
     found["mean"][shares] = found["percent"][shares] / 100
-    has_all_p = not any("<0.001" in row for row in tables["Pairwise tests"])
-    for row in tables["Pairwise tests"]:
-        if len(row) > 20 and row[1] in names:
-            a, b = int(row[4]), int(row[7])
-            for group, n, mean in ((a, row[5], row[6]), (b, row[8], row[9])):
-                put("summary", row[1], row[2], group, "n", n)
-                put("summary", row[1], row[2], group, "mean", mean)
-            numbers = zip(["standardised_difference", "statistic", "df", "p", "q"], row[10:15], strict=True)
-            # A page has "<0.001" for some p, so that q cannot be computed again from it; the workbook has the same q.
-            for column, cell in numbers if has_all_p else [*numbers][:4]:
-                put("test", row[1], row[2], a, column, cell, versus=b)
-            read += 1
+    columns: list[str] = []
+    for row in tables.get("Data", ()):
+        columns = list(row) if row and row[0] == "Kind" else columns
+        cells = dict(zip(columns, row, strict=False))
+        if cells.get("Method") in ("welch", "standardised_difference") and cells["Versus"] != "All others":
+            a, b = (int(cells[name].split()[1]) for name in ("Subtype", "Versus"))
+            is_test = cells["Kind"] == "Pairwise test"
+            for column in ("statistic", "df", "p", "q") if is_test else ("estimate",):
+                name = column if is_test else "standardised_difference"
+                put("test", titles[cells["Column"]], cells["Level"], a, name, cells[column], versus=b)
     assert read > 25
     return frame.assign(**{name: pd.array(cells, dtype=frame[name].dtype) for name, cells in found.items()}), sizes
 
@@ -296,7 +294,7 @@ def test_every_count_is_a_multiple_and_what_is_a_function_of_exact_counts_is_lef
     assert {"Overview", "Subtype table"} <= {sheet for sheet, _ in counts}
     assert len(counts) > 30
     assert any(number % BASE for _, number in counts_in(withheld))
-    assert "Pairwise tests" not in rounded
+    assert "Pairwise test" not in {row[0] for row in rounded.get("Data", ()) if row}
     for said in ("Benjamini", "Student"):
         assert said in texts_in(tables[10, "xlsx"])
         assert said not in texts_in(rounded)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
-import openpyxl
 import pandas as pd
 import pytest
 
@@ -13,9 +12,7 @@ import clinclust as cc
 from clinclust.associations.associate import grade_of
 from clinclust.disclosure.counts import Rule
 from clinclust.reporting.layout import WITHHELD
-from clinclust.reporting.sheets import subtypes
 from clinclust.reporting.sheets.associations import association_table
-from clinclust.reporting.sheets.divisions import charts, effect_sizes
 from clinclust.reporting.sheets.subjects import codebook, tidy_data
 from clinclust.reporting.sheets.subtypes import profile
 from reporting.stand_in import gathered
@@ -64,17 +61,13 @@ def test_every_number_of_the_comparisons_is_a_row_of_the_data(findings):
     assert tremor.loc["1 Tremor dominant", "percent"] == row["percent"]
 
 
-def test_what_is_withheld_is_in_the_data_but_in_no_chart(findings, withheld):
+def test_what_is_withheld_has_the_sign_in_every_row_of_its_group(findings, withheld):
     data = body(tidy_data(withheld))
     of_small = data[(data["Subtype"] == "Subtype 3") | (data["Versus"] == "Subtype 3")]
     assert len(of_small) > 100
     shown = of_small.drop(columns=data.columns[:9]).melt()["value"].dropna()
     assert set(shown) == {WITHHELD}
     assert not data.drop(of_small.index).eq(WITHHELD).any(axis=None)
-    sheet = charts(withheld)
-    assert "Subtype 3" in repr(charts(findings))
-    assert "Subtype 3" not in repr(sheet)
-    assert WITHHELD not in repr(sheet)
     assert set(body(profile(withheld))["Subtype 3"]) == {WITHHELD}
 
 
@@ -103,12 +96,14 @@ def test_associations_keep_both_answers_apart_and_stand_by_relevance(findings):
 
 
 def test_effect_sizes_are_numbers_with_their_intervals(findings):
-    rows = body(effect_sizes(findings))
+    sheet = tidy_data(findings)
+    rows = body(sheet).query("Kind == 'Effect size'")
     effects = findings.comparisons.query("kind == 'effect'")
     assert len(rows) == len(effects)
     assert set(rows["Versus"]) == {"All others", "Subtype 2", "Subtype 3"}
-    assert sorted(rows["Estimate"].dropna()) == sorted(effects["estimate"][np.isfinite(effects["estimate"])])
-    assert rows.loc[0, "Feature"] == findings.by_relevance[0].title
+    assert sorted(rows["estimate"].dropna()) == sorted(effects["estimate"][np.isfinite(effects["estimate"])])
+    assert any(note.startswith("Standardised difference:") for note in sheet.notes)
+    assert any("descriptive, not inference" in note for note in sheet.notes)
 
 
 def test_the_codebook_has_every_column_of_the_schema(findings):
@@ -137,43 +132,6 @@ def test_the_profile_is_in_standard_deviations(findings):
     assert sheet.tables[0].diverging == (5, 7)
 
 
-def test_forest_plots_show_the_largest_effects(findings):
-    sheet = charts(findings)
-    assert [chart.kind for chart in sheet.charts] == ["bars", "forest", "forest", "forest"]
-    effects = findings.comparisons.query(
-        "kind == 'effect' and versus == 0 and subtype == 1 and measure == 'standardised_difference'"
-    ).dropna(subset=["estimate", "lower", "upper"])
-    largest = effects["estimate"].abs().nlargest(15).index
-    rows = body(sheet, table=1)
-    assert rows["Estimate"].tolist() == effects.loc[largest, "estimate"].sort_values(ascending=False).tolist()
-    np.testing.assert_allclose((rows["Estimate"] - rows["Length below"]).astype(float), rows["Lower"].astype(float))
-
-
-def test_the_charts_draw_cells_that_hold_their_numbers(full_workbook_path):
-    import re
-    import zipfile
-
-    sheet = openpyxl.load_workbook(full_workbook_path)["Profile"]
-    with zipfile.ZipFile(full_workbook_path) as archive:
-        drawn = [archive.read(name).decode() for name in archive.namelist() if name.startswith("xl/charts/")]
-        drawing = archive.read("xl/drawings/drawing1.xml").decode()
-    assert len(drawn) == 4
-    for text in drawn:
-        references = re.findall(r"<(?:c:)?f>(.*?)</", text)
-        assert references
-        for reference in references:
-            name, cells = reference.split("!")
-            assert name == "'Profile'"
-            values = [cell.value for (cell,) in sheet[cells.replace("$", "")]]
-            assert all(isinstance(value, str) for value in values) or all(np.isfinite(value) for value in values)
-        assert '<delete val="0"' in text
-        if "errBars" in text:
-            custom = text[text.index("<errBars>") :]
-            assert custom.index("<plus>") < custom.index("<minus>")  # the order that the file format asks for
-    assert drawing.count(" descr=") == 4
-    assert "1 Tremor dominant and all other subjects" in drawing
-
-
 @pytest.fixture(scope="module")
 def with_five():
     rng = np.random.default_rng(0)
@@ -188,26 +146,10 @@ def rows(sheet):
     return sheet.tables[0].rows
 
 
-def test_all_pairs_are_shown_where_they_are_few(with_five):
-    assert len(rows(subtypes.pairwise_tests(with_five))) == with_five.n_pairwise == 4 * 10
-    assert sum(row[0] == "Pairwise test" for row in rows(tidy_data(with_five))) == 40
-
-
-def test_many_pairs_stand_in_one_sheet_only_and_the_others_say_so(with_five, monkeypatch):
+def test_pairs_of_subtypes_are_shown_unless_they_are_too_many(with_five, monkeypatch):
+    assert sum(row[0] == "Pairwise test" for row in rows(tidy_data(with_five))) == with_five.n_pairwise == 4 * 10
     monkeypatch.setattr("clinclust.reporting.findings._MANY_PAIRS", 39)
-    for sheet in (effect_sizes(with_five), tidy_data(with_five)):
-        assert any("40 comparisons of them; the section Pairwise tests holds them" in note for note in sheet.notes)
-    assert not any(row[0] == "Pairwise test" for row in rows(tidy_data(with_five)))
-    assert {row[5] for row in rows(effect_sizes(with_five))} == {"All others"}
-    assert len(rows(subtypes.pairwise_tests(with_five))) == 40
-
-
-def test_of_too_many_pairs_those_that_differ_most_clearly_are_shown(with_five, monkeypatch):
-    complete = rows(subtypes.pairwise_tests(with_five))
-    monkeypatch.setattr(subtypes, "_MOST_PAIRS", 15)
-    sheet = subtypes.pairwise_tests(with_five)
-    p_of = [title.title for title in sheet.tables[0].columns].index("p")
-    shown = [row[p_of] for row in rows(sheet)]
-    assert sorted(shown) == sorted(row[p_of] for row in complete)[: len(shown)]
-    assert 0 < len(shown) <= 15
-    assert any(note.startswith("Of 40 comparisons, those whose p") for note in sheet.notes)
+    sheet = tidy_data(with_five)
+    assert any("40 comparisons of them" in note for note in sheet.notes)
+    kinds = {(row[0], row[7]) for row in rows(sheet) if row[0] in ("Pairwise test", "Effect size")}
+    assert kinds == {("Effect size", "All others")}

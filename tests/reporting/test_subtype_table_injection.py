@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import csv
 import re
-import shutil
-import subprocess
 import zipfile
 
 import docx
@@ -140,45 +138,7 @@ def test_no_text_becomes_markup_in_markdown(everywhere):
     assert not re.search(r"[\\`_{}\[~$^]", re.sub(r"\[[−\d., –]+\]", "", text))
 
 
-def test_no_text_becomes_a_command_in_latex(everywhere):
-    text = everywhere.to_latex()
-    ours = """
-        begin end begingroup endgroup footnotesize setlength tabcolsep LTcapwidth linewidth raggedright
-        arraybackslash hangindent dimexpr relax caption toprule midrule bottomrule endfirsthead endhead
-        endfoot addlinespace multicolumn textbf quad par noindent textsuperscript textbackslash
-        textasciitilde textasciicircum textless ensuremath textgreater textbar textasciigrave textquotedbl
-        textendash textquoteright textsection textdagger le usepackage
-    """
-    body = text.split("\n", 1)[1]  # the first line is a comment
-    assert set(re.findall(r"\\([A-Za-z]+)", text)) <= set(re.findall(r"\w+", ours))
-    assert set(re.findall(r"\\([^A-Za-z])", body)) <= set("\\{}$&#%_")
-    assert not re.findall(r"(?<!\\)[%$#_^~]", body)
-    assert set(re.findall(r"\\(?:begin|end)\{(\w+)\}", body)) <= {"longtable", "landscape"}
-    depth = 0
-    for sign in re.findall(r"(?<!\\)[{}]", body.replace("\\\\", "")):
-        depth += 1 if sign == "{" else -1
-        assert depth >= 0
-    assert depth == 0
-    # A row that begins with a bracket or a star would be read as options of the row above.
-    assert not re.search(r"\\\\\n[\[*]", body)
-
-
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="LaTeX is not installed")
-def test_latex_typesets_it(everywhere, tmp_path):
-    # pdflatex knows no full-width or zero-width signs; everything else it must.
-    text = re.sub("[＝\ufeff\u200b]", "", everywhere.to_latex())
-    packages = "array,booktabs,longtable,pdflscape"
-    (tmp_path / "t.tex").write_text(
-        rf"\documentclass{{article}}\usepackage[T1]{{fontenc}}\usepackage{{textcomp,{packages}}}"
-        f"\n\\begin{{document}}\n{text}\\end{{document}}\n",
-        encoding="utf-8",
-    )
-    command = ["pdflatex", "-interaction=nonstopmode", "-no-shell-escape", "-halt-on-error", "t.tex"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
-    assert done.returncode == 0, done.stdout[-1500:]
-
-
-@scored([".docx", ".xlsx", ".html", ".tex", ".md", ".csv"])
+@scored([".docx", ".xlsx", ".html", ".md", ".csv"])
 def test_payloads_as_file_names_reach_neither_the_file_nor_the_folder(suffix, tmp_path, some):
     table, tmp_path = cc.subtype_table(_two_groups()), tmp_path / suffix
     tmp_path.mkdir()

@@ -11,8 +11,8 @@ from clinclust.estimators.subtype_model import FittedCohort
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.sheets.overview import (
     cautions,
-    fit_without,
-    on_dominant_columns,
+    find_near_columns,
+    on_columns,
     overview,
     searches_sentence,
     trust,
@@ -48,38 +48,28 @@ def cohort(n_mistaken, n=400):
     return columns | {"a sex": np.where(mistaken, "male", "female")}, labels
 
 
-def test_a_described_column_comes_with_the_fit_of_a_part():
+def test_a_column_that_is_nearly_the_subtypes_comes_with_the_role_that_looks_beyond():
     columns, labels = cohort(4)
     findings = findings_of(columns, labels, {"a sex": "describe"})
-    assert on_dominant_columns(findings) == [
-        "These subtypes are nearly a sex: it alone gives 98% of the 400 subjects to their subtype (50% in the "
-        "largest), though it was not clustered on; features follow it. To see what else there is, fit one part of the "
-        'subjects at a time, such as those where `a sex` == "female".'
-    ]
-
-
-def test_features_that_make_the_subtypes_alone_come_with_the_fit_without_them():
-    columns, labels = cohort(4)
+    (column,) = find_near_columns(findings)
+    assert (column.role, column.names) == ("adjust", ["a sex"])  # the features follow it
+    assert "98% of 400 subjects" in column.sentence
+    assert column.sentence in trust(findings).notes
+    assert column.sentence in overview(findings).notes
     rng = np.random.default_rng(1)
     columns |= {f"x{place}": rng.normal(size=labels.size) for place in range(4)}
-    findings = findings_of(columns, labels, {})
-    (said,) = on_dominant_columns(findings)
-    assert said.startswith("These subtypes are hardly more than a sex: it alone gives 98% of the 400 subjects to their")
-    assert said.endswith("`role: describe` in the schema, or in Python schema.with_roles({'a sex': 'describe'}).")
-    (row,) = findings.dominant.to_dict("records")
-    assert fit_without(row) == ("describe", ["a sex"])
-    pair = row | {"column": "-a", "second": "b,c"}
-    assert fit_without(pair) == ("describe", ["-a", "b,c"])
+    (column,) = find_near_columns(findings_of(columns, labels, {}))
+    assert (column.role, column.names) == ("describe", ["a sex"])  # nothing else forms them
 
 
 def test_a_shared_report_names_a_column_only_if_every_count_of_it_is_shown():
     for n_mistaken, is_said in ((4, False), (15, True)):
         columns, labels = cohort(n_mistaken)
-        assert on_dominant_columns(findings_of(columns, labels, {"a sex": "describe"}))
+        assert on_columns(findings_of(columns, labels, {"a sex": "describe"}))
         shared = findings_of(columns, labels, {"a sex": "describe"}, suppress=10)
-        assert bool(on_dominant_columns(shared)) == is_said
-        assert not on_dominant_columns(findings_of(columns, labels, {"a sex": "describe"}, suppress=10, round_to=5))
-        assert not on_dominant_columns(findings_of(columns, labels, {}, suppress=10))
+        assert bool(on_columns(shared)) == is_said
+        assert not on_columns(findings_of(columns, labels, {"a sex": "describe"}, suppress=10, round_to=5))
+        assert not on_columns(findings_of(columns, labels, {}, suppress=10))
 
 
 def test_one_search_is_no_share_of_searches(findings):

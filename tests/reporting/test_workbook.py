@@ -20,7 +20,7 @@ from clinclust.schema import Feature, FeatureSchema
 from .conftest import GENERATED
 from .stand_in import fitted, sections_of, write_report
 
-SHEETS = ["Overview", "Subtype table", "Trust", "Profile", "Differences", "Numbers", "Subjects", "Summary"]
+SHEETS = ["Overview", "Subtype table", "Trust", "Profile", "Numbers", "Subjects", "Summary"]
 SHEETS += ["Codebook", "Methods", "Data"]
 
 
@@ -68,10 +68,7 @@ def test_the_sheets_are_set_up_for_reading_and_printing(workbook_path):
     assert book.properties.created == GENERATED.replace(tzinfo=None)
 
 
-@pytest.mark.parametrize(
-    ("name", "table", "n_rows"),
-    [("Differences", "Pairwise_tests", 24 * 3 + 3), ("Subjects", "Assignments", 120), ("Codebook", "Codebook", 24)],
-)
+@pytest.mark.parametrize(("name", "table", "n_rows"), [("Subjects", "Assignments", 120), ("Codebook", "Codebook", 24)])
 def test_long_tables_filter_below_a_heading_that_is_printed_on_every_page(workbook_path, name, table, n_rows):
     sheet = openpyxl.load_workbook(workbook_path)[name]
     found = sheet.tables[table]
@@ -81,11 +78,11 @@ def test_long_tables_filter_below_a_heading_that_is_printed_on_every_page(workbo
     assert sheet.auto_filter.ref is None or len(sheet.tables) == 1
     assert sheet.print_title_rows.endswith(f"${first}")
     in_view = int(re.search(r"\d+", sheet.freeze_panes)[0]) - 1
-    assert in_view == (1 if name == "Differences" else first)
+    assert in_view == first
 
 
 def test_every_sheet_that_tests_says_what_the_p_values_are_not(book):
-    for name in ("Summary", "Pairwise tests"):
+    for name in ("Summary", "Data"):
         text = " ".join(str(row[0]) for row in rows(book[name])[:6])
         assert "descriptive, not inference" in text
 
@@ -138,21 +135,13 @@ def test_features_are_by_section_in_the_order_of_the_schema(book, model):
 
 def test_the_pairwise_rows_are_the_tests(book, model, frame):
     tests = compare_subtypes(frame, model.labels_, model.schema_).query("kind == 'test'")
-    sheet = book["Pairwise tests"]
-    for row in rows(sheet)[row_of(sheet, "Section") :]:
-        feature = next(f for f in model.schema_ if f.title == row[1])
-        level = tests.level.fillna("") == (row[2] or "")
-        found = tests[(tests.feature == feature.name) & level & (tests.subtype == row[4]) & (tests.versus == row[7])]
-        welch = found[found.test == "welch"].iloc[0]
-        assert row[5] + row[8] == welch.n
-        expected = [None if np.isnan(number) else number for number in welch[["statistic", "df", "p", "q"]]]
-        assert row[11:16] == ["Welch's", *(pytest.approx(number) for number in expected)]
-        assert row[16] == (None if welch.significant is pd.NA else "yes" if welch.significant else "no")
-        exact = found.loc[found.test == "mid_p", ["p", "q"]].to_numpy().ravel().tolist()
-        assert row[17:19] == pytest.approx(exact or [None, None])
-    shown = [cell for cell in sheet["O"][row_of(sheet, "Section") :] if cell.value is not None]
-    formats = {cell.number_format for cell in shown}
-    assert formats == {'[<0.001]"<0.001";[<0.1]0.000;0.00'}
+    heading, *body = rows(book["Data"])[row_of(book["Data"], "Kind") - 1 :]
+    shown = pd.DataFrame(body, columns=heading).query("Kind == 'Pairwise test'")
+    assert len(shown) == len(tests)
+    for (_, row), (_, test) in zip(shown.iterrows(), tests.iterrows(), strict=True):
+        assert [row["Column"], row["Method"], row["n"]] == [test["feature"], test["test"], test["n"]]
+        for name in ("statistic", "df", "p", "q"):
+            assert row[name] == (pytest.approx(test[name]) if np.isfinite(test[name]) else None) or pd.isna(row[name])
 
 
 def test_the_assignments_are_those_of_the_model(book, model, frame):
@@ -207,11 +196,13 @@ def test_what_a_cell_cannot_hold_as_a_number_is_an_empty_cell(tmp_path):
     schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in "abc"])
     model = fitted(schema, np.repeat([0, 1], 6), kept_out={"b": "the same value in every subject observed"})
     book = sections_of(write_report(model, frame, tmp_path / "x.xlsx", generated=GENERATED))
-    sheet = book["Pairwise tests"]
-    tests = {row[1]: row for row in rows(sheet)[row_of(sheet, "Section") :]}
-    assert tests["a"][12:17] == [None] * 5
-    assert [tests[name][-1] for name in "abc"] == ["fewer than 2 values", "the same throughout", "infinite t"]
-    assert tests["c"][10:17] == [None, "Welch's", None, None, 0, 0, "yes"]
+    heading, *body = rows(book["Data"])[row_of(book["Data"], "Kind") - 1 :]
+    tests = (
+        pd.DataFrame(body, columns=heading).query("Kind == 'Pairwise test' and Method == 'welch'").set_index("Column")
+    )
+    assert tests.loc[["a", "b"], ["statistic", "df", "p", "q"]].isna().all(axis=None)
+    assert tests.loc["c", ["statistic", "df"]].isna().all()
+    assert tests.loc["c", ["p", "q"]].tolist() == [0, 0]
     assert [cell.value for cell in book["Assignments"]["A"]][-12:] == list(range(N))
 
 
@@ -319,10 +310,8 @@ def test_given_comparisons_and_level_are_used(model, frame, tmp_path):
     book = sections_of(path)
     assert facts(book["Summary"])["Subtypes of few subjects, untested"] == "3"
     assert facts(book["Summary"])["Significance level"] == 0.05
-    sheet = book["Pairwise tests"]
-    for row in rows(sheet)[row_of(sheet, "Section") :]:
-        assert (row[4], row[7]) == (1, 2)
-        assert row[14] is None or row[16] == ("yes" if row[14] <= 0.05 else "no")
+    pairs = {tuple(row[6:8]) for row in rows(book["Data"]) if row[0] == "Pairwise test"}
+    assert pairs == {("Subtype 1", "Subtype 2")}
 
 
 def test_one_subtype_and_no_section_and_no_id(tmp_path):

@@ -81,21 +81,6 @@ def named_in(model: SubtypeModel, subtypes: Iterable[int], names: Mapping[Code, 
     return {subtype: titles[code] for subtype, code in codes.items()}
 
 
-def draw_bars(
-    ax: Axes, values: Sequence[float], titles: Sequence[str], texts: Sequence[str], *, below_0: str, margin: float
-) -> None:
-    """Draw a bar for each value, the first at the top, with its title on the left and its text at its end."""
-    bars = ax.barh(range(len(values)), values, height=0.7, color=[BLUE if value > 0 else below_0 for value in values])
-    ax.bar_label(bars, list(texts), padding=3, fontsize=8)
-    labels = [shortened(title, ROW_TEXT) for title in titles]
-    ax.set_yticks(range(len(values)), labels=labels, fontsize=9, **PLAIN)
-    ax.set_ylim(len(values) - 0.4, -0.6)
-    ax.margins(x=margin)
-    ax.axvline(0.0, color=GREY, linewidth=0.8)
-    ax.spines[["top", "right", "left"]].set_visible(False)
-    ax.tick_params(axis="y", length=0)
-
-
 def title_rows(
     model: SubtypeModel, profiles: Profiles, rows: Sequence[int], at_most: int
 ) -> tuple[Sequence[int], list[str], list[str]]:

@@ -1,4 +1,4 @@
-"""Figures of subjects: heat maps of the cohort, their probabilities, where they lie, and survival."""
+"""Figures of subtypes and subjects: their profiles, the tree with its test, where subjects lie, and survival."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
-from pandas.api.types import is_scalar
 from scipy.linalg import eigh
 from scipy.stats import gaussian_kde
 
-from clinclust.arguments import COMPARISONS, EXPLANATION, FRAME, Rule, accepting
+from clinclust.arguments import COMPARISONS, FRAME, Rule, accepting
 from clinclust.arrays import Array, Labels
 from clinclust.engine.continuum.gap import (
     critical_bandwidth,
@@ -26,21 +24,16 @@ from clinclust.engine.continuum.gap import (
 from clinclust.engine.continuum.null_cohorts import OnePopulation, conditional_draws, one_population
 from clinclust.engine.continuum.tested_node import Node
 from clinclust.errors import InputError, shortened
-from clinclust.estimators.explanation import named as called
-from clinclust.estimators.explanation import value_text
 from clinclust.estimators.subtype_model import (
-    CLEAR,
     FittedCohort,
     SubtypeModel,
-    basis_of_membership,
     cohort_of,
     fitted_problem,
-    own_membership,
     require_fitted,
     require_search,
 )
 from clinclust.reporting.compared import Compared
-from clinclust.reporting.divisions import Division, divisions_of
+from clinclust.reporting.divisions import DISTINCT, GRADED, ONE_CONTINUUM, Division, divisions_of, from_the_root
 from clinclust.reporting.figures.effects import (
     BLUE,
     DRAWN,
@@ -52,7 +45,6 @@ from clinclust.reporting.figures.effects import (
     SEVERAL,
     VERMILION,
     axes_for,
-    draw_bars,
     named,
     named_in,
     remark,
@@ -60,65 +52,15 @@ from clinclust.reporting.figures.effects import (
     title_rows,
 )
 from clinclust.reporting.findings import Profiles, profiles_of
-from clinclust.reporting.layout import HIGH, LOW, MIDDLE, WITHHELD, counted
+from clinclust.reporting.layout import HIGH, LOW, MIDDLE, WITHHELD
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# Heat maps: the profiles of the subtypes, and the missing values.
+# The profiles of the subtypes as a heat map.
 
 _STEPS = 21  # colours of the bar: odd, so that one is in the middle, and few enough to be distinguished
-
-
-def draw_heat_map(
-    ax: Axes | None,
-    numbers: NDArray[np.float64],
-    withheld: NDArray[np.bool_],
-    *,
-    colours: Sequence[str],
-    limits: tuple[float, float],
-    rows: Sequence[str],
-    columns: Sequence[str],
-    unit: str,
-    remarks: Sequence[str] = (),
-    number_format: str,
-) -> Axes:
-    """Draw a heat map of `numbers` (R, C), the first row at the top; cells without a number are hatched.
-
-    Each cell has its number, so that there is no bar of colours; `unit` and remarks stand below.
-    """
-    from matplotlib.colors import LinearSegmentedColormap
-    from matplotlib.patches import Rectangle
-
-    longest = max(len(line) for heading in columns for line in heading.split("\n"))
-    wide = 0.3 + 0.07 * max(map(len, rows), default=0) + max(0.6, 0.08 * longest) * len(columns)
-    ax = axes_for(ax, (max(wide, 4.9), 1.2 + 0.27 * max(len(rows), 4)))
-    colour_map = LinearSegmentedColormap.from_list("clinclust", [f"#{colour}" for colour in colours], _STEPS)
-    scale: Any = {"cmap": colour_map, "vmin": limits[0], "vmax": limits[1], "edgecolors": "face", "linewidth": 0.2}
-    ax.pcolormesh(np.ma.masked_invalid(numbers), **scale)
-    small = 8.0 if len(columns) <= 12 else 7.0
-    for (row, column), number in np.ndenumerate(numbers):
-        centre = (column + 0.5, row + 0.5)
-        if np.isnan(number):
-            hatched: Any = {"facecolor": "none", "edgecolor": GREY, "linewidth": 0.0, "hatch": "////", "alpha": 0.3}
-            ax.add_patch(Rectangle((column, row), 1, 1, **hatched))
-            text, colour = WITHHELD if withheld[row, column] else "–", None
-        else:
-            text, colour = format(number, number_format), "black"  # every colour is light
-            text = text.replace("-", "\N{MINUS SIGN}") if float(text) else format(0.0, number_format).lstrip("+")
-        # The text lies inside the axes. in_layout=False saves the time to measure hundreds of texts for the layout.
-        ax.text(*centre, text, ha="center", va="center", fontsize=small, color=colour, in_layout=False)
-    ax.set_ylim(len(rows), 0)
-    ax.set_xlim(0, len(columns))
-    ax.set_yticks(np.arange(len(rows)) + 0.5, labels=rows, fontsize=9, **PLAIN)
-    ax.set_xticks(np.arange(len(columns)) + 0.5, labels=columns, fontsize=9, **PLAIN)
-    ax.tick_params(length=0, top=True, labeltop=True, bottom=False, labelbottom=False)
-    ax.spines[:].set_visible(False)
-    remark(ax, [unit, *remarks])
-    return ax
-
-
 _STRONGEST = 1.5  # SDs from the mean of all subjects at which the colour is full
 _NAME_LINES = 3
 _FEW_SUBTYPES, _NAME_LINE, _NARROW_LINE = 4, 11, 8
@@ -204,25 +146,43 @@ def _draw_distances(
     columns: Sequence[str],
     remarks: Sequence[str] = (),
 ) -> Axes:
-    """Draw the distances of the groups from all subjects."""
+    """Draw the distances of the groups from all subjects, the first row at the top; cells without one are hatched.
+
+    Each cell has its number, so that there is no bar of colours.
+    """
+    from matplotlib.colors import LinearSegmentedColormap
+    from matplotlib.patches import Rectangle
+
     rows = list(drawn)
     numbers, withheld = profiles.standardised[rows], (profiles.withheld[:, 1:] | profiles.withheld[:, :1])[rows]
-    return draw_heat_map(
-        ax,
-        numbers,
-        withheld,
-        colours=(LOW, MIDDLE, HIGH),
-        limits=(-_STRONGEST, _STRONGEST),
-        rows=titles,
-        columns=columns,
-        unit=DRAWN["distance"],
-        remarks=[
-            *remarks,
-            DRAWN["withheld"].format(sign=WITHHELD) if withheld[np.isnan(numbers)].any() else "",
-            DRAWN["no_value"] if (np.isnan(numbers) & ~withheld).any() else "",
-        ],
-        number_format="+.1f",
-    )
+    longest = max(len(line) for heading in columns for line in heading.split("\n"))
+    wide = 0.3 + 0.07 * max(map(len, titles), default=0) + max(0.6, 0.08 * longest) * len(columns)
+    ax = axes_for(ax, (max(wide, 4.9), 1.2 + 0.27 * max(len(rows), 4)))
+    colour_map = LinearSegmentedColormap.from_list("clinclust", [f"#{each}" for each in (LOW, MIDDLE, HIGH)], _STEPS)
+    scale: Any = {"cmap": colour_map, "vmin": -_STRONGEST, "vmax": _STRONGEST, "edgecolors": "face", "linewidth": 0.2}
+    ax.pcolormesh(np.ma.masked_invalid(numbers), **scale)
+    small = 8.0 if len(columns) <= 12 else 7.0
+    for (row, column), number in np.ndenumerate(numbers):
+        centre = (column + 0.5, row + 0.5)
+        if np.isnan(number):
+            hatched: Any = {"facecolor": "none", "edgecolor": GREY, "linewidth": 0.0, "hatch": "////", "alpha": 0.3}
+            ax.add_patch(Rectangle((column, row), 1, 1, **hatched))
+            text, colour = WITHHELD if withheld[row, column] else "–", None
+        else:
+            text, colour = f"{number:+.1f}", "black"  # every colour is light
+            text = text.replace("-", "\N{MINUS SIGN}") if float(text) else "0.0"
+        # The text lies inside the axes. in_layout=False saves the time to measure hundreds of texts for the layout.
+        ax.text(*centre, text, ha="center", va="center", fontsize=small, color=colour, in_layout=False)
+    ax.set_ylim(len(rows), 0)
+    ax.set_xlim(0, len(columns))
+    ax.set_yticks(np.arange(len(rows)) + 0.5, labels=titles, fontsize=9, **PLAIN)
+    ax.set_xticks(np.arange(len(columns)) + 0.5, labels=columns, fontsize=9, **PLAIN)
+    ax.tick_params(length=0, top=True, labeltop=True, bottom=False, labelbottom=False)
+    ax.spines[:].set_visible(False)
+    is_withheld, is_empty = withheld[np.isnan(numbers)].any(), (np.isnan(numbers) & ~withheld).any()
+    signs = [DRAWN["withheld"].format(sign=WITHHELD)] * bool(is_withheld) + [DRAWN["no_value"]] * bool(is_empty)
+    remark(ax, [DRAWN["distance"], *remarks, *signs])
+    return ax
 
 
 def headings(profiles: Profiles, names: Mapping[int, str]) -> list[str]:
@@ -236,187 +196,95 @@ def headings(profiles: Profiles, names: Mapping[int, str]) -> list[str]:
     return texts
 
 
-@accepting(comparisons=COMPARISONS)
-@serially
-def plot_missing(
-    comparisons: pd.DataFrame, *, names: Mapping[Any, str] | None = None, at_most: int = 30, ax: Axes | None = None
-) -> Axes:
-    """Draw the percentage of subjects without a value for each feature, in all subjects and in each subtype.
+# The tree of the subtypes, with the result of the test of each division.
 
-    The features with the most missing values come first. If the percentages differ much between subtypes, the values
-    may not be missing at random.
-
-    Parameters
-    ----------
-    comparisons : pandas.DataFrame
-        From `compare_subtypes`.
-    names : dict of int to str, optional
-        Names of subtypes by number, as ``{1: "Tremor dominant"}``.
-    at_most : int
-        Maximum number of features.
-    ax : matplotlib Axes, optional
-        Axes to draw on; by default those of a new figure.
-
-    Raises
-    ------
-    ValueError
-        If the comparisons hold no summaries, or names are given for subtypes that do not exist.
-    """
-    profiles = profiles_of(Compared(comparisons))
-    by_code = named([*profiles.subtypes], names)
-    called = headings(profiles, {0: DRAWN["all"], **{subtype: by_code[subtype] for subtype in profiles.subtypes}})
-    summaries = comparisons[comparisons["kind"] == "summary"]
-    labels = dict(zip(summaries["feature"], summaries["label"], strict=True))
-    # All levels of a feature have the same missing values, so its first row is enough.
-    first = [profiles.features.index(feature) for feature in dict.fromkeys(profiles.features)]
-    with np.errstate(all="ignore"):
-        percent = np.asarray(100 * profiles.missing / (profiles.missing + profiles.n))
-    incomplete = [row for row in first if not (percent[row] == 0).all()]
-    drawn = sorted(incomplete, key=lambda row: -np.nan_to_num(percent[row, 0], nan=np.inf))[:at_most]
-    titles = [shortened(labels[profiles.features[row]], ROW_TEXT) for row in drawn]
-    if not drawn:
-        ax = axes_for(ax, (4.5, 2.5))
-        ax.set_axis_off()
-        ax.text(0.5, 0.5, DRAWN["complete"], ha="center", va="center", transform=ax.transAxes)
-        return ax
-    numbers, withheld = percent[drawn], profiles.withheld[drawn]
-    complete = len(first) - len(incomplete)
-    lines = [
-        DRAWN["most_missing"].format(n=len(drawn), of=len(incomplete)) if len(drawn) < len(incomplete) else "",
-        DRAWN["without_missing"].format(features=counted(complete, "feature")) if complete else "",
-        DRAWN["withheld"].format(sign=WITHHELD) if withheld[np.isnan(numbers)].any() else "",
-    ]
-    return draw_heat_map(
-        ax,
-        numbers,
-        withheld,
-        colours=(MIDDLE, HIGH),
-        limits=(0.0, 100.0),
-        rows=titles,
-        columns=called,
-        unit=DRAWN["missing"],
-        remarks=lines,
-        number_format=".0f",
-    )
-
-
-# Figures of single subjects: membership probabilities, and what speaks for the subtype of one subject.
-
-_BINS = 20  # 0.80 and 0.95, the bounds of likely and clear, are then edges of bins
-_TALLEST = 0.85
-_NAME_TEXT = 28
+_LINES: dict[str, dict[str, Any]] = {
+    DISTINCT: {"color": BLUE, "linewidth": 3.0, "linestyle": "-"},
+    GRADED: {"color": BLUE, "linewidth": 1.5, "linestyle": "--"},
+    ONE_CONTINUUM: {"color": GREY, "linewidth": 1.0, "linestyle": "-"},
+    "not tested": {"color": GREY, "linewidth": 1.0, "linestyle": ":"},
+}
+_AT_A_JOIN: dict[str, Any] = {"xytext": (4, 2), "textcoords": "offset points", "va": "bottom", "fontsize": 8}
 
 
 @accepting()
 @serially
-def plot_certainty(model: SubtypeModel, *, names: Mapping[Any, str] | None = None, ax: Axes | None = None) -> Axes:
-    """Draw, for each subtype, the membership probabilities of its subjects.
+def plot_tree(model: SubtypeModel, *, names: Mapping[Any, str] | None = None, ax: Axes | None = None) -> Axes:
+    """Draw the subtypes of a fit as a tree; the text at a join says how sure its division is.
 
-    Each row is a histogram of the subjects of one subtype; a bar of full height holds all of them. The text on the
-    right is the percentage of clear members (0.95 or more).
+    In a tree that was tested (``n_clusters="distinct"``, or ``model.cut(distinct_subtypes(model, frame))``), this is
+    the number of the division in a report, its result and p: distinct (thick lines), graded (dashed), no more than one
+    continuum (thin) or not tested (dotted). In other trees it is the evidence for the division, in nats. If subtypes
+    are unions of the clusters that the search found (`MAPDP.cut`), these clusters are drawn, each with its subtype.
+    "few" marks subtypes of fewer than 5 subjects, "weak" those with less than 3 nats to their nearest other.
 
     Parameters
     ----------
     model : SubtypeModel
-        A fitted model. The probabilities are those of `membership_`: of each subject, given all other subjects.
+        A fitted `MAPDP`.
     names : dict of int to str, optional
-        Names of subtypes by number, as ``{1: "Tremor dominant"}``.
+        Names of subtypes by number from 1.
     ax : matplotlib Axes, optional
         Axes to draw on; by default those of a new figure.
 
     Raises
     ------
     ValueError
-        If the model is not fitted, has no membership probabilities, or names are given for subtypes that do not exist.
+        If the model is not fitted, its subtypes were not found by a MAP-DP search, or names are given for subtypes that
+        do not exist.
+
+    Examples
+    --------
+    >>> import clinclust as cc
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> rng = np.random.default_rng(0)
+    >>> frail = rng.random(200) < 0.4
+    >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
+    >>> model = cc.MAPDP(cc.draft_schema(frame), random_state=0).fit(frame)
+    >>> ax = cc.plots.plot_tree(model)
+    >>> ax.figure.savefig("tree.png")
+
+    The same tree, tested:
+
+    >>> distinct = cc.distinct_subtypes(model, frame)
+    >>> ax = cc.plots.plot_tree(model.cut(distinct), names={1: "Robust", 2: "Frail"})
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['Robust (n = 130)', 'Frail (n = 70)']
     """
-    require_fitted(model)
-    labels, own = np.asarray(model.labels_), own_membership(model)
-    if own is None:
-        raise InputError(
-            f"plot_certainty needs probabilities of subtypes; these subtypes were made by {model.made_by} without any"
-        )
-    subtypes = np.unique(labels).tolist()
-    called = named_in(model, [subtype + 1 for subtype in subtypes], names)
-    ax = axes_for(ax, (7.5, 1.3 + 0.5 * len(subtypes)))
+    fit = require_search(model, "plot_tree")
+    called = named_in(model, range(1, fit.n_clusters_ + 1), names)
+    tree, divisions = fit.tree_, {division.node: division for division in divisions_of(fit, called)}
+    n_tips = tree.n_subtypes
+    # In this order no lines of the tree cross.
+    order = [node for node in from_the_root(tree) if node < n_tips]
+    level, across = np.zeros((2, n_tips + len(tree.joins)))
+    across[order] = np.arange(n_tips)
+    ax = axes_for(ax, (7.0, 0.6 + 0.36 * max(n_tips, 3)))
+    for step, branches in enumerate(tree.joins.tolist()):
+        node, nats = n_tips + step, float(tree.evidence[step])
+        level[node], across[node] = level[branches].max() + 1.0, across[branches].mean()
+        division = divisions.get(node)
+        (first, second), result = branches, "not tested" if division is None else division.result
+        style = _LINES[GRADED if fit.tree_test_ is None else result]
+        along = level[[first, node, node, second]]
+        ax.plot(along, across[[first, first, second, second]], solid_joinstyle="miter", **style)
+        text = DRAWN["joined" if division is None else "tested"].format(division=division, nats=nats)
+        ax.annotate(text, (level[node], across[node]), color=GREY, **_AT_A_JOIN)
+    sizes, are_groups = np.bincount(tree.labels, minlength=n_tips), fit.subtype_of_.size > fit.n_clusters_
     titles = []
-    bins: Any = {"x": np.arange(_BINS) / _BINS, "width": 0.94 / _BINS, "align": "edge", "color": BLUE}
-    for row, subtype in enumerate(subtypes):
-        members = own[labels == subtype]
-        counts, _ = np.histogram(members, np.arange(_BINS + 1) / _BINS)
-        ax.bar(height=-_TALLEST * counts / members.size, bottom=row + 0.5, **bins)
-        ax.text(1.015, row + 0.3, DRAWN["clear"].format(share=np.mean(members >= CLEAR)), va="center", fontsize=8)
-        titles.append(f"{shortened(called[subtype + 1], _NAME_TEXT)} (n = {members.size:,})")
-    for edge in (0.8, CLEAR):
-        ax.axvline(edge, color=GREY, linewidth=0.8, linestyle="--", zorder=0)
-    ax.hlines(np.arange(len(subtypes)) + 0.5, 0, 1, color=GREY, linewidth=0.6)
-    ax.set_yticks(np.arange(len(subtypes)) + 0.3, labels=titles, fontsize=9, **PLAIN)
-    ax.set_ylim(len(subtypes) - 0.45, -0.6)
-    ax.set_xlim(0, 1)
-    ax.set_xticks([0, 0.2, 0.4, 0.6, 0.8, 0.95], labels=["0", "0.2", "0.4", "0.6", "0.8", "0.95"])
-    ax.set_title(DRAWN["membership"].format(basis=basis_of_membership(model)), loc="left", fontsize=9)
+    for tip in order:
+        subtype = int(fit.subtype_of_[tip])
+        name, remarks = shortened(called[subtype + 1], NAME_TEXT), () if are_groups else fit.remarks_[subtype]
+        name = DRAWN["group"].format(number=tip + 1, name=name) if are_groups else name
+        titles.append(f"{name} ({', '.join([f'n = {sizes[tip]:,}', *remarks])})")
+    ax.set_yticks(range(n_tips), labels=titles, fontsize=9, **PLAIN)
+    ax.set_ylim(max(n_tips, 2) - 0.5, -0.7)
+    ax.set_xlim(0.0, 1.5 * max(level[-1], 1.0))  # with room for the text of the root
+    ax.set_xticks([])
     ax.spines[:].set_visible(False)
     ax.tick_params(axis="y", length=0)
-    remark(ax, [DRAWN["certainty"]])
     return ax
-
-
-@accepting(explanation=EXPLANATION)
-@serially
-def plot_explanation(
-    explanation: pd.DataFrame, *, subject: object = None, at_most: int = 12, ax: Axes | None = None
-) -> Axes:
-    """Draw which features speak for the subtype of one subject, and which against it.
-
-    Bars are the terms of the log odds, in nats: to the right for the most probable subtype, to the left for the next
-    one; 2.3 nats are odds of 10 : 1. All terms add up to the log odds of the two subtypes.
-
-    Parameters
-    ----------
-    explanation : DataFrame
-        From `MAPDP.explain`.
-    subject : optional
-        The subject, as in the column `subject`; by default the first.
-    at_most : int
-        Maximum number of bars, the longest first.
-    ax : matplotlib Axes, optional
-        Axes to draw on; by default those of a new figure.
-
-    Raises
-    ------
-    ValueError
-        If the explanation is of no such subject.
-    """
-    rows = _rows_of(explanation, subject)
-    drawn = rows.iloc[:at_most]
-    values = drawn["log_odds"].tolist()
-    ax = axes_for(ax, (8.0, 1.2 + 0.26 * len(drawn)))
-    titles = [_title(row) for row in drawn.to_dict("records")]
-    written = [f"{value:+.1f}" for value in values]
-    draw_bars(ax, values, titles, written, below_0=VERMILION, margin=0.12)
-    first, second = (called(rows[name].iloc[0]) for name in ("subtype", "against"))
-    ax.set_title(DRAWN["explanation"].format(first=first, second=second), loc="left", fontsize=9)
-    n_more = len(rows) - len(drawn)
-    more = DRAWN["more_terms"].format(n=n_more) if n_more else ""
-    remark(ax, [DRAWN["all_terms"].format(total=float(rows["log_odds"].sum()), more=more)])
-    return ax
-
-
-def _rows_of(explanation: pd.DataFrame, subject: object) -> pd.DataFrame:
-    if not len(explanation):
-        raise InputError("explanation has no rows")
-    subject = explanation["subject"].iloc[0] if subject is None else subject
-    named = explanation["subject"]
-    is_one = is_scalar(subject) or isinstance(subject, tuple)  # a tuple is a row of an index of several columns
-    rows = explanation[[each == subject for each in named]] if is_one else explanation.iloc[:0]
-    if not len(rows):
-        raise InputError("subject is not in the explanation; give a value of its column `subject`")
-    return rows
-
-
-def _title(row: dict[object, object]) -> str:
-    value = row["value"]
-    is_missing = value is None or value != value  # NaN
-    return str(row["label"]) if is_missing else f"{row['label']}: {value_text(value)}"
 
 
 # Where the subjects lie along the axis of each division that was tested, with the closest density with one peak.
@@ -592,7 +460,7 @@ def draw_map(cohort: FittedCohort, *, names: Mapping[Any, str] | None = None, ax
             colour = SEVERAL[(subtype - 1) % len(SEVERAL)]
             (dots,) = ax.plot(*ends.T, color=colour, linewidth=_DOT, solid_capstyle="round")
             dots.get_path().should_simplify = False
-            text = shortened(title.removeprefix("Subtype "), _NAME_TEXT)
+            text = shortened(title.removeprefix("Subtype "), _SIDE_TEXT)
             x, y = np.median(points, axis=0)
             ax.text(x, y, text, ha="center", va="center", bbox=_ON_DOTS, **PLAIN)
     second = DRAWN["axes"][1 if len(titles) < 3 else 2]

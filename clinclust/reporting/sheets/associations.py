@@ -39,7 +39,7 @@ from clinclust.schema import Feature
 # The sheet Associations, and what the Methods section says of it.
 
 _TEXTS = WORDS["associations"]
-_COUNT, _OUTCOME = _TEXTS["count"], _TEXTS["outcome"]
+_COUNT = _TEXTS["count"]
 
 
 def association_table(findings: Findings) -> Sheet:
@@ -162,25 +162,6 @@ def grades_of(findings: Findings, *, found_from: bool) -> Grades | None:
     return Grades(*(of[name] for name in named))
 
 
-def sentences(findings: Findings) -> list[str]:
-    """Return at most two sentences on what differs; none if there is one group only, in which nothing can differ."""
-    if len(findings.sizes) < 2:
-        return []
-    found_from, others = (grades_of(findings, found_from=is_found_from) for is_found_from in (True, False))
-    if found_from is None or others is None:
-        return [findings.texts["associations"]["untested_given" if findings.fit is None else "untested"]]
-    level, texts = {"level": findings.significance_level}, []
-    if finds_one_population(findings.cohort.model):
-        texts.append(_COUNT["slices"])
-    elif findings.fit is not None and any(found_from):
-        n = found_from.differing
-        how = _OUTCOME["without" if n else "at_level"].format(them=counted(n, "it"), **level)
-        texts.append(_say_outcome("found_from", found_from, how))
-    if sum(others) > others.not_tested:
-        texts.append(_say_outcome("no_part", others, "" if texts else _OUTCOME["at_level"].format(**level)))
-    return texts
-
-
 def count_in_words(findings: Findings) -> str:
     """Return how many features differ, in one sentence for the first page and the terminal."""
     if findings.associations is None:
@@ -193,18 +174,6 @@ def count_in_words(findings: Findings) -> str:
             fields = {"differing": grades.differing, "tested": grades.tested, "all": sum(grades)}
             parts.append(_COUNT[how].format(whose=_COUNT[whose], **fields))
     return " ".join([*([_COUNT["slices"]] if is_sliced else []), *([f"{'; '.join(parts)}."] if parts else [])])
-
-
-def _say_outcome(whose: str, grades: Grades, how: str) -> str:
-    n, tested = grades.differing, []
-    if grades.tested:
-        words = {"differ": counted(n, "differ"), "their": counted(n, "its"), "how": how}
-        is_beyond = "all_beyond" if grades.beyond == n else "some_beyond" if grades.beyond else "differ"
-        tested.append(_OUTCOME[is_beyond if n else "none"].format(n=n, beyond=grades.beyond, **words))
-    rest = {"not_shown": grades.not_shown if n else 0, "not_tested": grades.not_tested, "withheld": grades.withheld}
-    parts = [_OUTCOME[name].format(n=n, was=counted(n, "was")) for name, n in rest.items() if n]
-    outcome = "; ".join([*tested, *([listed(parts)] if parts else [])])
-    return str(_OUTCOME[whose].format(features=counted(sum(grades), "feature"), outcome=outcome))
 
 
 # The section on outcomes: differences between subtypes with the errors of assignment carried through.

@@ -1,9 +1,8 @@
-"""Whether the subtypes are more than a continuum, come out again, and how sure they are; charts of both."""
+"""Whether the subtypes are more than a continuum, come out again, and how sure they are."""
 
 from __future__ import annotations
 
-from functools import partial
-from math import floor, isnan
+from math import isnan
 from operator import attrgetter
 from typing import Any
 
@@ -14,23 +13,10 @@ from clinclust.estimators.distinct_subtypes import p_text
 from clinclust.estimators.gibbs import GibbsDP
 from clinclust.estimators.subtype_model import CLEAR
 from clinclust.estimators.subtype_tree import DISTINCT_LEVEL, TreeTest
-from clinclust.likelihoods import traits_of
 from clinclust.reporting.divisions import Division, n_parted
-from clinclust.reporting.findings import Findings, Row, number_of
-from clinclust.reporting.layout import (
-    WITHHELD,
-    WORDS,
-    Chart,
-    Held,
-    Sheet,
-    Table,
-    Value,
-    as_value,
-    capitalised,
-    counted,
-    tabulate,
-)
-from clinclust.reporting.sheets.subtypes import groups_found, not_tested
+from clinclust.reporting.findings import Findings
+from clinclust.reporting.layout import WORDS, Held, Sheet, Table, Value, capitalised, counted, tabulate
+from clinclust.reporting.sheets.subtypes import groups_found
 from clinclust.stability import Stability
 from clinclust.stability.assess import BANDS, DISSOLVED, RECOVERED, TOO_FEW
 
@@ -297,111 +283,9 @@ def _share(share: float) -> str:
     return str(texts["hardly" if share < 0.01 else "nearly" if 0.99 < share < 1.0 else "share"].format(share=share))
 
 
-# The sheets Charts and Effect sizes: how far apart the subtypes lie.
-
-_EFFECTS = WORDS["effect_sizes"]
-_LONGEST_NAME = 60
-_LEFT_END = -3.0
-
-
-def _draw_evidence(findings: Findings, number: int) -> tuple[Table, Chart]:
-    """Return the table of the evidence for each division, and its chart; `number` is that of the table."""
-    table = tabulate(
-        "evidence",
-        findings.evidence,
-        division=lambda each: _called(f"{each.number}: {each.title}"),
-        excess=lambda each: each.excess / each.expected_sd,
-        population=lambda each: 0.0,
-        two=lambda each: 2.0,
-    )
-    evidence = "; ".join(map(evidence_in_words, findings.evidence))
-    title, axis, words = (text.format(evidence=evidence) for text in _EFFECTS["evidence"])
-    least = float(floor(min(_LEFT_END, *(each.excess / each.expected_sd for each in findings.evidence))))
-    return table, Chart(number, "expected", title, axis, words, value=1, below=3, above=3, expected=2, least=least)
-
-
-def _called(title: str) -> str:
-    return title if len(title) <= _LONGEST_NAME else f"{title[: _LONGEST_NAME - 1].rstrip()}…"
-
-
-_MOST_FEATURES = 15
-_MEASURE = "standardised_difference"
-_ENDS = ("estimate", "lower", "upper")
-
-
-def charts(findings: Findings) -> Sheet:
-    """Return the sheet: tables of numbers with their charts. Rows with withheld numbers are left out."""
-    shown = [subtype for subtype, size in findings.sizes.items() if size != WITHHELD]
-    sizes = findings.tabulate_sizes("bars", shown)
-    tables, (bar, axis, of_intervals) = [sizes], _EFFECTS["of_sizes"]
-    bars = "; ".join(bar.format(name=row[0], n=row[1]) for row in sizes.rows)
-    drawn = [Chart(0, "bars", sizes.caption, axis, _EFFECTS["bars"].format(bars=bars), value=1)]
-    if findings.evidence:
-        table, chart = _draw_evidence(findings, len(tables))
-        drawn.append(chart)
-        tables.append(table)
-    for subtype in findings.sizes:
-        table = _intervals(findings, subtype)
-        if table.rows:
-            effects = "; ".join(f"{row[0]} {row[1]:.2f}" for row in table.rows)
-            words = _EFFECTS["forest"].format(n=len(table.rows), name=findings.name(subtype), effects=effects)
-            drawn.append(Chart(len(tables), "forest", table.caption, of_intervals, words, value=1, below=4, above=5))
-            tables.append(table)
-    notes = [_EFFECTS["charts"].format(formed=findings.formed), *not_tested(findings)]
-    return Sheet("Charts", notes, tables, drawn)
-
-
-def _intervals(findings: Findings, subtype: int) -> Table:
-    """Return the largest effects of a subtype against all other subjects, by decreasing estimate."""
-    effects = [row for feature in findings.by_relevance for row in findings.read.effects.get(feature.name, [])]
-    effects = [row for row in effects if (row["subtype"], row["versus"], row["measure"]) == (subtype, 0, _MEASURE)]
-    whole = [row for row in effects if all(isinstance(as_value(row[end]), float) for end in _ENDS)]
-    shown = sorted(whole, key=lambda row: -abs(row["estimate"]))[:_MOST_FEATURES]
-    return tabulate(
-        "intervals",
-        sorted(shown, key=lambda row: -row["estimate"]),
-        {"name": findings.name(subtype)},
-        feature=_name,
-        below=lambda row: row["estimate"] - row["lower"],
-        above=lambda row: row["upper"] - row["estimate"],
-    )
-
-
-def _name(row: Row) -> str:
-    is_nominal = traits_of(row["likelihood"]).is_nominal or row.get("part") == "spike"
-    return _called(str(row["label"])) + (f": {row['level']}" if is_nominal else "")
+# What effect sizes are called.
 
 
 def measure_in_words(measure: str) -> str:
     """Return what an effect size is called; one that is not listed, by its name in the comparisons."""
     return str(WORDS["measures"].get(measure, (measure.replace("_", " "),))[0])
-
-
-def left_out(findings: Findings) -> list[str]:
-    """Return the note that pairs of subtypes are left out, if they are."""
-    return [_EFFECTS["left_out"].format(n=findings.n_pairwise)] if findings.has_many_pairs else []
-
-
-def effect_sizes(findings: Findings) -> Sheet:
-    """Return the sheet: one row for each feature or level, comparison and measure, by decreasing relevance."""
-    schema, rows = findings.cohort.schema, list[Row]()
-    for feature in findings.by_relevance:
-        # The comparisons with all other subjects come first: they characterise a subtype.
-        effects = sorted(findings.read.effects.get(feature.name, []), key=lambda row: row["versus"] != 0)
-        rows += [row for row in effects if not (row["versus"] and findings.has_many_pairs)]
-    table = tabulate(
-        "effects",
-        rows,
-        section=lambda row: schema[row["feature"]].section,
-        label=lambda row: str(row["label"]),
-        clustered_on=lambda row: findings.clustered_on_text(schema[row["feature"]]),
-        subtype=lambda row: findings.name(row["subtype"]),
-        versus=lambda row: findings.versus(row["versus"]),
-        measure=lambda row: measure_in_words(row["measure"]),
-        **{name: partial(number_of, name=name) for name in (*_ENDS, "n")},
-    )
-    used = {row["measure"] for row in rows}
-    meanings = [f"{name}: {meaning}." for key, (name, meaning) in WORDS["measures"].items() if key in used]
-    how = _EFFECTS["how_to_read"].format(formed=findings.formed)
-    notes = [how, *not_tested(findings), *left_out(findings), *map(capitalised, meanings)]
-    return Sheet("Effect sizes", notes, [table])

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from string import ascii_lowercase
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -37,7 +37,7 @@ from clinclust.reporting.layout import (
     table_with_rows,
     tabulate,
 )
-from clinclust.reporting.sheets.associations import count_in_words, sentences
+from clinclust.reporting.sheets.associations import count_in_words
 from clinclust.reporting.sheets.divisions import (
     divisions_table,
     on_posterior,
@@ -222,7 +222,7 @@ def _what_tells(findings: Findings) -> list[Table]:
         column=lambda row: _COLUMNS[row["told_by"]].format(columns=findings.title_of(row["column"])),
         right=lambda row: 100 * row["named_right"],
         largest=lambda row: 100 * row["largest"],
-        way=lambda row: _look_beyond(findings, {"second": None, **row}),
+        way=lambda row: _say_way(*_look_beyond(findings, {"second": None, **row})),
     )
     return [table]
 
@@ -236,9 +236,9 @@ def _statements(findings: Findings) -> list[str]:
         of_the_search = [*searches, *stopped, *cautions(findings)]
     return [
         *verdict(findings),
-        *sentences(findings),
+        *say_differing(findings),
         *on_adjustment(findings),
-        *on_dominant_columns(findings),
+        *on_columns(findings),
         *sentences_on_visits(findings),
         *_on_copies(findings),
         *on_posterior(findings),
@@ -332,24 +332,26 @@ def _doubts(findings: Findings, fit: Fit) -> Iterator[str]:
         yield _DOUBTS["small"].format(least=_SMALL, named=list_first(small, _SHOWN))
 
 
-SHOWN = 3
+_MOST_NAMED = 3  # columns that nearly make the subtypes or a division
 
 
-def on_dominant_columns(findings: Findings) -> list[str]:
-    """Return a sentence for each dominant column."""
-    n, rows = findings.n_named, _dominant(findings)[:SHOWN]
-    return [f"{in_words(row, n, findings.title_of, findings.name)} {_refit(row)}" for row in rows]
+class NearColumn(NamedTuple):
+    """The sentence on columns that nearly make the subtypes or a division, and the role that looks beyond them."""
+
+    sentence: str
+    role: str
+    names: list[str]
 
 
-def on_columns(findings: Findings) -> list[str]:
-    """Return which columns nearly make the subtypes or one division, and how to look beyond, for the first page."""
+def find_near_columns(findings: Findings) -> list[NearColumn]:
+    """Return which columns nearly make the subtypes or one division, said alike on page, in Trust and on a terminal."""
+    n_named, divisions, schema = findings.n_named, findings.divisions, findings.cohort.schema
     rows: list[tuple[str, int, dict[Any, Any]]] = []
-    for row in _dominant(findings)[:SHOWN]:
-        title = _unite(row["groups"], findings.name)
+    for row in _dominant(findings)[:_MOST_NAMED]:
+        title = " | ".join(name_together(list(map(findings.name, group)), _SHOWN) for group in row["groups"])
         is_whole = all(len(group) == 1 for group in row["groups"])
-        rows.append(("" if is_whole else title, findings.n_named, row))
-    named, divisions = {name for *_, row in rows for name in _names(row)}, findings.divisions
-    by_number, schema = {division.number: division for division in divisions}, findings.cohort.schema
+        rows.append(("" if is_whole else title, n_named, row))
+    named, by_number = {name for *_, row in rows for name in _names(row)}, {each.number: each for each in divisions}
     for row in [] if findings.telling is None else findings.telling.to_dict("records"):
         name, division = row["column"], by_number[row["division"]]
         # A cut of a measurement often tells clear subtypes apart; a yes/no feature that does is another name of them.
@@ -358,23 +360,35 @@ def on_columns(findings: Findings) -> list[str]:
         # Some column or other tells 8 people from 2.
         if is_told and name not in named and min(map(int, division.sizes)) >= _SMALL:
             rows.append((division.title, division.n_subjects, {"second": None, **row}))
-    said = []
-    for title, n, row in rows[:SHOWN]:
-        what = _COLUMNS["division" if title else "whole"].format(title=title)
-        fields = {"right": row["named_right"], "largest": row["largest"], "n": n, "way": _look_beyond(findings, row)}
-        columns = _COLUMNS[row["told_by"]].format(columns=listed(list(map(findings.title_of, _names(row)))))
-        said.append(_COLUMNS["nearly"].format(what=what, columns=columns, **fields))
-    return said
+    near = []
+    for title, n, row in rows[:_MOST_NAMED]:
+        role, names = _look_beyond(findings, row)
+        fields = {"right": row["named_right"], "largest": row["largest"], "n": n, "way": _say_way(role, names)}
+        fields["what"] = _COLUMNS["division" if title else "whole"].format(title=title)
+        fields["columns"] = _COLUMNS[row["told_by"]].format(columns=listed(list(map(findings.title_of, names))))
+        near.append(NearColumn(_COLUMNS["nearly"].format(**fields), role, names))
+    return near
 
 
-def _look_beyond(findings: Findings, row: dict[Any, Any]) -> str:
-    """Return the option of a fit that shows what else there is than the columns of a row."""
-    if row["told_by"] == "missing":
-        return str(_COLUMNS["leave_out"])
+def on_columns(findings: Findings) -> list[str]:
+    """Return the sentences on `find_near_columns`."""
+    return [column.sentence for column in find_near_columns(findings)]
+
+
+def _look_beyond(findings: Findings, row: dict[Any, Any]) -> tuple[str, list[str]]:
+    """Return the role in which the columns of a row let a fit show what else there is; none of missing values."""
     names = _names(row)
+    if row["told_by"] == "missing":
+        return "", names
     # Where the other features follow sex, as blood counts do, the division stays if only sex is left out.
-    alone = {name for dominant in _dominant(findings) if _is_alone(dominant) for name in _names(dominant)}
-    role = "describe" if alone.issuperset(names) else "adjust"
+    of_themselves = [dominant for dominant in _dominant(findings) if dominant["others"] < NEARLY]  # not NaN
+    alone = {name for dominant in of_themselves for name in _names(dominant)}
+    return "describe" if alone.issuperset(names) else "adjust", names
+
+
+def _say_way(role: str, names: Sequence[str]) -> str:
+    if not role:
+        return str(_COLUMNS["leave_out"])
     is_plain = all(re.fullmatch(r"[\w.]+", name) for name in names)
     return str(_COLUMNS["option" if is_plain else "role"].format(role=role, names=",".join(names)))
 
@@ -383,52 +397,8 @@ def _dominant(findings: Findings) -> list[dict[Any, Any]]:
     return [] if findings.dominant is None else findings.dominant.to_dict("records")
 
 
-def in_words(row: dict[Any, Any], n: int, title: Callable[[str], str], name: Callable[[int], str]) -> str:
-    """Return a row of `dominant_columns` of n subjects as sentences, given titles of columns and names of subtypes."""
-    names, groups = _names(row), row["groups"]
-    is_whole, is_missing_told = all(len(group) == 1 for group in groups), row["told_by"] == "missing"
-    which = "missing" if is_missing_told else "follow" if is_missing(row["others"]) else "formed"
-    fields = {
-        "what": _COLUMNS["whole" if is_whole else "division"].format(title=_unite(groups, name)),
-        "columns": _COLUMNS[row["told_by"]].format(columns=listed(list(map(title, names)))),
-        "more": _COLUMNS["alike"].format(n=row["alike"]) if row["alike"] else "",
-        "how": _COLUMNS["hardly" if _is_alone(row) else "about"],
-        "alone": _COLUMNS["both_alone" if len(names) > 1 else "alone"],
-        "kind": _COLUMNS["subtype" if is_whole else "branch"],
-        "others": None if which == "follow" else 1 - (1 - row["others"]) * (1 - row["largest"]),
-    }
-    return str(_COLUMNS[f"long_{which}"].format(right=row["named_right"], largest=row["largest"], n=n, **fields))
-
-
-def _unite(groups: Iterable[Iterable[int]], name: Callable[[int], str]) -> str:
-    """Return the branches of a division in one line, as "Subtypes 1 and 2 | Subtype 3"."""
-    return " | ".join(name_together(list(map(name, group)), _SHOWN) for group in groups)
-
-
-def fit_without(row: dict[Any, Any]) -> tuple[str, list[str]]:
-    """Return the option of a fit without the columns of a row: ``describe`` and names, or ``where`` and a condition."""
-    if _is_alone(row):
-        return "describe", _names(row)
-    return "where", [] if is_missing(row["part"]) else [row["part"]]
-
-
 def _names(row: dict[Any, Any]) -> list[str]:
     return [row["column"]] if is_missing(row["second"]) else [row["column"], row["second"]]
-
-
-def _is_alone(row: dict[Any, Any]) -> bool:
-    return bool(row["others"] < NEARLY)  # NaN of columns that were not clustered on
-
-
-def _refit(row: dict[Any, Any]) -> str:
-    how, given = fit_without(row)
-    if how == "where":
-        such_as = _COLUMNS["such_as"].format(condition=given[0]) if given else ""
-        return str(_COLUMNS["one_part"].format(such_as=such_as))
-    roles = dict.fromkeys(given, "describe")
-    by_name = all(map(str.isidentifier, roles))
-    in_python = ", ".join(f"{name}='describe'" for name in roles) if by_name else repr(roles)
-    return str(_COLUMNS["without"].format(in_python=in_python))
 
 
 # The first page, read in a minute: the answer, the subtypes, how far to trust them, and what to look at next.

@@ -19,12 +19,12 @@ from clinclust.reporting.layout import (
     Table,
     Value,
     as_value,
+    capitalised,
     list_first,
     table_with_rows,
     tabulate,
 )
-from clinclust.reporting.sheets.divisions import left_out
-from clinclust.reporting.sheets.subtypes import explained_marks, not_tested, remarks_on
+from clinclust.reporting.sheets.subtypes import descriptive, explained_marks, not_tested, remarks_on
 from clinclust.roles import REASONS
 from clinclust.schema import Feature
 from clinclust.schema.feature import mass_text
@@ -229,11 +229,14 @@ def tidy_data(findings: Findings) -> Sheet:
     """Return the sheet: one row for each summary, test or effect size."""
     table = table_with_rows("data", list(_data_rows(findings)))
     columns = [*table.columns, *(Column(name, "any") for name in _NUMBERS)]
+    measures = {row["measure"] for row in findings.read.rows("effect")}
     notes = [
         _TEXTS["data"],
         *[_TEXTS["on_divisions"]] * bool(findings.evidence),
+        *[_TEXTS["left_out"].format(n=findings.n_pairwise)] * findings.has_many_pairs,
+        *[descriptive(findings)] * bool(measures),
         *not_tested(findings),
-        *left_out(findings),
+        *[capitalised(f"{name}: {meaning}.") for key, (name, meaning) in WORDS["measures"].items() if key in measures],
     ]
     return Sheet(DATA, notes, [replace(table, columns=columns, plain=True)])
 

@@ -11,17 +11,14 @@ from functools import partial
 from numbers import Integral
 from typing import NamedTuple
 
-import numpy as np
-
 from clinclust.associations.associate import grade_of
-from clinclust.comparisons.frame import ALL_SUBJECTS, decimals_in, is_suppressed
+from clinclust.comparisons.frame import ALL_SUBJECTS, is_suppressed
 from clinclust.estimators.distinct_subtypes import WEAK_EVIDENCE
 from clinclust.estimators.fit import Fit
 from clinclust.estimators.mixture import FEW, FEW_SUBJECTS, NO_FLOOR, WEAK, WEAK_NATS, n_standing
 from clinclust.estimators.subtype_model import parameters_of
-from clinclust.likelihoods import traits_of
 from clinclust.reporting.compared import decimals_of, parts
-from clinclust.reporting.findings import Findings, Profiles, Row, number_of
+from clinclust.reporting.findings import Findings, Profiles
 from clinclust.reporting.layout import (
     WITHHELD,
     WORDS,
@@ -32,12 +29,11 @@ from clinclust.reporting.layout import (
     list_first,
     listed,
     number_text,
-    table_with_rows,
     tabulate,
 )
 from clinclust.reporting.subtype_table import Choices, SubtypeTable, table_of
 
-# The subtype table of a report, and the sheet Pairwise tests.
+# The subtype table of a report.
 
 _TEXTS, _UNIONS = WORDS["subtypes"], WORDS["unions"]
 
@@ -45,62 +41,6 @@ _TEXTS, _UNIONS = WORDS["subtypes"], WORDS["unions"]
 def descriptive(findings: Findings) -> str:
     """Return the note which p-values of a report are descriptive and which are inference."""
     return str(findings.texts["subtypes"]["descriptive_of_given" if findings.fit is None else "descriptive"])
-
-
-_T_TESTS = {"welch": "Welch's", "student": "Student's"}
-_MOST_PAIRS = 20_000  # rows of the sheet; a workbook could hold a million, too many to read
-
-
-def pairwise_tests(findings: Findings) -> Sheet:
-    """Return the sheet Pairwise tests: one row for each feature or level and pair of subtypes."""
-    level = findings.significance_level
-    rows, decimals = [], []
-    shown, note = _shown_pairs(findings)
-    for feature in findings.features:
-        for answer, summaries in findings.read.summaries[feature.name].items():
-            for pair, tests in findings.read.tests.get((feature.name, answer), {}).items():
-                name, of_mean = next((name, tests[name]) for name in _T_TESTS if name in tests)
-                if not shown(of_mean):
-                    continue
-                about = summaries[ALL_SUBJECTS]
-                row: list[Value] = [feature.section, about["label"], answer, findings.clustered_on_text(feature)]
-                for subtype in pair:
-                    row += [findings.code(subtype), *(number_of(summaries[subtype], name) for name in ("n", "mean"))]
-                row.append(number_of(of_mean, "standardised_difference"))
-                row += [_T_TESTS[name], number_of(of_mean, "statistic"), number_of(of_mean, "df")]
-                for test in (of_mean, tests.get("mid_p", {})):
-                    p, q = (number_of(test, number) if test else None for number in ("p", "q"))
-                    row += [p, q, p if isinstance(p, str | None) else "yes" if p <= level else "no"]
-                rows.append([*row, _remark(of_mean, *(summaries[subtype] for subtype in pair))])
-                traits = traits_of(about["likelihood"])
-                decimals.append(decimals_in(summaries, is_scored=traits.is_share or traits.is_scale))
-    table = replace(table_with_rows("pairs", rows, {"level": level}), decimals=decimals)
-    return Sheet("Pairwise tests", [descriptive(findings), *not_tested(findings), *note], [table])
-
-
-def _shown_pairs(findings: Findings) -> tuple[Callable[[Row], bool], list[str]]:
-    """Return which tests the sheet shows, and the note that the others are left out, if there are too many."""
-    if findings.n_pairwise <= _MOST_PAIRS:
-        return lambda test: True, []
-    p = np.array([row["p"] for row in findings.read.rows("test") if row["test"] in _T_TESTS], dtype=np.float64)
-    bound = float(np.partition(np.where(np.isnan(p), np.inf, p), _MOST_PAIRS)[_MOST_PAIRS])
-    note = _TEXTS["smallest_p"].format(n=findings.n_pairwise, bound=bound)
-    return lambda test: bool(test["p"] < bound), [note]
-
-
-def _remark(test: Row, a: Row, b: Row) -> str | None:
-    """Return why a test is empty or infinite; None if it is neither."""
-    if test["suppressed"]:
-        return "withheld"
-    if np.isfinite(test["statistic"]):
-        return None
-    if min(a["n"], b["n"]) < 2:
-        return "fewer than 2 values"
-    if np.isinf(test["statistic"]):
-        return "infinite t"
-    if a["sd"] == b["sd"] == 0:
-        return "the same throughout"
-    return "out of range"
 
 
 def table_of_report(findings: Findings) -> SubtypeTable:
