@@ -105,8 +105,7 @@ def workers(n: int) -> Iterator[Any]:
 
 def counted_bytes(counts: list[int]) -> None:
     """Note the bytes of each scan: clusters sent to, and sums sent back from, each partition."""
-    from clinclust.engine.search.partitioned import Partitioned, sums_of
-    from clinclust.engine.search.settle import ScanResult
+    from clinclust.engine.search.partitioned import Partitioned, ScanResult, sums_of
 
     scan = Partitioned.scan
 

@@ -255,27 +255,14 @@ def run_selecting_restarts(
 ) -> list[RestartResult]:
     """Search from every start and select features; otherwise like `run_restarts`.
 
-    So that irrelevant features do not dominate, random partitions begin with the features that depend most on others,
-    and in the second half of the starts with those that differ between the clusters of the best restart so far.
+    So that irrelevant features do not dominate, random partitions begin with the features that depend most on others.
     `dependence` is the `mutual_dependence`, if it is known.
     """
     dependence = mutual_dependence(problem.cohort.arrays) if dependence is None else dependence
 
-    def second_half(starts: list[Start], found: list[RestartResult]) -> list[Start]:
-        best = found[index_of_best(found)]
-        # Not only those that ln p(gamma) includes: a partition that is not yet the best underestimates relevance.
-        relevant = feature_relevance(problem, problem.partition(best.labels)) > 0.0
-        n_relevant = int(relevant.sum())
-        return [
-            start._replace(name=f"{start.name.partition(',')[0]}, {n_relevant} features", included=relevant)
-            if n_relevant and start.begin == "random"
-            else start
-            for start in starts
-        ]
-
     search = partial(search_selecting, by_features={})
     starts = _dependent(problem, starts, np.argsort(-dependence, kind="stable"))
-    return run_restarts(problem, starts, plan, search=search, second_half=second_half)
+    return run_restarts(problem, starts, plan, search=search)
 
 
 def _dependent(problem: Problem, starts: list[Start], ranked: Labels) -> list[Start]:

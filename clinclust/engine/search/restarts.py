@@ -365,24 +365,18 @@ _SAMPLE = 1415
 
 
 def run_restarts(
-    problem: Problem,
-    starts: list[Start],
-    plan: SearchPlan,
-    *,
-    search: Callable[..., RestartResult] = search_from,
-    second_half: Callable[[list[Start], list[RestartResult]], list[Start]] | None = None,
+    problem: Problem, starts: list[Start], plan: SearchPlan, *, search: Callable[..., RestartResult] = search_from
 ) -> list[RestartResult]:
     """Search from every start, on threads, and refine the best partitions.
 
     Return the restarts in the order of the starts, then the results of the refinement. `search` searches from one
-    start, as `search_from` does. `second_half` takes the second half of the starts and the results of the first, and
-    returns the starts to use instead. Raises SearchCancelled.
+    start, as `search_from` does. Raises SearchCancelled.
     """
     begin = partial(search, problem, attempts=Attempts())
     with Threads(n_threads(plan.n_jobs), plan.cancelled) as pool:
         heat = plan if plan.finishers is None else replace(plan, max_sweeps=min(plan.max_sweeps, _SWEEPS_OF_A_HEAT))
         with plan.progress.stage("restarts", len(starts)) as advance:
-            results = _restarts(pool, begin, starts, heat, second_half, advance)
+            results = _restarts(pool, begin, starts, heat, advance)
             if plan.finishers is not None:
                 best = best_distinct(results, plan.finishers)
                 futures = {
@@ -400,26 +394,17 @@ def run_restarts(
 
 
 def _restarts(
-    pool: Threads,
-    begin: Begin,
-    starts: list[Start],
-    plan: SearchPlan,
-    second_half: Callable[[list[Start], list[RestartResult]], list[Start]] | None,
-    advance: Callable[[], object],
+    pool: Threads, begin: Begin, starts: list[Start], plan: SearchPlan, advance: Callable[[], object]
 ) -> list[RestartResult]:
     """Search from the starts in order; skip the last ones if the best was found often enough, or no time is left."""
     results: list[RestartResult] = []
     left_out = Either(plan.cancelled)
     own_plan = replace(plan, cancelled=left_out)
-    n_first = len(starts) if second_half is None else (len(starts) + 1) // 2
-    futures = [pool.submit(begin, start=start, plan=own_plan) for start in starts[:n_first]]
+    futures = [pool.submit(begin, start=start, plan=own_plan) for start in starts]
     try:
         while len(results) < len(starts) and not (plan.refine and _times_found(results) == plan.often_enough):
             if results and plan.budget.used_up():
                 break
-            if len(results) == n_first and second_half is not None:
-                later = second_half(starts[n_first:], results)
-                futures += [pool.submit(begin, start=start, plan=own_plan) for start in later]
             results.append(futures[len(results)].result())
             plan.refuse_cancelled()
             advance()
