@@ -22,7 +22,7 @@ from clinclust.drafting.propose import looks_of
 from clinclust.drafting.redundancy import looks, redundancies
 from clinclust.engine.problem.problem import ClusterTree, log_marginals_in_tree
 from clinclust.errors import on_one_line
-from clinclust.estimators.subtype_model import cohort_of, require_search
+from clinclust.estimators.subtype_model import FittedCohort, SubtypeModel, cohort_of, require_search
 from clinclust.files.cell_text import shortened
 from clinclust.files.row_choice import noted_several_rows
 from clinclust.schema import Feature
@@ -31,7 +31,6 @@ from clinclust.schema.yaml_files import yaml_line
 
 if TYPE_CHECKING:
     from clinclust.estimators.fitting import Prepared
-    from clinclust.estimators.subtype_model import FittedCohort, SubtypeModel
     from clinclust.likelihoods.likelihood import Likelihood
     from clinclust.schema import FeatureSchema
 
@@ -269,8 +268,8 @@ def dependent_pairs(pairs: pd.DataFrame, schema: FeatureSchema) -> pd.DataFrame:
 
 
 def _without_blocks(pairs: pd.DataFrame, blocks: Mapping[str, str | None]) -> pd.DataFrame:
-    first, second = (np.array([blocks[name] for name in pairs[end]], dtype=object) for end in ("first", "second"))
-    return pairs[(first == None) | (first != second)]  # noqa: E711 - of each pair
+    ends = [(blocks[first], blocks[second]) for first, second in zip(pairs["first"], pairs["second"], strict=True)]
+    return pairs[np.array([first is None or first != second for first, second in ends], dtype=np.bool_)]
 
 
 def dependence(schema: FeatureSchema, pairs: pd.DataFrame) -> list[tuple[str, list[str], str | None, str]]:

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-__all__ = ["WORDS", "Words", "catalogue", "data"]
+__all__ = ["WORDS", "catalogue", "data"]
 
 
 @cache
@@ -29,7 +29,7 @@ def catalogue() -> dict[str, Any]:
     return data("report")
 
 
-class Words(Mapping[str, Any]):
+class _Words(Mapping[str, Any]):
     """A part of the `catalogue`, read whenever a sentence is said: `WORDS["trust"]["doubts"]` is such a part too."""
 
     def __init__(self, *path: str) -> None:
@@ -37,7 +37,7 @@ class Words(Mapping[str, Any]):
 
     def __getitem__(self, key: str) -> Any:
         held = self._held[key]
-        return Words(*self._path, key) if isinstance(held, dict) else held
+        return _Words(*self._path, key) if isinstance(held, dict) else held
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._held)
@@ -53,4 +53,4 @@ class Words(Mapping[str, Any]):
         return dict(held)
 
 
-WORDS = Words()
+WORDS = _Words()

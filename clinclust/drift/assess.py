@@ -23,12 +23,11 @@ from clinclust.errors import CohortError, InputError, on_one_line
 from clinclust.estimators.cohort_table import warn_of_other_rows
 from clinclust.estimators.explanation import left_out_scores
 from clinclust.estimators.prediction import about_new_subjects, unseen_rows, without_unseen
-from clinclust.estimators.subtype_model import FittedCohort, cohort_of, require_search, rows_of_the_fit
+from clinclust.estimators.subtype_model import FittedCohort, SubtypeModel, cohort_of, require_search, rows_of_the_fit
 from clinclust.files.cell_text import shortened
 
 if TYPE_CHECKING:
     from clinclust.estimators.mapdp import MAPDP
-    from clinclust.estimators.subtype_model import SubtypeModel
     from clinclust.likelihoods.likelihood import Likelihood
 
 

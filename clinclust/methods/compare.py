@@ -31,12 +31,11 @@ from clinclust.estimators.distinct_subtypes import tested_tree
 from clinclust.estimators.fitting import Prepared, fit_of
 from clinclust.estimators.mapdp import MAPDP
 from clinclust.estimators.parameters import seed_of
-from clinclust.estimators.subtype_model import FittedCohort, cohort_of, require_search
+from clinclust.estimators.subtype_model import FittedCohort, SubtypeModel, cohort_of, require_search
 from clinclust.estimators.subtype_tree import DEFAULT_TEST
 from clinclust.progress import SILENT, Progress
 
 if TYPE_CHECKING:
-    from clinclust.estimators.subtype_model import SubtypeModel
     from clinclust.schema import FeatureSchema
 
 OURS = "MAP-DP"
@@ -95,14 +94,15 @@ class MethodComparison:
 
 def _describe_row(row: Mapping[Any, Any]) -> str:
     if np.isnan(row["n_clusters"]):
-        return _TEXTS["absent"].format(**row)
+        return str(_TEXTS["absent"].format(**row))
     k, gain, error = int(row["n_clusters"]), row["held_out_gain"], row["held_out_gain_se"]
     words = {"ours": OURS, "error": error, "size": abs(gain), "better": "better" if gain > 0 else "worse"}
     words["unclear"] = _TEXTS["unclear"] if abs(gain) < 2.0 * error else ""
     words["gain"] = _TEXTS["equal" if gain == error == 0.0 else "gain"].format(**words)
     words["clusters"] = f"{k} cluster{'' if k == 1 else 's'}"
     words["distinct"] = f"{row['n_distinct']:.0f} distinct" if row["n_distinct"] > 1 else "one continuum by the test"
-    return _TEXTS["ours" if row["method"] == OURS else "other"].format(**{**row, **words})
+    form: str = _TEXTS["ours" if row["method"] == OURS else "other"]
+    return form.format(**{**row, **words})
 
 
 @accepting(model=either(MODEL, NOTHING))

@@ -29,13 +29,12 @@ from clinclust.estimators.mapdp import MAPDP
 from clinclust.estimators.mixture import FEW_SUBJECTS
 from clinclust.estimators.parameters import parameter_problems, seed_of
 from clinclust.estimators.settings import Settings, estimated_seconds, pose_for, rounded_duration, seconds_of_stability
-from clinclust.estimators.subtype_model import FittedCohort, cohort_of, cohort_problems, require_search
+from clinclust.estimators.subtype_model import FittedCohort, SubtypeModel, cohort_of, cohort_problems, require_search
 from clinclust.estimators.subtype_tree import FEWEST_DRAWS
 from clinclust.progress import SILENT, Progress
 from clinclust.schema.validation import kept_out
 
 if TYPE_CHECKING:
-    from clinclust.estimators.subtype_model import SubtypeModel
     from clinclust.schema import Feature
 
 
@@ -372,7 +371,7 @@ def resample_cohort(
         with announcing_compilation():
             refitter = Refitter(cohort, pose_as_fitted(cohort), cancelled, whole_procedure)
             changes, children = _change_settings(refitter.problem, seed), np.random.SeedSequence([seed, 2007])
-            tasks = [partial(draw_and_refit, refitter, child) for child in children.spawn(n_halves)]
+            tasks: list[Any] = [partial(draw_and_refit, refitter, child) for child in children.spawn(n_halves)]
             tasks += [partial(refitter.refit, problem, of_search) for _, problem, of_search in changes]
             results: list[Any] = []
             about = f"stability, in about {_estimate_time(refitter, n_halves)}"
