@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.optimize import minimize
 from scipy.special import chdtrc, expit, fdtrc, ndtri
 
 from clinclust.arguments import accepting
@@ -100,7 +101,7 @@ _LEAST_DF = 3
 _CURVES, _CURVES_OF_FIT = 3, 4
 """Columns of a spline, and of that of the fit of a measurement: with 3, a sigmoid of the mean of five features passed
 for a difference in half of the cohorts of 1,500. A logistic regression bends already."""
-_RIDGE, _MOST_STEPS = 1e-3, 50
+_RIDGE = 1e-3
 """The penalty of logistic coefficients (of columns of SD 1) keeps them finite where a column is a cut-off of others."""
 
 
@@ -207,24 +208,19 @@ def _compare(values: Array, member: Array, adjusting: Array, *, is_yes_no: bool)
 
 
 def _regress_logistically(columns: Array, values: Array) -> tuple[Array, int, float]:
-    """Return the coefficients, the rank, and -2 times the largest penalised log likelihood of 0 and 1, by Newton."""
+    """Return the coefficients, the rank, and -2 times the largest penalised log likelihood of 0 and 1."""
 
-    def loss(slopes: Array) -> float:
+    def evaluate(slopes: Array) -> tuple[float, Array]:
         scores = columns @ slopes
-        return float(2.0 * (np.logaddexp(0.0, scores) - values * scores).sum() + _RIDGE * (slopes @ slopes))
+        loss = 2.0 * (np.logaddexp(0.0, scores) - values * scores).sum() + _RIDGE * (slopes @ slopes)
+        return float(loss), 2.0 * (columns.T @ (expit(scores) - values) + _RIDGE * slopes)
 
-    slopes = np.zeros(columns.shape[1])
-    least = loss(slopes)
-    for _ in range(_MOST_STEPS):
+    def bend(slopes: Array) -> Array:
         share = expit(columns @ slopes)
-        curvature = (columns.T * (share * (1.0 - share))) @ columns + _RIDGE * np.eye(slopes.size)
-        step = np.linalg.solve(curvature, columns.T @ (values - share) - _RIDGE * slopes)
-        lower = (slopes + step * 0.5**halvings for halvings in range(20))
-        slopes = next((at for at in lower if loss(at) < least), slopes)
-        before, least = least, loss(slopes)
-        if before - least < 1e-6:
-            break
-    return slopes, int(np.linalg.matrix_rank(columns)), least
+        return 2.0 * ((columns.T * (share * (1.0 - share))) @ columns + _RIDGE * np.eye(slopes.size))
+
+    fit = minimize(evaluate, np.zeros(columns.shape[1]), jac=True, hess=bend, method="trust-exact")
+    return np.asarray(fit.x, dtype=np.float64), int(np.linalg.matrix_rank(columns)), float(fit.fun)
 
 
 def natural_spline(values: Array, n_columns: int) -> Array:

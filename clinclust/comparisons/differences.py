@@ -247,10 +247,9 @@ def _contrast_ranks(parts: list[Floats]) -> Contrast:
     if len(parts) > 2:
         statistic, p = kruskal(*parts)
         return Contrast("Kruskal-Wallis", float(statistic), len(parts) - 1.0, np.nan, float(p))
-    is_exact = max(map(len, parts)) < _ALWAYS_ASYMPTOTIC and np.unique(np.concatenate(parts)).size == sum(
-        map(len, parts)
-    )
-    statistic, p = mannwhitneyu(*parts, method="exact" if is_exact else "asymptotic")
+    a, b = parts
+    is_exact = max(a.size, b.size) < _ALWAYS_ASYMPTOTIC and np.unique(np.append(a, b)).size == a.size + b.size
+    statistic, p = mannwhitneyu(a, b, method="exact" if is_exact else "asymptotic")
     return Contrast("Mann-Whitney", float(statistic), np.nan, np.nan, float(p))
 
 

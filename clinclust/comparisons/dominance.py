@@ -128,13 +128,13 @@ def tell_divisions(cohort: FittedCohort, table: pd.DataFrame, branches: Sequence
         of_members = np.array([branch_of[label] for label in cohort.labels[members].tolist()], dtype=np.int64)
         candidates = [(column, "value", column.levels[members]) for column in columns]
         candidates += [(column, "missing", (~column.is_known[members]).astype(np.int64)) for column in missing]
-        found = []
+        ratings = []
         for column, told_by, levels in candidates:
             named = _name_subtypes(ColumnEvidence(levels, of_members).of_subjects, of_members)
             about = _describe(column, told_by=told_by, division=division)
-            found.append(about | _explain(np.arange(2), of_members, named))
+            ratings.append(about | _explain(np.arange(2), of_members, named))
         for is_clustered in (True, False):
-            some = [row for row in found if (row["role"] == "cluster" and row["told_by"] == "value") == is_clustered]
+            some = [row for row in ratings if (row["role"] == "cluster" and row["told_by"] == "value") == is_clustered]
             best = max(some, key=lambda row: row["explained"], default=None)
             if best is not None and best["explained"] >= _AT_LEAST:
                 rows.append(best)

@@ -85,8 +85,8 @@ class ComparisonsFrame:
     def places(self, levels: Mapping[Level, Mapping[int, Record]]) -> NDArray[np.int64]:
         """Return the row numbers of these summaries, int64 (levels, 1 + subtypes); -1 where there is no row."""
         groups = (ALL_SUBJECTS, *self.subtypes)
-        found = [[rows[group]["place"] if group in rows else -1 for group in groups] for rows in levels.values()]
-        return np.array(found, dtype=np.int64).reshape(-1, len(groups))
+        places = [[rows[group]["place"] if group in rows else -1 for group in groups] for rows in levels.values()]
+        return np.array(places, dtype=np.int64).reshape(-1, len(groups))
 
     def numbers(self, name: str, places: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return a column at these row numbers, float64 of the shape of `places`; NaN where a number is missing."""
@@ -101,19 +101,19 @@ class ComparisonsFrame:
     @cached_property
     def tests(self) -> dict[tuple[str, Level], dict[tuple[int, int], dict[str, Record]]]:
         """The tests by feature and level, then by pair of subtypes (smaller number first), then by name of the test."""
-        found: dict[tuple[str, Level], dict[tuple[int, int], dict[str, Record]]] = {}
+        tests: dict[tuple[str, Level], dict[tuple[int, int], dict[str, Record]]] = {}
         for row in self.rows("test"):
             a, b = sorted((int(row["subtype"]), int(row["versus"])))
-            found.setdefault((row["feature"], row["level"]), {}).setdefault((a, b), {})[row["test"]] = row
-        return found
+            tests.setdefault((row["feature"], row["level"]), {}).setdefault((a, b), {})[row["test"]] = row
+        return tests
 
     @cached_property
     def effects(self) -> dict[str, list[Record]]:
         """The effect sizes by feature, in the order of the frame."""
-        found: dict[str, list[Record]] = defaultdict(list)
+        effects: dict[str, list[Record]] = defaultdict(list)
         for row in self.rows("effect"):
-            found[row["feature"]].append(row)
-        return dict(found)
+            effects[row["feature"]].append(row)
+        return dict(effects)
 
     @property
     def is_weighted(self) -> bool:
@@ -137,13 +137,13 @@ class ComparisonsFrame:
         if "size" in self.frame:
             rows = next(iter(next(iter(self.summaries.values())).values()))
             return {group: None if is_missing(row["size"]) else int(row["size"]) for group, row in rows.items()}
-        found: dict[int, int | None] = {}
+        sizes: dict[int, int | None] = {}
         for levels in self.summaries.values():
             for subtype, row in next(iter(levels.values())).items():
-                known = not is_missing(row["n"]) and not is_missing(row["missing"])
-                if found.get(subtype) is None:
-                    found[subtype] = int(row["n"]) + int(row["missing"]) if known else None
-        return found
+                is_shown = not is_missing(row["n"]) and not is_missing(row["missing"])
+                if sizes.get(subtype) is None:
+                    sizes[subtype] = int(row["n"]) + int(row["missing"]) if is_shown else None
+        return sizes
 
     @property
     def exact_sizes(self) -> dict[int, int]:
@@ -186,9 +186,9 @@ def decimals_of_mean(spreads: Iterable[float], step: float | None) -> int:
 
 def decimals_in(records: Mapping[int, Record], *, is_scored: bool) -> int:
     """Return the decimals of mean and SD of a feature from its summaries by group; of a rounded frame as it says."""
-    said: Any = records[ALL_SUBJECTS].get("decimals")
-    if not is_missing(said):
-        return int(said)
+    decimals: Any = records[ALL_SUBJECTS].get("decimals")
+    if not is_missing(decimals):
+        return int(decimals)
     step: Any = records[ALL_SUBJECTS].get("step")
     spreads = (math.nan if is_missing(row["sd"]) else float(row["sd"]) for _, row in sorted(records.items()))
     return decimals_of_mean(spreads, (1.0 if is_missing(step) else float(step)) if is_scored else None)
@@ -244,7 +244,7 @@ def compare_partitions(first: ArrayLike | SubtypeModel, second: ArrayLike | Subt
     >>> found[["adjusted_rand", "jaccard", "n_second"]].round(3).tolist()
     [0.571, 0.5, 3.0]
     """
-    labels = [_read_labels(given, called) for given, called in ((first, "first"), (second, "second"))]
+    labels = [_read_labels(partition, called) for partition, called in ((first, "first"), (second, "second"))]
     if not len(labels[0]):
         raise InputError("first holds no subject")
     codes = [cluster_codes(labels[0], len(labels[0]), called="first")]
@@ -256,13 +256,13 @@ def compare_partitions(first: ArrayLike | SubtypeModel, second: ArrayLike | Subt
     return pd.Series(measures, dtype=np.float64, name="agreement")
 
 
-def _read_labels(given: ArrayLike | SubtypeModel, called: str) -> NDArray[np.generic]:
-    if hasattr(given, "schema_") or hasattr(given, "get_params"):
-        model: SubtypeModel = given  # type: ignore[assignment]
+def _read_labels(partition: ArrayLike | SubtypeModel, called: str) -> NDArray[np.generic]:
+    if hasattr(partition, "schema_") or hasattr(partition, "get_params"):
+        model: SubtypeModel = partition  # type: ignore[assignment]
         if not is_fitted(model):
             raise InputError(f"{called} is not fitted: call its fit first")
         return np.asarray(model.labels_)
-    labels = given.to_numpy() if hasattr(given, "to_numpy") else np.asarray(given)
+    labels = partition.to_numpy() if hasattr(partition, "to_numpy") else np.asarray(partition)
     if labels.ndim != 1:
         raise InputError(f"{called} must be one label for each subject, of shape (N,), not of shape {labels.shape}")
     return np.asarray(labels)

@@ -203,27 +203,31 @@ def _tabulate_features(analysis: _Analysis, features: pd.DataFrame) -> _Rows:
     Memberships are known weights, and features are measured from their means in each subtype, so that the intercepts
     are those of subtypes (Bray, Lanza and Tan 2015; Vermunt and Magidson 2021). A missing value has the mean.
     """
-    (n, n_features), membership, labels = features.shape, analysis.assigned.membership, analysis.labels
-    if analysis.assigned.errors_of("bch")[1] or not n_features or n < _SUBJECTS_FOR_A_FEATURE * n_features:
+    ends = analysis.find_ends(np.eye(analysis.n_subtypes))
+    places, rows = np.flatnonzero(np.isnan(ends)), np.isnan(ends)[analysis.labels]
+    features, (n_subtypes, n_features) = features[rows], (places.size, features.shape[1])
+    n, is_large = len(features), len(features) >= _SUBJECTS_FOR_A_FEATURE * n_features > 0
+    if analysis.assigned.errors_of("bch")[1] or not is_large or n_subtypes < 2:
         return
+    membership = analysis.assigned.membership[rows][:, places]
+    membership = membership / np.maximum(membership.sum(axis=1, keepdims=True), 1e-300)
     observed, values = features.notna().to_numpy(), np.ascontiguousarray(features.fillna(0.0), dtype=np.float64)
     means = membership.T @ values / np.maximum(membership.T @ observed, 1e-300)
     inside = np.where(observed[:, None], values[:, None] - means, 0.0)
-    adjusted = np.repeat(analysis.covariates[:, None], analysis.n_subtypes, axis=1)
-    has_ratio = np.isnan(analysis.find_ends(np.eye(analysis.n_subtypes)))
+    adjusted, y = np.repeat(analysis.covariates[rows][:, None], n_subtypes, axis=1), analysis.encode(rows)
     estimates, without = (
-        outcome_by_subtype(analysis.density, analysis.y, terms, membership, labels, "features", has_ratio)
+        outcome_by_subtype(analysis.density, y, terms, membership, analysis.labels[rows], "features")
         for terms in (np.concatenate([adjusted, inside], axis=2), adjusted)
     )
     if without is None or estimates is None:
         return
-    about, every = analysis.about | {"method": "features"}, np.arange(analysis.n_subtypes)
-    yield from (about | row for row in _tabulate_estimates(analysis, estimates, every) if "versus" in row)
+    about = analysis.about | {"method": "features"}
+    yield from (about | row for row in _tabulate_estimates(analysis, estimates, places) if "versus" in row)
     # Bartlett's factor of linear regression: with ten subjects for each feature, 15% of p would be below .05.
-    factor = 1.0 - (analysis.n_subtypes + 1.0 + n_features / 2.0) / n
+    factor = 1.0 - (n_subtypes + 1.0 + n_features / 2.0) / n
     statistic = 2.0 * factor * (estimates.height - without.height)
     p = float(chdtrc(n_features, max(statistic, 0.0)))
-    slopes = analysis.n_subtypes + analysis.covariates.shape[1] + np.arange(n_features)
+    slopes = n_subtypes + analysis.covariates.shape[1] + np.arange(n_features)
     z = np.abs(estimates.parameters[slopes]) / np.sqrt(np.diag(estimates.covariance)[slopes])
     strong = np.flatnonzero(z > max(min(_quantile(1.0 - _DIRECT / n_features), float(z.max())) - 1e-12, 0.0))
     effects = ", ".join(features.columns[strong[np.argsort(-z[strong])]])
@@ -257,9 +261,9 @@ class _Analysis:
         self.y = self.encode(np.ones(len(self.observed), dtype=bool))
         if outcome.kind == "count":
             naive, has_ratio = np.eye(self.n_subtypes), np.isnan(self.find_ends(np.eye(self.n_subtypes)))
-            subjects = has_ratio[self.labels]
-            cases = self.y[subjects], self.covariates[subjects], naive, self.labels[subjects], "naive", has_ratio
-            if has_ratio.any() and outcome_by_subtype(self.density, *cases) is None:
+            rows = has_ratio[self.labels]
+            cases = self.y[rows], self.covariates[rows], naive, self.labels[rows]
+            if has_ratio.any() and outcome_by_subtype(self.density, *cases, "naive", has_ratio) is None:
                 self.density = POISSON  # without overdispersion, the size has no maximum
 
     def encode(self, rows: Mask) -> Array:
@@ -333,7 +337,9 @@ def _tabulate_method(analysis: _Analysis, errors: Array, method: Method) -> _Row
         if analysis.times and method == "naive":
             yield _test_proportional(analysis, rows, places)
     elif places.size > 1:
-        yield {"measure": density.measure, "remark": analysis.explain_estimate()}
+        is_left_out = method == "ml" and not has_ratio.all()
+        why = "not estimated: a subtype has no ratio" if is_left_out else analysis.explain_estimate()
+        yield {"measure": density.measure, "remark": why}
     for place in np.flatnonzero(~has_ratio).tolist():
         why = analysis.explain_ratio(place, ends[place], method)
         yield {"subtype": analysis.assigned.names[place], "measure": density.measure, "remark": why}
@@ -391,11 +397,12 @@ def _tabulate_shares(analysis: _Analysis, errors: Array, method: Method, with_le
     shares = observed @ weights
     of_subjects = weights * (observed[:, None] - shares)
     estimates = Estimates(shares, of_subjects.T @ of_subjects)
-    se, shares = np.sqrt(np.diag(estimates.covariance)), np.clip(shares, 0.0, 1.0)
-    # Wilson's limits, of as many subjects as the standard error is worth; that of 0 of 80 is 0.
-    with np.errstate(divide="ignore", invalid="ignore"):
-        worth = np.where(se > 0.0, np.maximum(shares * (1.0 - shares) / se**2, 1.0), np.inf)
-    lower, upper = bound_share(shares, np.minimum(n_effective, worth), _quantile(analysis.level))
+    se = np.sqrt(np.diag(estimates.covariance))
+    margin = se * _quantile(analysis.level) if method == "bch" else 0.0 * se
+    # Where all are assigned with certainty, 0 of 80 has no standard error: Wilson's limits are the wider ones.
+    lower, upper = bound_share(np.clip(shares, 0.0, 1.0), n_effective, _quantile(analysis.level))
+    lower = np.clip(np.minimum(lower, shares - margin), 0.0, 1.0)
+    upper, shares = np.clip(np.maximum(upper, shares + margin), 0.0, 1.0), np.clip(shares, 0.0, 1.0)
     for place in np.setdiff1d(every, with_level).tolist():
         row = {"subtype": analysis.assigned.names[place], "measure": f"share{analysis.not_adjusted}", "se": se[place]}
         yield row | {"estimate": shares[place], "lower": lower[place], "upper": upper[place]}
@@ -404,9 +411,11 @@ def _tabulate_shares(analysis: _Analysis, errors: Array, method: Method, with_le
         place, versus = contrast.argmax(), contrast.argmin()
         below = np.hypot(shares[place] - lower[place], upper[versus] - shares[versus])  # Newcombe 1998, method 10
         above = np.hypot(upper[place] - shares[place], shares[versus] - lower[versus])
-        row = _estimate(estimates, contrast, np.asarray, analysis.level)
-        ends = np.clip(shares[place] - shares[versus] + np.array([0.0, -below, above]), -1.0, 1.0)
-        row |= dict(zip(("estimate", "lower", "upper"), ends.tolist(), strict=True))
+        row, difference = _estimate(estimates, contrast, np.asarray, analysis.level), shares[place] - shares[versus]
+        ends = np.array([difference, difference - below, difference + above])
+        if method == "bch":
+            ends = np.array([difference, min(row["lower"], ends[1]), max(row["upper"], ends[2])])
+        row |= dict(zip(("estimate", "lower", "upper"), np.clip(ends, -1.0, 1.0).tolist(), strict=True))
         if method == "naive":
             counts = [np.bincount(observed[labels == it].astype(np.int64), minlength=2) for it in (place, versus)]
             row["p"] = float(fisher_exact(np.array(counts)).pvalue)

@@ -203,7 +203,7 @@ def outcome_by_subtype(
         shares = predictors_of_subtype(covariates, errors, assigned, 0)
         start = np.append(start, np.zeros(others.size * columns.shape[1]) if shares is None else shares.parameters)
     elif not is_mixture:
-        weights = np.linalg.inv(errors)[assigned][:, has_ratio]
+        weights = np.asarray(np.linalg.inv(errors)[assigned][:, has_ratio], dtype=np.float64)
     of_subtypes = covariates if covariates.ndim == 3 else covariates[:, None]
 
     def evaluate(parameters: Array) -> tuple[float, Array]:

@@ -47,6 +47,23 @@ def test_an_outcome_that_depends_on_the_subtype_alone_is_corrected_by_bch():
     assert f" {row_of(found, 'bch')['estimate']:.3g} (" in line
 
 
+def test_effects_of_features_are_tested_where_a_subtype_has_no_events():
+    rng, group = np.random.default_rng(4), np.arange(450) % 3
+    centres = 5.0 * np.array([[0, 0, 0, 0, 0, 0], [1, 1, 1, 0, 0, 0], [0, 0, 0, 1, 1, 1]])
+    inside = rng.normal(size=(450, 6))
+    model = cc.MAPDP(SCHEMA, n_clusters=3, random_state=0, progress=False).fit(
+        pd.DataFrame(centres[group] + inside, columns=NAMES)
+    )
+    fell = (group < 2) & (rng.random(450) < 1.0 / (1.0 + np.exp(-inside.sum(axis=1))))
+    frame = pd.DataFrame(centres[group] + inside, columns=NAMES).assign(fell=np.where(fell, "yes", "no"))
+    found = cc.compare_outcomes(model, frame, "fell", versus=int(model.labels_[0]) + 1)
+    assert found.loc[found["measure"] == "no effects of features", "p"].iloc[0] < 1e-6
+    assert found.query("method == 'features' and versus.notna()")["estimate"].notna().sum() == 1
+    rare = found.query("method == 'bch' and measure == 'share' and estimate == 0")
+    assert 0.01 < rare["upper"].iloc[0] < 0.05
+    assert "a subtype has no ratio" in found.query("method == 'ml'")["remark"].iloc[0]
+
+
 @pytest.mark.simulation
 @pytest.mark.parametrize(("is_direct", "truth"), [(True, 0.0), (False, 1.0)])
 def test_the_mixture_of_regressions_holds_the_truth(is_direct, truth):
