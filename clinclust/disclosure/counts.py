@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from fnmatch import fnmatchcase
 from functools import cached_property
 
 import numpy as np
@@ -207,17 +206,11 @@ def withhold_associations(associations: pd.DataFrame, suppressed: pd.DataFrame) 
 # A column is listed only if its cells are functions of the numbers that `suppress_small_cells` returns, of what was
 # stated before the analysis, or test results of features of which no number is withheld.
 SHEETS: dict[str, list[str]] = data("released")["sheets"]
-"""The columns of each sheet by their heading, or that of their group; ``*`` is any text."""
+"""The columns of each sheet, by the keys of their table and of themselves."""
 FACTS: list[str] = data("released")["facts"]
-"""The facts of the run, by item: settings that were stated, and numbers of subtypes and of features."""
+"""The facts of the run, by their keys: settings that were stated, and numbers of subtypes and of features."""
 FIGURES = ("profile", "effects")
 """The figures of a page."""
-
-
-def may_be_printed(sheet: str, *headings: str) -> bool:
-    """Return whether a column with one of these headings is listed for a sheet."""
-    shown = [" ".join(heading.split("\n")) for heading in headings if heading]
-    return any(fnmatchcase(heading, listed) for listed in SHEETS.get(sheet, ()) for heading in shown)
 
 
 # The numbers of one feature as a table of counts, their rounding, and the rule that says which are sensitive.

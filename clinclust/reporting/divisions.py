@@ -59,6 +59,11 @@ class Division:
         return DISTINCT if self.is_distinct else GRADED if self.is_accepted else ONE_CONTINUUM
 
     @property
+    def result_in_words(self) -> str:
+        """What the test says of the division, in the language of the report."""
+        return str(_ANSWERS["results"][self.result])
+
+    @property
     def p_said(self) -> str:
         """Its p, as "p = 0.03" or "p < 0.01"."""
         p = p_text(self.p, self.n_draws)

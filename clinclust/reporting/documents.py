@@ -11,7 +11,7 @@ from html import escape
 from pathlib import Path
 
 from clinclust.errors import visible
-from clinclust.reporting.layout import Column, Table
+from clinclust.reporting.layout import WORDS, Column, Table
 
 # The width of a table as it is printed.
 
@@ -56,9 +56,10 @@ def html_head(title: str, style: str, script: str = "") -> str:
     # A second line of defence: even if a text were not escaped, the page could not load or run anything else.
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     runs = f" script-src 'sha256-{digest}';" if script else ""
+    language = WORDS["page"]["language"]
     policy = f"default-src 'none';{runs} style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
     return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<!DOCTYPE html>\n<html lang="{language}">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="generator" content="clinclust">\n'

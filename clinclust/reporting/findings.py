@@ -577,9 +577,8 @@ class Findings:
 
     def clustered_on_text(self, feature: Feature) -> str:
         """Return the text of the column "Clustered on"."""
-        if not self.clustered_on(feature):
-            return "no"
-        return "perhaps" if self.fit is None else "yes"
+        how = ("perhaps" if self.fit is None else "yes") if self.clustered_on(feature) else "no"
+        return str(WORDS["words"][how])
 
     def for_sharing(self, rule: Rule) -> Findings:
         """Return these findings without all that a shared report withholds, and with counts withheld or rounded.

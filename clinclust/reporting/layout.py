@@ -146,7 +146,7 @@ class Column:
 
     A ``cell`` is text as a paper prints numbers, "76.5 (13.7)", in one line to the right; its title may have several,
     which are wrapped `lines`. Adjoining columns of one `group` share its heading. Text wraps after `widest` characters,
-    or overflows to the right.
+    or overflows to the right. The `key` is that of the catalogue, as "subtypes.size", in every language.
     """
 
     title: str
@@ -155,6 +155,7 @@ class Column:
     overflow: bool = False
     widest: int = 44
     lines: tuple[str, ...] = ()
+    key: str = ""
 
     @property
     def text(self) -> str:
@@ -260,7 +261,7 @@ def columns_of(name: str, /, **fields: object) -> dict[str, Column]:
         about = {"title": declared} if isinstance(declared, str) else dict(declared)
         above, _, below = about.pop("group", "").partition(" | ")
         title, *group = (text.format(**fields) for text in (about.pop("title"), above, below))
-        columns[key] = Column(title, group=(group[0], group[1]), **about)
+        columns[key] = Column(title, group=(group[0], group[1]), key=f"{name}.{key}", **about)
     return columns
 
 

@@ -26,7 +26,7 @@ from clinclust.comparisons import compare_subtypes
 from clinclust.comparisons.compare import compare_cohort
 from clinclust.comparisons.dominance import find_dominant, tell_divisions
 from clinclust.comparisons.frame import ComparisonsFrame
-from clinclust.disclosure.counts import FACTS, SHEETS, Rule, may_be_printed
+from clinclust.disclosure.counts import FACTS, SHEETS, Rule
 from clinclust.engine.search.plan import blas_on_one_thread
 from clinclust.errors import InputError, refuse, warn
 from clinclust.estimators.fit import PartitionedFit
@@ -301,8 +301,6 @@ def write_assignments(model: MAPDP, parts: list[Part], file: Path) -> None:
 
 # Gather the findings of a report, and write them: make the sheets and pass them to the writer of the file type.
 
-_FACTS = "Item"  # heading of the first column of a table with one fact in a row
-
 
 def as_shared(sheets: Sequence[Sheet]) -> Iterator[Sheet]:
     """Yield the sheets that a shared report may print, with those of their columns and facts that are listed."""
@@ -313,10 +311,9 @@ def as_shared(sheets: Sequence[Sheet]) -> Iterator[Sheet]:
 
 
 def _listed(sheet: str, table: Table) -> Table:
-    headings = [(column.title, column.group[0]) for column in table.columns]
-    columns = [place for place, both in enumerate(headings) if may_be_printed(sheet, *both)]
-    has_facts = table.columns[0].title == _FACTS
-    rows = [place for place, row in enumerate(table.rows) if not has_facts or row[0] in FACTS]
+    columns = [place for place, column in enumerate(table.columns) if column.key in SHEETS[sheet]]
+    has_facts, facts = table.columns[0].key == "what_was_run.item", {WORDS["facts"][fact] for fact in FACTS}
+    rows = [place for place, row in enumerate(table.rows) if not has_facts or row[0] in facts]
     return table.only(rows, columns if 0 in columns else [])  # without its first column a table says nothing
 
 

@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from string import ascii_lowercase
 from textwrap import wrap
@@ -435,9 +434,10 @@ def _columns_of(plan: Plan, marks: Mapping[str, str]) -> list[tuple[Column, Held
         "all": [(column(*plan.heading(ALL_SUBJECTS)), partial(summary, group=ALL_SUBJECTS))],
         "subtypes": [(column(*plan.heading(group)), partial(summary, group=group)) for group in plan.subtypes],
     }
+    shown = [(name, *each) for name in plan.columns for each in held[name]]
     return [
-        (Column(headings["feature"], widest=_LABEL_WIDTH), label),
-        *(chain.from_iterable(map(held.__getitem__, plan.columns))),
+        (Column(headings["feature"], widest=_LABEL_WIDTH, key="subtype_table.feature"), label),
+        *((replace(column, key=f"subtype_table.{name}"), text) for name, column, text in shown),
     ]
 
 

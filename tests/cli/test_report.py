@@ -131,7 +131,7 @@ def test_another_cohort_is_refused(line, change, fit, must_refuse):
 
 
 # --- the table of a paper ---------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("suffix", ["docx", "xlsx", "html", "tex", "md", "csv"])
+@pytest.mark.parametrize("suffix", ["docx", "xlsx", "html", "md", "csv"])
 def test_table_of_a_fit(fit, run, suffix):
     assert "5" in run(f"{TABLE} table.{suffix} --name '1=Mild = slow'").out.split()
     assert Path(f"table.{suffix}").stat().st_size > 0

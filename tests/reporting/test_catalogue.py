@@ -6,6 +6,7 @@ import ast
 import re
 from pathlib import Path
 
+import openpyxl
 import pytest
 
 import clinclust.data as data_files
@@ -13,6 +14,7 @@ import clinclust.reporting as reporting
 from clinclust.likelihoods import REGISTRY
 from clinclust.schema.yaml_files import on_unused
 
+from .conftest import GENERATED
 from .stand_in import words_in, write_report
 
 FOLDER, WORKS = Path(reporting.__file__).parent, data_files.data("references")
@@ -87,3 +89,29 @@ def test_another_catalogue_takes_the_place_of_every_sentence(model, frame, tmp_p
     assert ("TRUST" in page, "Trust" in page) == (True, False)
     english = set(re.findall(r"(?:\b[a-z]{2,}\b[ ,;:]*){4,}", page))
     assert not {text for text in english if not any(text.strip(" ,;:") in other for other in others)}
+
+
+@pytest.mark.parametrize("options", [{}, {"suppress": 10}], ids=str)
+def test_a_workbook_in_another_language_has_the_same_cells(model, frame, tmp_path, monkeypatch, options):
+    def cells_in(path):
+        write_report(model, frame, path, generated=GENERATED, **options)
+        return {
+            sheet.title.upper(): [cell for row in sheet.iter_rows(values_only=True) for cell in row if cell is not None]
+            for sheet in openpyxl.load_workbook(path)
+        }
+
+    english = cells_in(tmp_path / "english.xlsx")
+    catalogue, data = shout(layout.catalogue()), layout.data
+    monkeypatch.setattr(layout, "data", lambda name: catalogue if name == "report" else data(name))
+    other = cells_in(tmp_path / "other.xlsx")
+    # What may be shared is listed by keys, and not by headings.
+    assert [*other] == [*english]
+    for name in set(english) - {"METHODS"}:
+        assert sum(map(is_number, other[name])) == sum(map(is_number, english[name])), name
+    words = {"yes", "no", "perhaps", "none", "clear", "likely", "uncertain", "Summary", "Pairwise test", "Effect size"}
+    values = {level for feature in model.schema_ for level in feature.levels or ()}
+    assert not (words - values) & {cell for cells in other.values() for cell in cells}
+
+
+def is_number(cell):
+    return isinstance(cell, int | float)

@@ -94,7 +94,7 @@ def test_the_first_page_names_the_column_before_the_features(role, features, opt
     assert dict(sheet.tables[1].rows)["A column you already have?"].startswith("Yes")
     columns.pop("sex")
     rows = dict(overview(findings_of(columns, labels, {})).tables[1].rows)
-    assert rows["A column you already have?"] == "No: none alone names the subtypes."
+    assert rows["A column you already have?"] == "No: none alone."
 
 
 def test_the_column_that_nearly_makes_one_division_is_named_with_its_people():

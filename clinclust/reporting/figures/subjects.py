@@ -52,7 +52,7 @@ from clinclust.reporting.figures.effects import (
     title_rows,
 )
 from clinclust.reporting.findings import Profiles, profiles_of
-from clinclust.reporting.layout import HIGH, LOW, MIDDLE, WITHHELD
+from clinclust.reporting.layout import HIGH, LOW, MIDDLE, WITHHELD, WORDS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -460,7 +460,7 @@ def draw_map(cohort: FittedCohort, *, names: Mapping[Any, str] | None = None, ax
             colour = SEVERAL[(subtype - 1) % len(SEVERAL)]
             (dots,) = ax.plot(*ends.T, color=colour, linewidth=_DOT, solid_capstyle="round")
             dots.get_path().should_simplify = False
-            text = shortened(title.removeprefix("Subtype "), _SIDE_TEXT)
+            text = shortened(title.removeprefix(WORDS["formed"]["subtype"].partition("{")[0]), _SIDE_TEXT)
             x, y = np.median(points, axis=0)
             ax.text(x, y, text, ha="center", va="center", bbox=_ON_DOTS, **PLAIN)
     second = DRAWN["axes"][1 if len(titles) < 3 else 2]

@@ -83,6 +83,7 @@ def divisions_table(findings: Findings) -> list[Table]:
         "divisions",
         findings.divisions,
         {"of_the_sample": findings.of_the_sample},
+        result=attrgetter("result_in_words"),
         first=lambda each: each.branches[0],
         second=lambda each: each.branches[1],
         first_size=lambda each: each.sizes[0],
@@ -242,7 +243,7 @@ def posterior_sheets(findings: Findings) -> list[Sheet]:
         "chains",
         posterior.convergence_,
         quantity=lambda row: WORDS["quantities"][str(row["quantity"])],
-        converged=lambda row: "yes" if row["converged"] else "no",
+        converged=lambda row: WORDS["words"]["yes" if row["converged"] else "no"],
     )
     return [Sheet("Posterior", _notes_on_posterior(findings, posterior), [*tables, chains])]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from string import ascii_lowercase
@@ -64,7 +64,7 @@ from clinclust.reporting.sheets.subtypes import (
     unions_in_words,
 )
 from clinclust.schema.yaml_files import on_unused
-from clinclust.stability.assess import TOO_FEW
+from clinclust.stability.assess import TOO_FEW, Stability
 
 # The sheet Summary: settings and results of the run, and the terms of the report.
 
@@ -129,7 +129,7 @@ def _what_was_run(findings: Findings, generated: datetime) -> Table:
         **({} if fit else {names["made_by"]: findings.cohort.model.made_by}),
         **(search_facts(findings, fit) if fit else {}),
         **({names["level"]: findings.significance_level} if findings.is_tested else {}),
-        names["untested"]: ", ".join(map(str, findings.untested)) or "none",
+        names["untested"]: ", ".join(map(str, findings.untested)) or WORDS["words"]["none"],
         names["written"]: f"{generated:%Y-%m-%d %H:%M %Z}".strip(),
         **{names["fingerprint"].format(of=of): digest for of, digest in findings.fingerprints.items()},
     }
@@ -177,7 +177,7 @@ def _partitions(fit: Fit, searches: pd.DataFrame) -> Table:
         partitions.assign(rank=range(1, len(partitions) + 1)).head(_MOST_PARTITIONS),
         fields,
         below=lambda row: restarts["log_joint"].max() - row["log_joint"],
-        converged=lambda row: "yes" if row["converged"] else "no",
+        converged=lambda row: WORDS["words"]["yes" if row["converged"] else "no"],
     )
 
 
@@ -415,7 +415,9 @@ def overview(findings: Findings) -> Sheet:
     on_columns_said = on_columns(findings)
     if len(findings.sizes) > 1:
         answers["columns"] = findings.texts["overview"]["columns"]["yes" if on_columns_said else "no"]
-        answers["found_again"] = _found_again(findings)
+        answers |= (
+            {} if findings.stability is None else {"found_again": _found_again(findings.stability, findings.name)}
+        )
         answers["differing"] = count_in_words(findings)
     rows = [(texts[question], answer) for question, answer in answers.items()]
     tables = [*_subtypes(findings), table_with_rows("questions", rows)]
@@ -492,15 +494,13 @@ def _more_than_a_continuum(findings: Findings) -> str:
     return str(texts[basis].format(often=often, level=DISTINCT_LEVEL, **answer.words))
 
 
-def _found_again(findings: Findings) -> str:
-    texts, table = _TEXTS["found_again"], None if findings.stability is None else findings.stability.subtypes
-    if table is None:
-        return str(texts["not_asked"])
+def _found_again(stability: Stability, name: Callable[[int], str]) -> str:
+    texts, table = _TEXTS["found_again"], stability.subtypes
     rated = table[table["band"] != TOO_FEW.name].sort_values("jaccard")
     if rated.empty:
         return str(texts["too_few"])
     least = rated.iloc[0]
-    return str(texts["least"].format(name=findings.name(least["subtype"]), **least[["band", "jaccard"]]))
+    return str(texts["least"].format(name=name(least["subtype"]), **least[["band", "jaccard"]]))
 
 
 def next_step(findings: Findings) -> tuple[str, str]:

@@ -37,7 +37,7 @@ ASSIGNMENTS = "Assignments"
 
 
 def certainty(probability: float) -> str:
-    """Return the word for a membership probability: clear (0.95 or more), likely (0.8 or more) or uncertain."""
+    """Return the word for a membership probability, by its key: clear (from 0.95), likely (from 0.8) or uncertain."""
     return "clear" if probability >= 0.95 else "likely" if probability >= 0.8 else "uncertain"
 
 
@@ -58,7 +58,7 @@ def assignments_sheets(findings: Findings) -> list[Sheet]:
         row=None if ids else rows.__getitem__,
         subtype=lambda place: model.codes_[labels[place]],
         membership=own.__getitem__ if own else None,
-        certainty=(lambda place: certainty(own[place])) if own else None,
+        certainty=(lambda place: WORDS["certainty"][certainty(own[place])]) if own else None,
         subtypes={findings.name(subtype): of_subtype.__getitem__ for subtype, of_subtype in of_subtypes},
         remark=remarks and (lambda place: remarks(labels[place] + 1)),
         continuum_score=None if continuum is None else continuum.score.tolist().__getitem__,
@@ -139,6 +139,7 @@ def _direction(feature: Feature, correlation: float) -> str:
 DATA = "Data"
 """Name of the sheet of all numbers."""
 _NUMBERS_SHOWN = 24
+_KINDS = WORDS["kinds"]
 
 
 def codebook(findings: Findings) -> Sheet:
@@ -156,7 +157,7 @@ def codebook(findings: Findings) -> Sheet:
         minimum=lambda feature: _whole(feature.minimum),
         maximum=lambda feature: _whole(feature.maximum),
         missing_codes=lambda feature: _joined([code or _TEXTS["empty"] for code in missing_codes_of(feature)]),
-        complete=lambda feature: "yes" if feature.complete else "no",
+        complete=lambda feature: WORDS["words"]["yes" if feature.complete else "no"],
         other_texts=_other_texts,
         observed=lambda feature: findings.observed(feature)[0],
         missing=lambda feature: findings.observed(feature)[1],
@@ -209,26 +210,24 @@ def _whole(number: float | None) -> Value:
     return int(number) if number is not None and number == int(number) else number
 
 
-# Title of each kind of row in the comparisons.
-_KINDS = {"summary": "Summary", "contrast": "Descriptive contrast", "test": "Pairwise test", "effect": "Effect size"}
 # Columns of numbers, by their names in the comparisons and the associations.
 _NUMBERS = (
     *("n", "missing", "count", "percent", "mean", "sd", "median", "q1", "q3"),
     *("statistic", "df", "df2", "p", "q", "estimate", "lower", "upper"),
 )
 _OF_KIND = {
-    "Summary": {"n", "missing", "count", "percent", "mean", "sd", "median", "q1", "q3"},
-    "Descriptive contrast": {"n", "missing", "statistic", "df", "df2", "p", "q"},
-    "Pairwise test": {"n", "missing", "statistic", "df", "p", "q"},
-    "Effect size": {"n", "estimate", "lower", "upper"},
-    "Validated association": {"n", "statistic", "df", "df2", "p", "q"},
+    "summary": {"n", "missing", "count", "percent", "mean", "sd", "median", "q1", "q3"},
+    "contrast": {"n", "missing", "statistic", "df", "df2", "p", "q"},
+    "test": {"n", "missing", "statistic", "df", "p", "q"},
+    "effect": {"n", "estimate", "lower", "upper"},
 }
+_OF_AN_ASSOCIATION = {"n", "statistic", "df", "df2", "p", "q"}
 
 
 def tidy_data(findings: Findings) -> Sheet:
     """Return the sheet: one row for each summary, test or effect size."""
     table = table_with_rows("data", list(_data_rows(findings)))
-    columns = [*table.columns, *(Column(name, "any") for name in _NUMBERS)]
+    columns = [*table.columns, *(Column(name, "any", key=f"data.{name}") for name in _NUMBERS)]
     measures = {row["measure"] for row in findings.read.rows("effect")}
     notes = [
         _TEXTS["data"],
@@ -242,33 +241,32 @@ def tidy_data(findings: Findings) -> Sheet:
 
 
 def _data_rows(findings: Findings) -> Iterator[list[Value]]:
-    for kind, title in _KINDS.items():
+    for kind, of_kind in _OF_KIND.items():
         for row in findings.read.rows(kind):
             if findings.has_many_pairs and row["subtype"] and row["versus"]:
                 continue
             method = number_of(row, "measure" if kind == "effect" else "test")
-            names = _OF_KIND[title] - (set() if row["level"] is not None else {"count", "percent"})
-            yield _data_row(findings, title, row, method if isinstance(method, str) else None, names)
+            names = of_kind - (set() if row["level"] is not None else {"count", "percent"})
+            yield _data_row(findings, kind, row, method if isinstance(method, str) else None, names)
     # The test of a division against one continuum, and then that against any shape.
     for division in findings.evidence:
-        identity = [None, None, None, division.result, None, *division.branches]
+        identity = [_KINDS["division"], None, None, None, division.result_in_words, None, *division.branches]
         numbers = {"n": division.n_subjects, "statistic": division.gain, "mean": division.expected}
         numbers |= {"sd": division.expected_sd, "p": division.p}
         of_any = {"n": division.n_subjects, "p": as_value(division.p_any_shape)}
-        for against, of_test in (("one continuum", numbers), (WORDS["trust"]["any_shape"], of_any)):
-            yield ["Tested division", *identity, against, *(of_test.get(name) for name in _NUMBERS)]
-    title = "Validated association"
+        for against, of_test in ((WORDS["trust"]["one_continuum"], numbers), (WORDS["trust"]["any_shape"], of_any)):
+            yield [*identity, against, *(of_test.get(name) for name in _NUMBERS)]
     for row in findings.association_rows():
         if isinstance(row["method"], str):
             method = f"{row['method']}: {row['test']}"
-            yield _data_row(findings, title, {**row, "level": None}, method, _OF_KIND[title])
+            yield _data_row(findings, "association", {**row, "level": None}, method, _OF_AN_ASSOCIATION)
 
 
-def _data_row(findings: Findings, title: str, row: Row, method: str | None, names: Collection[str]) -> list[Value]:
+def _data_row(findings: Findings, kind: str, row: Row, method: str | None, names: Collection[str]) -> list[Value]:
     feature = findings.cohort.schema[row["feature"]]
     identity = (feature.section, str(row["label"]), feature.name, row["level"], findings.clustered_on_text(feature))
     numbers = (number_of(row, name) if name in names else None for name in _NUMBERS)
-    return [title, *identity, *_compared(findings, row), method, *numbers]
+    return [_KINDS[kind], *identity, *_compared(findings, row), method, *numbers]
 
 
 def _compared(findings: Findings, row: Row) -> tuple[str | None, str | None]:

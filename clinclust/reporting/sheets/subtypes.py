@@ -58,7 +58,6 @@ def table_of_report(findings: Findings) -> SubtypeTable:
 # What marks a subtype: the sheet Profile, and the features that the first page names.
 
 _MOST_FEATURES = 40
-_SUMMARY_SHOWN = {"n": "share", "mean": "mean", "median": "median"}
 
 
 def profile(findings: Findings) -> Sheet:
@@ -79,7 +78,7 @@ def profile(findings: Findings) -> Sheet:
         feature=profiles.labels.__getitem__,
         level=profiles.levels.__getitem__,
         section=lambda row: shown[profiles.features[row]].section,
-        summary=lambda row: _SUMMARY_SHOWN[profiles.summaries[row]],
+        summary=lambda row: _TEXTS["summaries"][profiles.summaries[row]],
         relevance=relevance and (lambda row: relevance(shown[profiles.features[row]])),
         subtypes={title(subtype): partial(_cell, profiles, at) for at, subtype in enumerate(profiles.subtypes)},
     )
@@ -247,7 +246,6 @@ def _read_figures(findings: Findings, row: int, subtype: int, other: int) -> dic
 
 # What a report says of subtypes of few subjects, and of those that are unions of the groups that the search found.
 
-_UNTESTED = "few subjects, untested"
 _LIMITS = {"least": FEW_SUBJECTS, "nats": WEAK_NATS}
 _FEATURES_SHOWN = 5
 _UNUSUAL = 10  # subjects, below which a subtype may be a few unusual records
@@ -293,7 +291,7 @@ def explained_marks(findings: Findings) -> list[str]:
 
 def remark(findings: Findings, subtype: int) -> str | None:
     """Return the remark that a subtype is untested, few or weak; None if it is none of these, or none is reported."""
-    untested = [_UNTESTED] if subtype in findings.untested else []
+    untested = [_TEXTS["few_untested"]] if subtype in findings.untested else []
     return ", ".join([*untested, *_marks(findings, subtype)]) or None
 
 
