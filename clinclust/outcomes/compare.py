@@ -8,10 +8,9 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import pandas as pd
 from scipy.special import chdtrc, ndtr, ndtri
-from scipy.stats import rankdata
 
 from clinclust.arguments import OUTCOMES, accepting
-from clinclust.arrays import Array, Code, Labels, Mask
+from clinclust.arrays import Array, Code, Labels, Mask, mid_ranks
 from clinclust.comparisons.differences import bound_share, contrast_of
 from clinclust.errors import InputError, refuse
 from clinclust.estimators.subtype_model import SubtypeModel, clustered_features
@@ -120,7 +119,7 @@ def compare_outcomes(
     >>> import pandas as pd
     >>> rng = np.random.default_rng(0)
     >>> frail = rng.random(120) < 0.4
-    >>> frame = pd.DataFrame(rng.normal(1.5 * frail[:, None], size=(120, 5)), columns=list("abcde"))
+    >>> frame = pd.DataFrame(rng.normal(2.0 * frail[:, None], size=(120, 5)), columns=list("abcde"))
     >>> model = cc.MAPDP(cc.draft_schema(frame), random_state=0, progress=False).fit(frame)
     >>> frame["falls"] = np.where(rng.random(120) < np.where(frail, 0.5, 0.2), "yes", "no")
     >>> found = cc.compare_outcomes(model, frame, "falls")
@@ -459,7 +458,7 @@ def _test_proportional(analysis: _Analysis, rows: Mask, places: Labels) -> _Row:
         return row | {"remark": "not tested: too few events"}
     is_member = analysis.labels[rows][:, None] == places[1:]
     cox = PHReg(time, np.hstack([is_member, analysis.covariates[rows]]), status=event, entry=entry).fit(disp=0)
-    ranks = rankdata(time[is_event]) - (is_event.sum() + 1.0) / 2.0
+    ranks = mid_ranks(time[is_event]) - (is_event.sum() + 1.0) / 2.0
     lean = ranks @ cox.schoenfeld_residuals[is_event][:, : places.size - 1]
     covariance = cox.cov_params()[: places.size - 1, : places.size - 1]
     statistic = float(is_event.sum() * (lean @ covariance @ lean) / (ranks @ ranks))
@@ -584,7 +583,7 @@ def subtype_predictors(
     >>> rng = np.random.default_rng(0)
     >>> age = rng.normal(60, 10, 120)
     >>> frail = rng.random(120) < 1 / (1 + np.exp((60 - age) / 5))
-    >>> frame = pd.DataFrame(rng.normal(1.5 * frail[:, None], size=(120, 5)), columns=list("abcde"))
+    >>> frame = pd.DataFrame(rng.normal(2.0 * frail[:, None], size=(120, 5)), columns=list("abcde"))
     >>> model = cc.MAPDP(cc.draft_schema(frame), random_state=0, progress=False).fit(frame)
     >>> found = cc.subtype_predictors(model, frame.assign(age=age.round()), ["age"])
     >>> found[["method", "term", "subtype", "versus"]].to_numpy().tolist()

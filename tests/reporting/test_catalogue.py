@@ -101,8 +101,8 @@ def test_a_workbook_in_another_language_has_the_same_cells(model, frame, tmp_pat
         }
 
     english = cells_in(tmp_path / "english.xlsx")
-    catalogue, data = shout(layout.catalogue()), layout.data
-    monkeypatch.setattr(layout, "data", lambda name: catalogue if name == "report" else data(name))
+    catalogue, data = shout(data_files.catalogue()), data_files.data
+    monkeypatch.setattr(data_files, "data", lambda name: catalogue if name == "report" else data(name))
     other = cells_in(tmp_path / "other.xlsx")
     # What may be shared is listed by keys, and not by headings.
     assert [*other] == [*english]

@@ -45,7 +45,6 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import skew
 
 from clinclust.arrays import Array, Labels
 from clinclust.engine.continuum.null_cohorts import (
@@ -171,7 +170,8 @@ def p_of_flat_top(places: Array, rng: np.random.Generator) -> float:
 def p_of_no_gap(places: Array, rng: np.random.Generator, level: float) -> tuple[float, float]:
     """Return p of no gap among places (M,), at this level (`TAIL_COUNTS`), and their critical bandwidth."""
     p, h = p_of_one_peak(places, rng)
-    if h > 0.0 and abs(float(skew(places))) > LONG_TAIL:
+    from_mean = places - places.mean()
+    if abs(float((from_mean**3).mean())) > LONG_TAIL * float(from_mean.std()) ** 3:
         return min(TAIL_COUNTS * p, 1.0), h
     p = min(FLAT_COUNTS * p, 1.0)
     return (p if p >= level else max(p, DIP_COUNTS * p_of_flat_top(places, rng))), h
