@@ -86,8 +86,8 @@ def main() -> None:
     frame, whole, frail = hospital(given.patients, 0)
     model = cc.MAPDP(SCHEMA, random_state=0, progress=False).fit(frame)
     print(f"{model.n_clusters_} subtypes of {model.cluster_sizes_.tolist()}; {frail.sum()} patients are frail")
-    second = 1 + int(frail[model.labels_ == 1].mean() > 0.5)
-    other = 3 - second  # the numbers of the frail and the other subtype
+    place = int(frail[model.labels_ == 1].mean() > 0.5)
+    second, other = model.codes_[place], model.codes_[1 - place]  # the frail and the other subtype
 
     print("\nfrail against others: corrected | as assigned | truth")
     quality = cc.compare_outcomes(model, frame, "quality", versus=other)
@@ -100,7 +100,7 @@ def main() -> None:
     ):
         where = {"subtype": second, "versus": other} | ({"term": "age"} if name.startswith("a year") else {})
         print(f"{name}: {found(table, best, **where)} | {found(table, 'naive', **where)} | {truth:.2f}")
-    test = death[(death["method"] == "bch") & (death["measure"] == "hazards proportional")].iloc[0]
+    test = death[death["measure"] == "hazards proportional"].iloc[0]
     print(f"hazards proportional: p = {test['p']:.2f}")
     curves = cc.outcomes.survival_curves(model, frame, "died", "days", event="yes")
     ax = cc.plots.plot_survival(curves, names={second: "Frail", other: "Others"}, unit="days")
