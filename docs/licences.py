@@ -29,8 +29,6 @@ SPDX = re.compile(
 )
 BSD_3 = r"Neither the name|names of its\s+contributors"
 """What only the BSD licence of three clauses says; the classifier does not say which it is."""
-READ = {"xlrd": "BSD-3-Clause AND BSD-Advertising-Acknowledgement"}
-"""Packages whose metadata hold no text: read in their source."""
 
 
 def closure(named: Iterable[str]) -> Iterator[str]:
@@ -63,14 +61,14 @@ def licence(name: str) -> str:
     if about["License-Expression"]:
         return about["License-Expression"]
     field = (about["License"] or "").strip()
-    if name in READ or field in NAMED or SPDX.fullmatch(field):
-        return READ.get(name) or NAMED.get(field, field)
+    if field in NAMED or SPDX.fullmatch(field):
+        return NAMED.get(field, field)
     named = [line.rpartition(" :: ")[2] for line in about.get_all("Classifier") or [] if line.startswith("License ::")]
     if found := [CLASSIFIERS[each] for each in named if each in CLASSIFIERS]:
         return " OR ".join(found)
     if any(re.search(BSD_3, text) for text in (field, *_texts(name))):
         return "BSD-3-Clause"
-    raise SystemExit(f"{name}: the metadata name no licence: read it, and add it to READ")
+    raise SystemExit(f"{name}: the metadata name no licence")
 
 
 def _texts(name: str) -> Iterator[str]:

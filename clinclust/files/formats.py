@@ -221,9 +221,7 @@ def _by_name(suffix: str, start: bytes, named: str | None) -> str:
     raise InputError(f"this is not {_KINDS[named]['called']}, but {what}")
 
 
-# Choose the sheet of a workbook that is the table, and read workbooks other than xlsx.
-#
-# The old xls is read by xlrd, which damaged files do not crash; xlsb and ods by calamine.
+# Choose the sheet of a workbook that is the table, and read workbooks other than xlsx: xls, xlsb and ods by calamine.
 
 _FEW_COLUMNS, _FEW_ROWS = 2, 20
 """A sheet with no more columns and fewer rows may be a cover, if another sheet has more of both."""
@@ -277,51 +275,6 @@ def _read_sheet(sheets: list[tuple[str, bool]], options: SheetOptions, read: Cal
     return replace(table, remarks=[remark, *table.remarks]) if others else table
 
 
-def _with_remarks(read: TableRead, cells: Places, hidden_rows: set[int], hidden_columns: set[int]) -> TableRead:
-    """Return a table with remarks on some of its cells, and on hidden rows and columns."""
-    rows = [row for row in (read.frame.index + 2).tolist() if row in hidden_rows]
-    columns = [name for place, name in zip(read.places, read.names, strict=True) if place in hidden_columns]
-    unseen = (("rows", rows), ("columns", columns))
-    hidden = [f"hidden {what} are read like the others ({listed(which)})" for what, which in unseen if which]
-    return replace(read, remarks=[*cells.sentences(), *hidden, *read.remarks])
-
-
-def read_xls(source: Source, options: SheetOptions) -> TableRead:
-    """Read a sheet of a workbook of Excel 97 to 2003; see `clinclust.read_cohort`."""
-    xlrd = package("xlrd", "an xls file")
-    with guarded("xls workbook", _REPAIR):
-        content = source.read()
-        book = xlrd.open_workbook(file_contents=content, logfile=io.StringIO(), formatting_info=True, ragged_rows=True)
-
-    def text_of(cell: Any, place: str, places: Places) -> str:
-        if cell.ctype == xlrd.XL_CELL_DATE:
-            try:
-                moment = xlrd.xldate_as_datetime(cell.value, book.datemode)
-                return canonical_text(moment.time() if cell.value < 1 else moment)
-            except (ValueError, OverflowError):
-                places.add(NO_DATE, place)
-        if cell.ctype == xlrd.XL_CELL_ERROR:
-            text = str(xlrd.error_text_from_code.get(cell.value, "#N/A"))
-            places.add(ERRORS, f"{place} ({text})")
-            return text
-        value = bool(cell.value) if cell.ctype == xlrd.XL_CELL_BOOLEAN else cell.value
-        return value if isinstance(value, str) else canonical_text(value)
-
-    def read(at: int) -> TableRead:
-        chosen = book.sheet_by_index(at)
-        places, rows = Places(), options.empty_rows()
-        for number in range(1, chosen.nrows + 1):
-            cells = enumerate(chosen.row(number - 1), 1)
-            rows.add(number, [text_of(cell, f"{letters_of(column)}{number}", places) for column, cell in cells])
-        merged = [(top + 1, left + 1, bottom, right) for top, bottom, left, right in chosen.merged_cells]
-        hidden = [
-            {at + 1 for at, info in infos.items() if info.hidden} for infos in (chosen.rowinfo_map, chosen.colinfo_map)
-        ]
-        return _with_remarks(sheet_table(rows, options, merged), places, *hidden)
-
-    return _read_sheet([(page.name, page.visibility != 0) for page in book.sheets()], options, read)
-
-
 # Run by a process of its own: a damaged file ends it, or fills its memory, and not the one that reads the table.
 _CALAMINE = """
 import datetime, io, json, sys
@@ -351,8 +304,8 @@ sys.stdout.write(json.dumps(answer))  # `dump` writes in many small parts
 """
 
 
-def read_ods_or_xlsb(source: Source, options: SheetOptions) -> TableRead:
-    """Read a sheet of an OpenDocument or binary workbook; see `clinclust.read_cohort`."""
+def read_by_calamine(source: Source, options: SheetOptions) -> TableRead:
+    """Read a sheet of an old, binary or OpenDocument workbook; see `clinclust.read_cohort`."""
     package("python_calamine", f"an {source.kind} file")
     content, kind = source.read(), source.kind
     lacks = say("lost_of_workbook", kind=kind)
@@ -592,10 +545,15 @@ def read_xlsx(source: Source, options: SheetOptions) -> TableRead:
                 raise InputError("\n  - ".join([f"sheet {name} cannot be read; {check}", *faults]))
             if not rows.first:
                 raise InputError(f"sheet {name} is empty")
-            table = _with_remarks(sheet_table(rows, options, merged), cells.remarks, hidden_rows, hidden_columns)
-            if not (computes_at_load and cells.n_formulas):
-                return table
-            return replace(table, remarks=[say("old_formulas", n_formulas=cells.n_formulas), *table.remarks])
+            table = sheet_table(rows, options, merged)
+            unseen = {
+                "rows": [row for row in (table.frame.index + 2).tolist() if row in hidden_rows],
+                "columns": [name for at, name in zip(table.places, table.names, strict=True) if at in hidden_columns],
+            }
+            hidden = [f"hidden {what} are read like the others ({listed(at)})" for what, at in unseen.items() if at]
+            is_old = computes_at_load and cells.n_formulas
+            old = [say("old_formulas", n_formulas=cells.n_formulas)] if is_old else []
+            return replace(table, remarks=[*old, *cells.remarks.sentences(), *hidden, *table.remarks])
 
         return _read_sheet([(name, is_hidden) for name, is_hidden, _ in sheets], options, read)
 

@@ -164,8 +164,7 @@ def _misfits(lines: Sequence[_Line], width: int, delimiter: str) -> InputError:
 _READERS = {
     "text": read_delimited,
     "xlsx": formats.read_xlsx,
-    "xls": formats.read_xls,
-    **dict.fromkeys(("xlsb", "ods"), formats.read_ods_or_xlsb),
+    **dict.fromkeys(("xls", "xlsb", "ods"), formats.read_by_calamine),
     "parquet": formats.read_parquet,
     **dict.fromkeys(formats.STATISTICAL, formats.read_statistical),
 }
@@ -226,7 +225,7 @@ def read_cohort(
 ) -> pd.DataFrame:
     """Read a table from a text file, a workbook, or a file of SPSS, Stata or SAS.
 
-    Formats: csv, tsv, txt, xlsx; parquet (pyarrow); xls (xlrd); xlsb, ods (python-calamine); sav, zsav, dta, sas7bdat,
+    Formats: csv, tsv, txt, xlsx; parquet (pyarrow); xls, xlsb, ods (python-calamine); sav, zsav, dta, sas7bdat,
     xpt (pyreadstat); each also in gzip or zip. The format is recognised by the content.
 
     Parameters

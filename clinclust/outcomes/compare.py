@@ -123,8 +123,8 @@ def compare_outcomes(
     >>> model = cc.MAPDP(cc.draft_schema(frame), random_state=0, progress=False).fit(frame)
     >>> frame["falls"] = np.where(rng.random(120) < np.where(frail, 0.5, 0.2), "yes", "no")
     >>> found = cc.compare_outcomes(model, frame, "falls")
-    >>> found.query("method == 'bch' and subtype == '1b'")[["versus", "measure"]].to_numpy().tolist()
-    [[<NA>, 'share'], ['1a', 'odds ratio'], ['1a', 'risk difference']]
+    >>> found.query("method == 'bch' and subtype == 2")[["versus", "measure"]].to_numpy().tolist()
+    [[<NA>, 'share'], [1, 'odds ratio'], [1, 'risk difference']]
     """
     columns = CohortColumns.read(model, frame)
     return compare_outcome(columns, outcome, time, entry, event, covariates, versus, level)

@@ -15,7 +15,7 @@ from corpus.sheets import CELLS
 from corpus.statistical_files import spss
 from hypothesis import given
 from hypothesis import strategies as st
-from old_and_open_workbooks import ods, xls, xlsb
+from old_and_open_workbooks import ods, xlsb
 from raw_workbook import (
     STRICT,
     number,
@@ -496,7 +496,6 @@ def test_text_that_is_no_text_is_refused(tmp_path):
     ("name", "package", "make"),
     [
         ("c.parquet", "pyarrow", lambda path: path.write_text("x")),
-        ("c.xls", "xlrd", xls(CELLS)),
         ("c.ods", "python_calamine", lambda path: path.write_bytes(ods(CELLS))),
         ("c.sav", "pyreadstat", spss({"n": [1.0]})),
     ],

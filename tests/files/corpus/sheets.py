@@ -30,7 +30,7 @@ def xlsx(rows, merged=(), **others):
     return write
 
 
-BLIND = "cells with errors such as #N/A are read as empty from an ods file"
+BLIND = r"cells with errors such as #N/A are read as empty from an \w+ file"
 LOGO = [["University Hospital", None, None], [None, None, None], ["Cohort of 2024"], [None]]
 SHEETS = (
     MessyFile("a plain workbook", "lab.xlsx", xlsx(CELLS), LAB),
@@ -38,7 +38,7 @@ SHEETS = (
         "a workbook under the name of a csv", "lab.csv", xlsx(CELLS), LAB, (r"Excel workbook \(.xlsx\), although",)
     ),
     MessyFile("a workbook under the old name", "lab.xls", xlsx(CELLS), LAB, (r"Excel workbook \(.xlsx\), although",)),
-    MessyFile("an old workbook under the new name", "lab.xlsx", xls(CELLS), LAB, ("old format .* although",)),
+    MessyFile("an old workbook under the new name", "lab.xlsx", xls(CELLS), LAB, ("old format .* although", BLIND)),
     MessyFile(
         "a logo and titles",
         "lab.xlsx",
@@ -185,7 +185,13 @@ SHEETS = (
         [[*LAB[0], "#5"], *[[*row, ""] for row in LAB[1:]], ["004", "1", "2", "check!"]],
         (r"no name for column 5: read as '#5'\. Write a name .*, or leave it out: drop=\['#5'\]$",),
     ),
-    MessyFile("the old format", "alt.xls", xls([*CELLS[:2], ["002", 48, True]]), [*LAB[:2], ["002", "48", "True"]]),
+    MessyFile(
+        "the old format",
+        "alt.xls",
+        xls([*CELLS[:2], ["002", 48, True]]),
+        [*LAB[:2], ["002", "48", "True"]],
+        ("read as empty from an xls file",),
+    ),
     MessyFile(
         "the old format with a title, groups and dates",
         "alt.xls",
@@ -205,7 +211,7 @@ SHEETS = (
             ["001", "3.5", "13", "2024-05-31", "2"],
             ["002", "12", "12.5", "2024-05-31", "3"],
         ],
-        ("the header is row 3", "two rows, 3 and 4"),
+        ("read as empty from an xls file", "the header is row 3", "two rows, 3 and 4"),
         numbers=[5, 6],
     ),
     MessyFile(

@@ -61,7 +61,7 @@ WITHOUT_HEADER = (
     headerless("no header", "cohort.csv", joined(SUBJECTS)),
     headerless("no header, with semicolons", "cohort.txt", joined(SUBJECTS, ";")),
     headerless("no header in a workbook", "cohort.xlsx", xlsx(typed(SUBJECTS))),
-    headerless("no header in an old workbook", "cohort.xls", xls(typed(SUBJECTS))),
+    headerless("no header in an old workbook", "cohort.xls", xls(typed(SUBJECTS)), (BLIND,)),
     headerless("no header in an OpenDocument sheet", "cohort.ods", ods(typed(SUBJECTS)), (BLIND,)),
     MessyFile(
         "no header, and a first subject with missing values",
