@@ -194,8 +194,9 @@ def trust(findings: Findings) -> Sheet:
     """Return the section: the test of one continuum first, then whatever speaks against the subtypes."""
     several, posterior = len(findings.sizes) > 1, posterior_of(findings)
     # Further than its membership says.
-    how_sure = {"posterior": posterior, "stability": stability_of(findings), "remark": remarks_on(findings)}
+    how_sure = {"posterior": posterior, "stability": stability_of(findings)}
     has_more = several and any(how_sure.values())
+    how_sure["remark"] = remarks_on(findings)
     tables = [
         *([tabulate("how_sure", findings.sizes, subtype=findings.name, **how_sure)] if has_more else []),
         *divisions_table(findings),
