@@ -11,7 +11,6 @@ from typing import Any
 from clinclust.arrays import Code
 from clinclust.estimators.distinct_subtypes import p_text
 from clinclust.estimators.fit import Fit
-from clinclust.estimators.subtype_tree import SubtypeTree
 from clinclust.reporting.layout import WORDS, Withheld, counted, listed, name_together
 
 DISTINCT, GRADED, ONE_CONTINUUM = "distinct", "graded", "one continuum"
@@ -82,7 +81,7 @@ def divisions_of(fit: Fit, titles: Mapping[int, str]) -> list[Division]:
     tree, tested = fit.tree_, {row["step"]: row for row in fit.tree_test_.joins.to_dict("records")}
     members = tree.members()
     divisions: list[Division] = []
-    for node in from_the_root(tree):
+    for node in from_the_root(fit):
         row = tested.get(node - tree.n_subtypes + 1)
         if row is not None:
             both = [members[branch] for branch in tree.joins[node - tree.n_subtypes].tolist()]
@@ -210,14 +209,16 @@ def least_clear(divisions: Sequence[Division]) -> Division | None:
     return max(accepted or divisions[:1], key=lambda division: division.p, default=None)
 
 
-def from_the_root(tree: SubtypeTree) -> list[int]:
-    """Return all nodes, each before those below it, the first branch first: no lines of the tree cross."""
-    found, ahead = list[int](), [2 * tree.n_subtypes - 2]
+def from_the_root(fit: Fit) -> list[int]:
+    """Return all nodes of the tree, each before those below it, the branch with the first subtype first."""
+    tree, members, found = fit.tree_, fit.tree_.members(), list[int]()
+    ahead = [2 * tree.n_subtypes - 2]
     while ahead:
         node = ahead.pop()
         found.append(node)
         if node >= tree.n_subtypes:
-            ahead += reversed(tree.joins[node - tree.n_subtypes].tolist())
+            branches = tree.joins[node - tree.n_subtypes].tolist()
+            ahead += sorted(branches, key=lambda branch: fit.subtype_of_[[*members[branch]]].min(), reverse=True)
     return found
 
 

@@ -257,7 +257,7 @@ def plot_tree(model: SubtypeModel, *, names: Mapping[Any, str] | None = None, ax
     tree, divisions = fit.tree_, {division.node: division for division in divisions_of(fit, called)}
     n_tips = tree.n_subtypes
     # In this order no lines of the tree cross.
-    order = [node for node in from_the_root(tree) if node < n_tips]
+    order = [node for node in from_the_root(fit) if node < n_tips]
     level, across = np.zeros((2, n_tips + len(tree.joins)))
     across[order] = np.arange(n_tips)
     ax = axes_for(ax, (7.0, 0.6 + 0.36 * max(n_tips, 3)))
