@@ -452,8 +452,8 @@ def _warn_of_far_columns(clusters: Clusters, values: Mapping[str, Array]) -> Non
         new = new[np.isfinite(new)]
         if new.size < _FEWEST_NEW or not feature.traits.is_continuous:
             continue
-        posteriors, cumulative = clusters.posteriors(index)[:-1], encoding.alone[index].cumulative
-        below = sizes / sizes.sum() @ np.array([cumulative(posterior, new) for posterior in posteriors])
+        predictives = map(encoding.alone[index].predictive, clusters.posteriors(index)[:-1])
+        below = sizes / sizes.sum() @ np.array([predictive.cdf(new) for predictive in predictives])
         is_far = np.minimum(below, 1.0 - below) <= 0.5 / sizes.sum()
         if is_far.mean() > _MOSTLY:
             warn(

@@ -71,11 +71,6 @@ class Exponential(Likelihood):
         """Return 0, because the predictive density decreases from 0 on."""
         return 0.0
 
-    def cumulative(self, posterior: Array, values: Array) -> Array:
-        """Return P(x <= value) = 1 - (1 + value / rate)^-shape, float64 (n,), of values (n,)."""
-        shape, rate = posterior
-        return np.asarray(-np.expm1(-shape * np.log1p(np.maximum(values, 0.0) / rate)), dtype=np.float64)
-
     def draw_parameters(self, posteriors: Array, rng: np.random.Generator) -> Array:
         """Return mean durations, (R, 1), from gamma posteriors of the rate."""
         shape, rate = posteriors.T

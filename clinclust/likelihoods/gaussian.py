@@ -123,12 +123,6 @@ class Gaussian(Likelihood):
         """Return n draws of a new value, float64 (n,), those of `predictive` without the time that it takes to make."""
         return np.asarray(posterior[0] + _spread(posterior) * rng.standard_t(2.0 * posterior[2], size=n))
 
-    def cumulative(self, posterior: Array, values: Array) -> Array:
-        """Return P(x <= value), float64 (n,), of values (n,)."""
-        from scipy.special import stdtr
-
-        return np.asarray(stdtr(2.0 * posterior[2], (values - posterior[0]) / _spread(posterior)), dtype=np.float64)
-
     def draw_parameters(self, posteriors: Array, rng: np.random.Generator) -> Array:
         """Return means and standard deviations, (R, 2), from normal-gamma posteriors."""
         mean, kappa, shape, rate = posteriors.T

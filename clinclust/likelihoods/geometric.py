@@ -52,11 +52,6 @@ class Geometric(Likelihood):
         a, b = posterior  # scipy adds up the probabilities of all smaller counts, which takes minutes
         return first_count(lambda u: float(log_beta(a, b + u + 1.0) - log_beta(a, b)) <= math.log1p(-share))
 
-    def cumulative(self, posterior: Array, values: Array) -> Array:
-        """Return P(x <= value), float64 (n,), of counts (n,); see `quantile`."""
-        a, b = posterior
-        return np.asarray(-np.expm1(log_beta(a, b + values + 1.0) - log_beta(a, b)), dtype=np.float64)
-
     def mode(self, posterior: Array) -> float:
         """Return 0, because the predictive probabilities decrease from 0 on."""
         return 0.0

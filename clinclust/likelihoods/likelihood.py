@@ -311,10 +311,6 @@ class Likelihood(ABC):
         """Return the smallest value that a new value does not exceed with at least this probability."""
         return float(self.predictive(posterior).ppf(share))
 
-    def cumulative(self, posterior: Array, values: Array) -> Array:
-        """Return P(x <= value) of a new value x, float64 (n,), for values (n,), given the posterior hyperparameters."""
-        return np.asarray(self.predictive(posterior).cdf(values), dtype=np.float64)
-
     def log_marginal(self, values: Array, hyperparameters: Array) -> float:
         """Return the log marginal ln m(x_1 .. x_n) = sum log h + A(posterior) - A(prior) of values (n,), in nats."""
         statistics = self.statistics(values).sum(axis=0)

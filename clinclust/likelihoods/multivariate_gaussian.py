@@ -222,10 +222,6 @@ class MultivariateGaussian(Gaussian):
         """Return Student's t distribution of the feature alone."""
         return super().predictive(self.marginal_prior(posterior))
 
-    def cumulative(self, posterior: Array, values: Array) -> Array:
-        """Return P(x <= value), float64 (n,), of values (n,) of the feature alone."""
-        return super().cumulative(self.marginal_prior(posterior), values)
-
     def draw(self, posterior: Array, n: int, rng: np.random.Generator) -> Array:
         """Return n draws of a new value, float64 (n,), of the feature alone."""
         return super().draw(self.marginal_prior(posterior), n, rng)

@@ -7,9 +7,8 @@ Given the dispersion, which need not be whole, the predictive is beta negative b
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,8 +22,6 @@ _LEAST, _MOST = 0.01, 1000.0
 _QUANTILES = 4_000
 _SUMMED = 2_048
 """Counts below it have distribution functions that are sums of probabilities."""
-_KNOTS = 400
-"""Larger counts, of equal ratios, between which distribution functions are interpolated."""
 _DISPERSIONS = (0.1, 0.2, 0.4, 0.7, 1.5, 3.0, 6.0, 12.0)
 """Dispersions that `draft_schema` tries, below and above that of the geometric distribution."""
 
@@ -100,24 +97,19 @@ class NegativeBinomial(Likelihood):
         return _beta_negative_binomial()(*posterior)
 
     def quantile(self, posterior: Array, share: float) -> float:
-        """Return a quantile of a new value; few are beyond the counts whose probabilities are summed."""
-        sums = _sums(tuple(posterior.tolist()))
+        """Return a quantile of a new value.
+
+        Probabilities of small counts are summed. That of larger ones is the mean of negative binomial ones over
+        quantiles of their beta distributed probability: sums would take minutes.
+        """
+        from scipy.special import betainc, betaincinv
+
+        sums = self.predictive(posterior).pmf(np.arange(float(_SUMMED))).cumsum()
         if sums[-1] >= share:
             return float(np.searchsorted(sums, share))
-        return first_count(lambda x: float(self.cumulative(posterior, np.array([x]))[0]) >= share)
-
-    def cumulative(self, posterior: Array, values: Array) -> Array:
-        """Return P(x <= value), float64 (n,), of counts (n,).
-
-        Of small counts they are sums of probabilities, of large ones means of negative binomial ones over quantiles of
-        their beta distributed probability, interpolated between a few hundred counts: sums would take minutes.
-        """
-        parameters = tuple(posterior.tolist())
-        found = _sums(parameters)[np.minimum(values, _SUMMED - 1.0).astype(np.int64)]
-        large = values >= _SUMMED
-        if large.any():
-            found[large] = np.minimum(_interpolated(parameters)(np.log(values[large])), 1.0)
-        return found
+        a, b, dispersion = posterior
+        chances = betaincinv(a, b, (np.arange(_QUANTILES) + 0.5) / _QUANTILES)  # of success
+        return first_count(lambda count: float(betainc(dispersion, count + 1.0, chances).mean()) >= share)
 
     def mode(self, posterior: Array) -> float:
         """Return the count with the highest predictive probability."""
@@ -222,29 +214,6 @@ def _beta_negative_binomial() -> Any:
             return mean, None, None, None
 
     return BetaNegativeBinomial(a=0, name="beta negative binomial", shapes="a, b, dispersion")
-
-
-@lru_cache(maxsize=256)
-def _sums(posterior: tuple[float, ...]) -> Array:
-    """Return P(x <= count) of the counts 0 .. _SUMMED - 1."""
-    counts = np.arange(float(_SUMMED))
-    a, b, dispersion = posterior
-    logs = _log_ways(counts, dispersion) + log_beta(a + dispersion, b + counts) - log_beta(a, b)
-    return np.asarray(np.minimum(np.exp(logs).cumsum(), 1.0), dtype=np.float64)
-
-
-@lru_cache(maxsize=256)
-def _interpolated(posterior: tuple[float, ...]) -> Callable[[Array], Array]:
-    """Return the function from ln(count) to P(x <= count), from _SUMMED to the largest count; it never decreases."""
-    from scipy.interpolate import PchipInterpolator
-    from scipy.special import betainc, betaincinv
-
-    a, b, dispersion = posterior
-    counts = np.geomspace(_SUMMED - 1.0, LARGEST_COUNT, _KNOTS)
-    chances = betaincinv(a, b, (np.arange(_QUANTILES) + 0.5) / _QUANTILES)  # of success
-    reached = np.array([betainc(dispersion, count + 1.0, chances).mean() for count in counts.tolist()])
-    found: Callable[[Array], Array] = PchipInterpolator(np.log(counts), np.maximum.accumulate(reached))
-    return found
 
 
 def _example(dispersion: float) -> Example:
