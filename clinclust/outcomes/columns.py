@@ -168,7 +168,11 @@ class CohortColumns:
         begins = np.zeros(ends.size) if begins is None else begins
         if n_early := int((ends <= begins).sum()):
             begin = "0" if entry is None else repr(entry)
-            self.problems.append(f"time: {n_early} values of {time!r} are not above {begin}, where follow-up begins")
+            values_are = "1 value of {} is" if n_early == 1 else f"{n_early:,} values of {{}} are"
+            self.problems.append(
+                f"time: {values_are.format(repr(time))} not above {begin}, where follow-up begins; write half a unit "
+                "after it, as 0.5 days for a death on the first day, or leave these rows out"
+            )
         return Outcome(name, "survival", *values, times=(ends, begins))
 
     def _find_yes(self, name: str, cells: pd.Series) -> str | None:
