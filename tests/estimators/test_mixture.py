@@ -18,7 +18,7 @@ def test_the_distribution_function_adds_up_the_probabilities(name):
     posterior = likelihood.prior.posterior(prior, likelihood.statistics(values).sum(axis=0))
     levels = likelihood.levels(np.arange(60.0))
     expected = likelihood.predictive(posterior).pmf(levels).cumsum()
-    np.testing.assert_allclose(likelihood.cumulative(posterior, levels), expected, atol=2e-4)
+    np.testing.assert_allclose(likelihood.predictive(posterior).cdf(levels), expected, atol=2e-4)
 
 
 # --- imputed values of a cut ------------------------------------------------------------------------------------------
