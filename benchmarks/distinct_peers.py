@@ -1,12 +1,12 @@
-"""Compare `distinct_subtypes` with established rules for the number of clusters, on the cohorts of `distinct.py`.
+"""Compare subtypes and kinds with established rules for the number of clusters, on the cohorts of `distinct.py`.
 
     python -m venv --system-site-packages peers && peers/bin/pip install stepmix
     export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
     peers/bin/python benchmarks/distinct_peers.py                     # a first look: one cohort of each kind
     peers/bin/python benchmarks/distinct_peers.py --jobs 2 --write    # what results/distinct_peers.md holds
 
-A rule whose package is not installed is left out, and the page says so. Times are by the clock, as multiples of that of
-a fit with its test, on the same cohort in the same process.
+A rule whose package is not installed is left out, and the page says so. Times are those of the processors,
+as multiples of that of a fit with its test, on the same cohort in the same process.
 """
 
 from __future__ import annotations
@@ -20,13 +20,11 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from commits import describe_commit
 
-from clinclust import FeatureSchema, distinct_subtypes
+from clinclust import MAPDP
 from clinclust.engine.search.settle import adjusted_rand_index
-from clinclust.methods import PublishedMAPDP
 
 sys.path.insert(0, str(Path(__file__).parent))
 from continuum_cohorts import SETTINGS, continuum_cohort
@@ -35,12 +33,7 @@ from rules_for_the_number import PEERS
 
 RESULTS = Path(__file__).parent / "results" / "distinct_peers.md"
 INSTALLED = [rule for rule, (_, module, _) in PEERS.items() if importlib.util.find_spec(module)]
-
-
-def tested(frame: pd.DataFrame, schema: FeatureSchema, seed: int) -> NDArray[np.int64]:
-    """Return the distinct subtypes of a fit."""
-    model = PublishedMAPDP(schema, coarsening="auto", n_jobs=1, random_state=seed, progress=False).fit(frame)
-    return distinct_subtypes(model, frame, n_jobs=1).labels
+OURS = {"subtypes": "those of `MAPDP()`", "kinds": "its kinds, the distinct ones"}
 
 
 def found(task: tuple[str, int]) -> list[dict[str, object]]:
@@ -48,22 +41,26 @@ def found(task: tuple[str, int]) -> list[dict[str, object]]:
     warnings.simplefilter("ignore")
     setting, seed = task
     frame, schema, truth = continuum_cohort(seed, SETTINGS[setting])
-    rows = []
-    for rule, by in {"tested auto": tested, **{rule: PEERS[rule][2] for rule in INSTALLED}}.items():
-        began = time.perf_counter()
-        labels = by(frame, schema, seed)
-        rows.append(
-            {
-                "setting": setting,
-                "seed": seed,
-                "rule": rule,
-                "n_true": int(truth.max()) + 1,
-                "n_found": int(labels.max()) + 1,
-                "ari": adjusted_rand_index(labels, truth),
-                "seconds": time.perf_counter() - began,
-            }
-        )
-    return rows
+    began = time.process_time()
+    model = MAPDP(schema, n_jobs=1, random_state=seed, progress=False).fit(frame)
+    seconds = time.process_time() - began
+    partitions = {"subtypes": (model.labels_, seconds), "kinds": (model.kinds_, seconds)}
+    for rule in INSTALLED:
+        began = time.process_time()
+        labels = PEERS[rule][2](frame, schema, seed)
+        partitions[rule] = labels, time.process_time() - began
+    return [
+        {
+            "setting": setting,
+            "seed": seed,
+            "rule": rule,
+            "n_true": int(truth.max()) + 1,
+            "n_found": int(labels.max()) + 1,
+            "ari": adjusted_rand_index(labels, truth),
+            "seconds": seconds,
+        }
+        for rule, (labels, seconds) in partitions.items()
+    ]
 
 
 def totals(rows: pd.DataFrame) -> str:
@@ -74,11 +71,11 @@ def totals(rows: pd.DataFrame) -> str:
         "| rule | one population divided | groups right | ARI of groups, mean | multiple of our time, median (range) |",
         "| --- | --- | --- | --- | --- |",
     ]
-    for rule in ("tested auto", *INSTALLED):
+    for rule in (*OURS, *INSTALLED):
         part = plain[plain["rule"] == rule]
         one, groups = part[part["n_true"] == 1], part[part["n_true"] > 1]
         right = int((groups["n_found"] == groups["n_true"]).sum())
-        ratio = seconds[rule] / seconds["tested auto"]
+        ratio = seconds[rule] / seconds["kinds"]
         lines.append(
             f"| {rule} | {int((one['n_found'] > 1).sum())} of {len(one)} | {right} of {len(groups)} | "
             f"{groups['ari'].mean():.2f} | {ratio.median():.1f} ({ratio.min():.1f}, {ratio.max():.1f}) |"
@@ -91,19 +88,21 @@ def page(rows: pd.DataFrame) -> str:
     absent = [rule for rule in PEERS if rule not in INSTALLED]
     return "\n".join(
         [
-            "# Distinct subtypes beside established rules for the number of clusters",
+            "# Subtypes and kinds beside established rules for the number of clusters",
             "",
             f"Cohorts of each kind of `distinct.py`: {rows['seed'].nunique()}; made by `benchmarks/distinct_peers.py`.",
             "",
-            '- tested auto: `distinct_subtypes` of the fit with `coarsening="auto"`',
+            *[f"- {rule}: {what}" for rule, what in OURS.items()],
             *[f"- {rule}: {PEERS[rule][0]}" for rule in INSTALLED],
             *[f"- {rule}: left out, because the package {PEERS[rule][1]} is not installed" for rule in absent],
             "",
-            table(rows, ["tested auto", *INSTALLED]),
+            table(rows, [*OURS, *INSTALLED]),
             "",
             "All kinds together, the skewed severity left out; times on one thread:",
             "",
             totals(rows),
+            "",
+            describe_commit(),
             "",
         ]
     )
