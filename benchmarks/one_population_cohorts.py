@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from clinclust import Feature, FeatureSchema
 
 __all__ = [
+    "APART",
     "CLASSES",
     "COVERED",
     "GROUPS",
@@ -179,6 +180,38 @@ CLASSES: Mapping[str, Population] = {
 }
 """Two classes that overlap, as above."""
 
+
+def _two_groups(distance: float, share: float = 0.5) -> Latent:
+    """Return the features of two groups: this share of the subjects is so many SD away, in a direction by chance."""
+
+    def drawn(rng: np.random.Generator, n: int) -> Array:
+        way = rng.normal(size=_D)
+        is_apart = rng.permutation(np.arange(n) < share * n)
+        return np.asarray(is_apart[:, None] * distance * way / np.linalg.norm(way) + rng.normal(size=(n, _D)))
+
+    return drawn
+
+
+def _uniform(rng: np.random.Generator, n: int) -> Array:
+    return np.sqrt(3.0) * rng.uniform(-1.0, 1.0, size=n)
+
+
+_OF_TABLES = {"measurements": ("gaussian",), "mixed columns": _MIXED, "scales": ("ordinal",)}
+APART: Mapping[str, Population] = {
+    f"{name}; {table}, {missing:.0%} missing": (latent, likelihoods, missing)
+    for table, likelihoods in _OF_TABLES.items()
+    for missing in (0.0, 0.2)
+    for name, latent in {
+        "uniform severity": _with(_uniform),
+        "two groups, 3.3 SD": _two_groups(3.3),
+        "two groups, 3.6 SD": _two_groups(3.6),
+        "two groups, 4 SD": _two_groups(4.0),
+        "two groups, 5 SD": _two_groups(5.0),
+        "a tenth, 5 SD away": _two_groups(5.0, 0.1),
+    }.items()
+}
+"""A uniform severity, and two groups that differ in independent features, as above."""
+
 GROUPS = {
     "2 groups, Gaussian, 400": (400, 2, 12, ("gaussian",), 0.0, 0.0),
     "2 groups, mixed, 10% missing, 400": (400, 2, 12, _MIXED, 0.1, 0.0),
@@ -190,7 +223,7 @@ inside a group; 0 = one drawn from .4 to .8 for each feature."""
 
 def cohort_of_one(seed: int, kind: str, n_subjects: int) -> Cohort:
     """Return the table of one population, its schema, and zeros, int64 (N,)."""
-    kinds = {**COVERED, **NOT_COVERED, **IN_MIXED_FEATURES, **CLASSES}
+    kinds = {**COVERED, **NOT_COVERED, **IN_MIXED_FEATURES, **CLASSES, **APART}
     latent, likelihoods, missing = kinds[kind]
     rng = np.random.default_rng([seed, n_subjects, list(kinds).index(kind)])
     frame, schema = _table(latent(rng, n_subjects), likelihoods, missing, rng)
