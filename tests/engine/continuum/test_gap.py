@@ -8,7 +8,7 @@ from scipy.stats import gaussian_kde, kstest, skew, spearmanr
 
 import clinclust as cc
 from clinclust.engine.continuum.gap import (
-    FLAT_COUNTS,
+    FLAT_TOP,
     critical_bandwidth,
     distance_between,
     is_discrete,
@@ -81,7 +81,7 @@ def share_with_a_gap(draw):
     for sample in range(50):
         places = draw(np.random.default_rng([8, sample, 400]))
         p = p_of_no_gap(places, np.random.default_rng(sample), LEVEL)[0]
-        shares += [p < LEVEL, FLAT_COUNTS * p_of_one_peak(places, np.random.default_rng(sample))[0] < LEVEL]
+        shares += [p < LEVEL, FLAT_TOP[0] * p_of_one_peak(places, np.random.default_rng(sample))[0] < LEVEL]
     return shares / 50
 
 
