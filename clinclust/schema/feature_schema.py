@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clinclust.errors import InputError, SchemaError, did_you_mean, on_one_line, shortened, visible
+from clinclust.errors import InputError, SchemaError, did_you_mean, on_one_line, shortened
 from clinclust.files.cell_text import numbers_of, quoted
 from clinclust.files.cell_text import shortened as shorten_cell
 from clinclust.files.row_choice import RowChoice
@@ -54,36 +54,21 @@ def schema_of_instrument(name: str) -> str:
 
 # The parts of a view in a notebook.
 
-_SHORT = 40
-# Sets no colours, so that the table also suits a notebook with a dark theme.
-_CELL = "text-align: left; padding: 0.1em 0.8em 0.1em 0; vertical-align: top"
-
 
 def block(title: str, *parts: str) -> str:
     """Return an HTML block: the title, and parts in HTML below it."""
-    return f"<div><p><strong>{_text(title)}</strong></p>{''.join(parts)}</div>"
+    return f"<div><p><strong>{escape(shortened(title, 200))}</strong></p>{''.join(parts)}</div>"
 
 
 def paragraph(text: str) -> str:
     """Return an HTML paragraph of the text, of at most 400 characters."""
-    return f"<p>{_text(text, 400)}</p>"
+    return f"<p>{escape(shortened(text, 400))}</p>"
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return an HTML table of texts; the title attribute has the whole of a shortened text."""
-    head = "".join(f'<th scope="col" style="{_CELL}">{_text(column)}</th>' for column in columns)
-    body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-
-
-def _cell(text: str) -> str:
-    whole = visible(" ".join(text.split()))
-    title = f' title="{escape(whole)}"' if shortened(text, _SHORT) != whole else ""
-    return f'<td style="{_CELL}"{title}>{_text(text, _SHORT)}</td>'
-
-
-def _text(text: str, width: int = 200) -> str:
-    return escape(shortened(text, width))
+    """Return an HTML table of texts of at most 40 characters."""
+    texts = pd.DataFrame([[shortened(text, 40) for text in row] for row in rows], columns=list(columns))
+    return str(texts.to_html(index=False, border=0))
 
 
 # The features of a cohort table, in order.
@@ -355,8 +340,8 @@ class FeatureSchema(SchemaContent):
         """Return the equivalent pandera schema, which converts and validates as `validate` does.
 
         It has the dtypes, checks, ranges and nullability of the validated table, so that pandera can write it out
-        (``to_yaml``, ``to_script``) for tables that are validated already, and can be pickled. Its failures are those
-        of pandera: the cells of a wrong type by the dtype, missing ones by ``not_nullable``.
+        (``to_yaml``, ``to_script``) for tables that are validated already, and can be pickled. Of a raw table it raises
+        the CohortError of `validate`.
 
         Examples
         --------
@@ -380,14 +365,14 @@ class FeatureSchema(SchemaContent):
         Parameters
         ----------
         schema : DataFrameSchema or DataFrameModel of pandera
-            For pandas or for polars. Of one for polars, only pandera's own checks can be read.
+            For pandas.
 
         Raises
         ------
         SchemaError
             If the schema cannot be used. The message lists all problems.
         TypeError
-            If `schema` is neither a DataFrameSchema nor a DataFrameModel of pandera for pandas or polars.
+            If `schema` is neither a DataFrameSchema nor a DataFrameModel of pandera for pandas.
 
         Warns
         -----
