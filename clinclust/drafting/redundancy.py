@@ -138,7 +138,6 @@ _COARSEST_FORMULA = 0.25
 _EXACT = 1e-6
 _UNEXPLAINED, _REST, _STALLED, _PATIENCE, _STEADY = 0.25, 1e-5, 0.95, 3.0, 1e-6
 _EQUAL = 0.03
-_OWN = 1.5  # the fitted weights are not the true ones
 
 
 class Formula(NamedTuple):
@@ -152,12 +151,7 @@ class Formula(NamedTuple):
     step: float  # of the grid of the target
     steps: Array  # of those of the sources
     slack: float  # in halves of a step: the fitted weights are not the true ones
-    by_own: bool = True  # whether the grid of the target is enough, without those of its sources
-    filled: float = 0.0
-    """How far off the formula nine in ten subjects are, in halves of a step of the grid of the target.
-
-    It is .9 if the target was rounded after it was computed, less if a source of it was, and more if others were.
-    """
+    by_own: float = 0.0  # share of subjects in whom it holds up to the grid of the target: it was rounded last
 
     @property
     def how(self) -> str:
@@ -177,16 +171,15 @@ class Formula(NamedTuple):
     def rank(self) -> tuple[float, bool, float, int]:
         """How likely this is the result: by its own rounding, as a sum of several, with most digits, the last one."""
         is_sum = len(self.weights) > 2 and self.how in ("the mean of", "the sum of")
-        own = self.filled if self.filled < _OWN else -self.filled
-        return round(min(own, 1.0), 1), is_sum, -self.step, self.target
+        return round(self.by_own, 1), is_sum, -self.step, self.target
 
     def compare(self, y: Array, x: Array) -> tuple[Array, Array, Array, float]:
         """Return how far the target (N,) is from the formula, how far its grid and that of x (N, k) allow, its SD."""
         response, design = (np.log(y), np.log(x)) if self.logs else (y, x)
         residual = np.abs(response - self.constant - design @ self.weights)
-        own = np.full(len(y), self.step / 2.0) / (y if self.logs else 1.0)
-        of_others = (self.steps / 2.0 / (x if self.logs else np.ones_like(x))) @ np.abs(self.weights)
-        return residual, own, own if self.by_own else own + of_others, float(response.std())
+        of_target = self.step / 2.0 / (y if self.logs else np.ones_like(y))
+        of_sources = (self.steps / 2.0 / (x if self.logs else np.ones_like(x))) @ np.abs(self.weights)
+        return residual, of_target, of_target + of_sources, float(response.std())
 
     def holds_in(self, y: Array, x: Array) -> tuple[int, int]:
         """Return in how many subjects the formula can be looked at, and in how many it holds: y (N,), x (N, k)."""
@@ -273,17 +266,14 @@ def _fit_formula(values: Array, target: int, sources: list[int], logs: bool, n_c
         weights = solution[1:] / spread
         constant = float(solution[0] - weights @ middle)
         fits.append(Formula(target, tuple(sources), weights, constant, logs, step_of(y), steps, slack))
-    for by_own, fit in itertools.product((True, False), fits):
-        formula = fit._replace(by_own=by_own)
-        residual, own, tolerance, deviation = formula.compare(y, x)
-        exact = _EXACT * deviation
-        holds = int((residual <= slack * tolerance + exact).sum())
+    for formula in fits:
+        residual, of_target, tolerance, deviation = formula.compare(y, x)
+        holds = int((residual <= slack * tolerance + _EXACT * deviation).sum())
         relative = max(float(np.median(tolerance)) / deviation, _EXACT)
         free = holds - len(sources) - 1 - 2 * (len(y) - holds)
         is_sure = COUNTED * free * math.log(2.0 / relative) >= needed_evidence(n_columns, len(sources))
         if is_sure and holds >= _LEAST_SHARE * len(y) and relative <= _COARSEST_FORMULA:
-            filled = np.quantile(np.where(residual > exact, residual / np.maximum(own, exact), 0.0), _TRIMMED)
-            return formula._replace(filled=float(filled))
+            return formula._replace(by_own=float((residual <= slack * of_target + _EXACT * deviation).mean()))
     return None
 
 
@@ -343,7 +333,7 @@ class Relation(NamedTuple):
     """That y is determined by x in all subjects in whom both are observed."""
 
     n: int  # the number of these subjects
-    how: str  # equal, opposite, reversed, unit, transform, recoded, coarser, limits or levels
+    how: str  # equal, unit, recoded, coarser or levels
     evidence: float  # in nats; see the module
 
 
@@ -391,16 +381,10 @@ def _find_ranges(group: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -> 
     return np.minimum.reduceat(high[order], starts, axis=0), np.maximum.reduceat(low[order], starts, axis=0)
 
 
-def relation(x: Scored, y: Scored, subjects: Whole | None = None) -> Relation | None:
-    """Return how y is determined by x, and how sure that is, or None if it is not.
-
-    The same values of one subject, int64 (N,), count once where subjects have several rows.
-    """
+def relation(x: Scored, y: Scored) -> Relation | None:
+    """Return how y is determined by x, and how sure that is, or None if it is not."""
     both = ~np.isnan(x.values) & ~np.isnan(y.values)
     n, one, other = int(both.sum()), x.values[both], y.values[both]
-    if subjects is not None and n:
-        once = np.unique(np.column_stack([subjects[both], one, other]), axis=0)
-        one, other = once[:, 1], once[:, 2]
     x_values, x_codes = np.unique(one, return_inverse=True)
     y_values, y_codes, counts = np.unique(other, return_inverse=True, return_counts=True)
     n_x, n_y = x_values.size, y_values.size
@@ -408,10 +392,6 @@ def relation(x: Scored, y: Scored, subjects: Whole | None = None) -> Relation | 
         return None
     low, high = (image[:, 0] for image in _find_ranges(x_codes, y_codes[:, None], y_codes[:, None]))
     ways, mixed = COUNTED * _log_ways(counts), np.flatnonzero(low != high)
-    bins = _log_choices(n_x - 1, n_y - 1) + math.lgamma(n_y + 1.0)  # the logarithm of the number of cuts, with names
-    if mixed.size and n_y <= FEW_LEVELS and _is_cut_at_rounded_limits(x, x_values, low, high, mixed):
-        n_mixed = int(np.isin(x_codes, mixed).sum())  # each of their subjects may be in either bin
-        return Relation(n, "limits", ways - bins - (n_mixed + mixed.size) * math.log(2.0))
     if mixed.size:
         line = _log_line(one, other) if x.number and y.number else None
         return None if line is None else Relation(n, "unit", line)
@@ -421,35 +401,20 @@ def relation(x: Scored, y: Scored, subjects: Whole | None = None) -> Relation | 
     # A number that each level happens to have, such as the income of a district, is more than another name for it.
     is_many = n_x > FEW_LEVELS or (y.number and n_y > FEW_LEVELS)
     maps = math.inf if is_many else float(_log_maps(n_x, np.array([n_y]))[0])
+    cuts = _log_choices(n_x - 1, n_y - 1)
     if monotone:
-        maps = min(maps, _log_choices(n_x - 1, n_y - 1) + math.log(2.0))
+        maps = min(maps, cuts + math.log(2.0))
     elif is_binned:
-        maps = min(maps, bins)
-    rises = monotone and changes[0] > 0
+        maps = min(maps, cuts + math.lgamma(n_y + 1.0))  # with names
     if n_x > n_y:
         if not _steps_among_subjects(x, x_values, low):
             return None
         how = "coarser" if is_binned else "levels"
     elif np.array_equal(one, other):
         how = "equal"
-    elif monotone and n_y == 2 and not rises:
-        how = "opposite"
-    elif not monotone or n_y == 2 or not (x.number and y.number):
-        how = "reversed" if monotone and not rises else "recoded"
     else:
-        how = "unit" if rises and np.corrcoef(one, other)[0, 1] > 1.0 - 1e-12 else "transform"
+        how = "unit" if monotone and n_y > 2 and x.number and y.number else "recoded"
     return Relation(n, how, ways - maps)
-
-
-def _is_cut_at_rounded_limits(x: Scored, values: Array, low: Array, high: Array, mixed: Whole) -> bool:
-    """Return whether y divides an ordered x, but that some limits are rounded and occur in two bins."""
-    if not x.number or values.size <= FEW_LEVELS or mixed.size >= FEW_LEVELS or mixed[0] == 0:
-        return False
-    inside = np.sort([low[mixed], high[mixed]], axis=0)
-    around = np.sort([low[mixed - 1], high[np.minimum(mixed + 1, values.size - 1)]], axis=0)
-    pure = np.delete(low, mixed)
-    are_runs = 1 + np.count_nonzero(np.diff(pure)) == np.unique(pure).size
-    return bool(np.array_equal(inside, around) and are_runs and _steps_among_subjects(x, values, low))
 
 
 def _steps_among_subjects(x: Scored, values: Array, image: Array) -> bool:
@@ -537,9 +502,6 @@ class _Compared:
         self.number = np.array([not (one.likelihood is None or one.levels is not None) for one in self.features], bool)
         self.n_observed = (~np.isnan(self.sample)).sum(axis=0).tolist()
         self.n, self.r = self._correlate()
-        # Who each row is of, by the first identifier, if some subjects have several rows.
-        ids = (self.frame[one.name].astype("category").cat.codes for one in schema.ids if one.name in frame.columns)
-        self.subjects = next((np.asarray(one, dtype=np.int64) for one in ids if one.duplicated().any()), None)
         self.taken = {block_key(feature.block) for feature in schema if feature.block is not None}
         self._whole: dict[int, Array] = {}
 
@@ -562,25 +524,23 @@ class _Compared:
         return self._whole[index]
 
     def relation(self, x: int, y: int) -> Relation | None:
-        """Return how y is determined by x in all subjects, if it surely is; the sample is asked first."""
+        """Return how y is determined by x in all subjects, if it surely is, and few have y only."""
         one, other = ((bool(self.ordered[index]), bool(self.number[index])) for index in (x, y))
         if self.is_sample and relation(Scored(self.sample[:, x], *one), Scored(self.sample[:, y], *other)) is None:
             return None
-        found = relation(Scored(self.whole(x), *one), Scored(self.whole(y), *other), self.subjects)
-        return None if found is None or found.evidence < needed_evidence(len(self.names)) else found
+        found = relation(Scored(self.whole(x), *one), Scored(self.whole(y), *other))
+        is_sure = found is not None and found.evidence >= needed_evidence(len(self.names))
+        lost = int((np.isnan(self.whole(x)) & ~np.isnan(self.whole(y))).sum())
+        return found if is_sure and (not self.clustered[x] or lost <= _MOST_LOST * (found.n + lost)) else None
 
     def describe(self, x: int, y: int, relation: Relation) -> Redundancy:
-        """Return that y is determined by x, and so described; or one block with it, where x is missing too often."""
+        """Return that y is determined by x, and so described."""
         is_named_otherwise = relation.how == "equal" and self.features[x].levels != self.features[y].levels
         how, n = _HOW["recoded" if is_named_otherwise else relation.how], relation.n
-        source, target, among = self.names[x], self.names[y], "" if n == self.n_subjects else " who have these values"
-        reason = f"{shortened(target)} {how} {shortened(source)} in all {n:,} subjects{among}"
-        change: dict[str, str] = {} if self.clustered[x] else {"role": self.features[x].role}
-        lost = int((np.isnan(self.whole(x)) & ~np.isnan(self.whole(y))).sum())
-        if not change and lost > _MOST_LOST * (n + lost):
-            reason += f"; but {lost:,} have no value in {shortened(source)}"
-            change = {"block": self.name_block(self.in_order({x, y}))}
-        return Redundancy(self.in_order({x, y}), "determined", reason, target, **change)
+        among = "" if n == self.n_subjects else " who have these values"
+        reason = f"{shortened(self.names[y])} {how} {shortened(self.names[x])} in all {n:,} subjects{among}"
+        role = "describe" if self.clustered[x] else self.features[x].role
+        return Redundancy(self.in_order({x, y}), "determined", reason, self.names[y], role)
 
     def preference(self, index: int) -> tuple[bool, int, int, int]:
         """Return what a column is kept for: its role, few missing values, many different ones, its place."""
@@ -599,8 +559,7 @@ class _Compared:
         same = [len(set(letters)) == 1 for letters in zip(*names, strict=False)]
         common = names[0][: [*same, False].index(False)].rstrip("0123456789 _.-:").strip()
         base = common if sum(map(str.isalpha, common)) > 1 else "block"
-        numbered = (f"{base} {number}" for number in itertools.count(1 if base == "block" else 2))
-        options = numbered if base == "block" else itertools.chain([base], numbered)
+        options = itertools.chain([base] * (base != "block"), (f"{base} {number}" for number in itertools.count(1)))
         name = next(option for option in options if block_key(option) not in self.taken)
         self.taken.add(block_key(name))
         return name
@@ -628,7 +587,7 @@ def _find_determined(compared: _Compared, _: list[Redundancy]) -> list[Redundanc
     for y in sorted(sources, key=compared.preference, reverse=True):
         for x in sorted(sources[y], key=compared.preference, reverse=True):
             how = compared.relation(x, y) if x not in found else None
-            determines_back = how is not None and how.how not in ("coarser", "limits", "levels")
+            determines_back = how is not None and how.how not in ("coarser", "levels")
             if how is not None and not (determines_back and compared.preference(x) < compared.preference(y)):
                 found[y] = compared.describe(x, y, how)
                 break

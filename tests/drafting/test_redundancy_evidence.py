@@ -51,23 +51,6 @@ def test_every_further_column_asks_for_more_evidence():
     assert found_in({**pair, **beside})[1] == []
 
 
-def test_rows_of_one_subject_count_once():
-    rng = np.random.default_rng(0)
-    subject = np.repeat(np.arange(15), 40)
-    ward, sex = rng.permutation(15)[subject] % 12, np.repeat(yes_no(15, 7), 40)
-    sex[np.isin(ward, np.unique(ward)[:4])] = 1.0
-    columns = {"id": subject, "visit": np.tile(np.arange(40), 15), "ward": ward.astype(str), "sex": sex.astype(int)}
-    features = [
-        Feature(name="id", role="id"),
-        Feature(name="visit", role="id"),
-        Feature(name="ward", likelihood="categorical", levels=sorted(set(columns["ward"]))),
-        Feature(name="sex", likelihood="bernoulli"),
-    ]
-    schema = FeatureSchema(features)
-    frame = schema.validate(pd.DataFrame(columns), warn=False)
-    assert redundancies(frame, schema) == []
-
-
 def test_a_column_with_a_value_for_each_subject_tells_nothing():
     rng = np.random.default_rng(0)
     assert found_in({"a": rng.normal(size=200), "b": rng.normal(size=200), "c": rng.integers(0, 2, 200)})[1] == []
