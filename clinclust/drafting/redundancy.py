@@ -181,14 +181,6 @@ class Formula(NamedTuple):
         of_sources = (self.steps / 2.0 / (x if self.logs else np.ones_like(x))) @ np.abs(self.weights)
         return residual, of_target, of_target + of_sources, float(response.std())
 
-    def holds_in(self, y: Array, x: Array) -> tuple[int, int]:
-        """Return in how many subjects the formula can be looked at, and in how many it holds: y (N,), x (N, k)."""
-        seen = ~np.isnan(y) & ~np.isnan(x).any(axis=1)
-        if self.logs:
-            seen &= (y > 0) & (x > 0).all(axis=1)
-        residual, _, tolerance, deviation = self.compare(y[seen], x[seen])
-        return int(seen.sum()), int((residual <= self.slack * tolerance + _EXACT * deviation).sum())
-
 
 def formulas(table: Array, usable: NDArray[np.bool_]) -> list[Formula]:
     """Return the columns that are computed from others, each with its formula; no result is a source of a later one.
@@ -318,7 +310,6 @@ _NEARLY_LINEAR = 0.98  # rank correlation: monotone and linear relations of colu
 _MOST_PAIRS = 20_000  # beyond it, only the strongest are looked at
 _COARSEST = 0.25  # of a standard deviation: a wider grid would find lines in noise
 _SLACK = 1.1  # the fitted line is not the true one
-_WIDEST_GAP, _NEIGHBOURS = 6.0, 5  # a cut at a given value falls into a gap so wide, in mean gaps, in 2 of 100 columns
 
 
 class Scored(NamedTuple):
@@ -407,26 +398,12 @@ def relation(x: Scored, y: Scored) -> Relation | None:
     elif is_binned:
         maps = min(maps, cuts + math.lgamma(n_y + 1.0))  # with names
     if n_x > n_y:
-        if not _steps_among_subjects(x, x_values, low):
-            return None
         how = "coarser" if is_binned else "levels"
     elif np.array_equal(one, other):
         how = "equal"
     else:
         how = "unit" if monotone and n_y > 2 and x.number and y.number else "recoded"
     return Relation(n, how, ways - maps)
-
-
-def _steps_among_subjects(x: Scored, values: Array, image: Array) -> bool:
-    """Return whether y changes where values of x lie close together, and not only in gaps between subtypes."""
-    if not x.ordered or values.size <= FEW_LEVELS:
-        return True
-    spacing = np.diff(values)
-    for step in np.flatnonzero(np.diff(image)):
-        near = np.concatenate([spacing[max(step - _NEIGHBOURS, 0) : step], spacing[step + 1 : step + 1 + _NEIGHBOURS]])
-        if spacing[step] <= _WIDEST_GAP * near.mean():
-            return True
-    return False
 
 
 def _log_line(x: Array, y: Array) -> float | None:
@@ -451,10 +428,10 @@ def _log_maps(n_x: int, n_y: Whole) -> Array:
     return np.where(n_y == n_x, recodings, np.where(n_y > n_x, np.inf, n_x * np.log(np.maximum(n_y, 1))))
 
 
-# The three questions, asked of the columns of a table: in a sample of the subjects, and confirmed in all of them.
+# The three questions, asked of the columns of a table in a sample of the subjects.
 
 _FOLLOWED = ("outcome", "arm", "time", "site")  # a column has such a role too if a column of it determines it
-_SAMPLED = 4000  # subjects in which nothing may contradict, before all are looked at
+_SAMPLED = 4000  # subjects in which nothing may contradict
 _MOST_CELLS = 2_000_000  # of the sample: of more than 500 columns it has fewer subjects
 _FEWEST_SAMPLED = 500
 _SEED = 0
@@ -465,8 +442,8 @@ _HOW: dict[str, str] = data("remarks")["follows"]
 def redundancies(frame: pd.DataFrame, schema: FeatureSchema) -> list[Redundancy]:
     """Return what the columns of a table that `schema.validate` returned repeat of each other, in its order.
 
-    Clustered features are compared with each other, and with outcomes, arms, times and sites. Columns are searched in
-    a sample of the subjects, drawn with a fixed seed, and what is found is looked at in all.
+    Clustered features are compared with each other, and with outcomes, arms, times and sites, in at most 4,000 subjects
+    drawn with a fixed seed.
     """
     found: list[Redundancy] = []
     report = partial(logging.getLogger(__name__).debug, "a comparison of columns failed: %r", exc_info=True)
@@ -480,15 +457,14 @@ def redundancies(frame: pd.DataFrame, schema: FeatureSchema) -> list[Redundancy]
 
 
 class _Compared:
-    """The scores of the columns that are compared: in a sample of the subjects, and in all of them on demand."""
+    """The scores of the columns that are compared."""
 
     def __init__(self, frame: pd.DataFrame, schema: FeatureSchema) -> None:
         present = [feature for feature in schema if feature.name in frame.columns]
         n_sampled = max(_FEWEST_SAMPLED, min(_SAMPLED, _MOST_CELLS // max(len(present), 1)))
         rows = np.random.default_rng(_SEED).permutation(len(frame))[:n_sampled]
         sampled = frame.iloc[rows]  # shuffled even if it is all: the rows of one subject follow each other in a table
-        self.n_subjects, self.is_sample = len(frame), len(frame) > n_sampled
-        self.frame = frame if self.is_sample else sampled
+        self.among = " looked at" if len(frame) > n_sampled else ""
         scores = [(feature, _score(feature, sampled)) for feature in present if feature.role in ("cluster", *_FOLLOWED)]
         levels = [np.unique(column[~np.isnan(column)]).size for _, column in scores]
         scores = [scored for scored, n_levels in zip(scores, levels, strict=True) if n_levels > 1]
@@ -501,43 +477,30 @@ class _Compared:
         self.ordered = ~np.array(nominal, dtype=bool) | (np.array(self.n_levels) == 2)
         self.number = np.array([not (one.likelihood is None or one.levels is not None) for one in self.features], bool)
         self.n_observed = (~np.isnan(self.sample)).sum(axis=0).tolist()
-        self.n, self.r = self._correlate()
-        self.taken = {block_key(feature.block) for feature in schema if feature.block is not None}
-        self._whole: dict[int, Array] = {}
-
-    def _correlate(self) -> tuple[Array, Array]:
-        """Return the number of subjects and the rank correlation of columns in pairs, (C, C); 0 if unordered."""
-        ranks = np.column_stack([np.zeros((len(self.sample), 0)), *map(mid_ranks, self.sample.T)])
+        # The number of subjects and the rank correlation of columns in pairs, (C, C); 0 if unordered.
+        ranks = np.column_stack([np.zeros((len(sampled), 0)), *map(mid_ranks, self.sample.T)])
         ranks -= np.nan_to_num(np.nanmean(ranks, axis=0))
-        n, covariance, own, other = paired_moments(ranks, ranks)
+        self.n, covariance, own, other = paired_moments(ranks, ranks)
         varying = (np.minimum(own, other) > 1e-9) & self.ordered & self.ordered[:, None]
-        r = np.where(varying, covariance / np.sqrt(np.where(varying, own * other, 1.0)), 0.0)
-        np.fill_diagonal(r, 0.0)
-        return n, r
-
-    def whole(self, index: int) -> Array:
-        """Return the scores of a column in all subjects."""
-        if not self.is_sample:
-            return self.sample[:, index]
-        if index not in self._whole:
-            self._whole[index] = _score(self.features[index], self.frame)
-        return self._whole[index]
+        self.r = np.where(varying, covariance / np.sqrt(np.where(varying, own * other, 1.0)), 0.0)
+        np.fill_diagonal(self.r, 0.0)
+        self.taken = {block_key(feature.block) for feature in schema if feature.block is not None}
 
     def relation(self, x: int, y: int) -> Relation | None:
-        """Return how y is determined by x in all subjects, if it surely is, and few have y only."""
-        one, other = ((bool(self.ordered[index]), bool(self.number[index])) for index in (x, y))
-        if self.is_sample and relation(Scored(self.sample[:, x], *one), Scored(self.sample[:, y], *other)) is None:
-            return None
-        found = relation(Scored(self.whole(x), *one), Scored(self.whole(y), *other))
+        """Return how y is determined by x, if it surely is, and few subjects have y only."""
+        one, other = (
+            Scored(self.sample[:, index], bool(self.ordered[index]), bool(self.number[index])) for index in (x, y)
+        )
+        found = relation(one, other)
         is_sure = found is not None and found.evidence >= needed_evidence(len(self.names))
-        lost = int((np.isnan(self.whole(x)) & ~np.isnan(self.whole(y))).sum())
+        lost = int((np.isnan(one.values) & ~np.isnan(other.values)).sum())
         return found if is_sure and (not self.clustered[x] or lost <= _MOST_LOST * (found.n + lost)) else None
 
     def describe(self, x: int, y: int, relation: Relation) -> Redundancy:
         """Return that y is determined by x, and so described."""
         is_named_otherwise = relation.how == "equal" and self.features[x].levels != self.features[y].levels
         how, n = _HOW["recoded" if is_named_otherwise else relation.how], relation.n
-        among = "" if n == self.n_subjects else " who have these values"
+        among = self.among if n == len(self.sample) else " who have these values"
         reason = f"{shortened(self.names[y])} {how} {shortened(self.names[x])} in all {n:,} subjects{among}"
         role = "describe" if self.clustered[x] else self.features[x].role
         return Redundancy(self.in_order({x, y}), "determined", reason, self.names[y], role)
@@ -597,10 +560,12 @@ def _find_determined(compared: _Compared, _: list[Redundancy]) -> list[Redundanc
 def _find_computed(compared: _Compared, found: list[Redundancy]) -> list[Redundancy]:
     results = []
     for formula in formulas(compared.sample, compared.undecided(found)):
-        sources = np.column_stack([compared.whole(index) for index in formula.sources])
-        n, holds = formula.holds_in(compared.whole(formula.target), sources)
+        values = compared.sample[:, [formula.target, *formula.sources]]
+        values = values[~np.isnan(values).any(axis=1) & ((values > 0).all(axis=1) | (not formula.logs))]
+        residual, _, tolerance, deviation = formula.compare(values[:, 0], values[:, 1:])
+        n, holds = len(values), int((residual <= formula.slack * tolerance + _EXACT * deviation).sum())
         if holds >= _LEAST_SHARE * n:
-            among = f"in all {n:,} subjects" if holds == n else f"in {holds:,} of {n:,} subjects"
+            among = f"in {'all' if holds == n else f'{holds:,} of'} {n:,} subjects{compared.among}"
             target, of = compared.names[formula.target], listed(compared.in_order(formula.sources))
             columns = compared.in_order([formula.target, *formula.sources])
             reason = f"{shortened(target)} is {formula.how} {of} {among}"

@@ -84,12 +84,6 @@ def test_subtypes_however_far_apart_determine_nothing(seed, n_groups):
     assert [one for one in found_in({**columns, "symptom": symptom})[1] if one.described] == []
 
 
-def test_a_symptom_of_one_subtype_is_no_cut_off_of_what_separates_it():
-    group = np.random.default_rng(0).integers(0, 2, N)
-    marker = (group * 12 + np.random.default_rng(1).normal(size=N)).round(2)
-    assert [one for one in found_in({"marker": marker, "symptom": group})[1] if one.described] == []
-
-
 def test_columns_without_information_are_left():
     n = 60
     rng = np.random.default_rng(0)
@@ -180,13 +174,8 @@ def test_the_last_decimal_place_is_the_step(values, step):
     assert step_of(np.array(values, dtype=float)) == pytest.approx(step)
 
 
-def test_large_tables_are_searched_in_a_sample_and_claimed_of_all():
-    rng = np.random.default_rng(0)
-    n = 20_000
-    nodes = rng.poisson(3, n).astype(float)
-    columns = {"nodes": nodes, "many": (nodes >= 4).astype(int), "broken": (nodes >= 2).astype(int)}
-    outside = np.setdiff1d(np.arange(n), np.random.default_rng(0).permutation(n)[:4000])[0]
-    columns["broken"][outside] = 1 - columns["broken"][outside]
-    found = found_in(columns)[1]
+def test_large_tables_are_looked_at_in_a_sample():
+    nodes = np.random.default_rng(0).poisson(3, 20_000).astype(float)
+    found = found_in({"nodes": nodes, "many": (nodes >= 4).astype(int)})[1]
     assert [one.described for one in found if one.kind == "determined"] == [("many",)]
-    assert "in all 20,000 subjects" in found[0].reason
+    assert "in all 4,000 subjects looked at" in found[0].reason
