@@ -26,7 +26,7 @@ from clinclust.likelihoods.gaussian import Gaussian
 from clinclust.roles import ROLES
 from clinclust.schema.excel import read_excel, write_excel
 from clinclust.schema.feature import Feature, FeatureError
-from clinclust.schema.reading import PanderaExtras, SchemaContent, text_cells
+from clinclust.schema.reading import SchemaContent, text_cells
 from clinclust.schema.validation import validate
 from clinclust.schema.yaml_files import read_yaml, yaml_text
 
@@ -289,8 +289,8 @@ class FeatureSchema(SchemaContent):
     def of_instrument(cls, name: str) -> FeatureSchema:
         """Return the ready schema of an instrument, such as ``"phq9"``; ``clinclust schemas`` lists them.
 
-        Rename the columns of the cohort accordingly; `merged` adds the rest of its columns. An unknown name is a
-        ValueError that lists all.
+        Rename the columns of the cohort accordingly; ``FeatureSchema([*schema, ...])`` adds the rest of its columns. An
+        unknown name is a ValueError that lists all.
 
         Examples
         --------
@@ -300,41 +300,6 @@ class FeatureSchema(SchemaContent):
         (7, 3, 'GAD-7')
         """
         return cls.from_yaml(schema_of_instrument(name))
-
-    def merged(self, *others: FeatureSchema) -> FeatureSchema:
-        """Return the schema with the features of others after its own; its title and settings are kept.
-
-        Raises
-        ------
-        SchemaError
-            If a column is in two of them, or another has checks of pandera, a choice of rows or missing codes that
-            would be lost.
-
-        Examples
-        --------
-        >>> import clinclust as cc
-        >>> own = cc.FeatureSchema([cc.Feature(name="age", likelihood="gaussian")], title="Ward 3")
-        >>> both = own.merged(cc.FeatureSchema.of_instrument("phq9"))
-        >>> both.title, len(both)
-        ('Ward 3', 10)
-        """
-        if strangers := [type(other).__name__ for other in others if not isinstance(other, FeatureSchema)]:
-            raise TypeError(f"merged takes FeatureSchema objects, not {', '.join(strangers)}")
-        lost = [
-            f"{other.title or 'a schema without a title'}: its {what} would be lost; give it to the first schema"
-            for other in others
-            for what, is_lost in (
-                ("checks of pandera", other.extras != PanderaExtras()),
-                ("choice of rows", other.rows not in (self.rows, RowChoice())),
-                ("missing codes", not set(other.missing_codes) <= set(self.missing_codes)),
-            )
-            if is_lost
-        ]
-        if lost:
-            raise SchemaError(lost)
-        features = [feature for schema in (self, *others) for feature in schema]
-        comments = {name: text for schema in (*others, self) for name, text in schema.comments.items()}
-        return replace(self, features=tuple(features), comments=comments)
 
     def to_pandera(self) -> pa.DataFrameSchema:
         """Return the equivalent pandera schema, which converts and validates as `validate` does.

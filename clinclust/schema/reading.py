@@ -132,8 +132,14 @@ class TextCells:
 
 def read_column(feature: Feature, missing_codes: tuple[str, ...], column: pd.Series) -> Reading:
     """Read one column of a table; `missing_codes` are all texts that mean missing."""
+    values: Any
+    faults: Faulty
     if feature.is_id:
-        values, faults = _read_id(missing_codes, column)
+        cells = text_cells(column)
+        missing = (cells.codes < 0) | cells.pick(np.array([text in missing_codes for text in cells.texts], dtype=bool))
+        texts = np.array([*cells.texts, None], dtype=object)[cells.codes]
+        texts[missing] = None
+        values, faults = pd.array(texts, dtype=_ID_DTYPE), {"observed": missing}
     elif feature.levels is not None:
         values, faults = _read_levels(feature, feature.levels, missing_codes, column)
     else:
@@ -164,15 +170,6 @@ def text_cells(column: pd.Series, *, truth_as_number: bool = False) -> TextCells
     return TextCells(np.asarray(codes, dtype=np.intp), [text(value) for value in np.asarray(uniques, dtype=object)])
 
 
-def _read_id(missing_codes: tuple[str, ...], column: pd.Series) -> tuple[Any, Faulty]:
-    cells = text_cells(column)
-    is_code = np.array([text in missing_codes for text in cells.texts], dtype=bool)
-    missing = (cells.codes < 0) | cells.pick(is_code)
-    texts = np.array([*cells.texts, None], dtype=object)[cells.codes]
-    texts[missing] = None
-    return pd.array(texts, dtype=_ID_DTYPE), {"observed": missing}
-
-
 def _read_levels(
     feature: Feature, levels: tuple[str, ...], missing_codes: tuple[str, ...], column: pd.Series
 ) -> tuple[Any, Faulty]:
@@ -184,21 +181,17 @@ def _read_levels(
         index_of = dict.fromkeys(missing_codes, -1) | {level: index for index, level in enumerate(levels)}
         index_of |= {word: index_of[level] for word, level in (feature.synonyms or {}).items()}
         index_of = {canonical_text(word): index for word, index in index_of.items()} | index_of
-        of_number = _by_number(index_of)
-        indices = [index_of[text] if text in index_of else of_number.get(number_of(text)) for text in cells.texts]
+        # What each number means that one text writes: in a column with empty cells, pandas writes 2 as 2.0.
+        of_number: dict[float, set[int]] = {}
+        for word, index in index_of.items():
+            of_number.setdefault(number_of(word), set()).add(index)
+        single = {number: min(meant) for number, meant in of_number.items() if len(meant) == 1 and np.isfinite(number)}
+        indices = [index_of[text] if text in index_of else single.get(number_of(text)) for text in cells.texts]
         level_of_text = [-1 if index is None else index for index in indices] + [index_of.get("", -1)]
         codes = np.array(level_of_text, dtype=np.intp)[cells.codes]
         unknown = cells.pick(np.array([index is None for index in indices], dtype=bool))
     faults: Faulty = {"observed": (codes < 0) & ~unknown} if feature.complete else {}
     return pd.Categorical.from_codes(codes, dtype=dtype), faults | {"level": unknown}
-
-
-def _by_number(index_of: dict[str, int]) -> dict[float, int]:
-    """Return what each number means that one text writes: in a column with empty cells, pandas writes 2 as 2.0."""
-    of_number: dict[float, set[int]] = {}
-    for word, index in index_of.items():
-        of_number.setdefault(number_of(word), set()).add(index)
-    return {number: min(meant) for number, meant in of_number.items() if len(meant) == 1 and np.isfinite(number)}
 
 
 def _read_numbers(feature: Feature, missing_codes: tuple[str, ...], column: pd.Series) -> tuple[Any, Faulty]:
