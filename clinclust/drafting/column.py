@@ -187,7 +187,8 @@ class DraftedColumn:
         self.extend(f"its role could not be looked for, which is a fault of clinclust ({type(error).__name__})")
 
     def _take(self, proposal: Proposal) -> None:
-        feature, typed, column = Feature(name=self.column.name, **proposal.fields), None, self.column
+        feature, column = Feature(name=self.column.name, **proposal.fields), self.column
+        typed: pd.Series | None = None
         if feature.likelihood is not None:
             cells = pd.Series([*column.texts, ""], dtype=object)
             reading = read_column(feature, ("", *feature.missing_codes), cells)

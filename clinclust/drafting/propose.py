@@ -437,15 +437,15 @@ def _match_texts(column: Column, *names: list[str]) -> tuple[dict[str, int], lis
     codes, labels, _ = names
     place_of: dict[object, int] = {}
     for of_levels in (*names, map(number_of, codes), *(map(str.casefold, of) for of in names)):
-        for place, name in enumerate(of_levels):
-            place_of.setdefault(name, place)
+        for level, name in enumerate(of_levels):
+            place_of.setdefault(name, level)
     is_yes_no = column.notes.kind == "yes/no" and len(codes) == 2
     no, yes = (no_before_yes(labels) if is_yes_no else None) or (0, 1)
     meant, others = dict[str, int](), list[str]()
     for text in column.texts:
         number = number_of(text)
         forms = (text, None if math.isnan(number) else number, plain_text(text).casefold(), text.casefold())
-        place = next((place_of[form] for form in forms if form in place_of), None)
+        place: int | None = next((place_of[form] for form in forms if form in place_of), None)
         if place is None and is_yes_no:
             place = no if no_before_yes([text, "yes"]) else yes if no_before_yes(["no", text]) else None
         if place is None:

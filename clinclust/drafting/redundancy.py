@@ -492,9 +492,10 @@ class _Compared:
             Scored(self.sample[:, index], bool(self.ordered[index]), bool(self.number[index])) for index in (x, y)
         )
         found = relation(one, other)
-        is_sure = found is not None and found.evidence >= needed_evidence(len(self.names))
+        if found is None or found.evidence < needed_evidence(len(self.names)):
+            return None
         lost = int((np.isnan(one.values) & ~np.isnan(other.values)).sum())
-        return found if is_sure and (not self.clustered[x] or lost <= _MOST_LOST * (found.n + lost)) else None
+        return found if not self.clustered[x] or lost <= _MOST_LOST * (found.n + lost) else None
 
     def describe(self, x: int, y: int, relation: Relation) -> Redundancy:
         """Return that y is determined by x, and so described."""

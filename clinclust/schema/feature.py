@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 from itertools import pairwise
-from typing import Annotated, Any, Literal, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
 import numpy as np
 import pandas as pd
@@ -128,7 +128,7 @@ def _read_synonyms(value: object) -> dict[str, str]:
 
 Censored = Literal["limit", "half", "missing"]
 Transform = Literal["log", "log1p", "sqrt"]
-LikelihoodName = Literal[tuple(REGISTRY)]  # type: ignore[valid-type]
+LikelihoodName = str if TYPE_CHECKING else Literal[tuple(REGISTRY)]
 Text = Annotated[str, BeforeValidator(check_text)]
 Number = Annotated[float, BeforeValidator(_read_number)]
 Whole = Annotated[int, BeforeValidator(_read_number), Field(ge=1)]
