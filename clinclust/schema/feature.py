@@ -128,7 +128,10 @@ def _read_synonyms(value: object) -> dict[str, str]:
 
 Censored = Literal["limit", "half", "missing"]
 Transform = Literal["log", "log1p", "sqrt"]
-LikelihoodName = str if TYPE_CHECKING else Literal[tuple(REGISTRY)]
+if TYPE_CHECKING:
+    LikelihoodName = str
+else:
+    LikelihoodName = Literal[tuple(REGISTRY)]
 Text = Annotated[str, BeforeValidator(check_text)]
 Number = Annotated[float, BeforeValidator(_read_number)]
 Whole = Annotated[int, BeforeValidator(_read_number), Field(ge=1)]

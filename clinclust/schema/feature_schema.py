@@ -377,12 +377,8 @@ SCHEMA_SUFFIXES = (".yaml", ".yml", ".xlsx")
 
 
 def read_schema(path: Path) -> FeatureSchema:
-    """Read a schema from a file, an Excel workbook by its name or content, else YAML."""
-    is_excel = path.suffix.lower() == ".xlsx"
-    if not is_excel and path.is_file():
-        with path.open("rb") as file:
-            is_excel = file.read(4) == b"PK\x03\x04"
-    return FeatureSchema.from_excel(path) if is_excel else FeatureSchema.from_yaml(path)
+    """Read a schema from a file: an Excel workbook if its name ends in .xlsx, else YAML."""
+    return FeatureSchema.from_excel(path) if path.suffix.lower() == ".xlsx" else FeatureSchema.from_yaml(path)
 
 
 def write_schema(schema: FeatureSchema, path: Path, frame: pd.DataFrame | None = None) -> None:

@@ -85,7 +85,14 @@ def from_pandera(schema: Any) -> tuple[list[Feature], dict[str, Any]]:
         kind = schema if isinstance(schema, type) else type(schema)
         called = f"{kind.__module__}.{kind.__name__}"
         raise TypeError(f"from_pandera needs a DataFrameSchema or DataFrameModel for pandas, not {called}")
-    settings = _settings(schema, problems)
+    metadata: Any = (schema.metadata or {}).get(_METADATA, {})
+    if not isinstance(metadata, Mapping):
+        problems.append(f"metadata: {_METADATA!r} of the schema must be a dict, not {metadata!r}")
+        metadata = {}
+    for key in metadata:
+        if key not in _SCHEMA_KEYS:
+            problems.append(f"metadata: {key}: unknown key.{did_you_mean(str(key), _SCHEMA_KEYS)}")
+    settings = {"title": schema.title, **{key: metadata[key] for key in _SCHEMA_KEYS if key in metadata}}
     compiled: SchemaContent | None = None  # the schema that `to_pandera` made this one of
     for parser in schema.parsers:
         if getattr(parser._parser_fn, "func", None) is validate:
@@ -122,17 +129,6 @@ def from_pandera(schema: Any) -> tuple[list[Feature], dict[str, Any]]:
     whole = {key: value for key, value in frame.items() if value is not None and value != []}
     settings["other_columns"] = "error" if schema.strict is True else "ignore"
     return features, settings | {"extras": PanderaExtras(checks, parsers, unique, whole)}
-
-
-def _settings(schema: pa.DataFrameSchema, problems: list[str]) -> dict[str, Any]:
-    settings: Any = (schema.metadata or {}).get(_METADATA, {})
-    if not isinstance(settings, Mapping):
-        problems.append(f"metadata: {_METADATA!r} of the schema must be a dict, not {settings!r}")
-        return {}
-    for key in settings:
-        if key not in _SCHEMA_KEYS:
-            problems.append(f"metadata: {key}: unknown key.{did_you_mean(str(key), _SCHEMA_KEYS)}")
-    return {"title": schema.title, **{key: settings[key] for key in _SCHEMA_KEYS if key in settings}}
 
 
 def _feature(name: object, column: pa.Column, checks: list[pa.Check], problems: list[str]) -> Feature | None:

@@ -216,25 +216,20 @@ def _read_numbers(feature: Feature, missing_codes: tuple[str, ...], column: pd.S
         unreadable = np.isnan(numbers) & ~missing
     if missing_numbers:
         missing = missing | np.isin(numbers, missing_numbers)
-    faults = _find_faulty_numbers(feature, np.where(missing, np.nan, numbers))
-    faults |= {"number": unreadable} | ({"observed": missing} if feature.complete else {})
-    absent = missing | np.logical_or.reduce(list(faults.values()))
-    if feature.traits.is_whole and not feature.limit:
-        return pd.arrays.IntegerArray(np.where(absent, 0, numbers).astype(np.int64), absent), faults
-    return np.where(absent, np.nan, numbers), faults
-
-
-def _find_faulty_numbers(feature: Feature, numbers: NDArray[np.float64]) -> Faulty:
-    if feature.point_masses:  # their values need not be in the range of the likelihood and its transform
-        numbers = np.where(np.isin(numbers, feature.point_masses), np.nan, numbers)
-    faults: Faulty = {"finite": np.isinf(numbers)}
-    sound = np.where(faults["finite"], np.nan, numbers)
+    # The values of point masses need not be in the range of the likelihood and its transform.
+    sound = np.where(missing | np.isin(numbers, feature.point_masses), np.nan, numbers)
+    faults: Faulty = {"finite": np.isinf(sound)}
+    sound = np.where(faults["finite"], np.nan, sound)
     if feature.traits.is_whole:
         faults["whole"] = sound % 1 > 0
     for kind, low, high, _, is_open in bounds_of(feature):
         sound = np.where(np.logical_or.reduce(list(faults.values())), np.nan, sound)
         faults[kind] = ((sound <= low) if is_open else (sound < low)) | (sound > high)
-    return faults
+    faults |= {"number": unreadable} | ({"observed": missing} if feature.complete else {})
+    absent = missing | np.logical_or.reduce(list(faults.values()))
+    if feature.traits.is_whole and not feature.limit:
+        return pd.arrays.IntegerArray(np.where(absent, 0, numbers).astype(np.int64), absent), faults
+    return np.where(absent, np.nan, numbers), faults
 
 
 def number_meant(feature: Feature, text: str) -> float | None:

@@ -82,20 +82,6 @@ def column_failures(feature: Feature, reading: Reading, index: pd.Index) -> list
     return failures
 
 
-def _find_repeated_identifiers(ids: list[str], typed: pd.DataFrame) -> list[Failure]:
-    """Return the failure of rows with the same combination of identifiers, if any."""
-    if not ids or not set(ids) <= set(typed.columns):
-        return []
-    keys = typed[ids]
-    repeated = (keys.duplicated(keep=False) & keys.notna().all(axis="columns")).to_numpy()
-    if not repeated.any():
-        return []
-    joined = keys[repeated].head(_CELLS_SEARCHED).agg(" / ".join, axis="columns")
-    repair = data("remarks")["schema"]["repeated"].format(one_row=one_row_of_each(ids[0]))
-    expected, examples = f"a different {' and '.join(ids)} in every row", list(joined.unique()[:_EXAMPLES_SHOWN])
-    return [_failure_of_rows(ids[0], expected, repeated, typed.index, examples, repair)]
-
-
 def _describe_user_check(error: SchemaError, typed: pd.DataFrame) -> Failure:
     """Return the failure of a check of a user's own pandera schema."""
     name, output = getattr(error, "column_name", None), error.check_output
@@ -182,7 +168,14 @@ def validate(schema: SchemaContent, frame: pd.DataFrame, *, warn: bool = True) -
     of_cells = [
         failure for name, reading in readings.items() for failure in column_failures(schema[name], reading, typed.index)
     ]
-    of_cells += _find_repeated_identifiers([feature.name for feature in schema.ids], typed)
+    ids = [feature.name for feature in schema.ids if feature.name in typed]
+    keys = typed[ids]
+    repeated = (keys.duplicated(keep=False) & keys.notna().all(axis="columns")).to_numpy()
+    if ids and len(ids) == len(schema.ids) and repeated.any():
+        joined = keys[repeated].head(_CELLS_SEARCHED).agg(" / ".join, axis="columns")
+        repair = data("remarks")["schema"]["repeated"].format(one_row=one_row_of_each(ids[0]))
+        expected, examples = f"a different {' and '.join(ids)} in every row", list(joined.unique()[:_EXAMPLES_SHOWN])
+        of_cells.append(_failure_of_rows(ids[0], expected, repeated, typed.index, examples, repair))
     if schema.extras != PanderaExtras():
         # A check of the user expects typed values, so its result for an unsound column has no meaning.
         unsound = {failure.column for failure in of_cells}

@@ -72,8 +72,7 @@ def yaml_text(schema: SchemaContent, comments: Mapping[str, str] | None = None) 
     head = {key: getattr(schema, key) for key, (default, _) in SETTINGS.items() if getattr(schema, key) != default}
     if "rows" in head:
         head["rows"] = schema.rows.as_dict()
-    pairs = [(_node(key), _node(value)) for key, value in {"clinclust": FORMAT_VERSION, **head}.items()]
-    lines += [*_lines_of(yaml.MappingNode(f"{_TAG}map", pairs, flow_style=False)), "features:"]
+    lines += [f"{key}: {_dump(value)}" for key, value in {"clinclust": FORMAT_VERSION, **head}.items()] + ["features:"]
     for feature in schema:
         lines += [f"  # {_printable(remark)}" for remark in (comments or {}).get(feature.name, "").splitlines()]
         lines += [f"  {yaml_line(feature)}"]
@@ -82,24 +81,31 @@ def yaml_text(schema: SchemaContent, comments: Mapping[str, str] | None = None) 
 
 def yaml_line(feature: Feature) -> str:
     """Return the line of one feature in a schema file, without indentation."""
-    return _lines_of(yaml.SequenceNode(f"{_TAG}seq", [_node(feature.content())], flow_style=False))[0]
+    return f"- {_dump(feature.content())}"
 
 
-def _lines_of(node: yaml.Node) -> list[str]:
-    return str(yaml.serialize(node, Dumper=yaml.SafeDumper, width=_ENDLESS, allow_unicode=True)).splitlines()
+class _Dumper(yaml.SafeDumper):
+    """Quotes what other programs read as no text, and writes numbers as people do."""
 
 
-def _node(value: object) -> yaml.Node:
-    if isinstance(value, dict):
-        pairs = [(_node(key), _node(item)) for key, item in value.items()]
-        return yaml.MappingNode(f"{_TAG}map", pairs, flow_style=True)
-    if isinstance(value, (list, tuple)):
-        return yaml.SequenceNode(f"{_TAG}seq", [_node(item) for item in value], flow_style=True)
-    if isinstance(value, str):
-        quoted = _misread_as(value) is not None or value.lower() in _BOOLEAN_ELSEWHERE or not value.isprintable()
-        return yaml.ScalarNode(f"{_TAG}str", value, style='"' if quoted else None)
-    plain = str(value).lower() if isinstance(value, bool) else canonical_text(value)
-    return yaml.ScalarNode(_resolve_tag(plain), plain)
+def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.Node:
+    is_quoted = _misread_as(text) is not None or text.lower() in _BOOLEAN_ELSEWHERE or not text.isprintable()
+    return dumper.represent_scalar(f"{_TAG}str", text, style='"' if is_quoted else None)
+
+
+def _represent_number(dumper: yaml.SafeDumper, number: float) -> yaml.Node:
+    return dumper.represent_scalar(_resolve_tag(text := canonical_text(number)), text)
+
+
+_Dumper.add_representer(str, _represent_text)
+_Dumper.add_representer(float, _represent_number)
+
+
+def _dump(value: object) -> str:
+    written = yaml.dump(
+        value, Dumper=_Dumper, default_flow_style=True, width=_ENDLESS, sort_keys=False, allow_unicode=True
+    )
+    return str(written).removesuffix("...\n").rstrip("\n")
 
 
 def _printable(text: str) -> str:
