@@ -61,12 +61,6 @@ class Column:
         """Whether the values can be codes: texts or whole numbers."""
         return not np.isfinite(self.numbers).any() or bool((self.numbers % 1 == 0).all())
 
-    @cached_property
-    def first_rows(self) -> NDArray[np.int64]:
-        """The first row of each text, int64 (len(texts),)."""
-        codes, rows = np.unique(self.codes, return_index=True)
-        return rows[codes >= 0].astype(np.int64)
-
     def without(self, texts: frozenset[str] | set[str]) -> Column:
         """Return the column with the cells that hold one of some texts empty."""
         kept = np.array([text not in texts for text in self.texts], dtype=bool)

@@ -381,7 +381,7 @@ def scale_of(column: Column, levels: list[str], what: str, synonyms: dict[str, s
 
 def nominal_of(column: Column, what: str, texts: list[str] | None = None) -> Proposal:
     """Return levels without order, in the order of the table."""
-    in_table = [column.texts[place] for place in np.argsort(column.first_rows, kind="stable").tolist()]
+    in_table = [column.texts[code] for code in pd.unique(column.codes) if code >= 0]
     levels = in_table if texts is None else [text for text in in_table if text in texts]
     otherwise = "likelihood: ordinal, with its levels from low to high" if len(levels) <= 7 else ""
     return Proposal({"likelihood": Categorical.name, "levels": levels}, what, _UNORDERED_TEXTS, otherwise)

@@ -183,9 +183,16 @@ def numbers_of_levels(levels: tuple[str, ...]) -> LevelNumbers | None:
 
     Roman numerals are numbers, and 0 may precede them: ``("0", "I", "II")``.
     """
-    split = [_split_number(level.strip()) for level in levels]
-    numbers = [number for _, number in split if number is not None]
-    if len(levels) < 2 or len(numbers) < len(levels) or len({around for around, _ in split}) > 1:
+    numbers, around = list[Decimal](), set[tuple[str, str]]()
+    for level in map(str.strip, levels):
+        before, _, numeral = level.rpartition(" ")
+        if match := _NUMBERED.fullmatch(level):
+            around.add((match["before"].strip(), match["after"].strip()))
+            numbers.append(Decimal(match["number"].replace("\u2212", "-").replace(",", ".")))
+        elif numeral in _NUMERALS:
+            around.add((before.strip(), ""))
+            numbers.append(Decimal(_NUMERALS.index(numeral)))
+    if len(levels) < 2 or len(numbers) < len(levels) or len(around) > 1:
         return None
     steps = [later - earlier for earlier, later in pairwise(numbers)]
     if not (all(step > 0 for step in steps) or all(step < 0 for step in steps)):
@@ -193,15 +200,6 @@ def numbers_of_levels(levels: tuple[str, ...]) -> LevelNumbers | None:
     places = 10 ** max(max(0, -int(number.as_tuple().exponent)) for number in numbers)
     step = math.gcd(*(int(step * places) for step in steps)) / places
     return LevelNumbers(tuple(map(float, numbers)), step)
-
-
-def _split_number(level: str) -> tuple[tuple[str, str], Decimal | None]:
-    """Return what is around the number of a level, and the number, if it has any."""
-    if match := _NUMBERED.fullmatch(level):
-        around = match["before"].strip(), match["after"].strip()
-        return around, Decimal(match["number"].replace("\u2212", "-").replace(",", "."))
-    before, _, numeral = level.rpartition(" ")
-    return (before.strip(), ""), Decimal(_NUMERALS.index(numeral)) if numeral in _NUMERALS else None
 
 
 class FeatureError(SchemaError):

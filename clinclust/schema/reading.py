@@ -503,14 +503,8 @@ class Place(NamedTuple):
     words: str
 
 
-class Faults(list[tuple[Place, str]]):
-    """The faults of a file, each with a sentence."""
-
-    def refuse(self) -> None:
-        """Raise SchemaError with all faults in the order of the file, if there are any."""
-        if self:
-            ordered = sorted(self, key=lambda fault: fault[0].order)
-            raise SchemaError([f"{place.words}: {sentence}" for place, sentence in ordered])
+Faults = list[tuple[Place, str]]
+"""The faults of a file, each with a sentence."""
 
 
 class Entry(NamedTuple):
@@ -564,5 +558,8 @@ def read_declared(
     in_order = [feature for _, feature in features.values()]
     for feature, sentence in _find_problems_among(in_order, values["missing_codes"]):
         faults.append((features[feature.name][0], f"{shortened(feature.name)}: {sentence}"))
-    faults.refuse()
+    if faults:
+        raise SchemaError(
+            [f"{place.words}: {text}" for place, text in sorted(faults, key=lambda fault: fault[0].order)]
+        )
     return in_order, values

@@ -129,8 +129,12 @@ _OF_A_LONE_KEY = " Texts with a comma are in quotes, numbers have a decimal poin
 
 def read_yaml(path_or_text: str | os.PathLike[str]) -> tuple[list[Feature], dict[str, Any]]:
     """Return the features, and the other arguments of `FeatureSchema` (see `FeatureSchema.from_yaml`)."""
-    if isinstance(path_or_text, str) and _looks_like_yaml(path_or_text):
-        return _read_schema(path_or_text)
+    if isinstance(path_or_text, str):
+        text, encoded = path_or_text, path_or_text.encode(errors="replace")
+        is_path = len(encoded) <= _LONGEST_PATH and max(map(len, re.split(rb"[/\\]", encoded))) <= _LONGEST_NAME
+        is_yaml = "\n" in text or not text.strip() or ": " in text or text.lstrip().startswith(("{", "["))
+        if is_yaml or not is_path:
+            return _read_schema(text)
     path = Path(path_or_text)
     try:
         if check_readable(path, may_be_empty=True) > _LARGEST:
@@ -143,13 +147,6 @@ def read_yaml(path_or_text: str | os.PathLike[str]) -> tuple[list[Feature], dict
             raise SchemaError(f"line {line}: the file is not UTF-8 text; save it as UTF-8") from None
     except SchemaError as error:
         raise SchemaError(list(error.problems), shown_name(path)) from None
-
-
-def _looks_like_yaml(text: str) -> bool:
-    encoded = text.encode(errors="replace")
-    is_path = len(encoded) <= _LONGEST_PATH and max(map(len, re.split(rb"[/\\]", encoded))) <= _LONGEST_NAME
-    is_yaml = "\n" in text or not text.strip() or ": " in text or text.lstrip().startswith(("{", "["))
-    return is_yaml or not is_path
 
 
 def _read_schema(text: str) -> tuple[list[Feature], dict[str, Any]]:
