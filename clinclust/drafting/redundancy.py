@@ -156,16 +156,12 @@ class Formula(NamedTuple):
     @property
     def how(self) -> str:
         """What is computed, in words that names of columns can follow."""
-        weights = self.weights
-        if np.ptp(np.abs(weights)) > _EQUAL * np.abs(weights).max():
-            return "computed from" if self.logs else "a weighted sum of"
         if self.logs:
-            return "a product of" if weights.min() > 0 else "a ratio of"
-        if weights.max() < 0:
-            return "what is missing to a whole from"
-        if weights.min() < 0:
-            return "a difference of"
-        return "the mean of" if abs(float(weights.sum()) - 1.0) < _EQUAL else "the sum of"
+            return "a product or ratio of"
+        is_even = np.ptp(self.weights) <= _EQUAL * np.abs(self.weights).max()
+        if not is_even or self.weights.max() < 0:
+            return "computed from"
+        return "the mean of" if abs(float(self.weights.sum()) - 1.0) < _EQUAL else "the sum of"
 
     @property
     def rank(self) -> tuple[float, bool, float, int]:

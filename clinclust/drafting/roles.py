@@ -21,7 +21,6 @@ from clinclust.data import data
 from clinclust.drafting.column import LOOKS, Column, DraftedColumn, looks_identifying, surviving
 from clinclust.drafting.levels import MOST_LEVELS, no_before_yes
 from clinclust.files.cell_text import shortened
-from clinclust.files.conditions import DateColumn, date_column
 from clinclust.files.notation import mentions, name_words, names_subjects, says_only, words_of
 from clinclust.files.row_choice import noted_several_rows, repeated_subjects
 
@@ -164,17 +163,6 @@ class Table:
         return {**ended_times(numbers), **dict(_alike_named_pairs(self))}
 
     @cached_property
-    def days(self) -> dict[str, Array]:
-        """The columns of dates, each with its moments in `every` row; none of which day and month are not clear."""
-        days = dict[str, Array]()
-        for column in self.columns:
-            if self.by_name[column.name].proposal.reason.startswith(_DATES):
-                texts = np.array([*column.texts, ""], dtype=object)[column.codes[self.every]]
-                dates = date_column(texts, np.array([text[:1].isdigit() for text in texts], dtype=bool), None)
-                days |= {column.name: dates.moments} if isinstance(dates, DateColumn) else {}
-        return days
-
-    @cached_property
     def later(self) -> set[str]:
         """The later measurements of what was measured at baseline too."""
         return set(_later_measurements(self))
@@ -261,7 +249,7 @@ _NEARLY_ALL, _NEARLY_EVERYBODY, _MOSTLY_ENDED = 0.95, 0.8, 0.8
 _SHORTEST_STATUS = 4  # letters: `srvstat` is the status of `srv`, and `crps` is not that of `crp`
 _LONGEST_LEVEL = 100
 _NEAR_ITS_LIMIT, _ROUNDING, _ROWS_COMPARED = 0.5, 1e-6, 2_000
-_COUNTS_DAYS, _LEAST_NEVER = 0.999, 0.1
+_LEAST_NEVER = 0.1
 _DATES = ("dates", "times of day")
 
 
@@ -415,16 +403,12 @@ def tied(one: DraftedColumn, table: Table) -> Role | None:
     """Recognise what arithmetic ties to an outcome or a time, whatever it is called.
 
     An outcome may be a cut of it, as a low weight at birth is of the weight; it may be another column and a time, as
-    the age at death is the age at entry and the follow-up; or be days that never pass a date, as those of diagnoses.
+    the age at death is the age at entry and the follow-up; or never be later than a time.
     """
     numbers = table.numbers
     if one.column.name not in numbers:
         return None
     values = numbers[one.column.name]
-    for name, days in table.days.items():
-        seen = np.isfinite(values) & np.isfinite(days)
-        if seen.sum() >= _FEWEST_ROWS and np.corrcoef(values[seen], days[seen])[0, 1] >= _COUNTS_DAYS:
-            return Role("time", f"the time from a fixed day to {shortened(name)}")
     for other in table.decided:
         name, role = other.column.name, other.feature.role
         if role == "outcome" and len(other.column.texts) == 2:

@@ -108,11 +108,14 @@ def computed():
     return {
         "total": ({**items, "x": sum(items.values())}, "the sum of"),
         "mean": ({"x": sum(items.values()) / 10, **items}, "the mean of"),
-        "index": ({"x": (weight / (height / 100) ** 2).round(1), "weight": weight, "height": height}, "computed from"),
-        "formula": ({"one": ldl, "two": hdl, "fat": fat, "x": (ldl + hdl + fat / 5).round()}, "a weighted sum of"),
-        "ratio": ({"x": (ldl / hdl).round(2), "ldl": ldl, "hdl": hdl}, "a ratio of"),
-        "change": ({"before": before, "after": after, "x": (after - before).round(2)}, "a difference of"),
-        "part": ({"a": shares[:, 0], "b": shares[:, 1], "c": shares[:, 2], "x": shares[:, 3]}, "to a whole"),
+        "index": (
+            {"x": (weight / (height / 100) ** 2).round(1), "weight": weight, "height": height},
+            "a product or ratio of",
+        ),
+        "formula": ({"one": ldl, "two": hdl, "fat": fat, "x": (ldl + hdl + fat / 5).round()}, "computed from"),
+        "ratio": ({"x": (ldl / hdl).round(2), "ldl": ldl, "hdl": hdl}, "a product or ratio of"),
+        "change": ({"before": before, "after": after, "x": (after - before).round(2)}, "computed from"),
+        "part": ({"a": shares[:, 0], "b": shares[:, 1], "c": shares[:, 2], "x": shares[:, 3]}, "computed from"),
     }
 
 

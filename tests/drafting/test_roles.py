@@ -214,12 +214,6 @@ def test_arithmetic_ties_columns_to_outcomes_and_times_whatever_they_are_called(
         assert role_of(name, rng.permutation(cells), **others) == "cluster"
 
 
-def test_the_time_from_a_fixed_day_to_a_date_is_a_time():
-    dates = (pd.Timestamp("2018-01-01") + pd.to_timedelta(DAYS, unit="D")).strftime("%Y-%m-%d")
-    assert role_of("n", DAYS + 13, seen=dates) == "time"
-    assert role_of("n", np.random.default_rng(3).permutation(DAYS), seen=dates) == "cluster"
-
-
 def test_columns_called_as_measurements_but_for_what_they_share_are_flags():
     draw, names = np.random.default_rng(3), ("hb", "sodium", "income")
     table = {name: draw.normal(50, 9, N).round(1) for name in names}
