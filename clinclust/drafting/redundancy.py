@@ -380,8 +380,15 @@ def relation(x: Scored, y: Scored) -> Relation | None:
     low, high = (image[:, 0] for image in _find_ranges(x_codes, y_codes[:, None], y_codes[:, None]))
     ways, mixed = COUNTED * _log_ways(counts), np.flatnonzero(low != high)
     if mixed.size:
-        line = _log_line(one, other) if x.number and y.number else None
-        return None if line is None else Relation(n, "unit", line)
+        # y = a + b x in all subjects, up to the grids on which both are written.
+        centred, deviation = one - one.mean(), float(other.std())
+        slope = float(centred @ (other - other.mean()) / (centred @ centred))
+        residual = np.abs(other - other.mean() - slope * centred).max()
+        tolerance = 0.5 * (step_of(other) + abs(slope) * step_of(one))
+        is_line = x.number and y.number and residual <= _SLACK * tolerance + 1e-9 * deviation
+        if not is_line or not 0.0 < tolerance <= _COARSEST * deviation:
+            return None
+        return Relation(n, "unit", COUNTED * (n - 2) * math.log(2.0 * deviation / tolerance))
     changes = np.diff(low)
     monotone = bool(x.ordered and y.ordered and ((changes >= 0).all() or (changes <= 0).all()))
     is_binned = x.ordered and np.count_nonzero(changes) == n_y - 1
@@ -400,17 +407,6 @@ def relation(x: Scored, y: Scored) -> Relation | None:
     else:
         how = "unit" if monotone and n_y > 2 and x.number and y.number else "recoded"
     return Relation(n, how, ways - maps)
-
-
-def _log_line(x: Array, y: Array) -> float | None:
-    """Return the evidence that y = a + b x in all subjects, up to the grids on which both are written, if it is so."""
-    centred = x - x.mean()
-    slope = float(centred @ (y - y.mean()) / (centred @ centred))
-    residual = np.abs(y - y.mean() - slope * centred).max()
-    tolerance = 0.5 * (step_of(y) + abs(slope) * step_of(x))
-    if not residual <= _SLACK * tolerance + 1e-9 * y.std() or not 0.0 < tolerance <= _COARSEST * y.std():
-        return None
-    return COUNTED * (x.size - 2) * math.log(2.0 * float(y.std()) / tolerance)
 
 
 def _log_ways(counts: Whole) -> float:

@@ -170,7 +170,12 @@ def write_excel(schema: SchemaContent, path: Path, frame: pd.DataFrame | None = 
             style.number_format = "@" if kind == "field" else "General"  # Excel would make a date of 1-2
             workbook.add_named_style(style)
     lists = _write_explanations(workbook)
-    _write_settings(workbook, schema)
+    texts, sheet = data("schema_workbook")["settings"], workbook.create_sheet(_SETTINGS, 1)
+    values = _texts_of_settings(schema)
+    _lay_out(sheet, (18, 40, 70))
+    _write_row(sheet, 1, ("setting", "value", "meaning"), ["heading"] * 3)
+    for row, key in enumerate(_KEYS, start=2):
+        _write_row(sheet, row, (key, values.get(key), texts[key]), ("field", "field", "seen"))
     _write_features(workbook, schema, frame, lists)
     with atomic_write(path) as target, _UndatedArchive(target, "w", zipfile.ZIP_DEFLATED) as archive:
         ExcelWriter(workbook, archive).save()  # Workbook.save would write the time
@@ -232,15 +237,6 @@ def _texts_of_settings(schema: SchemaContent) -> dict[str, Any]:
     values: dict[str, Any] = {key: _write_value(value) for key, value in stated.items() if value is not None}
     values |= {"clinclust": reading.FORMAT_VERSION, "missing_codes": write_list(schema.missing_codes)}
     return values | {"other_columns": schema.other_columns}
-
-
-def _write_settings(workbook: Workbook, schema: SchemaContent) -> None:
-    texts, sheet = data("schema_workbook")["settings"], workbook.create_sheet(_SETTINGS, 1)
-    _lay_out(sheet, (18, 40, 70))
-    values = _texts_of_settings(schema)
-    _write_row(sheet, 1, ("setting", "value", "meaning"), ["heading"] * 3)
-    for row, key in enumerate(_KEYS, start=2):
-        _write_row(sheet, row, (key, values.get(key), texts[key]), ("field", "field", "seen"))
 
 
 def _write_features(

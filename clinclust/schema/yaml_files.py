@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -85,20 +85,21 @@ def yaml_line(feature: Feature) -> str:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Quotes what other programs read as no text, and writes numbers as people do."""
+    """Quotes what other programs read as no text, writes numbers as people do, and nothing as an alias of another."""
+
+    def ignore_aliases(self, data: object) -> bool:
+        return True
+
+    def represent_str(self, data: str) -> yaml.ScalarNode:
+        is_quoted = _misread_as(data) is not None or data.lower() in _BOOLEAN_ELSEWHERE or not data.isprintable()
+        return self.represent_scalar(f"{_TAG}str", data, style='"' if is_quoted else None)
+
+    def represent_float(self, data: float) -> yaml.ScalarNode:
+        return self.represent_scalar(_resolve_tag(text := canonical_text(data)), text)
 
 
-def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.Node:
-    is_quoted = _misread_as(text) is not None or text.lower() in _BOOLEAN_ELSEWHERE or not text.isprintable()
-    return dumper.represent_scalar(f"{_TAG}str", text, style='"' if is_quoted else None)
-
-
-def _represent_number(dumper: yaml.SafeDumper, number: float) -> yaml.Node:
-    return dumper.represent_scalar(_resolve_tag(text := canonical_text(number)), text)
-
-
-_Dumper.add_representer(str, _represent_text)
-_Dumper.add_representer(float, _represent_number)
+_Dumper.add_representer(str, _Dumper.represent_str)
+_Dumper.add_representer(float, _Dumper.represent_float)
 
 
 def _dump(value: object) -> str:
@@ -234,20 +235,16 @@ def _compose(text: str) -> yaml.Node | None:
                 raise SchemaError(f"line {line}: lists and mappings are nested too deeply")
         root: yaml.Node | None = yaml.compose(text, Loader=_Loader)
     except yaml.MarkedYAMLError as error:
-        raise SchemaError(_describe_error(error, text.split("\n"))) from None
+        lines = text.split("\n")
+        marks = [mark.line for mark in (error.problem_mark, error.context_mark) if mark is not None] or [0]
+        is_open = re.search("flow|quoted", error.context or "") is not None  # what opens on the line of the context
+        at = min(marks[-1] if is_open else marks[0], len(lines) - 1)
+        while at > 0 and not lines[at].strip():
+            at -= 1
+        repair = "write spaces in the place of the tab" if "\t" in lines[at] else _QUOTE_IT
+        fault = {"line": at + 1, "problem": error.problem, "text": quoted(lines[at].strip()), "repair": repair}
+        raise SchemaError(SENTENCES["not_yaml"].format(**fault)) from None
     except (yaml.YAMLError, UnicodeEncodeError) as error:
         line = text[: getattr(error, "position", 0)].count("\n") + 1
         raise SchemaError(f"line {line}: the text holds a character that YAML does not allow") from None
     return root
-
-
-def _describe_error(error: yaml.MarkedYAMLError, lines: Sequence[str]) -> str:
-    """Return the message of PyYAML with the line at fault, and what to write."""
-    marks = [mark.line for mark in (error.problem_mark, error.context_mark) if mark is not None] or [0]
-    is_open = re.search("flow|quoted", error.context or "") is not None  # what opens on the line of the context
-    at = min(marks[-1] if is_open else marks[0], len(lines) - 1)
-    while at > 0 and not lines[at].strip():
-        at -= 1
-    repair = "write spaces in the place of the tab" if "\t" in lines[at] else _QUOTE_IT
-    text = quoted(lines[at].strip())
-    return SENTENCES["not_yaml"].format(line=at + 1, problem=error.problem, text=text, repair=repair)
