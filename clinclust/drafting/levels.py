@@ -6,7 +6,6 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
-from itertools import chain
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -272,7 +271,7 @@ def order_of(texts: Sequence[str]) -> list[int] | None:
         return None
     phrases = _without_shared([_phrase(text) for text in texts])
     of_words = ([_rank(phrase, order) for phrase in phrases] for order in _orders())
-    for ranks in chain(of_words, [_by_numbers(texts)]):
+    for ranks in (*of_words, _by_numbers(texts)):
         known = [rank for rank in ranks or () if rank is not None]
         if len(set(known)) == len(texts):
             return sorted(range(len(texts)), key=known.__getitem__)

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from clinclust.errors import InputError, SchemaError, did_you_mean, on_one_line, shortened
 from clinclust.files.cell_text import numbers_of, quoted
-from clinclust.files.cell_text import shortened as shorten_cell
 from clinclust.files.row_choice import RowChoice
 from clinclust.files.writing import write_text
 from clinclust.likelihoods.bernoulli import Bernoulli
@@ -365,10 +364,10 @@ def role_problems(roles: Mapping[str, str], names: Iterable[str]) -> list[str]:
     names, problems = tuple(names), []
     for name, role in roles.items():
         if name not in names:
-            problems.append(f"{shorten_cell(str(name))}: there is no such column.{did_you_mean(str(name), names)}")
+            problems.append(f"{shortened(str(name), 60)}: there is no such column.{did_you_mean(str(name), names)}")
         if role not in ROLES:
             known, hint = ", ".join(ROLES), did_you_mean(str(role), ROLES)
-            problems.append(f"{shorten_cell(str(name))}: role: must be one of {known}, not {quoted(role)}.{hint}")
+            problems.append(f"{shortened(str(name), 60)}: role: must be one of {known}, not {quoted(role)}.{hint}")
     return problems
 
 

@@ -217,8 +217,6 @@ def test_a_check_of_the_users_own_is_not_reported_of_cells_that_cannot_be_read(b
     assert caught.value.failures["expected"].str.contains("pandera").tolist() == [name != "b" for name in failing]
 
 
-# --- written out, and pickled -----------------------------------------------------------------------------------------
-
 WHOLE = FeatureSchema(
     [
         Feature(name="id", role="id"),
