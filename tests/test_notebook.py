@@ -16,11 +16,11 @@ from clinclust.schema.feature_schema import block, table
 
 
 class Cells(HTMLParser):
-    """Texts of the cells, titles, and all else; fails on a tag that closes what is not open."""
+    """Texts of the cells, and all others; fails on a tag that closes what is not open."""
 
     def __init__(self, text):
         super().__init__(convert_charrefs=True)
-        self.open, self.cells, self.titles, self.words, self.tags = [], [], [], [], set()
+        self.open, self.cells, self.words, self.tags = [], [], [], set()
         self.feed(text)
         self.close()
         assert self.open == []
@@ -28,7 +28,6 @@ class Cells(HTMLParser):
     def handle_starttag(self, tag, attrs):
         self.open.append(tag)
         self.tags.add(tag)
-        self.titles += [value for name, value in attrs if name == "title"]
         if tag in ("td", "th"):
             self.cells.append("")
 
@@ -98,11 +97,9 @@ def test_a_model_before_its_fit_says_so():
     assert shown.words == ["MAPDP, not fitted yet", "MAPDP(n_restarts=3)"]
 
 
-def test_long_texts_are_shortened_with_the_whole_in_the_title():
-    label = "<b>" + "word " * 30
-    shown = Cells(block('<script>"', table(["label"], [[label]])))
-    assert shown.titles == [" ".join(label.split())]
+def test_texts_are_escaped_and_long_ones_shortened():
+    shown = Cells(block('<script>"', table(["label"], [["<b>" + "word " * 30]])))
     assert shown.cells[1].startswith("<b>word")
     assert shown.cells[1].endswith("…")
-    assert shown.words == ['<script>"']
+    assert shown.words[0] == '<script>"'
     assert "b" not in shown.tags

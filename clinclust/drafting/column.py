@@ -61,12 +61,6 @@ class Column:
         """Whether the values can be codes: texts or whole numbers."""
         return not np.isfinite(self.numbers).any() or bool((self.numbers % 1 == 0).all())
 
-    @cached_property
-    def first_rows(self) -> NDArray[np.int64]:
-        """The first row of each text, int64 (len(texts),)."""
-        codes, rows = np.unique(self.codes, return_index=True)
-        return rows[codes >= 0].astype(np.int64)
-
     def without(self, texts: frozenset[str] | set[str]) -> Column:
         """Return the column with the cells that hold one of some texts empty."""
         kept = np.array([text not in texts for text in self.texts], dtype=bool)
@@ -170,19 +164,13 @@ class DraftedColumn:
         self.make(propose)
 
     def make(self, propose: Callable[[], Proposal]) -> None:
-        """Take a proposal; where it has a fault, the column becomes plain levels, and its comment says so."""
-        with surviving(self._take_plain_levels):
+        """Take a proposal; where it has a fault, the column is left out, and its comment says so."""
+        with surviving(self._leave_out):
             self._take(propose())
 
-    def _take_plain_levels(self, error: Exception) -> None:
+    def _leave_out(self, error: Exception) -> None:
         look = LOOKS["fault"].format(fault=f"{type(error).__name__}: {show_cells(shortened(str(error)))}")
-        texts = list(self.column.texts)
-        if 2 <= len(texts) <= MOST_TEXTS:
-            fields = {"likelihood": Categorical.name, "levels": texts}
-            reason = f"{len(texts)} different values, taken for levels as they are"
-            self._take(Proposal(fields, reason, looks=(look,)))
-        else:
-            self._take(leave_out(f"{len(texts)} different values, which could not be drafted", look))
+        self._take(leave_out(f"{len(self.column.texts)} different values, which could not be drafted", look))
 
     def extend(self, *looks: str, reason: str = "", **fields: Any) -> None:
         """Take the proposal with more to decide, a further reason and other fields."""
@@ -193,7 +181,8 @@ class DraftedColumn:
         self.extend(f"its role could not be looked for, which is a fault of clinclust ({type(error).__name__})")
 
     def _take(self, proposal: Proposal) -> None:
-        feature, typed, column = Feature(name=self.column.name, **proposal.fields), None, self.column
+        feature, column = Feature(name=self.column.name, **proposal.fields), self.column
+        typed: pd.Series | None = None
         if feature.likelihood is not None:
             cells = pd.Series([*column.texts, ""], dtype=object)
             reading = read_column(feature, ("", *feature.missing_codes), cells)
@@ -266,11 +255,21 @@ def dates_in(column: Column) -> str:
         return "times of day"
     if _share(column, _is_written_date) >= _NEARLY_ALL:
         return "dates"
-    texts = [text for text in column.texts if text.isdigit()]
-    if len(texts) < _NEARLY_ALL * len(column.texts) or len(texts) < _FEWEST:
+    texts = pd.Series([text for text in column.texts if text.isdigit()], dtype=object)
+    if len(texts) < max(_FEWEST, _NEARLY_ALL * len(column.texts)):
         return ""
+    lengths = texts.str.len()
+    # Whole numbers are dates if all are valid, which has a chance of e^-7 at most for others.
+    are_enough = len(texts) * -np.log(_SHARE_OF_CHANCE) >= _CLEAR
     for width, form in ((8, "%Y%m%d"), (8, "%d%m%Y"), (8, "%m%d%Y"), (6, "%y%m%d"), (6, "%m%d%y"), (6, "%d%m%y")):
-        if _is_compact(texts, width, form):
+        if not are_enough or not lengths.between(width - 1, width).all():
+            continue
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            days = pd.to_datetime(texts.str.zfill(width), format=form, errors="coerce")
+        # 100226, 100231, 100412: of identifiers that rise, the first digits are the same, and no month has one day only
+        has_days = days.dt.day.nunique() >= min(_FEWEST, len(texts) // 3)
+        if days.notna().all() and has_days and (width == 6 or days.dt.year.between(*_YEARS).all()):
             return "dates without signs"
     return ""
 
@@ -311,18 +310,6 @@ def _is_written_date(text: str) -> bool:
         return _YEARS[0] <= max(parts) <= _YEARS[1] and 1 <= min(parts) <= 12
     day_month = parts[1:] if parts[0] > 31 else parts[:2]
     return 1 <= min(day_month) <= 12 and 1 <= max(day_month) <= 31
-
-
-def _is_compact(texts: list[str], width: int, form: str) -> bool:
-    """Return whether whole numbers are dates: all are valid, which has a chance of e^-7 at most for others."""
-    if not all(width - 1 <= len(text) <= width for text in texts) or len(texts) * -np.log(_SHARE_OF_CHANCE) < _CLEAR:
-        return False
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        read = pd.to_datetime(pd.Series(texts).str.zfill(width), format=form, errors="coerce")
-    # 100226, 100231, 100412: of identifiers that rise, the first digits are the same, and no month has one day only
-    has_days = read.dt.day.nunique() >= min(_FEWEST, len(texts) // 3)
-    return bool(read.notna().all() and has_days and (width == 6 or read.dt.year.between(*_YEARS).all()))
 
 
 # Whether a column names the rows, by its name and values.
@@ -437,28 +424,17 @@ def missing_numbers(numbers: Array, counts: NDArray[np.int64], of_table: frozens
     gapped = _gapped_codes(numbers)
     n_gapped = counts[np.isin(numbers, list(gapped))].sum()
     are_refusals = 9.0 in gapped <= _REFUSALS and n_gapped <= _MOST_REFUSALS * counts.sum()
-    return (
-        _far_codes(numbers, counts)
-        | _impossible_zero(numbers, counts)
-        | (gapped if are_refusals else of_table & gapped)
-    )
-
-
-def _impossible_zero(numbers: Array, counts: NDArray[np.int64]) -> set[float]:
-    """Return 0, where it lies so far below all other numbers that it is no value: 0 among pressures of 85 to 190.
-
-    Of 532 women near Phoenix, 35 have a diastolic pressure of 0, 11 a body mass index of 0, and 5 a glucose of 0 (Smith
-    et al. 1988, Proceedings of the Annual Symposium on Computer Application in Medical Care). Pack-years and hormones
-    begin near 0, and years at school have few levels.
-    """
-    rest, of_rest = numbers[numbers != 0.0], counts[numbers != 0.0]
-    n_zero = int(counts[numbers == 0.0].sum())
-    if rest.size <= _FEWEST_OTHERS or rest.min() <= 0.0 or not 0 < n_zero <= _MOST_ZEROS * counts.sum():
-        return set()
-    values = np.repeat(rest, of_rest)
-    middle = float(np.median(values))
-    is_far = rest.min() >= _FAR_FROM_ZERO * middle and middle >= _FAR_DEVIATIONS * values.std()
-    return {0.0} if is_far else set()
+    codes = _far_codes(numbers, counts) | (gapped if are_refusals else of_table & gapped)
+    # Of 532 women near Phoenix, 35 have a diastolic pressure of 0, 11 a body mass index of 0, 5 a glucose of 0 (Smith
+    # et al. 1988, Proceedings of the Annual Symposium on Computer Application in Medical Care). Pack-years and hormones
+    # begin near 0, and years at school have few levels.
+    rest, of_rest, n = numbers[numbers != 0.0], counts[numbers != 0.0], counts.sum()
+    if rest.size > _FEWEST_OTHERS and rest.min() > 0.0 and 0 < n - of_rest.sum() <= _MOST_ZEROS * n:
+        values = np.repeat(rest, of_rest)
+        middle = float(np.median(values))
+        is_far = rest.min() >= _FAR_FROM_ZERO * middle and middle >= _FAR_DEVIATIONS * values.std()
+        codes |= {0.0} if is_far else set()
+    return codes
 
 
 def _gapped_codes(numbers: Array) -> set[float]:

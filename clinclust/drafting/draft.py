@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from clinclust.arguments import TABLE, in_pandas, is_numbered, is_partitioned
 from clinclust.data import data
-from clinclust.drafting.column import LOOKS, Column, DraftedColumn, codes_of_table, column_of
+from clinclust.drafting.column import LOOKS, MOST_TEXTS, Column, DraftedColumn, codes_of_table, column_of
 from clinclust.drafting.propose import proposed
 from clinclust.drafting.redundancy import applied, redundancies
 from clinclust.drafting.roles import assign_roles, rise_together
@@ -24,14 +24,14 @@ from clinclust.errors import CohortError, SchemaError, warn
 from clinclust.files.cell_text import shortened
 from clinclust.files.dictionaries import notes_without_dictionary
 from clinclust.files.notation import Marks, marks_of, name_words
-from clinclust.files.row_choice import rows_taken
+from clinclust.files.row_choice import drawn, rows_taken
 from clinclust.files.text_table import ColumnNotes, notes_of, refuse_many_columns
 from clinclust.progress import Progress
 from clinclust.roles import NEEDS_LIKELIHOOD
 from clinclust.schema import validation
 from clinclust.schema.feature import SENTENCES, Feature
 from clinclust.schema.feature_schema import FeatureSchema, role_problems
-from clinclust.schema.reading import block_key, text_cells
+from clinclust.schema.reading import block_key
 
 # Propose a feature schema for a table, with a reason for each feature.
 
@@ -76,7 +76,7 @@ def draft_schema(
     ----------
     frame : pandas.DataFrame, shape (N, D)
         One row per subject, as text (from `read_cohort`) or typed. A Dask DataFrame is drafted from a sample of about
-        50,000 rows, and of all rows that this draft would refuse; what is refused all the same is a CohortWarning.
+        50,000 rows with all levels; rows that the draft refuses are a CohortWarning.
     roles : mapping of str to str, optional
         Roles of columns by name, as ``{"trt": "cluster"}``. A column that is to be clustered on or described has the
         likelihood that its values show, whatever its name says.
@@ -127,7 +127,14 @@ def draft_schema(
     if is_numbered(frame):
         frame = frame.set_axis([f"x{place}" for place in range(frame.shape[1])], axis="columns")
     validation.refuse_unusable(frame)
-    _refuse_names(frame)
+    faults = [("the table", "at least one column; it has none", "Check how the file was read.")] * frame.columns.empty
+    for name, n in frame.columns.value_counts(sort=False).items():
+        if not isinstance(name, str) or not name.strip():
+            repair = "Give it a name of letters in the first row of the table."
+            faults.append((str(name), "a column name that is text", repair))
+        elif n > 1:
+            faults.append((name, "one column of this name", "Rename or drop all but one of them."))
+    validation.refuse_faults(faults)
     refuse_many_columns(frame.shape[1], _MOST_COLUMNS, "drafted")
     roles = dict(roles or {})
     if problems := role_problems(roles, frame.columns):
@@ -135,7 +142,11 @@ def draft_schema(
     stages = Progress(bool(progress))
     drafted = _draft_columns(frame, stages)
     with stages.stage("comparing columns"):
-        _write_blocks_alike(drafted)
+        blocks: dict[str, str] = {}  # a file may write the name of a block in several ways: `RR` and `rr`
+        for one in drafted:
+            block = one.feature.block
+            if block is not None and blocks.setdefault(block_key(block), block) != block:
+                one.extend(block=blocks[block_key(block)])
         _note_empty_forms(drafted)
         _take_skipped_for_missing(drafted)
         _agree_on_likelihoods(drafted)
@@ -275,79 +286,27 @@ def _agree_on_likelihoods(drafted: Sequence[DraftedColumn]) -> None:
                 one.make(partial(replace, one.proposal, fields=fields, reason=reason, probability=1.0, otherwise=""))
 
 
-def _write_blocks_alike(drafted: Sequence[DraftedColumn]) -> None:
-    """Give blocks whose names a file writes in several ways (``RR`` and ``rr``) the first of these names."""
-    names: dict[str, str] = {}
-    for one in drafted:
-        block = one.feature.block
-        if block is not None and names.setdefault(block_key(block), block) != block:
-            one.extend(block=names[block_key(block)])
-
-
-def _refuse_names(frame: pd.DataFrame) -> None:
-    repeated = set(frame.columns[frame.columns.duplicated()])
-    faults = [("the table", "at least one column; it has none", "Check how the file was read.")] * frame.columns.empty
-    for name in dict.fromkeys(frame.columns):
-        if not isinstance(name, str) or not name.strip():
-            repair = "Give it a name of letters in the first row of the table."
-            faults.append((str(name), "a column name that is text", repair))
-        elif name in repeated:
-            faults.append((name, "one column of this name", "Rename or drop all but one of them."))
-    validation.refuse_faults(faults)
-
-
-# Draft a schema for a table in partitions: from a sample of its rows, and from all rows that the draft refuses.
-
-_ROUNDS = 4
-_MOST_ROWS = 100
-"""Number of different values at fault, by column and partition, whose rows are added to the sample at once."""
+# Draft a schema for a table in partitions: from a sample of its rows, and a row of each level of each partition.
 
 
 def draft_of_partitions(
     table: Any, draft: Callable[[pd.DataFrame], FeatureSchema], *, progress: bool = True
 ) -> tuple[FeatureSchema, validation.Sampled, CohortError | None]:
-    """Return the schema that `draft` makes of a sample of a Dask DataFrame, the sample, and what it does not allow.
-
-    All partitions are validated against it. Rows with a value that it does not allow, such as a level outside the
-    sample, are added to the sample, and it is drafted again.
-    """
-    stages = Progress(progress)
-    with stages.stage("drawing a sample"):
+    """Return the schema that `draft` makes of a sample of a Dask DataFrame, the sample, and what it does not allow."""
+    with Progress(progress).stage("drawing a sample"):
         parts = validation.Parts(table)
-        rows = parts.sample()
-    for n_left in reversed(range(_ROUNDS)):
-        schema = draft(rows)
-        with stages.stage("checking partitions"):
-            found = parts.each(_refuse_rows, schema=schema)
-        more = pd.concat([rows, *(refused for refused, _ in found if refused is not None)])
-        more = more[~more.index.duplicated()].sort_index()
-        if not n_left or len(more) == len(rows):
-            break
-        rows = more
-    error = None
+        rows = pd.concat(parts.each(_sample_rows, share=parts.share))
+    schema, error = draft(rows), None
     try:
-        with_rows = np.flatnonzero(np.diff(parts.first)).tolist()
-        validation.refuse_failures({number: found[number][1] for number in with_rows})
+        validation.validated_sample(table, schema, progress=progress)
     except CohortError as refused:
         error = refused
     return schema, validation.Sampled(rows, parts.n_rows), error
 
 
-def _refuse_rows(
-    frame: pd.DataFrame, first: int, schema: FeatureSchema
-) -> tuple[pd.DataFrame | None, pd.DataFrame | None]:
-    """Return a row of a partition for each value that a schema does not allow, and the failures; None without any."""
-    try:
-        if len(frame):
-            validation.validate(schema, frame, warn=False)
-        return None, None
-    except CohortError as error:
-        at_fault = np.zeros(len(frame), dtype=np.bool_)
-        for reading in validation.read_columns(schema, frame)[1].values():
-            for faulty in reading.faults.values():
-                rows = np.flatnonzero(faulty)
-                codes = text_cells(reading.cells.iloc[rows]).codes
-                at_fault[rows[np.unique(codes, return_index=True)[1]][:_MOST_ROWS]] = True
-        if ids := [feature.name for feature in schema.ids if feature.name in frame]:
-            at_fault[np.flatnonzero(frame.duplicated(ids, keep=False))[:_MOST_ROWS]] = True
-        return validation.numbered(frame, first)[at_fault], error.failures
+def _sample_rows(frame: pd.DataFrame, first: int, share: float) -> pd.DataFrame:
+    is_sampled = drawn(frame, (), first, share, 0)
+    for name in frame:
+        is_new = ~frame[name].duplicated().to_numpy()
+        is_sampled |= is_new & (is_new.sum() <= MOST_TEXTS)
+    return validation.numbered(frame, first)[is_sampled]

@@ -13,7 +13,7 @@ from scipy.special import ndtr
 
 from clinclust.arrays import Array
 from clinclust.data import data
-from clinclust.files.notation import is_known_unit, words_of
+from clinclust.files.notation import Marks, is_known_unit, marks_of, number_as_written, words_of
 from clinclust.likelihoods import REGISTRY
 from clinclust.likelihoods.exponential import Exponential
 from clinclust.likelihoods.gaussian import Gaussian
@@ -211,9 +211,18 @@ def _best_measurement(numbers: Numbers, found: dict[str, float]) -> tuple[float,
     """Return the log probability of the best distribution of a measurement, and its fields."""
     options: list[tuple[float, float, dict[str, Any]]] = []
     for end, place in (("", None), ("spike_low_", 0), ("spike_high_", -1)):
-        if place is not None and not _may_be_spike(numbers, place):
-            continue
-        spike = {} if place is None else {"spike": float(numbers.values[place])}
+        spike: dict[str, Any] = {}
+        if place is not None:
+            # Enough subjects have the lowest or highest number, and it is near the others: farther away it is no value
+            # that subjects have, as 999 among weights, or 0 among blood pressures.
+            n_equal, n, rest = numbers.counts[place], numbers.counts.sum(), np.delete(numbers.values, place)
+            if numbers.values.size <= MOST_LEVELS or n_equal < max(_FEWEST_EQUAL, _LEAST_EQUAL * n):
+                continue
+            of_rest = np.delete(numbers.counts, place)
+            spread = float(np.sqrt(np.cov(rest, fweights=of_rest.astype(np.int64))))
+            if abs(numbers.values[place] - rest[place]) > _NEAR * spread or n_equal < _STANDS_OUT * of_rest.max():
+                continue
+            spike = {"spike": float(numbers.values[place])}
         for kind, fields in _MEASUREMENTS.items():
             is_possible = bool(spike) or kind == Gaussian.name or numbers.values[0] >= (0.0 if kind != "log" else _TINY)
             if f"{end}{kind}" in found and is_possible:
@@ -221,20 +230,6 @@ def _best_measurement(numbers: Numbers, found: dict[str, float]) -> tuple[float,
                 options.append((found[f"{end}{kind}"] - needed, found[f"{end}{kind}"], {**fields, **spike}))
     _, log_probability, fields = max(options, key=lambda option: option[0])
     return log_probability, fields
-
-
-def _may_be_spike(numbers: Numbers, place: int) -> bool:
-    """Return whether enough subjects have the lowest (0) or highest (-1) number, and it lies near the others.
-
-    Far from them it is no value that subjects have: 999 among weights, or 0 among blood pressures.
-    """
-    counts, n = numbers.counts, numbers.counts.sum()
-    if numbers.values.size <= MOST_LEVELS or counts[place] < max(_FEWEST_EQUAL, _LEAST_EQUAL * n):
-        return False
-    rest, of_rest = np.delete(numbers.values, place), np.delete(counts, place)
-    spread = float(np.sqrt(np.cov(rest, fweights=of_rest.astype(np.int64))))
-    is_near = abs(numbers.values[place] - rest[place]) <= _NEAR * spread
-    return bool(is_near and counts[place] >= _STANDS_OUT * of_rest.max())
 
 
 def choose_likelihood(kind: Literal["count", "scale"], values: Array, **steps: Any) -> dict[str, Any]:
@@ -274,25 +269,18 @@ def order_of(texts: Sequence[str]) -> list[int] | None:
     """
     if len(texts) < 2 or max(map(len, texts)) > _LONGEST_LEVEL:
         return None
-    ranks = _by_words(texts) or _by_numbers(texts)
-    if ranks is None or len(set(ranks)) < len(texts):
-        return None
-    return sorted(range(len(texts)), key=lambda place: ranks[place])
+    phrases = _without_shared([_phrase(text) for text in texts])
+    of_words = ([_rank(phrase, order) for phrase in phrases] for order in _orders())
+    for ranks in (*of_words, _by_numbers(texts)):
+        known = [rank for rank in ranks or () if rank is not None]
+        if len(set(known)) == len(texts):
+            return sorted(range(len(texts)), key=known.__getitem__)
+    return None
 
 
 def without_number(text: str) -> str:
     """Return a text without the code before its words: `0 - none`, `1_yes` and `(2) Good` are words with a code."""
     return _CODED.sub("", text, count=1) if _CODED.match(text) else text
-
-
-def _by_words(texts: Sequence[str]) -> list[float] | None:
-    """Return the ranks of words that are all of one order; None if there is no such order."""
-    phrases = _without_shared([_phrase(text) for text in texts])
-    for order in _orders():
-        ranks = [_rank(phrase, order) for phrase in phrases]
-        if sum(rank is None for rank in ranks) == 0 and len(set(ranks)) == len(ranks):
-            return [float(rank) for rank in ranks if rank is not None]
-    return None
 
 
 def _phrase(text: str) -> str:
@@ -345,7 +333,8 @@ def _by_numbers(texts: Sequence[str]) -> list[float] | None:
     units = {" ".join(words).removesuffix("s") for words in after if len("".join(words)) > 1} - {""}
     if len(units) > 1 and all(is_known_unit(unit) for unit in units):
         return None  # `2 weeks`, `6 months`: the numbers alone do not order them
-    return [-math.inf if match is None else _rank_of_number(match) for match in matches]
+    marks = marks_of([match["number"] for match in numbered])
+    return [-math.inf if match is None else _rank_of_number(match, marks) for match in matches]
 
 
 @cache
@@ -356,8 +345,9 @@ def _beyond(end: str) -> re.Pattern[str]:
     return re.compile(rf"{signs}|\b(?:{words})(?: (?:{links}))?\b")
 
 
-def _rank_of_number(match: re.Match[str]) -> float:
-    number = float(_ROMANS.index(match["number"])) if match["number"] in _ROMANS else _decimal(match["number"])
+def _rank_of_number(match: re.Match[str], marks: Marks) -> float:
+    plain = number_as_written(match["number"], marks.decimal, marks.thousands)
+    number = float(_ROMANS.index(match["number"])) if match["number"] in _ROMANS else float(plain or "nan")
     text, after = match.string, match["after"]
     ends = text[: match.end("number")] + " " + text[match.end("number") :].split("-")[0]
     is_above = _beyond("above").search(ends) is not None
@@ -365,16 +355,6 @@ def _rank_of_number(match: re.Match[str]) -> float:
     is_above |= not is_below and text.rstrip().endswith("+")
     letter = (ord(after) - ord("a") + 1) / 1e4 if len(after) == 1 and "a" <= after <= "z" else 0.0  # `2a` below `2b`
     return number + _STEP * max(1.0, abs(number)) * (is_above - is_below) + letter * (not is_below)
-
-
-def _decimal(text: str) -> float:
-    """Return the number that a text writes; of a point and a comma the last one is the decimal mark."""
-    mark = max(text.rfind(","), text.rfind("."))
-    if re.fullmatch(r"-?[1-9][0-9]{0,2}([., '][0-9]{3})+", text):
-        mark = -1
-    whole, rest = (text, "") if mark < 0 else (text[:mark], text[mark + 1 :])
-    digits = re.sub("[., ']", "", whole)
-    return float(f"{digits}.{rest or 0}")
 
 
 def _says_absent(text: str) -> bool:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from itertools import compress, permutations
@@ -256,8 +255,14 @@ def _of_values(column: Column, values: Array, written: Written, beyond: NDArray[
         fields |= written.fields
         fields |= _bounds(column.notes, numbers, fields["likelihood"])
     found = replace(proposal, fields=fields, probability=probability, otherwise=otherwise)
-    found = found.extended(_outside(column.notes, numbers))
-    return _with_limits(found, column, written, beyond) if beyond.any() else found
+    if not beyond.any():
+        return found
+    share, example = float(column.counts[beyond].sum() / column.n_observed), column.texts[int(np.argmax(beyond))]
+    many = f"{share:.1%} of the values lie beyond a limit, such as {quote_cell(example)}"
+    if share < _MUCH_BEYOND:
+        return found.extended(f"{many}: the limit replaces them (`censored`)", censored="limit")
+    ends = [end for end, sign in (("below", -1), ("above", 1)) if (written.beyond == sign).any()]
+    return found.extended(reason=f"{many}, which is a part of its own", limit=ends)
 
 
 def _of_kind(kind: Kind, column: Column, values: Array, numbers: Numbers) -> Proposal:
@@ -276,15 +281,6 @@ def _of_kind(kind: Kind, column: Column, values: Array, numbers: Numbers) -> Pro
     return Proposal(kind.fields, f"a measurement, {what}")
 
 
-def _with_limits(proposal: Proposal, column: Column, written: Written, beyond: NDArray[np.bool_]) -> Proposal:
-    share = float(column.counts[beyond].sum() / column.n_observed)
-    many = f"{share:.1%} of the values lie beyond a limit, such as {quote_cell(column.texts[int(np.argmax(beyond))])}"
-    if share < _MUCH_BEYOND:
-        return proposal.extended(f"{many}: the limit replaces them (`censored`)", censored="limit")
-    ends = [end for end, sign in (("below", -1), ("above", 1)) if (written.beyond == sign).any()]
-    return proposal.extended(reason=f"{many}, which is a part of its own", limit=ends)
-
-
 def _bounds(notes: ColumnNotes, numbers: Numbers, likelihood: str) -> dict[str, float]:
     """Return the bounds that the file declares, if the likelihood takes them and all values satisfy them."""
     takes, low, high = traits_of(likelihood).takes, notes.minimum, notes.maximum
@@ -293,18 +289,6 @@ def _bounds(notes: ColumnNotes, numbers: Numbers, likelihood: str) -> dict[str, 
     bounds = {"minimum": low} if low is not None and np.isfinite(low) and low <= numbers.values[0] else {}
     bounds |= {"maximum": high} if high is not None and np.isfinite(high) and numbers.values[-1] <= high else {}
     return {name: bound for name, bound in bounds.items() if name in takes}
-
-
-def _outside(notes: ColumnNotes, numbers: Numbers) -> str:
-    """Return how many values are outside of the range that the file declares, which only warns of them."""
-    low, high = notes.minimum, notes.maximum
-    is_outside = numbers.values < (-np.inf if low is None else low)
-    is_outside |= numbers.values > (np.inf if high is None else high)
-    n = int(numbers.counts[is_outside].sum())
-    if not n:
-        return ""
-    ends = " or ".join(f"{word} {end:g}" for word, end in (("below", low), ("above", high)) if end is not None)
-    return LOOKS["outside"].format(n=n, are="s are" if n > 1 else " is", ends=ends)
 
 
 # The proposal for levels: as the file declares them, two that are no and yes, ordered, or without order.
@@ -397,7 +381,7 @@ def scale_of(column: Column, levels: list[str], what: str, synonyms: dict[str, s
 
 def nominal_of(column: Column, what: str, texts: list[str] | None = None) -> Proposal:
     """Return levels without order, in the order of the table."""
-    in_table = [column.texts[place] for place in np.argsort(column.first_rows, kind="stable").tolist()]
+    in_table = [column.texts[code] for code in pd.unique(column.codes) if code >= 0]
     levels = in_table if texts is None else [text for text in in_table if text in texts]
     otherwise = "likelihood: ordinal, with its levels from low to high" if len(levels) <= 7 else ""
     return Proposal({"likelihood": Categorical.name, "levels": levels}, what, _UNORDERED_TEXTS, otherwise)
@@ -433,125 +417,104 @@ def _one_spelling(column: Column) -> dict[str, str]:
 _MOST_STRANGERS = 5  # values that no choice names, beyond which the choices do not describe the column
 
 
-@dataclass(frozen=True)
-class _Level:
-    """A level: its text in the schema, the code and the label of the file, and the texts of the column that mean it."""
+def _name_levels(notes: ColumnNotes) -> tuple[list[str], list[str], list[str]]:
+    """Return the codes and labels of the levels that a file lists, and what they are called in the schema."""
+    codes = [code for code, _ in notes.levels]
+    labels = [plain_text(label) or code for code, label in notes.levels]
+    labels = [code if label in notes.missing_codes else label for code, label in zip(codes, labels, strict=True)]
+    pairs = list(zip(codes, labels, strict=True))
+    texts = [f"{label} ({code})" if labels.count(label) > 1 else label for code, label in pairs]
+    is_ambiguous = any(text in codes and text != code for text, code in zip(texts, codes, strict=True))
+    return codes, labels, list(codes) if is_ambiguous or len(set(texts)) < len(texts) else texts
 
-    text: str
-    code: str
-    label: str
-    seen: tuple[str, ...] = ()
+
+def _match_texts(column: Column, *names: list[str]) -> tuple[dict[str, int], list[str]]:
+    """Return which level each text of a column means, by its place, and the texts that mean none.
+
+    `names` are codes, labels and texts of the levels. A text means the level of its code, its label, its number, or of
+    either in any case, the surest first; of a question of yes and no, also a word for either.
+    """
+    codes, labels, _ = names
+    place_of: dict[object, int] = {}
+    for of_levels in (*names, map(number_of, codes), *(map(str.casefold, of) for of in names)):
+        for level, name in enumerate(of_levels):
+            place_of.setdefault(name, level)
+    is_yes_no = column.notes.kind == "yes/no" and len(codes) == 2
+    no, yes = (no_before_yes(labels) if is_yes_no else None) or (0, 1)
+    meant, others = dict[str, int](), list[str]()
+    for text in column.texts:
+        number = number_of(text)
+        forms = (text, None if math.isnan(number) else number, plain_text(text).casefold(), text.casefold())
+        place: int | None = next((place_of[form] for form in forms if form in place_of), None)
+        if place is None and is_yes_no:
+            place = no if no_before_yes([text, "yes"]) else yes if no_before_yes(["no", text]) else None
+        if place is None:
+            others.append(text)
+        else:
+            meant[text] = place
+    return meant, others
 
 
 def _by_noted_levels(column: Column) -> Proposal:
     """Return the proposal for a column, without its missing codes, by the values that the file lists.
 
     A value that the file does not list becomes a level, and a column that contradicts the list is drafted by its
-    values.
+    values. Levels are called by their labels, or by their codes if a label is the code of another level.
     """
-    notes, present = column.notes, list(column.texts)
-    levels, others = _match_texts(_named(notes, present), present, is_yes_no=notes.kind == "yes/no")
+    notes = column.notes
+    codes, labels, texts = _name_levels(notes)
+    n_listed, (meant, others) = len(codes), _match_texts(column, codes, labels, texts)
     unsaid = [text for text in others if means_missing(text)]
-    strangers = [_Level(text, text, text, (text,)) for text in others if text not in unsaid]
-    left = column.without(set(unsaid))
-    fault = ""
-    if len(strangers) > len(levels) and not any(math.isnan(number_of(level.code)) for level in strangers):
-        fault = "but only some of its values have a label: the column holds numbers"
-    elif len(strangers) > max(_MOST_STRANGERS, len(levels)):
-        fault = f"but {len(strangers)} other values are in the column, so it is drafted by its values"
-    if fault:
+    strangers = [text for text in others if text not in unsaid]
+    left, reason = column.without(set(unsaid)), ""
+    numbers = np.array([number_of(code) for code in (*codes, *strangers)])
+    holds_numbers = np.isfinite(numbers[n_listed:]).all()
+    if len(strangers) > n_listed and (holds_numbers or len(strangers) > _MOST_STRANGERS):
         found = _by_values(left).with_missing_codes(unsaid)
-        return replace(found, reason=joined(fault, found.reason))
-    reason = f"{listed(map(quote_cell, unsaid))} taken for missing" if unsaid else ""
-    if len(levels) + len(strangers) > MOST_TEXTS:
-        levels = [level for level in levels if level.seen]
-        reason = joined(reason, f"only the {len(levels) + len(strangers)} that the column holds are levels")
-    if strangers:
-        shown = listed(quote_cell(level.text) for level in strangers)
-        reason = joined(reason, f"{shown} not among its choices, added as a level (or list it under missing_codes)")
-    ordered = _order(notes, levels, strangers)
-    levels = ordered or [*levels, *strangers]
-    if len(levels) > MOST_TEXTS:
+        return replace(found, reason=joined(f"but {len(strangers)} other values are in the column", found.reason))
+    if unsaid:
+        reason = f"{listed(map(quote_cell, unsaid))} taken for missing"
+    order = order_of(labels)
+    are_numbered = bool(np.isfinite(numbers[:n_listed]).all())
+    is_graded = notes.kind == ORDERED or (are_numbered and 2 * sum(map(str.__eq__, labels, codes)) >= n_listed)
+    if order is None and is_graded and n_listed > 1:
+        order = np.argsort(numbers, kind="stable").tolist() if are_numbered else list(range(n_listed))
+        order = [place for place in order if place < n_listed]
+    if order is not None and strangers:
+        by_number = np.argsort(numbers, kind="stable").tolist()
+        is_rising = [place for place in by_number if place < n_listed] == order
+        order = by_number if is_rising and np.isfinite(numbers).all() else None
+    for names in (codes, labels, texts):
+        names += strangers
+    meant |= {text: place for place, text in enumerate(strangers, start=n_listed)}
+    places: Sequence[int] = order or range(len(codes))
+    if len(places) > MOST_TEXTS:
+        reason = joined(reason, f"only those of its {len(places)} levels that the column holds are listed")
+        places = [place for place in places if place in meant.values()]
+    if len(places) > MOST_TEXTS:
         return leave_out(joined(reason, "too many different values for levels"))
-    if len(levels) == 2:
-        labels, texts = [level.label for level in levels], [level.code for level in levels]
-        places = (0, 1) if ordered else no_before_yes(labels) or no_before_yes(texts) or (0, 1)
-        levels = [levels[place] for place in places]
-        if no_before_yes(labels) is None:
-            reason = joined(reason, f"{quote_cell(levels[1].text)} counts as yes (swap the levels to change that)")
-    texts = [level.text for level in levels]
-    fields: dict[str, Any] = {"likelihood": Bernoulli.name if len(levels) == 2 else Categorical.name, "levels": texts}
-    synonyms = {other: level.text for level in levels for other in (level.code, *level.seen)}
-    fields["synonyms"] = {other: text for other, text in synonyms.items() if other and other not in texts}
-    meanings = [f"{level.text} = {level.label}" for level in levels if level.text == level.code != level.label]
+    if strangers:
+        shown = listed(map(quote_cell, strangers))
+        reason = joined(reason, f"{shown} not among its choices, added as a level (or list it under missing_codes)")
+    if len(places) == 2:
+        pair = [labels[place] for place in places], [codes[place] for place in places]
+        is_known = no_before_yes(pair[0]) is not None
+        if not order and (turned := no_before_yes(pair[0]) or no_before_yes(pair[1])):
+            places = [places[at] for at in turned]
+        if not is_known:
+            yes_text = quote_cell(texts[places[1]])
+            reason = joined(reason, f"{yes_text} counts as yes (swap the levels to change that)")
+    levels = [texts[place] for place in places]
+    synonyms = {codes[place]: texts[place] for place in places} | {
+        text: texts[place] for text, place in meant.items() if place in places
+    }
+    fields: dict[str, Any] = {"likelihood": Bernoulli.name if len(levels) == 2 else Categorical.name, "levels": levels}
+    fields["synonyms"] = {other: text for other, text in synonyms.items() if other and other not in levels}
+    meanings = [f"{texts[at]} = {labels[at]}" for at in places if texts[at] == codes[at] != labels[at]]
     fields["description"] = "; ".join(meanings)
-    if ordered and len(levels) > 2:
-        fields["likelihood"] = scale_of(left, texts, "", fields["synonyms"]).fields["likelihood"]
+    if order and len(levels) > 2:
+        fields["likelihood"] = scale_of(left, levels, "", fields["synonyms"]).fields["likelihood"]
     return Proposal({name: value for name, value in fields.items() if value}, reason).with_missing_codes(unsaid)
-
-
-def _named(notes: ColumnNotes, present: list[str]) -> list[_Level]:
-    """Return the levels, called by their labels; or by their codes, if a label could be taken for another's code."""
-    pairs = [(code, plain_text(label) or code) for code, label in notes.levels]
-    pairs = [(code, code if label in notes.missing_codes else label) for code, label in pairs]
-    repeated = {label for label, count in Counter(label for _, label in pairs).items() if count > 1}
-    texts = [f"{label} ({code})" if label in repeated else label for code, label in pairs]
-    others = {code for code, _ in pairs}
-    ambiguous = any(text in others and text != code for text, (code, _) in zip(texts, pairs, strict=True))
-    if (ambiguous and (others & set(present))) or len(set(texts)) < len(texts):
-        texts = [code for code, _ in pairs]
-    return [_Level(text, code, label) for text, (code, label) in zip(texts, pairs, strict=True)]
-
-
-def _match_texts(levels: list[_Level], present: list[str], *, is_yes_no: bool) -> tuple[list[_Level], list[str]]:
-    """Return the levels with the texts of the column that mean them, and the texts that mean none.
-
-    A text means the level of its code, its label, its number, its letters, or in any case its code, the surest first;
-    of a question of yes and no, also a word for either.
-    """
-    by_code = all(level.text == level.code for level in levels)
-    called = [[level.text] if by_code else {level.text, level.label} for level in levels]
-    ways = [
-        _index_unique([level.code] for level in levels),
-        _index_unique(called),
-        _index_unique([number_of(level.code)] for level in levels),
-        _index_unique([name.casefold() for name in {level.text, level.label}] for level in levels),
-        _index_unique([level.code.casefold()] for level in levels),
-    ]
-    is_yes_no = is_yes_no and len(levels) == 2
-    no, yes = (no_before_yes([level.label for level in levels]) if is_yes_no else None) or (0, 1)
-    seen: list[list[str]] = [[] for _ in levels]
-    strangers: list[str] = []
-    for text in present:
-        forms = (text, text, number_of(text), plain_text(text).casefold(), text.casefold())
-        place = next((way[form] for way, form in zip(ways, forms, strict=True) if form in way), None)
-        if place is None and is_yes_no:
-            place = no if no_before_yes([text, "yes"]) else yes if no_before_yes(["no", text]) else None
-        (strangers if place is None else seen[place]).append(text)
-    return [replace(level, seen=tuple(texts)) for level, texts in zip(levels, seen, strict=True)], strangers
-
-
-def _index_unique(names: Iterable[Iterable[Any]]) -> dict[Any, int]:
-    """Return the place of each name that only one place has."""
-    placed = [(name, place) for place, names_of_place in enumerate(names) for name in names_of_place]
-    count = Counter(name for name, _ in placed)
-    return {name: place for name, place in placed if count[name] == 1}
-
-
-def _order(notes: ColumnNotes, levels: list[_Level], strangers: list[_Level]) -> list[_Level]:
-    """Return the levels from the lowest to the highest, with values that no choice names in their places; or none."""
-    codes = [number_of(level.code) for level in levels]
-    counted = not any(map(math.isnan, codes))
-    ends = counted and 2 * sum(level.label == level.code for level in levels) >= len(levels)
-    order = order_of([level.label for level in levels])
-    if order is None and (notes.kind == ORDERED or ends):
-        order = sorted(range(len(levels)), key=lambda place: codes[place] if counted else place)
-    if order is None or len(levels) < 2:
-        return []
-    rising = [codes[place] for place in order] == sorted(codes)
-    if strangers and rising and counted and not any(math.isnan(number_of(level.code)) for level in strangers):
-        return sorted([*levels, *strangers], key=lambda level: number_of(level.code))
-    return [] if strangers else [levels[place] for place in order]
 
 
 _COMPUTE = "compute what matters from them, such as a duration in years"

@@ -138,7 +138,6 @@ _COARSEST_FORMULA = 0.25
 _EXACT = 1e-6
 _UNEXPLAINED, _REST, _STALLED, _PATIENCE, _STEADY = 0.25, 1e-5, 0.95, 3.0, 1e-6
 _EQUAL = 0.03
-_OWN = 1.5  # the fitted weights are not the true ones
 
 
 class Formula(NamedTuple):
@@ -152,49 +151,31 @@ class Formula(NamedTuple):
     step: float  # of the grid of the target
     steps: Array  # of those of the sources
     slack: float  # in halves of a step: the fitted weights are not the true ones
-    by_own: bool = True  # whether the grid of the target is enough, without those of its sources
-    filled: float = 0.0
-    """How far off the formula nine in ten subjects are, in halves of a step of the grid of the target.
-
-    It is .9 if the target was rounded after it was computed, less if a source of it was, and more if others were.
-    """
+    by_own: float = 0.0  # share of subjects in whom it holds up to the grid of the target: it was rounded last
 
     @property
     def how(self) -> str:
         """What is computed, in words that names of columns can follow."""
-        weights = self.weights
-        if np.ptp(np.abs(weights)) > _EQUAL * np.abs(weights).max():
-            return "computed from" if self.logs else "a weighted sum of"
         if self.logs:
-            return "a product of" if weights.min() > 0 else "a ratio of"
-        if weights.max() < 0:
-            return "what is missing to a whole from"
-        if weights.min() < 0:
-            return "a difference of"
-        return "the mean of" if abs(float(weights.sum()) - 1.0) < _EQUAL else "the sum of"
+            return "a product or ratio of"
+        is_even = np.ptp(self.weights) <= _EQUAL * np.abs(self.weights).max()
+        if not is_even or self.weights.max() < 0:
+            return "computed from"
+        return "the mean of" if abs(float(self.weights.sum()) - 1.0) < _EQUAL else "the sum of"
 
     @property
     def rank(self) -> tuple[float, bool, float, int]:
         """How likely this is the result: by its own rounding, as a sum of several, with most digits, the last one."""
         is_sum = len(self.weights) > 2 and self.how in ("the mean of", "the sum of")
-        own = self.filled if self.filled < _OWN else -self.filled
-        return round(min(own, 1.0), 1), is_sum, -self.step, self.target
+        return round(self.by_own, 1), is_sum, -self.step, self.target
 
     def compare(self, y: Array, x: Array) -> tuple[Array, Array, Array, float]:
         """Return how far the target (N,) is from the formula, how far its grid and that of x (N, k) allow, its SD."""
         response, design = (np.log(y), np.log(x)) if self.logs else (y, x)
         residual = np.abs(response - self.constant - design @ self.weights)
-        own = np.full(len(y), self.step / 2.0) / (y if self.logs else 1.0)
-        of_others = (self.steps / 2.0 / (x if self.logs else np.ones_like(x))) @ np.abs(self.weights)
-        return residual, own, own if self.by_own else own + of_others, float(response.std())
-
-    def holds_in(self, y: Array, x: Array) -> tuple[int, int]:
-        """Return in how many subjects the formula can be looked at, and in how many it holds: y (N,), x (N, k)."""
-        seen = ~np.isnan(y) & ~np.isnan(x).any(axis=1)
-        if self.logs:
-            seen &= (y > 0) & (x > 0).all(axis=1)
-        residual, _, tolerance, deviation = self.compare(y[seen], x[seen])
-        return int(seen.sum()), int((residual <= self.slack * tolerance + _EXACT * deviation).sum())
+        of_target = self.step / 2.0 / (y if self.logs else np.ones_like(y))
+        of_sources = (self.steps / 2.0 / (x if self.logs else np.ones_like(x))) @ np.abs(self.weights)
+        return residual, of_target, of_target + of_sources, float(response.std())
 
 
 def formulas(table: Array, usable: NDArray[np.bool_]) -> list[Formula]:
@@ -273,17 +254,14 @@ def _fit_formula(values: Array, target: int, sources: list[int], logs: bool, n_c
         weights = solution[1:] / spread
         constant = float(solution[0] - weights @ middle)
         fits.append(Formula(target, tuple(sources), weights, constant, logs, step_of(y), steps, slack))
-    for by_own, fit in itertools.product((True, False), fits):
-        formula = fit._replace(by_own=by_own)
-        residual, own, tolerance, deviation = formula.compare(y, x)
-        exact = _EXACT * deviation
-        holds = int((residual <= slack * tolerance + exact).sum())
+    for formula in fits:
+        residual, of_target, tolerance, deviation = formula.compare(y, x)
+        holds = int((residual <= slack * tolerance + _EXACT * deviation).sum())
         relative = max(float(np.median(tolerance)) / deviation, _EXACT)
         free = holds - len(sources) - 1 - 2 * (len(y) - holds)
         is_sure = COUNTED * free * math.log(2.0 / relative) >= needed_evidence(n_columns, len(sources))
         if is_sure and holds >= _LEAST_SHARE * len(y) and relative <= _COARSEST_FORMULA:
-            filled = np.quantile(np.where(residual > exact, residual / np.maximum(own, exact), 0.0), _TRIMMED)
-            return formula._replace(filled=float(filled))
+            return formula._replace(by_own=float((residual <= slack * of_target + _EXACT * deviation).mean()))
     return None
 
 
@@ -328,7 +306,6 @@ _NEARLY_LINEAR = 0.98  # rank correlation: monotone and linear relations of colu
 _MOST_PAIRS = 20_000  # beyond it, only the strongest are looked at
 _COARSEST = 0.25  # of a standard deviation: a wider grid would find lines in noise
 _SLACK = 1.1  # the fitted line is not the true one
-_WIDEST_GAP, _NEIGHBOURS = 6.0, 5  # a cut at a given value falls into a gap so wide, in mean gaps, in 2 of 100 columns
 
 
 class Scored(NamedTuple):
@@ -343,7 +320,7 @@ class Relation(NamedTuple):
     """That y is determined by x in all subjects in whom both are observed."""
 
     n: int  # the number of these subjects
-    how: str  # equal, opposite, reversed, unit, transform, recoded, coarser, limits or levels
+    how: str  # equal, unit, recoded, coarser or levels
     evidence: float  # in nats; see the module
 
 
@@ -391,16 +368,10 @@ def _find_ranges(group: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -> 
     return np.minimum.reduceat(high[order], starts, axis=0), np.maximum.reduceat(low[order], starts, axis=0)
 
 
-def relation(x: Scored, y: Scored, subjects: Whole | None = None) -> Relation | None:
-    """Return how y is determined by x, and how sure that is, or None if it is not.
-
-    The same values of one subject, int64 (N,), count once where subjects have several rows.
-    """
+def relation(x: Scored, y: Scored) -> Relation | None:
+    """Return how y is determined by x, and how sure that is, or None if it is not."""
     both = ~np.isnan(x.values) & ~np.isnan(y.values)
     n, one, other = int(both.sum()), x.values[both], y.values[both]
-    if subjects is not None and n:
-        once = np.unique(np.column_stack([subjects[both], one, other]), axis=0)
-        one, other = once[:, 1], once[:, 2]
     x_values, x_codes = np.unique(one, return_inverse=True)
     y_values, y_codes, counts = np.unique(other, return_inverse=True, return_counts=True)
     n_x, n_y = x_values.size, y_values.size
@@ -408,71 +379,34 @@ def relation(x: Scored, y: Scored, subjects: Whole | None = None) -> Relation | 
         return None
     low, high = (image[:, 0] for image in _find_ranges(x_codes, y_codes[:, None], y_codes[:, None]))
     ways, mixed = COUNTED * _log_ways(counts), np.flatnonzero(low != high)
-    bins = _log_choices(n_x - 1, n_y - 1) + math.lgamma(n_y + 1.0)  # the logarithm of the number of cuts, with names
-    if mixed.size and n_y <= FEW_LEVELS and _is_cut_at_rounded_limits(x, x_values, low, high, mixed):
-        n_mixed = int(np.isin(x_codes, mixed).sum())  # each of their subjects may be in either bin
-        return Relation(n, "limits", ways - bins - (n_mixed + mixed.size) * math.log(2.0))
     if mixed.size:
-        line = _log_line(one, other) if x.number and y.number else None
-        return None if line is None else Relation(n, "unit", line)
+        # y = a + b x in all subjects, up to the grids on which both are written.
+        centred, deviation = one - one.mean(), float(other.std())
+        slope = float(centred @ (other - other.mean()) / (centred @ centred))
+        residual = np.abs(other - other.mean() - slope * centred).max()
+        tolerance = 0.5 * (step_of(other) + abs(slope) * step_of(one))
+        is_line = x.number and y.number and residual <= _SLACK * tolerance + 1e-9 * deviation
+        if not is_line or not 0.0 < tolerance <= _COARSEST * deviation:
+            return None
+        return Relation(n, "unit", COUNTED * (n - 2) * math.log(2.0 * deviation / tolerance))
     changes = np.diff(low)
     monotone = bool(x.ordered and y.ordered and ((changes >= 0).all() or (changes <= 0).all()))
     is_binned = x.ordered and np.count_nonzero(changes) == n_y - 1
     # A number that each level happens to have, such as the income of a district, is more than another name for it.
     is_many = n_x > FEW_LEVELS or (y.number and n_y > FEW_LEVELS)
     maps = math.inf if is_many else float(_log_maps(n_x, np.array([n_y]))[0])
+    cuts = _log_choices(n_x - 1, n_y - 1)
     if monotone:
-        maps = min(maps, _log_choices(n_x - 1, n_y - 1) + math.log(2.0))
+        maps = min(maps, cuts + math.log(2.0))
     elif is_binned:
-        maps = min(maps, bins)
-    rises = monotone and changes[0] > 0
+        maps = min(maps, cuts + math.lgamma(n_y + 1.0))  # with names
     if n_x > n_y:
-        if not _steps_among_subjects(x, x_values, low):
-            return None
         how = "coarser" if is_binned else "levels"
     elif np.array_equal(one, other):
         how = "equal"
-    elif monotone and n_y == 2 and not rises:
-        how = "opposite"
-    elif not monotone or n_y == 2 or not (x.number and y.number):
-        how = "reversed" if monotone and not rises else "recoded"
     else:
-        how = "unit" if rises and np.corrcoef(one, other)[0, 1] > 1.0 - 1e-12 else "transform"
+        how = "unit" if monotone and n_y > 2 and x.number and y.number else "recoded"
     return Relation(n, how, ways - maps)
-
-
-def _is_cut_at_rounded_limits(x: Scored, values: Array, low: Array, high: Array, mixed: Whole) -> bool:
-    """Return whether y divides an ordered x, but that some limits are rounded and occur in two bins."""
-    if not x.number or values.size <= FEW_LEVELS or mixed.size >= FEW_LEVELS or mixed[0] == 0:
-        return False
-    inside = np.sort([low[mixed], high[mixed]], axis=0)
-    around = np.sort([low[mixed - 1], high[np.minimum(mixed + 1, values.size - 1)]], axis=0)
-    pure = np.delete(low, mixed)
-    are_runs = 1 + np.count_nonzero(np.diff(pure)) == np.unique(pure).size
-    return bool(np.array_equal(inside, around) and are_runs and _steps_among_subjects(x, values, low))
-
-
-def _steps_among_subjects(x: Scored, values: Array, image: Array) -> bool:
-    """Return whether y changes where values of x lie close together, and not only in gaps between subtypes."""
-    if not x.ordered or values.size <= FEW_LEVELS:
-        return True
-    spacing = np.diff(values)
-    for step in np.flatnonzero(np.diff(image)):
-        near = np.concatenate([spacing[max(step - _NEIGHBOURS, 0) : step], spacing[step + 1 : step + 1 + _NEIGHBOURS]])
-        if spacing[step] <= _WIDEST_GAP * near.mean():
-            return True
-    return False
-
-
-def _log_line(x: Array, y: Array) -> float | None:
-    """Return the evidence that y = a + b x in all subjects, up to the grids on which both are written, if it is so."""
-    centred = x - x.mean()
-    slope = float(centred @ (y - y.mean()) / (centred @ centred))
-    residual = np.abs(y - y.mean() - slope * centred).max()
-    tolerance = 0.5 * (step_of(y) + abs(slope) * step_of(x))
-    if not residual <= _SLACK * tolerance + 1e-9 * y.std() or not 0.0 < tolerance <= _COARSEST * y.std():
-        return None
-    return COUNTED * (x.size - 2) * math.log(2.0 * float(y.std()) / tolerance)
 
 
 def _log_ways(counts: Whole) -> float:
@@ -486,10 +420,10 @@ def _log_maps(n_x: int, n_y: Whole) -> Array:
     return np.where(n_y == n_x, recodings, np.where(n_y > n_x, np.inf, n_x * np.log(np.maximum(n_y, 1))))
 
 
-# The three questions, asked of the columns of a table: in a sample of the subjects, and confirmed in all of them.
+# The three questions, asked of the columns of a table in a sample of the subjects.
 
 _FOLLOWED = ("outcome", "arm", "time", "site")  # a column has such a role too if a column of it determines it
-_SAMPLED = 4000  # subjects in which nothing may contradict, before all are looked at
+_SAMPLED = 4000  # subjects in which nothing may contradict
 _MOST_CELLS = 2_000_000  # of the sample: of more than 500 columns it has fewer subjects
 _FEWEST_SAMPLED = 500
 _SEED = 0
@@ -500,8 +434,8 @@ _HOW: dict[str, str] = data("remarks")["follows"]
 def redundancies(frame: pd.DataFrame, schema: FeatureSchema) -> list[Redundancy]:
     """Return what the columns of a table that `schema.validate` returned repeat of each other, in its order.
 
-    Clustered features are compared with each other, and with outcomes, arms, times and sites. Columns are searched in
-    a sample of the subjects, drawn with a fixed seed, and what is found is looked at in all.
+    Clustered features are compared with each other, and with outcomes, arms, times and sites, in at most 4,000 subjects
+    drawn with a fixed seed.
     """
     found: list[Redundancy] = []
     report = partial(logging.getLogger(__name__).debug, "a comparison of columns failed: %r", exc_info=True)
@@ -515,15 +449,14 @@ def redundancies(frame: pd.DataFrame, schema: FeatureSchema) -> list[Redundancy]
 
 
 class _Compared:
-    """The scores of the columns that are compared: in a sample of the subjects, and in all of them on demand."""
+    """The scores of the columns that are compared."""
 
     def __init__(self, frame: pd.DataFrame, schema: FeatureSchema) -> None:
         present = [feature for feature in schema if feature.name in frame.columns]
         n_sampled = max(_FEWEST_SAMPLED, min(_SAMPLED, _MOST_CELLS // max(len(present), 1)))
         rows = np.random.default_rng(_SEED).permutation(len(frame))[:n_sampled]
         sampled = frame.iloc[rows]  # shuffled even if it is all: the rows of one subject follow each other in a table
-        self.n_subjects, self.is_sample = len(frame), len(frame) > n_sampled
-        self.frame = frame if self.is_sample else sampled
+        self.among = " looked at" if len(frame) > n_sampled else ""
         scores = [(feature, _score(feature, sampled)) for feature in present if feature.role in ("cluster", *_FOLLOWED)]
         levels = [np.unique(column[~np.isnan(column)]).size for _, column in scores]
         scores = [scored for scored, n_levels in zip(scores, levels, strict=True) if n_levels > 1]
@@ -536,51 +469,34 @@ class _Compared:
         self.ordered = ~np.array(nominal, dtype=bool) | (np.array(self.n_levels) == 2)
         self.number = np.array([not (one.likelihood is None or one.levels is not None) for one in self.features], bool)
         self.n_observed = (~np.isnan(self.sample)).sum(axis=0).tolist()
-        self.n, self.r = self._correlate()
-        # Who each row is of, by the first identifier, if some subjects have several rows.
-        ids = (self.frame[one.name].astype("category").cat.codes for one in schema.ids if one.name in frame.columns)
-        self.subjects = next((np.asarray(one, dtype=np.int64) for one in ids if one.duplicated().any()), None)
-        self.taken = {block_key(feature.block) for feature in schema if feature.block is not None}
-        self._whole: dict[int, Array] = {}
-
-    def _correlate(self) -> tuple[Array, Array]:
-        """Return the number of subjects and the rank correlation of columns in pairs, (C, C); 0 if unordered."""
-        ranks = np.column_stack([np.zeros((len(self.sample), 0)), *map(mid_ranks, self.sample.T)])
+        # The number of subjects and the rank correlation of columns in pairs, (C, C); 0 if unordered.
+        ranks = np.column_stack([np.zeros((len(sampled), 0)), *map(mid_ranks, self.sample.T)])
         ranks -= np.nan_to_num(np.nanmean(ranks, axis=0))
-        n, covariance, own, other = paired_moments(ranks, ranks)
+        self.n, covariance, own, other = paired_moments(ranks, ranks)
         varying = (np.minimum(own, other) > 1e-9) & self.ordered & self.ordered[:, None]
-        r = np.where(varying, covariance / np.sqrt(np.where(varying, own * other, 1.0)), 0.0)
-        np.fill_diagonal(r, 0.0)
-        return n, r
-
-    def whole(self, index: int) -> Array:
-        """Return the scores of a column in all subjects."""
-        if not self.is_sample:
-            return self.sample[:, index]
-        if index not in self._whole:
-            self._whole[index] = _score(self.features[index], self.frame)
-        return self._whole[index]
+        self.r = np.where(varying, covariance / np.sqrt(np.where(varying, own * other, 1.0)), 0.0)
+        np.fill_diagonal(self.r, 0.0)
+        self.taken = {block_key(feature.block) for feature in schema if feature.block is not None}
 
     def relation(self, x: int, y: int) -> Relation | None:
-        """Return how y is determined by x in all subjects, if it surely is; the sample is asked first."""
-        one, other = ((bool(self.ordered[index]), bool(self.number[index])) for index in (x, y))
-        if self.is_sample and relation(Scored(self.sample[:, x], *one), Scored(self.sample[:, y], *other)) is None:
+        """Return how y is determined by x, if it surely is, and few subjects have y only."""
+        one, other = (
+            Scored(self.sample[:, index], bool(self.ordered[index]), bool(self.number[index])) for index in (x, y)
+        )
+        found = relation(one, other)
+        if found is None or found.evidence < needed_evidence(len(self.names)):
             return None
-        found = relation(Scored(self.whole(x), *one), Scored(self.whole(y), *other), self.subjects)
-        return None if found is None or found.evidence < needed_evidence(len(self.names)) else found
+        lost = int((np.isnan(one.values) & ~np.isnan(other.values)).sum())
+        return found if not self.clustered[x] or lost <= _MOST_LOST * (found.n + lost) else None
 
     def describe(self, x: int, y: int, relation: Relation) -> Redundancy:
-        """Return that y is determined by x, and so described; or one block with it, where x is missing too often."""
+        """Return that y is determined by x, and so described."""
         is_named_otherwise = relation.how == "equal" and self.features[x].levels != self.features[y].levels
         how, n = _HOW["recoded" if is_named_otherwise else relation.how], relation.n
-        source, target, among = self.names[x], self.names[y], "" if n == self.n_subjects else " who have these values"
-        reason = f"{shortened(target)} {how} {shortened(source)} in all {n:,} subjects{among}"
-        change: dict[str, str] = {} if self.clustered[x] else {"role": self.features[x].role}
-        lost = int((np.isnan(self.whole(x)) & ~np.isnan(self.whole(y))).sum())
-        if not change and lost > _MOST_LOST * (n + lost):
-            reason += f"; but {lost:,} have no value in {shortened(source)}"
-            change = {"block": self.name_block(self.in_order({x, y}))}
-        return Redundancy(self.in_order({x, y}), "determined", reason, target, **change)
+        among = self.among if n == len(self.sample) else " who have these values"
+        reason = f"{shortened(self.names[y])} {how} {shortened(self.names[x])} in all {n:,} subjects{among}"
+        role = "describe" if self.clustered[x] else self.features[x].role
+        return Redundancy(self.in_order({x, y}), "determined", reason, self.names[y], role)
 
     def preference(self, index: int) -> tuple[bool, int, int, int]:
         """Return what a column is kept for: its role, few missing values, many different ones, its place."""
@@ -599,8 +515,7 @@ class _Compared:
         same = [len(set(letters)) == 1 for letters in zip(*names, strict=False)]
         common = names[0][: [*same, False].index(False)].rstrip("0123456789 _.-:").strip()
         base = common if sum(map(str.isalpha, common)) > 1 else "block"
-        numbered = (f"{base} {number}" for number in itertools.count(1 if base == "block" else 2))
-        options = numbered if base == "block" else itertools.chain([base], numbered)
+        options = itertools.chain([base] * (base != "block"), (f"{base} {number}" for number in itertools.count(1)))
         name = next(option for option in options if block_key(option) not in self.taken)
         self.taken.add(block_key(name))
         return name
@@ -628,7 +543,7 @@ def _find_determined(compared: _Compared, _: list[Redundancy]) -> list[Redundanc
     for y in sorted(sources, key=compared.preference, reverse=True):
         for x in sorted(sources[y], key=compared.preference, reverse=True):
             how = compared.relation(x, y) if x not in found else None
-            determines_back = how is not None and how.how not in ("coarser", "limits", "levels")
+            determines_back = how is not None and how.how not in ("coarser", "levels")
             if how is not None and not (determines_back and compared.preference(x) < compared.preference(y)):
                 found[y] = compared.describe(x, y, how)
                 break
@@ -638,10 +553,12 @@ def _find_determined(compared: _Compared, _: list[Redundancy]) -> list[Redundanc
 def _find_computed(compared: _Compared, found: list[Redundancy]) -> list[Redundancy]:
     results = []
     for formula in formulas(compared.sample, compared.undecided(found)):
-        sources = np.column_stack([compared.whole(index) for index in formula.sources])
-        n, holds = formula.holds_in(compared.whole(formula.target), sources)
+        values = compared.sample[:, [formula.target, *formula.sources]]
+        values = values[~np.isnan(values).any(axis=1) & ((values > 0).all(axis=1) | (not formula.logs))]
+        residual, _, tolerance, deviation = formula.compare(values[:, 0], values[:, 1:])
+        n, holds = len(values), int((residual <= formula.slack * tolerance + _EXACT * deviation).sum())
         if holds >= _LEAST_SHARE * n:
-            among = f"in all {n:,} subjects" if holds == n else f"in {holds:,} of {n:,} subjects"
+            among = f"in {'all' if holds == n else f'{holds:,} of'} {n:,} subjects{compared.among}"
             target, of = compared.names[formula.target], listed(compared.in_order(formula.sources))
             columns = compared.in_order([formula.target, *formula.sources])
             reason = f"{shortened(target)} is {formula.how} {of} {among}"

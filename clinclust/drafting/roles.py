@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache, cached_property
-from itertools import combinations, islice, pairwise
+from itertools import combinations, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -21,15 +21,14 @@ from clinclust.data import data
 from clinclust.drafting.column import LOOKS, Column, DraftedColumn, looks_identifying, surviving
 from clinclust.drafting.levels import MOST_LEVELS, no_before_yes
 from clinclust.files.cell_text import shortened
-from clinclust.files.conditions import DateColumn, date_column
 from clinclust.files.notation import mentions, name_words, names_subjects, says_only, words_of
 from clinclust.files.row_choice import noted_several_rows, repeated_subjects
 
 # Columns that name a subject, a family or a place: by their names and values, or by what they determine.
 
-_FEWEST_KEYS, _MOST_KEY_ROWS = 20, 3.0
-_SAME, _SAME_BY_CHANCE = 0.995, 0.9
-_FEWEST_DETERMINED = 3
+_MOST_KEY_ROWS = 3.0
+_SAME = 0.995
+_FEWEST_MEASURED = 3
 _MOST_VISITS, _MOSTLY_REPEATED = 30, 0.5
 _FEWEST_CROSSED, _CROSSED = 20, 0.9
 
@@ -130,41 +129,6 @@ class Table:
         return [self.words[column.name], *([label] if 0 < len(label) <= _MOST_LABEL_WORDS else [])]
 
     @cached_property
-    def keys(self) -> set[str]:
-        """The columns, as of families, whose values name a few rows each that agree in three other columns."""
-        keys = set()
-        for column in self.columns:
-            n, n_values = column.n_observed, len(column.texts)
-            is_key = min(n_values, n - n_values) >= _FEWEST_KEYS and n / _MOST_KEY_ROWS <= n_values <= 0.97 * n
-            if is_key and column.are_codes:
-                others = (other for other in self.columns if other is not column and self.is_determined(column, other))
-                if len(list(islice(others, _FEWEST_DETERMINED))) == _FEWEST_DETERMINED:
-                    keys.add(column.name)
-        return keys
-
-    @staticmethod
-    def is_determined(key: Column, other: Column) -> bool:
-        """Return whether rows with the same key have the same value of another column, and that is no chance."""
-        seen = (key.codes >= 0) & (other.codes >= 0)
-        keys, values = key.codes[seen], other.codes[seen]
-        if len(other.texts) < 2 or len(other.texts) > len(key.texts) / 2:
-            return False
-        order = np.argsort(keys, kind="stable")
-        keys, values = keys[order], values[order]
-        pair = keys[1:] == keys[:-1]
-        if pair.sum() < _FEWEST_KEYS or (values[1:] == values[:-1])[pair].mean() < _SAME:
-            return False
-        shares = other.counts / other.counts.sum()
-        if float((shares**2).sum()) > _SAME_BY_CHANCE:
-            return False
-        if not np.isfinite(key.numbers).all():
-            return True
-        # Values that divide the numbers of the key into intervals, as groups of ages do, are a coarser form of it.
-        firsts = np.flatnonzero(np.append(True, ~pair))
-        in_order = values[firsts][np.argsort(key.numbers[keys[firsts]], kind="stable")]
-        return int((in_order[1:] != in_order[:-1]).sum()) > 2 * (np.unique(values).size - 1)
-
-    @cached_property
     def crossed(self) -> dict[str, str]:
         """The columns of subjects each of whom has one row at each visit, with the columns of the visits.
 
@@ -199,17 +163,6 @@ class Table:
         return {**ended_times(numbers), **dict(_alike_named_pairs(self))}
 
     @cached_property
-    def days(self) -> dict[str, Array]:
-        """The columns of dates, each with its moments in `every` row; none of which day and month are not clear."""
-        days = dict[str, Array]()
-        for column in self.columns:
-            if self.by_name[column.name].proposal.reason.startswith(_DATES):
-                texts = np.array([*column.texts, ""], dtype=object)[column.codes[self.every]]
-                dates = date_column(texts, np.array([text[:1].isdigit() for text in texts], dtype=bool), None)
-                days |= {column.name: dates.moments} if isinstance(dates, DateColumn) else {}
-        return days
-
-    @cached_property
     def later(self) -> set[str]:
         """The later measurements of what was measured at baseline too."""
         return set(_later_measurements(self))
@@ -232,7 +185,7 @@ def subjects_with_several_rows(one: DraftedColumn, table: Table) -> Role | None:
     is_of_site = "number" not in words and _is_place(words, table)  # "hospital id"; a "hospital number" is a patient's
     is_named = names_subjects(column.name) and not is_of_site and _may_name_subjects(one)
     is_named |= table.note is not None and table.note.column == column.name and not is_of_site
-    if not is_named and column.name not in table.keys and column.name not in table.crossed:
+    if not is_named and column.name not in table.crossed:
         return None
     if not is_named and _is_place(words, table):
         return Role("site", "it names places or units, each with several rows")
@@ -254,15 +207,12 @@ def _may_name_subjects(one: DraftedColumn) -> bool:
 
 def people(one: DraftedColumn, table: Table) -> Role | None:
     """Recognise names, telephone numbers and second identifiers, of which some cells may be empty or shared."""
-    column = one.column
-    is_sparse = len(column.texts) >= max(_FEWEST_SUBJECTS, 0.8 * column.n_observed)
-    is_family = len(column.texts) >= 2 * _FEWEST_SUBJECTS and _may_name_subjects(one)
+    column, n_texts = one.column, len(one.column.texts)
+    are_few_each = n_texts >= column.n_observed / _MOST_KEY_ROWS
     is_numbered = table.words[column.name][-1:] == ["id"] or column.name.casefold().endswith("nr")  # `HADM_ID`, `lopnr`
-    is_numbered &= len(column.texts) >= column.n_observed / _MOST_KEY_ROWS
-    is_named = is_numbered or looks_identifying(column.name, is_unique=True)
-    if is_sparse and not (column.numbers % 1 > 0).any() and is_named:
-        return Role("ignore", "names or numbers of people")
-    if is_family and (is_numbered or looks_identifying(column.name)) and not _is_place(table.words[column.name], table):
+    is_named = (is_numbered and are_few_each) or looks_identifying(column.name, is_unique=are_few_each)
+    is_many = n_texts >= max(_FEWEST_SUBJECTS, min(2 * _FEWEST_SUBJECTS, 0.8 * column.n_observed))
+    if is_named and is_many and _may_name_subjects(one) and not _is_place(table.words[column.name], table):
         return Role("ignore", "names or numbers of people or families")
     return None
 
@@ -299,22 +249,17 @@ _NEARLY_ALL, _NEARLY_EVERYBODY, _MOSTLY_ENDED = 0.95, 0.8, 0.8
 _SHORTEST_STATUS = 4  # letters: `srvstat` is the status of `srv`, and `crps` is not that of `crp`
 _LONGEST_LEVEL = 100
 _NEAR_ITS_LIMIT, _ROUNDING, _ROWS_COMPARED = 0.5, 1e-6, 2_000
-_COUNTS_DAYS, _LEAST_NEVER = 0.999, 0.1
+_LEAST_NEVER = 0.1
 _DATES = ("dates", "times of day")
-_SERIAL_DAYS = (7_306, 58_441)  # 1 January 1920 to 2060, as spreadsheets count days
 
 
 def dates(one: DraftedColumn, table: Table) -> Role | None:
-    """Recognise dates and times of day by their values; and by their name, serial numbers of a spreadsheet."""
+    """Recognise dates and times of day by their values; by their name, the days of a spreadsheet too."""
     if one.proposal.reason.startswith(_DATES):
         return Role("time", "dates or times of day")
-    if table.vocabulary["date"].isdisjoint(table.words[one.column.name]):
-        return None
-    finite = one.column.numbers[np.isfinite(one.column.numbers)]
-    are_days = (finite % 1 == 0) & (finite >= _SERIAL_DAYS[0]) & (finite <= _SERIAL_DAYS[1])
-    if finite.size >= max(1.0, 0.5 * len(one.column.texts)) and are_days.all():
-        return Role("time", "by its name, numbers that a spreadsheet gives to dates")
-    return Role("time", "by its name") if one.is_number or len(one.column.texts) > _MOST_ARMS else None
+    is_named = not table.vocabulary["date"].isdisjoint(table.words[one.column.name])
+    is_long = one.is_number or len(one.column.texts) > _MOST_ARMS
+    return Role("time", "by its name") if is_named and is_long else None
 
 
 def pairs(one: DraftedColumn, table: Table) -> Role | None:
@@ -330,8 +275,14 @@ def follow_up(one: DraftedColumn, table: Table) -> Role | None:
     is_named = bool(ends) and joined.endswith(ends) and len(joined) >= _SHORTEST_NAME
     are_numbers = bool(np.isfinite(column.numbers).all())
     is_named |= are_numbers and len(column.texts) > 2 and " ".join(words) in _list("time", "names")
-    if one.is_number or len(column.texts) > _FEWEST_TIMES:
-        is_named |= any(_names_time(name, table) for name in table.names_of(column))
+    # Listed, of survival (`OS months`), or of an event (`days to death`).
+    listed, beside, survival = table.vocabulary["time"], _list("survival", "beside"), table.vocabulary["survival"]
+    units = beside - {"in", "status", "event", "stat"}
+    for name in table.names_of(column) if one.is_number or len(column.texts) > _FEWEST_TIMES else ():
+        is_named |= not {" ".join(name), _bare(name)}.isdisjoint(_list("time", "names"))
+        is_named |= _bare(name).replace(" ", "") in listed or mentions(name, listed)
+        is_named |= says_only(name, survival, beside)
+        is_named |= mentions(name, table.vocabulary["event"]) and not units.isdisjoint(name)
     if is_named:
         return Role("time", "by its name")
     finite = column.numbers[np.isfinite(column.numbers)]
@@ -345,19 +296,6 @@ def follow_up(one: DraftedColumn, table: Table) -> Role | None:
         if any(0 < rest <= _LONGEST_BEFORE_TIME for rest in rests):
             return Role("time", "by the end of its name")
     return None
-
-
-def _names_time(words: Sequence[str], table: Table) -> bool:
-    """Return whether a name is one of times: listed, of survival (`OS months`), or of an event (`days to death`)."""
-    listed, beside = table.vocabulary["time"], _list("survival", "beside")
-    units = beside - {"in", "status", "event", "stat"}
-    return (
-        not {" ".join(words), _bare(words)}.isdisjoint(_list("time", "names"))
-        or _bare(words).replace(" ", "") in listed
-        or mentions(words, listed)
-        or says_only(words, table.vocabulary["survival"], beside)
-        or (mentions(words, table.vocabulary["event"]) and not units.isdisjoint(words))
-    )
 
 
 def events(one: DraftedColumn, table: Table) -> Role | None:
@@ -411,7 +349,9 @@ def _alike_named_pairs(table: Table) -> Iterator[tuple[str, str]]:
                 is_other = stem != called and "".join(table.words[event.name]) != stem
                 is_named = is_other or stem in _stems(called, sure) or (stem == called and has_status and begins_at_0)
                 is_named &= event is not column and not (is_letter and len(called) - len(stem) > 1)
-                if is_named and _is_timed(column, event):
+                by_level = _by_level(column.in_rows(column.numbers), event.codes, len(event.texts)) if is_named else ()
+                are_above = [np.mean(times > 0.0) > _NEARLY_EVERYBODY for times in by_level]
+                if is_named and all(are_above) and not _is_cut(by_level):
                     yield from ((column.name, "time"), (event.name, "outcome"))
 
 
@@ -419,14 +359,6 @@ def _stems(called: str, affixes: frozenset[str]) -> set[str]:
     """Return what is left of a name without one of some words at its beginning or end."""
     before = {called.removeprefix(affix) for affix in affixes if called.startswith(affix)}
     return before | {called.removesuffix(affix) for affix in affixes if called.endswith(affix)}
-
-
-def _is_timed(time: Column, event: Column) -> bool:
-    """Return whether nearly everybody has a time above 0, whatever the event, and the times of the levels overlap."""
-    of_rows = time.in_rows(time.numbers)
-    by_level = (of_rows[event.codes == level] for level in range(len(event.texts)))
-    are_above = all(np.mean(times > 0.0) > _NEARLY_EVERYBODY for times in by_level)
-    return are_above and not _is_cut(_by_level(of_rows, event.codes, len(event.texts)))
 
 
 def _by_level(numbers: Array, codes: Whole, n_levels: int) -> list[Array]:
@@ -471,16 +403,12 @@ def tied(one: DraftedColumn, table: Table) -> Role | None:
     """Recognise what arithmetic ties to an outcome or a time, whatever it is called.
 
     An outcome may be a cut of it, as a low weight at birth is of the weight; it may be another column and a time, as
-    the age at death is the age at entry and the follow-up; or be days that never pass a date, as those of diagnoses.
+    the age at death is the age at entry and the follow-up; or never be later than a time.
     """
     numbers = table.numbers
     if one.column.name not in numbers:
         return None
     values = numbers[one.column.name]
-    for name, days in table.days.items():
-        seen = np.isfinite(values) & np.isfinite(days)
-        if seen.sum() >= _FEWEST_ROWS and np.corrcoef(values[seen], days[seen])[0, 1] >= _COUNTS_DAYS:
-            return Role("time", f"the time from a fixed day to {shortened(name)}")
     for other in table.decided:
         name, role = other.column.name, other.feature.role
         if role == "outcome" and len(other.column.texts) == 2:
@@ -537,7 +465,7 @@ def calendar(one: DraftedColumn, table: Table) -> Role | None:
 
 
 def visits(one: DraftedColumn, table: Table) -> Role | None:
-    """Recognise what tells the rows of a subject apart, an event of their last rows, and waves and visits by names."""
+    """Recognise what tells the rows of a subject apart, and waves and visits by their names."""
     column, subjects, is_visit = one.column, table.subjects, one.column.name in table.crossed.values()
     if subjects is not None and subjects is not column and not is_visit:  # most of whom have several rows
         n_most, n_repeated = int(subjects.counts.max(initial=0)), int((subjects.counts > 1).sum())
@@ -545,12 +473,6 @@ def visits(one: DraftedColumn, table: Table) -> Role | None:
         is_visit &= n_repeated >= _MOSTLY_REPEATED * len(subjects.texts)
     if is_visit:
         return Role("time", "it tells the rows of a subject apart")
-    if subjects is not None and len(column.texts) == 2:
-        follows = subjects.codes[1:] == subjects.codes[:-1]
-        is_last, has_one_above = np.append(~follows, True), np.append(False, follows)
-        for level, rows in enumerate((column.codes == 0, column.codes == 1)):
-            if (rows & has_one_above).sum() >= _FEWEST_TIES and not (rows & ~is_last).any():
-                return Role("outcome", f"{shortened(column.texts[level])} in the last row of a subject only")
     is_count = one.feature.traits.is_count and column.numbers.min(initial=1.0) == 0.0  # visits to a doctor
     is_named = says_only(table.words[column.name], table.vocabulary["visit"], _list("visit", "beside"))
     return Role("time", "by its name") if is_named and not is_count else None
@@ -602,7 +524,7 @@ def describe_flags(one: DraftedColumn, table: Table) -> Role | None:
         if base_in_name and len(base) > 1 and any(map(str.isalpha, before + after)):
             of_measured = [columns.get(f"{before}{measured.casefold()}{after}") for measured in table.numbers]
             texts = [column.texts for column in of_measured if column is not None]
-            if len(texts) >= _FEWEST_DETERMINED and len(set(one.column.texts).union(*texts)) <= _MOST_FLAGS:
+            if len(texts) >= _FEWEST_MEASURED and len(set(one.column.texts).union(*texts)) <= _MOST_FLAGS:
                 return Role("describe", "called as a measurement but for what flags share")
     return None
 
@@ -672,59 +594,41 @@ def later(one: DraftedColumn, table: Table) -> Role | None:
 def _later_measurements(table: Table) -> Iterator[str]:
     """Yield later measurements of what was measured at baseline: `bdi.4m` with `bdi.pre`, `Postwt` with `Prewt`.
 
-    The baseline may be a number, if the others have the same word for visits: `x_t0` and `x_t1`, `x_week1`, `x_week12`.
-    Both are of one kind, and rise with each other, as most do that are numbered: of `m0x` to `m79x`, which are
-    independent, some do by chance.
+    The baseline may be the visit 0, or have no word for visits: `x_t0` with `x_t1`, `egfr` with `egfr_12m`. Both are of
+    one kind, and rise with each other: of `m0x` to `m79x`, which are independent, some do by chance.
     """
     base, after = _list("baseline", "words"), _list("baseline", "later")
-    stems: dict[tuple[str, ...], str] = {}
-    visits: dict[tuple[tuple[str, ...], frozenset[str]], dict[float, str]] = {}
-    later: dict[str, tuple[tuple[str, ...], frozenset[str], list[float]]] = {}
+    starts, later = dict[tuple[str, ...], str](), list[tuple[str, tuple[str, ...], bool, list[float]]]()
     for name, split in table.words.items():
         prefix = next((prefix for prefix in ("pre", "post") if split and split[0].startswith(prefix)), "")
         if prefix and split[0] not in base | after and len(split[0]) >= len(prefix) + 2:  # `prewt` is pre and wt
             split = [prefix, split[0].removeprefix(prefix), *split[1:]]
-        stem = _stem(split, after)
-        if base & set(split):
-            stems |= {_stem(split, base): name} if len(split) > 1 and _stem(split, base) not in stems else {}
+        stem = tuple(word for word in split if not word.isdigit() and word not in base | after)
+        has_visit, numbers = not after.isdisjoint(split), [float(word) for word in split if word.isdigit()]
+        is_visit_0 = "0" in split[-2:] and not after.isdisjoint(split[-2:])  # and not `m0x`
+        if stem and (is_visit_0 or not base.isdisjoint(split)):
+            starts.setdefault(stem, name)
         elif stem and stem != tuple(split):
-            later[name] = (stem, after & set(split), [float(word) for word in split if word.isdigit()])
+            later.append((name, stem, has_visit, numbers))
     plain = {tuple(split): name for name, split in table.words.items()}
-    for name, (stem, visit_words, numbers) in later.items():
-        if stem in plain and visit_words and numbers:  # `egfr_12m` with `egfr`
-            stems.setdefault(stem, plain[stem])
-        if stem in stems:
-            if rise_together(table.by_name[stems[stem]], table.by_name[name]):
-                yield name
-        elif len(numbers) == 1:
-            visits.setdefault((stem, visit_words), {})[numbers[0]] = name
-    for (_, visit_words), numbered in visits.items():
-        first = min(numbered)
-        is_visit = first == 0 or (first == 1 and len(max(visit_words, key=len, default="")) > 1)
-        if visit_words and is_visit:
-            start = table.by_name[numbered.pop(first)]
-            rising = [name for name in numbered.values() if rise_together(start, table.by_name[name])]
-            yield from rising if 2 * len(rising) > len(numbered) else ()
+    series: dict[tuple[str, ...], dict[float, str]] = {}
+    for name, stem, has_visit, numbers in later:
+        start = starts.get(stem, plain.get(stem) if has_visit and numbers else None)
+        if start is not None and rise_together(table.by_name[start], table.by_name[name]):
+            yield name
+        elif start is None and len(numbers) == 1 and not has_visit:
+            series.setdefault(stem, {})[numbers[0]] = name
     alike: dict[tuple[float, ...], list[list[DraftedColumn]]] = {}
-    for (_, visit_words), numbered in visits.items():
+    for numbered in series.values():
         measured = [table.by_name[numbered[number]] for number in sorted(numbered)]
-        if not visit_words and min(numbered, default=2.0) <= 1.0 and all(item.is_number for item in measured):
+        if min(numbered) <= 1.0 and all(item.is_number for item in measured):
             alike.setdefault(tuple(sorted(numbered)), []).append(measured)
-    for group in alike.values():  # `prop1` to `prop3` and `masc1` to `masc3`: items miss no more from number to number
+    for (first, *others), group in alike.items():  # of `prop1` to `prop3` and `masc1` to `masc3`, items lose no answers
         missing = np.mean([[np.mean(item.column.codes < 0) for item in measured] for measured in group], axis=0)
         rising = [item.column.name for measured in group for item in measured[1:] if rise_together(measured[0], item)]
-        is_lost = len(group) >= _FEWEST_DETERMINED and bool((np.diff(missing) >= _LOST).all())
-        if is_lost and 2 * len(rising) > len(group) * (len(missing) - 1):
-            yield from (item.column.name for measured in group for item in measured[1:])
-            # What else has these numbers was asked at these visits: the diagnoses `ypf1` to `ypf3`.
-            first, *others = next(numbers for numbers, of_numbers in alike.items() if of_numbers is group)
-            unmeasured = (numbered for (_, visit_words), numbered in visits.items() if not visit_words)
-            yield from (of[number] for of in unmeasured if first in of for number in others if number in of)
-
-
-def _stem(words: Sequence[str], of_visits: frozenset[str]) -> tuple[str, ...]:
-    """Return the words of a name without numbers and without those that say which visit it is."""
-    return tuple(word for word in words if not word.isdigit() and word not in of_visits)
+        is_lost = len(group) >= _FEWEST_MEASURED and bool((np.diff(missing) >= _LOST).all())
+        if is_lost and 2 * len(rising) > len(group) * len(others):  # so were the diagnoses `ypf1` to `ypf3`
+            yield from (of[number] for of in series.values() if first in of for number in others if number in of)
 
 
 def rise_together(first: DraftedColumn, second: DraftedColumn) -> bool:

@@ -33,40 +33,24 @@ from clinclust.schema.reading import LOOK, SETTINGS, Entry, Faults, Place, Schem
 if TYPE_CHECKING:
     from openpyxl import Workbook
 
-# The notation of a cell: values between |, pairs with =. A value in double quotes may hold any sign.
+# The notation of a cell: values between |, pairs with =, and "" for an empty text.
 
-_IN_QUOTES = r'"((?:[^"]|"")*)"'
-_QUOTED = re.compile(_IN_QUOTES)
-_VALUE = re.compile(rf"\s*(?:{_IN_QUOTES}|([^|]*?))\s*(?:\||$)")
-_PAIR = re.compile(rf"\s*(?:{_IN_QUOTES}|([^=|]*?))\s*=\s*(?:{_IN_QUOTES}|([^|]*?))\s*(?:\||$)")
 _LISTS = ("levels", "missing_codes", "spike", "limit", "marks")
 _PAIRS = ("synonyms", "prior")
 _NUMBERS = ("trials", "minimum", "maximum")
 
 
-def _write_value(value: object, signs: str = "") -> str:
+def _write_value(value: object) -> str:
     if isinstance(value, dict):
         return json.dumps(value, ensure_ascii=False)
     if isinstance(value, list):
         return f"[{', '.join(map(canonical_text, value))}]"
-    text = value if isinstance(value, str) else canonical_text(value)
-    is_plain = text and text == text.strip() and text[0] not in "\"'" and not set(signs) & set(text)
-    return text if is_plain else '"' + text.replace('"', '""') + '"'
+    return (value if isinstance(value, str) else canonical_text(value)) or '""'
 
 
 def write_list(values: Sequence[object]) -> str:
     """Return values as the text of a cell: ``no | yes``; a lone ``|`` is an empty list."""
-    return " | ".join(_write_value(value, "|") for value in values) or "|"
-
-
-def read_list(text: str) -> list[str]:
-    """Return the values of a cell; blank ones without quotes are left out."""
-    matches = [match for match in _VALUE.finditer(text) if match[1] is not None or match[2]]
-    return [_unquote(match[1], match[2]) for match in matches]
-
-
-def _unquote(in_quotes: str | None, plain: str) -> str:
-    return plain if in_quotes is None else in_quotes.replace('""', '"')
+    return " | ".join(map(_write_value, values)) or "|"
 
 
 def _write_field(field: str, value: Any) -> Any:
@@ -76,28 +60,34 @@ def _write_field(field: str, value: Any) -> Any:
     if field in _LISTS:
         return write_list(value if isinstance(value, tuple) else [value])
     if field in _PAIRS:
-        return " | ".join(f"{_write_value(name, '=|')} = {_write_value(item, '|')}" for name, item in value.items())
+        return " | ".join(f"{_write_value(name)} = {_write_value(item)}" for name, item in value.items())
     if field in _NUMBERS:
         return value if float(f"{value:.15g}") == value else repr(value)  # a cell has 15 digits
     return "true" if value is True else _write_value(value)
 
 
-def _read_pairs(text: str) -> dict[str, str]:
-    pairs, place = dict[str, str](), 0
-    while place < len(text):
-        match = _PAIR.match(text, place)
-        if match is None:
-            raise ValueError(f"{quoted(text[place:].strip())} is no pair: write pairs as ja = yes | Y = yes")
-        name = _unquote(match[1], match[2])
+def _read_text(text: str, field: str) -> Any:
+    """Return what the text of a cell means as a value of a field; ValueError if it cannot be one."""
+    if field in _MAPPINGS:
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError):
+            raise ValueError(f"{quoted(text)} is not written as {_MAPPINGS[field]}") from None
+    if field not in (*_LISTS, *_PAIRS):
+        return text.casefold() if field == "complete" else text.replace('""', "")
+    parts = [part.replace('""', "") for part in map(str.strip, text.split("|")) if part]
+    if field in _LISTS:
+        return parts
+    pairs: dict[str, Any] = {}
+    for part in parts:
+        name, sign, value = map(str.strip, part.rpartition("="))
+        if not sign:
+            raise ValueError(f"{quoted(part)} is no pair: write pairs as ja = yes | Y = yes")
         if name in pairs:
             raise ValueError(f"{quoted(name)} is given twice")
-        pairs[name], place = _unquote(match[3], match[4]), match.end()
+        is_list = field == "prior" and value.startswith("[") and value.endswith("]")
+        pairs[name] = [item.strip() for item in value[1:-1].split(",") if item.strip()] if is_list else value
     return pairs
-
-
-def _read_prior(value: str) -> str | list[str]:
-    is_list = value.startswith("[") and value.endswith("]")
-    return [part.strip() for part in value[1:-1].split(",") if part.strip()] if is_list else value
 
 
 _MAPPINGS = {"summarise": '{"egfr": ["mean", "slope"]}', "trends": "clinclust writes it"}
@@ -114,44 +104,33 @@ def _read_cell(cell: Any, field: str) -> Any:
         raise ValueError(f"is the truth value {str(value).upper()}: format the cell as text, and type it again")
     if isinstance(value, bool) or (field in (*_NUMBERS, "order") and not isinstance(value, str)):
         return value
-    typed = value.strip() if isinstance(value, str) else canonical_text(value)  # a name may hold what cannot be seen
-    text = _UNESCAPED.sub(lambda match: chr(int(match[1], 16)), typed)
-    if field in _MAPPINGS:
-        try:
-            return json.loads(text)
-        except (ValueError, RecursionError):
-            raise ValueError(f"{quoted(text)} is not written as {_MAPPINGS[field]}") from None
-    if field in _LISTS:
-        return read_list(text)
-    if field in _PAIRS:
-        pairs = _read_pairs(text)
-        return {name: _read_prior(item) for name, item in pairs.items()} if field == "prior" else pairs
-    match = _QUOTED.fullmatch(text)
-    return text.casefold() if field == "complete" else text if match is None else _unquote(match[1], "")
+    return _read_text(value.strip() if isinstance(value, str) else canonical_text(value), field)
 
 
-# Control characters are written as Excel does (ECMA-376, 22.4.2.4).
-
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]")
-_UNESCAPED = re.compile("_x(00[01][0-9A-F]|FFF[EF])_", re.IGNORECASE)
+_UNWRITABLE = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]|_x[0-9a-f]{4}_", re.IGNORECASE)
+"""Control characters, and what Excel writes for them (ECMA-376, 22.4.2.4)."""
 _LONGEST = 32_767  # characters of a cell
 
 
-def _escape(text: str) -> str:
-    return _CONTROL.sub(lambda match: f"_x{ord(match[0]):04X}_", text)
-
-
 def _problems_of_texts(schema: SchemaContent) -> Iterator[str]:
-    """Yield what a workbook cannot hold: openpyxl drops ``x005F_``, which would mark an underscore before an x."""
+    """Yield what a workbook cannot hold, such as a level with the sign | or with white space at an end."""
+    for key, value in _texts_of_settings(schema).items():
+        meant = {"missing_codes": list(schema.missing_codes), "title": schema.title}.get(key)
+        if _UNWRITABLE.search(str(value)) or (meant is not None and _read_text(str(value).strip(), key) != meant):
+            yield f"{key}: {quoted(value)} cannot be written in a cell; write YAML"
     for feature in schema:
-        for field, value in feature.content().items():
+        content = feature.content()
+        for field, value in content.items():
             text = _write_field(field, value)
-            if not isinstance(text, str):
+            if not isinstance(text, str) or field in _NUMBERS:
                 continue
-            if len(_escape(text)) > _LONGEST:
-                yield f"{shortened(feature.name)}: {field}: a cell holds {_LONGEST:,} characters only; write YAML"
-            elif "x005F_" in text or _UNESCAPED.search(text):
-                yield f"{shortened(feature.name)}: {field}: {quoted(text)} means another text in Excel; write YAML"
+            is_longer = len(text) > _LONGEST or _UNWRITABLE.search(text) is not None
+            try:
+                is_same = not is_longer and Feature(**{**content, field: _read_text(text.strip(), field)}) == feature
+            except ValueError:
+                is_same = False
+            if not is_same:
+                yield f"{shortened(feature.name)}: {field}: {quoted(text)} cannot be written in a cell; write YAML"
 
 
 # Write a schema. What the draft saw is in grey, and what a person should decide is on top.
@@ -173,6 +152,7 @@ _HEADING, _COLOUR, _GREY = "D9E1F2", "FFF2CC", "7F7F7F"
 def write_excel(schema: SchemaContent, path: Path, frame: pd.DataFrame | None = None) -> None:
     """Write a schema as a workbook (see `FeatureSchema.to_excel`)."""
     from openpyxl import Workbook
+    from openpyxl.styles import Alignment, Font, NamedStyle, PatternFill
     from openpyxl.writer.excel import ExcelWriter
 
     if problems := [*_problems_of_texts(schema)]:
@@ -180,9 +160,22 @@ def write_excel(schema: SchemaContent, path: Path, frame: pd.DataFrame | None = 
     workbook = Workbook()
     workbook.properties.creator = "clinclust"
     workbook.properties.created = workbook.properties.modified = datetime.datetime(1980, 1, 1)
-    _add_styles(workbook)
+    for kind in ("heading", "field", "seen"):
+        for suffix in ("", " to look at"):
+            style = NamedStyle(kind + suffix)
+            style.alignment = Alignment(horizontal="left", vertical="top", wrap_text=True)
+            style.font = Font("Calibri", 11, bold=kind == "heading", color=_GREY if kind == "seen" else None)
+            if colour := _HEADING if kind == "heading" else _COLOUR if suffix else None:
+                style.fill = PatternFill("solid", fgColor=colour)
+            style.number_format = "@" if kind == "field" else "General"  # Excel would make a date of 1-2
+            workbook.add_named_style(style)
     lists = _write_explanations(workbook)
-    _write_settings(workbook, schema)
+    texts, sheet = data("schema_workbook")["settings"], workbook.create_sheet(_SETTINGS, 1)
+    values = _texts_of_settings(schema)
+    _lay_out(sheet, (18, 40, 70))
+    _write_row(sheet, 1, ("setting", "value", "meaning"), ["heading"] * 3)
+    for row, key in enumerate(_KEYS, start=2):
+        _write_row(sheet, row, (key, values.get(key), texts[key]), ("field", "field", "seen"))
     _write_features(workbook, schema, frame, lists)
     with atomic_write(path) as target, _UndatedArchive(target, "w", zipfile.ZIP_DEFLATED) as archive:
         ExcelWriter(workbook, archive).save()  # Workbook.save would write the time
@@ -198,20 +191,6 @@ class _UndatedArchive(zipfile.ZipFile):
         self.writestr(arcname, Path(filename).read_bytes())
 
 
-def _add_styles(workbook: Workbook) -> None:
-    from openpyxl.styles import Alignment, Font, NamedStyle, PatternFill
-
-    for kind in ("heading", "field", "seen"):
-        for suffix in ("", " to look at"):
-            style = NamedStyle(kind + suffix)
-            style.alignment = Alignment(horizontal="left", vertical="top", wrap_text=True)
-            style.font = Font("Calibri", 11, bold=kind == "heading", color=_GREY if kind == "seen" else None)
-            if colour := _HEADING if kind == "heading" else _COLOUR if suffix else None:
-                style.fill = PatternFill("solid", fgColor=colour)
-            style.number_format = "@" if kind == "field" else "General"  # Excel would make a date of 1-2
-            workbook.add_named_style(style)
-
-
 def _lay_out(sheet: Any, widths: Sequence[float]) -> None:
     from openpyxl.utils import get_column_letter
 
@@ -225,7 +204,7 @@ def _write_row(sheet: Any, row: int, values: Sequence[Any], styles: Sequence[str
     """Write a row; a text is never a formula. The height is set because not all programs fit it."""
     n_lines = 1
     for place, (value, style) in enumerate(zip(values, styles, strict=True), start=1):
-        cell = sheet.cell(row, place, _escape(value) if isinstance(value, str) else value)
+        cell = sheet.cell(row, place, value)
         cell.style = style
         if isinstance(value, str):
             cell.data_type, cell.quotePrefix = "s", value[:1] in tuple("=+-@")
@@ -253,16 +232,11 @@ def _write_explanations(workbook: Workbook) -> dict[str, str]:
     return ranges
 
 
-def _write_settings(workbook: Workbook, schema: SchemaContent) -> None:
-    texts, sheet = data("schema_workbook")["settings"], workbook.create_sheet(_SETTINGS, 1)
-    _lay_out(sheet, (18, 40, 70))
+def _texts_of_settings(schema: SchemaContent) -> dict[str, Any]:
     stated = {"title": schema.title, **schema.rows.as_dict()}
     values: dict[str, Any] = {key: _write_value(value) for key, value in stated.items() if value is not None}
     values |= {"clinclust": reading.FORMAT_VERSION, "missing_codes": write_list(schema.missing_codes)}
-    values["other_columns"] = schema.other_columns
-    _write_row(sheet, 1, ("setting", "value", "meaning"), ["heading"] * 3)
-    for row, key in enumerate(_KEYS, start=2):
-        _write_row(sheet, row, (key, values.get(key), texts[key]), ("field", "field", "seen"))
+    return values | {"other_columns": schema.other_columns}
 
 
 def _write_features(
@@ -285,7 +259,12 @@ def _write_features(
             choice.add(f"{letter}2:{letter}{len(schema) + 1 + _SPARE_ROWS}")
             sheet.add_data_validation(choice)
     _write_row(sheet, 1, names, ["heading"] * len(names))
-    for row, (number, feature) in enumerate(_order(schema, remarks), start=2):
+    numbered = list(enumerate(schema, start=1))
+    at_top = [item for item in numbered if remarks[item[1].name]["look at"]]
+    at_top.sort(key=lambda item: (not item[1].is_clustered, remarks[item[1].name]["probability"] or 1.0))
+    at_top = at_top[:_ON_TOP]  # the least probable first
+    numbered = [*at_top, *(item for item in numbered if item not in at_top)]
+    for row, (number, feature) in enumerate(numbered, start=2):
         values = {name: _write_field(name, value) for name, value in feature.content().items()}
         values |= {"order": number, "role": feature.role, **remarks[feature.name]}
         values |= {} if frame is None else _summarise_column(schema, feature, frame)
@@ -305,18 +284,6 @@ def _read_remarks(comment: str) -> dict[str, Any]:
     number = number_of(reason.rpartition("probability ")[2])
     probability = number if 0.0 <= number <= 1.0 else None
     return {"look at": visible(looks) or None, "reason": visible(reason) or None, "probability": probability}
-
-
-def _order(schema: SchemaContent, remarks: Mapping[str, dict[str, Any]]) -> list[tuple[int, Feature]]:
-    """Return the features with their numbers: what to look at first, least probable before others, then the rest."""
-
-    def rank(item: tuple[int, Feature]) -> tuple[bool, float]:
-        probability = remarks[item[1].name]["probability"]
-        return not item[1].is_clustered, 1.0 if probability is None else probability
-
-    numbered = list(enumerate(schema, start=1))
-    first = sorted((item for item in numbered if remarks[item[1].name]["look at"]), key=rank)[:_ON_TOP]
-    return [*first, *(item for item in numbered if item not in first)]
 
 
 def _summarise_column(schema: SchemaContent, feature: Feature, frame: pd.DataFrame) -> dict[str, Any]:

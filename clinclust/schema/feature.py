@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 from itertools import pairwise
-from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, PrivateAttr, ValidationError
-from pydantic_core import PydanticCustomError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError
 
 from clinclust.arrays import Array
 from clinclust.data import data
@@ -31,7 +30,6 @@ from clinclust.roles import NEEDS_LIKELIHOOD, REASONS, Role, is_described, is_ig
 # The types of the fields of a feature, and the values that each accepts from Python and files.
 
 SENTENCES: dict[str, str] = data("remarks")["schema"]
-_ENDS = ("below", "above")
 _OF_NUMBERS = frozenset("0123456789.,-\u2212'’<>=≤≥ ")
 """The characters of numbers and of signs of limits."""
 
@@ -63,13 +61,6 @@ def _read_number(value: Any) -> float:
     if not math.isfinite(number := float(value)):
         raise ValueError(f"must be a finite number, not {quoted(value)}")
     return number
-
-
-def _read_count(value: object) -> int:
-    number = _read_number(value)
-    if number != math.floor(number) or number < 1:
-        raise ValueError(f"must be a whole number of at least 1, not {quoted(value)}")
-    return int(number)
 
 
 def _read_list(value: object) -> list[Any]:
@@ -111,19 +102,6 @@ def _read_marks(value: object) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_check_word(mark.strip()) for mark in marks))
 
 
-def _read_ends(value: object) -> tuple[str, ...]:
-    for end in (ends := _read_lone(value)):
-        if end not in _ENDS:
-            raise ValueError(f"must be one of {', '.join(_ENDS)}, or a list of both, not {quoted(end)}")
-    return tuple(end for end in _ENDS if end in ends)
-
-
-def _read_truth(value: object) -> bool:
-    if not isinstance(value, bool) and value not in ("true", "false"):
-        raise ValueError(f"must be true or false, not {quoted(value)}")
-    return value in (True, "true")
-
-
 def _read_prior(value: object) -> dict[str, float | list[float]]:
     if not isinstance(value, dict):
         raise ValueError(f"must give values by name, such as {{a: 1, b: 1}}, not {quoted(value)}")
@@ -148,43 +126,32 @@ def _read_synonyms(value: object) -> dict[str, str]:
     return {text(word): text(meaning) for word, meaning in value.items()}
 
 
-def _check_likelihood(name: str) -> str:
-    if name not in REGISTRY:
-        raise PydanticCustomError("literal_error", "not a likelihood")
-    return name
-
-
 Censored = Literal["limit", "half", "missing"]
 Transform = Literal["log", "log1p", "sqrt"]
-LikelihoodName = Annotated[str, AfterValidator(_check_likelihood)]
+if TYPE_CHECKING:
+    LikelihoodName = str
+else:
+    LikelihoodName = Literal[tuple(REGISTRY)]
 Text = Annotated[str, BeforeValidator(check_text)]
 Number = Annotated[float, BeforeValidator(_read_number)]
-Whole = Annotated[int, BeforeValidator(_read_count)]
-YesNo = Annotated[bool, BeforeValidator(_read_truth)]
+Whole = Annotated[int, BeforeValidator(_read_number), Field(ge=1)]
 Levels = Annotated[tuple[str, ...], BeforeValidator(_read_levels)]
 Marks = Annotated[tuple[str, ...], BeforeValidator(_read_marks)]
 Spikes = Annotated[
     tuple[float, ...], BeforeValidator(lambda value: tuple(sorted(set(map(_read_number, _read_lone(value))))))
 ]
-Limits = Annotated[tuple[str, ...], BeforeValidator(_read_ends)]
+Limits = Annotated[tuple[Literal["below", "above"], ...], BeforeValidator(_read_lone)]
 Codes = Annotated[tuple[str, ...], BeforeValidator(read_codes)]
 Synonyms = Annotated[dict[str, str], BeforeValidator(_read_synonyms)]
 Prior = Annotated[dict[str, float | list[float]], BeforeValidator(_read_prior)]
 
 
-class _Change(NamedTuple):
-    """A transform, its inverse, and minus the logarithm of its slope, at values on the scale of the model."""
-
-    forward: Callable[[Array], Array]
-    backward: Callable[[Array], Array]
-    log_slope: Callable[[Array], Array]
-
-
-_TRANSFORMS = {
-    "log": _Change(np.log, np.exp, lambda logs: logs),
-    "log1p": _Change(np.log1p, np.expm1, lambda logs: logs),
+# A transform, its inverse, and minus the logarithm of its slope, at values on the scale of the model.
+_TRANSFORMS: dict[str, tuple[Callable[[Array], Array], Callable[[Array], Array], Callable[[Array], Array]]] = {
+    "log": (np.log, np.exp, lambda logs: logs),
+    "log1p": (np.log1p, np.expm1, lambda logs: logs),
     # A Gaussian value may be negative, a root is not.
-    "sqrt": _Change(np.sqrt, lambda roots: np.square(np.maximum(roots, 0.0)), lambda roots: np.log(2.0 * roots)),
+    "sqrt": (np.sqrt, lambda roots: np.square(np.maximum(roots, 0.0)), lambda roots: np.log(2.0 * roots)),
 }
 
 
@@ -216,9 +183,16 @@ def numbers_of_levels(levels: tuple[str, ...]) -> LevelNumbers | None:
 
     Roman numerals are numbers, and 0 may precede them: ``("0", "I", "II")``.
     """
-    split = [_split_number(level.strip()) for level in levels]
-    numbers = [number for _, number in split if number is not None]
-    if len(levels) < 2 or len(numbers) < len(levels) or len({around for around, _ in split}) > 1:
+    numbers, around = list[Decimal](), set[tuple[str, str]]()
+    for level in map(str.strip, levels):
+        before, _, numeral = level.rpartition(" ")
+        if match := _NUMBERED.fullmatch(level):
+            around.add((match["before"].strip(), match["after"].strip()))
+            numbers.append(Decimal(match["number"].replace("\u2212", "-").replace(",", ".")))
+        elif numeral in _NUMERALS:
+            around.add((before.strip(), ""))
+            numbers.append(Decimal(_NUMERALS.index(numeral)))
+    if len(levels) < 2 or len(numbers) < len(levels) or len(around) > 1:
         return None
     steps = [later - earlier for earlier, later in pairwise(numbers)]
     if not (all(step > 0 for step in steps) or all(step < 0 for step in steps)):
@@ -226,15 +200,6 @@ def numbers_of_levels(levels: tuple[str, ...]) -> LevelNumbers | None:
     places = 10 ** max(max(0, -int(number.as_tuple().exponent)) for number in numbers)
     step = math.gcd(*(int(step * places) for step in steps)) / places
     return LevelNumbers(tuple(map(float, numbers)), step)
-
-
-def _split_number(level: str) -> tuple[tuple[str, str], Decimal | None]:
-    """Return what is around the number of a level, and the number, if it has any."""
-    if match := _NUMBERED.fullmatch(level):
-        around = match["before"].strip(), match["after"].strip()
-        return around, Decimal(match["number"].replace("\u2212", "-").replace(",", "."))
-    before, _, numeral = level.rpartition(" ")
-    return (before.strip(), ""), Decimal(_NUMERALS.index(numeral)) if numeral in _NUMERALS else None
 
 
 class FeatureError(SchemaError):
@@ -344,7 +309,7 @@ class Feature(BaseModel):
     limit: Limits = ()
     marks: Marks = ()
     asked_if: Text | None = None
-    complete: YesNo = False
+    complete: bool = False
     prior: Prior | None = None
 
     def __init__(self, **fields: object) -> None:
@@ -487,21 +452,22 @@ class Feature(BaseModel):
         scores = self.scores(column)
         if self.point_masses:
             scores = np.where(np.isin(scores, self.point_masses), np.nan, scores)
-        return scores if self.transform is None else np.asarray(_TRANSFORMS[self.transform].forward(scores))
+        return scores if self.transform is None else np.asarray(_TRANSFORMS[self.transform][0](scores))
 
     def on_model_scale(self, scores: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
         """Return observed scores (n,) on the scale of the model, and the log Jacobian of the transform, summed."""
         if self.transform is None:
             return scores - self.lowest, 0.0
-        values = np.asarray(_TRANSFORMS[self.transform].forward(scores))
-        return values, -float(_TRANSFORMS[self.transform].log_slope(values).sum())
+        forward, _, log_slope = _TRANSFORMS[self.transform]
+        values = np.asarray(forward(scores))
+        return values, -float(log_slope(values).sum())
 
     def from_model_scale(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return values (n,) on the scale of the model in the unit of the column, which may be beyond its range."""
         if self.transform is None:
             return values + self.lowest
         with np.errstate(over="ignore"):  # what overflows is beyond any range
-            return np.asarray(_TRANSFORMS[self.transform].backward(values))
+            return np.asarray(_TRANSFORMS[self.transform][1](values))
 
     def content(self) -> dict[str, Any]:
         """Return the fields that differ from their defaults, the name first."""
@@ -510,7 +476,7 @@ class Feature(BaseModel):
         return content | single
 
 
-CHOICES: dict[str, tuple[str, ...]] = {"likelihood": tuple(REGISTRY)} | {
+CHOICES: dict[str, tuple[str, ...]] = {"limit": ("below", "above")} | {
     name: get_args(kind)
     for name, field in Feature.model_fields.items()
     for kind in (field.annotation, *get_args(field.annotation))
@@ -535,7 +501,11 @@ def _describe_faults(error: ValidationError, fields: dict[str, Any]) -> list[tup
             hint = f" Did you mean {synonym!r}?" if synonym else did_you_mean(str(value), CHOICES[field])
             problems.append((field, f"must be one of {', '.join(CHOICES[field])}, not {quoted(value)}.{hint}"))
         else:
-            problems.append((field, fault["msg"].removeprefix("Value error, ")))
+            # "Input should be a valid integer, got a number with a fractional part" of pydantic
+            is_of_pydantic = fault["msg"].startswith("Input should be ")
+            words = fault["msg"].removeprefix("Input should be ").partition(",")[0]
+            sentence = f"must be {words}, not {quoted(value)}"
+            problems.append((field, sentence if is_of_pydantic else fault["msg"].removeprefix("Value error, ")))
     faulty |= {field for field, _ in problems if field}
     if faulty.isdisjoint(("role", "likelihood")):
         try:

@@ -15,9 +15,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clinclust.errors import InputError, SchemaError, did_you_mean, on_one_line, shortened, visible
+from clinclust.errors import InputError, SchemaError, did_you_mean, on_one_line, shortened
 from clinclust.files.cell_text import numbers_of, quoted
-from clinclust.files.cell_text import shortened as shorten_cell
 from clinclust.files.row_choice import RowChoice
 from clinclust.files.writing import write_text
 from clinclust.likelihoods.bernoulli import Bernoulli
@@ -26,7 +25,7 @@ from clinclust.likelihoods.gaussian import Gaussian
 from clinclust.roles import ROLES
 from clinclust.schema.excel import read_excel, write_excel
 from clinclust.schema.feature import Feature, FeatureError
-from clinclust.schema.reading import PanderaExtras, SchemaContent, text_cells
+from clinclust.schema.reading import SchemaContent, text_cells
 from clinclust.schema.validation import validate
 from clinclust.schema.yaml_files import read_yaml, yaml_text
 
@@ -54,36 +53,21 @@ def schema_of_instrument(name: str) -> str:
 
 # The parts of a view in a notebook.
 
-_SHORT = 40
-# Sets no colours, so that the table also suits a notebook with a dark theme.
-_CELL = "text-align: left; padding: 0.1em 0.8em 0.1em 0; vertical-align: top"
-
 
 def block(title: str, *parts: str) -> str:
     """Return an HTML block: the title, and parts in HTML below it."""
-    return f"<div><p><strong>{_text(title)}</strong></p>{''.join(parts)}</div>"
+    return f"<div><p><strong>{escape(shortened(title, 200))}</strong></p>{''.join(parts)}</div>"
 
 
 def paragraph(text: str) -> str:
     """Return an HTML paragraph of the text, of at most 400 characters."""
-    return f"<p>{_text(text, 400)}</p>"
+    return f"<p>{escape(shortened(text, 400))}</p>"
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return an HTML table of texts; the title attribute has the whole of a shortened text."""
-    head = "".join(f'<th scope="col" style="{_CELL}">{_text(column)}</th>' for column in columns)
-    body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-
-
-def _cell(text: str) -> str:
-    whole = visible(" ".join(text.split()))
-    title = f' title="{escape(whole)}"' if shortened(text, _SHORT) != whole else ""
-    return f'<td style="{_CELL}"{title}>{_text(text, _SHORT)}</td>'
-
-
-def _text(text: str, width: int = 200) -> str:
-    return escape(shortened(text, width))
+    """Return an HTML table of texts of at most 40 characters."""
+    texts = pd.DataFrame([[shortened(text, 40) for text in row] for row in rows], columns=list(columns))
+    return str(texts.to_html(index=False, border=0))
 
 
 # The features of a cohort table, in order.
@@ -304,8 +288,8 @@ class FeatureSchema(SchemaContent):
     def of_instrument(cls, name: str) -> FeatureSchema:
         """Return the ready schema of an instrument, such as ``"phq9"``; ``clinclust schemas`` lists them.
 
-        Rename the columns of the cohort accordingly; `merged` adds the rest of its columns. An unknown name is a
-        ValueError that lists all.
+        Rename the columns of the cohort accordingly; ``FeatureSchema([*schema, ...])`` adds the rest of its columns. An
+        unknown name is a ValueError that lists all.
 
         Examples
         --------
@@ -316,47 +300,12 @@ class FeatureSchema(SchemaContent):
         """
         return cls.from_yaml(schema_of_instrument(name))
 
-    def merged(self, *others: FeatureSchema) -> FeatureSchema:
-        """Return the schema with the features of others after its own; its title and settings are kept.
-
-        Raises
-        ------
-        SchemaError
-            If a column is in two of them, or another has checks of pandera, a choice of rows or missing codes that
-            would be lost.
-
-        Examples
-        --------
-        >>> import clinclust as cc
-        >>> own = cc.FeatureSchema([cc.Feature(name="age", likelihood="gaussian")], title="Ward 3")
-        >>> both = own.merged(cc.FeatureSchema.of_instrument("phq9"))
-        >>> both.title, len(both)
-        ('Ward 3', 10)
-        """
-        if strangers := [type(other).__name__ for other in others if not isinstance(other, FeatureSchema)]:
-            raise TypeError(f"merged takes FeatureSchema objects, not {', '.join(strangers)}")
-        lost = [
-            f"{other.title or 'a schema without a title'}: its {what} would be lost; give it to the first schema"
-            for other in others
-            for what, is_lost in (
-                ("checks of pandera", other.extras != PanderaExtras()),
-                ("choice of rows", other.rows not in (self.rows, RowChoice())),
-                ("missing codes", not set(other.missing_codes) <= set(self.missing_codes)),
-            )
-            if is_lost
-        ]
-        if lost:
-            raise SchemaError(lost)
-        features = [feature for schema in (self, *others) for feature in schema]
-        comments = {name: text for schema in (*others, self) for name, text in schema.comments.items()}
-        return replace(self, features=tuple(features), comments=comments)
-
     def to_pandera(self) -> pa.DataFrameSchema:
         """Return the equivalent pandera schema, which converts and validates as `validate` does.
 
         It has the dtypes, checks, ranges and nullability of the validated table, so that pandera can write it out
-        (``to_yaml``, ``to_script``) for tables that are validated already, and can be pickled. Its failures are those
-        of pandera: the cells of a wrong type by the dtype, missing ones by ``not_nullable``.
+        (``to_yaml``, ``to_script``) for tables that are validated already, and can be pickled. Of a raw table it raises
+        the CohortError of `validate`.
 
         Examples
         --------
@@ -380,14 +329,14 @@ class FeatureSchema(SchemaContent):
         Parameters
         ----------
         schema : DataFrameSchema or DataFrameModel of pandera
-            For pandas or for polars. Of one for polars, only pandera's own checks can be read.
+            For pandas.
 
         Raises
         ------
         SchemaError
             If the schema cannot be used. The message lists all problems.
         TypeError
-            If `schema` is neither a DataFrameSchema nor a DataFrameModel of pandera for pandas or polars.
+            If `schema` is neither a DataFrameSchema nor a DataFrameModel of pandera for pandas.
 
         Warns
         -----
@@ -415,10 +364,10 @@ def role_problems(roles: Mapping[str, str], names: Iterable[str]) -> list[str]:
     names, problems = tuple(names), []
     for name, role in roles.items():
         if name not in names:
-            problems.append(f"{shorten_cell(str(name))}: there is no such column.{did_you_mean(str(name), names)}")
+            problems.append(f"{shortened(str(name), 60)}: there is no such column.{did_you_mean(str(name), names)}")
         if role not in ROLES:
             known, hint = ", ".join(ROLES), did_you_mean(str(role), ROLES)
-            problems.append(f"{shorten_cell(str(name))}: role: must be one of {known}, not {quoted(role)}.{hint}")
+            problems.append(f"{shortened(str(name), 60)}: role: must be one of {known}, not {quoted(role)}.{hint}")
     return problems
 
 
@@ -427,12 +376,8 @@ SCHEMA_SUFFIXES = (".yaml", ".yml", ".xlsx")
 
 
 def read_schema(path: Path) -> FeatureSchema:
-    """Read a schema from a file, an Excel workbook by its name or content, else YAML."""
-    is_excel = path.suffix.lower() == ".xlsx"
-    if not is_excel and path.is_file():
-        with path.open("rb") as file:
-            is_excel = file.read(4) == b"PK\x03\x04"
-    return FeatureSchema.from_excel(path) if is_excel else FeatureSchema.from_yaml(path)
+    """Read a schema from a file: an Excel workbook if its name ends in .xlsx, else YAML."""
+    return FeatureSchema.from_excel(path) if path.suffix.lower() == ".xlsx" else FeatureSchema.from_yaml(path)
 
 
 def write_schema(schema: FeatureSchema, path: Path, frame: pd.DataFrame | None = None) -> None:

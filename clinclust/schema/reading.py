@@ -132,8 +132,14 @@ class TextCells:
 
 def read_column(feature: Feature, missing_codes: tuple[str, ...], column: pd.Series) -> Reading:
     """Read one column of a table; `missing_codes` are all texts that mean missing."""
+    values: Any
+    faults: Faulty
     if feature.is_id:
-        values, faults = _read_id(missing_codes, column)
+        cells = text_cells(column)
+        missing = (cells.codes < 0) | cells.pick(np.array([text in missing_codes for text in cells.texts], dtype=bool))
+        texts = np.array([*cells.texts, None], dtype=object)[cells.codes]
+        texts[missing] = None
+        values, faults = pd.array(texts, dtype=_ID_DTYPE), {"observed": missing}
     elif feature.levels is not None:
         values, faults = _read_levels(feature, feature.levels, missing_codes, column)
     else:
@@ -164,15 +170,6 @@ def text_cells(column: pd.Series, *, truth_as_number: bool = False) -> TextCells
     return TextCells(np.asarray(codes, dtype=np.intp), [text(value) for value in np.asarray(uniques, dtype=object)])
 
 
-def _read_id(missing_codes: tuple[str, ...], column: pd.Series) -> tuple[Any, Faulty]:
-    cells = text_cells(column)
-    is_code = np.array([text in missing_codes for text in cells.texts], dtype=bool)
-    missing = (cells.codes < 0) | cells.pick(is_code)
-    texts = np.array([*cells.texts, None], dtype=object)[cells.codes]
-    texts[missing] = None
-    return pd.array(texts, dtype=_ID_DTYPE), {"observed": missing}
-
-
 def _read_levels(
     feature: Feature, levels: tuple[str, ...], missing_codes: tuple[str, ...], column: pd.Series
 ) -> tuple[Any, Faulty]:
@@ -184,21 +181,17 @@ def _read_levels(
         index_of = dict.fromkeys(missing_codes, -1) | {level: index for index, level in enumerate(levels)}
         index_of |= {word: index_of[level] for word, level in (feature.synonyms or {}).items()}
         index_of = {canonical_text(word): index for word, index in index_of.items()} | index_of
-        of_number = _by_number(index_of)
-        indices = [index_of[text] if text in index_of else of_number.get(number_of(text)) for text in cells.texts]
+        # What each number means that one text writes: in a column with empty cells, pandas writes 2 as 2.0.
+        of_number: dict[float, set[int]] = {}
+        for word, index in index_of.items():
+            of_number.setdefault(number_of(word), set()).add(index)
+        single = {number: min(meant) for number, meant in of_number.items() if len(meant) == 1 and np.isfinite(number)}
+        indices = [index_of[text] if text in index_of else single.get(number_of(text)) for text in cells.texts]
         level_of_text = [-1 if index is None else index for index in indices] + [index_of.get("", -1)]
         codes = np.array(level_of_text, dtype=np.intp)[cells.codes]
         unknown = cells.pick(np.array([index is None for index in indices], dtype=bool))
     faults: Faulty = {"observed": (codes < 0) & ~unknown} if feature.complete else {}
     return pd.Categorical.from_codes(codes, dtype=dtype), faults | {"level": unknown}
-
-
-def _by_number(index_of: dict[str, int]) -> dict[float, int]:
-    """Return what each number means that one text writes: in a column with empty cells, pandas writes 2 as 2.0."""
-    of_number: dict[float, set[int]] = {}
-    for word, index in index_of.items():
-        of_number.setdefault(number_of(word), set()).add(index)
-    return {number: min(meant) for number, meant in of_number.items() if len(meant) == 1 and np.isfinite(number)}
 
 
 def _read_numbers(feature: Feature, missing_codes: tuple[str, ...], column: pd.Series) -> tuple[Any, Faulty]:
@@ -223,25 +216,20 @@ def _read_numbers(feature: Feature, missing_codes: tuple[str, ...], column: pd.S
         unreadable = np.isnan(numbers) & ~missing
     if missing_numbers:
         missing = missing | np.isin(numbers, missing_numbers)
-    faults = _find_faulty_numbers(feature, np.where(missing, np.nan, numbers))
-    faults |= {"number": unreadable} | ({"observed": missing} if feature.complete else {})
-    absent = missing | np.logical_or.reduce(list(faults.values()))
-    if feature.traits.is_whole and not feature.limit:
-        return pd.arrays.IntegerArray(np.where(absent, 0, numbers).astype(np.int64), absent), faults
-    return np.where(absent, np.nan, numbers), faults
-
-
-def _find_faulty_numbers(feature: Feature, numbers: NDArray[np.float64]) -> Faulty:
-    if feature.point_masses:  # their values need not be in the range of the likelihood and its transform
-        numbers = np.where(np.isin(numbers, feature.point_masses), np.nan, numbers)
-    faults: Faulty = {"finite": np.isinf(numbers)}
-    sound = np.where(faults["finite"], np.nan, numbers)
+    # The values of point masses need not be in the range of the likelihood and its transform.
+    sound = np.where(missing | np.isin(numbers, feature.point_masses), np.nan, numbers)
+    faults: Faulty = {"finite": np.isinf(sound)}
+    sound = np.where(faults["finite"], np.nan, sound)
     if feature.traits.is_whole:
         faults["whole"] = sound % 1 > 0
     for kind, low, high, _, is_open in bounds_of(feature):
         sound = np.where(np.logical_or.reduce(list(faults.values())), np.nan, sound)
         faults[kind] = ((sound <= low) if is_open else (sound < low)) | (sound > high)
-    return faults
+    faults |= {"number": unreadable} | ({"observed": missing} if feature.complete else {})
+    absent = missing | np.logical_or.reduce(list(faults.values()))
+    if feature.traits.is_whole and not feature.limit:
+        return pd.arrays.IntegerArray(np.where(absent, 0, numbers).astype(np.int64), absent), faults
+    return np.where(absent, np.nan, numbers), faults
 
 
 def number_meant(feature: Feature, text: str) -> float | None:
@@ -515,14 +503,8 @@ class Place(NamedTuple):
     words: str
 
 
-class Faults(list[tuple[Place, str]]):
-    """The faults of a file, each with a sentence."""
-
-    def refuse(self) -> None:
-        """Raise SchemaError with all faults in the order of the file, if there are any."""
-        if self:
-            ordered = sorted(self, key=lambda fault: fault[0].order)
-            raise SchemaError([f"{place.words}: {sentence}" for place, sentence in ordered])
+Faults = list[tuple[Place, str]]
+"""The faults of a file, each with a sentence."""
 
 
 class Entry(NamedTuple):
@@ -576,5 +558,8 @@ def read_declared(
     in_order = [feature for _, feature in features.values()]
     for feature, sentence in _find_problems_among(in_order, values["missing_codes"]):
         faults.append((features[feature.name][0], f"{shortened(feature.name)}: {sentence}"))
-    faults.refuse()
+    if faults:
+        raise SchemaError(
+            [f"{place.words}: {text}" for place, text in sorted(faults, key=lambda fault: fault[0].order)]
+        )
     return in_order, values

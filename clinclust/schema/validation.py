@@ -82,20 +82,6 @@ def column_failures(feature: Feature, reading: Reading, index: pd.Index) -> list
     return failures
 
 
-def _find_repeated_identifiers(ids: list[str], typed: pd.DataFrame) -> list[Failure]:
-    """Return the failure of rows with the same combination of identifiers, if any."""
-    if not ids or not set(ids) <= set(typed.columns):
-        return []
-    keys = typed[ids]
-    repeated = (keys.duplicated(keep=False) & keys.notna().all(axis="columns")).to_numpy()
-    if not repeated.any():
-        return []
-    joined = keys[repeated].head(_CELLS_SEARCHED).agg(" / ".join, axis="columns")
-    repair = data("remarks")["schema"]["repeated"].format(one_row=one_row_of_each(ids[0]))
-    expected, examples = f"a different {' and '.join(ids)} in every row", list(joined.unique()[:_EXAMPLES_SHOWN])
-    return [_failure_of_rows(ids[0], expected, repeated, typed.index, examples, repair)]
-
-
 def _describe_user_check(error: SchemaError, typed: pd.DataFrame) -> Failure:
     """Return the failure of a check of a user's own pandera schema."""
     name, output = getattr(error, "column_name", None), error.check_output
@@ -140,8 +126,13 @@ def _short(value: object) -> object:
 
 def _repair(feature: Feature, kind: Kind, examples: list[str]) -> str:
     limit, is_allowed = transform_limit(feature)
-    if kind == "number":
-        return _repair_text(examples)
+    # Of texts that are no numbers, by how they are written; several units are no unit.
+    for way, pattern in _WRITTEN_AS.items() if kind == "number" else ():
+        matches = [match.groupdict() for match in map(pattern.fullmatch, examples) if match]
+        units = {match.get("unit", "").strip() for match in matches}
+        if len(units) == 1:
+            unit = units.pop()
+            return str(_REPAIRS["texts"][way].format(unit=quote_cell(unit) if unit else ""))
     if kind == "transform" and examples and all(number_of(text) == limit for text in examples) and not is_allowed:
         return str(_REPAIRS["spike"].format(limit=limit, transform=feature.transform))
     widen = "Raise `trials`" if feature.trials else "Change the likelihood"
@@ -150,19 +141,9 @@ def _repair(feature: Feature, kind: Kind, examples: list[str]) -> str:
     larger = [name for name in feature.traits.alternatives if traits_of(name).largest > feature.traits.largest]
     wider = " or ".join([*larger[:1], "gaussian with transform: log1p"])
     hints = "".join(sorted({did_you_mean(text, feature.levels or ()) for text in examples}))
-    sentence = _REPAIRS["large_counts" if kind == "size" and feature.traits.is_count else kind]
+    kind_or = "correct" if kind == "number" else kind
+    sentence = _REPAIRS["large_counts" if kind == "size" and feature.traits.is_count else kind_or]
     return str(sentence.format(transform=feature.transform, widen=widen, wider=wider, hints=hints)).strip()
-
-
-def _repair_text(examples: list[str]) -> str:
-    """Return the repair of texts that are no numbers, by how they are written; several units are no unit."""
-    for kind, pattern in _WRITTEN_AS.items():
-        matches = [match.groupdict() for match in map(pattern.fullmatch, examples) if match]
-        units = {match.get("unit", "").strip() for match in matches}
-        if len(units) == 1:
-            unit = units.pop()
-            return str(_REPAIRS["texts"][kind].format(unit=quote_cell(unit) if unit else ""))
-    return str(_REPAIRS["correct"])
 
 
 # Validate a cohort table in one pass, and find columns that cannot inform a clustering.
@@ -187,7 +168,14 @@ def validate(schema: SchemaContent, frame: pd.DataFrame, *, warn: bool = True) -
     of_cells = [
         failure for name, reading in readings.items() for failure in column_failures(schema[name], reading, typed.index)
     ]
-    of_cells += _find_repeated_identifiers([feature.name for feature in schema.ids], typed)
+    ids = [feature.name for feature in schema.ids if feature.name in typed]
+    keys = typed[ids]
+    repeated = (keys.duplicated(keep=False) & keys.notna().all(axis="columns")).to_numpy()
+    if ids and len(ids) == len(schema.ids) and repeated.any():
+        joined = keys[repeated].head(_CELLS_SEARCHED).agg(" / ".join, axis="columns")
+        repair = data("remarks")["schema"]["repeated"].format(one_row=one_row_of_each(ids[0]))
+        expected, examples = f"a different {' and '.join(ids)} in every row", list(joined.unique()[:_EXAMPLES_SHOWN])
+        of_cells.append(_failure_of_rows(ids[0], expected, repeated, typed.index, examples, repair))
     if schema.extras != PanderaExtras():
         # A check of the user expects typed values, so its result for an unsound column has no meaning.
         unsound = {failure.column for failure in of_cells}
@@ -400,18 +388,10 @@ class Parts:
         calls = (delayed(function, pure=False)(part) for function, part in zip(functions, parts, strict=True))
         return list(cast(Any, compute)(*calls))
 
-    def sample(self) -> pd.DataFrame:
-        """Return the sample of a fit without identifiers; the index is the number of the row, from 0."""
-        return pd.concat(self.each(_sample_rows, share=self.share))
-
 
 def numbered(frame: pd.DataFrame, first: int) -> pd.DataFrame:
     """Return the rows of a partition with their numbers in the table as the index."""
     return frame.set_axis(pd.RangeIndex(first, first + len(frame)), axis="index")
-
-
-def _sample_rows(frame: pd.DataFrame, first: int, share: float) -> pd.DataFrame:
-    return numbered(frame, first)[drawn(frame, (), first, share, 0)]
 
 
 def validated_sample(table: Any, schema: SchemaContent, *, progress: bool = True) -> Sampled:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -72,8 +72,7 @@ def yaml_text(schema: SchemaContent, comments: Mapping[str, str] | None = None) 
     head = {key: getattr(schema, key) for key, (default, _) in SETTINGS.items() if getattr(schema, key) != default}
     if "rows" in head:
         head["rows"] = schema.rows.as_dict()
-    pairs = [(_node(key), _node(value)) for key, value in {"clinclust": FORMAT_VERSION, **head}.items()]
-    lines += [*_lines_of(yaml.MappingNode(f"{_TAG}map", pairs, flow_style=False)), "features:"]
+    lines += [f"{key}: {_dump(value)}" for key, value in {"clinclust": FORMAT_VERSION, **head}.items()] + ["features:"]
     for feature in schema:
         lines += [f"  # {_printable(remark)}" for remark in (comments or {}).get(feature.name, "").splitlines()]
         lines += [f"  {yaml_line(feature)}"]
@@ -82,24 +81,32 @@ def yaml_text(schema: SchemaContent, comments: Mapping[str, str] | None = None) 
 
 def yaml_line(feature: Feature) -> str:
     """Return the line of one feature in a schema file, without indentation."""
-    return _lines_of(yaml.SequenceNode(f"{_TAG}seq", [_node(feature.content())], flow_style=False))[0]
+    return f"- {_dump(feature.content())}"
 
 
-def _lines_of(node: yaml.Node) -> list[str]:
-    return str(yaml.serialize(node, Dumper=yaml.SafeDumper, width=_ENDLESS, allow_unicode=True)).splitlines()
+class _Dumper(yaml.SafeDumper):
+    """Quotes what other programs read as no text, writes numbers as people do, and nothing as an alias of another."""
+
+    def ignore_aliases(self, data: object) -> bool:
+        return True
+
+    def represent_str(self, data: str) -> yaml.ScalarNode:
+        is_quoted = _misread_as(data) is not None or data.lower() in _BOOLEAN_ELSEWHERE or not data.isprintable()
+        return self.represent_scalar(f"{_TAG}str", data, style='"' if is_quoted else None)
+
+    def represent_float(self, data: float) -> yaml.ScalarNode:
+        return self.represent_scalar(_resolve_tag(text := canonical_text(data)), text)
 
 
-def _node(value: object) -> yaml.Node:
-    if isinstance(value, dict):
-        pairs = [(_node(key), _node(item)) for key, item in value.items()]
-        return yaml.MappingNode(f"{_TAG}map", pairs, flow_style=True)
-    if isinstance(value, (list, tuple)):
-        return yaml.SequenceNode(f"{_TAG}seq", [_node(item) for item in value], flow_style=True)
-    if isinstance(value, str):
-        quoted = _misread_as(value) is not None or value.lower() in _BOOLEAN_ELSEWHERE or not value.isprintable()
-        return yaml.ScalarNode(f"{_TAG}str", value, style='"' if quoted else None)
-    plain = str(value).lower() if isinstance(value, bool) else canonical_text(value)
-    return yaml.ScalarNode(_resolve_tag(plain), plain)
+_Dumper.add_representer(str, _Dumper.represent_str)
+_Dumper.add_representer(float, _Dumper.represent_float)
+
+
+def _dump(value: object) -> str:
+    written = yaml.dump(
+        value, Dumper=_Dumper, default_flow_style=True, width=_ENDLESS, sort_keys=False, allow_unicode=True
+    )
+    return str(written).removesuffix("...\n").rstrip("\n")
 
 
 def _printable(text: str) -> str:
@@ -123,8 +130,12 @@ _OF_A_LONE_KEY = " Texts with a comma are in quotes, numbers have a decimal poin
 
 def read_yaml(path_or_text: str | os.PathLike[str]) -> tuple[list[Feature], dict[str, Any]]:
     """Return the features, and the other arguments of `FeatureSchema` (see `FeatureSchema.from_yaml`)."""
-    if isinstance(path_or_text, str) and _looks_like_yaml(path_or_text):
-        return _read_schema(path_or_text)
+    if isinstance(path_or_text, str):
+        text, encoded = path_or_text, path_or_text.encode(errors="replace")
+        is_path = len(encoded) <= _LONGEST_PATH and max(map(len, re.split(rb"[/\\]", encoded))) <= _LONGEST_NAME
+        is_yaml = "\n" in text or not text.strip() or ": " in text or text.lstrip().startswith(("{", "["))
+        if is_yaml or not is_path:
+            return _read_schema(text)
     path = Path(path_or_text)
     try:
         if check_readable(path, may_be_empty=True) > _LARGEST:
@@ -137,13 +148,6 @@ def read_yaml(path_or_text: str | os.PathLike[str]) -> tuple[list[Feature], dict
             raise SchemaError(f"line {line}: the file is not UTF-8 text; save it as UTF-8") from None
     except SchemaError as error:
         raise SchemaError(list(error.problems), shown_name(path)) from None
-
-
-def _looks_like_yaml(text: str) -> bool:
-    encoded = text.encode(errors="replace")
-    is_path = len(encoded) <= _LONGEST_PATH and max(map(len, re.split(rb"[/\\]", encoded))) <= _LONGEST_NAME
-    is_yaml = "\n" in text or not text.strip() or ": " in text or text.lstrip().startswith(("{", "["))
-    return is_yaml or not is_path
 
 
 def _read_schema(text: str) -> tuple[list[Feature], dict[str, Any]]:
@@ -231,20 +235,16 @@ def _compose(text: str) -> yaml.Node | None:
                 raise SchemaError(f"line {line}: lists and mappings are nested too deeply")
         root: yaml.Node | None = yaml.compose(text, Loader=_Loader)
     except yaml.MarkedYAMLError as error:
-        raise SchemaError(_describe_error(error, text.split("\n"))) from None
+        lines = text.split("\n")
+        marks = [mark.line for mark in (error.problem_mark, error.context_mark) if mark is not None] or [0]
+        is_open = re.search("flow|quoted", error.context or "") is not None  # what opens on the line of the context
+        at = min(marks[-1] if is_open else marks[0], len(lines) - 1)
+        while at > 0 and not lines[at].strip():
+            at -= 1
+        repair = "write spaces in the place of the tab" if "\t" in lines[at] else _QUOTE_IT
+        fault = {"line": at + 1, "problem": error.problem, "text": quoted(lines[at].strip()), "repair": repair}
+        raise SchemaError(SENTENCES["not_yaml"].format(**fault)) from None
     except (yaml.YAMLError, UnicodeEncodeError) as error:
         line = text[: getattr(error, "position", 0)].count("\n") + 1
         raise SchemaError(f"line {line}: the text holds a character that YAML does not allow") from None
     return root
-
-
-def _describe_error(error: yaml.MarkedYAMLError, lines: Sequence[str]) -> str:
-    """Return the message of PyYAML with the line at fault, and what to write."""
-    marks = [mark.line for mark in (error.problem_mark, error.context_mark) if mark is not None] or [0]
-    is_open = re.search("flow|quoted", error.context or "") is not None  # what opens on the line of the context
-    at = min(marks[-1] if is_open else marks[0], len(lines) - 1)
-    while at > 0 and not lines[at].strip():
-        at -= 1
-    repair = "write spaces in the place of the tab" if "\t" in lines[at] else _QUOTE_IT
-    text = quoted(lines[at].strip())
-    return SENTENCES["not_yaml"].format(line=at + 1, problem=error.problem, text=text, repair=repair)

@@ -15,10 +15,6 @@ OUTSIDE_THE_SAMPLE = {
     "many levels": ("named", [f"level {number}" for number in range(40)]),
     "a third value": ("yes1", [2]),
     "a word for missing": ("y0", ["ND", "ND", "?"]),
-    "no count": ("falls", [-1.5]),
-    "much text": ("y1", [f"said {number}" for number in range(500)]),
-    "an identifier twice": ("patient", ["p00001"] * 3),
-    "no identifier": ("patient", [None] * 5),
     "a date": ("y2", ["2020-01-01"]),
 }
 

@@ -51,23 +51,6 @@ def test_every_further_column_asks_for_more_evidence():
     assert found_in({**pair, **beside})[1] == []
 
 
-def test_rows_of_one_subject_count_once():
-    rng = np.random.default_rng(0)
-    subject = np.repeat(np.arange(15), 40)
-    ward, sex = rng.permutation(15)[subject] % 12, np.repeat(yes_no(15, 7), 40)
-    sex[np.isin(ward, np.unique(ward)[:4])] = 1.0
-    columns = {"id": subject, "visit": np.tile(np.arange(40), 15), "ward": ward.astype(str), "sex": sex.astype(int)}
-    features = [
-        Feature(name="id", role="id"),
-        Feature(name="visit", role="id"),
-        Feature(name="ward", likelihood="categorical", levels=sorted(set(columns["ward"]))),
-        Feature(name="sex", likelihood="bernoulli"),
-    ]
-    schema = FeatureSchema(features)
-    frame = schema.validate(pd.DataFrame(columns), warn=False)
-    assert redundancies(frame, schema) == []
-
-
 def test_a_column_with_a_value_for_each_subject_tells_nothing():
     rng = np.random.default_rng(0)
     assert found_in({"a": rng.normal(size=200), "b": rng.normal(size=200), "c": rng.integers(0, 2, 200)})[1] == []
@@ -99,12 +82,6 @@ def test_subtypes_however_far_apart_determine_nothing(seed, n_groups):
     columns = {name: values[:, i] for i, name in enumerate("abcdefghijkl")}
     symptom = (groups == 0).astype(int) ^ (rng.random(N) < 0.02)
     assert [one for one in found_in({**columns, "symptom": symptom})[1] if one.described] == []
-
-
-def test_a_symptom_of_one_subtype_is_no_cut_off_of_what_separates_it():
-    group = np.random.default_rng(0).integers(0, 2, N)
-    marker = (group * 12 + np.random.default_rng(1).normal(size=N)).round(2)
-    assert [one for one in found_in({"marker": marker, "symptom": group})[1] if one.described] == []
 
 
 def test_columns_without_information_are_left():
@@ -197,13 +174,8 @@ def test_the_last_decimal_place_is_the_step(values, step):
     assert step_of(np.array(values, dtype=float)) == pytest.approx(step)
 
 
-def test_large_tables_are_searched_in_a_sample_and_claimed_of_all():
-    rng = np.random.default_rng(0)
-    n = 20_000
-    nodes = rng.poisson(3, n).astype(float)
-    columns = {"nodes": nodes, "many": (nodes >= 4).astype(int), "broken": (nodes >= 2).astype(int)}
-    outside = np.setdiff1d(np.arange(n), np.random.default_rng(0).permutation(n)[:4000])[0]
-    columns["broken"][outside] = 1 - columns["broken"][outside]
-    found = found_in(columns)[1]
+def test_large_tables_are_looked_at_in_a_sample():
+    nodes = np.random.default_rng(0).poisson(3, 20_000).astype(float)
+    found = found_in({"nodes": nodes, "many": (nodes >= 4).astype(int)})[1]
     assert [one.described for one in found if one.kind == "determined"] == [("many",)]
-    assert "in all 20,000 subjects" in found[0].reason
+    assert "in all 4,000 subjects looked at" in found[0].reason

@@ -3,10 +3,9 @@
 import re
 from pathlib import Path
 
-import pandera.pandas as pa
 import pytest
 
-from clinclust import Feature, FeatureSchema, SchemaError
+from clinclust import FeatureSchema
 from clinclust.cli import main
 from clinclust.errors import InputError
 from clinclust.schema.feature_schema import instruments, schema_of_instrument
@@ -38,29 +37,11 @@ def test_an_unknown_instrument_is_refused_with_the_known_ones():
 def test_what_is_no_schema_and_no_name_is_refused():
     with pytest.raises(InputError, match="no instrument None"):
         FeatureSchema.of_instrument(None)
-    with pytest.raises(TypeError, match="merged takes FeatureSchema objects, not int"):
-        FeatureSchema.of_instrument("gad7").merged(1)
 
 
-def test_all_instruments_can_be_merged():
-    others = [FeatureSchema.of_instrument(name) for name in instruments() if name != "phq9"]
-    merged = FeatureSchema.of_instrument("phq9").merged(*others)
-    assert len(merged) == sum(len(FeatureSchema.of_instrument(name)) for name in instruments())
-    assert merged.title == "PHQ-9, depression"
-
-
-def test_what_would_be_lost_or_twice_is_refused():
-    age = FeatureSchema([Feature(name="age", likelihood="gaussian")])
-    with pytest.raises(SchemaError, match="age"):
-        age.merged(age)
-    coded = FeatureSchema([Feature(name="crp", likelihood="gaussian")], missing_codes=["", "-9"], title="labs")
-    metadata = {"clinclust": {"likelihood": "gaussian"}}
-    checked = FeatureSchema.from_pandera(pa.DataFrameSchema({"w": pa.Column(float, pa.Check(bool), metadata=metadata)}))
-    chosen = FeatureSchema([Feature(name="sex", likelihood="bernoulli")], rows={"where": "visit = 1"})
-    with pytest.raises(SchemaError, match="missing codes would be lost") as refused:
-        age.merged(coded, checked, chosen)
-    assert len(refused.value.problems) == 3
-    assert coded.merged(age).missing_codes == ("", "-9")
+def test_the_features_of_all_instruments_make_one_schema():
+    together = FeatureSchema([feature for name in instruments() for feature in FeatureSchema.of_instrument(name)])
+    assert len(together) == sum(len(FeatureSchema.of_instrument(name)) for name in instruments())
 
 
 def test_the_command_lists_and_prints_them(capsys):

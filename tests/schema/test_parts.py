@@ -37,7 +37,7 @@ def test_a_schema_is_the_same_after_yaml_and_pandera():
     assert cc.FeatureSchema.from_yaml(SCHEMA.to_yaml()) == SCHEMA
     assert cc.FeatureSchema.from_pandera(SCHEMA.to_pandera()) == SCHEMA
     assert "spike: 0, limit: below}" in SCHEMA.to_yaml()
-    assert SCHEMA["bnp"].content()["limit"] == ("below", "above")
+    assert SCHEMA["bnp"].content()["limit"] == ("above", "below")
 
 
 def test_values_beyond_a_limit_are_infinite_and_a_validated_table_stays_as_it_is():

@@ -72,7 +72,7 @@ MALFORMED = [
     (one("{name: a, likelihood: binomial, trials: }"), ["line 3", "a: trials"]),
     (one("{name: a, likelihood: gaussian, unit: 5}"), ["line 3", "a: unit", "a number"]),
     (one("{name: a, likelihood: gaussian, label: }"), ["line 3", "a: label", "no value"]),
-    (one("{name: a, likelihood: gaussian, complete: yes}"), ["line 3", "a: complete", "true or false"]),
+    (one("{name: a, likelihood: gaussian, complete: ja}"), ["line 3", "a: complete", "valid boolean, not 'ja'"]),
     (one("{name: a, likelihood: gaussian, prior: {kapa: 1}}"), ["line 3", "a: prior", "'kappa'"]),
     (one("{name: a, likelihood: gaussian, prior: {mean: 1, mean: 2}}"), ["line 3", "mean", "given twice"]),
     (one("{name: a, likelihood: poisson}\n  - {name: a, likelihood: poisson}"), ["line 4", "a: two features"]),
