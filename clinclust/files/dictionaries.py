@@ -9,11 +9,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
-from clinclust.arguments import PATH, TEXT, accepting
 from clinclust.data import data
 from clinclust.errors import InputError, nearest, refuse
 from clinclust.files import say
@@ -23,8 +22,6 @@ from clinclust.files.layout import SheetOptions
 from clinclust.files.notation import divided, folded, is_known_unit, means_missing, paragraphs, plain_text, words_of
 from clinclust.files.tables import read_table, warn_of_file
 from clinclust.files.text_table import ColumnNotes, add_notes, chosen_columns
-
-__all__ = ["Dictionary", "note_columns", "read_dictionary"]
 
 # What the rows and cells of a dictionary hold: coded values, lists of values, intervals.
 
@@ -227,10 +224,6 @@ def _note_field(row: Row, label: str, types: Mapping[str, str]) -> ColumnNotes:
             return ColumnNotes(reason=f"{_SAYS}{kind}, without choices of the form 1, Male | 2, Female; {_BY_VALUES}")
         levels, missing = divided(choices)
         why = f"{_SAYS}{kind}, {len(choices)} choice{'s' * (len(choices) != 1)}{_say_missing(missing)}"
-        negative = [code for code, _ in levels if code.startswith("-")]
-        if 0 < len(negative) < len(levels):
-            codes = listed(map(quoted, negative))
-            why += f"; {codes}: a negative code; list it under missing_codes if it is no answer"
         why += f"; not read, because they have no code: {listed(map(quoted, odd))}" if odd else ""
         return ColumnNotes(levels=levels, missing_codes=tuple(code for code, _ in missing), reason=why)
     if kind == "calc":  # holds information of its own only if it is computed from dates
@@ -388,28 +381,22 @@ def _read_kind(text: str) -> str | None:
 _MOST_HINTS = 5  # as many as a message shows; a search among many names takes time
 
 
-class Dictionary(NamedTuple):
-    """What a data dictionary says of a table: notes by column, and remarks, each a sentence."""
-
-    notes: dict[str, ColumnNotes]
-    remarks: tuple[str, ...]
-
-
-@accepting(path=PATH, sheet=TEXT)
-def read_dictionary(path: str | os.PathLike[str], columns: Sequence[str], *, sheet: str | None = None) -> Dictionary:
-    r"""Read a REDCap data dictionary, or a codebook: a table with a row for each variable, or for each of its levels.
+def note_columns(frame: pd.DataFrame, path: str | os.PathLike[str], *, sheet: str | None = None) -> None:
+    r"""Add the notes of a dictionary to those of a table, and warn of what is odd: a row for each variable or level.
 
     A REDCap data dictionary is recognised by its headers. A codebook has a column of the names of variables, and
     columns whose headers say in English, German, French or Spanish what they hold: label, unit, values, type, range,
-    .... InputError says which rows describe a variable twice or have no name, or that none of the `columns` of the
-    table is described.
+    .... InputError says which rows describe a variable twice or have no name, or that no column of the table is
+    described.
 
     >>> from pathlib import Path
-    >>> from clinclust.files.dictionaries import read_dictionary
+    >>> import pandas as pd
+    >>> from clinclust.files.dictionaries import note_columns
     >>> _ = Path("codebook.csv").write_text("variable,values,unit\nsex,1=male; 2=female,\ncrp,,mg/L\n")
-    >>> dictionary = read_dictionary("codebook.csv", ["sex", "crp"])
-    >>> dictionary.notes["sex"].levels, dictionary.notes["crp"].unit
-    ((('1', 'male'), ('2', 'female')), 'mg/L')
+    >>> cohort = pd.DataFrame({"sex": ["1", "2"], "crp": ["3.5", "12"]})
+    >>> note_columns(cohort, "codebook.csv")
+    >>> cohort.attrs["column_notes"]["sex"]["levels"], cohort.attrs["column_notes"]["crp"]["unit"]
+    ([['1', 'male'], ['2', 'female']], 'mg/L')
     """
     path = Path(path)
     check_readable(path)
@@ -418,20 +405,15 @@ def read_dictionary(path: str | os.PathLike[str], columns: Sequence[str], *, she
         table, remarks = chosen_columns(read, None, None)
     warn_of_file(path, [*read.remarks, *remarks])
     try:
-        return _read(table, [str(column) for column in columns])
+        notes, remarks = _read(table, [str(column) for column in frame.columns])
     except InputError as error:
         raise InputError(limited(f"the dictionary {shown_name(path)} cannot be used: {error}")) from error
+    warn_of_file(path, remarks)
+    add_notes(frame, notes)
 
 
-def note_columns(frame: pd.DataFrame, path: str | os.PathLike[str], *, sheet: str | None = None) -> Dictionary:
-    """Read a dictionary (see `read_dictionary`) and add its notes to those of a table; warn of each remark."""
-    dictionary = read_dictionary(path, list(frame.columns), sheet=sheet)
-    warn_of_file(Path(path), dictionary.remarks)
-    add_notes(frame, dictionary.notes)
-    return dictionary
-
-
-def _read(table: pd.DataFrame, columns: list[str]) -> Dictionary:
+def _read(table: pd.DataFrame, columns: list[str]) -> tuple[dict[str, ColumnNotes], list[str]]:
+    """Return what a dictionary says of the columns of a table, and remarks on it."""
     headers = [canonical_text(header) for header in table.columns]
     shared = set(headers) & set(columns)
     if len(shared) == len(set(headers)) or (len(shared) > 2 and 2 * len(shared) > len(headers)):
@@ -491,4 +473,4 @@ def _read(table: pd.DataFrame, columns: list[str]) -> Dictionary:
     }
     remarks = [f"{what}: {names}" for what, names in listings.items() if names]
     remarks[bool(unread) : bool(unread)] = places.sentences()
-    return Dictionary({column: notes[column] for column in columns if column in notes}, tuple(remarks))
+    return {column: notes[column] for column in columns if column in notes}, remarks

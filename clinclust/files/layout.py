@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from openpyxl.utils.cell import get_column_letter
 
 from clinclust.arrays import Array, Mask
 from clinclust.data import data
@@ -18,7 +19,7 @@ from clinclust.errors import InputError
 from clinclust.files import notation, say
 from clinclust.files.cell_text import compile_short, is_blank, listed, numbers_of, quote_cell, quoted, rows_named
 from clinclust.files.notation import DecimalMark, looks_like_number, means_missing, share_of_numbers
-from clinclust.files.text_table import ColumnNotes, RowRanges, SheetRows, TableRead, letters_of, ranges_of, texts_in
+from clinclust.files.text_table import ColumnNotes, RowRanges, SheetRows, TableRead, ranges_of, texts_in
 
 Texts = Mapping[int, str]  # of a row: those that are not blank, stripped, by the number of their column
 Row = tuple[int, Texts]  # the number of a row in a spreadsheet, and its texts by column, from 1
@@ -668,7 +669,7 @@ def sheet_table(
     kept, left_out = _find_subjects(frame, headers, header.doubts, rows.filled_up, options)
     first, last = (frame.index[end] + 2 if len(frame) else 0 for end in (0, -1))
     inside = [
-        f"{letters_of(left)}{top}:{letters_of(right)}{bottom}"
+        f"{get_column_letter(left)}{top}:{get_column_letter(right)}{bottom}"
         for top, left, bottom, right in merged
         if len(frame) and first <= top <= last and right <= max(places, default=0)
     ]

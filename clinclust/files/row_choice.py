@@ -98,14 +98,8 @@ def repeated_subjects(frame: pd.DataFrame, column: str) -> RepeatedSubjects | No
     )
 
 
-def note_several_rows(frame: pd.DataFrame, subjects: RepeatedSubjects | None) -> None:
-    """Put into ``frame.attrs`` that the subjects of a table have several rows."""
-    if subjects is not None:
-        frame.attrs[SEVERAL_ROWS] = asdict(subjects)
-
-
 def noted_several_rows(frame: pd.DataFrame) -> RepeatedSubjects | None:
-    """Return what `note_several_rows` noted of a table; None if nothing is noted that could be read."""
+    """Return what is noted of the subjects of a table with several rows; None if nothing is that could be read."""
     noted = frame.attrs.get(SEVERAL_ROWS)
     try:
         return RepeatedSubjects(**noted) if isinstance(noted, Mapping) else None
@@ -137,31 +131,6 @@ def read_summaries(stated: Mapping[str, Any] | None) -> ByColumn | None:
     return tuple(
         (str(name), tuple(names) if isinstance(names, list | tuple) else (names,)) for name, names in stated.items()
     )
-
-
-def find_summary_problems(summarise: ByColumn) -> list[str]:
-    """Return one sentence for each summary that is unknown, repeated or lacking, and for each repeated column."""
-    if not summarise:
-        return ["`summarise` names no column; it takes such as {'egfr': ['mean', 'slope']}"]
-    columns = [name for name, _ in summarise]
-    problems = [f"`summarise` names {quoted(name)} twice" for name in dict.fromkeys(columns) if columns.count(name) > 1]
-    for name, summaries in summarise:
-        unknown = [summary for summary in summaries if summary not in SUMMARIES]
-        problems += [
-            f"`summarise`: {quoted(summary)} of {quoted(name)} is no summary.{did_you_mean(str(summary), SUMMARIES)}"
-            for summary in unknown
-        ]
-        if unknown or not summaries or len(set(summaries)) < len(summaries):
-            problems.append(f"`summarise`: give {quoted(name)} one or more of {', '.join(SUMMARIES)}, each once")
-    return problems
-
-
-def render_summaries(time: str | None, summarise: ByColumn) -> str:
-    """Return what is summarised, in words."""
-    parts = [f"{' and '.join(summaries)} of {on_one_line(name)}" for name, summaries in summarise]
-    has_model = any({"mean", "slope"} & set(summaries) for _, summaries in summarise)
-    how = " (predictions of a linear mixed model)" if has_model else ""
-    return f"{', '.join(parts)} over {on_one_line(time or '')} from all of its rows{how}"
 
 
 # What is estimated on the cohort, and kept for new subjects.
@@ -289,7 +258,7 @@ class RowChoice:
         return choice
 
     def problems(self) -> list[str]:
-        """Return the fields that make no sense without another."""
+        """Return one sentence for each field that makes no sense without another, and for each unknown summary."""
         problems = []
         if self.one_row_per is None and (self.keep != "first" or self.by is not None):
             problems.append("`keep` and `by` choose a row of a subject: give `one_row_per` with the column of subjects")
@@ -301,15 +270,18 @@ class RowChoice:
             problems.append("`summarise` needs `one_row_per`: give it with the column of subjects")
         if self.summarise is not None and self.time is None:
             problems.append("`summarise` needs `time`: give it with the column of the time of each row")
-        return problems + ([] if self.summarise is None else find_summary_problems(self.summarise))
-
-    def find_lost_columns(self, only: Names, drop: Names) -> list[str]:
-        """Return one sentence for each column that is summarised, and that a choice of columns leaves out."""
-        return [
-            f"{quoted(name)} is summarised, but `{'drop' if name in (drop or ()) else 'only'}` leaves it out"
-            for name, _ in self.summarise or ()
-            if name in (drop or ()) or (only is not None and name not in only)
-        ]
+        if self.summarise == ():
+            problems.append("`summarise` names no column; it takes such as {'egfr': ['mean', 'slope']}")
+        columns = [name for name, _ in self.summarise or ()]
+        twice = [name for name in dict.fromkeys(columns) if columns.count(name) > 1]
+        problems += [f"`summarise` names {quoted(name)} twice" for name in twice]
+        for name, summaries in self.summarise or ():
+            unknown = [summary for summary in summaries if summary not in SUMMARIES]
+            hints = [(quoted(summary), did_you_mean(str(summary), SUMMARIES)) for summary in unknown]
+            problems += [f"`summarise`: {shown} of {quoted(name)} is no summary.{hint}" for shown, hint in hints]
+            if unknown or not summaries or len(set(summaries)) < len(summaries):
+                problems.append(f"`summarise`: give {quoted(name)} one or more of {', '.join(SUMMARIES)}, each once")
+        return problems
 
     def _meaning(self) -> tuple[object, ...]:
         """Return its meaning without the order of dates, whatever the spaces."""
@@ -350,8 +322,12 @@ class RowChoice:
         if self.one_row_per is not None:
             by = "in the file" if order is None else f"by {on_one_line(order)}"
             phrases["one_row_per"] = f"one row for each {on_one_line(self.one_row_per)}, the {self.keep} {by}"
+            for at, (name, summaries) in enumerate(self.summarise or ()):
+                phrases["one_row_per"] += f", {'' if at else 'with '}{' and '.join(summaries)} of {on_one_line(name)}"
             if self.summarise is not None:
-                phrases["one_row_per"] += f", with {render_summaries(self.time, self.summarise)}"
+                phrases["one_row_per"] += f" over {on_one_line(self.time or '')} from all of its rows"
+                has_model = any({"mean", "slope"} & set(summaries) for _, summaries in self.summarise)
+                phrases["one_row_per"] += " (predictions of a linear mixed model)" * has_model
         return phrases
 
 
@@ -409,25 +385,25 @@ class _Visits:
         return squares, np.stack([self.sum_by_subject(values), self.sum_by_subject(times * values)], axis=-1)
 
 
-def _estimate_trend(visits: _Visits, per: TimeUnit) -> tuple[Trend, str]:
-    """Return the trend of a column, and a remark if nothing tells change from noise. A subject must have a line."""
+def _estimate_trend(name: str, time: str, visits: _Visits, per: TimeUnit) -> tuple[Trend, list[str]]:
+    """Return the trend of a column, and remarks on it."""
+    if not visits.has_line.any():
+        raise InputError(say("no_trend_of_visits", column=quoted(name)))
     unit, scale = float(visits.times.std()), float(visits.values.std()) or 1.0
-    at, centre, remark = _round(visits.times.mean(), unit), visits.values.mean(), ""
+    at, centre = _round(visits.times.mean(), unit), visits.values.mean()
     n_free = float((visits.n - visits.has_line - (visits.n > 0)).sum())
     if n_free == 0 or visits.squares.sum() <= 1e-12 * scale**2 * visits.values.size:
         levels = visits.mean + visits.slope * (at - visits.mean_time)
         lines = np.stack([(levels - centre) / scale, visits.slope * unit / scale])[:, visits.has_line]
         beta, residual = lines.mean(axis=1), 0.0
         covariance = np.cov(lines) if lines.shape[1] > 1 else np.zeros((2, 2))
-        if n_free == 0:
-            remark = say("no_noise_of_visits")
     else:
         values = (visits.values - centre) / scale
         squares, products = (sums[visits.n > 0] for sums in visits.compute_moments(values, at, unit))
         beta, covariance, residual = _maximise_reml(squares, products, float(values @ values))
     sd_mean, sd_slope = np.sqrt(np.diag(covariance).clip(0.0)).tolist()
     product, per_unit = sd_mean * sd_slope, scale / unit
-    return Trend(
+    trend = Trend(
         at=at,
         mean=_round(centre + scale * beta[0], scale),
         slope=_round(per_unit * beta[1], per_unit),
@@ -436,7 +412,9 @@ def _estimate_trend(visits: _Visits, per: TimeUnit) -> tuple[Trend, str]:
         correlation=round(float(np.clip(covariance[0, 1] / product, -1, 1)), _DIGITS) if product else 0.0,
         sd_residual=_round(scale * residual, scale),
         per=per,
-    ), remark
+    )
+    line = say("mean_line", name=quoted(name), trend=trend, at=_describe_time(trend, time), unit=per or time)
+    return trend, [line] if n_free else [line, f"{quoted(name)}: {say('no_noise_of_visits')}"]
 
 
 def _round(value: float, unit: float) -> float:
@@ -483,8 +461,7 @@ def _maximise_reml(squares: Array, products: Array, sum_of_squares: float) -> tu
 # The summaries of a table of visits.
 
 
-@dataclass(frozen=True, eq=False)
-class VisitSummaries:
+class VisitSummaries(NamedTuple):
     """The summaries of the columns of a table, of the subject of each row."""
 
     time: str
@@ -555,8 +532,16 @@ def summarise_visits(
                 continue
             visits = _Visits(codes, times, values)
             if {"mean", "slope"} & set(summaries):
-                estimates[name], more = _choose_trend(column, time, visits, dict(trends or ()).get(name), per)
-                notices += more
+                trend = dict(trends or ()).get(name)
+                if trend is None:
+                    trend, more = _estimate_trend(column, time, visits, per)
+                    notices += more
+                elif trend.per != per:
+                    over, here = ("dates", "numbers") if trend.per else ("numbers", "dates")
+                    raise InputError(
+                        f"the trend of {quoted(column)} is over {over}, and {quoted(time)} holds {here} here"
+                    )
+                estimates[name] = trend
         except InputError as error:
             problems.append(error.at_command_line)
             continue
@@ -615,22 +600,6 @@ def _read_times(
     if n_without := int(np.isnan(times).sum()):
         notices.append(f"{n_without:,} rows without {quoted(cells.name)} are not part of the summaries")
     return times, per, notices
-
-
-def _choose_trend(
-    name: str, time: str, visits: _Visits, stated: Trend | None, per: TimeUnit
-) -> tuple[Trend, list[str]]:
-    """Return the trend of a column, that of the cohort if it is stated, and remarks on what was estimated."""
-    if stated is not None:
-        if stated.per != per:
-            over, here = ("dates", "numbers") if stated.per else ("numbers", "dates")
-            raise InputError(f"the trend of {quoted(name)} is over {over}, and {quoted(time)} holds {here} here")
-        return stated, []
-    if not visits.has_line.any():
-        raise InputError(say("no_trend_of_visits", column=quoted(name)))
-    trend, remark = _estimate_trend(visits, per)
-    line = say("mean_line", name=quoted(name), trend=trend, at=_describe_time(trend, time), unit=per or time)
-    return trend, [line, *([f"{quoted(name)}: {remark}"] if remark else [])]
 
 
 def _describe_time(trend: Trend, time: str) -> str:
@@ -749,7 +718,8 @@ def choose_rows(
     if summaries is not None:
         frame = summaries.replace_columns(frame, kept)
     frame.attrs[ROWS_TAKEN] = {"choice": choice.as_dict(), "counts": asdict(counts)}
-    note_several_rows(frame, subjects_with_several_rows(frame))
+    if (subjects := subjects_with_several_rows(frame)) is not None:
+        frame.attrs[SEVERAL_ROWS] = asdict(subjects)
     return frame, remarks + more
 
 

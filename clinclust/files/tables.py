@@ -304,7 +304,7 @@ def read_cohort(
     path = Path(path)
     formats.check_readable(path)
     choice = RowChoice(where, one_row_per, keep, by, dates, rows, time, read_summaries(summarise), read_trends(trends))
-    refuse([*choice.problems(), *choice.find_lost_columns(only, drop)])
+    refuse(choice.problems())
     with formats.naming_file(path):
         most = MOST_COLUMNS if only is None and drop is None else None
         ranges = None if rows is None else RowRanges.parsed(rows)

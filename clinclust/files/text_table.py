@@ -6,7 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from itertools import groupby, pairwise
+from itertools import compress, groupby, pairwise, repeat, zip_longest
+from operator import ne
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -164,20 +165,16 @@ class SheetRows:
         elif self._subjects is not None and number not in self._subjects:
             self.n_outside += 1
             return
-        width = max(self._width, len(texts))
-        if (len(self._rows) + 1) * width > _CELLS_AT_ONCE:  # a far cell would widen all rows of its portion
-            self._tabulate()
-            width = len(texts)
-        self._rows[number], self._width = texts, width
+        if (len(self._rows) + 1) * max(self._width, len(texts)) > _CELLS_AT_ONCE:
+            self._tabulate()  # a far cell would widen all rows of its portion
+        self._rows[number], self._width = texts, max(self._width, len(texts))
 
     def _tabulate(self) -> None:
-        cells = np.full((len(self._rows), self._width), "", dtype=object)
-        for row, texts in zip(cells, self._rows.values(), strict=True):
-            row[: len(texts)] = texts
-        filled = np.flatnonzero(cells.astype(bool).any(axis=0)).tolist()
-        filled = [at for at in filled if not all(map(is_blank, cells[:, at]))]
-        portion = pd.DataFrame(cells[:, filled], columns=[at + 1 for at in filled], dtype=TEXT)
-        self._portions.append(portion.set_axis(np.array([*self._rows], dtype=np.int64) - 2))
+        columns = list(zip_longest(*self._rows.values(), fillvalue=""))
+        holds_any = map(ne, columns, repeat(("",) * len(self._rows)))  # calls nothing for an empty column
+        held = compress(enumerate(columns, 1), holds_any)
+        filled = {place: texts for place, texts in held if not all(map(is_blank, texts))}
+        self._portions.append(pd.DataFrame(filled, np.array([*self._rows], dtype=np.int64) - 2, dtype=TEXT))
         self._rows, self._width = {}, 0
 
     def body(self, last: int) -> pd.DataFrame:
@@ -193,12 +190,6 @@ class SheetRows:
         frame = frame[frame.index > last - 2][sorted(filled | later)]
         is_numbered = np.array_equal(frame.index, np.arange(len(frame)))
         return frame.reset_index(drop=True) if is_numbered else frame
-
-
-def letters_of(column: int) -> str:
-    """Return the letters of a column by its number, from 1."""
-    before, place = divmod(column - 1, 26)
-    return (letters_of(before) if before else "") + chr(ord("A") + place)
 
 
 # Choose columns by name or number, and refuse names that are unclear.

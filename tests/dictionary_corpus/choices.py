@@ -72,7 +72,7 @@ CHOICES = {
             "odd": noted("Odd", levels=lists(("0", "Clear"), ("1", "Cloudy"), ("2", "Red"), ("-1", "Other colour"))),
             "known": noted("Known", levels=lists(("1", "Known"), ("2", "Unknown"))),
         },
-        reasons={"en": "'-9' (Unknown)", "odd": "a negative code"},
+        reasons={"en": "'-9' (Unknown)"},
         drafted={
             "en": {"levels": ("No", "Yes"), "missing_codes": ("-9", "-8", "-7")},
             "de": {"levels": ("Nein", "Ja"), "missing_codes": ("9", "8")},

@@ -12,10 +12,17 @@ from test_tables import write_xlsx
 
 from clinclust.errors import CohortWarning, InputError
 from clinclust.files import dictionaries
-from clinclust.files.dictionaries import coded_values, interval, listed_values, note_columns, read_dictionary
+from clinclust.files.dictionaries import coded_values, interval, listed_values, note_columns
 from clinclust.files.notation import plain_text
 from clinclust.files.tables import read_cohort
 from clinclust.files.text_table import notes_of
+
+
+def read_dictionary(path, columns, **more):
+    """Return the notes of a dictionary on an empty table of these columns."""
+    frame = pd.DataFrame(columns=columns)
+    note_columns(frame, path, **more)
+    return notes_of(frame)
 
 
 def noted_export(case, folder):
@@ -106,13 +113,13 @@ def test_a_file_that_is_no_table_is_refused(name, content, tmp_path):
 def test_a_sheet_can_be_chosen(tmp_path):
     rows = [[cell or None for cell in row] for row in wide(["sex", "Sex", "1=male; 2=female"])]
     path = write_xlsx(tmp_path / "book.xlsx", ("Sheet", [["anything"]]), ("Codebook", rows))
-    assert read_dictionary(path, ["sex"], sheet="Codebook").notes["sex"].label == "Sex"
+    assert read_dictionary(path, ["sex"], sheet="Codebook")["sex"].label == "Sex"
 
 
 def test_a_parquet_dictionary_is_read_like_text(tmp_path):
     frame = pd.DataFrame({"variable": ["sex", "age"], "min": [None, 18.0], "values": ["1=male; 2=female", None]})
     frame.to_parquet(tmp_path / "codebook.parquet")
-    notes = read_dictionary(tmp_path / "codebook.parquet", ["sex", "age"]).notes
+    notes = read_dictionary(tmp_path / "codebook.parquet", ["sex", "age"])
     assert (notes["age"].minimum, notes["sex"].minimum) == (18.0, None)
     assert len(notes["sex"].levels) == 2
 
