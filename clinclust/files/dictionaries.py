@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 
 from clinclust.data import data
-from clinclust.errors import InputError, nearest, refuse
+from clinclust.errors import InputError, refuse
 from clinclust.files import say
 from clinclust.files.cell_text import NUMBER, Places, canonical_text, limited, listed, quoted, shortened
 from clinclust.files.formats import check_readable, naming_file, shown_name
@@ -378,8 +378,6 @@ def _read_kind(text: str) -> str | None:
 
 # What a dictionary, of REDCap or a codebook, says of the columns of a table.
 
-_MOST_HINTS = 5  # as many as a message shows; a search among many names takes time
-
 
 def note_columns(frame: pd.DataFrame, path: str | os.PathLike[str], *, sheet: str | None = None) -> None:
     r"""Add the notes of a dictionary to those of a table, and warn of what is odd: a row for each variable or level.
@@ -446,12 +444,10 @@ def _read(table: pd.DataFrame, columns: list[str]) -> tuple[dict[str, ColumnNote
         if not described:
             raise InputError("it describes no variable")
         # a column has the same name in the dictionary, or else the only one but for case and signs
-        free = [column for column in columns if column not in described]
-        others = [name for name in described if name not in set(columns)]
-        n_columns, n_names = Counter(map(folded, free)), Counter(map(folded, others))
-        name_of = {folded(name): name for name in others if n_names[folded(name)] == 1}
-        names = {column: column for column in columns if column in described}
-        names |= {column: name_of[key] for column in free if (key := folded(column)) in name_of and n_columns[key] == 1}
+        n_columns, n_names = (Counter(map(folded, texts)) for texts in ({*columns}, described))
+        by_fold = {key: name for name in described if n_names[key := folded(name)] == 1}
+        pairs = [(column, column if column in described else by_fold.get(folded(column), "")) for column in columns]
+        names = {column: name for column, name in pairs if name and (name == column or n_columns[folded(name)] == 1)}
     if not names:  # what the dictionary holds is not shown: it may be of patients
         n_variables = len(described) or n_variables
         raise InputError(say("none_described", n_variables=n_variables, columns=listed(map(quoted, columns))))
@@ -460,15 +456,11 @@ def _read(table: pd.DataFrame, columns: list[str]) -> tuple[dict[str, ColumnNote
         notes |= _note_added([column for column in columns if column not in notes], [row["form"] for row in rows])
     strangers = [column for column in columns if column not in notes]
     absent = [name for name in described if name not in names.values()]
-    shown = [
-        quoted(name) + (f" (nearest: {quoted(close)})" if (close := nearest(name, absent)) is not None else "")
-        for name in strangers[:_MOST_HINTS]
-    ]
     differ = [f"{quoted(column)} ({quoted(name)})" for column, name in names.items() if column != name]
     listings = {
         "not read, because its headers are not known here": listed(map(quoted, unread)),
         "taken for the same, though written in another way": listed(differ),
-        "columns of the table that are not in it, and are drafted by their values": listed(shown, len(strangers)),
+        "columns of the table that are not in it, and are drafted by their values": listed(map(quoted, strangers)),
         "its variables that are no columns of the table": listed(map(quoted, absent)),
     }
     remarks = [f"{what}: {names}" for what, names in listings.items() if names]

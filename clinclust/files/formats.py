@@ -150,12 +150,11 @@ def open_table(path: Path) -> tuple[Source, list[str]]:
     content: bytes | None = None
     start = Source(path, suffix).read(4)
     if start.startswith(b"\x1f\x8b"):
-        packed, is_named = path.stat().st_size, suffix == ".gz"
+        packed = path.stat().st_size
         with guarded("gzip file", "pack it again"), gzip.open(path) as stream:
             content = stream.read(max(_SMALL, _MOST_UNPACKED * packed) + 1)
         refuse_bomb(packed, len(content), "this gzip file unpacks")
-        name = path.name[:-3] if is_named else path.name
-        remarks = [] if is_named else ["the file is packed with gzip, although its name does not say so"]
+        name = path.name.removesuffix(path.suffix) if suffix == ".gz" else path.name
     elif start == _ZIP and suffix == ".zip":
         repair = "unpack it, and give the file in it, or pack it again"
         with guarded("zip file", repair), zipfile.ZipFile(path) as archive:
@@ -228,10 +227,9 @@ def _read_sheet(sheets: list[tuple[str, bool]], options: SheetOptions, read: Cal
     names, sheet = [name for name, _ in sheets], options.sheet
     if not sheets:
         raise InputError("the file has no sheet with cells")
-    if sheet in names:
-        return read(names.index(sheet))
-    if sheet is not None and sheet.isascii() and sheet.isdecimal() and len(sheet) < 9 and 0 < int(sheet) <= len(names):
-        return read(int(sheet) - 1)
+    number = int(sheet) if sheet is not None and re.fullmatch("[0-9]{1,8}", sheet) else 0
+    if sheet in names or 0 < number <= len(names):
+        return read(names.index(sheet) if sheet in names else number - 1)
     if sheet is not None:
         numbered = listed(f"{number}: {name}" for number, name in enumerate(names, 1))
         raise InputError(f"there is no sheet {quoted(sheet)}.{did_you_mean(sheet, names)} It has {numbered}")
@@ -750,4 +748,4 @@ def rows_of(part: Part, names: Sequence[str] | None = None) -> pd.DataFrame:
 
 
 def _names_of_unnamed(names: Sequence[str]) -> dict[str, str]:
-    return {names[at]: name for at, name in names_for_unnamed(names).items()}
+    return {names[at]: name for at, name in names_for_unnamed(names, range(1, len(names) + 1)).items()}

@@ -18,6 +18,7 @@ from clinclust.data import data
 from clinclust.errors import InputError
 from clinclust.files import notation, say
 from clinclust.files.cell_text import compile_short, is_blank, listed, numbers_of, quote_cell, quoted, rows_named
+from clinclust.files.conditions import looks_like_date
 from clinclust.files.notation import DecimalMark, looks_like_number, means_missing, share_of_numbers
 from clinclust.files.text_table import ColumnNotes, RowRanges, SheetRows, TableRead, ranges_of, texts_in
 
@@ -59,8 +60,6 @@ _NO_UNIT = ("-", "–", ".", "/")
 _MEANINGS = re.compile(r"\s*[\w.+-]{1,12}\s*=\s*[^\s=].*|\s*[\w.+-]{1,12}\s*:\D[^:,;/|\n]*+[,;/|\n][^:]*+:.*", re.S)
 # Qualtrics writes `{"ImportId":"QID1"}` below the questions
 _IMPORT_ID = re.compile(r'\s*\{\s*"ImportId"')
-# `2024-05-31T08:15` and `3/4/24, 8:15`: only the shape matters here, not the day
-_DATE = compile_short(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?:[T ].*)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}(?:[ ,].*)?")
 _FEWEST_BELOW = 5  # what is needed to find the first row of the subjects odd
 _FEWEST_COLUMNS, _FEWEST_WORDS = 3, 2  # in a narrower table a subject may look like the header or like a note
 _MOST, _HALF = 0.8, 0.5  # other tables may be below
@@ -155,7 +154,7 @@ def _compare(name: str, cells: Sequence[str]) -> int:
         return 0
 
     def kind_of(text: str) -> str:
-        return _DATES if _DATE.fullmatch(text) else _NUMBERS if looks_like_number(text) else _shape_of(text)
+        return _DATES if looks_like_date(text) else _NUMBERS if looks_like_number(text) else _shape_of(text)
 
     kind, kinds = kind_of(name), list(map(kind_of, cells))
     usual = max(set(kinds), key=kinds.count)
@@ -233,16 +232,14 @@ def find_header(lines: Sequence[tuple[int, list[str]]], merged: Sequence[Area], 
         header.remarks.append(say("header_of_two_rows", first=number, last=last, name=quoted(example)))
     if subjects is not None and last in subjects:
         raise InputError(say("header_among_subjects", rows=subjects.text, row=last))
-    if options.of_subjects and groups is None:
+    if options.of_subjects and groups is None and asked is None:
         # a row that is the same as the names, on another page, tells nothing
         others = [(0, {}), *((n, row) for n, row in below if any(row.get(at) != name for at, name in upper.items()))]
         signs = [(name, _compare(name, _below(others, place))) for place, name in upper.items()]
         like = [quote_cell(name) for name, sign in signs if sign > 0]
         if like and len(like) > sum(sign < 0 for _, sign in signs):
-            if asked is None:
-                header.doubts.append((say("header_like_subject", row=last, cells=listed(like)), ()))
-                return header
-            header.remarks.append(say("stated_header_like_subject", row=last, cells=listed(like)))
+            header.doubts.append((say("header_like_subject", row=last, cells=listed(like)), ()))
+            return header
     for at, (number, texts) in enumerate(below[:_MOST_BELOW]):
         explained = _explain(below[at:], header.names, options.of_subjects)
         if explained is None or (subjects is not None and number >= subjects.first):

@@ -255,7 +255,16 @@ def without_flags(texts: Sequence[str], counts: NDArray[np.int64]) -> Marked:
 
     Letters in (nearly) all cells are a unit or part of a code: litres are no flag for low, and ``L 4`` is a vertebra.
     """
-    marked = [_marks_of(text) for text in texts]
+    marked = []  # the marks before and after the number of each text, and the text without them
+    for text in texts:
+        before, after, body = list[str](), list[str](), text
+        while match := _BEFORE.match(body):
+            before.append(match["mark"].strip())
+            body = body[match.end() :]
+        while match := _AFTER.fullmatch(body):
+            after.append(match["mark"].strip())
+            body = body[: match.start("mark")].rstrip()
+        marked.append((before, after, body))
     letters: set[str] = set()  # that are units or codes in this column, and no flags
     n_before = n_after = 0
     for (before, after, _), count in zip(marked, counts.tolist(), strict=True):
@@ -269,19 +278,6 @@ def without_flags(texts: Sequence[str], counts: NDArray[np.int64]) -> Marked:
     marks = {mark for (before, after, _) in compress(marked, keep) for mark in [*before, *after]}
     bodies = [body if is_marked else text for text, (_, _, body), is_marked in zip(texts, marked, keep, strict=True)]
     return Marked(tuple(sorted(marks, key=lambda mark: (-len(mark), mark))), bodies, np.array(keep, dtype=bool))
-
-
-def _marks_of(text: str) -> tuple[list[str], list[str], str]:
-    """Return the marks before and after a number, and the text without them."""
-    before: list[str] = []
-    after: list[str] = []
-    while match := _BEFORE.match(text):
-        before.append(match["mark"].strip())
-        text = text[match.end() :]
-    while match := _AFTER.fullmatch(text):
-        after.append(match["mark"].strip())
-        text = text[: match.start("mark")].rstrip()
-    return before, after, text
 
 
 def limits_in_words(texts: Sequence[str], counts: NDArray[np.int64]) -> dict[str, str]:

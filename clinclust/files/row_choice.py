@@ -156,12 +156,6 @@ class Trend:
     sd_residual: _Size  # of a value about the line of its subject
     per: TimeUnit = None  # the unit of time, if it is dates
 
-    @property
-    def root(self) -> Array:
-        """The lower triangular root of the covariance D of level and slope, float64 (2, 2)."""
-        across = np.sqrt(1 - self.correlation**2)
-        return np.array([[self.sd_mean, 0.0], [self.correlation * self.sd_slope, across * self.sd_slope]])
-
 
 Trends = tuple[tuple[str, Trend], ...]
 _TRENDS = TypeAdapter(dict[str, Trend])
@@ -435,17 +429,14 @@ def _maximise_reml(squares: Array, products: Array, sum_of_squares: float) -> tu
         root = np.array([[theta[0], 0.0], [theta[1], theta[2]]])
         mixed = squares @ root
         inner = np.eye(2) + root.T @ mixed
-        corner = inner[:, 0, 1]
-        determinants = inner[:, 0, 0] * inner[:, 1, 1] - corner**2
-        inverse = np.stack([inner[:, 1, 1], -corner, -corner, inner[:, 0, 0]], axis=-1).reshape(-1, 2, 2)
-        inverse /= determinants[:, None, None]
+        inverse = np.linalg.inv(inner)
         scores = products @ root
         solved = np.einsum("nij,nj->ni", inverse, scores)
         information = squares.sum(axis=0) - np.einsum("nij,njk,nlk->il", mixed, inverse, mixed)
         score = products.sum(axis=0) - np.einsum("nij,nj->i", mixed, solved)
         beta = np.linalg.solve(information, score)
         variance = (sum_of_squares - (scores * solved).sum() - beta @ score) / n_free
-        deviance = n_free * np.log(variance) + np.log(determinants).sum() + np.linalg.slogdet(information)[1]
+        deviance = n_free * np.log(variance) + np.linalg.slogdet(inner)[1].sum() + np.linalg.slogdet(information)[1]
         return float(deviance), beta, float(variance), root
 
     theta = np.zeros(3)
@@ -613,7 +604,8 @@ def _summarise_column(visits: _Visits, label: str, trend: Trend | None, time: st
         # The deviations from the mean line are L (L'X'X L + sd^2 I)^-1 L'X'(y - X beta), which also holds for singular
         # D = L L' and sd = 0. Without any value they are 0.
         squares, products = visits.compute_moments(visits.values, trend.at)
-        beta, root = np.array([trend.mean, trend.slope]), trend.root
+        beta, across = np.array([trend.mean, trend.slope]), np.sqrt(1 - trend.correlation**2)
+        root = np.array([[trend.sd_mean, 0.0], [trend.correlation * trend.sd_slope, across * trend.sd_slope]])
         noise = trend.sd_residual**2 * np.eye(2)
         inverse = np.linalg.pinv(root.T @ squares @ root + noise, rcond=1e-13, hermitian=True)
         deviations = np.einsum("ij,njk,kl,nl->ni", root, inverse, root.T, products - squares @ beta, optimize=True)
@@ -685,18 +677,18 @@ def choose_rows(
     counts = RowCounts(len(read.frame) + read.n_outside, outside=read.n_outside)
     remarks, dates, summaries, times = [*read.remarks], list[conditions.DateColumn](), None, None
     if choice.where is not None:
-        matching = conditions.Matching(conditions.Reader(read, decimal, choice.dates))
+        reader = conditions.Reader(read, decimal, choice.dates)
         try:
-            met = matching.of(conditions.parsed(choice.where))
+            met = reader.find_rows(conditions.parsed(choice.where))
         except InputError as error:
             raise ChoiceError(f"`where`: {error.at_command_line.removeprefix('`where`').lstrip(': ')}") from error
         n_met, where = int(met.sum()), quoted(choice.where)
         if not n_met:
-            why = "; ".join(matching.remarks()) or "rows meet each part of it, and none meets all"
+            why = "; ".join(reader.remarks()) or "rows meet each part of it, and none meets all"
             raise ChoiceError(f"`where` {where} keeps none of {len(met):,} rows: {why}")
-        remarks += [*matching.remarks(), f"{n_met:,} of {len(met):,} rows are kept, as `where` says ({where})"]
-        read, dates = replace(read, frame=read.frame[met]), matching.dates
-        counts = replace(counts, not_meeting=len(met) - n_met, unknown=int(matching.unknown.sum()))
+        remarks += [*reader.remarks(), f"{n_met:,} of {len(met):,} rows are kept, as `where` says ({where})"]
+        read, dates = replace(read, frame=read.frame[met]), reader.dates
+        counts = replace(counts, not_meeting=len(met) - n_met, unknown=int(reader.unknown.sum()))
     if choice.one_row_per is not None:
         reader = conditions.Reader(read, decimal, choice.dates)
         try:
@@ -761,7 +753,6 @@ def _one_row_per_subject(
 
 N_SAMPLED = 50_000
 """Expected number of rows of the sample of a table in partitions."""
-Words = NDArray[np.uint64]
 
 
 def drawn(frame: pd.DataFrame, ids: Sequence[str], first: int, share: float, seed: int) -> NDArray[np.bool_]:
@@ -771,20 +762,8 @@ def drawn(frame: pd.DataFrame, ids: Sequence[str], first: int, share: float, see
     depend on the partitions, nor, with identifiers, on the order of the rows.
     """
     if ids:
-        words = pd.util.hash_pandas_object(frame[list(ids)].astype(str), index=False).to_numpy().astype(np.uint64)
+        words = pd.util.hash_pandas_object(frame[list(ids)].astype(str), index=False).to_numpy()
     else:
         words = np.arange(first, first + len(frame), dtype=np.uint64)
-    mix(words, np.random.SeedSequence([seed, 35]).generate_state(1, np.uint64)[0])
+    words = pd.util.hash_array(words ^ np.random.SeedSequence([seed, 35]).generate_state(1, np.uint64)[0])
     return np.asarray(words < np.uint64(min(share, 1.0) * (2**64 - 2**11))) | np.bool_(share >= 1.0)
-
-
-MULTIPLIERS = np.array([0xBF58_476D_1CE4_E5B9, 0x94D0_49BB_1331_11EB, 0xD6E8_FEB8_6659_FD93], dtype=np.uint64)
-
-
-def mix(words: Words, key: np.uint64) -> None:
-    """Apply the finaliser of splitmix64, a bijection."""
-    words ^= key
-    for shift, multiplier in ((30, MULTIPLIERS[0]), (27, MULTIPLIERS[1])):
-        words ^= words >> np.uint64(shift)
-        words *= multiplier
-    words ^= words >> np.uint64(31)

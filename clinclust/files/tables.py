@@ -73,7 +73,7 @@ def read_delimited(source: formats.Source, options: SheetOptions) -> TableRead:
         remarks.append(say("one_column", name=quoted(names[0])))
     misfits, last = list[_Line](), 0
     for line in chain(first, lines):
-        fields, place = line.fields, f"line {line.first}"
+        fields = line.fields
         if line.number <= header.last:
             rows.add(line.number, fields)
         elif not options.may_be_subject(line.number):
@@ -85,11 +85,8 @@ def read_delimited(source: formats.Source, options: SheetOptions) -> TableRead:
             last = line.number
             inner = [part for text in fields for part in text.splitlines()[1:-1]] if line.is_long else []
             if any(part.count(delimiter) == width - 1 > 0 for part in inner):
-                places.add(say("rows_in_quotes"), place)
-            if width > 1 and not any(map(str.strip, fields)):
-                places.add("rows without any value are left out", place)
-            else:
-                rows.add(line.number, fields)
+                places.add(say("rows_in_quotes"), f"line {line.first}")
+            rows.add(line.number, fields)
     if misfits and misfits[0].number <= last:  # short ones between subjects are no notes
         raise _misfits(misfits, width, delimiter)
     for line in misfits:

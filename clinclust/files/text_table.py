@@ -198,7 +198,7 @@ MOST_COLUMNS = 20_000
 """The most columns of a table that is read whole: with 200 rows they take 13 CPU seconds."""
 
 Names = Sequence[str] | None
-_LONGEST_SHOWN, _LONGEST_OPTION = 60, 2000  # characters of a name, and of all names, that can be pasted
+_LONGEST_OPTION = 2000  # characters that can be pasted
 _ONLY_REDCAP = ("Complete?", "Event Name", "Repeat Instrument", "Repeat Instance", "Data Access Group")
 # `age#2`, `#7`
 _NUMBERED = re.compile(r"(?P<name>.*)#(?P<number>[0-9]{1,6})", re.DOTALL)
@@ -210,20 +210,20 @@ class TableRead:
 
     frame: pd.DataFrame
     remarks: list[str] = field(default_factory=list)  # each a sentence without the name of the file
-    notes: list[ColumnNotes] = field(default_factory=list)  # of each column; empty if the file says nothing of any
-    places: list[int] = field(default_factory=list)  # of the columns in the file, from 1; empty if 1, 2, 3, ...
+    notes: list[ColumnNotes] = field(default_factory=list)  # of each column
+    places: list[int] = field(default_factory=list)  # of the columns in the file, from 1
     unnamed: frozenset[str] = frozenset()  # the names that were made for columns without one
     n_outside: int = 0  # rows below the header that hold something, but are not among the subjects of the user
+
+    def __post_init__(self) -> None:
+        n_columns = self.frame.shape[1]
+        self.notes.extend([ColumnNotes()] * (n_columns - len(self.notes)))
+        self.places.extend(range(len(self.places) + 1, n_columns + 1))
 
     @property
     def names(self) -> list[str]:
         """The names of the columns."""
         return [str(name) for name in self.frame.columns]
-
-    @property
-    def numbers(self) -> list[int]:
-        """The numbers of the columns in the file, from 1."""
-        return self.places or list(range(1, self.frame.shape[1] + 1))
 
     def find_column(self, wanted: str) -> int | str:
         """Return the place (from 0) of the column that a text means, or what is wrong with the text.
@@ -241,7 +241,7 @@ class TableRead:
         if match := _NUMBERED.fullmatch(wanted):
             bare, number = match["name"].strip(), int(match["number"])
             same = [at for at, name in enumerate(names) if not bare or name.strip() == bare]
-            numbers = list(range(1, len(same) + 1)) if bare else self.numbers
+            numbers = list(range(1, len(same) + 1)) if bare else self.places
             if number in numbers:
                 return same[numbers.index(number)]
         return f"there is no column {quoted(wanted)}.{did_you_mean(wanted, names)}"
@@ -259,7 +259,7 @@ def chosen_columns(read: TableRead, only: Names, drop: Names) -> tuple[pd.DataFr
     InputError is raised if a choice names no column or leaves none, or if columns that stay have one name, mostly no
     name, or look like two tables in one.
     """
-    names, numbers = read.names, read.numbers
+    names, numbers = read.names, read.places
     wanted, dropped = ([read.find_column(text) for text in texts or ()] for texts in (only, drop))
     if problems := [place for place in [*dropped, *wanted] if isinstance(place, str)]:
         raise InputError(listed(problems))
@@ -281,7 +281,7 @@ def chosen_columns(read: TableRead, only: Names, drop: Names) -> tuple[pd.DataFr
             write = f"Write {'names' if len(unnamed) > 1 else 'a name'} in the file"
             remarks.append(f"{held}: read as {made}. {write}{without}")
     if only is None and (parts := _side_by_side(read, kept, repeated)):
-        ways = " or ".join(f"only={_names_to_paste(read, part)!r}" for part in parts)
+        ways = " or ".join(f"only={_numbered(read, part)!r}" for part in parts)
         shown = " and ".join(f"{numbers[part[0]]} to {numbers[part[-1]]}" for part in parts)
         problems.append(say("tables_side_by_side", columns=shown, ways=ways))
     elif repeated:
@@ -292,26 +292,20 @@ def chosen_columns(read: TableRead, only: Names, drop: Names) -> tuple[pd.DataFr
     if problems:
         raise InputError("\n  ".join(map(str, problems)))
     chosen = read.frame if len(kept) == len(names) else read.frame.iloc[:, kept]
-    if read.notes:
-        add_notes(chosen, {names[at]: read.notes[at] for at in kept})
+    add_notes(chosen, {names[at]: read.notes[at] for at in kept})
     if only is not None or drop:
         remarks.append(f"{len(kept)} of {len(names)} columns are kept, as `only` and `drop` say")
     return chosen, remarks
 
 
-def _names_to_paste(read: TableRead, places: Sequence[int]) -> list[str]:
-    """Return names that mean these columns, from 0, in a list between commas: ``age``, ``age#2``, ``#7``."""
-    names, texts = read.names, []
-    for at in places:
-        name = f"{names[at]}#{names[: at + 1].count(names[at])}" if names.count(names[at]) > 1 else names[at]
-        is_plain = name.isprintable() and len(name) < _LONGEST_SHOWN and not set(name) & set(",'\"")
-        texts.append(name if is_plain and read.find_column(name) == at else f"#{read.numbers[at]}")
-    return texts
+def _numbered(read: TableRead, places: Sequence[int]) -> list[str]:
+    """Return the columns at some places as `only` and `drop` take them: ``#7``, if that is no name of another."""
+    return [f"#{read.places[at]}" if read.find_column(f"#{read.places[at]}") == at else read.names[at] for at in places]
 
 
 def _drop_as_argument(read: TableRead, places: Sequence[int]) -> str:
     """Return the end of a sentence that leaves all these columns out; empty if it would be too long to paste."""
-    option = f"drop={_names_to_paste(read, places)!r}"
+    option = f"drop={_numbered(read, places)!r}"
     return f", or leave {'it' if len(places) == 1 else 'them'} out: {option}" if len(option) <= _LONGEST_OPTION else ""
 
 
@@ -320,7 +314,7 @@ def _side_by_side(read: TableRead, kept: Sequence[int], repeated: Collection[str
 
     A part without any name is no table, but a remark to the right of one.
     """
-    frame, numbers = read.frame, read.numbers
+    frame, numbers = read.frame, read.places
     gaps = [after for before, after in pairwise(kept) if numbers[after] - numbers[before] > after - before]
     if not gaps or not len(frame):
         return []
@@ -331,11 +325,11 @@ def _side_by_side(read: TableRead, kept: Sequence[int], repeated: Collection[str
     return [] if is_one_table or any(part <= read.unnamed for part in names) else parts
 
 
-def names_for_unnamed(names: Sequence[str], numbers: Sequence[int] = ()) -> dict[int, str]:
+def names_for_unnamed(names: Sequence[str], numbers: Sequence[int]) -> dict[int, str]:
     """Return a name for each column without one, by its place from 0, that is the name of no other."""
     made: dict[int, str] = {}
     for at in (at for at, name in enumerate(names) if is_blank(name)):
-        made[at] = f"#{numbers[at] if numbers else at + 1}"
+        made[at] = f"#{numbers[at]}"
         while made[at] in names:
             made[at] += " (2)"
     return made
