@@ -198,8 +198,9 @@ def _note_field(row: Row, label: str, types: Mapping[str, str]) -> ColumnNotes:
     """Return the notes that depend on the type of a field, given the types (of text: the validation) of all."""
     kind, validation = row["type"].casefold(), row["validation"].casefold()
     if kind in _TYPES:
-        decided = dict(_TYPES[kind])
-        return ColumnNotes.from_dict({"reason": _SAYS + decided.pop("says"), **decided})
+        decided = {"levels": (), **_TYPES[kind]}
+        reason, levels = _SAYS + decided.pop("says"), tuple(map(tuple, decided.pop("levels")))
+        return ColumnNotes(reason=reason, levels=levels, **decided)
     # a number has its unit in brackets at the end of its label, or as its note
     bracket = _IN_BRACKETS.search(label)
     candidates = [bracket[1] if bracket else "", plain_text(row["note"])]

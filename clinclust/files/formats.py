@@ -44,10 +44,10 @@ _SMALL = 100 * 2**20
 _MOST_UNPACKED = 250  # times its size: tables reach 3 to 50, and deflate 1032
 _NO_TABLE = ("__MACOSX/", ".DS_Store", "Thumbs.db", "desktop.ini")
 _KINDS = data("file_kinds")["kinds"]
-_READ_FROM = ", ".join(kind["suffixes"][0] for kind in _KINDS.values())
 # a kind, or what a file is instead: by the suffix of its name, by its first bytes, or by a part of a zip archive
 _EVERY = [*_KINDS.items(), *((refused["what"], refused) for refused in data("file_kinds")["refused"])]
 _NAMED = {suffix: kind for kind, about in _EVERY for suffix in about.get("suffixes", ())}
+_READ_FROM = ", ".join(suffix for suffix, kind in _NAMED.items() if kind in _KINDS)
 _SIGNATURES = {sign.encode("latin-1"): kind for kind, about in _EVERY for sign in about.get("signatures", ())}
 _PARTS = data("file_kinds")["parts_of_zip"]
 _OLE, _ZIP = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", b"PK\x03\x04"

@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple, get_args
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter
 
 from clinclust.arguments import Rule
 from clinclust.arrays import Array, Mask
@@ -19,7 +19,7 @@ from clinclust.errors import InputError, did_you_mean, on_one_line, refuse
 from clinclust.files import conditions, say, text_table
 from clinclust.files.cell_text import canonical_text, listed, numbers_of, quote_cell, quoted, rows_named
 from clinclust.files.notation import MISSING_SIGNS, DecimalMark, means_missing, names_subjects
-from clinclust.files.text_table import ColumnNotes, Names, RowRanges, TableRead, chosen_columns
+from clinclust.files.text_table import ColumnNotes, Names, RowRanges, TableRead, chosen_columns, read_dumped
 
 # Recognise that a table holds several rows of one subject, as tables of visits do.
 
@@ -163,13 +163,8 @@ _TRENDS = TypeAdapter(dict[str, Trend])
 
 def read_trends(stated: object) -> Trends | None:
     """Return the trend of each column, from a dictionary as a schema has it; InputError for anything else."""
-    try:
-        return None if stated is None else tuple(_TRENDS.validate_python(stated).items())
-    except ValidationError as error:
-        places = [".".join(map(str, problem["loc"])) for problem in error.errors()]
-        names = ", ".join(field.name for field in fields(Trend) if field.name != "per")
-        shown = listed(place or "its type" for place in places)
-        raise InputError(say("no_trends", fields=names, places=shown)) from None
+    names = ", ".join(field.name for field in fields(Trend) if field.name != "per")
+    return None if stated is None else tuple(read_dumped(_TRENDS, stated, "no_trends", fields=names).items())
 
 
 # Which rows of a table are the cohort, in words that a schema and a saved model can hold, and how many were taken.
@@ -487,21 +482,19 @@ def summarise_visits(
 
     InputError lists all columns that are unknown or clash, and all cells that are no numbers.
     """
-    problems, remarks, unknown, added = list[str](), list[str](), list[str](), list[str]()
-    cells, uses_by_place, names = dict[str, conditions.Cells](), dict[int, str](), reader.read.names
-    uses = [(subjects, "`one_row_per`", ()), (time, "`time`", ())]
-    for name, use, summaries in [*uses, *((name, "`summarise`", summaries) for name, summaries in summarise)]:
+    problems, remarks, names = list[str](), list[str](), reader.read.names
+    cells, use_of = dict[str, conditions.Cells](), dict[int, str]()
+    stated = [(subjects, "`one_row_per`"), (time, "`time`"), *((name, "`summarise`") for name, _ in summarise)]
+    for name, use in stated:
         place = reader.read.find_column(name)
         if isinstance(place, str):
-            unknown.append(f"{use}: {place}")
+            problems.append(f"{use}: {place}")
             continue
-        if place in uses_by_place:
-            problems.append(f"{use} and {uses_by_place[place]} name one column, {quoted(name)}: give another")
-        uses_by_place.setdefault(place, use)
+        if place in use_of:
+            problems.append(f"{use} and {use_of[place]} name one column, {quoted(name)}: give another")
+        use_of.setdefault(place, use)
         cells[name] = conditions.Cells(reader, place)
-        added += [f"{names[place]} {summary}" for summary in summaries]
-    if unknown:
-        problems.insert(0, f"{'; '.join(unknown)} The columns are {listed(names)}")
+    added = [f"{cells[name].name} {summary}" for name, which in summarise if name in cells for summary in which]
     problems += [f"`summarise` would add a second {quoted(name)}: rename it" for name in added if name in names]
     labels = reader.read.frame.index
     rows = np.asarray(labels + 2 if pd.api.types.is_integer_dtype(labels) else labels)
@@ -529,9 +522,7 @@ def summarise_visits(
                     notices += more
                 elif trend.per != per:
                     over, here = ("dates", "numbers") if trend.per else ("numbers", "dates")
-                    raise InputError(
-                        f"the trend of {quoted(column)} is over {over}, and {quoted(time)} holds {here} here"
-                    )
+                    raise InputError(say("trend_of_other_times", name=column, over=over, time=time, here=here))
                 estimates[name] = trend
         except InputError as error:
             problems.append(error.at_command_line)

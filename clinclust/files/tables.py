@@ -258,10 +258,8 @@ def read_cohort(
     summarise : dict, optional
         Columns with a measurement in several rows of a subject, and which summaries take their place:
         ``{"egfr": ["mean", "slope"]}`` gives ``egfr mean`` and ``egfr slope``. ``mean`` is the level and ``slope`` the
-        change per unit of time of the subject's line, predicted by a linear mixed model with random intercepts and
-        slopes (REML, empirical Bayes), the level at the mean time of all values. ``last`` is the last value, ``spread``
-        the standard deviation of the values about the subject's own least-squares line. A slope needs 2 different
-        times, a spread 3 values; else they are missing.
+        change per unit of time of the subject's line in a linear mixed model, ``last`` the last value, ``spread`` the
+        standard deviation about the subject's own line. See `docs/visits.md`.
     trends : dict, optional
         The mean lines and variances of a cohort, to summarise new subjects by them: ``read_cohort(new,
         **model.schema_.rows.as_dict())``. By default they are estimated.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from itertools import compress, groupby, pairwise, repeat, zip_longest
 from operator import ne
 from typing import Annotated, Any, ClassVar, Literal
@@ -51,38 +51,29 @@ class ColumnNotes:
     role: Literal["adjust", "arm", "outcome", "time", "site", "describe", "ignore"] | None = None
     reason: str | None = None  # of kind and role, such as ``the dictionary says: radio, 4 choices``
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return what is said, as lists, texts and numbers that JSON can hold."""
-        return dict(_NOTES.dump_python(self, mode="json", exclude_defaults=True))
 
-    @classmethod
-    def from_dict(cls, stated: Mapping[str, Any]) -> ColumnNotes:
-        """Return the notes that `as_dict` wrote; InputError if a key is unknown, or a value of another type."""
-        try:
-            return _NOTES.validate_python(dict(stated))
-        except ValidationError as error:
-            keys = dict.fromkeys(problem["loc"][0] for problem in error.errors())
-            problems = listed(f"{quoted(key)} is {quoted(stated.get(str(key)))}" for key in keys)
-            names = ", ".join(field.name for field in fields(cls))
-            raise InputError(say("no_notes", problems=problems, fields=names)) from None
+_NOTES = TypeAdapter(dict[str, ColumnNotes])
 
 
-_NOTES = TypeAdapter(ColumnNotes)
+def read_dumped(adapter: TypeAdapter[Any], stated: object, sentence: str, **fields: object) -> Any:
+    """Return what a type adapter dumped; InputError says the `sentence` with the places that are not as it writes."""
+    try:
+        return adapter.validate_python(stated)
+    except ValidationError as error:
+        places = listed(".".join(map(str, problem["loc"])) or "its type" for problem in error.errors())
+        raise InputError(say(sentence, places=places, **fields)) from None
 
 
 def notes_of(frame: pd.DataFrame) -> dict[str, ColumnNotes]:
     """Return the notes on the columns that are in a table; InputError if `read_cohort` did not write them."""
-    notes = frame.attrs.get(COLUMN_NOTES, {})
-    if not isinstance(notes, Mapping) or not all(isinstance(about, Mapping) for about in notes.values()):
-        raise InputError(say("column_notes_damaged", key=COLUMN_NOTES))
-    present = set(frame.columns)
-    return {str(column): ColumnNotes.from_dict(about) for column, about in notes.items() if column in present}
+    notes = read_dumped(_NOTES, frame.attrs.get(COLUMN_NOTES, {}), "column_notes_damaged", key=COLUMN_NOTES)
+    return {column: notes[column] for column in notes if column in set(frame.columns)}
 
 
 def add_notes(frame: pd.DataFrame, notes: Mapping[str, ColumnNotes]) -> None:
-    """Put the notes that say anything into ``frame.attrs``, in the place of earlier notes on these columns."""
-    stated = {column: about for column, of_column in notes.items() if (about := of_column.as_dict())}
-    if stated:
+    """Put the notes that say anything into ``frame.attrs``, as lists, texts and numbers, and replace earlier ones."""
+    dumped = _NOTES.dump_python(dict(notes), mode="json", exclude_defaults=True)
+    if stated := {column: about for column, about in dumped.items() if about}:
         frame.attrs[COLUMN_NOTES] = {**frame.attrs.get(COLUMN_NOTES, {}), **stated}
 
 

@@ -33,23 +33,18 @@ _IN_A_PRIVATE_FOLDER = re.compile(rf"{PRIVATE_FOLDER.pattern}[/\\]|[/\\]{PRIVATE
 _MEANINGS = {getattr(errno, name): said for name, said in data("system_errors").items() if hasattr(errno, name)}
 
 
-def plain_sentence(error: OSError, path: object = None, doing: str = "used") -> str:
-    """Return the message of an error of the operating system as a sentence: ``FILE cannot be used: MEANING``."""
-    if _is_sentence(error):
-        return str(error)
+def plain_error(error: OSError, path: object = None, doing: str = "used") -> OSError:
+    """Return an error of the same type and code whose message is a sentence: ``FILE cannot be used: MEANING``."""
+    if error.errno is None or (error.strerror is None and error.filename is None):  # a sentence of this package
+        return error
     path = path if path is not None else error.filename
-    meaning = _MEANINGS.get(error.errno) or error.strerror or os.strerror(error.errno or 0)
+    meaning = _MEANINGS.get(error.errno) or error.strerror or os.strerror(error.errno)
     name = _IN_A_PRIVATE_FOLDER.sub("", on_one_line(os.fsdecode(path) if isinstance(path, bytes) else str(path)))
     name = name if len(name) <= _LONGEST_PATH else f"{name[: _LONGEST_PATH // 2]}...{name[-_LONGEST_PATH // 2 :]}"
-    return meaning if path is None else f"{name} cannot be {doing}: {meaning}"
-
-
-def plain_error(error: OSError, path: object, doing: str) -> OSError:
-    """Return an error of the same type and code whose message is that sentence."""
-    sentence = plain_sentence(error, path, doing)
-    made = type(error)(sentence) if type(error).__module__ == "builtins" else OSError(sentence)
-    made.errno = error.errno
-    return made
+    sentence = meaning if path is None else f"{name} cannot be {doing}: {meaning}"
+    plain = type(error)(sentence) if type(error).__module__ == "builtins" else OSError(sentence)
+    plain.errno = error.errno
+    return plain
 
 
 @contextmanager
@@ -58,15 +53,10 @@ def naming(path: Path, instead_of: Path | None = None) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        is_elsewhere = instead_of is not None and not str(error.filename or instead_of).startswith(str(instead_of))
-        if _is_sentence(error) or is_elsewhere:
+        plain = plain_error(error, path, "written")
+        if plain is error or not str(error.filename or instead_of or "").startswith(str(instead_of or "")):
             raise
-        raise plain_error(error, path, "written") from error
-
-
-def _is_sentence(error: OSError) -> bool:
-    """Return whether an error has a message of this package and not of the system."""
-    return error.errno is None or (error.strerror is None and error.filename is None)
+        raise plain from error
 
 
 _REPLACED = ".replaced"  # the part of a private folder that holds the replaced files until all have moved

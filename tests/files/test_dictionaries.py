@@ -40,7 +40,7 @@ def noted_export(case, folder):
 def test_a_dictionary_is_understood(name, tmp_path):
     case = CASES[name]
     frame, said = noted_export(case, tmp_path)
-    notes = {column: notes.as_dict() for column, notes in notes_of(frame).items()}
+    notes = {column: dict(stated) for column, stated in frame.attrs.get("column_notes", {}).items()}
     reasons = {column: given.pop("reason") for column, given in notes.items()}
     assert notes == case.notes
     for column, words in case.reasons.items():
