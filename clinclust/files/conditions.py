@@ -255,7 +255,6 @@ def text_in_condition(text: str) -> str | None:
 
 # Which rows of a table meet a condition: the cells of a column as texts, numbers in its notation, and dates.
 
-_FEW_LEVELS = 10
 _COMPARISONS = {"==": eq, "<": lt, "<=": le, ">": gt, ">=": ge}
 
 
@@ -441,7 +440,7 @@ class Reader:
         remarks = [*self._remarks]
         for (cells, sign), texts in unmet.items():
             count = len(cells.counts)
-            levels = list(cells.counts) if count <= _FEW_LEVELS else []  # many values may name subjects
+            levels = list(cells.counts) if count <= 10 else []  # many values may name subjects
             held = listed(map(quote_cell, levels)) or (f"{count:,} different values" if count else "no value")
             hint = next((show_cells(hint) for text in texts if (hint := did_you_mean(text, levels))), "")
             values = listed(map(quoted, texts))

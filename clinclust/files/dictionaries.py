@@ -122,7 +122,6 @@ def _say_missing(missing: Sequence[Choice]) -> str:
 
 # What a REDCap data dictionary says of the columns of an export, and the columns that REDCap adds to one.
 
-_LONGEST_SECTION = 60
 # `integer`, `number_1dp_comma_decimal`
 _NUMBER_OF_REDCAP = re.compile(r"(?:integer|int|number|float)(?:_\w+)?")
 _DATE = re.compile(r"(?:date|datetime|time)(?:_\w+)?")
@@ -131,9 +130,8 @@ _PERSONAL = re.compile(r"(?:email|phone|zipcode|postalcode|postal_code|ssn|mrn|v
 _INPUT = re.compile(r"\[([a-zA-Z]\w*)(?:\([^()\[\]]*\))?\]")
 # `kg` of `Weight (kg)`
 _IN_BRACKETS = re.compile(r"\s*[(\[]([^()\[\]]{1,30})[)\]]$")
-_NO_MEASUREMENT = "a column that REDCap adds to an export, no measurement"
-_OF_REDCAP, _TYPES = _WORDS["redcap_words"], _WORDS["redcap_types"]
 _BOXES = (("0", "Unchecked"), ("1", "Checked"))
+_OF_REDCAP, _TYPES = _WORDS["redcap_words"], _WORDS["redcap_types"]
 
 
 def _note_redcap(rows: Sequence[Row]) -> dict[str, ColumnNotes]:
@@ -154,7 +152,7 @@ def _note_redcap(rows: Sequence[Row]) -> dict[str, ColumnNotes]:
             section, form = "", row["form"]
         section = (paragraphs(row["section"]) or [section])[0]
         words = " ".join(row["form"].replace("_", " ").split())
-        heading = section if 0 < len(section) <= _LONGEST_SECTION else words[:1].upper() + words[1:]
+        heading = section if 0 < len(section) <= 60 else words[:1].upper() + words[1:]
         label, *rest = paragraphs(row["label"]) or [""]
         about = ColumnNotes(
             label=label or None,
@@ -250,7 +248,7 @@ def _note_added(columns: Iterable[str], forms: Iterable[str]) -> dict[str, Colum
             reason = "the site (data access group) of the record, which REDCap adds to an export; not clustered on"
             notes[column] = ColumnNotes(label="Site", kind="nominal", role="site", reason=reason)
         elif folded(column) in meanings:
-            notes[column] = ColumnNotes(role="ignore", reason=f"{meanings[folded(column)]}; {_NO_MEASUREMENT}")
+            notes[column] = ColumnNotes(role="ignore", reason=say("added_by_redcap", meaning=meanings[folded(column)]))
     return notes
 
 
@@ -276,7 +274,6 @@ def notes_without_dictionary(frame: pd.DataFrame) -> dict[str, ColumnNotes]:
 
 # Read a codebook: any table with a column of variable names and columns with known headers.
 
-_LONGEST_CODE = 30
 _STORED = "stored as text"
 _KIND_OF = {word: kind for kind, words in _WORDS["kinds"].items() for word in words}
 
@@ -340,7 +337,7 @@ def _note_variable(group: list[Row], places: Places) -> ColumnNotes:
         words = text.split()
         alone = words if all(_number_or_none(word) is not None for word in words) else [text]
         codes = [code for code, _ in coded_values(text)] or listed_values(text) or alone
-        if any(len(code) > _LONGEST_CODE for code in codes):
+        if any(len(code) > 30 for code in codes):
             places.add("its missing codes could not be read; write them as -9; -8", place)
             codes = []
     levels, among = divided(choices)

@@ -35,7 +35,7 @@ from clinclust.errors import InputError, did_you_mean, missing_package, on_one_l
 from clinclust.files import cell_text, say
 from clinclust.files.cell_text import Places, canonical_text, limited, listed, number_of, quote_cell, quoted
 from clinclust.files.layout import Area, SheetOptions, sheet_table
-from clinclust.files.text_table import TEXT, ColumnNotes, TableRead, names_for_unnamed
+from clinclust.files.text_table import TEXT, ColumnNotes, SheetRows, TableRead, names_for_unnamed
 
 # Check that a file can be read, unpack it within bounds, and recognise its kind by content.
 
@@ -212,10 +212,7 @@ def _recognise_kind(source: Source) -> tuple[Source, list[str]]:
 
 _FEW_COLUMNS, _FEW_ROWS = 2, 20
 """A sheet with no more columns and fewer rows may be a cover, if another sheet has more of both."""
-_MOST_READ = 12  # other sheets
 _REPAIR = "open it in Excel or LibreOffice, remove a password, and save it as an Excel workbook (.xlsx)"
-ERRORS = "spreadsheet errors kept as text"
-NO_DATE = "numbers shown as dates that no date has, kept as numbers; correct them, or show them as numbers"
 
 
 def _read_sheet(sheets: list[tuple[str, bool]], options: SheetOptions, read: Callable[[int], TableRead]) -> TableRead:
@@ -247,7 +244,7 @@ def _read_sheet(sheets: list[tuple[str, bool]], options: SheetOptions, read: Cal
     is_free = options.header_row is None and options.rows is None and options.of_subjects
     if is_free and table.frame.shape[1] <= _FEW_COLUMNS and len(table.frame) < _FEW_ROWS:
         larger: dict[int, TableRead] = {}
-        for at in visible[1 : 1 + _MOST_READ]:
+        for at in visible[1:13]:
             with suppress(InputError):
                 other = read(at)
                 if other.frame.shape[1] > _FEW_COLUMNS and len(other.frame) >= _FEW_ROWS:
@@ -306,7 +303,7 @@ def read_by_calamine(source: Source, options: SheetOptions) -> TableRead:
         return json.loads(run.stdout)
 
     def read(at: int) -> TableRead:
-        rows, (cells, ranges) = options.empty_rows(), ask(str(at))
+        rows, (cells, ranges) = SheetRows(options.header_row, options.rows), ask(str(at))
         for number, row in enumerate(cells, 1):
             for at_cell in compress(count(), map(ne, row, repeat(""))):  # calls nothing for an empty cell
                 row[at_cell] = row[at_cell] if isinstance(row[at_cell], str) else canonical_text(row[at_cell])
@@ -330,8 +327,6 @@ _TRUTH = {"0": "False", "1": "True", "false": "False", "true": "True"}
 _YES = ("1", "true", "on")
 _MOST_ROWS, _MOST_COLUMNS = 1_048_576, 16_384  # of Excel
 _PLACE = re.compile(r"[0-9]{1,7}")
-_FAULTY = "cells with a value that their type does not have"
-_NO_VALUE = "formulas without a computed value, which Excel or LibreOffice computes when it opens the file"
 _MISPLACED = "rows and cells that do not follow those before them, or say a place that is none"
 
 
@@ -421,7 +416,7 @@ class _Workbook:
 
     def read_sheet(self, at: int, options: SheetOptions) -> TableRead:
         """Return the table of a sheet. A cell that could be wrong is refused or reported."""
-        rows, last, n_formulas, faults, errors = options.empty_rows(), 0, 0, Places(), Places()
+        rows, last, n_formulas, faults, errors = SheetRows(options.header_row, options.rows), 0, 0, Places(), Places()
         merged, hidden_rows, hidden_columns = list[Area](), set[int](), set[int]()
         for tag, element in self._elements(self.sheets[at][2], "row", "col", "mergeCell"):
             is_hidden = element.get("hidden") in _YES
@@ -482,7 +477,7 @@ class _Workbook:
                 kind = "two values" if value else kind
                 value = _text_of(child) if tag == "is" else child.text or ""
         if has_formula and not value.strip() and not (kind == "str" and len(cell) > 1):
-            faults.add(_NO_VALUE, place)
+            faults.add(say("formula_without_value"), place)
             return ""
         if kind == "inlineStr" or (not value.strip() and kind != "s"):
             return value
@@ -499,11 +494,11 @@ class _Workbook:
             if kind == "d":
                 return canonical_text(datetime.datetime.fromisoformat(value.removesuffix("Z")))
             if kind == "e":
-                errors.add(ERRORS, f"{place} ({value})")
+                errors.add("spreadsheet errors kept as text", f"{place} ({value})")
                 return value
         except (ValueError, LookupError):
             pass
-        faults.add(_FAULTY, f"{place} ({quote_cell(value)})")
+        faults.add("cells with a value that their type does not have", f"{place} ({quote_cell(value)})")
         return ""
 
     def _read_number(self, place: str, value: str, shown: Shown, errors: Places) -> str:
@@ -519,7 +514,7 @@ class _Workbook:
         if is_date or shown == "duration":
             with suppress(OverflowError):
                 return canonical_text(from_excel(days, self._epoch, timedelta=shown == "duration"))
-        errors.add(NO_DATE, place)
+        errors.add(say("no_date"), place)
         return text
 
 

@@ -39,11 +39,6 @@ class SheetOptions:
     of_subjects: bool = True
     most_columns: int | None = None
 
-    def empty_rows(self) -> SheetRows:
-        """Return the place to collect rows in, which keeps as many as are needed to find the header."""
-        begin = self.rows.first if self.header_row == 0 and self.rows is not None else self.header_row or 0
-        return SheetRows(begin, self.rows)
-
     def may_be_subject(self, number: int) -> bool:
         """Return whether the user did not exclude this row."""
         return self.rows is None or number in self.rows
@@ -55,7 +50,6 @@ _UNITS = data("tables")["units"]
 # `mg/L`, `years`, `10^9/L`, `kg/m2` below the names, or `CRP (mg/L)` as a name
 _UNIT = compile_short(f"(?:{_UNITS['plain']}|{_UNITS['prefixed']}{_UNITS['per']}|{_UNITS['area']})", re.IGNORECASE)
 _BRACKETED = re.compile(r"(.*\S)?\s*[\[(]\s*+([^\])(\[]{1,20}?)\s*[\])]\s*", re.DOTALL)
-_NO_UNIT = ("-", "–", ".", "/")
 # `0 = no; 1 = yes` or `0: none, 1: mild` below a name; not `see: note`
 _MEANINGS = re.compile(r"\s*[\w.+-]{1,12}\s*=\s*[^\s=].*|\s*[\w.+-]{1,12}\s*:\D[^:,;/|\n]*+[,;/|\n][^:]*+:.*", re.S)
 # Qualtrics writes `{"ImportId":"QID1"}` below the questions
@@ -116,7 +110,7 @@ def _read_units(rows: Sequence[Row], names: Texts) -> Texts:
     if len(names) < _FEWEST_COLUMNS:  # in a narrow table a subject may look like units
         return {}
     for place, text in rows[0][1].items():
-        if text in _NO_UNIT or means_missing(text):  # NA is no nanoampere
+        if text in ("-", "–", ".", "/") or means_missing(text):  # NA is no nanoampere
             continue
         bracketed = _BRACKETED.fullmatch(text)
         unit = bracketed[2] if bracketed and not bracketed[1] else text
@@ -224,9 +218,7 @@ def find_header(lines: Sequence[tuple[int, list[str]]], merged: Sequence[Area], 
     if titles := dict(rows[:at]):
         held = listed(quote_cell(next(iter(texts.values()))) for texts in titles.values())
         more = "" if asked is not None else ". If that is wrong, give the row of the header: header_row=N"
-        header.remarks.append(
-            f"the header is row {number}: what is above it, in {rows_named([*titles])}, is left out ({held}){more}"
-        )
+        header.remarks.append(say("titles_above", row=number, rows=rows_named([*titles]), cells=held, more=more))
     if groups is not None:
         example = next((header.names[place] for place in header.groups if place in header.names), "")
         header.remarks.append(say("header_of_two_rows", first=number, last=last, name=quoted(example)))
@@ -247,12 +239,10 @@ def find_header(lines: Sequence[tuple[int, list[str]]], merged: Sequence[Area], 
         what, is_certain, by_column = explained
         why = f"{what} ({listed(map(quote_cell, texts.values()))})"
         if not is_certain and subjects is None:
-            header.doubts.append(
-                (f"row {number} holds {why}; if it holds the names, say header_row={number}", [number])
-            )
+            header.doubts.append((say("row_in_doubt", row=number, why=why), [number]))
             break
         (header.units if what == "units" else header.explanations).update(by_column)
-        header.remarks.append(f"row {number} explains the columns, and is no subject: it holds {why}")
+        header.remarks.append(say("row_explains", row=number, why=why))
         header.last = number
     return header
 
@@ -484,7 +474,6 @@ def _with_words(frame: pd.DataFrame, kept: Mask) -> list[_Claim]:
 
 # Rows below the header that are no subjects: notes, headings, the header again, and second tables.
 
-_FEWEST_LACKING = 2
 _MOST_GAPS = 200  # more are a habit of the sheet, such as an empty row below each subject
 _LAST_LOOKED_AT, _SHAPES_LOOKED_AT = 80, 2000
 # `* p < 0.05`, `Source: registry`, `Erstellt am 3.4.2024`
@@ -542,7 +531,7 @@ def _find_second_table(frame: pd.DataFrame, kept: Mask) -> list[Finding]:
             return _second_table(frame, {block[0]: "below an empty row, with words in columns of numbers"})
         filled = {at for row in frame.iloc[block].to_numpy() for at in texts_in(row)}
         lacking = [quoted(str(frame.columns[at]).strip()) for at in always if at not in filled]
-        if len(lacking) >= _FEWEST_LACKING and filled - {0}:
+        if len(lacking) >= _FEWEST_WORDS and filled - {0}:
             why = f"below an empty row, without a value in {listed(lacking)}, which all rows above it have"
             return _second_table(frame, {block[0]: why})
     return []

@@ -27,7 +27,7 @@ from clinclust.files.conditions import DateOrder
 from clinclust.files.layout import SheetOptions, find_header, sheet_table
 from clinclust.files.notation import DecimalMark
 from clinclust.files.row_choice import RULES, Keep, RowChoice, choose_rows, read_summaries, read_trends
-from clinclust.files.text_table import MOST_COLUMNS, RowRanges, TableRead, name_columns, refuse_many_columns
+from clinclust.files.text_table import MOST_COLUMNS, RowRanges, SheetRows, TableRead, name_columns, refuse_many_columns
 
 # Read a table of text whose cells are separated by a delimiter.
 
@@ -58,7 +58,7 @@ def read_delimited(source: formats.Source, options: SheetOptions) -> TableRead:
     stated = _SEPARATOR.match(text)
     delimiter = stated[1] if stated else _delimiter_of(text)
     lines = _lines(text[stated.end() :] if stated else text, delimiter, 1 if stated else 0)
-    rows = options.empty_rows()
+    rows = SheetRows(options.header_row, options.rows)
     first = list(islice(lines, rows.n_first))
     filled = [(line.number, line.fields) for line in first if not all(map(is_blank, line.fields))]
     if not filled:

@@ -81,7 +81,6 @@ def add_notes(frame: pd.DataFrame, notes: Mapping[str, ColumnNotes]) -> None:
 
 # `66`, `2-61`, `66-`
 _RANGE = re.compile(r"(\d{1,7})(?:\s*-\s*(\d{0,7}))?")
-_LAST = 10**9  # beyond the last row and column of any file
 _LONGEST = 120
 
 
@@ -99,7 +98,7 @@ class RowRanges:
         for part in text.split(","):
             match = _RANGE.fullmatch(part.strip())
             first = int(match[1]) if match else 0
-            last = first if match is None or match[2] is None else int(match[2] or _LAST)
+            last = first if match is None or match[2] is None else int(match[2] or 10**9)  # beyond any file
             if not ranges[-1][1] < first <= last:
                 raise InputError(say("no_range_of_rows", rows=quoted(text), part=quoted(part.strip())))
             ranges.append((first, last))
@@ -138,8 +137,9 @@ class SheetRows:
     If the user gave the rows of the `subjects`, no others are kept below the first.
     """
 
-    def __init__(self, header_row: int = 0, subjects: RowRanges | None = None) -> None:
-        self.n_first, self._subjects = _LOOKED_AT + header_row, subjects
+    def __init__(self, header_row: int | None, subjects: RowRanges | None) -> None:
+        begin = subjects.first if header_row == 0 and subjects is not None else header_row or 0
+        self.n_first, self._subjects = _LOOKED_AT + begin, subjects  # as many as are needed to find the header
         self.first: list[tuple[int, list[str]]] = []  # number of the row, and its texts from the first column on
         self.n_outside = 0  # rows that hold something, but are none of the subjects
         self.filled_up: set[int] = set()  # rows of a text with fewer fields than the header, which no subject has

@@ -61,7 +61,6 @@ def naming(path: Path, instead_of: Path | None = None) -> Iterator[None]:
 
 _REPLACED = ".replaced"  # the part of a private folder that holds the replaced files until all have moved
 _OLD = 7 * 24 * 3600  # seconds; no run lasts as long
-_PASSES = 3  # a program that looks through new files may hold one for a moment
 
 
 @contextmanager
@@ -172,7 +171,7 @@ def _private_folder(parent: Path, shown: Path) -> Iterator[Path]:
         is_needed = True
         raise
     finally:
-        for _ in range(_PASSES):
+        for _ in range(3):  # a program that looks through new files may hold one for a moment
             if not is_needed and private.exists():
                 shutil.rmtree(private, ignore_errors=True)
 
@@ -306,7 +305,6 @@ def _sha256_of(path: Path) -> str:
 SHARING = "sharing.json"
 """What a fit withholds; absent if nothing."""
 TERMS = ("suppress", "round_to", "min_n", "missing_is_harmless")
-_MOST_BYTES = 10_000
 
 
 def write_terms(terms: Mapping[str, Any], folder: Path) -> list[str]:
@@ -325,7 +323,7 @@ def read_terms(folder: Path, are_sound: Callable[[dict[str, Any]], bool]) -> dic
         return {}
     if SHARING in files and not changed_files(folder, {SHARING: files[SHARING]}):
         with path.open("rb") as file, suppress(ValueError, RecursionError):
-            terms = json.loads(file.read(_MOST_BYTES))
+            terms = json.loads(file.read(10_000))
             if isinstance(terms, dict) and terms.keys() == set(TERMS) and are_sound(terms):
                 return terms
     raise InputError(say("terms_damaged", path=path))
