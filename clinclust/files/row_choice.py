@@ -233,8 +233,7 @@ class RowChoice:
                 hint = did_you_mean(str(name), names)
                 problems.append(f"{quoted(str(name))} is no part of it.{hint} Parts are {', '.join(names)}")
             elif value is not None and not rule.accepts(value):
-                mean = "; for the level of a measurement over the rows of a subject, give `summarise`"
-                problems.append(f"{name} must be {rule.allowed}, not {quoted(value)}{mean if value == 'mean' else ''}")
+                problems.append(f"{name} must be {rule.allowed}, not {quoted(value)}")
         if not problems:
             summaries, trends = read_summaries(stated.get("summarise")), read_trends(stated.get("trends"))
             choice = cls(**{**stated, "summarise": summaries, "trends": trends})
@@ -248,28 +247,21 @@ class RowChoice:
 
     def problems(self) -> list[str]:
         """Return one sentence for each field that makes no sense without another, and for each unknown summary."""
-        problems = []
-        if self.one_row_per is None and (self.keep != "first" or self.by is not None):
-            problems.append("`keep` and `by` choose a row of a subject: give `one_row_per` with the column of subjects")
-        if self.dates is not None and self.where is None and self.by is None and self.time is None:
-            problems.append("`dates` says how `where`, `by` and `time` read dates: give one of these too")
-        if self.summarise is None and (self.time is not None or self.trends is not None):
-            problems.append("`time` is for `summarise`: give the columns to summarise; `by` orders rows without it")
-        if self.summarise is not None and self.one_row_per is None:
-            problems.append("`summarise` needs `one_row_per`: give it with the column of subjects")
-        if self.summarise is not None and self.time is None:
-            problems.append("`summarise` needs `time`: give it with the column of the time of each row")
-        if self.summarise == ():
-            problems.append("`summarise` names no column; it takes such as {'egfr': ['mean', 'slope']}")
-        columns = [name for name, _ in self.summarise or ()]
-        twice = [name for name in dict.fromkeys(columns) if columns.count(name) > 1]
-        problems += [f"`summarise` names {quoted(name)} twice" for name in twice]
+        faults = {
+            "keep_without_subjects": self.one_row_per is None and (self.keep != "first" or self.by is not None),
+            "dates_without_use": self.dates is not None and self.where is self.by is self.time is None,
+            "time_without_summaries": self.summarise is None and (self.time is not None or self.trends is not None),
+            "summaries_without_subjects": self.summarise is not None and self.one_row_per is None,
+            "summaries_without_time": self.summarise is not None and self.time is None,
+            "no_summaries": self.summarise == (),
+        }
+        problems = [say(fault) for fault, is_wrong in faults.items() if is_wrong]
         for name, summaries in self.summarise or ():
-            unknown = [summary for summary in summaries if summary not in SUMMARIES]
-            hints = [(quoted(summary), did_you_mean(str(summary), SUMMARIES)) for summary in unknown]
-            problems += [f"`summarise`: {shown} of {quoted(name)} is no summary.{hint}" for shown, hint in hints]
+            unknown = [str(summary) for summary in summaries if summary not in SUMMARIES]
             if unknown or not summaries or len(set(summaries)) < len(summaries):
-                problems.append(f"`summarise`: give {quoted(name)} one or more of {', '.join(SUMMARIES)}, each once")
+                hints = "".join(did_you_mean(summary, SUMMARIES) for summary in unknown)
+                which, words = listed(map(quoted, summaries)) or "nothing", ", ".join(SUMMARIES)
+                problems.append(say("unknown_summaries", name=quoted(name), which=which, words=words, hints=hints))
         return problems
 
     def _meaning(self) -> tuple[object, ...]:

@@ -216,8 +216,8 @@ WRONG = {
     "nothing to group by": ({"one_row_per": None}, "`summarise` needs `one_row_per`"),
     "no time": ({"time": None}, "`summarise` needs `time`"),
     "time alone": ({"summarise": None}, "`time` is for `summarise`"),
-    "unknown summaries": ({"summarise": {"egfr": ["slop", "mean", "mean"]}}, "Did you mean 'slope'.*each once"),
-    "not a list": ({"summarise": {"egfr": 3}}, "3 of 'egfr' is no summary"),
+    "unknown summaries": ({"summarise": {"egfr": ["slop", "mean", "mean"]}}, "each once.*Did you mean 'slope'"),
+    "not a list": ({"summarise": {"egfr": 3}}, "'egfr' has 3; give it one or more"),
     "nothing": ({"summarise": {}}, "names no column"),
     "unknown columns": (
         {"time": "mont", "summarise": {"egf": ["mean"], "lab": ["last"]}},
