@@ -449,8 +449,8 @@ class _Workbook:
                     hidden_columns.update(range(int(first), min(int(to), _MOST_COLUMNS) + 1))
             elif tag == "mergeCell":
                 with suppress(ValueError):
-                    first, top, last_column, bottom = range_boundaries(element.get("ref", ""))
-                    merged.append((top or 0, first or 0, bottom or 0, last_column or 0))
+                    begin, top, end, bottom = range_boundaries(element.get("ref", ""))
+                    merged.append((top or 0, begin or 0, bottom or 0, end or 0))
         name = quoted(self.sheets[at][0])
         if wrong := faults.sentences():
             check = "open the file in Excel or LibreOffice, check these, and save it again:"

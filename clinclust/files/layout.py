@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import partial
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from openpyxl.utils.cell import get_column_letter
 
-from clinclust.arrays import Array, Mask
+from clinclust.arrays import Mask
 from clinclust.data import data
 from clinclust.errors import InputError
 from clinclust.files import notation, say
@@ -311,14 +311,14 @@ def _find_groups(rows: Sequence[Row], at: int, merged: Sequence[Area]) -> tuple[
 # subjects.
 
 _WORDS = data("tables")["totals"]
-_FIGURES: dict[str, Callable[[Array], Any]] = {
-    "sum": np.sum,
-    "mean": np.mean,
-    "median": np.median,
-    "deviation": lambda numbers: [numbers.std(ddof=1), numbers.std()],
-    "count": np.size,
-    "minimum": np.min,
-    "maximum": np.max,
+_FIGURES: dict[str, Callable[[pd.DataFrame], list[pd.Series]]] = {
+    "sum": lambda rows: [rows.sum()],
+    "mean": lambda rows: [rows.mean()],
+    "median": lambda rows: [rows.median()],
+    "deviation": lambda rows: [rows.std(), rows.std(ddof=0)],
+    "count": lambda rows: [rows.count()],
+    "minimum": lambda rows: [rows.min()],
+    "maximum": lambda rows: [rows.max()],
     "norm": lambda _: [],
 }
 _LONG = "|".join([*(_WORDS[figure] for figure in _FIGURES), rf"(?:{_WORDS['everybody']}) (?:{_WORDS['people']})"])
@@ -396,33 +396,31 @@ def _find_totals(frame: pd.DataFrame, kept: Mask, decimal: DecimalMark | None) -
         text = text.strip()
         return (notation.number_as_written(text, ",", ".") or text) if decimal != "." and "," in text else text
 
-    @cache
-    def column(place: int) -> tuple[Array, Mask]:
-        cells = frame.iloc[:, place].tolist()
-        return numbers_of(list(map(write_plainly, cells))), np.array([not is_blank(text) for text in cells])
+    columns = sorted(set().union(*(claim.texts for claim in claims)))
+    cells = {at: frame.iloc[:, at].tolist() for at in columns}
+    numbers = pd.DataFrame({at: numbers_of(list(map(write_plainly, texts))) for at, texts in cells.items()})
+    numbers = numbers.where(np.isfinite(numbers))
+    filled = pd.DataFrame({at: [not is_blank(text) for text in texts] for at, texts in cells.items()})
 
     @np.errstate(all="ignore")  # sums of numbers of any size may be infinite, and then they are no total's
     def is_total(claim: _Claim, above: Mask) -> bool:
         others = [at for at in claim.texts if at != claim.place]
-        agreeing, n_numbers = 0, 0
-        for at in others:
-            plain = write_plainly(claim.texts[at]).removesuffix("%").strip()
-            value = float(numbers_of([plain])[0])
-            numbers, filled = column(at)
-            numbers = numbers[above & np.isfinite(numbers)]
-            if claim.place < 0 and (numbers.size < 2 or value in numbers):
-                return False
-            n_numbers += bool(np.isfinite(value))
-            known = [int(filled[above].sum()), int(above.sum())] if "count" in claim.figures else []
-            if numbers.size > 1:
-                known = np.hstack([known, *(_FIGURES[figure](numbers) for figure in claim.figures)]).tolist()
-            # a mean of 49.96 is written 50.0 or 50
-            half = 0.5000001 * 10.0 ** -len(plain.partition(".")[2])
-            agreeing += any(abs(number - value) <= half for number in known)
+        plain = [write_plainly(claim.texts[at]).removesuffix("%").strip() for at in others]
+        values, rows = numbers_of(plain), numbers.loc[above, others]
+        has_several = np.asarray(rows.count() > 1)
+        if claim.place < 0 and not (has_several & ~np.asarray((rows == values).any())).all():
+            return False
+        figures = [np.where(has_several, row, np.nan) for name in claim.figures for row in _FIGURES[name](rows)]
+        if "count" in claim.figures:
+            figures += [np.asarray(filled.loc[above, others].sum()), np.full(len(others), above.sum())]
+        # a mean of 49.96 is written 50.0 or 50
+        half = 0.5000001 * 10.0 ** -np.array([len(text.partition(".")[2]) for text in plain], dtype=np.float64)
+        agrees = abs(np.array(figures).reshape(-1, len(others)) - values) <= half
+        n_agreeing, n_numbers = int(agrees.any(axis=0).sum()), int(np.isfinite(values).sum())
         if claim.place < 0:
-            return agreeing == len(others) > 1
-        is_most = agreeing == n_numbers or (claim.is_long and 2 * agreeing > n_numbers)
-        return agreeing > 0 and is_most and len(others) - n_numbers < 2  # one word may be the ward
+            return n_agreeing == len(others) > 1
+        is_most = n_agreeing == n_numbers or (claim.is_long and 2 * n_agreeing > n_numbers)
+        return n_agreeing > 0 and is_most and len(others) - n_numbers < 2  # one word may be the ward
 
     totals = []
     for claim in claims:
@@ -431,12 +429,11 @@ def _find_totals(frame: pd.DataFrame, kept: Mask, decimal: DecimalMark | None) -
         if claim.is_total and any(is_total(claim, part) for part in parts):
             taken[claim.at], begin = True, claim.at + 1
             totals.append(claim.at)
-    unsure, always = [], _filled_columns(frame[~taken])[0]
-    words = {claim.at: claim.texts[claim.place] for claim in claims if claim.place >= 0}
-    for claim in claims:
-        is_single = claim.is_long and list(words.values()).count(words[claim.at]) == 1
-        lacks = any(at not in claim.texts for at in always)
-        if claim.at in words and not taken[claim.at] and claim.is_total + is_single + lacks > 1:
+    words, always = [claim.texts.get(claim.place) for claim in claims], _filled_columns(frame[~taken])[0]
+    unsure = []
+    for claim, word in zip(claims, words, strict=True):
+        is_single, lacks = claim.is_long and words.count(word) == 1, any(at not in claim.texts for at in always)
+        if word is not None and not taken[claim.at] and claim.is_total + is_single + lacks > 1:
             unsure.append(claim.at)
     why = "the word of a total or of a norm, but no sums, means or counts of the rows above"
     return [Finding("totals or means of the rows above", totals), Finding(why, unsure, is_certain=False)]

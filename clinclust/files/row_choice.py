@@ -693,8 +693,8 @@ def choose_rows(
     if summaries is not None:
         frame = summaries.replace_columns(frame, kept)
     frame.attrs[ROWS_TAKEN] = {"choice": choice.as_dict(), "counts": asdict(counts)}
-    if (subjects := subjects_with_several_rows(frame)) is not None:
-        frame.attrs[SEVERAL_ROWS] = asdict(subjects)
+    if (several := subjects_with_several_rows(frame)) is not None:
+        frame.attrs[SEVERAL_ROWS] = asdict(several)
     return frame, remarks + more
 
 
