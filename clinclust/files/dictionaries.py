@@ -18,7 +18,7 @@ from clinclust.errors import InputError, refuse
 from clinclust.files import say
 from clinclust.files.cell_text import NUMBER, Places, canonical_text, limited, listed, quoted, shortened
 from clinclust.files.formats import check_readable, naming_file, shown_name
-from clinclust.files.layout import SheetOptions
+from clinclust.files.layout import BRACKETED, SheetOptions
 from clinclust.files.notation import divided, folded, is_known_unit, means_missing, paragraphs, plain_text, words_of
 from clinclust.files.tables import read_table, warn_of_file
 from clinclust.files.text_table import ColumnNotes, add_notes, chosen_columns
@@ -35,7 +35,6 @@ _CODEBOOK, _REDCAP = (
 Choice = tuple[str, str]  # a code and its label
 Row = Mapping[str, str]  # the texts of a row by their meaning, empty where there is none; "#": its row in a spreadsheet
 Bounds = tuple[float | None, float | None]
-_CODE = re.compile(r"[^\s,|]{1,100}")
 _NUMBER = r"[+-]?\d+(?:[.,]\d+)?"
 _INTERVALS = (
     re.compile(rf"[\[(]\s*(?P<low>{_NUMBER})\s*[,;]\s*(?P<high>{_NUMBER})\s*[\])]"),
@@ -47,20 +46,17 @@ _SIGNS = ("=", ":", r"\)", r"\s[-–—]", r"\.\s")  # between a code and its la
 _LONGEST_LISTED = 80
 
 
-def redcap_choices(text: str) -> tuple[list[Choice], list[str]]:
-    """Return the choices of a REDCap field, such as ``1, Male | 2, Female``, and the parts that have no code.
+def redcap_choices(text: str) -> list[Choice]:
+    """Return the choices of a REDCap field, such as ``1, Male | 2, Female``.
 
-    A label may hold commas. Of a repeated code, the first label counts.
+    A label may hold commas, and bars before what is no code. Of a repeated code, the first label counts.
     """
+    between = r"\|" if "|" in text else r"\\n|\n"
+    parts = re.split(rf"(?:^|{between})\s*([^\s,|]{{1,100}})\s*,", text)
     choices: dict[str, str] = {}
-    odd = []
-    for part in filter(None, map(str.strip, re.split(r"\|" if "|" in text else r"\\n|\n", text))):
-        code, comma, label = (side.strip() for side in part.partition(","))
-        if comma and _CODE.fullmatch(code):
-            choices.setdefault(code, plain_text(label))
-        else:
-            odd.append(part)
-    return list(choices.items()), odd
+    for code, label in zip(parts[1::2], parts[2::2], strict=True):
+        choices.setdefault(code, plain_text(label))
+    return list(choices.items())
 
 
 def coded_values(text: str) -> list[Choice]:
@@ -128,8 +124,6 @@ _DATE = re.compile(r"(?:date|datetime|time)(?:_\w+)?")
 _PERSONAL = re.compile(r"(?:email|phone|zipcode|postalcode|postal_code|ssn|mrn|vmrn)(?:_\w+)?")
 # the fields of a formula: `round([weight]/[height(2)])` has weight and height
 _INPUT = re.compile(r"\[([a-zA-Z]\w*)(?:\([^()\[\]]*\))?\]")
-# `kg` of `Weight (kg)`
-_IN_BRACKETS = re.compile(r"\s*[(\[]([^()\[\]]{1,30})[)\]]$")
 _BOXES = (("0", "Unchecked"), ("1", "Checked"))
 _OF_REDCAP, _TYPES = _WORDS["redcap_words"], _WORDS["redcap_types"]
 
@@ -170,7 +164,7 @@ def _note_redcap(rows: Sequence[Row]) -> dict[str, ColumnNotes]:
             field = _note_field(row, label, types)
         if row["type"].casefold() == "checkbox":
             # One yes/no column for each choice. They form a block: subjects tick them together.
-            choices, _ = redcap_choices(row["choices"])
+            choices = redcap_choices(row["choices"])
             for code, choice in choices:
                 reason = f"{_SAYS}checkbox, one of {len(choices)} boxes of {shortened(row['name'])}"
                 box = replace(about, label=f"{about.label or row['name']}: {choice or code}", kind="yes/no")
@@ -200,8 +194,8 @@ def _note_field(row: Row, label: str, types: Mapping[str, str]) -> ColumnNotes:
         reason, levels = _SAYS + decided.pop("says"), tuple(map(tuple, decided.pop("levels")))
         return ColumnNotes(reason=reason, levels=levels, **decided)
     # a number has its unit in brackets at the end of its label, or as its note
-    bracket = _IN_BRACKETS.search(label)
-    candidates = [bracket[1] if bracket else "", plain_text(row["note"])]
+    bracket = BRACKETED.fullmatch(label)
+    candidates = [bracket[2] if bracket and bracket[1] else "", plain_text(row["note"])]
     unit = next((text for text in candidates if is_known_unit(text) and not text[0].isdigit()), None)
     of_unit = f"; the unit {unit} is taken from its label or note" if unit else ""
     low, high = _number_or_none(row["minimum"]), _number_or_none(row["maximum"])
@@ -218,12 +212,11 @@ def _note_field(row: Row, label: str, types: Mapping[str, str]) -> ColumnNotes:
             return ColumnNotes(kind="text", role="ignore", reason=f"{why}, which identifies a person")
         return ColumnNotes(reason=f"{why}; {_BY_VALUES}")
     if kind in ("dropdown", "select", "radio"):
-        choices, odd = redcap_choices(row["choices"])
+        choices = redcap_choices(row["choices"])
         if not choices:
             return ColumnNotes(reason=f"{_SAYS}{kind}, without choices of the form 1, Male | 2, Female; {_BY_VALUES}")
         levels, missing = divided(choices)
         why = f"{_SAYS}{kind}, {len(choices)} choice{'s' * (len(choices) != 1)}{_say_missing(missing)}"
-        why += f"; not read, because they have no code: {listed(map(quoted, odd))}" if odd else ""
         return ColumnNotes(levels=levels, missing_codes=tuple(code for code, _ in missing), reason=why)
     if kind == "calc":  # holds information of its own only if it is computed from dates
         inputs = [name for name in dict.fromkeys(_INPUT.findall(row["choices"])) if name in types]

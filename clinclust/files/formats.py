@@ -320,8 +320,8 @@ def read_by_calamine(source: Source, options: SheetOptions) -> TableRead:
 _XLSX = data("file_kinds")["xlsx"]
 _LARGE = ("row", "si")  # emptied when they are read, because a part may have a million of them
 _REPAIR_OF_XLSX = "open it in Excel or LibreOffice, check it, and save it again as .xlsx"
-Shown = Literal["number", "date", "duration"]
-_BUILT_IN: dict[str, Shown] = {str(at): shown for shown, numbers in _XLSX["formats"].items() for at in numbers}
+_Shown = Literal["number", "date", "duration"]
+_BUILT_IN: dict[str, _Shown] = {str(at): shown for shown, numbers in _XLSX["formats"].items() for at in numbers}
 _ESCAPED = re.compile("_x((?![dD][89a-fA-F])[0-9a-fA-F]{4})_")  # halves of characters stay as they are
 _TRUTH = {"0": "False", "1": "True", "false": "False", "true": "True"}
 _YES = ("1", "true", "on")
@@ -348,7 +348,7 @@ def _unescaped(text: str) -> str:
     return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text) if "_x" in text else text
 
 
-def shown_by(number: str, code: str | None = None) -> Shown:
+def shown_by(number: str, code: str | None = None) -> _Shown:
     """Return what a format shows a positive number as, by its number or, if it has one, its code."""
     if code is None:
         return _BUILT_IN.get(number, "number")
@@ -382,7 +382,7 @@ class _Workbook:
         parts = dict(related.values())
         texts = self._elements(parts["sharedStrings"], "si") if "sharedStrings" in parts else ()
         self._shared = [_text_of(element) for _, element in texts]
-        codes, self._shown = dict[str, str](), dict[int, Shown]()
+        codes, self._shown = dict[str, str](), dict[int, _Shown]()
         for tag, element in self._elements(parts["styles"], "numFmt", "cellXfs") if "styles" in parts else ():
             if tag == "numFmt":
                 codes.setdefault(element.get("numFmtId", ""), element.get("formatCode", ""))
@@ -501,7 +501,7 @@ class _Workbook:
         faults.add("cells with a value that their type does not have", f"{place} ({quote_cell(value)})")
         return ""
 
-    def _read_number(self, place: str, value: str, shown: Shown, errors: Places) -> str:
+    def _read_number(self, place: str, value: str, shown: _Shown, errors: Places) -> str:
         if shown == "number" and value.isascii() and value.isdecimal() and value[0] != "0":
             return value
         if not cell_text.NUMBER.fullmatch(value) or not math.isfinite(days := float(value)):

@@ -49,7 +49,7 @@ class SheetOptions:
 _UNITS = data("tables")["units"]
 # `mg/L`, `years`, `10^9/L`, `kg/m2` below the names, or `CRP (mg/L)` as a name
 _UNIT = compile_short(f"(?:{_UNITS['plain']}|{_UNITS['prefixed']}{_UNITS['per']}|{_UNITS['area']})", re.IGNORECASE)
-_BRACKETED = re.compile(r"(.*\S)?\s*[\[(]\s*+([^\])(\[]{1,20}?)\s*[\])]\s*", re.DOTALL)
+BRACKETED = re.compile(r"(.*\S)?\s*[\[(]\s*+([^\])(\[]{1,20}?)\s*[\])]\s*", re.DOTALL)
 # `0 = no; 1 = yes` or `0: none, 1: mild` below a name; not `see: note`
 _MEANINGS = re.compile(r"\s*[\w.+-]{1,12}\s*=\s*[^\s=].*|\s*[\w.+-]{1,12}\s*:\D[^:,;/|\n]*+[,;/|\n][^:]*+:.*", re.S)
 # Qualtrics writes `{"ImportId":"QID1"}` below the questions
@@ -112,7 +112,7 @@ def _read_units(rows: Sequence[Row], names: Texts) -> Texts:
     for place, text in rows[0][1].items():
         if text in ("-", "–", ".", "/") or means_missing(text):  # NA is no nanoampere
             continue
-        bracketed = _BRACKETED.fullmatch(text)
+        bracketed = BRACKETED.fullmatch(text)
         unit = bracketed[2] if bracketed and not bracketed[1] else text
         is_known = bool(_UNIT.fullmatch(unit))
         if is_known or unit != text:
@@ -665,7 +665,7 @@ def sheet_table(
     for at, place in enumerate(places):
         name, group, unit = header.names.get(place, ""), header.groups.get(place), header.units.get(place)
         label = name.removeprefix(f"{group} - ") if group else None
-        match = _BRACKETED.fullmatch(label or name)  # a name such as ``CRP (mg/L)`` ends in a unit
+        match = BRACKETED.fullmatch(label or name)  # a name such as ``CRP (mg/L)`` ends in a unit
         if match and match[1] and _UNIT.fullmatch(match[2]):
             label, unit = match[1], unit or match[2]
         description = " ".join(header.explanations.get(place, "").split()) or None

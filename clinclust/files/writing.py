@@ -84,13 +84,11 @@ def write_text(text: str, path: str | os.PathLike[str]) -> None:
 
 
 @contextmanager
-def write_together(
-    folder: str | os.PathLike[str], *, replacing: Collection[str] = (), last: str | None = None
-) -> Iterator[Path]:
+def write_together(folder: str | os.PathLike[str], *, replacing: Collection[str] = ()) -> Iterator[Path]:
     """Yield a temporary folder to write to; its files move to `folder` together if the block ends without an error.
 
     `folder` is made if it does not exist; after an error it is as it was before. Those files of `replacing` that were
-    not written are removed; the file `last`, such as a manifest, moves after all others. OSError is raised before the
+    not written are removed; a manifest moves after all others. OSError is raised before the
     block begins if `folder` is a file or cannot be written.
     """
     folder = Path(folder)
@@ -106,7 +104,7 @@ def write_together(
             folder.mkdir(parents=True, exist_ok=True)
         with _private_folder(folder, folder) as private:
             yield private
-            names = sorted((file.name for file in private.iterdir()), key=lambda name: (name == last, name))
+            names = sorted((file.name for file in private.iterdir()), key=lambda name: (name == MANIFEST, name))
             with naming(folder, instead_of=private):
                 _move(private, folder, names, removed=[name for name in replacing if name not in names])
     except BaseException:
@@ -281,7 +279,7 @@ def rewrite_files(folder: Path, names: Collection[str]) -> Iterator[Path]:
         return {name: sha256 for name, sha256 in files.items() if name not in names}
 
     before = read_others()
-    with write_together(folder, last=MANIFEST) as new:
+    with write_together(folder) as new:
         yield new
         if read_others() != before:
             raise InputError(say("folder_written_anew", folder=folder))

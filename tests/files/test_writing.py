@@ -49,7 +49,7 @@ def dies(act):
 
 def write_set(folder, mark):
     """Write a set of files whose content is `mark`; the earlier set has one file more."""
-    with write_together(folder, replacing=["a", "b", "c", MANIFEST], last=MANIFEST) as new:
+    with write_together(folder, replacing=["a", "b", "c", MANIFEST]) as new:
         for name in ("a", "b", "c") if mark == "old" else ("a", "b"):
             (new / name).write_text(mark)
         write_manifest(new, names(new))
@@ -189,7 +189,7 @@ def test_what_cannot_be_put_back_is_not_removed(tmp_path, monkeypatch, second):
     assert changed_files(tmp_path, read_manifest(tmp_path)) == []
 
 
-def test_the_last_file_moves_last(tmp_path, monkeypatch):
+def test_the_manifest_moves_last(tmp_path, monkeypatch):
     moved, replace = [], Path.replace
 
     def recorded(self, target):
@@ -197,10 +197,10 @@ def test_the_last_file_moves_last(tmp_path, monkeypatch):
         return replace(self, target)
 
     monkeypatch.setattr(Path, "replace", recorded)
-    with write_together(tmp_path / "out", last="a") as new:
-        for name in "cab":
+    with write_together(tmp_path / "out") as new:
+        for name in (MANIFEST, "z", "a"):
             (new / name).touch()
-    assert [path.name for path in moved if path.parent == tmp_path / "out"] == ["b", "c", "a"]
+    assert [path.name for path in moved if path.parent == tmp_path / "out"] == ["a", "z", MANIFEST]
 
 
 def test_an_error_while_writing_names_the_file_that_was_to_be(tmp_path):
