@@ -10,7 +10,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import compress
 from typing import Literal, NamedTuple
 
@@ -373,6 +373,8 @@ def divided(choices: Sequence[tuple[str, str]]) -> tuple[Choices, Choices]:
 
 # `HbA1c` has the words Hb, A, 1 and c
 _WORD = re.compile(r"[A-ZÄÖÜÀ-Þ]+(?![a-zß-ÿ])|[A-ZÄÖÜÀ-Þ]?[a-zß-ÿ]+|[0-9]+|[^\W\dA-Za-zÀ-ÿ_]+")
+_CONCEPTS = [*data("roles").values(), {"subjects": data("tables")["subjects"]["words"]}]
+_LISTED = frozenset(part for lists in _CONCEPTS for words in lists.values() for word in words for part in word.split())
 _SHORTEST_PART, _SHORT_PARTS = 3, frozenset(["to", "id", "no", "nr"])
 _SHORTEST_PARTED, _LONGEST_PARTED = 6, 40
 
@@ -389,8 +391,7 @@ def name_words(name: str) -> list[str]:
 @lru_cache(maxsize=20_000)
 def _parted(word: str) -> tuple[str, ...]:
     """Return the listed words that make up a word, from the left, the longest first; the word itself if they do not."""
-    listed = _list_words()
-    if word in listed or word.isdigit() or (word.isascii() and not _SHORTEST_PARTED <= len(word) <= _LONGEST_PARTED):
+    if word in _LISTED or word.isdigit() or (word.isascii() and not _SHORTEST_PARTED <= len(word) <= _LONGEST_PARTED):
         return (word,)
 
     def rest_of(start: int) -> tuple[str, ...] | None:
@@ -398,19 +399,12 @@ def _parted(word: str) -> tuple[str, ...]:
             return ()
         for end in range(len(word), start, -1):
             part = word[start:end]
-            is_part = part in listed and (len(part) >= _SHORTEST_PART or part in _SHORT_PARTS or not part.isascii())
+            is_part = part in _LISTED and (len(part) >= _SHORTEST_PART or part in _SHORT_PARTS or not part.isascii())
             if is_part and (after := rest_of(end)) is not None:
                 return (part, *after)
         return rest_of(start + 1) if not word.isascii() else None  # Chinese names have other characters between words
 
     return rest_of(0) or (word,)
-
-
-@cache
-def _list_words() -> frozenset[str]:
-    lists = [words for concept in data("roles").values() for words in concept.values()]
-    lists.append(data("tables")["subjects"]["words"])
-    return frozenset(part for words in lists for word in words for part in word.split())
 
 
 def mentions(words: Sequence[str], listed: frozenset[str]) -> bool:

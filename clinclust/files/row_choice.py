@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, get_args
@@ -100,11 +101,9 @@ def repeated_subjects(frame: pd.DataFrame, column: str) -> RepeatedSubjects | No
 
 def noted_several_rows(frame: pd.DataFrame) -> RepeatedSubjects | None:
     """Return what is noted of the subjects of a table with several rows; None if nothing is that could be read."""
-    noted = frame.attrs.get(SEVERAL_ROWS)
-    try:
-        return RepeatedSubjects(**noted) if isinstance(noted, Mapping) else None
-    except TypeError:
-        return None
+    with suppress(TypeError):  # of another structure
+        return RepeatedSubjects(**frame.attrs.get(SEVERAL_ROWS))
+    return None
 
 
 def _texts(frame: pd.DataFrame, name: str) -> pd.Series:
@@ -126,11 +125,8 @@ ByColumn = tuple[tuple[str, tuple[str, ...]], ...]
 
 def read_summaries(stated: Mapping[str, Any] | None) -> ByColumn | None:
     """Return the summaries of each column, from a dictionary of lists; None is nothing."""
-    if stated is None:
-        return None
-    return tuple(
-        (str(name), tuple(names) if isinstance(names, list | tuple) else (names,)) for name, names in stated.items()
-    )
+    lists = {str(name): names if isinstance(names, list | tuple) else [names] for name, names in (stated or {}).items()}
+    return None if stated is None else tuple((name, tuple(names)) for name, names in lists.items())
 
 
 # What is estimated on the cohort, and kept for new subjects.
@@ -176,10 +172,7 @@ ROWS_TAKEN = "rows_taken"
 RULES = {
     "keep": Rule(" or ".join(get_args(Keep)), get_args(Keep).__contains__),
     "dates": Rule(" or ".join(conditions.DATE_ORDERS), conditions.DATE_ORDERS.__contains__),
-    "summarise": Rule(
-        "a dictionary from columns to lists of summaries, such as {'egfr': ['mean', 'slope']}",
-        lambda value: isinstance(value, Mapping),
-    ),
+    "summarise": Rule("a dictionary such as {'egfr': ['mean', 'slope']}", lambda value: isinstance(value, Mapping)),
     "trends": Rule("the trends of `rows` of a schema", lambda value: isinstance(value, Mapping)),
 }
 """What a choice of rows holds other than texts."""
