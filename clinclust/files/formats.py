@@ -599,20 +599,15 @@ def read_statistical(source: Source, options: SheetOptions) -> TableRead:
             raise InputError(f"the file says that it has {n_cells:,} cells, which it cannot hold: it is damaged")
         file.seek(0)
         frame, about = read(file, **how)
-    names = [str(name) for name in frame.columns]
-    columns = [_read_column(frame.iloc[:, at], name, about) for at, name in enumerate(names)]
-    texts = {at: cells for at, (cells, _, _) in enumerate(columns)}
-    table = pd.DataFrame(texts, index=frame.index, dtype=TEXT)
+    places, names = Places(), [str(name) for name in frame.columns]
+    columns = [_read_column(frame.iloc[:, at], name, about, places) for at, name in enumerate(names)]
+    table = pd.DataFrame({at: cells for at, (cells, _) in enumerate(columns)}, index=frame.index, dtype=TEXT)
     table.columns = pd.Index(names, dtype=object)
-    remarks = []
-    for remark in ("partly_labelled", "labelled_alike", "missing_values_declared"):
-        if which := list(compress(names, [remark in concerned for _, _, concerned in columns])):
-            remarks.append(say(remark, columns=listed(which)))
-    return TableRead(table, remarks, [notes for _, notes, _ in columns])
+    return TableRead(table, places.sentences(), [notes for _, notes in columns])
 
 
-def _read_column(values: pd.Series, name: str, about: Any) -> tuple[list[str], ColumnNotes, set[str]]:
-    """Return the cells of a column, its notes, and which remarks concern it; `about` is the metadata of pyreadstat."""
+def _read_column(values: pd.Series, name: str, about: Any, places: Places) -> tuple[list[str], ColumnNotes]:
+    """Return the cells of a column, and its notes; `about` is the metadata of pyreadstat."""
     stored = about.readstat_variable_types.get(name)
     codes = [_text(value, stored) for value in values.tolist()]
     observed = set(codes) - {""}
@@ -626,12 +621,15 @@ def _read_column(values: pd.Series, name: str, about: Any) -> tuple[list[str], C
     valid = observed - missing
     unlabelled = [code for code in valid if not levels.get(code)]
     used = [label for code, label in levels.items() if code in observed]
-    remarks = {"labelled_alike"} if len(set(used)) < len(used) else set()
-    shown = {code: label for code, label in levels.items() if label} if valid and not unlabelled and not remarks else {}
+    are_alike = len(set(used)) < len(used)
+    is_shown = valid and not unlabelled and not are_alike
+    shown = {code: label for code, label in levels.items() if label} if is_shown else {}
     if unlabelled and not valid.isdisjoint(levels):
-        remarks.add("partly_labelled")
+        places.add(say("partly_labelled"), name)
+    if are_alike:
+        places.add(say("labelled_alike"), name)
     if missing:
-        remarks.add("missing_values_declared")
+        places.add(say("missing_values_declared"), name)
     shown_as = str(about.original_variable_types.get(name) or "").upper()
     is_date = stored != "string" and shown_as.startswith(tuple(_SAYS_OF_COLUMNS["dates"]))
     notes = ColumnNotes(
@@ -640,7 +638,7 @@ def _read_column(values: pd.Series, name: str, about: Any) -> tuple[list[str], C
         kind="date" if is_date else _SAYS_OF_COLUMNS["measures"].get(str(about.variable_measure.get(name))),
         missing_codes=tuple(dict.fromkeys(shown.get(code, code) for code in sorted(missing))),
     )
-    return [shown.get(code, code) for code in codes], notes, remarks
+    return [shown.get(code, code) for code in codes], notes
 
 
 def _text(value: Any, stored: str) -> str:
@@ -651,7 +649,7 @@ def _text(value: Any, stored: str) -> str:
         return f".{value}" if stored != "string" and len(value) == 1 else value.strip()
     if stored == "float" and isinstance(value, float) and not value.is_integer():
         return str(np.float32(value))
-    return canonical_text(value).removesuffix(" 00:00:00").removesuffix("T00:00:00")
+    return canonical_text(value)
 
 
 # Tables larger than memory: a folder of parquet files, or a parquet file of many rows, read by row groups.

@@ -101,8 +101,8 @@ def repeated_subjects(frame: pd.DataFrame, column: str) -> RepeatedSubjects | No
 
 def noted_several_rows(frame: pd.DataFrame) -> RepeatedSubjects | None:
     """Return what is noted of the subjects of a table with several rows; None if nothing is that could be read."""
-    with suppress(TypeError):  # of another structure
-        return RepeatedSubjects(**frame.attrs.get(SEVERAL_ROWS))
+    with suppress(TypeError, ValueError):  # of another structure
+        return RepeatedSubjects(**dict(frame.attrs.get(SEVERAL_ROWS) or {}))
     return None
 
 
