@@ -473,7 +473,7 @@ def summarise_visits(
     for name, use in stated:
         place = reader.read.find_column(name)
         if isinstance(place, str):
-            problems.append(f"{use}: {place}")
+            problems.append(f"{use}: {place} The columns are {listed(names)}")
             continue
         if place in use_of:
             problems.append(f"{use} and {use_of[place]} name one column, {quoted(name)}: give another")
