@@ -505,7 +505,7 @@ def _write_results(options: commands.ResultOptions, prepared: Prepared, table: p
     try:
         with (
             interrupts_held() as hold_interrupts,
-            write_together(options.out, replacing=outputs.FILES_OF_A_FIT, last=MANIFEST) as folder,
+            write_together(options.out, replacing=outputs.FILES_OF_A_FIT) as folder,
         ):
             n_clusters = model.n_clusters
             if not isinstance(n_clusters, int):
@@ -611,10 +611,7 @@ def _fit_in_partitions(options: commands.FitOptions, schema: FeatureSchema) -> i
     outputs.check_folder(options, options.out, (ASSIGNMENTS,), allowed=options.overwrite)
     outputs.note_other_files(options.out, files)
     model = build_model(options, schema)
-    with (
-        table_in_partitions(options.table) as (table, parts),
-        write_together(options.out, replacing=files, last=MANIFEST) as folder,
-    ):
+    with table_in_partitions(options.table) as (table, parts), write_together(options.out, replacing=files) as folder:
         model.fit(table)
         with naming(options.out):
             model.save(folder)

@@ -16,7 +16,7 @@ import clinclust.cli.commands as commands
 from clinclust import __version__
 from clinclust.cli.commands import flag_of, in_options
 from clinclust.errors import CohortError, InputError, MissingPackageError, describe_bug, on_one_line, visible_to_people
-from clinclust.files.writing import MANIFEST, SHARING, TERMS, check_place, plain_error, plain_sentence, read_terms
+from clinclust.files.writing import MANIFEST, SHARING, TERMS, check_place, plain_error, read_terms
 
 _OUTPUT = "standard output"
 _LONGEST_LINE = 1000  # a name may have any length
@@ -197,7 +197,7 @@ def sentence_of(error: Exception) -> str:
         return "there is not enough memory"
     if isinstance(error, InputError):
         return in_options(error.at_command_line)
-    return plain_sentence(error) if isinstance(error, OSError) else str(error)
+    return str(plain_error(error) if isinstance(error, OSError) else error)
 
 
 # Files that replace nothing unasked.

@@ -17,7 +17,7 @@ from clinclust.arrays import Whole
 from clinclust.errors import InputError, warn
 from clinclust.files.cell_text import limited, listed, quoted
 from clinclust.files.conditions import compared_columns, parsed
-from clinclust.files.row_choice import MULTIPLIERS, mix, noted_several_rows, rows_taken
+from clinclust.files.row_choice import noted_several_rows, rows_taken
 from clinclust.schema import FeatureSchema
 
 if TYPE_CHECKING:
@@ -160,11 +160,10 @@ def _sorted_hashes(frame: pd.DataFrame, salt: str) -> tuple[Rows, Words]:
     for name, column in frame.items():
         digest = hashlib.sha256(f"{salt} column {name}".encode()).digest()
         keys = np.frombuffer(digest, dtype="<u8").astype(np.uint64)
-        mixed = _values(column, keys)
-        mix(mixed, keys[1])
+        mixed = pd.util.hash_array(_values(column, keys) ^ keys[1])
         first += mixed  # a sum, because the order of the columns must not matter
         mixed ^= keys[2]
-        mixed *= MULTIPLIERS[2]
+        mixed *= np.uint64(0xD6E8_FEB8_6659_FD93)
         mixed ^= mixed >> np.uint64(32)
         second += mixed
     order = np.argsort(first)

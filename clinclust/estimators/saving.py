@@ -594,7 +594,7 @@ def save(model: Estimator, fit: Fit, folder: Path) -> Path:
     np.savez_compressed(numbers, **dict[str, Any](arrays))
     if folder.exists() and not folder.is_dir():
         raise NotADirectoryError(f"{folder} is a file; a model is saved to a folder")
-    with write_together(folder, last=MANIFEST) as new, naming(folder, instead_of=new):
+    with write_together(folder) as new, naming(folder, instead_of=new):
         (new / _NUMBERS).write_bytes(numbers.getvalue())
         (new / _TEXT).write_text(written, encoding="utf-8", newline="\n")
         write_manifest(new, [_TEXT, _NUMBERS])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from itertools import islice
@@ -136,18 +136,15 @@ def limited(message: str) -> str:
 
 
 class Places:
-    """Findings by kind, each with the first places where it was found, and how many there are."""
+    """Findings, sentences that can follow a list of places and a colon, each with the places where it was found."""
 
     def __init__(self) -> None:
-        self._first: dict[str, list[str]] = {}
-        self._count: Counter[str] = Counter()
+        self._places = defaultdict[str, list[str]](list)
 
     def add(self, finding: str, place: str) -> None:
-        """Add a place to a finding, a sentence that can follow a list of places and a colon."""
-        self._count[finding] += 1
-        if self._count[finding] <= _SHOWN:
-            self._first.setdefault(finding, []).append(place)
+        """Add a place to a finding."""
+        self._places[finding].append(place)
 
     def sentences(self) -> list[str]:
-        """Return one sentence for each finding, with its places, in the order of the first of them."""
-        return [f"{listed(first, self._count[finding])}: {finding}" for finding, first in self._first.items()]
+        """Return one sentence for each finding, with its first places, in the order of the first of them."""
+        return [f"{listed(places)}: {finding}" for finding, places in self._places.items()]

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from operator import and_, eq, ge, gt, le, lt, or_
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from clinclust.arrays import Array, Mask
 from clinclust.errors import InputError, did_you_mean, show_cells
 from clinclust.files import notation, say
 from clinclust.files.cell_text import canonical_text, listed, number_of, numbers_of, quote_cell, quoted
-from clinclust.files.text_table import ColumnNotes, TableRead
+from clinclust.files.text_table import TableRead
 
 # Dates in a column whose cells say, together, whether the day or the month comes first.
 
@@ -255,23 +255,7 @@ def text_in_condition(text: str) -> str | None:
 
 # Which rows of a table meet a condition: the cells of a column as texts, numbers in its notation, and dates.
 
-_FEW_LEVELS = 10
 _COMPARISONS = {"==": eq, "<": lt, "<=": le, ">": gt, ">=": ge}
-
-
-class Reader(NamedTuple):
-    """A table, and how it writes numbers and dates, if the user said so."""
-
-    read: TableRead
-    decimal: notation.DecimalMark | None = None
-    dates: DateOrder | None = None
-
-    def cells(self, name: str) -> Cells:
-        """Return the cells of the column that a text means; InputError if there is none."""
-        place = self.read.find_column(name)
-        if isinstance(place, str):
-            raise InputError(f"{place} The columns are {listed(self.read.names)}")
-        return Cells(self, place)
 
 
 class Cells:
@@ -279,8 +263,8 @@ class Cells:
 
     def __init__(self, reader: Reader, place: int) -> None:
         read, decimal = reader.read, reader.decimal
-        notes = read.notes[place] if read.notes else ColumnNotes()
-        self.notes, self.decimal, self.order_of_dates = notes, decimal, reader.dates
+        notes = read.notes[place]
+        self.notes, self.decimal, self.order_of_dates = notes, decimal, reader.order_of_dates
         self.has_comma = decimal == "," or notes.decimal == ","
         self.others_have_comma = decimal == "," or any(each.decimal == "," for each in read.notes)
         values = read.frame.iloc[:, place]
@@ -290,7 +274,7 @@ class Cells:
         self.texts = np.array(texts, dtype=object)
         self.missing = missing | np.array([text in codes for text in texts], dtype=bool)
         self.name = str(read.frame.columns[place])
-        self.number = read.places[place] if read.places else place + 1
+        self.number = read.places[place]
 
     @cached_property
     def counts(self) -> Counter[str]:
@@ -370,23 +354,34 @@ class Cells:
         return bool(self.counts) and all(map(looks_like_date, self.counts))
 
 
-class Matching:
-    """Evaluates a condition on a table, by Kleene's logic.
+class Reader:
+    """A table with the notation of its numbers and dates, if the user said it, which answers conditions.
 
-    Of a missing value nothing is known: neither ``==`` nor ``!=``, with ``not`` or without, takes it. A value beyond a
-    limit is compared where the answer is certain: ``>90`` is above 60, and may be above 100. Afterwards `unknown`,
-    bool (N,), has the rows of which no answer is known; `dates` were compared.
+    By Kleene's logic nothing is known of a missing value: neither ``==`` nor ``!=``, with ``not`` or without, takes it.
+    A value beyond a limit is compared where the answer is certain: ``>90`` is above 60, and may be above 100. After
+    `find_rows`, `unknown`, bool (N,), has the rows of which no answer is known, and `dates` those that were compared.
     """
 
-    def __init__(self, reader: Reader) -> None:
-        self._reader = reader
-        self._known: dict[str, Cells] = {}
+    def __init__(
+        self, read: TableRead, decimal: notation.DecimalMark | None = None, order_of_dates: DateOrder | None = None
+    ) -> None:
+        self.read, self.decimal, self.order_of_dates = read, decimal, order_of_dates
+        self._cells: dict[str, Cells] = {}
         self._parts: list[tuple[Comparison, Cells, Mask, Mask]] = []  # the rows that meet it, and the unknown ones
         self._remarks: list[str] = []
-        self.unknown: Mask = np.zeros(len(reader.read.frame), dtype=bool)
+        self.unknown: Mask = np.zeros(len(read.frame), dtype=bool)
         self.dates: list[DateColumn] = []
 
-    def of(self, condition: Condition) -> Mask:
+    def cells(self, name: str) -> Cells:
+        """Return the cells of the column that a text means; InputError if there is none."""
+        if name not in self._cells:
+            place = self.read.find_column(name)
+            if isinstance(place, str):
+                raise InputError(f"{place} The columns are {listed(self.read.names)}")
+            self._cells[name] = Cells(self, place)
+        return self._cells[name]
+
+    def find_rows(self, condition: Condition) -> Mask:
         """Return where the rows meet the condition; InputError if it names no column, or orders what has no order."""
         answer = self._answer(condition)
         self.unknown = np.asarray(answer.isna(), dtype=bool)
@@ -399,9 +394,7 @@ class Matching:
             return ~joined if condition.word == "not" else joined
         if condition.sign == "!=":
             return ~self._answer(replace(condition, sign="=="))
-        if condition.column not in self._known:
-            self._known[condition.column] = self._reader.cells(condition.column)
-        cells = self._known[condition.column]
+        cells = self.cells(condition.column)
         if condition.sign == IS_MISSING:
             return BooleanArray(cells.missing, np.zeros_like(cells.missing))
         met, is_known = self._compared(cells, condition)
@@ -416,7 +409,7 @@ class Matching:
             dates = cells.dates
             self.dates.append(dates)
             self._remarks += dates.describe_notation(cells.name)
-            limit = date_column(np.array([text], dtype=object), np.ones(1, bool), dates.order or self._reader.dates)
+            limit = date_column(np.array([text], dtype=object), np.ones(1, bool), dates.order or self.order_of_dates)
             if isinstance(limit, str):
                 raise InputError(f"the date with which {quoted(cells.name)} is compared {limit}")
             moments, moment = dates.moments, float(limit.moments[0])
@@ -447,7 +440,7 @@ class Matching:
         remarks = [*self._remarks]
         for (cells, sign), texts in unmet.items():
             count = len(cells.counts)
-            levels = list(cells.counts) if count <= _FEW_LEVELS else []  # many values may name subjects
+            levels = list(cells.counts) if count <= 10 else []  # many values may name subjects
             held = listed(map(quote_cell, levels)) or (f"{count:,} different values" if count else "no value")
             hint = next((show_cells(hint) for text in texts if (hint := did_you_mean(text, levels))), "")
             values = listed(map(quoted, texts))

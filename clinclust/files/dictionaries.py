@@ -9,22 +9,19 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
-from clinclust.arguments import PATH, TEXT, accepting
 from clinclust.data import data
-from clinclust.errors import InputError, nearest, refuse
+from clinclust.errors import InputError, refuse
 from clinclust.files import say
 from clinclust.files.cell_text import NUMBER, Places, canonical_text, limited, listed, quoted, shortened
 from clinclust.files.formats import check_readable, naming_file, shown_name
-from clinclust.files.layout import SheetOptions
+from clinclust.files.layout import BRACKETED, SheetOptions
 from clinclust.files.notation import divided, folded, is_known_unit, means_missing, paragraphs, plain_text, words_of
 from clinclust.files.tables import read_table, warn_of_file
 from clinclust.files.text_table import ColumnNotes, add_notes, chosen_columns
-
-__all__ = ["Dictionary", "note_columns", "read_dictionary"]
 
 # What the rows and cells of a dictionary hold: coded values, lists of values, intervals.
 
@@ -38,7 +35,6 @@ _CODEBOOK, _REDCAP = (
 Choice = tuple[str, str]  # a code and its label
 Row = Mapping[str, str]  # the texts of a row by their meaning, empty where there is none; "#": its row in a spreadsheet
 Bounds = tuple[float | None, float | None]
-_CODE = re.compile(r"[^\s,|]{1,100}")
 _NUMBER = r"[+-]?\d+(?:[.,]\d+)?"
 _INTERVALS = (
     re.compile(rf"[\[(]\s*(?P<low>{_NUMBER})\s*[,;]\s*(?P<high>{_NUMBER})\s*[\])]"),
@@ -50,20 +46,17 @@ _SIGNS = ("=", ":", r"\)", r"\s[-–—]", r"\.\s")  # between a code and its la
 _LONGEST_LISTED = 80
 
 
-def redcap_choices(text: str) -> tuple[list[Choice], list[str]]:
-    """Return the choices of a REDCap field, such as ``1, Male | 2, Female``, and the parts that have no code.
+def redcap_choices(text: str) -> list[Choice]:
+    """Return the choices of a REDCap field, such as ``1, Male | 2, Female``.
 
-    A label may hold commas. Of a repeated code, the first label counts.
+    A label may hold commas, and bars before what is no code. Of a repeated code, the first label counts.
     """
+    between = r"\|" if "|" in text else r"\\n|\n"
+    parts = re.split(rf"(?:^|{between})\s*([^\s,|]{{1,100}})\s*,", text)
     choices: dict[str, str] = {}
-    odd = []
-    for part in filter(None, map(str.strip, re.split(r"\|" if "|" in text else r"\\n|\n", text))):
-        code, comma, label = (side.strip() for side in part.partition(","))
-        if comma and _CODE.fullmatch(code):
-            choices.setdefault(code, plain_text(label))
-        else:
-            odd.append(part)
-    return list(choices.items()), odd
+    for code, label in zip(parts[1::2], parts[2::2], strict=True):
+        choices.setdefault(code, plain_text(label))
+    return list(choices.items())
 
 
 def coded_values(text: str) -> list[Choice]:
@@ -125,18 +118,14 @@ def _say_missing(missing: Sequence[Choice]) -> str:
 
 # What a REDCap data dictionary says of the columns of an export, and the columns that REDCap adds to one.
 
-_LONGEST_SECTION = 60
 # `integer`, `number_1dp_comma_decimal`
 _NUMBER_OF_REDCAP = re.compile(r"(?:integer|int|number|float)(?:_\w+)?")
 _DATE = re.compile(r"(?:date|datetime|time)(?:_\w+)?")
 _PERSONAL = re.compile(r"(?:email|phone|zipcode|postalcode|postal_code|ssn|mrn|vmrn)(?:_\w+)?")
 # the fields of a formula: `round([weight]/[height(2)])` has weight and height
 _INPUT = re.compile(r"\[([a-zA-Z]\w*)(?:\([^()\[\]]*\))?\]")
-# `kg` of `Weight (kg)`
-_IN_BRACKETS = re.compile(r"\s*[(\[]([^()\[\]]{1,30})[)\]]$")
-_NO_MEASUREMENT = "a column that REDCap adds to an export, no measurement"
-_OF_REDCAP, _TYPES = _WORDS["redcap_words"], _WORDS["redcap_types"]
 _BOXES = (("0", "Unchecked"), ("1", "Checked"))
+_OF_REDCAP, _TYPES = _WORDS["redcap_words"], _WORDS["redcap_types"]
 
 
 def _note_redcap(rows: Sequence[Row]) -> dict[str, ColumnNotes]:
@@ -157,7 +146,7 @@ def _note_redcap(rows: Sequence[Row]) -> dict[str, ColumnNotes]:
             section, form = "", row["form"]
         section = (paragraphs(row["section"]) or [section])[0]
         words = " ".join(row["form"].replace("_", " ").split())
-        heading = section if 0 < len(section) <= _LONGEST_SECTION else words[:1].upper() + words[1:]
+        heading = section if 0 < len(section) <= 60 else words[:1].upper() + words[1:]
         label, *rest = paragraphs(row["label"]) or [""]
         about = ColumnNotes(
             label=label or None,
@@ -175,7 +164,7 @@ def _note_redcap(rows: Sequence[Row]) -> dict[str, ColumnNotes]:
             field = _note_field(row, label, types)
         if row["type"].casefold() == "checkbox":
             # One yes/no column for each choice. They form a block: subjects tick them together.
-            choices, _ = redcap_choices(row["choices"])
+            choices = redcap_choices(row["choices"])
             for code, choice in choices:
                 reason = f"{_SAYS}checkbox, one of {len(choices)} boxes of {shortened(row['name'])}"
                 box = replace(about, label=f"{about.label or row['name']}: {choice or code}", kind="yes/no")
@@ -201,11 +190,12 @@ def _note_field(row: Row, label: str, types: Mapping[str, str]) -> ColumnNotes:
     """Return the notes that depend on the type of a field, given the types (of text: the validation) of all."""
     kind, validation = row["type"].casefold(), row["validation"].casefold()
     if kind in _TYPES:
-        decided = dict(_TYPES[kind])
-        return ColumnNotes.from_dict({"reason": _SAYS + decided.pop("says"), **decided})
+        decided = {"levels": (), **_TYPES[kind]}
+        reason, levels = _SAYS + decided.pop("says"), tuple(map(tuple, decided.pop("levels")))
+        return ColumnNotes(reason=reason, levels=levels, **decided)
     # a number has its unit in brackets at the end of its label, or as its note
-    bracket = _IN_BRACKETS.search(label)
-    candidates = [bracket[1] if bracket else "", plain_text(row["note"])]
+    bracket = BRACKETED.fullmatch(label)
+    candidates = [bracket[2] if bracket and bracket[1] else "", plain_text(row["note"])]
     unit = next((text for text in candidates if is_known_unit(text) and not text[0].isdigit()), None)
     of_unit = f"; the unit {unit} is taken from its label or note" if unit else ""
     low, high = _number_or_none(row["minimum"]), _number_or_none(row["maximum"])
@@ -222,16 +212,11 @@ def _note_field(row: Row, label: str, types: Mapping[str, str]) -> ColumnNotes:
             return ColumnNotes(kind="text", role="ignore", reason=f"{why}, which identifies a person")
         return ColumnNotes(reason=f"{why}; {_BY_VALUES}")
     if kind in ("dropdown", "select", "radio"):
-        choices, odd = redcap_choices(row["choices"])
+        choices = redcap_choices(row["choices"])
         if not choices:
             return ColumnNotes(reason=f"{_SAYS}{kind}, without choices of the form 1, Male | 2, Female; {_BY_VALUES}")
         levels, missing = divided(choices)
         why = f"{_SAYS}{kind}, {len(choices)} choice{'s' * (len(choices) != 1)}{_say_missing(missing)}"
-        negative = [code for code, _ in levels if code.startswith("-")]
-        if 0 < len(negative) < len(levels):
-            codes = listed(map(quoted, negative))
-            why += f"; {codes}: a negative code; list it under missing_codes if it is no answer"
-        why += f"; not read, because they have no code: {listed(map(quoted, odd))}" if odd else ""
         return ColumnNotes(levels=levels, missing_codes=tuple(code for code, _ in missing), reason=why)
     if kind == "calc":  # holds information of its own only if it is computed from dates
         inputs = [name for name in dict.fromkeys(_INPUT.findall(row["choices"])) if name in types]
@@ -256,7 +241,7 @@ def _note_added(columns: Iterable[str], forms: Iterable[str]) -> dict[str, Colum
             reason = "the site (data access group) of the record, which REDCap adds to an export; not clustered on"
             notes[column] = ColumnNotes(label="Site", kind="nominal", role="site", reason=reason)
         elif folded(column) in meanings:
-            notes[column] = ColumnNotes(role="ignore", reason=f"{meanings[folded(column)]}; {_NO_MEASUREMENT}")
+            notes[column] = ColumnNotes(role="ignore", reason=say("added_by_redcap", meaning=meanings[folded(column)]))
     return notes
 
 
@@ -282,7 +267,6 @@ def notes_without_dictionary(frame: pd.DataFrame) -> dict[str, ColumnNotes]:
 
 # Read a codebook: any table with a column of variable names and columns with known headers.
 
-_LONGEST_CODE = 30
 _STORED = "stored as text"
 _KIND_OF = {word: kind for kind, words in _WORDS["kinds"].items() for word in words}
 
@@ -346,7 +330,7 @@ def _note_variable(group: list[Row], places: Places) -> ColumnNotes:
         words = text.split()
         alone = words if all(_number_or_none(word) is not None for word in words) else [text]
         codes = [code for code, _ in coded_values(text)] or listed_values(text) or alone
-        if any(len(code) > _LONGEST_CODE for code in codes):
+        if any(len(code) > 30 for code in codes):
             places.add("its missing codes could not be read; write them as -9; -8", place)
             codes = []
     levels, among = divided(choices)
@@ -385,31 +369,23 @@ def _read_kind(text: str) -> str | None:
 
 # What a dictionary, of REDCap or a codebook, says of the columns of a table.
 
-_MOST_HINTS = 5  # as many as a message shows; a search among many names takes time
 
-
-class Dictionary(NamedTuple):
-    """What a data dictionary says of a table: notes by column, and remarks, each a sentence."""
-
-    notes: dict[str, ColumnNotes]
-    remarks: tuple[str, ...]
-
-
-@accepting(path=PATH, sheet=TEXT)
-def read_dictionary(path: str | os.PathLike[str], columns: Sequence[str], *, sheet: str | None = None) -> Dictionary:
-    r"""Read a REDCap data dictionary, or a codebook: a table with a row for each variable, or for each of its levels.
+def note_columns(frame: pd.DataFrame, path: str | os.PathLike[str], *, sheet: str | None = None) -> None:
+    r"""Add the notes of a dictionary to those of a table, and warn of what is odd: a row for each variable or level.
 
     A REDCap data dictionary is recognised by its headers. A codebook has a column of the names of variables, and
     columns whose headers say in English, German, French or Spanish what they hold: label, unit, values, type, range,
-    .... InputError says which rows describe a variable twice or have no name, or that none of the `columns` of the
-    table is described.
+    .... InputError says which rows describe a variable twice or have no name, or that no column of the table is
+    described.
 
     >>> from pathlib import Path
-    >>> from clinclust.files.dictionaries import read_dictionary
+    >>> import pandas as pd
+    >>> from clinclust.files.dictionaries import note_columns
     >>> _ = Path("codebook.csv").write_text("variable,values,unit\nsex,1=male; 2=female,\ncrp,,mg/L\n")
-    >>> dictionary = read_dictionary("codebook.csv", ["sex", "crp"])
-    >>> dictionary.notes["sex"].levels, dictionary.notes["crp"].unit
-    ((('1', 'male'), ('2', 'female')), 'mg/L')
+    >>> cohort = pd.DataFrame({"sex": ["1", "2"], "crp": ["3.5", "12"]})
+    >>> note_columns(cohort, "codebook.csv")
+    >>> cohort.attrs["column_notes"]["sex"]["levels"], cohort.attrs["column_notes"]["crp"]["unit"]
+    ([['1', 'male'], ['2', 'female']], 'mg/L')
     """
     path = Path(path)
     check_readable(path)
@@ -418,20 +394,15 @@ def read_dictionary(path: str | os.PathLike[str], columns: Sequence[str], *, she
         table, remarks = chosen_columns(read, None, None)
     warn_of_file(path, [*read.remarks, *remarks])
     try:
-        return _read(table, [str(column) for column in columns])
+        notes, remarks = _read(table, [str(column) for column in frame.columns])
     except InputError as error:
         raise InputError(limited(f"the dictionary {shown_name(path)} cannot be used: {error}")) from error
+    warn_of_file(path, remarks)
+    add_notes(frame, notes)
 
 
-def note_columns(frame: pd.DataFrame, path: str | os.PathLike[str], *, sheet: str | None = None) -> Dictionary:
-    """Read a dictionary (see `read_dictionary`) and add its notes to those of a table; warn of each remark."""
-    dictionary = read_dictionary(path, list(frame.columns), sheet=sheet)
-    warn_of_file(Path(path), dictionary.remarks)
-    add_notes(frame, dictionary.notes)
-    return dictionary
-
-
-def _read(table: pd.DataFrame, columns: list[str]) -> Dictionary:
+def _read(table: pd.DataFrame, columns: list[str]) -> tuple[dict[str, ColumnNotes], list[str]]:
+    """Return what a dictionary says of the columns of a table, and remarks on it."""
     headers = [canonical_text(header) for header in table.columns]
     shared = set(headers) & set(columns)
     if len(shared) == len(set(headers)) or (len(shared) > 2 and 2 * len(shared) > len(headers)):
@@ -464,12 +435,10 @@ def _read(table: pd.DataFrame, columns: list[str]) -> Dictionary:
         if not described:
             raise InputError("it describes no variable")
         # a column has the same name in the dictionary, or else the only one but for case and signs
-        free = [column for column in columns if column not in described]
-        others = [name for name in described if name not in set(columns)]
-        n_columns, n_names = Counter(map(folded, free)), Counter(map(folded, others))
-        name_of = {folded(name): name for name in others if n_names[folded(name)] == 1}
-        names = {column: column for column in columns if column in described}
-        names |= {column: name_of[key] for column in free if (key := folded(column)) in name_of and n_columns[key] == 1}
+        n_columns, n_names = (Counter(map(folded, texts)) for texts in ({*columns}, described))
+        by_fold = {key: name for name in described if n_names[key := folded(name)] == 1}
+        pairs = [(column, column if column in described else by_fold.get(folded(column), "")) for column in columns]
+        names = {column: name for column, name in pairs if name and (name == column or n_columns[folded(name)] == 1)}
     if not names:  # what the dictionary holds is not shown: it may be of patients
         n_variables = len(described) or n_variables
         raise InputError(say("none_described", n_variables=n_variables, columns=listed(map(quoted, columns))))
@@ -478,17 +447,13 @@ def _read(table: pd.DataFrame, columns: list[str]) -> Dictionary:
         notes |= _note_added([column for column in columns if column not in notes], [row["form"] for row in rows])
     strangers = [column for column in columns if column not in notes]
     absent = [name for name in described if name not in names.values()]
-    shown = [
-        quoted(name) + (f" (nearest: {quoted(close)})" if (close := nearest(name, absent)) is not None else "")
-        for name in strangers[:_MOST_HINTS]
-    ]
     differ = [f"{quoted(column)} ({quoted(name)})" for column, name in names.items() if column != name]
     listings = {
         "not read, because its headers are not known here": listed(map(quoted, unread)),
         "taken for the same, though written in another way": listed(differ),
-        "columns of the table that are not in it, and are drafted by their values": listed(shown, len(strangers)),
+        "columns of the table that are not in it, and are drafted by their values": listed(map(quoted, strangers)),
         "its variables that are no columns of the table": listed(map(quoted, absent)),
     }
     remarks = [f"{what}: {names}" for what, names in listings.items() if names]
     remarks[bool(unread) : bool(unread)] = places.sentences()
-    return Dictionary({column: notes[column] for column in columns if column in notes}, tuple(remarks))
+    return {column: notes[column] for column in columns if column in notes}, remarks

@@ -17,7 +17,7 @@ import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from functools import cache, reduce
+from functools import cache
 from itertools import compress, count, repeat
 from operator import ne
 from pathlib import Path, PurePosixPath
@@ -26,13 +26,16 @@ from xml.etree.ElementTree import Element, iterparse
 
 import numpy as np
 import pandas as pd
+from openpyxl.styles.numbers import is_date_format, is_timedelta_format
+from openpyxl.utils.cell import column_index_from_string, get_column_letter, range_boundaries
+from openpyxl.utils.datetime import MAC_EPOCH, WINDOWS_EPOCH, from_excel
 
 from clinclust.data import data
 from clinclust.errors import InputError, did_you_mean, missing_package, on_one_line
 from clinclust.files import cell_text, say
 from clinclust.files.cell_text import Places, canonical_text, limited, listed, number_of, quote_cell, quoted
 from clinclust.files.layout import Area, SheetOptions, sheet_table
-from clinclust.files.text_table import TEXT, ColumnNotes, TableRead, letters_of, names_for_unnamed, notes_of
+from clinclust.files.text_table import TEXT, ColumnNotes, SheetRows, TableRead, names_for_unnamed
 
 # Check that a file can be read, unpack it within bounds, and recognise its kind by content.
 
@@ -41,12 +44,11 @@ _SMALL = 100 * 2**20
 _MOST_UNPACKED = 250  # times its size: tables reach 3 to 50, and deflate 1032
 _NO_TABLE = ("__MACOSX/", ".DS_Store", "Thumbs.db", "desktop.ini")
 _KINDS = data("file_kinds")["kinds"]
-_NAMED = {suffix: kind for kind, about in _KINDS.items() for suffix in about["suffixes"]}
-_READ_FROM = ", ".join(suffix for suffix in _NAMED if suffix not in (".tab", ".dat", ".asc", ".xlsm"))
-_SIGNATURES = {sign.encode("latin-1"): kind for kind, about in _KINDS.items() for sign in about.get("signatures", ())}
-_REFUSED = data("file_kinds")["refused"]
-_REFUSED_SUFFIXES = {suffix: refused["what"] for refused in _REFUSED for suffix in refused.get("suffixes", ())}
-_REFUSED_STARTS = {sign.encode("latin-1"): kind["what"] for kind in _REFUSED for sign in kind.get("signatures", ())}
+# a kind, or what a file is instead: by the suffix of its name, by its first bytes, or by a part of a zip archive
+_EVERY = [*_KINDS.items(), *((refused["what"], refused) for refused in data("file_kinds")["refused"])]
+_NAMED = {suffix: kind for kind, about in _EVERY for suffix in about.get("suffixes", ())}
+_READ_FROM = ", ".join(suffix for suffix, kind in _NAMED.items() if kind in _KINDS)
+_SIGNATURES = {sign.encode("latin-1"): kind for kind, about in _EVERY for sign in about.get("signatures", ())}
 _PARTS = data("file_kinds")["parts_of_zip"]
 _OLE, _ZIP = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", b"PK\x03\x04"
 # a workbook with a password is an old container with this part
@@ -136,14 +138,9 @@ class Source:
             return file.read(length)
 
 
-def most_unpacked(packed: int) -> int:
-    """Return to how many bytes so many may unpack, as tables do."""
-    return max(_SMALL, _MOST_UNPACKED * packed)
-
-
 def refuse_bomb(packed: int, length: int, what: str) -> None:
     """Raise InputError if so many bytes unpack to a length that no table of this size has."""
-    if length > (most := most_unpacked(packed)):
+    if length > (most := max(_SMALL, _MOST_UNPACKED * packed)):
         raise InputError(say("unpacks_too_far", what=what, before=packed / 2**20, after=most / 2**20))
 
 
@@ -153,12 +150,11 @@ def open_table(path: Path) -> tuple[Source, list[str]]:
     content: bytes | None = None
     start = Source(path, suffix).read(4)
     if start.startswith(b"\x1f\x8b"):
-        packed, is_named = path.stat().st_size, suffix == ".gz"
+        packed = path.stat().st_size
         with guarded("gzip file", "pack it again"), gzip.open(path) as stream:
-            content = stream.read(most_unpacked(packed) + 1)
+            content = stream.read(max(_SMALL, _MOST_UNPACKED * packed) + 1)
         refuse_bomb(packed, len(content), "this gzip file unpacks")
-        name = path.name[:-3] if is_named else path.name
-        remarks = [] if is_named else ["the file is packed with gzip, although its name does not say so"]
+        name = path.name.removesuffix(path.suffix) if suffix == ".gz" else path.name
     elif start == _ZIP and suffix == ".zip":
         repair = "unpack it, and give the file in it, or pack it again"
         with guarded("zip file", repair), zipfile.ZipFile(path) as archive:
@@ -180,9 +176,6 @@ def _recognise_kind(source: Source) -> tuple[Source, list[str]]:
     """Return a table with its kind, and a remark if its name says another; InputError if it has none."""
     start, named = source.read(4000), _NAMED.get(source.suffix)
     kind = next((kind for signature, kind in _SIGNATURES.items() if start.startswith(signature)), None)
-    for signature, what in _REFUSED_STARTS.items():
-        if start.startswith(signature):
-            raise InputError(f"this is {what}")
     if start.startswith(_OLE):
         if _LOCKED in source.read():
             raise InputError(say("locked_workbook"))
@@ -193,42 +186,33 @@ def _recognise_kind(source: Source) -> tuple[Source, list[str]]:
         with suppress(*damage), source.open() as file, zipfile.ZipFile(file) as archive:
             names = {name.replace("\\", "/").lstrip("/").casefold() for name in archive.namelist()}
         kind = next((kind for part, kind in _PARTS.items() if part in names), "xlsx")
-        if kind not in _KINDS:
-            raise InputError(f"this is {kind}")
-    kind = kind or _by_name(source.suffix, start, named)
+    elif kind is None and (named is None or named in _KINDS):
+        plain = re.sub(rb"^\xef\xbb\xbf|^\xff\xfe|^\xfe\xff|\0", b"", start)  # text in UTF-16 too
+        is_text = not _CONTROL.search(plain)
+        is_old_stata = named == "dta" and start[:1] in map(bytes, zip(range(102, 116)))  # versions before 117
+        if _MARKUP.match(plain):
+            raise InputError(say("web_page"))
+        if named is None:
+            suffix = cell_text.shortened(source.suffix) or "no suffix"
+            raise InputError(f"tables are read from {_READ_FROM}, not from {suffix}")
+        if named == "xls" and is_text:
+            kind = "text"
+        elif named not in ("text", "xlsx", "parquet") and not is_old_stata:  # whose readers say what is wrong
+            what = "text; if it is a table, let its name end in .csv" if is_text else "damaged, or something else"
+            raise InputError(f"this is not {_KINDS[named]['called']}, but {what}")
+    kind = kind or str(named)
+    if kind not in _KINDS:
+        raise InputError(f"this is {kind}")
     says = f"ends in {cell_text.shortened(source.suffix)}" if source.suffix else "does not say so"
     remark = f"the file is {_KINDS[kind]['called']}, although its name {says}: read as such"
     return replace(source, kind=kind), [] if kind == named else [remark]
-
-
-def _by_name(suffix: str, start: bytes, named: str | None) -> str:
-    """Return the kind of a file whose first bytes prove none, which is text if its name allows that."""
-    plain = re.sub(rb"^\xef\xbb\xbf|^\xff\xfe|^\xfe\xff|\0", b"", start)  # text in UTF-16 too
-    is_text = not _CONTROL.search(plain)
-    if suffix in _REFUSED_SUFFIXES:
-        raise InputError(f"this is {_REFUSED_SUFFIXES[suffix]}")
-    if _MARKUP.match(plain):
-        raise InputError(say("web_page"))
-    if named == "xls" and is_text:
-        return "text"
-    if named == "dta" and start and start[0] in range(102, 116):  # versions before 117 have no longer signature
-        return "dta"
-    if named in ("text", "xlsx", "parquet"):
-        return named  # whose readers say what is wrong
-    if named is None:
-        raise InputError(f"tables are read from {_READ_FROM}, not from {cell_text.shortened(suffix) or 'no suffix'}")
-    what = "text; if it is a table, let its name end in .csv" if is_text else "damaged, or something else"
-    raise InputError(f"this is not {_KINDS[named]['called']}, but {what}")
 
 
 # Choose the sheet of a workbook that is the table, and read workbooks other than xlsx: xls, xlsb and ods by calamine.
 
 _FEW_COLUMNS, _FEW_ROWS = 2, 20
 """A sheet with no more columns and fewer rows may be a cover, if another sheet has more of both."""
-_MOST_READ = 12  # other sheets
 _REPAIR = "open it in Excel or LibreOffice, remove a password, and save it as an Excel workbook (.xlsx)"
-ERRORS = "spreadsheet errors kept as text"
-NO_DATE = "numbers shown as dates that no date has, kept as numbers; correct them, or show them as numbers"
 
 
 def _read_sheet(sheets: list[tuple[str, bool]], options: SheetOptions, read: Callable[[int], TableRead]) -> TableRead:
@@ -240,10 +224,9 @@ def _read_sheet(sheets: list[tuple[str, bool]], options: SheetOptions, read: Cal
     names, sheet = [name for name, _ in sheets], options.sheet
     if not sheets:
         raise InputError("the file has no sheet with cells")
-    if sheet in names:
-        return read(names.index(sheet))
-    if sheet is not None and sheet.isascii() and sheet.isdecimal() and len(sheet) < 9 and 0 < int(sheet) <= len(names):
-        return read(int(sheet) - 1)
+    number = int(sheet) if sheet is not None and re.fullmatch("[0-9]{1,8}", sheet) else 0
+    if sheet in names or 0 < number <= len(names):
+        return read(names.index(sheet) if sheet in names else number - 1)
     if sheet is not None:
         numbered = listed(f"{number}: {name}" for number, name in enumerate(names, 1))
         raise InputError(f"there is no sheet {quoted(sheet)}.{did_you_mean(sheet, names)} It has {numbered}")
@@ -261,7 +244,7 @@ def _read_sheet(sheets: list[tuple[str, bool]], options: SheetOptions, read: Cal
     is_free = options.header_row is None and options.rows is None and options.of_subjects
     if is_free and table.frame.shape[1] <= _FEW_COLUMNS and len(table.frame) < _FEW_ROWS:
         larger: dict[int, TableRead] = {}
-        for at in visible[1 : 1 + _MOST_READ]:
+        for at in visible[1:13]:
             with suppress(InputError):
                 other = read(at)
                 if other.frame.shape[1] > _FEW_COLUMNS and len(other.frame) >= _FEW_ROWS:
@@ -320,7 +303,7 @@ def read_by_calamine(source: Source, options: SheetOptions) -> TableRead:
         return json.loads(run.stdout)
 
     def read(at: int) -> TableRead:
-        rows, (cells, ranges) = options.empty_rows(), ask(str(at))
+        rows, (cells, ranges) = SheetRows(options.header_row, options.rows), ask(str(at))
         for number, row in enumerate(cells, 1):
             for at_cell in compress(count(), map(ne, row, repeat(""))):  # calls nothing for an empty cell
                 row[at_cell] = row[at_cell] if isinstance(row[at_cell], str) else canonical_text(row[at_cell])
@@ -337,25 +320,43 @@ def read_by_calamine(source: Source, options: SheetOptions) -> TableRead:
 _XLSX = data("file_kinds")["xlsx"]
 _LARGE = ("row", "si")  # emptied when they are read, because a part may have a million of them
 _REPAIR_OF_XLSX = "open it in Excel or LibreOffice, check it, and save it again as .xlsx"
-Shown = Literal["number", "date", "time", "duration"]
-_BUILT_IN: dict[str, Shown] = {str(at): shown for shown, numbers in _XLSX["formats"].items() for at in numbers}
-# the d of `#,##0 "days"` and of `[Red]0` is no day; that of `dd.mm.yyyy` is one
-_NO_LETTERS_OF_DATES = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?![hms]+\])[^\]]*\]|general|[ap]m?/[ap]m?', re.IGNORECASE)
+_Shown = Literal["number", "date", "duration"]
+_BUILT_IN: dict[str, _Shown] = {str(at): shown for shown, numbers in _XLSX["formats"].items() for at in numbers}
 _ESCAPED = re.compile("_x((?![dD][89a-fA-F])[0-9a-fA-F]{4})_")  # halves of characters stay as they are
 _TRUTH = {"0": "False", "1": "True", "false": "False", "true": "True"}
-_FAULTY = "cells with a value that their type does not have"
-_NO_VALUE = "formulas without a computed value, which Excel or LibreOffice computes when it opens the file"
+_YES = ("1", "true", "on")
+_MOST_ROWS, _MOST_COLUMNS = 1_048_576, 16_384  # of Excel
+_PLACE = re.compile(r"[0-9]{1,7}")
+_MISPLACED = "rows and cells that do not follow those before them, or say a place that is none"
 
 
 @cache
-def local(tag: str) -> str:
+def _local(tag: str) -> str:
     """Return the name of an element of a workbook without its namespace; an empty text for other elements."""
     namespace, _, name = tag[1:].rpartition("}")
     return name if namespace in _XLSX["namespaces"] else ""
 
 
-class _Archive:
-    """The parts of a workbook by name, in any letter case."""
+def _text_of(element: Element) -> str:
+    """Return the text of a rich or plain text, without phonetic hints."""
+    runs = (run for child in element for run in (child if _local(child.tag) == "r" else (child,)))
+    return _unescaped("".join(run.text or "" for run in runs if _local(run.tag) == "t"))
+
+
+def _unescaped(text: str) -> str:
+    """Replace ``_x000D_`` and the like by the characters that they encode (ST_Xstring)."""
+    return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text) if "_x" in text else text
+
+
+def shown_by(number: str, code: str | None = None) -> _Shown:
+    """Return what a format shows a positive number as, by its number or, if it has one, its code."""
+    if code is None:
+        return _BUILT_IN.get(number, "number")
+    return "duration" if is_timedelta_format(code) else "date" if is_date_format(code) else "number"
+
+
+class _Workbook:
+    """The sheets of an xlsx file, each a name, whether it is hidden, and its part; its parts by name in any case."""
 
     def __init__(self, file: BinaryIO) -> None:
         try:
@@ -363,8 +364,34 @@ class _Archive:
         except (zipfile.BadZipFile, NotImplementedError, ValueError, IndexError):
             raise InputError(f"this is not an xlsx file, or a damaged one: {_REPAIR_OF_XLSX}") from None
         self._parts = {_key(part.filename): part for part in self._zip.infolist()}
+        top = self._related("").values()
+        book = next((target for kind, target in top if kind == "officeDocument"), "xl/workbook.xml")
+        related = self._related(book)
+        self.sheets: list[tuple[str, bool, str]] = []
+        self._epoch, self._computes_at_load = WINDOWS_EPOCH, False
+        for tag, element in self._elements(book, "sheet", "workbookPr", "calcPr"):
+            if tag == "workbookPr" and element.get("date1904") in _YES:
+                self._epoch = MAC_EPOCH
+            elif tag == "calcPr":
+                self._computes_at_load = element.get("fullCalcOnLoad") in _YES
+            elif tag == "sheet":
+                relation = next((value for name, value in element.items() if name.endswith("/relationships}id")), "")
+                kind, part = related.get(relation, ("", ""))
+                if kind == "worksheet":  # the others hold charts, dialogues or macros
+                    self.sheets.append((element.get("name", ""), element.get("state", "visible") != "visible", part))
+        parts = dict(related.values())
+        texts = self._elements(parts["sharedStrings"], "si") if "sharedStrings" in parts else ()
+        self._shared = [_text_of(element) for _, element in texts]
+        codes, self._shown = dict[str, str](), dict[int, _Shown]()
+        for tag, element in self._elements(parts["styles"], "numFmt", "cellXfs") if "styles" in parts else ():
+            if tag == "numFmt":
+                codes.setdefault(element.get("numFmtId", ""), element.get("formatCode", ""))
+            else:
+                numbers = [style.get("numFmtId", "0") for style in element if _local(style.tag) == "xf"]
+                self._shown = {at: shown_by(number, codes.get(number)) for at, number in enumerate(numbers)}
+        self._shown = self._shown or {0: "number"}
 
-    def elements(self, name: str, *wanted: str) -> Iterator[tuple[str, Element]]:
+    def _elements(self, name: str, *wanted: str) -> Iterator[tuple[str, Element]]:
         """Yield the wanted elements of a part with their names; InputError if it is damaged."""
         part = self._parts.get(_key(name))
         if part is None:
@@ -372,79 +399,94 @@ class _Archive:
         refuse_bomb(part.compress_size, part.file_size, f"its part {name} unpacks")
         with guarded(f"xlsx file, in its part {name},", _REPAIR_OF_XLSX), self._zip.open(part) as stream:
             for _, element in iterparse(stream):  # noqa: S314 - expat bounds what entities expand to
-                tag = local(element.tag)
+                tag = _local(element.tag)
                 if tag in wanted:
                     yield tag, element
                 if tag in _LARGE:
                     element.clear()
 
-    def related(self, part: str) -> dict[str, tuple[str, str]]:
+    def _related(self, part: str) -> dict[str, tuple[str, str]]:
         """Return the kind and the name of each part that a part is related to, by the id of the relation."""
         folder, name = posixpath.split(part)
         parts = {}
-        for _, element in self.elements(posixpath.join(folder, "_rels", f"{name}.rels"), "Relationship"):
+        for _, element in self._elements(posixpath.join(folder, "_rels", f"{name}.rels"), "Relationship"):
             target = posixpath.join("/", folder, element.get("Target", "").replace("\\", "/"))
             parts[element.get("Id", "")] = (element.get("Type", "").rpartition("/")[2], posixpath.normpath(target)[1:])
         return parts
 
+    def read_sheet(self, at: int, options: SheetOptions) -> TableRead:
+        """Return the table of a sheet. A cell that could be wrong is refused or reported."""
+        rows, last, n_formulas, faults, errors = SheetRows(options.header_row, options.rows), 0, 0, Places(), Places()
+        merged, hidden_rows, hidden_columns = list[Area](), set[int](), set[int]()
+        for tag, element in self._elements(self.sheets[at][2], "row", "col", "mergeCell"):
+            is_hidden = element.get("hidden") in _YES
+            if tag == "row":
+                stated = element.get("r", str(last + 1))
+                number = int(stated) if _PLACE.fullmatch(stated) else 0
+                if last < number <= _MOST_ROWS:
+                    last = number
+                    texts, column = list[str](), 0
+                    for cell in (child for child in element if _local(child.tag) == "c"):
+                        place = cell.get("r") or f"{get_column_letter(column + 1)}{number}"
+                        before, column = column, _number_of_column(place.removesuffix(stated))
+                        if not before < column <= _MOST_COLUMNS:
+                            faults.add(_MISPLACED, place)
+                            column = before
+                            continue
+                        if len(cell):
+                            n_formulas += any(_local(child.tag) == "f" for child in cell)
+                            if text := self._read_cell(place, cell, faults, errors):
+                                texts += [""] * (column - len(texts))
+                                texts[column - 1] = text
+                    rows.add(number, texts)
+                else:
+                    faults.add(_MISPLACED, f"row {stated} after row {last}")
+                if is_hidden:
+                    hidden_rows.add(last)
+            elif tag == "col" and is_hidden:
+                first, to = (element.get(end, "") for end in ("min", "max"))
+                if _PLACE.fullmatch(first) and _PLACE.fullmatch(to):
+                    hidden_columns.update(range(int(first), min(int(to), _MOST_COLUMNS) + 1))
+            elif tag == "mergeCell":
+                with suppress(ValueError):
+                    begin, top, end, bottom = range_boundaries(element.get("ref", ""))
+                    merged.append((top or 0, begin or 0, bottom or 0, end or 0))
+        name = quoted(self.sheets[at][0])
+        if wrong := faults.sentences():
+            check = "open the file in Excel or LibreOffice, check these, and save it again:"
+            raise InputError("\n  - ".join([f"sheet {name} cannot be read; {check}", *wrong]))
+        if not rows.first:
+            raise InputError(f"sheet {name} is empty")
+        table = sheet_table(rows, options, merged)
+        unseen = {
+            "rows": [row for row in (table.frame.index + 2).tolist() if row in hidden_rows],
+            "columns": [name for at, name in zip(table.places, table.names, strict=True) if at in hidden_columns],
+        }
+        hidden = [f"hidden {what} are read like the others ({listed(at)})" for what, at in unseen.items() if at]
+        is_old = self._computes_at_load and n_formulas
+        old = [say("old_formulas", n_formulas=n_formulas)] if is_old else []
+        return replace(table, remarks=[*old, *errors.sentences(), *hidden, *table.remarks])
 
-def _key(name: str) -> str:
-    return posixpath.normpath("/" + name.replace("\\", "/").lstrip("/")).casefold()
-
-
-def text_of(element: Element) -> str:
-    """Return the text of a rich or plain text, without phonetic hints."""
-    runs = (run for child in element for run in (child if local(child.tag) == "r" else (child,)))
-    return unescaped("".join(run.text or "" for run in runs if local(run.tag) == "t"))
-
-
-def unescaped(text: str) -> str:
-    """Replace ``_x000D_`` and the like by the characters that they encode (ST_Xstring)."""
-    return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text) if "_x" in text else text
-
-
-def shown_by(number: str, code: str | None = None) -> Shown:
-    """Return what a format shows a positive number as, by its number or, if it has one, its code."""
-    if code is None:
-        return _BUILT_IN.get(number, "number")
-    positive = _NO_LETTERS_OF_DATES.sub("", code).split(";")[0].lower()
-    if re.search(r"\[[hms]+\]", positive):
-        return "duration"
-    if re.search("[dy]", positive) or ("m" in positive and not re.search("[hs]", positive)):
-        return "date"
-    return "time" if re.search("[hs]", positive) else "number"
-
-
-class Cells:
-    """Turns cells into text; records `faults` (cells that cannot be read), `remarks` and `n_formulas`."""
-
-    def __init__(self, shared: Sequence[str], shown: Sequence[Shown], has_1904: bool) -> None:
-        self._shared, self._has_1904 = shared, has_1904
-        self._shown: dict[int, Shown] = dict(enumerate(shown)) or {0: "number"}
-        self.faults, self.remarks = Places(), Places()
-        self.n_formulas = 0
-
-    def text(self, place: str, cell: Element) -> str:
+    def _read_cell(self, place: str, cell: Element, faults: Places, errors: Places) -> str:
         """Return the text of the cell at a place such as ``B7``; an empty one after recording a fault."""
         kind, value, has_formula = cell.get("t", "n"), "", False
         for child in cell:
-            tag = local(child.tag)
-            if tag == "f":
-                has_formula, self.n_formulas = True, self.n_formulas + 1
-            elif tag == "v" or tag == "is":
+            tag = _local(child.tag)
+            has_formula |= tag == "f"
+            if tag == "v" or tag == "is":
                 kind = "two values" if value else kind
-                value = text_of(child) if tag == "is" else child.text or ""
+                value = _text_of(child) if tag == "is" else child.text or ""
         if has_formula and not value.strip() and not (kind == "str" and len(cell) > 1):
-            self.faults.add(_NO_VALUE, place)
+            faults.add(say("formula_without_value"), place)
             return ""
         if kind == "inlineStr" or (not value.strip() and kind != "s"):
             return value
         if kind == "str":
-            return unescaped(value)
+            return _unescaped(value)
         value = value.strip()
         try:
             if kind == "n":
-                return self._number(place, value, self._shown[int(cell.get("s", "0"))])
+                return self._read_number(place, value, self._shown[int(cell.get("s", "0"))], errors)
             if kind == "s" and value.isdecimal():
                 return self._shared[int(value)]
             if kind == "b":
@@ -452,14 +494,14 @@ class Cells:
             if kind == "d":
                 return canonical_text(datetime.datetime.fromisoformat(value.removesuffix("Z")))
             if kind == "e":
-                self.remarks.add(ERRORS, f"{place} ({value})")
+                errors.add("spreadsheet errors kept as text", f"{place} ({value})")
                 return value
         except (ValueError, LookupError):
             pass
-        self.faults.add(_FAULTY, f"{place} ({quote_cell(value)})")
+        faults.add("cells with a value that their type does not have", f"{place} ({quote_cell(value)})")
         return ""
 
-    def _number(self, place: str, value: str, shown: Shown) -> str:
+    def _read_number(self, place: str, value: str, shown: _Shown, errors: Places) -> str:
         if shown == "number" and value.isascii() and value.isdecimal() and value[0] != "0":
             return value
         if not cell_text.NUMBER.fullmatch(value) or not math.isfinite(days := float(value)):
@@ -467,118 +509,30 @@ class Cells:
         text = str(int(value)) if value.lstrip("+-").isdecimal() else canonical_text(days)
         if shown == "number":
             return text
-        # Days are counted from 1 January 1904, or from 1 January 1900 as day 1, with a 29 February 1900 that never was.
-        with suppress(OverflowError):
-            length = datetime.timedelta(milliseconds=round(days * 86_400_000))
-            if shown == "duration":
-                return canonical_text(length)
-            if days >= 0 and (self._has_1904 or not 60 <= days < 61):
-                if not length.days and (shown == "time" or not self._has_1904):
-                    return canonical_text((datetime.datetime.min + length).time())
-                first = (1904, 1, 1) if self._has_1904 else (1899, 12, 31) if days < 60 else (1899, 12, 30)
-                return canonical_text(datetime.datetime(*first) + length)
-        self.remarks.add(NO_DATE, place)
+        # Excel counts a 29 February 1900 that never was, as day 60.
+        is_date = days >= 0 and (self._epoch == MAC_EPOCH or not 60 <= days < 61)
+        if is_date or shown == "duration":
+            with suppress(OverflowError):
+                return canonical_text(from_excel(days, self._epoch, timedelta=shown == "duration"))
+        errors.add(say("no_date"), place)
         return text
 
 
-_YES = ("1", "true", "on")
-_MOST_ROWS, _MOST_COLUMNS = 1_048_576, 16_384  # of Excel
-_MISPLACED = "rows and cells that do not follow those before them, or say a place that is none"
-_PLACE = re.compile(r"[0-9]{1,7}")
-_AREA = re.compile(r"\$?([A-Z]{1,3})\$?([0-9]{1,7}):\$?([A-Z]{1,3})\$?([0-9]{1,7})")
-
-
-def read_xlsx(source: Source, options: SheetOptions) -> TableRead:
-    """Read a sheet of an xlsx file; see `clinclust.read_cohort`. A cell that could be wrong is refused or reported."""
-    with source.open() as file:
-        archive = _Archive(file)
-        top = archive.related("").values()
-        book = next((target for kind, target in top if kind == "officeDocument"), "xl/workbook.xml")
-        related = archive.related(book)
-        sheets: list[tuple[str, bool, str]] = []
-        has_1904 = computes_at_load = False
-        for tag, element in archive.elements(book, "sheet", "workbookPr", "calcPr"):
-            if tag == "workbookPr":
-                has_1904 = element.get("date1904") in _YES
-            elif tag == "calcPr":
-                computes_at_load = element.get("fullCalcOnLoad") in _YES
-            else:
-                relation = next((value for name, value in element.items() if name.endswith("/relationships}id")), "")
-                kind, part = related.get(relation, ("", ""))
-                if kind == "worksheet":  # the others hold charts, dialogues or macros
-                    sheets.append((element.get("name", ""), element.get("state", "visible") != "visible", part))
-        parts = dict(related.values())
-        texts = archive.elements(parts["sharedStrings"], "si") if "sharedStrings" in parts else ()
-        shared = [text_of(element) for _, element in texts]
-        codes, shown = dict[str, str](), list[Shown]()
-        for tag, element in archive.elements(parts["styles"], "numFmt", "cellXfs") if "styles" in parts else ():
-            if tag == "numFmt":
-                codes.setdefault(element.get("numFmtId", ""), element.get("formatCode", ""))
-            else:
-                numbers = [style.get("numFmtId", "0") for style in element if local(style.tag) == "xf"]
-                shown = [shown_by(number, codes.get(number)) for number in numbers]
-
-        def read(at: int) -> TableRead:
-            cells, rows, last = Cells(shared, shown, has_1904), options.empty_rows(), 0
-            merged, hidden_rows, hidden_columns = list[Area](), set[int](), set[int]()
-            for tag, element in archive.elements(sheets[at][2], "row", "col", "mergeCell"):
-                is_hidden = element.get("hidden") in _YES
-                if tag == "row":
-                    stated = element.get("r", str(last + 1))
-                    number = int(stated) if _PLACE.fullmatch(stated) else 0
-                    if last < number <= _MOST_ROWS:
-                        last = number
-                        rows.add(number, _read_row(element, number, stated, cells))
-                    else:
-                        cells.faults.add(_MISPLACED, f"row {stated} after row {last}")
-                    if is_hidden:
-                        hidden_rows.add(last)
-                elif tag == "col" and is_hidden:
-                    first, to = (element.get(end, "") for end in ("min", "max"))
-                    if _PLACE.fullmatch(first) and _PLACE.fullmatch(to):
-                        hidden_columns.update(range(int(first), min(int(to), _MOST_COLUMNS) + 1))
-                elif tag == "mergeCell" and (area := _AREA.fullmatch(element.get("ref", ""))):
-                    merged.append((int(area[2]), _number_of_column(area[1]), int(area[4]), _number_of_column(area[3])))
-            name, faults = quoted(sheets[at][0]), cells.faults.sentences()
-            if faults:
-                check = "open the file in Excel or LibreOffice, check these, and save it again:"
-                raise InputError("\n  - ".join([f"sheet {name} cannot be read; {check}", *faults]))
-            if not rows.first:
-                raise InputError(f"sheet {name} is empty")
-            table = sheet_table(rows, options, merged)
-            unseen = {
-                "rows": [row for row in (table.frame.index + 2).tolist() if row in hidden_rows],
-                "columns": [name for at, name in zip(table.places, table.names, strict=True) if at in hidden_columns],
-            }
-            hidden = [f"hidden {what} are read like the others ({listed(at)})" for what, at in unseen.items() if at]
-            is_old = computes_at_load and cells.n_formulas
-            old = [say("old_formulas", n_formulas=cells.n_formulas)] if is_old else []
-            return replace(table, remarks=[*old, *cells.remarks.sentences(), *hidden, *table.remarks])
-
-        return _read_sheet([(name, is_hidden) for name, is_hidden, _ in sheets], options, read)
-
-
-def _read_row(row: Element, number: int, stated: str, cells: Cells) -> list[str]:
-    texts, column = list[str](), 0
-    for cell in row:
-        if local(cell.tag) == "c":
-            place = cell.get("r") or f"{letters_of(column + 1)}{number}"
-            at = _number_of_column(place.removesuffix(stated))
-            if not column < at <= _MOST_COLUMNS:
-                cells.faults.add(_MISPLACED, place)
-                continue
-            column = at
-            if len(cell) and (text := cells.text(place, cell)):
-                texts += [""] * (at - len(texts))
-                texts[at - 1] = text
-    return texts
+def _key(name: str) -> str:
+    return posixpath.normpath("/" + name.replace("\\", "/").lstrip("/")).casefold()
 
 
 @cache
 def _number_of_column(letters: str) -> int:
     """Return the number of a column, from 1, by its letters; 0 for other texts."""
-    is_column = re.fullmatch("[A-Z]{1,3}", letters)
-    return reduce(lambda number, letter: 26 * number + ord(letter) - ord("A") + 1, letters, 0) if is_column else 0
+    return column_index_from_string(letters) if re.fullmatch("[A-Z]{1,3}", letters) else 0
+
+
+def read_xlsx(source: Source, options: SheetOptions) -> TableRead:
+    """Read a sheet of an xlsx file; see `clinclust.read_cohort`."""
+    with source.open() as file:
+        book = _Workbook(file)
+        return _read_sheet([sheet[:2] for sheet in book.sheets], options, lambda at: book.read_sheet(at, options))
 
 
 # Read files with declared columns: parquet, and those of SPSS, Stata and SAS.
@@ -586,6 +540,7 @@ def _number_of_column(letters: str) -> int:
 # by functions of pyreadstat
 STATISTICAL = tuple(kind for kind, about in _KINDS.items() if "program" in about)
 _SAYS_OF_COLUMNS = data("file_kinds")["statistical"]
+_PARQUET = ("parquet file", "write it again with the program that made it, or as .csv or .xlsx")
 _MOST_CELLS_IN_A_BYTE = 2000  # of the best compression
 
 
@@ -594,16 +549,10 @@ def read_parquet(source: Source, options: SheetOptions) -> TableRead:
     package("pyarrow", "a parquet file")
     from pyarrow import parquet
 
-    repair = "write it again with the program that made it, or as .csv or .xlsx"
-    with guarded("parquet file", repair), source.open() as file:  # else pyarrow reads a whole folder
+    with guarded(*_PARQUET), source.open() as file:  # else pyarrow reads a whole folder
         frame = _frame_of_arrow(parquet.read_table(file, page_checksum_verification=True))
-    remarks = []
-    try:
-        notes = notes_of(frame)  # which pandas wrote into the file, if there are any
-    except InputError:
-        notes, remarks = {}, ["the notes on its columns cannot be read: left out"]
     frame.attrs = {}
-    return TableRead(frame, remarks, [notes.get(str(name), ColumnNotes()) for name in frame.columns] if notes else [])
+    return TableRead(frame)
 
 
 def _frame_of_arrow(table: Any) -> pd.DataFrame:
@@ -650,20 +599,15 @@ def read_statistical(source: Source, options: SheetOptions) -> TableRead:
             raise InputError(f"the file says that it has {n_cells:,} cells, which it cannot hold: it is damaged")
         file.seek(0)
         frame, about = read(file, **how)
-    names = [str(name) for name in frame.columns]
-    columns = [_read_column(frame.iloc[:, at], name, about) for at, name in enumerate(names)]
-    texts = {at: cells for at, (cells, _, _) in enumerate(columns)}
-    table = pd.DataFrame(texts, index=frame.index, dtype=TEXT)
+    places, names = Places(), [str(name) for name in frame.columns]
+    columns = [_read_column(frame.iloc[:, at], name, about, places) for at, name in enumerate(names)]
+    table = pd.DataFrame({at: cells for at, (cells, _) in enumerate(columns)}, index=frame.index, dtype=TEXT)
     table.columns = pd.Index(names, dtype=object)
-    remarks = []
-    for remark in ("partly_labelled", "labelled_alike", "missing_values_declared"):
-        if which := list(compress(names, [remark in concerned for _, _, concerned in columns])):
-            remarks.append(say(remark, columns=listed(which)))
-    return TableRead(table, remarks, [notes for _, notes, _ in columns])
+    return TableRead(table, places.sentences(), [notes for _, notes in columns])
 
 
-def _read_column(values: pd.Series, name: str, about: Any) -> tuple[list[str], ColumnNotes, set[str]]:
-    """Return the cells of a column, its notes, and which remarks concern it; `about` is the metadata of pyreadstat."""
+def _read_column(values: pd.Series, name: str, about: Any, places: Places) -> tuple[list[str], ColumnNotes]:
+    """Return the cells of a column, and its notes; `about` is the metadata of pyreadstat."""
     stored = about.readstat_variable_types.get(name)
     codes = [_text(value, stored) for value in values.tolist()]
     observed = set(codes) - {""}
@@ -677,12 +621,15 @@ def _read_column(values: pd.Series, name: str, about: Any) -> tuple[list[str], C
     valid = observed - missing
     unlabelled = [code for code in valid if not levels.get(code)]
     used = [label for code, label in levels.items() if code in observed]
-    remarks = {"labelled_alike"} if len(set(used)) < len(used) else set()
-    shown = {code: label for code, label in levels.items() if label} if valid and not unlabelled and not remarks else {}
+    are_alike = len(set(used)) < len(used)
+    is_shown = valid and not unlabelled and not are_alike
+    shown = {code: label for code, label in levels.items() if label} if is_shown else {}
     if unlabelled and not valid.isdisjoint(levels):
-        remarks.add("partly_labelled")
+        places.add(say("partly_labelled"), name)
+    if are_alike:
+        places.add(say("labelled_alike"), name)
     if missing:
-        remarks.add("missing_values_declared")
+        places.add(say("missing_values_declared"), name)
     shown_as = str(about.original_variable_types.get(name) or "").upper()
     is_date = stored != "string" and shown_as.startswith(tuple(_SAYS_OF_COLUMNS["dates"]))
     notes = ColumnNotes(
@@ -691,7 +638,7 @@ def _read_column(values: pd.Series, name: str, about: Any) -> tuple[list[str], C
         kind="date" if is_date else _SAYS_OF_COLUMNS["measures"].get(str(about.variable_measure.get(name))),
         missing_codes=tuple(dict.fromkeys(shown.get(code, code) for code in sorted(missing))),
     )
-    return [shown.get(code, code) for code in codes], notes, remarks
+    return [shown.get(code, code) for code in codes], notes
 
 
 def _text(value: Any, stored: str) -> str:
@@ -702,16 +649,13 @@ def _text(value: Any, stored: str) -> str:
         return f".{value}" if stored != "string" and len(value) == 1 else value.strip()
     if stored == "float" and isinstance(value, float) and not value.is_integer():
         return str(np.float32(value))
-    return canonical_text(value).removesuffix(" 00:00:00").removesuffix("T00:00:00")
+    return canonical_text(value)
 
 
 # Tables larger than memory: a folder of parquet files, or a parquet file of many rows, read by row groups.
 
 MANY_ROWS = 2_000_000
 """Number of rows from which on a parquet file is read in partitions, its row groups."""
-
-
-_PARQUET = ("parquet file", "write it again with the program that made it")
 
 
 class Part(NamedTuple):
@@ -797,4 +741,4 @@ def rows_of(part: Part, names: Sequence[str] | None = None) -> pd.DataFrame:
 
 
 def _names_of_unnamed(names: Sequence[str]) -> dict[str, str]:
-    return {names[at]: name for at, name in names_for_unnamed(names).items()}
+    return {names[at]: name for at, name in names_for_unnamed(names, range(1, len(names) + 1)).items()}

@@ -5,20 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import partial
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from openpyxl.utils.cell import get_column_letter
 
-from clinclust.arrays import Array, Mask
+from clinclust.arrays import Mask
 from clinclust.data import data
 from clinclust.errors import InputError
 from clinclust.files import notation, say
 from clinclust.files.cell_text import compile_short, is_blank, listed, numbers_of, quote_cell, quoted, rows_named
+from clinclust.files.conditions import looks_like_date
 from clinclust.files.notation import DecimalMark, looks_like_number, means_missing, share_of_numbers
-from clinclust.files.text_table import ColumnNotes, RowRanges, SheetRows, TableRead, letters_of, ranges_of, texts_in
+from clinclust.files.text_table import ColumnNotes, RowRanges, SheetRows, TableRead, ranges_of, texts_in
 
 Texts = Mapping[int, str]  # of a row: those that are not blank, stripped, by the number of their column
 Row = tuple[int, Texts]  # the number of a row in a spreadsheet, and its texts by column, from 1
@@ -37,11 +39,6 @@ class SheetOptions:
     of_subjects: bool = True
     most_columns: int | None = None
 
-    def empty_rows(self) -> SheetRows:
-        """Return the place to collect rows in, which keeps as many as are needed to find the header."""
-        begin = self.rows.first if self.header_row == 0 and self.rows is not None else self.header_row or 0
-        return SheetRows(begin, self.rows)
-
     def may_be_subject(self, number: int) -> bool:
         """Return whether the user did not exclude this row."""
         return self.rows is None or number in self.rows
@@ -52,14 +49,11 @@ class SheetOptions:
 _UNITS = data("tables")["units"]
 # `mg/L`, `years`, `10^9/L`, `kg/m2` below the names, or `CRP (mg/L)` as a name
 _UNIT = compile_short(f"(?:{_UNITS['plain']}|{_UNITS['prefixed']}{_UNITS['per']}|{_UNITS['area']})", re.IGNORECASE)
-_BRACKETED = re.compile(r"(.*\S)?\s*[\[(]\s*+([^\])(\[]{1,20}?)\s*[\])]\s*", re.DOTALL)
-_NO_UNIT = ("-", "–", ".", "/")
+BRACKETED = re.compile(r"(.*\S)?\s*[\[(]\s*+([^\])(\[]{1,20}?)\s*[\])]\s*", re.DOTALL)
 # `0 = no; 1 = yes` or `0: none, 1: mild` below a name; not `see: note`
 _MEANINGS = re.compile(r"\s*[\w.+-]{1,12}\s*=\s*[^\s=].*|\s*[\w.+-]{1,12}\s*:\D[^:,;/|\n]*+[,;/|\n][^:]*+:.*", re.S)
 # Qualtrics writes `{"ImportId":"QID1"}` below the questions
 _IMPORT_ID = re.compile(r'\s*\{\s*"ImportId"')
-# `2024-05-31T08:15` and `3/4/24, 8:15`: only the shape matters here, not the day
-_DATE = compile_short(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?:[T ].*)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}(?:[ ,].*)?")
 _FEWEST_BELOW = 5  # what is needed to find the first row of the subjects odd
 _FEWEST_COLUMNS, _FEWEST_WORDS = 3, 2  # in a narrower table a subject may look like the header or like a note
 _MOST, _HALF = 0.8, 0.5  # other tables may be below
@@ -116,9 +110,9 @@ def _read_units(rows: Sequence[Row], names: Texts) -> Texts:
     if len(names) < _FEWEST_COLUMNS:  # in a narrow table a subject may look like units
         return {}
     for place, text in rows[0][1].items():
-        if text in _NO_UNIT or means_missing(text):  # NA is no nanoampere
+        if text in ("-", "–", ".", "/") or means_missing(text):  # NA is no nanoampere
             continue
-        bracketed = _BRACKETED.fullmatch(text)
+        bracketed = BRACKETED.fullmatch(text)
         unit = bracketed[2] if bracketed and not bracketed[1] else text
         is_known = bool(_UNIT.fullmatch(unit))
         if is_known or unit != text:
@@ -154,7 +148,7 @@ def _compare(name: str, cells: Sequence[str]) -> int:
         return 0
 
     def kind_of(text: str) -> str:
-        return _DATES if _DATE.fullmatch(text) else _NUMBERS if looks_like_number(text) else _shape_of(text)
+        return _DATES if looks_like_date(text) else _NUMBERS if looks_like_number(text) else _shape_of(text)
 
     kind, kinds = kind_of(name), list(map(kind_of, cells))
     usual = max(set(kinds), key=kinds.count)
@@ -224,24 +218,20 @@ def find_header(lines: Sequence[tuple[int, list[str]]], merged: Sequence[Area], 
     if titles := dict(rows[:at]):
         held = listed(quote_cell(next(iter(texts.values()))) for texts in titles.values())
         more = "" if asked is not None else ". If that is wrong, give the row of the header: header_row=N"
-        header.remarks.append(
-            f"the header is row {number}: what is above it, in {rows_named([*titles])}, is left out ({held}){more}"
-        )
+        header.remarks.append(say("titles_above", row=number, rows=rows_named([*titles]), cells=held, more=more))
     if groups is not None:
         example = next((header.names[place] for place in header.groups if place in header.names), "")
         header.remarks.append(say("header_of_two_rows", first=number, last=last, name=quoted(example)))
     if subjects is not None and last in subjects:
         raise InputError(say("header_among_subjects", rows=subjects.text, row=last))
-    if options.of_subjects and groups is None:
+    if options.of_subjects and groups is None and asked is None:
         # a row that is the same as the names, on another page, tells nothing
         others = [(0, {}), *((n, row) for n, row in below if any(row.get(at) != name for at, name in upper.items()))]
         signs = [(name, _compare(name, _below(others, place))) for place, name in upper.items()]
         like = [quote_cell(name) for name, sign in signs if sign > 0]
         if like and len(like) > sum(sign < 0 for _, sign in signs):
-            if asked is None:
-                header.doubts.append((say("header_like_subject", row=last, cells=listed(like)), ()))
-                return header
-            header.remarks.append(say("stated_header_like_subject", row=last, cells=listed(like)))
+            header.doubts.append((say("header_like_subject", row=last, cells=listed(like)), ()))
+            return header
     for at, (number, texts) in enumerate(below[:_MOST_BELOW]):
         explained = _explain(below[at:], header.names, options.of_subjects)
         if explained is None or (subjects is not None and number >= subjects.first):
@@ -249,12 +239,10 @@ def find_header(lines: Sequence[tuple[int, list[str]]], merged: Sequence[Area], 
         what, is_certain, by_column = explained
         why = f"{what} ({listed(map(quote_cell, texts.values()))})"
         if not is_certain and subjects is None:
-            header.doubts.append(
-                (f"row {number} holds {why}; if it holds the names, say header_row={number}", [number])
-            )
+            header.doubts.append((say("row_in_doubt", row=number, why=why), [number]))
             break
         (header.units if what == "units" else header.explanations).update(by_column)
-        header.remarks.append(f"row {number} explains the columns, and is no subject: it holds {why}")
+        header.remarks.append(say("row_explains", row=number, why=why))
         header.last = number
     return header
 
@@ -323,14 +311,14 @@ def _find_groups(rows: Sequence[Row], at: int, merged: Sequence[Area]) -> tuple[
 # subjects.
 
 _WORDS = data("tables")["totals"]
-_FIGURES: dict[str, Callable[[Array], Any]] = {
-    "sum": np.sum,
-    "mean": np.mean,
-    "median": np.median,
-    "deviation": lambda numbers: [numbers.std(ddof=1), numbers.std()],
-    "count": np.size,
-    "minimum": np.min,
-    "maximum": np.max,
+_FIGURES: dict[str, Callable[[pd.DataFrame], list[pd.Series]]] = {
+    "sum": lambda rows: [rows.sum()],
+    "mean": lambda rows: [rows.mean()],
+    "median": lambda rows: [rows.median()],
+    "deviation": lambda rows: [rows.std(), rows.std(ddof=0)],
+    "count": lambda rows: [rows.count()],
+    "minimum": lambda rows: [rows.min()],
+    "maximum": lambda rows: [rows.max()],
     "norm": lambda _: [],
 }
 _LONG = "|".join([*(_WORDS[figure] for figure in _FIGURES), rf"(?:{_WORDS['everybody']}) (?:{_WORDS['people']})"])
@@ -408,33 +396,31 @@ def _find_totals(frame: pd.DataFrame, kept: Mask, decimal: DecimalMark | None) -
         text = text.strip()
         return (notation.number_as_written(text, ",", ".") or text) if decimal != "." and "," in text else text
 
-    @cache
-    def column(place: int) -> tuple[Array, Mask]:
-        cells = frame.iloc[:, place].tolist()
-        return numbers_of(list(map(write_plainly, cells))), np.array([not is_blank(text) for text in cells])
+    columns = sorted(set().union(*(claim.texts for claim in claims)))
+    cells = {at: frame.iloc[:, at].tolist() for at in columns}
+    numbers = pd.DataFrame({at: numbers_of(list(map(write_plainly, texts))) for at, texts in cells.items()})
+    numbers = numbers.where(np.isfinite(numbers))
+    filled = pd.DataFrame({at: [not is_blank(text) for text in texts] for at, texts in cells.items()})
 
     @np.errstate(all="ignore")  # sums of numbers of any size may be infinite, and then they are no total's
     def is_total(claim: _Claim, above: Mask) -> bool:
         others = [at for at in claim.texts if at != claim.place]
-        agreeing, n_numbers = 0, 0
-        for at in others:
-            plain = write_plainly(claim.texts[at]).removesuffix("%").strip()
-            value = float(numbers_of([plain])[0])
-            numbers, filled = column(at)
-            numbers = numbers[above & np.isfinite(numbers)]
-            if claim.place < 0 and (numbers.size < 2 or value in numbers):
-                return False
-            n_numbers += bool(np.isfinite(value))
-            known = [int(filled[above].sum()), int(above.sum())] if "count" in claim.figures else []
-            if numbers.size > 1:
-                known = np.hstack([known, *(_FIGURES[figure](numbers) for figure in claim.figures)]).tolist()
-            # a mean of 49.96 is written 50.0 or 50
-            half = 0.5000001 * 10.0 ** -len(plain.partition(".")[2])
-            agreeing += any(abs(number - value) <= half for number in known)
+        plain = [write_plainly(claim.texts[at]).removesuffix("%").strip() for at in others]
+        values, rows = numbers_of(plain), numbers.loc[above, others]
+        has_several = np.asarray(rows.count() > 1)
+        if claim.place < 0 and not (has_several & ~np.asarray((rows == values).any())).all():
+            return False
+        figures = [np.where(has_several, row, np.nan) for name in claim.figures for row in _FIGURES[name](rows)]
+        if "count" in claim.figures:
+            figures += [np.asarray(filled.loc[above, others].sum()), np.full(len(others), above.sum())]
+        # a mean of 49.96 is written 50.0 or 50
+        half = 0.5000001 * 10.0 ** -np.array([len(text.partition(".")[2]) for text in plain], dtype=np.float64)
+        agrees = abs(np.array(figures).reshape(-1, len(others)) - values) <= half
+        n_agreeing, n_numbers = int(agrees.any(axis=0).sum()), int(np.isfinite(values).sum())
         if claim.place < 0:
-            return agreeing == len(others) > 1
-        is_most = agreeing == n_numbers or (claim.is_long and 2 * agreeing > n_numbers)
-        return agreeing > 0 and is_most and len(others) - n_numbers < 2  # one word may be the ward
+            return n_agreeing == len(others) > 1
+        is_most = n_agreeing == n_numbers or (claim.is_long and 2 * n_agreeing > n_numbers)
+        return n_agreeing > 0 and is_most and len(others) - n_numbers < 2  # one word may be the ward
 
     totals = []
     for claim in claims:
@@ -443,12 +429,11 @@ def _find_totals(frame: pd.DataFrame, kept: Mask, decimal: DecimalMark | None) -
         if claim.is_total and any(is_total(claim, part) for part in parts):
             taken[claim.at], begin = True, claim.at + 1
             totals.append(claim.at)
-    unsure, always = [], _filled_columns(frame[~taken])[0]
-    words = {claim.at: claim.texts[claim.place] for claim in claims if claim.place >= 0}
-    for claim in claims:
-        is_single = claim.is_long and list(words.values()).count(words[claim.at]) == 1
-        lacks = any(at not in claim.texts for at in always)
-        if claim.at in words and not taken[claim.at] and claim.is_total + is_single + lacks > 1:
+    words, always = [claim.texts.get(claim.place) for claim in claims], _filled_columns(frame[~taken])[0]
+    unsure = []
+    for claim, word in zip(claims, words, strict=True):
+        is_single, lacks = claim.is_long and words.count(word) == 1, any(at not in claim.texts for at in always)
+        if word is not None and not taken[claim.at] and claim.is_total + is_single + lacks > 1:
             unsure.append(claim.at)
     why = "the word of a total or of a norm, but no sums, means or counts of the rows above"
     return [Finding("totals or means of the rows above", totals), Finding(why, unsure, is_certain=False)]
@@ -486,7 +471,6 @@ def _with_words(frame: pd.DataFrame, kept: Mask) -> list[_Claim]:
 
 # Rows below the header that are no subjects: notes, headings, the header again, and second tables.
 
-_FEWEST_LACKING = 2
 _MOST_GAPS = 200  # more are a habit of the sheet, such as an empty row below each subject
 _LAST_LOOKED_AT, _SHAPES_LOOKED_AT = 80, 2000
 # `* p < 0.05`, `Source: registry`, `Erstellt am 3.4.2024`
@@ -544,7 +528,7 @@ def _find_second_table(frame: pd.DataFrame, kept: Mask) -> list[Finding]:
             return _second_table(frame, {block[0]: "below an empty row, with words in columns of numbers"})
         filled = {at for row in frame.iloc[block].to_numpy() for at in texts_in(row)}
         lacking = [quoted(str(frame.columns[at]).strip()) for at in always if at not in filled]
-        if len(lacking) >= _FEWEST_LACKING and filled - {0}:
+        if len(lacking) >= _FEWEST_WORDS and filled - {0}:
             why = f"below an empty row, without a value in {listed(lacking)}, which all rows above it have"
             return _second_table(frame, {block[0]: why})
     return []
@@ -668,7 +652,7 @@ def sheet_table(
     kept, left_out = _find_subjects(frame, headers, header.doubts, rows.filled_up, options)
     first, last = (frame.index[end] + 2 if len(frame) else 0 for end in (0, -1))
     inside = [
-        f"{letters_of(left)}{top}:{letters_of(right)}{bottom}"
+        f"{get_column_letter(left)}{top}:{get_column_letter(right)}{bottom}"
         for top, left, bottom, right in merged
         if len(frame) and first <= top <= last and right <= max(places, default=0)
     ]
@@ -681,7 +665,7 @@ def sheet_table(
     for at, place in enumerate(places):
         name, group, unit = header.names.get(place, ""), header.groups.get(place), header.units.get(place)
         label = name.removeprefix(f"{group} - ") if group else None
-        match = _BRACKETED.fullmatch(label or name)  # a name such as ``CRP (mg/L)`` ends in a unit
+        match = BRACKETED.fullmatch(label or name)  # a name such as ``CRP (mg/L)`` ends in a unit
         if match and match[1] and _UNIT.fullmatch(match[2]):
             label, unit = match[1], unit or match[2]
         description = " ".join(header.explanations.get(place, "").split()) or None

@@ -10,7 +10,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import compress
 from typing import Literal, NamedTuple
 
@@ -255,7 +255,16 @@ def without_flags(texts: Sequence[str], counts: NDArray[np.int64]) -> Marked:
 
     Letters in (nearly) all cells are a unit or part of a code: litres are no flag for low, and ``L 4`` is a vertebra.
     """
-    marked = [_marks_of(text) for text in texts]
+    marked = []  # the marks before and after the number of each text, and the text without them
+    for text in texts:
+        before, after, body = list[str](), list[str](), text
+        while match := _BEFORE.match(body):
+            before.append(match["mark"].strip())
+            body = body[match.end() :]
+        while match := _AFTER.fullmatch(body):
+            after.append(match["mark"].strip())
+            body = body[: match.start("mark")].rstrip()
+        marked.append((before, after, body))
     letters: set[str] = set()  # that are units or codes in this column, and no flags
     n_before = n_after = 0
     for (before, after, _), count in zip(marked, counts.tolist(), strict=True):
@@ -269,19 +278,6 @@ def without_flags(texts: Sequence[str], counts: NDArray[np.int64]) -> Marked:
     marks = {mark for (before, after, _) in compress(marked, keep) for mark in [*before, *after]}
     bodies = [body if is_marked else text for text, (_, _, body), is_marked in zip(texts, marked, keep, strict=True)]
     return Marked(tuple(sorted(marks, key=lambda mark: (-len(mark), mark))), bodies, np.array(keep, dtype=bool))
-
-
-def _marks_of(text: str) -> tuple[list[str], list[str], str]:
-    """Return the marks before and after a number, and the text without them."""
-    before: list[str] = []
-    after: list[str] = []
-    while match := _BEFORE.match(text):
-        before.append(match["mark"].strip())
-        text = text[match.end() :]
-    while match := _AFTER.fullmatch(text):
-        after.append(match["mark"].strip())
-        text = text[: match.start("mark")].rstrip()
-    return before, after, text
 
 
 def limits_in_words(texts: Sequence[str], counts: NDArray[np.int64]) -> dict[str, str]:
@@ -377,6 +373,8 @@ def divided(choices: Sequence[tuple[str, str]]) -> tuple[Choices, Choices]:
 
 # `HbA1c` has the words Hb, A, 1 and c
 _WORD = re.compile(r"[A-ZÄÖÜÀ-Þ]+(?![a-zß-ÿ])|[A-ZÄÖÜÀ-Þ]?[a-zß-ÿ]+|[0-9]+|[^\W\dA-Za-zÀ-ÿ_]+")
+_CONCEPTS = [*data("roles").values(), {"subjects": data("tables")["subjects"]["words"]}]
+_LISTED = frozenset(part for lists in _CONCEPTS for words in lists.values() for word in words for part in word.split())
 _SHORTEST_PART, _SHORT_PARTS = 3, frozenset(["to", "id", "no", "nr"])
 _SHORTEST_PARTED, _LONGEST_PARTED = 6, 40
 
@@ -393,8 +391,7 @@ def name_words(name: str) -> list[str]:
 @lru_cache(maxsize=20_000)
 def _parted(word: str) -> tuple[str, ...]:
     """Return the listed words that make up a word, from the left, the longest first; the word itself if they do not."""
-    listed = _list_words()
-    if word in listed or word.isdigit() or (word.isascii() and not _SHORTEST_PARTED <= len(word) <= _LONGEST_PARTED):
+    if word in _LISTED or word.isdigit() or (word.isascii() and not _SHORTEST_PARTED <= len(word) <= _LONGEST_PARTED):
         return (word,)
 
     def rest_of(start: int) -> tuple[str, ...] | None:
@@ -402,19 +399,12 @@ def _parted(word: str) -> tuple[str, ...]:
             return ()
         for end in range(len(word), start, -1):
             part = word[start:end]
-            is_part = part in listed and (len(part) >= _SHORTEST_PART or part in _SHORT_PARTS or not part.isascii())
+            is_part = part in _LISTED and (len(part) >= _SHORTEST_PART or part in _SHORT_PARTS or not part.isascii())
             if is_part and (after := rest_of(end)) is not None:
                 return (part, *after)
         return rest_of(start + 1) if not word.isascii() else None  # Chinese names have other characters between words
 
     return rest_of(0) or (word,)
-
-
-@cache
-def _list_words() -> frozenset[str]:
-    lists = [words for concept in data("roles").values() for words in concept.values()]
-    lists.append(data("tables")["subjects"]["words"])
-    return frozenset(part for words in lists for word in words for part in word.split())
 
 
 def mentions(words: Sequence[str], listed: frozenset[str]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, get_args
@@ -10,7 +11,7 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple, get_args
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter
 
 from clinclust.arguments import Rule
 from clinclust.arrays import Array, Mask
@@ -19,7 +20,7 @@ from clinclust.errors import InputError, did_you_mean, on_one_line, refuse
 from clinclust.files import conditions, say, text_table
 from clinclust.files.cell_text import canonical_text, listed, numbers_of, quote_cell, quoted, rows_named
 from clinclust.files.notation import MISSING_SIGNS, DecimalMark, means_missing, names_subjects
-from clinclust.files.text_table import ColumnNotes, Names, RowRanges, TableRead, chosen_columns
+from clinclust.files.text_table import ColumnNotes, Names, RowRanges, TableRead, chosen_columns, read_dumped
 
 # Recognise that a table holds several rows of one subject, as tables of visits do.
 
@@ -98,19 +99,11 @@ def repeated_subjects(frame: pd.DataFrame, column: str) -> RepeatedSubjects | No
     )
 
 
-def note_several_rows(frame: pd.DataFrame, subjects: RepeatedSubjects | None) -> None:
-    """Put into ``frame.attrs`` that the subjects of a table have several rows."""
-    if subjects is not None:
-        frame.attrs[SEVERAL_ROWS] = asdict(subjects)
-
-
 def noted_several_rows(frame: pd.DataFrame) -> RepeatedSubjects | None:
-    """Return what `note_several_rows` noted of a table; None if nothing is noted that could be read."""
-    noted = frame.attrs.get(SEVERAL_ROWS)
-    try:
-        return RepeatedSubjects(**noted) if isinstance(noted, Mapping) else None
-    except TypeError:
-        return None
+    """Return what is noted of the subjects of a table with several rows; None if nothing is that could be read."""
+    with suppress(TypeError, ValueError):  # of another structure
+        return RepeatedSubjects(**dict(frame.attrs.get(SEVERAL_ROWS) or {}))
+    return None
 
 
 def _texts(frame: pd.DataFrame, name: str) -> pd.Series:
@@ -132,36 +125,8 @@ ByColumn = tuple[tuple[str, tuple[str, ...]], ...]
 
 def read_summaries(stated: Mapping[str, Any] | None) -> ByColumn | None:
     """Return the summaries of each column, from a dictionary of lists; None is nothing."""
-    if stated is None:
-        return None
-    return tuple(
-        (str(name), tuple(names) if isinstance(names, list | tuple) else (names,)) for name, names in stated.items()
-    )
-
-
-def find_summary_problems(summarise: ByColumn) -> list[str]:
-    """Return one sentence for each summary that is unknown, repeated or lacking, and for each repeated column."""
-    if not summarise:
-        return ["`summarise` names no column; it takes such as {'egfr': ['mean', 'slope']}"]
-    columns = [name for name, _ in summarise]
-    problems = [f"`summarise` names {quoted(name)} twice" for name in dict.fromkeys(columns) if columns.count(name) > 1]
-    for name, summaries in summarise:
-        unknown = [summary for summary in summaries if summary not in SUMMARIES]
-        problems += [
-            f"`summarise`: {quoted(summary)} of {quoted(name)} is no summary.{did_you_mean(str(summary), SUMMARIES)}"
-            for summary in unknown
-        ]
-        if unknown or not summaries or len(set(summaries)) < len(summaries):
-            problems.append(f"`summarise`: give {quoted(name)} one or more of {', '.join(SUMMARIES)}, each once")
-    return problems
-
-
-def render_summaries(time: str | None, summarise: ByColumn) -> str:
-    """Return what is summarised, in words."""
-    parts = [f"{' and '.join(summaries)} of {on_one_line(name)}" for name, summaries in summarise]
-    has_model = any({"mean", "slope"} & set(summaries) for _, summaries in summarise)
-    how = " (predictions of a linear mixed model)" if has_model else ""
-    return f"{', '.join(parts)} over {on_one_line(time or '')} from all of its rows{how}"
+    lists = {str(name): names if isinstance(names, list | tuple) else [names] for name, names in (stated or {}).items()}
+    return None if stated is None else tuple((name, tuple(names)) for name, names in lists.items())
 
 
 # What is estimated on the cohort, and kept for new subjects.
@@ -187,12 +152,6 @@ class Trend:
     sd_residual: _Size  # of a value about the line of its subject
     per: TimeUnit = None  # the unit of time, if it is dates
 
-    @property
-    def root(self) -> Array:
-        """The lower triangular root of the covariance D of level and slope, float64 (2, 2)."""
-        across = np.sqrt(1 - self.correlation**2)
-        return np.array([[self.sd_mean, 0.0], [self.correlation * self.sd_slope, across * self.sd_slope]])
-
 
 Trends = tuple[tuple[str, Trend], ...]
 _TRENDS = TypeAdapter(dict[str, Trend])
@@ -200,13 +159,8 @@ _TRENDS = TypeAdapter(dict[str, Trend])
 
 def read_trends(stated: object) -> Trends | None:
     """Return the trend of each column, from a dictionary as a schema has it; InputError for anything else."""
-    try:
-        return None if stated is None else tuple(_TRENDS.validate_python(stated).items())
-    except ValidationError as error:
-        places = [".".join(map(str, problem["loc"])) for problem in error.errors()]
-        names = ", ".join(field.name for field in fields(Trend) if field.name != "per")
-        shown = listed(place or "its type" for place in places)
-        raise InputError(say("no_trends", fields=names, places=shown)) from None
+    names = ", ".join(field.name for field in fields(Trend) if field.name != "per")
+    return None if stated is None else tuple(read_dumped(_TRENDS, stated, "no_trends", fields=names).items())
 
 
 # Which rows of a table are the cohort, in words that a schema and a saved model can hold, and how many were taken.
@@ -218,10 +172,7 @@ ROWS_TAKEN = "rows_taken"
 RULES = {
     "keep": Rule(" or ".join(get_args(Keep)), get_args(Keep).__contains__),
     "dates": Rule(" or ".join(conditions.DATE_ORDERS), conditions.DATE_ORDERS.__contains__),
-    "summarise": Rule(
-        "a dictionary from columns to lists of summaries, such as {'egfr': ['mean', 'slope']}",
-        lambda value: isinstance(value, Mapping),
-    ),
+    "summarise": Rule("a dictionary such as {'egfr': ['mean', 'slope']}", lambda value: isinstance(value, Mapping)),
     "trends": Rule("the trends of `rows` of a schema", lambda value: isinstance(value, Mapping)),
 }
 """What a choice of rows holds other than texts."""
@@ -275,8 +226,7 @@ class RowChoice:
                 hint = did_you_mean(str(name), names)
                 problems.append(f"{quoted(str(name))} is no part of it.{hint} Parts are {', '.join(names)}")
             elif value is not None and not rule.accepts(value):
-                mean = "; for the level of a measurement over the rows of a subject, give `summarise`"
-                problems.append(f"{name} must be {rule.allowed}, not {quoted(value)}{mean if value == 'mean' else ''}")
+                problems.append(f"{name} must be {rule.allowed}, not {quoted(value)}")
         if not problems:
             summaries, trends = read_summaries(stated.get("summarise")), read_trends(stated.get("trends"))
             choice = cls(**{**stated, "summarise": summaries, "trends": trends})
@@ -289,27 +239,23 @@ class RowChoice:
         return choice
 
     def problems(self) -> list[str]:
-        """Return the fields that make no sense without another."""
-        problems = []
-        if self.one_row_per is None and (self.keep != "first" or self.by is not None):
-            problems.append("`keep` and `by` choose a row of a subject: give `one_row_per` with the column of subjects")
-        if self.dates is not None and self.where is None and self.by is None and self.time is None:
-            problems.append("`dates` says how `where`, `by` and `time` read dates: give one of these too")
-        if self.summarise is None and (self.time is not None or self.trends is not None):
-            problems.append("`time` is for `summarise`: give the columns to summarise; `by` orders rows without it")
-        if self.summarise is not None and self.one_row_per is None:
-            problems.append("`summarise` needs `one_row_per`: give it with the column of subjects")
-        if self.summarise is not None and self.time is None:
-            problems.append("`summarise` needs `time`: give it with the column of the time of each row")
-        return problems + ([] if self.summarise is None else find_summary_problems(self.summarise))
-
-    def find_lost_columns(self, only: Names, drop: Names) -> list[str]:
-        """Return one sentence for each column that is summarised, and that a choice of columns leaves out."""
-        return [
-            f"{quoted(name)} is summarised, but `{'drop' if name in (drop or ()) else 'only'}` leaves it out"
-            for name, _ in self.summarise or ()
-            if name in (drop or ()) or (only is not None and name not in only)
-        ]
+        """Return one sentence for each field that makes no sense without another, and for each unknown summary."""
+        faults = {
+            "keep_without_subjects": self.one_row_per is None and (self.keep != "first" or self.by is not None),
+            "dates_without_use": self.dates is not None and self.where is self.by is self.time is None,
+            "time_without_summaries": self.summarise is None and (self.time is not None or self.trends is not None),
+            "summaries_without_subjects": self.summarise is not None and self.one_row_per is None,
+            "summaries_without_time": self.summarise is not None and self.time is None,
+            "no_summaries": self.summarise == (),
+        }
+        problems = [say(fault) for fault, is_wrong in faults.items() if is_wrong]
+        for name, summaries in self.summarise or ():
+            unknown = [str(summary) for summary in summaries if summary not in SUMMARIES]
+            if unknown or not summaries or len(set(summaries)) < len(summaries):
+                hints = "".join(did_you_mean(summary, SUMMARIES) for summary in unknown)
+                which, words = listed(map(quoted, summaries)) or "nothing", ", ".join(SUMMARIES)
+                problems.append(say("unknown_summaries", name=quoted(name), which=which, words=words, hints=hints))
+        return problems
 
     def _meaning(self) -> tuple[object, ...]:
         """Return its meaning without the order of dates, whatever the spaces."""
@@ -350,8 +296,12 @@ class RowChoice:
         if self.one_row_per is not None:
             by = "in the file" if order is None else f"by {on_one_line(order)}"
             phrases["one_row_per"] = f"one row for each {on_one_line(self.one_row_per)}, the {self.keep} {by}"
+            for at, (name, summaries) in enumerate(self.summarise or ()):
+                phrases["one_row_per"] += f", {'' if at else 'with '}{' and '.join(summaries)} of {on_one_line(name)}"
             if self.summarise is not None:
-                phrases["one_row_per"] += f", with {render_summaries(self.time, self.summarise)}"
+                phrases["one_row_per"] += f" over {on_one_line(self.time or '')} from all of its rows"
+                has_model = any({"mean", "slope"} & set(summaries) for _, summaries in self.summarise)
+                phrases["one_row_per"] += " (predictions of a linear mixed model)" * has_model
         return phrases
 
 
@@ -409,25 +359,25 @@ class _Visits:
         return squares, np.stack([self.sum_by_subject(values), self.sum_by_subject(times * values)], axis=-1)
 
 
-def _estimate_trend(visits: _Visits, per: TimeUnit) -> tuple[Trend, str]:
-    """Return the trend of a column, and a remark if nothing tells change from noise. A subject must have a line."""
+def _estimate_trend(name: str, time: str, visits: _Visits, per: TimeUnit) -> tuple[Trend, list[str]]:
+    """Return the trend of a column, and remarks on it."""
+    if not visits.has_line.any():
+        raise InputError(say("no_trend_of_visits", column=quoted(name)))
     unit, scale = float(visits.times.std()), float(visits.values.std()) or 1.0
-    at, centre, remark = _round(visits.times.mean(), unit), visits.values.mean(), ""
+    at, centre = _round(visits.times.mean(), unit), visits.values.mean()
     n_free = float((visits.n - visits.has_line - (visits.n > 0)).sum())
     if n_free == 0 or visits.squares.sum() <= 1e-12 * scale**2 * visits.values.size:
         levels = visits.mean + visits.slope * (at - visits.mean_time)
         lines = np.stack([(levels - centre) / scale, visits.slope * unit / scale])[:, visits.has_line]
         beta, residual = lines.mean(axis=1), 0.0
         covariance = np.cov(lines) if lines.shape[1] > 1 else np.zeros((2, 2))
-        if n_free == 0:
-            remark = say("no_noise_of_visits")
     else:
         values = (visits.values - centre) / scale
         squares, products = (sums[visits.n > 0] for sums in visits.compute_moments(values, at, unit))
         beta, covariance, residual = _maximise_reml(squares, products, float(values @ values))
     sd_mean, sd_slope = np.sqrt(np.diag(covariance).clip(0.0)).tolist()
     product, per_unit = sd_mean * sd_slope, scale / unit
-    return Trend(
+    trend = Trend(
         at=at,
         mean=_round(centre + scale * beta[0], scale),
         slope=_round(per_unit * beta[1], per_unit),
@@ -436,7 +386,9 @@ def _estimate_trend(visits: _Visits, per: TimeUnit) -> tuple[Trend, str]:
         correlation=round(float(np.clip(covariance[0, 1] / product, -1, 1)), _DIGITS) if product else 0.0,
         sd_residual=_round(scale * residual, scale),
         per=per,
-    ), remark
+    )
+    line = say("mean_line", name=quoted(name), trend=trend, at=_describe_time(trend, time), unit=per or time)
+    return trend, [line] if n_free else [line, f"{quoted(name)}: {say('no_noise_of_visits')}"]
 
 
 def _round(value: float, unit: float) -> float:
@@ -457,17 +409,14 @@ def _maximise_reml(squares: Array, products: Array, sum_of_squares: float) -> tu
         root = np.array([[theta[0], 0.0], [theta[1], theta[2]]])
         mixed = squares @ root
         inner = np.eye(2) + root.T @ mixed
-        corner = inner[:, 0, 1]
-        determinants = inner[:, 0, 0] * inner[:, 1, 1] - corner**2
-        inverse = np.stack([inner[:, 1, 1], -corner, -corner, inner[:, 0, 0]], axis=-1).reshape(-1, 2, 2)
-        inverse /= determinants[:, None, None]
+        inverse = np.linalg.inv(inner)
         scores = products @ root
         solved = np.einsum("nij,nj->ni", inverse, scores)
         information = squares.sum(axis=0) - np.einsum("nij,njk,nlk->il", mixed, inverse, mixed)
         score = products.sum(axis=0) - np.einsum("nij,nj->i", mixed, solved)
         beta = np.linalg.solve(information, score)
         variance = (sum_of_squares - (scores * solved).sum() - beta @ score) / n_free
-        deviance = n_free * np.log(variance) + np.log(determinants).sum() + np.linalg.slogdet(information)[1]
+        deviance = n_free * np.log(variance) + np.linalg.slogdet(inner)[1].sum() + np.linalg.slogdet(information)[1]
         return float(deviance), beta, float(variance), root
 
     theta = np.zeros(3)
@@ -483,8 +432,7 @@ def _maximise_reml(squares: Array, products: Array, sum_of_squares: float) -> tu
 # The summaries of a table of visits.
 
 
-@dataclass(frozen=True, eq=False)
-class VisitSummaries:
+class VisitSummaries(NamedTuple):
     """The summaries of the columns of a table, of the subject of each row."""
 
     time: str
@@ -519,21 +467,19 @@ def summarise_visits(
 
     InputError lists all columns that are unknown or clash, and all cells that are no numbers.
     """
-    problems, remarks, unknown, added = list[str](), list[str](), list[str](), list[str]()
-    cells, uses_by_place, names = dict[str, conditions.Cells](), dict[int, str](), reader.read.names
-    uses = [(subjects, "`one_row_per`", ()), (time, "`time`", ())]
-    for name, use, summaries in [*uses, *((name, "`summarise`", summaries) for name, summaries in summarise)]:
+    problems, remarks, names = list[str](), list[str](), reader.read.names
+    cells, use_of = dict[str, conditions.Cells](), dict[int, str]()
+    stated = [(subjects, "`one_row_per`"), (time, "`time`"), *((name, "`summarise`") for name, _ in summarise)]
+    for name, use in stated:
         place = reader.read.find_column(name)
         if isinstance(place, str):
-            unknown.append(f"{use}: {place}")
+            problems.append(f"{use}: {place} The columns are {listed(names)}")
             continue
-        if place in uses_by_place:
-            problems.append(f"{use} and {uses_by_place[place]} name one column, {quoted(name)}: give another")
-        uses_by_place.setdefault(place, use)
+        if place in use_of:
+            problems.append(f"{use} and {use_of[place]} name one column, {quoted(name)}: give another")
+        use_of.setdefault(place, use)
         cells[name] = conditions.Cells(reader, place)
-        added += [f"{names[place]} {summary}" for summary in summaries]
-    if unknown:
-        problems.insert(0, f"{'; '.join(unknown)} The columns are {listed(names)}")
+    added = [f"{cells[name].name} {summary}" for name, which in summarise if name in cells for summary in which]
     problems += [f"`summarise` would add a second {quoted(name)}: rename it" for name in added if name in names]
     labels = reader.read.frame.index
     rows = np.asarray(labels + 2 if pd.api.types.is_integer_dtype(labels) else labels)
@@ -555,8 +501,14 @@ def summarise_visits(
                 continue
             visits = _Visits(codes, times, values)
             if {"mean", "slope"} & set(summaries):
-                estimates[name], more = _choose_trend(column, time, visits, dict(trends or ()).get(name), per)
-                notices += more
+                trend = dict(trends or ()).get(name)
+                if trend is None:
+                    trend, more = _estimate_trend(column, time, visits, per)
+                    notices += more
+                elif trend.per != per:
+                    over, here = ("dates", "numbers") if trend.per else ("numbers", "dates")
+                    raise InputError(say("trend_of_other_times", name=column, over=over, time=time, here=here))
+                estimates[name] = trend
         except InputError as error:
             problems.append(error.at_command_line)
             continue
@@ -617,22 +569,6 @@ def _read_times(
     return times, per, notices
 
 
-def _choose_trend(
-    name: str, time: str, visits: _Visits, stated: Trend | None, per: TimeUnit
-) -> tuple[Trend, list[str]]:
-    """Return the trend of a column, that of the cohort if it is stated, and remarks on what was estimated."""
-    if stated is not None:
-        if stated.per != per:
-            over, here = ("dates", "numbers") if stated.per else ("numbers", "dates")
-            raise InputError(f"the trend of {quoted(name)} is over {over}, and {quoted(time)} holds {here} here")
-        return stated, []
-    if not visits.has_line.any():
-        raise InputError(say("no_trend_of_visits", column=quoted(name)))
-    trend, remark = _estimate_trend(visits, per)
-    line = say("mean_line", name=quoted(name), trend=trend, at=_describe_time(trend, time), unit=per or time)
-    return trend, [line, *([f"{quoted(name)}: {remark}"] if remark else [])]
-
-
 def _describe_time(trend: Trend, time: str) -> str:
     return f"{trend.at:.3g} years" if trend.per else f"{time} {trend.at:.3g}"
 
@@ -644,7 +580,8 @@ def _summarise_column(visits: _Visits, label: str, trend: Trend | None, time: st
         # The deviations from the mean line are L (L'X'X L + sd^2 I)^-1 L'X'(y - X beta), which also holds for singular
         # D = L L' and sd = 0. Without any value they are 0.
         squares, products = visits.compute_moments(visits.values, trend.at)
-        beta, root = np.array([trend.mean, trend.slope]), trend.root
+        beta, across = np.array([trend.mean, trend.slope]), np.sqrt(1 - trend.correlation**2)
+        root = np.array([[trend.sd_mean, 0.0], [trend.correlation * trend.sd_slope, across * trend.sd_slope]])
         noise = trend.sd_residual**2 * np.eye(2)
         inverse = np.linalg.pinv(root.T @ squares @ root + noise, rcond=1e-13, hermitian=True)
         deviations = np.einsum("ij,njk,kl,nl->ni", root, inverse, root.T, products - squares @ beta, optimize=True)
@@ -716,18 +653,18 @@ def choose_rows(
     counts = RowCounts(len(read.frame) + read.n_outside, outside=read.n_outside)
     remarks, dates, summaries, times = [*read.remarks], list[conditions.DateColumn](), None, None
     if choice.where is not None:
-        matching = conditions.Matching(conditions.Reader(read, decimal, choice.dates))
+        reader = conditions.Reader(read, decimal, choice.dates)
         try:
-            met = matching.of(conditions.parsed(choice.where))
+            met = reader.find_rows(conditions.parsed(choice.where))
         except InputError as error:
             raise ChoiceError(f"`where`: {error.at_command_line.removeprefix('`where`').lstrip(': ')}") from error
         n_met, where = int(met.sum()), quoted(choice.where)
         if not n_met:
-            why = "; ".join(matching.remarks()) or "rows meet each part of it, and none meets all"
+            why = "; ".join(reader.remarks()) or "rows meet each part of it, and none meets all"
             raise ChoiceError(f"`where` {where} keeps none of {len(met):,} rows: {why}")
-        remarks += [*matching.remarks(), f"{n_met:,} of {len(met):,} rows are kept, as `where` says ({where})"]
-        read, dates = replace(read, frame=read.frame[met]), matching.dates
-        counts = replace(counts, not_meeting=len(met) - n_met, unknown=int(matching.unknown.sum()))
+        remarks += [*reader.remarks(), f"{n_met:,} of {len(met):,} rows are kept, as `where` says ({where})"]
+        read, dates = replace(read, frame=read.frame[met]), reader.dates
+        counts = replace(counts, not_meeting=len(met) - n_met, unknown=int(reader.unknown.sum()))
     if choice.one_row_per is not None:
         reader = conditions.Reader(read, decimal, choice.dates)
         try:
@@ -749,7 +686,8 @@ def choose_rows(
     if summaries is not None:
         frame = summaries.replace_columns(frame, kept)
     frame.attrs[ROWS_TAKEN] = {"choice": choice.as_dict(), "counts": asdict(counts)}
-    note_several_rows(frame, subjects_with_several_rows(frame))
+    if (several := subjects_with_several_rows(frame)) is not None:
+        frame.attrs[SEVERAL_ROWS] = asdict(several)
     return frame, remarks + more
 
 
@@ -791,7 +729,6 @@ def _one_row_per_subject(
 
 N_SAMPLED = 50_000
 """Expected number of rows of the sample of a table in partitions."""
-Words = NDArray[np.uint64]
 
 
 def drawn(frame: pd.DataFrame, ids: Sequence[str], first: int, share: float, seed: int) -> NDArray[np.bool_]:
@@ -801,20 +738,8 @@ def drawn(frame: pd.DataFrame, ids: Sequence[str], first: int, share: float, see
     depend on the partitions, nor, with identifiers, on the order of the rows.
     """
     if ids:
-        words = pd.util.hash_pandas_object(frame[list(ids)].astype(str), index=False).to_numpy().astype(np.uint64)
+        words = pd.util.hash_pandas_object(frame[list(ids)].astype(str), index=False).to_numpy()
     else:
         words = np.arange(first, first + len(frame), dtype=np.uint64)
-    mix(words, np.random.SeedSequence([seed, 35]).generate_state(1, np.uint64)[0])
+    words = pd.util.hash_array(words ^ np.random.SeedSequence([seed, 35]).generate_state(1, np.uint64)[0])
     return np.asarray(words < np.uint64(min(share, 1.0) * (2**64 - 2**11))) | np.bool_(share >= 1.0)
-
-
-MULTIPLIERS = np.array([0xBF58_476D_1CE4_E5B9, 0x94D0_49BB_1331_11EB, 0xD6E8_FEB8_6659_FD93], dtype=np.uint64)
-
-
-def mix(words: Words, key: np.uint64) -> None:
-    """Apply the finaliser of splitmix64, a bijection."""
-    words ^= key
-    for shift, multiplier in ((30, MULTIPLIERS[0]), (27, MULTIPLIERS[1])):
-        words ^= words >> np.uint64(shift)
-        words *= multiplier
-    words ^= words >> np.uint64(31)

@@ -27,7 +27,7 @@ from clinclust.files.conditions import DateOrder
 from clinclust.files.layout import SheetOptions, find_header, sheet_table
 from clinclust.files.notation import DecimalMark
 from clinclust.files.row_choice import RULES, Keep, RowChoice, choose_rows, read_summaries, read_trends
-from clinclust.files.text_table import MOST_COLUMNS, RowRanges, TableRead, name_columns, refuse_many_columns
+from clinclust.files.text_table import MOST_COLUMNS, RowRanges, SheetRows, TableRead, name_columns, refuse_many_columns
 
 # Read a table of text whose cells are separated by a delimiter.
 
@@ -58,7 +58,7 @@ def read_delimited(source: formats.Source, options: SheetOptions) -> TableRead:
     stated = _SEPARATOR.match(text)
     delimiter = stated[1] if stated else _delimiter_of(text)
     lines = _lines(text[stated.end() :] if stated else text, delimiter, 1 if stated else 0)
-    rows = options.empty_rows()
+    rows = SheetRows(options.header_row, options.rows)
     first = list(islice(lines, rows.n_first))
     filled = [(line.number, line.fields) for line in first if not all(map(is_blank, line.fields))]
     if not filled:
@@ -73,7 +73,7 @@ def read_delimited(source: formats.Source, options: SheetOptions) -> TableRead:
         remarks.append(say("one_column", name=quoted(names[0])))
     misfits, last = list[_Line](), 0
     for line in chain(first, lines):
-        fields, place = line.fields, f"line {line.first}"
+        fields = line.fields
         if line.number <= header.last:
             rows.add(line.number, fields)
         elif not options.may_be_subject(line.number):
@@ -85,11 +85,8 @@ def read_delimited(source: formats.Source, options: SheetOptions) -> TableRead:
             last = line.number
             inner = [part for text in fields for part in text.splitlines()[1:-1]] if line.is_long else []
             if any(part.count(delimiter) == width - 1 > 0 for part in inner):
-                places.add(say("rows_in_quotes"), place)
-            if width > 1 and not any(map(str.strip, fields)):
-                places.add("rows without any value are left out", place)
-            else:
-                rows.add(line.number, fields)
+                places.add(say("rows_in_quotes"), f"line {line.first}")
+            rows.add(line.number, fields)
     if misfits and misfits[0].number <= last:  # short ones between subjects are no notes
         raise _misfits(misfits, width, delimiter)
     for line in misfits:
@@ -261,10 +258,8 @@ def read_cohort(
     summarise : dict, optional
         Columns with a measurement in several rows of a subject, and which summaries take their place:
         ``{"egfr": ["mean", "slope"]}`` gives ``egfr mean`` and ``egfr slope``. ``mean`` is the level and ``slope`` the
-        change per unit of time of the subject's line, predicted by a linear mixed model with random intercepts and
-        slopes (REML, empirical Bayes), the level at the mean time of all values. ``last`` is the last value, ``spread``
-        the standard deviation of the values about the subject's own least-squares line. A slope needs 2 different
-        times, a spread 3 values; else they are missing.
+        change per unit of time of the subject's line in a linear mixed model, ``last`` the last value, ``spread`` the
+        standard deviation about the subject's own line. See `docs/visits.md`.
     trends : dict, optional
         The mean lines and variances of a cohort, to summarise new subjects by them: ``read_cohort(new,
         **model.schema_.rows.as_dict())``. By default they are estimated.
@@ -304,7 +299,7 @@ def read_cohort(
     path = Path(path)
     formats.check_readable(path)
     choice = RowChoice(where, one_row_per, keep, by, dates, rows, time, read_summaries(summarise), read_trends(trends))
-    refuse([*choice.problems(), *choice.find_lost_columns(only, drop)])
+    refuse(choice.problems())
     with formats.naming_file(path):
         most = MOST_COLUMNS if only is None and drop is None else None
         ranges = None if rows is None else RowRanges.parsed(rows)

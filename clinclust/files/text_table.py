@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
-from itertools import groupby, pairwise
+from dataclasses import dataclass, field, replace
+from itertools import compress, groupby, pairwise, repeat, zip_longest
+from operator import ne
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -50,38 +51,29 @@ class ColumnNotes:
     role: Literal["adjust", "arm", "outcome", "time", "site", "describe", "ignore"] | None = None
     reason: str | None = None  # of kind and role, such as ``the dictionary says: radio, 4 choices``
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return what is said, as lists, texts and numbers that JSON can hold."""
-        return dict(_NOTES.dump_python(self, mode="json", exclude_defaults=True))
 
-    @classmethod
-    def from_dict(cls, stated: Mapping[str, Any]) -> ColumnNotes:
-        """Return the notes that `as_dict` wrote; InputError if a key is unknown, or a value of another type."""
-        try:
-            return _NOTES.validate_python(dict(stated))
-        except ValidationError as error:
-            keys = dict.fromkeys(problem["loc"][0] for problem in error.errors())
-            problems = listed(f"{quoted(key)} is {quoted(stated.get(str(key)))}" for key in keys)
-            names = ", ".join(field.name for field in fields(cls))
-            raise InputError(say("no_notes", problems=problems, fields=names)) from None
+_NOTES = TypeAdapter(dict[str, ColumnNotes])
 
 
-_NOTES = TypeAdapter(ColumnNotes)
+def read_dumped(adapter: TypeAdapter[Any], stated: object, sentence: str, **fields: object) -> Any:
+    """Return what a type adapter dumped; InputError says the `sentence` with the places that are not as it writes."""
+    try:
+        return adapter.validate_python(stated)
+    except ValidationError as error:
+        places = listed(".".join(map(str, problem["loc"])) or "its type" for problem in error.errors())
+        raise InputError(say(sentence, places=places, **fields)) from None
 
 
 def notes_of(frame: pd.DataFrame) -> dict[str, ColumnNotes]:
     """Return the notes on the columns that are in a table; InputError if `read_cohort` did not write them."""
-    notes = frame.attrs.get(COLUMN_NOTES, {})
-    if not isinstance(notes, Mapping) or not all(isinstance(about, Mapping) for about in notes.values()):
-        raise InputError(say("column_notes_damaged", key=COLUMN_NOTES))
-    present = set(frame.columns)
-    return {str(column): ColumnNotes.from_dict(about) for column, about in notes.items() if column in present}
+    notes = read_dumped(_NOTES, frame.attrs.get(COLUMN_NOTES, {}), "column_notes_damaged", key=COLUMN_NOTES)
+    return {column: notes[column] for column in notes if column in set(frame.columns)}
 
 
 def add_notes(frame: pd.DataFrame, notes: Mapping[str, ColumnNotes]) -> None:
-    """Put the notes that say anything into ``frame.attrs``, in the place of earlier notes on these columns."""
-    stated = {column: about for column, of_column in notes.items() if (about := of_column.as_dict())}
-    if stated:
+    """Put the notes that say anything into ``frame.attrs``, as lists, texts and numbers, and replace earlier ones."""
+    dumped = _NOTES.dump_python(dict(notes), mode="json", exclude_defaults=True)
+    if stated := {column: about for column, about in dumped.items() if about}:
         frame.attrs[COLUMN_NOTES] = {**frame.attrs.get(COLUMN_NOTES, {}), **stated}
 
 
@@ -89,7 +81,6 @@ def add_notes(frame: pd.DataFrame, notes: Mapping[str, ColumnNotes]) -> None:
 
 # `66`, `2-61`, `66-`
 _RANGE = re.compile(r"(\d{1,7})(?:\s*-\s*(\d{0,7}))?")
-_LAST = 10**9  # beyond the last row and column of any file
 _LONGEST = 120
 
 
@@ -107,7 +98,7 @@ class RowRanges:
         for part in text.split(","):
             match = _RANGE.fullmatch(part.strip())
             first = int(match[1]) if match else 0
-            last = first if match is None or match[2] is None else int(match[2] or _LAST)
+            last = first if match is None or match[2] is None else int(match[2] or 10**9)  # beyond any file
             if not ranges[-1][1] < first <= last:
                 raise InputError(say("no_range_of_rows", rows=quoted(text), part=quoted(part.strip())))
             ranges.append((first, last))
@@ -146,8 +137,9 @@ class SheetRows:
     If the user gave the rows of the `subjects`, no others are kept below the first.
     """
 
-    def __init__(self, header_row: int = 0, subjects: RowRanges | None = None) -> None:
-        self.n_first, self._subjects = _LOOKED_AT + header_row, subjects
+    def __init__(self, header_row: int | None, subjects: RowRanges | None) -> None:
+        begin = subjects.first if header_row == 0 and subjects is not None else header_row or 0
+        self.n_first, self._subjects = _LOOKED_AT + begin, subjects  # as many as are needed to find the header
         self.first: list[tuple[int, list[str]]] = []  # number of the row, and its texts from the first column on
         self.n_outside = 0  # rows that hold something, but are none of the subjects
         self.filled_up: set[int] = set()  # rows of a text with fewer fields than the header, which no subject has
@@ -164,20 +156,16 @@ class SheetRows:
         elif self._subjects is not None and number not in self._subjects:
             self.n_outside += 1
             return
-        width = max(self._width, len(texts))
-        if (len(self._rows) + 1) * width > _CELLS_AT_ONCE:  # a far cell would widen all rows of its portion
-            self._tabulate()
-            width = len(texts)
-        self._rows[number], self._width = texts, width
+        if (len(self._rows) + 1) * max(self._width, len(texts)) > _CELLS_AT_ONCE:
+            self._tabulate()  # a far cell would widen all rows of its portion
+        self._rows[number], self._width = texts, max(self._width, len(texts))
 
     def _tabulate(self) -> None:
-        cells = np.full((len(self._rows), self._width), "", dtype=object)
-        for row, texts in zip(cells, self._rows.values(), strict=True):
-            row[: len(texts)] = texts
-        filled = np.flatnonzero(cells.astype(bool).any(axis=0)).tolist()
-        filled = [at for at in filled if not all(map(is_blank, cells[:, at]))]
-        portion = pd.DataFrame(cells[:, filled], columns=[at + 1 for at in filled], dtype=TEXT)
-        self._portions.append(portion.set_axis(np.array([*self._rows], dtype=np.int64) - 2))
+        columns = list(zip_longest(*self._rows.values(), fillvalue=""))
+        holds_any = map(ne, columns, repeat(("",) * len(self._rows)))  # calls nothing for an empty column
+        held = compress(enumerate(columns, 1), holds_any)
+        filled = {place: texts for place, texts in held if not all(map(is_blank, texts))}
+        self._portions.append(pd.DataFrame(filled, np.array([*self._rows], dtype=np.int64) - 2, dtype=TEXT))
         self._rows, self._width = {}, 0
 
     def body(self, last: int) -> pd.DataFrame:
@@ -195,19 +183,13 @@ class SheetRows:
         return frame.reset_index(drop=True) if is_numbered else frame
 
 
-def letters_of(column: int) -> str:
-    """Return the letters of a column by its number, from 1."""
-    before, place = divmod(column - 1, 26)
-    return (letters_of(before) if before else "") + chr(ord("A") + place)
-
-
 # Choose columns by name or number, and refuse names that are unclear.
 
 MOST_COLUMNS = 20_000
 """The most columns of a table that is read whole: with 200 rows they take 13 CPU seconds."""
 
 Names = Sequence[str] | None
-_LONGEST_SHOWN, _LONGEST_OPTION = 60, 2000  # characters of a name, and of all names, that can be pasted
+_LONGEST_OPTION = 2000  # characters that can be pasted
 _ONLY_REDCAP = ("Complete?", "Event Name", "Repeat Instrument", "Repeat Instance", "Data Access Group")
 # `age#2`, `#7`
 _NUMBERED = re.compile(r"(?P<name>.*)#(?P<number>[0-9]{1,6})", re.DOTALL)
@@ -219,20 +201,20 @@ class TableRead:
 
     frame: pd.DataFrame
     remarks: list[str] = field(default_factory=list)  # each a sentence without the name of the file
-    notes: list[ColumnNotes] = field(default_factory=list)  # of each column; empty if the file says nothing of any
-    places: list[int] = field(default_factory=list)  # of the columns in the file, from 1; empty if 1, 2, 3, ...
+    notes: list[ColumnNotes] = field(default_factory=list)  # of each column
+    places: list[int] = field(default_factory=list)  # of the columns in the file, from 1
     unnamed: frozenset[str] = frozenset()  # the names that were made for columns without one
     n_outside: int = 0  # rows below the header that hold something, but are not among the subjects of the user
+
+    def __post_init__(self) -> None:
+        n_columns = self.frame.shape[1]
+        self.notes.extend([ColumnNotes()] * (n_columns - len(self.notes)))
+        self.places.extend(range(len(self.places) + 1, n_columns + 1))
 
     @property
     def names(self) -> list[str]:
         """The names of the columns."""
         return [str(name) for name in self.frame.columns]
-
-    @property
-    def numbers(self) -> list[int]:
-        """The numbers of the columns in the file, from 1."""
-        return self.places or list(range(1, self.frame.shape[1] + 1))
 
     def find_column(self, wanted: str) -> int | str:
         """Return the place (from 0) of the column that a text means, or what is wrong with the text.
@@ -250,7 +232,7 @@ class TableRead:
         if match := _NUMBERED.fullmatch(wanted):
             bare, number = match["name"].strip(), int(match["number"])
             same = [at for at, name in enumerate(names) if not bare or name.strip() == bare]
-            numbers = list(range(1, len(same) + 1)) if bare else self.numbers
+            numbers = list(range(1, len(same) + 1)) if bare else self.places
             if number in numbers:
                 return same[numbers.index(number)]
         return f"there is no column {quoted(wanted)}.{did_you_mean(wanted, names)}"
@@ -268,7 +250,7 @@ def chosen_columns(read: TableRead, only: Names, drop: Names) -> tuple[pd.DataFr
     InputError is raised if a choice names no column or leaves none, or if columns that stay have one name, mostly no
     name, or look like two tables in one.
     """
-    names, numbers = read.names, read.numbers
+    names, numbers = read.names, read.places
     wanted, dropped = ([read.find_column(text) for text in texts or ()] for texts in (only, drop))
     if problems := [place for place in [*dropped, *wanted] if isinstance(place, str)]:
         raise InputError(listed(problems))
@@ -290,7 +272,7 @@ def chosen_columns(read: TableRead, only: Names, drop: Names) -> tuple[pd.DataFr
             write = f"Write {'names' if len(unnamed) > 1 else 'a name'} in the file"
             remarks.append(f"{held}: read as {made}. {write}{without}")
     if only is None and (parts := _side_by_side(read, kept, repeated)):
-        ways = " or ".join(f"only={_names_to_paste(read, part)!r}" for part in parts)
+        ways = " or ".join(f"only={_numbered(read, part)!r}" for part in parts)
         shown = " and ".join(f"{numbers[part[0]]} to {numbers[part[-1]]}" for part in parts)
         problems.append(say("tables_side_by_side", columns=shown, ways=ways))
     elif repeated:
@@ -301,26 +283,20 @@ def chosen_columns(read: TableRead, only: Names, drop: Names) -> tuple[pd.DataFr
     if problems:
         raise InputError("\n  ".join(map(str, problems)))
     chosen = read.frame if len(kept) == len(names) else read.frame.iloc[:, kept]
-    if read.notes:
-        add_notes(chosen, {names[at]: read.notes[at] for at in kept})
+    add_notes(chosen, {names[at]: read.notes[at] for at in kept})
     if only is not None or drop:
         remarks.append(f"{len(kept)} of {len(names)} columns are kept, as `only` and `drop` say")
     return chosen, remarks
 
 
-def _names_to_paste(read: TableRead, places: Sequence[int]) -> list[str]:
-    """Return names that mean these columns, from 0, in a list between commas: ``age``, ``age#2``, ``#7``."""
-    names, texts = read.names, []
-    for at in places:
-        name = f"{names[at]}#{names[: at + 1].count(names[at])}" if names.count(names[at]) > 1 else names[at]
-        is_plain = name.isprintable() and len(name) < _LONGEST_SHOWN and not set(name) & set(",'\"")
-        texts.append(name if is_plain and read.find_column(name) == at else f"#{read.numbers[at]}")
-    return texts
+def _numbered(read: TableRead, places: Sequence[int]) -> list[str]:
+    """Return the columns at some places as `only` and `drop` take them: ``#7``, if that is no name of another."""
+    return [f"#{read.places[at]}" if read.find_column(f"#{read.places[at]}") == at else read.names[at] for at in places]
 
 
 def _drop_as_argument(read: TableRead, places: Sequence[int]) -> str:
     """Return the end of a sentence that leaves all these columns out; empty if it would be too long to paste."""
-    option = f"drop={_names_to_paste(read, places)!r}"
+    option = f"drop={_numbered(read, places)!r}"
     return f", or leave {'it' if len(places) == 1 else 'them'} out: {option}" if len(option) <= _LONGEST_OPTION else ""
 
 
@@ -329,7 +305,7 @@ def _side_by_side(read: TableRead, kept: Sequence[int], repeated: Collection[str
 
     A part without any name is no table, but a remark to the right of one.
     """
-    frame, numbers = read.frame, read.numbers
+    frame, numbers = read.frame, read.places
     gaps = [after for before, after in pairwise(kept) if numbers[after] - numbers[before] > after - before]
     if not gaps or not len(frame):
         return []
@@ -340,11 +316,11 @@ def _side_by_side(read: TableRead, kept: Sequence[int], repeated: Collection[str
     return [] if is_one_table or any(part <= read.unnamed for part in names) else parts
 
 
-def names_for_unnamed(names: Sequence[str], numbers: Sequence[int] = ()) -> dict[int, str]:
+def names_for_unnamed(names: Sequence[str], numbers: Sequence[int]) -> dict[int, str]:
     """Return a name for each column without one, by its place from 0, that is the name of no other."""
     made: dict[int, str] = {}
     for at in (at for at, name in enumerate(names) if is_blank(name)):
-        made[at] = f"#{numbers[at] if numbers else at + 1}"
+        made[at] = f"#{numbers[at]}"
         while made[at] in names:
             made[at] += " (2)"
     return made

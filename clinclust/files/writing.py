@@ -33,23 +33,18 @@ _IN_A_PRIVATE_FOLDER = re.compile(rf"{PRIVATE_FOLDER.pattern}[/\\]|[/\\]{PRIVATE
 _MEANINGS = {getattr(errno, name): said for name, said in data("system_errors").items() if hasattr(errno, name)}
 
 
-def plain_sentence(error: OSError, path: object = None, doing: str = "used") -> str:
-    """Return the message of an error of the operating system as a sentence: ``FILE cannot be used: MEANING``."""
-    if _is_sentence(error):
-        return str(error)
+def plain_error(error: OSError, path: object = None, doing: str = "used") -> OSError:
+    """Return an error of the same type and code whose message is a sentence: ``FILE cannot be used: MEANING``."""
+    if error.errno is None or (error.strerror is None and error.filename is None):  # a sentence of this package
+        return error
     path = path if path is not None else error.filename
-    meaning = _MEANINGS.get(error.errno) or error.strerror or os.strerror(error.errno or 0)
+    meaning = _MEANINGS.get(error.errno) or error.strerror or os.strerror(error.errno)
     name = _IN_A_PRIVATE_FOLDER.sub("", on_one_line(os.fsdecode(path) if isinstance(path, bytes) else str(path)))
     name = name if len(name) <= _LONGEST_PATH else f"{name[: _LONGEST_PATH // 2]}...{name[-_LONGEST_PATH // 2 :]}"
-    return meaning if path is None else f"{name} cannot be {doing}: {meaning}"
-
-
-def plain_error(error: OSError, path: object, doing: str) -> OSError:
-    """Return an error of the same type and code whose message is that sentence."""
-    sentence = plain_sentence(error, path, doing)
-    made = type(error)(sentence) if type(error).__module__ == "builtins" else OSError(sentence)
-    made.errno = error.errno
-    return made
+    sentence = meaning if path is None else f"{name} cannot be {doing}: {meaning}"
+    plain = type(error)(sentence) if type(error).__module__ == "builtins" else OSError(sentence)
+    plain.errno = error.errno
+    return plain
 
 
 @contextmanager
@@ -58,20 +53,14 @@ def naming(path: Path, instead_of: Path | None = None) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        is_elsewhere = instead_of is not None and not str(error.filename or instead_of).startswith(str(instead_of))
-        if _is_sentence(error) or is_elsewhere:
+        plain = plain_error(error, path, "written")
+        if plain is error or not str(error.filename or instead_of or "").startswith(str(instead_of or "")):
             raise
-        raise plain_error(error, path, "written") from error
-
-
-def _is_sentence(error: OSError) -> bool:
-    """Return whether an error has a message of this package and not of the system."""
-    return error.errno is None or (error.strerror is None and error.filename is None)
+        raise plain from error
 
 
 _REPLACED = ".replaced"  # the part of a private folder that holds the replaced files until all have moved
 _OLD = 7 * 24 * 3600  # seconds; no run lasts as long
-_PASSES = 3  # a program that looks through new files may hold one for a moment
 
 
 @contextmanager
@@ -95,13 +84,11 @@ def write_text(text: str, path: str | os.PathLike[str]) -> None:
 
 
 @contextmanager
-def write_together(
-    folder: str | os.PathLike[str], *, replacing: Collection[str] = (), last: str | None = None
-) -> Iterator[Path]:
+def write_together(folder: str | os.PathLike[str], *, replacing: Collection[str] = ()) -> Iterator[Path]:
     """Yield a temporary folder to write to; its files move to `folder` together if the block ends without an error.
 
     `folder` is made if it does not exist; after an error it is as it was before. Those files of `replacing` that were
-    not written are removed; the file `last`, such as a manifest, moves after all others. OSError is raised before the
+    not written are removed; a manifest moves after all others. OSError is raised before the
     block begins if `folder` is a file or cannot be written.
     """
     folder = Path(folder)
@@ -117,7 +104,7 @@ def write_together(
             folder.mkdir(parents=True, exist_ok=True)
         with _private_folder(folder, folder) as private:
             yield private
-            names = sorted((file.name for file in private.iterdir()), key=lambda name: (name == last, name))
+            names = sorted((file.name for file in private.iterdir()), key=lambda name: (name == MANIFEST, name))
             with naming(folder, instead_of=private):
                 _move(private, folder, names, removed=[name for name in replacing if name not in names])
     except BaseException:
@@ -182,7 +169,7 @@ def _private_folder(parent: Path, shown: Path) -> Iterator[Path]:
         is_needed = True
         raise
     finally:
-        for _ in range(_PASSES):
+        for _ in range(3):  # a program that looks through new files may hold one for a moment
             if not is_needed and private.exists():
                 shutil.rmtree(private, ignore_errors=True)
 
@@ -292,7 +279,7 @@ def rewrite_files(folder: Path, names: Collection[str]) -> Iterator[Path]:
         return {name: sha256 for name, sha256 in files.items() if name not in names}
 
     before = read_others()
-    with write_together(folder, last=MANIFEST) as new:
+    with write_together(folder) as new:
         yield new
         if read_others() != before:
             raise InputError(say("folder_written_anew", folder=folder))
@@ -316,7 +303,6 @@ def _sha256_of(path: Path) -> str:
 SHARING = "sharing.json"
 """What a fit withholds; absent if nothing."""
 TERMS = ("suppress", "round_to", "min_n", "missing_is_harmless")
-_MOST_BYTES = 10_000
 
 
 def write_terms(terms: Mapping[str, Any], folder: Path) -> list[str]:
@@ -335,7 +321,7 @@ def read_terms(folder: Path, are_sound: Callable[[dict[str, Any]], bool]) -> dic
         return {}
     if SHARING in files and not changed_files(folder, {SHARING: files[SHARING]}):
         with path.open("rb") as file, suppress(ValueError, RecursionError):
-            terms = json.loads(file.read(_MOST_BYTES))
+            terms = json.loads(file.read(10_000))
             if isinstance(terms, dict) and terms.keys() == set(TERMS) and are_sound(terms):
                 return terms
     raise InputError(say("terms_damaged", path=path))

@@ -1,5 +1,7 @@
 """Permutations: of whole persons that have several rows, and of values that are too few for the usual p."""
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +11,7 @@ from scored import few
 import clinclust as cc
 from clinclust.associations.refit import contrast_by_person, contrast_of_few
 from clinclust.comparisons.differences import contrast_of
-from clinclust.files.row_choice import note_several_rows, repeated_subjects
+from clinclust.files.row_choice import SEVERAL_ROWS, repeated_subjects
 
 
 def visits(seed, n_persons=60, n_visits=4, shift=0.0):
@@ -159,7 +161,7 @@ def test_a_report_permutes_persons_by_a_column_that_the_schema_does_not_know(tmp
     features = [cc.Feature(name=name, likelihood="gaussian") for name in frame.columns[:5]]
     schema = cc.FeatureSchema(features, other_columns="ignore")
     table = cc.read_cohort(tmp_path / "visits.csv")
-    note_several_rows(table, repeated_subjects(table, "who"))
+    table.attrs[SEVERAL_ROWS] = dataclasses.asdict(repeated_subjects(table, "who"))
     with pytest.warns(cc.CohortWarning, match="ROWS ARE NOT PATIENTS"):
         model = cc.methods.PublishedMAPDP(schema, n_restarts=1, random_state=0, progress=False).fit(table)
     cc.write_report(model, table, tmp_path / "subtypes.html", progress=False)

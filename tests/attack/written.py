@@ -36,7 +36,7 @@ def _findings(seed=0):
 def _fit_folder(path, seed=1):
     """Write the folder of a fit; that of seed 0 has a page that the other lacks, and other files of the same names."""
     findings, table, _ = _findings(seed)
-    with write_together(path, replacing=FILES_OF_A_FIT, last=MANIFEST) as folder:
+    with write_together(path, replacing=FILES_OF_A_FIT) as folder:
         findings.cohort.model.save(folder)
         write_inert_csv(table.assign(seed=seed), folder / "assignments.csv")
         if not seed:

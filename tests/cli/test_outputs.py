@@ -301,7 +301,7 @@ def test_a_model_of_a_fit_that_died_while_it_moved_its_files_is_refused_until_it
             replace(source, target)
 
         os.replace = die
-        with write_together("out", replacing=FILES, last="manifest.json") as folder:
+        with write_together("out", replacing=FILES) as folder:
             MAPDP.load(fitted).set_params(n_restarts=3).save(folder)
         os._exit(1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9

@@ -30,14 +30,14 @@ CHOICES = {
             "phenotype": noted(
                 "Phenotype", levels=lists(("td", "Tremor"), ("pigd", "Gait, posture"), ("ind", "Neither"))
             ),
-            "job": noted("Job", levels=lists(("1", "Works"), ("2", "Retired"), ("3", "Neither"))),
+            "job": noted("Job", levels=lists(("1", "Works | or studies"), ("2", "Retired"), ("3", "Neither"))),
             "dose": noted("Dose", levels=lists(("0.5", "Half"), ("1", "One"), ("2", "Two"))),
             "line": noted("Line", levels=lists(("1", "Left"), ("2", "Right"), ("3", "Both"))),
             "other": noted("Other", levels=lists(("1", "Other"), ("2", "Other"), ("3", "Same"))),
             "only": noted("Only", levels=lists(("1", "Ticked"))),
             "none": noted("None"),
         },
-        reasons={"job": "they have no code: 'or studies'", "none": "without choices"},
+        reasons={"none": "without choices"},
         drafted={
             "sex": SEX_DRAFT,
             "phenotype": {"likelihood": "categorical", "levels": ("Tremor", "Gait, posture", "Neither")},
@@ -72,7 +72,7 @@ CHOICES = {
             "odd": noted("Odd", levels=lists(("0", "Clear"), ("1", "Cloudy"), ("2", "Red"), ("-1", "Other colour"))),
             "known": noted("Known", levels=lists(("1", "Known"), ("2", "Unknown"))),
         },
-        reasons={"en": "'-9' (Unknown)", "odd": "a negative code"},
+        reasons={"en": "'-9' (Unknown)"},
         drafted={
             "en": {"levels": ("No", "Yes"), "missing_codes": ("-9", "-8", "-7")},
             "de": {"levels": ("Nein", "Ja"), "missing_codes": ("9", "8")},

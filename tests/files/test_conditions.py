@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from clinclust.errors import InputError
-from clinclust.files.conditions import Matching, Reader, name_in_condition, parsed, text_in_condition
+from clinclust.files.conditions import Reader, name_in_condition, parsed, text_in_condition
 from clinclust.files.text_table import TableRead
 
 SIGNS = {"==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
@@ -28,7 +28,7 @@ VISITS = pd.DataFrame(
 
 
 def find_rows(condition, frame=VISITS):
-    return np.flatnonzero(Matching(Reader(TableRead(frame))).of(parsed(condition))).tolist()
+    return np.flatnonzero(Reader(TableRead(frame)).find_rows(parsed(condition))).tolist()
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_what_is_no_condition_is_refused_with_the_place(condition, words):
 
 def rows(condition, decimal=None, dates=None, **columns):
     read = TableRead(pd.DataFrame(columns))
-    return np.flatnonzero(Matching(Reader(read, decimal, dates)).of(parsed(condition))).tolist()
+    return np.flatnonzero(Reader(read, decimal, dates).find_rows(parsed(condition))).tolist()
 
 
 WRITERS = {
@@ -243,7 +243,7 @@ def test_suggested_conditions_can_be_pasted(name):
     text = text_in_condition(name)
     if text is None or name == "other":
         return
-    found = Matching(Reader(TableRead(frame))).of(parsed(f"{name_in_condition(name, 2)} == {text}"))
+    found = Reader(TableRead(frame)).find_rows(parsed(f"{name_in_condition(name, 2)} == {text}"))
     assert found.tolist() == [bool(name.strip())]
 
 

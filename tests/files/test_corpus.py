@@ -8,7 +8,6 @@ from corpus import CORPUS
 
 from clinclust import read_cohort
 from clinclust.errors import CohortWarning, InputError
-from clinclust.files.text_table import notes_of
 
 
 def read(path, options):
@@ -28,7 +27,7 @@ def check(found, file, path):
     assert all(text.startswith(f"{path.name}: ") and len(text) < 4000 for text in told)
     if file.numbers is not None:
         assert (frame.index + 2).tolist() == file.numbers
-    notes = {name: given.as_dict() for name, given in notes_of(frame).items()}
+    notes = frame.attrs.get("column_notes", {})
     for name, expected in file.notes.items():
         assert {key: notes[name].get(key) for key in expected} == expected
 

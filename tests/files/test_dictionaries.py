@@ -12,10 +12,17 @@ from test_tables import write_xlsx
 
 from clinclust.errors import CohortWarning, InputError
 from clinclust.files import dictionaries
-from clinclust.files.dictionaries import coded_values, interval, listed_values, note_columns, read_dictionary
+from clinclust.files.dictionaries import coded_values, interval, listed_values, note_columns
 from clinclust.files.notation import plain_text
 from clinclust.files.tables import read_cohort
 from clinclust.files.text_table import notes_of
+
+
+def read_dictionary(path, columns, **more):
+    """Return the notes of a dictionary on an empty table of these columns."""
+    frame = pd.DataFrame(columns=columns)
+    note_columns(frame, path, **more)
+    return notes_of(frame)
 
 
 def noted_export(case, folder):
@@ -33,7 +40,7 @@ def noted_export(case, folder):
 def test_a_dictionary_is_understood(name, tmp_path):
     case = CASES[name]
     frame, said = noted_export(case, tmp_path)
-    notes = {column: notes.as_dict() for column, notes in notes_of(frame).items()}
+    notes = {column: dict(stated) for column, stated in frame.attrs.get("column_notes", {}).items()}
     reasons = {column: given.pop("reason") for column, given in notes.items()}
     assert notes == case.notes
     for column, words in case.reasons.items():
@@ -106,13 +113,13 @@ def test_a_file_that_is_no_table_is_refused(name, content, tmp_path):
 def test_a_sheet_can_be_chosen(tmp_path):
     rows = [[cell or None for cell in row] for row in wide(["sex", "Sex", "1=male; 2=female"])]
     path = write_xlsx(tmp_path / "book.xlsx", ("Sheet", [["anything"]]), ("Codebook", rows))
-    assert read_dictionary(path, ["sex"], sheet="Codebook").notes["sex"].label == "Sex"
+    assert read_dictionary(path, ["sex"], sheet="Codebook")["sex"].label == "Sex"
 
 
 def test_a_parquet_dictionary_is_read_like_text(tmp_path):
     frame = pd.DataFrame({"variable": ["sex", "age"], "min": [None, 18.0], "values": ["1=male; 2=female", None]})
     frame.to_parquet(tmp_path / "codebook.parquet")
-    notes = read_dictionary(tmp_path / "codebook.parquet", ["sex", "age"]).notes
+    notes = read_dictionary(tmp_path / "codebook.parquet", ["sex", "age"])
     assert (notes["age"].minimum, notes["sex"].minimum) == (18.0, None)
     assert len(notes["sex"].levels) == 2
 
@@ -127,7 +134,7 @@ def test_choices_are_read_as_they_were_written(choices):
     written = " | ".join(f"{code}, {label}" for code, label in choices)
     first = {code: plain_text(label) for code, label in reversed(choices)}
     codes = dict.fromkeys(code for code, _ in choices)
-    assert dictionaries.redcap_choices(written) == ([(code, first[code]) for code in codes], [])
+    assert dictionaries.redcap_choices(written) == [(code, first[code]) for code in codes]
 
 
 PLAIN = st.from_regex(r"[a-z]{1,8}( [a-z]{1,8})?", fullmatch=True)

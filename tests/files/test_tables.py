@@ -65,7 +65,7 @@ def test_no_pattern_looks_for_a_number_in_a_text_of_more_than_64_characters(read
 
 def test_duplicate_names_are_refused_and_left_out_by_number(tmp_path):
     path = write(tmp_path / "x.csv", "a,a\n1,2\n")
-    with pytest.raises(InputError, match=r"'a' over columns 1, 2; rename them .* drop=.'a#2'."):
+    with pytest.raises(InputError, match=r"'a' over columns 1, 2; rename them .* drop=.'#2'."):
         read_cohort(path)
     for drop, kept in (("a#2", "1"), ("#1", "2")):
         with pytest.warns(CohortWarning, match="1 of 2 columns are kept"):

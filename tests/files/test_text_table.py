@@ -39,11 +39,13 @@ some_notes = st.builds(
 @settings(max_examples=20)
 @given(some_notes)
 def test_notes_are_what_their_json_says(notes):
-    assert ColumnNotes.from_dict(json.loads(json.dumps(notes.as_dict()))) == notes
+    frame = pd.DataFrame({"a": ["1"]})
+    add_notes(frame, {"a": notes})
+    frame.attrs = json.loads(json.dumps(frame.attrs))
+    assert notes_of(frame).get("a", ColumnNotes()) == notes
 
 
 def test_what_is_not_said_is_not_kept():
-    assert ColumnNotes().as_dict() == {}
     frame = pd.DataFrame({"a": ["1"]})
     add_notes(frame, {"a": ColumnNotes()})
     assert frame.attrs == {}
@@ -67,9 +69,10 @@ NO_NOTES = [
 
 @pytest.mark.parametrize("given", NO_NOTES)
 def test_what_is_no_note_is_refused_with_its_key(given):
-    with pytest.raises(InputError, match=f"no notes on a column: '{next(iter(given))}' is") as caught:
-        ColumnNotes.from_dict(given)
-    assert "expected are label, unit" in str(caught.value)
+    frame = pd.DataFrame({"a": ["1"]})
+    frame.attrs[COLUMN_NOTES] = {"a": given}
+    with pytest.raises(InputError, match=rf"not a dictionary from columns .* look at a\.{next(iter(given))}"):
+        notes_of(frame)
 
 
 def test_other_attributes_under_the_key_are_refused():

@@ -21,7 +21,6 @@ from clinclust.files.writing import (
     changed_files,
     check_place,
     plain_error,
-    plain_sentence,
     read_manifest,
     write_manifest,
     write_together,
@@ -50,7 +49,7 @@ def dies(act):
 
 def write_set(folder, mark):
     """Write a set of files whose content is `mark`; the earlier set has one file more."""
-    with write_together(folder, replacing=["a", "b", "c", MANIFEST], last=MANIFEST) as new:
+    with write_together(folder, replacing=["a", "b", "c", MANIFEST]) as new:
         for name in ("a", "b", "c") if mark == "old" else ("a", "b"):
             (new / name).write_text(mark)
         write_manifest(new, names(new))
@@ -190,7 +189,7 @@ def test_what_cannot_be_put_back_is_not_removed(tmp_path, monkeypatch, second):
     assert changed_files(tmp_path, read_manifest(tmp_path)) == []
 
 
-def test_the_last_file_moves_last(tmp_path, monkeypatch):
+def test_the_manifest_moves_last(tmp_path, monkeypatch):
     moved, replace = [], Path.replace
 
     def recorded(self, target):
@@ -198,10 +197,10 @@ def test_the_last_file_moves_last(tmp_path, monkeypatch):
         return replace(self, target)
 
     monkeypatch.setattr(Path, "replace", recorded)
-    with write_together(tmp_path / "out", last="a") as new:
-        for name in "cab":
+    with write_together(tmp_path / "out") as new:
+        for name in (MANIFEST, "z", "a"):
             (new / name).touch()
-    assert [path.name for path in moved if path.parent == tmp_path / "out"] == ["b", "c", "a"]
+    assert [path.name for path in moved if path.parent == tmp_path / "out"] == ["a", "z", MANIFEST]
 
 
 def test_an_error_while_writing_names_the_file_that_was_to_be(tmp_path):
@@ -324,32 +323,36 @@ def test_a_folder_in_the_way_ends_all_moves_with_a_message(tmp_path):
     assert names(tmp_path) == ["b"]
 
 
+def sentence_of(*error):
+    return str(plain_error(*error))
+
+
 @scored(sorted(errno.errorcode))
 def test_every_error_names_the_file_and_shows_no_number(code):
     error = OSError(code, os.strerror(code), "a.csv")
-    assert plain_sentence(error).startswith("a.csv cannot be used: ")
-    assert "[Errno" not in plain_sentence(error)
+    assert sentence_of(error).startswith("a.csv cannot be used: ")
+    assert "[Errno" not in sentence_of(error)
     made = plain_error(error, "b.csv", "written")
     assert isinstance(made, type(error))
     assert made.errno == code
-    assert str(made) == plain_sentence(made) == plain_sentence(error, "b.csv", "written")
+    assert str(made) == sentence_of(made) == sentence_of(error, "b.csv", "written")
 
 
 def test_sentences_are_left_alone():
-    assert plain_sentence(FileNotFoundError("there is no file x")) == "there is no file x"
+    assert sentence_of(FileNotFoundError("there is no file x")) == "there is no file x"
 
 
 @pytest.mark.parametrize("private", ["out/.clinclust-abcd_123.partial/.clinclust-x.partial", ".clinclust-x.partial"])
 def test_private_folders_are_not_named(private):
     place = private.split(".clinclust")[0]
     error = OSError(errno.ENOSPC, "", f"{private}/t.csv")
-    assert plain_sentence(error).startswith(f"{place}t.csv cannot be used: ")
-    assert plain_sentence(error, "out/.clinclust-x.partial").startswith("out cannot be used: ")
-    assert plain_sentence(error, ".clinclust-x.partial.csv").startswith(".clinclust-x.partial.csv cannot")
+    assert sentence_of(error).startswith(f"{place}t.csv cannot be used: ")
+    assert sentence_of(error, "out/.clinclust-x.partial").startswith("out cannot be used: ")
+    assert sentence_of(error, ".clinclust-x.partial.csv").startswith(".clinclust-x.partial.csv cannot")
 
 
 def test_names_cannot_hide_and_are_shortened():
-    shown = plain_sentence(OSError(errno.ENOSPC, "", "\x1b[2J\n" + "x" * 5000))
+    shown = sentence_of(OSError(errno.ENOSPC, "", "\x1b[2J\n" + "x" * 5000))
     assert "\x1b" not in shown
     assert "\n" not in shown
     assert len(shown) < 500

@@ -29,7 +29,7 @@ FEATURES = [Feature(name="falls", likelihood="poisson")]
         ("{one_row_per: id, keep: best}", "rows: keep must be first or last, not 'best'"),
         (
             "{one_row_per: id, keep: mean, averaged: [a]}",
-            "keep must be first or last, not 'mean'; for the level .* `summarise`; 'averaged' is no part of it",
+            "keep must be first or last, not 'mean'; 'averaged' is no part of it",
         ),
         ("{by: date}", "rows: `keep` and `by` choose a row of a subject"),
         ("{rows: 5-2}", "rows: rows='5-2': '5-2' is no range of rows; write the first and the last row"),

@@ -173,7 +173,7 @@ SHEETS = (
         "names that repeat",
         "twice.xlsx",
         xlsx([["id", "x", "x"], [1, 2, 3]]),
-        refused="drop=.'x#2'.",
+        refused="drop=.'#3'.",
         repaired={"drop": ["x#1"]},
         rows=[["id", "x"], ["1", "3"]],
         told=("2 of 3 columns are kept",),

@@ -22,7 +22,7 @@ def spss(columns, writer="write_sav", **more):
 SEX = {1.0: "male", 2.0: "female"}
 PAIN = {0.0: "none", 10.0: "worst"}
 STAGE = {1.0: "mild", 2.0: "moderate", 3.0: "severe", 9.0: "refused"}
-DECLARED = "declares values that mean a missing one in "
+DECLARED = ": the file declares values that mean a missing one"
 
 STATISTICAL_FILES = (
     MessyFile(
@@ -45,7 +45,7 @@ STATISTICAL_FILES = (
         "c.sav",
         spss({"id": ["a", "b"], "pain": [0.0, 4.0]}, variable_value_labels={"pain": PAIN}),
         [["id", "pain"], ["a", "0"], ["b", "4"]],
-        ("only some values have labels in pain: read as codes",),
+        ("pain: only some values have labels: read as codes",),
         notes={"pain": {"levels": [["0", "none"], ["10", "worst"]]}},
     ),
     MessyFile(
@@ -59,7 +59,7 @@ STATISTICAL_FILES = (
             variable_measure={"stage": "ordinal"},
         ),
         [["stage", "n"], ["mild", "1"], ["severe", "2"], ["refused", "3"]],
-        (DECLARED + "stage",),
+        ("stage" + DECLARED,),
         notes={
             "stage": {
                 "levels": [["1", "mild"], ["2", "moderate"], ["3", "severe"]],
@@ -73,7 +73,7 @@ STATISTICAL_FILES = (
         "c.sav",
         spss({"age": [61.0, -99.0, -9.0], "n": [1.0, 2.0, 3.0]}, missing_ranges={"age": [{"lo": -99, "hi": -1}]}),
         [["age", "n"], ["61", "1"], ["-99", "2"], ["-9", "3"]],
-        (DECLARED + "age",),
+        ("age" + DECLARED,),
         notes={"age": {"missing_codes": ["-9", "-99"]}},
     ),
     MessyFile(
@@ -81,7 +81,7 @@ STATISTICAL_FILES = (
         "c.sav",
         spss({"x": [1.0, 2.0], "n": [1.0, 2.0]}, variable_value_labels={"x": {1.0: "yes", 2.0: "yes"}}),
         [["x", "n"], ["1", "1"], ["2", "2"]],
-        ("two values have the same label in x: read as codes",),
+        ("x: two values have the same label: read as codes",),
     ),
     MessyFile(
         "SPSS with dates and leading zeros",
@@ -127,7 +127,7 @@ STATISTICAL_FILES = (
         "c.dta",
         spss({"x": [1, 2, "a"], "n": [1, 2, 3]}, "write_dta", missing_user_values={"x": ["a"]}),
         [["x", "n"], ["1", "1"], ["2", "2"], [".a", "3"]],
-        (DECLARED + "x",),
+        ("x" + DECLARED,),
         notes={"x": {"missing_codes": [".a"]}},
     ),
     MessyFile(
