@@ -261,9 +261,14 @@ def _read_sheet(sheets: list[tuple[str, bool]], options: SheetOptions, read: Cal
 # Run by a process of its own: a damaged file ends it, or fills its memory, and not the one that reads the table.
 _CALAMINE = """
 import datetime, io, json, sys
+from contextlib import suppress
 from itertools import compress, count, repeat
 from operator import ne
 import python_calamine as calamine
+
+with suppress(ImportError, ValueError):  # on Windows; a lower limit holds
+    import resource
+    resource.setrlimit(resource.RLIMIT_AS, (6 * 2**30,) * 2)  # a damaged file asked for 20 GB
 
 def plain(cell):
     if isinstance(cell, datetime.datetime):
