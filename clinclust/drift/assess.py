@@ -22,7 +22,7 @@ from clinclust.engine.problem.encoding import model_values
 from clinclust.errors import CohortError, InputError, on_one_line
 from clinclust.estimators.cohort_table import warn_of_other_rows
 from clinclust.estimators.explanation import left_out_scores
-from clinclust.estimators.prediction import about_new_subjects, unseen_rows, without_unseen
+from clinclust.estimators.mapdp import about_new_subjects, unseen_rows, without_unseen
 from clinclust.estimators.subtype_model import FittedCohort, SubtypeModel, cohort_of, require_search, rows_of_the_fit
 from clinclust.files.cell_text import shortened
 
@@ -364,5 +364,5 @@ def read_batch(cohort: FittedCohort, new: pd.DataFrame) -> tuple[pd.DataFrame, d
     try:
         validated = schema.validate(readable, warn=False)
     except CohortError as error:
-        raise CohortError(about_new_subjects(error.failures, schema)) from error
+        raise CohortError(about_new_subjects(error.failures)) from error
     return validated, unseen_rows(schema, new)

@@ -1,5 +1,9 @@
 """Resolution: the path over coarsenings, the coarsening chosen, outlying values."""
 
+from dataclasses import replace
+from itertools import pairwise
+from threading import Event
+
 import numpy as np
 import oracles
 import pandas as pd
@@ -13,9 +17,13 @@ from clinclust.engine.joint_estimates.selection import independent_share
 from clinclust.engine.kernels.moves import new_partition
 from clinclust.engine.problem.problem import log_joint as joint_of
 from clinclust.engine.problem.problem import pose
+from clinclust.engine.search.plan import Budget
 from clinclust.engine.search.settle import adjusted_rand_index
+from clinclust.estimators.fitting import prepared, search
+from clinclust.estimators.settings import Settings
 from clinclust.methods import PublishedMAPDP
 from clinclust.plots import plot_tree
+from clinclust.progress import SILENT
 
 
 def wrong_cohort(seed, correlation=0.0, contaminated=0.0, n=240, n_features=12):
@@ -203,19 +211,20 @@ def test_dependence_buys_clusters_unless_the_coarsening_is_chosen():
     assert agreement > max(0.85, adjusted_rand_index(plain.labels_, groups) + 0.2)
     assert model.coarsening_ < 0.6
     path = model.resolution_path_
-    chosen = path.steps[path.steps["coarsening"] == model.coarsening_].iloc[0]
-    assert path.chosen == model.coarsening_ <= chosen["independent_share"] + 0.01
-    assert (path.labels[-1] == model.labels_).all()
-    order = pose(schema.validate(frame, warn=False), schema, None, 3.0).cohort.order
-    for before, row, labels in zip(path.labels, path.steps.iloc[1:].itertuples(), path.labels[1:], strict=False):
-        assert (np.diff(np.bincount(labels)) <= 0).all()
-        problem = pose(schema.validate(frame, warn=False), schema, None, 3.0, 0.0, row.coarsening)
+    chosen = path[path["coarsening"] == model.coarsening_].iloc[0]
+    assert model.coarsening_ <= chosen["independent_share"] + 0.01
+    settings = Settings.of(model)
+    problem = prepared(settings, frame).problem
+    steps = search(problem, settings.search_plan(problem, Event(), Budget(), SILENT)).steps
+    assert [step.winner.log_joint for step in steps] == path["log_joint"].tolist()
+    for before, step in pairwise(steps):
+        coarsened = replace(problem, model=problem.model._replace(coarsening=step.coarsening))
         nothing = np.zeros(frame.shape, dtype=bool)
-        assert row.log_joint >= best_outlying(problem, labels[order], nothing, 0.01)[1] - 1e-6
-        assert row.log_joint >= best_outlying(problem, before[order], nothing, 0.01)[1] - 1e-6
-    finer = path.steps[path.steps["coarsening"] > model.coarsening_]
+        for labels in (step.labels, before.labels):
+            assert step.winner.log_joint >= best_outlying(coarsened, labels, nothing, 0.01)[1] - 1e-6
+    finer = path[path["coarsening"] > model.coarsening_]
     assert (finer["coarsening"] > finer["independent_share"] + 0.01).all()
-    assert path.steps["coarsening"].iloc[-1] == model.coarsening_  # coarser steps would not change the choice
+    assert path["coarsening"].iloc[-1] == model.coarsening_  # coarser steps would not change the choice
     # The fit is that of the number chosen: no move raises its joint.
     assert (model.tree_.evidence > 0).all()
     again = PublishedMAPDP(
@@ -234,7 +243,7 @@ def test_the_number_of_threads_changes_no_bit(contaminated):
     assert one.log_joint_ == two.log_joint_
     assert one.labels_.tobytes() == two.labels_.tobytes()
     assert one.outliers_.tobytes() == two.outliers_.tobytes()
-    pd.testing.assert_frame_equal(one.resolution_path_.steps, two.resolution_path_.steps, check_exact=True)
+    pd.testing.assert_frame_equal(one.resolution_path_, two.resolution_path_, check_exact=True)
 
 
 def test_a_saved_model_keeps_its_tree_its_path_and_its_outlying_values(contaminated, tmp_path):
@@ -245,9 +254,7 @@ def test_a_saved_model_keeps_its_tree_its_path_and_its_outlying_values(contamina
     assert back.outlying_share_ == 0.01
     pd.testing.assert_frame_equal(back.tree_.merges, model.tree_.merges)
     assert (back.tree_.cut(1) == 0).all()
-    pd.testing.assert_frame_equal(back.resolution_path_.steps, model.resolution_path_.steps)
-    assert (back.resolution_path_.labels == model.resolution_path_.labels).all()
-    assert back.resolution_path_.chosen == model.coarsening_
+    pd.testing.assert_frame_equal(back.resolution_path_, model.resolution_path_)
     assert back.predict_proba(frame).tobytes() == model.predict_proba(frame).tobytes()
 
 
@@ -303,8 +310,7 @@ def test_a_large_cohort_is_searched_in_a_sample_first_and_ends_as_the_search_of_
     assert adjusted_rand_index(model.labels_, whole.labels_) > 0.95
     same = model.outliers_ == whole.outliers_
     assert same[model.outliers_ | whole.outliers_].mean() > 0.9
-    path = model.resolution_path_
-    assert (path.chosen, len(path.steps)) == (model.coarsening_, 1)
+    assert model.resolution_path_["coarsening"].tolist() == [model.coarsening_]
 
 
 @pytest.mark.simulation
@@ -347,7 +353,7 @@ _FURTHER = [pytest.param(*both, marks=pytest.mark.simulation) for both in ((0, 0
 def test_the_coarsening_of_a_large_cohort_is_borne_out_by_all_its_subjects_with_any_threads(seed, correlation):
     model, kept, labels = _fitted_from_a_small_sample(seed, correlation, n_jobs=1)
     assert model.coarsening_ <= independent_share(kept, labels) + 0.01
-    steps = model.resolution_path_.steps
+    steps = model.resolution_path_
     borne_out = steps["coarsening"] <= steps["independent_share"] + 0.01
     assert borne_out.tolist() == [False] * (len(steps) - 1) + [True]
     assert (np.diff(steps["coarsening"]) < 0.0).all()
@@ -359,4 +365,4 @@ def test_the_coarsening_of_a_large_cohort_is_borne_out_by_all_its_subjects_with_
     assert model.log_joint_ == two.log_joint_
     np.testing.assert_array_equal(model.labels_, two.labels_)
     np.testing.assert_array_equal(model.outliers_, two.outliers_)
-    np.testing.assert_array_equal(model.resolution_path_.labels, two.resolution_path_.labels)
+    pd.testing.assert_frame_equal(steps, two.resolution_path_, check_exact=True)

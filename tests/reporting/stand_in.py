@@ -13,8 +13,8 @@ import openpyxl
 import pandas as pd
 
 from clinclust import reporting
+from clinclust.estimators.fit import SubtypeTree
 from clinclust.estimators.subtype_model import cohort_of
-from clinclust.estimators.subtype_tree import SubtypeTree
 from clinclust.reporting.report import ReportOptions, gather_findings
 from clinclust.schema import Feature, FeatureSchema
 
