@@ -421,7 +421,6 @@ class Fit:
     stopped_early_: bool
     row_counts_: RowCounts | None = None
     tree_test_: TreeTest | None = None
-    resolution_path_: pd.DataFrame | None = None
     min_size_: int = NO_FLOOR
     completed_log_joint_: float | None = None
     prior_strength_: float = 0.0

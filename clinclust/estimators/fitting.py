@@ -7,7 +7,7 @@ and the number of subtypes (`as_asked`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import count
@@ -470,7 +470,6 @@ def fit_of(result: SearchResult, of_cohort: Prepared, plan: SearchPlan) -> Fit:
         cohort_fingerprint_=fingerprint_of(frame, salt_of(schema, plan.seed, labels_of_table, clusters)),
         stopped_early_=plan.budget.cut_short,
         row_counts_=None if taken is None else taken.counts,
-        resolution_path_=_table_of_path(result.steps) if result.steps else None,
         completed_log_joint_=best.log_joint if plan.fill_modes else None,
         adjustment_=of_cohort.adjustment,
         prior_strength_=result.prior_strength,
@@ -488,19 +487,6 @@ def _table_of_restarts(restarts: list[RestartResult], best: RestartResult) -> pd
             "sweeps": [restart.n_sweeps for restart in restarts],
             "converged": [restart.converged for restart in restarts],
             "ari_to_best": [adjusted_rand_index(restart.labels, best.labels) for restart in restarts],
-        }
-    )
-
-
-def _table_of_path(steps: Sequence[ResolutionStep]) -> pd.DataFrame:
-    """Return the table `MAPDP.resolution_path_`."""
-    return pd.DataFrame(
-        {
-            "coarsening": [step.coarsening for step in steps],
-            "n_clusters": [int(step.labels.max()) + 1 for step in steps],
-            "log_joint": [step.restarts[step.best].log_joint for step in steps],
-            "independent_share": [step.independent_share for step in steps],
-            "start": [step.restarts[step.best].start for step in steps],
         }
     )
 

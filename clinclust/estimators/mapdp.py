@@ -222,9 +222,6 @@ class MAPDP(MAPDPParameters, Memberships):
         One row per concentration tried.
     tree_, tree_test_ : SubtypeTree, TreeTest
         Tree of the clusters with the evidence of each join in nats; its test with ``n_clusters="distinct"``.
-    resolution_path_ : DataFrame
-        With ``coarsening="auto"`` only: one row for each coarsening tried, the largest first, with the coarsening that
-        the dependence left inside its clusters implies. Log joints are of the features that were selected before.
     hyperparameters_, concentration_, discount_, coarsening_, block_weights_, outlying_share_, temperature_ :
         Values of the final model.
     prior_strength_ : float

@@ -215,7 +215,7 @@ class SampleFit:
         joint = log_joint(usual, usual.partition(clusters))
         restarts = [RestartResult.of("all subjects", clusters, [joint], converged=True)]
         fit = fit_of(SearchResult(usual, restarts, 0, outlying[order]), self.sample, plan)
-        fit = replace(fit, restarts_=self.fit.restarts_, resolution_path_=self.fit.resolution_path_)
+        fit = replace(fit, restarts_=self.fit.restarts_)
         if self.settings.is_tested:
             fit = with_tree_tested(fit, self.sample, plan)
         return as_asked(fit, self.settings.n_clusters, floor_as_share(self.settings.min_size, n_subjects))
@@ -545,7 +545,7 @@ def in_partitions(model: Any, method: str, table: Any, **arguments: Any) -> Any:
     """Return the Dask series or DataFrame of what a method of a fitted model returns for each partition of a table."""
     model._require_fit()
     light = copy.copy(model)  # what predictions need is sent to the workers
-    nothing = dict.fromkeys(("cluster_labels_", "cluster_membership_", "outliers_", "resolution_path_"))
+    nothing = dict.fromkeys(("cluster_labels_", "cluster_membership_", "outliers_"))
     nothing |= dict.fromkeys(("in_sample_", "sample_")) if isinstance(model.fit_, PartitionedFit) else {}
     light.fit_, light._rows = replace(model.fit_, **nothing), None
     first = table.head(1, npartitions=-1)

@@ -272,7 +272,7 @@ _RULES = {
     "all_subjects.log_joint_trace": _Rule("rounds"),
 }
 _OPTIONAL = ("init", *(name for name in _RULES if name.startswith("all_subjects.")))
-_COLUMN = re.compile(r"(?:restarts_|tuning_|tree_test_\.joins|resolution_path_)\.[a-z_]+")
+_COLUMN = re.compile(r"(?:restarts_|tuning_|tree_test_\.joins)\.[a-z_]+")
 """Columns of tables."""
 
 
@@ -360,11 +360,6 @@ _DTYPES: dict[str, dict[str, str]] = {
         **dict.fromkeys(("concentration", "held_out_log_density", "n_clusters"), "float64"),
         "chosen": "bool",
     },
-    "resolution_path_": {
-        **dict.fromkeys(("coarsening", "log_joint", "independent_share"), "float64"),
-        "n_clusters": "int64",
-        "start": "text",
-    },
     "tree_test_.joins": JOIN_DTYPES,
 }
 
@@ -381,16 +376,14 @@ def _problems_of_values(fit: Fit, arrays: Arrays) -> Iterator[str]:
             yield f"{name} holds values that are not finite"
         elif values.min() < rule.lowest or values.max() > highest:
             yield f"{name} holds values from {values.min()} to {values.max()}, not {rule.lowest} to {highest}"
-    test, path = fit.tree_test_, fit.resolution_path_
-    tables = {"restarts_": fit.restarts_, "resolution_path_": path}
+    test, tables = fit.tree_test_, {"restarts_": fit.restarts_}
     tables["tuning_ by cross-validation" if "held_out_log_density" in fit.tuning_ else "tuning_"] = fit.tuning_
     if test is not None and (len(test.joins) or is_tested(fit.tree_)):
         tables["tree_test_.joins"] = test.joins
     for name, table in tables.items():
-        if table is not None:
-            dtypes = {str(column): _dtype_of(table[column]) for column in table}
-            if dtypes != _DTYPES[name] or not len(table):
-                yield f"{name} has {len(table)} rows of {str(dtypes)[:_LONGEST_SHOWN]}, not of {_DTYPES[name]}"
+        dtypes = {str(column): _dtype_of(table[column]) for column in table}
+        if dtypes != _DTYPES[name] or not len(table):
+            yield f"{name} has {len(table)} rows of {str(dtypes)[:_LONGEST_SHOWN]}, not of {_DTYPES[name]}"
     clusters, model, n_subjects = fit.clusters_, fit.clusters_.model, fit.cluster_labels_.size
     for name in ("concentration", "discount", "coarsening"):
         yield from RULES[name].problems(name, getattr(model, name))
@@ -407,8 +400,6 @@ def _problems_of_values(fit: Fit, arrays: Arrays) -> Iterator[str]:
         yield "the digest of the fingerprint is none"
     if fit.row_counts_ is not None and (fit.row_counts_.problems() or fit.row_counts_.taken < n_subjects):
         yield "row_counts_ are not those of a table with this cohort"
-    if path is not None and model.coarsening not in path["coarsening"].tolist():
-        yield "the coarsening is none of the path"
 
 
 def _dtype_of(column: pd.Series[Any]) -> str:

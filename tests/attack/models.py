@@ -100,7 +100,7 @@ class Saved:
 
 def _use(model, frame):
     """Show a model that was accepted in every way that reads what a search found."""
-    repr(model), repr(model.tree_), repr(model.fit_.resolution_path_)
+    repr(model), repr(model.tree_)
     model._repr_html_()
     model.tree_.merges.to_string()
     cc.subtype_table(model, frame).to_markdown()

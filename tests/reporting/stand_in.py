@@ -116,7 +116,6 @@ class Fitted:
     stopped_early_: bool = False
     min_size_: int = 1
     row_counts_: object = None
-    resolution_path_: object = None
     tree_test_: object = None
     adjustment_: object = None
     names_: dict = field(default_factory=dict)
