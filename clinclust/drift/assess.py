@@ -364,5 +364,5 @@ def read_batch(cohort: FittedCohort, new: pd.DataFrame) -> tuple[pd.DataFrame, d
     try:
         validated = schema.validate(readable, warn=False)
     except CohortError as error:
-        raise CohortError(about_new_subjects(error.failures)) from error
+        raise CohortError(about_new_subjects(error.failures, schema)) from error
     return validated, unseen_rows(schema, new)

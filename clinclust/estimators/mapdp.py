@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
+import re
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial, wraps
@@ -35,7 +36,7 @@ from clinclust.estimators.partitioned import in_partitions, partitioned_fit
 from clinclust.estimators.saving import load, save
 from clinclust.estimators.settings import Settings
 from clinclust.estimators.subtype_model import FittedAttributes
-from clinclust.files.cell_text import listed
+from clinclust.files.cell_text import listed, quoted
 from clinclust.schema import FeatureSchema
 from clinclust.schema.reading import read_column
 from clinclust.schema.validation import column_failures, failures_frame, read_columns
@@ -769,6 +770,7 @@ _REPAIR = (
     "Correct the cells; or take values that the model does not know for missing (unseen='missing'), so that the other "
     "values of these subjects decide."
 )
+_DIGITS = re.compile(r"[0-9]+(?:[.,][0-9]+)?")
 _ABSENT = "Rename the column that holds it, or add an empty one: a missing value is allowed."
 _MOST_ROWS, _SHOWN_COLUMNS = 5, 10
 
@@ -779,7 +781,7 @@ def rows_at_fault(schema: FeatureSchema, frame: pd.DataFrame) -> tuple[Rows, Coh
     for name, reading in read_columns(schema, frame)[1].items():
         rows |= np.logical_or.reduce([rows, *reading.faults.values()])
         failures += column_failures(schema[name], reading, frame.index)
-    return rows, CohortError(about_new_subjects(failures_frame(failures)))
+    return rows, CohortError(about_new_subjects(failures_frame(failures), schema))
 
 
 def without_unseen(schema: FeatureSchema, frame: pd.DataFrame) -> tuple[pd.DataFrame, str]:
@@ -813,17 +815,29 @@ def validate_subjects(schema: FeatureSchema, frame: pd.DataFrame) -> pd.DataFram
     try:
         return schema.validate(frame, warn=False)
     except CohortError as error:
-        raise CohortError(about_new_subjects(error.failures)) from error
+        raise CohortError(about_new_subjects(error.failures, schema)) from error
 
 
-def about_new_subjects(failures: pd.DataFrame) -> pd.DataFrame:
+def about_new_subjects(failures: pd.DataFrame, schema: FeatureSchema) -> pd.DataFrame:
     """Return the failures of new subjects with repairs that do not change the schema."""
-    parts = (failures[name] for name in ("rows", "expected", "repair"))
-    repairs = [
-        _REPAIR if rows else _ABSENT if expected == "a column of this name" else repair
-        for rows, expected, repair in zip(*parts, strict=True)
-    ]
+    features, repairs = {feature.name: feature for feature in schema}, []
+    for failure in failures.to_dict("records"):
+        is_absent = failure["expected"] == "a column of this name"
+        repair = _REPAIR if failure["rows"] else _ABSENT if is_absent else failure["repair"]
+        feature = features.get(failure["column"])
+        if failure["rows"] and feature is not None:
+            # Missing codes of the form of a value, such as 20-25% for 40-45%.
+            forms = {_replace_digits(str(text)) for text in failure["examples"] if not _DIGITS.fullmatch(str(text))}
+            codes = [code for code in feature.missing_codes if _DIGITS.search(code) and _replace_digits(code) in forms]
+            if codes:
+                shown = f"({listed(map(quoted, codes), len(codes))}), but only those that its schema lists"
+                repair = f"The model takes values of this form for missing {shown}. {repair}"
+        repairs.append(repair)
     return failures.assign(repair=repairs)
+
+
+def _replace_digits(text: str) -> str:
+    return _DIGITS.sub("0", " ".join(text.casefold().split()))
 
 
 def _rows(labels: pd.Index) -> str:
