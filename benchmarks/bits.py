@@ -27,7 +27,6 @@ OPTIONS = {
     "outlying": {"outlying_share": 0.02},
     "selection": {"select_features": True},
     "concentration map": {"concentration": "map"},
-    "concentration grid": {"concentration": [0.3, 3.0]},
     "cross-validation": {"concentration": "cross-validation", "n_restarts": 3},
     "greedy": {"hyperparameters": "greedy", "n_restarts": 3},
 }

@@ -30,8 +30,8 @@ from clinclust.engine.continuum import tested_node
 from clinclust.engine.continuum.tested_node import DrawPlan, Node, NodeTest, RunningTest, best_division, p_of_gap_in
 from clinclust.engine.problem.problem import Problem, pose
 from clinclust.engine.search.plan import Threads
+from clinclust.estimators.fit import DISTINCT_LEVEL, SHAPE_COUNTS
 from clinclust.estimators.subtype_model import cohort_of, fitted_problem
-from clinclust.estimators.subtype_tree import DISTINCT_LEVEL, SHAPE_COUNTS
 from clinclust.methods import PublishedMAPDP
 
 sys.path.insert(0, str(Path(__file__).parent))

@@ -22,7 +22,6 @@ WAYS = {
     "default": {},
     "greedy": {"hyperparameters": "greedy"},
     "concentration map": {"concentration": "map"},
-    "concentration grid": {"concentration": [0.1, 0.3, 1.0, 3.0, 10.0, 30.0]},
     "concentration cross-validation": {"concentration": "cross-validation"},
 }
 N_RESTARTS = 3

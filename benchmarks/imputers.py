@@ -6,7 +6,6 @@ import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -71,14 +70,17 @@ Found = tuple[pd.DataFrame, pd.DataFrame | None, pd.DataFrame | None]
 
 
 def ours(task: Task) -> Found:
-    """Impute means, with intervals between quantiles of a hundred draws."""
+    """Impute means, with intervals between quantiles of a hundred tables of `multiple_imputations`."""
 
-    def scores(**arguments: Any) -> pd.DataFrame:
-        table = task.model.impute(task.seen, **arguments)
+    def scores(table: pd.DataFrame) -> pd.DataFrame:
         return pd.DataFrame({f.name: f.transformed(table[f.name]) for f in task.schema})
 
-    draws = np.array([scores(how="draw", random_state=seed).to_numpy(dtype=float) for seed in range(N_DRAWS)])
-    value, ends = scores(), np.quantile(draws, [0.5 - LEVEL / 2.0, 0.5 + LEVEL / 2.0], axis=0)
+    tables = task.model.multiple_imputations(task.seen, N_DRAWS, random_state=0)
+    draws = np.array([scores(table).to_numpy(dtype=float) for table in tables])
+    value, ends = (
+        scores(task.model.impute(task.seen)),
+        np.quantile(draws, [0.5 - LEVEL / 2.0, 0.5 + LEVEL / 2.0], axis=0),
+    )
     return value, *(pd.DataFrame(end, value.index, value.columns) for end in ends)
 
 

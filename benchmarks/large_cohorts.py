@@ -9,7 +9,7 @@ survey of 70 dependent columns without groups, both with ``coarsening="auto"``. 
 subjects from the beginning, and from a sample on. Times are processor seconds of one thread, in the same process; those
 of K-means (scikit-learn, ten starts, as many clusters as were found, standardised numbers, indicators of the levels of
 clear and near cohorts) are given as a ratio. The log joints of two coarsenings cannot be compared, so that of both
-partitions is given at coarsening 1 (`resolution_path_`).
+partitions is given at coarsening 1.
 """
 
 from __future__ import annotations
@@ -29,8 +29,10 @@ from peer_cohorts import peer_cohort
 from speed import indicators
 
 import clinclust as cc
+from clinclust.engine.problem.problem import log_joint
 from clinclust.engine.search.restarts import LARGE
 from clinclust.engine.search.settle import adjusted_rand_index
+from clinclust.estimators.subtype_model import fitted_problem
 
 _MIXED = ("gaussian",) * 6 + ("ordinal",) * 5 + ("bernoulli",) * 3 + ("negative_binomial",) * 2
 _NEVER = 10**12
@@ -77,8 +79,8 @@ def measured(name: str, n_subjects: int, seed: int) -> None:
     for kind, large in (("all", _NEVER), ("a sample", LARGE)):
         model, seconds = searched(drawn, large)
         first = first or model
-        steps = getattr(model, "resolution_path_", None)
-        joint = model.log_joint_ if steps is None else steps.steps["log_joint_uncoarsened"].iloc[-1]
+        problem = fitted_problem(model.fit_, drawn.schema.validate(drawn.frame, warn=False), coarsening=1.0)
+        joint = log_joint(problem, problem.partition(model.cluster_labels_[problem.cohort.order]))
         peer = k_means(drawn.numbers, model.n_clusters_)
         print(
             f"| {name} {seed} | {n_subjects:,} x {drawn.frame.shape[1]} | {kind} | {model.coarsening_:.3f} "

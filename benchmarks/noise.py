@@ -22,8 +22,8 @@ import numpy as np
 import pandas as pd
 
 import clinclust as cc
+from clinclust.estimators.fit import n_standing
 from clinclust.estimators.likelihood_check import compared_likelihoods
-from clinclust.estimators.mixture import n_standing
 
 RESULTS = Path(__file__).parent / "results" / "noise.md"
 N_FEATURES, MOST_COHORTS, MOST_SECONDS = 10, 200, 20

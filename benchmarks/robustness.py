@@ -19,13 +19,18 @@ from concurrent.futures import ProcessPoolExecutor
 from importlib.metadata import version
 from multiprocessing import get_context
 from pathlib import Path
+from threading import Event
 
 import numpy as np
 import pandas as pd
 
-from clinclust.engine.search.settle import adjusted_rand_index
-from clinclust.estimators.fit import ResolutionPath
+from clinclust.engine.joint_estimates.resolution import ResolutionStep
+from clinclust.engine.search.plan import Budget
+from clinclust.engine.search.settle import adjusted_rand_index, by_decreasing_size
+from clinclust.estimators.fitting import prepared, search
+from clinclust.estimators.settings import Settings
 from clinclust.methods import PublishedMAPDP
+from clinclust.progress import SILENT
 
 sys.path.insert(0, str(Path(__file__).parent))
 from robust_cohorts import FLAVOURS, robust_cohort
@@ -44,41 +49,55 @@ RULES = {
 }
 
 
-def plateau(path: ResolutionPath) -> np.ndarray:
+def path_of(model: PublishedMAPDP, frame: pd.DataFrame) -> list[ResolutionStep]:
+    """Return the steps of the search of a model, from the finest on."""
+    settings = Settings.of(model)
+    problem = prepared(settings, frame).problem
+    return list(search(problem, settings.search_plan(problem, Event(), Budget(), SILENT)).steps)
+
+
+def labels_of(step: ResolutionStep) -> np.ndarray:
+    """Return the clusters of a step, in the order of the table."""
+    return step.problem.cohort.in_table_order(by_decreasing_size(step.labels))
+
+
+def plateau(steps: list[ResolutionStep]) -> np.ndarray:
     """Return the finest labels of the number of clusters, above 1, that lasts longest along ln coarsening."""
-    n_clusters = path.steps["n_clusters"].to_numpy()
-    lengths = -np.diff(np.log(path.steps["coarsening"]), append=np.log(path.steps["coarsening"].iloc[-1] * 0.85))
+    n_clusters = np.array([int(step.labels.max()) + 1 for step in steps])
+    lengths = -np.diff(np.log([*(step.coarsening for step in steps), steps[-1].coarsening * 0.85]))
     total = {k: lengths[n_clusters == k].sum() for k in np.unique(n_clusters) if k > 1}
     best = max(total, key=lambda k: total[k]) if total else 1
-    return path.labels[np.flatnonzero(n_clusters == best)[0]]
+    return labels_of(steps[np.flatnonzero(n_clusters == best)[0]])
 
 
-def elbow(path: ResolutionPath) -> np.ndarray:
+def elbow(steps: list[ResolutionStep]) -> np.ndarray:
     """Return the labels of the point farthest above the chord of the log likelihood over K."""
-    finest = path.steps.drop_duplicates("n_clusters")
-    k, likelihood = finest["n_clusters"].to_numpy(float), finest["log_likelihood"].to_numpy()
+    n_clusters = np.array([int(step.labels.max()) + 1 for step in steps])
+    finest = np.sort(np.unique(n_clusters, return_index=True)[1])
+    k, likelihood = n_clusters[finest].astype(float), np.array([steps[place].log_likelihood for place in finest])
     if k.size < 3:
-        return path.labels[finest.index[0]]
+        return labels_of(steps[0])
     above = (likelihood - likelihood.min()) / np.ptp(likelihood) - (k - k.min()) / np.ptp(k)
-    return path.labels[finest.index[above.argmax()]]
+    return labels_of(steps[finest[above.argmax()]])
 
 
-def stable(path: ResolutionPath, frame: pd.DataFrame, schema: object, seed: int) -> np.ndarray:
+def stable(steps: list[ResolutionStep], frame: pd.DataFrame, schema: object, seed: int) -> np.ndarray:
     """Return the finest labels at whose coarsening two halves of the cohort predict each other."""
     half = np.random.default_rng(seed).permutation(len(frame)) < len(frame) // 2
-    for index, row in path.steps.iterrows():
-        if row["n_clusters"] == 1:
+    for step in steps:
+        labels = labels_of(step)
+        if labels.max() == 0:
             break
         agreement = []
         for part in (half, ~half):
             fit = PublishedMAPDP(
-                schema, coarsening=row["coarsening"], outlying_share=0.01, n_restarts=3, n_jobs=1, random_state=seed
+                schema, coarsening=step.coarsening, outlying_share=0.01, n_restarts=3, n_jobs=1, random_state=seed
             ).fit(frame[part])
             predicted = fit.predict(frame[~part])
-            agreement.append(adjusted_rand_index(predicted - predicted.min(), path.labels[index][~part]))
+            agreement.append(adjusted_rand_index(predicted - predicted.min(), labels[~part]))
         if np.mean(agreement) >= 0.8:
-            return path.labels[index]
-    return path.labels[-1]
+            return labels
+    return labels_of(steps[-1])
 
 
 def fitted(task: tuple[int, str, int, bool]) -> list[dict[str, object]]:
@@ -95,8 +114,8 @@ def fitted(task: tuple[int, str, int, bool]) -> list[dict[str, object]]:
         began = time.perf_counter()
         models[name] = PublishedMAPDP(schema, n_restarts=n_restarts, n_jobs=1, random_state=seed, **options).fit(frame)
         found[name], seconds[name] = models[name].labels_, time.perf_counter() - began
-    path, bare = models["auto"].resolution_path_, models["share"].resolution_path_
-    found |= {"plateau": plateau(bare), "elbow": elbow(bare), "outlying": path.labels[0]}
+    path, bare = path_of(models["auto"], frame), path_of(models["share"], frame)
+    found |= {"plateau": plateau(bare), "elbow": elbow(bare), "outlying": labels_of(path[0])}
     found |= {"outlying + plateau": plateau(path), "outlying + elbow": elbow(path)}
     if stability:
         found["outlying + stable"] = stable(path, frame, schema, seed)

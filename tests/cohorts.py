@@ -1,12 +1,13 @@
 """Mixed cohorts for the tests: every likelihood, clusters, missing values."""
 
 import copy
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
 from clinclust import Feature, FeatureSchema
-from clinclust.estimators.distinct_subtypes import merged_fit
+from clinclust.engine.search.settle import groups_by_decreasing_size
 from clinclust.likelihoods import REGISTRY
 
 LIKELIHOODS = ("bernoulli", "binomial", "categorical", "poisson", "geometric", "exponential", "gaussian")
@@ -43,7 +44,8 @@ def mixed_cohort(seed, n, likelihoods=LIKELIHOODS, n_groups=3, missing=0.1):
 def with_groups(model, groups):
     """Return a fitted model whose clusters are merged to these groups."""
     merged = copy.copy(model)
-    merged.n_clusters, merged.fit_ = None, merged_fit(model.fit_, np.asarray(groups))
+    subtype_of = groups_by_decreasing_size(np.asarray(groups), model.fit_.clusters_.sizes.astype(np.int64))
+    merged.n_clusters, merged.fit_ = None, replace(model.fit_, subtype_of_=subtype_of)
     return merged
 
 

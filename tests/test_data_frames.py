@@ -114,7 +114,6 @@ def test_labels_may_be_a_column_of_polars(model):
 
 
 RANDOM_STATES = {
-    "impute": lambda model, seed: model.impute(FRAME.assign(gait=np.nan), how="draw", random_state=seed),
     "multiple_imputations": lambda model, seed: model.multiple_imputations(FRAME, m=1, n_sweeps=1, random_state=seed)[
         0
     ],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -67,29 +66,11 @@ def model():
 
 def test_a_fitted_model_says_what_it_found(model):
     shown = Cells(model._repr_html_())
-    assert shown.words[0] == f"MAPDP: 2 subtypes of 100 subjects, log joint {model.log_joint_:,.1f} nats"
-    own = model.membership_[np.arange(100), model.labels_]
-    assert shown.cells[4:12] == [
-        *("1", "60", "60.0", f"{own[model.labels_ == 0].mean():.2f}"),
-        *("2", "40", "40.0", f"{own[model.labels_ == 1].mean():.2f}"),
-    ]
-    nats = model.feature_relevance_
-    titles = {"crp": "C-reactive protein"}
-    expected = [text for name, value in nats.items() for text in (titles.get(name, name), f"{value:,.1f}")]
-    assert shown.cells[12:] == ["Most relevant features (descriptive)", "Nats", *expected]
-    assert any(words.startswith("Warning: not clustered on: same (") for words in shown.words)
+    assert shown.words[0] == "PublishedMAPDP: 2 subtypes of 100 subjects"
+    summary = model.summary().round(2)
+    expected = [("subtype", *summary.columns), *((str(row[0]), *map(str, row[1:])) for row in summary.itertuples())]
+    assert shown.cells == [cell for row in expected for cell in row]
     assert shown.words[-1] == shortened(repr(model), 400)
-
-
-def test_warnings_of_a_search_that_is_not_sure(model):
-    doubtful = MAPDP.__new__(MAPDP)
-    vars(doubtful).update(vars(model))
-    restarts = model.restarts_.assign(converged=False)
-    restarts.loc[restarts.index[0], "log_joint"] = restarts["log_joint"].max() - 0.5
-    doubtful.fit_ = replace(model.fit_, restarts_=restarts)
-    words = Cells(doubtful._repr_html_()).words
-    assert "Warning: the best search was still moving subjects when it was stopped; raise max_sweeps." in words
-    assert any("partitions lie within 1 nat of the best" in text for text in words)
 
 
 def test_a_model_before_its_fit_says_so():

@@ -16,10 +16,10 @@ from clinclust.engine.kernels.moves import new_partition
 from clinclust.engine.problem.problem import Problem, log_joint, pose
 from clinclust.engine.search.plan import SearchPlan
 from clinclust.engine.search.settle import by_decreasing_size, divisions, merge_tree
+from clinclust.estimators.fit import SubtypeTree
 from clinclust.estimators.fitting import search
 from clinclust.estimators.settings import Settings, stated_hyperparameters
 from clinclust.estimators.subtype_model import parameters_of, with_selected
-from clinclust.estimators.subtype_tree import SubtypeTree
 from clinclust.likelihoods.likelihood import ContrastKind
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from clinclust.engine.problem.encoding import model_values
 from clinclust.errors import CohortError, InputError, on_one_line
 from clinclust.estimators.cohort_table import warn_of_other_rows
 from clinclust.estimators.explanation import left_out_scores
-from clinclust.estimators.prediction import about_new_subjects, unseen_rows, without_unseen
+from clinclust.estimators.mapdp import about_new_subjects, unseen_rows, without_unseen
 from clinclust.estimators.subtype_model import FittedCohort, SubtypeModel, cohort_of, require_search, rows_of_the_fit
 from clinclust.files.cell_text import shortened
 

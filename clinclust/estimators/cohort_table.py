@@ -28,32 +28,19 @@ if TYPE_CHECKING:
 #
 # Stored are a digest of the sorted 128-bit hashes of the validated rows, and the order of the rows, encrypted by a
 # keystream whose key is another digest of these hashes. The hashes are not stored, because they would show whether a
-# known subject is in the cohort. Numbers are compared by their first seven significant digits, whole numbers exactly,
-# because programs write and read the last digits differently.
+# known subject is in the cohort. Numbers are compared as float32, in about seven significant digits, because programs
+# write and read the last digits differently; whole numbers exactly.
 
-_TINY, _HUGE = -290, 300
-"""Decimal exponents beyond which a power of ten could overflow; digits of smaller numbers do not count."""
-_POWERS = np.array([float(f"1e{6 - exponent}") for exponent in range(_TINY, _HUGE + 2)])
-_LEAST, _MOST = 10**6, 10**7
+_LONG = 2.0**24
+"""Whole numbers up to this have a float32 of their own."""
 
 
 def seven_digits(values: NDArray[np.float64]) -> NDArray[np.uint64]:
-    """Return a number for each value, uint64 (N,), equal for values with the same seven digits; any for NaN."""
-    size = np.abs(values)
+    """Return a number for each value, uint64 (N,), equal for values with the same float32; any for NaN."""
     with np.errstate(all="ignore"):
-        # Of NaN and the bounds, fmin and fmax take the bounds.
-        exponents = np.fmax(np.fmin(np.floor(np.log10(size)), _HUGE), _TINY).astype(np.int64)
-        digits = np.rint(size * _POWERS[exponents - _TINY])
-        carries = digits >= _MOST
-        digits[carries] = _LEAST
-        exponents += carries
-        exponents[digits == 0.0] = 0
-        short = (exponents + 512).astype(np.uint64) << np.uint64(32)
-        short |= digits.astype(np.uint64)
-    short[(values < 0.0) & (digits > 0.0)] |= np.uint64(1 << 63)
-    long = np.flatnonzero((size >= _MOST) & (np.floor(values) == values))
-    long = long[digits[long] != size[long] * _POWERS[exponents[long] - _TINY]]
-    short[long] = values[long].view(np.uint64)
+        short = (values.astype(np.float32) + np.float32(0.0)).view(np.uint32).astype(np.uint64)  # -0 becomes 0
+    is_long = (np.abs(values) > _LONG) & (np.floor(values) == values)
+    short[is_long] = values[is_long].view(np.uint64)
     return short
 
 
@@ -85,30 +72,25 @@ class CohortFingerprint:
     digest: str
     hidden_order: NDArray[np.uint32]
 
-    @property
-    def n_subjects(self) -> int:
-        """Number of subjects, N."""
-        return int(self.hidden_order.size)
-
     def rows_of_fit(self, frame: pd.DataFrame) -> Rows | None:
         """Return the position in a validated table of each subject of the fit, in the order of the fit, int64 (N,).
 
         None if the table is not the cohort of the fit. InputError is raised if the stored order is no permutation.
         """
-        if len(frame) != self.n_subjects:
+        if len(frame) != self.hidden_order.size:
             return None
         order, hashes = _sorted_hashes(frame, self.salt)
         if _digest(self.salt, "subjects", hashes).hex() != self.digest:
             return None
         fitted = (self.hidden_order ^ _keystream(self.salt, hashes)).astype(np.int64)
-        if not np.array_equal(np.sort(fitted), np.arange(self.n_subjects)):
+        if not np.array_equal(np.sort(fitted), np.arange(fitted.size)):
             raise InputError("the order of the subjects in the saved model was changed; fit the model again")
-        rows = np.empty(self.n_subjects, dtype=np.int64)
+        rows = np.empty_like(fitted)
         rows[fitted] = order
         return rows
 
     def __repr__(self) -> str:
-        return f"CohortFingerprint({self.n_subjects:,} subjects, {self.digest[:12]})"
+        return f"CohortFingerprint({self.hidden_order.size:,} subjects, {self.digest[:12]})"
 
 
 def fingerprint_of(frame: pd.DataFrame, salt: str) -> CohortFingerprint:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from clinclust.arguments import FRAME, MODEL, Rule, accepting, is_number, is_whole
 from clinclust.arrays import Labels, RandomState
@@ -30,7 +29,6 @@ from clinclust.engine.continuum.tested_node import (
     SMALLEST_NODE,
     DrawPlan,
     Node,
-    NodeTest,
     RunningTest,
     distance_in,
     p_of_gap_in,
@@ -40,7 +38,19 @@ from clinclust.engine.kernels.moves import new_partition
 from clinclust.engine.search.plan import Cancelled, interruptible, n_threads, workers_or_threads
 from clinclust.engine.search.settle import groups_by_decreasing_size, merge_gains, merge_tree
 from clinclust.errors import InputError, refuse
-from clinclust.estimators.mixture import NO_FLOOR, evidence_between, with_joined
+from clinclust.estimators.fit import (
+    DEFAULT_TEST,
+    DISTINCT_LEVEL,
+    FEWEST_DRAWS,
+    JOIN_DTYPES,
+    NO_FLOOR,
+    SHAPE_COUNTS,
+    SubtypeTree,
+    TreeTest,
+    evidence_between,
+    is_tested,
+    with_joined,
+)
 from clinclust.estimators.parameters import (
     DISTINCT,
     KINDS,
@@ -59,18 +69,7 @@ from clinclust.estimators.subtype_model import (
     require_fitted,
     require_search,
 )
-from clinclust.estimators.subtype_tree import (
-    DEFAULT_TEST,
-    DISTINCT_LEVEL,
-    FEWEST_DRAWS,
-    JOIN_DTYPES,
-    SHAPE_COUNTS,
-    SubtypeTree,
-    TreeTest,
-    is_tested,
-)
 from clinclust.progress import Progress
-from clinclust.schema.feature_schema import block, paragraph, table
 
 if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
@@ -112,7 +111,7 @@ class PairTests:
         self.labels = fit.cluster_labels_[self.problem.cohort.order]
         self.plan, self.seed = plan, seed
         self._begun: dict[tuple[frozenset[Side], bool], RunningTest] = {}
-        self._of_any_shape: dict[frozenset[Side], float] = {}
+        self.of_any_shape: dict[frozenset[Side], float] = {}
         self._of_gap: dict[frozenset[Side], float] = {}
         self.discrete = is_discrete(self.problem.cohort)
         self.scores = scores_on_own_scales(self.problem.cohort, self.discrete)
@@ -148,19 +147,15 @@ class PairTests:
             self._begun[pair] = RunningTest(self.problem, self.node(first, second), plan, seed)
         return self._begun[pair]
 
-    def test(self, first: Side, second: Side, number: int | None = None, *, any_shape: bool = False) -> NodeTest:
-        """Return the ended test of two groups (`begun`)."""
-        return self.begun(first, second, number, any_shape=any_shape).ended()
-
     def p_of_any_shape(self, first: Side, second: Side, number: int | None = None) -> float:
         """Return p of two groups against a continuum of any shape: by a gap, or else by draws (`SHAPE_COUNTS`)."""
         pair = frozenset((first, second))
-        if pair not in self._of_any_shape:
+        if pair not in self.of_any_shape:
             p = self.p_of_gap(first, second)
             if p >= DISTINCT_LEVEL:
-                p = min(p, SHAPE_COUNTS * self.test(first, second, number, any_shape=True).p)
-            self._of_any_shape[pair] = p
-        return self._of_any_shape[pair]
+                p = min(p, SHAPE_COUNTS * self.begun(first, second, number, any_shape=True).ended().p)
+            self.of_any_shape[pair] = p
+        return self.of_any_shape[pair]
 
     def p_of_gap(self, first: Side, second: Side) -> float:
         """Return p of no gap between two groups, in measurements or else in normal scores."""
@@ -181,12 +176,6 @@ class PairTests:
             if self.p_of_any_shape(sides[one], sides[other]) >= DISTINCT_LEVEL:
                 return one, other
         return None
-
-    def p_between(self, kinds: Sequence[Side], first: Side, second: Side, number: int | None = None) -> float:
-        """Return p of any shape of two unions of kinds: the largest of near kinds in both, which are distinct."""
-        across = (frozenset((one, other)) for one in kinds for other in kinds if one <= first and other <= second)
-        known = [self._of_any_shape[pair] for pair in across if pair in self._of_any_shape]
-        return max(known) if known else self.p_of_any_shape(first, second, number)
 
     def most_continuous(self, sides: Sequence[Side]) -> tuple[int, int] | None:
         """Return the positions of the two groups that are most clearly one continuum; None if none are.
@@ -409,7 +398,7 @@ def _walked(tree: SubtypeTree, tests: PairTests, *, by_number: bool) -> list[dic
         n_second = int(node.halves.sum())
         if node.members.size < SMALLEST_NODE or min(n_second, node.members.size - n_second) < FEWEST_MEMBERS:
             continue
-        found = tests.test(first, second, number if by_number else None)
+        found = tests.begun(first, second, number if by_number else None).ended()
         accepted = found.p < tests.plan.significance_level
         ahead += sides if accepted else []
         rows.append(
@@ -431,7 +420,13 @@ def _add_grades(
         if row["accepted"] and node in reached:
             sides = tree.joins[row["step"] - 1].tolist()
             first, second = (frozenset(members[side]) for side in sides)
-            row["p_any_shape"] = tests.p_between(kinds, first, second, node if by_number else None)
+            # Of two unions of kinds, which are distinct, the largest p of near kinds in both.
+            across = (
+                frozenset((left, right)) for left in kinds for right in kinds if left <= first and right <= second
+            )
+            values = [tests.of_any_shape[pair] for pair in across if pair in tests.of_any_shape]
+            number = node if by_number else None
+            row["p_any_shape"] = max(values) if values else tests.p_of_any_shape(first, second, number)
             row["distinct"] = row["p_any_shape"] < DISTINCT_LEVEL
             reached |= set(sides) if row["distinct"] else set()
 
@@ -548,39 +543,12 @@ class DistinctSubtypes:
             f"DistinctSubtypes of {self.labels.size} subjects: {', '.join(map(str, np.bincount(self.labels)))}",
             self.summary,
         ]
-        lines += [
-            f"  {first} with {second}: {gain} nats, {expected} expected, z {z}, p {p}, {result}"
-            for first, second, gain, expected, z, p, result in self._tests_in_words
-        ]
+        for row in self.joins.to_dict("records"):
+            first, second = (", ".join(map(str, row[name])) for name in ("first", "second"))
+            gain, p = f"{row['gain']:,.1f} nats, {row['expected']:,.1f} expected", p_text(row["p"], self.test.n_draws)
+            result = "distinct" if row["distinct"] else "graded" if row["accepted"] else "one subtype"
+            lines.append(f"  {first} with {second}: {gain}, z {row['z']:.1f}, p {p}, {result}")
         return "\n".join(lines)
-
-    @property
-    def _tests_in_words(self) -> list[tuple[str, ...]]:
-        """The two groups of each join, the gain in nats, its expectation, z, p and the result."""
-        return [
-            (
-                ", ".join(map(str, row["first"])),
-                ", ".join(map(str, row["second"])),
-                f"{row['gain']:,.1f}",
-                f"{row['expected']:,.1f}",
-                f"{row['z']:.1f}",
-                p_text(row["p"], self.test.n_draws),
-                "distinct" if row["distinct"] else "graded" if row["accepted"] else "one subtype",
-            )
-            for row in self.joins.to_dict("records")
-        ]
-
-    def _repr_html_(self) -> str:
-        from clinclust.estimators.estimator import counted_subtypes, sizes_in_rows
-
-        sizes = np.bincount(self.labels)
-        header = ("Subtypes of the fit", "and", "Nats", "Expected in one population", "z", "p", "Result")
-        return block(
-            f"Distinct subtypes: {counted_subtypes(self.n_subtypes)} of {self.labels.size:,} subjects",
-            paragraph(self.summary),
-            table(("Subtype", "Subjects", "%"), sizes_in_rows(sizes, range(1, sizes.size + 1))),
-            *([table(header, self._tests_in_words)] if len(self.joins) else []),
-        )
 
 
 def in_words(distinct: Labels, labels: Labels) -> str:
@@ -734,11 +702,23 @@ def as_asked(fit: Fit, n_clusters: int | str | None, min_size: float | None = No
             )
         groups = fit.tree_test_.parted_of(fit.tree_, "distinct" if n_clusters == KINDS else "accepted")
     elif n_clusters > n_groups:
-        in_python = "; to keep a search whatever it finds, fit without `n_clusters`, and then call `model.cut`"
-        raise InputError(_too_few(fit, int(n_clusters), n_groups), in_python=in_python)
+        groups_found = "1 group" if n_groups == 1 else f"{n_groups} groups"
+        fewer = "leave the number open" if n_groups == 1 else f"ask for at most {n_groups}, or leave the number open"
+        finer = [f"a larger concentration (now {fit.concentration_:.3g})"]
+        if fit.coarsening_ < 1.0:
+            finer.append(f"a coarsening nearer to 1 (now {fit.coarsening_:.3g})")
+        if fit.stopped_early_:
+            finer.append("more time (its limit ended it)")
+        raise InputError(
+            f"{n_clusters} subtypes were asked for, and the search found {groups_found} of subjects. Subtypes are "
+            f"unions of these groups, so that there can be no more; {fewer}. A search that finds more groups needs "
+            f"{' or '.join(finer)}",
+            in_python="; to keep a search whatever it finds, fit without `n_clusters`, and then call `model.cut`",
+        )
     else:
         groups = fit.tree_.subtype_of(int(n_clusters))
-    return with_grades_in_order(with_floor(merged_fit(fit, groups), min_size))
+    subtype_of = groups_by_decreasing_size(groups, fit.clusters_.sizes.astype(np.int64))
+    return with_grades_in_order(with_floor(replace(fit, subtype_of_=subtype_of), min_size))
 
 
 def with_grades_in_order(fit: Fit) -> Fit:
@@ -775,12 +755,6 @@ def _along_axis(fit: Fit, subtypes: Sequence[int]) -> list[int]:
     return ordered if first >= last else ordered[::-1]
 
 
-def merged_fit(fit: Fit, subtype_of: NDArray[np.int64]) -> Fit:
-    """Return the fit with its clusters merged to the groups `subtype_of`, int64 (J,), numbered by size."""
-    sizes = fit.clusters_.sizes.astype(np.int64)
-    return replace(fit, subtype_of_=groups_by_decreasing_size(subtype_of, sizes))
-
-
 def cut_fit(fit: Fit, n_clusters: int | str | DistinctSubtypes | None, min_size: float | None = None) -> Fit:
     """Return a fit with `n_clusters` subtypes and a floor for their size; see `MAPDP.cut`."""
     from clinclust.estimators.fit import PartitionedFit
@@ -802,15 +776,6 @@ def cut_fit(fit: Fit, n_clusters: int | str | DistinctSubtypes | None, min_size:
     return as_asked(fit, n_clusters, min_size)
 
 
-def refuse_more_than_subjects(n_clusters: int | str | None, n_subjects: int) -> None:
-    """Raise InputError, before a search, if there are fewer subjects than subtypes."""
-    if isinstance(n_clusters, Integral) and n_clusters > n_subjects:
-        raise InputError(
-            f"{n_clusters} subtypes were asked for, and the cohort has {n_subjects} subjects; ask for fewer subtypes, "
-            "or check how the table was read or filtered"
-        )
-
-
 def refuse_too_large_a_floor(min_size: float | None, n_subjects: int) -> None:
     """Raise InputError, before a search, if no two subtypes can have `MAPDP.min_size` subjects."""
     floor = _in_subjects(min_size, n_subjects)
@@ -828,13 +793,27 @@ def with_floor(fit: Fit, min_size: float | None) -> Fit:
     """Return the fit with a floor for the size of its subtypes.
 
     Repeatedly, of the pairs with a subtype below the floor that are hardly distinct, that with the least evidence is
-    merged.
+    merged: of a tested tree, only parts of one tested subtype.
     """
-    floor = _in_subjects(min_size, fit.cluster_labels_.size)
-    fit = replace(fit, min_size_=floor)
-    while (pair := _pair_to_merge(fit)) is not None:
-        fit = replace(fit, subtype_of_=with_joined(fit.subtype_of_, *pair, fit.clusters_.sizes))
-    return fit
+    fit, test = replace(fit, min_size_=_in_subjects(min_size, fit.cluster_labels_.size)), fit.tree_test_
+    while True:
+        small, n_subtypes = set(np.flatnonzero(fit.untested_).tolist()), fit.n_clusters_
+        pairs = [
+            (other, lost) for lost in sorted(small) for other in range(n_subtypes) if other not in small or other < lost
+        ]
+        if test is not None:
+            of_clusters = test.parted_of(fit.tree_)
+            parents = [set(of_clusters[fit.subtype_of_ == subtype].tolist()) for subtype in range(n_subtypes)]
+            pairs = [
+                (other, lost) for other, lost in pairs if parents[other] == parents[lost] and len(parents[lost]) == 1
+            ]
+        if not pairs:
+            return fit
+        evidence = evidence_between(fit.subtypes_.pooled, np.array(pairs))
+        if test is None and evidence.min() >= WEAK_EVIDENCE:
+            return fit
+        other, lost = pairs[int(evidence.argmin())]
+        fit = replace(fit, subtype_of_=with_joined(fit.subtype_of_, other, lost, fit.clusters_.sizes))
 
 
 def _in_subjects(min_size: float | None, n_subjects: int) -> int:
@@ -850,33 +829,3 @@ def _in_subjects(min_size: float | None, n_subjects: int) -> int:
 def floor_as_share(min_size: float | None, n_subjects: int) -> float | None:
     """Return a `MAPDP.min_size` of all subjects as a share of them."""
     return min_size if min_size is None or isinstance(min_size, float) else min_size / n_subjects
-
-
-def _pair_to_merge(fit: Fit) -> tuple[int, int] | None:
-    """Return the two subtypes to merge next, at least one of which is small; None if there are none."""
-    small, n_subtypes = set(np.flatnonzero(fit.untested_).tolist()), fit.n_clusters_
-    pairs = [(one, lost) for lost in sorted(small) for one in range(n_subtypes) if one not in small or one < lost]
-    if fit.tree_test_ is not None:  # only the parts of one distinct subtype are merged
-        of_clusters = fit.tree_test_.parted_of(fit.tree_)
-        parents = [set(of_clusters[fit.subtype_of_ == subtype].tolist()) for subtype in range(n_subtypes)]
-        pairs = [(one, lost) for one, lost in pairs if parents[one] == parents[lost] and len(parents[lost]) == 1]
-    if not pairs:
-        return None
-    evidence = evidence_between(fit.subtypes_.pooled, np.array(pairs))
-    best = int(evidence.argmin())
-    return pairs[best] if fit.tree_test_ is not None or evidence[best] < WEAK_EVIDENCE else None
-
-
-def _too_few(fit: Fit, asked: int, found: int) -> str:
-    """Return the message for more subtypes than clusters found."""
-    groups = "1 group" if found == 1 else f"{found} groups"
-    fewer = "leave the number open" if found == 1 else f"ask for at most {found}, or leave the number open"
-    finer = [f"a larger concentration (now {fit.concentration_:.3g})"]
-    if fit.coarsening_ < 1.0:
-        finer.append(f"a coarsening nearer to 1 (now {fit.coarsening_:.3g})")
-    if fit.stopped_early_:
-        finer.append("more time (its limit ended it)")
-    return (
-        f"{asked} subtypes were asked for, and the search found {groups} of subjects. Subtypes are unions of these "
-        f"groups, so that there can be no more; {fewer}. A search that finds more groups needs {' or '.join(finer)}"
-    )

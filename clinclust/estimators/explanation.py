@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.arguments import FRAME, MODEL, RANDOM_STATE, accepting
-from clinclust.arrays import Array, Code, Labels, RandomState
+from clinclust.arrays import Array, Labels, RandomState
 from clinclust.engine.continuum.null_cohorts import (
     expected_score,
     first_axis,
@@ -24,7 +24,7 @@ from clinclust.engine.continuum.null_cohorts import (
 from clinclust.engine.problem.encoding import model_values
 from clinclust.engine.problem.problem import log_predictives
 from clinclust.errors import on_one_line
-from clinclust.estimators.mixture import FEW_SUBJECTS
+from clinclust.estimators.fit import FEW_SUBJECTS
 from clinclust.estimators.subtype_model import cohort_of, fitted_problem, require_search
 from clinclust.schema.feature import mass_text, of_wholes
 
@@ -32,8 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from clinclust.engine.problem.problem import Clusters
-    from clinclust.estimators.fit import Fit
-    from clinclust.estimators.mixture import SubtypeMixture
+    from clinclust.estimators.fit import Fit, SubtypeMixture
     from clinclust.estimators.subtype_model import FittedCohort, SubtypeModel
     from clinclust.likelihoods.likelihood import Likelihood
 
@@ -164,55 +163,28 @@ def _leading_cluster(scores: Array, subtypes: SubtypeMixture, subtype: Labels) -
 
 SIZE, WITHIN = "(size of the subtypes)", "(other clusters of the subtypes)"
 """Names of the rows that are not about a feature."""
-_COLUMNS = ["subject", "subtype", "against", "feature", "label", "value", "log_odds", "words"]
-_NEARLY_EVEN = 1.05
-_MOST = 1e6
+_COLUMNS = ["subject", "subtype", "against", "feature", "value", "log_odds"]
+_NEARLY_EVEN = np.log(1.05)
+"""Log odds of a term, in nats, below which it speaks for neither subtype."""
 
 
 def explanation(fit: Fit, frame: pd.DataFrame) -> pd.DataFrame:
     """Return the terms of the log odds of validated subjects as `MAPDP.explain` does."""
-    subtypes, schema = fit.subtypes_, fit.schema_
-    terms, codes = terms_of_new(subtypes, frame), [0, *fit.codes_]
-    features, of_features = of_wholes(subtypes.encoding.features, terms.of_features)
-    names = [*(feature.name for feature in features), SIZE, WITHIN]
-    titles = [*(schema[name].title for name in names[:-2]), SIZE, WITHIN]
-    everybody = np.ones(len(frame), dtype=bool)
-    odds = np.vstack([of_features, terms.of_size, terms.within if subtypes.is_merged else 0.0 * terms.total])
-    # Which features were observed differs between subjects; the size of the subtypes always speaks.
-    observed = np.vstack([frame[name].notna().to_numpy() for name in names[:-2]])
-    is_term = np.vstack([observed, everybody, everybody & subtypes.is_merged])
-    rows: list[tuple[object, ...]] = []
-    for row, subject in enumerate(frame.index):
-        best, other = codes[terms.subtype[row]], codes[terms.against[row]]
-        places = np.flatnonzero(is_term[:, row])
-        for place in places[np.argsort(-np.abs(odds[places, row]), kind="stable")]:
-            value = frame[names[place]].iloc[row] if place < len(features) else None
-            words = _in_words(odds[place, row], best, other)
-            rows.append((subject, best, other, names[place], titles[place], value, odds[place, row], words))
+    terms, codes = terms_of_new(fit.subtypes_, frame), [0, *fit.codes_]
+    features, of_features = of_wholes(fit.clusters_.encoding.features, terms.of_features)
+    columns, rows = [frame[feature.name].tolist() for feature in features], list[tuple[object, ...]]()
+    for subject, label in enumerate(frame.index):
+        # Which features were observed differs between subjects; the size of the subtypes always speaks.
+        terms_of_subject = [
+            (feature.name, column[subject], float(log_odds))
+            for feature, column, log_odds in zip(features, columns, of_features[:, subject], strict=True)
+            if not pd.isna(column[subject])
+        ]
+        terms_of_subject.append((SIZE, None, float(terms.of_size[subject])))
+        terms_of_subject += [(WITHIN, None, float(terms.within[subject]))] if fit.subtypes_.is_merged else []
+        both = codes[terms.subtype[subject]], codes[terms.against[subject]]
+        rows += [(label, *both, *term) for term in sorted(terms_of_subject, key=lambda term: -abs(term[2]))]
     return pd.DataFrame(rows, columns=_COLUMNS)
-
-
-def _in_words(log_odds: float, best: Code, other: Code) -> str:
-    """Return the subtype that a term favours, and the odds."""
-    if is_even(log_odds):
-        return "speaks for neither"
-    return f"speaks for {named(best if log_odds > 0.0 else other)}, {odds_in_words(log_odds)}"
-
-
-def is_even(log_odds: float) -> bool:
-    """Return whether the odds of a term, in nats, are nearly 1 : 1."""
-    return bool(abs(log_odds) < np.log(_NEARLY_EVEN))
-
-
-def named(code: Code) -> str:
-    """Return the name of a subtype by its code; 0 is none of these."""
-    return f"Subtype {code}" if code else "none of these"
-
-
-def odds_in_words(log_odds: float) -> str:
-    """Return the odds of a term in nats, in favour of the subtype."""
-    odds = float(f"{np.exp(min(abs(log_odds), 20.0)):.3g}")
-    return f"{'over 1,000,000' if odds > _MOST else f'{odds:,.0f}' if odds >= 100 else f'{odds:g}'} : 1"
 
 
 _MOST_NAMED = 3
@@ -246,10 +218,13 @@ def _name_strongest(fit: Fit, frame: pd.DataFrame, terms: Terms) -> list[str]:
         parts = []
         for place in strongest[:, subject].tolist():
             value, log_odds = columns[place][subject], float(of_features[place, subject])
-            if log_odds > 0.0 and not is_even(log_odds):
+            if log_odds >= _NEARLY_EVEN:
                 text = value_text(value) + ("" if _is_beyond(value) else units[place])
-                parts.append(f"{features[place].title} {text} ({log_odds:.1f} nats, {odds_in_words(log_odds)})")
-        reasons.append(on_one_line(f"against {named(codes[against])}: {'; '.join(parts) or 'no feature'}"))
+                ratio = float(f"{np.exp(min(log_odds, 20.0)):.3g}")
+                odds = "over 1,000,000" if ratio > 1e6 else f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:g}"
+                parts.append(f"{features[place].title} {text} ({log_odds:.1f} nats, {odds} : 1)")
+        other = f"Subtype {codes[against]}" if against else "none of these"
+        reasons.append(on_one_line(f"against {other}: {'; '.join(parts) or 'no feature'}"))
     return reasons
 
 
@@ -337,20 +312,27 @@ def find_unusual(cohort: FittedCohort, rng: np.random.Generator) -> pd.DataFrame
     fit = cohort.fit
     if not fit.clusters_.encoding.features:
         return NOBODY
-    reference = _choose_reference(cohort)
+    reference, clusters = fit.cluster_labels_, fit.clusters_
+    is_large = clusters.sizes >= FEW_SUBJECTS
+    if is_large.any():  # a subject of a small cluster is compared with the most probable large one
+        scores = clusters.scores(model_values(cohort.table, clusters.encoding.features), coarsened=False)[:, :-1]
+        reference = np.where(is_large[reference], reference, np.where(is_large, scores, -np.inf).argmax(axis=1))
     columns = _read_columns(cohort, reference)
-    terms = np.array([column.left_out_logs() for column in columns]).reshape(len(columns), len(cohort.table))
+    terms = np.array([column.logs(column.posterior_without(), column.values) for column in columns])
     density = terms.sum(axis=0)
     positions, rows = [], []
     for subject in _screened(columns, density, reference, rng).tolist():
         draws = _compare_with_draws(columns, subject, density, rng)
         if draws is not None:
             p, expected = draws
-            features = _describe_least_probable(cohort, subject, expected - terms[:, subject])
+            wholes, shortfall = of_wholes(clusters.encoding.features, expected - terms[:, subject])
+            least = [place for place in np.argsort(-shortfall, kind="stable")[:_FEATURES] if shortfall[place] > 0.0]
+            shown = cohort.table[[wholes[place].name for place in least]].iloc[subject].tolist()
+            named = "; ".join(f"{wholes[at].title} {value_text(cell)}" for at, cell in zip(least, shown, strict=True))
             subtypes = fit.codes_[fit.labels_[subject]], fit.codes_[fit.subtype_of_[reference[subject]]]
             numbers = p, float(density[subject]), float(expected.sum())
             positions.append(subject)
-            rows.append((cohort.table.index[subject], *subtypes, *numbers, features))
+            rows.append((cohort.table.index[subject], *subtypes, *numbers, named))
     table = pd.DataFrame(rows, columns=_COLUMNS_OF_UNUSUAL, index=positions)
     return table.sort_values(["p", "log_density"], kind="stable")
 
@@ -380,44 +362,22 @@ class _Column:
     labels: Labels
     is_counted: NDArray[np.bool_]
 
-    def left_out_logs(self) -> Array:
-        """Return ln p(x | the cluster of the subject without it), float64 (N,); 0 where the value is missing."""
-        statistics = self.likelihood.statistics(self.values) * self.is_counted[:, None]
-        without = self.likelihood.prior.posterior(self.theta[None, :], self.sums[self.labels] - statistics)
-        return self._logs(without, self.values)
+    def posterior_without(self, subject: int | None = None) -> Array:
+        """Return the posterior of the cluster of each subject without it, (N, P), or that of one subject, (P,)."""
+        rows = slice(None) if subject is None else slice(subject, subject + 1)
+        statistics = self.likelihood.statistics(self.values[rows]) * self.is_counted[rows, None]
+        posteriors = self.likelihood.prior.posterior(self.theta[None, :], self.sums[self.labels[rows]] - statistics)
+        return posteriors if subject is None else posteriors[0]
 
-    def of_cluster(self, cluster: int, n: int, rng: np.random.Generator) -> Array:
-        """Return the log predictives of n values drawn from a cluster with all its subjects, float64 (n,)."""
-        return self._drawn(self.sums[cluster], n, rng)
+    def draws(self, posterior: Array, n: int, rng: np.random.Generator) -> Array:
+        """Return the log predictives of n values drawn from a posterior (P,), float64 (n,)."""
+        return self.logs(posterior[None, :], self.likelihood.draw(posterior, n, rng))
 
-    def without(self, subject: int, n: int, rng: np.random.Generator) -> Array:
-        """Return the same for the cluster of a subject without it; they are 0 where its value is missing."""
-        value = self.values[subject : subject + 1]
-        if np.isnan(value[0]):
-            return np.zeros(n)
-        statistics = self.likelihood.statistics(value)[0] * self.is_counted[subject]
-        return self._drawn(self.sums[self.labels[subject]] - statistics, n, rng)
-
-    def _drawn(self, sums: Array, n: int, rng: np.random.Generator) -> Array:
-        posterior = self.likelihood.prior.posterior(self.theta, sums)
-        return self._logs(posterior[None, :], self.likelihood.draw(posterior, n, rng))
-
-    def _logs(self, posterior: Array, values: Array) -> Array:
+    def logs(self, posterior: Array, values: Array) -> Array:
         """Return the log predictives of values (n,), float64 (n,); 0 where one is missing."""
         prior, statistics = self.likelihood.prior, self.likelihood.statistics(values)
         rise = prior.log_normalizer(prior.posterior(posterior, statistics)) - prior.log_normalizer(posterior)
         return np.where(np.isnan(values), 0.0, rise + self.likelihood.log_base_measure(values, self.theta))
-
-
-def _choose_reference(cohort: FittedCohort) -> Labels:
-    """Return the cluster of comparison of each subject, int64 (N,): its own, unless that has few subjects."""
-    clusters, labels = cohort.fit.clusters_, cohort.fit.cluster_labels_
-    is_large = clusters.sizes >= FEW_SUBJECTS
-    if not is_large.any():
-        return labels
-    scores = clusters.scores(model_values(cohort.table, clusters.encoding.features), coarsened=False)[:, :-1]
-    nearest = np.where(is_large, scores, -np.inf).argmax(axis=1)
-    return np.asarray(np.where(is_large[labels], labels, nearest), dtype=np.int64)
 
 
 def _read_columns(cohort: FittedCohort, reference: Labels) -> list[_Column]:
@@ -436,7 +396,10 @@ def _screened(columns: list[_Column], density: Array, labels: Labels, rng: np.ra
     share, distance = np.ones(labels.size), np.zeros(labels.size)
     observed = np.array([~np.isnan(column.values) for column in columns]).reshape(len(columns), labels.size)
     for cluster in np.unique(labels).tolist():
-        drawn = np.array([column.of_cluster(cluster, _FIRST, rng) for column in columns])
+        posteriors = [column.likelihood.prior.posterior(column.theta, column.sums[cluster]) for column in columns]
+        drawn = np.array(
+            [column.draws(posterior, _FIRST, rng) for column, posterior in zip(columns, posteriors, strict=True)]
+        )
         everybody = np.flatnonzero(labels == cluster)
         for first in range(0, everybody.size, _SUBJECTS_AT_ONCE):
             members = everybody[first : first + _SUBJECTS_AT_ONCE]
@@ -453,14 +416,14 @@ def _compare_with_draws(
     """Return the p of a subject and the mean log predictive of each feature; None as soon as p cannot be small."""
     n_draws = int(np.clip(_PER_SUBJECT * density.size, _LEAST_DRAWS, _MOST_DRAWS))
     most_p = _EXPECTED_BY_CHANCE / density.size
-    n_lower, sums = 0, np.zeros(len(columns))
-    done = 0
+    observed = [place for place, column in enumerate(columns) if not np.isnan(column.values[subject])]
+    n_lower, done, sums = 0, 0, np.zeros(len(columns))
     while done < n_draws:
         n = min(max(done, _FIRST), _SUBJECTS_AT_ONCE, n_draws - done)
         drawn = np.zeros(n)
         done += n
-        for place, column in enumerate(columns):
-            of_feature = column.without(subject, n, rng)
+        for place in observed:
+            of_feature = columns[place].draws(columns[place].posterior_without(subject), n, rng)
             sums[place] += of_feature.sum()
             drawn += of_feature
         n_lower += int((drawn <= density[subject] + 1e-9).sum())

@@ -1,92 +1,390 @@
-"""What a search found, frozen and complete: in a table in memory, and in one in partitions."""
+"""What a search found: subtypes as mixtures of its clusters, the tree of the clusters with its test, and the fit."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from numbers import Integral
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.special import xlogy
 
 from clinclust.arrays import Array, Code, Labels
-from clinclust.engine.joint_estimates.resolution import ResolutionStep
+from clinclust.engine.continuum.tested_node import SMALLEST_NODE
 from clinclust.engine.problem.encoding import powers_of_blocks
 from clinclust.engine.problem.problem import Clusters
-from clinclust.engine.search.settle import Sums, adjusted_rand_index, by_decreasing_size
+from clinclust.engine.search.settle import Sums, groups_by_decreasing_size
 from clinclust.errors import InputError
 from clinclust.estimators.adjustment import Adjustment
 from clinclust.estimators.cohort_table import CohortFingerprint
-from clinclust.estimators.mixture import NO_FLOOR, SubtypeMixture, cluster_parameters, marks_of
-from clinclust.estimators.subtype_tree import SubtypeTree, TreeTest
 from clinclust.files.row_choice import RowCounts
 from clinclust.schema import FeatureSchema
 from clinclust.schema.feature import of_wholes
 
 if TYPE_CHECKING:
-    pass
+    from collections.abc import Callable
+
+    from clinclust.engine.problem.encoding import Encoding
+    from clinclust.likelihoods import Likelihood
+    from clinclust.schema import Feature
 
 
-# ResolutionPath: the best partition at each coarsening of a decreasing sequence.
+# The parameters of the subtypes in each feature, with intervals (Raykov et al. 2016, appendix D and eq. 32).
+
+_TAIL = 0.025
+_COLUMNS = ("feature", "parameter", "level", "subtype", "estimate", "lower", "upper")
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class ResolutionPath:
-    """The best partition at each coarsening of a decreasing sequence, up to the one that its partition bears out.
+def _rows(feature: Feature, likelihood: Likelihood, posteriors: Array) -> Iterator[tuple[Any, ...]]:
+    """Yield one row for each parameter, level and subtype."""
+    for name, distribution in likelihood.parameters(posteriors).items():
+        if name == "sd" and feature.transform is not None:
+            continue  # no number in the unit of the column says it
+        mean, lower, upper = distribution.mean(), distribution.ppf(_TAIL), distribution.ppf(1.0 - _TAIL)
+        estimate = np.where(np.isfinite(mean), mean, distribution.median())  # few values may leave no finite mean
+        numbers = np.stack([estimate, lower, upper])
+        if name == "mean":
+            numbers, name = _in_unit(feature, numbers)
+        levels = _levels(feature, likelihood)
+        for place, level in enumerate(levels):
+            of_level = numbers[..., place] if numbers.ndim == 3 else numbers
+            for subtype, row in enumerate(of_level.T.tolist(), start=1):
+                yield feature.name, name, level, subtype, *row
+
+
+def _in_unit(feature: Feature, numbers: Array) -> tuple[Array, str]:
+    """Return means (3, K) in the unit of the column, and what they are called."""
+    known = feature.level_numbers
+    if known is not None and np.ptp(np.diff(known.numbers)) < 1e-9 * known.step:  # a scale of even steps
+        ends = known.numbers[0] + numbers * (known.numbers[1] - known.numbers[0])
+        return np.vstack([ends[:1], np.sort(ends[1:], axis=0)]), "mean"
+    return feature.from_model_scale(numbers), "mean" if feature.transform is None else "back-transformed mean"
+
+
+def _levels(feature: Feature, likelihood: Likelihood) -> list[str]:
+    """Return the levels whose probabilities are parameters; an empty text for a mean."""
+    if likelihood.is_yes_no:
+        return [feature.levels[1] if feature.levels else "1"]
+    if not likelihood.counts_levels:
+        return [""]
+    if feature.levels:
+        return list(feature.levels)
+    return [f"{feature.lowest + step:g}" for step in range((feature.n_trials or 0) + 1)]
+
+
+# Mixtures of clusters: subtypes that are unions of clusters.
+#
+# The predictive of a subtype is the sum of those of its clusters, weighted by their sizes.
+
+
+@dataclass(frozen=True, eq=False)
+class SubtypeMixture:
+    """The subtypes of a fit. J is the number of clusters that the search found, K that of the subtypes.
 
     Attributes
     ----------
-    steps : DataFrame
-        One row per step, the largest coarsening first. Columns:
-
-        - `coarsening` : power of the likelihood;
-        - `n_clusters` : number of clusters;
-        - `log_joint` : coarsened log joint in nats, which the step maximises;
-        - `log_joint_uncoarsened`, `log_likelihood` : log joint at coarsening 1 and sum of the log marginals, in nats;
-        - `independent_share` : the coarsening zeta that corrects for dependence within the clusters;
-        - `n_outlying` : number of outlying values;
-        - `ari_to_previous`, `ari_to_finest` : adjusted Rand index to the previous and the first step;
-        - `start` : start of the search that found the partition.
-    labels : int64 (steps, N)
-        The partition of each step: clusters 0, 1, ... by decreasing size, subjects in the order of the table.
-    chosen : float
-        The coarsening that the fit chose.
+    clusters : Clusters
+    subtype_of : int64 (J,)
+        Subtype of each cluster, 0 .. K - 1.
     """
 
-    steps: pd.DataFrame
+    clusters: Clusters
+    subtype_of: Labels
+
+    @property
+    def encoding(self) -> Encoding:
+        """The encoding of the features."""
+        return self.clusters.encoding
+
+    @property
+    def is_merged(self) -> bool:
+        """Whether a subtype holds several clusters."""
+        return int(self.subtype_of.max()) + 1 < self.subtype_of.size
+
+    @cached_property
+    def pooled(self) -> Clusters:
+        """The subtypes as single clusters, for evidence only."""
+        return self.clusters if self._is_in_order else self.clusters.pooled(self.subtype_of)
+
+    @property
+    def sizes(self) -> Array:
+        """Number of subjects in each subtype, float64 (K,)."""
+        return self.pooled.sizes
+
+    def summed(self, probabilities: Array) -> Array:
+        """Return the probability of each subtype, float64 (n, K), from those of the clusters (n, J).
+
+        Further columns, such as that of a new cluster, stay at the end.
+        """
+        # A sum of several probabilities may exceed 1 by a rounding error.
+        return self._joined(probabilities, lambda columns: np.minimum(columns.sum(axis=1), 1.0))
+
+    def log_summed(self, scores: Array) -> Array:
+        """Return the log weight of each subtype from those of its clusters."""
+        return self._joined(scores, lambda columns: np.logaddexp.reduce(columns, axis=1))
+
+    def _joined(self, of_clusters: Array, join: Callable[[Array], Array]) -> Array:
+        """Return the columns of each subtype combined; that of a single cluster is unchanged."""
+        if self._is_in_order:
+            return of_clusters
+        members = [np.flatnonzero(self.subtype_of == subtype) for subtype in range(int(self.subtype_of.max()) + 1)]
+        columns = [of_clusters[:, it[0]] if it.size == 1 else join(of_clusters[:, it]) for it in members]
+        return np.column_stack([*columns, of_clusters[:, self.subtype_of.size :]])
+
+    @property
+    def _is_in_order(self) -> bool:
+        """Whether each subtype is the cluster of the same number."""
+        return np.array_equal(self.subtype_of, np.arange(self.subtype_of.size))
+
+
+# Marks of subtypes that may be noise: few subjects, or weak evidence to their nearest other.
+
+NO_FLOOR = 1
+"""Fewest subjects of a subtype without a floor."""
+FEW, WEAK = "few", "weak"
+"""The marks of a subtype that may be noise, wherever it is shown."""
+FEW_SUBJECTS = 5
+"""Number of subjects below which a subtype is marked as few."""
+WEAK_NATS = 3.0
+"""Evidence in nats to the nearest other below which a subtype is marked as weak."""
+MEANING_OF_MARKS = (
+    f"{FEW}: fewer than {FEW_SUBJECTS} subjects; {WEAK}: less than {WEAK_NATS:g} nats of evidence between a subtype "
+    "and its nearest other."
+)
+"""The meaning of all marks."""
+
+
+def marks_of(subtypes: SubtypeMixture) -> list[tuple[str, ...]]:
+    """Return the marks of each subtype: `FEW` below 5 subjects, `WEAK` if a merger would cost less than 3 nats."""
+    pairs, evidence = _all_pairs(subtypes)
+    nearest = np.full(subtypes.sizes.size, np.inf)  # the evidence between each subtype and its nearest other
+    for side in pairs.T:
+        np.minimum.at(nearest, side, evidence)
+    both = zip((subtypes.sizes < FEW_SUBJECTS).tolist(), (nearest < WEAK_NATS).tolist(), strict=True)
+    return [((FEW,) if few else ()) + ((WEAK,) if weak else ()) for few, weak in both]
+
+
+def n_standing(subtypes: SubtypeMixture) -> int:
+    """Return the number of subtypes, at least 1, that are left without those that may be noise.
+
+    Pairs with less than 3 nats between them are merged, the least first; then subtypes below 5 subjects do not count.
+    """
+    while True:
+        pairs, evidence = _all_pairs(subtypes)
+        if evidence.min(initial=np.inf) >= WEAK_NATS:
+            return max(1, int((subtypes.sizes >= FEW_SUBJECTS).sum()))
+        kept, lost = pairs[evidence.argmin()].tolist()
+        groups = with_joined(subtypes.subtype_of, kept, lost, subtypes.clusters.sizes)
+        subtypes = replace(subtypes, subtype_of=groups)
+
+
+def with_joined(subtype_of: Labels, kept: int, lost: int, sizes: NDArray[np.float64]) -> Labels:
+    """Return the subtype of each cluster, int64 (J,), with two subtypes merged; `sizes` (J,) are of the clusters."""
+    return groups_by_decreasing_size(np.where(subtype_of == lost, kept, subtype_of), sizes.astype(np.int64))
+
+
+def _all_pairs(subtypes: SubtypeMixture) -> tuple[Labels, NDArray[np.float64]]:
+    """Return every pair of subtypes, int64 (P, 2), and the evidence between them in nats, float64 (P,)."""
+    pairs = np.column_stack(np.triu_indices(subtypes.sizes.size, 1)).astype(np.int64)
+    return pairs, evidence_between(subtypes.pooled, pairs) if len(pairs) else np.zeros(0)
+
+
+def evidence_between(clusters: Clusters, pairs: Labels) -> NDArray[np.float64]:
+    """Return the decrease of the log joint when each pair of clusters (P, 2) is merged, in nats, float64 (P,)."""
+    first, second = pairs.T
+    sizes, statistics = clusters.sizes, clusters.statistics
+    together = replace(clusters, sizes=sizes[first] + sizes[second], statistics=statistics[first] + statistics[second])
+    apart, model = clusters.log_joint_of_each(), clusters.model
+    seat = np.log(model.concentration + model.discount * (sizes.size - 1))
+    return np.asarray(apart[first] + apart[second] + seat - together.log_joint_of_each(), dtype=np.float64)
+
+
+# The tree of a fit's clusters, and the test of its joins against one continuous population.
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SubtypeTree:
+    """The tree of the subtypes of a fit. Each step merges the two groups with the least evidence between them.
+
+    The evidence of a join is the decrease, in nats, of the (coarsened) log joint by the merger.
+
+    Attributes
+    ----------
+    labels : int64 (N,)
+        Subtype of each subject, in the order of the table.
+    joins : int64 (K - 1, 2)
+        The two groups of each join, numbered as in scipy: 0 .. K - 1 are the subtypes, K + s the group of step s.
+    evidence : float64 (K - 1,)
+        Evidence of each join in nats; not always increasing.
+    """
+
     labels: Labels
-    chosen: float
+    joins: Labels
+    evidence: Array
+
+    @property
+    def n_subtypes(self) -> int:
+        """Number of subtypes at the tips of the tree, K."""
+        return int(self.evidence.size) + 1
+
+    @property
+    def merges(self) -> pd.DataFrame:
+        """DataFrame with one row for each join.
+
+        Columns: `step` (1 .. K - 1), `first` and `second` (tuples of the merged subtypes, counted from 1), `size`
+        (subjects in both), `n_subtypes` (subtypes left after the step) and `evidence` (nats).
+        """
+        members = self.members()
+        sizes = np.bincount(self.labels, minlength=self.n_subtypes)
+        first, second = ([members[node] for node in self.joins[:, side].tolist()] for side in (0, 1))
+        return pd.DataFrame(
+            {
+                "step": np.arange(1, self.n_subtypes),
+                "first": [tuple(cluster + 1 for cluster in side) for side in first],
+                "second": [tuple(cluster + 1 for cluster in side) for side in second],
+                "size": [int(sizes[[*one, *other]].sum()) for one, other in zip(first, second, strict=True)],
+                "n_subtypes": np.arange(self.n_subtypes - 1, 0, -1),
+                "evidence": self.evidence,
+            }
+        )
+
+    def cut(self, n_subtypes: int) -> Labels:
+        """Return the labels when `n_subtypes` are left, int64 (N,), by decreasing size; ValueError outside 1 .. K."""
+        return self.subtype_of(n_subtypes)[self.labels]
+
+    def subtype_of(self, n_subtypes: int) -> Labels:
+        """Return the group of each of the K subtypes when `n_subtypes` groups are left, int64 (K,), by decreasing size.
+
+        Of two groups of equal size, the one with the lower subtype number comes first. ValueError outside 1 .. K.
+        """
+        whole = isinstance(n_subtypes, Integral) and not isinstance(n_subtypes, bool)
+        if not whole or not 1 <= n_subtypes <= self.n_subtypes:
+            raise InputError(f"n_subtypes must be a whole number from 1 to {self.n_subtypes}, not {n_subtypes!r}")
+        gone = set(self.joins[: self.n_subtypes - int(n_subtypes)].ravel().tolist())
+        last = 2 * self.n_subtypes - int(n_subtypes)
+        return self.group_of([node for node in range(last) if node not in gone])
+
+    def group_of(self, nodes: Sequence[int]) -> Labels:
+        """Return the number of the node above each of the K subtypes, nodes by decreasing size, int64 (K,)."""
+        members = self.members()
+        groups = np.zeros(self.n_subtypes, dtype=np.int64)
+        for number, node in enumerate(nodes):
+            groups[list(members[node])] = number
+        return groups_by_decreasing_size(groups, np.bincount(self.labels, minlength=self.n_subtypes))
+
+    def members(self) -> list[tuple[int, ...]]:
+        """Return the subtypes at and below each node, ascending from 0."""
+        members: list[tuple[int, ...]] = [(subtype,) for subtype in range(self.n_subtypes)]
+        for first, second in self.joins.tolist():
+            members.append(tuple(sorted(members[first] + members[second])))
+        return members
 
     def __repr__(self) -> str:
-        shown = self.steps[["coarsening", "n_clusters", "log_joint", "ari_to_previous", "ari_to_finest"]]
-        text = shown.to_string(index=False)
-        return f"ResolutionPath of {len(self.steps)} steps, coarsening {self.chosen:g} chosen\n{text}"
+        lines = [f"SubtypeTree of {self.n_subtypes} subtypes and {self.labels.size} subjects"]
+        for first, second, evidence in self.merges[["first", "second", "evidence"]].to_numpy().tolist():
+            weak = f" (weak: less than {WEAK_NATS:g})" if evidence < WEAK_NATS else ""
+            sides = f"{', '.join(map(str, first))} with {', '.join(map(str, second))}"
+            lines.append(f"  {sides}: {evidence:.1f} nats{weak}")
+        return "\n".join(lines)
 
 
-def path_of(steps: Sequence[ResolutionStep], chosen: float) -> ResolutionPath:
-    """Return the steps of a search, with subjects in the order of the table."""
-    found = [step.labels for step in steps]
-    table = pd.DataFrame(
-        {
-            "coarsening": [step.coarsening for step in steps],
-            "n_clusters": [int(labels.max()) + 1 for labels in found],
-            "log_joint": [step.restarts[step.best].log_joint for step in steps],
-            "log_joint_uncoarsened": [step.log_joint_uncoarsened for step in steps],
-            "log_likelihood": [step.log_likelihood for step in steps],
-            "independent_share": [step.independent_share for step in steps],
-            "n_outlying": [int(step.outlying.sum()) for step in steps],
-            "ari_to_previous": [adjusted_rand_index(found[max(i - 1, 0)], found[i]) for i in range(len(found))],
-            "ari_to_finest": [adjusted_rand_index(found[0], labels) for labels in found],
-            "start": [step.restarts[step.best].start for step in steps],
-        }
-    )
-    in_order = [steps[0].problem.cohort.in_table_order(by_decreasing_size(labels)) for labels in found]
-    return ResolutionPath(table, np.array(in_order), chosen)
+DEFAULT_TEST: dict[str, Any] = {"n_draws": 200, "significance_level": 0.05}
+"""Default parameters of the test."""
+DISTINCT_LEVEL = 0.03
+"""Level of the test against a continuum of any shape, below which a join is distinct (`p_of_any_shape`)."""
+SHAPE_COUNTS = 3.0
+"""Multiple of the p of draws of the smoothed population in that of any shape; that of a gap has its own (`gap.py`)."""
+FEWEST_DRAWS = 20
+"""Least `n_draws`."""
+
+JOIN_DTYPES = {
+    "step": "int64",
+    "first_size": "int64",
+    "second_size": "int64",
+    "n_tested": "int64",
+    "n_clusters": "int64",
+    "n_parts": "int64",
+    "gain": "float64",
+    "expected": "float64",
+    "expected_sd": "float64",
+    "excess": "float64",
+    "z": "float64",
+    "p": "float64",
+    "accepted": "bool",
+    "p_any_shape": "float64",
+    "distinct": "bool",
+}
+"""The columns of `TreeTest.joins`."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TreeTest:
+    """The test of a tree from its root; parameters as in `distinct_subtypes`.
+
+    Attributes
+    ----------
+    joins : DataFrame
+        One row for each tested join, from the root on, with the `step` of `SubtypeTree.merges` and columns of
+        `DistinctSubtypes.joins`.
+    n_draws : int
+    significance_level : float
+    random_seed : int
+    """
+
+    joins: pd.DataFrame
+    n_draws: int
+    significance_level: float
+    random_seed: int
+
+    def __repr__(self) -> str:
+        return f"TreeTest({len(self.joins)} joins, {int(self.joins['accepted'].sum())} accepted)"
+
+    def parted_nodes(self, tree: SubtypeTree, by: str = "accepted") -> list[int]:
+        """Return the nodes of the tree that are one subtype each, numbered as in `SubtypeTree.joins`.
+
+        They are parted by the joins that are "accepted", or by the "distinct" ones only.
+        """
+        joins = self.joins.loc[self.joins[by].astype(bool), "step"]
+        divided = {tree.n_subtypes + step - 1 for step in joins.tolist()}
+        ahead, undivided = [2 * tree.n_subtypes - 2], []
+        while ahead:
+            node = ahead.pop()
+            if node in divided:
+                ahead += map(int, tree.joins[node - tree.n_subtypes])
+            else:
+                undivided.append(node)
+        return undivided
+
+    def parted_of(self, tree: SubtypeTree, by: str = "accepted") -> NDArray[np.int64]:
+        """Return the node of `parted_nodes` that holds each subtype of the tree, by decreasing size, int64 (K,)."""
+        return tree.group_of(self.parted_nodes(tree, by))
+
+    def problems(self, tree: SubtypeTree) -> list[str]:
+        """Return why it cannot be a test of the tree; empty if it can."""
+        if not len(self.joins):
+            return ["no join of the tree was tested"] if is_tested(tree) else []
+        steps, wanted = self.joins["step"].tolist(), {2 * tree.n_subtypes - 2}
+        for step, is_accepted in zip(steps, self.joins["accepted"].tolist(), strict=True):
+            node = tree.n_subtypes + step - 1
+            if node not in wanted or node < tree.n_subtypes:
+                return [f"step {step} of the tree was tested, but not the join above it"]
+            wanted |= {int(side) for side in tree.joins[step - 1]} if is_accepted else set()
+        is_below = self.joins["p"].to_numpy() < self.significance_level
+        if len(set(steps)) < len(steps) or not np.array_equal(is_below, self.joins["accepted"].to_numpy()):
+            return ["the joins that were accepted are not those whose p is below the significance level"]
+        is_distinct = self.joins["accepted"] & (self.joins["p_any_shape"] < DISTINCT_LEVEL)
+        if not np.array_equal(is_distinct, self.joins["distinct"]):
+            return [f"the distinct joins are not the accepted ones whose p_any_shape is below {DISTINCT_LEVEL}"]
+        return []
+
+
+def is_tested(tree: SubtypeTree) -> bool:
+    """Return whether the tree has a join, among enough subjects for a test."""
+    return tree.n_subtypes > 1 and tree.labels.size >= SMALLEST_NODE
 
 
 # Fit: the immutable results of a search, attributes of a fitted estimator.
@@ -123,7 +421,6 @@ class Fit:
     stopped_early_: bool
     row_counts_: RowCounts | None = None
     tree_test_: TreeTest | None = None
-    resolution_path_: ResolutionPath | None = None
     min_size_: int = NO_FLOOR
     completed_log_joint_: float | None = None
     prior_strength_: float = 0.0
@@ -162,7 +459,16 @@ class Fit:
     @cached_property
     def cluster_parameters_(self) -> pd.DataFrame:
         """Parameters of each subtype in each feature, with 95% intervals (`MAPDP`)."""
-        return cluster_parameters(self.subtypes_, self.schema_)
+        encoding, rows = self.clusters_.encoding, list[tuple[Any, ...]]()
+        of_part = {feature.name: index for index, feature in enumerate(encoding.features)}
+        for part in self.schema_.clustered_parts:
+            if part.name in of_part:
+                index, likelihood = of_part[part.name], encoding.alone[of_part[part.name]]
+                posteriors = self.subtypes_.pooled.posteriors(index)[:-1]
+                centre, scale = encoding.standards_of(index, 0)
+                stated = [likelihood.stated_hyperparameters(posterior, centre, scale) for posterior in posteriors]
+                rows += _rows(part, likelihood, np.array(stated))
+        return pd.DataFrame(rows, columns=list(_COLUMNS))
 
     @cached_property
     def merged_log_joint_(self) -> float:
@@ -209,14 +515,6 @@ class Fit:
                 letter = ascii_lowercase[grade % 26] * (grade // 26 + 1)  # aa after z
                 codes[subtype] = f"{kind}{letter}" if len(subtypes) > 1 else f"{kind}"
         return codes
-
-    @property
-    def relative_entropy_(self) -> float:
-        """1 - sum of -p ln p over subjects and subtypes / (N ln K), of the memberships p; 1 with one subtype."""
-        p = self.membership_
-        if p.shape[1] == 1:
-            return 1.0
-        return float(1.0 + xlogy(p, p).sum() / (p.shape[0] * math.log(p.shape[1])))
 
     @property
     def cluster_sizes_(self) -> Labels:

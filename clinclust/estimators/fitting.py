@@ -7,10 +7,11 @@ and the number of subtypes (`as_asked`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import count
+from numbers import Integral
 from threading import Event
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -64,22 +65,16 @@ from clinclust.engine.search.restarts import (
     starts_from,
 )
 from clinclust.engine.search.settle import adjusted_rand_index, by_decreasing_size, merge_tree
-from clinclust.errors import warn
+from clinclust.errors import InputError, warn
 from clinclust.estimators.adjustment import Adjustment, estimate_adjustment
 from clinclust.estimators.cohort_table import cohort_and_schema, fingerprint_of, salt_of, warn_of_copied_rows
-from clinclust.estimators.distinct_subtypes import (
-    as_asked,
-    refuse_more_than_subjects,
-    refuse_too_large_a_floor,
-    tested_tree,
-)
-from clinclust.estimators.fit import STOPPED_EARLY, Fit, path_of
+from clinclust.estimators.distinct_subtypes import as_asked, refuse_too_large_a_floor, tested_tree
+from clinclust.estimators.fit import DEFAULT_TEST, FEWEST_DRAWS, STOPPED_EARLY, Fit, SubtypeTree
 from clinclust.estimators.likelihood_check import compared_likelihoods, warning_of_misfits
 from clinclust.estimators.parameters import SamplerParameters
 from clinclust.estimators.saving import software_versions
 from clinclust.estimators.settings import Settings, pose_for, refuse_or_warn_of_memory
 from clinclust.estimators.subtype_model import fitted_problem
-from clinclust.estimators.subtype_tree import DEFAULT_TEST, FEWEST_DRAWS, SubtypeTree
 from clinclust.files.cell_text import limited
 from clinclust.files.row_choice import noted_several_rows, rows_taken
 from clinclust.progress import Progress
@@ -114,7 +109,11 @@ def prepared(settings: Settings, X: pd.DataFrame | ArrayLike) -> Prepared:
     or the subtypes asked for cannot be had.
     """
     frame, schema = cohort_and_schema(X, settings.schema, progress=settings.progress)
-    refuse_more_than_subjects(settings.n_clusters, len(frame))
+    if isinstance(settings.n_clusters, Integral) and settings.n_clusters > len(frame):
+        raise InputError(
+            f"{settings.n_clusters} subtypes were asked for, and the cohort has {len(frame)} subjects; ask for fewer "
+            "subtypes, or check how the table was read or filtered"
+        )
     refuse_too_large_a_floor(settings.min_size, len(frame))
     cohort = posed(settings, frame, schema)
     refuse_or_warn_of_memory(cohort.problem, settings)
@@ -235,7 +234,23 @@ def fit_by(
         draws = FEWEST_DRAWS if in_short else n_draws
         return with_tree_tested(found, cohort, plan, n_draws=draws, with_grades=with_grades and not in_short)
 
-    return with_raised_weights(tested(fit), cohort, plan, tested)
+    fit = tested(fit)
+    powers = fit.block_weights_
+    if not plan.estimate_powers or min(powers.values(), default=1.0) >= _LOW or plan.budget.used_up():
+        return fit
+    short = plan.shortened(plan.budget.part(_SHARE), "blocks in full")
+    in_full = tested(_searched(cohort, short, {}), in_short=True)
+    if in_full.tree_test_ is None or _n_parted(in_full) == 1:
+        return fit
+    problem = fitted_problem(in_full, cohort.frame, coarsening=1.0)
+    distinct = in_full.tree_test_.parted_of(in_full.tree_)[in_full.tree_.labels]
+    weights = implied_weights(problem, distinct[problem.cohort.order])
+    implied = powers_of_blocks(problem.cohort.encoding.features, weights)
+    if not any(1.0 / implied[block] - 1.0 <= _LEFT * (1.0 / powers[block] - 1.0) for block in implied):
+        return fit
+    again = replace(plan, estimate_powers=False, progress=plan.progress.within("blocks anew"))
+    found = tested(_searched(cohort, again, powers | implied))
+    return found if _n_parted(found) > _n_parted(fit) else fit
 
 
 def with_tree_tested(
@@ -247,35 +262,9 @@ def with_tree_tested(
     return replace(found, tree_=tree, tree_test_=test)
 
 
-def with_raised_weights(fit: Fit, cohort: Prepared, plan: SearchPlan, tested: Callable[..., Fit]) -> Fit:
-    """Return the fit, whose tree is tested, or one with raised block weights if that has more distinct subtypes.
-
-    `tested` returns a fit with its tree tested; `in_short` with few draws.
-    """
-    powers = fit.block_weights_
-    if not plan.estimate_powers or min(powers.values(), default=1.0) >= _LOW or plan.budget.used_up():
-        return fit
-    short = plan.shortened(plan.budget.part(_SHARE), "blocks in full")
-    implied = _implied_by(tested(_searched(cohort, short, {}), in_short=True), cohort)
-    if not any(1.0 / implied[block] - 1.0 <= _LEFT * (1.0 / powers[block] - 1.0) for block in implied):
-        return fit
-    again = replace(plan, estimate_powers=False, progress=plan.progress.within("blocks anew"))
-    found = tested(_searched(cohort, again, powers | implied))
-    return found if _n_parted(found) > _n_parted(fit) else fit
-
-
 def _searched(cohort: Prepared, plan: SearchPlan, powers: Mapping[str, float]) -> Fit:
     of_features = powers_of_features(cohort.problem.cohort.encoding.features, powers)
     return fit_of(search(cohort.problem.with_powers(of_features), plan), cohort, plan)
-
-
-def _implied_by(fit: Fit, cohort: Prepared) -> dict[str, float]:
-    """Return the block weights that distinct subtypes imply; empty if nothing is distinct."""
-    if fit.tree_test_ is None or _n_parted(fit) == 1:
-        return {}
-    problem = fitted_problem(fit, cohort.frame, coarsening=1.0)
-    distinct = fit.tree_test_.parted_of(fit.tree_)[fit.tree_.labels]
-    return powers_of_blocks(problem.cohort.encoding.features, implied_weights(problem, distinct[problem.cohort.order]))
 
 
 def _n_parted(fit: Fit) -> int:
@@ -318,7 +307,16 @@ def search(problem: Problem, plan: SearchPlan) -> SearchResult:
 
     The problem holds all values; its coarsening is 1 if the coarsening is to be chosen.
     """
-    problem = with_powers_estimated(problem, plan)
+    if plan.estimate_powers and has_repeated(problem):  # in a sample of a large cohort
+        part, between = draw_sample(problem, plan.shortened(plan.budget.part(_SHARE_OF_POWERS), "block weights"))
+        rounds = count(1)
+
+        def find(posed: Problem) -> tuple[Problem, NDArray[np.int64]]:
+            about = f"block weights, round {next(rounds)}"
+            result = _search(posed, replace(between, progress=plan.progress.within(about)))
+            return result.problem, result.labels
+
+        problem = problem.with_powers(reproduced_weights(part, find, between.budget.used_up))
     if plan.selects_first is not None:
         short = plan.shortened(plan.budget.part(_SHARE_OF_SELECTION), "selection of features")
         short = replace(short, n_restarts=min(plan.n_restarts, _RESTARTS_OF_SELECTION))
@@ -332,21 +330,6 @@ def search(problem: Problem, plan: SearchPlan) -> SearchResult:
     return _search(problem, plan)
 
 
-def with_powers_estimated(problem: Problem, plan: SearchPlan) -> Problem:
-    """Return the problem with the block weights estimated if the plan asks for it, in a sample of a large cohort."""
-    if not plan.estimate_powers or not has_repeated(problem):
-        return problem
-    part, between = draw_sample(problem, plan.shortened(plan.budget.part(_SHARE_OF_POWERS), "block weights"))
-    rounds = count(1)
-
-    def find(posed: Problem) -> tuple[Problem, NDArray[np.int64]]:
-        about = f"block weights, round {next(rounds)}"
-        result = _search(posed, replace(between, progress=plan.progress.within(about)))
-        return result.problem, result.labels
-
-    return problem.with_powers(reproduced_weights(part, find, between.budget.used_up))
-
-
 def _search(problem: Problem, plan: SearchPlan) -> SearchResult:
     """Run the search that the plan describes, with the block weights of the problem."""
     if plan.fill_modes:
@@ -356,8 +339,16 @@ def _search(problem: Problem, plan: SearchPlan) -> SearchResult:
     starts = _starts(problem, plan)
     if plan.choose_coarsening:
         return _chosen(resolution_steps(problem, plan, _branch(plan), first_step(problem, starts, plan)), plan)
-    run = search_with_outlying if plan.outlying_share > 0.0 else _search_and_tune
-    return run(problem, starts, plan)
+    if plan.outlying_share > 0.0:
+        return search_with_outlying(problem, starts, plan)
+    if plan.concentration != "cross-validation":
+        return _search_under(problem, starts, plan, problem.model.concentration)
+    # The seed has one child more than there are restarts, so that the folds share no random draws with a restart.
+    rng = np.random.default_rng(np.random.SeedSequence(plan.seed).spawn(len(starts) + 1)[-1])
+    tried = _cross_validated(problem, starts, plan, rng)
+    chosen = max(tried, key=lambda row: row["held_out_log_density"])
+    result = _search_under(problem, starts, plan, chosen["concentration"])
+    return replace(result, tried=[row | {"chosen": row is chosen} for row in tried])
 
 
 def _branch(plan: SearchPlan) -> np.random.SeedSequence:
@@ -380,30 +371,6 @@ def _starts(problem: Problem, plan: SearchPlan) -> list[Start]:
     return search_starts(problem.cohort.n_subjects, plan.seeds)
 
 
-def _search_and_tune(problem: Problem, starts: list[Start], plan: SearchPlan) -> SearchResult:
-    """Return the restarts under the final model, and the concentrations tried."""
-    tried: list[dict[str, float]] = []
-    if plan.concentration == "cross-validation":
-        # The seed has one child more than there are restarts, so that the folds share no random draws with a restart.
-        rng = np.random.default_rng(np.random.SeedSequence(plan.seed).spawn(len(starts) + 1)[-1])
-        tried = _cross_validated(problem, starts, plan, rng)
-        chosen = max(tried, key=lambda row: row["held_out_log_density"])
-        result = _search_under(problem, starts, plan, chosen["concentration"])
-    elif isinstance(plan.concentration, tuple):
-        # In ascending order, because the first of equal values is taken: in a tie the smaller concentration wins.
-        grid = np.unique(plan.concentration)
-        results = [
-            _search_under(problem, starts, _told(_with_part(plan, grid.size - place), value), float(value))
-            for place, value in enumerate(grid)
-        ]
-        tried = [row_of(under) for under in results]
-        chosen = max(tried, key=lambda row: row["log_joint"])
-        result = results[tried.index(chosen)]
-    else:
-        return _search_under(problem, starts, plan, problem.model.concentration)
-    return replace(result, tried=[row | {"chosen": row is chosen} for row in tried])
-
-
 def _search_under(
     problem: Problem,
     starts: list[Start],
@@ -422,16 +389,6 @@ def _search_under(
     return _best_of(problem, restarts)
 
 
-def _with_part(plan: SearchPlan, n_ahead: int) -> SearchPlan:
-    """Return the plan of the next of several searches, which share the remaining time evenly."""
-    return replace(plan, budget=plan.budget.part(1.0 / n_ahead))
-
-
-def _told(plan: SearchPlan, concentration: float) -> SearchPlan:
-    """Return the plan whose stages name the concentration."""
-    return replace(plan, progress=plan.progress.within(f"concentration {concentration:g}"))
-
-
 def _restarts(plan: SearchPlan, problem: Problem, starts: list[Start]) -> list[RestartResult]:
     run = run_selecting_restarts if plan.select_features else run_restarts
     onward = starts[0].name == "given"  # a search that continues from a given partition is not refined
@@ -447,12 +404,12 @@ def _cross_validated(
     n_ahead = N_FOLDS + 1  # the folds, and the search in the whole cohort after them
     for training, held_out in deal_folds(problem.cohort.n_subjects, N_FOLDS, rng):
         part, part_starts = problem.restricted_to(training, 0), starts_among(starts, training)
-        fold_plan = _with_part(plan, n_ahead)
-        fold_plan = replace(fold_plan, progress=plan.progress.within(f"fold {N_FOLDS + 2 - n_ahead} of {N_FOLDS}"))
+        progress = plan.progress.within(f"fold {N_FOLDS + 2 - n_ahead} of {N_FOLDS}")
+        fold_plan = replace(plan, budget=plan.budget.part(1.0 / n_ahead), progress=progress)
         n_ahead -= 1
-        at_default = _restarts(_with_part(fold_plan, 2), part, part_starts)
+        at_default = _restarts(replace(fold_plan, budget=fold_plan.budget.part(0.5)), part, part_starts)
         for index, concentration in enumerate(CONCENTRATIONS):
-            at_value = _told(fold_plan, concentration)
+            at_value = replace(fold_plan, progress=progress.within(f"concentration {concentration:g}"))
             result = _search_under(part, part_starts, at_value, concentration, at_default)
             densities[held_out, index] = held_out_log_density(result.problem, result.labels, problem.cohort, held_out)
             n_clusters[index].append(int(result.labels.max()) + 1)
@@ -461,15 +418,6 @@ def _cross_validated(
         {"concentration": value, "held_out_log_density": mean, "n_clusters": float(np.mean(numbers))}
         for value, mean, numbers in zip(CONCENTRATIONS, means, n_clusters, strict=True)
     ]
-
-
-def row_of(result: SearchResult) -> dict[str, float]:
-    """Return the row of the concentration of a search in the table `MAPDP.tuning_`."""
-    return {
-        "concentration": result.problem.model.concentration,
-        "log_joint": result.winner.log_joint,
-        "n_clusters": int(result.labels.max()) + 1,
-    }
 
 
 # The results of a search.
@@ -509,12 +457,19 @@ def fit_of(result: SearchResult, of_cohort: Prepared, plan: SearchPlan) -> Fit:
         tree_=SubtypeTree(labels_of_table, joins, evidence),
         outliers_=outlying,
         restarts_=_table_of_restarts(result.restarts, best),
-        tuning_=pd.DataFrame(result.tried or [row_of(result) | {"chosen": True}]),
+        tuning_=pd.DataFrame(
+            result.tried
+            or {
+                "concentration": [float(problem.model.concentration)],
+                "log_joint": [best.log_joint],
+                "n_clusters": [int(result.labels.max()) + 1],
+                "chosen": [True],
+            }
+        ),
         versions_=software_versions(),
         cohort_fingerprint_=fingerprint_of(frame, salt_of(schema, plan.seed, labels_of_table, clusters)),
         stopped_early_=plan.budget.cut_short,
         row_counts_=None if taken is None else taken.counts,
-        resolution_path_=path_of(result.steps, problem.model.coarsening) if result.steps else None,
         completed_log_joint_=best.log_joint if plan.fill_modes else None,
         adjustment_=of_cohort.adjustment,
         prior_strength_=result.prior_strength,

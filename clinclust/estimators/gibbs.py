@@ -32,6 +32,7 @@ from clinclust.errors import InputError, warn
 from clinclust.estimators.adjustment import refuse_adjustment
 from clinclust.estimators.cohort_table import cohort_and_schema, table_of_fitted
 from clinclust.estimators.fitting import posed
+from clinclust.estimators.mapdp import NONE_OF_THESE, Memberships, validate_subjects
 from clinclust.estimators.parameters import (
     DRAWN,
     SamplerParameters,
@@ -40,12 +41,11 @@ from clinclust.estimators.parameters import (
     documented,
     seed_of,
 )
-from clinclust.estimators.prediction import NONE_OF_THESE, Memberships, validate_subjects
 from clinclust.estimators.subtype_model import require_search
 from clinclust.progress import Progress
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from clinclust.engine.problem.problem import Clusters, Problem
     from clinclust.engine.sampling.chains import Chains
@@ -129,29 +129,7 @@ class Posterior:
         table.insert(1, "sweep", np.tile(np.arange(first + 1, first + n_kept + 1), n_chains))
         return table
 
-    def probabilities_of_new(self, values: Mapping[str, Array]) -> Array:
-        """Return the mean over draws of the probability of each cluster of the point estimate, float64 (n, K + 1).
-
-        Drawn clusters count as the cluster with which they share most subjects; the last column is a new cluster.
-        """
-        n_clusters = int(self.labels_.max()) + 1
-        found: list[Array] = []
-        for drawn, clusters in self._drawn_clusters():
-            joint = np.zeros((drawn.max() + 1, n_clusters))
-            np.add.at(joint, (drawn, self.labels_), 1.0)
-            of_draw = probabilities(clusters.scores(values, coarsened=True))
-            summed = np.zeros((len(of_draw), n_clusters + 1))
-            np.add.at(summed.T, joint.argmax(axis=1), of_draw[:, :-1].T)
-            summed[:, -1] = of_draw[:, -1]
-            found.append(summed)
-        return np.asarray(np.mean(found, axis=0))
-
-    def log_density_of_new(self, values: Mapping[str, Array]) -> Array:
-        """Return the log of the mean predictive density of new subjects over draws, in nats, float64 (n,)."""
-        each = [logsumexp(clusters.scores(values, coarsened=False), axis=1) for _, clusters in self._drawn_clusters()]
-        return np.asarray(logsumexp(each, axis=0) - np.log(len(each)))
-
-    def _drawn_clusters(self) -> Iterator[tuple[NDArray[np.int32], Clusters]]:
+    def drawn_clusters(self) -> Iterator[tuple[NDArray[np.int32], Clusters]]:
         """Yield evenly spaced draws with their clusters."""
         chosen = np.unique(np.linspace(0, len(self.draws_) - 1, _MOST_FOR_NEW_SUBJECTS).astype(np.int64))
         for place in chosen.tolist():
@@ -336,7 +314,17 @@ class GibbsDP(SamplerParameters, Memberships):
             If the model is not fitted.
         """
         posterior: Posterior = self._require_fit()
-        return posterior.probabilities_of_new(self._values(X))
+        values, probabilities_of_draws = self._values(X), list[Array]()
+        for drawn, clusters in posterior.drawn_clusters():
+            # A drawn cluster counts as the cluster of the point estimate with which it shares most subjects.
+            joint = np.zeros((drawn.max() + 1, self.n_clusters_))
+            np.add.at(joint, (drawn, self.labels_), 1.0)
+            of_draw = probabilities(clusters.scores(values, coarsened=True))
+            summed = np.zeros((len(of_draw), self.n_clusters_ + 1))
+            np.add.at(summed.T, joint.argmax(axis=1), of_draw[:, :-1].T)
+            summed[:, -1] = of_draw[:, -1]
+            probabilities_of_draws.append(summed)
+        return np.asarray(np.mean(probabilities_of_draws, axis=0))
 
     def predict(self, X: pd.DataFrame | ArrayLike) -> Labels:
         """Return the most probable cluster of new subjects, int64 (n,); -1 (`NONE_OF_THESE`) for none of them."""
@@ -346,7 +334,11 @@ class GibbsDP(SamplerParameters, Memberships):
     def score_samples(self, X: pd.DataFrame | ArrayLike) -> Array:
         """Return the log posterior predictive density of new subjects in nats, float64 (n,): averaged over draws."""
         posterior: Posterior = self._require_fit()
-        return posterior.log_density_of_new(self._values(X))
+        values = self._values(X)
+        densities = [
+            logsumexp(clusters.scores(values, coarsened=False), axis=1) for _, clusters in posterior.drawn_clusters()
+        ]
+        return np.asarray(logsumexp(densities, axis=0) - np.log(len(densities)))
 
     @accepting(labels=LABELS)
     def membership_in(self, labels: ArrayLike) -> Array:

@@ -1,22 +1,27 @@
-"""Missing values filled in once, with the most probable values or a draw, and the copula that draws them jointly."""
+"""Missing values filled in once, with their means, or several times by a copula; and pooled estimates."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from threading import Event
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
+from clinclust.arguments import NUMBER, accepting
 from clinclust.arrays import Array, Labels, Mask
 from clinclust.engine.continuum.null_cohorts import nearest_correlation, with_unit_diagonal
-from clinclust.engine.problem.encoding import members_of_chains
-from clinclust.engine.problem.problem import Clusters, block_predictive, encoded_block, patterns_of, probabilities
-from clinclust.errors import InputError, warn
+from clinclust.engine.kernels.compiled import announcing_compilation
+from clinclust.engine.problem.encoding import members_of_chains, model_values
+from clinclust.engine.problem.problem import Clusters, block_predictive, encoded_block, patterns_of, pose, probabilities
+from clinclust.engine.search.plan import SearchCancelled
+from clinclust.errors import InputError, refuse, warn
+from clinclust.estimators.subtype_model import cohort_of, cohort_problems, require_search, rows_of_the_fit
 from clinclust.files.cell_text import listed
 from clinclust.likelihoods.likelihood import Likelihood
 from clinclust.schema.feature import pairs_of_parts
@@ -25,6 +30,7 @@ from clinclust.schema.reading import largest, limits, transform_limit
 if TYPE_CHECKING:
     from clinclust.engine.problem.encoding import Encoding
     from clinclust.estimators.fit import Fit
+    from clinclust.estimators.subtype_model import SubtypeModel
     from clinclust.schema import Feature, FeatureSchema
 
 
@@ -32,23 +38,30 @@ if TYPE_CHECKING:
 #
 # The predictive of a missing value of subject i is the mixture sum_k p(k | observed values of i) p(x | cluster k).
 
-Scores: TypeAlias = Callable[[pd.DataFrame], Array]
-_WAYS = ("mean", "draw")
 
-
-def impute(fit: Fit, frame: pd.DataFrame, scores: Scores, how: str, rng: np.random.Generator) -> pd.DataFrame:
-    """Implement `Prediction.impute`; `scores` is `Prediction.cluster_scores` of the model."""
-    seen = _validate_present(fit.schema_, frame, how)
-    weights = _weights(seen, scores, how, rng)
-    filled = fit.adjusted(seen).copy()
-    # Draws of a subject's missing values in a block are one joint draw: each given those that were drawn before.
-    completed = filled if how == "draw" else filled.copy()
-    for missing in _missing(fit, completed, weights):
-        name = missing.feature.column
-        values = missing.draws(rng) if how == "draw" else missing.means()
-        filled[name] = with_cells(filled[name], missing.rows, missing.cells(values))
+def impute(fit: Fit, frame: pd.DataFrame, scores: Callable[[pd.DataFrame], Array]) -> pd.DataFrame:
+    """Implement `MAPDP.impute`; `scores` is `MAPDP.cluster_scores` of the model."""
+    schema, clusters, encoding = fit.schema_, fit.clusters_, fit.clusters_.encoding
+    present = (feature.name for feature in schema if not feature.is_ignored and feature.name in frame)
+    seen = schema.restricted_to(present).validate(frame, warn=False)
+    weights, adjusted = probabilities(scores(seen)), fit.adjusted(seen)  # a new cluster last, (n, J + 1)
+    filled, pairs = adjusted.copy(), dict(pairs_of_parts(encoding.features))
+    block_of = {index: chain for chain in members_of_chains(encoding.features) for index in chain}
+    for index, feature in enumerate(encoding.features):
+        rows = np.flatnonzero(adjusted[feature.column].isna())
+        if index in pairs.values() or not rows.size:
+            continue  # a second part comes with the first
+        if feature.is_part and feature.levels:
+            cells = _cells_in_parts(clusters, adjusted, index, pairs.get(index), rows, weights[rows])
+        else:
+            mixtures = [(clusters.posteriors(index), weights[rows])]
+            if index in block_of:
+                posteriors = _posteriors_in_block(clusters, adjusted.iloc[rows], block_of[index], index)
+                mixtures = [(posterior, weights[[row]]) for posterior, row in zip(posteriors, rows, strict=True)]
+            cells = cells_of(_means(encoding.alone[index], mixtures), encoding, index)
+        filled[feature.column] = with_cells(filled[feature.column], rows, cells)
     table = fit.restored(filled, seen)
-    numbers = table[[x.name for x in fit.schema_ if x.name in table and not (x.is_id or x.is_ignored)]].isna().sum()
+    numbers = table[[x.name for x in schema if x.name in table and not (x.is_id or x.is_ignored)]].isna().sum()
     unfilled = [f"{name} ({number:,})" for name, number in numbers[numbers > 0].items()]
     if unfilled:
         warn(
@@ -58,194 +71,67 @@ def impute(fit: Fit, frame: pd.DataFrame, scores: Scores, how: str, rng: np.rand
     return table
 
 
-def _validate_present(schema: FeatureSchema, frame: pd.DataFrame, how: str) -> pd.DataFrame:
-    """Return the validated columns that the schema names and the table has; refuse an unknown way."""
-    if how not in _WAYS:
-        raise InputError(f"how must be one of {', '.join(_WAYS)}, not {how!r}")
-    present = (feature.name for feature in schema if not feature.is_ignored and feature.name in frame)
-    return schema.restricted_to(present).validate(frame, warn=False)
+def _means(likelihood: Likelihood, mixtures: Sequence[tuple[Array, Array]]) -> Array:
+    """Return means of values, float64 (n,): of whole numbers the nearest one, of nominal levels the most probable.
+
+    A mixture has the posterior of each cluster and, last, of a new one, (m, P), and the weights (r, m) of the next r
+    values. After few observations a heavy-tailed predictive has no finite mean; that of such a cluster is its median.
+    """
+    if likelihood.is_nominal:
+        levels = np.arange(float(likelihood.n_statistics))
+        masses = [
+            weights @ np.array([likelihood.predictive(posterior).pmf(levels) for posterior in posteriors])
+            for posteriors, weights in mixtures
+        ]
+        return np.asarray(np.concatenate(masses).argmax(axis=1), dtype=np.float64)
+
+    def mean_of(posterior: Array) -> float:
+        mean = float(likelihood.predictive(posterior).mean())
+        return mean if np.isfinite(mean) else likelihood.median(posterior)
+
+    means = np.concatenate([weights @ list(map(mean_of, posteriors)) for posteriors, weights in mixtures])
+    return np.asarray(means if likelihood.is_continuous else np.rint(means))
 
 
-def _weights(frame: pd.DataFrame, scores: Scores, how: str, rng: np.random.Generator) -> Array:
-    """Return p(cluster | observed values), a new cluster last, float64 (n, J + 1); 0 or 1 for draws."""
-    weights = probabilities(scores(frame))
-    if how == "mean":
-        return weights
-    cumulative = weights.cumsum(axis=1)
-    drawn = (cumulative[:, :-1] < rng.random((len(frame), 1)) * cumulative[:, -1:]).sum(axis=1)
-    return np.asarray(np.eye(weights.shape[1])[drawn], dtype=np.float64)
-
-
-def _missing(fit: Fit, frame: pd.DataFrame, weights: Array) -> Iterator[Missing | MissingInParts]:
-    """Yield the missing values of each feature of a validated table, in the order of the encoding."""
-    clusters, encoding = fit.clusters_, fit.clusters_.encoding
-    in_block = {index: chain for chain in members_of_chains(encoding.features) for index in chain}
-    pairs = dict(pairs_of_parts(encoding.features))
-    for index, feature in enumerate(encoding.features):
-        rows = np.flatnonzero(frame[feature.column].isna())
-        if index in pairs.values() or not rows.size:
-            continue  # a second part comes with the first
-        if feature.is_part and feature.levels:
-            yield _missing_in_parts(clusters, frame, index, pairs.get(index), rows, weights[rows])
-        elif index in in_block:
-            yield _missing_in_block(clusters, frame, in_block[index], index, rows, weights[rows])
-        else:
-            yield Missing(encoding, index, rows, [(clusters.posteriors(index), weights[rows])])
-
-
-def _missing_in_parts(
-    clusters: Clusters, frame: pd.DataFrame, first: int, second: int | None, rows: NDArray[np.int64], weights: Array
-) -> MissingInParts:
-    """Return the missing values of a feature with point masses, with the encoded parts `first` and `second`."""
+def _posteriors_in_block(clusters: Clusters, frame: pd.DataFrame, members: list[int], index: int) -> Array:
+    """Return the posteriors of a feature for each row, (n, m, P), given what is observed of its block `members`."""
     encoding = clusters.encoding
-    whole = encoding.features[first].whole
-    levels = np.arange(len(whole.point_masses) + 1.0)  # no point mass, and each
-    at = np.array([encoding.alone[first].predictive(each).pmf(levels) for each in clusters.posteriors(first)])
-    rest = None
-    if second is not None:
-        others = weights * at[:, 0]
-        others /= np.maximum(others.sum(axis=1, keepdims=True), 1e-300)
-        rest = Missing(encoding, second, rows, [(clusters.posteriors(second), others)])
-    return MissingInParts(whole, rows, weights @ at, rest, _observed_at_none(whole, frame))
-
-
-def _missing_in_block(
-    clusters: Clusters, frame: pd.DataFrame, members: list[int], index: int, rows: NDArray[np.int64], weights: Array
-) -> Missing:
-    """Return the missing values of a feature, given the observed ones of its block of encoded features `members`."""
-    encoding = clusters.encoding
-    of_block, predictive = encoded_block(frame.iloc[rows], encoding, members), block_predictive(clusters, members)
-    posteriors = np.empty((rows.size, weights.shape[1], len(encoding.alone[index].prior.NAMES)))
+    of_block, predictive = encoded_block(frame, encoding, members), block_predictive(clusters, members)
+    posteriors = np.empty((len(frame), clusters.sizes.size + 1, len(encoding.alone[index].prior.NAMES)))
     for is_observed, here in patterns_of(~np.isnan(of_block)):
         posteriors[here] = predictive.given(members.index(index), is_observed, of_block[here])
-    return Missing(encoding, index, rows, [(own, weights[[at]]) for at, own in enumerate(posteriors)])
+    return posteriors
+
+
+def _cells_in_parts(
+    clusters: Clusters, frame: pd.DataFrame, first: int, second: int | None, rows: NDArray[np.int64], weights: Array
+) -> NDArray[Any]:
+    """Return cells of a feature with point masses, (n,): of the most probable of its parts, `first` and `second`.
+
+    With w_k the probability of cluster k for a subject, and pi_kj that of point mass j in it, the value is at s_j with
+    probability sum_k w_k pi_kj; otherwise it has the mixture of the second parts with weights w_k (1 - sum_j pi_kj).
+    Where the second part informs no clustering, its value is the median of those observed.
+    """
+    encoding = clusters.encoding
+    whole = encoding.features[first].whole
+    levels = np.arange(len(whole.point_masses) + 1.0)  # no point mass, and posterior
+    masses = np.array(
+        [encoding.alone[first].predictive(posterior).pmf(levels) for posterior in clusters.posteriors(first)]
+    )
+    at, others = (weights @ masses).argmax(axis=1), np.sort(_observed_at_none(whole, frame))
+    rest = others[[others.size // 2]] if others.size else np.array([np.nan])
+    if second is not None:
+        shares = weights * masses[:, 0]
+        shares /= np.maximum(shares.sum(axis=1, keepdims=True), 1e-300)
+        rest = cells_of(_means(encoding.alone[second], [(clusters.posteriors(second), shares)]), encoding, second)
+    values = np.array([np.nan, *whole.point_masses])[at]
+    return _as_whole(whole, np.where(at == 0, np.asarray(rest, dtype=np.float64), values))
 
 
 def _observed_at_none(whole: Feature, frame: pd.DataFrame) -> Array:
     """Return the observed values of a feature that are at none of its point masses, float64 (o,)."""
     values = whole.parts[-1].scores(frame[whole.name])
     return values[~np.isnan(values)]
-
-
-# Missing values of a feature, and of a feature with point masses.
-#
-# With w_k the probability of cluster k for a subject, and pi_kj that of point mass j in it, the value is at s_j with
-# probability sum_k w_k pi_kj; otherwise it has the mixture of the second parts with weights w_k (1 - sum_j pi_kj).
-
-
-@dataclass(frozen=True)
-class Missing:
-    """The missing values of one encoded feature, and the mixtures that they are taken from.
-
-    Attributes
-    ----------
-    encoding : Encoding
-    index : int
-        Position of the feature in the encoding.
-    rows : int64 (n,)
-        Rows of the missing values.
-    mixtures : list of (float64 (m, P), float64 (r, m))
-        The posteriors of each cluster and, last, of a new one, with the weights of the next r rows, which sum to 1. All
-        rows share one mixture; in a block, each row has its own posteriors, given what is observed of the block.
-    """
-
-    encoding: Encoding
-    index: int
-    rows: NDArray[np.int64]
-    mixtures: list[tuple[Array, Array]]
-
-    @property
-    def feature(self) -> Feature:
-        """The encoded feature."""
-        return self.encoding.features[self.index]
-
-    @property
-    def likelihood(self) -> Likelihood:
-        """The likelihood of the feature alone."""
-        return self.encoding.alone[self.index]
-
-    def cells(self, values: Array) -> NDArray[Any]:
-        """Return the cells of the column for values of the model, (n,)."""
-        return cells_of(values, self.encoding, self.index)
-
-    def means(self) -> Array:
-        """Return the means, float64 (n,): of whole numbers the nearest one, of levels without order the most probable.
-
-        After few observations a heavy-tailed predictive has no finite mean; that of such a cluster is its median.
-        """
-        if self.likelihood.is_nominal:
-            levels = np.arange(float(self.likelihood.n_statistics))
-            masses = [
-                weights @ np.array([self.likelihood.predictive(posterior).pmf(levels) for posterior in posteriors])
-                for posteriors, weights in self.mixtures
-            ]
-            return np.asarray(np.concatenate(masses).argmax(axis=1), dtype=np.float64)
-        means = np.concatenate([weights @ list(map(self._mean, posteriors)) for posteriors, weights in self.mixtures])
-        return np.asarray(means if self.likelihood.is_continuous else np.rint(means))
-
-    def _mean(self, posterior: Array) -> float:
-        mean = float(self.likelihood.predictive(posterior).mean())
-        return mean if np.isfinite(mean) else self.likelihood.median(posterior)
-
-    def draws(self, rng: np.random.Generator) -> Array:
-        """Return a draw of each value, float64 (n,), from the cluster of weight 1."""
-        drawn = []
-        for posteriors, weights in self.mixtures:
-            values = np.empty(len(weights))
-            for cluster, posterior in enumerate(posteriors):
-                if (here := weights[:, cluster] == 1.0).any():
-                    values[here] = self.likelihood.draw(posterior, int(here.sum()), rng)
-            drawn.append(values)
-        return np.concatenate(drawn)
-
-
-@dataclass(frozen=True, eq=False)
-class MissingInParts:
-    """The missing values of a feature with point masses, as cells of the column.
-
-    Attributes
-    ----------
-    feature : Feature
-    rows : int64 (n,)
-    masses : float64 (n, 1 + J)
-        Probability of no point mass, and of each.
-    rest : Missing or None
-        None if the second part informs no clustering: such values are drawn from `others`.
-    others : float64 (o,)
-        The observed values at no point mass.
-    """
-
-    feature: Feature
-    rows: NDArray[np.int64]
-    masses: Array
-    rest: Missing | None
-    others: Array
-
-    def means(self) -> Array:
-        """Return a value for each row, float64 (n,): that of the most probable part."""
-        if self.rest is not None:
-            rest = self.rest.cells(self.rest.means())
-        else:
-            rest = np.sort(self.others)[[self.others.size // 2]] if self.others.size else np.array([np.nan])
-        return self._of_parts(self.masses.argmax(axis=1), rest)
-
-    def draws(self, rng: np.random.Generator) -> Array:
-        """Return a draw of each value, float64 (n,)."""
-        at = (self.masses.cumsum(axis=1)[:, :-1] < rng.random((self.rows.size, 1))).sum(axis=1)
-        if self.rest is not None:
-            rest = self.rest.cells(self.rest.draws(rng))
-        else:
-            rest = rng.choice(self.others, self.rows.size) if self.others.size else np.array([np.nan])
-        return self._of_parts(at, rest)
-
-    def _of_parts(self, at: Labels, rest: NDArray[Any]) -> Array:
-        """Return values of the parts `at`, (n,); those at no point mass are the `rest`."""
-        values = np.array([np.nan, *self.feature.point_masses])[at]
-        return np.where(at == 0, np.asarray(rest, dtype=np.float64), values)
-
-    def cells(self, values: Array) -> NDArray[Any]:
-        """Return the cells of the column; whole numbers as such."""
-        return _as_whole(self.feature, values)
 
 
 def _as_whole(whole: Feature, values: Array) -> NDArray[Any]:
@@ -433,29 +319,6 @@ class Copula:
             column.draw_margins(rng)
         self._place_values()
 
-    @classmethod
-    def of(
-        cls,
-        clusters: Clusters,
-        values: list[Array],
-        limits: list[tuple[float, float]],
-        is_usual: Mask,
-        labels: Labels,
-        rng: np.random.Generator,
-    ) -> Self:
-        """Take encoded values (N,) of each feature, NaN = missing, their limits, and which are not outlying, (N, D)."""
-        encoding, prior = clusters.encoding, clusters.model.prior
-        first_of = {second: first for first, second in pairs_of_parts(encoding.features)}
-        columns = []
-        for index, (likelihood, column) in enumerate(zip(encoding.likelihoods, values, strict=True)):
-            theta = likelihood.marginal_prior(prior[encoding.prior_start[index] : encoding.prior_start[index + 1]])
-            # The second part of a feature has no value where the first is at a point mass.
-            missing = np.isnan(values[first_of.get(index, index)])
-            n_clusters = clusters.sizes.size if clusters.included[index] else 1
-            about = missing, is_usual[:, index], n_clusters, limits[index]
-            columns.append(Column(likelihood.alone, theta, column.copy(), *about))
-        return cls(columns, first_of, labels, rng)
-
     def move(self, labels: Labels) -> None:
         """Set the cluster of each subject, int64 (N,), where its scores have other values."""
         self._labels = labels
@@ -547,3 +410,307 @@ def between(mean: Array, deviation: float, low: Array, high: Array, rng: np.rand
     below, upto = ndtr(a), ndtr(b)
     drawn = np.clip(ndtri(below + rng.random(mean.size) * (upto - below)), a, b)
     return mean + deviation * np.where(is_upper, -drawn, drawn)
+
+
+# Multiple imputations of a cohort.
+#
+# For each, the subtype of every subject is drawn from its membership; then rounds of a copula draw the margins of the
+# subtypes, the correlations inside them, and the missing values of a subject jointly, given what is observed of it
+# (Rubin 1987, *Multiple imputation for nonresponse in surveys*).
+
+_FIRST = 5
+"""How many times as many rounds precede the first draw."""
+
+
+def multiple_imputations(
+    model: SubtypeModel,
+    frame: pd.DataFrame,
+    m: int,
+    n_sweeps: int,
+    rng: np.random.Generator,
+    cancelled: Event,
+    formula: str | None = None,
+) -> list[pd.DataFrame]:
+    """Implement `MAPDP.multiple_imputations`; raise SearchCancelled if `cancelled` is set."""
+    fit = require_search(model, "multiple_imputations")
+    order = None if cohort_problems(model, frame) else rows_of_the_fit(fit, frame)
+    if order is None:
+        cohort_of(model, frame)  # says why it is not the cohort
+        raise AssertionError("a table without rows of the fit is no cohort")
+    seen = fit.schema_.validate(frame, warn=False)
+    observed, back, tables = seen.iloc[order], np.argsort(order), list[pd.DataFrame]()
+    cohort = fit.adjusted(observed)
+    outcome = None if formula is None else _read_outcome(formula, fit.schema_, observed)
+    if outcome is not None:
+        cohort = cohort.assign(**{outcome.name: cohort[outcome.name].mask(np.full(len(cohort), True))})
+    with announcing_compilation():
+        scores = fit.clusters_.scores(model_values(cohort, fit.clusters_.encoding.features), coarsened=True)
+        membership = fit.subtypes_.summed(probabilities(scores[:, :-1]))
+        copula, encoding = _copula(fit, cohort, rng)
+        for number in range(m if outcome is None else _N_PROPOSALS):
+            up_to = membership.cumsum(axis=1)
+            copula.move((up_to[:, :-1] < rng.random((len(up_to), 1)) * up_to[:, -1:]).sum(axis=1))
+            for _ in range(n_sweeps * _FIRST if not number else n_sweeps if outcome is None else 1):
+                if cancelled.is_set():
+                    raise SearchCancelled
+                copula.round()
+            table = fit.restored(_completed(cohort, encoding, copula, rng), observed)
+            for name in (feature.name for feature in fit.schema_.reported):
+                # A column that says nothing of a subject, such as one with one value, gets observed ones at random.
+                rows, observed_cells = np.flatnonzero(table[name].isna()), table[name].dropna()
+                if rows.size and len(observed_cells):
+                    cells = observed_cells.iloc[rng.integers(len(observed_cells), size=rows.size)].array
+                    table[name] = with_cells(table[name], rows, cells)
+            tables.append(table.iloc[back])
+    if outcome is not None and formula is not None:
+        return _draw_by_formula(tables, fit.schema_, outcome, seen[outcome.name], formula, m, rng)
+    return tables
+
+
+# Multiple imputations for one regression, such as pain ~ age + I(age ** 2), whose square the copula does not know.
+#
+# Bartlett, Seaman, White and Carpenter (2015, Statistical Methods in Medical Research 24, 462-487): the missing values
+# of a subject are drawn without the outcome, and accepted in proportion to the density of its outcome given them.
+
+_N_PROPOSALS = 50  # tables drawn without the outcome, one of which each subject's values are from
+_N_ROUNDS = 10  # of choices and regressions before each table, and as many times `_FIRST` before the first
+
+
+def _read_outcome(formula: str, schema: FeatureSchema, observed: pd.DataFrame) -> Feature:
+    """Return the feature on the left side of a formula; raise InputError if either side cannot be used."""
+    name = formula.partition("~")[0].strip()
+    names = [feature.name for feature in schema.described if feature.traits.is_real or feature.traits.is_yes_no]
+    names = [name for name in names if not schema[name].point_masses]
+    if name not in names:
+        there_are = f"; there are {listed(names)}" if names else ""
+        raise InputError(f"formula: {name!r} must be a described measurement or yes/no column{there_are}")
+    _read_terms(formula, schema, observed, "drop")
+    return schema[name]
+
+
+def _draw_by_formula(
+    proposals: Sequence[pd.DataFrame],
+    schema: FeatureSchema,
+    outcome: Feature,
+    column: pd.Series,
+    formula: str,
+    m: int,
+    rng: np.random.Generator,
+) -> list[pd.DataFrame]:
+    """Return m tables of the subjects' rows in some proposals, and the `column` of the outcome with all values."""
+    from statsmodels.api import GLM, families
+
+    y, is_yes_no, tables = outcome.scores(column), outcome.traits.is_yes_no, list[pd.DataFrame]()
+    family, is_known, subjects = (
+        families.Binomial() if is_yes_no else families.Gaussian(),
+        ~np.isnan(y),
+        np.arange(len(y)),
+    )
+    rows, chosen = pd.concat(proposals, ignore_index=True), rng.integers(len(proposals), size=len(y))
+    terms = _read_terms(formula, schema, rows, "raise").reshape(len(proposals), len(y), -1)
+    for round_ in range(1, _N_ROUNDS * (m + _FIRST) + 1):
+        fit = GLM(y[is_known], terms[chosen, subjects][is_known], family=family).fit()
+        scale = 1.0 if is_yes_no else fit.scale * fit.df_resid / rng.chisquare(fit.df_resid)
+        slopes = rng.multivariate_normal(fit.params, fit.normalized_cov_params * scale)
+        means = family.fitted(terms @ slopes)
+        heights = np.where(is_known, family.loglike_obs(np.where(is_known, y, 0.0), means, scale=scale), 0.0)
+        chosen = (heights + rng.gumbel(size=heights.shape)).argmax(axis=0)  # in proportion to the densities
+        if round_ > _N_ROUNDS * _FIRST and round_ % _N_ROUNDS == 0:
+            table, at = rows.iloc[chosen * len(y) + subjects].set_axis(column.index), means[chosen, subjects]
+            drawn = rng.random(len(y)) < at if is_yes_no else at + np.sqrt(scale) * rng.normal(size=len(y))
+            cells = np.array(outcome.levels)[drawn.astype(int)] if outcome.levels else drawn * 1
+            missing = np.flatnonzero(~is_known)
+            tables.append(table.assign(**{outcome.name: with_cells(column, missing, cells[missing])}))
+    return tables
+
+
+def _read_terms(formula: str, schema: FeatureSchema, table: pd.DataFrame, missing: str) -> Array:
+    """Return the terms on the right side of a formula, float64 (N, P); rows that miss one are dropped or refused."""
+    from statsmodels.api import GLM
+
+    name, _, terms = formula.partition("~")
+    columns = {
+        feature.name: pd.Categorical(table[feature.name].astype(str), list(map(str, feature.levels or ())))
+        if feature.traits.is_nominal
+        else feature.scores(table[feature.name])
+        for feature in schema.reported
+        if feature.name != name.strip()
+    }
+    try:
+        model = GLM.from_formula(f"_y ~ {terms}", pd.DataFrame(columns | {"_y": 0.0}), missing=missing)
+    except Exception as error:  # of patsy or formulaic, whichever statsmodels has
+        raise InputError(f"formula: {formula!r} cannot be used: {error}") from error
+    return np.asarray(model.exog, dtype=np.float64)
+
+
+def _copula(fit: Fit, cohort: pd.DataFrame, rng: np.random.Generator) -> tuple[Copula, Encoding]:
+    """Return the copula of all features with a likelihood, clustered on or described, and their encoding."""
+    schema = fit.schema_.with_roles({feature.name: "cluster" for feature in fit.schema_.described})
+    problem = pose(cohort, schema, fit.hyperparameters_, fit.concentration_)
+    encoding, prior, starts = problem.cohort.encoding, problem.model.prior, problem.cohort.encoding.prior_start
+    selected = dict(zip((f.name for f in fit.clusters_.encoding.features), fit.clusters_.included, strict=True))
+    labels, values = np.asarray(fit.labels_, dtype=np.int64), model_values(cohort, encoding.features)
+    is_usual = ~fit.outliers_[:, fit.schema_.places(encoding.features)]
+    first_of = {second: first for first, second in pairs_of_parts(encoding.features)}
+    columns = []
+    for index, (feature, likelihood) in enumerate(zip(encoding.features, encoding.likelihoods, strict=True)):
+        standard = float(encoding.centres[index]), float(encoding.scales[index])
+        column = (values[feature.name] - standard[0]) / standard[1]
+        theta = likelihood.marginal_prior(prior[starts[index] : starts[index + 1]])
+        # The second part of a feature has no value where the first is at a point mass.
+        missing = np.isnan(values[encoding.features[first_of.get(index, index)].name])
+        # A described feature may differ between the clusters as one that was selected does.
+        n_clusters = int(labels.max()) + 1 if selected.get(feature.name, True) else 1
+        about = missing, is_usual[:, index], n_clusters, _limits(feature, column, standard)
+        columns.append(Column(likelihood.alone, theta, column, *about))
+    return Copula(columns, first_of, labels, rng), encoding
+
+
+def _limits(feature: Feature, column: Array, standard: tuple[float, float]) -> tuple[float, float]:
+    """Return between which encoded values a measurement is drawn: at most its range beyond the observed ones.
+
+    Also within the declared range; not below 0 if nothing observed is; and not beyond a limit of detection, of which
+    the most extreme measured value is the nearest known.
+    """
+    least, most = float(np.nanmin(column)), float(np.nanmax(column))
+    lowest, highest = 2.0 * least - most, 2.0 * most - least
+    low, high = feature.whole.minimum, feature.whole.maximum
+    if low is None and feature.transform != "log" and least * standard[1] + standard[0] >= 0.0:
+        low = 0.0
+    with np.errstate(all="ignore"):
+        at = [np.nan if end is None else feature.on_model_scale(np.array([end]))[0][0] for end in (low, high)]
+    ends = (np.array(at, dtype=float) - standard[0]) / standard[1]
+    lowest = least if "below" in feature.whole.limit else np.nanmax([lowest, min(ends[0], least)])
+    highest = most if "above" in feature.whole.limit else np.nanmin([highest, max(ends[1], most)])
+    return float(lowest), float(highest)
+
+
+def _completed(cohort: pd.DataFrame, encoding: Encoding, copula: Copula, rng: np.random.Generator) -> pd.DataFrame:
+    """Return the cohort with its missing values as the copula has drawn them."""
+    filled = cohort.copy()
+    for index, (feature, column) in enumerate(zip(encoding.features, copula.columns, strict=True)):
+        rows = np.flatnonzero(column.is_missing & ~np.isnan(column.completed))
+        if not rows.size:
+            continue
+        if feature.is_part and feature.levels:
+            cells = cells_at_point_masses(feature.whole, cohort, column.completed[rows], rng)
+        else:
+            cells = cells_of(column.completed[rows], encoding, index)
+        filled[feature.column] = with_cells(filled[feature.column], rows, cells)
+    return filled
+
+
+# Estimates of several completed tables pooled by Rubin's rules.
+
+
+@accepting(df_complete=NUMBER, level=NUMBER)
+def pool_estimates(
+    estimates: ArrayLike | Sequence[pd.Series[Any]],
+    variances: ArrayLike | Sequence[pd.Series[Any]],
+    *,
+    df_complete: float | None = None,
+    level: float = 0.95,
+) -> pd.DataFrame:
+    """Pool the estimates of m analyses of multiply imputed tables by Rubin's rules (Rubin 1987).
+
+    With Q the mean of the estimates, U the mean of their variances and B the variance of the estimates (divisor m - 1):
+
+        T = U + (1 + 1/m) B,  lambda = (1 + 1/m) B / T,  degrees of freedom = 1 / (1 / old + 1 / observed),
+        old = (m - 1) / lambda^2,  observed = (c + 1) / (c + 3) c (1 - lambda)
+
+    are the total variance, the share of it that is due to what is missing, and Barnard and Rubin's degrees of freedom
+    (1999). c are the degrees of freedom of the analysis of a complete table; without c they are `old`. The estimates
+    should be about normal: pool log odds ratios, log variances and Fisher's z of correlations.
+
+    Parameters
+    ----------
+    estimates : array, shape (m,) or (m, p), or list of m Series
+        p estimates from each imputation, named by the index of a Series or the columns of a DataFrame.
+    variances : array, shape (m,) or (m, p), or list of m Series
+        The squared standard error of each estimate.
+    df_complete : float, optional
+        Degrees of freedom without missing values, such as n - 1 for a mean. By default a large sample is assumed.
+    level : float
+        Level of the confidence intervals.
+
+    Returns
+    -------
+    DataFrame
+        One row per estimate: ``estimate``, ``se``, ``df``, ``t`` and two-sided ``p`` of the hypothesis 0, ``lower``,
+        ``upper``, ``within`` (U), ``between`` (B), ``total`` (T), ``lambda``, ``fmi`` (fraction of missing information,
+        (r + 2 / (df + 3)) / (r + 1) with r = (1 + 1/m) B / U), ``m``.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two imputations, shapes differ, values are missing or not finite, a variance is not
+        positive, or `df_complete` or `level` cannot be used.
+
+    Examples
+    --------
+    >>> import clinclust as cc
+    >>> pooled = cc.pool_estimates([2.0, 2.2, 1.8], [0.04, 0.05, 0.03], df_complete=99)
+    >>> pooled[["estimate", "se", "df", "lower", "upper"]].round(3).to_numpy().tolist()
+    [[2.0, 0.306, 5.339, 1.229, 2.771]]
+    """
+    q, names = _table(estimates, "estimates")
+    u, _ = _table(variances, "variances")
+    m, problems = len(q), list[str]()
+    if q.shape != u.shape:
+        problems.append(f"estimates and variances must have one shape; they have {q.shape} and {u.shape}")
+    if m < 2:
+        problems.append("estimates of at least two imputations are needed; one alone does not tell what is missing")
+    finite = {name: bool(np.isfinite(table).all()) for name, table in (("estimates", q), ("variances", u))}
+    problems += [f"{name} must be finite numbers" for name in finite if not finite[name]]
+    if finite["variances"] and not (u > 0.0).all():
+        problems.append("variances must be above 0; give squared standard errors")
+    if df_complete is not None and not df_complete > 0.0:
+        problems.append(f"df_complete must be above 0, not {df_complete!r}")
+    if not 0.0 < level < 1.0:
+        problems.append(f"level must be above 0 and below 1, such as 0.95, not {level!r}")
+    refuse(problems)
+    within, between = u.mean(axis=0), q.var(axis=0, ddof=1)
+    added = (1.0 + 1.0 / m) * between
+    total = within + added
+    share, increase = added / total, added / within
+    with np.errstate(divide="ignore"):
+        df = (m - 1.0) / share**2  # infinite if all imputations gave the same estimate
+    if df_complete is not None and np.isfinite(df_complete):
+        df = 1.0 / (1.0 / df + (df_complete + 3.0) / ((df_complete + 1.0) * df_complete * (1.0 - share)))
+    information = (increase + 2.0 / (df + 3.0)) / (increase + 1.0)
+    estimate, se = q.mean(axis=0), np.sqrt(total)
+    t, margin = estimate / se, se * stdtrit(df, (1.0 + level) / 2.0)
+    return pd.DataFrame(
+        {
+            "estimate": estimate,
+            "se": se,
+            "df": df,
+            "t": t,
+            "p": 2.0 * stdtr(df, -np.abs(t)),
+            "lower": estimate - margin,
+            "upper": estimate + margin,
+            "within": within,
+            "between": between,
+            "total": total,
+            "lambda": share,
+            "fmi": information,
+            "m": m,
+        },
+        index=names,
+    )
+
+
+def _table(given: Any, called: str) -> tuple[Array, Any]:
+    """Return numbers as float64 (m, p), and the names of the p estimates."""
+    if isinstance(given, list | tuple) and given and all(isinstance(one, pd.Series) for one in given):
+        if any(not one.index.equals(given[0].index) for one in given):
+            raise InputError(f"{called}: the Series of all imputations need the same index, in the same order")
+        given = pd.DataFrame([one.to_numpy() for one in given], columns=given[0].index)
+    try:
+        table = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{called} must be numbers, of shape (m,) or (m, p), with m imputations") from error
+    if table.ndim not in (1, 2) or table.size == 0:
+        raise InputError(f"{called} must have the shape (m,) or (m, p), with m imputations, not {table.shape}")
+    table = table.reshape(len(table), -1)
+    return table, given.columns if isinstance(given, pd.DataFrame) else pd.RangeIndex(table.shape[1])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -38,69 +39,58 @@ def alternatives_of(feature: Feature, scores: Array) -> list[Feature]:
     `scores` are the observed values before any transform. Bernoulli, ordinal and categorical features have no
     alternative.
     """
-    traits = feature.traits
-    if traits.is_share or traits.counts_levels or not scores.size:
+    if feature.traits.is_share or feature.traits.counts_levels or not scores.size:
         return []
-    if traits.is_scale:
-        fields = _of_a_scale(feature, scores)
-    elif traits.is_count:
-        fields = _of_a_count(scores)
+    declared, others = (feature.likelihood, feature.transform), list[Feature]()
+    for fields in _other_fields(feature, scores):
+        if (fields["likelihood"], fields.get("transform")) == declared:
+            continue
+        traits = REGISTRY[fields["likelihood"]]
+        content = {name: value for name, value in feature.content().items() if name not in ("prior", "transform")}
+        if content.get("contrast") not in traits.contrasts:
+            content.pop("contrast", None)
+        for name in _OF_VALUES:
+            if name not in traits.takes or fields["likelihood"] == Ordinal.name:
+                content.pop(name, None)
+        content |= {name: value for name, value in fields.items() if value is not None}
+        if feature.is_part:  # of a feature in two parts, that of the second
+            content = feature.whole.content() | {
+                name: content.get(name) for name in ("likelihood", "transform", "prior")
+            }
+        with suppress(SchemaError):
+            others.append(Feature(**content).parts[-1] if feature.is_part else Feature(**content))
+    return others
+
+
+def _other_fields(feature: Feature, scores: Array) -> Iterator[dict[str, Any]]:
+    """Yield the likelihoods and transforms that values can have, the usual ones first."""
+    low, high = float(scores.min()), float(scores.max())
+    if feature.traits.is_scale:  # ordinal, or a density for a scale of many steps
+        steps = feature.n_trials or 0
+        shares = np.unique(scores, return_counts=True)[1] / scores.size
+        if Ordinal.most_steps is None or steps <= Ordinal.most_steps:
+            yield {"likelihood": Ordinal.name, **{name: getattr(feature, name) for name in _OF_VALUES}}
+        elif feature.levels is None and scores.std() >= _LEAST_SPREAD and shares.max() < _MOST_TIED:
+            yield {"likelihood": Gaussian.name, "minimum": feature.lowest, "maximum": feature.lowest + steps}
+    elif feature.traits.is_count:
+        yield from ({"likelihood": name} for name in _COUNTS if int(high) <= REGISTRY[name].largest)
+        if 1 < int(high) <= _FEW_COUNTS:
+            yield {"likelihood": Ordinal.name, "trials": int(high)}
     else:
-        fields = _of_a_measurement(scores)
-    declared = (feature.likelihood, feature.transform)
-    changed = [_changed(feature, of) for of in fields if (of["likelihood"], of.get("transform")) != declared]
-    return [other for other in changed if other is not None]
-
-
-def _of_a_scale(feature: Feature, scores: Array) -> Iterator[dict[str, Any]]:
-    """Yield the ordinal likelihood, or a density for a scale of many steps."""
-    steps = feature.n_trials or 0
-    shares = np.unique(scores, return_counts=True)[1] / scores.size
-    if Ordinal.most_steps is None or steps <= Ordinal.most_steps:
-        yield {"likelihood": Ordinal.name, **{name: getattr(feature, name) for name in _OF_VALUES}}
-    elif feature.levels is None and scores.std() >= _LEAST_SPREAD and shares.max() < _MOST_TIED:
-        yield {"likelihood": Gaussian.name, "minimum": feature.lowest, "maximum": feature.lowest + steps}
-
-
-def _of_a_count(scores: Array) -> Iterator[dict[str, Any]]:
-    highest = int(scores.max())
-    yield from ({"likelihood": name} for name in _COUNTS if highest <= REGISTRY[name].largest)
-    if 1 < highest <= _FEW_COUNTS:
-        yield {"likelihood": Ordinal.name, "trials": highest}
-
-
-def _of_a_measurement(scores: Array) -> Iterator[dict[str, Any]]:
-    yield {"likelihood": Gaussian.name}
-    low = float(scores.min())
-    if _has_logarithm(scores):
-        yield {"likelihood": Gaussian.name, "transform": "log"}
-        yield {"likelihood": Gaussian.name, "transform": "sqrt"}
-    elif low == 0.0 and _has_logarithm(scores + 1.0):
-        yield {"likelihood": Gaussian.name, "transform": "log1p"}
-    if low >= 0.0:
-        yield {"likelihood": Exponential.name}
+        yield {"likelihood": Gaussian.name}
+        if _has_logarithm(scores):
+            yield {"likelihood": Gaussian.name, "transform": "log"}
+            yield {"likelihood": Gaussian.name, "transform": "sqrt"}
+        elif low == 0.0 and _has_logarithm(scores + 1.0):
+            yield {"likelihood": Gaussian.name, "transform": "log1p"}
+        if low >= 0.0:
+            yield {"likelihood": Exponential.name}
 
 
 def _has_logarithm(values: Array) -> bool:
     """Return whether all values are positive and few of them are the lowest one."""
     low = float(values.min())
     return low > 0 and bool(np.mean(values == low) <= max(_AT_LOWEST, 2.0 / values.size))
-
-
-def _changed(feature: Feature, fields: dict[str, Any]) -> Feature | None:
-    """Return the feature with another likelihood; None if the schema does not accept it."""
-    traits = REGISTRY[fields["likelihood"]]
-    content = {name: value for name, value in feature.content().items() if name not in ("prior", "transform")}
-    if content.get("contrast") not in traits.contrasts:
-        content.pop("contrast", None)
-    for name in _OF_VALUES:
-        if name not in traits.takes or fields["likelihood"] == Ordinal.name:
-            content.pop(name, None)
-    content |= {name: value for name, value in fields.items() if value is not None}
-    try:
-        return Feature(**content)
-    except SchemaError:
-        return None
 
 
 _CLEAR, _CLEAR_A_VALUE = 15.0, 0.02
@@ -193,12 +183,13 @@ def _compare(feature: Feature, scores: Array, labels: Labels, tree: ClusterTree)
     row |= {"n_values": scores.size, "declared_groups": None, "better_groups": None}
     row |= {"is_misfit": False, "schema_line": None}
     others = alternatives_of(feature, scores)
-    if feature.is_part:
-        others = [rest for other in others if (rest := _rest_of(feature.whole, other)) is not None]
     if not others:
         return row
-    declared = _described(feature, scores, labels, tree)
-    best = _best([declared, *(_described(other, scores, labels, tree, declared.charges) for other in others)])
+    best = declared = _described(feature, scores, labels, tree)
+    for alternative in others:  # a less usual one must be clearly better than a more usual one
+        other = _described(alternative, scores, labels, tree, declared.charges)
+        if other.evidence > best.evidence + (0.0 if best is declared else _PREFERRED):
+            best = other
     row["declared_groups"] = declared.n_groups
     if best is declared:
         return row
@@ -207,24 +198,6 @@ def _compare(feature: Feature, scores: Array, labels: Labels, tree: ClusterTree)
     is_misfit = evidence >= max(enough, _CLEAR_A_VALUE * scores.size)
     row |= {"better": in_words(best.feature), "evidence": evidence, "better_groups": best.n_groups}
     return row | {"is_misfit": is_misfit, "schema_line": yaml_line(best.feature.whole)}
-
-
-def _rest_of(whole: Feature, other: Feature) -> Feature | None:
-    """Return the second part of a feature with another likelihood; None if the schema accepts none."""
-    changed = {"likelihood": other.likelihood, "transform": other.transform, "prior": None}
-    try:
-        return Feature(**(whole.content() | changed)).parts[-1]
-    except SchemaError:
-        return None
-
-
-def _best(described: list[_Described]) -> _Described:
-    """Return the best declaration; a less usual alternative must be clearly better than a more usual one."""
-    best = declared = described[0]
-    for other in described[1:]:
-        if other.evidence > best.evidence + (0.0 if best is declared else _PREFERRED):
-            best = other
-    return best
 
 
 def _described(
@@ -259,7 +232,12 @@ def warning_of_misfits(compared: pd.DataFrame) -> str | None:
     n = len(misfits)
     if not n:
         return None
-    lines = "".join(f"\n  {_line(row)}" for row in misfits.iloc[:_SHOWN].to_dict("records"))
+    lines = ""
+    for row in misfits.iloc[:_SHOWN].to_dict("records"):
+        line = str(row["schema_line"])
+        if len(line) > _LONGEST_LINE:  # many levels, or long texts
+            line = f"- {shortened(str(row['feature']))}: see the sheet Likelihoods of a report"
+        lines += f"\n  {line}  # {row['better']} instead of {row['declared']}, by {row['evidence']:,.0f} nats"
     more = f"\n  and {n - _SHOWN} more: the sheet Likelihoods of a report lists all" if n > _SHOWN else ""
     features, lines_of = ("1 feature is", "this line") if n == 1 else (f"{n} features are", "these lines")
     also = probably_too(compared)
@@ -276,10 +254,3 @@ def probably_too(compared: pd.DataFrame) -> str:
     named = [f"{visible(name)} ({better})" for name, better in close[["feature", "better"]].to_numpy(dtype=str)]
     is_told = named and compared["is_misfit"].any()
     return f"Probably better otherwise too, but not clearly: {listed(named)}." if is_told else ""
-
-
-def _line(row: Mapping[Hashable, Any]) -> str:
-    line = str(row["schema_line"])
-    if len(line) > _LONGEST_LINE:  # many levels, or long texts
-        line = f"- {shortened(str(row['feature']))}: see the sheet Likelihoods of a report"
-    return f"{line}  # {row['better']} instead of {row['declared']}, by {row['evidence']:,.0f} nats"

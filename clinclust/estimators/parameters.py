@@ -100,32 +100,17 @@ def documented(estimator: Estimator) -> Estimator:
 
 
 @dataclass(frozen=True)
-class _Hyperparameters(Rule):
-    """A rule for stated hyperparameters, by feature and name; their values are checked with the cohort."""
+class _ByName(Rule):
+    """A rule for a dictionary by name, whose values have a rule of their own."""
+
+    of_each: Rule = field(kw_only=True)
 
     def problems(self, name: str, value: object) -> list[str]:
         if not isinstance(value, Mapping):
             return super().problems(name, value)
         return [
-            f"{name} of {feature} must be a dictionary by name, not {by_name!r}"
-            for feature, by_name in value.items()
-            if not isinstance(by_name, Mapping)
+            problem for key, element in value.items() for problem in self.of_each.problems(f"{name} of {key}", element)
         ]
-
-
-@dataclass(frozen=True)
-class _BlockWeights(Rule):
-    """A rule for block weights by block."""
-
-    def problems(self, name: str, value: object) -> list[str]:
-        if not isinstance(value, Mapping):
-            return super().problems(name, value)
-        from clinclust.files.cell_text import listed, quoted
-
-        wrong = [f"{quoted(block)}: {quoted(weight)}" for block, weight in value.items() if not _is_power(weight)]
-        if not wrong:
-            return []
-        return [f"{name} must be a number above 0 and at most 1 for each block, not {listed(wrong)}"]
 
 
 def _whole(lowest: int) -> Rule:
@@ -149,11 +134,6 @@ def _is_concentration(value: object) -> bool:
     return is_number(value) and LEAST_CONCENTRATION <= value <= MOST_CONCENTRATION
 
 
-def _is_grid(value: Any) -> bool:
-    is_sequence = isinstance(value, list | tuple) or getattr(value, "ndim", 0) > 0
-    return is_sequence and len(value) > 0 and all(map(_is_concentration, value))
-
-
 def _is_power(value: object) -> bool:
     return is_number(value) and 0.0 < value <= 1.0
 
@@ -171,7 +151,7 @@ _NUMBERS = f"a number from {LEAST_CONCENTRATION:g} to {MOST_CONCENTRATION:g}"
 _SELECTION = Rule(f"'auto', {ON_OR_OFF.allowed}", _word_or(ON_OR_OFF.accepts, "auto"))
 _SHARE = Rule("a number from 0 to below 1", lambda value: is_number(value) and 0.0 <= value < 1.0)
 _POWER = Rule("a number above 0 and at most 1", _is_power)
-_OPTIONAL_SCHEMA = SCHEMA.or_none()
+_NAMED = Rule("a dictionary by name", lambda value: isinstance(value, Mapping))
 
 
 @dataclass(eq=False, repr=False)
@@ -179,7 +159,7 @@ class MAPDPParameters:
     """The parameters of `MAPDP`."""
 
     schema: FeatureSchema | None = parameter(
-        None, _OPTIONAL_SCHEMA, "Schema of the columns. By default one is drafted from the data (`schema_`); check it."
+        None, SCHEMA.or_none(), "Schema of the columns. By default one is drafted from the data (`schema_`); check it."
     )
     _: KW_ONLY
     n_clusters: int | str | None = parameter(
@@ -209,7 +189,7 @@ class MAPDPParameters:
         "distinct (below 5 nats, if the tree was not tested), and is else untested. By default there is no floor.",
         Option("share", "N|SHARE"),
     )
-    concentration: float | str | ArrayLike = parameter(
+    concentration: float | str = parameter(
         3.0,
         Rule(f"'map' or {_NUMBERS}", _word_or(_is_concentration, "map")),
         "N0, the prior count of a new subtype, in subjects; larger values give more clusters. 'map' estimates it with "
@@ -226,7 +206,7 @@ class MAPDPParameters:
     )
     block_weights: Mapping[str, float] | str | None = parameter(
         "auto",
-        _BlockWeights("'auto'", _none_or("auto"), ", a dictionary by block or None"),
+        _ByName("'auto'", _none_or("auto"), ", a dictionary by block or None", of_each=_POWER),
         "Weight of the features of each block of the schema: p features of weight w count for w p. 'auto' finds the "
         "weights from the correlations inside clusters; None counts each feature in full.",
         Option(words=("auto", "none")),
@@ -264,7 +244,7 @@ class MAPDPParameters:
     )
     hyperparameters: Mapping[str, Mapping[str, Any]] | str | None = parameter(
         None,
-        _Hyperparameters("a dictionary by feature", _none_or(), " or None"),
+        _ByName("a dictionary by feature", _none_or(), " or None", of_each=_NAMED),
         "Hyperparameters by feature and name, on the scale after the transform; others are from the schema or the "
         "data.",
         Option(),
@@ -307,16 +287,12 @@ class PublishedParameters(MAPDPParameters):
     """The parameters of `PublishedMAPDP`: those of `MAPDP`, with the values and the searches of the paper."""
 
     n_clusters: int | str | None = as_in(MAPDPParameters, "n_clusters", default=None)
-    concentration: float | str | ArrayLike = as_in(
+    concentration: float | str = as_in(
         MAPDPParameters,
         "concentration",
-        rule=Rule(
-            f"'map', 'cross-validation' or {_NUMBERS}",
-            _word_or(lambda value: _is_concentration(value) or _is_grid(value), "map", "cross-validation"),
-            ", or a sequence of such numbers",
-        ),
+        rule=Rule(f"'map', 'cross-validation' or {_NUMBERS}", _word_or(_is_concentration, "map", "cross-validation")),
         help="N0, the prior count of a new cluster, in subjects; larger values give more clusters. 'map' estimates it "
-        "with the partition, 'cross-validation' by the density of subjects left out (0.1 to 30); a sequence is a grid.",
+        "with the partition, 'cross-validation' by the density of subjects left out (0.1 to 30).",
         option=Option("number", "N0", ("map", "cross-validation")),
     )
     coarsening: float | str = as_in(MAPDPParameters, "coarsening", default=1.0)
@@ -340,7 +316,7 @@ class PublishedParameters(MAPDPParameters):
     hyperparameters: Mapping[str, Mapping[str, Any]] | str | None = as_in(
         MAPDPParameters,
         "hyperparameters",
-        rule=_Hyperparameters("'greedy'", _none_or("greedy"), ", a dictionary by feature or None"),
+        rule=_ByName("'greedy'", _none_or("greedy"), ", a dictionary by feature or None", of_each=_NAMED),
         help="Hyperparameters by feature and name, on the scale after the transform; others are from the schema or the "
         "data. 'greedy' is the coordinate search of the paper.",
         option=Option(words=("greedy",)),
@@ -363,7 +339,7 @@ class SamplerParameters:
     coarsening: float = parameter(1.0, _POWER, "Power of the likelihood; it is not estimated.")
     block_weights: Mapping[str, float] | None = parameter(
         None,
-        _BlockWeights("a dictionary by block or None", _none_or()),
+        _ByName("a dictionary by block or None", _none_or(), of_each=_POWER),
         "Weight of the features of each block of the schema; None counts each feature in full.",
     )
     hyperparameters: Mapping[str, Mapping[str, Any]] | None = as_in(MAPDPParameters, "hyperparameters")
@@ -389,8 +365,6 @@ RULES: dict[str, Rule] = {
     "coarsening": _POWER,
     "outlying_share": _SHARE,
     "block_weights": declarations(SamplerParameters)["block_weights"].rule,
-    "select_features": ON_OR_OFF,
-    "min_size": _whole(1),
 }
 """Rules by parameter for all functions other than the estimators."""
 
@@ -430,8 +404,17 @@ def combination_problems(parameters: Mapping[str, Any]) -> list[str]:
             f"n_clusters={parameters['n_clusters']!r}: it reproduces a published search. State n_clusters=None or a "
             "number"
         ]
-    problems = []
-    searches = _additional_searches(parameters)
+    is_searched = {
+        "hyperparameters": isinstance(parameters.get("hyperparameters"), str),
+        "concentration": not is_number(parameters["concentration"]),
+        "select_features": parameters.get("select_features", False) not in ("auto", False),
+        "coarsening": isinstance(parameters["coarsening"], str),
+        "outlying_share": (parameters.get("outlying_share") or 0.0) > 0.0,
+    }
+    problems, searches = (
+        [],
+        {name: f"{name}={parameters[name]!r}" for name, is_asked in is_searched.items() if is_asked},
+    )
     if "missing" in published and searches:
         problems.append(
             f"missing='mode' cannot be combined with {', '.join(searches.values())}: these would take filled values "
@@ -447,22 +430,6 @@ def combination_problems(parameters: Mapping[str, Any]) -> list[str]:
         )
         problems.append(f"{', '.join(others)} and {last} cannot be combined in one fit; {repair}")
     return problems
-
-
-def _additional_searches(parameters: Mapping[str, Any]) -> dict[str, str]:
-    """Return the parameters whose values need an additional search, each with its value."""
-    is_searched = {
-        "hyperparameters": isinstance(parameters.get("hyperparameters"), str),
-        "concentration": not is_number(parameters["concentration"]),
-        "select_features": parameters.get("select_features", False) not in ("auto", False),
-        "coarsening": isinstance(parameters["coarsening"], str),
-        "outlying_share": (parameters.get("outlying_share") or 0.0) > 0.0,
-    }
-    values = {name: parameters[name] for name in is_searched if is_searched[name]}
-    return {
-        name: f"{name}={value!r}" if isinstance(value, str | bool | float) else f"a grid of {name}"
-        for name, value in values.items()
-    }
 
 
 def seed_of(random_state: RandomState) -> int:

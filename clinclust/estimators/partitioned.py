@@ -7,7 +7,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from operator import attrgetter
@@ -215,7 +215,7 @@ class SampleFit:
         joint = log_joint(usual, usual.partition(clusters))
         restarts = [RestartResult.of("all subjects", clusters, [joint], converged=True)]
         fit = fit_of(SearchResult(usual, restarts, 0, outlying[order]), self.sample, plan)
-        fit = replace(fit, restarts_=self.fit.restarts_, resolution_path_=self.fit.resolution_path_)
+        fit = replace(fit, restarts_=self.fit.restarts_)
         if self.settings.is_tested:
             fit = with_tree_tested(fit, self.sample, plan)
         return as_asked(fit, self.settings.n_clusters, floor_as_share(self.settings.min_size, n_subjects))
@@ -313,17 +313,17 @@ class Here(OnThreads):
 
     def submit_each(self, functions: Sequence[Callable[[Any], Any]], partitions: Sequence[Any]) -> list[Future[Any]]:
         """Read each partition on a thread, and run a function of it."""
-        return [self.submit(_of_delayed, *both) for both in zip(functions, partitions, strict=True)]
+
+        def run(function: Callable[[Any], Any], partition: Any) -> Any:
+            return function(partition.compute(scheduler="synchronous"))
+
+        return [self.submit(run, *both) for both in zip(functions, partitions, strict=True)]
 
     def for_dask(self, handles: Sequence[Handle]) -> list[Any]:
         """Return results as delayed objects."""
         from dask.delayed import delayed
 
         return [delayed(result, traverse=False) for result in self.results(handles)]
-
-
-def _of_delayed(function: Callable[[Any], Any], partition: Any) -> Any:
-    return function(partition.compute(scheduler="synchronous"))
 
 
 class OnWorkers:
@@ -363,8 +363,11 @@ def place_of_shards(n_threads: int, cancelled: Event) -> Iterator[tuple[TablePla
 
     Raises InputError if the workers are lost.
     """
-    client = _current_client()
-    if client is None:
+    distributed, client = sys.modules.get("distributed"), None
+    if distributed is not None and not is_of_a_worker():  # else it may hold the thread that other tasks need
+        with suppress(ValueError):
+            client = distributed.get_client()
+    if client is None or client.status != "running":  # one that could not be started stays the current one
         # The threads end before their file is closed.
         with TemporaryFile(prefix="clinclust-") as file, Threads(n_threads, cancelled) as pool:
             yield Here(pool, Store(file)), pool
@@ -384,17 +387,6 @@ def place_of_shards(n_threads: int, cancelled: Event) -> Iterator[tuple[TablePla
 def is_of_workers(error: Exception) -> bool:
     """Return whether an error is of Dask's workers and not of what ran there."""
     return type(error).__module__.partition(".")[0] == "distributed"
-
-
-def _current_client() -> Any:
-    distributed = sys.modules.get("distributed")
-    if distributed is None or is_of_a_worker():  # a task that waits for others may hold the thread that they need
-        return None
-    try:
-        client = distributed.get_client()
-    except ValueError:
-        return None
-    return client if client.status == "running" else None  # one that could not be started stays the current one
 
 
 # Read each partition of a table once, where it lies: validate it, draw a sample of rows, and encode the features.
@@ -552,24 +544,16 @@ NAMES = {"predict": "subtype", "score_samples": "log_density"}
 def in_partitions(model: Any, method: str, table: Any, **arguments: Any) -> Any:
     """Return the Dask series or DataFrame of what a method of a fitted model returns for each partition of a table."""
     model._require_fit()
-    if arguments.get("how") == "draw":
-        raise InputError("how='draw': every partition would get the same draws; impute the partitions one by one")
-    light = copy.copy(model)
-    light.fit_ = _without_subjects(model.fit_)
-    light._rows = None
+    light = copy.copy(model)  # what predictions need is sent to the workers
+    nothing = dict.fromkeys(("cluster_labels_", "cluster_membership_", "outliers_"))
+    nothing |= dict.fromkeys(("in_sample_", "sample_")) if isinstance(model.fit_, PartitionedFit) else {}
+    light.fit_, light._rows = replace(model.fit_, **nothing), None
     first = table.head(1, npartitions=-1)
     if not len(first):
         raise InputError("the table has no rows in any of its partitions; check how the files were read or filtered")
     call = partial(_of_partition, method=method, model=light, arguments=arguments)
     meta = call(first).iloc[:0]
     return table.map_partitions(partial(call, empty=meta), meta=meta, enforce_metadata=False)
-
-
-def _without_subjects(fit: Any) -> Any:
-    """Return what predictions need of a fit, which is sent to the workers."""
-    nothing = dict.fromkeys(("cluster_labels_", "cluster_membership_", "outliers_", "resolution_path_"))
-    nothing |= dict.fromkeys(("in_sample_", "sample_")) if isinstance(fit, PartitionedFit) else {}
-    return replace(fit, **nothing)
 
 
 def _of_partition(frame: pd.DataFrame, method: str, model: Any, arguments: dict[str, Any], empty: Any = None) -> Any:

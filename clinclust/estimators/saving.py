@@ -17,7 +17,7 @@ from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
 from types import UnionType
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
 import pandas as pd
@@ -31,16 +31,15 @@ from clinclust.engine.search.settle import groups_by_decreasing_size
 from clinclust.errors import InputError, did_you_mean, refuse, visible, warn
 from clinclust.estimators.adjustment import Adjustment
 from clinclust.estimators.cohort_table import CohortFingerprint, salt_of, seal_of_subtypes
-from clinclust.estimators.fit import Fit, PartitionedFit, ResolutionPath
+from clinclust.estimators.fit import JOIN_DTYPES, Fit, PartitionedFit, SubtypeTree, TreeTest, is_tested
 from clinclust.estimators.parameters import RULES, MAPDPParameters, PublishedParameters, parameter_problems, rules_of
-from clinclust.estimators.subtype_tree import JOIN_DTYPES, SubtypeTree, TreeTest, is_tested
 from clinclust.files.row_choice import RowCounts
 from clinclust.files.writing import MANIFEST, changed_files, naming, read_manifest, write_manifest, write_together
 from clinclust.likelihoods.likelihood import Likelihood
 from clinclust.schema import Feature, FeatureSchema
 
 if TYPE_CHECKING:
-    from clinclust.estimators.estimator import Estimator
+    from clinclust.estimators.subtype_model import Estimator
 
 
 # Write and read a fit as its classes declare it: text as JSON, numbers as arrays.
@@ -53,7 +52,7 @@ if TYPE_CHECKING:
 Arrays = dict[str, NDArray[Any]]
 Result = TypeVar("Result")
 
-_OF_A_FIT = (Adjustment, Clusters, Encoding, Model, SubtypeTree, CohortFingerprint, RowCounts, TreeTest, ResolutionPath)
+_OF_A_FIT = (Adjustment, Clusters, Encoding, Model, SubtypeTree, CohortFingerprint, RowCounts, TreeTest)
 HELD: dict[type, dict[str, Any]] = {kind: get_type_hints(kind) for kind in (Fit, *_OF_A_FIT)}
 """The types of the fields of each class, in the order of reading: the schema before features, saved as names."""
 
@@ -78,7 +77,16 @@ def _written(value: Any, arrays: Arrays, name: str) -> Any:
     if isinstance(value, Feature):
         return value.name
     if isinstance(value, pd.DataFrame):
-        return {str(column): _written_column(value[column], arrays, f"{name}.{column}") for column in value}
+        table = dict[str, Any]()
+        for column in value:
+            cells = value[column]
+            if not isinstance(cells.dtype, np.dtype) or cells.dtype.kind not in "biuf":
+                table[str(column)] = [str(text) for text in cells]
+            elif cells.dtype in _KEPT_BY_JSON and cells.size and np.isfinite(cells).all():
+                table[str(column)] = cells.tolist()
+            else:
+                table[str(column)] = _written(cells.to_numpy(), arrays, f"{name}.{column}")
+        return table
     if type(value) in HELD:
         return written_fields(value, arrays, f"{name}.")
     if isinstance(value, tuple):
@@ -88,16 +96,6 @@ def _written(value: Any, arrays: Arrays, name: str) -> Any:
     if value is None or isinstance(value, (*_PLAIN, dict, list)):
         return value
     raise TypeError(f"a model cannot be saved with {type(value).__name__} as {name}")
-
-
-def _written_column(column: pd.Series[Any], arrays: Arrays, name: str) -> str | list[Any]:
-    """Return the values of a column; where JSON would change numbers, add an array and return its name."""
-    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biuf":
-        if column.dtype in _KEPT_BY_JSON and column.size and np.isfinite(column).all():
-            return column.tolist()
-        arrays[name] = column.to_numpy()
-        return name
-    return [str(text) for text in column]
 
 
 @dataclass
@@ -180,7 +178,16 @@ def read_arrays(content: bytes) -> Arrays:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             _check_headers(archive)
-            return {entry.filename.removesuffix(".npy"): _read_array(archive, entry) for entry in archive.infolist()}
+            arrays = Arrays()
+            for entry in archive.infolist():
+                name = entry.filename.removesuffix(".npy")
+                with archive.open(entry) as file:
+                    array = np.lib.format.read_array(file, allow_pickle=False)
+                    file.read(1)  # at its end the checksum is compared
+                if array.dtype == np.bool_ and array.view(np.uint8).max(initial=0) > 1:
+                    raise InputError(f"{name} holds truth values other than 0 and 1")
+                arrays[name] = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("="))
+            return arrays
     # A damaged archive also makes zipfile look for other compressions, passwords, or parts of other disks.
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, KeyError) as error:
         raise InputError(f"the archive of its arrays is damaged ({error})") from error
@@ -221,16 +228,6 @@ def _header(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> tuple[np.dtype[
     return (dtype, shape) if is_known and is_of_numbers and is_shape and size == entry.file_size else None
 
 
-def _read_array(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> NDArray[Any]:
-    """Return the array of an entry, which is read to its end, where its checksum is compared."""
-    with archive.open(entry) as file:
-        array = np.lib.format.read_array(file, allow_pickle=False)
-        file.read(1)
-    if array.dtype == np.bool_ and array.view(np.uint8).max(initial=0) > 1:
-        raise InputError(f"{entry.filename.removesuffix('.npy')} holds truth values other than 0 and 1")
-    return np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("="))
-
-
 # Check that a fit that was read from files is consistent with its schema and in itself.
 #
 # The compiled kernels do not check bounds, and checksums can be forged: every array has a rule for its dtype, its shape
@@ -269,14 +266,13 @@ _RULES = {
     "tree_.joins": _Rule("K - 1, 2", "int64", 0),
     "tree_.evidence": _Rule("K - 1"),
     "cohort_fingerprint_.hidden_order": _Rule("N", "uint32"),
-    "resolution_path_.labels": _Rule("steps, N", "int64", 0, "N"),
     "init": _Rule("given", "int64", 0, "given"),
     "all_subjects.sizes": _Rule("A", lowest=1),
     "all_subjects.statistics": _Rule("A, S"),
     "all_subjects.log_joint_trace": _Rule("rounds"),
 }
-_OPTIONAL = ("resolution_path_.labels", "init", *(name for name in _RULES if name.startswith("all_subjects.")))
-_COLUMN = re.compile(r"(?:restarts_|tuning_|tree_test_\.joins|resolution_path_\.steps)\.[a-z_]+")
+_OPTIONAL = ("init", *(name for name in _RULES if name.startswith("all_subjects.")))
+_COLUMN = re.compile(r"(?:restarts_|tuning_|tree_test_\.joins)\.[a-z_]+")
 """Columns of tables."""
 
 
@@ -349,27 +345,23 @@ def _problems_of_shapes(fit: Fit, arrays: Arrays) -> list[str]:
         "S": sum(likelihood.n_statistics for likelihood in likelihoods),
         "H": sum(likelihood.n_hyperparameters for likelihood in likelihoods),
     }
-    axes |= {} if fit.resolution_path_ is None else {"steps": len(fit.resolution_path_.steps)}
     return shape_problems({name: (array.dtype, array.shape) for name, array in arrays.items()}, axes)
 
 
-_KINDS = {"whole numbers": "iu", "numbers": "iuf", "truth values": "b"}
-_RESTARTS = {
-    **dict.fromkeys(("restart", "n_clusters", "sweeps"), "whole numbers"),
-    **dict.fromkeys(("log_joint", "ari_to_best"), "numbers"),
-    "start": "text",
-    "converged": "truth values",
+_DTYPES: dict[str, dict[str, str]] = {
+    "restarts_": {
+        **dict.fromkeys(("restart", "n_clusters", "sweeps"), "int64"),
+        **dict.fromkeys(("log_joint", "ari_to_best"), "float64"),
+        "start": "text",
+        "converged": "bool",
+    },
+    "tuning_": {"concentration": "float64", "log_joint": "float64", "n_clusters": "int64", "chosen": "bool"},
+    "tuning_ by cross-validation": {
+        **dict.fromkeys(("concentration", "held_out_log_density", "n_clusters"), "float64"),
+        "chosen": "bool",
+    },
+    "tree_test_.joins": JOIN_DTYPES,
 }
-_TUNING = {**dict.fromkeys(("concentration", "n_clusters"), "numbers"), "chosen": "truth values"}
-_DENSITIES = ("log_joint", "held_out_log_density")
-_STEPS = {
-    **dict.fromkeys(("n_clusters", "n_outlying"), "whole numbers"),
-    **dict.fromkeys(("coarsening", "log_joint", "log_joint_uncoarsened", "log_likelihood"), "numbers"),
-    **dict.fromkeys(("independent_share", "ari_to_previous", "ari_to_finest"), "numbers"),
-    "start": "text",
-}
-_KIND_OF_DTYPE = {"int64": "whole numbers", "float64": "numbers", "bool": "truth values"}
-_JOINS = {name: _KIND_OF_DTYPE[dtype] for name, dtype in JOIN_DTYPES.items()}
 
 
 def _problems_of_values(fit: Fit, arrays: Arrays) -> Iterator[str]:
@@ -384,14 +376,14 @@ def _problems_of_values(fit: Fit, arrays: Arrays) -> Iterator[str]:
             yield f"{name} holds values that are not finite"
         elif values.min() < rule.lowest or values.max() > highest:
             yield f"{name} holds values from {values.min()} to {values.max()}, not {rule.lowest} to {highest}"
-    density = next((name for name in _DENSITIES if name in fit.tuning_), _DENSITIES[0])
-    test, path = fit.tree_test_, fit.resolution_path_
-    yield from _problems_of_table("restarts_", fit.restarts_, _RESTARTS)
-    yield from _problems_of_table("tuning_", fit.tuning_, _TUNING | {density: "numbers"})
+    test, tables = fit.tree_test_, {"restarts_": fit.restarts_}
+    tables["tuning_ by cross-validation" if "held_out_log_density" in fit.tuning_ else "tuning_"] = fit.tuning_
     if test is not None and (len(test.joins) or is_tested(fit.tree_)):
-        yield from _problems_of_table("tree_test_.joins", test.joins, _JOINS)
-    if path is not None:
-        yield from _problems_of_table("resolution_path_.steps", path.steps, _STEPS)
+        tables["tree_test_.joins"] = test.joins
+    for name, table in tables.items():
+        dtypes = {str(column): _dtype_of(table[column]) for column in table}
+        if dtypes != _DTYPES[name] or not len(table):
+            yield f"{name} has {len(table)} rows of {str(dtypes)[:_LONGEST_SHOWN]}, not of {_DTYPES[name]}"
     clusters, model, n_subjects = fit.clusters_, fit.clusters_.model, fit.cluster_labels_.size
     for name in ("concentration", "discount", "coarsening"):
         yield from RULES[name].problems(name, getattr(model, name))
@@ -408,22 +400,10 @@ def _problems_of_values(fit: Fit, arrays: Arrays) -> Iterator[str]:
         yield "the digest of the fingerprint is none"
     if fit.row_counts_ is not None and (fit.row_counts_.problems() or fit.row_counts_.taken < n_subjects):
         yield "row_counts_ are not those of a table with this cohort"
-    if path is not None and path.chosen not in path.steps["coarsening"].tolist():
-        yield "the chosen coarsening is none of the path"
 
 
-def _problems_of_table(name: str, table: pd.DataFrame, kinds: Mapping[str, str]) -> Iterator[str]:
-    if set(table.columns) != set(kinds):
-        yield f"{name} has the columns {', '.join(map(str, table.columns))[:200]}, not {', '.join(kinds)}"
-        return
-    if not len(table):
-        yield f"{name} has no rows"
-        return
-    for column, kind in kinds.items():
-        values = table[column]
-        is_text = kind == "text" and all(isinstance(value, str) for value in values)
-        if not is_text and (kind == "text" or np.asarray(values).dtype.kind not in _KINDS[kind]):
-            yield f"the column {column} of {name} holds no {kind}"
+def _dtype_of(column: pd.Series[Any]) -> str:
+    return "text" if all(isinstance(value, str) for value in column) else str(column.dtype)
 
 
 def _contradictions(fit: Fit, arrays: Arrays) -> Iterator[str]:
@@ -521,43 +501,15 @@ LARGEST = 256 * 2**20
 """Most bytes of a text: 256 MiB."""
 
 
-def _plain(value: object) -> object:
-    """Return NumPy numbers and arrays as plain ones, for JSON; TypeError for others."""
-    if isinstance(value, np.generic | np.ndarray):
-        return value.tolist()
-    raise TypeError(f"a model cannot be saved with {type(value).__name__} among its parameters")
+def _in_json(value: object) -> bytes:
+    """Return a value as text of JSON, NumPy numbers and arrays as plain ones; TypeError or ValueError for others."""
 
+    def plain(other: object) -> object:
+        if isinstance(other, np.generic | np.ndarray):
+            return other.tolist()
+        raise TypeError(f"a model cannot be saved with {type(other).__name__} among its parameters")
 
-def read_text(content: bytes) -> Any:
-    """Return the value of a text; InputError if it is not strict JSON in UTF-8, or nested too deeply."""
-    try:
-        return json.loads(
-            content.decode("utf-8"), object_pairs_hook=_named_once, parse_constant=_refuse_constant, parse_float=_finite
-        )
-    except RecursionError:
-        raise InputError("model.json is nested too deeply") from None
-    except UnicodeDecodeError:
-        raise InputError("model.json is not UTF-8 text") from None
-    except json.JSONDecodeError as error:
-        raise InputError(f"model.json is not JSON: line {error.lineno}: {error.msg}") from None
-
-
-def _named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    named = dict(pairs)
-    if len(named) != len(pairs):
-        raise InputError("model.json gives a name twice in one object")
-    return named
-
-
-def _refuse_constant(text: str) -> NoReturn:
-    raise InputError(f"model.json holds {text}, which is no number of JSON")
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        raise InputError("model.json holds a number that is too large")
-    return number
+    return json.dumps(value, indent=1, allow_nan=False, default=plain).encode()
 
 
 _FORMAT = 1
@@ -589,29 +541,22 @@ def save(model: Estimator, fit: Fit, folder: Path) -> Path:
         "seal_of_subtypes": _seal(fit),
         **more,
     }
-    written = json.dumps(text, indent=1, allow_nan=False, default=_plain)
-    numbers = io.BytesIO()
+    written, numbers = _in_json(text), io.BytesIO()
     np.savez_compressed(numbers, **dict[str, Any](arrays))
     if folder.exists() and not folder.is_dir():
         raise NotADirectoryError(f"{folder} is a file; a model is saved to a folder")
     with write_together(folder) as new, naming(folder, instead_of=new):
         (new / _NUMBERS).write_bytes(numbers.getvalue())
-        (new / _TEXT).write_text(written, encoding="utf-8", newline="\n")
+        (new / _TEXT).write_bytes(written)
         write_manifest(new, [_TEXT, _NUMBERS])
-        _read_back(new, fit)
+        try:
+            copy = load(new)[2]
+        except InputError as error:
+            raise RuntimeError(f"the model was not saved, because it cannot be read back: {error}") from error
+        labels = (copy.in_sample_ if isinstance(copy, PartitionedFit) else copy).labels_
+        if not np.array_equal(labels, fit.labels_):
+            raise RuntimeError("the model was not saved, because other labels are read back")
     return folder
-
-
-def _read_back(written: Path, fit: Fit) -> None:
-    """Raise RuntimeError if the written files do not hold the model."""
-    try:
-        copy = load(written)[2]
-        copy = copy.in_sample_ if isinstance(copy, PartitionedFit) else copy
-        is_the_same = np.array_equal(copy.labels_, fit.labels_)
-    except InputError as error:
-        raise RuntimeError(f"the model was not saved, because it cannot be read back: {error}") from error
-    if not is_the_same:
-        raise RuntimeError("the model was not saved, because other labels are read back")
 
 
 def _seal(fit: Fit) -> str:
@@ -635,7 +580,14 @@ def _written_parameters(parameters: Mapping[str, Any], seed: int, arrays: Arrays
 def load(folder: Path) -> tuple[bool, dict[str, Any], Fit]:
     """Return whether a `PublishedMAPDP` was saved, its parameters and its fit from a folder; see `MAPDP.load`."""
     if not folder.is_dir():
-        _refuse_what_is_no_folder(folder)
+        takes = "a model (--model) is a folder that `clinclust fit`, or `save` of a fitted model, wrote"
+        if folder.exists():
+            is_part = folder.name in (_TEXT, _NUMBERS, MANIFEST)
+            takes = "a model (--model) is the folder that holds it" if is_part else takes
+            raise NotADirectoryError(visible(f"{folder} is a file; {takes}"))
+        near = folder.parent.iterdir() if folder.parent.is_dir() else ()
+        hint = did_you_mean(folder.name, sorted(other.name for other in near if other.is_dir()))
+        raise FileNotFoundError(visible(f"there is no folder {folder}; {takes}" + (f".{hint}" if hint else "")))
     for name in (_TEXT, _NUMBERS, MANIFEST):
         if not (folder / name).is_file():
             repair = f"; {_REPAIR}" if any((folder / part).is_file() for part in (_TEXT, _NUMBERS, MANIFEST)) else ""
@@ -661,16 +613,6 @@ def load(folder: Path) -> tuple[bool, dict[str, Any], Fit]:
     return model
 
 
-def _refuse_what_is_no_folder(path: Path) -> NoReturn:
-    takes = "a model (--model) is a folder that `clinclust fit`, or `save` of a fitted model, wrote"
-    if path.exists():
-        takes = "a model (--model) is the folder that holds it" if path.name in (_TEXT, _NUMBERS, MANIFEST) else takes
-        raise NotADirectoryError(visible(f"{path} is a file; {takes}"))
-    near = path.parent.iterdir() if path.parent.is_dir() else ()
-    hint = did_you_mean(path.name, sorted(other.name for other in near if other.is_dir()))
-    raise FileNotFoundError(visible(f"there is no folder {path}; {takes}" + (f".{hint}" if hint else "")))
-
-
 _LONGEST_SHOWN = 2_000
 _UNREADABLE = "holds no model that can be read"
 _REPAIR = "copy the whole folder again, or fit the model again"
@@ -682,40 +624,39 @@ _DIFFERS = (
 
 def _read(folder: Path, content: bytes, numbers: bytes) -> tuple[bool, dict[str, Any], Fit]:
     try:
-        return _read_model(read_text(content), read_arrays(numbers))
+        text = json.loads(content.decode())
+        # It is refused as well if a name is there twice, or a number that JSON does not have.
+        if _in_json(text) != content or not isinstance(text, dict) or "clinclust_model" not in text:
+            raise InputError(f"{_TEXT} was not written by clinclust, or was edited")
+        number, writer = text["clinclust_model"], str(text.get("clinclust_version", "unknown version"))
+        if type(number) is not int or number != _FORMAT:
+            raise InputError(
+                f"its format is {str(number)[:20]}, and this version reads {_FORMAT}; fit the model again, or load it "
+                f"with the clinclust that saved it ({writer[:20]})"
+            )
+        arrays = read_arrays(numbers)
+        fit = Reader(arrays).read_fields(Fit, text["fit"])
+        problems = fit_problems(fit, arrays)
+        if text["seal_of_subtypes"] != _seal(fit):
+            problems.append("the subtypes are not those that the model was saved with")
+        parameters = dict(text["parameters"])
+        if _INIT in arrays and _INIT not in parameters:
+            parameters[_INIT] = arrays[_INIT]
+        if text["estimator"] not in list(_PARAMETERS):
+            problems.append(f"its estimator is not {' or '.join(_PARAMETERS)}")
+        else:
+            rules = rules_of(_PARAMETERS[text["estimator"]])
+            if rules.keys() - {"schema"} != parameters.keys():
+                problems.append(f"its parameters are not {', '.join(sorted(rules.keys() - {'schema'}))}")
+            else:
+                problems += parameter_problems(parameters, rules)
+        refuse(problems)
+        whole = PartitionedFit.read(fit, text["all_subjects"], arrays) if "all_subjects" in text else fit
     except KeyError as error:
         raise InputError(f"{folder} {_UNREADABLE}: {str(error)[:200]} is missing") from error
     except (TypeError, ValueError, RecursionError) as error:
         more = " ..." if len(str(error)) > _LONGEST_SHOWN else ""
         raise InputError(f"{folder} {_UNREADABLE}: {str(error)[:_LONGEST_SHOWN]}{more}") from error
-
-
-def _read_model(text: Any, arrays: Arrays) -> tuple[bool, dict[str, Any], Fit]:
-    if not isinstance(text, dict) or "clinclust_model" not in text:
-        raise InputError(f"{_TEXT} was not written by clinclust")
-    number, writer = text["clinclust_model"], str(text.get("clinclust_version", "unknown version"))
-    if type(number) is not int or number != _FORMAT:
-        raise InputError(
-            f"its format is {str(number)[:20]}, and this version reads {_FORMAT}; fit the model again, or load it with "
-            f"the clinclust that saved it ({writer[:20]})"
-        )
-    fit = Reader(arrays).read_fields(Fit, text["fit"])
-    problems = fit_problems(fit, arrays)
-    if text["seal_of_subtypes"] != _seal(fit):
-        problems.append("the subtypes are not those that the model was saved with")
-    parameters = dict(text["parameters"])
-    if _INIT in arrays and _INIT not in parameters:
-        parameters[_INIT] = arrays[_INIT]
-    if text["estimator"] not in list(_PARAMETERS):
-        problems.append(f"its estimator is not {' or '.join(_PARAMETERS)}")
-    else:
-        rules = rules_of(_PARAMETERS[text["estimator"]])
-        if rules.keys() - {"schema"} != parameters.keys():
-            problems.append(f"its parameters are not {', '.join(sorted(rules.keys() - {'schema'}))}")
-        else:
-            problems += parameter_problems(parameters, rules)
-    refuse(problems)
-    whole = PartitionedFit.read(fit, text["all_subjects"], arrays) if "all_subjects" in text else fit
     return text["estimator"] == "PublishedMAPDP", {"schema": fit.schema_, **parameters}, whole
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -38,7 +37,7 @@ from clinclust.schema import FeatureSchema
 
 if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
-    from clinclust.estimators.estimator import Estimator
+    from clinclust.estimators.subtype_model import Estimator
 
 
 class Settings(PublishedParameters):
@@ -92,10 +91,11 @@ class Settings(PublishedParameters):
         share = self.outlying_share
         if share is None:
             share = AUTOMATIC_SHARE if self.chooses_coarsening else 0.0
-        start = self._start(problem)
-        concentration: Any = self.concentration  # the method or grid; None for a number
-        if not isinstance(concentration, str):
-            concentration = None if is_number(concentration) else tuple(np.asarray(concentration, dtype=float).tolist())
+        start: Any = self.init
+        if not isinstance(start, str):  # clusters 0 .. K - 1, (N,), in encoded order
+            n_subjects, order = problem.cohort.n_subjects, problem.cohort.order
+            labels = cluster_codes(start, n_subjects, called="init")
+            start = cluster_codes(labels[order], n_subjects, called="init")
         return SearchPlan(
             seed=seed_of(self.random_state),
             n_restarts=self.n_restarts,
@@ -109,7 +109,7 @@ class Settings(PublishedParameters):
             choose_coarsening=self.chooses_coarsening,
             estimate_powers=isinstance(self.block_weights, str),
             choose_hyperparameters=isinstance(self.hyperparameters, str),
-            concentration=concentration,
+            concentration=self.concentration if isinstance(self.concentration, str) else None,
             fill_modes=self.fills_modes,
             calibrate=self.calibrate,
             cancelled=cancelled,
@@ -133,14 +133,6 @@ class Settings(PublishedParameters):
                 f"{' and '.join(asked)} cannot be combined with a block of multivariate Gaussian features "
                 f"({listed(sorted(map(str, blocks)))}): declare these as gaussian, or leave {' and '.join(asked)} out"
             )
-
-    def _start(self, problem: Problem) -> str | NDArray[np.int64]:
-        """Return the name of the starts, or clusters 0 .. K - 1, int64 (N,), in encoded order."""
-        if isinstance(self.init, str):
-            return self.init
-        n_subjects = problem.cohort.n_subjects
-        labels = cluster_codes(self.init, n_subjects, called="init")
-        return cluster_codes(labels[problem.cohort.order], n_subjects, called="init")
 
 
 def pose_for(settings: Settings | SamplerParameters, frame: pd.DataFrame, schema: FeatureSchema) -> Problem:
@@ -233,11 +225,6 @@ def machine_memory() -> float | None:
         limits.append(float(os.sysconf("SC_PHYS_PAGES")) * float(os.sysconf("SC_PAGE_SIZE")))
     with suppress(OSError, ValueError):  # no control group (container), or its limit is "max"
         limits.append(float(Path("/sys/fs/cgroup/memory.max").read_text(encoding="ascii")))
-    if sys.platform != "win32":
-        import resource
-
-        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-        limits += [] if limit == resource.RLIM_INFINITY else [float(limit)]
     return min(limits, default=None)
 
 
@@ -252,7 +239,7 @@ MOST_REFITS = 24
 subtypes found without one in 24 are nearly those found without one."""
 _OF_FURTHER_THREADS, _MOST_THREADS = 0.85, 8
 """Share of each further thread's time that is not lost in waiting, and a number of threads that searches can use."""
-_OF_COARSENING, _OF_OUTLYING, _OF_SELECTION, _OF_HYPERPARAMETERS, _OF_CROSS_VALIDATION = 2.0, 2.0, 3.0, 2.0, 9.0
+_OF_COARSENING, _OF_OUTLYING, _OF_SELECTION = 2.0, 2.0, 3.0
 """Relative durations of each option, measured on reference cohorts (a chosen coarsening: 0.4 to 6)."""
 _OF_BLOCK_POWERS = 1.3
 """Relative duration of a search, and of the test of its tree, that estimates block weights."""
@@ -344,9 +331,6 @@ def _of_search(problem: Problem, settings: Settings) -> float:
         (_OF_COARSENING, settings.chooses_coarsening),
         (_OF_OUTLYING, bool(settings.outlying_share) and not settings.chooses_coarsening),
         (_OF_SELECTION, settings.selects_features),
-        (_OF_HYPERPARAMETERS, isinstance(settings.hyperparameters, str)),
-        (_OF_CROSS_VALIDATION, isinstance(settings.concentration, str) and settings.concentration != "map"),
-        (np.size(settings.concentration), True),  # of a grid, its length
     )
     seconds = float(np.exp(logarithm) * ties) * math.prod(factor for factor, is_asked in longer if is_asked)
     seconds = (seconds + _AMONG_ALL_A_CELL * among_all * n_features) / _parallel(settings)

@@ -1,31 +1,38 @@
-"""What reports need of a partition, and a model with the table that it was fitted on."""
+"""Partitions as reports need them, made by an estimator or by others, and a model with the table of its fit."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from inspect import signature
+from numbers import Real
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp, xlogy
 
-from clinclust.arguments import FRAME, MODEL, accepting
+from clinclust.arguments import FRAME, LABELS, MODEL, SCHEMA, accepting
 from clinclust.arrays import Code, Mask
 from clinclust.engine.joint_estimates.outlying import without_outlying
 from clinclust.engine.problem.encoding import model_values
+from clinclust.engine.problem.problem import log_joint as joint_of
 from clinclust.engine.problem.problem import pose
-from clinclust.errors import CohortError, InputError, not_fitted, refuse, warn
+from clinclust.engine.search.settle import by_decreasing_size
+from clinclust.errors import CohortError, InputError, not_fitted, on_one_line, refuse, warn
 from clinclust.estimators.cohort_table import hint_at_rows
-from clinclust.estimators.mixture import NO_FLOOR
+from clinclust.estimators.fit import NO_FLOOR
+from clinclust.estimators.parameters import check_parameters, cluster_codes
+from clinclust.schema import FeatureSchema
+from clinclust.schema.feature_schema import block, paragraph, table
 
 if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
     from clinclust.estimators.fit import Fit
-    from clinclust.schema import FeatureSchema
 
 
 # SubtypeModel: the attributes of a partition that comparisons, reports, associations and figures use.
@@ -104,6 +111,19 @@ class SubtypeModel:
         columns = {"n": sizes, "percent": 100.0 * sizes / sizes.sum(), "clear": clear, "membership": mean}
         return pd.DataFrame(columns, index=self._called)
 
+    def _repr_html_(self) -> str:
+        if not hasattr(self, "cluster_sizes_"):
+            return block(f"{type(self).__name__}, not fitted yet", paragraph(repr(self)))
+        marks = [] if self.fit_ is None else [", ".join(remarks) for remarks in self.fit_.remarks_]
+        shown = self.summary().round(2).assign(**{"remark": marks} if any(marks) else {})
+        shown = shown.dropna(axis="columns", how="all").reset_index().astype(str)
+        return block(f"{type(self).__name__}: {self._counts}", table([*shown], shown.to_numpy()), paragraph(repr(self)))
+
+    @property
+    def _counts(self) -> str:
+        subtypes = "1 subtype" if self.n_clusters_ == 1 else f"{self.n_clusters_} subtypes"
+        return f"{subtypes} of {self.cluster_sizes_.sum():,} subjects"
+
     @property
     def cluster_sizes_(self) -> NDArray[np.int64]:
         """Number of subjects in each subtype, int64 (K,)."""
@@ -179,6 +199,233 @@ def own_membership(model: SubtypeModel) -> NDArray[np.float64] | None:
 def basis_of_membership(model: SubtypeModel) -> str:
     """Return what the probabilities are conditional on (`membership_basis` of the model): one partition by default."""
     return str(getattr(model, "membership_basis", "given all other subjects"))
+
+
+# Estimators: parameters by name, and the attributes of their results.
+
+
+class Estimator(SubtypeModel, ABC):
+    """A model whose parameters are the arguments of its constructor, kept unchanged as attributes."""
+
+    @abstractmethod
+    def fit(self, X: pd.DataFrame | ArrayLike, y: object = None) -> Self:
+        """Find the subtypes of a cohort."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name; `deep` has no effect."""
+        return {name: getattr(self, name) for name in _defaults(self)}
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Set parameters by name; raise InputError that names all unknown ones."""
+        names = _defaults(self)
+        unknown = sorted(set(parameters) - set(names))
+        if unknown:
+            raise InputError(f"{type(self).__name__} has no parameter {', '.join(unknown)}; it has {', '.join(names)}")
+        for name, value in parameters.items():
+            setattr(self, name, value)
+        return self
+
+    def fit_predict(self, X: pd.DataFrame | ArrayLike, y: object = None) -> NDArray[np.int64]:
+        """Fit the model and return `labels_`, int64 (N,)."""
+        return self.fit(X).labels_
+
+    def __repr__(self) -> str:
+        shown = []
+        for name, default in _defaults(self).items():
+            value = getattr(self, name)  # a copy of a default equals it and is not the same
+            is_default = type(value) is type(default) and isinstance(value, int | float | str) and value == default
+            if value is not default and not is_default:
+                text = str(value) if isinstance(value, np.random.Generator) else repr(value)  # without an address
+                shown.append(f"{name}={text}")
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
+
+        return Tags(
+            estimator_type="clusterer",
+            target_tags=TargetTags(required=False),
+            transformer_tags=TransformerTags(preserves_dtype=[]) if hasattr(type(self), "transform") else None,
+            input_tags=InputTags(allow_nan=True, string=True, categorical=True),
+        )
+
+
+def _defaults(estimator: Estimator) -> dict[str, Any]:
+    """Return the default of each parameter of the constructor, by name."""
+    return {parameter.name: parameter.default for parameter in signature(type(estimator)).parameters.values()}
+
+
+class FittedAttributes(Estimator):
+    """An estimator with the attributes of its results: each that ends in an underscore and is not None."""
+
+    _results: ClassVar[str] = "fit_"
+    """Name of the attribute that holds the results of a fit."""
+    _of_paper: ClassVar[frozenset[str]] = frozenset({"leave_one_out_nll_", "completed_log_joint_"})
+    """Results of the paper's search, which only `PublishedMAPDP` shows."""
+
+    def __getattr__(self, name: str) -> Any:
+        """Return the attribute of the results of this name, which must end in an underscore.
+
+        NotFittedError is raised without a fit, AttributeError if the attribute is None or unknown.
+        """
+        results, estimator = vars(self).get(self._results), type(self).__name__
+        is_fitted_attribute = name.endswith("_") and not name.startswith("_") and name not in self._of_paper
+        value = getattr(results, name, None) if is_fitted_attribute and results is not None else None
+        if value is not None:
+            return value
+        if results is None and (is_fitted_attribute or name == "labels"):
+            raise not_fitted(f"{name!r} is no attribute of this {estimator}, which is not fitted yet: call fit first")
+        raise AttributeError(f"{name!r} is no attribute of this {estimator}")
+
+    def __dir__(self) -> list[str]:
+        names = (name for name in dir(vars(self).get(self._results)) if name.endswith("_") and not name.startswith("_"))
+        return [*super().__dir__(), *(name for name in names if hasattr(self, name))]
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._results in vars(self)
+
+    def _require_fit(self) -> Any:
+        """Return the results of the fit; raise NotFittedError without any."""
+        if not self.__sklearn_is_fitted__():
+            raise not_fitted(f"This {type(self).__name__} is not fitted yet: call fit first")
+        return vars(self)[self._results]
+
+
+# Partition: subtypes given by any method or person.
+
+_SHOWN_ROWS = 5
+
+
+class Partition(SubtypeModel):
+    """A given partition of a cohort, which can be reported, tested and shared like a fitted `MAPDP`.
+
+    `write_report`, `validated_associations`, `subtype_table` and the figures accept it. Reports omit relevance,
+    certainty, restarts and tree.
+
+    Parameters
+    ----------
+    labels : array_like, shape (N,)
+        Group of each subject: strings, whole numbers or categories, none missing. A Series must have the index of the
+        frame that it is reported with.
+    schema : FeatureSchema
+        Schema of the cohort. Features from which the partition may have been made have the role ``cluster`` and
+        descriptive tests; others have the role ``describe``.
+    made_by : str
+        The person or method; completes the sentence "The subtypes were made by ...".
+
+    Attributes
+    ----------
+    labels_ : int64 (N,)
+        Subtype of each subject, 0 .. K - 1 by decreasing size, then by their first subjects.
+    n_clusters_ : int
+    cluster_sizes_ : int64 (K,)
+    given_ : tuple
+        The given label of each subtype.
+    names_ : dict of int to str
+        Default names of the subtypes, by number from 1: the given labels, or ``given as 2`` for numbers. Labels that
+        are these numbers, from 0 or 1, give no names.
+    index_ : pandas.Index or None
+        Index of `labels` if they were a Series.
+    schema_ : FeatureSchema
+    membership_, fit_ : None
+    uninformative_ : mapping
+        Empty.
+
+    Raises
+    ------
+    ValueError
+        If labels are missing, not one-dimensional, or neither strings nor whole numbers, or if `schema` or `made_by`
+        cannot be used.
+
+    Examples
+    --------
+    >>> import clinclust as cc
+    >>> schema = cc.FeatureSchema([cc.Feature(name="falls", likelihood="poisson")])
+    >>> groups = cc.Partition(["mild", "severe", "mild"], schema, made_by="a clinician")
+    >>> groups
+    Partition(2 subtypes of 3 subjects, made by a clinician)
+    >>> groups.labels_.tolist(), groups.names_
+    ([0, 1, 0], {1: 'mild', 2: 'severe'})
+    """
+
+    membership_: NDArray[np.float64] | None = None
+    """None: a given partition has no membership probabilities."""
+    uninformative_: Mapping[str, str] = MappingProxyType({})
+    """Empty: the features used are unknown."""
+    fit_: Fit | None = None
+    """None: the partition was not found by a MAP-DP search."""
+
+    def __init__(self, labels: ArrayLike, schema: FeatureSchema, made_by: str) -> None:
+        values = _values(labels)
+        problems = _problems(values)
+        if not isinstance(schema, FeatureSchema):
+            problems.append(f"schema must be a FeatureSchema, not {type(schema).__name__}")
+        if not isinstance(made_by, str) or not made_by.strip():
+            problems.append(f"made_by must say by whom or by what the partition was made, not {made_by!r}")
+        refuse(problems)
+        codes, given = pd.factorize(values)
+        self.labels_ = by_decreasing_size(np.asarray(codes, dtype=np.int64))
+        first = np.unique(self.labels_, return_index=True)[1]
+        self.given_: tuple[Any, ...] = tuple(given[codes[place]] for place in first)
+        self.schema_ = schema
+        self.made_by = made_by.strip().rstrip(".")
+        self.index_ = labels.index if isinstance(labels, pd.Series) else None
+
+    @property
+    def names_(self) -> dict[int, str]:
+        """Given labels by number of the subtype; empty if the labels are these numbers, or these numbers less 1."""
+        called = [f"{label:g}" if isinstance(label, float) else str(label) for label in self.given_]
+        try:
+            numbers = np.array(called, dtype=float)
+        except ValueError:
+            return dict(enumerate(called, start=1))
+        if any((numbers == np.arange(start, start + len(called))).all() for start in (0, 1)):
+            return {}
+        return {subtype: f"given as {text}" for subtype, text in enumerate(called, start=1)}
+
+    def __repr__(self) -> str:
+        return f"Partition({self._counts}, made by {on_one_line(self.made_by)})"
+
+
+def _values(labels: ArrayLike) -> NDArray[Any]:
+    """Return labels as an array of objects; strings are stripped, missing labels become None."""
+    values = np.array(labels, dtype=object)
+    if isinstance(labels, np.ma.MaskedArray):  # else NumPy would go on with what is under the mask
+        values[np.ma.getmaskarray(labels)] = None
+    if values.ndim != 1:
+        return values
+    stripped = np.empty(values.shape, dtype=object)
+    for place, value in enumerate(values.tolist()):
+        value = value.strip() if isinstance(value, str) else value
+        is_missing = pd.api.types.is_scalar(value) and (pd.isna(value) or value == "")
+        stripped[place] = None if is_missing else value
+    return stripped
+
+
+def _problems(values: NDArray[Any]) -> list[str]:
+    if values.ndim != 1 or not values.size:
+        return [f"labels must be one label for each subject, of shape (N,), not of shape {values.shape}"]
+    problems, labels = [], values.tolist()
+    missing = [str(row) for row, value in enumerate(labels) if value is None]
+    if missing:
+        problems.append(
+            f"labels: {len(missing)} of {len(values)} are missing (first at position "
+            f"{', '.join(missing[:_SHOWN_ROWS])}, counted from 0); leave these subjects out of the labels and of the "
+            "frame, or give them a group of their own"
+        )
+    for value in labels:
+        is_fraction = isinstance(value, float) and not value.is_integer()
+        if is_fraction or not isinstance(value, str | Real | np.bool_ | None):
+            shown = f"{value:g}" if is_fraction else type(value).__name__
+            problems.append(f"labels must be texts or whole numbers, not {shown}")
+            break
+    texts, numbers = (
+        {str(value) for value in labels if value is not None and isinstance(value, str) == is_text}
+        for is_text in (True, False)
+    )
+    if both := texts & numbers:
+        problems.append(f"labels hold {', '.join(sorted(both))} as text and as number; make them one of both")
+    return problems
 
 
 # The cohort of a fitted model: a partition with the table of its subjects, and the problem of the fit.
@@ -385,3 +632,74 @@ def criteria_of(cohort: FittedCohort) -> pd.DataFrame:
     return pd.DataFrame(
         rows, columns=["n_subtypes", "log_likelihood", "n_parameters", "bic", "icl", "relative_entropy"]
     )
+
+
+# The log joint of any partition.
+
+
+@accepting(frame=FRAME, labels=LABELS, schema=SCHEMA)
+def log_joint(
+    frame: pd.DataFrame,
+    labels: ArrayLike,
+    schema: FeatureSchema,
+    hyperparameters: Mapping[str, Mapping[str, Any]] | None = None,
+    concentration: float = 3.0,
+    *,
+    discount: float = 0.0,
+    coarsening: float = 1.0,
+    block_weights: Mapping[str, float] | None = None,
+) -> float:
+    """Return the collapsed log joint ln p(X_obs, z) of any partition, in nats, all constants included.
+
+    `MAPDP` gives the equation. Partitions of one cohort under the same parameters are comparable; for the result of a
+    fit without outlying values and selected features it equals `log_joint_`.
+
+    Parameters
+    ----------
+    frame : DataFrame, shape (N, D)
+        A table that fits the schema.
+    labels : array, shape (N,)
+        Cluster of each subject, values of any type.
+    schema : FeatureSchema
+    hyperparameters : dict, optional
+        As in `MAPDP`; others are set from the data.
+    concentration, discount, coarsening : float
+        As in `MAPDP`.
+    block_weights : dict, optional
+        Block weights, as `MAPDP.block_weights_`; by default 1.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    CohortError
+        If the table does not fit the schema.
+    ValueError
+        If the labels or a parameter cannot be used.
+
+    Examples
+    --------
+    >>> import clinclust as cc
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> rng = np.random.default_rng(0)
+    >>> frail = rng.random(200) < 0.4
+    >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
+    >>> schema = cc.draft_schema(frame)
+    >>> two_subtypes, one_subtype = cc.log_joint(frame, frail, schema), cc.log_joint(frame, np.zeros(200), schema)
+    >>> round(two_subtypes - one_subtype)  # nats for two subtypes
+    212
+    """
+    check_parameters(
+        hyperparameters=hyperparameters,
+        concentration=concentration,
+        discount=discount,
+        coarsening=coarsening,
+        block_weights=block_weights,
+    )
+    frame = schema.validate(frame, warn=False)
+    codes = cluster_codes(labels, len(frame), called="labels")
+    problem = pose(frame, schema, hyperparameters, float(concentration), discount, coarsening, block_weights)
+    return joint_of(problem, problem.partition(codes[problem.cohort.order]))

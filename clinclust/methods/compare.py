@@ -28,11 +28,11 @@ from clinclust.engine.problem.problem import Problem, clusters_of, log_joint, po
 from clinclust.engine.search.plan import RestartResult, SearchPlan
 from clinclust.errors import InputError, MissingPackageError, refuse
 from clinclust.estimators.distinct_subtypes import tested_tree
+from clinclust.estimators.fit import DEFAULT_TEST
 from clinclust.estimators.fitting import Prepared, fit_of
 from clinclust.estimators.mapdp import MAPDP
 from clinclust.estimators.parameters import seed_of
 from clinclust.estimators.subtype_model import FittedCohort, SubtypeModel, cohort_of, require_search
-from clinclust.estimators.subtype_tree import DEFAULT_TEST
 from clinclust.progress import SILENT, Progress
 
 if TYPE_CHECKING:

@@ -22,9 +22,9 @@ from clinclust.arrays import Array, Labels, RandomState
 from clinclust.engine.search.settle import by_decreasing_size
 from clinclust.errors import InputError, missing_package, refuse, warn
 from clinclust.estimators.cohort_table import cohort_and_schema, warn_of_copied_rows
-from clinclust.estimators.estimator import Estimator
 from clinclust.estimators.fitting import warn_of_unobserved, warn_of_visits
 from clinclust.estimators.parameters import RULES, as_in, documented, parameter, parameter_problems, rules_of, seed_of
+from clinclust.estimators.subtype_model import Estimator
 from clinclust.schema import Feature, FeatureSchema
 from clinclust.schema.validation import informative_parts, kept_out, warn_of_uninformative
 

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from clinclust.arrays import Code
 from clinclust.errors import CohortError, InputError
 from clinclust.estimators.explanation import CONTINUUM_SCORE, find_continuum, reasons_of_cohort, reasons_of_new
-from clinclust.estimators.mapdp import MAPDP, NONE_OF_THESE
-from clinclust.estimators.prediction import (
+from clinclust.estimators.mapdp import (
+    MAPDP,
     NONE_COLUMN,
+    NONE_OF_THESE,
     notes_on_new_subjects,
     rows_at_fault,
     subtype_columns,

@@ -25,10 +25,9 @@ from clinclust.disclosure.suppress import shown_sizes
 from clinclust.drafting.column import looks_identifying
 from clinclust.errors import InputError, on_one_line
 from clinclust.estimators.explanation import NOBODY, Continuum, find_continuum, find_unusual
-from clinclust.estimators.fit import Fit
+from clinclust.estimators.fit import FEW, FEW_SUBJECTS, Fit
 from clinclust.estimators.gibbs import GibbsDP
 from clinclust.estimators.likelihood_check import NOTHING_COMPARED, compared_likelihoods
-from clinclust.estimators.mixture import FEW, FEW_SUBJECTS
 from clinclust.estimators.subtype_model import (
     CLEAR,
     FittedCohort,

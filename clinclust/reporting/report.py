@@ -29,10 +29,9 @@ from clinclust.comparisons.frame import ComparisonsFrame
 from clinclust.disclosure.counts import FACTS, SHEETS, Rule
 from clinclust.engine.search.plan import blas_on_one_thread
 from clinclust.errors import InputError, refuse, warn
-from clinclust.estimators.fit import PartitionedFit
+from clinclust.estimators.fit import MEANING_OF_MARKS, NO_FLOOR, PartitionedFit, n_standing
 from clinclust.estimators.gibbs import GibbsDP
 from clinclust.estimators.mapdp import MAPDP
-from clinclust.estimators.mixture import MEANING_OF_MARKS, NO_FLOOR, n_standing
 from clinclust.estimators.subtype_model import (
     FittedCohort,
     SubtypeModel,

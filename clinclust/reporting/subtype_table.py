@@ -19,7 +19,7 @@ from clinclust.arrays import Code
 from clinclust.comparisons.compare import FEWEST_TESTED, compare_cohort
 from clinclust.comparisons.frame import ALL_SUBJECTS, WITHHELD, Record, is_missing, is_suppressed
 from clinclust.errors import InputError, missing_package, refuse, visible
-from clinclust.estimators.mixture import FEW, MEANING_OF_MARKS
+from clinclust.estimators.fit import FEW, MEANING_OF_MARKS
 from clinclust.estimators.subtype_model import SubtypeModel, cohort_of, fewest_subjects, require_fitted
 from clinclust.files.writing import write_text
 from clinclust.reporting.assignments import write_inert_csv

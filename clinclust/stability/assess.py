@@ -24,13 +24,12 @@ from clinclust.engine.search.plan import Budget, Cancelled, interruptible, n_thr
 from clinclust.engine.search.settle import adjusted_rand_index, by_decreasing_size, groups_by_decreasing_size
 from clinclust.errors import InputError, refuse
 from clinclust.estimators.distinct_subtypes import as_asked
+from clinclust.estimators.fit import FEW_SUBJECTS, FEWEST_DRAWS
 from clinclust.estimators.fitting import Prepared, fit_by
 from clinclust.estimators.mapdp import MAPDP
-from clinclust.estimators.mixture import FEW_SUBJECTS
 from clinclust.estimators.parameters import parameter_problems, seed_of
 from clinclust.estimators.settings import Settings, estimated_seconds, pose_for, rounded_duration, seconds_of_stability
 from clinclust.estimators.subtype_model import FittedCohort, SubtypeModel, cohort_of, cohort_problems, require_search
-from clinclust.estimators.subtype_tree import FEWEST_DRAWS
 from clinclust.progress import SILENT, Progress
 from clinclust.schema.validation import kept_out
 

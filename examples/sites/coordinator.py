@@ -17,13 +17,12 @@ from clinclust.engine.search.partitioned import WholeCohort, numbered, sums_of
 from clinclust.engine.search.plan import Budget, SearchPlan
 from clinclust.engine.search.settle import groups_by_decreasing_size
 from clinclust.errors import InputError
-from clinclust.estimators.fit import Fit, PartitionedFit
+from clinclust.estimators.fit import Fit, PartitionedFit, SubtypeTree
 from clinclust.estimators.parameters import seed_of
 from clinclust.estimators.partitioned import refuse_unusable
 from clinclust.estimators.saving import software_versions
 from clinclust.estimators.settings import Settings
 from clinclust.estimators.site import problem_of_model
-from clinclust.estimators.subtype_tree import SubtypeTree
 
 
 def fit_at_sites(model: cc.MAPDP, sites: Sequence[Any]) -> cc.MAPDP:

@@ -11,7 +11,7 @@ import clinclust as cc
 from clinclust.associations.refit import AsReported, Subtypes, as_many, effects
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.settle import merge_tree
-from clinclust.estimators.subtype_tree import SubtypeTree
+from clinclust.estimators.fit import SubtypeTree
 
 
 def few_informative(seed, n=400, shift=1.5):

@@ -11,12 +11,15 @@ from cohorts import EVERY_LIKELIHOOD, mixed_cohort, with_blocks
 
 import clinclust as cc
 from attack.attempts import Attack
+from clinclust.engine.joint_estimates.outlying import best_outlying, none_outlying, without_outlying
+from clinclust.engine.joint_estimates.selection import best_inclusion, log_inclusion
+from clinclust.engine.problem.problem import log_joint, pose
 from clinclust.estimators.parameters import combination_problems
 
 N = 24
 CHOICES = {
     "hyperparameters": (None, "greedy"),
-    "concentration": (0.7, "map", (0.5, 5.0), "cross-validation"),
+    "concentration": (0.7, "map", "cross-validation"),
     "discount": (0.0, 0.3),
     "coarsening": (1.0, 0.4, "auto"),
     "block_weights": (None, "auto", {"block 0": 0.3, "block 1": 0.8}),
@@ -43,9 +46,30 @@ def fitted(seed, given):
         return frame, schema, cc.methods.PublishedMAPDP(schema, **options, n_restarts=2, random_state=seed).fit(frame)
 
 
+def joint_with(
+    frame, labels, schema, hyperparameters=None, concentration=3.0, *, select_features=False, outlying_share=0.0,
+    outlying=None, **numbers,
+):  # fmt: skip
+    """Return `clinclust.log_joint` with the best selection of features, or with outlying values (the best if None)."""
+    if not select_features and outlying_share == 0.0:
+        return cc.log_joint(frame, labels, schema, hyperparameters, concentration, **numbers)
+    frame = schema.validate(frame, warn=False)
+    problem = pose(frame, schema, hyperparameters, concentration, **numbers)
+    codes = np.unique(np.asarray(labels)[problem.cohort.order], return_inverse=True)[1]
+    if select_features:
+        included = best_inclusion(problem, codes)
+        selected = problem.with_features(included)
+        return log_joint(selected, selected.partition(codes)) + log_inclusion(int(included.sum()), included.size)
+    if outlying is None:
+        return best_outlying(problem, codes, none_outlying(problem), outlying_share)[1]
+    mask = outlying[:, schema.places(problem.cohort.encoding.features)][problem.cohort.order]
+    kept = without_outlying(problem, mask, outlying_share)
+    return log_joint(kept, kept.partition(codes))
+
+
 def joint_of(frame, schema, model, given, **others):
     """Return the joint of the model's partition under what the model states."""
-    return cc.log_joint(
+    return joint_with(
         frame,
         model.labels_,
         schema,

@@ -100,7 +100,7 @@ class Saved:
 
 def _use(model, frame):
     """Show a model that was accepted in every way that reads what a search found."""
-    repr(model), repr(model.tree_), repr(model.resolution_path_ if hasattr(model, "resolution_path_") else None)
+    repr(model), repr(model.tree_)
     model._repr_html_()
     model.tree_.merges.to_string()
     cc.subtype_table(model, frame).to_markdown()
@@ -190,7 +190,7 @@ def _edit_text(saved, rng):
     about = f"{way} {path}, from {str(old)[:40]!r}"
     constant = str(rng.choice(["NaN", "Infinity", "-Infinity", "1e999", "1" * 5_000, "0x1"]))
     nested = "[" * depth + json.dumps(old) + "]" * depth if depth else constant
-    written = json.dumps(text).replace(json.dumps(_MARK), nested)
+    written = json.dumps(text, indent=1).replace(json.dumps(_MARK), nested)
     (saved.folder / "model.json").write_text(written, encoding="utf-8")
     return f"{about} to {nested[:40] if way in ('nest', 'constant') else _shown(holder, key)}"
 

@@ -98,7 +98,7 @@ def test_counts_of_a_saved_model_that_contradict_themselves_are_refused(path, tm
         folder = model.save(tmp_path / "model")
         text = json.loads((folder / "model.json").read_text(encoding="utf-8"))
         text["fit"]["row_counts_"] = asdict(wrong)
-        (folder / "model.json").write_text(json.dumps(text), encoding="utf-8")
+        (folder / "model.json").write_text(json.dumps(text, indent=1), encoding="utf-8")
         write_manifest(folder, ["model.json", "model.npz"])
         with pytest.raises(InputError, match="row_counts_ are not those of a table with this cohort"):
             MAPDP.load(folder)

@@ -15,7 +15,7 @@ import clinclust as cc
 from clinclust import MAPDP
 from clinclust.engine.problem.problem import feature_relevance, pose
 from clinclust.errors import InputError, NotFittedError
-from clinclust.estimators.mixture import SubtypeMixture
+from clinclust.estimators.fit import SubtypeMixture
 from clinclust.methods import PublishedMAPDP
 
 OPTIONS = {
@@ -85,9 +85,7 @@ def assert_says_the_same(one, other, frame):
     """What two models say of subjects is the same to the bit."""
     for call in ("predict", "predict_proba", "score_samples"):
         assert getattr(one, call)(frame).tobytes() == getattr(other, call)(frame).tobytes()
-    for how in ("mean", "draw"):
-        ours, theirs = (model.impute(frame, how=how, random_state=1) for model in (one, other))
-        pd.testing.assert_frame_equal(ours, theirs, check_exact=True)
+    pd.testing.assert_frame_equal(one.impute(frame), other.impute(frame), check_exact=True)
 
 
 # --- what a cut is ----------------------------------------------------------------------------------------------------
@@ -178,8 +176,6 @@ def test_copies_of_a_cut_are_the_same(plain):
     model, frame = plain
     cut = model.cut(2)
     assert digest(copy.deepcopy(cut), frame) == digest(cut, frame)
-    assert "made of the 4 groups that the search found" in cut._repr_html_()
-    assert "groups" not in model._repr_html_()
 
 
 @pytest.mark.filterwarnings("ignore:.*no observed value in any feature", "ignore:.*values lie beyond")

@@ -111,8 +111,8 @@ def test_the_error_survives_pickling():
     [
         {},
         {"concentration": 3.0, "coarsening": 1.0, "init": "search"},
-        {"concentration": [0.5, 3.0], "outlying_share": 0.02, "hyperparameters": "greedy", "n_jobs": 2},
-        {"init": np.arange(40) % 3, "concentration": np.array([1.0, 2.0]), "random_state": np.random.default_rng(1)},
+        {"concentration": "map", "outlying_share": 0.02, "hyperparameters": "greedy", "n_jobs": 2},
+        {"init": np.arange(40) % 3, "concentration": np.float64(2.0), "random_state": np.random.default_rng(1)},
         {"random_state": np.int64(4), "select_features": np.True_, "discount": np.float64(0.0)},
     ],
 )

@@ -58,8 +58,7 @@ def test_the_joint_is_that_of_subjects_seated_one_by_one(name):
 def test_missing_values_are_filled_in_with_possible_ones(name):
     frame, schema, _, _ = _cohort(name, n=60, n_features=3)
     model = cc.methods.PublishedMAPDP(schema, random_state=0, n_restarts=2, progress=False).fit(frame)
-    for how in ("mean", "draw"):
-        filled = model.impute(frame, how=how, random_state=0)
+    for filled in (model.impute(frame), *model.multiple_imputations(frame, 1, n_sweeps=1, random_state=0)):
         assert not filled.isna().to_numpy().any()
         schema.validate(filled)
 

@@ -20,9 +20,8 @@ from clinclust import MAPDP
 from clinclust.engine.search.settle import adjusted_rand_index
 from clinclust.errors import InputError
 from clinclust.estimators.distinct_subtypes import WEAK_EVIDENCE, _in_subjects
-from clinclust.estimators.mixture import evidence_between, n_standing
+from clinclust.estimators.fit import JOIN_DTYPES, TreeTest, evidence_between, n_standing
 from clinclust.estimators.subtype_model import fewest_subjects
-from clinclust.estimators.subtype_tree import JOIN_DTYPES, TreeTest
 from clinclust.methods import PublishedMAPDP
 
 __all__ = ["fitted", "plain"]  # fixtures

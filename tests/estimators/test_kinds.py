@@ -79,7 +79,7 @@ def test_tables_of_subjects_subtypes_and_outcomes_say_the_codes(graded):
     model, frame, *_ = graded
     explained = model.explain(frame.head(5))
     assert explained["subtype"].unique().tolist() == list(dict.fromkeys(model.labels.head(5)))
-    assert any(f"Subtype {code}" in explained["words"].iloc[0] for code in model.codes_)
+    assert set(explained["against"]) <= {0, *model.codes_}
     outcomes = cc.outcomes.compare_outcomes(model, frame, "died", versus="1b")
     assert set(outcomes["versus"].dropna()) == {"1b"}
     with pytest.raises(InputError, match="1a, 1b, 2"):

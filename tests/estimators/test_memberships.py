@@ -9,7 +9,7 @@ from sklearn.pipeline import FeatureUnion, make_pipeline
 
 import clinclust as cc
 from clinclust.errors import InputError, NotFittedError
-from clinclust.estimators.prediction import NONE_COLUMN, Memberships, subtype_columns
+from clinclust.estimators.mapdp import NONE_COLUMN, Memberships, subtype_columns
 
 QUICK = {"n_restarts": 1, "n_jobs": 1, "random_state": 0, "progress": False}
 RNG = np.random.default_rng(5)

@@ -32,13 +32,6 @@ def fitted():
     return model, frame
 
 
-def test_a_cut_draws_what_its_fit_draws(fitted):
-    model, frame = fitted
-    drawn = [one.impute(frame, how="draw", random_state=0) for one in (model, model.cut(2), model.cut(1))]
-    assert drawn[0].equals(drawn[1])
-    assert drawn[0].equals(drawn[2])
-
-
 def test_a_cut_imputes_what_its_fit_imputes(fitted):
     model, frame = fitted
     cut = model.cut(2)

@@ -188,7 +188,9 @@ def test_published_searches_find_no_distinct_subtypes(options):
     assert ";" not in str(refused.value)
 
 
-@pytest.mark.parametrize(("name", "value"), [("init", "single"), ("hyperparameters", "greedy"), ("concentration", [3])])
+@pytest.mark.parametrize(
+    ("name", "value"), [("init", "single"), ("hyperparameters", "greedy"), ("concentration", "cross-validation")]
+)
 def test_the_default_model_names_the_published_one_for_its_searches(name, value):
     frame, schema, _, _ = mixed_cohort(0, n=20, likelihoods=("gaussian",))
     with pytest.raises(InputError, match=f"PublishedMAPDP has this {name}"):

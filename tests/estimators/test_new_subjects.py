@@ -6,7 +6,7 @@ import pandera.pandas as pa
 import pytest
 
 import clinclust as cc
-from clinclust.estimators.prediction import unseen_rows, without_unseen
+from clinclust.estimators.mapdp import unseen_rows, without_unseen
 
 
 def metres_from_centimetres():

@@ -61,7 +61,7 @@ def test_of_equal_sizes_the_first_comes_first():
         ([], "one label for each subject"),
         ([["a"], ["b"]], r"shape \(2, 1\)"),
         ("abc", "one label for each subject"),
-        ([0.5, 1.0], "1 have decimals, as 0.5"),
+        ([0.5, 1.0], "whole numbers, not 0.5"),
         ([{"a": 1}, "b"], "not dict"),
     ],
 )
@@ -82,7 +82,7 @@ def test_it_can_be_pickled_and_printed():
     assert again.index_.equals(pd.Index(["p1", "p2", "p3"]))
     assert repr(again) == repr(found) == "Partition(2 subtypes of 3 subjects, made by a clinician)"
     html = found._repr_html_()
-    assert "Partition: 2 subtypes of 3 subjects, made by a clinician" in html
+    assert "Partition: 2 subtypes of 3 subjects" in html
     assert "&lt;b&gt;" in html
     assert "<b>" not in html
     assert (found.membership_, found.fit_, dict(found.uninformative_)) == (None, None, {})
@@ -92,7 +92,7 @@ def test_it_can_be_pickled_and_printed():
     ("labels", "words"),
     [
         (np.ma.masked_array([1, 2, 3, 2], mask=[0, 1, 0, 0]), "1 of 4 are missing"),
-        ([1.0, np.inf, 2.0], "have decimals, as inf"),
+        ([1.0, np.inf, 2.0], "whole numbers, not inf"),
         ([Decimal("1.5"), Decimal(2)], "not Decimal"),
         ([1 + 2j, 2 + 0j], "not complex"),
         ([b"lead", b"follow"], "not bytes"),

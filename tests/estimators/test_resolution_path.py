@@ -1,5 +1,9 @@
 """Resolution: the path over coarsenings, the coarsening chosen, outlying values."""
 
+from dataclasses import replace
+from itertools import pairwise
+from threading import Event
+
 import numpy as np
 import oracles
 import pandas as pd
@@ -13,9 +17,13 @@ from clinclust.engine.joint_estimates.selection import independent_share
 from clinclust.engine.kernels.moves import new_partition
 from clinclust.engine.problem.problem import log_joint as joint_of
 from clinclust.engine.problem.problem import pose
+from clinclust.engine.search.plan import Budget
 from clinclust.engine.search.settle import adjusted_rand_index
+from clinclust.estimators.fitting import prepared, search
+from clinclust.estimators.settings import Settings
 from clinclust.methods import PublishedMAPDP
 from clinclust.plots import plot_tree
+from clinclust.progress import SILENT
 
 
 def wrong_cohort(seed, correlation=0.0, contaminated=0.0, n=240, n_features=12):
@@ -30,6 +38,13 @@ def wrong_cohort(seed, correlation=0.0, contaminated=0.0, n=240, n_features=12):
     names = [f"x{index}" for index in range(n_features)]
     schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in names])
     return pd.DataFrame(values, columns=names), schema, groups
+
+
+def posed_with_steps(model, frame):
+    """Return the problem of a cohort, and the steps of the search of a model, from the finest on."""
+    settings = Settings.of(model)
+    problem = prepared(settings, frame).problem
+    return problem, search(problem, settings.search_plan(problem, Event(), Budget(), SILENT)).steps
 
 
 @pytest.fixture(scope="module")
@@ -155,7 +170,6 @@ def test_no_value_is_outlying_unless_asked_for():
     model = PublishedMAPDP(schema, n_restarts=2, random_state=0).fit(frame)
     assert model.outlying_share_ == 0.0
     assert not model.outliers_.any()
-    assert not hasattr(model, "resolution_path_")
 
 
 # --- the coarsening -------------------------------------------------------------------------------------------------
@@ -202,20 +216,15 @@ def test_dependence_buys_clusters_unless_the_coarsening_is_chosen():
     agreement = adjusted_rand_index(model.labels_, groups)
     assert agreement > max(0.85, adjusted_rand_index(plain.labels_, groups) + 0.2)
     assert model.coarsening_ < 0.6
-    path = model.resolution_path_
-    chosen = path.steps[path.steps["coarsening"] == model.coarsening_].iloc[0]
-    assert path.chosen == model.coarsening_ <= chosen["independent_share"] + 0.01
-    assert (path.labels[-1] == model.labels_).all()
-    order = pose(schema.validate(frame, warn=False), schema, None, 3.0).cohort.order
-    for before, row, labels in zip(path.labels, path.steps.iloc[1:].itertuples(), path.labels[1:], strict=False):
-        assert (np.diff(np.bincount(labels)) <= 0).all()
-        problem = pose(schema.validate(frame, warn=False), schema, None, 3.0, 0.0, row.coarsening)
+    problem, steps = posed_with_steps(model, frame)
+    for before, step in pairwise(steps):
+        coarsened = replace(problem, model=problem.model._replace(coarsening=step.coarsening))
         nothing = np.zeros(frame.shape, dtype=bool)
-        assert row.log_joint >= best_outlying(problem, labels[order], nothing, 0.01)[1] - 1e-6
-        assert row.log_joint >= best_outlying(problem, before[order], nothing, 0.01)[1] - 1e-6
-    finer = path.steps[path.steps["coarsening"] > model.coarsening_]
-    assert (finer["coarsening"] > finer["independent_share"] + 0.01).all()
-    assert path.steps["coarsening"].iloc[-1] == model.coarsening_  # coarser steps would not change the choice
+        for labels in (step.labels, before.labels):
+            assert step.winner.log_joint >= best_outlying(coarsened, labels, nothing, 0.01)[1] - 1e-6
+    # Coarser steps would not change the choice.
+    assert [step.borne_out for step in steps] == [False] * (len(steps) - 1) + [True]
+    assert (steps[-1].coarsening, steps[-1].winner.log_joint) == (model.coarsening_, model.log_joint_)
     # The fit is that of the number chosen: no move raises its joint.
     assert (model.tree_.evidence > 0).all()
     again = PublishedMAPDP(
@@ -234,7 +243,7 @@ def test_the_number_of_threads_changes_no_bit(contaminated):
     assert one.log_joint_ == two.log_joint_
     assert one.labels_.tobytes() == two.labels_.tobytes()
     assert one.outliers_.tobytes() == two.outliers_.tobytes()
-    pd.testing.assert_frame_equal(one.resolution_path_.steps, two.resolution_path_.steps, check_exact=True)
+    pd.testing.assert_frame_equal(one.restarts_, two.restarts_, check_exact=True)
 
 
 def test_a_saved_model_keeps_its_tree_its_path_and_its_outlying_values(contaminated, tmp_path):
@@ -245,17 +254,7 @@ def test_a_saved_model_keeps_its_tree_its_path_and_its_outlying_values(contamina
     assert back.outlying_share_ == 0.01
     pd.testing.assert_frame_equal(back.tree_.merges, model.tree_.merges)
     assert (back.tree_.cut(1) == 0).all()
-    pd.testing.assert_frame_equal(back.resolution_path_.steps, model.resolution_path_.steps)
-    assert (back.resolution_path_.labels == model.resolution_path_.labels).all()
-    assert back.resolution_path_.chosen == model.coarsening_
     assert back.predict_proba(frame).tobytes() == model.predict_proba(frame).tobytes()
-
-
-def test_a_second_fit_forgets_the_path_of_the_first():
-    frame, schema, _ = wrong_cohort(1, n=40)
-    model = PublishedMAPDP(schema, coarsening="auto", n_restarts=1, random_state=0).fit(frame)
-    assert hasattr(model, "resolution_path_")
-    assert not hasattr(model.set_params(coarsening=0.5).fit(frame), "resolution_path_")
 
 
 # --- figures --------------------------------------------------------------------------------------------------------
@@ -303,8 +302,6 @@ def test_a_large_cohort_is_searched_in_a_sample_first_and_ends_as_the_search_of_
     assert adjusted_rand_index(model.labels_, whole.labels_) > 0.95
     same = model.outliers_ == whole.outliers_
     assert same[model.outliers_ | whole.outliers_].mean() > 0.9
-    path = model.resolution_path_
-    assert (path.chosen, len(path.steps)) == (model.coarsening_, 1)
 
 
 @pytest.mark.simulation
@@ -314,7 +311,6 @@ def test_a_search_that_begins_in_a_sample_raises_one_joint_with_any_number_of_th
     assert model.log_joint_ == two.log_joint_
     np.testing.assert_array_equal(model.labels_, two.labels_)
     np.testing.assert_array_equal(model.outliers_, two.outliers_)
-    assert not hasattr(model, "resolution_path_")
     assert (np.diff(model.log_joint_trace_) >= -1e-9).all()
     posed = pose(schema.validate(frame, warn=False), schema, None, 3.0, 0.0, 0.6)
     kept = without_outlying(posed, model.outliers_[posed.cohort.order], 0.01)
@@ -334,9 +330,10 @@ def _fitted_from_a_small_sample(seed, correlation, **options):
         model = PublishedMAPDP(schema, coarsening="auto", n_restarts=3, random_state=0, progress=False, **options).fit(
             frame
         )
+        steps = posed_with_steps(model, frame)[1]
     posed = pose(schema.validate(frame, warn=False), schema, None, 3.0, 0.0, model.coarsening_)
     kept = without_outlying(posed, model.outliers_[posed.cohort.order], 0.01)
-    return model, kept, model.labels_[posed.cohort.order]
+    return model, kept, model.labels_[posed.cohort.order], steps
 
 
 _FURTHER = [pytest.param(*both, marks=pytest.mark.simulation) for both in ((0, 0.3), (1, 0.5), *_MISJUDGED[1:])]
@@ -345,13 +342,11 @@ _FURTHER = [pytest.param(*both, marks=pytest.mark.simulation) for both in ((0, 0
 @pytest.mark.simulation
 @pytest.mark.parametrize(("seed", "correlation"), [_MISJUDGED[0], *_FURTHER])
 def test_the_coarsening_of_a_large_cohort_is_borne_out_by_all_its_subjects_with_any_threads(seed, correlation):
-    model, kept, labels = _fitted_from_a_small_sample(seed, correlation, n_jobs=1)
+    model, kept, labels, steps = _fitted_from_a_small_sample(seed, correlation, n_jobs=1)
     assert model.coarsening_ <= independent_share(kept, labels) + 0.01
-    steps = model.resolution_path_.steps
-    borne_out = steps["coarsening"] <= steps["independent_share"] + 0.01
-    assert borne_out.tolist() == [False] * (len(steps) - 1) + [True]
-    assert (np.diff(steps["coarsening"]) < 0.0).all()
-    assert steps["start"].iloc[0].startswith("sample: ")
+    assert [step.borne_out for step in steps] == [False] * (len(steps) - 1) + [True]
+    assert (np.diff([step.coarsening for step in steps]) < 0.0).all()
+    assert steps[0].winner.start.startswith("sample: ")
     assert (len(steps) > 1) == ((seed, correlation) in _MISJUDGED)
     assert (np.diff(model.log_joint_trace_) >= -1e-9).all()
     assert model.log_joint_ == pytest.approx(joint_of(kept, new_partition(kept.cohort.arrays, labels)), abs=1e-6)
@@ -359,4 +354,3 @@ def test_the_coarsening_of_a_large_cohort_is_borne_out_by_all_its_subjects_with_
     assert model.log_joint_ == two.log_joint_
     np.testing.assert_array_equal(model.labels_, two.labels_)
     np.testing.assert_array_equal(model.outliers_, two.outliers_)
-    np.testing.assert_array_equal(model.resolution_path_.labels, two.resolution_path_.labels)

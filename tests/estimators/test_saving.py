@@ -55,7 +55,7 @@ def digest(model, frame):
         model.predict(new).tobytes(),
         model.predict_proba(new).tobytes(),
         model.score_samples(new).tobytes(),
-        model.impute(new, how="draw", random_state=0).to_csv().encode(),
+        model.impute(new).to_csv().encode(),
     ]
     parts += [getattr(model, name).tobytes() for name in FITTED if isinstance(getattr(model, name), np.ndarray)]
     parts += [repr((name, getattr(model, name))).encode() for name in FITTED]
@@ -213,7 +213,7 @@ def edited(change):
     def edit(folder):
         text = json.loads((folder / "model.json").read_text(encoding="utf-8"))
         change(text)
-        (folder / "model.json").write_text(json.dumps(text), encoding="utf-8")
+        (folder / "model.json").write_text(json.dumps(text, indent=1), encoding="utf-8")
         write_manifest(folder, ["model.json", "model.npz"])
 
     return edit
@@ -299,9 +299,11 @@ BROKEN = {
     "no such array": edited(lambda text: text["fit"].update(cluster_labels_="other")),
     "text for a number": edited(lambda text: text["fit"].update(log_joint_="high")),
     "null for a dictionary": edited(lambda text: text["fit"].update(uninformative_=None)),
-    "constants": with_text(lambda text: json.dumps(text).replace("0.0", "NaN", 1).encode()),
-    "a number too large": with_text(lambda text: json.dumps(text).replace("0.0", "1e999", 1).encode()),
-    "a name twice": with_text(lambda text: json.dumps(text).replace("{", '{"clinclust_model": 5, ', 1).encode()),
+    "constants": with_text(lambda text: json.dumps(text, indent=1).replace("0.0", "NaN", 1).encode()),
+    "a number too large": with_text(lambda text: json.dumps(text, indent=1).replace("0.0", "1e999", 1).encode()),
+    "a name twice": with_text(
+        lambda text: json.dumps(text, indent=1).replace("{", '{"clinclust_model": 5, ', 1).encode()
+    ),
     "nested too deeply": with_text(lambda text: b'{"a":' * 100_000),
     "a path for the schema": edited(lambda text: text["fit"].update(schema_="/etc/hostname")),
     "an unknown field": edited(lambda text: text["fit"].update(extra=1)),

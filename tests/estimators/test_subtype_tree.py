@@ -4,12 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from cohorts import LIKELIHOODS, mixed_cohort
-from scipy.cluster.hierarchy import is_valid_linkage
 from scipy.stats import norm
 from scored import few
 
 from clinclust import Feature, FeatureSchema, information_criteria, log_joint
-from clinclust.estimators.subtype_tree import SubtypeTree
+from clinclust.estimators.fit import SubtypeTree
 from clinclust.methods import PublishedMAPDP
 
 NUMBERS = [(0.0, 1.0), (0.4, 1.0), (0.2, 0.5)]
@@ -69,12 +68,9 @@ def test_cuts_nest_and_are_numbered_by_size():
     assert merges["step"].tolist() == list(range(1, tree.n_subtypes))
 
 
-def test_scipy_reads_the_linkage_whatever_the_order_of_the_evidence():
+def test_groups_are_numbered_by_size_whatever_the_order_of_the_evidence():
     labels = np.repeat(np.arange(4), [5, 4, 3, 2])
     tree = SubtypeTree(labels, np.array([[2, 3], [0, 1], [4, 5]]), np.array([7.0, 3.0, 5.0]))
-    assert is_valid_linkage(tree.linkage())
-    assert tree.linkage()[:, 2].tolist() == [7.0, 3.0, 7.0]
-    assert tree.linkage()[:, 3].tolist() == [2, 2, 4]
     assert tree.cut(2).tolist() == [0] * 9 + [1] * 5
     assert tree.cut(3).tolist() == [0] * 5 + [2] * 4 + [1] * 5
     assert "3, 4 with 1, 2: 5.0 nats" in repr(tree)
@@ -84,7 +80,6 @@ def test_one_subtype_is_a_tree_without_joins():
     tree = SubtypeTree(np.zeros(6, dtype=np.int64), np.zeros((0, 2), dtype=np.int64), np.zeros(0))
     assert tree.cut(1).tolist() == [0] * 6
     assert len(tree.merges) == 0
-    assert tree.linkage().shape == (0, 4)
 
 
 @pytest.mark.parametrize("n_subtypes", [0, 4, 2.0, True, "2", None])

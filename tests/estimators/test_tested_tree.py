@@ -15,8 +15,8 @@ from clinclust.engine.search.plan import Threads, n_threads
 from clinclust.engine.search.settle import adjusted_rand_index
 from clinclust.estimators import distinct_subtypes as tested_tree
 from clinclust.estimators.distinct_subtypes import PairTests, joined_groups
+from clinclust.estimators.fit import SubtypeTree
 from clinclust.estimators.subtype_model import cohort_of, fitted_problem
-from clinclust.estimators.subtype_tree import SubtypeTree
 from clinclust.methods import PublishedMAPDP
 
 

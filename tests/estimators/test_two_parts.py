@@ -176,10 +176,9 @@ def test_an_explanation_has_one_row_for_the_feature(fitted):
         assert own["log_odds"].sum() == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("how", ["mean", "draw"])
-def test_an_imputed_value_is_the_spike_or_another_possible_value(fitted, how):
+def test_an_imputed_value_is_the_spike_or_another_possible_value(fitted):
     model, frame, schema, _ = fitted
-    filled = model.impute(frame, how=how, random_state=0)
+    filled = model.impute(frame)
     for feature in schema:
         was = frame[feature.name].notna()
         np.testing.assert_array_equal(filled[feature.name][was].to_numpy(float), frame[feature.name][was])
@@ -196,7 +195,7 @@ def test_drawn_values_are_at_the_spike_as_often_as_the_model_says():
     frame, schema, _ = cohort(5, n=400, spike=(0.6, 0.6), level=(0.0, 0.0))
     frame.loc[300:, "gaussian0"] = np.nan
     model = cc.methods.PublishedMAPDP(schema, random_state=0, n_restarts=1, progress=False).fit(frame)
-    drawn = [model.impute(frame, how="draw", random_state=seed)["gaussian0"][300:] for seed in range(20)]
+    drawn = [table["gaussian0"][300:] for table in model.multiple_imputations(frame, 20, n_sweeps=1, random_state=0)]
     assert np.mean([(column == 0.0).mean() for column in drawn]) == pytest.approx(0.6, abs=0.08)
     assert (model.impute(frame)["gaussian0"][300:] == 0.0).all()
 
@@ -223,7 +222,7 @@ def test_few_amounts_are_described_only_and_the_fit_says_so():
     assert "gaussian0" not in model.uninformative_
     assert "gaussian0" in model.feature_relevance_
     frame.loc[:9, "gaussian0"] = np.nan
-    assert model.impute(frame, how="draw", random_state=0)["gaussian0"].notna().all()
+    assert model.impute(frame)["gaussian0"].notna().all()
 
 
 def test_a_model_is_the_same_after_saving(fitted, tmp_path):

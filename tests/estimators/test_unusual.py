@@ -64,7 +64,7 @@ def test_the_density_is_that_of_a_cluster_without_its_subject(seed, options):
     labels, clusters = model.cluster_labels_, model.clusters_
     columns = _read_columns(cohort_of(model, cohort), labels)
     for place, column in enumerate(columns):
-        found = column.left_out_logs()
+        found = column.logs(column.posterior_without(), column.values)
         likelihood = clusters.encoding.likelihoods[place]
         theta, _ = clusters.of_feature(place)
         for subject in range(0, 60, 7):
@@ -120,7 +120,7 @@ def test_the_log_predictives_are_those_of_values_drawn_from_the_predictive():
     model, rng = fitted(frame, schema), np.random.default_rng(0)
     for column in _read_columns(cohort_of(model, frame), model.cluster_labels_):
         subject = int(np.flatnonzero(~np.isnan(column.values))[0])
-        drawn = column.without(subject, 4_000, rng)
+        drawn = column.draws(column.posterior_without(subject), 4_000, rng)
         own = column.likelihood.statistics(column.values[[subject]])[0] * column.is_counted[subject]
         sums = column.sums[column.labels[subject]] - own
         law = column.likelihood.predictive(column.likelihood.prior.posterior(column.theta, sums))

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from attack.joint_law import joint_with
 from cohorts import EVERY_LIKELIHOOD, mixed_cohort
 from partitioned_tables import cut, in_partitions
 from scored import few
@@ -93,7 +94,7 @@ def test_the_joint_is_that_of_all_features_and_of_the_selection(wide):
         named = {name: model.hyperparameters_[name] for name in schema.names}
         settings = {"coarsening": model.coarsening_, "outlying_share": model.outlying_share_}
         aside = model.outliers_[:, chosen]
-        return cc.log_joint(frame.loc[:, chosen], labels, schema, named, **settings, outlying=aside)
+        return joint_with(frame.loc[:, chosen], labels, schema, named, **settings, outlying=aside)
 
     together = np.zeros(len(frame), dtype=int)
     of_the_others = joint(~selected, together) - log_crp(np.array([float(len(frame))]), 3.0)
@@ -131,7 +132,7 @@ def test_every_likelihood_is_searched_so(monkeypatch):
     frame, schema, _, _ = mixed_cohort(1, 60, likelihoods * 3)
     model = fitted(frame, schema, coarsening=1.0, outlying_share=0.0)
     assert model.prior_strength_ == 1.0
-    expected = cc.log_joint(frame, model.labels_, schema, model.hyperparameters_, select_features=True)
+    expected = joint_with(frame, model.labels_, schema, model.hyperparameters_, select_features=True)
     assert model.log_joint_ <= expected + 1e-6
 
 

@@ -13,8 +13,8 @@ import openpyxl
 import pandas as pd
 
 from clinclust import reporting
+from clinclust.estimators.fit import SubtypeTree
 from clinclust.estimators.subtype_model import cohort_of
-from clinclust.estimators.subtype_tree import SubtypeTree
 from clinclust.reporting.report import ReportOptions, gather_findings
 from clinclust.schema import Feature, FeatureSchema
 
@@ -116,7 +116,6 @@ class Fitted:
     stopped_early_: bool = False
     min_size_: int = 1
     row_counts_: object = None
-    resolution_path_: object = None
     tree_test_: object = None
     adjustment_: object = None
     names_: dict = field(default_factory=dict)

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 import clinclust as cc
 from clinclust.disclosure.counts import Rule
+from clinclust.estimators.fit import JOIN_DTYPES, SubtypeTree, TreeTest
 from clinclust.estimators.subtype_model import FittedCohort
-from clinclust.estimators.subtype_tree import JOIN_DTYPES, SubtypeTree, TreeTest
 from clinclust.reporting.assignments import tabulate_assignments, write_inert_csv
 from clinclust.reporting.divisions import divisions_of, find_answer
 from clinclust.reporting.findings import Findings

@@ -292,12 +292,6 @@ def test_assignments_say_who_is_one_of_few(small, fitted_small):
     assert plain.columns.tolist()[:6] == table.columns.tolist()[:6]
 
 
-def test_a_notebook_says_it(small, fitted_small):
-    said = "Few subjects, untested: subtypes 3, 4, 5 have fewer than 20 subjects; see untested_."
-    assert said in small[0]._repr_html_()
-    assert "Few subjects" not in fitted_small[0]._repr_html_()
-
-
 def test_validated_associations_leave_them_out(small):
     model, frame = small
     quick = {"n_restarts": 3, "progress": False}

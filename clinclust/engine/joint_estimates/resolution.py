@@ -228,8 +228,6 @@ class ResolutionStep(SearchResult):
     After the first step, the first restart continues from the step before (start ``"step before"``).
     """
 
-    log_joint_uncoarsened: float
-    """Log joint of this partition at coarsening 1, in nats."""
     log_likelihood: float
     """Sum of the log marginals and log base measures of this partition at coarsening 1."""
     independent_share: float
@@ -318,7 +316,6 @@ def step_of(
     uncoarsened = log_joint(at_coarsening(kept, 1.0), partition)
     return ResolutionStep(
         *(kept, restarts, best, outlying),
-        log_joint_uncoarsened=uncoarsened,
         log_likelihood=uncoarsened - log_joint(at_coarsening(kept, 0.0), partition),
         independent_share=independent_share(kept, restarts[best].labels),
     )

@@ -10,9 +10,9 @@ import numpy as np
 
 from clinclust.engine.continuum.tested_node import FIRST_SAMPLE, LARGEST_NODE, SMALLEST_NODE
 from clinclust.estimators.distinct_subtypes import p_text
+from clinclust.estimators.fit import DISTINCT_LEVEL, TreeTest
 from clinclust.estimators.gibbs import GibbsDP
-from clinclust.estimators.subtype_model import CLEAR
-from clinclust.estimators.subtype_tree import DISTINCT_LEVEL, TreeTest
+from clinclust.estimators.subtype_model import CLEAR, parameters_of
 from clinclust.reporting.divisions import Division, n_parted
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import WORDS, Held, Sheet, Table, Value, capitalised, counted, tabulate
@@ -145,8 +145,8 @@ def _on_choices(findings: Findings) -> str:
     fit, stability = findings.fit, findings.stability
     if fit is None or stability is None or stability.is_of_whole_procedure:
         return ""
-    if fit.tree_test_ is None and fit.resolution_path_ is None:  # nothing was chosen
-        return ""
+    if fit.tree_test_ is None and parameters_of(findings.cohort.model).get("coarsening") != "auto":
+        return ""  # nothing was chosen
     return str(_STABILITY["choices"])
 
 

@@ -10,10 +10,9 @@ import numpy as np
 
 from clinclust.engine.continuum.gap import FLAT_TOP, LONG_TAIL, MIXED, TAIL_COUNTS
 from clinclust.engine.continuum.tested_node import FIRST_SAMPLE, LARGEST_NODE, SMALLEST_NODE
-from clinclust.estimators.fit import STOPPED_EARLY, Fit
+from clinclust.estimators.fit import DISTINCT_LEVEL, SHAPE_COUNTS, STOPPED_EARLY, Fit
 from clinclust.estimators.saving import software_versions
 from clinclust.estimators.subtype_model import parameters_of
-from clinclust.estimators.subtype_tree import DISTINCT_LEVEL, SHAPE_COUNTS
 from clinclust.files.row_choice import noted_several_rows
 from clinclust.likelihoods import REGISTRY
 from clinclust.reporting.divisions import n_parted

@@ -17,10 +17,9 @@ from clinclust.arrays import Code
 from clinclust.comparisons.dominance import NEARLY
 from clinclust.comparisons.frame import is_missing
 from clinclust.estimators.cohort_table import copied_rows
-from clinclust.estimators.fit import STOPPED_EARLY, Fit
+from clinclust.estimators.fit import DISTINCT_LEVEL, STOPPED_EARLY, Fit
 from clinclust.estimators.saving import software_versions
 from clinclust.estimators.subtype_model import CLEAR, basis_of_membership, criteria_of
-from clinclust.estimators.subtype_tree import DISTINCT_LEVEL
 from clinclust.reporting.divisions import least_clear, n_parted
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import (

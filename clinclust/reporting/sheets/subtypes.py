@@ -14,8 +14,7 @@ from typing import NamedTuple
 from clinclust.associations.associate import grade_of
 from clinclust.comparisons.frame import ALL_SUBJECTS, is_suppressed
 from clinclust.estimators.distinct_subtypes import WEAK_EVIDENCE
-from clinclust.estimators.fit import Fit
-from clinclust.estimators.mixture import FEW, FEW_SUBJECTS, NO_FLOOR, WEAK, WEAK_NATS, n_standing
+from clinclust.estimators.fit import FEW, FEW_SUBJECTS, NO_FLOOR, WEAK, WEAK_NATS, Fit, n_standing
 from clinclust.estimators.subtype_model import parameters_of
 from clinclust.reporting.compared import decimals_of, parts
 from clinclust.reporting.findings import Findings, Profiles

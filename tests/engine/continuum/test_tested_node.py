@@ -14,7 +14,7 @@ from clinclust import Feature, FeatureSchema
 from clinclust.engine.continuum.tested_node import DrawPlan, Farthest, Node, RunningTest, compared, node_test
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.plan import SearchCancelled, Threads
-from clinclust.estimators.subtype_tree import DISTINCT_LEVEL
+from clinclust.estimators.fit import DISTINCT_LEVEL
 
 
 def plainly(observed, expected):

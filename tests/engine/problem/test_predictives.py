@@ -96,16 +96,13 @@ def test_imputed_values_follow_the_observed_ones_of_their_block(with_gaps):
     assert error.std() < 0.45 * 5.0  # within groups the standard deviation is 5; given the other pressure 1.56
 
 
-@pytest.mark.parametrize("way", ["draw", "multiple"])
-def test_drawn_values_follow_the_observed_ones_of_their_block(with_gaps, way):
+def test_drawn_values_follow_the_observed_ones_of_their_block(with_gaps):
     """Around the true regression, with its residual standard deviation of 1.56: half of them lie within 1.05.
 
     The median is asked for, because in some draws a subject is a cluster of its own, and its value from the prior.
     """
     model, _, gaps = with_gaps
-    drawn = [model.impute(gaps, how="draw", random_state=0)]
-    if way == "multiple":
-        drawn = model.multiple_imputations(gaps, 3, random_state=0)
+    drawn = model.multiple_imputations(gaps, 3, random_state=0)
     groups, missing = np.repeat([0, 1], 150), gaps["dia"].isna().to_numpy()
     for table in drawn:
         expected = 80 + 40 * groups + 0.475 * (table["sys"] - 130 - 80 * groups)
@@ -119,7 +116,8 @@ def test_two_missing_values_of_a_subject_are_drawn_together():
     frame = pd.DataFrame(values, columns=list(NAMES))
     frame.loc[:119, ["dia", "pulse"]] = np.nan
     model = cc.methods.PublishedMAPDP(schema_of(), n_restarts=1, random_state=0).fit(frame)
-    drawn = model.impute(frame, how="draw", random_state=1).loc[:119]
+    (table,) = model.multiple_imputations(frame, 1, random_state=1)
+    drawn = table.loc[:119]
     assert np.corrcoef(drawn["dia"], drawn["pulse"])[0, 1] > 0.85
 
 

@@ -5,13 +5,11 @@ import oracles
 import pandas as pd
 import pytest
 from cohorts import LEVELS, LIKELIHOODS, mixed_cohort
-from scipy import stats
 
 from clinclust import CohortError, CohortWarning, Feature, FeatureSchema
 from clinclust.estimators.mapdp import NONE_OF_THESE
 from clinclust.methods import PublishedMAPDP
 
-WAYS = ("mean", "draw")
 INVERSE = {"log": np.exp, "log1p": np.expm1, "sqrt": np.square}
 
 
@@ -26,17 +24,16 @@ def scored(frame, schema):
     return pd.DataFrame({feature.name: feature.scores(frame[feature.name]) for feature in schema}, index=frame.index)
 
 
-@pytest.mark.parametrize("how", WAYS)
-def test_only_what_is_missing_is_filled_and_validly(how, cohort):
+def test_only_what_is_missing_is_filled_and_validly(cohort):
     frame, schema, _, model = cohort
     frame = frame.set_axis([i // 2 for i in range(60)], axis="index")  # labels of rows may repeat
     before = schema.validate(frame)
-    filled = model.impute(frame, how=how, random_state=0)
+    filled = model.impute(frame)
     assert not filled.isna().any(axis=None)
     pd.testing.assert_frame_equal(schema.validate(filled, warn=False), filled)
     pd.testing.assert_frame_equal(filled.where(before.notna().to_numpy()), before)
     assert filled.index.equals(frame.index)
-    assert (model.impute(filled, how=how).to_numpy() == filled.to_numpy()).all()  # nothing left to do
+    assert (model.impute(filled).to_numpy() == filled.to_numpy()).all()  # nothing left to do
     pd.testing.assert_frame_equal(schema.validate(frame), before)  # the table given is not changed
 
 
@@ -55,59 +52,6 @@ def test_the_mean_is_that_of_all_clusters_by_their_probabilities(name, cohort):
         means = [part.mean() if np.isfinite(part.mean()) else part.median() for part in parts]
         expected = weights @ means if likelihood in ("exponential", "gaussian") else np.rint(weights @ means)
     np.testing.assert_allclose(filled, expected, rtol=1e-6)
-
-
-@pytest.mark.parametrize("name", [f"{likelihood}_{index}" for index, likelihood in enumerate(LIKELIHOODS)])
-def test_draws_follow_the_mixture_of_predictives(name, cohort):
-    """All other values known, the missing one follows the predictives weighed by the subject's probabilities."""
-    frame, schema, columns, model = cohort
-    likelihood, trials, values = columns[name]
-    subject = frame.iloc[[7]].assign(**{name: None})
-    many = pd.concat([subject] * 4000, ignore_index=True)
-    draws = scored(model.impute(many, how="draw", random_state=5)[[name]], [schema[name]])[name].to_numpy()
-    weights = model.predict_proba(subject)[0]
-    groups = [values[(model.labels_ == k) & ~np.isnan(values)] for k in range(model.n_clusters_)]
-    parts = [oracles.predictive(likelihood, model.hyperparameters_[name], group, trials) for group in [*groups, []]]
-
-    def cdf(x):
-        return sum(weight * part.cdf(x) for weight, part in zip(weights, parts, strict=True))
-
-    if likelihood in ("exponential", "gaussian"):
-        assert stats.kstest(draws, cdf).pvalue > 1e-3
-        return
-    edges = np.unique(np.quantile(draws, np.linspace(0, 1, 9)))
-    observed = np.bincount(np.searchsorted(edges, draws), minlength=edges.size)
-    expected = np.diff(np.append(0.0, cdf(edges)))
-    expected[-1] += 1.0 - cdf(edges[-1])
-    assert edges.size > 1
-    assert stats.chisquare(observed, expected * draws.size).pvalue > 1e-3
-
-
-@pytest.mark.filterwarnings("ignore:.*no observed value in any feature", "ignore:.*values lie beyond")
-def test_draws_of_one_subject_belong_to_one_cluster():
-    """Two features that only the clusters tie together stay tied: low goes with low, high with high."""
-    groups = np.repeat([0, 1], 50)
-    X = np.random.default_rng(0).normal(groups[:, None] * 50.0, 1.0, (100, 2))
-    model = PublishedMAPDP(n_restarts=3, random_state=0, concentration=0.01).fit(X)
-    drawn = model.impute(np.full((2000, 2), np.nan), how="draw", random_state=1).to_numpy()
-    assert ((drawn[:, 0] > 25) == (drawn[:, 1] > 25)).mean() > 0.995
-    assert (drawn[:, 0] > 25).mean() == pytest.approx(0.5, abs=0.05)
-
-
-def test_draws_repeat_with_their_seed(cohort):
-    frame, _, _, model = cohort
-    first = model.impute(frame, how="draw", random_state=3)
-    pd.testing.assert_frame_equal(first, model.impute(frame, how="draw", random_state=3))
-    pd.testing.assert_frame_equal(first, model.impute(frame, how="draw", random_state=np.random.default_rng(3)))
-    assert not first.equals(model.impute(frame, how="draw", random_state=4))
-
-
-@pytest.mark.filterwarnings("ignore:.*no observed value in any feature", "ignore:.*values lie beyond")
-def test_of_whom_nothing_is_known_gets_values_of_all_clusters(cohort):
-    frame, _, _, model = cohort
-    nobody = pd.DataFrame({name: [None] for name in frame}, dtype=object)
-    drawn = model.impute(pd.concat([nobody] * 500, ignore_index=True), how="draw", random_state=0)
-    assert not drawn.isna().any(axis=None)
 
 
 def test_who_is_none_of_these_gets_the_prior(cohort):
@@ -132,11 +76,6 @@ def test_transforms_are_undone(transform, likelihood):
     assert model.n_clusters_ == 1
     predictive = oracles.predictive(likelihood, model.hyperparameters_["x"], z)
     assert model.impute(frame)["x"].iloc[40] == pytest.approx(INVERSE[transform](predictive.mean()), rel=1e-6)
-    many = pd.concat([frame.iloc[[40]]] * 3000, ignore_index=True)
-    drawn = model.impute(many, how="draw", random_state=2)
-    pd.testing.assert_frame_equal(schema.validate(drawn, warn=False), drawn)
-    if (likelihood, transform) != ("gaussian", "sqrt"):  # below 0 there is no square root: moved to 0
-        assert stats.kstest(drawn["x"], lambda x: predictive.cdf(schema["x"].transformed(pd.Series(x)))).pvalue > 1e-3
 
 
 @pytest.mark.filterwarnings("ignore:.*no observed value in any feature", "ignore:.*values lie beyond")
@@ -171,13 +110,7 @@ def test_every_value_respects_the_limits_of_the_schema():
     )
     schema = FeatureSchema(features)
     model = PublishedMAPDP(schema, n_restarts=2, concentration=20.0, random_state=0).fit(frame)
-    nobody = pd.DataFrame({name: [None] * 1500 for name in frame}, dtype=object)
-    drawn = model.impute(nobody, how="draw", random_state=0)
-    pd.testing.assert_frame_equal(schema.validate(drawn, warn=False), drawn)
-    assert set(drawn["stage"]) == {"0", "1", "1.5", "2"}
-    assert set(drawn["scale"]) == {1, 2, 3, 4, 5}
-    assert (drawn["delta"].min(), drawn["delta"].max()) == (-1.0, 1.0)
-    filled = model.impute(nobody.head(2))
+    filled = model.impute(pd.DataFrame({name: [None] * 2 for name in frame}, dtype=object))
     pd.testing.assert_frame_equal(schema.validate(filled, warn=False), filled)
 
 
@@ -208,8 +141,6 @@ def test_described_columns_and_identifiers_stay_as_they_are():
 
 def test_what_cannot_be_imputed_is_refused(cohort):
     frame, _, _, model = cohort
-    with pytest.raises(ValueError, match="how must be one of mean, draw, not 'best'"):
-        model.impute(frame, how="best")
     with pytest.raises(CohortError, match="categorical_2"):
         model.impute(frame.assign(categorical_2="z"))
     with pytest.raises(CohortError, match="gaussian_6"):

@@ -70,8 +70,6 @@ def test_predictions_are_those_of_each_partition(cohort, model):
     np.testing.assert_array_equal(model.predict_proba(table).compute(), model.predict_proba(frame))
     pd.testing.assert_frame_equal(model.transform(table).compute(), model.transform(frame))
     pd.testing.assert_frame_equal(model.impute(table).compute(), model.impute(frame))
-    with pytest.raises(InputError, match="same draws"):
-        model.impute(table, how="draw")
 
 
 OF_ITS_COHORT = {
