@@ -53,7 +53,7 @@ def test_a_column_that_is_nearly_the_subtypes_comes_with_the_role_that_looks_bey
     findings = findings_of(columns, labels, {"a sex": "describe"})
     (column,) = find_near_columns(findings)
     assert (column.role, column.names) == ("adjust", ["a sex"])  # the features follow it
-    assert "98% of 400 subjects" in column.sentence
+    assert "98% of 400" in column.sentence
     assert column.sentence in trust(findings).notes
     assert column.sentence in overview(findings).notes
     rng = np.random.default_rng(1)
