@@ -366,7 +366,6 @@ def test_nothing_that_rests_on_the_same_subjects_is_called_a_test(page_path, wor
             "differ significantly",
         ):
             assert words not in text
-    assert "Relevance (nats, descriptive)" in texts
 
 
 def test_a_number_of_subtypes_that_was_not_reached_is_told_everywhere(tmp_path):
