@@ -17,12 +17,14 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from leaks import LEAKS, leaks_found
 from report_attacker import CHANNELS, KNOWLEDGE, attack
 from report_reader import read_report
 from shared_cohorts import DESIGNS, SharedCohort, shared_cohort
 
 import clinclust as cc
+from clinclust.associations.associate import _DTYPES as DTYPES
 
 __all__ = ["attacked"]
 
@@ -57,9 +59,12 @@ def attacked(design: str, seed: int, folder: Path) -> dict[str, Counter[str]]:
         warnings.simplefilter("ignore")
         model = model_of(cohort, seed)
         files = [folder / f"report.{suffix}" for suffix in ("xlsx", "html")]
+        # Without tests, which take long, but with the relevance of each feature.
+        about = [{"feature": feature.name, "label": feature.title} for feature in cohort.schema.reported]
+        untested = pd.DataFrame(about).reindex(columns=[*DTYPES]).astype(DTYPES)
         for path in files:
             cc.write_report(
-                model, cohort.frame, path, suppress=THRESHOLD, associations=None, progress=False, overwrite=True
+                model, cohort.frame, path, suppress=THRESHOLD, associations=untested, progress=False, overwrite=True
             )
     report, truth = read_report(*files), true_counts(cohort, np.asarray(model.labels_))
     small = {key: count for key, count in truth.items() if 0 < count < THRESHOLD}

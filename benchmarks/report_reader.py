@@ -85,10 +85,10 @@ def _sizes(rows: list[dict[str, Cell]]) -> dict[int, int | None]:
 
 
 def _relevance(sheets: dict[str, list[list[Cell]]]) -> dict[str, float]:
-    """Return the relevance of each feature from the section Profile."""
+    """Return the relevance of each feature from the section Associations."""
     found: dict[str, float] = {}
     place = None
-    for line in sheets["Profile"]:
+    for line in sheets.get("Associations", []):
         if "Relevance (nats, descriptive)" in line:
             place = line.index("Relevance (nats, descriptive)")
         elif place is not None and len(line) > place and isinstance(line[place], (int, float)):

@@ -63,8 +63,8 @@ def undrawn(request):
         yield
 
 
-def _undrawn(draw, *, name, title, label):
-    return f'<svg id="{escape(name)}" role="img"><desc>{escape(visible(label))}</desc></svg>'
+def _undrawn(draw, *, name, title):
+    return f'<svg id="{escape(name)}" role="img"><title>{escape(visible(title))}</title></svg>'
 
 
 _FITS = {}

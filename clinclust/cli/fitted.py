@@ -43,7 +43,6 @@ from clinclust.outcomes import adjusted_differences, compare_outcomes, subtype_p
 from clinclust.reporting.assignments import (
     SUFFIXES,
     completed_table,
-    filled_cells,
     problems_of_file,
     tabulate_assignments,
     tabulate_new_subjects,
@@ -283,8 +282,7 @@ def run_impute(options: commands.ImputeOptions) -> int:
     refuse(problems_of_file(options.out, len(frame) * options.tables))
     with about_table(options.table):
         tables = model.multiple_imputations(frame, options.tables, random_state=options.random_state)
-        completed = completed_table(frame, model.schema_, tables)
-        counts = filled_cells(frame, model.schema_, tables)
+        completed, counts = completed_table(frame, model.schema_, tables)
     write_completed(completed, counts, options.out)
     n_cells, columns = int(counts["filled"].sum()), counted(len(counts), "column")
     in_each = f" in each of {options.tables} tables" if options.tables > 1 else ""

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
 import numpy as np
 import pandas as pd
@@ -189,16 +189,22 @@ def problems_of_file(path: Path, n_rows: int) -> list[str]:
     return []
 
 
-def completed_table(frame: pd.DataFrame, schema: FeatureSchema, tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
+def completed_table(
+    frame: pd.DataFrame, schema: FeatureSchema, tables: Sequence[pd.DataFrame]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the table as it was read with its missing cells filled, once for each imputation, one below the other.
 
-    Columns that the schema does not model stay as they were read; the cells of others are those that it validates.
+    Columns that the schema does not model stay as they were read; the cells of others are those that it validates. The
+    second table says how many cells of each column are filled in each, of how many rows.
     """
     taken = [name for name in (IMPUTATION, FILLED) if name in frame]
     if taken:
         raise InputError(f"the table has a column {' and a column '.join(map(repr, taken))}, which is added; rename it")
     seen = schema.validate(frame, warn=False)
-    missing = _filled(seen, schema, tables[0])
+    missing = {
+        feature.name: np.flatnonzero(seen[feature.name].isna() & tables[0][feature.name].notna())
+        for feature in schema.reported
+    }
     names = np.array([""] * len(frame), dtype=object)
     for name, rows in missing.items():
         names[rows] = [f"{before}; {name}" if before else name for before in names[rows]]
@@ -206,75 +212,32 @@ def completed_table(frame: pd.DataFrame, schema: FeatureSchema, tables: Sequence
     for number, table in enumerate(tables, start=1):
         filled = frame.copy()
         for name, rows in missing.items():
-            column = table[name]
-            if pd.api.types.is_float_dtype(column) and np.isinf(column).any():  # beyond a limit of detection
-                cells = filled[name].astype(object)
-                cells.iloc[rows] = _as_written(column.iloc[rows], seen[name], frame[name])
-                filled[name] = cells.map(str)
-            else:
-                filled[name] = _in_few_digits(column, rows)
+            column = table[name].copy()
+            if pd.api.types.is_float_dtype(column):  # drawn numbers have six digits
+                texts = [f"{cell:.{_DIGITS}g}" for cell in column.iloc[rows]]
+                if np.isinf(column).any():  # those beyond a limit of detection are written as an observed one is
+                    limits = {f"{end:g}": frame.loc[(seen[name] == end).to_numpy(), name] for end in (-np.inf, np.inf)}
+                    texts = [str(limits[text].iloc[0]) if text in limits else text for text in texts]
+                    column = frame[name].map(str)
+                column.iloc[rows] = texts if column.dtype == object else np.array(texts, dtype=np.float64)
+            filled[name] = column
         filled.insert(0, IMPUTATION, number)
         filled[FILLED] = names
         sources.append(filled)
-    return pd.concat(sources)
-
-
-def _filled(seen: pd.DataFrame, schema: FeatureSchema, table: pd.DataFrame) -> dict[str, NDArray[np.int64]]:
-    """Return the rows in which each column of a validated table is filled in a completed one, int64 (n,)."""
-    return {
-        feature.name: np.flatnonzero(seen[feature.name].isna() & table[feature.name].notna())
-        for feature in schema.reported
-    }
-
-
-def _in_few_digits(column: pd.Series[Any], rows: NDArray[np.int64]) -> pd.Series[Any]:
-    """Return a column of numbers with the drawn ones in six digits."""
-    if not pd.api.types.is_float_dtype(column):
-        return column
-    column = column.copy()
-    column.iloc[rows] = [float(f"{cell:.{_DIGITS}g}") for cell in column.iloc[rows]]
-    return column
-
-
-def _as_written(cells: pd.Series[Any], seen: pd.Series[Any], as_read: pd.Series[Any]) -> list[str]:
-    """Return drawn cells in six digits; those beyond a limit of detection as an observed one is written."""
-    limits = {cell: str(as_read[(seen == cell).to_numpy()].iloc[0]) for cell in seen.unique() if np.isinf(cell)}
-    return [limits[cell] if np.isinf(cell) else f"{cell:.{_DIGITS}g}" for cell in cells]
-
-
-def filled_cells(frame: pd.DataFrame, schema: FeatureSchema, tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Return how many cells of each column are filled in each completed table, of how many rows."""
-    filled = _filled(schema.validate(frame, warn=False), schema, tables[0])
-    rows = [(name, rows.size, len(frame)) for name, rows in filled.items() if rows.size]
-    return pd.DataFrame(rows, columns=["column", "filled", "rows"])
+    counts = [(name, rows.size, len(frame)) for name, rows in missing.items() if rows.size]
+    return pd.concat(sources), pd.DataFrame(counts, columns=["column", "filled", "rows"])
 
 
 def write_completed(table: pd.DataFrame, counts: pd.DataFrame, path: Path) -> None:
-    """Write the table of `completed_table` as csv or parquet, or with its `filled_cells` as a workbook."""
+    """Write the table of `completed_table` as csv or parquet, or with the counts as a workbook."""
     if path.suffix.lower() == ".csv":
         write_inert_csv(table, path)
     elif path.suffix.lower() == ".parquet":
         with atomic_write(path) as target:
             table.to_parquet(target, index=False)
     else:
-        with atomic_write(path) as target:
-            _write_sheets({"Completed": table, "Filled": counts}, target)
-
-
-def _write_sheets(tables: dict[str, pd.DataFrame], path: Path) -> None:
-    from openpyxl import Workbook
-    from openpyxl.cell import WriteOnlyCell
-
-    workbook = Workbook(write_only=True)
-    for title, table in tables.items():
-        sheet = workbook.create_sheet(title)
-        sheet.freeze_panes = "A2"
-        for row in [list(table.columns), *table.astype(object).where(table.notna(), None).to_numpy().tolist()]:
-            cells = []
-            for value in row:
-                cell = WriteOnlyCell(sheet, str(value) if isinstance(value, str) else value)
-                if isinstance(value, str):
-                    cell.data_type = "s"  # never a formula
-                cells.append(cell)
-            sheet.append(cells)
-    workbook.save(path)
+        with atomic_write(path) as target, pd.ExcelWriter(target, engine="openpyxl") as book:
+            for name, sheet in {"Completed": table, "Filled": counts}.items():
+                # No text is a formula.
+                inert = sheet.map(lambda cell: f"'{cell}" if str(cell).startswith("=") else cell)
+                inert.to_excel(book, sheet_name=name, index=False, freeze_panes=(1, 0))

@@ -1,11 +1,10 @@
-"""A table of a report as text for other documents: HTML, and Markdown for GitHub and pandoc."""
+"""A table of a report as HTML, and the beginning of a page."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 import math
-import re
 from collections.abc import Iterator
 from html import escape
 from pathlib import Path
@@ -127,42 +126,3 @@ def html_page(table: Table) -> str:
         f"@media print {{ body {{ margin: 0; }} @page {{ size: A4 {orientation}; margin: 1.5cm; }} }}\n"
     )
     return f"{html_head(table.caption, style)}\n<main>\n{html_fragment(table)}</main>\n</body>\n</html>\n"
-
-
-# Markdown.
-
-# Characters that begin markup, code, mathematics or a template in some flavour of Markdown. They are written as
-# entities, which are text in all flavours; a backslash escape would begin mathematics in some. A full stop or a colon
-# is escaped only where a bare address would become a link.
-_MARKUP = re.compile(r"""[\\`*_{}\[\]<>#|~$^!&]|(?<=www)\.|:(?=//)|(?<=mailto):|(?<=xmpp):""", re.IGNORECASE)
-# An entity does not prevent a link, because it is decoded before addresses are found. A comment divides the address.
-_ADDRESS = re.compile(r"(?<=[\w.+-])@(?=[\w-])")
-
-
-def write_markdown(table: Table) -> str:
-    """Return a table as a pipe table with its caption and footnotes."""
-    first, *others = table.columns
-    lines = [f"**{_markdown_text(table.caption)}**\n"]
-    headings = ["<br>".join(map(_markdown_text, column.lines or column.title.split("\n"))) for column in others]
-    lines += [_join_pipes([_markdown_text(first.title), *headings]), _join_pipes([":---", *["---:"] * len(others)])]
-    for number in range(len(table.rows)):
-        if table.starts_band(number):
-            lines.append(_join_pipes([f"**{_markdown_text(table.bands[number])}**", *[""] * len(others)]))
-        label, *cells = table.texts(number)
-        title = "&emsp;" * label.is_level + _markdown_text(label.text) + label.raised
-        # The text of numbers is not from the data, so only < and > are escaped and it stays readable.
-        numbers = (cell.text.replace("<", "&lt;").replace(">", "&gt;") + cell.raised for cell in cells)
-        lines.append(_join_pipes([title, *numbers]))
-    for note in table.notes:
-        lines.append(f"\n{note.raised}{' ' if note.marks else ''}{_markdown_text(note.text)}")
-    return "\n".join(lines) + "\n"
-
-
-def _join_pipes(cells: list[str]) -> str:
-    return f"| {' | '.join(cells)} |"
-
-
-def _markdown_text(text: str) -> str:
-    """Return a text from the data escaped for Markdown. Every such text passes this function."""
-    escaped = _MARKUP.sub(lambda match: f"&#{ord(match[0])};", text)
-    return _ADDRESS.sub("<!-- -->&#64;<!-- -->", escaped)

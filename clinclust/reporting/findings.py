@@ -41,18 +41,7 @@ from clinclust.files.row_choice import RowChoice, RowCounts, rows_taken
 from clinclust.methods.compare import MethodComparison
 from clinclust.reporting.compared import SDS_BETWEEN_QUARTILES, Compared, Summary, default_summary
 from clinclust.reporting.divisions import Answer, Division, divisions_of, find_answer, n_parted
-from clinclust.reporting.layout import (
-    WITHHELD,
-    WORDS,
-    Table,
-    Value,
-    Withheld,
-    as_value,
-    catalogue,
-    counted,
-    percent,
-    tabulate,
-)
+from clinclust.reporting.layout import WITHHELD, WORDS, Value, Withheld, as_value, catalogue, percent
 from clinclust.schema import Feature, FeatureSchema
 from clinclust.stability import Stability
 
@@ -129,13 +118,6 @@ class Profiles:
             return self.ranked(self.prominence)
         relevance = model.fit_.feature_relevance_.to_dict()
         return self.ranked({name: nats for name, nats in relevance.items() if name not in self.withheld_features})
-
-    def observed_among(self, rows: Sequence[int], least: float) -> list[int]:
-        """Return those of the rows of which at least this share of all subjects is known to have a value, or all."""
-        n, missing = self.n[:, 0], self.missing[:, 0]
-        # What is withheld is no reason to leave out a feature: that would say that many values are missing.
-        observed = [row for row in rows if not n[row] < least * (n[row] + missing[row])]
-        return observed or list(rows)
 
     def ranked(self, ranks: Mapping[Any, float]) -> list[int]:
         """Return the indices of the rows by decreasing rank of their features; features without a rank come last."""
@@ -324,7 +306,7 @@ class Findings:
         return as_value(getattr(fit, f"{name}_"))
 
     @property
-    def blocks(self) -> Mapping[str, tuple[int, float | Withheld]]:
+    def blocks(self) -> Mapping[str, tuple[int, float]]:
         """How many features each block of several has, and for how many it counts, by name."""
         if self.fit is None:
             return {}
@@ -339,20 +321,6 @@ class Findings:
         return bool(parameters_of(self.cohort.model).get("block_weights") == "auto")
 
     @property
-    def n_selected(self) -> int | Withheld:
-        """The number of features that have a distribution in each subtype."""
-        return 0 if self.fit is None else len(self.fit.selected_features_)
-
-    @property
-    def prior_subjects(self) -> str:
-        """As how many subjects each prior weighs, in words."""
-        return "" if self.fit is None else counted(1 + round(self.fit.prior_strength_), "subject")
-
-    def hyperparameters(self, feature: Feature) -> Mapping[str, Any]:
-        """Return the hyperparameters of a feature, or of one of its parts; those that are withheld are `WITHHELD`."""
-        return {} if self.fit is None else self.fit.hyperparameters_.get(feature.name, {})
-
-    @property
     def relevance_if_shown(self) -> Callable[[Feature], Value] | None:
         """The relevance of a feature in tables of features; None without a search."""
 
@@ -365,15 +333,11 @@ class Findings:
         """Return whether the feature formed, or may have formed, the subtypes."""
         return feature.is_clustered and feature.name not in self.cohort.model.uninformative_
 
-    @property
+    @cached_property
     def n_missing(self) -> tuple[int, int] | None:
         """The number of missing values of the features clustered on, and of all their values."""
-        return self._n_missing
-
-    @property
-    def has_missing(self) -> bool | None:
-        """Whether any of these values is missing; None if that is withheld."""
-        return self._n_missing[0] > 0
+        cells = self.cohort.table[[feature.name for feature in self.clustered]]
+        return int(cells.isna().to_numpy().sum()), cells.size
 
     def observed(self, feature: Feature) -> tuple[Value, Value]:
         """Return how many subjects have a value of a feature, and how many have none."""
@@ -462,11 +426,6 @@ class Findings:
         """Results of the MAP-DP search; None if no such search made the subtypes."""
         return self.cohort.model.fit_
 
-    @property
-    def formed(self) -> str:
-        """Relative clause for the features whose p-values are descriptive and not inference."""
-        return str(WORDS["formed"]["given" if self.fit is None else "found"])
-
     def code(self, subtype: int) -> Code:
         """Return what a subtype, numbered from 1, is called (`MAPDP.codes_`)."""
         codes = self.cohort.model.codes_
@@ -489,10 +448,6 @@ class Findings:
         """Return these findings with validated associations."""
         return replace(self, associations=associations)
 
-    def versus(self, subtype: int) -> str:
-        """Return the title of the group with which a subtype is compared; 0 means all other subjects."""
-        return self.name(subtype) if subtype else str(WORDS["formed"]["others"])
-
     @cached_property
     def _exact_sizes(self) -> dict[int, int]:
         if self.of_all is not None:
@@ -505,11 +460,6 @@ class Findings:
         if self.read.tested:
             return [subtype for subtype in self.sizes if subtype not in self.read.tested]
         return [subtype for subtype, size in self._exact_sizes.items() if size < self.min_size]
-
-    @cached_property
-    def _n_missing(self) -> tuple[int, int]:
-        cells = self.cohort.table[[feature.name for feature in self.clustered]]
-        return int(cells.isna().to_numpy().sum()), cells.size
 
     def size_of(self, subtypes: Iterable[int]) -> int | Withheld:
         """Return the number of subjects in some subtypes together, withheld if one of their sizes is."""
@@ -528,12 +478,6 @@ class Findings:
         places = np.array(subtypes) - 1
         members = np.asarray(self.cohort.model.membership_)[np.isin(self.cohort.labels, places)]
         return float(100 * (members[:, places].sum(axis=1) >= CLEAR).mean())
-
-    def tabulate_sizes(self, table: str, subtypes: Iterable[int], **held: Any) -> Table:
-        """Return a table of subtypes: name, number of subjects, their percentage, and what is `held`."""
-        fields = {"of_the_sample": self.of_the_sample}
-        held |= {"name": self.name, "size": self.sizes.__getitem__, "percent": lambda each: self.percent_of([each])}
-        return tabulate(table, subtypes, fields, **held)
 
     @cached_property
     def answer(self) -> Answer:
@@ -600,8 +544,11 @@ class Findings:
         shared = kind(**{**stated, "comparisons": comparisons, "rule": rule})
         # The labels of a given partition may be words of the table, which only these subjects have.
         names = {subtype: name for subtype, name in self.names.items() if shared.sizes[subtype] != WITHHELD}
-        dominant = None if self.dominant is None else shared.without_exact(self.dominant)
-        shared = replace(shared, names=names, dominant=dominant)
+        shared = replace(shared, names=names)
+        if (dominant := self.dominant) is not None:  # what follows from the counts that are shown
+            of_shares = [each.name for each in self.features if each.traits.is_share and not shared.is_withheld(each)]
+            is_of_levels = (dominant["told_by"] == "value") & dominant["others"].isna()
+            shared = replace(shared, dominant=dominant[is_of_levels & dominant["column"].isin(of_shares)])
         return shared if self.associations is None else shared.with_associations(self.associations)
 
 
@@ -678,37 +625,9 @@ class _SharedFindings(Findings):
         return super().setting(fit, name) if is_stated else WITHHELD
 
     @property
-    def blocks(self) -> Mapping[str, tuple[int, float | Withheld]]:
-        """How many features each block of several has, and for how many it counts, which the data may have chosen."""
-        blocks = super().blocks
-        return {name: (n, WITHHELD) for name, (n, _) in blocks.items()} if self.are_weights_chosen else blocks
-
-    @property
-    def n_selected(self) -> int | Withheld:
-        """The number of features that have a distribution in each subtype; it would disclose one that is withheld."""
-        return WITHHELD if any(map(self.is_withheld, self.clustered)) else super().n_selected
-
-    @property
-    def prior_subjects(self) -> str:
-        """As how many subjects each prior weighs, in words."""
-        is_first = isinstance(parameters_of(self.cohort.model)["select_features"], str)
-        return self.texts["methods"]["few_subjects"] if is_first else super().prior_subjects
-
-    def hyperparameters(self, feature: Feature) -> Mapping[str, Any]:
-        """Return the hyperparameters that were stated; others give the data back, and are withheld."""
-        asked = parameters_of(self.cohort.model)["hyperparameters"]
-        stated = {**(feature.prior or {}), **(asked.get(feature.name, {}) if isinstance(asked, Mapping) else {})}
-        return {**stated, **{name: WITHHELD for name in super().hyperparameters(feature) if name not in stated}}
-
-    @property
     def relevance_if_shown(self) -> Callable[[Feature], Value] | None:
         """The relevance in tables of features; None in a sample, of whose exact counts it is a function."""
         return None if self.of_all is not None else super().relevance_if_shown
-
-    @property
-    def has_missing(self) -> bool | None:
-        """Whether any value is missing; None where numbers of missing values are withheld, which it would disclose."""
-        return None if self.read.withheld else self._n_missing[0] > 0
 
     def observed(self, feature: Feature) -> tuple[Value, Value]:
         """Return how many subjects have a value of a feature, and how many have none; withheld of other columns."""
@@ -735,12 +654,6 @@ class _SharedFindings(Findings):
             return numbers
         return {**dict.fromkeys(numbers, WITHHELD), "unknown": 0}
 
-    def without_exact(self, dominant: pd.DataFrame) -> pd.DataFrame:
-        """Return the rows of `dominant_columns` that follow from the counts that are shown."""
-        of_shares = [feature for feature in self.features if feature.traits.is_share and not self.is_withheld(feature)]
-        is_of_levels = (dominant["told_by"] == "value") & dominant["others"].isna()
-        return dominant[is_of_levels & dominant["column"].isin([feature.name for feature in of_shares])]
-
     def with_associations(self, associations: pd.DataFrame) -> Findings:
         """Return these findings with the tests that disclose nothing of what is withheld.
 
@@ -764,11 +677,6 @@ class _RoundedFindings(_SharedFindings):
     def texts(self) -> Mapping[str, Any]:
         """The sentences of the report, some of which say less, or nothing, where something is withheld."""
         return _overlaid(super().texts, catalogue()["rounded"])
-
-    @property
-    def blocks(self) -> Mapping[str, tuple[int, float | Withheld]]:
-        """How many features each block of several has, and for how many it counts; nothing if the data chose it."""
-        return {} if self.are_weights_chosen else super().blocks
 
     def clustered_on(self, feature: Feature) -> bool:
         """Return whether the schema asks that the feature form the subtypes."""

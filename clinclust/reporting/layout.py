@@ -169,8 +169,7 @@ class Table:
     """A table: a caption, columns with headings, and rows with one value for each column.
 
     `bands` (sections) and `decimals` (of ``measure`` columns; empty: 2) have an element for each row, or none. The
-    first `stub` columns identify the row. `diverging` are the first and the last column that a workbook colours from
-    -1 to 1. A `plain` table has no rules and no wrapping. `notes` are its footnotes.
+    first `stub` columns identify the row. A `plain` table has no rules and no wrapping. `notes` are its footnotes.
     """
 
     caption: str
@@ -179,7 +178,6 @@ class Table:
     bands: Sequence[str] = ()
     decimals: Sequence[int] = ()
     stub: int = 1
-    diverging: tuple[int, int] | None = None
     plain: bool = False
     notes: Sequence[Marked] = ()
 
@@ -201,9 +199,6 @@ class Table:
 
     def only(self, rows: Sequence[int], columns: Sequence[int]) -> Table:
         """Return the table with these rows and columns, by their indices in increasing order."""
-        diverging = None
-        if self.diverging is not None and set(self.diverging) <= set(columns):
-            diverging = (columns.index(self.diverging[0]), columns.index(self.diverging[1]))
         return replace(
             self,
             columns=[self.columns[column] for column in columns],
@@ -211,7 +206,6 @@ class Table:
             bands=[self.bands[row] for row in rows] if self.bands else (),
             decimals=[self.decimals[row] for row in rows] if self.decimals else (),
             stub=sum(column < self.stub for column in columns),
-            diverging=diverging,
         )
 
     @property

@@ -20,14 +20,12 @@ from clinclust.comparisons import compare_subtypes
 from clinclust.disclosure.counts import FIGURES
 from clinclust.errors import InputError, visible
 from clinclust.estimators.explanation import Continuum
-from clinclust.estimators.fit import Fit
 from clinclust.files.writing import atomic_write
 from clinclust.outcomes.columns import survival_curves
 from clinclust.reporting.compared import Compared
 from clinclust.reporting.documents import html_head, html_table, html_text
-from clinclust.reporting.figures.effects import BLUE, DRAWING, GREY, PAPER, effects_against, plot_effects
+from clinclust.reporting.figures.effects import BLUE, DRAWING, GREY, PAPER, plot_effects
 from clinclust.reporting.figures.subjects import (
-    ScoredDivision,
     draw_divisions,
     draw_map,
     plot_ordered,
@@ -37,9 +35,8 @@ from clinclust.reporting.figures.subjects import (
     score_divisions,
 )
 from clinclust.reporting.findings import Findings, Profiles, profiles_of
-from clinclust.reporting.layout import WORDS, Sheet, counted, print_name
+from clinclust.reporting.layout import WORDS, Sheet, print_name
 from clinclust.reporting.sheets.associations import events_in
-from clinclust.reporting.sheets.divisions import evidence_in_words
 from clinclust.reporting.sheets.subtypes import groups_found
 
 if TYPE_CHECKING:
@@ -71,9 +68,10 @@ _SAID_BY_ALL = re.compile(r"font-size: 9px; |font-family: 'DejaVu Sans', sans-se
 _LEAST_SCALE = 0.72
 
 
-def as_svg(draw: Callable[[], Axes], *, name: str, title: str, label: str) -> str:
-    """Return a figure as one ``<svg>`` element; `label` is its alternative text, and `name` the prefix of its ids."""
+def as_svg(draw: Callable[[], Axes], *, name: str, title: str) -> str:
+    """Return a figure as one ``<svg>`` element with a title; `name` is the prefix of its ids."""
     import matplotlib as mpl
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     inked = ("axes.edgecolor", "axes.labelcolor", "hatch.color", "text.color", "xtick.color", "ytick.color")
     settings: dict[Any, Any] = {
@@ -97,12 +95,14 @@ def as_svg(draw: Callable[[], Axes], *, name: str, title: str, label: str) -> st
         if (engine := figure.get_layout_engine()) is not None:  # done here, it saves matplotlib a drawing for it
             engine.execute(figure)
             figure.set_layout_engine("none")
-        figure.savefig(written, format="svg", metadata={"Date": None})
+        # `savefig` would draw twice, of which the first time is for the layout.
+        canvas: Any = FigureCanvasSVG(figure)
+        canvas.print_svg(written, metadata={"Date": None})
     root = ElementTree.fromstring(written.getvalue())  # noqa: S314 - matplotlib wrote this text above
-    return _embedded(root, name, title, label)
+    return _embedded(root, name, title)
 
 
-def _embedded(root: ElementTree.Element, name: str, title: str, label: str) -> str:
+def _embedded(root: ElementTree.Element, name: str, title: str) -> str:
     pointing = re.compile(r"(?:^|url\()#([^\s)]+)")
     values = (value for element in root.iter() for value in element.attrib.values())
     targets = dict.fromkeys(target for value in values for target in pointing.findall(value))
@@ -137,12 +137,11 @@ def _embedded(root: ElementTree.Element, name: str, title: str, label: str) -> s
             yield shown
 
     (svg,) = clean(root)
-    for place, (tag, text) in enumerate((("title", title), ("desc", label))):
-        element = ElementTree.Element(tag, id=f"{name}-{tag}")
-        element.text = visible(text)
-        svg.insert(place, element)
+    heading = ElementTree.Element("title", id=f"{name}-title")
+    heading.text = visible(title)
+    svg.insert(0, heading)
     svg.set("role", "img")
-    svg.set("aria-labelledby", f"{name}-title {name}-desc")
+    svg.set("aria-labelledby", f"{name}-title")
     # On a narrow screen a figure shrinks until its text would be illegible, then its region scrolls.
     least = _LEAST_SCALE * float(svg.attrib["width"].removesuffix("pt"))
     font = "font: 9px 'DejaVu Sans', sans-serif"
@@ -150,81 +149,64 @@ def _embedded(root: ElementTree.Element, name: str, title: str, label: str) -> s
     return re.sub(r">\s+<", ">\n<", ElementTree.tostring(svg, encoding="unicode"))
 
 
-# Choose the figures of a page, and write the title, caption and alternative text of each.
+# Choose the figures of a page, with the title and caption of each.
 
 _MOST_ROWS = 15  # of the heat map, so that it is seen at once with the answer
-_MOST_NAMED = 6  # maximum number of subtypes that an alternative text names
 _MOST_DIVISIONS = 6
 
 
 @dataclass(frozen=True)
 class Illustration:
-    """A figure of a section with its identifier, title, caption and alternative text; `draw` draws a new figure."""
+    """A figure of a section with its identifier, title and caption; `draw` draws a new figure."""
 
     section: str
     name: str
     title: str
     caption: str
-    alternative: str
     draw: Callable[[], Axes]
 
 
 def illustrations(findings: Findings) -> list[Illustration]:
     """Return the figures of a page; for sharing, only those that show neither single subjects nor small groups."""
     model, comparisons, fit = findings.cohort.model, findings.comparisons, findings.fit
-    profiles, several = findings.profiles, len(findings.profiles.subtypes) > 1
+    several = len(findings.sizes) > 1
     # No name, rather than that of the model, where the report withholds one.
     names = {findings.code(subtype): findings.names.get(subtype, "") for subtype in findings.sizes}
-    figures, texts = list[Illustration](), WORDS["alternatives"]
+    figures = list[Illustration]()
 
-    def add(name: str, alternative: str, draw: Callable[[], Axes], kind: str = "", **fields: str) -> None:
+    def add(name: str, draw: Callable[[], Axes], kind: str = "", **fields: str) -> None:
         about: Any = {key: text.format(**fields) for key, text in WORDS["figures"][kind or name].items()}
-        figures.append(Illustration(name=name, alternative=alternative, draw=draw, **about))
+        figures.append(Illustration(name=name, draw=draw, **about))
 
     if several:
-        rows = profiles.observed_among(profiles.ranked_for(model), 0.5)[:_MOST_ROWS]
-        draw = partial(plot_profile, model, comparisons, names=names, at_most=_MOST_ROWS)
-        add("profile", _profile_alt(profiles, rows, findings.name), draw)
+        add("profile", partial(plot_profile, model, comparisons, names=names, at_most=_MOST_ROWS))
     if findings.continuum is not None and findings.rule is None and not (several or findings.continuum.is_by_chance):
         along, fifths = _fifths(findings, findings.continuum)
         rows = along.ranked(findings.continuum.correlations.abs().to_dict())[:_MOST_ROWS]
-        add("continuum", _profile_alt(along, rows, fifths.__getitem__), partial(plot_ordered, along, rows, fifths))
+        add("continuum", partial(plot_ordered, along, rows, fifths))
     if several and (comparisons["kind"] == "effect").any():
-        verb = WORDS["alternatives"]["made" if fit is None else "found"]
-        add("effects", _effects_alt(findings), partial(plot_effects, model, comparisons, names=names), verb=verb)
+        verb = WORDS["drawn"]["made" if fit is None else "found"]
+        add("effects", partial(plot_effects, model, comparisons, names=names), verb=verb)
     if findings.rule is not None:
         return [each for each in figures if each.name in FIGURES]
     if fit is None:
         return figures
     if findings.divisions:
         scored = score_divisions(findings.cohort, findings.divisions[:_MOST_DIVISIONS])
-        add("divisions", _divisions_alt(scored), partial(draw_divisions, scored, findings.divisions))
+        add("divisions", partial(draw_divisions, scored, findings.divisions))
     if several and fit.clusters_.encoding.features:
-        add("map", texts["map"], partial(draw_map, findings.cohort, names=names))
+        add("map", partial(draw_map, findings.cohort, names=names))
     if several and findings.divisions:  # of one group the table of divisions says the same
-        fields = {"n": fit.tree_.n_subtypes, "subtypes": counted(len(findings.sizes), "subtype")}
-        fields["divisions"] = "; ".join(map(evidence_in_words, findings.divisions))
         titles = {findings.code(subtype): findings.name(subtype) for subtype in findings.sizes}
-        add("tree", texts["tested_tree"].format(**fields), partial(plot_tree, model, names=titles))
+        add("tree", partial(plot_tree, model, names=titles))
     elif fit.tree_test_ is None and (several or groups_found(fit)):
-        kind = "joins" if groups_found(fit) is None else "joins_of_groups"
-        add("tree", _tree_alt(fit), partial(plot_tree, model), kind)
+        add("tree", partial(plot_tree, model), "joins" if groups_found(fit) is None else "joins_of_groups")
     for number, (outcome, time, event) in enumerate(events_in(findings) if several else ()):
         with suppress(InputError):  # the table of outcomes says why, or measurements were adjusted: no table of a fit
             curves = survival_curves(model, findings.cohort.table, outcome.name, time.name, event=event)
-            ends = curves.groupby("subtype", as_index=False).last().to_dict("records")
-            words = "; ".join(f"{findings.name(end['subtype'])}: {end['survival']:.2f}" for end in ends)
             draw = partial(plot_survival, curves, unit=time.unit or "", names=names)
-            add(f"survival{number}", texts["survival"].format(ends=words), draw, "survival", outcome=outcome.title)
+            add(f"survival{number}", draw, "survival", outcome=outcome.title)
     return figures
-
-
-def _divisions_alt(scored: Sequence[ScoredDivision]) -> str:
-    texts = WORDS["alternatives"]
-    panels = [
-        texts["division"].format(each=division, near=np.mean(np.abs(scores) < 1)) for division, scores, _ in scored
-    ]
-    return str(texts["divisions"].format(divisions=counted(len(scored), "division"), panels=" ".join(panels)))
 
 
 def _fifths(findings: Findings, continuum: Continuum) -> tuple[Profiles, dict[int, str]]:
@@ -233,43 +215,8 @@ def _fifths(findings: Findings, continuum: Continuum) -> tuple[Profiles, dict[in
     ranks = mid_ranks(continuum.score[seen])
     fifths, labels = np.unique(np.ceil(5.0 * (ranks - 0.5) / ranks.size), return_inverse=True)
     untested = compare_subtypes(findings.cohort.table[seen], labels, findings.cohort.schema, min_size=ranks.size + 1)
-    called = enumerate((WORDS["alternatives"]["fifths"][int(fifth) - 1] for fifth in fifths), start=1)
+    called = enumerate((WORDS["drawn"]["fifths"][int(fifth) - 1] for fifth in fifths), start=1)
     return profiles_of(Compared(untested)), dict(called)
-
-
-def _profile_alt(profiles: Profiles, rows: list[int], name: Callable[[int], str]) -> str:
-    numbers, texts = profiles.standardised[rows], WORDS["alternatives"]
-    sentences = [texts["profile"].format(rows=len(rows), groups=len(profiles.subtypes))]
-    for place, subtype in enumerate(profiles.subtypes[:_MOST_NAMED]):
-        column = numbers[:, place]
-        if np.isfinite(column).any():
-            high, low = int(np.nanargmax(column)), int(np.nanargmin(column))
-            highest, lowest = profiles.titles[rows[high]], profiles.titles[rows[low]]
-            fields = {"highest": highest, "high": column[high], "lowest": lowest, "low": column[low]}
-            sentences.append(texts["profile_of"].format(name=name(subtype), **fields))
-    return " ".join(sentences)
-
-
-def _effects_alt(findings: Findings) -> str:
-    (effects, against, _), texts = effects_against(findings.comparisons), WORDS["alternatives"]
-    others = texts["others"] if against == 0 else findings.name(against)
-    sentences = [texts["effects"].format(n=len(effects), others=others)]
-    for subtype, of_subtype in [*effects.items()][:_MOST_NAMED]:
-        finite = [(key, effect) for key, effect in of_subtype.items() if np.isfinite(effect.estimate)]
-        if finite:
-            (name, level), effect = max(finite, key=lambda item: abs(item[1].estimate))
-            title = findings.cohort.schema[name].title + (f" ({level})" if level else "")
-            sentences.append(texts["largest"].format(name=findings.name(subtype), title=title, effect=effect))
-    return " ".join(sentences)
-
-
-def _tree_alt(fit: Fit) -> str:
-    merges, texts = fit.tree_.merges.to_dict("records"), WORDS["alternatives"]
-    ends = [{end: ", ".join(map(str, merge[end])) for end in ("first", "second")} for merge in merges]
-    joins = [texts["join"].format(nats=merge["evidence"], **both) for merge, both in zip(merges, ends, strict=True)]
-    subtypes = ", ".join(str(fit.codes_[subtype]) for subtype in fit.subtype_of_.tolist())
-    name = "tree" if groups_found(fit) is None else "tree_of_groups"
-    return str(texts[name].format(n=len(joins) + 1, subtypes=subtypes, joins="; ".join(joins)))
 
 
 # Write the sheets of a report as one web page, which loads no other file, and runs no script but that of its tables.
@@ -320,7 +267,7 @@ def _page(sheets: Sequence[Sheet], title: str, illustrations: Sequence[Illustrat
 
 def _figure(illustration: Illustration) -> str:
     title = html_text(illustration.title)
-    svg = as_svg(illustration.draw, name=illustration.name, title=illustration.title, label=illustration.alternative)
+    svg = as_svg(illustration.draw, name=illustration.name, title=illustration.title)
     return (
         f'<figure aria-label="{title}">\n<h3>{title}</h3>\n'
         f'<div class="scroll" tabindex="0" role="region" aria-label="{title}">\n{svg}\n</div>\n'

@@ -51,9 +51,9 @@ from clinclust.reporting.divisions import Answer, Division, divisions_of, find_a
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import WORDS, Kind, Sheet, Table, Value, number_text, percent
 from clinclust.reporting.sheets.associations import association_table, grades_of, outcomes_sheets
-from clinclust.reporting.sheets.divisions import other_methods_sheets, posterior_sheets, stability_sheets
+from clinclust.reporting.sheets.divisions import other_methods_sheets
 from clinclust.reporting.sheets.methods import methods_sheet
-from clinclust.reporting.sheets.model_check import likelihoods_sheets, model_check_sheets, withheld_sheets
+from clinclust.reporting.sheets.model_check import likelihoods_sheets, withheld_sheets
 from clinclust.reporting.sheets.overview import answer_sentence, overview, say_unsure, summary, trust
 from clinclust.reporting.sheets.subjects import (
     ASSIGNMENTS,
@@ -63,7 +63,7 @@ from clinclust.reporting.sheets.subjects import (
     tidy_data,
     unusual_sheets,
 )
-from clinclust.reporting.sheets.subtypes import on_adjustment, profile, table_of_report
+from clinclust.reporting.sheets.subtypes import on_adjustment, table_of_report
 from clinclust.stability.assess import Stability, resample_cohort
 
 # The options of a report, and the check of all its arguments before the first search.
@@ -303,17 +303,16 @@ def write_assignments(model: MAPDP, parts: list[Part], file: Path) -> None:
 
 def as_shared(sheets: Sequence[Sheet]) -> Iterator[Sheet]:
     """Yield the sheets that a shared report may print, with those of their columns and facts that are listed."""
-    for sheet in sheets:
-        if sheet.name in SHEETS:
-            tables = [_listed(sheet.name, table) for table in sheet.tables]
-            yield replace(sheet, tables=[table for table in tables if table.columns])
-
-
-def _listed(sheet: str, table: Table) -> Table:
-    columns = [place for place, column in enumerate(table.columns) if column.key in SHEETS[sheet]]
-    has_facts, facts = table.columns[0].key == "what_was_run.item", {WORDS["facts"][fact] for fact in FACTS}
-    rows = [place for place, row in enumerate(table.rows) if not has_facts or row[0] in facts]
-    return table.only(rows, columns if 0 in columns else [])  # without its first column a table says nothing
+    facts = {WORDS["facts"][fact] for fact in FACTS}
+    for sheet in (sheet for sheet in sheets if sheet.name in SHEETS):
+        tables = []
+        for table in sheet.tables:
+            has_facts = table.columns[0].key == "what_was_run.item"
+            columns = [place for place, column in enumerate(table.columns) if column.key in SHEETS[sheet.name]]
+            rows = [place for place, row in enumerate(table.rows) if not has_facts or row[0] in facts]
+            if 0 in columns:  # without its first column a table says nothing
+                tables.append(table.only(rows, columns))
+        yield replace(sheet, tables=tables)
 
 
 _SMALLEST_P = 0.001
@@ -383,19 +382,14 @@ def _sheets(findings: Findings, moment: datetime, *, on_page: bool) -> list[Shee
             *([association_table(findings)] if findings.associations is not None and several else []),
             *outcomes_sheets(findings),
             *likelihoods_sheets(findings),
-            *stability_sheets(findings),
-            *posterior_sheets(findings),
             *other_methods_sheets(findings),
         ]
     if on_page:
         return [*made["read"], methods_sheet(findings)]
     if "lists" not in made:
         made["lists"] = [
-            *([profile(findings)] if several else []),
-            made["table"].numbers_sheet(),
-            *assignments_sheets(findings),
             *unusual_sheets(findings),
-            *model_check_sheets(findings),
+            *assignments_sheets(findings),
             summary(findings, moment),
             codebook(findings),
             methods_sheet(findings),

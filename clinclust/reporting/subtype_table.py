@@ -37,7 +37,7 @@ from clinclust.reporting.compared import (
     summary_text,
     text_of,
 )
-from clinclust.reporting.documents import html_fragment, html_page, write_markdown
+from clinclust.reporting.documents import html_fragment, html_page
 from clinclust.reporting.layout import (
     WORDS,
     Column,
@@ -45,13 +45,10 @@ from clinclust.reporting.layout import (
     Marked,
     Sheet,
     Table,
-    Value,
     as_value,
     capitalised,
-    columns_of,
     listed,
     percent,
-    table_with_rows,
     tests_in_words,
 )
 
@@ -82,11 +79,6 @@ class Line:
         if self.kind == "level" and self.feature.levels:
             return self.feature.levels[self.level]
         return self.feature.any_level if self.kind == "heading" else self.feature.summaries[self.level]
-
-    @property
-    def has_numbers(self) -> bool:
-        """Whether it has numbers of each group: a heading has those of its scale."""
-        return self.kind != "heading" or bool(self.feature.levels)
 
     @property
     def level_text(self) -> str:
@@ -151,11 +143,6 @@ class Plan:
         """The groups of subjects that have a column, in order; 0 is all subjects."""
         of_column = {"all": [ALL_SUBJECTS], "subtypes": list(self.subtypes)}
         return [group for name in self.columns for group in of_column.get(name, ())]
-
-    @property
-    def has_totals(self) -> bool:
-        """Whether totals may be given: they hold more digits of a mean than are printed where numbers are withheld."""
-        return not self.compared.withheld
 
     def decimals(self, line: Line) -> int:
         """Return the number of decimals of the mean, median or percentage of a line."""
@@ -290,51 +277,6 @@ def _repeated(argument: str, names: Sequence[object]) -> list[str]:
     return [f"{argument}: {', '.join(twice)} named more than once"] if twice else []
 
 
-# The numbers of the table, each in its own cell, for the sheet Numbers of a workbook.
-
-_COUNTED = ("n", "missing", "count", "percent", "mean")
-_MEASURED = ("n", "missing", "mean", "sd", "q1", "median", "q3")
-
-
-def _summaries_of(plan: Plan, line: Line, group: int) -> dict[str, Any]:
-    """Return the numbers of a group: of a share its count, else mean, quartiles and the total of events."""
-    record = line.records[group]
-    if line.summary == "n" and line.kind != "heading":
-        return {name: record[name] for name in _COUNTED}
-    values = {name: record[name] for name in _MEASURED}
-    if line.feature.traits.is_count and plan.has_totals:
-        is_known = not is_missing(record["n"]) and not is_missing(record["mean"])
-        values["total"] = round(record["n"] * record["mean"]) if is_known else None
-    return values
-
-
-def _numbers_table_of(plan: Plan) -> Table:
-    """Return the numbers of every group, a feature or level a row, for the sheet Numbers."""
-
-    def number(line: Line, group: int, name: str) -> Value:
-        record, numbers = line.records[group], _summaries_of(plan, line, group)
-        n, missing = record["n"], record["missing"]
-        is_known = not is_missing(n) and not is_missing(missing) and n + missing > 0
-        value = {**numbers, "missing_percent": 100 * missing / (n + missing) if is_known else None}.get(name)
-        is_withheld = name in (*numbers, "missing_percent") and is_missing(value) and is_suppressed(record)
-        return WITHHELD if is_withheld else as_value(value)
-
-    lines = [line for line in plan.lines() if line.has_numbers]
-    names = {"missing_percent", *(name for line in lines for name in _summaries_of(plan, line, plan.groups[0]))}
-    declared, decimals = columns_of("numbers"), [decimals_of(line.feature, "mean") for line in lines]
-    columns = [declared.pop("feature"), declared.pop("level")]
-    shown = [(group, name) for group in plan.groups for name in declared if name in names]
-    for group, name in shown:
-        *who, size = plan.heading(group)
-        columns.append(replace(declared[name], group=(": ".join(who), size)))
-    rows = [
-        [clean(line.feature.title), line.level_text or None, *(number(line, *of_column) for of_column in shown)]
-        for line in lines
-    ]
-    table = replace(table_with_rows("numbers", rows), columns=columns, decimals=decimals)
-    return replace(table, bands=plan.bands(lines))
-
-
 # The lines of the table as rows of text, and the notes below it: the meaning of cells and p-values, and the tests.
 
 _NO_PART, _BEYOND = "§", "†"
@@ -396,7 +338,8 @@ def _columns_of(plan: Plan, marks: Mapping[str, str]) -> list[tuple[Column, Held
 
     def missing(line: Line) -> str | None:
         is_said = line.kind == "level" or line.feature.part == "rest"
-        return None if is_said else _count(line.records[ALL_SUBJECTS]["missing"])
+        number = line.records[ALL_SUBJECTS]["missing"]
+        return None if is_said else WITHHELD if is_missing(number) else f"{int(number):,}"
 
     def descriptive_p(line: Line) -> str | None:
         test = _descriptive_test(line, plan.between)
@@ -446,10 +389,6 @@ def _print_p(record: Record, name: str, marks: str) -> str:
     if p is None or is_missing(p):
         return WITHHELD if is_suppressed(record) else NOTHING
     return Marked(p_text(p), marks)
-
-
-def _count(number: float) -> str:
-    return WITHHELD if is_missing(number) else f"{int(number):,}"
 
 
 def _write_notes(plan: Plan, table: Table, marks: Mapping[str, str]) -> list[Marked]:
@@ -526,13 +465,12 @@ class SubtypeTable:
         Caption.
     headings, rows, notes : sequences
         Headings of all columns except the first, rows, and footnotes.
-    table, numbers_table : clinclust.reporting.layout.Table
-        The table as a report prints it, and the numbers of each subtype for the sheet Numbers of a workbook.
+    table : clinclust.reporting.layout.Table
+        The table as a report prints it.
     """
 
     table: Table
     rows: Sequence[TableRow]
-    numbers_table: Table = field(compare=False)
 
     @property
     def title(self) -> str:
@@ -565,14 +503,6 @@ class SubtypeTable:
         """Return the table as a sheet of a report."""
         return Sheet("Subtype table", [], [self.table])
 
-    def numbers_sheet(self) -> Sheet:
-        """Return the sheet of a workbook with every number of the table in its own cell."""
-        return Sheet("Numbers", [_TEXTS["numbers"]], [self.numbers_table])
-
-    def to_markdown(self) -> str:
-        """Return the table as a pipe table for GitHub or pandoc, with title and notes; the text is escaped."""
-        return write_markdown(self.table)
-
     def to_html(self) -> str:
         """Return the table as a fragment of a web page, without script."""
         return html_fragment(self.table)
@@ -590,7 +520,7 @@ class SubtypeTable:
         return path
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the table to a file and return its path; the suffix is .docx, .xlsx, .html, .md or .csv.
+        """Write the table to a file and return its path; the suffix is .docx, .xlsx, .html or .csv.
 
         ValueError for another suffix; ImportError for .docx without python-docx.
         """
@@ -618,14 +548,13 @@ def suffix_problems(path: Path) -> list[str]:
 def _write_workbook(table: SubtypeTable, path: Path) -> None:
     from clinclust.reporting.workbook import NO_DATE, write_workbook
 
-    write_workbook([table.sheet(), table.numbers_sheet()], path, title=table.title, generated=NO_DATE)
+    write_workbook([table.sheet()], path, title=table.title, generated=NO_DATE)
 
 
 _WRITERS: dict[str, Callable[[SubtypeTable, Path], object]] = {
     ".docx": lambda table, path: table.to_word(path),
     ".xlsx": _write_workbook,
     ".html": lambda table, path: write_text(html_page(table.table), path),
-    ".md": lambda table, path: write_text(table.to_markdown(), path),
     ".csv": lambda table, path: write_inert_csv(table.to_frame(), path),
 }
 
@@ -784,4 +713,4 @@ def table_of(compared: Compared, asked: Choices) -> SubtypeTable:
     rows = [[as_value(held(line)) for _, held in columns] for line in lines]
     table = Table(caption, [column for column, _ in columns], rows, bands=plan.bands(lines))
     table = replace(table, notes=_write_notes(plan, table, letters))
-    return SubtypeTable(table, list(_print_rows(plan, table)), _numbers_table_of(plan))
+    return SubtypeTable(table, list(_print_rows(plan, table)))

@@ -103,7 +103,7 @@ def _use(model, frame):
     repr(model), repr(model.tree_)
     model._repr_html_()
     model.tree_.merges.to_string()
-    cc.subtype_table(model, frame).to_markdown()
+    cc.subtype_table(model, frame).to_html()
 
 
 def flips(count, rng, folder):

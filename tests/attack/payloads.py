@@ -70,7 +70,7 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
 def payloads_in_outputs(count, rng, folder):
-    """Put each payload everywhere a text can stand, and look for it alive in each of thirteen outputs."""
+    """Put each payload everywhere a text can stand, and look for it alive in every output."""
     number = 0
     while True:
         for payload in PAYLOADS:
@@ -206,18 +206,6 @@ def _in_word(made, folder):
     return f"the element {found[1]!r}" if found else None
 
 
-def _in_markdown(made, folder):
-    from markdown_it import MarkdownIt
-
-    tokens = MarkdownIt("gfm-like").parse(made[4].to_markdown())
-    inline = [child for token in tokens for child in token.children or []]
-    found = {token.type for token in (*tokens, *inline)} & {
-        *("link_open", "image", "code_inline", "fence", "code_block", "heading_open", "html_block", "bullet_list_open")
-    }
-    live = {child.content for child in inline if child.type == "html_inline"} - {"<br>", "<!-- -->"}
-    return f"{found or live}" if found or live else None
-
-
 def _in_csv_table(made, folder):
     return _in_csv(made[4].save(folder / "t.csv").read_text(encoding="utf-8"))
 
@@ -267,7 +255,6 @@ def _in_figure(made, folder):
         lambda: cc.plots.plot_profile(findings.cohort.model, findings.comparisons, names={1: text}),
         name="x",
         title=text,
-        label=text,
     )
     return _in_html(drawn)
 
@@ -287,7 +274,6 @@ _OUTPUTS = {
     "table.docx": _in_word,
     "table.xlsx": _in_table_workbook,
     "table.html": lambda made, folder: _in_html(made[4].save(folder / "t.html").read_text(encoding="utf-8")),
-    "table.md": _in_markdown,
     "table.csv": _in_csv_table,
     "assignments.csv": _in_assignments,
     "schema.yaml": _in_schema,
@@ -297,6 +283,6 @@ _OUTPUTS = {
 }
 
 ATTACKS = (
-    Attack("payloads: in every output", payloads_in_outputs, smoke=13, full=13 * len(PAYLOADS)),
+    Attack("payloads: in every output", payloads_in_outputs, smoke=len(_OUTPUTS), full=len(_OUTPUTS) * len(PAYLOADS)),
     Attack("payloads: csv opened by a spreadsheet program", spreadsheets, smoke=1, full=12),
 )

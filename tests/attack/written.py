@@ -50,7 +50,6 @@ WRITERS = {
     "table.docx": lambda path: _findings()[2].save(path),
     "table.xlsx": lambda path: _findings()[2].save(path),
     "table.html": lambda path: _findings()[2].save(path),
-    "table.md": lambda path: _findings()[2].save(path),
     "table.csv": lambda path: _findings()[2].save(path),
     "assignments.csv": lambda path: write_inert_csv(_findings()[1], path),
     "schema.yaml": lambda path: _findings()[0].cohort.schema.to_yaml(path),

@@ -61,7 +61,7 @@ def _report(model, saved, frame, folder):
 
 ENTRIES = {
     "table command": _command,
-    "subtype table": lambda model, saved, frame, folder: cc.subtype_table(model, frame).to_markdown(),
+    "subtype table": lambda model, saved, frame, folder: cc.subtype_table(model, frame).to_html(),
     "associations": lambda model, saved, frame, folder: cc.validated_associations(
         model, frame, n_restarts=1, progress=False
     ).to_csv(),

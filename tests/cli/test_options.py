@@ -126,7 +126,7 @@ REFUSED = {
         "--suppress 40": "40",
         f"{JOBS} 0": JOBS,
     },
-    "table cohort.csv --model out --out t.md": {
+    "table cohort.csv --model out --out t.html": {
         "--name Mild": "--name",
         "--name 7=Mild": "--name 7 2",
         "--between 1 9": "--between 9 2",

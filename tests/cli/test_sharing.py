@@ -162,9 +162,9 @@ def test_reports_are_made_again_as_the_fit_was_asked(shared, run):
 
 @pytest.mark.simulation
 def test_counts_are_rounded_besides(shared, run):
-    assert "--suppress 10 --round-to 5" in run(f"{TABLE} t.md --round-to 5").out
-    assert "rounded" in Path("t.md").read_text(encoding="utf-8")
-    assert found_in(Path("t.md")) == set()
+    assert "--suppress 10 --round-to 5" in run(f"{TABLE} t.html --round-to 5").out
+    assert "rounded" in Path("t.html").read_text(encoding="utf-8")
+    assert found_in(Path("t.html")) == set()
 
 
 def test_what_cannot_be_shared_is_refused_unless_it_is_asked_for(shared, run, must_refuse):
@@ -205,7 +205,7 @@ def test_a_table_names_no_subtype_whose_size_it_withholds(tmp_path, monkeypatch,
     centres = np.repeat([0.0, 20.0, 40.0], [40, 38, 5])
     pd.DataFrame(rng.normal(centres[:, None], 1.0, (83, 3)), columns=list("abc")).to_csv("cohort.csv", index=False)
     run(f"start cohort.csv --yes --no-open --out out {QUICK}")
-    run(f"{TABLE} t.md --suppress 10 --name 1=Firstish --name 3=Rarelyish")
-    text = Path("t.md").read_text(encoding="utf-8")
+    run(f"{TABLE} t.html --suppress 10 --name 1=Firstish --name 3=Rarelyish")
+    text = Path("t.html").read_text(encoding="utf-8")
     assert "Firstish" in text
     assert "Rarelyish" not in text

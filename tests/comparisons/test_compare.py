@@ -415,8 +415,8 @@ def test_the_table_says_what_is_weighted_and_has_no_p(weighed, tmp_path, monkeyp
     model.save("subtypes")
     frame.to_csv("cohort.csv", index=False)
     given = ["table", "cohort.csv", "--model", "subtypes"]
-    assert main([*given, "--weights", "weight", "--out", "table.md"]) == 0
-    text = (tmp_path / "table.md").read_text(encoding="utf-8")
+    assert main([*given, "--weights", "weight", "--out", "table.html"]) == 0
+    text = (tmp_path / "table.html").read_text(encoding="utf-8")
     assert "Descriptive p" not in text
     assert "have sampling weights" in text
     exact = cc.compare_subtypes(frame, model.labels_, WEIGHED, weights=frame["weight"])
@@ -425,9 +425,9 @@ def test_the_table_says_what_is_weighted_and_has_no_p(weighed, tmp_path, monkeyp
     share = frame["weight"][model.labels_ == 0].sum() / frame["weight"].sum()
     assert f"n = {(model.labels_ == 0).sum()} (weighted {100 * share:.1f}%)" in text
     capsys.readouterr()
-    assert "no column 'wait'" in refused(capsys, *given, "--weights", "wait", "--out", "t.md")
+    assert "no column 'wait'" in refused(capsys, *given, "--weights", "wait", "--out", "t.html")
     assert "cannot be used with --suppress" in refused(
-        capsys, *given, "--weights", "weight", "--suppress", "5", "--out", "t.md"
+        capsys, *given, "--weights", "weight", "--suppress", "5", "--out", "t.html"
     )
 
 
@@ -527,7 +527,7 @@ def results_of(role):
     frame = schema.validate(TWO_HALVES)
     partition = cc.Partition(HALVES + 1, schema, made_by="a clinician")
     compared = cc.compare_subtypes(frame, HALVES + 1, schema)
-    return compared, cc.validated_associations(partition, frame), cc.subtype_table(compared).to_markdown()
+    return compared, cc.validated_associations(partition, frame), cc.subtype_table(compared).to_html()
 
 
 @pytest.fixture(scope="module")

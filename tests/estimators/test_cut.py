@@ -309,7 +309,7 @@ def test_the_table_and_the_report_of_a_cut_compare_its_bare_labels(plain, tmp_pa
     cut, schema = model.cut(3), model.schema_
     valid = schema.validate(frame)
     of_labels = cc.Partition(cut.labels_, schema, made_by="anybody")
-    assert cc.subtype_table(cut, valid).to_markdown() == cc.subtype_table(of_labels, valid).to_markdown()
+    assert cc.subtype_table(cut, valid).to_html() == cc.subtype_table(of_labels, valid).to_html()
     comparisons = cc.compare_subtypes(valid, cut.labels_, schema)
     quick = {"associations": None, "progress": False, "generated": datetime(2026, 1, 2, tzinfo=UTC)}
     ours = cc.write_report(cut, valid, tmp_path / "ours.html", **quick)

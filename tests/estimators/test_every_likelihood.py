@@ -83,7 +83,7 @@ def test_it_is_reported_and_shared(name, tmp_path, some):
         path = cc.write_report(model, frame, tmp_path / f"{suppress}.{suffix}", associations=None, suppress=suppress)
         assert path.stat().st_size > 1000
     assert REGISTRY[name].title in (tmp_path / "None.html").read_text(encoding="utf-8").replace("&#x27;", "'")
-    cc.subtype_table(comparisons).save(tmp_path / "table.md")
+    cc.subtype_table(comparisons).save(tmp_path / "table.html")
 
 
 @pytest.mark.filterwarnings("ignore:.*no observed value in any feature", "ignore:.*values lie beyond")

@@ -22,7 +22,6 @@ from clinclust.reporting.report import summarise_fit
 from clinclust.reporting.sheets.associations import Grades, association_table, count_in_words, grades_of
 from clinclust.reporting.sheets.methods import methods
 from clinclust.reporting.sheets.overview import cautions, overview, summary, trust
-from clinclust.reporting.sheets.subtypes import profile
 
 from .conftest import GENERATED
 from .stand_in import fitted, sections_of, write_report
@@ -201,7 +200,6 @@ def the_profile_points_where_the_subtype_table_does(findings):
                 assert np.isnan(distance) or np.sign(distance) in (0, np.sign(difference)), title
                 n_checked += 1
     assert n_checked or findings.rule is not None
-    assert len(profile(findings).tables[0].rows) <= len(titles.titles)
 
 
 def sizes_and_missing_values_are_those_of_the_subtype_table(findings):
@@ -237,10 +235,10 @@ def test_a_skewed_measurement_stands_where_its_median_does_and_not_its_mean():
     here, everywhere = (f"{np.median(values):.{len(decimals)}f}" for values in (creatinine[labels == 1], creatinine))
     assert f"↓creatinine {here} µmol/L ({everywhere} µmol/L)" in marks.split("\n")
     assert name == "2: older"
-    (shown,) = [row for row in profile(findings).tables[0].rows if row[0] == "creatinine"]
-    assert shown[3] == "median"
-    assert shown[-1] < 0 < shown[-2]
-    assert "Of features that are skewed or ordered levels: the median" in " ".join(profile(findings).notes)
+    place = findings.profiles.features.index("creatinine")
+    assert findings.profiles.summaries[place] == "median"
+    above, below = findings.profiles.standardised[place]
+    assert below < 0 < above
 
 
 @pytest.mark.parametrize(("part", "whole", "said"), [(109, 400, 27.3), (1, 3, 33.3), (0, 0, 0.0), (1, 16, 6.3)])
@@ -264,8 +262,6 @@ def test_console_page_and_tables_print_the_same_percentage():
     model.n_clusters = None
     assert "1: 291 (72.8%), 2: 109 (27.3%)" in " ".join(summarise_fit(model))
     assert overview(findings).tables[0].rows[1][2] == 27.3
-    sizes = [table for table in summary(findings, GENERATED).tables if table.caption == "Subtypes"]
-    assert sizes[0].rows[1][2] == 27.3
     assert "n = 109 (27.3%)" in {heading.lines[-1] for heading in cc.subtype_table(findings.comparisons).headings}
 
 
@@ -351,7 +347,7 @@ def test_one_group_has_nothing_to_validate_and_no_row_of_its_own(tmp_path):
         assert absent not in text
     book = sections_of(write_report(findings.cohort.model, frame, tmp_path / "one.xlsx"))
     assert next(iter(book)) == "Overview"
-    assert not {"Associations", "Profile"} & set(book)
+    assert "Associations" not in book
 
 
 # --- words ------------------------------------------------------------------------------------------------------------
@@ -370,7 +366,6 @@ def test_nothing_that_rests_on_the_same_subjects_is_called_a_test(page_path, wor
             "differ significantly",
         ):
             assert words not in text
-    assert "Relevance (nats, descriptive)" in [column.title for column in profile(findings).tables[0].columns]
 
 
 def test_a_number_of_subtypes_that_was_not_reached_is_told_everywhere(tmp_path):
@@ -379,11 +374,10 @@ def test_a_number_of_subtypes_that_was_not_reached_is_told_everywhere(tmp_path):
     schema = cc.FeatureSchema([cc.Feature(name="x", likelihood="gaussian")])
     findings = findings_of(frame, schema, labels, given_subtypes=False)
     findings = replace(findings, n_asked=9)
-    said = "3 subtypes (9 were asked for, and the search found no more), among"
-    assert said in " ".join(trust(findings).notes)
+    assert "3 subtypes, among" in " ".join(trust(findings).notes)
     facts = dict(summary(findings, GENERATED).tables[0].rows)
     assert (facts["Subtypes found"], facts["Subtypes asked for"]) == (3, 9)
-    assert "3 (9 were asked for, and the search found no more)." in methods(findings).paragraphs["Model"]
+    assert "The number of subtypes asked for was 9." in methods(findings).paragraphs["Model"]
     findings.cohort.model.n_clusters = None
     assert "3 subtypes among 45 subjects (9 were asked for)" in summarise_fit(findings.cohort.model, 9)[0]
     assert "were asked for" not in summarise_fit(findings.cohort.model, 3)[0]

@@ -128,10 +128,10 @@ def test_no_name_of_a_subtype_becomes_markup_in_a_figure():
     model, frame = fitted(schema, labels), pd.DataFrame({"x": np.arange(labels.size) / 7})
     comparisons = compare_subtypes(frame, labels, schema)
     names = dict(enumerate(PAYLOADS, start=1))
-    label = "".join(PAYLOADS)
-    text = as_svg(lambda: plot_profile(model, comparisons, names=names), name="x", title=PAYLOADS[0], label=label)
+    title = "".join(PAYLOADS)
+    text = as_svg(lambda: plot_profile(model, comparisons, names=names), name="x", title=title)
     drawing = Page(text)
-    tags = {"svg", "g", "defs", "path", "use", "text", "clippath", "rect", "title", "desc"}
+    tags = {"svg", "g", "defs", "path", "use", "text", "clippath", "rect", "title"}
     assert {tag for tag, _ in drawing.elements} <= tags
     assert {name for _, attributes in drawing.elements for name in attributes} <= {
         *(
@@ -149,7 +149,7 @@ def test_no_name_of_a_subtype_becomes_markup_in_a_figure():
         ),
         *("x", "y"),
     }
-    assert ("desc", visible(label)) in drawing.texts
+    assert ("title", visible(title)) in drawing.texts
     words = {text for _, text in drawing.texts}
     assert {visible(name) for name in PAYLOADS if len(name) < 7 and name.isprintable() and "-" not in name} <= words
 

@@ -132,8 +132,8 @@ def test_a_subtype_table_of_a_model_with_its_frame(case):
     table = cc.subtype_table(partition, frame)
     comparisons = cc.compare_subtypes(frame, partition.labels_, partition.schema_)
     of_comparisons = cc.subtype_table(comparisons, names=partition.names_)
-    assert table.to_markdown() == of_comparisons.to_markdown()
-    assert "moderate" in table.to_markdown()
+    assert table.to_html() == of_comparisons.to_html()
+    assert "moderate" in table.to_html()
     with pytest.raises(ValueError, match="has 119 rows, but the labels are of 120 subjects"):
         cc.subtype_table(partition, frame.iloc[1:])
     with pytest.raises(ValueError, match="or a model that is given with its frame"):

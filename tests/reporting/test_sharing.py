@@ -58,7 +58,6 @@ def sizes_in(tables):
 
 
 INDENT, NUMBER = "\N{EM SPACE}", re.compile(r"−?[0-9.]+(?:E[+-][0-9]+)?")
-OF_A_GROUP = ("n", "missing", "missing_percent", "count", "percent", "mean", "sd", "q1", "median", "q3", "total")
 PRINTED = {"n (%)": ("count", "percent"), "mean (SD)": ("mean", "sd"), "median [Q1, Q3]": ("median", "q1", "q3")}
 
 
@@ -127,21 +126,16 @@ def as_read(tables, whole, schema):
                     shown = float(number.replace("−", "-"))
                     put("summary", titles[name], label or only_level.get(name), group, column, shown)
         read += 1
-    for title, level, *row in (
-        row for row in tables.get("Numbers", ()) if len(row) > 8 * (K + 1) and row[2] is not None
-    ):
-        name = next((name for known, name in names.items() if str(title).startswith(known)), None)
-        width = len(row) // (K + 1)
-        for group in range(K + 1) if name else ():
-            for column, cell in zip(OF_A_GROUP, row[width * group : width * (group + 1)], strict=False):
-                if column in NUMBERS:
-                    put("summary", titles[name], level, group, column, cell)
     shares = [at for at, share in enumerate(found["percent"]) if share is not None and found["mean"][at] is None]
     found["mean"][shares] = found["percent"][shares] / 100
     columns: list[str] = []
     for row in tables.get("Data", ()):
         columns = list(row) if row and row[0] == "Kind" else columns
         cells = dict(zip(columns, row, strict=False))
+        if cells.get("Kind") == "Summary":
+            group = 0 if cells["Subtype"] == "All subjects" else int(cells["Subtype"].split()[1])
+            for column in NUMBERS:
+                put("summary", titles[cells["Column"]], cells["Level"], group, column, cells[column])
         if cells.get("Method") in ("welch", "standardised_difference") and cells["Versus"] != "All others":
             a, b = (int(cells[name].split()[1]) for name in ("Subtype", "Versus"))
             is_test = cells["Kind"] == "Pairwise test"
@@ -202,7 +196,7 @@ def test_what_tells_of_single_subjects_or_of_all_values_is_left_out(shared):
     assert data_fingerprint(model.schema_.validate(frame, warn=False)) in own - cells
     text = " ".join(str(cell) for row in tables[10, "xlsx"]["Summary"] for cell in row)
     assert "Small numbers withheld: counts below 10" in text
-    assert "not for sharing" in " ".join(str(cell) for row in tables[None, "xlsx"]["Summary"] for cell in row)
+    assert "not for sharing" in " ".join(str(cell) for row in tables[None, "xlsx"]["Summary"] for cell in row if cell)
     facts = {row[0]: row[1] for row in tables[10, "xlsx"]["Summary"] if len(row) > 1}
     of_all_values = {row[0] for row in tables[None, "xlsx"]["Summary"] if len(row) > 1} - set(facts)
     assert {"Log joint (nats)", "Values missing, of those clustered on (%)"} <= of_all_values

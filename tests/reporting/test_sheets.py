@@ -14,7 +14,6 @@ from clinclust.disclosure.counts import Rule
 from clinclust.reporting.layout import WITHHELD
 from clinclust.reporting.sheets.associations import association_table
 from clinclust.reporting.sheets.subjects import codebook, tidy_data
-from clinclust.reporting.sheets.subtypes import profile
 from reporting.stand_in import gathered
 
 MEASURED = ["mean", "sd", "median", "q1", "q3", "count", "percent", "estimate", "lower", "upper"]
@@ -68,7 +67,6 @@ def test_what_is_withheld_has_the_sign_in_every_row_of_its_group(findings, withh
     shown = of_small.drop(columns=data.columns[:9]).melt()["value"].dropna()
     assert set(shown) == {WITHHELD}
     assert not data.drop(of_small.index).eq(WITHHELD).any(axis=None)
-    assert set(body(profile(withheld))["Subtype 3"]) == {WITHHELD}
 
 
 def test_associations_keep_both_answers_apart_and_stand_by_relevance(findings):
@@ -117,19 +115,10 @@ def test_the_codebook_has_every_column_of_the_schema(findings):
     assert rows["Missing"].tolist() == findings.cohort.table[list(schema.names)].isna().sum().tolist()
     changed = dataclasses.replace(findings.cohort.model, schema_=schema.with_roles(crp="adjust"))
     adjusted = dataclasses.replace(findings, cohort=dataclasses.replace(findings.cohort, model=changed))
-    why = body(codebook(adjusted)).set_index("Column")["Prior, or why not clustered on"]
-    texts = ["a = 0.5; b = 1.25", "identifies the subject", "adjusted for", "the same value in every subject observed"]
-    assert why[["tremor", "patient", "crp", "dementia"]].tolist() == texts
-
-
-def test_the_profile_is_in_standard_deviations(findings):
-    sheet = profile(findings)
-    rows = body(sheet)
-    summary = findings.comparisons.query("kind == 'summary' and feature == 'systolic'").set_index("subtype")
-    expected = (summary["mean"].loc[[1, 2, 3]] - summary["mean"].loc[0]) / summary["sd"].loc[0]
-    shown = rows[rows["Feature"] == "Systolic blood pressure"].iloc[0]
-    assert shown[["1 Tremor dominant", "Subtype 2", "Subtype 3"]].tolist() == pytest.approx(expected.tolist())
-    assert sheet.tables[0].diverging == (5, 7)
+    why = body(codebook(adjusted)).set_index("Column")["Why not clustered on"]
+    assert pd.isna(why["tremor"])
+    texts = ["identifies the subject", "adjusted for", "the same value in every subject observed"]
+    assert why[["patient", "crp", "dementia"]].tolist() == texts
 
 
 @pytest.fixture(scope="module")

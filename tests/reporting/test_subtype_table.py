@@ -27,7 +27,7 @@ from .conftest import GENERATED
 from .stand_in import cohort, fitted_cohort
 from .test_page import Page
 
-SUFFIXES = (".docx", ".xlsx", ".html", ".md", ".csv")
+SUFFIXES = (".docx", ".xlsx", ".html", ".csv")
 
 
 @pytest.fixture(scope="module")
@@ -107,9 +107,6 @@ def test_means_and_medians_and_never_a_total_in_the_bracket(made, comparisons):
     precise = cc.subtype_table(comparisons, decimals={"falls": 2})
     assert texts_of(precise, "falls")[2] == f"{falls.mean():.2f} ({falls.std(ddof=1):.2f})"
     assert row_of(table, "falls").label.text.endswith(", mean (SD)")
-    columns = [column.title for column in table.numbers_table.columns]
-    (counted,) = [row for row in table.numbers_table.rows if row[0] == row_of(table, "falls").title]
-    assert counted[columns.index("Total", columns.index("Total") + 1)] == falls.sum()
     assert row_of(table, "years").label.text == "Time since onset (years), median [Q1, Q3]"
     assert {row.summary for row in table.rows} <= {"", "n (%)", "mean (SD)", "median [Q1, Q3]"}
 
@@ -307,8 +304,6 @@ def test_withheld_numbers_are_withheld_everywhere(comparisons, tmp_path):
     book = openpyxl.load_workbook(table.save(tmp_path / "held.xlsx"))
     cells = [cell.value for row in book["Subtype table"].iter_rows() for cell in row]
     assert cells.count("[c]") == 3 + 1  # three features, and p
-    cells = [cell.value for row in book["Numbers"].iter_rows() for cell in row]
-    assert cells.count("[c]") == 5 + 8 + 9  # n, missing, its %, count, %; and mean, SD, Q1, median, Q3; and the total
 
 
 def test_a_subtype_whose_size_is_withheld_everywhere(comparisons):
@@ -444,12 +439,6 @@ def test_the_page_is_accessible_and_runs_nothing(table, tmp_path):
     assert spans == {len(table.headings) + 1}
 
 
-def test_every_row_of_the_markdown_has_every_column(table):
-    lines = [line for line in table.to_markdown().splitlines() if line.startswith("|")]
-    assert {line.count("|") for line in lines} == {len(table.headings) + 2}
-    assert len(lines) == 2 + len(table.rows) + len({row.section for row in table.rows})
-
-
 def test_page_workbook_and_document_print_the_same_cells(comparisons, associations, tmp_path):
     model, frame = fitted_cohort()
     findings = Findings(FittedCohort(model, model.schema_.validate(frame, warn=False)), comparisons, 0.01, associations)
@@ -473,34 +462,6 @@ def test_page_workbook_and_document_print_the_same_cells(comparisons, associatio
 def plain(text):
     """The text with footnote marks as plain letters, and without an indent."""
     return text.strip().translate(str.maketrans("ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐ", "abcdefghijklm"))
-
-
-def test_the_numbers_are_in_cells_of_their_own(comparisons, table, tmp_path):
-    worksheet = openpyxl.load_workbook(table.save(tmp_path / "s.xlsx"))["Numbers"]
-    rows = [[cell.value for cell in row] for row in worksheet.iter_rows()]
-    heading = next(row for row in rows if row[0] == "Feature")
-    groups = [text for text in rows[rows.index(heading) - 2] if text]
-    assert groups == [
-        "All subjects",
-        "Subtype 1: Tremor dominant",
-        "Subtype 2",
-        "Subtype 3: Akinetic, rigid and falling",
-    ]
-    names = heading[2 : 2 + (len(heading) - 2) // 4]
-    assert names == ["n", "Missing", "Missing, %", "Count", "%", "Mean", "SD", "Q1", "Median", "Q3", "Total"]
-    for feature, level in (("systolic", None), ("tremor", "yes"), ("falls", None)):
-        summaries = comparisons.query("kind == 'summary' and subtype == 0 and feature == @feature")
-        of_all = (summaries[summaries["level"] == level] if level else summaries).iloc[0]
-        title = of_all["label"] + (f" ({of_all['unit']})" if isinstance(of_all["unit"], str) else "")
-        row = next(row for row in rows if row[0] == title)
-        for name, number in zip(names, row[2:], strict=False):
-            if name == "Total":
-                assert number == (of_all["mean"] * of_all["n"] if feature == "falls" else None)
-            elif name == "Missing, %":
-                assert number == pytest.approx(100 * of_all["missing"] / (of_all["missing"] + of_all["n"]))
-            elif number is not None:
-                assert number == pytest.approx(of_all[{"%": "percent"}.get(name, name.lower())], rel=1e-14)
-        assert [number is not None for number in row[2:7]] == [True, True, True, level is not None, level is not None]
 
 
 def test_a_row_is_one_line_high_unless_its_label_is_long(table, tmp_path):
@@ -588,9 +549,5 @@ def test_a_scale_is_counted_level_by_level_where_its_median_hides_what_few_have(
     assert texts_of(table, "edema", "0.5") == ["0 (0.0%)", f"{some} ({some}.0%)", "", ""]
     assert [*heading[:2], heading[3], float(heading[2]) > 0.5] == ["", "", "<0.001", True]
     assert "(" in texts_of(table, "hours")[0]  # the quartiles are 1.5 and 1.5
-    columns = [column.title for column in table.numbers_table.columns]
-    (numbers,) = [row for row in table.numbers_table.rows if row[:2] == ["Edema", None]]
-    means = [number for title, number in zip(columns, numbers, strict=True) if title == "Mean"]
-    assert means == pytest.approx([frame["edema"][:100].mean(), frame["edema"][100:].mean()])
     as_means = cc.subtype_table(comparisons, summaries={"edema": "mean"}).to_frame()
     assert as_means["Feature"].tolist() == ["Edema", "nyha", "hours"]

@@ -13,7 +13,6 @@ import pandas as pd
 import pytest
 from cohorts import every_example
 from lxml import etree
-from markdown_it import MarkdownIt
 from scored import scored
 
 import clinclust as cc
@@ -119,26 +118,7 @@ def test_a_title_of_any_length_is_written_in_word(tmp_path):
     assert document.paragraphs[0].text == "x" * 5000
 
 
-def test_no_text_becomes_markup_in_markdown(everywhere):
-    text = everywhere.to_markdown()
-    rows = [line for line in text.splitlines() if line.startswith("|")]
-    assert {line.count("|") for line in rows} == {len(everywhere.headings) + 2}
-    assert len(rows) == 2 + len(everywhere.rows) + len({row.section for row in everywhere.rows})
-    tokens = MarkdownIt("gfm-like").parse(text)
-    inline = [child for token in tokens for child in token.children or []]
-    kinds = {token.type for token in [*tokens, *inline]}
-    table = {f"{part}_{end}" for part in ("table", "thead", "tbody", "tr", "th", "td") for end in ("open", "close")}
-    assert kinds <= table | {
-        *("paragraph_open", "paragraph_close", "inline", "text", "text_special", "strong_open", "strong_close"),
-        "html_inline",
-        "softbreak",
-    }
-    assert {child.content for child in inline if child.type == "html_inline"} <= {"<br>", "<!-- -->"}
-    # The only sign of markup that stands in the source besides the table's own is the title's and the sections'.
-    assert not re.search(r"[\\`_{}\[~$^]", re.sub(r"\[[−\d., –]+\]", "", text))
-
-
-@scored([".docx", ".xlsx", ".html", ".md", ".csv"])
+@scored([".docx", ".xlsx", ".html", ".csv"])
 def test_payloads_as_file_names_reach_neither_the_file_nor_the_folder(suffix, tmp_path, some):
     table, tmp_path = cc.subtype_table(_two_groups()), tmp_path / suffix
     tmp_path.mkdir()

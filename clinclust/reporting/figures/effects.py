@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial, wraps
+from functools import wraps
 from threading import RLock
 from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeAlias, TypeVar
 
@@ -53,14 +53,7 @@ def axes_for(ax: Axes | None, size: tuple[float, float]) -> Axes:
         return ax
     from matplotlib.figure import Figure
 
-    figure: Any = Figure(figsize=size, layout="constrained")
-    figure.savefig = partial(_saved_alone, figure)
-    return figure.add_subplot()  # type: ignore[no-any-return]
-
-
-def _saved_alone(figure: Any, fname: Any, **options: Any) -> None:
-    with DRAWING:
-        type(figure).savefig(figure, fname, **options)
+    return Figure(figsize=size, layout="constrained").add_subplot()
 
 
 def named(codes: Iterable[Code], names: Mapping[Code, str] | None) -> dict[Code, str]:
@@ -140,8 +133,6 @@ def plot_effects(
     model: SubtypeModel,
     comparisons: pd.DataFrame,
     *,
-    versus: int | None = None,
-    measure: str | None = None,
     names: Mapping[Any, str] | None = None,
     at_most: int = 20,
     ax: Axes | None = None,
@@ -156,12 +147,8 @@ def plot_effects(
     model : SubtypeModel
         A fitted model. Rows are ordered by `feature_relevance_`, or without a search by the distance of the subtypes.
     comparisons : pandas.DataFrame
-        From `compare_subtypes`, with its rows of the kind ``"effect"``.
-    versus : int, optional
-        The number of the subtype to compare with, or 0 for all other subjects; by default the smallest that there is.
-    measure : str, optional
-        The effect size to draw, which must change its sign when the groups are exchanged. By default the standardised
-        difference or, if there is none, the measure with the most rows.
+        From `compare_subtypes`, with its rows of the kind ``"effect"``. Drawn are standardised differences, or else the
+        measure with the most rows, from all other subjects or, of two subtypes, from the first.
     names : dict of int to str, optional
         Names of subtypes by number, as ``{1: "Tremor dominant"}``.
     at_most : int
@@ -172,13 +159,12 @@ def plot_effects(
     Raises
     ------
     ValueError
-        If the model is not fitted, the comparisons or the names do not belong to its subtypes, or the comparisons hold
-        no effect of this measure against this group.
+        If the model is not fitted, or the comparisons or the names do not belong to its subtypes.
     """
     require_fitted(model)
     profiles = profiles_of(Compared(comparisons))
     called = named_in(model, profiles.subtypes, names)
-    effects, against, measure = effects_against(comparisons, versus, measure)
+    effects, against, measure = _find_effects(comparisons)
     drawn, titles, remarks = title_rows(model, profiles, profiles.ranked_for(model), at_most if effects else 0)
     wide = max(0.8, 5.5 / max(len(effects), 1))
     ax = axes_for(ax, (3.6 + wide * len(effects), 2.0 + 0.24 * len(drawn)))
@@ -194,7 +180,10 @@ def plot_effects(
 
     keys = [(profiles.features[row], profiles.levels[row]) for row in drawn]
     found = [[of_subtype.get(key, _NOTHING) for key in keys] for of_subtype in effects.values()]
-    extent = _extent(found)
+    # The limit of the horizontal axes is that of the intervals, at most 1.08 (2 |largest estimate| + 0.5).
+    numbers = np.abs(np.array(found, dtype=np.float64)[..., :3])
+    numbers[~np.isfinite(numbers)] = 0.0
+    extent = float(1.08 * max(min(numbers.max(), 2.0 * numbers[..., 0].max() + 0.5), 0.2))
     share = 1 / len(effects)
     text_width, lines = int(13 * wide), 1
     for place, (subtype, of_rows) in enumerate(zip(effects, found, strict=True)):
@@ -213,40 +202,25 @@ def plot_effects(
     return ax
 
 
-def effects_against(
-    comparisons: pd.DataFrame, versus: int | None = None, measure: str | None = None
-) -> tuple[dict[int, dict[Key, Effect]], int, str]:
+def _find_effects(comparisons: pd.DataFrame) -> tuple[dict[int, dict[Key, Effect]], int, str]:
     """Return the effects by subtype, then by feature and level, the group compared with, and the measure."""
     rows = comparisons[comparisons["kind"] == "effect"]
-    if rows.empty and versus is None and measure is None:
+    if rows.empty:
         return {}, _OTHERS, _USUAL
-    groups = {*rows["subtype"].tolist(), *rows["versus"].tolist()}
-    against = versus if versus is not None else min(groups, default=_OTHERS)
-    of_group = rows[(rows["subtype"] == against) | (rows["versus"] == against)]
-    if measure is None:
-        measures = of_group["measure"].value_counts().sort_index(kind="stable")
-        measure = _USUAL if _USUAL in measures.index or measures.empty else str(measures.idxmax())
-    found: dict[int, dict[Key, Effect]] = {}
-    for row in of_group[of_group["measure"] == measure].to_dict("records"):
+    against = min({*rows["subtype"].tolist(), *rows["versus"].tolist()})
+    rows = rows[(rows["subtype"] == against) | (rows["versus"] == against)]
+    measures = rows["measure"].value_counts().sort_index(kind="stable")
+    measure = _USUAL if _USUAL in measures.index else str(measures.idxmax())
+    effects: dict[int, dict[Key, Effect]] = {}
+    for row in rows[rows["measure"] == measure].to_dict("records"):
         key = (row["feature"], row["level"] if isinstance(row["level"], str) else None)
         effect = Effect(row["estimate"], row["lower"], row["upper"], bool(row["suppressed"]))
         if row["versus"] == against:
-            found.setdefault(row["subtype"], {})[key] = effect
+            effects.setdefault(row["subtype"], {})[key] = effect
         else:
             turned = Effect(-effect.estimate, -effect.upper, -effect.lower, effect.withheld)
-            found.setdefault(row["versus"], {})[key] = turned
-    if not found:
-        there = {f"{name} against {group}" for name, group in zip(rows["measure"], rows["versus"], strict=True)}
-        others = ", ".join(sorted(there)) or "none"
-        raise InputError(f"the comparisons hold no effect {measure!r} against {against}; they hold {others}")
-    return dict(sorted(found.items())), against, measure
-
-
-def _extent(found: list[list[Effect]]) -> float:
-    """Return the limit of the horizontal axes: that of the intervals, at most 1.08 (2 |largest estimate| + 0.5)."""
-    numbers = np.abs(np.array(found, dtype=np.float64)[..., :3])
-    numbers[~np.isfinite(numbers)] = 0.0
-    return float(1.08 * max(min(numbers.max(), 2.0 * numbers[..., 0].max() + 0.5), 0.2))
+            effects.setdefault(row["versus"], {})[key] = turned
+    return dict(sorted(effects.items())), against, measure
 
 
 def _draw_panel(panel: Axes, effects: list[Effect], extent: float) -> None:

@@ -72,17 +72,16 @@ def plot_profile(
     model: SubtypeModel,
     comparisons: pd.DataFrame,
     *,
-    least_observed: float = 0.5,
     names: Mapping[Any, str] | None = None,
     at_most: int = 30,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw how far every subtype lies from all subjects as a heat map, the most relevant features first.
 
-    A number is (mean of the subtype - mean of all subjects) / standard deviation of all subjects: above 0 blue, below
-    0 orange. Where the subtype table shows the median (‡), it is of medians, and of the standard deviation of a normal
-    distribution with the quartiles of all subjects, unless all medians are the same. A categorical feature has one row
-    for each level.
+    Features of which half of all subjects have a value are drawn, or else all. A number is (mean of the subtype - mean
+    of all subjects) / standard deviation of all subjects: above 0 blue, below 0 orange. Where the subtype table shows
+    the median (‡), it is of medians, and of the standard deviation of a normal distribution with the quartiles of all
+    subjects, unless all medians are the same. A categorical feature has one row for each level.
 
     Parameters
     ----------
@@ -90,8 +89,6 @@ def plot_profile(
         A fitted model. Rows are ordered by `feature_relevance_`, or without a search by the distance of the subtypes.
     comparisons : pandas.DataFrame
         From `compare_subtypes`.
-    least_observed : float
-        Share of all subjects, 0 to 1, that must have a value of a feature; if no feature has as many, all are drawn.
     names : dict of int to str, optional
         Names of subtypes by number, as ``{1: "Tremor dominant"}``.
     at_most : int
@@ -121,7 +118,9 @@ def plot_profile(
     require_fitted(model)
     profiles = profiles_of(Compared(comparisons))
     called = headings(profiles, named_in(model, profiles.subtypes, names))
-    rows = profiles.observed_among(profiles.ranked_for(model), least_observed)
+    ranked, n, missing = profiles.ranked_for(model), profiles.n[:, 0], profiles.missing[:, 0]
+    # What is withheld is no reason to leave out a feature: that would say that many values are missing.
+    rows = [row for row in ranked if not n[row] < missing[row]] or ranked
     drawn, titles, remarks = title_rows(model, profiles, rows, at_most)
     medians = [profiles.summaries[row] == "median" for row in drawn]
     titles = [title + " ‡" * is_median for title, is_median in zip(titles, medians, strict=True)]

@@ -111,19 +111,15 @@ def methods_of_associations(findings: Findings, references: References) -> list[
     names += [*["refit"] * ("refit" in used), *["agreement"] * ("refit" in used and bool(indices))]
     names += [*["tests"] * bool(tests), *["by_value"] * any(BY_VALUE in test for test in tests), "adjusted"]
     names += ["null_of_persons" if by_person else "null"]
-    sentences = [references.cite_in(texts[name], **fields) for name in names]
-    return [*sentences, *_graded(findings)]
-
-
-def _graded(findings: Findings) -> list[str]:
-    level, texts = findings.significance_level, findings.texts["associations"]["methods"]
-    rows = [row for row in findings.association_rows() if not is_suppressed(row)]
-    grades = Counter(grade_of(row, level) for row in rows)
-    undone = sum(grade_of(row, level) == "differs" and may_be_undone(row, level) for row in rows)
+    # The grades are those of all features with a result that is shown.
+    level, shown = findings.significance_level, [row for row in findings.association_rows() if not is_suppressed(row)]
+    grades = Counter(grade_of(row, level) for row in shown)
     n, beyond = grades["differs"] + grades["differs beyond dependence"], grades["differs beyond dependence"]
-    fields = {"level": level, "features": counted(n, "feature"), "differ": counted(n, "differ")}
-    names = ["graded", *["undone"] * (undone > 0)]
-    return [*(texts[name].format(beyond=beyond, undone=undone, **fields) for name in names), _TEXTS["power"]]
+    undone = sum(grade_of(row, level) == "differs" and may_be_undone(row, level) for row in shown)
+    fields |= {"features": counted(n, "feature"), "differ": counted(n, "differ"), "level": level}
+    fields |= {"beyond": beyond, "undone": undone}
+    names += ["graded", *["undone"] * (undone > 0)]
+    return [*(references.cite_in(texts[name], **fields) for name in names), _TEXTS["power"]]
 
 
 # How many features differ between subtypes found without them, by grade; all else on the first page is descriptive.

@@ -11,14 +11,11 @@ import numpy as np
 from clinclust.engine.continuum.tested_node import FIRST_SAMPLE, LARGEST_NODE, SMALLEST_NODE
 from clinclust.estimators.distinct_subtypes import p_text
 from clinclust.estimators.fit import DISTINCT_LEVEL, TreeTest
-from clinclust.estimators.gibbs import GibbsDP
-from clinclust.estimators.subtype_model import CLEAR, parameters_of
 from clinclust.reporting.divisions import Division, n_parted
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import WORDS, Held, Sheet, Table, Value, capitalised, counted, tabulate
 from clinclust.reporting.sheets.subtypes import groups_found
-from clinclust.stability import Stability
-from clinclust.stability.assess import BANDS, DISSOLVED, RECOVERED, TOO_FEW
+from clinclust.stability.assess import BANDS, TOO_FEW
 
 # What a report says where the tree was tested: whether the subtypes are more than one continuum, and how sure.
 
@@ -109,12 +106,7 @@ def p_in_words(p: float, n_draws: int) -> str:
     return str(texts["some"].format(n=round(of * p), of=of))
 
 
-def evidence_in_words(division: Division) -> str:
-    """Return a division with its evidence in one line."""
-    return str(_TEXTS["evidence"].format(each=division))
-
-
-# The sheets Stability and Other methods: whether the subtypes come out again.
+# Whether the subtypes come out again, in halves of the cohort and by other methods.
 
 _STABILITY = WORDS["stability"]
 
@@ -134,48 +126,13 @@ def stability_of(findings: Findings) -> Held | None:
 
 def on_stability(findings: Findings) -> list[str]:
     """Return how the column of the first page is read; empty if there is none."""
-    if findings.stability is None:
-        return []
-    bands = capitalised("; ".join(f"{band.name}: {band.words}" for band in BANDS))
-    n = findings.stability.n_halves
-    return [_STABILITY["column"].format(n=n, bands=bands, choices=_on_choices(findings))]
-
-
-def _on_choices(findings: Findings) -> str:
     fit, stability = findings.fit, findings.stability
-    if fit is None or stability is None or stability.is_of_whole_procedure:
-        return ""
-    if fit.tree_test_ is None and parameters_of(findings.cohort.model).get("coarsening") != "auto":
-        return ""  # nothing was chosen
-    return str(_STABILITY["choices"])
-
-
-def stability_sheets(findings: Findings) -> list[Sheet]:
-    """Return the sheet; none if stability was not assessed."""
-    stability = findings.stability
     if stability is None:
         return []
-    subtypes = tabulate(
-        "stability",
-        stability.subtypes,
-        subtype=lambda row: findings.name(row["subtype"]),
-        dissolved=lambda row: 100 * float(row["dissolved"]),
-        found_again=lambda row: 100 * float(row["found_again"]),
-    )
-    numbers = tabulate("numbers_found", stability.numbers, share=lambda row: 100 * float(row["share"]))
-    tables = [subtypes, numbers, tabulate("sensitivity", stability.sensitivity)]
-    return [Sheet("Stability", _notes_on_stability(findings, stability), tables)]
-
-
-def _notes_on_stability(findings: Findings, stability: Stability) -> list[str]:
-    fit, texts = findings.fit, _STABILITY
-    parts = ["searches"]
-    if stability.is_of_whole_procedure:
-        parts.append("whole_procedure")
-    elif fit is not None and fit.subtypes_.is_merged:
-        parts.append("merged")
-    fields = {"n": stability.n_halves, "dissolved": DISSOLVED, "recovered": RECOVERED, "choices": _on_choices(findings)}
-    return [texts[part].format(**fields) for part in (*parts, "settings")]
+    bands = capitalised("; ".join(f"{band.name}: {band.words}" for band in BANDS))
+    are_choices_kept = fit is not None and not (fit.tree_test_ is None and fit.resolution_path_ is None)
+    choices = _STABILITY["choices"] * (are_choices_kept and not stability.is_of_whole_procedure)
+    return [_STABILITY["column"].format(n=stability.n_halves, bands=bands, choices=choices)]
 
 
 def other_methods_sheets(findings: Findings) -> list[Sheet]:
@@ -186,11 +143,9 @@ def other_methods_sheets(findings: Findings) -> list[Sheet]:
     return [Sheet("Other methods", [texts["note"]], [table], explanations=texts["explanations"])]
 
 
-# The sheet Posterior: how many groups there could be, and how sure each subtype is, over drawn partitions.
+# How many groups there could be, and how sure each subtype is, over drawn partitions.
 
 _NAMED = 0.1  # posterior probability, from which on a number of groups is named on the first page
-_BALL = 0.95
-_POSTERIOR = WORDS["posterior"]
 
 
 def on_posterior(findings: Findings) -> list[str]:
@@ -198,7 +153,7 @@ def on_posterior(findings: Findings) -> list[str]:
     posterior, texts = findings.posterior, WORDS["posterior"]["how_many"]
     if posterior is None:
         return []
-    numbers = sorted(_numbers_of_groups(posterior), key=lambda each: -each[1])
+    numbers = sorted(posterior.n_clusters_posterior_.items(), key=lambda each: -each[1])
     shown = [each for each in numbers if each[1] >= _NAMED] or numbers[:1]
     named = [texts["have"].format(share=_share(share), groups=counted(n, "group")) for n, share in shown]
     rest = 1.0 - sum(share for _, share in shown)
@@ -215,67 +170,8 @@ def posterior_of(findings: Findings) -> Held | None:
     posterior, labels = findings.posterior, findings.cohort.labels
     if posterior is None or posterior is findings.cohort.model or len(findings.sizes) < 2:
         return None
-    own = _membership(findings, posterior)
+    own = posterior.membership_in(labels)[np.arange(labels.size), labels]
     return lambda subtype: own[labels == subtype - 1].mean()
-
-
-def posterior_sheets(findings: Findings) -> list[Sheet]:
-    """Return the sheet; none if nothing was drawn."""
-    posterior = findings.posterior
-    if posterior is None:
-        return []
-    numbers = _numbers_of_groups(posterior)
-    tables = [tabulate("groups", numbers, groups=lambda each: each[0], share=lambda each: 100 * each[1])]
-    if len(findings.sizes) > 1:
-        own = _membership(findings, posterior)
-        members = {subtype: own[findings.cohort.labels == subtype - 1] for subtype in findings.sizes}
-        of_subtypes = tabulate(
-            "posterior",
-            findings.sizes,
-            subtype=findings.name,
-            size=findings.sizes.get,
-            membership=lambda subtype: members[subtype].mean(),
-            clear=lambda subtype: 100 * (members[subtype] >= CLEAR).mean(),
-            below=lambda subtype: 100 * (members[subtype] < 0.5).mean(),
-        )
-        tables.append(of_subtypes)
-    chains = tabulate(
-        "chains",
-        posterior.convergence_,
-        quantity=lambda row: WORDS["quantities"][str(row["quantity"])],
-        converged=lambda row: WORDS["words"]["yes" if row["converged"] else "no"],
-    )
-    return [Sheet("Posterior", _notes_on_posterior(findings, posterior), [*tables, chains])]
-
-
-def _notes_on_posterior(findings: Findings, posterior: GibbsDP) -> list[str]:
-    ball, fit = posterior.credible_ball(_BALL), findings.fit
-    fewest, most = int(ball.fewest.max()) + 1, int(ball.most.max()) + 1
-    fields: dict[str, Any] = {"n_draws": len(posterior.draws_), "n_chains": posterior.n_chains}
-    fields |= {"n_sweeps": posterior.n_sweeps_}
-    fields |= {"percent": 100 * _BALL, "radius": ball.radius}
-    fields |= {"groups": counted(posterior.n_clusters_, "group"), "fewest": fewest, "most": counted(most, "group")}
-    notes = ["draws", "ball", "convergence"]
-    if fit is not None and fit.n_clusters_ < fit.subtype_of_.size:
-        notes.append("unions")
-    if fit is not None and fit.outlying_share_ > 0.0:
-        notes.append("outlying")
-    if fit is not None and not fit.clusters_.included.all():
-        notes.append("the_same")
-    if not posterior.converged_:
-        notes.append("rough")
-    return [_POSTERIOR[name].format(**fields) for name in notes]
-
-
-def _membership(findings: Findings, posterior: GibbsDP) -> np.ndarray:
-    """Return each subject's posterior membership of the own subtype, float64 (N,)."""
-    labels = findings.cohort.labels
-    return np.asarray(posterior.membership_in(labels)[np.arange(labels.size), labels])
-
-
-def _numbers_of_groups(posterior: GibbsDP) -> list[tuple[int, float]]:
-    numbers = posterior.n_clusters_posterior_
-    return list(zip(numbers.index.astype(int).tolist(), numbers.tolist(), strict=True))
 
 
 def _share(share: float) -> str:

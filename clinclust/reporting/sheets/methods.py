@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,19 +31,11 @@ from clinclust.reporting.layout import (
 )
 from clinclust.reporting.sheets.associations import methods_of_associations
 from clinclust.reporting.sheets.divisions import is_sampled, measure_in_words
-from clinclust.reporting.sheets.subtypes import groups_found, on_adjustment, on_merged_groups, sentence_on_unions
+from clinclust.reporting.sheets.subtypes import groups_found, on_adjustment, on_merged_groups, on_unions
 
 # What the Methods section says of the search and of the test of its tree.
 
 _TEXTS = WORDS["methods"]
-
-
-def _describe_concentration(findings: Findings, fit: Fit, asked: Any, references: References) -> str:
-    """Return the sentence on the concentration."""
-    how = "tried" if np.ndim(asked) else "stated"
-    how = ("map" if asked == "map" else "held_out") if isinstance(asked, str) else how
-    fields = {"value": findings.setting(fit, "concentration"), "n": len(fit.tuning_)}
-    return str(_TEXTS["concentration"]["was"].format(how=references.cite_in(_TEXTS["concentration"][how], **fields)))
 
 
 def _describe_search(findings: Findings, fit: Fit, asked: Mapping[str, Any]) -> list[str]:
@@ -161,15 +153,22 @@ def _model(findings: Findings, fit: Fit, given: Mapping[str, Any], references: R
     sentences = [say("model"), say("features")]
     if in_parts := sum(bool(feature.point_masses) for feature in clustered):
         sentences.append(say("point_masses", some=counted(in_parts, "feature")))
-    sentences += [*sentence_on_unions(findings), *on_merged_groups(findings), *on_adjustment(findings)]
-    sentences += [_describe_concentration(findings, fit, given["concentration"], references)]
+    sentences += [*on_unions(findings), *on_merged_groups(findings), *on_adjustment(findings)]
+    asked, concentrations = given["concentration"], _TEXTS["concentration"]
+    how = "tried" if np.ndim(asked) else "stated"
+    how = ("map" if asked == "map" else "held_out") if isinstance(asked, str) else how
+    value = {"value": findings.setting(fit, "concentration"), "n": len(fit.tuning_)}
+    sentences.append(concentrations["was"].format(how=references.cite_in(concentrations[how], **value)))
     if fit.discount_ > 0:
         sentences.append(say("discount", discount=fit.discount_))
     automatic = isinstance(given["coarsening"], str)
     if automatic or fit.coarsening_ < 1:
         how = texts["automatic"] if automatic else ""
         sentences.append(say("coarsening", power=findings.setting(fit, "coarsening"), how=how))
-    sentences += sentences_on_blocks(findings, fit)
+    blocks = [f"{block}, {worth}" for block, worth in _describe_blocks(findings).items()]
+    if blocks and any(power < 1.0 for power in fit.block_weights_.values()):
+        which = list_first(blocks, _MOST_LISTED, "in_summary", "; ")
+        sentences.append(say("blocks", how=texts["chosen" if findings.are_weights_chosen else "stated"], blocks=which))
     if fit.outlying_share_ > 0:
         n_aside = int(fit.outliers_.sum())
         fields |= {"aside": counted(n_aside, "value"), "was": counted(n_aside, "was")}
@@ -180,26 +179,28 @@ def _model(findings: Findings, fit: Fit, given: Mapping[str, Any], references: R
     n_alike = sum(feature.name not in {*fit.uninformative_, *fit.selected_features_} for feature in clustered)
     if (n_alike or fit.prior_strength_) if is_first else given["select_features"]:
         name = "selected_before" if is_first else "selected"
-        sentences.append(say(name, selected=findings.n_selected, all=len(clustered)))
+        sentences.append(say(name, selected=len(fit.selected_features_), all=len(clustered)))
     return list(filter(None, sentences))
 
 
 def _prior(findings: Findings, fit: Fit, asked: Mapping[str, Any], references: References) -> list[str]:
-    given, texts = asked["hyperparameters"], _TEXTS["prior"]
+    given, texts = asked["hyperparameters"], findings.texts["methods"]["prior"]
     stated = {feature.name for feature in findings.clustered if feature.prior}
     if given != "greedy":
         stated |= {*(given or {})} & {feature.name for feature in findings.features}
     how = texts["greedy" if given == "greedy" else "from_data"]
-    sentences = [references.cite_in(how, strength=findings.prior_subjects), texts["stated"]]
+    strength = counted(1 + round(fit.prior_strength_), "subject")
+    sentences = [references.cite_in(how, strength=strength), texts["stated"]]
     return [text.format(features=counted(len(stated), "feature")) for text in sentences[: 1 + bool(stated)]]
 
 
 def _missing(findings: Findings, fit: Fit, references: References) -> list[str]:
     treated = references.cite_in(_TEXTS["integrated" if fit.completed_log_joint_ is None else "filled"])
     texts, fields = findings.texts["methods"]["missing"], {"treated": treated}
+    names = ["if_any"]
     if findings.n_missing is not None:
-        fields["share"] = f"{100 * (findings.n_missing[0] / max(findings.n_missing[1], 1)):.1f}%"
-    names = ["if_any" if findings.has_missing is None else "some" if findings.has_missing else "none"]
+        n, n_values = findings.n_missing
+        fields["share"], names = f"{100 * (n / max(n_values, 1)):.1f}%", ["some" if n else "none"]
     n_without = sum(name in fit.schema_ for name in fit.uninformative_)  # not those of which one part was
     n_in_part = len(fit.uninformative_) - n_without
     names += [*["in_any_case"], *["without"] * (n_without > 0), *["in_part"] * (n_in_part > 0)]
@@ -262,14 +263,6 @@ def _describe_blocks(findings: Findings) -> dict[str, str]:
     """Return what each block counts for in words, by name: "8 features count for 1.6"."""
     text = _TEXTS["comparisons"]["worth"]
     return {block: text.format(n=n, worth=worth) for block, (n, worth) in findings.blocks.items()}
-
-
-def sentences_on_blocks(findings: Findings, fit: Fit) -> Iterator[str]:
-    """Yield the sentence of the methods section on blocks, if any counted for less than its features."""
-    blocks, texts = [f"{block}, {worth}" for block, worth in _describe_blocks(findings).items()], _TEXTS["comparisons"]
-    if blocks and any(power < 1.0 for power in fit.block_weights_.values()):
-        how = texts["chosen" if findings.are_weights_chosen else "stated"]
-        yield texts["blocks"].format(how=how, blocks=list_first(blocks, _MOST_LISTED, "in_summary", "; "))
 
 
 def search_facts(findings: Findings, fit: Fit) -> dict[str, Value]:

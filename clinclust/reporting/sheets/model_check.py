@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from clinclust.check import ModelCheck
-from clinclust.check.check import DEPENDENCE, VALUES, dependent_pairs, odd_values
+from clinclust.check.check import DEPENDENCE, VALUES, dependent_pairs
 from clinclust.comparisons.frame import ALL_SUBJECTS, is_missing
 from clinclust.disclosure.counts import Rule
 from clinclust.estimators.likelihood_check import probably_too
@@ -22,14 +22,13 @@ if TYPE_CHECKING:
     from clinclust.stability import Validation
 
 
-# The sheets Likelihoods and Model check: where the model does not describe its cohort.
+# Where the model does not describe its cohort: a sentence, and the sheet Likelihoods.
 
 _TEXTS = WORDS["model_check"]
-_MOST_PAIRS = 50
 
 
 def on_model_check(findings: Findings) -> list[str]:
-    """Return the sentence of the first page; empty if nothing was found besides what the sheet Likelihoods says."""
+    """Return the sentence of Trust; empty if nothing was found besides what the sheet Likelihoods says."""
     check = findings.model_check
     if check is None:
         return []
@@ -47,33 +46,6 @@ def on_model_check(findings: Findings) -> list[str]:
     of_groups = findings.fit is None or groups_found(findings.fit) is not None
     name = "inside_groups" if of_groups else "inside_subtypes"
     return [_TEXTS[name].format(what="; ".join(parts))] if parts else []
-
-
-def model_check_sheets(findings: Findings) -> list[Sheet]:
-    """Return the sheet; none if nothing was found besides what the sheet Likelihoods says."""
-    check = findings.model_check
-    if check is None or not _how_many(check, DEPENDENCE) + _how_many(check, VALUES):
-        return []
-    tables, notes = [], []
-    pairs = dependent_pairs(check.pairs, findings.cohort.schema)
-    if not pairs.empty and _how_many(check, DEPENDENCE):
-        shown = _TEXTS["strongest"].format(most=_MOST_PAIRS, n=len(pairs)) if len(pairs) > _MOST_PAIRS else ""
-        ends: Any = {end: partial(_title, findings, end=end) for end in ("first", "second")}
-        tables.append(tabulate("dependence", pairs.head(_MOST_PAIRS), {"shown": shown}, **ends))
-    odd, title = odd_values(check.checks), partial(_title, findings)
-    odd = odd[odd["feature"].isin(check.advice.loc[check.advice["kind"] == VALUES, "feature"])]
-    if not odd.empty:
-        tables.append(tabulate("odd_values", odd, feature=title))
-    is_said_here = check.advice["kind"].isin([DEPENDENCE, VALUES]) & check.advice["line"].notna()
-    advice = check.advice[is_said_here].drop_duplicates("feature")
-    if not advice.empty:
-        tables.append(tabulate("advice", advice, feature=title))
-    if _how_many(check, DEPENDENCE):
-        has_lines = bool((check.advice["line"].notna() & (check.advice["kind"] == DEPENDENCE)).any())
-        advice = _TEXTS["block"].format(put_lines=_TEXTS["put"])
-        notes += [_TEXTS["dependence"], advice if has_lines else _TEXTS["no_block"]]
-    notes += [_TEXTS["values"]] * bool(_how_many(check, VALUES))
-    return [Sheet("Model check", notes, tables)]
 
 
 def _how_many(check: ModelCheck, kind: str) -> int:

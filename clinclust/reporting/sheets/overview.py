@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from string import ascii_lowercase
 from typing import Any, NamedTuple
@@ -49,7 +47,7 @@ from clinclust.reporting.sheets.divisions import (
 )
 from clinclust.reporting.sheets.methods import search_facts, sentences_on_rows, sentences_on_visits
 from clinclust.reporting.sheets.model_check import on_likelihoods, on_model_check
-from clinclust.reporting.sheets.subjects import certainty, continuum_table, on_continuum_score, on_unusual_subjects
+from clinclust.reporting.sheets.subjects import continuum_table, on_continuum_score, on_unusual_subjects
 from clinclust.reporting.sheets.subtypes import (
     descriptive,
     explained_marks,
@@ -60,29 +58,28 @@ from clinclust.reporting.sheets.subtypes import (
     on_few_subjects,
     on_merged_groups,
     remarks_on,
-    unions_in_words,
 )
 from clinclust.schema.yaml_files import on_unused
-from clinclust.stability.assess import TOO_FEW, Stability
+from clinclust.stability.assess import TOO_FEW
 
 # The sheet Summary: settings and results of the run, and the terms of the report.
 
-_MOST_PARTITIONS = 20
 _TEXTS = WORDS["overview"]
 _COLUMNS, _DOUBTS = _TEXTS["columns"], WORDS["trust"]["doubts"]
 
 
 def summary(findings: Findings, generated: datetime) -> Sheet:
     """Return the sheet: everything that is needed to describe and to repeat the run."""
-    fit = findings.fit
+    model, texts, basis = findings.cohort.model, findings.texts["overview"], ""
+    if findings.own_membership is not None:
+        basis = texts["basis"].format(basis=basis_of_membership(model))
+    terms = filter(None, texts["how_to_read"].values())
     tables = [
         _what_was_run(findings, generated),
-        *([_sizes(findings)] if len(findings.sizes) > 1 else []),
-        table_with_rows("terms", list(_terms(findings).items())),
-        *([] if fit is None or findings.searches is None else [_partitions(fit, findings.searches)]),
+        table_with_rows("terms", [(name, meaning.format(basis=basis)) for name, meaning in terms]),
         table_with_rows("software", list(software_versions().items())),
     ]
-    given = [] if fit is not None else [given_subtypes(findings)]
+    given = [] if model.fit_ is not None else [given_subtypes(findings)]
     on_rows = [*sentences_on_visits(findings), on_sharing(findings), *sentences_on_rows(findings)]
     return Sheet("Summary", [*on_rows, *given, descriptive(findings), *explained_marks(findings)], tables)
 
@@ -91,20 +88,6 @@ def given_subtypes(findings: Findings) -> str:
     """Return who or what made given subtypes, and the parts that the report therefore leaves out."""
     has_membership = findings.cohort.model.membership_ is not None
     return str(_TEXTS["given" if has_membership else "given_alone"].format(made_by=findings.cohort.model.made_by))
-
-
-def _terms(findings: Findings) -> dict[str, Value]:
-    """Return the terms that occur in this report, with their meanings."""
-    texts, own = findings.texts["overview"], findings.own_membership
-    absent = [*([] if own is not None else ["Membership probability"]), *([] if findings.blocks else ["Block"])]
-    absent += [*([] if findings.fit is not None else texts["terms_of_a_search"])]
-    terms = {key: list(texts["how_to_read"][key]) for key in texts["terms"] if key not in absent}
-    if findings.fit is None:
-        terms["Clustered on"][1] = texts["clustered_on_given"]
-    if own is not None:
-        basis = basis_of_membership(findings.cohort.model)
-        terms["Membership probability"][1] = texts["membership"].format(basis=basis)
-    return dict(terms.values())
 
 
 def on_sharing(findings: Findings) -> str:
@@ -117,6 +100,8 @@ def _what_was_run(findings: Findings, generated: datetime) -> Table:
     fit, (n_missing, n_values) = findings.fit, findings.n_missing or (0, 0)
     n_uninformative = sum(name in fit.schema_ for name in fit.uninformative_) if fit else 0
     share = names["missing" if fit else "missing_of_given"]
+    numbers = {"found" if fit else "given": len(findings.sizes), "asked_for": number_asked_for(findings)}
+    numbers["groups"] = groups_found(fit) if fit else None
     facts: dict[str, Value] = {
         names["cohort"]: schema.title,
         names["subjects"]: findings.n_subjects,
@@ -124,7 +109,7 @@ def _what_was_run(findings: Findings, generated: datetime) -> Table:
         **({names["uninformative"]: n_uninformative} if fit else {}),
         names["described"]: len(schema.described),
         share: percent(n_missing, n_values) if n_values else None,
-        **{names[name]: fact for name, fact in _how_many(findings).items()},
+        **{names[name]: number for name, number in numbers.items() if number is not None},
         **({} if fit else {names["made_by"]: findings.cohort.model.made_by}),
         **(search_facts(findings, fit) if fit else {}),
         **({names["level"]: findings.significance_level} if findings.is_tested else {}),
@@ -132,52 +117,7 @@ def _what_was_run(findings: Findings, generated: datetime) -> Table:
         names["written"]: f"{generated:%Y-%m-%d %H:%M %Z}".strip(),
         **{names["fingerprint"].format(of=of): digest for of, digest in findings.fingerprints.items()},
     }
-    decimals = {share: 1, names["log_joint"]: 2}
-    settings = {names[name] for name in ("concentration", "discount", "coarsening", "outlying_share", "level")}
-    for name in (name for name in facts if name in settings and facts[name] != WITHHELD):
-        decimals[name] = min(len(f"{facts[name]:g}".partition(".")[2]), 6)
-    table = table_with_rows("what_was_run", list(facts.items()))
-    return replace(table, decimals=[decimals.get(name, 0) for name in facts])
-
-
-def _how_many(findings: Findings) -> dict[str, Value]:
-    n = len(findings.sizes)
-    if findings.fit is None:
-        return {"given": n}
-    n_groups, n_asked = groups_found(findings.fit), number_asked_for(findings)
-    if n_groups is None:
-        return {"found": n, **({} if n_asked is None else {"asked_for": n_asked})}
-    return {"number": f"{n}{unions_in_words(findings)}", "groups": n_groups}
-
-
-def _sizes(findings: Findings) -> Table:
-    labels, own = findings.cohort.labels, findings.own_membership
-    members = {} if own is None else {subtype: own[labels == subtype - 1].tolist() for subtype in findings.sizes}
-    words = {subtype: Counter(map(certainty, members[subtype])) for subtype in members}
-    certainties = [(word, lambda subtype, word=word: words[subtype][word]) for word in ("clear", "likely", "uncertain")]
-    held: Any = {"membership": lambda subtype: np.mean(members[subtype]), **dict(certainties)}
-    held = held if members else dict.fromkeys(held)
-    return findings.tabulate_sizes("sizes", findings.sizes, **held, remark=remarks_on(findings))
-
-
-def _partitions(fit: Fit, searches: pd.DataFrame) -> Table:
-    # Searches with equal log joints (to 6 decimals) count as the same partition.
-    restarts, texts = searches.sort_values("log_joint", ascending=False, kind="stable"), _TEXTS["partitions"]
-    groups = restarts.assign(joint=restarts["log_joint"].round(6)).groupby("joint", sort=False)
-    partitions = groups.first().assign(times=groups.size(), converged=groups["converged"].any())
-    is_long, is_filled = len(partitions) > _MOST_PARTITIONS, fit.completed_log_joint_ is not None
-    fields = {
-        "some": texts["some"].format(most=_MOST_PARTITIONS, n=len(partitions)) if is_long else "",
-        "joint": WORDS["facts"]["filled_joint" if is_filled else "log_joint"],
-        "groups": texts["subtypes" if groups_found(fit) is None else "groups"],
-    }
-    return tabulate(
-        "partitions",
-        partitions.assign(rank=range(1, len(partitions) + 1)).head(_MOST_PARTITIONS),
-        fields,
-        below=lambda row: restarts["log_joint"].max() - row["log_joint"],
-        converged=lambda row: WORDS["words"]["yes" if row["converged"] else "no"],
-    )
+    return table_with_rows("what_was_run", list(facts.items()))
 
 
 # The section Trust: how far to trust the subtypes, in words for a clinician.
@@ -279,7 +219,9 @@ def _what_was_found(findings: Findings) -> str:
     missing = _TEXTS["missing"][name].format(share=share, its=counted(n, "its")) if n else ""
     fields = {"n": findings.n_subjects, "features": counted(n, "feature"), "missing": missing}
     fields["subtypes"] = texts["several" if len(findings.sizes) > 1 else "one"].format(n=len(findings.sizes))
-    return str(texts["given" if findings.fit is None else "search"].format(unions=unions_in_words(findings), **fields))
+    n_groups = None if findings.fit is None else groups_found(findings.fit)
+    fields["unions"] = "" if n_groups is None else texts["unions"].format(n=n_groups)
+    return str(texts["given" if findings.fit is None else "search"].format(**fields))
 
 
 def searches_sentence(fit: Fit, restarts: pd.DataFrame) -> str:
@@ -303,33 +245,33 @@ def searches_sentence(fit: Fit, restarts: pd.DataFrame) -> str:
 
 
 def cautions(findings: Findings) -> list[str]:
-    """Return what speaks against taking the subtypes of a search for kinds of a disease; empty if they were given."""
-    if findings.fit is None:
+    """Return what speaks against taking the subtypes of a search for kinds of a disease; empty if they were given.
+
+    That is what the test leaves open, what only other data can tell, and which subtypes may be unusual subjects.
+    """
+    fit = findings.fit
+    if fit is None:
         return []
     if len(findings.sizes) < 2:
-        # One group that was asked for says nothing.
-        was_asked_for = n_parted(findings.fit) != 1 and groups_found(findings.fit) is not None
+        was_asked_for = n_parted(fit) != 1 and groups_found(fit) is not None  # such a group says nothing
         return [] if was_asked_for else [_DOUBTS["one_group"]]
-    return [" ".join(_doubts(findings, findings.fit))]
-
-
-def _doubts(findings: Findings, fit: Fit) -> Iterator[str]:
-    """Yield what the test leaves open, what only other data can tell, and which subtypes may be unusual subjects."""
+    sentences = list[str]()
     is_of_the_test, weakest = findings.answer.is_of_the_test, least_clear(findings.evidence)
     if is_of_the_test:
         if weakest is not None and weakest.p >= _CLEAR:
-            yield _DOUBTS["weakest"].format(p=weakest.p_said)
+            sentences.append(_DOUBTS["weakest"].format(p=weakest.p_said))
         graded = [division for division in findings.divisions if division.is_accepted and not division.is_distinct]
         if graded:
             named = [f"{division.number}: {division.title}" for division in graded]
-            yield _DOUBTS["graded"].format(named=list_first(named, _SHOWN, "more", "; "))
+            sentences.append(_DOUBTS["graded"].format(named=list_first(named, _SHOWN, "more", "; ")))
         if len(findings.sizes) > _MANY:
-            yield _DOUBTS["many"].format(many=_MANY)
-    yield _DOUBTS["kinds" if is_of_the_test else "kinds_or_degrees"]
+            sentences.append(_DOUBTS["many"].format(many=_MANY))
+    sentences.append(_DOUBTS["kinds" if is_of_the_test else "kinds_or_degrees"])
     sizes = {subtype: size for subtype, size in findings.sizes.items() if subtype not in findings.untested}
     small = [findings.name(subtype) for subtype, size in sizes.items() if isinstance(size, int) and size < _SMALL]
     if small:
-        yield _DOUBTS["small"].format(least=_SMALL, named=list_first(small, _SHOWN))
+        sentences.append(_DOUBTS["small"].format(least=_SMALL, named=list_first(small, _SHOWN)))
+    return [" ".join(sentences)]
 
 
 _MOST_NAMED = 3  # columns that nearly make the subtypes or a division
@@ -411,23 +353,31 @@ _FEW_CLEAR = 50.0
 
 def overview(findings: Findings) -> Sheet:
     """Return the first section: one sentence, a line for each subtype, three on trust, and what to look at next."""
-    texts, answers = _TEXTS["questions"], {"more_than_a_continuum": _more_than_a_continuum(findings)}
-    on_columns_said = on_columns(findings)
+    answer, division, often = findings.answer, least_clear(findings.evidence), ""
+    texts, basis, on_columns_said = findings.texts["overview"], answer.basis, on_columns(findings)
+    questions = texts["more_than_a_continuum"]
+    if division is not None:
+        often = questions["often"].format(words=p_in_words(division.p, division.n_draws))
+        basis = "nearly" if basis == "continuum" and division.p < _NEAR else basis
+    is_more = questions[basis].format(often=often, level=DISTINCT_LEVEL, **answer.words)
+    answers: dict[str, Value] = {"more_than_a_continuum": is_more}
     if len(findings.sizes) > 1:
-        answers["columns"] = findings.texts["overview"]["columns"]["yes" if on_columns_said else "no"]
-        answers |= (
-            {} if findings.stability is None else {"found_again": _found_again(findings.stability, findings.name)}
-        )
+        answers |= {} if on_columns_said else {"columns": texts["columns"]["no"]}
+        if findings.stability is not None:
+            of_subtypes, again = findings.stability.subtypes, texts["found_again"]
+            rated = of_subtypes[of_subtypes["band"] != TOO_FEW.name].sort_values("jaccard").to_dict("records")
+            least = [again["least"].format(each=row, name=findings.name(row["subtype"])) for row in rated]
+            answers["found_again"] = [*least, again["too_few"]][0]
         answers["differing"] = count_in_words(findings)
-    rows = [(texts[question], answer) for question, answer in answers.items()]
+    rows = [(texts["questions"][question], answer) for question, answer in answers.items()]
     tables = [*_subtypes(findings), table_with_rows("questions", rows)]
     clear = {findings.code(subtype): findings.percent_clear([subtype]) for subtype in findings.sizes}
     unsure = say_unsure({code: percent for code, percent in clear.items() if percent is not None})
     notes = [*sentences_on_visits(findings), answer_sentence(findings), *unsure, *on_columns_said]
     notes += on_adjustment(findings)
     what, step = next_step(findings)
-    fields = {"what": what, "command": (findings.commands or _TEXTS["python"])[step]}
-    sentences_on_it = filter(None, (findings.texts["overview"]["next"][name] for name in ("look", "run")))
+    fields = {"what": what, "command": (findings.commands or texts["python"])[step]}
+    sentences_on_it = filter(None, (texts["next"][name] for name in ("look", "run")))
     return Sheet("Overview", notes, tables, explanations=[text.format(**fields) for text in sentences_on_it])
 
 
@@ -468,8 +418,7 @@ def _subtypes(findings: Findings) -> list[Table]:
         return findings.name(subtype) if subtype in findings.names else f"{code}: {proposed}" if proposed else str(code)
 
     def mark(subtypes: Sequence[int]) -> str:
-        grades = listed([str(findings.code(subtype)) for subtype in subtypes])
-        return marks[subtypes[0]].text if len(subtypes) == 1 else _TEXTS["grades"].format(grades=grades)
+        return marks[subtypes[0]].text if len(subtypes) == 1 else _TEXTS["grades"].format(n=len(subtypes))
 
     table = tabulate(
         "subtypes",
@@ -482,25 +431,6 @@ def _subtypes(findings: Findings) -> list[Table]:
         clear=None if findings.own_membership is None else findings.percent_clear,
     )
     return [table]
-
-
-def _more_than_a_continuum(findings: Findings) -> str:
-    answer, division = findings.answer, least_clear(findings.evidence)
-    texts, basis, often = _TEXTS["more_than_a_continuum"], answer.basis, ""
-    if division is not None:
-        often = texts["often"].format(words=p_in_words(division.p, division.n_draws))
-    if basis == "continuum" and division is not None and division.p < _NEAR:
-        basis = "nearly"
-    return str(texts[basis].format(often=often, level=DISTINCT_LEVEL, **answer.words))
-
-
-def _found_again(stability: Stability, name: Callable[[int], str]) -> str:
-    texts, table = _TEXTS["found_again"], stability.subtypes
-    rated = table[table["band"] != TOO_FEW.name].sort_values("jaccard")
-    if rated.empty:
-        return str(texts["too_few"])
-    least = rated.iloc[0]
-    return str(texts["least"].format(name=name(least["subtype"]), **least[["band", "jaccard"]]))
 
 
 def next_step(findings: Findings) -> tuple[str, str]:

@@ -20,20 +20,19 @@ from clinclust.reporting.layout import (
     Value,
     as_value,
     capitalised,
-    list_first,
     table_with_rows,
     tabulate,
 )
 from clinclust.reporting.sheets.subtypes import descriptive, explained_marks, not_tested, remarks_on
 from clinclust.roles import REASONS
 from clinclust.schema import Feature
-from clinclust.schema.feature import mass_text
 
 # Single subjects: the sheets Assignments and Unusual subjects, and the continuum score.
 
 _TEXTS = WORDS["subjects"]
 ASSIGNMENTS = "Assignments"
 """Name of the sheet with one row per subject."""
+_MOST_SUBJECTS = 1_000_000  # a sheet holds 1,048,576 rows; `assignments.csv` has all
 
 
 def certainty(probability: float) -> str:
@@ -43,7 +42,7 @@ def certainty(probability: float) -> str:
 
 def assignments_sheets(findings: Findings) -> list[Sheet]:
     """Return the sheet with subtype and membership of every subject; none of a sample, or without single subjects."""
-    if findings.subjects is None or findings.of_all is not None:
+    if findings.subjects is None or findings.of_all is not None or len(findings.cohort.table) > _MOST_SUBJECTS:
         return []
     model, frame, remarks = findings.subjects.model, findings.subjects.table, remarks_on(findings)
     ids, labels, membership = model.schema_.ids, np.asarray(model.labels_).tolist(), model.membership_
@@ -119,19 +118,19 @@ def continuum_table(findings: Findings) -> list[Table]:
         return []
     schema, correlations = findings.cohort.schema, findings.continuum.correlations
     strongest = [(schema[str(name)], value) for name, value in correlations.head(_STRONGEST).items()]
+
+    def direction(feature: Feature, correlation: float) -> str:
+        kind = "levels" if feature.traits.is_nominal else "share" if feature.traits.is_share else "number"
+        return str(WORDS["continuum_score"][kind][correlation > 0.0])
+
     table = tabulate(
         "continuum",
         strongest,
         title=lambda each: each[0].title,
-        direction=lambda each: _direction(*each),
+        direction=lambda each: direction(*each),
         correlation=lambda each: each[1],
     )
     return [table]
-
-
-def _direction(feature: Feature, correlation: float) -> str:
-    kind = "levels" if feature.traits.is_nominal else "share" if feature.traits.is_share else "number"
-    return str(WORDS["continuum_score"][kind][correlation > 0.0])
 
 
 # The sheets Codebook and Data: what every column means, and every number of the report for other programs.
@@ -158,48 +157,20 @@ def codebook(findings: Findings) -> Sheet:
         maximum=lambda feature: _whole(feature.maximum),
         missing_codes=lambda feature: _joined([code or _TEXTS["empty"] for code in missing_codes_of(feature)]),
         complete=lambda feature: WORDS["words"]["yes" if feature.complete else "no"],
-        other_texts=_other_texts,
         observed=lambda feature: findings.observed(feature)[0],
         missing=lambda feature: findings.observed(feature)[1],
         clustered_on=findings.clustered_on_text,
-        prior=lambda feature: _prior_or_reason(findings, feature),
+        reason=lambda feature: _find_reason(findings, feature),
     )
     return Sheet("Codebook", [findings.texts["subjects"]["codebook"]], [table])
 
 
-def _other_texts(feature: Feature) -> str | None:
-    words, texts = _TEXTS["read"], [f"{text} = {meaning}" for text, meaning in (feature.synonyms or {}).items()]
-    texts += [words["comma"]] if feature.decimal == "," else []
-    texts += [words["thousands"].format(sign=feature.thousands)] if feature.thousands else []
-    texts += [words["marks"].format(marks=" ".join(feature.marks))] if feature.marks else []
-    texts += [words[f"beyond_{feature.censored}"]] if feature.censored else []
-    texts += [words["mass"].format(mass=mass_text(mass)) for mass in feature.point_masses]
-    return _joined(texts)
-
-
-def _prior_or_reason(findings: Findings, feature: Feature) -> str | None:
-    if findings.is_withheld(feature):
-        return WITHHELD  # why it was not clustered on could disclose withheld numbers
-    if findings.clustered_on(feature):
-        return None if findings.fit is None else _prior(findings, feature)
+def _find_reason(findings: Findings, feature: Feature) -> str | None:
+    """Return why a feature was not clustered on, which could disclose withheld numbers."""
+    if findings.clustered_on(feature) or findings.is_withheld(feature):
+        return WITHHELD if findings.is_withheld(feature) else None
     reasons = {**_TEXTS["reasons"], **REASONS}
     return reasons.get(feature.role) or findings.cohort.model.uninformative_[feature.name]
-
-
-def _prior(findings: Findings, feature: Feature) -> str | None:
-    """Return the hyperparameters of a feature, and of each of its parts; a sign in the place of those withheld."""
-
-    def written(value: float | Sequence[float]) -> str:
-        numbers = [f"{number:.4g}" for number in np.atleast_1d(value)]
-        return list_first(numbers, _NUMBERS_SHOWN, "in_all")
-
-    texts = []
-    for part in feature.parts:
-        hyperparameters = findings.hyperparameters(part).items()
-        stated = [f"{name} = {written(value)}" for name, value in hyperparameters if value != WITHHELD]
-        text = _joined([*stated, *[WITHHELD] * (len(stated) < len(hyperparameters))])
-        texts += [f"{part.name}: {text}" if part.is_part else text] if text else []
-    return _joined(texts)
 
 
 def _joined(texts: Sequence[str]) -> str | None:
@@ -274,5 +245,5 @@ def _compared(findings: Findings, row: Row) -> tuple[str | None, str | None]:
     subtype, versus = (row.get(name) for name in ("subtype", "versus"))
     if not isinstance(subtype, int):
         return (str(WORDS["formed"]["all_subtypes"]), None)
-    against = findings.versus(versus) if isinstance(versus, int) else None
+    against = (findings.name(versus) if versus else str(WORDS["formed"]["others"])) if isinstance(versus, int) else None
     return (WORDS["formed"]["all_subjects"] if subtype == ALL_SUBJECTS else findings.name(subtype), against)

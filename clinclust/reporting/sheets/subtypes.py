@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
-from functools import partial
 from numbers import Integral
 from typing import NamedTuple
 
@@ -18,18 +15,7 @@ from clinclust.estimators.fit import FEW, FEW_SUBJECTS, NO_FLOOR, WEAK, WEAK_NAT
 from clinclust.estimators.subtype_model import parameters_of
 from clinclust.reporting.compared import decimals_of, parts
 from clinclust.reporting.findings import Findings, Profiles
-from clinclust.reporting.layout import (
-    WITHHELD,
-    WORDS,
-    Sheet,
-    Value,
-    as_value,
-    counted,
-    list_first,
-    listed,
-    number_text,
-    tabulate,
-)
+from clinclust.reporting.layout import WITHHELD, WORDS, counted, list_first, listed, number_text
 from clinclust.reporting.subtype_table import Choices, SubtypeTable, table_of
 
 # The subtype table of a report.
@@ -54,53 +40,12 @@ def table_of_report(findings: Findings) -> SubtypeTable:
     return table_of(findings.read, choices)
 
 
-# What marks a subtype: the sheet Profile, and the features that the first page names.
-
-_MOST_FEATURES = 40
-
-
-def profile(findings: Findings) -> Sheet:
-    """Return the sheet: distance of each subtype from all subjects in standard deviations, by feature or level."""
-    profiles, relevance = findings.profiles, findings.relevance_if_shown
-    # Given subtypes may differ in any feature, so all features are shown.
-    marking = [feature for feature in findings.by_relevance if findings.fit is None or findings.clustered_on(feature)]
-    shown = {feature.name: feature for feature in marking[:_MOST_FEATURES]}
-    rows = [row for name in shown for row, other in enumerate(profiles.features) if other == name]
-
-    def title(subtype: int) -> str:
-        remarked = remark(findings, subtype)
-        return findings.name(subtype) if remarked is None else f"{findings.name(subtype)} ({remarked})"
-
-    table = tabulate(
-        "profile",
-        rows,
-        feature=profiles.labels.__getitem__,
-        level=profiles.levels.__getitem__,
-        section=lambda row: shown[profiles.features[row]].section,
-        summary=lambda row: _TEXTS["summaries"][profiles.summaries[row]],
-        relevance=relevance and (lambda row: relevance(shown[profiles.features[row]])),
-        subtypes={title(subtype): partial(_cell, profiles, at) for at, subtype in enumerate(profiles.subtypes)},
-    )
-    order = findings.texts["subtypes"]["order_of_given" if findings.fit is None else "order"]
-    notes = [
-        _TEXTS["profile"].format(n=len(shown), order=order),
-        *([_TEXTS["medians"]] if "median" in profiles.summaries else []),
-        *explained_marks(findings),
-    ]
-    last = len(table.columns) - 1
-    return Sheet("Profile", notes, [replace(table, diverging=(last + 1 - len(profiles.subtypes), last))])
-
-
-def _cell(profiles: Profiles, place: int, row: int) -> Value:
-    distance = float(profiles.standardised[row, place])
-    is_withheld = profiles.withheld[row, place + 1] or profiles.withheld[row, 0]
-    return WITHHELD if math.isnan(distance) and is_withheld else as_value(distance)
-
+# What marks a subtype: the features that the first page names.
 
 _LEAST_MARK, _LEAST_NAME = 0.25, 0.5
 """Distances from all subjects, in standard deviations, below which a feature is no mark, and names no subtype (Cohen
 1988: a medium effect). The healthy majority of a cohort, +0.3 in haemoglobin, is not "higher haemoglobin"."""
-_MOST_WORDS = 44
+_MOST_WORDS = 40
 """Words of names and marks of all subtypes for which a first page read in a minute has room."""
 _LENGTHS = ((4, True), (3, True), (2, True), (2, False))
 """Features named of each subtype, and whether they propose its name; the first that has room, else the last."""
@@ -304,22 +249,15 @@ def remarks_on(findings: Findings) -> Callable[[int], str | None] | None:
     return remarks.get if any(remarks.values()) else None
 
 
-def merged_small_groups(findings: Findings) -> bool:
-    """Return whether groups of the search were merged because they are small."""
-    fit = findings.fit
-    if fit is None or fit.min_size_ == NO_FLOOR:
-        return False
-    number = parameters_of(findings.cohort.model).get("n_clusters")
-    n_before = min(int(number), fit.subtype_of_.size) if isinstance(number, Integral) else fit.subtype_of_.size
-    return not isinstance(number, str) and fit.n_clusters_ < n_before
-
-
 def on_merged_groups(findings: Findings) -> list[str]:
     """Return the sentence on groups that were merged because they are small; empty if there are none."""
-    fit = findings.fit
-    if fit is None or not merged_small_groups(findings):
+    fit, texts = findings.fit, findings.texts["subtypes"]
+    if fit is None or fit.min_size_ == NO_FLOOR:
         return []
-    texts = findings.texts["subtypes"]
+    number = parameters_of(findings.cohort.model).get("n_clusters")
+    n_before = min(int(number), fit.subtype_of_.size) if isinstance(number, Integral) else fit.subtype_of_.size
+    if isinstance(number, str) or fit.n_clusters_ >= n_before:
+        return []
     hardly = texts["no_division" if fit.tree_test_ is not None else "little_evidence"].format(nats=WEAK_EVIDENCE)
     return [texts["merged"].format(least=fit.min_size_, hardly=hardly)]
 
@@ -350,37 +288,8 @@ def number_asked_for(findings: Findings) -> int | None:
     return int(number) if isinstance(number, Integral) else findings.n_asked
 
 
-def unions_in_words(findings: Findings) -> str:
-    """Return what follows the number of subtypes: how many were asked for, and of what they are unions; or nothing."""
-    fit, n_asked = findings.fit, number_asked_for(findings)
-    if fit is None:
-        return ""
-    n_groups = groups_found(fit)
-    if n_groups is None:
-        name = "" if n_asked is None else "no_more" if n_asked > fit.n_clusters_ else "as_asked"
-    else:
-        name = "unions" if n_asked is None else "unions_as_asked"
-        if n_asked is not None and merged_small_groups(findings):
-            name = "unions_of_small"
-        elif n_asked is not None and n_asked > n_groups:
-            name = "unions_no_more"
-    unions = _UNIONS["union" if fit.n_clusters_ == 1 else "several"].format(n=n_groups)
-    return str(_UNIONS[name].format(n_asked=n_asked, unions=unions)) if name else ""
-
-
-def sentence_on_unions(findings: Findings) -> list[str]:
-    """Return the sentence of the methods section on the number of subtypes; empty if it follows from the data."""
-    words = unions_in_words(findings)
-    if findings.fit is None or not words:
-        return []
-    fit, n_asked = findings.fit, number_asked_for(findings)
-    only_small = parameters_of(findings.cohort.model).get("n_clusters") is None and merged_small_groups(findings)
-    n_left = fit.n_clusters_ if n_asked is None else n_asked
-    name = "merged"
-    if groups_found(fit) is None:
-        name = "number"
-    elif not only_small and findings.answer.is_of_the_test:
-        name = "not_distinct"
-    elif only_small or (n_asked is not None and n_asked > fit.subtype_of_.size):
-        name = "none_moved"
-    return [_UNIONS[name].format(number=f"{fit.n_clusters_}{words}", n_left=n_left, was=counted(n_left, "was"))]
+def on_unions(findings: Findings) -> list[str]:
+    """Return the sentences of the methods section on the number of subtypes; empty if it follows from the data."""
+    n_asked, n_groups = number_asked_for(findings), None if findings.fit is None else groups_found(findings.fit)
+    numbers = {"asked": n_asked, "merged": n_groups}
+    return [_UNIONS[name].format(n=number) for name, number in numbers.items() if number is not None]
