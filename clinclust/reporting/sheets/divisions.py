@@ -11,6 +11,7 @@ import numpy as np
 from clinclust.engine.continuum.tested_node import FIRST_SAMPLE, LARGEST_NODE, SMALLEST_NODE
 from clinclust.estimators.distinct_subtypes import p_text
 from clinclust.estimators.fit import DISTINCT_LEVEL, TreeTest
+from clinclust.estimators.subtype_model import parameters_of
 from clinclust.reporting.divisions import Division, n_parted
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import WORDS, Held, Sheet, Table, Value, capitalised, counted, tabulate
@@ -130,8 +131,10 @@ def on_stability(findings: Findings) -> list[str]:
     if stability is None:
         return []
     bands = capitalised("; ".join(f"{band.name}: {band.words}" for band in BANDS))
-    are_choices_kept = fit is not None and not (fit.tree_test_ is None and fit.resolution_path_ is None)
-    choices = _STABILITY["choices"] * (are_choices_kept and not stability.is_of_whole_procedure)
+    is_chosen = fit is not None and (
+        fit.tree_test_ is not None or parameters_of(findings.cohort.model).get("coarsening") == "auto"
+    )
+    choices = _STABILITY["choices"] * (is_chosen and not stability.is_of_whole_procedure)
     return [_STABILITY["column"].format(n=stability.n_halves, bands=bands, choices=choices)]
 
 
