@@ -184,7 +184,7 @@ def search_sites(cohort: AtSites, plan: SearchPlan, rng: np.random.Generator) ->
         _settled(cohort, plan),
         partial(_settled, plan=plan),
         lambda found: found.cohort.merged(),
-        lambda found, _: found.cohort.divided(rng),
+        lambda found: found.cohort.divided(rng),
         Either(plan.cancelled, plan.budget),
     )
 
