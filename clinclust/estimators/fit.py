@@ -16,9 +16,10 @@ from scipy.special import xlogy
 
 from clinclust.arrays import Array, Code, Labels
 from clinclust.engine.joint_estimates.resolution import ResolutionStep
+from clinclust.engine.kernels.moves import Sums
 from clinclust.engine.problem.encoding import powers_of_blocks
 from clinclust.engine.problem.problem import Clusters
-from clinclust.engine.search.settle import Sums, adjusted_rand_index, by_decreasing_size
+from clinclust.engine.search.settle import adjusted_rand_index, by_decreasing_size
 from clinclust.errors import InputError
 from clinclust.estimators.adjustment import Adjustment
 from clinclust.estimators.cohort_table import CohortFingerprint

@@ -103,7 +103,7 @@ def log_joint(
     problem = pose(frame, schema, hyperparameters, float(concentration), discount, coarsening, block_weights)
     codes = codes[problem.cohort.order]
     if select_features:
-        included = best_inclusion(problem, codes)
+        _, included = best_inclusion(problem, codes)
         selected = problem.with_features(included)
         return joint_of(selected, selected.partition(codes)) + log_inclusion(int(included.sum()), included.size)
     if outlying_share == 0.0:

@@ -7,13 +7,14 @@ import os
 from functools import partial
 from numbers import Integral
 from pathlib import Path
+from threading import Event
 from typing import Any, Self
 
 import pandas as pd
 from numpy.typing import ArrayLike
 
 from clinclust.arguments import PATH, accepting, is_partitioned
-from clinclust.engine.search.plan import Cancelled, interruptible
+from clinclust.engine.search.plan import interruptible
 from clinclust.errors import InputError
 from clinclust.estimators.distinct_subtypes import DistinctSubtypes, cut_fit
 from clinclust.estimators.estimator import model_html
@@ -160,7 +161,7 @@ class MAPDP(MAPDPParameters, Prediction):
 
     def fit_prepared(self, cohort: Prepared) -> Self:
         """Find subtypes in a validated and encoded cohort."""
-        settings, cancelled = Settings.of(self), Cancelled()
+        settings, cancelled = Settings.of(self), Event()
         # Set after the search, so that an interrupted fit leaves the model unchanged.
         self.fit_ = interruptible(partial(found_fit, settings, cohort, cancelled), cancelled)
         self._rows = cohort.frame.index
@@ -168,7 +169,7 @@ class MAPDP(MAPDPParameters, Prediction):
         return self
 
     def _fit_partitioned(self, table: Any) -> Self:
-        settings, cancelled = Settings.of(self), Cancelled()
+        settings, cancelled = Settings.of(self), Event()
         fit, sample = interruptible(partial(partitioned_fit, settings, table, cancelled), cancelled)
         self.fit_, self._rows = fit, None
         warn_of_fit(fit.in_sample_, settings, sample)

@@ -39,7 +39,6 @@ from clinclust.engine.search.partitioned import (
     WholeCohort,
     count,
     places_among,
-    sums_of,
 )
 from clinclust.engine.search.plan import (
     Budget,
@@ -97,7 +96,7 @@ def partitioned_fit(settings: Settings, table: Any, cancelled: Event) -> tuple[P
         rng = np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(_BRANCH,)))
         with progress.stage("search among all subjects"):
             sums = clusters.sizes, clusters.statistics
-            result = search_partitions(whole, sums, plan.outlying_share, plan, rng, pool)
+            result = search_partitions(whole, sums, plan, rng, pool)
         return _fit_of_all(cohort, sample, result, table, place), cohort.sample
 
 
@@ -271,7 +270,7 @@ def _fit_of_all(
     of_all = of_all.in_order(np.concatenate([present, absent[np.argsort(-of_all.clusters.sizes[absent])]]))
     return PartitionedFit.of(
         in_sample,
-        sums_of(of_all.clusters),
+        of_all.clusters.sums,
         dask_series(table, place.for_dask(of_all.labels)),
         cohort.rows,
         log_joint_=result.trace[-1],
