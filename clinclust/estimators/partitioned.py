@@ -14,7 +14,7 @@ from operator import attrgetter
 from pathlib import Path
 from tempfile import TemporaryFile, gettempdir
 from threading import Event
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -30,7 +30,6 @@ from clinclust.engine.problem.problem import Problem, log_joint, pose
 from clinclust.engine.search.partitioned import (
     Handle,
     Numbers,
-    OnThreads,
     Partitioned,
     Place,
     Shard,
@@ -289,21 +288,7 @@ def first_of_each(of_fit: Labels, of_all: Labels) -> Labels:
 # Dask is imported by the user: nothing here imports it before a Dask DataFrame is given.
 
 
-class TablePlace(Place, Protocol):
-    """A place that can also read the partitions of a table."""
-
-    @property
-    def store(self) -> Store | None:
-        """Where shards are written to; None if they stay in the memory of the workers."""
-
-    def submit_each(self, functions: Sequence[Callable[[Any], Any]], partitions: Sequence[Any]) -> list[Handle]:
-        """Run one function of each partition of a table (`to_delayed`); the results stay."""
-
-    def for_dask(self, handles: Sequence[Handle]) -> list[Any]:
-        """Return results in the form in which Dask takes them; they stay where they lie."""
-
-
-class Here(OnThreads):
+class Here(Place):
     """The threads of this process; shards lie in a file."""
 
     def __init__(self, pool: Threads, store: Store) -> None:
@@ -325,7 +310,7 @@ def _of_delayed(function: Callable[[Any], Any], partition: Any) -> Any:
     return function(partition.compute(scheduler="synchronous"))
 
 
-class OnWorkers:
+class OnWorkers(Place):
     """The workers of the current `distributed.Client`; shards lie in their memory, and Dask spills them to disk."""
 
     store: Store | None = None
@@ -354,6 +339,10 @@ class OnWorkers:
     def for_dask(self, handles: Sequence[Handle]) -> list[Any]:
         """Return the futures themselves."""
         return list(handles)
+
+
+TablePlace = Here | OnWorkers
+"""A place that can also read the partitions of a table."""
 
 
 @contextmanager

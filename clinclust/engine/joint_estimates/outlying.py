@@ -19,8 +19,8 @@ from clinclust.engine.kernels.moves import (
     Partition,
     Sums,
     clusters_without_subjects,
-    make_missing,
     new_partition,
+    without_values,
 )
 from clinclust.engine.kernels.predictives import CHAINED
 from clinclust.engine.kernels.sweep import gains_of_indicators, log_predictives_by_feature
@@ -74,13 +74,7 @@ def without_outlying(problem: Problem, outlying: OutlyingMask, share: float) -> 
     log_base = cohort.log_base
     log_base += n_outlying * math.log(share) + (n_observed - n_outlying) * math.log1p(-share)
     log_base += of_outlying_values(problem, values)
-    return replace(problem, cohort=replace(cohort, arrays=_arrays_kept(cohort.arrays, values), log_base=log_base))
-
-
-def _arrays_kept(arrays: CohortArrays, values: Whole) -> CohortArrays:
-    copies = arrays._replace(codes=arrays.codes.copy(), values=arrays.values.copy())
-    make_missing(copies, values)
-    return copies
+    return replace(problem, cohort=replace(cohort, arrays=without_values(cohort.arrays, values), log_base=log_base))
 
 
 def of_outlying_values(problem: Problem, values: Whole) -> float:
@@ -124,7 +118,7 @@ def best_outlying(problem: Problem, labels: Labels, outlying: OutlyingMask, shar
 def best_elsewhere(problem: Problem, labels: Labels, outlying: OutlyingMask, share: float, cluster: int) -> Labels:
     """Return labels with the members of one cluster moved to their best other clusters, with best outlying values."""
     members = np.flatnonzero(labels == cluster)
-    partition = new_partition(_arrays_kept(problem.cohort.arrays, np.flatnonzero(outlying)), labels)
+    partition = new_partition(without_values(problem.cohort.arrays, np.flatnonzero(outlying)), labels)
     moved = labels.copy()
     moved[members] = best_others(problem.cohort.arrays, problem.model, partition, members, share)
     return compact(moved)
@@ -441,7 +435,7 @@ def with_best_outlying(cohort: Partitioned, share: float) -> Partitioned:
             found: list[Changes] = cohort.place.results(best)
             kept = Changes(*map(np.concatenate, zip(*found, strict=True))).are_best(n_features)
             of_parts = np.split(kept, np.cumsum([own.values.size for own in found])[:-1])
-            best = [cohort.place.submit(Changes.only, own, mine) for own, mine in zip(best, of_parts, strict=True)]
+            best = cohort.each(Changes.only, lists=[best, of_parts])
             changed = _with_changes(cohort, best, share)
             if _joint(changed) <= _joint(cohort):  # the gains were rounding errors
                 return cohort

@@ -331,9 +331,8 @@ def sampled_steps(problem: Problem, plan: SearchPlan, seed: np.random.SeedSequen
     """Search in a sample as the plan says, then among all subjects from its coarsening; return the latter steps."""
     of_rows, of_path, of_all = seed.spawn(3)
     rows = sample_rows(problem.cohort.n_subjects, np.random.default_rng(of_rows))
-    in_sample = replace(
-        plan, patience=1, budget=plan.budget.part(_SHARE_OF_SAMPLE), progress=plan.progress.within("a sample")
-    )
+    budget, progress = plan.budget.part(_SHARE_OF_SAMPLE), plan.progress.within("a sample")
+    in_sample = replace(plan, patience=1, budget=budget, progress=progress)
     part = problem.restricted_to(rows, 0)
     first = first_step(part, search_starts(rows.size, in_sample.seeds), in_sample)
     if not plan.choose_coarsening:

@@ -209,14 +209,9 @@ def search_selecting(
         included = better
         start = start._replace(labels=found.labels, begin="given")
     trace = np.concatenate(traces)
-    return replace(
-        found,
-        log_joint=float(trace[-1]),
-        trace=trace,
-        n_sweeps=trace.size,
-        # With one cluster, no feature differs between clusters.
-        included=included if found.labels.max() > 0 else np.zeros_like(included),
-    )
+    # With one cluster, no feature differs between clusters.
+    included = included if found.labels.max() > 0 else np.zeros_like(included)
+    return replace(found, log_joint=float(trace[-1]), trace=trace, n_sweeps=trace.size, included=included)
 
 
 def log_inclusion(n_included: int, n_features: int) -> float:
@@ -317,13 +312,11 @@ def strengthened(problem: Problem, strength: float, stated: frozenset[str]) -> P
 
     A prior that the schema states is not changed, nor that of a multivariate Gaussian block or of `stated` features.
     """
-    cohort, prior = problem.cohort, problem.model.prior.copy()
+    cohort, encoding, prior = problem.cohort, problem.cohort.encoding, problem.model.prior.copy()
     sums = problem.partition(cohort.together).statistics[0]
-    for index, (feature, likelihood) in enumerate(
-        zip(cohort.encoding.features, cohort.encoding.likelihoods, strict=True)
-    ):
+    for index, (feature, likelihood) in enumerate(zip(encoding.features, encoding.likelihoods, strict=True)):
         if not likelihood.is_chained and not feature.stated and feature.name not in stated:
-            theta, total = cohort.encoding.part(index, prior, sums)
+            theta, total = encoding.part(index, prior, sums)
             theta[:] = likelihood.prior.posterior(theta, strength * total / max(cohort.n_observed[index], 1))
     return problem.with_prior(prior)
 

@@ -161,13 +161,15 @@ def _aligned(shape: tuple[int, ...]) -> Array:
     return room[first : first + size].reshape(shape)
 
 
-def make_missing(cohort: CohortArrays, values: Whole) -> None:
-    """Make some values missing, in place; value i D + d is that of feature d in subject i."""
+def without_values(cohort: CohortArrays, values: Whole) -> CohortArrays:
+    """Return a cohort in which some values are missing; value i D + d is that of feature d in subject i."""
+    copies = cohort._replace(codes=cohort.codes.copy(), values=cohort.values.copy())
     n_table = cohort.codes.shape[1]
     subjects, features = np.divmod(values, cohort.kinds.size)
     in_table = features < n_table
-    cohort.codes[subjects[in_table], features[in_table]] = 0
-    cohort.values[subjects[~in_table], features[~in_table] - n_table] = np.nan
+    copies.codes[subjects[in_table], features[in_table]] = 0
+    copies.values[subjects[~in_table], features[~in_table] - n_table] = np.nan
+    return copies
 
 
 def clusters_without_subjects(cohort: CohortArrays, sizes: Array, statistics: Array) -> Partition:

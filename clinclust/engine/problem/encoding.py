@@ -352,22 +352,18 @@ class EncodedCohort:
         rows = np.concatenate([[0], np.arange(level_start[-1] - 1) + 1 + np.repeat(shift, n_levels)])
         features = tuple(self.encoding.features[d] for d in kept)
         encoding = Encoding(features, self.encoding.centres[kept], self.encoding.scales[kept])
-        return EncodedCohort(
-            encoding,
-            CohortArrays(
-                codes=np.ascontiguousarray(np.where(codes > 0, codes - shift, 0), dtype=np.int32),
-                values=np.ascontiguousarray(arrays.values[:, valued]),
-                kinds=arrays.kinds[kept],
-                level_start=level_start,
-                level_values=arrays.level_values[rows],
-                level_statistics=np.ascontiguousarray(arrays.level_statistics[rows]),
-                level_log_base=arrays.level_log_base[rows],
-                statistic_start=encoding.statistic_start,
-                prior_start=encoding.prior_start,
-            ),
-            log_base,
-            self.order,
+        kept_arrays = CohortArrays(
+            codes=np.ascontiguousarray(np.where(codes > 0, codes - shift, 0), dtype=np.int32),
+            values=np.ascontiguousarray(arrays.values[:, valued]),
+            kinds=arrays.kinds[kept],
+            level_start=level_start,
+            level_values=arrays.level_values[rows],
+            level_statistics=np.ascontiguousarray(arrays.level_statistics[rows]),
+            level_log_base=arrays.level_log_base[rows],
+            statistic_start=encoding.statistic_start,
+            prior_start=encoding.prior_start,
         )
+        return EncodedCohort(encoding, kept_arrays, log_base, self.order)
 
     def with_prior(self, prior: Array, powers: Array) -> EncodedCohort:
         """Return the same cohort under other hyperparameters (H,), with the base measures that depend on them."""
@@ -469,11 +465,8 @@ def log_bases(cohort: EncodedCohort, prior: Array) -> Array:
     """Return what each feature adds to `EncodedCohort.log_base` at power 1, float64 (D,), under a prior (H,)."""
     arrays, scales = cohort.arrays, cohort.encoding.scales
     everybody = np.arange(cohort.n_subjects)
-    bases = [
-        log_base_measures(cohort, prior, everybody, np.full_like(everybody, feature)).sum()
-        for feature in range(scales.size)
-    ]
+    of_each = (log_base_measures(cohort, prior, everybody, np.full_like(everybody, d)) for d in range(scales.size))
     n_table = arrays.codes.shape[1]
     n_values = cohort.n_observed[n_table:]
     jacobian = np.concatenate([np.zeros(n_table), np.log(scales[n_table:]) * n_values])
-    return np.asarray(np.array(bases) - jacobian)
+    return np.asarray(np.array([measures.sum() for measures in of_each]) - jacobian)

@@ -105,11 +105,9 @@ def _correlations_of_blocks(encoding: Encoding, values: Mapping[str, Array]) -> 
     for members in members_of_chains(encoding.features):
         columns = [values[encoding.features[index].name] for index in members]
         correlations = default_correlations(np.column_stack(columns))
-        diagonal = [
-            encoding.likelihoods[index].default_hyperparameters(values[encoding.features[index].name])[-1]
-            for index in members
-        ]
-        spreads = np.sqrt(np.array(diagonal))
+        likelihoods = [encoding.likelihoods[index] for index in members]
+        pairs = zip(likelihoods, columns, strict=True)
+        spreads = np.sqrt(np.array([likelihood.default_hyperparameters(column)[-1] for likelihood, column in pairs]))
         for place, index in enumerate(members):
             found[index] = spreads[: place + 1], correlations[place, : place + 1]
     return found
@@ -225,12 +223,8 @@ class Problem:
         named = {feature.name: self.hyperparameters[feature.name] for feature in cohort.encoding.features}
         if any(likelihood.is_chained for likelihood in cohort.encoding.likelihoods):
             named = named_hyperparameters(cohort.encoding, kept_prior)
-        return replace(
-            self,
-            cohort=cohort,
-            hyperparameters=named,
-            model=self.model._replace(prior=kept_prior, powers=self.model.powers[included]),
-        )
+        model = self.model._replace(prior=kept_prior, powers=self.model.powers[included])
+        return replace(self, cohort=cohort, hyperparameters=named, model=model)
 
     def with_prior(self, prior: Array) -> Problem:
         """Return the problem with other hyperparameters, float64 (H,); those of the schema keep every digit."""

@@ -186,13 +186,7 @@ class Chain:
     sweeps_a_proposal = 8
 
     def __init__(
-        self,
-        problem: Problem,
-        labels: Labels,
-        rng: np.random.Generator,
-        *,
-        draws_concentration: bool = False,
-        max_draws: int = 1,
+        self, problem: Problem, labels: Labels, rng: np.random.Generator, draws_concentration: bool, max_draws: int = 1
     ) -> None:
         self.problem, self._rng, self._most = problem, rng, max_draws
         self._partition: Partition = problem.partition(labels)
@@ -331,10 +325,8 @@ def run_chains(
     Of each chain at most `max_draws` labels are kept; of more, every second is dropped.
     """
     seeds = np.random.SeedSequence(plan.seed).spawn(len(starts))
-    options: dict[str, Any] = {"draws_concentration": draws_concentration, "max_draws": max_draws}
-    chains = [
-        Chain(problem, start, np.random.default_rng(seed), **options) for start, seed in zip(starts, seeds, strict=True)
-    ]
+    pairs = zip(starts, map(np.random.default_rng, seeds), strict=True)
+    chains = [Chain(problem, start, rng, draws_concentration, max_draws) for start, rng in pairs]
     done, more = 0, min(_FIRST_ROUND, plan.max_sweeps)
     stage = plan.progress.stage("Gibbs sampling, in rounds")
     with Threads(n_threads(plan.n_jobs), plan.cancelled) as pool, stage as advance:
@@ -348,13 +340,9 @@ def run_chains(
             traces = {name: traced[:, :, place] for place, name in enumerate(TRACED)}
             n_left = done // chains[0].thinning - done // 2 // chains[0].thinning
             draws = [draw for chain in chains for draw in chain.kept[len(chain.kept) - n_left :]]
-            result = Chains(
-                labels=np.array([labels for labels, _ in draws], dtype=np.int32),
-                concentrations=[concentration for _, concentration in draws],
-                traces=traces,
-                diagnoses={name: diagnosed(trace) for name, trace in traces.items()},
-                n_sweeps=done,
-            )
+            labels, concentrations = zip(*draws, strict=True)
+            diagnoses = {name: diagnosed(trace) for name, trace in traces.items()}
+            result = Chains(np.array(labels, dtype=np.int32), list(concentrations), traces, diagnoses, done)
             advance()
             more = min(done, plan.max_sweeps - done)
             if result.has_converged or more == 0 or plan.budget.used_up():
@@ -431,9 +419,8 @@ def temperature(problem: Problem, labels: Labels, seed: int, cancelled: Event) -
     if labels.max() == 0:
         return 1.0
     scores = leave_one_out_scores(problem, problem.partition(labels))
-    averages = np.mean(
-        [_match_clusters(drawn, own, labels) for drawn, own in _draws(problem, labels, rng, cancelled)], axis=0
-    )
+    matched = [_match_clusters(*draw, labels) for draw in _draws(problem, labels, rng, cancelled)]
+    averages = np.mean(matched, axis=0)
 
     def cross_entropy(log_temperature: float) -> float:
         at = np.exp(-log_temperature) * (scores - scores.max(axis=1, keepdims=True))
@@ -567,15 +554,11 @@ def ball_around(draws: Draws, labels: Labels, probability: float) -> CredibleBal
     inside = np.flatnonzero(distances <= radius)
     n_clusters = draws[inside].max(axis=1)
 
-    def farthest(places: NDArray[np.intp]) -> Labels:
+    def farthest_of(number: int) -> Labels:
+        places = inside[n_clusters == number]
         return by_decreasing_size(draws[places[np.argmax(distances[places])]].astype(np.int64))
 
-    return CredibleBall(
-        probability,
-        radius,
-        farthest(inside[n_clusters == n_clusters.min()]),
-        farthest(inside[n_clusters == n_clusters.max()]),
-    )
+    return CredibleBall(probability, radius, farthest_of(n_clusters.min()), farthest_of(n_clusters.max()))
 
 
 @kernel

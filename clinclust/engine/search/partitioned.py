@@ -8,7 +8,7 @@ from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field, replace
 from operator import attrgetter, itemgetter
 from threading import Event, Lock
-from typing import IO, Any, NamedTuple, Protocol, Self
+from typing import IO, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from clinclust.engine.kernels.moves import (
     Sums,
     add_up,
     clusters_without_subjects,
-    make_missing,
+    without_values,
 )
 from clinclust.engine.kernels.sweep import UNLIMITED, bring_up_to_date, find_best, make_moves
 from clinclust.engine.problem.encoding import EncodedCohort
@@ -224,7 +224,7 @@ class Shard(NamedTuple):
         if aside.size:
             n_features = taken.kinds.size
             own = aside - rows.start * n_features if isinstance(rows, slice) else places_among(aside, rows, n_features)
-            make_missing(taken, own)
+            return without_values(taken, own)
         return taken
 
     def blocks(self, aside: Whole) -> Iterator[tuple[slice, CohortArrays]]:
@@ -304,12 +304,6 @@ def after_moves(labels: Numbers, found: ScanResult, moved: Numbers, renamed: Num
     return after
 
 
-def _with_mask(shard: Shard, labels: Numbers, aside: Whole) -> tuple[Labels, Mask]:
-    outlying = np.zeros((shard.n_subjects, shard.tables.kinds.size), dtype=np.bool_)
-    outlying.flat[aside] = True
-    return labels.astype(np.int64), outlying
-
-
 def rename(labels: Numbers, renamed: Numbers) -> Numbers:
     """Return labels with new numbers of the clusters."""
     return renamed[labels]
@@ -352,34 +346,20 @@ Handle = Any
 """The result of a function at a `Place`, which stays there; an argument of other functions."""
 
 
-class Place(Protocol):
-    """Where shards lie, and functions of them run."""
-
-    def submit(self, function: Callable[..., Any], *arguments: Any) -> Handle:
-        """Run a function, some of whose arguments are handles; its result stays."""
-
-    def results(self, handles: Sequence[Handle]) -> list[Any]:
-        """Return results, in the order of their handles."""
-
-
-class OnThreads:
-    """The threads of this process."""
+class Place:
+    """Where shards lie, and functions of them run: on threads of this process, unless a subclass says otherwise."""
 
     def __init__(self, pool: Executor) -> None:
         self._pool = pool
 
-    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """Run a function on a thread."""
-        return self._pool.submit(_run, function, arguments)
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Handle:
+        """Run a function, some of whose arguments are handles; its result stays."""
+        # A thread waits only for what was submitted before, so that the earliest work always runs.
+        return self._pool.submit(lambda: function(*(it.result() if isinstance(it, Future) else it for it in arguments)))
 
     def results(self, handles: Sequence[Handle]) -> list[Any]:
-        """Wait for results."""
+        """Return results, in the order of their handles."""
         return [handle.result() for handle in handles]
-
-
-def _run(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    # A thread waits only for what was submitted before, so that the earliest work always runs.
-    return function(*(it.result() if isinstance(it, Future) else it for it in arguments))
 
 
 @dataclass(frozen=True)
@@ -457,7 +437,13 @@ class Partitioned:
 
     def gathered(self) -> tuple[Labels, Mask]:
         """Return the clusters (N,) and the outlying values (N, D) of all subjects of a cohort in memory."""
-        of_shards = self.place.results(self.each(_with_mask, lists=self.lists))
+
+        def with_mask(shard: Shard, labels: Numbers, aside: Whole) -> tuple[Labels, Mask]:
+            outlying = np.zeros((shard.n_subjects, shard.tables.kinds.size), dtype=np.bool_)
+            outlying.flat[aside] = True
+            return labels.astype(np.int64), outlying
+
+        of_shards = self.place.results(self.each(with_mask, lists=self.lists))
         labels, outlying = map(np.concatenate, zip(*of_shards, strict=True))
         return labels, outlying
 
@@ -484,10 +470,7 @@ class Partitioned:
         labels = np.concatenate([*before, np.arange(n_clusters)])
         moved = moved_one_by_one(self.problem, self.clusters.sums, arrays, labels, minimum_gain)
         *after, names = np.split(moved.labels.astype(np.int32), np.cumsum([labels.size for labels in before]))
-        changed = [
-            self.place.submit(after_moves, labels, own, new, names)
-            for labels, own, new in zip(self.labels, found.best, after, strict=True)
-        ]
+        changed = self.each(after_moves, names, lists=(self.labels, found.best, after))
         return self.with_labels(changed, int(moved.n_clusters[0]))
 
     def merged(self) -> Self:
@@ -553,9 +536,7 @@ class Partitioned:
             [some[np.searchsorted(some, end - n) : np.searchsorted(some, end)] - (end - n) for some, end, n in own]
             for own in (zip(chosen, *both, strict=True) for both in zip(ends, sizes, strict=True))
         ]
-        gathered = self.place.results(
-            [self.place.submit(members, *own) for own in zip(*self.lists, ranks, strict=True)]
-        )
+        gathered = self.place.results(self.each(members, lists=(*self.lists, ranks)))
         return [self.problem.of_subjects(together(own), n_clusters - 1) for own in zip(*gathered, strict=True)]
 
 
@@ -564,7 +545,7 @@ def in_memory(problem: Problem, pool: Executor, *, may_lack_any: bool) -> Partit
 
     `may_lack_any` is whether any value may be set aside (`Shard.blocks`).
     """
-    cohort, arrays, place = problem.cohort, problem.cohort.arrays, OnThreads(pool)
+    cohort, arrays, place = problem.cohort, problem.cohort.arrays, Place(pool)
     some_missing = np.isnan(arrays.values).any(axis=0) | may_lack_any
     tables = arrays._replace(codes=np.zeros_like(arrays.codes[:1]), values=np.where(some_missing, np.nan, 0.0)[None])
     shards = [Shard(tables, part.codes, part.values, part.codes.shape[0]) for _, part in chunks(arrays)]

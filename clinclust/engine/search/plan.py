@@ -175,6 +175,7 @@ def interruptible(work: Callable[[], Result], cancelled: Event | None = None) ->
             future.set_exception(error)
         _running.pop(threading.current_thread(), None)
         outcome.put(future)
+        del future  # else the frames in the traceback of its error, and their arrays, would live on
 
     thread = threading.Thread(target=deliver, name=f"{_NAME}-fit", daemon=True)
     _running[thread] = stop
@@ -188,7 +189,10 @@ def interruptible(work: Callable[[], Result], cancelled: Event | None = None) ->
         stop.set()
         _wait_for([thread], _GRACE)
         raise
-    return future.result()
+    try:
+        return future.result()
+    finally:
+        del future
 
 
 def _wait_for(threads: list[threading.Thread], seconds: float) -> None:

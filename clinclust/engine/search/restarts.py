@@ -200,12 +200,7 @@ _WORTHWHILE = 1e-4
 
 
 def refine(
-    pool: Threads,
-    problem: Problem,
-    begin: Begin,
-    found: list[RestartResult],
-    plan: SearchPlan,
-    advance: Callable[[], object],
+    pool: Threads, problem: Problem, begin: Begin, found: list[RestartResult], plan: SearchPlan
 ) -> list[RestartResult]:
     """Recombine and perturb the best partitions until this finds nothing better; return the results of these searches.
 
@@ -247,26 +242,27 @@ def refine(
         everything.extend(result for result in results if result.converged or not plan.budget.cut_short)
 
     failures = 0
-    while failures < patience and not enough.is_set():
-        before_both = highest()
-        while not enough.is_set():
-            best = best_distinct(everything, _ELITE)
-            every = {(one.log_joint, other.log_joint): (one, other) for one, other in itertools.combinations(best, 2)}
-            pairs = [pair for joints, pair in every.items() if joints not in tried]
-            if not pairs:
-                break
-            tried.update(every)
-            before = highest()
-            makers = [partial(recombined, first=first.labels, second=second.labels) for first, second in pairs]
-            run("recombined", [first for first, _ in pairs], makers)
-            if not found_often and not has_risen(before):
-                break
-        failures = 0 if has_risen(before_both) else failures
-        leading, before = best_distinct(everything, _PERTURBED), highest()
-        origins = [leading[turn // 2 % len(leading)] if turn % 2 else leading[0] for turn in range(_BATCH)]
-        run("perturbed", origins, [partial(perturbed, labels=it.labels, cancelled=enough) for it in origins])
-        failures = 0 if has_risen(before) else failures + 1
-        advance()
+    with plan.progress.stage("refinement, in batches") as advance:
+        while failures < patience and not enough.is_set():
+            before_both = highest()
+            while not enough.is_set():
+                best = best_distinct(everything, _ELITE)
+                every = {(one.log_joint, two.log_joint): (one, two) for one, two in itertools.combinations(best, 2)}
+                pairs = [pair for joints, pair in every.items() if joints not in tried]
+                if not pairs:
+                    break
+                tried.update(every)
+                before = highest()
+                makers = [partial(recombined, first=first.labels, second=second.labels) for first, second in pairs]
+                run("recombined", [first for first, _ in pairs], makers)
+                if not found_often and not has_risen(before):
+                    break
+            failures = 0 if has_risen(before_both) else failures
+            leading, before = best_distinct(everything, _PERTURBED), highest()
+            origins = [leading[turn // 2 % len(leading)] if turn % 2 else leading[0] for turn in range(_BATCH)]
+            run("perturbed", origins, [partial(perturbed, labels=it.labels, cancelled=enough) for it in origins])
+            failures = 0 if has_risen(before) else failures + 1
+            advance()
     return everything[len(found) :]
 
 
@@ -355,8 +351,7 @@ def run_restarts(
                     results[place] = results[place].followed_by(future.result())
                 plan.refuse_cancelled()
         if plan.refine and not plan.budget.used_up():
-            with plan.progress.stage("refinement, in batches") as advance:
-                results += refine(pool, problem, begin, results, plan, advance)
+            results += refine(pool, problem, begin, results, plan)
     return results
 
 

@@ -97,7 +97,7 @@ def assert_drawn_from(expected, drawn):
 )
 def test_a_chain_draws_from_the_posterior_of_all_partitions(discount, coarsening, n_draws):
     problem = posed(discount, coarsening)
-    chain = Chain(problem, np.zeros(N_SUBJECTS, dtype=np.int64), np.random.default_rng(1))
+    chain = Chain(problem, np.zeros(N_SUBJECTS, dtype=np.int64), np.random.default_rng(1), draws_concentration=False)
     drawn = [in_order(chain.step().labels.tolist()) for _ in range(n_draws)]
     assert_drawn_from(exact(problem), drawn)
     assert chain.n_accepted > 0
@@ -146,7 +146,7 @@ def test_the_probability_of_a_pair_is_counted():
 
 def test_a_draw_holds_its_log_joint_and_labels_without_gaps():
     problem = posed()
-    chain = Chain(problem, np.arange(N_SUBJECTS), np.random.default_rng(3))
+    chain = Chain(problem, np.arange(N_SUBJECTS), np.random.default_rng(3), draws_concentration=False)
     for _ in range(50):
         draw = chain.step()
         assert set(draw.labels.tolist()) == set(range(draw.labels.max() + 1))
