@@ -5,7 +5,7 @@ from __future__ import annotations
 import mmap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from operator import attrgetter, itemgetter
 from threading import Event, Lock
 from typing import IO, Any, NamedTuple, Self
@@ -36,19 +36,16 @@ from clinclust.engine.search.settle import N_DIVIDED, SweepResult, added, merged
 # same group every time. It therefore shows no value of a single subject if each cell has several.
 
 
-@dataclass
 class Cells:
-    """The cells of a site, which only become smaller."""
+    """The cells of a site, which only become smaller: of each subject in `of_subjects`, int64 (n,).
 
-    observed: Mask
-    """(n, D) whether each value is observed."""
-    fewest: int
-    """Fewest observed values of each feature, and fewest subjects, of a new cell."""
-    of_subjects: Whole = field(init=False)
-    """(n,) cell of each subject."""
+    `observed`, bool (n, D), says which values are observed; `fewest` is the smallest number of subjects, and of
+    observed values of each feature, of a new cell.
+    """
 
-    def __post_init__(self) -> None:
-        self.of_subjects = np.zeros(self.observed.shape[0], dtype=np.int64)
+    def __init__(self, observed: Mask, fewest: int) -> None:
+        self.observed, self.fewest = observed, fewest
+        self.of_subjects: Whole = np.zeros(observed.shape[0], dtype=np.int64)
 
     def permitted(self, labels: Labels) -> Labels:
         """Return labels, (n,), of which no part of a cell is too small: such a part joins the largest of its cell."""

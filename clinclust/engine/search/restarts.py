@@ -281,7 +281,7 @@ def perturbed(problem: Problem, rng: np.random.Generator, labels: Labels, cancel
         others = np.flatnonzero(~np.bincount(group, minlength=n_clusters).astype(np.bool_))
         nearest = others[np.argsort(-either[group][:, others].max(axis=0), kind="stable")]
         group.append(int(nearest[min(int(rng.geometric(0.6)) - 1, nearest.size - 1)]))
-    members = np.flatnonzero(np.isin(labels, group))
+    members = np.flatnonzero(np.bincount(group, minlength=n_clusters)[labels])
     part = problem.restricted_to(members, n_clusters - len(group))
     # The number of parts is at least 2 and at most two more than before. Fewer rounds of `hasten` give a rougher start.
     n_parts = int(rng.integers(2, len(group) + 3))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from operator import itemgetter
 from threading import Event
 from typing import Any, NamedTuple
@@ -163,6 +164,7 @@ def minimum_gain(problem: Problem) -> float:
 #
 # Sufficient statistics add up: the change of the log joint by a merge is exact and needs no new fit.
 
+_pairs_of = lru_cache(maxsize=64)(np.triu_indices)  # by the number of clusters, and 1
 _NUMBERS_AT_ONCE = 2_000_000
 """Number of statistics of merged clusters that are kept in memory."""
 
@@ -182,7 +184,7 @@ def merge_gains(problem: Problem, partition: Partition) -> Array:
     gains = np.full((n_clusters, n_clusters), -np.inf)
     if n_clusters < 2:
         return gains
-    apart, pairs = _terms(problem, statistics, sizes), np.triu_indices(n_clusters, k=1)
+    apart, pairs = _terms(problem, statistics, sizes), _pairs_of(n_clusters, 1)
     at_once = max(1, _NUMBERS_AT_ONCE // max(1, statistics.shape[1]))
     for start in range(0, pairs[0].size, at_once):
         first, second = pairs[0][start : start + at_once], pairs[1][start : start + at_once]
