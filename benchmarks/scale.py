@@ -105,13 +105,13 @@ def workers(n: int) -> Iterator[Any]:
 
 def counted_bytes(counts: list[int]) -> None:
     """Note the bytes of each scan: clusters sent to, and sums sent back from, each partition."""
-    from clinclust.engine.search.partitioned import Partitioned, ScanResult, sums_of
+    from clinclust.engine.search.partitioned import Partitioned, ScanResult
 
     scan = Partitioned.scan
 
     def counting(self: Partitioned, minimum_gain: float) -> ScanResult:
         found = scan(self, minimum_gain)
-        sent = len(pickle.dumps((self.problem.model, sums_of(self.clusters), minimum_gain)))
+        sent = len(pickle.dumps((self.problem.model, self.clusters.sums, minimum_gain)))
         counts.append(len(self.shards) * (sent + len(pickle.dumps((found.sizes, found.statistics)))))
         return found
 

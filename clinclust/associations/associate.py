@@ -34,7 +34,7 @@ from clinclust.associations.refit import (
 from clinclust.comparisons.differences import adjusted, contrasted
 from clinclust.comparisons.frame import is_missing
 from clinclust.engine.kernels.compiled import announcing_compilation
-from clinclust.engine.search.plan import interruptible, n_threads, workers_or_threads
+from clinclust.engine.search.plan import Threads, interruptible, n_threads
 from clinclust.engine.search.settle import adjusted_rand_index
 from clinclust.errors import InputError, did_you_mean, refuse
 from clinclust.estimators.parameters import parameter_problems, seed_of
@@ -650,7 +650,7 @@ def associate_cohort(
             row_of = {}
             with (
                 announcing_compilation(),
-                workers_or_threads(n_threads(n_jobs), plan.cancelled) as pool,
+                Threads(n_threads(n_jobs), plan.cancelled) as pool,
                 Progress(bool(progress)).stage("associations", len(features)) as advance,
             ):
                 tests = FeatureTests(cohort, plan, rules)

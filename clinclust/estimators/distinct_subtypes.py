@@ -35,7 +35,7 @@ from clinclust.engine.continuum.tested_node import (
 )
 from clinclust.engine.kernels.compiled import announcing_compilation
 from clinclust.engine.kernels.moves import new_partition
-from clinclust.engine.search.plan import Cancelled, interruptible, n_threads, workers_or_threads
+from clinclust.engine.search.plan import Threads, interruptible, n_threads
 from clinclust.engine.search.settle import groups_by_decreasing_size, merge_gains, merge_tree
 from clinclust.errors import InputError, refuse
 from clinclust.estimators.fit import (
@@ -256,10 +256,7 @@ def tested_tree(
     test.
     """
     level = float(parameters["significance_level"])
-    with (
-        workers_or_threads(n_threads(parameters["n_jobs"])) as pool,
-        progress.stage("draws of one population") as advance,
-    ):
+    with Threads(n_threads(parameters["n_jobs"])) as pool, progress.stage("draws of one population") as advance:
         plan = DrawPlan(int(parameters["n_draws"]), level, pool, cancelled, advance)
         try:
             return _tested(fit, cohort, plan, int(parameters["random_state"]), with_grades=with_grades)
@@ -669,7 +666,7 @@ def distinct_subtypes(
     refuse([*problems, *cohort_problems(model, frame)])
     fit, cohort = require_search(model, "distinct_subtypes"), cohort_of(model, frame).table
     parameters["random_state"] = fit.random_seed_ if random_state is None else seed_of(random_state)
-    progress, cancelled = Progress(bool(parameters_of(model).get("progress"))), Cancelled()
+    progress, cancelled = Progress(bool(parameters_of(model).get("progress"))), Event()
 
     def walk() -> tuple[SubtypeTree, TreeTest]:
         with announcing_compilation():

@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from clinclust.arrays import Array, Code, Labels
 from clinclust.engine.continuum.tested_node import SMALLEST_NODE
+from clinclust.engine.kernels.moves import Sums
 from clinclust.engine.problem.encoding import powers_of_blocks
 from clinclust.engine.problem.problem import Clusters
-from clinclust.engine.search.settle import Sums, groups_by_decreasing_size
+from clinclust.engine.search.settle import groups_by_decreasing_size
 from clinclust.errors import InputError
 from clinclust.estimators.adjustment import Adjustment
 from clinclust.estimators.cohort_table import CohortFingerprint

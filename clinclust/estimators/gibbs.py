@@ -20,14 +20,13 @@ from clinclust.engine.problem.encoding import model_values
 from clinclust.engine.problem.problem import clusters_of, probabilities
 from clinclust.engine.sampling.chains import (
     CredibleBall,
-    SamplingPlan,
     ball_around,
     membership_of_draws,
     overdispersed_starts,
     point_estimate,
     run_chains,
 )
-from clinclust.engine.search.plan import Budget, Cancelled, SearchPlan, interruptible, n_threads
+from clinclust.engine.search.plan import Budget, SearchPlan, interruptible
 from clinclust.errors import InputError, warn
 from clinclust.estimators.adjustment import refuse_adjustment
 from clinclust.estimators.cohort_table import cohort_and_schema, table_of_fitted
@@ -147,19 +146,18 @@ def draw_posterior(sampler: SamplerParameters, problem: Problem, seed: int, canc
     """Run the chains of a fit; SearchCancelled is raised if `cancelled` is set."""
     budget, n_subjects = Budget(sampler.max_seconds), problem.cohort.n_subjects
     with announcing_compilation():
-        quick = SearchPlan(seed, 1, refine=False, n_jobs=1, cancelled=cancelled, budget=budget)
-        starts = overdispersed_starts(problem, sampler.n_chains, quick)
-        plan = SamplingPlan(
+        plan = SearchPlan(
             seed=seed,
             max_sweeps=sampler.max_sweeps,
-            max_draws=max(min(_MOST_DRAWS, _MOST_NUMBERS // (sampler.n_chains * n_subjects)), 10),
-            n_threads=n_threads(sampler.n_jobs),
-            draws_concentration=sampler.concentration == DRAWN,
+            n_jobs=sampler.n_jobs,
             cancelled=cancelled,
             budget=budget,
             progress=Progress(bool(sampler.progress)),
         )
-        chains = run_chains(problem, starts, plan)
+        starts = overdispersed_starts(problem, sampler.n_chains, plan)
+        max_draws = max(min(_MOST_DRAWS, _MOST_NUMBERS // (sampler.n_chains * n_subjects)), 10)
+        is_drawn = sampler.concentration == DRAWN
+        chains = run_chains(problem, starts, plan, max_draws, draws_concentration=is_drawn)
         draws = np.empty_like(chains.labels)
         draws[:, problem.cohort.order] = chains.labels
         posterior = Posterior(draws, chains, problem)
@@ -281,7 +279,7 @@ class GibbsDP(SamplerParameters, Memberships):
             If the chains have not converged, or the table is doubtful.
         """
         check_estimator(type(self), self.get_params())
-        sampler, cancelled = copy.copy(self), Cancelled()
+        sampler, cancelled = copy.copy(self), Event()
         frame, schema = cohort_and_schema(X, self.schema, progress=self.progress)
         problem, seed = posed(sampler, frame, schema).problem, seed_of(self.random_state)
         refuse_adjustment(schema, "GibbsDP")

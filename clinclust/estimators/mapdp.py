@@ -23,7 +23,7 @@ from clinclust.arrays import Array, Code, Labels, RandomState
 from clinclust.engine.kernels.compiled import announcing_compilation
 from clinclust.engine.problem.encoding import model_values
 from clinclust.engine.problem.problem import probabilities
-from clinclust.engine.search.plan import Cancelled, interruptible
+from clinclust.engine.search.plan import interruptible
 from clinclust.errors import CohortError, InputError, refuse, warn
 from clinclust.estimators.cohort_table import table_of_fitted, warn_of_other_rows
 from clinclust.estimators.distinct_subtypes import DistinctSubtypes, cut_fit
@@ -283,7 +283,7 @@ class MAPDP(MAPDPParameters, Memberships):
             If another likelihood describes a feature clearly better, the search did not converge or ran out of time, or
             the table is doubtful.
         """
-        settings, cancelled = Settings.of(self), Cancelled()
+        settings, cancelled = Settings.of(self), Event()
         if not is_partitioned(X):
             return self.fit_prepared(prepared(settings, X))
         fit, sample = interruptible(partial(partitioned_fit, settings, X, cancelled), cancelled)
@@ -293,7 +293,7 @@ class MAPDP(MAPDPParameters, Memberships):
 
     def fit_prepared(self, cohort: Prepared) -> Self:
         """Find subtypes in a validated and encoded cohort."""
-        settings, cancelled = Settings.of(self), Cancelled()
+        settings, cancelled = Settings.of(self), Event()
         # Set after the search, so that an interrupted fit leaves the model unchanged.
         self.fit_ = interruptible(partial(found_fit, settings, cohort, cancelled), cancelled)
         self._rows = cohort.frame.index

@@ -14,7 +14,7 @@ from operator import attrgetter
 from pathlib import Path
 from tempfile import TemporaryFile, gettempdir
 from threading import Event
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -30,7 +30,6 @@ from clinclust.engine.problem.problem import Problem, log_joint, pose
 from clinclust.engine.search.partitioned import (
     Handle,
     Numbers,
-    OnThreads,
     Partitioned,
     Place,
     Shard,
@@ -39,7 +38,6 @@ from clinclust.engine.search.partitioned import (
     WholeCohort,
     count,
     places_among,
-    sums_of,
 )
 from clinclust.engine.search.plan import (
     Budget,
@@ -97,7 +95,7 @@ def partitioned_fit(settings: Settings, table: Any, cancelled: Event) -> tuple[P
         rng = np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(_BRANCH,)))
         with progress.stage("search among all subjects"):
             sums = clusters.sizes, clusters.statistics
-            result = search_partitions(whole, sums, plan.outlying_share, plan, rng, pool)
+            result = search_partitions(whole, sums, plan, rng, pool)
         return _fit_of_all(cohort, sample, result, table, place), cohort.sample
 
 
@@ -271,7 +269,7 @@ def _fit_of_all(
     of_all = of_all.in_order(np.concatenate([present, absent[np.argsort(-of_all.clusters.sizes[absent])]]))
     return PartitionedFit.of(
         in_sample,
-        sums_of(of_all.clusters),
+        of_all.clusters.sums,
         dask_series(table, place.for_dask(of_all.labels)),
         cohort.rows,
         log_joint_=result.trace[-1],
@@ -290,21 +288,7 @@ def first_of_each(of_fit: Labels, of_all: Labels) -> Labels:
 # Dask is imported by the user: nothing here imports it before a Dask DataFrame is given.
 
 
-class TablePlace(Place, Protocol):
-    """A place that can also read the partitions of a table."""
-
-    @property
-    def store(self) -> Store | None:
-        """Where shards are written to; None if they stay in the memory of the workers."""
-
-    def submit_each(self, functions: Sequence[Callable[[Any], Any]], partitions: Sequence[Any]) -> list[Handle]:
-        """Run one function of each partition of a table (`to_delayed`); the results stay."""
-
-    def for_dask(self, handles: Sequence[Handle]) -> list[Any]:
-        """Return results in the form in which Dask takes them; they stay where they lie."""
-
-
-class Here(OnThreads):
+class Here(Place):
     """The threads of this process; shards lie in a file."""
 
     def __init__(self, pool: Threads, store: Store) -> None:
@@ -326,7 +310,7 @@ class Here(OnThreads):
         return [delayed(result, traverse=False) for result in self.results(handles)]
 
 
-class OnWorkers:
+class OnWorkers(Place):
     """The workers of the current `distributed.Client`; shards lie in their memory, and Dask spills them to disk."""
 
     store: Store | None = None
@@ -355,6 +339,10 @@ class OnWorkers:
     def for_dask(self, handles: Sequence[Handle]) -> list[Any]:
         """Return the futures themselves."""
         return list(handles)
+
+
+TablePlace = Here | OnWorkers
+"""A place that can also read the partitions of a table."""
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from clinclust.engine.continuum.tested_node import SMALLEST_NODE
 from clinclust.engine.kernels.moves import Model
 from clinclust.engine.problem.encoding import EncodedCohort, Encoding, model_values
 from clinclust.engine.problem.problem import Problem, named_hyperparameters
-from clinclust.engine.search.partitioned import Cells, Shard, assign, count, moved_one_by_one, sums_of, together
+from clinclust.engine.search.partitioned import Cells, Shard, assign, count, moved_one_by_one, together
 from clinclust.engine.search.plan import Budget, SearchPlan
 from clinclust.engine.search.settle import N_DIVIDED, compact, minimum_gain, resettle
 from clinclust.errors import InputError, refuse
@@ -273,7 +273,7 @@ class Site:
         kept = np.flatnonzero(~is_lost)
         after = np.empty_like(labels)
         after[kept] = compact(labels[kept])
-        sums = sums_of(self._problem.restricted_to(kept, 0).partition(after[kept]))
+        sums = self._problem.restricted_to(kept, 0).partition(after[kept]).sums
         after[is_lost] = self._best(np.flatnonzero(is_lost), *sums)
         return after
 

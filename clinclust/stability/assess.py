@@ -20,7 +20,7 @@ from clinclust.data import WORDS
 from clinclust.engine.kernels.compiled import announcing_compilation
 from clinclust.engine.problem.encoding import model_values
 from clinclust.engine.problem.problem import Problem
-from clinclust.engine.search.plan import Budget, Cancelled, interruptible, n_threads, workers_or_threads
+from clinclust.engine.search.plan import Budget, Threads, interruptible, n_threads
 from clinclust.engine.search.settle import adjusted_rand_index, by_decreasing_size, groups_by_decreasing_size
 from clinclust.errors import InputError, refuse
 from clinclust.estimators.distinct_subtypes import as_asked
@@ -364,7 +364,7 @@ def resample_cohort(
     """Return the result of `assess_stability` for a cohort; InputError if it has fewer than four subjects."""
     if len(cohort.table) < 4:
         raise InputError("half-samples need a cohort of at least four subjects")
-    seed, cancelled = cohort.fit.random_seed_ if random_state is None else seed_of(random_state), Cancelled()
+    seed, cancelled = cohort.fit.random_seed_ if random_state is None else seed_of(random_state), Event()
 
     def search_and_compare() -> Stability:
         with announcing_compilation():
@@ -375,7 +375,7 @@ def resample_cohort(
             results: list[Any] = []
             about = f"stability, in about {_estimate_time(refitter, n_halves)}"
             stage = Progress(bool(progress)).stage(about, len(tasks))
-            with workers_or_threads(n_threads(n_jobs), cancelled) as pool, stage as advance:
+            with Threads(n_threads(n_jobs), cancelled) as pool, stage as advance:
                 for future in [pool.submit(task) for task in tasks]:
                     results.append(future.result())
                     advance()

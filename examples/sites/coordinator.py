@@ -13,7 +13,7 @@ from search_at_sites import AtSites, answer_of, search_sites
 import clinclust as cc
 from clinclust.engine.kernels.compiled import announcing_compilation
 from clinclust.engine.problem.problem import Clusters
-from clinclust.engine.search.partitioned import WholeCohort, numbered, sums_of
+from clinclust.engine.search.partitioned import WholeCohort, numbered
 from clinclust.engine.search.plan import Budget, SearchPlan
 from clinclust.engine.search.settle import groups_by_decreasing_size
 from clinclust.errors import InputError
@@ -76,7 +76,7 @@ def _fit_of(
     absent = np.setdiff1d(np.arange(found.n_clusters), present)
     absent = absent[np.argsort(-found.clusters.sizes[absent])]
     found = found.renamed(numbered(np.concatenate([present, absent]), found.n_clusters))
-    sizes, statistics = sums_of(found.clusters)
+    sizes, statistics = found.clusters.sums
     n_first = int(at_first["subtype_of"].max()) + 1
     groups = np.append(at_first["subtype_of"], n_first + np.arange(absent.size))
     subtype_of = groups_by_decreasing_size(groups, sizes.astype(np.int64))

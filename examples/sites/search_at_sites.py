@@ -15,12 +15,12 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from clinclust.arrays import Labels
-from clinclust.engine.kernels.moves import Partition, clusters_without_subjects
+from clinclust.engine.kernels.moves import Partition, Sums, clusters_without_subjects
 from clinclust.engine.problem.problem import Problem, joint_of_sums, log_joint
-from clinclust.engine.search.partitioned import Numbers, numbered, sums_of, worth_a_round
+from clinclust.engine.search.partitioned import Numbers, numbered, worth_a_round
 from clinclust.engine.search.plan import Either, SearchPlan
 from clinclust.engine.search.restarts import merge_and_divide
-from clinclust.engine.search.settle import Sums, added, merged_into, minimum_gain
+from clinclust.engine.search.settle import added, merged_into, minimum_gain
 from clinclust.errors import InputError
 
 Answer = dict[str, Any]
@@ -108,7 +108,7 @@ class AtSites:
 
     def moved(self, number: int) -> Self:
         """Return the clusters after the subjects of one site have moved one by one."""
-        sizes, statistics = sums_of(self.clusters)
+        sizes, statistics = self.clusters.sums
         sent = {"labels": self.labels[number], "sizes": sizes, "statistics": statistics}
         least = minimum_gain(self.problem)
         answer = answer_of(self.sites, number, "move", **sent, least=least)
@@ -119,7 +119,7 @@ class AtSites:
 
     def merged(self) -> Self:
         """Return the clusters after all merges that raise the log joint."""
-        clusters = clusters_without_subjects(self.problem.cohort.arrays, *sums_of(self.clusters))
+        clusters = clusters_without_subjects(self.problem.cohort.arrays, *self.clusters.sums)
         into = merged_into(self.problem, clusters)
         return self.renamed(np.unique(into, return_inverse=True)[1])
 
@@ -129,9 +129,7 @@ class AtSites:
         Of the divisions that sites propose, that is made which raises the joint of the site's own subjects most.
         """
         n_clusters, least = self.n_clusters, minimum_gain(self.problem)
-        best = [
-            (0.0, (sizes[None], statistics[None])) for sizes, statistics in zip(*sums_of(self.clusters), strict=True)
-        ]
+        best = [(0.0, (sizes[None], statistics[None])) for sizes, statistics in zip(*self.clusters.sums, strict=True)]
         for found in self.asked("propose", n_clusters=n_clusters, seed=int(rng.integers(2**31))):
             for cluster in np.unique(found["cluster"]).tolist():
                 own = found["cluster"] == cluster
@@ -184,7 +182,7 @@ def search_sites(cohort: AtSites, plan: SearchPlan, rng: np.random.Generator) ->
         _settled(cohort, plan),
         partial(_settled, plan=plan),
         lambda found: found.cohort.merged(),
-        lambda found, _: found.cohort.divided(rng),
+        lambda found: found.cohort.divided(rng),
         Either(plan.cancelled, plan.budget),
     )
 

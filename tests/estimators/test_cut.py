@@ -13,7 +13,7 @@ from test_saving import digest, edited, with_arrays, with_the_right_salt
 
 import clinclust as cc
 from clinclust import MAPDP
-from clinclust.engine.problem.problem import feature_relevance, pose
+from clinclust.engine.problem.problem import clusters_of, pose
 from clinclust.errors import InputError, NotFittedError
 from clinclust.estimators.fit import SubtypeMixture
 from clinclust.methods import PublishedMAPDP
@@ -146,7 +146,7 @@ def test_relevance_and_joint_are_those_of_the_merged_partition(plain):
     names = [feature.name for feature in problem.cohort.encoding.features]
     for k in range(1, model.n_clusters_ + 1):
         cut = model.cut(k)
-        expected = feature_relevance(problem, problem.partition(cut.labels_[problem.cohort.order]))
+        expected = clusters_of(problem, problem.partition(cut.labels_[problem.cohort.order])).relevance()
         np.testing.assert_allclose(cut.feature_relevance_[names], expected, rtol=1e-9, atol=1e-9)
         joint = cc.log_joint(frame, cut.labels_, schema, model.hyperparameters_, block_weights=model.block_weights_)
         assert cut.merged_log_joint_ == pytest.approx(joint, abs=1e-7)

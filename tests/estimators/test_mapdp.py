@@ -4,6 +4,8 @@ import copy
 import pickle
 import threading
 import warnings
+from contextlib import nullcontext
+from types import SimpleNamespace
 
 import numpy as np
 import oracles
@@ -562,12 +564,13 @@ def test_an_error_while_progress_is_shown_ends_every_thread():
     starts = search_starts(40, np.random.SeedSequence(0).spawn(2000))
     calls = []
 
-    def finished(restart):
-        calls.append(restart)
+    def advance():
+        calls.append(True)
         raise KeyboardInterrupt
 
+    progress = SimpleNamespace(stage=lambda *_: nullcontext(advance))
     with pytest.raises(KeyboardInterrupt):
-        run_restarts(problem, starts, SearchPlan(n_jobs=2, refine=False, finished=finished))
+        run_restarts(problem, starts, SearchPlan(n_jobs=2, refine=False, progress=progress))
     assert len(calls) == 1
     assert not workers()
 

@@ -33,6 +33,14 @@ def arrays_in(text):
     return [len(found.split(",")) for found in re.findall(r"\[([^][]*)\]", text)]
 
 
+def test_clusters_are_divided_across_sites_until_that_raises_the_joint_no_more():
+    model, wires = fitted(three_tables(0, apart=3.5, scale=0.15))
+    asked = [question for question, _, _ in wires[0].crossed]
+    assert "propose" in asked  # the search came to divisions
+    assert model.n_clusters_ >= 3
+    assert (np.diff(model.log_joint_trace_) > -1e-6).all()
+
+
 @pytest.mark.simulation
 def test_sites_find_the_pooled_partition_with_a_group_that_the_first_has_not():
     tables = three_tables(0, apart=3.5, scale=0.4)

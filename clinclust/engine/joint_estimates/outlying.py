@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Executor
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, replace
+from functools import partial
 from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from clinclust.arrays import Array, Labels, Mask, Whole
 from clinclust.engine.kernels.moves import (
     CohortArrays,
     Model,
     Partition,
+    Sums,
     clusters_without_subjects,
-    make_missing,
     new_partition,
+    without_values,
 )
 from clinclust.engine.kernels.predictives import CHAINED
 from clinclust.engine.kernels.sweep import gains_of_indicators, log_predictives_by_feature
@@ -32,20 +33,19 @@ from clinclust.engine.search.partitioned import (
     Shard,
     places_among,
     settled_by_scans,
-    sums_of,
     worth_a_round,
 )
-from clinclust.engine.search.plan import RestartResult, SearchPlan
+from clinclust.engine.search.plan import Either, RestartResult, SearchPlan
 from clinclust.engine.search.restarts import (
     N_SAMPLED,
     Attempts,
     Start,
     index_of_best,
+    merge_and_divide,
     run_restarts,
     search_from,
-    searched_on,
 )
-from clinclust.engine.search.settle import Sums, SweepResult, compact, minimum_gain, settle
+from clinclust.engine.search.settle import SHORT, SweepResult, compact, minimum_gain, settle
 from clinclust.likelihoods import Likelihood
 
 # Outlying values given the partition: single values that do not come from their subject's cluster.
@@ -74,13 +74,7 @@ def without_outlying(problem: Problem, outlying: OutlyingMask, share: float) -> 
     log_base = cohort.log_base
     log_base += n_outlying * math.log(share) + (n_observed - n_outlying) * math.log1p(-share)
     log_base += of_outlying_values(problem, values)
-    return replace(problem, cohort=replace(cohort, arrays=_arrays_kept(cohort.arrays, values), log_base=log_base))
-
-
-def _arrays_kept(arrays: CohortArrays, values: Whole) -> CohortArrays:
-    copies = arrays._replace(codes=arrays.codes.copy(), values=arrays.values.copy())
-    make_missing(copies, values)
-    return copies
+    return replace(problem, cohort=replace(cohort, arrays=without_values(cohort.arrays, values), log_base=log_base))
 
 
 def of_outlying_values(problem: Problem, values: Whole) -> float:
@@ -124,7 +118,7 @@ def best_outlying(problem: Problem, labels: Labels, outlying: OutlyingMask, shar
 def best_elsewhere(problem: Problem, labels: Labels, outlying: OutlyingMask, share: float, cluster: int) -> Labels:
     """Return labels with the members of one cluster moved to their best other clusters, with best outlying values."""
     members = np.flatnonzero(labels == cluster)
-    partition = new_partition(_arrays_kept(problem.cohort.arrays, np.flatnonzero(outlying)), labels)
+    partition = new_partition(without_values(problem.cohort.arrays, np.flatnonzero(outlying)), labels)
     moved = labels.copy()
     moved[members] = best_others(problem.cohort.arrays, problem.model, partition, members, share)
     return compact(moved)
@@ -207,60 +201,35 @@ def _log_odds(model: Model, share: float) -> float:
 
 ROUNDS = 4
 """Largest number of turns of outlying values and sweeps after the members of a cluster have moved."""
-_SWEEPS_OF_A_DISSOLUTION = 20
 SEEN_IN_SAMPLE = 30
 """Number of members in the sample of a large cohort from which on a cluster counts as shown by it."""
 
 
-@dataclass
-class Dissolution:
-    """Dissolves clusters, the smallest first, while this raises the joint; remembers where none could."""
+def dissolve(
+    problem: Problem, restart: RestartResult, outlying: OutlyingMask, order: Labels, plan: SearchPlan
+) -> tuple[RestartResult, OutlyingMask]:
+    """Dissolve clusters, the smallest first, while this raises the joint; return the restart and its mask.
 
-    problem: Problem
-    plan: SearchPlan
-    sweep: Callable[[Problem, Labels], SweepResult]
-    least: float
-    """Gain, in nats, below which a dissolution does not count."""
-    _ended: list[tuple[Labels, OutlyingMask]] = field(default_factory=list)
-
-    def __call__(self, restart: RestartResult, outlying: OutlyingMask) -> tuple[RestartResult, OutlyingMask]:
-        """Return the restart and its mask after all dissolutions that raise the joint."""
-        if any(np.array_equal(restart.labels, at) and np.array_equal(outlying, mask) for at, mask in self._ended):
-            return restart, outlying
-        cluster, order = 0, _by_size(restart.labels)
-        while cluster < order.size and restart.labels.max() > 0 and not self.plan.budget.used_up():
-            labels, its_outlying, joint = self._without(int(order[cluster]), restart, outlying)
-            cluster += 1
-            if joint > restart.log_joint + self.least:
-                restart = restart.raised_to(joint, labels)
-                outlying = its_outlying
-                cluster, order = 0, _by_size(labels)
-        self._ended.append((restart.labels, outlying))
-        return restart, outlying
-
-    def _without(
-        self, cluster: int, restart: RestartResult, outlying: OutlyingMask
-    ) -> tuple[Labels, OutlyingMask, float]:
-        """Move the members of a cluster elsewhere, then find outlying values and sweep, in turns.
-
-        A turn is the last if its sweep gains less than is missing to the joint of the restart. Return labels, mask, log
-        joint.
-        """
-        problem, share = self.problem, self.plan.outlying_share
-        labels = best_elsewhere(problem, restart.labels, outlying, share, cluster)
-        joint = -np.inf
+    The members of a cluster move elsewhere; then outlying values and sweeps, in `order`, take turns. A turn is the last
+    if its sweep gains less than is missing to the joint of the restart.
+    """
+    share, least = plan.outlying_share, minimum_gain(problem)
+    place, by_size = 0, np.argsort(np.bincount(restart.labels), kind="stable")
+    while place < by_size.size > 1 and not plan.budget.used_up():
+        labels = best_elsewhere(problem, restart.labels, outlying, share, int(by_size[place]))
+        mask, joint = outlying, -np.inf
         for _ in range(ROUNDS):
-            outlying, before = best_outlying(problem, labels, outlying, share)
-            settled = self.sweep(without_outlying(problem, outlying, share), labels)
+            mask, before = best_outlying(problem, labels, mask, share)
+            settled = settle(without_outlying(problem, mask, share), labels, order, SHORT, plan.cancelled, traced=False)
             labels = compact(settled.partition.labels)
             joint = settled.trace[-1] if settled.trace else -np.inf
-            if joint - before <= max(self.least, restart.log_joint - joint):
+            if joint - before <= max(least, restart.log_joint - joint):
                 break
-        return labels, outlying, joint
-
-
-def _by_size(labels: Labels) -> NDArray[np.intp]:
-    return np.argsort(np.bincount(labels), kind="stable")
+        place += 1
+        if joint > restart.log_joint + least:
+            restart, outlying = restart.raised_to(joint, labels), mask
+            place, by_size = 0, np.argsort(np.bincount(labels), kind="stable")
+    return restart, outlying
 
 
 @dataclass(frozen=True, eq=False)
@@ -347,12 +316,15 @@ def raise_in_turns(
     share = plan.outlying_share
     if share == 0.0:
         return restart.followed_by(search_on(problem)), outlying
-    least = minimum_gain(problem)
+    least, ended = minimum_gain(problem), list[tuple[Labels, OutlyingMask]]()
 
-    def sweep(kept: Problem, labels: Labels) -> SweepResult:
-        return settle(kept, labels, start.order, _SWEEPS_OF_A_DISSOLUTION, plan.cancelled, traced=False)
+    def dissolved(restart: RestartResult, outlying: OutlyingMask) -> tuple[RestartResult, OutlyingMask]:
+        """Dissolve clusters, unless the search has been here before."""
+        if not any(np.array_equal(restart.labels, at) and np.array_equal(outlying, mask) for at, mask in ended):
+            restart, outlying = dissolve(problem, restart, outlying, start.order, plan)
+            ended.append((restart.labels, outlying))
+        return restart, outlying
 
-    dissolved = Dissolution(problem, plan, sweep, least)
     while True:
         before = restart.log_joint
         outlying, _ = best_outlying(problem, restart.labels, outlying, share)
@@ -450,37 +422,34 @@ def _joint(cohort: Partitioned) -> float:
 
 def with_best_outlying(cohort: Partitioned, share: float) -> Partitioned:
     """Change which values are outlying until no change of a single value raises the joint (`best_outlying`)."""
-    least = minimum_gain(cohort.problem)
+    least, n_features = minimum_gain(cohort.problem), len(cohort.problem.cohort.encoding.features)
     while True:
-        arguments = cohort.problem.model, sums_of(cohort.clusters), share, least
+        arguments = cohort.problem.model, cohort.clusters.sums, share, least
         changes = cohort.each(_changes, *arguments, lists=cohort.lists)
         if not any(cohort.place.results(cohort.each(attrgetter("values.size"), lists=[changes]))):
             return cohort
         changed = _with_changes(cohort, changes, share)
         if _joint(changed) <= _joint(cohort) + least:
-            changed = _with_changes(cohort, _best_of_all(cohort, changes), share)
+            # The change with the largest gain in each cluster and feature: first of each partition, then of all.
+            best = cohort.each(Changes.best, n_features, lists=[changes])
+            found: list[Changes] = cohort.place.results(best)
+            kept = Changes(*map(np.concatenate, zip(*found, strict=True))).are_best(n_features)
+            of_parts = np.split(kept, np.cumsum([own.values.size for own in found])[:-1])
+            best = cohort.each(Changes.only, lists=[best, of_parts])
+            changed = _with_changes(cohort, best, share)
             if _joint(changed) <= _joint(cohort):  # the gains were rounding errors
                 return cohort
         cohort = changed
 
 
-def _best_of_all(cohort: Partitioned, changes: Sequence[Handle]) -> list[Handle]:
-    """Return the change with the largest gain in each cluster and feature, the first of equal ones, by partition."""
-    n_features = len(cohort.problem.cohort.encoding.features)
-    best = cohort.each(Changes.best, n_features, lists=[changes])
-    found: list[Changes] = cohort.place.results(best)
-    kept = Changes(*map(np.concatenate, zip(*found, strict=True))).are_best(n_features)
-    of_parts = np.split(kept, np.cumsum([own.values.size for own in found])[:-1])
-    return [cohort.place.submit(Changes.only, own, mine) for own, mine in zip(best, of_parts, strict=True)]
-
-
 def search_partitions(
-    cohort: Partitioned, sampled: Sums, share: float, plan: SearchPlan, rng: np.random.Generator, pool: Executor
+    cohort: Partitioned, sampled: Sums, plan: SearchPlan, rng: np.random.Generator, pool: Executor
 ) -> SweepResult:
     """Assign all subjects to the clusters of a sample, and raise the joint by the search and by outlying values.
 
     `cohort` has one cluster and no outlying values.
     """
+    share = plan.outlying_share
     if share > 0.0:
         problem = cohort.problem
         n_observed = float((problem.model.powers * problem.cohort.n_observed).sum())
@@ -488,62 +457,61 @@ def search_partitions(
         cohort = replace(cohort, problem=replace(problem, cohort=replace(problem.cohort, log_base=log_base)))
         # Values that are outlying in the cohort as one cluster would mislead the assignment.
         cohort = with_best_outlying(cohort, share)
-    return raise_partitions(cohort.assigned(sampled), share, plan, rng, pool)
+    return raise_partitions(cohort.assigned(sampled), plan, rng, pool)
 
 
-def raise_partitions(
-    cohort: Partitioned, share: float, plan: SearchPlan, rng: np.random.Generator, pool: Executor
-) -> SweepResult:
+def raise_partitions(cohort: Partitioned, plan: SearchPlan, rng: np.random.Generator, pool: Executor) -> SweepResult:
     """Raise the joint by the search, by outlying values and by dissolving small clusters, in turns."""
-    settled = searched_on(cohort, plan, rng, pool)
-    trace, least = list(settled.trace), worth_a_round(cohort.problem)
-    while share > 0.0 and not plan.budget.used_up():
-        plan.refuse_cancelled()
-        raised = _without_small(with_best_outlying(settled.partitions, share), share, plan)
-        joint = _joint(raised)
-        if joint <= trace[-1] + least:
+    share, least, trace = plan.outlying_share, worth_a_round(cohort.problem), list[float]()
+    enough, settled = Either(plan.cancelled, plan.budget), partial(settled_by_scans, plan=plan)
+
+    def merged(result: SweepResult) -> Any:
+        return result.partitions.merged()
+
+    def divided(result: SweepResult) -> Any:
+        return result.partitions.divided(rng, enough, pool) if plan.divide else None
+
+    while True:
+        result = merge_and_divide(cohort.problem, settled(cohort), settled, merged, divided, enough)
+        trace += result.trace
+        if share == 0.0 or plan.budget.used_up():
             break
-        settled = searched_on(raised, plan, rng, pool)
-        trace += [joint, *settled.trace]
-    return settled._replace(trace=trace)
+        plan.refuse_cancelled()
+        cohort = _without_small(with_best_outlying(result.partitions, share), share, plan)
+        if _joint(cohort) <= trace[-1] + least:
+            break
+        trace.append(_joint(cohort))
+    return result._replace(trace=trace)
 
 
 def _without_small(cohort: Partitioned, share: float, plan: SearchPlan) -> Partitioned:
-    """Dissolve small clusters, the smallest first, while this raises the joint (`Dissolution`)."""
+    """Dissolve small clusters, the smallest first, while this raises the joint (`dissolve`)."""
     largest = SEEN_IN_SAMPLE * cohort.problem.cohort.n_subjects / N_SAMPLED
-    place = 0
+    least, place = worth_a_round(cohort.problem), 0
     while place < cohort.n_clusters > 1 and not plan.budget.used_up():
-        sizes = cohort.clusters.sizes[: cohort.n_clusters]
+        sizes, _ = cohort.clusters.sums
         cluster = int(np.argsort(sizes, kind="stable")[place])
         if sizes[cluster] > largest:
             break
-        dissolved = _dissolved(cohort, cluster, share, plan)
-        cohort, place = (cohort, place + 1) if dissolved is None else (dissolved, 0)
+        place += 1
+        arguments = cohort.problem.model, cohort.clusters.sums, cluster, share
+        labels = cohort.each(_elsewhere, *arguments, lists=(cohort.shards, cohort.labels))
+        other = cohort.with_labels(labels, cohort.n_clusters)
+        # Without a sweep, only the moved subjects can have other outlying values.
+        of_members = cluster, other.problem.model, other.clusters.sums, share, minimum_gain(other.problem)
+        changes = other.each(_changes_of_members, *of_members, lists=(*other.lists, cohort.labels))
+        other = _with_changes(other, changes, share)
+        for _ in range(ROUNDS):
+            before = _joint(other)
+            other = settled_by_scans(other, plan).partitions
+            joint = _joint(other)
+            if joint > _joint(cohort) + least:
+                cohort, place = other, 0
+                break
+            if joint - before <= max(least, _joint(cohort) - joint):
+                break
+            other = with_best_outlying(other, share)
     return cohort
-
-
-def _dissolved(cohort: Partitioned, cluster: int, share: float, plan: SearchPlan) -> Partitioned | None:
-    """Move the members of a cluster elsewhere, then sweep and find outlying values in turns; None if the joint falls.
-
-    Without a sweep, only the moved subjects can have other outlying values.
-    """
-    model, least, before = cohort.problem.model, worth_a_round(cohort.problem), cohort
-    arguments = model, sums_of(cohort.clusters), cluster, share
-    labels = cohort.each(_elsewhere, *arguments, lists=(cohort.shards, cohort.labels))
-    cohort = cohort.with_labels(labels, cohort.n_clusters)
-    of_members = cluster, model, sums_of(cohort.clusters), share, minimum_gain(cohort.problem)
-    changes = cohort.each(_changes_of_members, *of_members, lists=(*cohort.lists, before.labels))
-    cohort = _with_changes(cohort, changes, share)
-    for _ in range(ROUNDS):
-        started = _joint(cohort)
-        cohort = settled_by_scans(cohort, plan).partitions
-        joint = _joint(cohort)
-        if joint > _joint(before) + least:
-            return cohort
-        if joint - started <= max(least, _joint(before) - joint):
-            break
-        cohort = with_best_outlying(cohort, share)
-    return None
 
 
 # Missing values filled with modes, which then count as observed (Raykov et al. 2016, appendix F); for reproduction.
@@ -556,7 +524,14 @@ _LEAST_RISE = 1e-6
 
 def search_filling(problem: Problem, start: Start, plan: SearchPlan, attempts: Attempts) -> RestartResult:
     """Sweep and fill in turn until nothing changes; log joints are those of the completed table."""
-    labels, filled = start.labels, _cohort_modes(problem)
+    arrays, encoding = problem.cohort.arrays, problem.cohort.encoding
+    missing = np.hstack([arrays.codes == 0, np.isnan(arrays.values)])
+    sums = problem.partition(problem.cohort.together).statistics[0]
+    labels, filled = start.labels, np.full(missing.shape, np.nan)
+    for feature, likelihood in enumerate(encoding.likelihoods):
+        if missing[:, feature].any():
+            theta, observed = encoding.part(feature, problem.model.prior, sums)
+            filled[missing[:, feature], feature] = likelihood.mode(likelihood.prior.posterior(theta, observed))
     table = completed(problem, filled)
     trace: list[float] = []
     converged, ignore_size = False, start.begin == "single"
@@ -565,38 +540,20 @@ def search_filling(problem: Problem, start: Start, plan: SearchPlan, attempts: A
         if not swept.trace:
             break  # cancelled before the sweep
         labels, ignore_size = swept.partition.labels, False
-        filled = _refilled(problem, labels, filled)
+        # Each filled value is set once to its mode in its subject's cluster.
+        statistics, before = problem.partition(labels).statistics, filled
+        filled = before.copy()
+        for feature, likelihood in enumerate(encoding.likelihoods):
+            rows = np.flatnonzero(~np.isnan(before[:, feature]))
+            for cluster in np.unique(labels[rows]):
+                members = rows[labels[rows] == cluster]
+                theta, observed = encoding.part(feature, problem.model.prior, statistics[cluster])
+                filled[members, feature] = _one_at_a_time(likelihood, theta, observed, before[members, feature])
         table = completed(problem, filled)
         trace.append(joint_of(table, labels))
         converged = swept.converged and trace[-1] - swept.trace[-1] <= _LEAST_RISE
     trace = trace or [joint_of(table, labels)]
     return RestartResult.of(start.name, labels, trace, converged=converged)
-
-
-def _cohort_modes(problem: Problem) -> Array:
-    """Return the standardised mode of each feature in the cohort where it is missing, float64 (N, D), else NaN."""
-    arrays = problem.cohort.arrays
-    missing = np.hstack([arrays.codes == 0, np.isnan(arrays.values)])
-    sums = problem.partition(problem.cohort.together).statistics[0]
-    filled = np.full(missing.shape, np.nan)
-    for feature, likelihood in enumerate(problem.cohort.encoding.likelihoods):
-        if missing[:, feature].any():
-            theta, observed = problem.cohort.encoding.part(feature, problem.model.prior, sums)
-            filled[missing[:, feature], feature] = likelihood.mode(likelihood.prior.posterior(theta, observed))
-    return filled
-
-
-def _refilled(problem: Problem, labels: Labels, filled: Array) -> Array:
-    """Return the filled values, float64 (N, D), after each was set once to its mode in its subject's cluster."""
-    statistics = problem.partition(labels).statistics
-    changed = filled.copy()
-    for feature, likelihood in enumerate(problem.cohort.encoding.likelihoods):
-        rows = np.flatnonzero(~np.isnan(filled[:, feature]))
-        for cluster in np.unique(labels[rows]):
-            members = rows[labels[rows] == cluster]
-            theta, observed = problem.cohort.encoding.part(feature, problem.model.prior, statistics[cluster])
-            changed[members, feature] = _one_at_a_time(likelihood, theta, observed, filled[members, feature])
-    return changed
 
 
 def _one_at_a_time(likelihood: Likelihood, theta: Array, observed: Array, values: Array) -> Array:
@@ -625,12 +582,8 @@ def completed(problem: Problem, filled: Array) -> Problem:
     """
     if np.isnan(filled).all():
         return problem
-    cohort, arrays, prior, encoding = (
-        problem.cohort,
-        problem.cohort.arrays,
-        problem.model.prior,
-        problem.cohort.encoding,
-    )
+    cohort, prior = problem.cohort, problem.model.prior
+    arrays, encoding = cohort.arrays, cohort.encoding
     n_table, values = arrays.codes.shape[1], arrays.values.copy()
     decoded = np.where(arrays.codes > 0, arrays.level_values[arrays.codes], np.nan)
     columns = {

@@ -12,7 +12,6 @@ from scipy.special import logsumexp, psi
 
 from clinclust.arrays import Array, Labels
 from clinclust.engine.joint_estimates.outlying import (
-    OutlyingMask,
     SearchResult,
     best_outlying,
     raise_in_turns,
@@ -28,17 +27,9 @@ from clinclust.engine.kernels.moves import clusters_without_subjects
 from clinclust.engine.kernels.sweep import write_scores
 from clinclust.engine.problem.encoding import EncodedCohort
 from clinclust.engine.problem.problem import Problem, joint_of, log_joint
-from clinclust.engine.search.partitioned import in_memory, sums_of
+from clinclust.engine.search.partitioned import in_memory
 from clinclust.engine.search.plan import Budget, RestartResult, SearchPlan, Threads, n_threads
-from clinclust.engine.search.restarts import (
-    Start,
-    index_of_best,
-    result_among_all,
-    sample_rows,
-    search_starts,
-    starts_from,
-    unlike,
-)
+from clinclust.engine.search.restarts import Start, index_of_best, sample_rows, search_starts, starts_from, unlike
 from clinclust.engine.search.settle import SweepResult, compact, minimum_gain, settle
 from clinclust.progress import SILENT
 
@@ -112,15 +103,22 @@ def choose_greedily(
     continue from the best partition so far, and clusters are merged and divided once, at the end; the first values are
     the defaults; each hyperparameter that the schema does not state is changed once, by `_FACTORS` or `_STEPS`.
     """
-    free, means = problem.cohort.encoding.find_free()
+    encoding = problem.cohort.encoding
+    named = [
+        (feature, likelihood, name)
+        for feature, likelihood in zip(encoding.features, encoding.likelihoods, strict=True)
+        for name in likelihood.hyperparameter_names
+    ]
     lead = index_of_best(restarts)
     best = restarts[lead]
-    for index in np.flatnonzero(free):
+    for index, (feature, likelihood, name) in enumerate(named):
+        if likelihood.is_chained or name in feature.stated:
+            continue  # the prior of a multivariate Gaussian block is not free
         if plan.budget.used_up():
             break
         here = problem
         default = problem.model.prior[index]
-        for value in default + np.array(_STEPS) if means[index] else default * np.array(_FACTORS):
+        for value in default + np.array(_STEPS) if name == "mean" else default * np.array(_FACTORS):
             prior = here.model.prior.copy()
             prior[index] = value
             candidate = here.with_prior(prior)
@@ -192,12 +190,11 @@ def starts_among(starts: list[Start], subjects: Labels) -> list[Start]:
 
 def held_out_log_density(training: Problem, labels: Labels, cohort: EncodedCohort, subjects: Labels) -> Array:
     """Return ln p(x | training clusters) of held-out subjects, in nats, float64 (n,): the mixture of eq. 33."""
-    clusters = training.partition(labels)
-    n_clusters = int(clusters.n_clusters[0])
+    sizes, statistics = training.partition(labels).sums
     arrays = cohort.with_prior(training.model.prior, training.model.powers).arrays
     arrays = arrays._replace(codes=arrays.codes[subjects], values=arrays.values[subjects])
-    new = clusters_without_subjects(arrays, clusters.sizes[:n_clusters], clusters.statistics[:n_clusters])
-    scores = np.zeros((subjects.size, n_clusters + 1))
+    new = clusters_without_subjects(arrays, sizes, statistics)
+    scores = np.zeros((subjects.size, sizes.size + 1))
     # The clusters may come from powers of likelihoods, but only densities that count in full integrate to 1.
     write_scores(arrays, training.model.in_full(), new, scores)
     scores -= np.log(labels.size + training.model.concentration)
@@ -257,7 +254,7 @@ def resolution_steps(
     The path ends at the first step with one cluster, or that is `borne_out`. `first` is the result of the first step.
     """
     seed.spawn(1)  # the children from the second on are those of the steps after it
-    begin = step_of(problem, first.restarts, first.best, first.outlying, plan.outlying_share)
+    begin = step_of(first)
 
     def search_at(coarsening: float, before: ResolutionStep) -> ResolutionStep:
         """Continue from the step before, then search from fresh starts."""
@@ -268,14 +265,14 @@ def resolution_steps(
         outlying, joint = best_outlying(coarsened, before.labels, before.outlying, share)
         begin = before.onward.raised_to(joint)
         onward, outlying = raise_in_turns(coarsened, begin, outlying, start, plan, look_back=False)
-        fresh_plan = replace(plan, refine=False, finished=None, progress=SILENT)  # one step of the stage "coarsening"
+        fresh_plan = replace(plan, refine=False, progress=SILENT)  # one step of the stage "coarsening"
         fresh, masks = run_outlying_restarts(coarsened, starts, outlying, fresh_plan)
         restarts = [onward, *fresh]
         best = index_of_best(restarts)
         if best > 0:
             arguments = coarsened, restarts[best], masks[best - 1], start, plan
             restarts[best], outlying = raise_in_turns(*arguments, look_back=False)
-        return step_of(coarsened, restarts, best, outlying, share)
+        return step_of(SearchResult(without_outlying(coarsened, outlying, share), restarts, best, outlying))
 
     return followed(begin, plan, search_at)
 
@@ -307,17 +304,14 @@ def first_step(coarsened: Problem, starts: list[Start], plan: SearchPlan) -> Sea
     return search_with_outlying(coarsened, starts, replace(plan, budget=plan.budget.part(_SHARE_OF_FIRST)))
 
 
-def step_of(
-    coarsened: Problem, restarts: list[RestartResult], best: int, outlying: OutlyingMask, share: float
-) -> ResolutionStep:
-    """Return the step of these restarts, the best of them, and its outlying values."""
-    kept = without_outlying(coarsened, outlying, share)
-    partition = kept.partition(restarts[best].labels)
-    uncoarsened = log_joint(at_coarsening(kept, 1.0), partition)
+def step_of(found: SearchResult) -> ResolutionStep:
+    """Return the step of the best of the restarts at one coarsening."""
+    partition = found.problem.partition(found.labels)
+    uncoarsened = log_joint(at_coarsening(found.problem, 1.0), partition)
     return ResolutionStep(
-        *(kept, restarts, best, outlying),
-        log_likelihood=uncoarsened - log_joint(at_coarsening(kept, 0.0), partition),
-        independent_share=independent_share(kept, restarts[best].labels),
+        *(found.problem, found.restarts, found.best, found.outlying),
+        log_likelihood=uncoarsened - log_joint(at_coarsening(found.problem, 0.0), partition),
+        independent_share=independent_share(found.problem, found.labels),
     )
 
 
@@ -334,13 +328,12 @@ def sampled_steps(problem: Problem, plan: SearchPlan, seed: np.random.SeedSequen
     """Search in a sample as the plan says, then among all subjects from its coarsening; return the latter steps."""
     of_rows, of_path, of_all = seed.spawn(3)
     rows = sample_rows(problem.cohort.n_subjects, np.random.default_rng(of_rows))
-    in_sample = replace(
-        plan, patience=1, budget=plan.budget.part(_SHARE_OF_SAMPLE), progress=plan.progress.within("a sample")
-    )
+    budget, progress = plan.budget.part(_SHARE_OF_SAMPLE), plan.progress.within("a sample")
+    in_sample = replace(plan, patience=1, budget=budget, progress=progress)
     part = problem.restricted_to(rows, 0)
     first = first_step(part, search_starts(rows.size, in_sample.seeds), in_sample)
     if not plan.choose_coarsening:
-        step = step_of(part, first.restarts, first.best, first.outlying, plan.outlying_share)
+        step = step_of(first)
     else:
         steps = resolution_steps(part, in_sample, of_path, first)
         step = steps[chosen_step(steps)]
@@ -353,21 +346,23 @@ def sampled_steps(problem: Problem, plan: SearchPlan, seed: np.random.SeedSequen
             """Return the step of a search among all subjects, which the next step continues."""
             nonlocal cohort
             cohort = found.partitions
-            at = at_coarsening(problem, cohort.problem.model.coarsening)
-            return step_of(at, [result_among_all(start, found)], 0, cohort.gathered()[1], share)
+            labels, outlying = cohort.gathered()
+            kept = without_outlying(at_coarsening(problem, cohort.problem.model.coarsening), outlying, share)
+            restart = RestartResult.of(start, labels, found.trace, converged=found.converged)
+            return step_of(SearchResult(kept, [restart], 0, outlying))
 
         def search_at(coarsening: float, before: ResolutionStep) -> ResolutionStep:
             """Continue from the step before."""
             onward = replace(cohort, problem=at_coarsening(cohort.problem, coarsening))
             onward = with_best_outlying(onward, share) if share > 0.0 else onward
-            return step_at(before.onward.start, raise_partitions(onward, share, plan, rng, pool))
+            return step_at(before.onward.start, raise_partitions(onward, plan, rng, pool))
 
         carried: list[SweepResult] = []
         with plan.progress.stage("search among all subjects", len(chosen)) as advance:
             for restart in chosen:
                 if not carried or not plan.budget.used_up():
-                    sampled = sums_of(step.problem.partition(restart.labels))
-                    carried.append(search_partitions(cohort, sampled, share, plan, rng, pool))
+                    sampled = step.problem.partition(restart.labels).sums
+                    carried.append(search_partitions(cohort, sampled, plan, rng, pool))
                     advance()
         best = max(range(len(carried)), key=lambda place: carried[place].trace[-1])
         begin = step_at(f"sample: {chosen[best].start}", carried[best])

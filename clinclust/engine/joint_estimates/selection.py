@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import betaln, gammaln
 
-from clinclust.arrays import Array, Graded, Labels, Mask, Whole, graded, paired_moments, whole_ranks
+from clinclust.arrays import Array, Labels, Mask, Whole, graded, paired_moments, whole_ranks
 from clinclust.engine.joint_estimates.outlying import SearchResult, outlying_together, without_outlying
 from clinclust.engine.kernels.moves import CohortArrays
 from clinclust.engine.problem.encoding import encoded_columns, members_of_blocks, members_of_chains, numeric_columns
@@ -145,16 +145,10 @@ def block_weight(problem: Problem, members: Labels, labels: Labels) -> float:
     """Return the weight, in (0, 1], of the block of these features, int64 (p,), given clusters, int64 (N,)."""
     included = np.zeros(len(problem.cohort.encoding.features), dtype=np.bool_)
     included[members] = True
-    correlations = within_clusters(problem.cohort.with_features(included, 0.0).arrays, labels)
-    return float(1.0 / (1.0 + max(_beyond_chance(correlations).sum(axis=1).mean(), 0.0)))
-
-
-def _beyond_chance(found: WithinClusters) -> Array:
-    """Return the absolute correlations a, corrected for chance as Cohen's kappa: (a - e) / (1 - e), (p, p); diagonal 0.
-
-    e is the mean of a under independence, where the squared correlation is about chi-squared. That of nominal features
-    is divided by the root of the product of those with themselves, as in Tschuprow's T squared.
-    """
+    found = within_clusters(problem.cohort.with_features(included, 0.0).arrays, labels)
+    # Absolute correlations a are corrected for chance as Cohen's kappa: (a - e) / (1 - e). e is the mean of a under
+    # independence, where the squared correlation is about chi-squared. That of nominal features is divided by the root
+    # of the product of those with themselves, as in Tschuprow's T squared.
     itself = np.diagonal(found.squared)
     itself = np.where(itself > 0.0, itself, 1.0)
     scale = np.sqrt(itself * itself[:, None])
@@ -165,7 +159,7 @@ def _beyond_chance(found: WithinClusters) -> Array:
     by_chance = np.minimum(by_chance, 0.99)  # where hardly two subjects have both features
     beyond = (np.sqrt(found.squared / scale) - by_chance) / (1.0 - by_chance)
     np.fill_diagonal(beyond, 0.0)
-    return np.asarray(beyond)
+    return float(1.0 / (1.0 + max(beyond.sum(axis=1).mean(), 0.0)))
 
 
 def has_repeated(problem: Problem) -> bool:
@@ -207,8 +201,7 @@ def search_selecting(
         found = search_from(problem.with_features(included), start, plan, shared)
         log_prior = log_inclusion(int(included.sum()), included.size)
         traces.append(found.trace + log_prior)
-        gains = problem.model.exponents * feature_relevance(problem, problem.partition(found.labels))
-        better = _best(gains)
+        gains, better = best_inclusion(problem, found.labels)
         gain = float(gains[better].sum() - gains[included].sum()) - log_prior
         gain += log_inclusion(int(better.sum()), included.size)
         if gain <= minimum_gain(problem) or not found.converged or enough.is_set():
@@ -216,14 +209,9 @@ def search_selecting(
         included = better
         start = start._replace(labels=found.labels, begin="given")
     trace = np.concatenate(traces)
-    return replace(
-        found,
-        log_joint=float(trace[-1]),
-        trace=trace,
-        n_sweeps=trace.size,
-        # With one cluster, no feature differs between clusters.
-        included=included if found.labels.max() > 0 else np.zeros_like(included),
-    )
+    # With one cluster, no feature differs between clusters.
+    included = included if found.labels.max() > 0 else np.zeros_like(included)
+    return replace(found, log_joint=float(trace[-1]), trace=trace, n_sweeps=trace.size, included=included)
 
 
 def log_inclusion(n_included: int, n_features: int) -> float:
@@ -231,15 +219,15 @@ def log_inclusion(n_included: int, n_features: int) -> float:
     return float(betaln(1.0 + n_included, 1.0 + n_features - n_included))
 
 
-def best_inclusion(problem: Problem, labels: Labels) -> Mask:
-    """Return the gamma with the highest joint given the partition with these labels (0 .. K - 1), bool (D,).
+def best_inclusion(problem: Problem, labels: Labels) -> tuple[Array, Mask]:
+    """Return the relevances at the powers of features, (D,), and the gamma with the highest joint given a partition.
 
     For each number of features, those with the largest relevance are best; of equal joints, the smallest number.
+    `labels` are 0 .. K - 1; gamma is bool (D,).
     """
-    return _best(problem.model.exponents * feature_relevance(problem, problem.partition(labels)))
-
-
-def _best(gains: Array) -> Mask:
+    _, statistics = problem.partition(labels).sums
+    relevance = feature_relevance(problem.cohort.arrays, problem.model.prior, statistics)
+    gains: Array = problem.model.exponents * relevance
     order = np.argsort(-gains, kind="stable")
     numbers = np.arange(gains.size + 1)
     joint = np.concatenate([[0.0], np.cumsum(gains[order])])
@@ -247,7 +235,7 @@ def _best(gains: Array) -> Mask:
     included = np.zeros(gains.size, dtype=np.bool_)
     # Rounding must not decide between equal joints: with one cluster, all features and no feature have the same joint.
     included[order[: int(np.flatnonzero(joint >= joint.max() - 1e-9)[0])]] = True
-    return included
+    return gains, included
 
 
 def run_selecting_restarts(
@@ -259,27 +247,16 @@ def run_selecting_restarts(
     `dependence` is the `mutual_dependence`, if it is known.
     """
     dependence = mutual_dependence(problem.cohort.arrays) if dependence is None else dependence
-
-    search = partial(search_selecting, by_features={})
-    starts = _dependent(problem, starts, np.argsort(-dependence, kind="stable"))
-    return run_restarts(problem, starts, plan, search=search)
-
-
-def _dependent(problem: Problem, starts: list[Start], ranked: Labels) -> list[Start]:
-    """Return the starts with the features to begin with: of random partitions, the first of the `ranked` ones."""
-    sizes = cycle(_N_DEPENDENT)
-    prepared = []
+    ranked, sizes, prepared = np.argsort(-dependence, kind="stable"), cycle(_N_DEPENDENT), list[Start]()
     for start in starts:
         if start.begin == "random":
             included = np.zeros(ranked.size, dtype=np.bool_)
             included[ranked[: next(sizes)]] = True
-            name = f"{start.name}, {included.sum()} features"
-            prepared.append(start._replace(name=name, included=included))
+            start = start._replace(name=f"{start.name}, {included.sum()} features", included=included)
         elif start.labels.max() > 0:
-            prepared.append(start._replace(included=best_inclusion(problem, start.labels)))
-        else:
-            prepared.append(start)
-    return prepared
+            start = start._replace(included=best_inclusion(problem, start.labels)[1])
+        prepared.append(start)
+    return run_restarts(problem, prepared, plan, search=partial(search_selecting, by_features={}))
 
 
 def mutual_dependence(cohort: CohortArrays) -> Array:
@@ -293,26 +270,20 @@ def mutual_dependence(cohort: CohortArrays) -> Array:
     n_features = cohort.kinds.size
     bound = 2.0 * np.log(max(n_features, 2))
     scores = np.zeros(n_features)
-    columns = graded(encoded_columns(cohort), whole_ranks)
+    table, weights, owners = graded(encoded_columns(cohort), whole_ranks)
+    starts = np.flatnonzero(np.diff(owners, prepend=-1))
     for first in range(0, n_features, _FEATURES_AT_ONCE):
         last = min(first + _FEATURES_AT_ONCE, n_features)
-        scores[first:last] = np.maximum(_between(columns, first, last) - bound, 0.0).sum(axis=1)
+        mine = (owners >= first) & (owners < last)
+        n, covariance, own_variance, other_variance = paired_moments(table[:, mine], table)
+        varying = np.minimum(own_variance, other_variance) > 1e-9
+        squared = np.where(varying, n * covariance**2 / np.where(varying, own_variance * other_variance, 1.0), 0.0)
+        squared *= weights[mine, None] * weights
+        between = np.add.reduceat(squared, starts, axis=1)
+        between = np.add.reduceat(between, np.flatnonzero(np.diff(owners[mine], prepend=-1)), axis=0)
+        between[np.arange(last - first), np.arange(first, last)] = 0.0
+        scores[first:last] = np.maximum(between - bound, 0.0).sum(axis=1)
     return scores
-
-
-def _between(columns: Graded, first: int, last: int) -> Array:
-    """Return the dependence of features first .. last - 1 on all features, float64 (last - first, D)."""
-    table, weights, owners = columns
-    mine = (owners >= first) & (owners < last)
-    n, covariance, own_variance, other_variance = paired_moments(table[:, mine], table)
-    varying = np.minimum(own_variance, other_variance) > 1e-9
-    squared = np.where(varying, n * covariance**2 / np.where(varying, own_variance * other_variance, 1.0), 0.0)
-    squared *= weights[mine, None] * weights
-    starts = np.flatnonzero(np.diff(owners, prepend=-1))
-    between = np.add.reduceat(squared, starts, axis=1)
-    between = np.add.reduceat(between, np.flatnonzero(np.diff(owners[mine], prepend=-1)), axis=0)
-    between[np.arange(last - first), np.arange(first, last)] = 0.0
-    return np.asarray(between, dtype=np.float64)
 
 
 # Wide tables: how strong the priors are, and which features tell, before the search that chooses the coarsening.
@@ -341,13 +312,11 @@ def strengthened(problem: Problem, strength: float, stated: frozenset[str]) -> P
 
     A prior that the schema states is not changed, nor that of a multivariate Gaussian block or of `stated` features.
     """
-    cohort, prior = problem.cohort, problem.model.prior.copy()
+    cohort, encoding, prior = problem.cohort, problem.cohort.encoding, problem.model.prior.copy()
     sums = problem.partition(cohort.together).statistics[0]
-    for index, (feature, likelihood) in enumerate(
-        zip(cohort.encoding.features, cohort.encoding.likelihoods, strict=True)
-    ):
+    for index, (feature, likelihood) in enumerate(zip(encoding.features, encoding.likelihoods, strict=True)):
         if not likelihood.is_chained and not feature.stated and feature.name not in stated:
-            theta, total = cohort.encoding.part(index, prior, sums)
+            theta, total = encoding.part(index, prior, sums)
             theta[:] = likelihood.prior.posterior(theta, strength * total / max(cohort.n_observed[index], 1))
     return problem.with_prior(prior)
 

@@ -11,7 +11,7 @@ from clinclust.arrays import Array, Codes, Labels, Whole
 from clinclust.engine.kernels import predictives
 from clinclust.engine.kernels.compiled import LANES, flat, inlined, kernel, padded, subkernel
 from clinclust.engine.kernels.lanes import log_in_place
-from clinclust.engine.kernels.predictives import CHAINED, FEW, GAUSSIAN, place_in_block
+from clinclust.engine.kernels.predictives import ADDS_UP, CHAINED, FEW, GAUSSIAN, place_in_block
 
 # Cohort, model and partition as the compiled kernels read them.
 #
@@ -19,6 +19,10 @@ from clinclust.engine.kernels.predictives import CHAINED, FEW, GAUSSIAN, place_i
 # feature (rows) and every cluster (columns), so that the score of a subject is a sum of table rows. `left_out`, with
 # clusters as rows, holds the same without one subject at that level, for a subject's own cluster. The column after the
 # last cluster is an empty cluster; columns up to a multiple of eight may be idle.
+
+
+Sums = tuple[Array, Array]
+"""Sizes (K,) and statistics (K, S) of clusters."""
 
 
 class CohortArrays(NamedTuple):
@@ -107,6 +111,12 @@ class Partition(NamedTuple):
     work: Array
     """Work space (`clinclust.engine.kernels.moves.State`). Every thread needs a work space of its own."""
 
+    @property
+    def sums(self) -> Sums:
+        """Sizes and statistics of the clusters 0 .. K - 1."""
+        n_clusters = int(self.n_clusters[0])
+        return self.sizes[:n_clusters], self.statistics[:n_clusters]
+
 
 def new_partition(cohort: CohortArrays, labels: Labels, capacity: int = 0) -> Partition:
     """Return a partition with these labels, 0 .. K - 1 or -1, and at least this capacity, without log predictives."""
@@ -151,13 +161,15 @@ def _aligned(shape: tuple[int, ...]) -> Array:
     return room[first : first + size].reshape(shape)
 
 
-def make_missing(cohort: CohortArrays, values: Whole) -> None:
-    """Make some values missing, in place; value i D + d is that of feature d in subject i."""
+def without_values(cohort: CohortArrays, values: Whole) -> CohortArrays:
+    """Return a cohort in which some values are missing; value i D + d is that of feature d in subject i."""
+    copies = cohort._replace(codes=cohort.codes.copy(), values=cohort.values.copy())
     n_table = cohort.codes.shape[1]
     subjects, features = np.divmod(values, cohort.kinds.size)
     in_table = features < n_table
-    cohort.codes[subjects[in_table], features[in_table]] = 0
-    cohort.values[subjects[~in_table], features[~in_table] - n_table] = np.nan
+    copies.codes[subjects[in_table], features[in_table]] = 0
+    copies.values[subjects[~in_table], features[~in_table] - n_table] = np.nan
+    return copies
 
 
 def clusters_without_subjects(cohort: CohortArrays, sizes: Array, statistics: Array) -> Partition:
@@ -417,7 +429,7 @@ def refresh(state: State, k: int) -> None:
     column, row_left_out = flat(state.table, k), flat(state.left_out, k * state.n_rows)
     spread = 0.0
     for feature in range(state.n_table):
-        from_before, exponent = predictives.adds_up(state.kinds[feature]), state.coarsening * state.powers[feature]
+        from_before, exponent = state.kinds[feature] in ADDS_UP, state.coarsening * state.powers[feature]
         most = value = without_one = 0.0
         for row in range(level_start[feature], level_start[feature + 1]):
             value = exponent * (numbers[row] + rests[row]) + (value if from_before else 0.0)

@@ -78,29 +78,20 @@ def binomial_predictives(prior: Array, sums: Array, levels: Levels) -> None:
         return
     if n_trials <= FEW:
         _few_trials(a, b, s, t, n_levels - 1, levels)
-    else:
-        _many_trials(a, b, s, t, n_trials, levels)
+    else:  # the same as logarithms, because the products would overflow
+        above = log_rising(a + b, n_trials)
+        below = log_rising(a + b - n_trials, n_trials) if s + t >= n_trials else 0.0
+        for level in range(n_levels):
+            x, rest = counts[2 * level], n_trials - counts[2 * level]
+            levels.numbers[level] = levels.left_numbers[level] = 1.0
+            rests[level] = log_rising(a, x) + log_rising(b, rest) - above
+            left_rests[level] = 0.0
+            if s >= x and t >= rest:
+                left_rests[level] = log_rising(a - x, x) + log_rising(b - n_trials + x, rest) - below
     for level in range(n_levels):
         rests[level] += levels.log_base[level]
         if s >= counts[2 * level] and t >= counts[2 * level + 1]:
             left_rests[level] += levels.log_base[level]
-
-
-@subkernel
-def geometric_predictives(prior: Array, sums: Array, levels: Levels) -> None:
-    """Fill, for every level of a geometric feature, its log predictive minus that of the level before.
-
-    The predictive is a b^(x) / (a + b)^(x + 1), with the posterior (a, b) and the rising factorial y^(x) = y (y + 1)
-    ... (y + x - 1). The counts are (1, x).
-    """
-    a, b, failures = prior[0] + sums[0], prior[1] + sums[1], flat(levels.counts, 1)
-    most = sums[1] if sums[0] >= 1.0 else -1.0
-    fill_factors((b, 1.0, a + b + 1.0, 1.0), math.inf, failures, levels.n_levels, levels.numbers, levels.rests)
-    left_numbers, left_rests = levels.left_numbers, levels.left_rests
-    fill_factors((b - 1.0, -1.0, a + b - 2.0, -1.0), most, failures, levels.n_levels, left_numbers, left_rests)
-    levels.numbers[0] *= a / (a + b)
-    if most >= 0.0:
-        left_numbers[0] *= (a - 1.0) / (a + b - 1.0)
 
 
 @subkernel
@@ -127,33 +118,25 @@ def _few_trials(a: float, b: float, s: float, t: float, n: int, levels: Levels) 
 
 
 @subkernel
-def _many_trials(a: float, b: float, s: float, t: float, n: float, levels: Levels) -> None:
-    """Fill the same as `_few_trials` for more trials, as logarithms, because the products would overflow."""
-    above = log_rising(a + b, n)
-    below = log_rising(a + b - n, n) if s + t >= n else 0.0
-    for level in range(levels.n_levels):
-        x = levels.counts[2 * level]
-        levels.numbers[level] = levels.left_numbers[level] = 1.0
-        levels.rests[level] = log_rising(a, x) + log_rising(b, n - x) - above
-        holds = s >= x and t >= n - x
-        levels.left_rests[level] = log_rising(a - x, x) + log_rising(b - n + x, n - x) - below if holds else 0.0
-
-
-@subkernel
-def negative_binomial_predictives(prior: Array, sums: Array, levels: Levels) -> None:
-    """Fill, for every level of a negative binomial feature, its log predictive minus that of the level before.
+def failure_predictives(kind: int, prior: Array, sums: Array, levels: Levels) -> None:
+    """Fill the log predictive of each level of a geometric or negative binomial feature minus that of the level before.
 
     The predictive of a count x is B(a + r, b + x) / B(a, b) = B(a + r, b) / B(a, b) b^(x) / (a + b + r)^(x) times the
     base measure, with the posterior (a, b), the rising factorial y^(x) = y (y + 1) ... (y + x - 1), and r the
-    dispersion. For the cluster without one subject at level x it is B(a, b) / B(a - r, b - x) times the base measure.
-    The counts are (1, x).
+    dispersion, 1 of a geometric feature. For the cluster without one subject at level x it is B(a, b) / B(a - r, b - x)
+    times the base measure. The counts are (1, x).
     """
-    r, x, n_levels = prior[2], flat(levels.counts, 1), levels.n_levels
+    r, x, n_levels = 1.0 if kind == GEOMETRIC else prior[2], flat(levels.counts, 1), levels.n_levels
     rests, left_rests, log_base = levels.rests, levels.left_rests, levels.log_base
     a, b = prior[0] + r * sums[0], prior[1] + sums[1]
     most = sums[1] if sums[0] >= 1.0 else -1.0
     fill_factors((b, 1.0, a + b + r, 1.0), math.inf, x, n_levels, levels.numbers, rests)
     fill_factors((b - 1.0, -1.0, a + b - r - 1.0, -1.0), most, x, n_levels, levels.left_numbers, left_rests)
+    if kind == GEOMETRIC:  # B(a + 1, b) / B(a, b) = a / (a + b), and the base measure is 1
+        levels.numbers[0] *= a / (a + b)
+        if most >= 0.0:
+            levels.left_numbers[0] *= (a - 1.0) / (a + b - 1.0)
+        return
     rests[0] += log_gamma_ratio(a, r) - log_gamma_ratio(a + b, r)
     if most >= 0.0:
         left_rests[0] += log_gamma_ratio(a - r, r) - log_gamma_ratio(a + b - r, r)
@@ -165,18 +148,6 @@ def negative_binomial_predictives(prior: Array, sums: Array, levels: Levels) -> 
 
 
 # Compiled predictives of categorical and ordinal features (`priors.conjugate`, `priors.dirichlet_tree`).
-
-
-@subkernel
-def dirichlet_log_marginal(prior: Array, sums: Array, n_levels: int) -> float:
-    """Return A(posterior) - A(prior) of one cluster, with A as in `clinclust.priors.conjugate.Dirichlet`."""
-    value = total = count = 0.0
-    for level in range(n_levels):
-        total += prior[level]
-        count += sums[level]
-        if sums[level] > 0.0:
-            value += log_gamma_ratio(prior[level], sums[level])
-    return value - log_gamma_ratio(total, count)
 
 
 @subkernel
@@ -218,19 +189,6 @@ def _between(sums: Array, first: int, last: int) -> float:
 
 
 @subkernel
-def tree_log_marginal(prior: Array, sums: Array, n_levels: int) -> float:
-    """Return A(posterior) - A(prior) of one cluster, with A as in `clinclust.priors.dirichlet_tree.DirichletTree`."""
-    value = 0.0
-    for boundary in range(1, n_levels):
-        first, last = _split(n_levels, boundary)
-        a, b = prior[boundary - 1], prior[n_levels + boundary - 2]
-        s, t = _between(sums, first, boundary), _between(sums, boundary, last)
-        if s + t > 0.0:
-            value += log_beta_gain(a, b, s, t)
-    return value
-
-
-@subkernel
 def ordinal_predictives(prior: Array, sums: Array, levels: Levels) -> None:
     """Fill the log predictive of every level of an ordinal feature.
 
@@ -252,7 +210,7 @@ def ordinal_predictives(prior: Array, sums: Array, levels: Levels) -> None:
                 levels.left_numbers[level] *= (side - 1.0) / (lower + upper - 1.0)
 
 
-# Compiled predictives of Poisson and exponential features, whose rate has a gamma prior; ratios of gamma functions.
+# Compiled predictives of Poisson features, whose rate has a gamma prior; ratios of gamma functions.
 
 _LARGE = 1000.0
 """Where Stirling's series takes over: its next term, 1 / (1260 x^5), is below the rounding error there."""
@@ -328,14 +286,6 @@ def fill_factors(
 
 
 @subkernel
-def gamma_log_marginal(prior: Array, sums: Array) -> float:
-    """Return A(posterior) - A(prior) of one cluster, with A as in `clinclust.priors.conjugate.Gamma`."""
-    shape, rate = prior[0], prior[1]
-    weights: float = sums[0] * math.log(rate + sums[1]) + shape * math.log1p(sums[1] / rate)
-    return log_gamma_ratio(shape, sums[0]) - weights
-
-
-@subkernel
 def poisson_predictives(prior: Array, sums: Array, levels: Levels) -> None:
     """Fill, for every level of a Poisson feature, its log predictive minus that of the level before.
 
@@ -360,30 +310,6 @@ def poisson_predictives(prior: Array, sums: Array, levels: Levels) -> None:
         last_count, last_base = counts[2 * level], log_base[level]
 
 
-@subkernel
-def exponential_coefficients(prior: Array, sums: Array) -> tuple[float, ...]:
-    """Return the coefficients of an exponential's log predictive under one cluster, as a function of z = sqrt(x).
-
-    The predictive is Lomax, shape' rate'^shape' / (rate' + x)^(shape' + 1), with primes for the posterior tau'. Without
-    z in the cluster it is A(tau') - A(tau' - T(x)), with A = ln Gamma(shape) - shape ln rate; `exponential_left_out`
-    computes the same number.
-    """
-    shape, rate = prior[0] + sums[0], prior[1] + sums[1]
-    log_rate = math.log(rate)
-    rest_shape = max(shape - 1.0, 1e-300)  # bounded for the empty cluster, which has no value to leave out
-    without = math.log(rest_shape) - log_rate
-    return math.log(shape) - log_rate, shape + 1.0, 1.0 / rate, 0.0, without, rest_shape, 1.0 / rate, 0.0
-
-
-@subkernel
-def exponential_left_out(prior: Array, sums: Array, z: float) -> float:
-    """Return the log predictive of the exponential value x = z^2 under its own cluster without x."""
-    x = z * z
-    rest_shape: float = prior[0] + sums[0] - 1.0
-    rest_rate: float = prior[1] + max(sums[1] - x, 0.0)  # rounding could make the sum without x negative
-    return math.log(rest_shape) - math.log(rest_rate) - (rest_shape + 1.0) * math.log1p(x / rest_rate)
-
-
 # Compiled predictives of Gaussian features, alone (`NormalGamma`) and in a block (`priors.normal_wishart`).
 #
 # In a block each feature is predicted given those before it. With v = (1, x_0 .. x_l), the natural parameters of the
@@ -398,15 +324,6 @@ def exponential_left_out(prior: Array, sums: Array, z: float) -> float:
 _LEAST = 1e-300
 """Smallest square of a diagonal element: rounding may make it 0 or negative where values are collinear."""
 _LOG_PI = math.log(math.pi)
-
-
-@subkernel
-def gaussian_log_marginal(prior: Array, sums: Array) -> float:
-    """Return A(posterior) - A(prior) of one cluster, with A as in `clinclust.priors.conjugate.NormalGamma`."""
-    kappa, shape, rate, n = prior[1], prior[2], prior[3], sums[0]
-    more = _rise_of_rate(prior, n, sums[1], sums[2])
-    weights: float = 0.5 * n * math.log(rate + more) + shape * math.log1p(more / rate) + 0.5 * math.log1p(n / kappa)
-    return log_gamma_ratio(shape, 0.5 * n) - weights
 
 
 @subkernel
@@ -425,32 +342,6 @@ def _rise_of_rate(prior: Array, n: float, total: float, squares: float) -> float
     apart = average - mean
     rise: float = 0.5 * scatter + 0.5 * kappa * n * apart * apart / (kappa + n)
     return rise
-
-
-@subkernel
-def gaussian_coefficients(prior: Array, sums: Array) -> tuple[float, ...]:
-    """Return the coefficients of the log predictives of a Gaussian feature under one cluster (`fill_coefficients`).
-
-    The predictive is Student's t with 2 shape' degrees of freedom (Raykov, Boukouvalas and Little 2014, eq. 11), with
-    primes for the posterior. Without z in the cluster, the rate is smaller by kappa' (z - mean')^2 / (2 (kappa' - 1)),
-    and A = ln Gamma(shape) - shape ln rate - ln(kappa) / 2. `gaussian_left_out` is accurate even if the remaining rate
-    is very small.
-    """
-    mean, kappa, shape, rate = _posterior(prior, sums[0], sums[1], sums[2])
-    precision = kappa / (2.0 * rate * (kappa + 1.0))
-    here = log_gamma_ratio(shape, 0.5) + 0.5 * math.log(precision / math.pi)
-    rest = max(kappa - 1.0, 1e-300)  # bounded for the empty cluster, which has no value to leave out
-    without = log_gamma_ratio(max(shape - 0.5, 1e-300), 0.5) + 0.5 * math.log(rest / (2.0 * math.pi * rate * kappa))
-    return here, shape + 0.5, precision, mean, without, shape - 0.5, 0.5 * kappa / (rest * rate), mean
-
-
-@subkernel
-def gaussian_left_out(prior: Array, sums: Array, z: float) -> float:
-    """Return the log predictive of the standardised value z under its own cluster without z."""
-    mean, kappa, shape, rate = _posterior(prior, sums[0] - 1.0, sums[1] - z, sums[2] - z * z)
-    precision = kappa / (2.0 * rate * (kappa + 1.0))
-    log_density = log_gamma_ratio(shape, 0.5) + 0.5 * math.log(precision / math.pi)
-    return log_density - (shape + 0.5) * math.log1p(precision * (z - mean) * (z - mean))
 
 
 @subkernel
@@ -571,24 +462,24 @@ BINOMIAL, GEOMETRIC, POISSON = Binomial.kernel, Geometric.kernel, Poisson.kernel
 NEGATIVE_BINOMIAL, CATEGORICAL, ORDINAL = NegativeBinomial.kernel, Categorical.kernel, Ordinal.kernel
 _UNKNOWN: tuple[float, ...] = (math.nan,) * 8
 EXPONENTIAL, GAUSSIAN, CHAINED = Exponential.kernel, Gaussian.kernel, MultivariateGaussian.kernel
+ADDS_UP = GEOMETRIC, POISSON, NEGATIVE_BINOMIAL
+"""For these `fill_levels` fills differences: the log predictive of a level minus that of the level before."""
 
 
 @subkernel
 def fill_levels(kind: int, prior: Array, sums: Array, levels: Levels) -> None:
     """Fill the log predictive of every level of one discrete feature under one cluster, as ln numbers + rests.
 
-    If `adds_up`, it is the difference to the level before. `left_numbers` and `left_rests` are those of the cluster
+    In `ADDS_UP`, it is the difference to the level before. `left_numbers` and `left_rests` are those of the cluster
     without one subject at that level; where the statistics exclude such a subject, 1 and 0, or 1 and infinity if
-    `adds_up`. `refresh` recognises these, because the resulting log predictive is not below 0.
+    in `ADDS_UP`. `refresh` recognises these, because the resulting log predictive is not below 0.
     """
     if kind == BINOMIAL:
         binomial_predictives(prior, sums, levels)
-    elif kind == GEOMETRIC:
-        geometric_predictives(prior, sums, levels)
+    elif kind in (GEOMETRIC, NEGATIVE_BINOMIAL):
+        failure_predictives(kind, prior, sums, levels)
     elif kind == POISSON:
         poisson_predictives(prior, sums, levels)
-    elif kind == NEGATIVE_BINOMIAL:
-        negative_binomial_predictives(prior, sums, levels)
     elif kind == CATEGORICAL:
         categorical_predictives(prior, sums, levels)
     elif kind == ORDINAL:
@@ -608,22 +499,45 @@ def fill_coefficients(
     `out` receives c0 .. c3 of the log predictive c0 - c1 ln(1 + c2 (z - c3)^2), `stride` elements apart, and `left`
     those of c0 + c1 ln(1 - c2 (z - c3)^2), the log predictive of z under the cluster without z.
     """
+    # The empty cluster has no value to leave out: what would remain of its parameters is bounded by 1e-300.
     coefficients = _UNKNOWN
     if kind == EXPONENTIAL:
-        coefficients = exponential_coefficients(prior, sums)
+        # A function of z = sqrt(x): Lomax, shape' rate'^shape' / (rate' + x)^(shape' + 1), with primes for the
+        # posterior tau'; without z it is A(tau') - A(tau' - T(x)), with A = ln Gamma(shape) - shape ln rate.
+        shape, rate = prior[0] + sums[0], prior[1] + sums[1]
+        rest, log_rate = max(shape - 1.0, 1e-300), math.log(rate)
+        without = math.log(rest) - log_rate
+        coefficients = math.log(shape) - log_rate, shape + 1.0, 1.0 / rate, 0.0, without, rest, 1.0 / rate, 0.0
     elif kind == GAUSSIAN:
-        coefficients = gaussian_coefficients(prior, sums)
+        # Student's t with 2 shape' degrees of freedom (Raykov, Boukouvalas and Little 2014, eq. 11). Without z, the
+        # rate is smaller by kappa' (z - mean')^2 / (2 (kappa' - 1)), and A = ln Gamma(shape) - shape ln rate -
+        # ln(kappa) / 2.
+        mean, kappa, shape, rate = _posterior(prior, sums[0], sums[1], sums[2])
+        precision = kappa / (2.0 * rate * (kappa + 1.0))
+        here = log_gamma_ratio(shape, 0.5) + 0.5 * math.log(precision / math.pi)
+        rest = max(kappa - 1.0, 1e-300)
+        without = log_gamma_ratio(max(shape - 0.5, 1e-300), 0.5) + 0.5 * math.log(rest / (2.0 * math.pi * rate * kappa))
+        coefficients = here, shape + 0.5, precision, mean, without, shape - 0.5, 0.5 * kappa / (rest * rate), mean
     for part in range(4):
         out[part * stride], left[part * left_stride] = coefficients[part], coefficients[4 + part]
 
 
 @subkernel
 def left_out_value(kind: int, prior: Array, sums: Array, z: float) -> float:
-    """Return the log predictive of the continuous value z under its own cluster without z."""
+    """Return the log predictive of the continuous value z under its own cluster without z.
+
+    It is accurate even if very little of the rate remains, unlike that of `fill_coefficients`.
+    """
     if kind == EXPONENTIAL:
-        return exponential_left_out(prior, sums, z)
+        x = z * z
+        rest_shape: float = prior[0] + sums[0] - 1.0
+        rest_rate: float = prior[1] + max(sums[1] - x, 0.0)  # rounding could make the sum without x negative
+        return math.log(rest_shape) - math.log(rest_rate) - (rest_shape + 1.0) * math.log1p(x / rest_rate)
     if kind == GAUSSIAN:
-        return gaussian_left_out(prior, sums, z)
+        mean, kappa, shape, rate = _posterior(prior, sums[0] - 1.0, sums[1] - z, sums[2] - z * z)
+        precision = kappa / (2.0 * rate * (kappa + 1.0))
+        log_density = log_gamma_ratio(shape, 0.5) + 0.5 * math.log(precision / math.pi)
+        return log_density - (shape + 0.5) * math.log1p(precision * (z - mean) * (z - mean))
     return math.nan
 
 
@@ -646,18 +560,37 @@ def add_value(kind: int, sums: Array, n_statistics: int, values: Array, column: 
 @subkernel
 def log_marginal(kind: int, prior: Array, sums: Array, n_statistics: int, work: Array) -> float:
     """Return A(posterior) - A(prior) of one feature in one cluster; `work`, (3 S,), is overwritten."""
+    n = sums[0]
     if kind in (BINOMIAL, GEOMETRIC):
-        return log_beta_gain(prior[0], prior[1], sums[0], sums[1])
-    if kind in (POISSON, EXPONENTIAL):
-        return gamma_log_marginal(prior, sums)
+        return log_beta_gain(prior[0], prior[1], n, sums[1])
     if kind == NEGATIVE_BINOMIAL:
-        return log_beta_gain(prior[0], prior[1], prior[2] * sums[0], sums[1])
+        return log_beta_gain(prior[0], prior[1], prior[2] * n, sums[1])
+    if kind in (POISSON, EXPONENTIAL):
+        shape, rate = prior[0], prior[1]
+        weights: float = n * math.log(rate + sums[1]) + shape * math.log1p(sums[1] / rate)
+        return log_gamma_ratio(shape, n) - weights
     if kind == CATEGORICAL:
-        return dirichlet_log_marginal(prior, sums, n_statistics)
+        value = all_levels = count = 0.0
+        for level in range(n_statistics):
+            all_levels += prior[level]
+            count += sums[level]
+            if sums[level] > 0.0:
+                value += log_gamma_ratio(prior[level], sums[level])
+        return value - log_gamma_ratio(all_levels, count)
     if kind == ORDINAL:
-        return tree_log_marginal(prior, sums, n_statistics)
+        value = 0.0
+        for boundary in range(1, n_statistics):
+            first, last = _split(n_statistics, boundary)
+            a, b = prior[boundary - 1], prior[n_statistics + boundary - 2]
+            s, t = _between(sums, first, boundary), _between(sums, boundary, last)
+            if s + t > 0.0:
+                value += log_beta_gain(a, b, s, t)
+        return value
     if kind == GAUSSIAN:
-        return gaussian_log_marginal(prior, sums)
+        kappa, shape, rate = prior[1], prior[2], prior[3]
+        more = _rise_of_rate(prior, n, sums[1], sums[2])
+        weights = 0.5 * n * math.log(rate + more) + shape * math.log1p(more / rate) + 0.5 * math.log1p(n / kappa)
+        return log_gamma_ratio(shape, 0.5 * n) - weights
     if kind == CHAINED:
         return chained_log_marginal(prior, sums, place_in_block(n_statistics), work)
     return math.nan
@@ -676,9 +609,3 @@ def place_in_block(n_statistics: int) -> int:
 def counts_levels(kind: int) -> bool:
     """Return whether the sufficient statistics of a discrete feature are the numbers of subjects at each level."""
     return kind in (CATEGORICAL, ORDINAL)
-
-
-@subkernel
-def adds_up(kind: int) -> bool:
-    """Return whether `fill_levels` fills differences: the log predictive of a level minus that of the level before."""
-    return kind in (GEOMETRIC, POISSON, NEGATIVE_BINOMIAL)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from clinclust.arrays import Array, Labels, Whole
+from clinclust.engine.kernels import predictives
 from clinclust.engine.kernels.compiled import LANES, flat, inlined, kernel, subkernel
 from clinclust.engine.kernels.lanes import add_log_products, add_log_terms, add_rows, highest, sum_log_terms, sum_rows
 from clinclust.engine.kernels.moves import (
@@ -22,14 +23,7 @@ from clinclust.engine.kernels.moves import (
     state_of,
     value_left_out,
 )
-from clinclust.engine.kernels.predictives import (
-    CHAINED,
-    add_values,
-    chained_coefficients,
-    factorise,
-    place_in_block,
-    squares_of,
-)
+from clinclust.engine.kernels.predictives import CHAINED, place_in_block
 
 # The scores of one subject under every cluster: log weight plus the log predictives of its observed values.
 #
@@ -116,7 +110,7 @@ def chained_score(state: State, k: int, column: int, values: Array) -> float:
     start = state.statistic_start[state.n_table + column]
     place = place_in_block(state.statistic_start[state.n_table + column + 1] - start)
     factor = flat(state.factors, k * state.n_factors + start - state.first_chained)
-    before, with_own = squares_of(factor, flat(values, column - place), place, state.chained)
+    before, with_own = predictives.squares_of(factor, flat(values, column - place), place, state.chained)
     c = flat(state.coefficients, 4 * state.capacity * column + k)
     score: float = c[0] - c[state.capacity] * math.log1p(with_own) + c[2 * state.capacity] * math.log1p(before)
     return score
@@ -129,7 +123,7 @@ def chained_left_out(state: State, k: int, column: int, values: Array) -> float:
     n_sums = state.statistic_start[state.n_table + column + 1] - start
     place = place_in_block(n_sums)
     own, factor = flat(values, column - place), flat(state.factors, k * state.n_factors + start - state.first_chained)
-    before, with_own = squares_of(factor, own, place, state.chained)
+    before, with_own = predictives.squares_of(factor, own, place, state.chained)
     c = flat(state.left_out_coefficients, 4 * state.width * k + column)
     if 1.0 - with_own >= LEAST_LEFT:
         score: float = c[0] + c[state.width] * math.log1p(-with_own) - c[2 * state.width] * math.log1p(-before)
@@ -139,11 +133,11 @@ def chained_left_out(state: State, k: int, column: int, values: Array) -> float:
     all_sums = flat(state.statistics, k * state.n_statistics + start)
     for s in range(n_sums):
         sums[s] = all_sums[s]
-    add_values(sums, own, place, -1.0)
-    degrees = factorise(flat(state.prior, state.prior_start[state.n_table + column]), sums, place, rest)
+    predictives.add_values(sums, own, place, -1.0)
+    degrees = predictives.factorise(flat(state.prior, state.prior_start[state.n_table + column]), sums, place, rest)
     coefficients = flat(state.chained, 2 * n_sums)
-    chained_coefficients(rest, degrees, place, coefficients, 1, flat(coefficients, 3), 1)
-    before, with_own = squares_of(rest, own, place, sums)
+    predictives.chained_coefficients(rest, degrees, place, coefficients, 1, flat(coefficients, 3), 1)
+    before, with_own = predictives.squares_of(rest, own, place, sums)
     log_density = coefficients[0] - coefficients[1] * math.log1p(with_own) + coefficients[2] * math.log1p(before)
     value: float = state.coarsening * state.powers[state.n_table + column] * log_density
     return value

@@ -15,8 +15,6 @@ from scipy.linalg import eigh
 
 from clinclust.arrays import Array, Codes, Labels, Mask, Whole
 from clinclust.engine.kernels.moves import CohortArrays
-from clinclust.errors import InputError
-from clinclust.files.cell_text import listed
 from clinclust.likelihoods import REGISTRY, Likelihood
 from clinclust.schema import Feature
 
@@ -79,28 +77,24 @@ def principal_axis(arrays: CohortArrays, rng: np.random.Generator | None = None)
     table = np.where(observed, table, 0.0)
     table = np.where(observed, table - table.sum(axis=0) / counts, 0.0)
     table /= np.sqrt(np.maximum((table**2).sum(axis=0) / counts, 1e-12))
-    if rng is None:
-        loadings = _first_loadings(table)
-        return np.asarray(table @ (loadings * np.sign(loadings[np.abs(loadings).argmax()])))
-    along: Array = np.asarray(rng.normal(size=table.shape[0]))
-    for _ in range(_POWER_ITERATIONS):
-        # einsum instead of table @ along, because the last digits of a BLAS product depend on its number of threads.
-        along = np.einsum("ij,j->i", table, np.einsum("ij,i->j", table, along))
-        along /= max(float(np.sqrt((along**2).sum())), 1e-300)
-    return along
-
-
-def _first_loadings(table: Array) -> Array:
-    """Return the first eigenvector of the cross products of columns (N, C), float64 (C,), of any length above 0."""
+    if rng is not None:
+        along: Array = np.asarray(rng.normal(size=table.shape[0]))
+        for _ in range(_POWER_ITERATIONS):
+            # einsum instead of table @ along: the last digits of a BLAS product depend on its number of threads.
+            along = np.einsum("ij,j->i", table, np.einsum("ij,i->j", table, along))
+            along /= max(float(np.sqrt((along**2).sum())), 1e-300)
+        return along
     n_rows, size = table.shape
     if n_rows < size:  # the products of rows have the same eigenvalues
-        return np.asarray(table.T @ eigh(table @ table.T, subset_by_index=[n_rows - 1, n_rows - 1])[1][:, 0])
-    if size <= _MANY_COLUMNS:
-        return np.asarray(eigh(table.T @ table, subset_by_index=[size - 1, size - 1])[1][:, 0])
-    from scipy.sparse.linalg import LinearOperator, eigsh
+        loadings = table.T @ eigh(table @ table.T, subset_by_index=[n_rows - 1, n_rows - 1])[1][:, 0]
+    elif size <= _MANY_COLUMNS:
+        loadings = eigh(table.T @ table, subset_by_index=[size - 1, size - 1])[1][:, 0]
+    else:
+        from scipy.sparse.linalg import LinearOperator, eigsh
 
-    products = LinearOperator((size, size), matvec=lambda vector: table.T @ (table @ vector), dtype=np.float64)
-    return np.asarray(eigsh(products, k=1, which="LA", v0=np.ones(size), tol=1e-8)[1][:, 0])
+        products = LinearOperator((size, size), matvec=lambda vector: table.T @ (table @ vector), dtype=np.float64)
+        loadings = eigsh(products, k=1, which="LA", v0=np.ones(size), tol=1e-8)[1][:, 0]
+    return np.asarray(table @ (loadings * np.sign(loadings[np.abs(loadings).argmax()])))
 
 
 # Blocks: named groups of features that depend on each other even within subtypes, and the power of each.
@@ -178,17 +172,6 @@ def powers_of_blocks(features: Sequence[Feature], powers: Array) -> dict[str, fl
     return {block: float(powers[places[0]]) for block, places in members_of_blocks(features).items()}
 
 
-def refuse_unknown_blocks(named: Iterable[str], features: Iterable[Feature]) -> None:
-    """Raise InputError if a block is named to which no clustered feature belongs."""
-    blocks = dict.fromkeys(
-        feature.block for feature in features if feature.block is not None and not feature.traits.is_chained
-    )
-    unknown = [str(block) for block in named if block not in blocks]
-    if unknown:
-        has = f"it has {listed(list(blocks))}" if blocks else "no clustered feature of it has a block"
-        raise InputError(f"block_weights: the schema has no block {listed(unknown)}; {has}")
-
-
 # Encoding of a validated cohort as the arrays of the engine, discrete features first.
 #
 # Discrete values become row numbers of a table of log predictives, continuous ones standardised floats. Subjects are
@@ -257,17 +240,6 @@ class Encoding:
         """Return the parts of a prior (H,) and of statistics (..., S) that belong to a feature."""
         first, stop = self.statistic_start[feature : feature + 2]
         return self.theta(feature, prior), statistics[..., first:stop]
-
-    def find_free(self) -> tuple[Mask, Mask]:
-        """Return which hyperparameters the schema does not state, and which are prior means, bool (H,).
-
-        The prior of a multivariate Gaussian block is not free.
-        """
-        features = zip(self.features, self.likelihoods, strict=True)
-        places = [(feature, some, name) for feature, some in features for name in some.hyperparameter_names]
-        free = [not some.is_chained and name not in feature.stated for feature, some, name in places]
-        means = [some.is_chained or name == "mean" for _, some, name in places]
-        return np.array(free, dtype=bool), np.array(means, dtype=bool)
 
     def encode(
         self,
@@ -380,22 +352,18 @@ class EncodedCohort:
         rows = np.concatenate([[0], np.arange(level_start[-1] - 1) + 1 + np.repeat(shift, n_levels)])
         features = tuple(self.encoding.features[d] for d in kept)
         encoding = Encoding(features, self.encoding.centres[kept], self.encoding.scales[kept])
-        return EncodedCohort(
-            encoding,
-            CohortArrays(
-                codes=np.ascontiguousarray(np.where(codes > 0, codes - shift, 0), dtype=np.int32),
-                values=np.ascontiguousarray(arrays.values[:, valued]),
-                kinds=arrays.kinds[kept],
-                level_start=level_start,
-                level_values=arrays.level_values[rows],
-                level_statistics=np.ascontiguousarray(arrays.level_statistics[rows]),
-                level_log_base=arrays.level_log_base[rows],
-                statistic_start=encoding.statistic_start,
-                prior_start=encoding.prior_start,
-            ),
-            log_base,
-            self.order,
+        kept_arrays = CohortArrays(
+            codes=np.ascontiguousarray(np.where(codes > 0, codes - shift, 0), dtype=np.int32),
+            values=np.ascontiguousarray(arrays.values[:, valued]),
+            kinds=arrays.kinds[kept],
+            level_start=level_start,
+            level_values=arrays.level_values[rows],
+            level_statistics=np.ascontiguousarray(arrays.level_statistics[rows]),
+            level_log_base=arrays.level_log_base[rows],
+            statistic_start=encoding.statistic_start,
+            prior_start=encoding.prior_start,
         )
+        return EncodedCohort(encoding, kept_arrays, log_base, self.order)
 
     def with_prior(self, prior: Array, powers: Array) -> EncodedCohort:
         """Return the same cohort under other hyperparameters (H,), with the base measures that depend on them."""
@@ -403,18 +371,12 @@ class EncodedCohort:
         level_log_base = arrays.level_log_base.copy()
         for feature, likelihood in enumerate(self.encoding.likelihoods):
             if likelihood.base_depends_on_prior:
-                rows = slice(arrays.level_start[feature], arrays.level_start[feature + 1])
+                rows = slice(*arrays.level_start[feature : feature + 2].tolist())
                 now = likelihood.log_base_measure(arrays.level_values[rows], self.encoding.theta(feature, prior))
-                rise = float((self.level_counts(feature) * (now - level_log_base[rows])).sum())
-                log_base += float(powers[feature]) * rise
+                counts = np.bincount(arrays.codes[:, feature], minlength=rows.stop)[rows.start :]
+                log_base += float(powers[feature]) * float((counts * (now - level_log_base[rows])).sum())
                 level_log_base[rows] = now
         return replace(self, arrays=arrays._replace(level_log_base=level_log_base), log_base=log_base)
-
-    def level_counts(self, feature: int) -> Whole:
-        """Return the number of subjects at each level of a discrete feature, int64 (L,)."""
-        arrays = self.arrays
-        counts = np.bincount(arrays.codes[:, feature], minlength=int(arrays.level_start[feature + 1]))
-        return counts[arrays.level_start[feature] :]
 
     def in_table_order(self, rows: NDArray[Scalar]) -> NDArray[Scalar]:
         """Return an array with one row per subject in the order of the table."""
@@ -503,11 +465,8 @@ def log_bases(cohort: EncodedCohort, prior: Array) -> Array:
     """Return what each feature adds to `EncodedCohort.log_base` at power 1, float64 (D,), under a prior (H,)."""
     arrays, scales = cohort.arrays, cohort.encoding.scales
     everybody = np.arange(cohort.n_subjects)
-    bases = [
-        log_base_measures(cohort, prior, everybody, np.full_like(everybody, feature)).sum()
-        for feature in range(scales.size)
-    ]
+    of_each = (log_base_measures(cohort, prior, everybody, np.full_like(everybody, d)) for d in range(scales.size))
     n_table = arrays.codes.shape[1]
     n_values = cohort.n_observed[n_table:]
     jacobian = np.concatenate([np.zeros(n_table), np.log(scales[n_table:]) * n_values])
-    return np.asarray(np.array(bases) - jacobian)
+    return np.asarray(np.array([measures.sum() for measures in of_each]) - jacobian)

@@ -29,9 +29,9 @@ from clinclust.engine.problem.encoding import (
     members_of_chains,
     model_values,
     powers_of_features,
-    refuse_unknown_blocks,
 )
 from clinclust.errors import InputError, SchemaError
+from clinclust.files.cell_text import listed
 from clinclust.likelihoods.likelihood import KNOWN_DEGREES, Likelihood
 from clinclust.likelihoods.multivariate_gaussian import default_correlations
 from clinclust.priors.conjugate import log_gamma_ratio
@@ -70,7 +70,17 @@ def default_hyperparameters(
             default = likelihood.correlated(default, *correlations[index])
         stated = {**feature.stated, **given.get(feature.name, {})}
         if likelihood.n_before:
-            problems += _unlike_its_block(feature.name, likelihood.shared_in_block, stated, before)
+            if before.get("degrees") == KNOWN_DEGREES and "scatter" not in stated:
+                problems.append(
+                    f"{feature.name}: the covariance of its block is known: give its row of known_covariance too"
+                )
+            else:
+                problems += [
+                    f"{feature.name}: {key} {stated[key]:g} is not that of its block, {before[key]:g}; a block has one "
+                    f"{key}"
+                    for key in likelihood.shared_in_block
+                    if not np.isclose(stated.get(key, before[key]), before[key], rtol=1e-9, atol=0.0)
+                ]
             stated = {**{name: before[name] for name in likelihood.shared_in_block}, **stated}
         found = [f"{feature.name}: {problem}" for problem in likelihood.problems_of(stated)]
         problems += found
@@ -95,27 +105,12 @@ def _correlations_of_blocks(encoding: Encoding, values: Mapping[str, Array]) -> 
     for members in members_of_chains(encoding.features):
         columns = [values[encoding.features[index].name] for index in members]
         correlations = default_correlations(np.column_stack(columns))
-        diagonal = [
-            encoding.likelihoods[index].default_hyperparameters(values[encoding.features[index].name])[-1]
-            for index in members
-        ]
-        spreads = np.sqrt(np.array(diagonal))
+        likelihoods = [encoding.likelihoods[index] for index in members]
+        pairs = zip(likelihoods, columns, strict=True)
+        spreads = np.sqrt(np.array([likelihood.default_hyperparameters(column)[-1] for likelihood, column in pairs]))
         for place, index in enumerate(members):
             found[index] = spreads[: place + 1], correlations[place, : place + 1]
     return found
-
-
-def _unlike_its_block(
-    name: str, shared: tuple[str, ...], stated: Mapping[str, Any], before: Mapping[str, Any]
-) -> list[str]:
-    """Return a sentence for each shared hyperparameter that is not that of the feature before it in its block."""
-    if before.get("degrees") == KNOWN_DEGREES and "scatter" not in stated:
-        return [f"{name}: the covariance of its block is known: give its row of known_covariance too"]
-    return [
-        f"{name}: {key} {stated[key]:g} is not that of its block, {before[key]:g}; a block has one {key}"
-        for key in shared
-        if not np.isclose(stated.get(key, before[key]), before[key], rtol=1e-9, atol=0.0)
-    ]
 
 
 def _out_of_bounds(
@@ -130,20 +125,15 @@ def _out_of_bounds(
         low, high = likelihood.bounds.get(key, likelihood.usual_bounds)
         if not low <= free[key] <= high:
             own = stated[key][-1] if isinstance(stated[key], list) else stated[key]
-            called, unit = _as_stated(likelihood, key, stated)
+            called, unit = key, 1.0
+            for known, (weight, scale) in likelihood.known.items():  # a parameter that is known by a hyperparameter
+                if key == scale and stated.get(weight) in (KNOWN_DEGREES, 0.5 * KNOWN_DEGREES):
+                    called, unit = known, float(stated[weight])
             problems.append(
                 f"{name}: {called} {float(own) / unit:g} cannot be used with the values of the column: in units of "
                 f"their spread it is {free[key] / unit:g}, and must lie between {low / unit:g} and {high / unit:g}"
             )
     return problems
-
-
-def _as_stated(likelihood: Likelihood, key: str, stated: Mapping[str, Any]) -> tuple[str, float]:
-    """Return the name of the parameter that is known by a hyperparameter, and its factor; else the name itself, 1."""
-    for known, (weight, scale) in likelihood.known.items():
-        if key == scale and stated.get(weight) in (KNOWN_DEGREES, 0.5 * KNOWN_DEGREES):
-            return known, float(stated[weight])
-    return key, 1.0
 
 
 def _refuse(problems: list[str]) -> None:
@@ -160,17 +150,6 @@ def flat_prior(encoding: Encoding, hyperparameters: Mapping[str, Mapping[str, An
         own = likelihood.from_dict(dict(named), np.full(likelihood.n_hyperparameters, np.nan))
         theta = likelihood.after(theta, own)
         parts.append(likelihood.encoded_hyperparameters(theta, *encoding.standards_of(index, likelihood.n_before)))
-    return np.concatenate(parts) if parts else np.zeros(0)
-
-
-def prior_of_features(encoding: Encoding, prior: Array, included: Mask) -> Array:
-    """Return the part of a flat prior (H,) that belongs to the included features, bool (D,)."""
-    parts: list[Array] = []
-    of_block: list[bool] = []
-    for index, (likelihood, is_included) in enumerate(zip(encoding.likelihoods, included.tolist(), strict=True)):
-        of_block = [*(of_block if likelihood.n_before else []), is_included]
-        if is_included:
-            parts.append(likelihood.without_before(encoding.theta(index, prior), np.array(of_block)))
     return np.concatenate(parts) if parts else np.zeros(0)
 
 
@@ -234,16 +213,18 @@ class Problem:
         together = self.partition(self.cohort.together).statistics[:1]
         shared = (self.model.powers * log_marginals(arrays, prior, together)[0])[~included].sum()
         cohort = self.cohort.with_features(included, self.cohort.log_base + float(shared))
-        kept_prior = prior_of_features(self.cohort.encoding, prior, included)
+        parts, of_block = [np.zeros(0)], list[bool]()
+        for index, likelihood in enumerate(self.cohort.encoding.likelihoods):
+            of_block = [*(of_block if likelihood.n_before else []), bool(included[index])]
+            if included[index]:
+                theta = self.cohort.encoding.theta(index, prior)
+                parts.append(likelihood.without_before(theta, np.array(of_block)))
+        kept_prior = np.concatenate(parts)
         named = {feature.name: self.hyperparameters[feature.name] for feature in cohort.encoding.features}
         if any(likelihood.is_chained for likelihood in cohort.encoding.likelihoods):
             named = named_hyperparameters(cohort.encoding, kept_prior)
-        return replace(
-            self,
-            cohort=cohort,
-            hyperparameters=named,
-            model=self.model._replace(prior=kept_prior, powers=self.model.powers[included]),
-        )
+        model = self.model._replace(prior=kept_prior, powers=self.model.powers[included])
+        return replace(self, cohort=cohort, hyperparameters=named, model=model)
 
     def with_prior(self, prior: Array) -> Problem:
         """Return the problem with other hyperparameters, float64 (H,); those of the schema keep every digit."""
@@ -300,16 +281,28 @@ def pose(
     if not features:
         reasons = ", ".join(f"{name} has {reason}" for name, reason in excluded.items())
         raise InputError(f"No feature is left to cluster on: {reasons or 'the schema has none with role cluster'}")
-    refuse_unknown_blocks(block_weights or {}, schema.clustered)
+    weighed = [feature for feature in schema.clustered if not feature.traits.is_chained]
+    blocks = list(dict.fromkeys(feature.block for feature in weighed if feature.block is not None))
+    if unknown := [str(block) for block in block_weights or {} if block not in blocks]:
+        has = f"it has {listed(blocks)}" if blocks else "no clustered feature of it has a block"
+        raise InputError(f"block_weights: the schema has no block {listed(unknown)}; {has}")
     stated = stated_hyperparameters(hyperparameters or {}, schema.clustered_parts)
     order = canonical_order([values[feature.name] for feature in features])
     # Sums of whole numbers do not depend on the order of the table, but sums of other numbers do, in the last digits.
     # Continuous columns are therefore sorted into the canonical order before anything is computed from them. Discrete
     # columns are sorted when they are encoded.
+    narrow: list[str] = []
     for feature in features:
         if feature.traits.is_continuous:
             values[feature.name] = values[feature.name][order]
-    _refuse_narrow(features, values)
+            spread = float(np.nanstd(values[feature.name]))
+            if spread < _NARROWEST:
+                narrow.append(f"{feature.name} (standard deviation {spread:g})")
+    if narrow:
+        raise InputError(
+            f"The values of {', '.join(narrow)} lie too close together to be modelled; give the column in a smaller "
+            f"unit, so that its standard deviation is at least {_NARROWEST:g}"
+        )
     encoding = Encoding.of(features, values, stated)
     complete = default_hyperparameters(encoding, values, stated)
     prior = flat_prior(encoding, complete)
@@ -338,18 +331,6 @@ def _informative(
     return tuple(features), excluded
 
 
-def _refuse_narrow(features: tuple[Feature, ...], values: Mapping[str, Array]) -> None:
-    """Raise InputError if the values of a continuous feature differ by so little that their squares underflow."""
-    continuous = [feature for feature in features if feature.traits.is_continuous]
-    spreads = {feature.name: float(np.nanstd(values[feature.name])) for feature in continuous}
-    narrow = [f"{name} (standard deviation {spread:g})" for name, spread in spreads.items() if spread < _NARROWEST]
-    if narrow:
-        raise InputError(
-            f"The values of {', '.join(narrow)} lie too close together to be modelled; give the column in a smaller "
-            f"unit, so that its standard deviation is at least {_NARROWEST:g}"
-        )
-
-
 # The collapsed log joint, which is the objective of every search, and the relevance of each feature.
 #
 #     ln p(X_obs, z) = ln p(z) + coarsening * sum_d power_d sum_k ln m_d(observed values of feature d in cluster k)
@@ -362,8 +343,7 @@ def _refuse_narrow(features: tuple[Feature, ...], values: Mapping[str, Array]) -
 
 def log_joint(problem: Problem, partition: Partition) -> float:
     """Return ln p(X_obs, z) of a partition, in nats, with the powers of the model and all constants."""
-    k = int(partition.n_clusters[0])
-    return joint_of_sums(problem, partition.sizes[:k], partition.statistics[:k])
+    return joint_of_sums(problem, *partition.sums)
 
 
 def joint_of(problem: Problem, labels: Labels) -> float:
@@ -399,18 +379,13 @@ def _log_of_all(concentration: float, n_subjects: float) -> float:
     return float(log_gamma_ratio(concentration, n_subjects))
 
 
-def feature_relevance(problem: Problem, partition: Partition) -> Array:
+def feature_relevance(arrays: CohortArrays, prior: Array, statistics: Array) -> Array:
     """Return the evidence that each encoded feature differs between the clusters, in nats, float64 (D,).
 
     R_d = sum_k ln m_d(values in cluster k) - ln m_d(all values together), without coarsening and block weights.
-    Below 0, the data favour one distribution for all clusters.
+    Below 0, the data favour one distribution for all clusters. `statistics` are those of the clusters, (K, S); no
+    subject is needed.
     """
-    statistics = partition.statistics[: int(partition.n_clusters[0])]
-    return relevance_of(problem.cohort.arrays, problem.model.prior, statistics)
-
-
-def relevance_of(arrays: CohortArrays, prior: Array, statistics: Array) -> Array:
-    """Return the `feature_relevance` of clusters with these statistics, float64 (K, S); no subject is needed."""
     apart = log_marginals(arrays, prior, statistics).sum(axis=0)
     together = log_marginals(arrays, prior, statistics.sum(axis=0, keepdims=True))[0]
     return np.asarray(apart - together, dtype=np.float64)
@@ -422,7 +397,7 @@ def leave_one_out_nll(problem: Problem, partition: Partition, scores: Array) -> 
     It is a sum of leave-one-out predictives, from the `leave_one_out_scores` (N, K) of a problem without block
     weights; a move that raises the log joint can worsen it.
     """
-    labels, sizes, model = partition.labels, partition.sizes[: int(partition.n_clusters[0])], problem.model
+    labels, (sizes, _), model = partition.labels, partition.sums, problem.model
     others = sizes[labels] - 1.0
     new = model.concentration + model.discount * (sizes.size - 1)
     weights = np.log(np.where(others > 0.0, others - model.discount, new))
@@ -449,7 +424,7 @@ class Clusters:
     outlying_share: float = 0.0
     """Probability that a value is outlying, that is, drawn from the prior predictive of its feature."""
     temperature: float = 1.0
-    """Divisor of the log weights of clusters for the probabilities of a subject (`sampling.calibration`)."""
+    """Divisor of the log weights of clusters for the probabilities of a subject (`temperature`)."""
 
     def pooled(self, into: Labels) -> Clusters:
         """Return the clusters merged into the clusters `into`, int64 (K,), 0, 1, ...: sizes and statistics add up."""
@@ -459,7 +434,7 @@ class Clusters:
 
     def relevance(self) -> Array:
         """Return the `feature_relevance` of each encoded feature, in nats, float64 (D,)."""
-        return relevance_of(self._without_subjects(), self.model.prior, self.statistics)
+        return feature_relevance(self._without_subjects(), self.model.prior, self.statistics)
 
     def log_joint_of_partition(self) -> float:
         """Return the terms of the log joint that a merger of clusters changes, in nats."""
@@ -503,27 +478,20 @@ class Clusters:
         model = self.model._replace(prior=prior)
         model = model if coarsened else model.in_full()
         scores = np.zeros((n_subjects, n_clusters + 1))
-        if self.outlying_share > 0.0:
-            scores += self._summed_over_outlying(arrays, model, partition)
-        else:
+        if self.outlying_share == 0.0:
             write_scores(arrays, model, partition, scores)
+        else:
+            # ln weight_k + sum_d exponent_d ln[(1 - share) p(x_d | cluster k) + share p(x_d | prior)]
+            every = log_predictives_by_feature(arrays, model.in_full(), partition, np.arange(n_subjects))
+            for likelihood, exponent, logs in zip(self.encoding.likelihoods, model.exponents, every, strict=True):
+                is_missing, terms, share = np.isnan(logs), np.nan_to_num(logs), self.outlying_share
+                if not likelihood.is_chained:
+                    terms = np.logaddexp(np.log1p(-share) + terms, np.log(share) + terms[:, -1:])
+                scores += exponent * np.where(is_missing, 0.0, terms)
+            scores += partition.log_weights[0, : scores.shape[1]]
         scores += model.coarsening * self.encoding.log_jacobian(arrays, model.powers)[:, None]
         scores -= np.log(self.sizes.sum() + model.concentration)
         return np.asarray(scores / self.temperature if coarsened else scores, dtype=np.float64)
-
-    def _summed_over_outlying(self, arrays: CohortArrays, model: Model, partition: Partition) -> Array:
-        """Return scores of new subjects, float64 (N, K + 1), summed over which of their values are outlying.
-
-        A score is ln weight_k + sum_d exponent_d ln[(1 - share) p(x_d | cluster k) + share p(x_d | prior)].
-        """
-        share, scores = self.outlying_share, np.zeros((arrays.codes.shape[0], self.sizes.size + 1))
-        every = log_predictives_by_feature(arrays, model.in_full(), partition, np.arange(len(scores)))
-        for likelihood, exponent, logs in zip(self.encoding.likelihoods, model.exponents, every, strict=True):
-            is_missing, terms = np.isnan(logs), np.nan_to_num(logs)
-            if not likelihood.is_chained:
-                terms = np.logaddexp(np.log1p(-share) + terms, np.log(share) + terms[:, -1:])
-            scores += exponent * np.where(is_missing, 0.0, terms)
-        return scores + partition.log_weights[0, : scores.shape[1]]
 
     def posteriors(self, feature: int) -> Array:
         """Return the encoded posterior hyperparameters of one feature in every cluster; last, its prior, (K + 1, P)."""
@@ -559,10 +527,9 @@ class Clusters:
 
 def clusters_of(problem: Problem, partition: Partition, included: Mask | None = None) -> Clusters:
     """Return the clusters of a partition; `included`, bool (D,), are the features that differ between them."""
-    k = int(partition.n_clusters[0])
-    encoding = problem.cohort.encoding
+    encoding, (sizes, statistics) = problem.cohort.encoding, partition.sums
     included = np.ones(len(encoding.features), dtype=np.bool_) if included is None else included
-    return Clusters(encoding, problem.model, partition.sizes[:k].copy(), partition.statistics[:k].copy(), included)
+    return Clusters(encoding, problem.model, sizes.copy(), statistics.copy(), included)
 
 
 def leave_one_out_scores(problem: Problem, partition: Partition) -> Array:
@@ -757,29 +724,19 @@ def log_marginals_in_tree(
     theta are the P `Likelihood.compared_hyperparameters`.
     """
     priors = likelihood.compared_hyperparameters(values) if priors is None else priors
-    priors, statistics, bases = _sums_in_clusters(likelihood, values, labels, tree.n_clusters, priors)
-    normalizer, theta = likelihood.prior.log_normalizer, priors[:, None, :]
-    of_nodes = likelihood.prior.posterior(theta, tree.summed_up(statistics)[None])
-    return np.asarray(normalizer(of_nodes) - normalizer(theta) + tree.summed_up(bases.T).T)
-
-
-def _sums_in_clusters(
-    likelihood: Likelihood, values: Array, labels: Labels, n_clusters: int, priors: Array
-) -> tuple[Array, Array, Array]:
-    """Return the encoded priors (P, H), and of each cluster the statistics (J, S) and the log base measures (P, J).
-
-    The latter include the Jacobian of the standardisation.
-    """
     centre, scale = likelihood.standardisation(values)
     standard = (values - centre) / scale
     encoded = np.array([likelihood.encoded_hyperparameters(theta, centre, scale) for theta in priors])
 
     def in_clusters(column: Array) -> Array:
-        return np.bincount(labels, weights=column, minlength=n_clusters).astype(np.float64)
+        return np.bincount(labels, weights=column, minlength=tree.n_clusters).astype(np.float64)
 
     statistics = np.column_stack([in_clusters(column) for column in likelihood.statistics(standard).T])
     # Thousands of counts or levels are few different ones, whose gamma functions are computed once for each prior.
     is_alone = likelihood.is_continuous
     different, places = (standard, slice(None)) if is_alone else np.unique(standard, return_inverse=True)
+    # The log base measures include the Jacobian of the standardisation.
     bases = [in_clusters((likelihood.log_base_measure(different, theta) - np.log(scale))[places]) for theta in encoded]
-    return encoded, statistics, np.array(bases)
+    normalizer, theta = likelihood.prior.log_normalizer, encoded[:, None, :]
+    of_nodes = likelihood.prior.posterior(theta, tree.summed_up(statistics)[None])
+    return np.asarray(normalizer(of_nodes) - normalizer(theta) + tree.summed_up(np.array(bases).T).T)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from threading import Event
 from typing import Any, NamedTuple
 
@@ -19,11 +19,10 @@ from clinclust.engine.kernels.compiled import kernel
 from clinclust.engine.kernels.moves import Partition, accumulate, grow, log_marginals
 from clinclust.engine.kernels.sweep import UNLIMITED, draw_moves, write_scores
 from clinclust.engine.problem.problem import Problem, leave_one_out_scores, log_joint, probabilities
-from clinclust.engine.search.plan import Budget, Cancelled, SearchCancelled, SearchPlan, workers_or_threads
+from clinclust.engine.search.plan import SearchCancelled, SearchPlan, Threads, n_threads
 from clinclust.engine.search.restarts import run_restarts, search_starts
 from clinclust.engine.search.settle import by_decreasing_size, compact
 from clinclust.priors.conjugate import log_gamma_ratio
-from clinclust.progress import SILENT, Progress
 
 # Divisions and mergers of whole clusters, proposed and accepted so that the posterior stays as it is.
 #
@@ -83,7 +82,7 @@ def divide_or_merge(
     n_divided = int(partition.n_clusters[0]) + is_division
     log_ratio = _log_ratio(problem, halves, n_divided) - log_allocation
     if by_cluster:
-        others = np.delete(partition.sizes[: partition.n_clusters[0]], [first, second])
+        others = np.delete(partition.sums[0], [first, second])
         log_ratio += _log_ratio_of_pair(others, halves.sizes[:2])
     if np.log(rng.random()) >= (log_ratio if is_division else -log_ratio):
         return None
@@ -99,7 +98,7 @@ def divide_or_merge(
 
 def _pair_by_cluster(partition: Partition, rng: np.random.Generator) -> Labels | None:
     """Return two subjects of one cluster or of two, int64 (2,); None if no such clusters exist."""
-    sizes = partition.sizes[: partition.n_clusters[0]]
+    sizes = partition.sums[0]
     if rng.random() < 0.5:
         divisible = np.flatnonzero(sizes >= 2.0)
         if not divisible.size:
@@ -168,8 +167,7 @@ _OFTEN = 100
 rarer: one takes as long as ten sweeps."""
 
 
-@dataclass(frozen=True)
-class Draw:
+class Draw(NamedTuple):
     """One state of a chain."""
 
     labels: Labels
@@ -180,41 +178,29 @@ class Draw:
 
 
 class Chain:
-    """A chain that continues from its last state; after a hundred sweeps, every `sweeps_a_proposal`-th one proposes."""
+    """A chain that continues from its last state; after a hundred sweeps, every `sweeps_a_proposal`-th one proposes.
+
+    It keeps all traced numbers, and the labels of every `thinning`-th sweep, at most twice `max_draws` of them.
+    """
 
     sweeps_a_proposal = 8
 
     def __init__(
-        self, problem: Problem, labels: Labels, rng: np.random.Generator, *, draws_concentration: bool = False
+        self, problem: Problem, labels: Labels, rng: np.random.Generator, draws_concentration: bool, max_draws: int = 1
     ) -> None:
-        self.problem, self._rng = problem, rng
+        self.problem, self._rng, self._most = problem, rng, max_draws
         self._partition: Partition = problem.partition(labels)
         self._drawn_first = far_first(problem)
         self._draws_concentration = draws_concentration
         self._n_sweeps = self.n_accepted = 0
+        self.traced: list[tuple[float, ...]] = []
+        self.kept: list[tuple[Codes, float]] = []
+        self.thinning = 1
 
     def step(self) -> Draw:
         """Make one sweep in random order, perhaps propose a division or a merger, and draw the concentration."""
-        self._sweep()
-        if self._n_sweeps < _OFTEN or self._n_sweeps % self.sweeps_a_proposal == 0:
-            proposed = divide_or_merge(self.problem, self._partition, self._drawn_first, self._rng)
-            if proposed is not None:
-                self.n_accepted += 1
-                self._partition = self.problem.partition(proposed, self._partition.sizes.size)
-        self._n_sweeps += 1
-        found = 0.0
-        if self._draws_concentration:
-            model, n_clusters = self.problem.model, int(self._partition.n_clusters[0])
-            n_subjects = self.problem.cohort.n_subjects
-            drawn = draw_concentration(model.concentration, n_subjects, n_clusters, model.discount, self._rng)
-            self.problem = replace(self.problem, model=model._replace(concentration=drawn))
-            found = log_concentration_hyperprior(drawn)
-        found += log_joint(self.problem, self._partition)
-        return Draw(self._partition.labels.copy(), found, self.problem.model.concentration)
-
-    def _sweep(self) -> None:
-        arrays, model = self.problem.cohort.arrays, self.problem.model
-        order = self._rng.permutation(self.problem.cohort.n_subjects)
+        arrays, model, n_subjects = self.problem.cohort.arrays, self.problem.model, self.problem.cohort.n_subjects
+        order = self._rng.permutation(n_subjects)
         uniforms, position = self._rng.random(order.size), 0
         while position < order.size:
             position, _ = draw_moves(arrays, model, self._partition, order, position, uniforms, _NO_SUBJECTS, UNLIMITED)
@@ -222,6 +208,38 @@ class Chain:
                 self._partition = grow(arrays, self._partition)
         # Additions and subtractions change the last digits of the sums, which are therefore computed anew.
         accumulate(arrays, self._partition)
+        if self._n_sweeps < _OFTEN or self._n_sweeps % self.sweeps_a_proposal == 0:
+            proposed = divide_or_merge(self.problem, self._partition, self._drawn_first, self._rng)
+            if proposed is not None:
+                self.n_accepted += 1
+                self._partition = self.problem.partition(proposed, self._partition.sizes.size)
+        self._n_sweeps += 1
+        joint = 0.0
+        if self._draws_concentration:
+            n_clusters = int(self._partition.n_clusters[0])
+            drawn = draw_concentration(model.concentration, n_subjects, n_clusters, model.discount, self._rng)
+            self.problem = replace(self.problem, model=model._replace(concentration=drawn))
+            joint = log_concentration_hyperprior(drawn)
+        joint += log_joint(self.problem, self._partition)
+        return Draw(self._partition.labels.copy(), joint, self.problem.model.concentration)
+
+    def run(self, n_sweeps: int, cancelled: Event) -> None:
+        """Make some more sweeps, and keep what is traced of them."""
+        for _ in range(n_sweeps):
+            if cancelled.is_set():
+                break
+            draw = self.step()
+            sizes = np.sort(np.bincount(draw.labels))[::-1]
+            shares = sizes / sizes.sum()
+            entropy = float(-(shares * np.log(shares)).sum())
+            second = float(sizes[1]) if sizes.size > 1 else 0.0
+            numbers = draw.log_joint, draw.concentration, float(sizes.size), float(sizes[0]), second, entropy
+            self.traced.append(numbers)
+            if len(self.traced) % self.thinning == 0:
+                self.kept.append((draw.labels.astype(np.int32), draw.concentration))
+                if len(self.kept) > 2 * self._most:
+                    self.kept = self.kept[1::2]
+                    self.thinning *= 2
 
 
 def draw_concentration(
@@ -263,22 +281,6 @@ _FIRST_ROUND = 100
 _BRANCH = 2004
 
 
-@dataclass(frozen=True)
-class SamplingPlan:
-    """How long the chains run, on how many threads, and what stops them."""
-
-    seed: int
-    max_sweeps: int
-    """The most sweeps of each chain."""
-    max_draws: int
-    """The most labels that are kept of each chain; of more, every second is dropped."""
-    n_threads: int
-    draws_concentration: bool = False
-    cancelled: Event = field(default_factory=Cancelled)
-    budget: Budget = field(default_factory=Budget)
-    progress: Progress = SILENT
-
-
 class Diagnosis(NamedTuple):
     """R-hat and effective sample size of one traced number.
 
@@ -315,76 +317,36 @@ class Chains:
         return all(diagnosis.has_converged for diagnosis in self.diagnoses.values())
 
 
-def run_chains(problem: Problem, starts: Sequence[Labels], plan: SamplingPlan) -> Chains:
-    """Run one chain from each start until all have converged, or the sweeps or the time allowed are used up."""
-    seeds, is_drawn = np.random.SeedSequence(plan.seed).spawn(len(starts)), plan.draws_concentration
-    recorders = [
-        _Recorder(Chain(problem, start, np.random.default_rng(seed), draws_concentration=is_drawn), plan.max_draws)
-        for start, seed in zip(starts, seeds, strict=True)
-    ]
+def run_chains(
+    problem: Problem, starts: Sequence[Labels], plan: SearchPlan, max_draws: int, *, draws_concentration: bool = False
+) -> Chains:
+    """Run one chain from each start until all have converged, or the sweeps or the time of the plan are used up.
+
+    Of each chain at most `max_draws` labels are kept; of more, every second is dropped.
+    """
+    seeds = np.random.SeedSequence(plan.seed).spawn(len(starts))
+    pairs = zip(starts, map(np.random.default_rng, seeds), strict=True)
+    chains = [Chain(problem, start, rng, draws_concentration, max_draws) for start, rng in pairs]
     done, more = 0, min(_FIRST_ROUND, plan.max_sweeps)
-    with (
-        workers_or_threads(plan.n_threads, plan.cancelled) as pool,
-        plan.progress.stage("Gibbs sampling, in rounds") as advance,
-    ):
+    stage = plan.progress.stage("Gibbs sampling, in rounds")
+    with Threads(n_threads(plan.n_jobs), plan.cancelled) as pool, stage as advance:
         while True:
-            futures = [pool.submit(recorder.run, more, plan.cancelled) for recorder in recorders]
-            recorders = [future.result() for future in futures]
-            if plan.cancelled.is_set():
-                raise SearchCancelled
+            for future in [pool.submit(chain.run, more, plan.cancelled) for chain in chains]:
+                future.result()
+            plan.refuse_cancelled()
             done += more
-            result = _second_halves(recorders, done)
+            # The first half of all draws is discarded.
+            traced = np.array([chain.traced[done // 2 :] for chain in chains])
+            traces = {name: traced[:, :, place] for place, name in enumerate(TRACED)}
+            n_left = done // chains[0].thinning - done // 2 // chains[0].thinning
+            draws = [draw for chain in chains for draw in chain.kept[len(chain.kept) - n_left :]]
+            labels, concentrations = zip(*draws, strict=True)
+            diagnoses = {name: diagnosed(trace) for name, trace in traces.items()}
+            result = Chains(np.array(labels, dtype=np.int32), list(concentrations), traces, diagnoses, done)
             advance()
             more = min(done, plan.max_sweeps - done)
             if result.has_converged or more == 0 or plan.budget.used_up():
                 return result
-
-
-class _Recorder:
-    """The draws of one chain: all traced numbers, and the labels of every `thinning`-th sweep."""
-
-    def __init__(self, chain: Chain, max_draws: int) -> None:
-        self.chain, self._most = chain, max_draws
-        self.traced: list[tuple[float, ...]] = []
-        self.kept: list[tuple[Codes, float]] = []
-        self.thinning = 1
-
-    def run(self, n_sweeps: int, cancelled: Event) -> _Recorder:
-        """Return the recorder after some more sweeps."""
-        for _ in range(n_sweeps):
-            if cancelled.is_set():
-                break
-            draw = self.chain.step()
-            self.traced.append((draw.log_joint, draw.concentration, *_of_sizes(np.bincount(draw.labels))))
-            if len(self.traced) % self.thinning == 0:
-                self.kept.append((draw.labels.astype(np.int32), draw.concentration))
-                if len(self.kept) > 2 * self._most:
-                    self.kept = self.kept[1::2]
-                    self.thinning *= 2
-        return self
-
-
-def _of_sizes(sizes: Labels) -> tuple[float, ...]:
-    ordered = np.sort(sizes)[::-1]
-    shares = ordered / ordered.sum()
-    second = float(ordered[1]) if ordered.size > 1 else 0.0
-    return float(ordered.size), float(ordered[0]), second, float(-(shares * np.log(shares)).sum())
-
-
-def _second_halves(recorders: list[_Recorder], n_sweeps: int) -> Chains:
-    first = n_sweeps // 2
-    traced = np.array([recorder.traced[first:] for recorder in recorders])
-    traces = {name: traced[:, :, place] for place, name in enumerate(TRACED)}
-    thinning = recorders[0].thinning
-    n_left = n_sweeps // thinning - first // thinning
-    draws = [draw for recorder in recorders for draw in recorder.kept[len(recorder.kept) - n_left :]]
-    return Chains(
-        labels=np.array([labels for labels, _ in draws], dtype=np.int32),
-        concentrations=[concentration for _, concentration in draws],
-        traces=traces,
-        diagnoses={name: diagnosed(trace) for name, trace in traces.items()},
-        n_sweeps=n_sweeps,
-    )
 
 
 def diagnosed(trace: Array) -> Diagnosis:
@@ -410,10 +372,11 @@ def overdispersed_starts(problem: Problem, n_chains: int, plan: SearchPlan) -> l
     """Return one partition for each chain, int64 (N,).
 
     The first is that of a short search, the second is a single cluster, the others are random with up to N^(1/2)
-    clusters: the first chain comes to the posterior from above, the others from below. The plan is that of the search.
+    clusters: the first chain comes to the posterior from above, the others from below. The plan is that of the chains.
     """
     n_subjects = problem.cohort.n_subjects
-    (best,) = run_restarts(problem, search_starts(n_subjects, plan.seeds[:1]), plan)
+    short = SearchPlan(plan.seed, 1, refine=False, n_jobs=1, cancelled=plan.cancelled, budget=plan.budget)
+    (best,) = run_restarts(problem, search_starts(n_subjects, short.seeds), short)
     starts = [compact(best.labels), np.zeros(n_subjects, dtype=np.int64)]
     rng = np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(_BRANCH,)))
     most = max(int(np.sqrt(n_subjects)), 2)
@@ -456,9 +419,8 @@ def temperature(problem: Problem, labels: Labels, seed: int, cancelled: Event) -
     if labels.max() == 0:
         return 1.0
     scores = leave_one_out_scores(problem, problem.partition(labels))
-    averages = np.mean(
-        [_match_clusters(drawn, own, labels) for drawn, own in _draws(problem, labels, rng, cancelled)], axis=0
-    )
+    matched = [_match_clusters(*draw, labels) for draw in _draws(problem, labels, rng, cancelled)]
+    averages = np.mean(matched, axis=0)
 
     def cross_entropy(log_temperature: float) -> float:
         at = np.exp(-log_temperature) * (scores - scores.max(axis=1, keepdims=True))
@@ -527,15 +489,12 @@ class CredibleBall:
         The share.
     radius : float
         Smallest distance that includes this share of the draws, in nats.
-    farthest : int64 (N,)
-        The included draw farthest from the point estimate (horizontal bound).
     fewest, most : int64 (N,)
         The farthest included draws with the fewest and the most clusters (vertical bounds).
     """
 
     probability: float
     radius: float
-    farthest: Labels
     fewest: Labels
     most: Labels
 
@@ -551,20 +510,15 @@ def point_estimate(draws: Draws) -> Labels:
     candidates.append(np.zeros(draws.shape[1], dtype=np.int64))
     expected = [losses(draws, labels).mean() for labels in candidates]
     best = [candidates[place] for place in np.argsort(expected, kind="stable")[:_IMPROVED]]
-    improved = [_improved(draws, labels) for labels in best]
+    improved = []
+    for labels in best:  # moves of single subjects lead to a local minimum
+        for _ in range(_MOST_SWEEPS):
+            capacity = min(int(labels.max()) + 1 + _FURTHER_CLUSTERS, labels.size)
+            if _improve(draws, labels, _terms(labels.size), np.arange(labels.size), capacity) == 0:
+                break
+            labels = by_decreasing_size(labels)
+        improved.append(by_decreasing_size(labels))
     return min(improved, key=lambda labels: losses(draws, labels).mean())
-
-
-def _improved(draws: Draws, labels: Labels) -> Labels:
-    """Return the local minimum of the expected loss that moves of single subjects reach from a partition."""
-    terms = _terms(labels.size)
-    order, labels = np.arange(labels.size), labels.copy()
-    for _ in range(_MOST_SWEEPS):
-        capacity = min(int(labels.max()) + 1 + _FURTHER_CLUSTERS, labels.size)
-        if _improve(draws, labels, terms, order, capacity) == 0:
-            break
-        labels = by_decreasing_size(labels)
-    return by_decreasing_size(labels)
 
 
 def losses(draws: Draws, labels: Labels) -> Array:
@@ -600,16 +554,11 @@ def ball_around(draws: Draws, labels: Labels, probability: float) -> CredibleBal
     inside = np.flatnonzero(distances <= radius)
     n_clusters = draws[inside].max(axis=1)
 
-    def farthest(places: NDArray[np.intp]) -> Labels:
+    def farthest_of(number: int) -> Labels:
+        places = inside[n_clusters == number]
         return by_decreasing_size(draws[places[np.argmax(distances[places])]].astype(np.int64))
 
-    return CredibleBall(
-        probability,
-        radius,
-        farthest(inside),
-        farthest(inside[n_clusters == n_clusters.min()]),
-        farthest(inside[n_clusters == n_clusters.max()]),
-    )
+    return CredibleBall(probability, radius, farthest_of(n_clusters.min()), farthest_of(n_clusters.max()))
 
 
 @kernel

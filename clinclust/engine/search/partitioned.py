@@ -5,10 +5,10 @@ from __future__ import annotations
 import mmap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from operator import attrgetter, itemgetter
 from threading import Event, Lock
-from typing import IO, Any, NamedTuple, Protocol, Self
+from typing import IO, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,15 +18,16 @@ from clinclust.engine.kernels.moves import (
     CohortArrays,
     Model,
     Partition,
+    Sums,
     add_up,
     clusters_without_subjects,
-    make_missing,
+    without_values,
 )
 from clinclust.engine.kernels.sweep import UNLIMITED, bring_up_to_date, find_best, make_moves
 from clinclust.engine.problem.encoding import EncodedCohort
 from clinclust.engine.problem.problem import Problem, joint_of_sums, log_joint
 from clinclust.engine.search.plan import SearchPlan
-from clinclust.engine.search.settle import N_DIVIDED, Sums, SweepResult, added, merged_into, minimum_gain, resettle
+from clinclust.engine.search.settle import N_DIVIDED, SweepResult, added, merged_into, minimum_gain, resettle
 
 # Cells: the groups of subjects that the sums a site has sent tell apart.
 #
@@ -35,19 +36,16 @@ from clinclust.engine.search.settle import N_DIVIDED, Sums, SweepResult, added, 
 # same group every time. It therefore shows no value of a single subject if each cell has several.
 
 
-@dataclass
 class Cells:
-    """The cells of a site, which only become smaller."""
+    """The cells of a site, which only become smaller: of each subject in `of_subjects`, int64 (n,).
 
-    observed: Mask
-    """(n, D) whether each value is observed."""
-    fewest: int
-    """Fewest observed values of each feature, and fewest subjects, of a new cell."""
-    of_subjects: Whole = field(init=False)
-    """(n,) cell of each subject."""
+    `observed`, bool (n, D), says which values are observed; `fewest` is the smallest number of subjects, and of
+    observed values of each feature, of a new cell.
+    """
 
-    def __post_init__(self) -> None:
-        self.of_subjects = np.zeros(self.observed.shape[0], dtype=np.int64)
+    def __init__(self, observed: Mask, fewest: int) -> None:
+        self.observed, self.fewest = observed, fewest
+        self.of_subjects: Whole = np.zeros(observed.shape[0], dtype=np.int64)
 
     def permitted(self, labels: Labels) -> Labels:
         """Return labels, (n,), of which no part of a cell is too small: such a part joins the largest of its cell."""
@@ -171,12 +169,19 @@ class ScanResult(NamedTuple):
     """(C, S) sufficient statistics by best cluster."""
 
 
-def write_best(
-    chunk: CohortArrays, labels: Labels, model: Model, partition: Partition, least: float, most: int, best: Labels
-) -> None:
-    """Write the best cluster of each subject to `best`. The partition is not modified: other threads read it too."""
-    own = partition._replace(labels=labels, work=partition.work.copy())
-    find_best(chunk, model, own, best, least, most, up_to_date=True)
+def find_best_among(
+    chunk: CohortArrays, model: Model, clusters: Partition, labels: Labels | None = None, least: float = 0.0
+) -> Labels:
+    """Return the best cluster of each subject of a chunk, int64 (n,), K = a new cluster.
+
+    A subject leaves the cluster of its label only if this raises the log joint by more than `least`, in nats. Subjects
+    without labels are in none of the clusters, and open no new one.
+    """
+    most = int(clusters.n_clusters[0]) if labels is None else UNLIMITED
+    own = np.full(chunk.codes.shape[0], -1) if labels is None else labels
+    best = np.empty_like(own)
+    find_best(chunk, model, clusters._replace(labels=own), best, least, most, up_to_date=True)
+    return best
 
 
 def chunks(arrays: CohortArrays) -> Iterator[tuple[slice, CohortArrays]]:
@@ -216,7 +221,7 @@ class Shard(NamedTuple):
         if aside.size:
             n_features = taken.kinds.size
             own = aside - rows.start * n_features if isinstance(rows, slice) else places_among(aside, rows, n_features)
-            make_missing(taken, own)
+            return without_values(taken, own)
         return taken
 
     def blocks(self, aside: Whole) -> Iterator[tuple[slice, CohortArrays]]:
@@ -250,12 +255,6 @@ def up_to_date(tables: CohortArrays, model: Model, sums: Sums) -> Partition:
     return clusters
 
 
-def sums_of(clusters: Partition) -> Sums:
-    """Return the sums of the clusters 0 .. K - 1."""
-    n_clusters = int(clusters.n_clusters[0])
-    return clusters.sizes[:n_clusters], clusters.statistics[:n_clusters]
-
-
 def scan(shard: Shard, labels: Numbers, aside: Whole, model: Model, sums: Sums, least: float) -> ScanResult:
     """Find the best cluster of every subject while the clusters, which have these sums, do not change.
 
@@ -264,8 +263,7 @@ def scan(shard: Shard, labels: Numbers, aside: Whole, model: Model, sums: Sums, 
     clusters = up_to_date(shard.tables, model, sums)
     best, (sizes, statistics) = labels.copy(), (np.zeros_like(clusters.sizes), np.zeros_like(clusters.statistics))
     for rows, block in shard.blocks(aside):
-        of_block = labels[rows].astype(np.int64)
-        write_best(block, of_block.copy(), model, clusters, least, UNLIMITED, of_block)
+        of_block = find_best_among(block, model, clusters, labels[rows].astype(np.int64), least)
         add_up(block, of_block, sizes, statistics)
         best[rows] = of_block
     return ScanResult(best, int((best != labels).sum()), sizes, statistics)
@@ -276,14 +274,8 @@ def assign(shard: Shard, aside: Whole, model: Model, sums: Sums) -> Numbers:
     clusters = up_to_date(shard.tables, model, sums)
     labels = np.empty(shard.n_subjects, dtype=np.int32)
     for rows, block in shard.blocks(aside):
-        labels[rows] = _assigned(block, model, clusters)
+        labels[rows] = find_best_among(block, model, clusters)
     return labels
-
-
-def _assigned(block: CohortArrays, model: Model, clusters: Partition) -> Labels:
-    best = np.empty(block.codes.shape[0], dtype=np.int64)
-    write_best(block, np.full_like(best, -1), model, clusters, 0.0, int(clusters.n_clusters[0]), best)
-    return best
 
 
 def count(shard: Shard, labels: Numbers | Labels, aside: Whole, n_clusters: int) -> Sums:
@@ -307,12 +299,6 @@ def after_moves(labels: Numbers, found: ScanResult, moved: Numbers, renamed: Num
     after = renamed[labels]
     after[np.flatnonzero(found.best != labels)[: moved.size]] = moved
     return after
-
-
-def _with_mask(shard: Shard, labels: Numbers, aside: Whole) -> tuple[Labels, Mask]:
-    outlying = np.zeros((shard.n_subjects, shard.tables.kinds.size), dtype=np.bool_)
-    outlying.flat[aside] = True
-    return labels.astype(np.int64), outlying
 
 
 def rename(labels: Numbers, renamed: Numbers) -> Numbers:
@@ -339,15 +325,10 @@ def divide(
         for cluster, division in clusters.items():
             members = np.flatnonzero(labels[rows] == cluster)
             among = block._replace(codes=block.codes[members], values=block.values[members])
-            best = _assigned(among, model, division)
+            best = find_best_among(among, model, division)
             add_up(among, best, *sums[cluster])
             halves[rows][members] = best
     return halves, sums
-
-
-def after_division(labels: Numbers, division: tuple[Numbers, dict[int, Sums]], renamed: Numbers) -> Numbers:
-    """Return labels by cluster and its part in the division."""
-    return renamed[labels, division[0]]
 
 
 # Subjects in shards that lie in memory, in files or on the workers of a cluster. The latter are never gathered.
@@ -362,34 +343,20 @@ Handle = Any
 """The result of a function at a `Place`, which stays there; an argument of other functions."""
 
 
-class Place(Protocol):
-    """Where shards lie, and functions of them run."""
-
-    def submit(self, function: Callable[..., Any], *arguments: Any) -> Handle:
-        """Run a function, some of whose arguments are handles; its result stays."""
-
-    def results(self, handles: Sequence[Handle]) -> list[Any]:
-        """Return results, in the order of their handles."""
-
-
-class OnThreads:
-    """The threads of this process."""
+class Place:
+    """Where shards lie, and functions of them run: on threads of this process, unless a subclass says otherwise."""
 
     def __init__(self, pool: Executor) -> None:
         self._pool = pool
 
-    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """Run a function on a thread."""
-        return self._pool.submit(_run, function, arguments)
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Handle:
+        """Run a function, some of whose arguments are handles; its result stays."""
+        # A thread waits only for what was submitted before, so that the earliest work always runs.
+        return self._pool.submit(lambda: function(*(it.result() if isinstance(it, Future) else it for it in arguments)))
 
     def results(self, handles: Sequence[Handle]) -> list[Any]:
-        """Wait for results."""
+        """Return results, in the order of their handles."""
         return [handle.result() for handle in handles]
-
-
-def _run(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    # A thread waits only for what was submitted before, so that the earliest work always runs.
-    return function(*(it.result() if isinstance(it, Future) else it for it in arguments))
 
 
 @dataclass(frozen=True)
@@ -461,19 +428,25 @@ class Partitioned:
 
     def in_order(self, order: Labels) -> Self:
         """Return the same clusters with other numbers: cluster order[k] becomes k."""
-        sizes, statistics = sums_of(self.clusters)
+        sizes, statistics = self.clusters.sums
         numbers = numbered(order, order.size)
         return self.with_sums((sizes[order], statistics[order]), self.each(rename, numbers, lists=[self.labels]))
 
     def gathered(self) -> tuple[Labels, Mask]:
         """Return the clusters (N,) and the outlying values (N, D) of all subjects of a cohort in memory."""
-        of_shards = self.place.results(self.each(_with_mask, lists=self.lists))
+
+        def with_mask(shard: Shard, labels: Numbers, aside: Whole) -> tuple[Labels, Mask]:
+            outlying = np.zeros((shard.n_subjects, shard.tables.kinds.size), dtype=np.bool_)
+            outlying.flat[aside] = True
+            return labels.astype(np.int64), outlying
+
+        of_shards = self.place.results(self.each(with_mask, lists=self.lists))
         labels, outlying = map(np.concatenate, zip(*of_shards, strict=True))
         return labels, outlying
 
     def scan(self, minimum_gain: float) -> ScanResult:
         """Find the best cluster of every subject while the clusters do not change."""
-        found = self.each(scan, self.problem.model, sums_of(self.clusters), minimum_gain, lists=self.lists)
+        found = self.each(scan, self.problem.model, self.clusters.sums, minimum_gain, lists=self.lists)
         sums = self.place.results(self.each(itemgetter(1, 2, 3), lists=[found]))
         return ScanResult(found, sum(n for n, *_ in sums), *added([own for _, *own in sums]))
 
@@ -492,17 +465,14 @@ class Partitioned:
         before = [labels for _, labels in gathered]
         arrays = together([*(own for own, _ in gathered), self.problem.cohort.arrays])
         labels = np.concatenate([*before, np.arange(n_clusters)])
-        moved = moved_one_by_one(self.problem, sums_of(self.clusters), arrays, labels, minimum_gain)
+        moved = moved_one_by_one(self.problem, self.clusters.sums, arrays, labels, minimum_gain)
         *after, names = np.split(moved.labels.astype(np.int32), np.cumsum([labels.size for labels in before]))
-        changed = [
-            self.place.submit(after_moves, labels, own, new, names)
-            for labels, own, new in zip(self.labels, found.best, after, strict=True)
-        ]
+        changed = self.each(after_moves, names, lists=(self.labels, found.best, after))
         return self.with_labels(changed, int(moved.n_clusters[0]))
 
     def merged(self) -> Self:
         """Return the partitions after all merges of clusters that raise the log joint."""
-        clusters = clusters_without_subjects(self.problem.cohort.arrays, *sums_of(self.clusters))
+        clusters = clusters_without_subjects(self.problem.cohort.arrays, *self.clusters.sums)
         into = merged_into(self.problem, clusters)
         kept, numbers = np.unique(into, return_inverse=True)
         labels = self.each(rename, numbers.astype(np.int32), lists=[self.labels])
@@ -520,7 +490,7 @@ class Partitioned:
         ]
         found = [(among, future.result()) for among, future in futures]
         divisions = {
-            cluster: sums_of(among.partition(division))
+            cluster: among.partition(division).sums
             for cluster, (among, (gain, division)) in enumerate(found)
             if gain > least
         }
@@ -528,7 +498,7 @@ class Partitioned:
             return None
         parts = self.each(divide, found[0][0].model, divisions, lists=self.lists)
         of_parts = self.place.results(self.each(itemgetter(1), lists=[parts]))
-        sizes, statistics = ([row] for row in sums_of(self.clusters))
+        sizes, statistics = ([row] for row in self.clusters.sums)
         most = max(sizes.size for sizes, _ in divisions.values())
         renamed = np.repeat(np.arange(n_clusters, dtype=np.int32)[:, None], 1 + most, axis=1)
         n_after = n_clusters
@@ -546,7 +516,11 @@ class Partitioned:
             n_after += held.size - 1
         if n_after == n_clusters:
             return None
-        labels = self.each(after_division, renamed, lists=(self.labels, parts))
+
+        def after_division(labels: Numbers, division: tuple[Numbers, dict[int, Sums]]) -> Numbers:
+            return renamed[labels, division[0]]
+
+        labels = self.each(after_division, lists=(self.labels, parts))
         return self.with_sums((np.concatenate(sizes), np.concatenate(statistics)), labels)
 
     def _some_of_each(self, rng: np.random.Generator) -> list[Problem]:
@@ -559,9 +533,7 @@ class Partitioned:
             [some[np.searchsorted(some, end - n) : np.searchsorted(some, end)] - (end - n) for some, end, n in own]
             for own in (zip(chosen, *both, strict=True) for both in zip(ends, sizes, strict=True))
         ]
-        gathered = self.place.results(
-            [self.place.submit(members, *own) for own in zip(*self.lists, ranks, strict=True)]
-        )
+        gathered = self.place.results(self.each(members, lists=(*self.lists, ranks)))
         return [self.problem.of_subjects(together(own), n_clusters - 1) for own in zip(*gathered, strict=True)]
 
 
@@ -570,13 +542,13 @@ def in_memory(problem: Problem, pool: Executor, *, may_lack_any: bool) -> Partit
 
     `may_lack_any` is whether any value may be set aside (`Shard.blocks`).
     """
-    cohort, arrays, place = problem.cohort, problem.cohort.arrays, OnThreads(pool)
+    cohort, arrays, place = problem.cohort, problem.cohort.arrays, Place(pool)
     some_missing = np.isnan(arrays.values).any(axis=0) | may_lack_any
     tables = arrays._replace(codes=np.zeros_like(arrays.codes[:1]), values=np.where(some_missing, np.nan, 0.0)[None])
     shards = [Shard(tables, part.codes, part.values, part.codes.shape[0]) for _, part in chunks(arrays)]
     n_observed = tuple(cohort.n_observed.tolist())
     whole = WholeCohort(cohort.encoding, tables, cohort.log_base, np.arange(1), cohort.n_subjects, n_observed)
-    sums = sums_of(problem.partition(cohort.together))
+    sums = problem.partition(cohort.together).sums
     nobody = clusters_without_subjects(tables, *sums)
     in_one = tuple(np.zeros(shard.n_subjects, dtype=np.int32) for shard in shards)
     nothing = (np.empty(0, dtype=np.int64),) * len(shards)
@@ -629,7 +601,7 @@ def moved_one_by_one(
     while position < order.size:
         position, _ = make_moves(subjects, model, clusters, order, position, minimum_gain=minimum_gain)
         if position < order.size:
-            sizes, statistics = sums_of(clusters)
+            sizes, statistics = clusters.sums
             n_more = 2 * sizes.size
             more = np.pad(sizes, (0, n_more)), np.pad(statistics, ((0, n_more), (0, 0)))
             wider = clusters_without_subjects(tables, *more)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import atexit
 import contextvars
-import importlib
 import os
 import sys
 import threading
@@ -15,16 +14,12 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from queue import Empty, SimpleQueue
 from threading import Event
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import numpy as np
 
 from clinclust.arrays import Array, Labels, Mask
 from clinclust.progress import SILENT, Progress
-
-if TYPE_CHECKING:
-    from threadpoolctl import ThreadpoolController, threadpool_limits
-
 
 # Threads on which searches run, each with BLAS on one thread, and a wait for them that Ctrl-C ends at once.
 #
@@ -42,15 +37,8 @@ _LOOK = 0.2
 """Seconds after which a wait looks for Ctrl-C by itself: on Windows a signal does not end a wait."""
 _NAME = "clinclust"
 
-_running: dict[threading.Thread, threading.Event] = {}
+_running: dict[threading.Thread, Event] = {}
 """The work in progress on threads of `interruptible`, with what cancels it."""
-
-
-class Cancelled(threading.Event):
-    """An event that cancels work of this process; it is never set where it is sent to."""
-
-    def __reduce__(self) -> tuple[Any, tuple[()]]:
-        return Cancelled, ()
 
 
 class SearchCancelled(Exception):  # noqa: N818 - nothing is at fault
@@ -60,7 +48,7 @@ class SearchCancelled(Exception):  # noqa: N818 - nothing is at fault
 class Threads(Executor):
     """A pool of threads that do not keep the process from ending, unlike those of `ThreadPoolExecutor`."""
 
-    def __init__(self, n_threads: int, cancelled: threading.Event | None = None) -> None:
+    def __init__(self, n_threads: int, cancelled: Event | None = None) -> None:
         self._tasks: SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = SimpleQueue()
         self._most, self._cancelled = n_threads, cancelled
         self._threads: list[threading.Thread] = []
@@ -91,68 +79,26 @@ class Threads(Executor):
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """End the threads after the work submitted so far, or, with `cancel_futures`, after that which has begun."""
-        while cancel_futures:
-            try:
+        with suppress(Empty):
+            while cancel_futures:
                 task = self._tasks.get_nowait()
-            except Empty:
-                break
-            if task is not None:
-                task[0].cancel()
+                if task is not None:
+                    task[0].cancel()
         for _ in self._threads:
             self._tasks.put(None)
         for thread in self._threads if wait else ():
             thread.join()
 
 
-class Workers(Executor):
-    """The workers of a Dask client, each with BLAS on one thread. A worker that is lost is replaced by another."""
-
-    def __init__(self, client: Any, cancelled: threading.Event | None = None) -> None:
-        self._executor, self._cancelled = client.get_executor(pure=False), cancelled
-
-    def submit(self, function: Callable[..., Result], /, *args: Any, **kwargs: Any) -> Future[Result]:
-        """Run a function on a worker; return its future."""
-        return cast("Future[Result]", self._executor.submit(on_one_thread, function, *args, **kwargs))
-
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> bool | None:
-        """Wait for the work, or cancel it after an error."""
-        if error is not None and self._cancelled is not None:
-            self._cancelled.set()
-        self.shutdown(wait=error is None)
-        return None
-
-    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """End after the work submitted so far, or cancel it."""
-        self._executor.shutdown(wait=wait and not cancel_futures)
-
-
-def on_one_thread(function: Callable[..., Result], /, *args: Any, **kwargs: Any) -> Result:
-    """Return the result of a function, which runs with BLAS on one thread."""
-    with blas_on_one_thread():
-        return function(*args, **kwargs)
-
-
-_client: contextvars.ContextVar[Any] = contextvars.ContextVar("client", default=None)
-
-
-def workers_or_threads(n_threads: int, cancelled: threading.Event | None = None) -> Executor:
-    """Return the workers of the Dask client that joblib was asked to use (`interruptible`), or else threads.
-
-    It is for work that takes long and needs little data, which is sent to each worker.
-    """
-    client = _client.get()
-    return Threads(n_threads, cancelled) if client is None else Workers(client, cancelled)
-
-
-def _client_of_joblib() -> Any:
-    """Return the client of ``joblib.parallel_config("dask")`` of this thread, or None.
-
-    On a worker there is none: its thread would wait for work that needs a free one, and all may wait like this.
-    """
-    if "joblib" not in sys.modules or is_of_a_worker():
-        return None
-    parallel: Any = importlib.import_module("joblib.parallel")
-    return getattr(parallel.get_active_backend()[0], "client", None)
+def _work_off(tasks: SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None]) -> None:
+    while (task := tasks.get()) is not None:
+        future, work = task
+        if future.set_running_or_notify_cancel():
+            try:
+                future.set_result(work())
+            except BaseException as error:
+                future.set_exception(error)
+        del task, future, work  # else the last task and its arrays would live on while the thread waits
 
 
 def is_of_a_worker() -> bool:
@@ -167,18 +113,10 @@ def is_of_a_worker() -> bool:
     return True
 
 
-def _work_off(tasks: SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None]) -> None:
-    while (task := tasks.get()) is not None:
-        future, work = task
-        if not future.set_running_or_notify_cancel():
-            continue
-        try:
-            result = work()
-        except BaseException as error:
-            future.set_exception(error)
-        else:
-            future.set_result(result)
-        del task, future, work  # else the last task and its arrays would live on while the thread waits
+def on_one_thread(function: Callable[..., Result], /, *args: Any, **kwargs: Any) -> Result:
+    """Return the result of a function, which runs with BLAS on one thread."""
+    with blas_on_one_thread():
+        return function(*args, **kwargs)
 
 
 class _BlasOnOneThread:
@@ -188,17 +126,21 @@ class _BlasOnOneThread:
     """
 
     def __init__(self) -> None:
-        self._lock, self._n_users = threading.Lock(), 0
-        self._limits: threadpool_limits | None = None
-        self._libraries: ThreadpoolController | None = None
-        self._n_modules = 0
+        self._lock, self._n_users, self._n_modules = threading.Lock(), 0, 0
+        self._libraries: Any = None
+        self._limits: Any = None
 
     @contextmanager
     def __call__(self) -> Iterator[None]:
         with self._lock:
             self._n_users += 1
             if self._limits is None:
-                self._limits = self._controller().limit(limits=1, user_api="blas")
+                # Looking for the loaded libraries takes longer than a small fit, so only after an import.
+                if self._libraries is None or len(sys.modules) != self._n_modules:
+                    from threadpoolctl import ThreadpoolController
+
+                    self._libraries, self._n_modules = ThreadpoolController(), len(sys.modules)
+                self._limits = self._libraries.limit(limits=1, user_api="blas")
         try:
             yield
         finally:
@@ -208,42 +150,32 @@ class _BlasOnOneThread:
                     self._limits.restore_original_limits()
                     self._limits = None
 
-    def _controller(self) -> ThreadpoolController:
-        """Return the loaded libraries: looking for them takes longer than a small fit, so only after an import."""
-        from threadpoolctl import ThreadpoolController
-
-        if self._libraries is None or len(sys.modules) != self._n_modules:
-            self._libraries, self._n_modules = ThreadpoolController(), len(sys.modules)
-        return self._libraries
-
 
 blas_on_one_thread = _BlasOnOneThread()
 
 
-def interruptible(work: Callable[[], Result], cancelled: threading.Event | None = None) -> Result:
+def interruptible(work: Callable[[], Result], cancelled: Event | None = None) -> Result:
     """Return the result of `work`, which runs on another thread, with BLAS on one, while the main thread waits.
 
     Called on any other thread, `work` runs at once. `cancelled` is set when the wait is interrupted. Raises
     KeyboardInterrupt within about half a second of Ctrl-C; the work may end in the background, and its result is
-    dropped. Inside ``joblib.parallel_config("dask")``, `workers_or_threads` are the workers of its client.
+    dropped.
     """
-    context = contextvars.copy_context()  # NumPy keeps its error state there
-    context.run(_client.set, _client_of_joblib())
     if threading.current_thread() is not threading.main_thread():
-        with blas_on_one_thread():
-            return context.run(work)
-    stop = threading.Event() if cancelled is None else cancelled
-    outcome: SimpleQueue[tuple[bool, Any]] = SimpleQueue()
+        return on_one_thread(work)
+    context = contextvars.copy_context()  # NumPy keeps its error state there
+    stop = Event() if cancelled is None else cancelled
+    outcome: SimpleQueue[Future[Result]] = SimpleQueue()
 
     def deliver() -> None:
+        future: Future[Result] = Future()
         try:
-            with blas_on_one_thread():
-                result = context.run(work)
-            outcome.put((True, result))
+            future.set_result(context.run(on_one_thread, work))
         except BaseException as error:
-            outcome.put((False, error))
-        finally:
-            _running.pop(threading.current_thread(), None)
+            future.set_exception(error)
+        _running.pop(threading.current_thread(), None)
+        outcome.put(future)
+        del future  # else the frames in the traceback of its error, and their arrays, would live on
 
     thread = threading.Thread(target=deliver, name=f"{_NAME}-fit", daemon=True)
     _running[thread] = stop
@@ -251,21 +183,16 @@ def interruptible(work: Callable[[], Result], cancelled: threading.Event | None 
         thread.start()
         while True:
             with suppress(Empty):
-                succeeded, result = outcome.get(timeout=_LOOK)
+                future = outcome.get(timeout=_LOOK)
                 break
     except BaseException:
         stop.set()
         _wait_for([thread], _GRACE)
         raise
-    finally:
-        if not thread.is_alive():
-            _running.pop(thread, None)
-    if succeeded:
-        return cast(Result, result)
     try:
-        raise cast(BaseException, result)
+        return future.result()
     finally:
-        del result  # its traceback holds this frame
+        del future
 
 
 def _wait_for(threads: list[threading.Thread], seconds: float) -> None:
@@ -295,28 +222,22 @@ class Budget:
     that the result depends on the clock.
     """
 
-    def __init__(self, seconds: float | None = None) -> None:
+    def __init__(self, seconds: float | None = None, whole: Budget | None = None) -> None:
         self._ends = None if seconds is None else time.monotonic() + seconds
-        self._whole: Budget | None = None
-        self.cut_short = False
+        self._whole, self.cut_short = whole, False
 
     def used_up(self) -> bool:
         """Return whether the time is used up. The search is then expected to leave something out."""
         if self._ends is None or time.monotonic() < self._ends:
             return False
-        self._note()
+        budget: Budget | None = self
+        while budget is not None:
+            budget.cut_short, budget = True, budget._whole
         return True
 
     def part(self, share: float) -> Budget:
         """Return a budget of this share of the time that is left. What cuts it short has cut the whole short."""
-        part = Budget(None if self._ends is None else share * max(0.0, self._ends - time.monotonic()))
-        part._whole = self
-        return part
-
-    def _note(self) -> None:
-        self.cut_short = True
-        if self._whole is not None:
-            self._whole._note()
+        return Budget(None if self._ends is None else share * max(0.0, self._ends - time.monotonic()), self)
 
 
 class Either(Event):
@@ -406,7 +327,7 @@ class SearchPlan:
     choose_coarsening: bool = False
     """Whether to search at decreasing coarsenings, from 1 on, to find the one that its own partition bears out."""
     calibrate: bool = False
-    """Whether the temperature of the probabilities of the best partition is found (`sampling.calibration`)."""
+    """Whether the temperature of the probabilities of the best partition is found (`temperature`)."""
     estimate_powers: bool = False
     """Whether to estimate the weights of the blocks first (`reproduced_weights`)."""
     choose_hyperparameters: bool = False
@@ -416,13 +337,11 @@ class SearchPlan:
     fill_modes: bool = False
     """Whether missing values are filled with modes that count as observed (`search_filling`), instead of integrated
     out. Such a search estimates nothing else."""
-    cancelled: Event = field(default_factory=Cancelled)
+    cancelled: Event = field(default_factory=Event)
     """When it is set, every search ends after its present sweep, and all together end with `SearchCancelled`. Ctrl-C
     sets it (`interruptible`), and so does an exception in any of the searches."""
     budget: Budget = field(default_factory=Budget)
     """When it is used up, the search ends with the best partition so far."""
-    finished: Callable[[RestartResult], object] | None = None
-    """Called with each finished restart, on the thread that waits for the searches."""
     progress: Progress = SILENT
 
     @property
@@ -448,7 +367,6 @@ class SearchPlan:
             choose_coarsening=False,
             choose_hyperparameters=False,
             concentration=None,
-            finished=None,
             calibrate=False,
         )
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import itertools
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor
 from dataclasses import replace
 from functools import partial
 from threading import Event
@@ -13,18 +12,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from clinclust.arrays import Array, Labels, Mask
-from clinclust.engine.kernels.moves import Partition
+from clinclust.arrays import Labels, Mask
 from clinclust.engine.problem.encoding import principal_axis
 from clinclust.engine.problem.problem import Problem, joint_of, log_joint
-from clinclust.engine.search.partitioned import Partitioned, settled_by_scans
 from clinclust.engine.search.plan import Either, RestartResult, SearchPlan, Threads, n_threads
 from clinclust.engine.search.settle import (
+    SHORT,
     SweepResult,
     adjusted_rand_index,
     compact,
     hasten,
-    members_of,
     merge_all,
     merge_gains,
     minimum_gain,
@@ -110,7 +107,10 @@ def search_from(problem: Problem, start: Start, plan: SearchPlan, attempts: Atte
     """
     enough = Either(plan.cancelled, plan.budget)
     settled = partial(settle, problem, order=start.order, max_sweeps=plan.max_sweeps, cancelled=plan.cancelled)
-    result = settled(_first_labels(problem, start), ignore_size=start.begin == "single")
+    labels = bisected(problem, np.random.default_rng(start.seed)) if start.begin == "bisected" else start.labels
+    is_hasty = start.begin in ("random", "bisected")
+    begin = hasten(problem, problem.partition(labels)) if is_hasty else labels
+    result = settled(begin, ignore_size=start.begin == "single")
 
     def divided(result: SweepResult) -> Labels | None:
         labels = result.partition.labels
@@ -153,17 +153,6 @@ def merge_and_divide(
     return found._replace(trace=trace)
 
 
-def continued(begin: Callable[..., RestartResult], start: Start, found: RestartResult) -> RestartResult:
-    """Search on with `begin` from where a search from `start` ended; return one result for both searches."""
-    onward = Start(start.name, found.labels, start.seed, start.order, included=found.searched_features)
-    return found.followed_by(begin(start=onward))
-
-
-def _first_labels(problem: Problem, start: Start) -> Labels | Partition:
-    labels = bisected(problem, np.random.default_rng(start.seed)) if start.begin == "bisected" else start.labels
-    return hasten(problem, problem.partition(labels)) if start.begin in ("random", "bisected") else labels
-
-
 def _divide_cluster(
     problem: Problem, labels: Labels, seed: np.random.SeedSequence, attempts: Attempts, cancelled: Event
 ) -> Labels | None:
@@ -200,7 +189,6 @@ Begin = Callable[..., RestartResult]
 
 _MOST_CLUSTERS = 4
 _MOST_ROUNDS = 8
-_SWEEPS = 20
 _PATIENCE_IF_FOUND_OFTEN, _PATIENCE = 4, 12
 _ELITE = 6
 """Number of best partitions whose pairs are recombined."""
@@ -211,91 +199,71 @@ _WORTHWHILE = 1e-4
 """Gain, as a share of what the clusters explain, that prolongs a refinement where restarts ended differently."""
 
 
-class Refinement:
-    """The refinement of the partitions that restarts found; where these differ, tiny gains do not prolong it."""
+def refine(
+    pool: Threads, problem: Problem, begin: Begin, found: list[RestartResult], plan: SearchPlan
+) -> list[RestartResult]:
+    """Recombine and perturb the best partitions until this finds nothing better; return the results of these searches.
 
-    def __init__(
-        self, pool: Threads, problem: Problem, begin: Begin, found: list[RestartResult], plan: SearchPlan
-    ) -> None:
-        self._found_often = _times_found(found) >= plan.often_enough
-        self._pool, self._problem, self._begin = pool, problem, begin
-        # When the time is used up, the searches of the refinement end at once: the partitions found before suffice.
-        self._enough = Either(plan.cancelled, plan.budget)
-        self._plan = replace(plan, cancelled=self._enough)
-        self._refuse_cancelled = plan.refuse_cancelled
-        self._patience = plan.patience or (_PATIENCE_IF_FOUND_OFTEN if self._found_often else _PATIENCE)
-        self._everything = list(found)
-        self._n_restarts = len(found)
-        self._tried: set[tuple[float, float]] = set()
-        self._numbers = itertools.count()
+    Where the restarts `found` differ, tiny gains do not prolong it.
+    """
+    found_often = _times_found(found) >= plan.often_enough
+    patience = plan.patience or (_PATIENCE_IF_FOUND_OFTEN if found_often else _PATIENCE)
+    # When the time is used up, the searches of the refinement end at once: the partitions found before suffice.
+    enough = Either(plan.cancelled, plan.budget)
+    everything, tried, numbers = list(found), set[tuple[float, float]](), itertools.count()
+    one_cluster = joint_of(problem, problem.cohort.together)
 
-    def results(self, advance: Callable[[], object]) -> list[RestartResult]:
-        """Recombine and perturb until this finds nothing better; return the results of these searches."""
-        failures = 0
-        while failures < self._patience and not self._enough.is_set():
-            before = self._best()
-            self._recombine()
-            if self._best() > before + self._worthwhile():
-                failures = 0
-            before = self._best()
-            self._perturb()
-            failures = 0 if self._best() > before + self._worthwhile() else failures + 1
-            advance()
-        return self._everything[self._n_restarts :]
+    def has_risen(before: float) -> bool:
+        """Return whether the best log joint has risen by as much as prolongs the refinement."""
+        best, least = highest(), minimum_gain(problem)
+        return best > before + (least if found_often else max(least, _WORTHWHILE * (best - one_cluster)))
 
-    def _recombine(self) -> None:
-        """Recombine the pairs of the best partitions until there is no new pair, or no worthwhile gain."""
-        while not self._enough.is_set():
-            best = best_distinct(self._everything, _ELITE)
-            every = {(one.log_joint, other.log_joint): (one, other) for one, other in itertools.combinations(best, 2)}
-            pairs = [pair for joints, pair in every.items() if joints not in self._tried]
-            if not pairs:
-                return
-            self._tried.update(every)
-            before = self._best()
-            makers = [partial(recombined, first=first.labels, second=second.labels) for first, second in pairs]
-            self._run("recombined", [first for first, _ in pairs], makers)
-            if not self._found_often and self._best() <= before + self._worthwhile():
-                return
+    def highest() -> float:
+        return max(restart.log_joint for restart in everything)
 
-    def _perturb(self) -> None:
-        leading = best_distinct(self._everything, _PERTURBED)
-        origins = [leading[turn // 2 % len(leading)] if turn % 2 else leading[0] for turn in range(_BATCH)]
-        makers = [partial(perturbed, labels=origin.labels, cancelled=self._enough) for origin in origins]
-        self._run("perturbed", origins, makers)
+    def search(make: Maker, start: str, origin: RestartResult, seed: np.random.SeedSequence) -> RestartResult | None:
+        """Search from the labels that are made of those of an origin, with its features."""
+        rng, included = np.random.default_rng(seed), origin.searched_features
+        labels = make(problem if included is None else problem.with_features(included), rng)
+        if labels is None:
+            return None
+        onward = Start(start, labels, seed, rng.permutation(labels.size), included=included)
+        return begin(start=onward, plan=replace(plan, cancelled=enough))
 
-    def _best(self) -> float:
-        return max(restart.log_joint for restart in self._everything)
-
-    def _worthwhile(self) -> float:
-        """Return the gain, in nats, that prolongs the refinement."""
-        least = minimum_gain(self._problem)
-        if self._found_often:
-            return least
-        one_cluster = joint_of(self._problem, self._problem.cohort.together)
-        return max(least, _WORTHWHILE * (self._best() - one_cluster))
-
-    def _run(self, name: str, origins: Sequence[RestartResult], makers: Sequence[Maker]) -> None:
-        """Search from the labels that each maker returns, with the features of its origin."""
-
-        def search(make: Maker, origin: RestartResult, seed: np.random.SeedSequence) -> RestartResult | None:
-            rng, included = np.random.default_rng(seed), origin.searched_features
-            labels = make(self._problem if included is None else self._problem.with_features(included), rng)
-            if labels is None:
-                return None
-            start = Start(name, labels, seed, rng.permutation(labels.size), included=included)
-            return self._begin(start=start, plan=self._plan)
-
-        futures = []
-        for make, origin in zip(makers, origins, strict=True):
-            # The spawn key is one level longer than those of the restarts.
-            seed = np.random.SeedSequence(self._plan.seed, spawn_key=(0, next(self._numbers)))
-            futures.append(self._pool.submit(search, make, origin, seed))
+    def run(start: str, origins: Sequence[RestartResult], makers: Sequence[Maker]) -> None:
+        # The spawn key of each seed is one level longer than those of the restarts.
+        futures = [
+            pool.submit(search, make, start, origin, np.random.SeedSequence(plan.seed, spawn_key=(0, next(numbers))))
+            for make, origin in zip(makers, origins, strict=True)
+        ]
         results = [result for future in futures if (result := future.result()) is not None]
-        self._refuse_cancelled()
+        plan.refuse_cancelled()
         # A search that the time ended between two sweeps is not at a fixed point.
-        ended = self._plan.budget.cut_short
-        self._everything.extend(result for result in results if result.converged or not ended)
+        everything.extend(result for result in results if result.converged or not plan.budget.cut_short)
+
+    failures = 0
+    with plan.progress.stage("refinement, in batches") as advance:
+        while failures < patience and not enough.is_set():
+            before_both = highest()
+            while not enough.is_set():
+                best = best_distinct(everything, _ELITE)
+                every = {(one.log_joint, two.log_joint): (one, two) for one, two in itertools.combinations(best, 2)}
+                pairs = [pair for joints, pair in every.items() if joints not in tried]
+                if not pairs:
+                    break
+                tried.update(every)
+                before = highest()
+                makers = [partial(recombined, first=first.labels, second=second.labels) for first, second in pairs]
+                run("recombined", [first for first, _ in pairs], makers)
+                if not found_often and not has_risen(before):
+                    break
+            failures = 0 if has_risen(before_both) else failures
+            leading, before = best_distinct(everything, _PERTURBED), highest()
+            origins = [leading[turn // 2 % len(leading)] if turn % 2 else leading[0] for turn in range(_BATCH)]
+            run("perturbed", origins, [partial(perturbed, labels=it.labels, cancelled=enough) for it in origins])
+            failures = 0 if has_risen(before) else failures + 1
+            advance()
+    return everything[len(found) :]
 
 
 def recombined(problem: Problem, _rng: np.random.Generator, first: Labels, second: Labels) -> Labels:
@@ -306,14 +274,20 @@ def recombined(problem: Problem, _rng: np.random.Generator, first: Labels, secon
 def perturbed(problem: Problem, rng: np.random.Generator, labels: Labels, cancelled: Event) -> Labels | None:
     """Return labels with one to four similar clusters divided at random and swept; None, as mostly, if unchanged."""
     gains = merge_gains(problem, problem.partition(labels))
-    group, n_clusters = _neighbours(gains, rng), len(gains)
-    members = members_of(labels, group)
+    n_clusters, either = len(gains), np.maximum(gains, gains.T)
+    # A cluster, and up to three others that would merge with one of those drawn before at a low loss.
+    group = [int(rng.integers(n_clusters))]
+    for _ in range(int(rng.integers(min(_MOST_CLUSTERS, n_clusters)))):
+        others = np.flatnonzero(~np.bincount(group, minlength=n_clusters).astype(np.bool_))
+        nearest = others[np.argsort(-either[group][:, others].max(axis=0), kind="stable")]
+        group.append(int(nearest[min(int(rng.geometric(0.6)) - 1, nearest.size - 1)]))
+    members = np.flatnonzero(np.bincount(group, minlength=n_clusters)[labels])
     part = problem.restricted_to(members, n_clusters - len(group))
     # The number of parts is at least 2 and at most two more than before. Fewer rounds of `hasten` give a rougher start.
     n_parts = int(rng.integers(2, len(group) + 3))
     start = part.partition(compact(rng.integers(n_parts, size=members.size)))
     start = hasten(part, start, int(rng.integers(1, _MOST_ROUNDS)))
-    settled = settle(part, start, rng.permutation(members.size), _SWEEPS, cancelled, traced=False)
+    settled = settle(part, start, rng.permutation(members.size), SHORT, cancelled, traced=False)
     changed = labels.copy()
     changed[members] = n_clusters + settled.partition.labels
     before, changed = compact(labels), compact(changed)
@@ -321,18 +295,6 @@ def perturbed(problem: Problem, rng: np.random.Generator, labels: Labels, cancel
         return None
     changed = merge_all(problem, changed)
     return None if np.array_equal(changed, before) else changed
-
-
-def _neighbours(gains: Array, rng: np.random.Generator) -> list[int]:
-    """Draw a cluster and up to three others that would merge with one of those drawn before at a low loss."""
-    n_clusters = gains.shape[0]
-    gains = np.maximum(gains, gains.T)
-    group = [int(rng.integers(n_clusters))]
-    for _ in range(int(rng.integers(min(_MOST_CLUSTERS, n_clusters)))):
-        others = np.flatnonzero(~np.bincount(group, minlength=n_clusters).astype(np.bool_))
-        nearest = others[np.argsort(-gains[group][:, others].max(axis=0), kind="stable")]
-        group.append(int(nearest[min(int(rng.geometric(0.6)) - 1, nearest.size - 1)]))
-    return group
 
 
 def best_distinct(found: list[RestartResult], at_most: int) -> list[RestartResult]:
@@ -379,17 +341,17 @@ def run_restarts(
             results = _restarts(pool, begin, starts, heat, advance)
             if plan.finishers is not None:
                 best = best_distinct(results, plan.finishers)
-                futures = {
-                    place: pool.submit(continued, partial(begin, plan=plan), starts[place], restart)
-                    for place, restart in enumerate(results)
-                    if not restart.converged and any(restart is chosen for chosen in best)
-                }
+                futures = {}
+                for place, restart in enumerate(results):
+                    if not restart.converged and any(restart is chosen for chosen in best):
+                        onward = starts[place]._replace(labels=restart.labels, begin="given")
+                        onward = onward._replace(included=restart.searched_features)
+                        futures[place] = pool.submit(begin, start=onward, plan=plan)
                 for place, future in futures.items():
-                    results[place] = future.result()
+                    results[place] = results[place].followed_by(future.result())
                 plan.refuse_cancelled()
         if plan.refine and not plan.budget.used_up():
-            with plan.progress.stage("refinement, in batches") as advance:
-                results += Refinement(pool, problem, begin, results, plan).results(advance)
+            results += refine(pool, problem, begin, results, plan)
     return results
 
 
@@ -408,8 +370,6 @@ def _restarts(
             results.append(futures[len(results)].result())
             plan.refuse_cancelled()
             advance()
-            if plan.finished is not None:
-                plan.finished(results[-1])
     finally:
         left_out.set()
         for future in futures:
@@ -457,21 +417,3 @@ def unlike(found: list[RestartResult]) -> list[RestartResult]:
         if all(adjusted_rand_index(restart.labels, other.labels) < _ALIKE for other in chosen):
             chosen.append(restart)
     return chosen
-
-
-def result_among_all(start: str, found: SweepResult) -> RestartResult:
-    """Return the result of a search of a cohort in memory in partitions."""
-    return RestartResult.of(start, found.partitions.gathered()[0], found.trace, converged=found.converged)
-
-
-def searched_on(cohort: Partitioned, plan: SearchPlan, rng: np.random.Generator, pool: Executor) -> SweepResult:
-    """Move subjects, merge and divide clusters, until this raises the log joint hardly any more."""
-    enough = Either(plan.cancelled, plan.budget)
-
-    def divided(result: SweepResult) -> Any:
-        return result.partitions.divided(rng, enough, pool) if plan.divide else None
-
-    settled = partial(settled_by_scans, plan=plan)
-    return merge_and_divide(
-        cohort.problem, settled(cohort), settled, lambda result: result.partitions.merged(), divided, enough
-    )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from operator import itemgetter
 from threading import Event
 from typing import Any, NamedTuple
 
@@ -11,8 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from clinclust.arrays import Array, Labels, Mask, Whole
-from clinclust.engine.kernels.moves import Partition, accumulate, grow, log_marginals, number_by_appearance, relabel
+from clinclust.arrays import Array, Labels, Whole
+from clinclust.engine.kernels.moves import (
+    Partition,
+    Sums,
+    accumulate,
+    grow,
+    log_marginals,
+    number_by_appearance,
+    relabel,
+)
 from clinclust.engine.kernels.sweep import find_best, make_moves
 from clinclust.engine.problem.encoding import principal_axis
 from clinclust.engine.problem.problem import Problem, joint_of, log_joint
@@ -31,19 +40,6 @@ def compact(labels: NDArray[np.generic]) -> Labels:
     return numbered
 
 
-def members_of(labels: Labels, clusters: Iterable[int]) -> Whole:
-    """Return the subjects of some clusters, in order; labels are 0 .. K - 1, int64 (N,)."""
-    is_member = np.zeros(int(labels.max()) + 1, dtype=np.bool_)
-    is_member[list(clusters)] = True
-    return np.flatnonzero(is_member[labels])
-
-
-@lru_cache(maxsize=64)
-def pairs_of(n_clusters: int) -> tuple[Whole, Whole]:
-    """Return each pair of clusters once, as two arrays: the first and the second of it."""
-    return np.triu_indices(n_clusters, k=1)
-
-
 def by_decreasing_size(labels: Labels) -> Labels:
     """Renumber clusters 0 .. K - 1 by decreasing size; clusters of equal size in order of their first member."""
     return groups_by_decreasing_size(labels, np.ones_like(labels))
@@ -52,15 +48,8 @@ def by_decreasing_size(labels: Labels) -> Labels:
 def groups_by_decreasing_size(groups: Labels, sizes: Whole) -> Labels:
     """Renumber groups (J,) of clusters of these sizes (J,) by the decreasing number of their subjects."""
     _, first, inverse = np.unique(groups, return_index=True, return_inverse=True)
-    totals = np.zeros(first.size, dtype=np.int64)
-    np.add.at(totals, inverse, sizes)
-    return _rank(np.lexsort((first, -totals)))[inverse]
-
-
-def _rank(order: NDArray[np.intp]) -> Labels:
-    rank = np.empty(order.size, dtype=np.int64)
-    rank[order] = np.arange(order.size)
-    return rank
+    order = np.lexsort((first, -np.bincount(inverse, weights=sizes)))
+    return np.asarray(np.argsort(order)[inverse], dtype=np.int64)
 
 
 def adjusted_rand_index(first: Labels, second: Labels) -> float:
@@ -80,10 +69,10 @@ def adjusted_rand_index(first: Labels, second: Labels) -> float:
 
 # Iterated conditional modes: sweep until no subject moves in a full sweep.
 
+SHORT = 20
+"""Sweeps of the search for a division, and of clusters that were divided anew or dissolved."""
 N_DIVIDED = 8_000
 """Largest number of members of a cluster of a large cohort among whom a division is searched for."""
-Sums = tuple[Array, Array]
-"""Sizes (K,) and statistics (K, S) of clusters."""
 
 
 def added(sums: Sequence[Sums]) -> Sums:
@@ -123,35 +112,25 @@ def settle(
     is computed only after the last sweep.
     """
     least, partition = minimum_gain(problem), start if isinstance(start, Partition) else problem.partition(start)
-    trace: list[float] = []
+    arrays, trace = problem.cohort.arrays, list[float]()
     n_sweeps, converged = 0, False
     while not converged and n_sweeps < max_sweeps and not cancelled.is_set():
-        partition, moves = _moved(problem, partition, order, least, ignore_size=ignore_size)
-        accumulate(problem.cohort.arrays, partition)
+        position = moves = 0
+        while position < order.size:
+            position, made = make_moves(
+                arrays, problem.model, partition, order, position, minimum_gain=least, ignore_size=ignore_size
+            )
+            moves += made
+            if position < order.size:
+                partition = grow(arrays, partition)
+        # Moves change the last digits of the sums, which are therefore computed anew.
+        accumulate(arrays, partition)
         n_sweeps += 1
         converged = moves == 0 and not ignore_size
         ignore_size = False
         if traced or converged or n_sweeps == max_sweeps:
             trace.append(log_joint(problem, partition))
     return SweepResult(partition, trace, converged)
-
-
-def _moved(
-    problem: Problem, partition: Partition, subjects: Labels, least: float, *, ignore_size: bool = False
-) -> tuple[Partition, int]:
-    """Visit subjects and move each to its best cluster; return the partition and the number of moves.
-
-    Moves change the last digits of the sums, which must be computed anew afterwards.
-    """
-    arrays, position, moves = problem.cohort.arrays, 0, 0
-    while position < subjects.size:
-        position, made = make_moves(
-            arrays, problem.model, partition, subjects, position, minimum_gain=least, ignore_size=ignore_size
-        )
-        moves += made
-        if position < subjects.size:
-            partition = grow(arrays, partition)
-    return partition, moves
 
 
 def hasten(problem: Problem, partition: Partition, n_rounds: int = 12) -> Partition:
@@ -185,8 +164,7 @@ def minimum_gain(problem: Problem) -> float:
 #
 # Sufficient statistics add up: the change of the log joint by a merge is exact and needs no new fit.
 
-_SWEEPS_OF_A_SPLIT = 20
-_RANDOM_HALVES = 2
+_pairs_of = lru_cache(maxsize=64)(np.triu_indices)  # by the number of clusters, and 1
 _NUMBERS_AT_ONCE = 2_000_000
 """Number of statistics of merged clusters that are kept in memory."""
 
@@ -201,12 +179,12 @@ def merge_gains(problem: Problem, partition: Partition) -> Array:
 
     with g(n) = ln Gamma(n - discount) - ln Gamma(1 - discount).
     """
-    n_clusters = int(partition.n_clusters[0])
-    statistics, sizes = partition.statistics[:n_clusters], partition.sizes[:n_clusters]
+    sizes, statistics = partition.sums
+    n_clusters = sizes.size
     gains = np.full((n_clusters, n_clusters), -np.inf)
     if n_clusters < 2:
         return gains
-    apart, pairs = _terms(problem, statistics, sizes), pairs_of(n_clusters)
+    apart, pairs = _terms(problem, statistics, sizes), _pairs_of(n_clusters, 1)
     at_once = max(1, _NUMBERS_AT_ONCE // max(1, statistics.shape[1]))
     for start in range(0, pairs[0].size, at_once):
         first, second = pairs[0][start : start + at_once], pairs[1][start : start + at_once]
@@ -278,10 +256,8 @@ def resettle(part: Problem, rng: np.random.Generator, cancelled: Event) -> tuple
 
     Return the change of the log joint by the best division found, in nats, and its labels; -inf if none was found.
     """
-    best, division = -np.inf, part.cohort.together
-    for joint, labels in divisions(part, rng, cancelled):
-        if joint > best:
-            best, division = joint, labels
+    none = -np.inf, part.cohort.together
+    best, division = max(divisions(part, rng, cancelled), key=itemgetter(0), default=none)
     return best - joint_of(part, part.cohort.together), division
 
 
@@ -289,29 +265,22 @@ def divisions(part: Problem, rng: np.random.Generator, cancelled: Event) -> Iter
     """Yield the log joint and the labels, int64 (M,), of each partition in which sweeps from two parts end."""
     tried: set[bytes] = set()
     partition = part.partition(part.cohort.together)
-    for halves in _seeds(part, rng):
+    along = principal_axis(part.cohort.arrays, rng)
+    # Cuts along the first principal axis, then at random. A small subtype lies at one end of the axis: a cut through
+    # the middle does not separate it.
+    for cut in (0.0, *np.quantile(along, (0.1, 0.9)), None, None):
         if cancelled.is_set():
             return
+        halves = rng.random(along.size) < 0.5 if cut is None else along > cut
         order = rng.permutation(halves.size)
         relabel(part.cohort.arrays, partition, compact(halves))
         start = hasten(part, partition).labels.tobytes()
         if partition.n_clusters[0] == 1 or start in tried:  # different cuts often lead to the same division
             continue
         tried.add(start)
-        settled = settle(part, partition, order, _SWEEPS_OF_A_SPLIT, cancelled, traced=False)
+        settled = settle(part, partition, order, SHORT, cancelled, traced=False)
         if settled.trace:
             yield settled.trace[-1], settled.partition.labels.copy()
-
-
-def _seeds(part: Problem, rng: np.random.Generator) -> Iterator[Mask]:
-    """Yield cuts of the members into two parts, bool (M,): along their first principal axis, then at random."""
-    along = principal_axis(part.cohort.arrays, rng)
-    yield along > 0.0
-    # A small subtype lies at one end of the axis. A cut through the middle does not separate it.
-    for tail in (0.1, 0.9):
-        yield along > np.quantile(along, tail)
-    for _ in range(_RANDOM_HALVES):
-        yield rng.random(along.size) < 0.5
 
 
 def merge_tree(problem: Problem, labels: Labels, first: Sequence[tuple[int, int]] = ()) -> tuple[Labels, Array]:

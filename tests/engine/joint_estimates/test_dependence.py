@@ -21,7 +21,7 @@ from clinclust.engine.joint_estimates.selection import (
 )
 from clinclust.engine.kernels.sweep import write_scores
 from clinclust.engine.problem.encoding import log_bases, powers_of_features
-from clinclust.engine.problem.problem import feature_relevance, pose
+from clinclust.engine.problem.problem import clusters_of, pose
 from clinclust.engine.problem.problem import log_joint as joint_of
 from clinclust.engine.search.plan import SearchPlan
 from clinclust.engine.search.restarts import run_restarts, search_starts
@@ -142,7 +142,8 @@ def test_relevance_has_no_powers():
     problem, *_ = posed(5, likelihoods=EVERY_LIKELIHOOD)
     whole = problem.with_powers(np.ones_like(problem.model.powers))
     partition = problem.partition(np.arange(30) % 3)
-    assert feature_relevance(problem, partition).tobytes() == feature_relevance(whole, partition).tobytes()
+    relevance = [clusters_of(posed, partition).relevance().tobytes() for posed in (problem, whole)]
+    assert relevance[0] == relevance[1]
 
 
 # --- the powers ---------------------------------------------------------------------------------------------------

@@ -6,20 +6,23 @@ import pytest
 from cohorts import LIKELIHOODS, mixed_cohort
 
 from clinclust import Feature, FeatureSchema
+from clinclust.engine.joint_estimates import outlying as turns
 from clinclust.engine.joint_estimates.outlying import (
     Changes,
-    Dissolution,
     best_elsewhere,
     best_outlying,
     changes_that_raise,
+    dissolve,
     none_outlying,
+    raise_in_turns,
     without_outlying,
 )
 from clinclust.engine.kernels.moves import new_partition
 from clinclust.engine.kernels.sweep import write_scores
 from clinclust.engine.problem.problem import log_joint, pose
 from clinclust.engine.search.plan import RestartResult, SearchPlan
-from clinclust.engine.search.settle import compact, settle
+from clinclust.engine.search.restarts import starts_from
+from clinclust.engine.search.settle import compact
 from clinclust.likelihoods import REGISTRY
 
 SHARE = 0.03
@@ -111,27 +114,31 @@ def test_members_leave_a_cluster_for_the_best_of_the_others(seed):
     np.testing.assert_array_equal(found, compact(expected))
 
 
-def test_nothing_is_dissolved_twice_where_nothing_has_changed():
+def test_a_dissolution_raises_the_joint_and_ends_where_none_can_raise_it():
     problem, labels, _ = _posed(0)
-    sweeps = []
-
-    def sweep(kept, labels):
-        sweeps.append(labels)
-        return settle(kept, labels, np.arange(labels.size), 20, plan.cancelled)
-
-    plan = SearchPlan(outlying_share=SHARE)
+    plan, order = SearchPlan(outlying_share=SHARE), np.arange(labels.size)
     outlying, joint = best_outlying(problem, labels, none_outlying(problem), SHARE)
     restart = RestartResult("here", labels, joint, np.array([joint]), 0, True)
-    dissolved = Dissolution(problem, plan, sweep, 1e-6)
-    after, mask = dissolved(restart, outlying)
+    after, mask = dissolve(problem, restart, outlying, order, plan)
     assert after.log_joint >= joint
     assert (np.diff(after.trace) > 0.0).all()
     assert after.log_joint == pytest.approx(_joint(problem, after.labels, mask), abs=1e-7)
-    n_sweeps = len(sweeps)
-    assert n_sweeps > 0
-    again, same = dissolved(after, mask)
+    again, same = dissolve(problem, after, mask, order, plan)
     assert again is after
     assert same is mask
-    assert len(sweeps) == n_sweeps
-    dissolved(RestartResult("elsewhere", labels[::-1].copy(), -np.inf, np.array([]), 0, True), mask)
-    assert len(sweeps) > n_sweeps
+
+
+def test_nothing_is_dissolved_twice_where_nothing_has_changed(monkeypatch):
+    problem, labels, _ = _posed(0)
+    plan = SearchPlan(outlying_share=SHARE)
+    (start,) = starts_from(labels, plan.seeds[:1])
+    kept, joint = best_outlying(problem, labels, none_outlying(problem), SHARE)
+    restart = RestartResult("here", labels, joint, np.array([joint]), 0, True)
+    ended, mask = raise_in_turns(problem, restart, kept, start, plan, look_back=False)
+    begun, undisturbed = [], turns.dissolve
+    monkeypatch.setattr(turns, "dissolve", lambda *given: begun.append(given[1].labels) or undisturbed(*given))
+    # From the end of a search, one with all values kept comes back to it.
+    again, same = raise_in_turns(problem, ended, mask, start, plan, look_back=True)
+    np.testing.assert_array_equal(again.labels, ended.labels)
+    np.testing.assert_array_equal(same, mask)
+    assert len(begun) == 1

@@ -15,15 +15,8 @@ import clinclust as cc
 from clinclust.engine.kernels.moves import new_partition
 from clinclust.engine.problem.problem import log_joint, pose
 from clinclust.engine.sampling import chains
-from clinclust.engine.sampling.chains import (
-    Chain,
-    SamplingPlan,
-    divide_or_merge,
-    draw_concentration,
-    far_first,
-    run_chains,
-)
-from clinclust.engine.search.plan import SearchCancelled
+from clinclust.engine.sampling.chains import Chain, divide_or_merge, draw_concentration, far_first, run_chains
+from clinclust.engine.search.plan import SearchCancelled, SearchPlan
 
 N_SUBJECTS, N_BATCHES = 6, 40
 
@@ -104,7 +97,7 @@ def assert_drawn_from(expected, drawn):
 )
 def test_a_chain_draws_from_the_posterior_of_all_partitions(discount, coarsening, n_draws):
     problem = posed(discount, coarsening)
-    chain = Chain(problem, np.zeros(N_SUBJECTS, dtype=np.int64), np.random.default_rng(1))
+    chain = Chain(problem, np.zeros(N_SUBJECTS, dtype=np.int64), np.random.default_rng(1), draws_concentration=False)
     drawn = [in_order(chain.step().labels.tolist()) for _ in range(n_draws)]
     assert_drawn_from(exact(problem), drawn)
     assert chain.n_accepted > 0
@@ -153,7 +146,7 @@ def test_the_probability_of_a_pair_is_counted():
 
 def test_a_draw_holds_its_log_joint_and_labels_without_gaps():
     problem = posed()
-    chain = Chain(problem, np.arange(N_SUBJECTS), np.random.default_rng(3))
+    chain = Chain(problem, np.arange(N_SUBJECTS), np.random.default_rng(3), draws_concentration=False)
     for _ in range(50):
         draw = chain.step()
         assert set(draw.labels.tolist()) == set(range(draw.labels.max() + 1))
@@ -165,7 +158,7 @@ STARTS = [np.zeros(N_SUBJECTS, dtype=np.int64), np.arange(N_SUBJECTS)]
 
 def test_chains_stop_when_they_agree_and_are_the_same_on_any_number_of_threads():
     problem = posed()
-    one, two = (run_chains(problem, STARTS, SamplingPlan(7, 6400, 300, n_threads)) for n_threads in (1, 2))
+    one, two = (run_chains(problem, STARTS, SearchPlan(7, max_sweeps=6400, n_jobs=n), 300) for n in (1, 2))
     np.testing.assert_array_equal(one.labels, two.labels)
     for name, trace in one.traces.items():
         np.testing.assert_array_equal(trace, two.traces[name])
@@ -178,7 +171,7 @@ def test_chains_stop_when_they_agree_and_are_the_same_on_any_number_of_threads()
 
 
 def test_chains_that_cannot_agree_say_so():
-    found = run_chains(posed(), STARTS, SamplingPlan(7, 6, 300, 1))
+    found = run_chains(posed(), STARTS, SearchPlan(7, max_sweeps=6, n_jobs=1), 300)
     assert not found.has_converged
     assert found.n_sweeps == 6
 
@@ -187,4 +180,4 @@ def test_cancelled_chains_have_no_result():
     cancelled = Event()
     cancelled.set()
     with pytest.raises(SearchCancelled):
-        run_chains(posed(), STARTS, SamplingPlan(7, 100, 300, 1, cancelled=cancelled))
+        run_chains(posed(), STARTS, SearchPlan(7, max_sweeps=100, n_jobs=1, cancelled=cancelled), 300)

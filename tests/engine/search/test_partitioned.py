@@ -21,7 +21,7 @@ from clinclust.engine.kernels.sweep import make_moves
 from clinclust.engine.problem.encoding import log_bases
 from clinclust.engine.problem.problem import joint_of, log_joint, pose
 from clinclust.engine.search import partitioned as scanning
-from clinclust.engine.search.partitioned import Partitioned, Shard, Store, WholeCohort, count, sums_of
+from clinclust.engine.search.partitioned import Partitioned, Shard, Store, WholeCohort, count
 from clinclust.engine.search.plan import SearchPlan, Threads
 from clinclust.engine.search.settle import added, adjusted_rand_index, compact, merge_all, minimum_gain, settle
 
@@ -151,11 +151,12 @@ def test_the_search_finds_the_groups_from_clusters_of_a_sample_whatever_the_shar
     monkeypatch.setattr(scanning, "CHUNK", 64)
     problem, groups = a_problem(11, 600, likelihoods=("gaussian",) * 6 + ("bernoulli",) * 6, n_groups=3)
     some = np.arange(0, 600, 4)
-    sampled = sums_of(problem.restricted_to(some, 0).partition(compact(groups[some] // 2)))
+    sampled = problem.restricted_to(some, 0).partition(compact(groups[some] // 2)).sums
     found = []
     for n_shards in (1, 5):
         together = in_shards(problem, problem.cohort.together, n_shards)
-        result = search_partitions(together, sampled, share, SearchPlan(), np.random.default_rng(0), pool)
+        plan = SearchPlan(outlying_share=share)
+        result = search_partitions(together, sampled, plan, np.random.default_rng(0), pool)
         labels, mask = result.partitions.gathered()
         kept = without_outlying(problem, mask, share)
         rise = log_joint(result.partitions.problem, result.partitions.clusters) - joint_of(kept, labels)

@@ -81,7 +81,7 @@ def test_everybody_is_assigned_to_clusters_of_others(pool):
     some = np.arange(0, 300, 3)
     labels = np.random.default_rng(0).integers(3, size=some.size)
     part = problem.restricted_to(some, 0)
-    sampled = scanning.sums_of(new_partition(part.cohort.arrays, labels))
+    sampled = new_partition(part.cohort.arrays, labels).sums
     best, _ = scanning.in_memory(problem, pool, may_lack_any=False).assigned(sampled).gathered()
     others = np.setdiff1d(np.arange(300), some)
     for subject in others[:40]:
