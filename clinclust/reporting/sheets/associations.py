@@ -207,7 +207,7 @@ def _rows(findings: Findings, cohort: FittedCohort, feature: Feature, time: Feat
     if time is not None:
         survival = {"time": time.name, "event": str(feature.levels[1]) if feature.levels else "1"}
     try:
-        table = compare_outcome(CohortColumns(cohort, cohort.table), feature.name, **survival)
+        table = compare_outcome(CohortColumns(cohort, cohort.table), feature.name, survival)
     except InputError as error:
         yield [title, None, None, _TEXTS["not_compared"].format(error=error), None, None, None]
         return
