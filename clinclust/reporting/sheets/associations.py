@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from clinclust.associations.associate import finds_one_population, grade_of, may_be_undone
-from clinclust.associations.refit import BY_PERSON, BY_VALUE, without_permutation
+from clinclust.associations.refit import BY_PERSON, BY_VALUE
 from clinclust.comparisons.frame import is_suppressed
 from clinclust.errors import InputError
 from clinclust.estimators.subtype_model import FittedCohort
@@ -105,7 +105,8 @@ def methods_of_associations(findings: Findings, references: References) -> list[
         least, most, median = (f"{index:.2f}".replace("-", "\N{MINUS SIGN}") for index in numbers)
         fields |= {"least": least, "most": most, "median": median}
     if tests:
-        fields["tests"] = tests_in_words(sorted(set(map(without_permutation, tests))), references)
+        plain = {test.removesuffix(BY_PERSON).removesuffix(BY_VALUE) for test in tests}
+        fields["tests"] = tests_in_words(sorted(plain), references)
     by_person = any(test.endswith(BY_PERSON) for test in tests)
     names = ["validated" if findings.fit is not None else "validated_given"]
     names += [*["refit"] * ("refit" in used), *["agreement"] * ("refit" in used and bool(indices))]
