@@ -204,9 +204,8 @@ def events_in(findings: Findings) -> list[tuple[Feature, Feature, str]]:
 
 def _rows(findings: Findings, cohort: FittedCohort, feature: Feature, time: Feature | None) -> Iterator[list[Value]]:
     title = feature.title if time is None else _TEXTS["timed"].format(outcome=feature.title, time=time.title)
-    survival: dict[str, Any] = {}
-    if time is not None:
-        survival = {"time": time.name, "event": str(feature.levels[1]) if feature.levels else "1"}
+    event = str(feature.levels[1]) if feature.levels else "1"
+    survival = {} if time is None else {"time": time.name, "event": event}
     try:
         table = compare_outcome(CohortColumns(cohort, cohort.table), feature.name, survival)
     except InputError as error:
