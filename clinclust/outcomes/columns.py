@@ -9,6 +9,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import pandas as pd
 
+import clinclust.estimators.subtype_model as subtype_model
 from clinclust.arguments import accepting
 from clinclust.arrays import Array, Code, Labels, Mask
 from clinclust.comparisons.differences import NORMAL_QUANTILE
@@ -16,16 +17,7 @@ from clinclust.drafting import draft_schema
 from clinclust.drafting.levels import no_before_yes
 from clinclust.errors import InputError, SchemaError, did_you_mean, refuse, warn
 from clinclust.estimators.explanation import find_continuum
-from clinclust.estimators.subtype_model import (
-    FittedCohort,
-    SubtypeModel,
-    clustered_features,
-    cohort_of,
-    cohort_problems,
-    fewest_subjects,
-    place_of,
-    require_fitted,
-)
+from clinclust.estimators.subtype_model import FittedCohort, SubtypeModel, cohort_of
 from clinclust.files.cell_text import canonical_text
 from clinclust.outcomes.estimates import assignment_errors
 from clinclust.schema import Feature, FeatureSchema
@@ -46,25 +38,21 @@ class Outcome(NamedTuple):
     order: tuple[str, ...] = ()  # levels from lowest to highest, of which ratios above 1 are of higher ones
     times: tuple[Array, ...] = ()  # the end and begin of follow-up, of a survival
 
-    @property
-    def is_known(self) -> Mask:
-        """Whether the outcome of a subject is observed, bool (N,)."""
-        return np.asarray(~np.isnan([self.observed, *self.times]).any(axis=0))
-
 
 class CohortColumns:
     """The columns of a cohort: those that are validated, and those of a `table` in the order of the cohort."""
 
     def __init__(self, cohort: FittedCohort, table: pd.DataFrame) -> None:
         self.cohort, self._table, self._schema = cohort, table, cohort.schema
+        self._declared = {feature.name: feature for feature in cohort.schema if feature.likelihood is not None}
         self.n_subtypes = int(cohort.labels.max()) + 1
         self.problems: list[str] = []
 
     @classmethod
     def read(cls, model: SubtypeModel, frame: pd.DataFrame) -> CohortColumns:
         """Validate the table of a public function; it may have other columns, because outcomes come years later."""
-        require_fitted(model)
-        if len(frame) != len(model.labels_) and (problems := cohort_problems(model, frame)):
+        subtype_model.require_fitted(model)
+        if len(frame) != len(model.labels_) and (problems := subtype_model.cohort_problems(model, frame)):
             more = "; join outcomes that came later to that table as columns, with empty cells for subjects without any"
             raise InputError(f"{problems[0]}{more}")
         named = [isinstance(name, str) and name in model.schema_ for name in frame.columns]
@@ -76,16 +64,16 @@ class CohortColumns:
         """Note a wrong subtype to compare with, and columns that formed the subtypes; `alone`: one is enough."""
         if self.n_subtypes == 1 and not alone:
             self.problems.append("there is one subtype, so nothing can be compared")
-        elif place_of(versus, self.cohort.model.codes_) is None:
+        elif subtype_model.place_of(versus, self.cohort.model.codes_) is None:
             codes = ", ".join(map(str, self.cohort.model.codes_))
             self.problems.append(f"versus must be a subtype, {codes}, not {versus!r}")
-        formed = [repr(name) for name in names if name in clustered_features(self.cohort.model)]
+        formed = [repr(name) for name in names if name in subtype_model.clustered_features(self.cohort.model)]
         if formed:
             self.problems.append(f"{called}: the subtypes were found from {', '.join(formed)}")
 
     def feature(self, name: str, called: str) -> tuple[Feature, Array] | None:
         """Return the feature of a column and its scores (N,), NaN = missing; None, and a problem, without any."""
-        cells, feature = self._cells(name, called), self._declared(name)
+        cells, feature = self._cells(name, called), self._declared.get(name)
         if cells is None:
             return None
         if feature is not None:
@@ -144,13 +132,10 @@ class CohortColumns:
         begins = self._number(entry, "entry") if entry is not None else None if ends is None else np.zeros(ends.size)
         if values is None or ends is None or begins is None:
             return None
-        if n_early := int((ends <= begins).sum()):
-            begin = "0" if entry is None else repr(entry)
-            values_are = "1 value of {} is" if n_early == 1 else f"{n_early:,} values of {{}} are"
-            self.problems.append(
-                f"time: {values_are.format(repr(time))} not above {begin}, where follow-up begins; write half a unit "
-                "after it, as 0.5 days for a death on the first day, or leave these rows out"
-            )
+        if n := int((ends <= begins).sum()):
+            why = f"time: {time!r} is not above {repr(entry) if entry else 0}, where follow-up begins, in {n:,} rows"
+            why += "; write half a unit after it, as 0.5 days for a death on the first day, or leave these rows out"
+            self.problems.append(why)
         return Outcome(name, "survival", *values, times=(ends, begins))
 
     def covariates(self, names: Sequence[str], called: str) -> pd.DataFrame:
@@ -170,22 +155,10 @@ class CohortColumns:
                 terms.append(pd.DataFrame({title: scores}))
         return pd.concat(terms, axis=1)
 
-    def assign(self, rows: Mask, covariates: pd.DataFrame, versus: Code, called: str) -> tuple[Assigned, pd.DataFrame]:
-        """Return the subjects of some rows, bool (N,), with all covariates; refuse a term that others determine."""
-        assigned = Assigned(self.cohort, rows & covariates.notna().all(axis=1).to_numpy(), versus)
-        covariates = covariates[assigned.rows]
-        columns = np.insert(standardised(covariates)[0], 0, 1.0, axis=1)
-        for place, (term, values) in enumerate(covariates.items()):
-            if np.linalg.matrix_rank(columns[:, : place + 2], tol=1e-8 * np.sqrt(len(values))) < place + 2:
-                why = "others determine it" if np.ptp(values) > 0.0 else "it is the same in all"
-                raise InputError(f"{called}: leave out {term!r}: of the subjects with all values, {why}")
-        return assigned, covariates
-
     def score_continuum(self) -> pd.DataFrame | None:
-        """Return the continuum score of each subject, where nothing shows that the subtypes are more than its slices.
+        """Return the continuum score of each subject; None if a test accepted the subtypes as more than its slices.
 
-        None if a test of the tree accepted each subtype as distinct, if the score orders subjects by chance, or if no
-        search made the subtypes.
+        Also if the score orders subjects by chance, or if no search made the subtypes.
         """
         fit = self.cohort.model.fit_
         if fit is None or not fit.clusters_.encoding.features:
@@ -194,10 +167,6 @@ class CohortColumns:
             return None
         continuum = find_continuum(self.cohort)
         return None if continuum.is_by_chance else pd.DataFrame({SCORE: continuum.score})
-
-    def _declared(self, name: str) -> Feature | None:
-        """Return the feature of a column that the schema names and does not ignore."""
-        return self._schema[name] if name in self._schema and self._schema[name].likelihood is not None else None
 
     def _cells(self, name: str, called: str) -> pd.Series | None:
         """Return the canonical texts of a column, without the codes that the schema declares missing."""
@@ -215,11 +184,10 @@ class CohortColumns:
         numbers = pd.to_numeric(cells, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
         if np.isfinite(numbers[cells.notna().to_numpy()]).all():
             return numbers
-        column = self.feature(name, called)  # numbers with decimal commas or units
-        if column is None or column[0].levels is None:
-            return None if column is None else column[1]
-        self.problems.append(f"{called}: {name!r} holds levels, not numbers")
-        return None
+        feature, scores = self.feature(name, called) or (None, None)  # numbers with decimal commas or units
+        if feature is not None and feature.levels is not None:
+            self.problems.append(f"{called}: {name!r} holds levels, not numbers")
+        return scores
 
     def _mark_event(self, name: str, event: Event) -> tuple[Array, str] | None:
         """Return 1 for the cells of a column that are the event and 0 for others, NaN = missing, (N,), and the event.
@@ -228,7 +196,7 @@ class CohortColumns:
         """
         if (cells := self._cells(name, "outcome")) is None:
             return None
-        feature, values = self._declared(name), sorted(cells.dropna().unique())
+        feature, values = self._declared.get(name), sorted(cells.dropna().unique())
         places = no_before_yes(values) if len(values) == 2 else None
         yes = "1" if set(values) <= {"0", "1"} else None if places is None else str(values[places[1]])
         if feature is not None and feature.traits.is_yes_no:
@@ -269,52 +237,56 @@ _LEAST_RECOVERED = 0.7  # share of the members of a subtype who are assigned to 
 
 
 class Assigned:
-    """Some subjects, bool (N,), of the subtypes that have enough of them; without `versus`, all are one group.
+    """Some subjects, bool (N,), with all covariates, of the subtypes with enough of them; without `versus` one group.
 
-    `versus` becomes a place among these subtypes. `membership` (n, K) is by the features, and `errors` (K, K) are of
-    assignment; `why_not` says why they cannot be carried through. Two such subtypes are needed, `versus` among them.
+    `versus` becomes a place among these subtypes, covariates (n, C) have mean 0 and SD 1. `membership` (n, K) is by the
+    features, `errors` (K, K) are of assignment; `why_not` says why they cannot be carried through.
     """
 
-    def __init__(self, cohort: FittedCohort, rows: Mask, versus: Code | None) -> None:
-        labels, fewest = cohort.labels, max(_FEWEST, fewest_subjects(cohort.model))
-        labels = np.zeros_like(labels) if versus is None else labels
+    def __init__(self, cohort: FittedCohort, rows: Mask, covariates: pd.DataFrame, versus: Code | None) -> None:
+        labels, fewest = cohort.labels, max(_FEWEST, subtype_model.fewest_subjects(cohort.model))
+        labels, rows = np.zeros_like(labels) if versus is None else labels, rows & covariates.notna().all(axis=1)
         counts = np.bincount(labels[rows], minlength=int(labels.max()) + 1)
         self.subtypes: Labels = np.flatnonzero(counts >= fewest).astype(np.int64)
-        self.codes = cohort.model.codes_
-        self.names: list[Code] = [self.codes[it] for it in self.subtypes]
-        reference = 0 if versus is None else place_of(versus, self.codes)
-        if (self.subtypes.size < 2 and versus is not None) or reference is None or reference not in self.subtypes:
+        self.n_subtypes, codes = self.subtypes.size, cohort.model.codes_
+        self.names: list[Code] = [codes[it] for it in self.subtypes]
+        reference = 0 if versus is None else subtype_model.place_of(versus, codes)
+        if (self.n_subtypes < 2 and versus is not None) or reference is None or reference not in self.subtypes:
             raise InputError(
                 f"at least two subtypes, among them subtype {versus}, need {fewest} subjects with all values; name "
                 "other columns, or another subtype"
             )
         self.versus = int(np.searchsorted(self.subtypes, reference))
-        self.too_small = [self.codes[it] for it in np.setdiff1d(np.arange(counts.size), self.subtypes)]
+        self.too_small = [codes[it] for it in np.setdiff1d(np.arange(counts.size), self.subtypes)]
         among = np.isin(labels, self.subtypes)
-        self.rows: Mask = rows & among
+        self.rows: Mask = np.asarray(rows) & among
         self.labels: Labels = np.searchsorted(self.subtypes, labels[self.rows]).astype(np.int64)
-        self.errors = np.eye(self.subtypes.size)
+        self.errors = np.eye(self.n_subtypes)
         self.membership = self.errors[self.labels]
         self.why_not: str | None = "these subtypes have no probabilities"
         if cohort.model.membership_ is not None:
             membership = np.asarray(cohort.model.membership_)[among][:, self.subtypes]
             membership = membership / np.maximum(membership.sum(axis=1, keepdims=True), 1e-300)
             assigned = np.searchsorted(self.subtypes, labels[among]).astype(np.int64)
-            self.errors, self.membership = assignment_errors(membership, assigned), membership[rows[among]]
+            self.errors, self.membership = assignment_errors(membership, assigned), membership[self.rows[among]]
             recovered, worst = np.diag(self.errors).min(), self.names[int(np.diag(self.errors).argmin())]
             why = f"the subtypes are too hard to tell apart: {100 * recovered:.0f}% of the members of subtype {worst} "
             why += f"are assigned to it (at least {100 * _LEAST_RECOVERED:.0f}% are needed)"
             self.why_not = why if recovered < _LEAST_RECOVERED else None
+        self.covariates, scales = standardised(covariates[self.rows])
+        self.scales = dict(zip(map(str, covariates), scales.tolist(), strict=True))
+        columns = np.insert(self.covariates, 0, 1.0, axis=1)
+        for place, term in enumerate(self.scales if versus is not None else ()):
+            if np.linalg.matrix_rank(columns[:, : place + 2], tol=1e-8 * np.sqrt(len(columns))) < place + 2:
+                why = "others determine it" if np.ptp(columns[:, place + 1]) > 0.0 else "it is the same in all"
+                raise InputError(f"leave out {term!r}: of the subjects with all values, {why}")
 
     def compare_with(self, places: Labels) -> tuple[list[dict[str, Code]], Array]:
         """Return the pairs of some subtypes with `versus` or the first, as columns, and as contrasts of all (D, K)."""
         versus = self.versus if self.versus in places else int(places[0])
-        others, units = places[places != versus], np.eye(self.subtypes.size)
+        others, units = places[places != versus], np.eye(self.n_subtypes)
         pairs = [{"subtype": self.names[it], "versus": self.names[versus]} for it in others.tolist()]
         return pairs, units[others] - units[versus]
-
-
-# The survival of each subtype as assigned.
 
 
 @accepting()
@@ -337,11 +309,6 @@ def survival_curves(
         ``at_risk``, ``events``, ``survival``, and its 95% limits ``lower`` and ``upper`` (of log(-log), with Greenwood
         variance).
 
-    Raises
-    ------
-    CohortError, ValueError
-        As in `compare_outcomes`.
-
     Examples
     --------
     >>> import clinclust as cc
@@ -358,7 +325,7 @@ def survival_curves(
     survival = columns.survival(outcome, time, entry, event)
     refuse(columns.problems)
     assert survival is not None
-    (ends, begins), is_known = survival.times, survival.is_known
+    (ends, begins), is_known = survival.times, ~np.isnan([survival.observed, *survival.times]).any(axis=0)
     if not is_known.any():
         raise InputError(f"no subject has {outcome!r} and {time!r}")
     curves = []
@@ -371,10 +338,7 @@ def survival_curves(
         share = np.cumprod(1.0 - events / np.maximum(at_risk, 1))
         with np.errstate(divide="ignore", invalid="ignore"):  # without events, or where nobody is left, no interval
             error = np.sqrt(np.cumsum(events / (at_risk * (at_risk - events)))) / -np.log(share)
-            is_open = (share <= 0.0) | (share >= 1.0)
-            lower, upper = (
-                np.where(is_open, np.nan, share ** np.exp(side * NORMAL_QUANTILE * error)) for side in (1, -1)
-            )
+            lower, upper = (np.exp(np.log(share) * np.exp(side * NORMAL_QUANTILE * error)) for side in (1, -1))
         curve = {"time": times, "at_risk": at_risk, "events": events, "survival": share}
         curves.append(pd.DataFrame({"subtype": code, **curve, "lower": lower, "upper": upper}))
     return pd.concat(curves, ignore_index=True)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from scipy.special import chdtrc, ndtr, ndtri
 
 import clinclust.outcomes.estimates as models
@@ -16,24 +17,18 @@ from clinclust.comparisons.differences import NORMAL_QUANTILE, bound_share, cont
 from clinclust.errors import InputError, refuse
 from clinclust.estimators.subtype_model import SubtypeModel, clustered_features
 from clinclust.outcomes.columns import SCORE, Assigned, CohortColumns, Event, Outcome, standardised
-from clinclust.outcomes.estimates import Estimates, Method
 
-APART = np.inf  # in place of the linear predictor of a subtype that has no ratio to others, although it has events
+_APART = "no hazard ratio: while it and the others are followed, only one side has events"
 _ESTIMATE = ("estimate", "se", "lower", "upper", "p")
-_DTYPES = {
-    **dict.fromkeys(("outcome", "kind", "event", "order", "method", "term", "measure", "remark"), "string"),
-    **dict.fromkeys(("n", "n_events"), "Int64"),
-    **dict.fromkeys(_ESTIMATE, "float64"),
-}
+_DTYPES = {"n": "Int64", "n_events": "Int64", **dict.fromkeys(_ESTIMATE, "float64")}
 _Row: TypeAlias = dict[str, Any]
-_Rows: TypeAlias = Iterator[_Row]
 
 
 def _tabulate(rows: Iterable[_Row], *columns: str) -> pd.DataFrame:
     table = pd.DataFrame(list(rows), columns=list(columns))
     has_grades = any(isinstance(code, str) for code in table["subtype"])
     dtypes = _DTYPES | dict.fromkeys(("subtype", "versus"), "string" if has_grades else "Int64")
-    return table.astype({name: dtypes[name] for name in columns})
+    return table.astype({name: dtypes.get(name, "string") for name in columns})
 
 
 @accepting()
@@ -51,17 +46,17 @@ def compare_outcomes(
     """Compare an outcome between subtypes, with the errors of assignment carried through.
 
     Differences between assigned subtypes are too small, because some subjects are assigned to the wrong one. BCH and
-    maximum likelihood in three steps correct this (Bolck, Croon and Hagenaars 2004; Vermunt 2010); the naive answer,
-    which takes assignments for known, is given too. Both assume that the outcome does not depend on the features inside
-    subtypes: where the row ``"no effects of features"`` has a p below .01, report the method ``"features"``. Where the
-    subtypes may be slices of a continuum, the first row is of one SD of `continuum_score`: report that.
+    maximum likelihood in three steps correct this (Bolck, Croon and Hagenaars 2004; Vermunt 2010), if the outcome does
+    not depend on the features inside subtypes: where the row ``"no effects of features"`` has a p below .01, report the
+    method ``"features"``. Where the subtypes may be slices of a continuum, the first row is of one SD of
+    `continuum_score`: report that.
 
     Parameters
     ----------
     model : MAPDP, GibbsDP or another SubtypeModel
         A fitted model. Without probabilities, such as of a `Partition`, the answer is the naive one only.
     frame : DataFrame, N rows
-        The cohort of the fit, with the further columns named here.
+        The cohort of the fit, with further columns.
     outcome : str
         Column that had no part in the subtypes. Yes/no: odds ratios of `event`. Ordered levels: proportional odds.
         Counts: rate ratios (negative binomial). Measurements: differences of means. With `time`: hazard ratios.
@@ -79,14 +74,13 @@ def compare_outcomes(
     Returns
     -------
     DataFrame
-        For each `method` (``"bch"``, ``"ml"``, ``"naive"``): rows with `subtype` and no `versus` are levels (mean or
-        share, at the mean of the covariates); rows with both are differences or ratios (`measure`), of ordered levels
-        those of a higher one in the `order`; rows with `term` are of covariates; the row ``"all subtypes alike"`` is a
-        Wald test with chi-squared as `estimate`. A subtype in which fewer than one subject has the event, or none has
-        not, has no ratio (`remark`), but a share, risk differences and, as assigned, a penalised ratio. With `time`,
-        ``"hazards proportional"`` tests whether the ratios of the subtypes as assigned change over time, and
-        ``"log-rank"`` is that test, not adjusted. `lower` and `upper` are 95% limits; `se` is robust, of a difference,
-        the logarithm of a ratio or the linear predictor of a level. `n` are subjects with all values.
+        For each `method` (``"bch"``, ``"ml"``, ``"naive"``: as assigned): rows with `subtype` and no `versus` are means
+        or shares, at the mean of the covariates; rows with both are differences or ratios (`measure`), of ordered
+        levels those of a higher one in the `order`; rows with `term` are of covariates; ``"all subtypes alike"`` is a
+        Wald test. A subtype in which fewer than one subject has the event, or none has not, has no ratio (`remark`),
+        but a share, risk differences and, as assigned, a penalised ratio. With `time`, ``"hazards proportional"`` tests
+        whether ratios change over time, ``"log-rank"`` is not adjusted; both are as assigned. `lower` and `upper` are
+        95% limits; `se` is robust, of a difference, the logarithm of a ratio or the linear predictor of a level.
 
     Raises
     ------
@@ -120,29 +114,35 @@ def compare_outcome(
     assert values is not None
     rows: list[_Row] = []
     if score is not None:
-        terms = score.join(adjusted)
-        everybody = Assigned(columns.cohort, values.is_known & terms.notna().all(axis=1).to_numpy(), None)
-        rows.append(_tabulate_score(_Analysis(values, everybody, terms[everybody.rows]), columns))
+        analysis = _Analysis(columns, values, score.join(adjusted), None)
+        measure = {"method": "score", "measure": f"{analysis.density.measure} for {SCORE}"}
+        estimates = analysis.fit(np.ones(len(analysis.y), dtype=bool), np.zeros(1, dtype=np.int64), "naive")
+        why = "these subtypes were not shown to be more than slices of a continuum: "
+        why += "no test was made; unless this can be excluded, " * (columns.cohort.fit.tree_test_ is None)
+        why += "report this number, and of the subtypes what is as assigned, because slices have no corrected one"
+        row = analysis.about | measure | {"remark": why if estimates else analysis.without_maximum}
+        if estimates is not None:
+            contrast = analysis.unit * np.eye(estimates.parameters.size)[1] / analysis.scales[SCORE]
+            row |= _estimate(estimates, contrast, analysis.density.on_difference)
+        rows.append(row)
     if not is_alone:
-        assigned, complete = columns.assign(values.is_known, adjusted, versus, "covariates")
-        analysis = _Analysis(values, assigned, complete)
+        analysis = _Analysis(columns, values, adjusted, versus)
         for method in ("bch", "ml", "naive"):
             rows += (analysis.about | {"method": method} | row for row in _tabulate_method(analysis, method))
-        left_out = analysis.about | {"remark": "left out: too few subjects"}
-        rows += (left_out | {"subtype": subtype} for subtype in assigned.too_small)
+        rows += (analysis.about | {"subtype": it, "remark": "left out: too few subjects"} for it in analysis.too_small)
         rows += _tabulate_features(analysis, columns, covariates)
     about = ("outcome", "kind", "event", "order", "method", "term", "subtype", "versus", "measure")
     return _tabulate(rows, *about, *_ESTIMATE, "n", "n_events", "remark")
 
 
-class _Analysis:
+class _Analysis(Assigned):
     """The analysis of an outcome of the assigned subjects (n,), adjusted for covariates (n, C)."""
 
-    def __init__(self, outcome: Outcome, assigned: Assigned, covariates: pd.DataFrame) -> None:
-        self.outcome, self.assigned = outcome, assigned
-        self.labels, self.n_subtypes = assigned.labels, assigned.subtypes.size
-        self.density = models.DENSITIES[outcome.kind]
-        self.observed, *self.times = (part[assigned.rows] for part in (outcome.observed, *outcome.times))
+    def __init__(self, columns: CohortColumns, outcome: Outcome, terms: pd.DataFrame, versus: Code | None) -> None:
+        is_known = ~np.isnan([outcome.observed, *outcome.times]).any(axis=0)
+        super().__init__(columns.cohort, is_known, terms, versus)
+        self.outcome, self.density = outcome, models.DENSITIES[outcome.kind]
+        self.observed, *self.times = (part[self.rows] for part in (outcome.observed, *outcome.times))
         if np.ptp(self.observed) == 0.0 and not (self.times and self.observed.any()):
             raise InputError(f"outcome: {outcome.name!r} is the same in all subjects with all values")
         n_events = None if outcome.event is None else int((self.observed > 0.0).sum())
@@ -151,15 +151,13 @@ class _Analysis:
         self.origin, self.unit = 0.0, 1.0
         if outcome.kind == "continuous":
             self.origin, self.unit = float(self.observed.mean()), max(float(self.observed.std()), 1e-300)
-        self.covariates, scales = standardised(covariates)
-        self.scales = dict(zip(map(str, covariates), scales.tolist(), strict=True))
         self.not_adjusted = ", not adjusted" if self.scales else ""
         self.without_maximum = "not estimated: too few subjects or events"
         self.without_maximum += ", or a covariate that separates them" if self.scales else ""
         if self.times:
             self.risk_sets = models.count_risk_sets(self.observed, *self.times, self.labels, self.n_subtypes)
         self.y = self.encode(np.ones(len(self.observed), dtype=bool))
-        has_ratio = np.isnan(self.find_ends("naive"))
+        has_ratio = pd.isna(self.explain_ratios("naive"))
         cases = has_ratio[self.labels], np.flatnonzero(has_ratio), "naive"
         if outcome.kind == "count" and has_ratio.any() and self.fit(*cases) is None:
             self.density = models.POISSON  # without overdispersion, the size has no maximum
@@ -172,9 +170,9 @@ class _Analysis:
             return np.unique(self.observed[rows], return_inverse=True)[1].astype(np.float64)
         return (self.observed[rows] - self.origin) / self.unit
 
-    def fit(self, rows: Mask, places: Labels, method: Method) -> Estimates | None:
+    def fit(self, rows: Mask, places: Labels, method: str) -> models.Estimates | None:
         """Return the estimates of the subtypes in some places from some subjects, bool (n,), if there is a maximum."""
-        errors, labels, terms = self.assigned.errors, self.labels[rows], self.covariates[rows]
+        errors, labels, terms = self.errors, self.labels[rows], self.covariates[rows]
         cases = self.density, self.encode(rows), terms
         naive = models.outcome_by_subtype(*cases, np.eye(self.n_subtypes)[labels][:, places])
         start = None if naive is None else naive.parameters
@@ -182,45 +180,35 @@ class _Analysis:
             return models.outcome_by_subtype(*cases, np.linalg.inv(errors)[labels][:, places], start)
         if method == "naive" or places.size < self.n_subtypes:
             return naive if method == "naive" else None
-        odds, shares = models.predictors_of_subtype(terms, errors.T[labels], 0), np.insert(terms, 0, 1.0, axis=1)
-        if start is not None:
-            start = np.append(start, np.zeros(places[1:].size * shares.shape[1]) if odds is None else odds.parameters)
-        return models.outcome_by_subtype(*cases, errors.T[labels], start, shares)
+        return models.outcome_by_subtype(*cases, errors.T[labels], start, np.insert(terms, 0, 1.0, axis=1))
 
-    def find_ends(self, method: Method) -> Array:
-        """Return where the linear predictors of subtypes go in which fewer than one subject has the event, or none.
-
-        NaN for all others, (K,). Of ordered levels and counts, the event is anything above the lowest value.
-        """
-        kind, observed = self.outcome.kind, self.observed
-        errors = self.assigned.errors if method == "bch" else np.eye(self.n_subtypes)
-        weights, ends = np.linalg.inv(errors)[self.labels], np.full(self.n_subtypes, np.nan)
-        if kind != "continuous":
-            lowest = observed.min() if kind == "ordered" else 0.0
-            ends[weights.T @ (observed > lowest) < 1.0 - 1e-9] = -models.LARGEST
-        if kind in ("binary", "ordered"):
-            ends[weights.T @ (observed < observed.max()) < 1.0 - 1e-9] = models.LARGEST
-        if self.times and (has_events := np.isnan(ends)).sum() > 1:
+    def explain_ratios(self, method: str) -> NDArray[np.object_]:
+        """Return why a subtype has no ratio, (K,): fewer than one subject has the event, or has not; else None."""
+        kind, observed, reasons = self.outcome.kind, self.observed, np.full(self.n_subtypes, None)
+        weights = (np.linalg.inv(self.errors) if method == "bch" else np.eye(self.n_subtypes))[self.labels]
+        is_above, is_top = observed > (observed.min() if kind == "ordered" else 0.0), observed == observed.max()
+        above = {"count": "a count above 0", "ordered": "more than the lowest level"}.get(
+            kind, repr(self.outcome.event)
+        )
+        ends = [(is_above, is_above, above)] * (kind != "continuous")
+        ends += [(~is_top, is_top, "the highest level" if kind == "ordered" else above)] * (
+            kind in ("binary", "ordered")
+        )
+        for needed, counted, what in ends:
+            for place in np.flatnonzero(weights.T @ needed < 1.0 - 1e-9).tolist():
+                n, size = (weights.T @ counted)[place], (self.labels == place).sum()
+                reasons[place] = (
+                    f"no ratio: {'corrected, ' * (method == 'bch')}{n:.3g} of its {size} subjects have {what}"
+                )
+        if self.times and (has_events := reasons == None).sum() > 1:  # noqa: E711
             groups = models.group_comparable(*self.risk_sets)
             sizes = np.bincount(groups[has_events], minlength=groups.max() + 1)
-            group = groups[self.assigned.versus]
-            group = group if sizes[group] > 1 else int(sizes.argmax())
-            ends[has_events & ((groups != group) | (sizes[group] < 2))] = APART
-        return ends
-
-    def explain_ratio(self, place: int, end: float, method: Method) -> str:
-        """Return why a subtype has no ratio."""
-        if end == APART:
-            return "no hazard ratio: while it and the others are followed, only one side has events"
-        kind, n = self.outcome.kind, int((self.labels == place).sum())
-        of_levels = {"count": "a count above 0", "ordered": f"the {'lowest' if end < 0.0 else 'highest'} level"}
-        what, is_all = of_levels.get(kind, repr(self.outcome.event)), end > 0.0 or kind == "ordered"
-        if method == "bch":
-            return f"no ratio: corrected, {'all but fewer' if is_all else 'fewer'} than one subject has {what}"
-        return f"no ratio: {f'all of its {n} subjects have' if is_all else f'none of its {n} subjects has'} {what}"
+            group = groups[self.versus] if sizes[groups[self.versus]] > 1 else int(sizes.argmax())
+            reasons[has_events & ((groups != group) | (sizes[group] < 2))] = _APART
+        return reasons
 
 
-def _estimate(estimates: Estimates, contrast: Array, scale: Callable[[Array], Array]) -> _Row:
+def _estimate(estimates: models.Estimates, contrast: Array, scale: Callable[[Array], Array]) -> _Row:
     """Return the estimate of a linear combination of the parameters with its interval on a scale, `se` and `p`."""
     places = slice(contrast.size)
     se = float(np.sqrt(contrast @ estimates.covariance[places, places] @ contrast))
@@ -233,46 +221,29 @@ def _estimate(estimates: Estimates, contrast: Array, scale: Callable[[Array], Ar
     return row | dict(zip(("estimate", "lower", "upper"), ends, strict=True))
 
 
-_SLICES = "these subtypes were not shown to be more than slices of a continuum: {}"
-_REPORT = "report this number, and of the subtypes what is as assigned, because slices have no corrected one"
-
-
-def _tabulate_score(analysis: _Analysis, columns: CohortColumns) -> _Row:
-    """Return the difference or ratio for one SD of the continuum score, where subtypes may be slices."""
-    row = analysis.about | {"method": "score", "measure": f"{analysis.density.measure} for {SCORE}"}
-    if (estimates := analysis.fit(np.ones(len(analysis.y), dtype=bool), np.zeros(1, dtype=np.int64), "naive")) is None:
-        return row | {"remark": analysis.without_maximum}
-    contrast = analysis.unit * np.eye(estimates.parameters.size)[1] / analysis.scales[SCORE]
-    is_tested = columns.cohort.fit.tree_test_ is not None
-    remark = _SLICES.format(_REPORT if is_tested else f"no test was made; unless this can be excluded, {_REPORT}")
-    return row | {"remark": remark} | _estimate(estimates, contrast, analysis.density.on_difference)
-
-
 _SUBJECTS_FOR_A_FEATURE = 10  # from which on effects of features inside subtypes are looked for
 _FEWEST_EVENTS = 10  # for each term of a Cox regression (Peduzzi et al. 1995, Journal of Clinical Epidemiology 48)
+# p below which an outcome is said to depend on features inside subtypes. Without such effects, p was below .05 in 3% to
+# 20% of cohorts, by kind of outcome (30 to 40 each), and of measurements and yes/no below .01 in at most 3%.
 _DIRECT = 0.01
-"""p below which an outcome is said to depend on features inside subtypes.
-
-Memberships are estimates; what they miss looks like an effect of features. Without any, p was below .05 in 3% to 20%
-of cohorts, by kind of outcome (30 to 40 each), and of measurements and yes/no outcomes below .01 in at most 3%."""
 
 
-def _tabulate_features(analysis: _Analysis, columns: CohortColumns, covariates: Sequence[str]) -> _Rows:
+def _tabulate_features(analysis: _Analysis, columns: CohortColumns, covariates: Sequence[str]) -> Iterator[_Row]:
     """Yield differences or ratios of a mixture of regressions on the features, and the test that these have no effect.
 
     Memberships are known weights, and features are measured from their means in each subtype, so that the intercepts
     are those of subtypes (Bray, Lanza and Tan 2015; Vermunt and Magidson 2021). A missing value has the mean.
     """
-    has_ratio = np.isnan(analysis.find_ends("naive"))
+    has_ratio = pd.isna(analysis.explain_ratios("naive"))
     places, rows = np.flatnonzero(has_ratio), has_ratio[analysis.labels]
     formed = [name for name in clustered_features(columns.cohort.model) if name not in covariates]
     features = columns.covariates(formed, "features")
     values, scales = standardised(features)
-    names, features = features.columns[scales > 1e-300], values[analysis.assigned.rows][rows][:, scales > 1e-300]
+    names, features = features.columns[scales > 1e-300], values[analysis.rows][rows][:, scales > 1e-300]
     n_subtypes, (n, n_features) = places.size, features.shape
-    if analysis.assigned.why_not or not n >= _SUBJECTS_FOR_A_FEATURE * n_features > 0 or n_subtypes < 2:
+    if analysis.why_not or not n >= _SUBJECTS_FOR_A_FEATURE * n_features > 0 or n_subtypes < 2:
         return
-    membership = analysis.assigned.membership[rows][:, places]
+    membership = analysis.membership[rows][:, places]
     membership = membership / np.maximum(membership.sum(axis=1, keepdims=True), 1e-300)
     observed, values = ~np.isnan(features), np.nan_to_num(features)
     means = membership.T @ values / np.maximum(membership.T @ observed, 1e-300)
@@ -299,14 +270,15 @@ def _tabulate_features(analysis: _Analysis, columns: CohortColumns, covariates: 
     yield about | test | ({"remark": remark} if p < _DIRECT else {})
 
 
-def _tabulate_method(analysis: _Analysis, method: Method) -> _Rows:
+def _tabulate_method(analysis: _Analysis, method: str) -> Iterator[_Row]:
     """Yield levels, ratios or differences and tests; first of the subtypes that have ratios, then what others have."""
-    kind, density, ends = analysis.outcome.kind, analysis.density, analysis.find_ends(method)
-    if method != "naive" and analysis.assigned.why_not:
-        yield {"measure": density.measure, "remark": analysis.assigned.why_not}
+    kind, density, every = analysis.outcome.kind, analysis.density, np.arange(analysis.n_subtypes)
+    if method != "naive" and analysis.why_not:
+        yield {"measure": density.measure, "remark": analysis.why_not}
         return
-    places, has_ratio = np.flatnonzero(np.isnan(ends)), np.isnan(ends)
-    rows = ~np.isin(analysis.labels, np.flatnonzero(ends == APART if method != "naive" else ~has_ratio))
+    reasons = analysis.explain_ratios(method)
+    has_ratio, is_apart = pd.isna(reasons), reasons == _APART
+    places, rows = np.flatnonzero(has_ratio), ~(is_apart if method != "naive" else ~has_ratio)[analysis.labels]
     estimates = analysis.fit(rows, places, method) if places.size > 1 else None
     if estimates is not None:
         yield from _tabulate_estimates(analysis, estimates, places)
@@ -315,26 +287,33 @@ def _tabulate_method(analysis: _Analysis, method: Method) -> _Rows:
         why = "not estimated: a subtype has no ratio" if is_left_out else analysis.without_maximum
         yield {"measure": density.measure, "remark": why}
     for place in np.flatnonzero(~has_ratio).tolist():
-        why = analysis.explain_ratio(place, ends[place], method)
-        yield {"subtype": analysis.assigned.names[place], "measure": density.measure, "remark": why}
+        yield {"subtype": analysis.names[place], "measure": density.measure, "remark": reasons[place]}
     with_ratio = [] if estimates is None else places.tolist()
-    is_whole = len(with_ratio) == analysis.n_subtypes
-    if method == "naive" and not is_whole and kind in ("binary", "survival") and not (ends == APART).any():
-        yield from _tabulate_penalised(analysis, with_ratio)
+    is_whole, penalised = len(with_ratio) == every.size, None
+    if method == "naive" and not is_whole and kind in ("binary", "survival") and not is_apart.any():
+        penalised = models.penalise(analysis.y, analysis.covariates, analysis.labels, analysis.versus, every.size)
+    if penalised is not None:
+        pairs, contrasts = analysis.compare_with(every)
+        is_new = (contrasts[:, np.setdiff1d(every, with_ratio)] != 0.0).any(axis=1)
+        terms = [(pair, 1.0) for pair in pairs] + [({"term": term}, scale) for term, scale in analysis.scales.items()]
+        for place in np.flatnonzero([*is_new, *[True] * len(analysis.scales)]).tolist():
+            (row, scale), (*ends, p) = terms[place], penalised(place)
+            numbers = zip(("estimate", "lower", "upper"), np.exp(np.array(ends) / scale), strict=True)
+            yield row | {"measure": f"penalised {density.measure}", **dict(numbers), "p": p}
     if method != "ml" and kind == "binary":
         yield from _tabulate_shares(analysis, method, with_ratio)
     if method == "naive" and analysis.times:
         yield from _tabulate_times(analysis, rows, with_ratio)
 
 
-def _tabulate_estimates(analysis: _Analysis, estimates: Estimates, places: Labels) -> _Rows:
+def _tabulate_estimates(analysis: _Analysis, estimates: models.Estimates, places: Labels) -> Iterator[_Row]:
     """Yield the rows of the subtypes in some places; a unit of a term is 1 / its scale of the fitted one."""
     density, measure = analysis.density, {"measure": analysis.density.measure}
     units = analysis.unit * np.eye(estimates.parameters.size)
     for unit, place in zip(units, places.tolist() if density.level else [], strict=False):
         row = _estimate(estimates, unit, lambda eta: analysis.origin + density.on_scale(eta))
-        yield row | {"subtype": analysis.assigned.names[place], "measure": density.level, "p": None}
-    pairs, contrasts = analysis.assigned.compare_with(places)
+        yield row | {"subtype": analysis.names[place], "measure": density.level, "p": None}
+    pairs, contrasts = analysis.compare_with(places)
     for pair, contrast in zip(pairs, analysis.unit * contrasts[:, places], strict=True):
         yield _estimate(estimates, contrast, density.on_difference) | pair | measure
     those = "all subtypes" if places.size == analysis.n_subtypes else "subtypes with a ratio"
@@ -343,32 +322,17 @@ def _tabulate_estimates(analysis: _Analysis, estimates: Estimates, places: Label
         yield _estimate(estimates, unit / scale, density.on_difference) | {"term": term} | measure
 
 
-def _tabulate_penalised(analysis: _Analysis, with_ratio: Sequence[int]) -> _Rows:
-    """Yield ratios of the penalised likelihood of the subtypes as assigned, apart from those among `with_ratio`."""
-    assigned, every = analysis.assigned, np.arange(analysis.n_subtypes)
-    penalised = models.penalise(analysis.y, analysis.covariates, analysis.labels, assigned.versus, every.size)
-    if penalised is None:
-        return
-    pairs, contrasts = assigned.compare_with(every)
-    is_new = (contrasts[:, np.setdiff1d(every, with_ratio)] != 0.0).any(axis=1).tolist() + [True] * len(analysis.scales)
-    rows = [(pair, 1.0) for pair in pairs] + [({"term": term}, scale) for term, scale in analysis.scales.items()]
-    for place in np.flatnonzero(is_new).tolist():
-        (row, scale), (*ends, p) = rows[place], penalised.bound(place)
-        numbers = zip(("estimate", "lower", "upper"), np.exp(np.array(ends) / scale), strict=True)
-        yield row | {"measure": f"penalised {analysis.density.measure}", **dict(numbers), "p": p}
-
-
-def _tabulate_shares(analysis: _Analysis, method: Method, with_level: Sequence[int]) -> _Rows:
+def _tabulate_shares(analysis: _Analysis, method: str, with_level: Sequence[int]) -> Iterator[_Row]:
     """Yield shares of subtypes without a level from the model, and all differences of shares, not adjusted."""
     from scipy.stats import fisher_exact
 
     observed, labels, every = analysis.observed, analysis.labels, np.arange(analysis.n_subtypes)
-    weights = (np.linalg.inv(analysis.assigned.errors) if method == "bch" else np.eye(every.size))[labels]
+    weights = (np.linalg.inv(analysis.errors) if method == "bch" else np.eye(every.size))[labels]
     n_effective = weights.sum(axis=0) ** 2 / (weights**2).sum(axis=0)  # less with errors of assignment (Kish 1965)
     weights = np.round(weights / weights.sum(axis=0), 12)  # almost sure assignments leave weights such as 1e-24
     shares = observed @ weights
     of_subjects = weights * (observed[:, None] - shares)
-    estimates = Estimates(shares, of_subjects.T @ of_subjects)
+    estimates = models.Estimates(shares, of_subjects.T @ of_subjects)
     se = np.sqrt(np.diag(estimates.covariance))
     margin = se * NORMAL_QUANTILE if method == "bch" else 0.0 * se
     # Where all are assigned with certainty, 0 of 80 has no standard error: Wilson's limits are the wider ones.
@@ -376,9 +340,9 @@ def _tabulate_shares(analysis: _Analysis, method: Method, with_level: Sequence[i
     lower = np.clip(np.minimum(lower, shares - margin), 0.0, 1.0)
     upper, shares = np.clip(np.maximum(upper, shares + margin), 0.0, 1.0), np.clip(shares, 0.0, 1.0)
     for place in np.setdiff1d(every, with_level).tolist():
-        row = {"subtype": analysis.assigned.names[place], "measure": f"share{analysis.not_adjusted}", "se": se[place]}
+        row = {"subtype": analysis.names[place], "measure": f"share{analysis.not_adjusted}", "se": se[place]}
         yield row | {"estimate": shares[place], "lower": lower[place], "upper": upper[place]}
-    pairs, contrasts = analysis.assigned.compare_with(every)
+    pairs, contrasts = analysis.compare_with(every)
     for pair, contrast in zip(pairs, contrasts, strict=True):
         place, versus = contrast.argmax(), contrast.argmin()
         row, difference = _estimate(estimates, contrast, np.asarray), shares[place] - shares[versus]
@@ -397,12 +361,11 @@ def _tabulate_shares(analysis: _Analysis, method: Method, with_level: Sequence[i
         yield {"measure": f"shares alike{analysis.not_adjusted}"} | test
 
 
-def _tabulate_times(analysis: _Analysis, rows: Mask, places: Sequence[int]) -> _Rows:
-    """Yield whether hazards are proportional, events for each unit of time, and the log-rank test, as assigned.
+def _tabulate_times(analysis: _Analysis, rows: Mask, places: Sequence[int]) -> Iterator[_Row]:
+    """Yield whether hazards are proportional, exact limits of rates (Garwood 1936), and the log-rank test, as assigned.
 
     Hazard ratios of the subtypes in some places change over time if Schoenfeld's residuals of Cox regression go with
-    the ranks of event times (Grambsch and Therneau 1994, Biometrika 81, 515-526). Limits of rates are exact (Garwood
-    1936); these and the log-rank test are not adjusted.
+    the ranks of event times (Grambsch and Therneau 1994, Biometrika 81, 515-526).
     """
     from statsmodels.duration.api import PHReg, survdiff
     from statsmodels.stats.rates import confint_poisson
@@ -421,17 +384,17 @@ def _tabulate_times(analysis: _Analysis, rows: Mask, places: Sequence[int]) -> _
         yield row
     events, exposed = (np.bincount(analysis.labels, weights) for weights in (event, time - entry))
     limits = confint_poisson(events, exposed, method="exact-c")
-    for name, *rates in zip(analysis.assigned.names, events / exposed, *limits, strict=True):
+    for name, *rates in zip(analysis.names, events / exposed, *limits, strict=True):
         row = dict(zip(("estimate", "lower", "upper"), rates, strict=True))
         yield row | {"subtype": name, "measure": "events per unit of time"}
     # Subtypes without a subject at risk at any event take no part.
     taking_part = analysis.risk_sets[1].any(axis=0)
     some, row = taking_part[analysis.labels], {"measure": "log-rank"}
-    if taking_part.sum() < 2:
+    if taking_part.sum() > 1:
+        statistic = float(survdiff(time[some], event[some], analysis.labels[some], entry=entry[some])[0])
+        yield row | {"estimate": statistic, "p": float(chdtrc(taking_part.sum() - 1, statistic))}
+    else:
         yield row | {"remark": "not tested: no other subject is at risk at any event"}
-        return
-    statistic = float(survdiff(time[some], event[some], analysis.labels[some], entry=entry[some])[0])
-    yield row | {"estimate": statistic, "p": float(chdtrc(taking_part.sum() - 1, statistic))}
 
 
 @accepting()
@@ -440,8 +403,7 @@ def subtype_predictors(
 ) -> pd.DataFrame:
     """Regress membership of subtypes on what may predict it, with the errors of assignment carried through.
 
-    Multinomial logistic regression by maximum likelihood in three steps (Vermunt 2010), of all predictors together; the
-    naive answer, which takes assignments for known, is given too.
+    Multinomial logistic regression by maximum likelihood in three steps (Vermunt 2010), of all predictors together.
 
     Parameters
     ----------
@@ -453,13 +415,8 @@ def subtype_predictors(
     Returns
     -------
     DataFrame
-        For each `method` (``"ml"``, ``"naive"``), subtype and term: the odds ratio (`estimate`) of the subtype against
-        `versus` for one unit more, with its interval; `se` is that of the logarithm.
-
-    Raises
-    ------
-    CohortError, ValueError
-        As in `compare_outcomes`.
+        For each `method` (``"ml"``, ``"naive"``: as assigned), subtype and term: the odds ratio (`estimate`) of the
+        subtype against `versus` for one unit more, with its interval; `se` is that of the logarithm.
 
     Examples
     --------
@@ -476,28 +433,26 @@ def subtype_predictors(
         columns.problems.append("predictors must name at least one column")
     terms = columns.covariates(predictors, "predictors")
     refuse(columns.problems)
-    assigned, terms = columns.assign(np.ones(len(terms), dtype=bool), terms, versus, "predictors")
-    (standard, scales), pairs = standardised(terms), assigned.compare_with(np.arange(assigned.subtypes.size))[0]
-    rows: list[_Row] = []
-    for method, errors in (("ml", assigned.errors), ("naive", np.eye(assigned.subtypes.size))):
-        about, why = {"method": method, "n": len(standard)}, assigned.why_not if method == "ml" else None
-        estimates = None if why else models.predictors_of_subtype(standard, errors.T[assigned.labels], assigned.versus)
+    assigned = Assigned(columns.cohort, np.ones(len(terms), dtype=bool), terms, versus)
+    scales, pairs = assigned.scales, assigned.compare_with(np.arange(assigned.n_subtypes))[0]
+    n, rows = len(assigned.labels), list[_Row]()
+    for method, errors in (("ml", assigned.errors.T), ("naive", np.eye(assigned.n_subtypes))):
+        about, why = {"method": method, "n": n}, assigned.why_not if method == "ml" else None
+        cases = assigned.covariates, errors[assigned.labels], assigned.versus
+        estimates = None if why else models.predictors_of_subtype(*cases)
         if estimates is None:
             separates = "not estimated: too few subjects, or a predictor that separates subtypes"
             rows.append(about | {"remark": why or separates})
             continue
         units = np.eye(estimates.parameters.size).reshape(len(pairs), 1 + len(scales), -1)
         for pair, of_terms in zip(pairs, units, strict=True):
-            for term, contrast, scale in zip(terms, of_terms[1:], scales, strict=True):
+            for (term, scale), contrast in zip(scales.items(), of_terms[1:], strict=True):
                 rows.append(about | pair | {"term": term} | _estimate(estimates, contrast / scale, np.exp))
-    left_out = {"n": len(standard), "remark": "left out: too few subjects"}
-    rows += [{"subtype": subtype} | left_out for subtype in assigned.too_small]
+    rows += [{"subtype": it, "n": n, "remark": "left out: too few subjects"} for it in assigned.too_small]
     return _tabulate(rows, "method", "term", "subtype", "versus", *_ESTIMATE, "n", "remark")
 
 
 # The results in words, as `clinclust outcomes` prints them, and in the lines of a report.
-
-_TESTS = ("no effects of features", "hazards proportional", "log-rank")
 
 
 def summarise_outcomes(table: pd.DataFrame) -> list[str]:
@@ -511,13 +466,14 @@ def summarise_outcomes(table: pd.DataFrame) -> list[str]:
     scores = table[(table["method"] == "score") & table["estimate"].notna()].to_dict("records")
     lines = [f"{describe_measure(row)}: {_write_estimate(row)}" for row in scores]
     for line in merge_methods(table):
-        if line.assigned is not None or line.corrected is not None:
-            pair = f"Subtype {line.subtype}" + ("" if line.versus is None else f" against {line.versus}")
-            best = "not corrected" if line.corrected is None else _write_estimate(line.corrected)
-            best = f"unless they are slices, {best}" if line.may_be_slices and line.versus and line.corrected else best
-            as_assigned = "" if line.assigned is None else f"; as assigned {_write_estimate(line.assigned)}"
-            lines.append(f"{pair}, {line.measure}: {best}{as_assigned}")
-    tests = table[table["measure"].isin(_TESTS) & table["p"].notna()]
+        subtype, versus, measure, may_be_slices, corrected, assigned, _ = line.values()
+        if assigned or corrected:
+            best = _write_estimate(corrected) if corrected else "not corrected"
+            best = f"unless they are slices, {best}" if may_be_slices and versus and corrected else best
+            best += f"; as assigned {_write_estimate(assigned)}" if assigned else ""
+            lines.append(f"Subtype {subtype}{f' against {versus}' if versus else ''}, {measure}: {best}")
+    is_test = table["measure"].isin(("no effects of features", "hazards proportional", "log-rank"))
+    tests = table[is_test & table["p"].notna()]
     lines += [f"{row['measure'].capitalize()}: {_write_p(row['p'])}" for row in tests.to_dict("records")]
     for why, rows in table[table["remark"].notna()].groupby("remark", sort=False):
         methods, subtypes = (list(dict.fromkeys(rows[name].dropna())) for name in ("method", "subtype"))
@@ -527,27 +483,15 @@ def summarise_outcomes(table: pd.DataFrame) -> list[str]:
     return lines
 
 
-class Line(NamedTuple):
-    """What is reported of two subtypes, or of one; remarks say, by method, why there is no number."""
+def merge_methods(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return differences and ratios from the frame of `compare_outcomes`: `subtype`, `versus` and `measure`.
 
-    subtype: Code | None
-    versus: Code | None
-    measure: str
-    corrected: dict[Hashable, Any] | None
-    assigned: dict[Hashable, Any] | None
-    remarks: dict[str, str]
-    may_be_slices: bool  # of a continuum: what is as assigned is to be reported
-
-
-def merge_methods(table: pd.DataFrame) -> list[Line]:
-    """Return differences and ratios, corrected and as assigned, from the frame of `compare_outcomes`.
-
-    Where a subtype has no ratio, or nothing has one, shares or means of each subtype come first.
+    With the rows `corrected` and `assigned`, or None; `remarks` say, by method, why there is no number. Of slices of a
+    continuum, what is as assigned is to be reported.
     """
     table = table.assign(method=table["method"].fillna(""))
-    best = "bch" if (table["method"] == "bch").any() else "ml"
-    if (table.loc[table["measure"] == "no effects of features", "p"] < _DIRECT).any():
-        best = "features"
+    is_direct = (table.loc[table["measure"] == "no effects of features", "p"] < _DIRECT).any()
+    best = "features" if is_direct else "bch" if (table["method"] == "bch").any() else "ml"
     may_be_slices = bool((table["method"] == "score").any())
     table = pd.concat([table[table["method"] == method] for method in ("naive", best)])
     of_subtype, has_remark = table["subtype"].notna(), table["remark"].notna()
@@ -561,9 +505,9 @@ def merge_methods(table: pd.DataFrame) -> list[Line]:
     for key, rows in lines.items():
         remarks = {method: row["remark"] for method, row in rows.items() if isinstance(row["remark"], str)}
         corrected, assigned = (None if method in remarks else rows.get(method) for method in (best, "naive"))
-        merged.append(Line(*key, corrected, assigned, remarks, may_be_slices))
-    levels = [line for line in merged if line.versus is None and not line.remarks]
-    return sorted(levels, key=lambda line: line.subtype or 0) + [line for line in merged if line not in levels]
+        line = dict(zip(("subtype", "versus", "measure"), key, strict=True)) | {"may_be_slices": may_be_slices}
+        merged.append(line | {"corrected": corrected, "assigned": assigned, "remarks": remarks})
+    return sorted(merged, key=lambda it: (1, 0) if it["versus"] or it["remarks"] else (0, it["subtype"] or 0))
 
 
 def describe_measure(row: dict[Hashable, Any]) -> str:
@@ -576,10 +520,8 @@ def describe_measure(row: dict[Hashable, Any]) -> str:
 
 
 def _write_estimate(row: dict[Hashable, Any]) -> str:
-    text = f"{row['estimate']:.3g}"
-    if np.isfinite(row["lower"]):
-        text += f" ({row['lower']:.3g} to {row['upper']:.3g})"
-    return text if np.isnan(row["p"]) else f"{text}, {_write_p(row['p'])}"
+    interval = f" ({row['lower']:.3g} to {row['upper']:.3g})" if np.isfinite(row["lower"]) else ""
+    return f"{row['estimate']:.3g}{interval}" + ("" if np.isnan(row["p"]) else f", {_write_p(row['p'])}")
 
 
 def _write_p(p: float) -> str:

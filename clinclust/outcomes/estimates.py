@@ -3,39 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.optimize import brentq, minimize
 from scipy.sparse.csgraph import connected_components
-from scipy.special import chdtrc, digamma, expit, gammaln, log_expit, log_softmax, logit, logsumexp, softmax
+from scipy.special import chdtrc, digamma, expit, gammaln, log_expit, log_softmax, logsumexp, softmax
 
 from clinclust.arrays import Array, Labels, Mask
 from clinclust.comparisons.differences import NORMAL_QUANTILE
 
-# Outcomes by subtype with the errors of assignment carried through: BCH and maximum likelihood, in three steps.
-
-LARGEST = 30.0  # bound of exponents
-_MOST_SIZE = 12.0  # bound of the log size, at which counts are Poisson
+LARGEST, _MOST_SIZE = 30.0, 12.0  # bounds of exponents, and of the log size, at which counts are Poisson
 _EVENTS_OF_AN_INTERVAL, _MOST_INTERVALS = 8, 12  # at least so many events, at most so many intervals
-
-
+# The log densities of outcomes (N, K), and their derivatives by linear predictors (N, K) and shapes (S, N, K).
 Terms: TypeAlias = tuple[Array, Array, Array]
-"""The log densities of outcomes (N, K), and their derivatives by linear predictors (N, K) and shapes (S, N, K)."""
 
 
 class Density(NamedTuple):
-    """The density of an outcome. The outcomes of N subjects are (N,), or (N, 2J) as `in_intervals` returns them.
+    """The density of an outcome, of N subjects (N,), or (N, 2J) as `in_intervals` returns them."""
 
-    `terms` are by linear predictors (N, K) and shape parameters (S,), `start` is an intercept and shape parameters for
-    outcomes in one group. `measure` is reported of a difference of linear predictors, which `on_difference` makes a
-    ratio; `level`, if anything, is `on_scale` of the predictor of a subtype.
-    """
-
-    terms: Callable[[Array, Array, Array], Terms]
-    start: Callable[[Array], tuple[float, Array]]
-    measure: str
-    level: str = ""
+    terms: Callable[[Array, Array, Array], Terms]  # by outcomes, linear predictors (N, K) and shape parameters (S,)
+    start: Callable[[Array], tuple[float, Array]]  # an intercept, and shape parameters
+    measure: str  # what is reported of a difference of linear predictors
+    level: str = ""  # what is reported of the linear predictor of a subtype, if anything
     on_scale: Callable[[Array], Array] = np.exp
     on_difference: Callable[[Array], Array] = np.exp
 
@@ -103,31 +93,18 @@ def _start_of_hazard(y: Array) -> tuple[float, Array]:
     return float(np.log(max(died, 0.5) / max(exposed, 1e-12))), np.zeros(y.shape[1] // 2 - 1)
 
 
-def _start_of_mean(y: Array) -> tuple[float, Array]:
-    return float(np.log(max(y.mean(), 1e-3))), np.ones(1)
-
-
 DENSITIES: dict[str, Density] = {
-    "continuous": Density(
-        *(_normal, lambda y: (float(y.mean()), np.log([max(float(y.std()), 1e-6)])), "mean difference", "mean"),
-        *(np.asarray, np.asarray),
-    ),
-    "binary": Density(
-        _bernoulli, lambda y: (float(logit(np.clip(y.mean(), 0.01, 0.99))), np.empty(0)), "odds ratio", "share", expit
-    ),
-    "count": Density(_negative_binomial, _start_of_mean, "rate ratio", "mean"),
+    "continuous": Density(_normal, lambda y: (0.0, np.zeros(1)), "mean difference", "mean", np.asarray, np.asarray),
+    "binary": Density(_bernoulli, lambda y: (0.0, np.zeros(0)), "odds ratio", "share", expit),
+    "count": Density(_negative_binomial, lambda y: (np.log(max(y.mean(), 1e-3)), np.ones(1)), "rate ratio", "mean"),
     "ordered": Density(_proportional_odds, lambda y: (0.0, np.zeros(int(y.max()) - 1)), "odds ratio"),
     "survival": Density(_piecewise_exponential, _start_of_hazard, "hazard ratio"),
 }
-POISSON = DENSITIES["count"]._replace(start=lambda y: (_start_of_mean(y)[0], np.empty(0)))
-"""Of counts without overdispersion."""
-
-Method: TypeAlias = Literal["bch", "ml", "features", "naive"]
+POISSON = DENSITIES["count"]._replace(start=lambda y: (np.log(max(y.mean(), 1e-3)), np.zeros(0)))  # not overdispersed
 
 _STEP, _POLISHING = 1e-5, 20  # of numerical derivatives of scores; most steps of Newton
 _FARTHEST = 18.0  # log ratio of a subtype to all, or of the ends of a covariate, beyond which there is no maximum
-_LEAST_SUBJECTS = 2  # for each parameter
-_CONVERGED = 1e-10  # largest mean score of a solution
+_LEAST_SUBJECTS, _CONVERGED = 2, 1e-10  # for each parameter; largest mean score of a solution
 
 
 class Estimates(NamedTuple):
@@ -162,18 +139,17 @@ def outcome_by_subtype(
 ) -> Estimates | None:
     """Return the intercepts of K subtypes, the slopes of the covariates (C,), and the shape; None without a maximum.
 
-    Outcomes are (N,) or (N, 2J), covariates (N, C) or, for each subtype, (N, K, C). Log densities count with their
-    weights (N, K): as assigned, or of BCH. With columns of the `shares` (N, P) the weights are chances of what is known
-    of each subject (the assignment, or the features) in the subtypes of a mixture, whose log odds against the first
-    subtype are linear in these columns, and come last. Those of ``"ml"`` depend on the covariates (Vermunt 2010),
-    because subtypes whose members differ in a covariate are otherwise mixed up with its effect; those of a mixture of
-    regressions on the features, whose chances are memberships (Bakk and Kuha 2021), have no columns.
+    Covariates are (N, C) or, for each subtype, (N, K, C). Log densities count with their weights (N, K): as assigned,
+    or of BCH. With columns of the `shares` (N, P) the weights are chances of the assignment, or of the features, in the
+    subtypes of a mixture, whose log odds against the first subtype are linear in these columns, and come last. Those of
+    ``"ml"`` depend on the covariates (Vermunt 2010), because subtypes whose members differ in a covariate are otherwise
+    mixed up with its effect; those of a mixture of regressions on the features (Bakk and Kuha 2021) have no columns.
     """
     (first, shape), n_subtypes, n_covariates = density.start(y), weights.shape[1], covariates.shape[-1]
     columns, others = np.empty((len(y), 0)) if shares is None else shares, np.arange(1, n_subtypes)
     if start is None:
-        odds = np.zeros(others.size * columns.shape[1])
-        start = np.concatenate([np.full(n_subtypes, first), np.zeros(n_covariates), shape, odds])
+        start = np.concatenate([np.full(n_subtypes, first), np.zeros(n_covariates), shape])
+    start = np.append(start, np.zeros(others.size * columns.shape[1]))
     of_subtypes = covariates if covariates.ndim == 3 else covariates[:, None]
 
     def evaluate(parameters: Array) -> tuple[float, Array]:
@@ -206,8 +182,8 @@ def _mix(log_density: Array, chances: Array, columns: Array, odds: Array, others
 def predictors_of_subtype(predictors: Array, chances: Array, versus: int) -> Estimates | None:
     """Return the multinomial log odds of each other subtype than `versus`, by intercept and slopes, (K - 1) (1 + C).
 
-    Maximises sum_i ln sum_k pi_k(x_i) D_(k, s_i), with the chances D_(k, s_i) of the assignment of subject i (N, K),
-    over pi_k(x) = softmax of the log odds (Vermunt 2010), for predictors (N, C).
+    Maximises sum_i ln sum_k pi_k(x_i) D_(k, s_i), with chances D_(k, s_i) of the assignments, over pi_k(x) = softmax of
+    the log odds (Vermunt 2010).
     """
     columns, others = np.insert(predictors, 0, 1.0, axis=1), np.delete(np.arange(chances.shape[1]), versus)
     start = np.zeros(others.size * columns.shape[1])
@@ -223,10 +199,7 @@ def _is_apart(intercepts: Array, slopes: Array, columns: Array) -> bool:
 
 
 def maximise(evaluate: Callable[[Array], tuple[float, Array]], start: Array) -> Estimates | None:
-    """Return the parameters (P,) that maximise an objective, with robust covariance; none if there is no maximum.
-
-    The objective returns its value, and the score of each subject, float64 (N, P).
-    """
+    """Return the parameters (P,) that maximise an objective with scores (N, P); none if there is no maximum."""
     from statsmodels.tools.numdiff import approx_fprime
 
     def negative(parameters: Array) -> tuple[float, Array]:
@@ -255,9 +228,6 @@ def maximise(evaluate: Callable[[Array], tuple[float, Array]], start: Array) -> 
     return Estimates(at, covariance, height) if is_maximum else None
 
 
-# Times to an event.
-
-
 def count_risk_sets(event: Array, time: Array, entry: Array, labels: Labels, n_subtypes: int) -> tuple[Array, Array]:
     """Return events and subjects at risk at each of T times of an event, of K subtypes, each (T, K)."""
     times, member = np.unique(time[event > 0.0]), labels[:, None] == np.arange(n_subtypes)
@@ -269,79 +239,15 @@ def group_comparable(events: Array, at_risk: Array) -> Labels:
     """Return groups of subtypes whose hazard ratios have a maximum, int64 (K,).
 
     With an edge from a to b if a has an event while somebody of b is at risk, ratios have one in each strongly
-    connected group (Ford 1957, American Mathematical Monthly 64, 28-33). If all of one subtype die before any of the
-    other, the hazard ratio rises without end, whatever the baseline.
+    connected group (Ford 1957, American Mathematical Monthly 64, 28-33), and rise without end between others.
     """
     edges = (events > 0.0).T.astype(np.float64) @ (at_risk > 0.0)
     return np.asarray(connected_components(edges, connection="strong")[1], dtype=np.int64)
 
 
-# Ratios where the likelihood has no maximum: logistic and Poisson regression with the penalty of Firth (1993).
-
-
-class Penalised:
-    """The penalised likelihood of a generalised linear model with its canonical link.
-
-    It is ln L + ln |I| / 2, with I the Fisher information (Firth 1993, Biometrika 80, 27-38). It has a maximum also
-    where a level or a covariate separates subjects with the event from others (Heinze and Schemper 2002, Statistics in
-    Medicine 21, 2409-2419; 2001, Biometrics 57, 114-119, for hazards). Intervals are of the profile, because those by
-    standard errors are wrong where the likelihood is far from symmetric.
-    """
-
-    def __init__(self, design: Array, y: Array, offset: Array, *, is_odds: bool) -> None:
-        self.design, self.y, self.offset, self.is_odds = design, y, offset, is_odds
-        self.parameters, self.height = self._maximise(np.zeros(design.shape[1]), np.ones(design.shape[1], dtype=bool))
-
-    def bound(self, place: int) -> tuple[float, float, float, float]:
-        """Return a parameter, both ends of its 95% interval, and p of the likelihood-ratio test that it is 0."""
-        free = np.arange(self.parameters.size) != place
-        half, estimate = 0.5 * NORMAL_QUANTILE**2, float(self.parameters[place])
-
-        def fall(value: float) -> float:
-            start = self.parameters.copy()
-            start[place] = value
-            return self.height - self._maximise(start, free)[1]
-
-        def end(far: float) -> float:
-            while fall(estimate + far) < half and abs(far) < LARGEST:
-                far *= 2.0
-            if abs(far) >= LARGEST:
-                return far * np.inf
-            return estimate + float(brentq(lambda step: fall(estimate + step) - half, 0.0, far, xtol=1e-6))
-
-        return estimate, end(-0.5), end(0.5), float(chdtrc(1, max(2.0 * fall(0.0), 0.0)))
-
-    def _maximise(self, start: Array, free: Mask) -> tuple[Array, float]:
-        """Return the parameters that maximise over the free ones, bool (P,), and the height of the maximum."""
-        at = start.copy()
-
-        def negative(values: Array) -> tuple[float, Array]:
-            at[free] = values
-            height, score = self._evaluate(at)
-            return -height, -score[free]
-
-        at[free] = minimize(negative, start[free], jac=True, method="BFGS", options={"gtol": 1e-8}).x
-        return at, self._evaluate(at)[0]
-
-    def _evaluate(self, at: Array) -> tuple[float, Array]:
-        """Return the penalised likelihood and its score (P,)."""
-        eta = self.design @ at + self.offset
-        if self.is_odds:
-            mean = expit(eta)
-            weight, bend, value = mean * (1.0 - mean), 1.0 - 2.0 * mean, self.y @ eta - np.logaddexp(0.0, eta).sum()
-        else:
-            mean = np.exp(np.minimum(eta, LARGEST))
-            weight, bend, value = mean, np.ones_like(mean), self.y @ eta - mean.sum()
-        information = (weight[:, None] * self.design).T @ self.design
-        sign, log_size = np.linalg.slogdet(information)
-        if sign <= 0.0:
-            return -np.inf, np.zeros(at.size)
-        leverage = weight * ((self.design @ np.linalg.inv(information)) * self.design).sum(axis=1)
-        score = self.design.T @ (self.y - mean + 0.5 * leverage * bend)
-        return float(value + 0.5 * log_size), score
-
-
-def penalise(y: Array, covariates: Array, assigned: Labels, versus: int, n_subtypes: int) -> Penalised | None:
+def penalise(
+    y: Array, covariates: Array, assigned: Labels, versus: int, n_subtypes: int
+) -> Callable[[int], list[float]] | None:
     """Return the penalised regression of yes/no or times: log ratios of K - 1 subtypes, slopes; None if singular."""
     others = np.delete(np.arange(n_subtypes), versus)
     design = np.hstack([assigned[:, None] == others, covariates, np.ones((len(assigned), 1))])
@@ -352,10 +258,63 @@ def penalise(y: Array, covariates: Array, assigned: Labels, versus: int, n_subty
             places = np.arange(n_subtypes)[:, None] == assigned
             died, exposed, design = places @ died, places @ exposed, places @ design > 0.0
         rows, intervals = np.nonzero(exposed > 0.0)
-        later = intervals[:, None] == np.arange(1, died.shape[1])
-        design = np.hstack([design[rows], later])
+        design = np.hstack([design[rows], intervals[:, None] == np.arange(1, died.shape[1])])
         y, offset = died[rows, intervals], np.log(exposed[rows, intervals])
-    design = design.astype(np.float64)
-    if np.linalg.matrix_rank(design) < design.shape[1]:
-        return None
-    return Penalised(design, y, offset, is_odds=is_odds)
+    is_singular = np.linalg.matrix_rank(design.astype(np.float64)) < design.shape[1]
+    return None if is_singular else fit_penalised(design.astype(np.float64), y, offset, is_odds=is_odds)
+
+
+def fit_penalised(design: Array, y: Array, offset: Array, *, is_odds: bool) -> Callable[[int], list[float]]:
+    """Return the penalised likelihood of logistic or Poisson regression, as a function of the place of a parameter.
+
+    It returns the parameter, both ends of its 95% interval, and p of the likelihood-ratio test that it is 0. With I the
+    Fisher information, ln L + ln |I| / 2 (Firth 1993, Biometrika 80, 27-38) has a maximum also where a level or a
+    covariate separates subjects with the event from others (Heinze and Schemper 2002, Statistics in Medicine 21,
+    2409-2419; 2001, Biometrics 57, 114-119, for hazards). Intervals are of the profile, because those by standard
+    errors are wrong where the likelihood is far from symmetric.
+    """
+
+    def evaluate(at: Array) -> tuple[float, Array]:
+        eta = design @ at + offset
+        if is_odds:
+            mean = expit(eta)
+            weight, bend, value = mean * (1.0 - mean), 1.0 - 2.0 * mean, y @ eta - np.logaddexp(0.0, eta).sum()
+        else:
+            weight = mean = np.exp(np.minimum(eta, LARGEST))
+            bend, value = np.ones_like(mean), y @ eta - mean.sum()
+        information = (weight[:, None] * design).T @ design
+        sign, log_size = np.linalg.slogdet(information)
+        if sign <= 0.0:
+            return -np.inf, np.zeros(at.size)
+        leverage = weight * ((design @ np.linalg.inv(information)) * design).sum(axis=1)
+        return float(value + 0.5 * log_size), design.T @ (y - mean + 0.5 * leverage * bend)
+
+    def maximise_over(start: Array, free: Mask) -> tuple[Array, float]:
+        at = start.copy()
+
+        def negative(values: Array) -> tuple[float, Array]:
+            at[free] = values
+            height, score = evaluate(at)
+            return -height, -score[free]
+
+        at[free] = minimize(negative, start[free], jac=True, method="BFGS", options={"gtol": 1e-8}).x
+        return at, evaluate(at)[0]
+
+    parameters, height = maximise_over(np.zeros(design.shape[1]), np.ones(design.shape[1], dtype=bool))
+
+    def bound(place: int) -> list[float]:
+        free, half, estimate = np.arange(parameters.size) != place, 0.5 * NORMAL_QUANTILE**2, float(parameters[place])
+
+        def fall(value: float) -> float:
+            return height - maximise_over(np.where(free, parameters, value), free)[1]
+
+        def end(far: float) -> float:
+            while fall(estimate + far) < half and abs(far) < LARGEST:
+                far *= 2.0
+            if abs(far) >= LARGEST:
+                return far * np.inf
+            return estimate + float(brentq(lambda step: fall(estimate + step) - half, 0.0, far, xtol=1e-6))
+
+        return [estimate, end(-0.5), end(0.5), float(chdtrc(1, max(2.0 * fall(0.0), 0.0)))]
+
+    return bound

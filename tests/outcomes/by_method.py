@@ -2,15 +2,14 @@
 
 import numpy as np
 
-from clinclust.outcomes.estimates import outcome_by_subtype, predictors_of_subtype
+from clinclust.outcomes.estimates import outcome_by_subtype
 
 
 def estimate_by_method(density, y, covariates, errors, assigned, method):
     if method == "ml":
         chances, shares = errors.T[assigned], np.insert(covariates, 0, 1.0, axis=1)
         naive = estimate_by_method(density, y, covariates, errors, assigned, "naive")
-        start = np.append(naive.parameters, predictors_of_subtype(covariates, chances, 0).parameters)
-        return outcome_by_subtype(density, y, covariates, chances, start, shares)
+        return outcome_by_subtype(density, y, covariates, chances, naive.parameters, shares)
     naive = outcome_by_subtype(density, y, covariates, np.eye(len(errors))[assigned])
     if method == "naive":
         return naive

@@ -155,7 +155,7 @@ def test_all_that_is_wrong_is_said_at_once(cohort, model):
         ("site", {"event": "east"}, "no cell of 'site' is 'east'; it has north, south, west"),
         ("cause", {"time": "days"}, "say which value of 'cause' is the event: it has alive, cancer, heart"),
         ("died", {"time": "sex", "event": "dead"}, "'sex' holds levels, not numbers"),
-        ("died", {"time": "days", "entry": "age", "event": "dead"}, "are not above 'age', where follow-up begins"),
+        ("died", {"time": "days", "entry": "age", "event": "dead"}, "is not above 'age', where follow-up begins"),
         ("died", {"entry": "age"}, "entry needs time"),
     ],
 )

@@ -217,15 +217,15 @@ def _rows(findings: Findings, cohort: FittedCohort, feature: Feature, time: Feat
     is_reason = (table["method"] == "bch") & table["subtype"].isna() & table["remark"].notna()
     reasons = list(dict.fromkeys(table.loc[is_reason, "remark"]))
     for line in merge_methods(table):
-        best = (line.assigned if line.may_be_slices else line.corrected) or line.corrected or line.assigned
+        corrected, assigned, remarks = line["corrected"], line["assigned"], line["remarks"]
+        best = (assigned if line["may_be_slices"] else corrected) or corrected or assigned
         yield [
             title,
-            None if line.subtype is None else findings.name(line.subtype),
-            None if line.versus is None else findings.name(line.versus),
-            line.measure,
-            _interval(line.corrected) if line.corrected else "; ".join(reasons) or line.remarks.get("bch"),
+            *(None if line[name] is None else findings.name(line[name]) for name in ("subtype", "versus")),
+            line["measure"],
+            _interval(corrected) if corrected else "; ".join(reasons) or remarks.get("bch"),
             _write_p(best) if best else None,
-            _interval(line.assigned) if line.assigned else line.remarks.get("naive"),
+            _interval(assigned) if assigned else remarks.get("naive"),
         ]
     is_test = table["measure"].isin(("log-rank", "shares alike", "no effects of features")) & (table["method"] != "bch")
     for row in table[is_test].to_dict("records"):
