@@ -598,7 +598,7 @@ def associate_cohort(
         checks, included = ValidityChecks(cohort.table, formed, rules), np.ones(len(formed), dtype=np.bool_)
         rows = []
         for feature in features:
-            row = {"remark": _NOT_FOUND_AGAIN}
+            row: dict[str, Any] = {"remark": _NOT_FOUND_AGAIN}
             if feature.is_described:
                 row = _test_feature(feature, subtypes, checks, included, "direct")
             rows.append(_describe(feature) | row)

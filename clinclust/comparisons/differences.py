@@ -203,9 +203,9 @@ def contrast_of(values: Floats, groups: Groups, kind: ContrastKind, times: Times
         statistic, p = kruskal(*parts)
         return Contrast("Kruskal-Wallis", float(statistic), len(parts) - 1.0, np.nan, float(p))
     if kind == "rank":  # exact without ties and with few values, as in R; otherwise it can take minutes
-        every = np.concatenate(parts)
+        every, (a, b) = np.concatenate(parts), parts
         is_exact = max(map(len, parts)) < _ALWAYS_ASYMPTOTIC and np.unique(every).size == every.size
-        statistic, p = mannwhitneyu(*parts, method="exact" if is_exact else "asymptotic")
+        statistic, p = mannwhitneyu(a, b, method="exact" if is_exact else "asymptotic")
         return Contrast("Mann-Whitney", float(statistic), np.nan, np.nan, float(p))
     with np.errstate(all="ignore"):
         return _contrast_means(parts, kind)

@@ -139,7 +139,7 @@ class _Analysis(Assigned):
     """The analysis of an outcome of the assigned subjects (n,), adjusted for covariates (n, C)."""
 
     def __init__(self, columns: CohortColumns, outcome: Outcome, terms: pd.DataFrame, versus: Code | None) -> None:
-        is_known = ~np.isnan([outcome.observed, *outcome.times]).any(axis=0)
+        is_known = np.asarray(~np.isnan([outcome.observed, *outcome.times]).any(axis=0))
         super().__init__(columns.cohort, is_known, terms, versus)
         self.outcome, self.density = outcome, models.DENSITIES[outcome.kind]
         self.observed, *self.times = (part[self.rows] for part in (outcome.observed, *outcome.times))
@@ -155,7 +155,7 @@ class _Analysis(Assigned):
         self.without_maximum = "not estimated: too few subjects or events"
         self.without_maximum += ", or a covariate that separates them" if self.scales else ""
         if self.times:
-            self.risk_sets = models.count_risk_sets(self.observed, *self.times, self.labels, self.n_subtypes)
+            self.risk_sets = models.count_risk_sets(self.labels, self.n_subtypes, self.observed, *self.times)
         self.y = self.encode(np.ones(len(self.observed), dtype=bool))
         has_ratio = pd.isna(self.explain_ratios("naive"))
         cases = has_ratio[self.labels], np.flatnonzero(has_ratio), "naive"
@@ -177,7 +177,7 @@ class _Analysis(Assigned):
         naive = models.outcome_by_subtype(*cases, np.eye(self.n_subtypes)[labels][:, places])
         start = None if naive is None else naive.parameters
         if method == "bch":  # weights below 0 make far parts of the objective rise without end
-            return models.outcome_by_subtype(*cases, np.linalg.inv(errors)[labels][:, places], start)
+            return models.outcome_by_subtype(*cases, np.linalg.inv(errors)[labels][:, places].astype(float), start)
         if method == "naive" or places.size < self.n_subtypes:
             return naive if method == "naive" else None
         return models.outcome_by_subtype(*cases, errors.T[labels], start, np.insert(terms, 0, 1.0, axis=1))
@@ -237,9 +237,9 @@ def _tabulate_features(analysis: _Analysis, columns: CohortColumns, covariates: 
     has_ratio = pd.isna(analysis.explain_ratios("naive"))
     places, rows = np.flatnonzero(has_ratio), has_ratio[analysis.labels]
     formed = [name for name in clustered_features(columns.cohort.model) if name not in covariates]
-    features = columns.covariates(formed, "features")
-    values, scales = standardised(features)
-    names, features = features.columns[scales > 1e-300], values[analysis.rows][rows][:, scales > 1e-300]
+    table = columns.covariates(formed, "features")
+    values, scales = standardised(table)
+    names, features = table.columns[scales > 1e-300], values[analysis.rows][rows][:, scales > 1e-300]
     n_subtypes, (n, n_features) = places.size, features.shape
     if analysis.why_not or not n >= _SUBJECTS_FOR_A_FEATURE * n_features > 0 or n_subtypes < 2:
         return
@@ -388,7 +388,7 @@ def _tabulate_times(analysis: _Analysis, rows: Mask, places: Sequence[int]) -> I
         row = dict(zip(("estimate", "lower", "upper"), rates, strict=True))
         yield row | {"subtype": name, "measure": "events per unit of time"}
     # Subtypes without a subject at risk at any event take no part.
-    taking_part = analysis.risk_sets[1].any(axis=0)
+    taking_part = np.asarray(analysis.risk_sets[1].any(axis=0))
     some, row = taking_part[analysis.labels], {"measure": "log-rank"}
     if taking_part.sum() > 1:
         statistic = float(survdiff(time[some], event[some], analysis.labels[some], entry=entry[some])[0])

@@ -228,7 +228,7 @@ def maximise(evaluate: Callable[[Array], tuple[float, Array]], start: Array) -> 
     return Estimates(at, covariance, height) if is_maximum else None
 
 
-def count_risk_sets(event: Array, time: Array, entry: Array, labels: Labels, n_subtypes: int) -> tuple[Array, Array]:
+def count_risk_sets(labels: Labels, n_subtypes: int, event: Array, time: Array, entry: Array) -> tuple[Array, Array]:
     """Return events and subjects at risk at each of T times of an event, of K subtypes, each (T, K)."""
     times, member = np.unique(time[event > 0.0]), labels[:, None] == np.arange(n_subtypes)
     events = ((time == times[:, None]) & (event > 0.0)).astype(np.float64) @ member

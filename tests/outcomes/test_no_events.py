@@ -173,7 +173,7 @@ def test_ratios_have_a_maximum_where_no_direction_lifts_the_partial_likelihood(n
     for _ in range(40):
         labels = rng.integers(n_subtypes, size=12)
         time, event = rng.integers(1, 9, 12) + 3.0 * labels * (rng.random() < 0.5), (rng.random(12) < 0.6).astype(float)
-        events, at_risk = count_risk_sets(event, time, np.zeros(12), labels, n_subtypes)
+        events, at_risk = count_risk_sets(labels, n_subtypes, event, time, np.zeros(12))
         is_whole = np.unique(group_comparable(events, at_risk)).size == 1
         subsets = [
             np.array([code >> it & 1 for it in range(n_subtypes)], dtype=bool) for code in range(1, 2**n_subtypes - 1)
