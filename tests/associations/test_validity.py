@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 import clinclust as cc
-from clinclust.associations.associate import Grade, grade_of, one_row_each, p_whatever_is_missing
+from clinclust.associations.associate import Grade, ValidityChecks, grade_of, one_row_each, p_whatever_is_missing
 from clinclust.associations.refit import Subtypes, TestRules
 
 
@@ -128,3 +128,17 @@ def test_the_grade_follows_p_dependence_and_missing_values():
     for grade, changes in grades.items():
         assert [grade_of(row | change, 0.01) for change in changes] == [grade] * len(changes)
     assert grade_of(row, 0.001) == "not shown"
+
+
+def test_a_small_subtype_has_no_influence_on_the_test_given_others():
+    rng = np.random.default_rng(0)
+    labels = np.append(np.arange(80) % 2, np.full(9, 2))
+    frame = pd.DataFrame(rng.normal(size=(89, 3)) + np.where(labels == 2, 9.0, labels)[:, None], columns=list("abc"))
+    *others, own = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in "abc"])
+
+    def p_of(n):
+        checks = ValidityChecks(frame[:n], others, TestRules(20))
+        found = Subtypes(np.arange(n), labels[:n])
+        return checks.check(own, found, np.ones(2, dtype=bool))[0]["p_given_others"]
+
+    assert p_of(89) == pytest.approx(p_of(80), rel=1e-9)
