@@ -196,9 +196,9 @@ class _Analysis(Assigned):
         )
         for needed, counted, what in ends:
             for place in np.flatnonzero(weights.T @ needed < 1.0 - 1e-9).tolist():
-                n, size = (weights.T @ counted)[place], (self.labels == place).sum()
+                n, size = round(max(float((weights.T @ counted)[place]), 0.0), 1), (self.labels == place).sum()
                 reasons[place] = (
-                    f"no ratio: {'corrected, ' * (method == 'bch')}{n:.3g} of its {size} subjects have {what}"
+                    f"no ratio: {'corrected, ' * (method == 'bch')}{n:g} of its {size} subjects have {what}"
                 )
         if self.times and (has_events := reasons == None).sum() > 1:  # noqa: E711
             groups = models.group_comparable(*self.risk_sets)
