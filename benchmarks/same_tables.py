@@ -26,7 +26,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_moon
 
 import clinclust as cc
 from clinclust import methods
-from clinclust.methods.method import encode
+from clinclust.methods.method import encode, fill_missing, standardise, transform_column
 
 HERE = Path(__file__).parents[1]
 TOOLS = ("clinclust", "StepMix, BIC", "K-prototypes, true K", "HDBSCAN")
@@ -62,16 +62,32 @@ def _numbers(values: NDArray[np.float64]) -> tuple[pd.DataFrame, cc.FeatureSchem
     return frame, cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
 
 
+def has_levels(feature: cc.Feature) -> bool:
+    """Return whether values can only be equal or not."""
+    return feature.traits.is_nominal or feature.traits.is_yes_no
+
+
+def k_prototypes(frame: pd.DataFrame, features: list[cc.Feature], k: int) -> Labels:
+    """Return the clusters of kmodes; half a standardised number is as much as a level."""
+    from kmodes.kprototypes import KPrototypes
+
+    features = sorted(features, key=has_levels)
+    values = [fill_missing(transform_column(frame, it), by_frequency=has_levels(it)) for it in features]
+    n_numbers = sum(not has_levels(it) for it in features)
+    table = np.column_stack([*map(standardise, values[:n_numbers]), *values[n_numbers:]])
+    model = KPrototypes(k, init="Huang", gamma=0.5, n_init=10, random_state=0)
+    return np.asarray(model.fit_predict(table, categorical=list(range(n_numbers, len(features)))), dtype=np.int64)
+
+
 def ways(frame: pd.DataFrame, schema: cc.FeatureSchema, k: int) -> list[Callable[[], Labels]]:
     """Return a function of each tool that returns the labels, -1 for none."""
     features = [feature for feature in schema.clustered_parts if len(frame[feature.column].dropna().unique()) > 1]
-    has_levels = any(feature.traits.is_nominal or feature.traits.is_yes_no for feature in features)
-    by_means = methods.KPrototypes if has_levels else methods.KMeans
+    means = methods.KMeans(schema, n_clusters=k, random_state=0)
     least = len(frame) // 20
     return [
         lambda: cc.MAPDP(schema, random_state=0, n_jobs=1, progress=False).fit(frame).labels_,
         lambda: methods.LatentClasses(schema, max_clusters=8, n_restarts=3, random_state=0).fit(frame).labels_,
-        lambda: by_means(schema, n_clusters=k, random_state=0).fit(frame).labels_,
+        lambda: k_prototypes(frame, features, k) if any(map(has_levels, features)) else means.fit(frame).labels_,
         lambda: HDBSCAN(min_cluster_size=least).fit(encode(frame, features).matrix).labels_,
     ]
 

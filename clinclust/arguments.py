@@ -235,10 +235,6 @@ WHOLE_COMPARISONS = Rule(COMPARISONS.allowed, _has_columns("feature", "subtype",
 WITHHELD = Rule("a DataFrame that suppress_small_cells returned", _has_columns("feature", "suppressed"))
 FRAME_OF_TESTS = Rule("a DataFrame that validated_associations returned", _is_frame)
 ASSOCIATIONS = Rule(FRAME_OF_TESTS.allowed, _has_columns("feature", "p"))
-OUTCOMES = Rule(
-    "a DataFrame that compare_outcomes, subtype_predictors or adjusted_differences returned",
-    _has_columns("subtype", "versus", "estimate", "remark"),
-)
 SCHEMA = Rule("a FeatureSchema", _has("clustered", "validate", "names"))
 MODEL = Rule(
     "a fitted MAPDP or a Partition", lambda value: _has("labels_", "schema_")(value) or _has("fit", "get_params")(value)

@@ -11,7 +11,6 @@ import clinclust as cc
 from clinclust import check, comparisons, drift, methods
 from clinclust.arguments import in_pandas
 from clinclust.errors import InputError
-from clinclust.outcomes import adjusted_differences
 
 RNG = np.random.default_rng(3)
 FRAIL = RNG.random(60) < 0.4
@@ -61,7 +60,6 @@ CALLS = {
     "unusual_subjects": lambda model, frame: cc.unusual_subjects(model, frame),
     "dominant_columns": lambda model, frame: comparisons.dominant_columns(model, frame),
     "compare_outcomes": lambda model, frame: cc.compare_outcomes(model, frame, "died"),
-    "adjusted_differences": lambda model, frame: adjusted_differences(model, frame, ["sex"]),
 }
 
 

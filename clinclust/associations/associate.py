@@ -13,24 +13,10 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import chdtrc, expit, fdtrc, ndtri
 
+import clinclust.associations.refit as searches
 from clinclust.arguments import accepting
 from clinclust.arrays import Array, Graded, Labels, graded, mid_ranks
-from clinclust.associations.refit import (
-    NOT_FOUND_AGAIN,
-    OTHER_BELOW,
-    AsReported,
-    Subtypes,
-    TestRules,
-    association_of,
-    column_keys,
-    effects,
-    pose_as_fitted,
-    refit,
-    refit_plan,
-    whole_cohort,
-    why_untested,
-    without,
-)
+from clinclust.associations.refit import Subtypes, TestRules
 from clinclust.comparisons.differences import adjusted, contrasted
 from clinclust.comparisons.frame import is_missing
 from clinclust.engine.kernels.compiled import announcing_compilation
@@ -59,8 +45,17 @@ if TYPE_CHECKING:
 
 
 def number_persons(frame: pd.DataFrame, schema: FeatureSchema, persons: str | None = None) -> Labels | None:
-    """Return the number of the person of each row, int64 (N,); None if each row is of another person."""
-    column = persons or _column_of_persons(frame, schema)
+    """Return the number of the person of each row, int64 (N,); None if each row is of another person.
+
+    By default of the column that `read_cohort` noted, or, of several identifiers, the repeating one with most values.
+    """
+    column, noted = persons, noted_several_rows(frame)
+    if column is None and noted is not None:
+        column = noted.column
+    elif column is None and len(ids := [feature.name for feature in schema.ids if feature.name in frame.columns]) > 1:
+        counts = {name: int(frame[name].nunique()) for name in ids}
+        repeating = [name for name in ids if counts[name] < int(frame[name].notna().sum())]
+        column = max(repeating, key=lambda name: counts[name], default=None)
     if column not in frame.columns:
         if persons is None:
             return None
@@ -72,17 +67,6 @@ def number_persons(frame: pd.DataFrame, schema: FeatureSchema, persons: str | No
     is_unnamed = codes < 0  # each such row is a person of its own
     codes[is_unnamed] = codes.max(initial=-1) + 1 + np.arange(int(is_unnamed.sum()))
     return None if np.unique(codes).size == codes.size else codes
-
-
-def _column_of_persons(frame: pd.DataFrame, schema: FeatureSchema) -> str | None:
-    """Return the column that `read_cohort` noted, or, of several identifiers, the repeating one with most values."""
-    noted = noted_several_rows(frame)
-    if noted is not None:
-        return noted.column
-    ids = [feature.name for feature in schema.ids if feature.name in frame.columns]
-    counts = {name: int(frame[name].nunique()) for name in ids}
-    repeating = [name for name in ids if counts[name] < int(frame[name].notna().sum())]
-    return max(repeating, key=lambda name: counts[name], default=None) if len(ids) > 1 else None
 
 
 _PER_COLUMN = 5  # subjects, or of a yes/no column those with its rarer value, needed for each column adjusted for
@@ -106,10 +90,7 @@ _RIDGE = 1e-3
 
 
 class GivenOthers(NamedTuple):
-    """The test of one feature given the others, and that which correlates most with it inside subtypes (-1: none).
-
-    p is NaN where nothing can be tested, and 1 if, given the others, the subtypes differ the other way.
-    """
+    """The test of a feature given the others (p is 1 if subtypes then differ the other way), and the nearest other."""
 
     p: float
     strongest: int
@@ -119,25 +100,29 @@ class GivenOthers(NamedTuple):
 UNTESTED = GivenOthers(np.nan, -1, np.nan)
 
 
-def given_others(columns: Array, others: Array, groups: Labels) -> GivenOthers:
-    """Return the smallest p of the columns (N, C) of a feature, times C, given columns (N, D) of others; NaN = missing.
+def splines_of(columns: Array) -> list[Array]:
+    """Return the splines (N, D, 3) of columns (N, D), NaN = missing: of the values, and of their normal scores."""
+    scales: tuple[Callable[[Array], Array], ...] = np.asarray, normal_scores
+    splines = ([natural_spline(scale(column), _CURVES) for column in columns.T] for scale in scales)
+    return [np.reshape(of_scale, (-1, len(columns), _CURVES)).swapaxes(0, 1) for of_scale in splines]
+
+
+def given_others(columns: Array, others: Sequence[Array], groups: Labels) -> GivenOthers:
+    """Return the smallest p of the columns (N, C) of a feature, times C, given the `splines_of` others.
 
     A column of two values has the likelihood-ratio test of a logistic regression, another one the F test of its normal
     scores. Adjusted for are the N/20 others that correlate most inside groups; further ones, curves (natural cubic
     splines) and products, as far as they are related; a spline of the regression on the N/20 inside groups; and the sum
     of all others weighed by r (the first component of partial least squares). p is the larger one of others as values
     and as normal scores: three groups bend what is straight in one of them, so that 15% to 40% of columns that are
-    linear in the mean of six others differed by normal scores alone. Missing values of others are the means of the
-    groups. Subjects of groups (N,) below 0 take no part.
+    linear in the mean of six others differed by normal scores alone. Missing values of others are the means of groups.
     """
     taking_part = groups >= 0
     member = np.eye(int(groups.max()) + 1)[groups[taking_part]]
     member = member[:, member.any(axis=0)]
-    columns, others = columns[taking_part], others[taking_part]
-    if member.shape[1] < 2 or not others.size:
+    columns, splines = columns[taking_part], [of_scale[taking_part] for of_scale in others]
+    if member.shape[1] < 2 or not splines[0].size:
         return UNTESTED
-    scales: tuple[Callable[[Array], Array], ...] = np.asarray, normal_scores
-    splines = [np.stack([natural_spline(scale(other), _CURVES) for other in others.T], axis=1) for scale in scales]
     tested = [max(_test_column(column, of_scale, member) for of_scale in splines) for column in columns.T]
     tests = [test for test in tested if not np.isnan(test.p)]
     return min(tests)._replace(p=min(1.0, min(tests).p * columns.shape[1])) if tests else UNTESTED
@@ -265,12 +250,12 @@ Grade: TypeAlias = Literal["differs beyond dependence", "differs", "not shown", 
 
 def grade_of(row: Mapping[str, Any], level: float) -> Grade:
     """Return what the test of a feature shows, by its row of `validated_associations` and the level for q and p."""
-    if is_missing(row.get("p")) or _number(row, "agreement") < OTHER_BELOW:
+    p, agreement, p_given_others = (_number(row, name) for name in ("p", "agreement", "p_given_others"))
+    if math.isnan(p) or agreement < searches.OTHER_BELOW:
         return "not tested"
     if not row["q"] <= level:
         return "not shown"
-    is_beyond = _number(row, "p_given_others") <= level
-    return "differs beyond dependence" if is_beyond and not may_be_undone(row, level) else "differs"
+    return "differs beyond dependence" if p_given_others <= level and not may_be_undone(row, level) else "differs"
 
 
 def may_be_undone(row: Mapping[str, Any], level: float) -> bool:
@@ -297,41 +282,27 @@ def p_whatever_is_missing(values: Array, subtypes: Subtypes, rules: TestRules, *
     independent. Subtypes of fewer than 20 subjects take no part.
     """
     members, groups = values[subtypes.rows], rules.groups(subtypes, values.size)
-    p = np.array([_least_p(members, above, groups) for above in _cuts(members, is_nominal=is_nominal)])
-    p = p[~np.isnan(p)]
-    return min(1.0, p.size * float(p.min())) if p.size else 1.0
-
-
-def _cuts(values: Array, *, is_nominal: bool) -> list[NDArray[np.bool_]]:
-    """Return whether each value is above each cut, bool (N,); False where it is missing."""
-    observed = values[~np.isnan(values)]
-    if not observed.size:
-        return []
-    if is_nominal:
-        return [values == level for level in np.unique(observed)]
-    quartiles = np.unique(np.quantile(observed, _QUARTILES, method="lower"))
-    return [values > cut for cut in quartiles if cut < observed.max()]
-
-
-def _least_p(values: Array, above: NDArray[np.bool_], groups: Labels) -> float:
-    """Return p of the smallest chi-squared of one cut over all values that the missing ones can have."""
-    taking_part = groups >= 0
-    where = groups[taking_part]
-    n = np.bincount(where, minlength=1).astype(np.float64)
-    is_group = n * min(_QUARTILES) >= _LEAST_EXPECTED
-    if is_group.sum() < 2:
-        return float("nan")
-    low = np.bincount(where, above[taking_part])[is_group]
-    high = low + np.bincount(where, np.isnan(values[taking_part]))[is_group]
-    n = n[is_group]
-    # For a common share q, the shares nearest to it within their bounds give the smallest statistic.
-    q = np.linspace(0.0, 1.0, _GRID)[1:-1, None]
-    nearest = np.clip(q, low / n, high / n)
-    statistic = (n * (nearest - q) ** 2 / (q * (1.0 - q))).sum(axis=1)
-    best = int(statistic.argmin())
-    if n.min() * min(q[best, 0], 1.0 - q[best, 0]) < _LEAST_EXPECTED:
-        return float("nan")
-    return float(chdtrc(n.size - 1.0, statistic[best]))
+    is_missing_value, taking_part = np.isnan(members), groups >= 0
+    sizes = np.bincount(groups[taking_part], minlength=1).astype(np.float64)
+    is_group = sizes * min(_QUARTILES) >= _LEAST_EXPECTED
+    if is_missing_value.all() or is_group.sum() < 2:
+        return 1.0
+    cuts = np.unique(members[~is_missing_value])
+    if not is_nominal:
+        quartiles = np.unique(np.quantile(members[~is_missing_value], _QUARTILES, method="lower"))
+        cuts = quartiles[quartiles < cuts[-1]]
+    bounds, n = [], sizes[is_group]
+    for cut in cuts:
+        above = members == cut if is_nominal else members > cut
+        low, missing = (np.bincount(groups[taking_part], of[taking_part])[is_group] for of in (above, is_missing_value))
+        # For a common share q, the shares nearest to it within their bounds give the smallest statistic.
+        q = np.linspace(0.0, 1.0, _GRID)[1:-1, None]
+        nearest = np.clip(q, low / n, (low + missing) / n)
+        statistic = (n * (nearest - q) ** 2 / (q * (1.0 - q))).sum(axis=1)
+        best = int(statistic.argmin())
+        if n.min() * min(q[best, 0], 1.0 - q[best, 0]) >= _LEAST_EXPECTED:
+            bounds.append(float(chdtrc(n.size - 1.0, statistic[best])))
+    return min(1.0, len(bounds) * min(bounds)) if bounds else 1.0
 
 
 class ValidityChecks:
@@ -340,6 +311,7 @@ class ValidityChecks:
     def __init__(self, table: pd.DataFrame, clustered: Sequence[Feature], rules: TestRules) -> None:
         self.table, self.rules, self.clustered = table, rules, clustered
         self.graded = self.grade(clustered)
+        self.splines = splines_of(self.graded.columns)
 
     def grade(self, parts: Iterable[Feature]) -> Graded:
         """Return parts of features on the scale of their model, or as indicators of their levels."""
@@ -349,18 +321,16 @@ class ValidityChecks:
     def check(
         self, feature: Feature, subtypes: Subtypes, included: NDArray[np.bool_]
     ) -> tuple[dict[str, Any], list[str]]:
-        """Return the columns `p_given_others` and `p_whatever_is_missing` of the result, and remarks on them.
-
-        `included`, (D,), are the features that the subtypes were found from.
-        """
+        """Return columns of the result and remarks on them; subtypes were found from the `included` features, (D,)."""
         values, level = feature.scores(self.table[feature.name]), self.rules.significance_level
         is_nominal, remarks = feature.traits.is_nominal, []
-        columns, _, owners = self.graded
-        others = np.flatnonzero(included[owners])
-        subtypes = one_row_each(subtypes, self.rules)
-        rows, groups = subtypes.rows, self.rules.groups(subtypes, values.size)
+        owners, subtypes = self.graded.owners, one_row_each(subtypes, self.rules)
+        rows, others, groups = subtypes.rows, np.flatnonzero(included[owners]), self.rules.groups(subtypes, values.size)
         ranks = graded([(values, is_nominal)], mid_ranks).columns
-        related = given_others(ranks[rows], columns[np.ix_(rows, others)], groups)
+        splines = [spline[np.ix_(rows, others)] for spline in self.splines]
+        if rows.size < values.size or (groups < 0).any():  # who takes no part has no influence on the splines
+            splines = splines_of(np.where(groups[:, None] < 0, np.nan, self.graded.columns[np.ix_(rows, others)]))
+        related = given_others(ranks[rows], splines, groups)
         row = {"p_given_others": related.p}
         if related.p > level:
             other = self.clustered[owners[others[related.strongest]]].title
@@ -395,7 +365,7 @@ class FeatureTests:
     """The tests of all features of one cohort, with the data that they share."""
 
     def __init__(self, cohort: FittedCohort, plan: SearchPlan, rules: TestRules) -> None:
-        self.problem = pose_as_fitted(cohort)
+        self.problem = searches.pose_as_fitted(cohort)
         self.cohort, self.plan, self.rules = cohort, plan, rules
         self.encoded = self.problem.cohort.encoding.features
         self.places: dict[str, list[int]] = {}
@@ -404,13 +374,12 @@ class FeatureTests:
         self.checks = ValidityChecks(cohort.table, self.encoded, rules)
         # Keys use raw values: standardised values depend on the order of summation, and so on the other features.
         order = self.problem.cohort.order
-        self.keys = column_keys([feature.scores(cohort.table[feature.column])[order] for feature in self.encoded])
+        self.keys = searches.column_keys(
+            [feature.scores(cohort.table[feature.column])[order] for feature in self.encoded]
+        )
 
     def sharing_a_search(self, features: list[Feature]) -> list[list[Feature]]:
-        """Return the features in groups that are left out together: those of one block, and more if there are many.
-
-        These are dealt out in turns: neighbours in a table are often related.
-        """
+        """Return the features in groups that are left out together: those of one block, and more if there are many."""
         blocks = {feature.block for feature in self.encoded}
         groups: dict[tuple[str, str], list[Feature]] = {}
         for feature in features:
@@ -420,6 +389,7 @@ class FeatureTests:
         searched = [group for group in groups.values() if any(feature.name in self.places for feature in group)]
         n_searches = min(MOST_REFITS, len(searched))
         direct = [group for group in groups.values() if group not in searched]
+        # Dealt out in turns, because neighbours in a table are often related.
         return direct + [list(chain.from_iterable(searched[first::n_searches])) for first in range(n_searches)]
 
     def rows(self, group: list[Feature]) -> list[dict[str, Any]]:
@@ -428,15 +398,16 @@ class FeatureTests:
         left_out[[place for feature in group for place in self.places.get(feature.name, [])]] = True
         subtypes = None
         if not left_out.any():
-            subtypes = whole_cohort(self.cohort)
+            subtypes = searches.whole_cohort(self.cohort)
         elif not left_out.all():
-            problem, order = without(self.problem, left_out, self.keys)
+            problem, order = searches.without(self.problem, left_out, self.keys)
             sizes, groups = np.bincount(self.cohort.labels), np.bincount(self.cohort.fit.cluster_labels_)
             fewest = max(self.rules.min_size, self.rules.floor)
             enough = max(fewest, int(sizes[sizes >= fewest].min(initial=sizes.max())) // 2)
-            reported = AsReported(sizes.size, int((sizes >= fewest).sum()), int((groups >= enough).sum()), enough)
-            labels, n_clusters = refit(problem, self.plan, reported)
-            subtypes = Subtypes(self.problem.cohort.order[order], labels, n_clusters)
+            reported = searches.AsReported(
+                sizes.size, int((sizes >= fewest).sum()), int((groups >= enough).sum()), enough
+            )
+            subtypes = Subtypes(self.problem.cohort.order[order], searches.refit(problem, self.plan, reported))
         return [_describe(feature) | self._row(feature, left_out, subtypes) for feature in group]
 
     def _row(self, feature: Feature, left_out: NDArray[np.bool_], subtypes: Subtypes | None) -> dict[str, Any]:
@@ -452,17 +423,12 @@ class FeatureTests:
         if row["method"] != "refit":
             return row
         reported = self.cohort.labels
-        groups = self.rules.groups(whole_cohort(self.cohort), reported.size)
-        effect_reported, effect = effects(self.checks.grade(feature.parts).columns, reported, groups, subtypes)
+        groups = self.rules.groups(searches.whole_cohort(self.cohort), reported.size)
+        effect_reported, effect = searches.effects(self.checks.grade(feature.parts).columns, reported, groups, subtypes)
         agreement = adjusted_rand_index(reported[subtypes.rows], subtypes.labels)
         row |= {"agreement": agreement, "effect": effect, "effect_reported": effect_reported}
-        if row["agreement"] < OTHER_BELOW:
-            there = "there are other subtypes"
-            if subtypes.n_clusters == 1:
-                there = "there is one subtype, and its best division is another one"
-            elif subtypes.n_clusters < int(reported.max()) + 1:
-                there = "there are fewer subtypes, and divided further they are other ones"
-            _add_remark(row, f"not tested: without it {there} (agreement {row['agreement']:.2f})")
+        if agreement < searches.OTHER_BELOW:
+            _add_remark(row, f"not tested: without it there are other subtypes (agreement {agreement:.2f})")
         return row
 
 
@@ -475,33 +441,24 @@ def _add_remark(row: dict[str, Any], remark: str) -> None:
     row["remark"] = "; ".join(filter(None, [remark, row.get("remark")]))
 
 
-def _test_without_search(cohort: FittedCohort, features: Sequence[Feature], rules: TestRules) -> list[dict[str, Any]]:
-    """Return a row for each feature if the subtypes do not come from a search."""
-    names, subtypes = clustered_features(cohort.model), whole_cohort(cohort)
-    formed = [part for feature in features if feature.name in names for part in feature.parts]
-    checks, included = ValidityChecks(cohort.table, formed, rules), np.ones(len(formed), dtype=np.bool_)
-    rows = []
-    for feature in features:
-        row: dict[str, Any] = {"remark": NOT_FOUND_AGAIN}
-        if feature.is_described:
-            row = _test_feature(feature, subtypes, checks, included, "direct")
-        rows.append(_describe(feature) | row)
-    return rows
-
-
 def _test_feature(
     feature: Feature, subtypes: Subtypes, checks: ValidityChecks, included: NDArray[np.bool_], method: str
 ) -> dict[str, Any]:
     """Return the test of a feature against subtypes and the checks of its validity, as columns of the result."""
     column, rules = checks.table[feature.name], checks.rules
-    contrast, n = association_of(contrasted(feature, column), subtypes, rules)
+    contrast, n = searches.association_of(contrasted(feature, column), subtypes, rules)
     row: dict[str, Any] = {"method": method, "n_subtypes": np.unique(subtypes.labels).size}
     if np.isnan(contrast.p):
-        return row | {"method": None, "remark": why_untested(method, feature.described(column), subtypes, rules)}
+        return row | {
+            "method": None,
+            "remark": searches.why_untested(method, feature.described(column), subtypes, rules),
+        }
     validity, remarks = checks.check(feature, subtypes, included)
     return row | contrast._asdict() | {"n": n} | validity | {"remark": "; ".join(remarks) or None}
 
 
+_NOT_FOUND_AGAIN = "not tested: the subtypes may have been made from it, and given subtypes cannot be found again "
+_NOT_FOUND_AGAIN += "without it; give it the role describe if it had no part in them"
 _DTYPES = {
     **dict.fromkeys(("feature", "label", "section", "role", "likelihood", "method"), "string"),
     "n_subtypes": "Int64",
@@ -546,8 +503,7 @@ def validated_associations(
     model : MAPDP, Partition or another SubtypeModel
         A fitted model, whose settings the searches use, without hyperparameters that were estimated with the subtypes.
     frame : DataFrame, N rows
-        The cohort of the fit. Rows in another order are put back into that of the fit; those of a `Partition` must be
-        in the order of its labels.
+        The cohort of the fit; of a `Partition`, in the order of its labels.
     n_restarts : int
         Restarts of each search.
     min_size : int
@@ -568,19 +524,18 @@ def validated_associations(
         One row for each feature with the role ``cluster`` or ``describe``, in the order of the schema.
 
         `method` is ``"refit"``, or ``"direct"`` for described features; `n_subtypes` is the number of subtypes found
-        without the feature; `test`, `statistic`, `df`, `df2`, `p` and `n` (subjects) are of the test;
-        `q` is p adjusted as by Benjamini and Hochberg (1995). `left_out` names the features left out with it.
+        without the feature; `test`, `statistic`, `df`, `df2`, `p` and `n` (subjects) are of the test; `q` is p adjusted
+        as by Benjamini and Hochberg (1995). `left_out` names the features left out with it. `remark` gives reasons.
 
         `agreement` is the adjusted Rand index of the subtypes found without the feature with those of the model.
         `effect_reported` is the difference between the two subtypes of the model that are farthest apart, in SDs of all
         subjects (on the scale of the transform; without order, in the share of the level that differs most). `effect`
         is that between the subtypes found without the feature that share most subjects with these two.
 
-        `grade` says what the test shows. ``"differs"``: q is at most the level, between the subtypes found without the
-        feature (of a described one, those of the model). ``"differs beyond dependence"``: it differs by more than its
-        relation to the other features explains (`p_given_others` is at most the level), and p could not be above the
-        level if the missing values were known. ``"not shown"``: q is above the level. ``"not tested"``: `remark` says
-        why; also where other subtypes were found without the feature (agreement below 0.5).
+        `grade` says what the test shows. ``"differs"``: q is at most the level. ``"differs beyond dependence"``: it
+        differs by more than its relation to the other features explains (`p_given_others` is at most the level), and p
+        could not be above the level if the missing values were known. ``"not shown"``: q is above the level. ``"not
+        tested"``: also where other subtypes were found without the feature (agreement below 0.5).
 
         `p_given_others` is of the analysis of covariance of normal scores (of two values or each level, of the ratio of
         likelihoods in logistic regression), adjusted for the features that the subtypes were found from, with curves
@@ -589,14 +544,11 @@ def validated_associations(
         border between the subtypes cannot be told from one to the subtypes. `p_whatever_is_missing`, of features with
         missing values, is an upper bound of p over all values that these can have. Of persons with several rows, both
         take one row.
-        `remark` gives the reasons in words.
 
     Raises
     ------
-    CohortError
-        If `frame` does not fit the schema.
-    ValueError
-        If the model is not fitted, `frame` is not its cohort, or a parameter cannot be used.
+    CohortError, ValueError
+        If `frame` does not fit the schema or is not the cohort of the fit, or a parameter cannot be used.
 
     Examples
     --------
@@ -641,10 +593,18 @@ def associate_cohort(
     features = list(cohort.schema.reported)
     seed: int | None = None
     if cohort.model.fit_ is None:
-        rows = _test_without_search(cohort, features, rules)
+        names, subtypes = clustered_features(cohort.model), searches.whole_cohort(cohort)
+        formed = [part for feature in features if feature.name in names for part in feature.parts]
+        checks, included = ValidityChecks(cohort.table, formed, rules), np.ones(len(formed), dtype=np.bool_)
+        rows = []
+        for feature in features:
+            row: dict[str, Any] = {"remark": _NOT_FOUND_AGAIN}
+            if feature.is_described:
+                row = _test_feature(feature, subtypes, checks, included, "direct")
+            rows.append(_describe(feature) | row)
     else:
         seed = cohort.fit.random_seed_ if random_state is None else seed_of(random_state)
-        plan = refit_plan(cast("MAPDP", cohort.model), seed, n_restarts)
+        plan = searches.refit_plan(cast("MAPDP", cohort.model), seed, n_restarts)
 
         def search_and_test() -> list[dict[str, Any]]:
             row_of = {}

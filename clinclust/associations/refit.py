@@ -57,36 +57,15 @@ def contrast_of_few(values: Array, groups: Labels, kind: ContrastKind) -> Contra
     taking_part[taking_part] = sizes[groups[taking_part]] >= _LEAST_OBSERVED
     values, groups = values[taking_part], groups[taking_part]
     scores = _scores(values, kind)
-    if _is_accurate(scores[:, 0], kind, int(sizes[sizes >= _LEAST_OBSERVED].min())):
-        return contrast
-    return _permute(contrast, _Between(scores, groups, kind), [np.arange(values.size)[:, None]], BY_VALUE)
-
-
-def _is_accurate(scores: Array, kind: ContrastKind, smallest: int) -> bool:
-    """Return whether the usual p is accurate for these centred scores, with so many in the smallest group."""
-    scaled = scores / np.abs(scores).max()
+    scaled, smallest = scores[:, 0] / np.abs(scores[:, 0]).max(), int(sizes[sizes >= _LEAST_OBSERVED].min())
     second, third, fourth = ((scaled**power).mean() for power in (2, 3, 4))
     skew = third**2 / second**3
+    is_accurate = skew + max(fourth / second**2 - 3.0, 0.0) <= _MOST_SHAPE * smallest
     if kind == "welch":
-        return bool(smallest >= _LEAST_FOR_WELCH and skew <= _MOST_SKEW * smallest)
-    return bool(skew + max(fourth / second**2 - 3.0, 0.0) <= _MOST_SHAPE * smallest)
-
-
-def _between(n: Array, sums: Array, squares: Array, kind: ContrastKind) -> Array:
-    """Return how far groups (last axis) lie apart: Welch's weighted sum of squares, or that of one variance.
-
-    `n`, `sums` and `squares` are of the values, centred at 0, in each group.
-    """
-    if kind == "welch":
-        variance = (squares - sums**2 / np.maximum(n, 1.0)) / np.maximum(n - 1.0, 1.0)
-        # Groups without spread get a little, as otherwise all that have none would be as far apart.
-        least = _ROUNDING * squares.sum(-1, keepdims=True)
-        weights = np.where(n >= _LEAST_OBSERVED, n / np.maximum(variance, least), 0.0)
-    else:
-        weights = n
-    means = sums / np.maximum(n, 1.0)
-    centre = (weights * means).sum(-1, keepdims=True) / np.maximum(weights.sum(-1, keepdims=True), 1e-300)
-    return np.asarray((weights * (means - centre) ** 2).sum(-1))
+        is_accurate = smallest >= _LEAST_FOR_WELCH and skew <= _MOST_SKEW * smallest
+    if is_accurate:
+        return contrast
+    return _permute(contrast, scores, groups, kind, [np.arange(values.size)[:, None]], BY_VALUE)
 
 
 def contrast_by_person(values: Array, groups: Labels, kind: ContrastKind, persons: Labels) -> Contrast:
@@ -96,23 +75,44 @@ def contrast_by_person(values: Array, groups: Labels, kind: ContrastKind, person
     exchanges = [order[start[counts == count][:, None] + np.arange(count)] for count in np.unique(counts)]
     if np.isnan(contrast.p) or not any(rows.shape[0] > 1 for rows in exchanges):
         return Contrast()
-    return _permute(contrast, _Between(_scores(values, kind), groups, kind), exchanges, BY_PERSON)
+    return _permute(contrast, _scores(values, kind), groups, kind, exchanges, BY_PERSON)
 
 
-def without_permutation(test: str) -> str:
-    """Return the name of a test without what is permuted."""
-    return test.removesuffix(BY_PERSON).removesuffix(BY_VALUE)
-
-
-def _permute(contrast: Contrast, between: _Between, exchanges: list[Labels], suffix: str) -> Contrast:
+def _permute(
+    contrast: Contrast, scores: Array, groups: Labels, kind: ContrastKind, exchanges: list[Labels], suffix: str
+) -> Contrast:
     """Return the contrast with p by permutations, in each array of rows (persons, rows of each), of the persons."""
-    rng, order = np.random.default_rng(_SEED), np.arange(between.n_rows)
-    observed, as_large, drawn = between.of(order), 0, 0
-    for _ in range(min(_PERMUTATIONS, max(_LEAST_PERMUTATIONS, _MOST_DRAWS // between.n_rows))):
+    seen = (~np.isnan(scores[:, 0])).astype(np.float64)
+    columns = np.where(seen[:, None] > 0.0, scores, 0.0).T.copy()
+    is_complete = seen.all() and (groups >= 0).all()
+
+    def sum_groups(values: Array) -> Array:  # group 0 takes no part
+        return np.bincount(groups + 1, values, int(groups.max()) + 2)[1:].astype(np.float64)
+
+    def measure_distance(order: Labels) -> float:
+        """Return how far groups lie apart if row i has the values of row ``order[i]``."""
+        of_all = sizes if is_complete else sum_groups(seen[order])
+        n, total = of_all[of_all > 0.0], 0.0
+        for column in columns:
+            values, weights = column[order], n
+            sums = sum_groups(values)[of_all > 0.0]
+            if kind == "welch":
+                squares = sum_groups(values**2)[of_all > 0.0]
+                variance = (squares - sums**2 / n) / np.maximum(n - 1.0, 1.0)
+                # Groups without spread get a little, as otherwise all that have none would be as far apart.
+                weights = np.where(n >= _LEAST_OBSERVED, n / np.maximum(variance, _ROUNDING * squares.sum()), 0.0)
+            means = sums / n
+            centre = (weights * means).sum() / max(weights.sum(), 1e-300)
+            total += float((weights * (means - centre) ** 2).sum())
+        return total
+
+    rng, order, sizes = np.random.default_rng(_SEED), np.arange(groups.size), sum_groups(seen)
+    observed, as_large, drawn = measure_distance(order), 0, 0
+    for _ in range(min(_PERMUTATIONS, max(_LEAST_PERMUTATIONS, _MOST_DRAWS // groups.size))):
         for rows in exchanges:
             order[rows] = rows[rng.permutation(rows.shape[0])]
         drawn += 1
-        as_large += between.of(order) >= observed * (1.0 - _ROUNDING)
+        as_large += measure_distance(order) >= observed * (1.0 - _ROUNDING)
         if as_large == _ENOUGH:
             break
     p = as_large / drawn if as_large == _ENOUGH else (1 + as_large) / (1 + drawn)
@@ -128,51 +128,16 @@ def _scores(values: Array, kind: ContrastKind) -> Array:
     return (column - np.nanmean(column))[:, None]
 
 
-class _Between:
-    """How far the groups lie apart, over all columns, where they have the values of other rows."""
-
-    def __init__(self, scores: Array, groups: Labels, kind: ContrastKind) -> None:
-        self._kind: ContrastKind = kind
-        self.n_rows = groups.size
-        self._seen = (~np.isnan(scores[:, 0])).astype(np.float64)
-        self._columns = np.where(self._seen[:, None] > 0.0, scores, 0.0).T.copy()
-        self._groups, self._n_groups = groups + 1, int(groups.max()) + 2  # group 0 takes no part
-        is_complete = self._seen.all() and (groups >= 0).all()
-        self._sizes = self._sums(self._seen) if is_complete else None
-
-    def of(self, order: Labels) -> float:
-        """Return the statistic if row i has the values of row ``order[i]``."""
-        sizes = self._sums(self._seen[order]) if self._sizes is None else self._sizes
-        filled = sizes > 0.0
-        total = 0.0
-        for column in self._columns:
-            values = column[order]
-            squares = self._sums(values**2)[filled] if self._kind == "welch" else sizes
-            total += float(_between(sizes[filled], self._sums(values)[filled], squares, self._kind))
-        return total
-
-    def _sums(self, values: Array) -> Array:
-        return np.asarray(np.bincount(self._groups, values, self._n_groups)[1:], dtype=np.float64)
-
-
 class Subtypes(NamedTuple):
-    """Subtypes found without the tested feature, or those of the model; `rows` (n,) of subjects are in the table.
-
-    `labels` are 0 to K - 1; `n_clusters` is the number that the search found, before mergers and divisions.
-    """
+    """Subtypes found without the tested feature, or those of the model, 0 to K - 1; `rows` (n,) are in the table."""
 
     rows: Labels
     labels: Labels
-    n_clusters: int
 
 
 @dataclass(frozen=True, eq=False)
 class TestRules:
-    """What is the same for the tests of all features of a cohort.
-
-    Subtypes of fewer than `min_size` or `floor` subjects are not tested. `persons` is the person of each row, int64
-    (N,), if persons have several rows.
-    """
+    """What is the same for the tests of all features: the fewest subjects of a subtype, and the person of each row."""
 
     __test__ = False  # no test of pytest
 
@@ -206,15 +171,9 @@ def association_of(parts: list[Contrasted], subtypes: Subtypes, rules: TestRules
     return combined(contrasts), n_tested
 
 
-NOT_FOUND_AGAIN = (
-    "not tested: the subtypes may have been made from it, and given subtypes cannot be found again without it; give it "
-    "the role describe if it had no part in them"
-)
-
-
 def whole_cohort(cohort: FittedCohort) -> Subtypes:
     """Return all subjects with their subtypes in the model."""
-    return Subtypes(np.arange(cohort.labels.size), cohort.labels, int(cohort.labels.max()) + 1)
+    return Subtypes(np.arange(cohort.labels.size), cohort.labels)
 
 
 def why_untested(method: str, values: Array, subtypes: Subtypes, rules: TestRules) -> str:
@@ -224,9 +183,6 @@ def why_untested(method: str, values: Array, subtypes: Subtypes, rules: TestRule
     groups = rules.groups(subtypes, values.size)
     if np.unique(groups[groups >= 0]).size < 2:
         return f"not tested: fewer than two subtypes have {rules.fewest(subtypes, values.size)} subjects"
-    observed = groups[~np.isnan(values[subtypes.rows])]
-    if np.unique(observed[observed >= 0]).size < 2:
-        return "not tested: all its values are missing, but in one subtype at most"
     return "not tested: the observed values of the subtypes do not vary, or are too few"
 
 
@@ -282,17 +238,12 @@ def pose_as_fitted(cohort: FittedCohort) -> Problem:
     return pose(cohort.table, cohort.schema, stated, *numbers, fit.block_weights_)
 
 
-def refit(problem: Problem, plan: SearchPlan, reported: AsReported) -> tuple[Labels, int]:
-    """Search for subtypes of a problem, as many as in the reported partition where that can be (`as_many`).
-
-    Return the subtype of each subject, 0 to K - 1 by decreasing size, (N,), and the number of clusters that were found
-    before mergers and divisions.
-    """
+def refit(problem: Problem, plan: SearchPlan, reported: AsReported) -> Labels:
+    """Search for subtypes, (N,), by decreasing size, as many as in the reported partition where that can be."""
     if reported.n_subtypes == 1:
-        return np.zeros(problem.cohort.n_subjects, dtype=np.int64), 1
-    problem, labels = search_clusters(problem, plan)
-    clusters, subtype_of = as_many(problem, labels, reported, plan.seed, plan.cancelled)
-    return subtype_of[clusters], int(labels.max()) + 1
+        return np.zeros(problem.cohort.n_subjects, dtype=np.int64)
+    clusters, subtype_of = as_many(*search_clusters(problem, plan), reported, plan.seed, plan.cancelled)
+    return subtype_of[clusters]
 
 
 def search_clusters(problem: Problem, plan: SearchPlan) -> tuple[Problem, Labels]:
@@ -374,11 +325,15 @@ OTHER_BELOW = 0.5  # a lower agreement with the reported subtypes makes those fo
 
 
 def effects(columns: Array, reported: Labels, groups: Labels, subtypes: Subtypes) -> tuple[float, float]:
-    """Return the difference, in SDs of all subjects, between the two reported subtypes that are farthest apart.
+    """Return the difference, in SDs, between the two reported subtypes farthest apart in one of the columns (N, C).
 
-    And that between the subtypes found without the feature that share most subjects with these two, which can have the
-    other sign. Of its columns, (N, C), in that with the largest reported one; NaN if there is none.
+    And that, perhaps with another sign, between the subtypes without the feature that share most subjects with them.
     """
+    from scipy.optimize import linear_sum_assignment
+
+    shared = np.zeros((int(reported.max()) + 1, int(subtypes.labels.max()) + 1))
+    np.add.at(shared, (reported[subtypes.rows], subtypes.labels), 1.0)
+    matched = dict(zip(*(axis.tolist() for axis in linear_sum_assignment(shared, maximize=True)), strict=True))
     best = np.nan, np.nan
     for column in columns.T:
         seen, means = ~np.isnan(column), _means(column, groups)
@@ -386,23 +341,13 @@ def effects(columns: Array, reported: Labels, groups: Labels, subtypes: Subtypes
         if spread == 0.0 or np.isfinite(means).sum() < 2:
             continue
         high, low = int(np.nanargmax(means)), int(np.nanargmin(means))
-        difference = float(means[high] - means[low]) / spread
+        difference, refit_difference = float(means[high] - means[low]) / spread, np.nan
+        if high in matched and low in matched:
+            of_refit = _means(column[subtypes.rows], subtypes.labels)
+            refit_difference = float(of_refit[matched[high]] - of_refit[matched[low]]) / spread
         if not difference <= best[0]:
-            best = difference, _refit_difference(column, reported, subtypes, high, low) / spread
+            best = difference, refit_difference
     return best
-
-
-def _refit_difference(column: Array, reported: Labels, subtypes: Subtypes, high: int, low: int) -> float:
-    """Return the difference between the subtypes matched with two reported ones."""
-    from scipy.optimize import linear_sum_assignment
-
-    shared = np.zeros((int(reported.max()) + 1, int(subtypes.labels.max()) + 1))
-    np.add.at(shared, (reported[subtypes.rows], subtypes.labels), 1.0)
-    matched = dict(zip(*(axis.tolist() for axis in linear_sum_assignment(shared, maximize=True)), strict=True))
-    if high not in matched or low not in matched:
-        return float("nan")
-    means = _means(column[subtypes.rows], subtypes.labels)
-    return float(means[matched[high]] - means[matched[low]])
 
 
 def _means(column: Array, groups: Labels) -> Array:

@@ -1,8 +1,7 @@
 """Summaries of every feature in every subtype, and tests and effect sizes between subtypes, as one tidy frame.
 
-`compare_subtypes` validates a table and divides its columns into groups of rows; a table in partitions is counted where
-it lies, and its rows are different values. Each feature becomes one or more measures (a level, a part), each measure is
-summarised in every group, and tests and effect sizes follow from the summaries, those of ranks from the values.
+A table in partitions is counted where it lies, and its rows are different values. Each feature becomes one or more
+measures (a level, a part), which are summarised in every group; tests and effect sizes follow from the summaries.
 """
 
 from __future__ import annotations
@@ -18,34 +17,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+import clinclust.comparisons.differences as differences
 from clinclust.arguments import ANY_FRAME, ANY_LABELS, accepting, is_partitioned
-from clinclust.comparisons.differences import (
-    EFFECTS,
-    LEAST_OBSERVED,
-    Contrast,
-    Contrasted,
-    Effect,
-    Floats,
-    Groups,
-    Side,
-    Times,
-    adjusted,
-    combined,
-    contrast_of,
-    contrasted,
-    mid_p,
-    moments,
-    standardised_difference,
-    student,
-    welch,
-)
+from clinclust.comparisons.differences import Contrasted, Effect, Floats, Groups, Side, Times
 from clinclust.comparisons.frame import ALL_SUBJECTS
 from clinclust.engine.search.plan import n_threads
 from clinclust.errors import CohortError, InputError
 from clinclust.schema.validation import refuse_failures
 
 if TYPE_CHECKING:
-    from clinclust.estimators.partitioned import TablePlace
     from clinclust.estimators.subtype_model import FittedCohort
     from clinclust.schema import Feature, FeatureSchema
 
@@ -107,41 +87,36 @@ def compare_subtypes(
         `significant` is p <= this level, without a correction for multiple tests (`q` has one).
     weights : array_like, shape (N,), optional
         Sampling weights of the subjects. The result has weighted summaries only: means, `sd`, quartiles and `percent`
-        are those of the population, `n` and `count` of the sample, and a column `weight` has the sum of the weights of
-        each group. It has no tests and effects, because those of this package are for simple random samples.
+        are those of the population, `n` and `count` of the sample; `weight` is the sum of the weights of each group.
 
     Returns
     -------
     pandas.DataFrame
         One row per summary, test, contrast and effect; `kind` says which.
 
-        ``"summary"``: a feature (a categorical one level by level) in one `subtype`; 0 = all subjects. `n` is the
-        number of observed and `missing` that of missing values; then `mean`, `sd` (denominator n - 1), `median`, `q1`
-        and `q3` in the unit of the column, never transformed. For Bernoulli features and levels, the mean is the share
-        of subjects with that level, `count` their number and `percent` their percentage. Ordered levels that are
-        numbers (``60 %``, ``70 %``) are these numbers, with all differences multiples of `step`; levels that are words
-        have the scores 0, 1, ..., explained in `scored`. `minimum` and `maximum` are the ends of a scale, and `at_ends`
-        is the number of subjects at the end that has fewer.
+        ``"summary"``: a feature (a categorical one level by level) in one `subtype`; 0 = all subjects. `n` are observed
+        and `missing` missing values; then `mean`, `sd` (denominator n - 1), `median`, `q1` and `q3` in the unit of the
+        column. For yes/no features and levels, the mean is the share of subjects with that level, `count` their number.
+        Ordered levels that are numbers (``60 %``, ``70 %``) are these, with differences that are multiples of `step`;
+        words have the scores 0, 1, ..., explained in `scored`. `minimum` and `maximum` are the ends of a scale, and
+        `at_ends` is the number of subjects at the end that has fewer.
 
-        ``"level"``: how many subjects of each group have a level of a scale, with the columns of a level above, where a
-        mean or a median of its scores says little: scales of at most five levels that are words, or of which one has
-        three quarters of all subjects.
+        ``"level"``: how many subjects of each group have a level of a scale, where a mean or a median of its scores
+        says little: scales of at most five levels that are words, or of which one has three quarters of all subjects.
 
         ``"test"``: `subtype` against `versus` by the `test` ``"welch"``, or ``"student"`` (equal variances) where that
         is the contrast of the feature; of yes/no features and levels, whose t-tests are those of the paper, also
-        ``"mid_p"``, Fisher's exact test. `n` and `missing` count both. `statistic` and `standardised_difference`, the
-        difference of the means divided by the root of the mean of both variances (of shares, p (1 - p)), are positive
-        if `subtype` has the higher mean. `q` is p adjusted as by Benjamini and Hochberg over all tests of the same
-        name. Results are NaN if either has fewer than 2 observed values, or all values of both are equal; `statistic`
-        is infinite and `p` 0 if each has a single value and these differ.
+        ``"mid_p"``, Fisher's exact test. `statistic` and `standardised_difference`, the difference of the means divided
+        by the root of the mean of both variances (of shares, p (1 - p)), are positive if `subtype` has the higher mean.
+        `q` is p adjusted as by Benjamini and Hochberg over all tests of the same name. Results are NaN if either has
+        fewer than 2 observed values, or all values of both are equal.
 
         ``"contrast"``: the test of all subtypes of at least `min_size` subjects at once, one row per feature: `test`
         (its name), `statistic`, `df`, `df2` (of the denominator), `p`, and `q` over all contrasts. By the `contrast`
         of the schema; else counts of yes/no and categorical features, ranks of skewed ones, Welch's test of others, and
         none of follow-up times (role ``time``), which mix times until an event with those of subjects who were lost.
-        For two subtypes it is Welch's t, Student's t or the Mann-Whitney test; for more, Welch's or the usual analysis
-        of variance, or the Kruskal-Wallis test. Counts of levels have the chi-squared test, or Fisher's exact test if
-        an expected count is below 5. Subtypes with fewer than 2 observed values (for counts: with none) take no part.
+        Counts have the chi-squared test, or Fisher's exact test if an expected count is below 5; ranks the Mann-Whitney
+        or, of more subtypes, the Kruskal-Wallis test.
 
         ``"effect"``: the effect size of `subtype` against `versus`, for every pair of subtypes, and for each subtype
         against all other subjects (`versus` is 0). `measure` is its name, `estimate` its value, and `lower` and `upper`
@@ -159,37 +134,26 @@ def compare_subtypes(
 
         A feature with a `spike` or a `limit` has rows of both parts (`part`): the number of subjects at each point mass
         (``"spike"``; the `level` is the point mass), and summaries of the other values (``"rest"``), whose `missing`
-        counts those at a point mass too. Its contrast is Fisher's combination of the tests of both parts.
-
-        `whole` is whether every observed value is a whole number. `suppressed` is whether numbers of the row were
-        withheld because few subjects contribute to them.
+        counts those at a point mass too. Its contrast is Fisher's combination of the tests of both parts. `whole` is
+        whether every value is a whole number, `suppressed` whether numbers were withheld.
 
     Raises
     ------
-    CohortError
-        If `frame` does not fit `schema`.
-    ValueError
-        If `labels`, `weights`, `min_size` or `significance_level` cannot be used.
+    CohortError, ValueError
+        If `frame` does not fit `schema`, or another argument cannot be used.
 
     Examples
     --------
     >>> import clinclust as cc
-    >>> import numpy as np
     >>> import pandas as pd
-    >>> rng = np.random.default_rng(0)
-    >>> frail = rng.random(200) < 0.4
-    >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
-    >>> schema = cc.draft_schema(frame)
-    >>> comparisons = cc.compare_subtypes(frame, frail.astype(int), schema)
-    >>> summaries = comparisons[comparisons["kind"] == "summary"]
-    >>> summaries[["feature", "subtype", "n", "mean", "sd"]].round(2)
-      feature  subtype    n   mean    sd
-    0    gait        0  200   0.98  0.30
-    1    gait        1  130   1.19  0.11
-    2    gait        2   70   0.60  0.09
-    3    grip        0  200  29.86  6.32
-    4    grip        1  130  33.93  3.07
-    5    grip        2   70  22.28  2.81
+    >>> frame = pd.DataFrame({"grip": [34, 31, 37, 33, 22, 19, 25]})
+    >>> schema = cc.FeatureSchema([cc.Feature(name="grip", likelihood="gaussian")])
+    >>> comparisons = cc.compare_subtypes(frame, [0, 0, 0, 0, 1, 1, 1], schema)
+    >>> comparisons.query("kind == 'summary'")[["subtype", "n", "mean", "sd"]].round(2)
+       subtype  n   mean    sd
+    0        0  7  28.71  6.75
+    1        1  4  33.75  2.50
+    2        2  3  22.00  3.00
     """
     if not 0 < significance_level < 1:
         raise InputError(f"significance_level must lie between 0 and 1, not {significance_level!r}")
@@ -201,7 +165,13 @@ def compare_subtypes(
         clusters, columns = _count_columns(frame, labels, schema)
     else:
         subjects = _check_labels(labels, frame)
-        shares = None if weights is None else _check_weights(weights, frame)
+        shares = (
+            None if weights is None else np.asarray(pd.to_numeric(pd.Series(weights), errors="coerce"), dtype=float)
+        )
+        if shares is not None:
+            _check_rows("weights", cast(Any, weights), shares, frame, "one number")
+            if n_wrong := int((~(np.isfinite(shares) & (shares > 0.0))).sum()):
+                raise InputError(f"weights must be numbers above 0 and not missing; {n_wrong} are not")
         # A fit, if there was one, has already warned of columns that cannot inform a clustering.
         clusters, columns = _group_columns(schema.validate(frame, warn=False), subjects, schema)
         if shares is not None:
@@ -230,7 +200,8 @@ def _group_columns(
 
 def _compare(clusters: NDArray[np.int64], columns: Columns, min_size: int, significance_level: float) -> pd.DataFrame:
     blocks = _summarise_columns(columns, clusters)
-    (measures, summary), wholes, subtypes = blocks[0], _measure_wholes(columns), blocks[0][1]["subtype"]
+    (measures, summary), subtypes = blocks[0], blocks[0][1]["subtype"]
+    wholes = [Measure(feature, None, feature.described(column), rows) for feature, column, rows in columns]
     sizes = next((rows.sizes for _, _, rows in columns), np.zeros(clusters.size, dtype=np.int64))
     large = np.flatnonzero(sizes >= min_size)
     pairs = np.array(list(combinations(large + 1, 2)), dtype=int).reshape(-1, 2)
@@ -239,7 +210,7 @@ def _compare(clusters: NDArray[np.int64], columns: Columns, min_size: int, signi
     follow_up = {feature.name for feature in times if feature.contrast is None}
     is_tested = np.array([measure.feature.name not in follow_up for measure in measures])[:, None]
     tests = [
-        [] if feature.name in follow_up else contrasted(feature, column, rows.times)
+        [] if feature.name in follow_up else differences.contrasted(feature, column, rows.times)
         for feature, column, rows in columns
     ]
     blocks += _test_columns(measures, summary, is_tested, pairs, significance_level)
@@ -249,8 +220,14 @@ def _compare(clusters: NDArray[np.int64], columns: Columns, min_size: int, signi
 
 
 def _check_labels(labels: ArrayLike, frame: pd.DataFrame) -> NDArray[np.int64]:
-    """Return the labels as int64 (N,); raise InputError if they are not one for each row of `frame`."""
-    clusters = _number_names(labels)
+    """Return the labels as int64 (N,), categories and texts as their place in order; refuse what are no labels."""
+    clusters = np.asarray(labels)
+    if isinstance(getattr(labels, "dtype", None), pd.CategoricalDtype):
+        clusters = np.asarray(pd.Series(cast(Any, labels)).cat.codes)
+    elif clusters.ndim == 1 and pd.api.types.infer_dtype(clusters, skipna=True) == "string":
+        names = sorted(set(clusters[~pd.isna(clusters)].tolist()))
+        names = sorted(names, key=int) if all(map(str.isdecimal, names)) else names  # "2" is before "10"
+        clusters = pd.Categorical(clusters, categories=names).codes
     _check_rows("labels", labels, clusters, frame, "one label")
     if not np.issubdtype(clusters.dtype, np.integer) and len(clusters):
         raise InputError(
@@ -258,10 +235,9 @@ def _check_labels(labels: ArrayLike, frame: pd.DataFrame) -> NDArray[np.int64]:
             f"not {clusters.dtype}"
         )
     if len(clusters) and clusters.min() < 0:
-        first = int(np.argmax(clusters < 0))
         raise InputError(
-            f"labels must not be negative or missing; {np.sum(clusters < 0)} are (first: row {first}). "
-            "Leave out subjects without a subtype"
+            f"labels must not be negative or missing; {np.sum(clusters < 0)} are (first: row {np.argmax(clusters < 0)})"
+            ". Leave out subjects without a subtype"
         )
     return clusters.astype(np.int64)
 
@@ -275,32 +251,6 @@ def _check_rows(called: str, column: ArrayLike, values: NDArray[Any], frame: pd.
         )
     if values.shape != (len(frame),):
         raise InputError(f"{called} must hold {what} for each of the {len(frame)} rows, not shape {values.shape}")
-
-
-def _number_names(labels: ArrayLike) -> NDArray[Any]:
-    """Return categories and texts as their place in order, 0, 1, ... (missing: -1), and other labels unchanged."""
-    if isinstance(getattr(labels, "dtype", None), pd.CategoricalDtype):
-        return np.asarray(pd.Series(cast(Any, labels)).cat.codes)
-    values = np.asarray(labels)
-    if values.ndim != 1 or pd.api.types.infer_dtype(values, skipna=True) != "string":
-        return values
-    names = sorted(set(values[~pd.isna(values)].tolist()))
-    if all(map(str.isdecimal, names)):
-        names.sort(key=int)  # "2" is before "10"
-    return pd.Categorical(values, categories=names).codes
-
-
-def _check_weights(weights: ArrayLike, frame: pd.DataFrame) -> Floats:
-    """Return the weights as float64 (N,); raise InputError if they are not one positive number for each row."""
-    try:
-        numbers = np.asarray(weights, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError("weights must be numbers") from error
-    _check_rows("weights", weights, numbers, frame, "one number")
-    is_wrong = ~(np.isfinite(numbers) & (numbers > 0.0))
-    if is_wrong.any():
-        raise InputError(f"weights must be above 0 and not missing; {is_wrong.sum()} are not")
-    return numbers
 
 
 # The columns of a table in partitions are counted where they lie: how often each value occurs in each group. All that
@@ -320,11 +270,7 @@ class _Counts(NamedTuple):
 
 
 def _count_columns(table: Any, labels: Any, schema: FeatureSchema) -> tuple[NDArray[np.int64], Columns]:
-    """Return the labels that occur, and the counted column of each feature to compare.
-
-    `labels` is a Dask series in the partitions of `table`. Raises CohortError with all failures of all partitions, and
-    InputError for labels that are not those of the table.
-    """
+    """Return the labels that occur, and the counted column of each feature, or refuse failures of all partitions."""
     import dask.dataframe
     from dask.delayed import delayed
 
@@ -341,7 +287,12 @@ def _count_columns(table: Any, labels: Any, schema: FeatureSchema) -> tuple[NDAr
     pairs = [delayed(list, pure=False)([frame, of_frame]) for frame, of_frame in both]
     with place_of_shards(n_threads(None), Event()) as (place, _):
         functions = [partial(_count, schema=schema, number=number, levels=levels) for number in range(len(pairs))]
-        counts = _add_partitions(place.submit_each(functions, pairs), place)
+        parts: Sequence[Any] = place.submit_each(functions, pairs)
+        while len(parts) > 1:  # added where they lie, always in the same order
+            starts = range(0, len(parts), _TOGETHER)
+            parts = [place.submit(_add, *parts[start : start + _TOGETHER]) for start in starts]
+        counts: _Counts = place.results(parts)[0]
+    refuse_failures(counts.failures)
     if not counts.columns:
         raise InputError("the table has no rows in any of its partitions, or its schema has no features to compare")
     clusters = np.unique(next(iter(counts.columns.values()))["label"].to_numpy(dtype=np.int64))
@@ -387,9 +338,9 @@ def _count(both: Sequence[Any], schema: FeatureSchema, number: int, levels: pd.I
 def round_many(feature: Feature, column: pd.Series[Any]) -> pd.Series[Any]:
     """Return a validated column of few values unchanged, and one of many as multiples of a step.
 
-    The step is the largest power of 2 of which 1,024 are no more than the interquartile range, so that the columns of
-    partitions have most multiples in common. Whole numbers stay exact up to a range of 1,024; 0 and point masses do,
-    and so does the first fraction, without which multiples of a long step would be a column of whole numbers.
+    The step is the largest power of 2 of which 1,024 are no more than the interquartile range: partitions have most
+    multiples in common. Whole numbers stay exact up to a range of 1,024; 0 and point masses do, and so does the first
+    fraction, without which multiples of a long step would be a column of whole numbers.
     """
     if not pd.api.types.is_float_dtype(column.dtype) and not pd.api.types.is_integer_dtype(column.dtype):
         return column
@@ -408,16 +359,6 @@ def round_many(feature: Feature, column: pd.Series[Any]) -> pd.Series[Any]:
 
 def _group_values(pairs: pd.DataFrame) -> pd.DataFrame:
     return pairs.groupby(["value", "label"], dropna=False, observed=True)["times"].sum().reset_index()
-
-
-def _add_partitions(counts: Sequence[Any], place: TablePlace) -> _Counts:
-    """Return the counts of all partitions, added where they lie, always in the same order."""
-    while len(counts) > 1:
-        starts = range(0, len(counts), _TOGETHER)
-        counts = [place.submit(_add, *counts[start : start + _TOGETHER]) for start in starts]
-    total: _Counts = place.results(counts)[0]
-    refuse_failures(total.failures)
-    return total
 
 
 def _add(*several: _Counts) -> _Counts:
@@ -469,18 +410,10 @@ class Measure:
         return float(observed[0]) if observed.size else 0.0
 
 
-def _measure_wholes(columns: Columns) -> list[Measure]:
-    """Return a measure without a level for each feature."""
-    return [Measure(feature, None, feature.described(column), rows) for feature, column, rows in columns]
-
-
 def _measure_levels(columns: Columns) -> Iterator[Measure]:
-    """Yield a measure for each level of categorical, for the second level of Bernoulli, and for each other feature.
-
-    Of a feature with point masses, for each part (`Feature.parts`).
-    """
-    for measure, (whole, column, rows) in zip(_measure_wholes(columns), columns, strict=True):
-        parts = [measure]
+    """Yield a measure for each level of categorical, the second of yes/no, and each other feature (or its parts)."""
+    for whole, column, rows in columns:
+        parts = [Measure(whole, None, whole.described(column), rows)]
         if whole.point_masses:
             parts = [Measure(part, None, part.scores(column), rows) for part in whole.parts]
         for part in parts:
@@ -492,15 +425,12 @@ def _measure_levels(columns: Columns) -> Iterator[Measure]:
                 yield replace(part, level=(feature.levels or ("0", "1"))[1] if feature.traits.is_yes_no else None)
 
 
-SUMMARY = ("n", "missing", "mean", "deviation", "variance", "median", "q1", "q3")
+SUMMARY = ("n", "missing", "mean", "deviation", "variance", "median", "q1", "q3")  # deviation: mean - centre
 _QUARTILES = np.array([0.25, 0.5, 0.75])
 
 
 def summarise(measure: Measure) -> NDArray[np.float64]:
-    """Return the summaries, (1 + G, 8) with the columns of `SUMMARY`, of all values and of those of each group.
-
-    The deviation is the mean minus `measure.centre`; the variance is NaN if a float64 cannot hold it.
-    """
+    """Return the summaries, (1 + G, 8) with the columns of `SUMMARY`, of all values and of those of each group."""
     scores, centre, times = measure.scores, measure.centre, measure.rows.times
     return np.array([_summarise_group(scores[rows], times[rows], centre) for rows in measure.rows.groups])
 
@@ -508,8 +438,7 @@ def summarise(measure: Measure) -> NDArray[np.float64]:
 def _weigh(measure: Measure, weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the summaries of `summarise`, each subject counted with its weight, float64 (N,), but n and missing.
 
-    The variance is sum_i w_i (x_i - mean)^2 / sum_i w_i times n / (n - 1), a quantile the smallest value that the share
-    of the weights reaches.
+    The variance has the factor n / (n - 1); a quantile is the smallest value that the share of the weights reaches.
     """
     summaries = summarise(measure)
     for place, rows in enumerate(measure.rows.groups):
@@ -537,7 +466,7 @@ def _summarise_group(values: NDArray[np.float64], times: Times, centre: float) -
     if not values.size:
         return (0, n_all, *[np.nan] * 6)
     with np.errstate(all="ignore"):
-        n, deviation, variance = moments(values - centre, times)
+        n, deviation, variance = differences.moments(values - centre, times)
         # The same as numpy.quantile, but five times as fast on small samples, of which there are thousands.
         position, until = _QUARTILES * (n - 1), times.cumsum()
         lower, upper = (values[np.searchsorted(until, end(position), side="right")] for end in (np.floor, np.ceil))
@@ -601,10 +530,13 @@ def _test_columns(
     a, b = (Side(*(summary[name][:, side] for name in ("n", "deviation", "variance"))) for side in pairs.T)
     # For shares the variance is p (1 - p), which has denominator n, not n - 1.
     spreads = (side.variance * np.where(summary["is_share"], 1 - 1 / np.maximum(side.n, 1), 1) for side in (a, b))
-    missing, difference = summary["missing"][:, pairs].sum(axis=2), standardised_difference(a.mean, b.mean, *spreads)
+    missing, difference = (
+        summary["missing"][:, pairs].sum(axis=2),
+        differences.standardised_difference(a.mean, b.mean, *spreads),
+    )
     shares, subtypes = summary["is_share"].ravel(), summary["subtype"]
     is_pooled = np.array([measure.feature.contrast == "student" for measure in measures], dtype=bool)
-    for test, rows in ((mid_p, shares), (welch, ~is_pooled), (student, is_pooled)):
+    for test, rows in ((differences.mid_p, shares), (differences.welch, ~is_pooled), (differences.student, is_pooled)):
         if not rows.any():
             continue
         result = test(*(Side(*(moment[rows] for moment in side)) for side in (a, b)))
@@ -617,7 +549,7 @@ def _test_columns(
             "missing": missing[rows],
             "standardised_difference": difference[rows],
             "test": np.array(test.__name__),
-            "q": adjusted(result.p),
+            "q": differences.adjusted(result.p),
             "significant": np.where(np.isnan(result.p), np.nan, result.p <= significance_level),
         }
         yield [measure for measure, row in zip(measures, rows, strict=True) if row], columns | result._asdict()
@@ -632,16 +564,18 @@ def _contrast_columns(
         rows = measure.rows
         is_tested = np.isin(rows.group_of, large)
         groups = np.where(is_tested, rows.group_of, -1)
-        results.append(combined([contrast_of(values, groups, kind, rows.times) for values, kind in parts]))
+        results.append(
+            differences.combined([differences.contrast_of(values, groups, kind, rows.times) for values, kind in parts])
+        )
         missing.append(rows.number(is_tested & np.isnan(measure.scores)))
         n.append(rows.number(is_tested) - missing[-1])
     p = np.array([result.p for result in results], dtype=np.float64)
     columns: _Arrays = {
-        **{name: np.array([getattr(result, name) for result in results]) for name in Contrast._fields[1:]},
+        **{name: np.array([getattr(result, name) for result in results]) for name in differences.Contrast._fields[1:]},
         "test": np.array([result.test or None for result in results], dtype=object),
         "n": np.array(n, dtype=np.int64),
         "missing": np.array(missing, dtype=np.int64),
-        "q": adjusted(p),
+        "q": differences.adjusted(p),
         "significant": np.where(np.isnan(p), np.nan, p <= significance_level),
     }
     return {"kind": np.array("contrast")} | {name: value.reshape(-1, 1) for name, value in columns.items()}
@@ -650,24 +584,29 @@ def _contrast_columns(
 def _effect_columns(
     measures: Sequence[Measure], summary: Mapping[str, Floats], sizes: Groups, subtypes: Groups, min_size: int
 ) -> Iterator[tuple[list[Measure], _Arrays]]:
-    """Yield, for each effect size, the measures that have it and their columns, each (measures, comparisons).
-
-    `summary` has (measures, 1 + G) of all subjects, then of each group; `sizes` (G,) are the numbers of subjects.
-    """
+    """Yield, for each effect size, the measures that have it and their columns, each (measures, comparisons)."""
     large = np.flatnonzero(sizes >= min_size).tolist()  # all pairs, then each group g and all others (numbered g + G)
     against_rest = [(g, g + sizes.size) for g in large if sizes.sum() - sizes[g] >= min_size]
     a, b = np.array([*combinations(large, 2), *against_rest], dtype=np.int64).reshape(-1, 2).T
     names = np.concatenate([subtypes, np.zeros_like(subtypes)])
     of_groups = (summary[name][:, 1:] for name in ("n", "deviation", "variance"))
-    others = np.array([_summarise_others(measure) for measure in measures]).reshape(len(measures), sizes.size, 3)
+    others = np.full((len(measures), sizes.size, 3), (0.0, np.nan, np.nan))
+    for row, measure in enumerate(measures):  # all subjects outside each group
+        for group in range(sizes.size):
+            rows = (measure.rows.group_of != group) & ~np.isnan(measure.scores)
+            with np.errstate(all="ignore"):
+                if rows.any():
+                    others[row, group] = differences.moments(
+                        measure.scores[rows] - measure.centre, measure.rows.times[rows]
+                    )
     sides = Side(*(np.hstack(both) for both in zip(of_groups, np.moveaxis(others, 2, 0), strict=True)))
     n = sides.n[:, a] + sides.n[:, b]
-    is_seen = (sides.n[:, a] >= LEAST_OBSERVED) & (sides.n[:, b] >= LEAST_OBSERVED)
+    is_seen = (sides.n[:, a] >= differences.LEAST_OBSERVED) & (sides.n[:, b] >= differences.LEAST_OBSERVED)
     sizes = np.concatenate([sizes, sizes.sum() - sizes])
     for name in ("standardised_difference", "difference", "ratio"):
         chosen: dict[Any, list[int]] = {}
         for row, measure in enumerate(measures):
-            size = EFFECTS[measure.feature.traits.effect_sizes].get(name)
+            size = differences.EFFECTS[measure.feature.traits.effect_sizes].get(name)
             if size is not None:
                 chosen.setdefault(size, []).append(row)
         for size, rows in chosen.items():
@@ -682,17 +621,6 @@ def _effect_columns(
             }
             ends = {part: np.where(is_seen[rows], value, np.nan) for part, value in effect._asdict().items()}
             yield [measures[row] for row in rows], columns | ends
-
-
-def _summarise_others(measure: Measure) -> list[tuple[float, float, float]]:
-    """Return number, deviation and variance of all subjects outside each group."""
-    others = []
-    for group in range(measure.rows.n_groups):
-        rows = (measure.rows.group_of != group) & ~np.isnan(measure.scores)
-        with np.errstate(all="ignore"):
-            values = measure.scores[rows] - measure.centre
-            others.append(moments(values, measure.rows.times[rows]) if rows.any() else (0, np.nan, np.nan))
-    return others
 
 
 def _describe(measure: Measure) -> dict[str, Any]:

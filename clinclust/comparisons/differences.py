@@ -1,19 +1,19 @@
 """How groups differ in one feature: t-tests, tests of all groups at once, and effect sizes with their intervals.
 
-t-tests and effect sizes of means and shares take numbers, means and variances (`Side`), elementwise on arrays of any
-shape; a contrast takes the values themselves, each of which may count for several subjects. Without
-spread in either group, t-tests are NaN if the means are equal, and else infinite with p = 0. Every number is NaN where
-nothing can be tested.
+t-tests and effect sizes take numbers, means and variances (`Side`), elementwise on arrays of any shape; a contrast
+takes values, each of which may count for several subjects. Without spread in either group, t-tests are NaN if the means
+are equal, and else infinite with p = 0. Every number is NaN where nothing can be tested.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chdtrc, gammaln, softmax, stdtr, stdtrit
+from scipy.special import gammaln, softmax, stdtr, stdtrit
 
 from clinclust.likelihoods.likelihood import ContrastKind
 
@@ -49,8 +49,8 @@ class Effect(NamedTuple):
 def moments(values: Floats, times: Times) -> tuple[float, float, float]:
     """Return the number, the mean and the variance (denominator n - 1) of at least one value.
 
-    The variance of equal values is exactly 0, even where their mean is rounded (that of three 0.1 lies above 0.1), and
-    NaN where a float64 cannot hold the squares of deviations, near 1e-170 or 1e160: no test is possible then.
+    That of equal values is exactly 0, even where their mean is rounded (that of three 0.1 lies above 0.1). It is NaN
+    where a float64 cannot hold the squares of deviations, near 1e-170 or 1e160.
     """
     n = int(times.sum())
     if values.min() == values.max():
@@ -107,12 +107,10 @@ def standardised_difference(mean_a: Floats, mean_b: Floats, variance_a: Floats, 
 
 def adjusted(p: Floats) -> Floats:
     """Return the Benjamini-Hochberg q of every p, of the same shape; a NaN stays NaN and does not count as a test."""
-    q = np.full(p.shape, np.nan)
-    tested = ~np.isnan(p)
-    if tested.any():
-        from scipy.stats import false_discovery_control
+    from scipy.stats import false_discovery_control
 
-        q[tested] = false_discovery_control(p[tested])
+    q, tested = p.copy(), ~np.isnan(p)
+    q[tested] = false_discovery_control(p[tested]) if tested.any() else np.nan
     return q
 
 
@@ -143,10 +141,7 @@ class Contrasted(NamedTuple):
 
 
 def contrasted(feature: Feature, column: pd.Series, times: Times | None = None) -> list[Contrasted]:
-    """Return what is tested of a feature: its values or, with point masses, the counts at these and the others.
-
-    By the contrast of the schema, else by ranks if the values are skewed and not counted.
-    """
+    """Return what is tested: values, by ranks if skewed, or, with point masses, the counts at these and the others."""
     kind, plainest = feature.contrast, feature.traits.contrasts[0]
     if feature.point_masses:
         first, second = feature.parts
@@ -159,32 +154,27 @@ def contrasted(feature: Feature, column: pd.Series, times: Times | None = None) 
 
 def combined(contrasts: Sequence[Contrast]) -> Contrast:
     """Return Fisher's combination of those with a p: -2 sum ln p is chi-squared with 2 df per independent test."""
+    from scipy.stats import combine_pvalues
+
     contrasts = [contrast for contrast in contrasts if not np.isnan(contrast.p)]
     if len(contrasts) < 2:
         return contrasts[0] if contrasts else Contrast()
-    with np.errstate(divide="ignore"):
-        statistic = float(-2.0 * np.log([contrast.p for contrast in contrasts]).sum())
-    df = 2.0 * len(contrasts)
+    statistic, p = combine_pvalues([contrast.p for contrast in contrasts])
     names = ", ".join(dict.fromkeys(contrast.test for contrast in contrasts))
-    p = float(chdtrc(df, statistic)) if np.isfinite(statistic) else 0.0
-    return Contrast(f"Fisher's combination of {names}", statistic, df, np.nan, p)
+    return Contrast(f"Fisher's combination of {names}", float(statistic), 2.0 * len(contrasts), np.nan, float(p))
 
 
 def is_skewed(feature: Feature, values: Floats, times: Times | None = None) -> bool:
     """Return whether the likelihood is skewed, there is a transform, or a gaussian feature has |skewness| above 1."""
-    if feature.traits.is_skewed or feature.transform is not None:
-        return True
-    if not feature.traits.is_real:
-        return False
+    if feature.traits.is_skewed or feature.transform is not None or not feature.traits.is_real:
+        return feature.traits.is_skewed or feature.transform is not None
     is_known = ~np.isnan(values)
     observed = _repeat(values[is_known], None if times is None else times[is_known])
     if observed.size < _LEAST_FOR_SHAPE or observed.min() == observed.max():
         return False
     with np.errstate(all="ignore"):
-        from_mean = observed - observed.mean()
-        from_mean /= np.abs(from_mean).max()
-        second, third = (float((from_mean**power).mean()) for power in (2, 3))
-        return bool(abs(third) > _SKEWED * second**1.5)
+        from_mean = (observed - observed.mean()) / np.abs(observed - observed.mean()).max()
+        return bool(abs((from_mean**3).mean()) > _SKEWED * (from_mean**2).mean() ** 1.5)
 
 
 def _repeat(values: NDArray[Any], times: Times | None) -> NDArray[Any]:
@@ -198,6 +188,8 @@ def contrast_of(values: Floats, groups: Groups, kind: ContrastKind, times: Times
     ``"welch"``: means (Welch 1947, 1951). ``"student"``: means, one variance. ``"rank"``: Mann-Whitney, Kruskal-Wallis.
     ``"counts"``: chi-squared, or Fisher's exact test if an expected count is below 5 (simulated beyond two by two).
     """
+    from scipy.stats import kruskal, mannwhitneyu
+
     taking_part = (groups >= 0) & ~np.isnan(values)
     times = None if times is None else times[taking_part]
     values, groups = _repeat(values[taking_part], times), _repeat(groups[taking_part], times)
@@ -207,8 +199,14 @@ def contrast_of(values: Floats, groups: Groups, kind: ContrastKind, times: Times
     parts = [values[groups == group] for group in np.flatnonzero(sizes >= LEAST_OBSERVED)]
     if len(parts) < 2 or len({float(value) for part in parts for value in (part.min(), part.max())}) == 1:
         return Contrast()
-    if kind == "rank":
-        return _contrast_ranks(parts)
+    if kind == "rank" and len(parts) > 2:
+        statistic, p = kruskal(*parts)
+        return Contrast("Kruskal-Wallis", float(statistic), len(parts) - 1.0, np.nan, float(p))
+    if kind == "rank":  # exact without ties and with few values, as in R; otherwise it can take minutes
+        every, (a, b) = np.concatenate(parts), parts
+        is_exact = max(map(len, parts)) < _ALWAYS_ASYMPTOTIC and np.unique(every).size == every.size
+        statistic, p = mannwhitneyu(a, b, method="exact" if is_exact else "asymptotic")
+        return Contrast("Mann-Whitney", float(statistic), np.nan, np.nan, float(p))
     with np.errstate(all="ignore"):
         return _contrast_means(parts, kind)
 
@@ -236,25 +234,8 @@ def _contrast_means(parts: list[Floats], kind: ContrastKind) -> Contrast:
     return Contrast(test, float(result.statistic), float(result.df_num), float(result.df_denom), float(result.pvalue))
 
 
-def _contrast_ranks(parts: list[Floats]) -> Contrast:
-    """Return the Mann-Whitney or Kruskal-Wallis test.
-
-    As in R, that of two groups is exact without ties and with fewer than 50 values in both; otherwise it can take
-    minutes.
-    """
-    from scipy.stats import kruskal, mannwhitneyu
-
-    if len(parts) > 2:
-        statistic, p = kruskal(*parts)
-        return Contrast("Kruskal-Wallis", float(statistic), len(parts) - 1.0, np.nan, float(p))
-    a, b = parts
-    is_exact = max(a.size, b.size) < _ALWAYS_ASYMPTOTIC and np.unique(np.append(a, b)).size == a.size + b.size
-    statistic, p = mannwhitneyu(a, b, method="exact" if is_exact else "asymptotic")
-    return Contrast("Mann-Whitney", float(statistic), np.nan, np.nan, float(p))
-
-
 def _contrast_counts(levels: Groups, groups: Groups) -> Contrast:
-    from scipy.stats import chi2_contingency, fisher_exact
+    from scipy.stats import chi2_contingency, fisher_exact, random_table
 
     if not levels.size:
         return Contrast()
@@ -268,18 +249,13 @@ def _contrast_counts(levels: Groups, groups: Groups) -> Contrast:
         return Contrast("chi-squared", float(result.statistic), float(result.dof), np.nan, float(result.pvalue))
     if table.shape == (2, 2):
         return Contrast("Fisher's exact", p=float(fisher_exact(table).pvalue))
-    return Contrast("Fisher's exact (simulated)", p=_simulate_p(table))
-
-
-def _simulate_p(table: Groups) -> float:
-    """Return the share of random tables with the same margins, and the table itself, that are no more probable."""
-    from scipy.stats import random_table
-
-    # `fisher_exact` of scipy 1.17 refuses tables that are not square.
+    # `fisher_exact` of scipy 1.17 refuses tables that are not square: the share of random tables with the same margins,
+    # and the table itself, that are no more probable.
     margins = random_table(table.sum(axis=1), table.sum(axis=0))
     tables = margins.rvs(_RESAMPLES, method="patefield", random_state=np.random.default_rng(_SEED))
     observed, drawn = (gammaln(cells + 1.0).sum(axis=(-2, -1)) for cells in (table, tables))  # minus log probability
-    return float((1 + (drawn >= observed * (1 - _ROUNDING)).sum()) / (1 + _RESAMPLES))
+    p = (1 + (drawn >= observed * (1 - _ROUNDING)).sum()) / (1 + _RESAMPLES)
+    return Contrast("Fisher's exact (simulated)", p=float(p))
 
 
 NORMAL_QUANTILE = 1.959963984540054  # the 0.975 quantile of the standard normal distribution
@@ -291,8 +267,8 @@ _LARGEST_MEAN_OF_NOTHING = 3.6888794541139363
 def standardised_mean(a: Side, b: Side) -> Effect:
     """Return d, the difference of the means divided by s, the root of the mean of both variances, with its interval.
 
-    d +- 1.96 times the root of d^2 (v_a^2 / f_a + v_b^2 / f_b) / (8 s^4) + v_a / (s^2 f_a) + v_b / (s^2 f_b), f = n - 1
-    (Bonett 2008, Psychological Methods 13, 99-109).
+    Its half is 1.96 times the root of d^2 (v_a^2 / f_a + v_b^2 / f_b) / (8 s^4) + v_a / (s^2 f_a) + v_b / (s^2 f_b), f
+    = n - 1 (Bonett 2008, Psychological Methods 13, 99-109).
     """
     estimate = standardised_difference(a.mean, b.mean, a.variance, b.variance)
     with np.errstate(all="ignore"):
@@ -325,9 +301,13 @@ def ratio_of_means(a: Side, b: Side) -> Effect:
         margin = np.sqrt(error_a + error_b)
         margin = np.exp(np.where(margin > 0, quantile * margin, np.nan))
         lower, upper = estimate / margin, estimate * margin
-        nothing_a, nothing_b = (a.mean == 0) & (b.mean > 0), (b.mean == 0) & (a.mean > 0)
-        lower = np.where(nothing_a, 0.0, np.where(nothing_b, 1 / _bound_from_nothing(b, a), lower))
-        upper = np.where(nothing_b, np.inf, np.where(nothing_a, _bound_from_nothing(a, b), upper))
+        for nothing, other, is_first in ((a, b, True), (b, a, False)):
+            # the lower limit of the mean of the other one, divided by this mean
+            least = np.exp(-stdtrit(other.n - 1, 0.975) * np.sqrt(other.variance / other.n) / other.mean)
+            bound = _LARGEST_MEAN_OF_NOTHING / nothing.n / other.mean / np.sqrt(least * (2 - least))
+            is_nothing = (nothing.mean == 0) & (other.mean > 0)
+            lower = np.where(is_nothing, 0.0 if is_first else 1 / bound, lower)
+            upper = np.where(is_nothing, bound if is_first else np.inf, upper)
     return Effect(estimate, lower, upper)
 
 
@@ -337,28 +317,11 @@ def _around(estimate: Floats, margin: Floats) -> Effect:
     return Effect(estimate, estimate - margin, estimate + margin)
 
 
-def _bound_from_nothing(nothing: Side, something: Side) -> Floats:
-    """Return the upper limit of the ratio of the mean of `nothing` (all values are 0) to the mean of `something`."""
-    error = np.sqrt(something.variance / something.n) / something.mean
-    least = np.exp(-stdtrit(something.n - 1, 0.975) * error)  # the lower limit of the other mean, divided by that mean
-    return np.asarray(_LARGEST_MEAN_OF_NOTHING / nothing.n / something.mean / np.sqrt(least * (2 - least)))
-
-
-def standardised_share(a: Side, b: Side) -> Effect:
-    """Return the difference of the shares divided by the root of the mean of both p (1 - p), with its interval.
-
-    From Wilson's limits (Zou and Donner 2008, Statistics in Medicine 27, 1693-1702).
-    """
-    return _recover_interval(lambda p, q: standardised_difference(p, q, p * (1 - p), q * (1 - q)), a, b)
-
-
-def risk_difference(a: Side, b: Side) -> Effect:
-    """Return the difference of the shares and its interval (Newcombe 1998, Stat Med 17, 873-890, method 10)."""
-    return _recover_interval(np.subtract, a, b)
-
-
 def _recover_interval(size: Callable[[Floats, Floats], Floats], a: Side, b: Side) -> Effect:
-    """Return an effect size that increases with share a and decreases with share b; no interval if it is infinite."""
+    """Return an effect size that increases with share a and decreases with share b, from Wilson's limits.
+
+    Zou and Donner 2008, Statistics in Medicine 27, 1693-1702; of differences Newcombe 1998, 17, 873-890, method 10.
+    """
     with np.errstate(all="ignore"):
         (lower_a, upper_a), (lower_b, upper_b) = (bound_share(side.mean, side.n) for side in (a, b))
         estimate = size(a.mean, b.mean)
@@ -374,9 +337,8 @@ _REACH = 6  # counts farther away have no weight at the odds ratios that are sou
 def odds_ratio(a: Side, b: Side) -> Effect:
     """Return the odds ratio of the sample, with its exact mid-p interval: the odds ratios that `mid_p` does not reject.
 
-    Given the margins, the number of a with it has Fisher's noncentral hypergeometric distribution. An end is 0 or
-    infinite if a cell is empty; all are NaN if no or every subject has it (Agresti 2013, Categorical Data Analysis,
-    16.6.4).
+    Of Fisher's noncentral hypergeometric distribution (Agresti 2013, Categorical Data Analysis, 16.6.4). An end is 0 or
+    infinite if a cell is empty; all are NaN if no or every subject has it.
     """
     yes_a, yes_b = _count_yes(a), _count_yes(b)
     with np.errstate(all="ignore"):
@@ -415,8 +377,7 @@ def _bound_odds_ratio(yes: int, n_a: int, n_b: int, n_yes: int) -> tuple[float, 
 def mid_p(a: Side, b: Side) -> TTest:
     """Return Fisher's exact test of two shares with mid-p: twice the smaller tail, in which the observed counts half.
 
-    Recommended by Lydersen, Fagerland and Laake (2009, Statistics in Medicine 28, 1159-1175): its level is near the
-    nominal one, where that of the exact p is far below. `statistic` and `df` are NaN.
+    Its level is near the nominal one, that of the exact p far below (Lydersen et al. 2009, Stat Med 28, 1159-1175).
     """
     from scipy.stats import hypergeom
 
@@ -443,7 +404,13 @@ def bound_share(p: Floats, n: Floats, quantile: float = NORMAL_QUANTILE) -> tupl
 
 
 EFFECTS: dict[str, dict[str, Callable[[Side, Side], Effect]]] = {
-    "shares": {"standardised_difference": standardised_share, "difference": risk_difference, "ratio": odds_ratio},
+    "shares": {
+        "standardised_difference": partial(
+            _recover_interval, lambda p, q: standardised_difference(p, q, p * (1 - p), q * (1 - q))
+        ),
+        "difference": partial(_recover_interval, np.subtract),
+        "ratio": odds_ratio,
+    },
     "means": {"standardised_difference": standardised_mean, "difference": mean_difference},
     "rates": {"standardised_difference": standardised_mean, "ratio": ratio_of_means},
 }

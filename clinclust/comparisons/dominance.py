@@ -1,15 +1,13 @@
 """Columns that nearly are the partition: subtypes that are, for example, the men and the women.
 
-Every column of the cohort, whether it was clustered on, described or ignored, becomes a few levels. From the level of a
-subject and the subtypes of all others, a column names a subtype for each subject; what it names is compared with the
-subtypes of the model. Clustered features must name them better than all others together.
+Every column of the cohort becomes a few levels. From the level of a subject and the subtypes of all others, it names a
+subtype for each subject; what it names is compared with the subtypes of the model.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,28 +28,23 @@ NEARLY = 0.8
 """The share of the errors of a guess that a column avoids if it is nearly the partition, or one of its divisions."""
 _STANDARD_ERRORS = 2.0  # by how many standard errors a feature makes fewer errors than all others together
 _AT_LEAST = 0.2  # the share of the errors of a guess that the column avoids that is named with a division
-_PAIRED = 8  # the most informative features are tried in pairs
 # Fewer subjects of a level or an interval are too few to say anything by themselves: each of 400 patient numbers would
 # name the subtype of its one patient.
 _FEWEST = 10
 _MOST = 32  # intervals of a measurement: a cut between two subtypes misplaces at most a few percent of the subjects
-_COLUMNS = ["column", "second", "told_by", "role", "alike", "groups"]
-_COLUMNS += ["named_right", "largest", "explained", "others", "part"]
+_COLUMNS = ["column", "told_by", "role", "groups", "named_right", "largest", "explained", "others", "part"]
 
 
 @accepting()
 def dominant_columns(model: SubtypeModel, frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the columns of which one alone, or two together, nearly are the partition or a division of it.
+    """Return the columns of which one alone nearly is the partition or a division of it.
 
     A column names the subtype of each subject from its level (of numbers and dates: one of at most 32 intervals) and
     the subtypes of all other subjects at it. It is nearly the partition if Goodman and Kruskal's lambda (1954, Journal
     of the American Statistical Association 49, 732-764), with each subject left out, is at least 0.8. Subtypes may be
     united: a partition of each sex in the same two subtypes is divided by sex. Whether a value is missing is a column.
-
     A clustered feature is returned only if it names subtypes better, by two standard errors, than all other features
-    together. Where none is nearly the partition, the best pair that is comes in their place, if the others together
-    have a lambda below 0.2; or else the features of divisions. Features are independent inside subtypes, as in the
-    model.
+    together; those of divisions only if none nearly is the partition.
 
     Parameters
     ----------
@@ -63,20 +56,17 @@ def dominant_columns(model: SubtypeModel, frame: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row for each column or pair, by decreasing `explained`. `column`, and `second` of a pair; `told_by`:
-        ``"value"``, or ``"missing"`` if it matters whether there is one; `role` (that of an unnamed column is
-        ``"ignore"``); `alike`: how many further columns are missing in the same subjects; `groups`: the subtypes, from
-        1, that the column distinguishes, a tuple for each group; `named_right` and `largest`: the share of the subjects
-        that it gives to the right group, and that of the largest group; `explained`: lambda; `others`: lambda of all
-        other clustered features together, NaN of columns that were not clustered on; `part`: a condition (see
-        `read_cohort`) that keeps the largest part of such a column, None if it has no levels.
+        One row for each column, by decreasing `explained`. `told_by`: ``"value"``, or ``"missing"`` if it matters
+        whether there is one; `role` (that of an unnamed column is ``"ignore"``); `groups`: the subtypes, from 1, that
+        the column distinguishes, a tuple for each group; `named_right` and `largest`: the share of the subjects that it
+        gives to the right group, and that of the largest group; `explained`: lambda; `others`: lambda of all other
+        clustered features together, NaN of columns that were not clustered on; `part`: a condition (see `read_cohort`)
+        that keeps the largest part of such a column, None if it has no levels.
 
     Raises
     ------
-    CohortError
-        If `frame` does not fit the schema.
-    ValueError
-        If `frame` is not the cohort of the model.
+    CohortError, ValueError
+        If `frame` does not fit the schema or is not the cohort of the model.
 
     Examples
     --------
@@ -106,9 +96,8 @@ def find_dominant(cohort: FittedCohort, table: pd.DataFrame) -> pd.DataFrame:
             if not column.is_clustered:
                 about = _describe(column, told_by="value", part=column.part)
                 rows += _name_by_column(column.levels, labels, about)
-        for column, *others in _missing_alike(columns):
-            part = _write_condition(column.name, "is not missing")
-            about = _describe(column, told_by="missing", part=part, alike=len(others))
+        for column in _differently_missing(columns):
+            about = _describe(column, told_by="missing", part=_write_condition(column.name, "is not missing"))
             rows += _name_by_column((~column.is_known).astype(np.int64), labels, about)
     rows.sort(key=lambda row: -row["explained"])
     return pd.DataFrame(rows, columns=_COLUMNS)
@@ -117,12 +106,11 @@ def find_dominant(cohort: FittedCohort, table: pd.DataFrame) -> pd.DataFrame:
 def tell_divisions(cohort: FittedCohort, table: pd.DataFrame, branches: Sequence[Mapping[int, int]]) -> pd.DataFrame:
     """Return the columns that tell the two branches of each division best: one clustered on, and one that was not.
 
-    `branches` has the branch, 0 or 1, of each subtype 0 .. K - 1 of a division; `table` is as in `find_dominant`. The
-    columns: `division` (place in `branches`), `column`, `told_by`, `role`, `named_right`, `largest`, `explained`, as in
-    `dominant_columns`. A column that does not avoid a fifth of the errors of a guess has no row.
+    `branches` has the branch, 0 or 1, of each subtype 0 .. K - 1 of a division, whose place in it is `division`. A
+    column that does not avoid a fifth of the errors of a guess has no row.
     """
     columns, rows = list(_read_columns(cohort, table)), list[dict[str, Any]]()
-    missing = [column for column, *_ in _missing_alike(columns)]
+    missing = _differently_missing(columns)
     for division, branch_of in enumerate(branches):
         members = np.flatnonzero(np.isin(cohort.labels, list(branch_of)))
         of_members = np.array([branch_of[label] for label in cohort.labels[members].tolist()], dtype=np.int64)
@@ -143,18 +131,14 @@ def tell_divisions(cohort: FittedCohort, table: pd.DataFrame, branches: Sequence
 
 @dataclass(frozen=True, eq=False)
 class _CohortColumn:
-    """A column of a cohort; its role is ``ignore`` without a feature.
-
-    `levels` are levels or intervals from 0, int64 (N,), -1 = missing; `part` is a condition that keeps the most
-    frequent.
-    """
+    """A column of a cohort; its role is ``ignore`` without a feature."""
 
     name: str
     role: str
     is_clustered: bool
-    levels: Labels
+    levels: Labels  # or intervals, from 0, (N,), -1 = missing
     is_known: Mask
-    part: str | None
+    part: str | None  # a condition that keeps the most frequent level
 
 
 def _read_columns(cohort: FittedCohort, table: pd.DataFrame) -> Iterator[_CohortColumn]:
@@ -177,25 +161,26 @@ def _read_feature(feature: Feature, column: pd.Series) -> tuple[Labels, Mask, st
     is_known = ~np.isnan(scores)
     if feature.levels is None and not feature.traits.is_yes_no:
         return _pool_rare(_cut_intervals(scores)), is_known, None
-    levels = np.where(is_known, scores, -1).astype(np.int64)
     texts = np.array([canonical_text(text) for text in column.astype(object).to_numpy()[is_known]])
+    levels = np.where(is_known, scores, -1).astype(np.int64)
     return _pool_rare(levels), is_known, _keep_most_frequent(feature.name, texts)
 
 
 def _read_cells(name: str, column: pd.Series, schema: FeatureSchema) -> tuple[Labels, Mask, str | None]:
     """Return the same of a column that was not validated: intervals if all its values are numbers, or all dates."""
     codes = schema.missing_codes_of(schema[name]) if name in schema else schema.missing_codes
-    is_missing = column.isna().to_numpy(dtype=bool)
-    cells = [canonical_text(value) for value in column.astype(object).where(~is_missing, "").tolist()]
-    texts = np.array(cells, dtype=object)
-    is_known = np.array([bool(text) and text not in codes for text in cells], dtype=bool)
+    cells = [canonical_text(value) for value in column.astype(object).where(column.notna(), "").tolist()]
+    texts, is_known = (
+        np.array(cells, dtype=object),
+        np.array([bool(it) and it not in codes for it in cells], dtype=bool),
+    )
     numbers = np.where(is_known, numbers_of(cells), np.nan)
     dates = date_column(texts, is_known, None) if np.isnan(numbers[is_known]).any() else None
     if not isinstance(dates, str):
         return _pool_rare(_cut_intervals(numbers if dates is None else dates.moments)), is_known, None
-    levels = np.full(texts.size, -1, dtype=np.int64)
-    levels[is_known] = np.unique(texts[is_known].astype(str), return_inverse=True)[1]
-    return _pool_rare(levels), is_known, _keep_most_frequent(name, texts[is_known].astype(str))
+    levels, known_texts = np.full(texts.size, -1, dtype=np.int64), texts[is_known].astype(str)
+    levels[is_known] = np.unique(known_texts, return_inverse=True)[1]
+    return _pool_rare(levels), is_known, _keep_most_frequent(name, known_texts)
 
 
 def _keep_most_frequent(name: str, texts: NDArray[np.str_]) -> str | None:
@@ -235,13 +220,10 @@ def _pool_rare(levels: Labels) -> Labels:
     return pooled
 
 
-def _missing_alike(columns: list[_CohortColumn]) -> list[list[_CohortColumn]]:
-    """Return groups of columns that are missing in the same subjects, without those that are complete."""
-    alike: dict[bytes, list[_CohortColumn]] = {}
-    for column in columns:
-        if 0 < column.is_known.sum() < column.is_known.size:
-            alike.setdefault(column.is_known.tobytes(), []).append(column)
-    return list(alike.values())
+def _differently_missing(columns: list[_CohortColumn]) -> list[_CohortColumn]:
+    """Return the first of the columns that are missing in the same subjects, without those that are complete."""
+    first = {column.is_known.tobytes(): column for column in reversed(columns)}
+    return [column for column in columns if first[column.is_known.tobytes()] is column and not column.is_known.all()]
 
 
 class ColumnEvidence:
@@ -273,10 +255,7 @@ class ColumnEvidence:
 
 
 def _name_subtypes(log_ratios: Array, labels: Labels) -> Labels:
-    """Return numbers of subjects by subtype and by the subtype that a column names, int64 (K, K).
-
-    `log_ratios` (N, K) are those of the subjects or, of several columns, independent inside subtypes, their sum.
-    """
+    """Return numbers of subjects by subtype and by the subtype that log ratios (N, K) name, int64 (K, K)."""
     n_subtypes = log_ratios.shape[1]
     # The prior of a subtype is its size without the subject itself.
     log_prior = np.log(np.maximum(np.bincount(labels, minlength=n_subtypes) - np.eye(n_subtypes), 0.5))
@@ -285,32 +264,23 @@ def _name_subtypes(log_ratios: Array, labels: Labels) -> Labels:
 
 
 def _describe(column: _CohortColumn, **more: Any) -> dict[str, Any]:
-    return {"column": column.name, "second": None, "role": column.role, "alike": 0, "others": np.nan, **more}
+    return {"column": column.name, "role": column.role, "others": np.nan, **more}
 
 
 def _name_by_features(columns: list[_CohortColumn], labels: Labels) -> list[dict[str, Any]]:
-    """Return the features that alone are nearly the partition; or else the best pair; or else those of a division."""
-    features = {column.name: (column, ColumnEvidence(column.levels, labels)) for column in columns}
-    informative = {name: evidence for name, (_, evidence) in features.items() if evidence.information > 0}
+    """Return the features that alone are nearly the partition, or else a division of it."""
+    evidence = [(column, ColumnEvidence(column.levels, labels)) for column in columns]
+    informative = [(column, of_column) for column, of_column in evidence if of_column.information > 0]
     if len(columns) < 2 or not informative:
         return []
-    together = np.sum([evidence.of_subjects for evidence in informative.values()], axis=0)
-
-    def describe(groups: Labels, *names: str) -> dict[str, Any]:
-        these = np.sum([informative[name].of_subjects for name in names], axis=0)
-        column, second = features[names[0]][0], names[1] if len(names) > 1 else None
-        by_others = _name_subtypes(together - these, labels)
-        about = _describe(column, second=second, told_by="value", part=column.part)
-        return about | _explain(groups, labels, _name_subtypes(these, labels), by_others)
-
-    named_by = {name: _name_subtypes(evidence.of_subjects, labels) for name, evidence in informative.items()}
-    rows = [describe(groups, name) for name, named in named_by.items() for groups in _divide(named)]
+    together, rows = np.sum([of_column.of_subjects for _, of_column in informative], axis=0), []
+    for column, of_column in informative:
+        named = _name_subtypes(of_column.of_subjects, labels)
+        by_others = _name_subtypes(together - of_column.of_subjects, labels)
+        about = _describe(column, told_by="value", part=column.part)
+        rows += [about | _explain(groups, labels, named, by_others) for groups in _divide(named)]
     alone = [row for row in rows if row["is_better"]]
-    whole = [row for row in alone if len(row["groups"]) == labels.max() + 1]
-    most = sorted(informative, key=lambda name: -informative[name].information)[: _PAIRED if len(columns) > 2 else 0]
-    pairs = [describe(np.arange(labels.max() + 1), *pair) for pair in combinations(most, 2) if not whole]
-    pairs = [pair for pair in pairs if pair["explained"] >= NEARLY and pair["others"] < 1 - NEARLY]
-    return whole or sorted(pairs, key=lambda pair: -pair["explained"])[:1] or alone
+    return [row for row in alone if len(row["groups"]) == labels.max() + 1] or alone
 
 
 def _name_by_column(levels: Labels, labels: Labels, about: dict[str, Any]) -> list[dict[str, Any]]:

@@ -175,11 +175,8 @@ def decimals_for(spread: float) -> int:
 
 
 def decimals_of_mean(spreads: Iterable[float], step: float | None) -> int:
-    """Return the decimals of mean and SD in every group, by the step of shares and scores or the first finite spread.
-
-    Those of steps are 2, and one more than those of a fine step: 1.0225 of levels 1.015, 1.02, 1.025.
-    """
-    if step is not None:
+    """Return the decimals of mean and SD in every group, by the step of shares and scores or the first spread."""
+    if step is not None:  # 2, or one more than those of a fine step: 1.0225 of levels 1.015, 1.02, 1.025
         return max(2, 1 - math.floor(math.log10(step)))
     return decimals_for(next((spread for spread in spreads if math.isfinite(spread)), math.nan))
 
@@ -210,8 +207,7 @@ def compare_partitions(first: ArrayLike | SubtypeModel, second: ArrayLike | Subt
     Parameters
     ----------
     first, second : array of labels, shape (N,), or SubtypeModel
-        Equal labels mean the same cluster; their names and their order do not matter. -1 (none of these) is a cluster
-        of its own.
+        Equal labels mean the same cluster. -1 (none of these) is a cluster of its own.
 
     Returns
     -------
@@ -220,17 +216,14 @@ def compare_partitions(first: ArrayLike | SubtypeModel, second: ArrayLike | Subt
           (Hubert and Arabie 1985, Journal of Classification 2, 193-218). 1: equal; 0: as by chance.
         - adjusted_rand_morey_agresti: the same with sums of squares in the place of pairs (Morey and Agresti 1984,
           Educational and Psychological Measurement 44, 33-37), slightly above 0 by chance.
-        - rand: (a + d) / M. jaccard: a / (a + b + c).
-        - fowlkes_mallows: a / sqrt((a + b)(a + c)) (Fowlkes and Mallows 1983, Journal of the American Statistical
-          Association 78, 553-569). Some studies print a square in the place of the root.
+        - rand: (a + d) / M. jaccard: a / (a + b + c). fowlkes_mallows: a / sqrt((a + b)(a + c)) (1983, Journal of the
+          American Statistical Association 78, 553-569); some studies print a square in the place of the root.
         - mutual_information: I. normalised_mutual_information: 2 I / (H1 + H2). normalised_mutual_information_max: I /
-          max(H1, H2).
-        - variation_of_information: H1 + H2 - 2 I, in nats; a distance (Meila 2007, Journal of Multivariate Analysis 98,
-          873-895).
+          max(H1, H2). variation_of_information: H1 + H2 - 2 I, in nats; a distance (Meila 2007, Journal of Multivariate
+          Analysis 98, 873-895).
         - n_first, n_second: the numbers of clusters. n_subjects.
 
-        Equal partitions have 1 in all but the mutual and the variation of information, also if both are one cluster, or
-        nothing but single subjects.
+        Equal partitions have 1 in all but the mutual and the variation of information, also if both are one cluster.
 
     Raises
     ------
@@ -247,12 +240,31 @@ def compare_partitions(first: ArrayLike | SubtypeModel, second: ArrayLike | Subt
     labels = [_read_labels(partition, called) for partition, called in ((first, "first"), (second, "second"))]
     if not len(labels[0]):
         raise InputError("first holds no subject")
-    codes = [cluster_codes(labels[0], len(labels[0]), called="first")]
-    codes.append(cluster_codes(labels[1], len(labels[0]), called="second"))
+    both = zip(labels, ("first", "second"), strict=True)
+    codes = [cluster_codes(of_subjects, len(labels[0]), called=called) for of_subjects, called in both]
     sizes = [np.bincount(of_subject) for of_subject in codes]
     cells = np.unique(codes[0] * sizes[1].size + codes[1], return_counts=True)[1]
-    measures = {**_compare_pairs(cells, *sizes), **_compare_information(cells, *sizes)}
-    measures |= {"n_first": sizes[0].size, "n_second": sizes[1].size, "n_subjects": len(labels[0])}
+    counts, n = (cells, *sizes, np.array([len(labels[0])])), len(labels[0])
+    together, in_first, in_second, everything = (sum(n * (n - 1) // 2 for n in of.tolist()) for of in counts)
+    squares, of_rows, of_columns, _ = (sum(n * n for n in of.tolist()) for of in counts)
+    in_either, product = in_first + in_second - together, in_first * in_second
+    of_both, of_first, of_second = (_entropy(of) for of in counts[:3])
+    shared = max(of_first + of_second - of_both, 0.0)
+    mean, largest = (of_first + of_second) / 2.0, max(of_first, of_second)
+    are_equal = sizes[0].size == sizes[1].size == cells.size  # every cluster of one is a cluster of the other
+    measures = {
+        "adjusted_rand": _adjust(together, product / max(everything, 1), (in_first + in_second) / 2.0),
+        "adjusted_rand_morey_agresti": _adjust(squares, of_rows * of_columns / n**2, (of_rows + of_columns) / 2.0),
+        "rand": (everything - in_either + together) / everything if everything else 1.0,
+        "jaccard": together / in_either if in_either else 1.0,
+        # 1 if no two subjects are together in either partition, 0 if so in one only
+        "fowlkes_mallows": together / math.sqrt(product) if product else float(in_first == in_second),
+        "mutual_information": shared,
+        "normalised_mutual_information": shared / mean if mean else 1.0,
+        "normalised_mutual_information_max": shared / largest if largest else 1.0,
+        "variation_of_information": 0.0 if are_equal else max(of_first + of_second - 2.0 * shared, 0.0),
+    }
+    measures |= {"n_first": sizes[0].size, "n_second": sizes[1].size, "n_subjects": n}
     return pd.Series(measures, dtype=np.float64, name="agreement")
 
 
@@ -268,42 +280,9 @@ def _read_labels(partition: ArrayLike | SubtypeModel, called: str) -> NDArray[np
     return np.asarray(labels)
 
 
-def _pairs(counts: Counts) -> int:
-    return sum(n * (n - 1) // 2 for n in counts.tolist())
-
-
-def _compare_pairs(cells: Counts, first: Counts, second: Counts) -> dict[str, float]:
-    """Return the measures of pairs; of the numbers above 0 of the contingency table (C,), and the sizes of clusters."""
-    n = int(first.sum())
-    together, in_first, in_second, everything = _pairs(cells), _pairs(first), _pairs(second), n * (n - 1) // 2
-    in_either, product = in_first + in_second - together, in_first * in_second
-    squares, of_first, of_second = (sum(n * n for n in counts.tolist()) for counts in (cells, first, second))
-    return {
-        "adjusted_rand": _adjust(together, in_first * in_second / max(everything, 1), (in_first + in_second) / 2.0),
-        "adjusted_rand_morey_agresti": _adjust(squares, of_first * of_second / n**2, (of_first + of_second) / 2.0),
-        "rand": (everything - in_either + together) / everything if everything else 1.0,
-        "jaccard": together / in_either if in_either else 1.0,
-        # 1 if no two subjects are together in either partition, 0 if so in one only
-        "fowlkes_mallows": together / math.sqrt(product) if product else float(in_first == in_second),
-    }
-
-
 def _adjust(index: float, by_chance: float, highest: float) -> float:
     """Return an index adjusted for chance; 1 where it has one possible value, which equal partitions have."""
     return 1.0 if highest <= by_chance else float((index - by_chance) / (highest - by_chance))
-
-
-def _compare_information(cells: Counts, first: Counts, second: Counts) -> dict[str, float]:
-    of_first, of_second = _entropy(first), _entropy(second)
-    shared = max(of_first + of_second - _entropy(cells), 0.0)
-    mean, largest = (of_first + of_second) / 2.0, max(of_first, of_second)
-    are_equal = first.size == second.size == cells.size  # every cluster of one is a cluster of the other
-    return {
-        "mutual_information": shared,
-        "normalised_mutual_information": shared / mean if mean else 1.0,
-        "normalised_mutual_information_max": shared / largest if largest else 1.0,
-        "variation_of_information": 0.0 if are_equal else max(of_first + of_second - 2.0 * shared, 0.0),
-    }
 
 
 def _entropy(counts: Counts) -> float:

@@ -2,7 +2,7 @@
 
 `clinclust.methods.method.Method` has the fitted attributes of all. Unless a method says otherwise, its columns are
 those of `clinclust.methods.method.encode`: missing values are filled, and every column counts alike. Most need
-scikit-learn or kmodes; an error names the package that is missing.
+scikit-learn; an error says so if it is missing.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from clinclust.estimators.mapdp import PublishedMAPDP
 from clinclust.methods.compare import MethodComparison, compare_methods
 from clinclust.methods.hard_limits import DPMeans, HardHDP, NormalisedCut, SpectralDPMeans
-from clinclust.methods.method import GaussianMixture, KHarmonicMeans, KMeans, KPrototypes, LatentClasses, MeanShift
+from clinclust.methods.method import GaussianMixture, KHarmonicMeans, KMeans, LatentClasses, MeanShift
 
 __all__ = [
     "DPMeans",
@@ -18,7 +18,6 @@ __all__ = [
     "HardHDP",
     "KHarmonicMeans",
     "KMeans",
-    "KPrototypes",
     "LatentClasses",
     "MeanShift",
     "MethodComparison",

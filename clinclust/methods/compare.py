@@ -54,7 +54,6 @@ CANDIDATES: Mapping[str, Callable[..., method.Method]] = MappingProxyType(
         "Latent classes, K by BIC": lambda k, **start: method.LatentClasses(**start),
         "Mean shift": lambda k, **start: method.MeanShift(start["schema"]),
         "K-harmonic means, K of MAP-DP": lambda k, **start: method.KHarmonicMeans(n_clusters=k, **start),
-        "K-prototypes, K of MAP-DP": lambda k, **start: method.KPrototypes(n_clusters=k, **start),
         "DP-means, about K of MAP-DP": lambda k, **start: hard_limits.DPMeans(n_clusters=k, **start),
     }
 )

@@ -6,7 +6,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import dataclass, field
 from importlib import import_module
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple, Self
@@ -175,7 +175,7 @@ class RestartedMethod(Method):
     random_state: RandomState = parameter(None, RULES["random_state"], "Seed of the starts.")
 
     def _starts(self, seed: int) -> dict[str, Any]:
-        """Return the parameters of starts in scikit-learn and kmodes, which know seeds below 2^32 only."""
+        """Return the parameters of starts in scikit-learn, which knows seeds below 2^32 only."""
         return {"n_init": int(self.n_restarts), "random_state": int(np.random.default_rng(seed).integers(2**32))}
 
     def _run_k_means(self, values: Array, n_clusters: int, seed: int, weights: Array | None = None) -> Any:
@@ -190,7 +190,7 @@ def sort_clusters(clusters: Labels) -> tuple[Labels, Labels]:
     return labels, clusters[np.unique(labels, return_index=True)[1]]
 
 
-FILLED = "; missing values were filled with the median or the most frequent level of the feature"
+_FILLED = "; missing values were filled with the median or the most frequent level of the feature"
 _TRAITS = {
     "is_yes_no": "yes/no features as 0 and 1",
     "is_scale": "ordered levels as their scores",
@@ -210,17 +210,12 @@ def encode(frame: pd.DataFrame, features: Sequence[Feature]) -> Encoded:
     for feature in features:
         values = transform_column(frame, feature)
         has_missing |= bool(np.isnan(values).any())
-        values = fill_missing(values, by_frequency=has_levels(feature))
+        values = fill_missing(values, by_frequency=feature.traits.is_yes_no or feature.traits.is_nominal)
         columns += [values == level for level in np.unique(values)] if feature.traits.is_nominal else [values]
         traits.update([trait for trait in _TRAITS if getattr(feature.traits, trait, False)] or ["is_number"])
     prepared = ", ".join([words for trait, words in _TRAITS.items() if trait in traits] + ["every column standardised"])
     matrix = np.column_stack([standardise(column.astype(np.float64)) for column in columns])
-    return Encoded(matrix, prepared + (FILLED if has_missing else ""))
-
-
-def has_levels(feature: Feature) -> bool:
-    """Return whether values can only be equal or not: yes/no features and unordered levels."""
-    return feature.traits.is_yes_no or feature.traits.is_nominal
+    return Encoded(matrix, prepared + (_FILLED if has_missing else ""))
 
 
 def transform_column(frame: pd.DataFrame, feature: Feature) -> Array:
@@ -322,9 +317,9 @@ def measure_separation(values: Array, labels: Labels, seed: int) -> dict[str, fl
     return {"silhouette": silhouette, "calinski_harabasz": index}
 
 
-# Peer methods: K-means, K-harmonic means, K-prototypes, mean shift, Gaussian mixtures and latent classes.
+# Peer methods: K-means, K-harmonic means, mean shift, Gaussian mixtures and latent classes.
 #
-# K-means, Gaussian mixtures and K-prototypes run through scikit-learn and kmodes; what is here chooses and encodes.
+# K-means and Gaussian mixtures run through scikit-learn; what is here chooses and encodes.
 
 
 def means_of(values: Array, labels: Labels) -> Array:
@@ -459,68 +454,6 @@ def harmonic_means(values: Array, centres: Array) -> tuple[Array, Array]:
         if gain <= _LEAST_GAIN * objective:
             break
     return centres, np.array(trace)
-
-
-@documented
-@dataclass(eq=False, repr=False)
-class KPrototypes(RestartedMethod):
-    """K-prototypes (Huang 1997, PAKDD), through kmodes: K-means with means of numbers and modes of levels.
-
-    It minimises sum_i (|x_i - mu_(z_i)|^2 + gamma * number of levels in which i differs from the mode of its cluster).
-    Yes/no features and unordered levels are levels; scores of ordered levels, counts and measurements (transformed as
-    the schema says) are standardised numbers. A missing value becomes the median, or the most frequent level. Where all
-    features are levels it is K-modes.
-
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    cost_ : float
-        The minimised sum.
-
-    Examples
-    --------
-    >>> import clinclust as cc
-    >>> import pandas as pd
-    >>> cohort = pd.DataFrame({"gait": [1.0, 1.1, 1.2, 8.0, 8.1], "tremor": ["no", "no", "no", "yes", "yes"]})
-    >>> cc.methods.KPrototypes(cc.draft_schema(cohort), 2, random_state=0).fit(cohort).labels_.tolist()
-    [0, 0, 0, 1, 1]
-    """
-
-    n_clusters: int | None = parameter(None, AT_LEAST_1, "K.")
-    _: KW_ONLY
-    gamma: float | None = parameter(None, PRICE, "Weight of a level relative to a standardised number; 0.5 by default.")
-    _words = "{self._name} with {self._number}, a given number"
-
-    def _encode(self, frame: pd.DataFrame, features: Sequence[Feature]) -> Encoded:
-        features = sorted(features, key=has_levels)  # numbers first
-        n_levels = sum(map(has_levels, features))
-        if not n_levels:
-            raise InputError("KPrototypes needs a yes/no feature or one with unordered levels; without, use KMeans")
-        n_numbers = len(features) - n_levels
-        columns = [
-            fill_missing(transform_column(frame, feature), by_frequency=has_levels(feature)) for feature in features
-        ]
-        columns[:n_numbers] = map(standardise, columns[:n_numbers])
-        prepared = "yes/no features and unordered levels as levels"
-        prepared += "; scores, counts and measurements as standardised numbers" if n_numbers else ""
-        prepared += FILLED if frame[[feature.column for feature in features]].isna().to_numpy().any() else ""
-        return Encoded(np.column_stack(columns), prepared, {"numbers": n_numbers, "levels": n_levels})
-
-    def _cluster(self, table: Encoded, seed: int) -> tuple[Labels, None]:
-        matrix, n_numbers, starts = table.matrix, table.kinds["numbers"], self._starts(seed)
-        with self._library("kmodes.kprototypes" if n_numbers else "kmodes.kmodes") as kmodes:
-            if n_numbers:
-                # By default half the standard deviation of the numbers, in the middle of what Huang (1997) advises.
-                gamma = 0.5 if self.gamma is None else float(self.gamma)
-                model = kmodes.KPrototypes(self.n_clusters, init="Huang", gamma=gamma, **starts)
-                model.fit(matrix, categorical=list(range(n_numbers, matrix.shape[1])))
-            else:
-                model = kmodes.KModes(self.n_clusters, init="Huang", **starts).fit(matrix)
-        self.cost_, self._name = float(model.cost_), "K-prototypes" if n_numbers else "K-modes"
-        return np.asarray(model.labels_, dtype=np.int64), None
 
 
 @documented

@@ -3,49 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from scipy.special import chdtrc, ndtr, ndtri
 
-from clinclust.arguments import OUTCOMES, accepting
+import clinclust.outcomes.estimates as models
+from clinclust.arguments import accepting
 from clinclust.arrays import Array, Code, Labels, Mask, mid_ranks
-from clinclust.comparisons.differences import bound_share, contrast_of
+from clinclust.comparisons.differences import NORMAL_QUANTILE, bound_share, contrast_of
 from clinclust.errors import InputError, refuse
 from clinclust.estimators.subtype_model import SubtypeModel, clustered_features
-from clinclust.outcomes.columns import SCORE, Assigned, CohortColumns, Event, Everybody, Outcome, standardised
-from clinclust.outcomes.estimates import (
-    DENSITIES,
-    LARGEST,
-    POISSON,
-    Estimates,
-    Method,
-    RiskSets,
-    in_intervals,
-    outcome_by_subtype,
-    penalise,
-    predictors_of_subtype,
-)
+from clinclust.outcomes.columns import SCORE, Assigned, CohortColumns, Event, Outcome, standardised
 
-APART = np.inf  # in place of the linear predictor of a subtype that has no ratio to others, although it has events
+_APART = "no hazard ratio: while it and the others are followed, only one side has events"
 _ESTIMATE = ("estimate", "se", "lower", "upper", "p")
-_ABOUT = ("kind", "event", "order")
-_DTYPES = {
-    **dict.fromkeys(("outcome", *_ABOUT, "method", "term", "feature", "measure", "remark"), "string"),
-    **dict.fromkeys(("n", "n_events"), "Int64"),
-    **dict.fromkeys(_ESTIMATE, "float64"),
-    "clustered_on": "bool",
-}
+_DTYPES = {"n": "Int64", "n_events": "Int64", **dict.fromkeys(_ESTIMATE, "float64")}
 _Row: TypeAlias = dict[str, Any]
-_Rows: TypeAlias = Iterator[_Row]
 
 
 def _tabulate(rows: Iterable[_Row], *columns: str) -> pd.DataFrame:
     table = pd.DataFrame(list(rows), columns=list(columns))
     has_grades = any(isinstance(code, str) for code in table["subtype"])
     dtypes = _DTYPES | dict.fromkeys(("subtype", "versus"), "string" if has_grades else "Int64")
-    return table.astype({name: dtypes[name] for name in columns})
+    return table.astype({name: dtypes.get(name, "string") for name in columns})
 
 
 @accepting()
@@ -59,26 +42,24 @@ def compare_outcomes(
     event: Event = None,
     covariates: Sequence[str] = (),
     versus: Code = 1,
-    level: float = 0.95,
 ) -> pd.DataFrame:
     """Compare an outcome between subtypes, with the errors of assignment carried through.
 
-    The outcome must have had no part in the subtypes. Differences between assigned subtypes are too small, because
-    some subjects are assigned to the wrong one. BCH and maximum likelihood in three steps correct this (Bolck, Croon
-    and Hagenaars 2004; Vermunt 2010; Bakk and Vermunt 2016); the naive answer, which takes assignments for known,
-    is given too. Both assume that the outcome does not depend on the features inside subtypes. Where the row
-    ``"no effects of features"`` has a p below .01, report the method ``"features"``; otherwise BCH. Where the subtypes
-    may be slices of a continuum, the first row is of one SD of `continuum_score`: report that.
+    Differences between assigned subtypes are too small, because some subjects are assigned to the wrong one. BCH and
+    maximum likelihood in three steps correct this (Bolck, Croon and Hagenaars 2004; Vermunt 2010), if the outcome does
+    not depend on the features inside subtypes: where the row ``"no effects of features"`` has a p below .01, report the
+    method ``"features"``. Where the subtypes may be slices of a continuum, the first row is of one SD of
+    `continuum_score`: report that.
 
     Parameters
     ----------
     model : MAPDP, GibbsDP or another SubtypeModel
         A fitted model. Without probabilities, such as of a `Partition`, the answer is the naive one only.
     frame : DataFrame, N rows
-        The cohort of the fit, with the further columns named here.
+        The cohort of the fit, with further columns.
     outcome : str
-        Column. Yes/no: odds ratios of `event` (in the result). Ordered levels: proportional odds. Counts: rate ratios
-        (negative binomial). Measurements: differences of means. With `time`: hazard ratios.
+        Column that had no part in the subtypes. Yes/no: odds ratios of `event`. Ordered levels: proportional odds.
+        Counts: rate ratios (negative binomial). Measurements: differences of means. With `time`: hazard ratios.
     time, entry : str, optional
         Columns of the end of follow-up, at which the event happened or the subject was last seen, and of its begin (0).
         Hazards are proportional; the baseline is constant in at most twelve intervals between quantiles of event times.
@@ -89,133 +70,187 @@ def compare_outcomes(
         Columns to adjust for; levels without order have an indicator each.
     versus : int or str
         The subtype that others are compared with, as in `MAPDP.labels`: 2, or "1b".
-    level : float
-        Of the confidence intervals.
 
     Returns
     -------
     DataFrame
-        For each `method` (``"bch"``, ``"ml"``, ``"naive"``): rows with `subtype` and no `versus` are levels (mean or
-        share, at the mean of the covariates); rows with both are differences or ratios (`measure`), of ordered levels
-        those of a higher one in the `order`; rows with `term` are of covariates; the row ``"all subtypes alike"`` is a
-        Wald test with chi-squared as `estimate`. A subtype in which fewer than one subject has the event, or none has
-        not, has no ratio (`remark`), but a share, risk differences and, as assigned, a penalised ratio. With `time`,
-        ``"hazards proportional"`` tests whether the ratios of the subtypes as assigned change over time, and
-        ``"log-rank"`` is that test of the subtypes as assigned, not adjusted. `se` is that
-        of a difference, of the logarithm of a ratio or of the linear predictor of a level, and robust. `n` are subjects
-        with all values, `n_events` those with the event. Where nothing can be estimated, `remark` says why.
+        For each `method` (``"bch"``, ``"ml"``, ``"naive"``: as assigned): rows with `subtype` and no `versus` are means
+        or shares, at the mean of the covariates; rows with both are differences or ratios (`measure`), of ordered
+        levels those of a higher one in the `order`; rows with `term` are of covariates; ``"all subtypes alike"`` is a
+        Wald test. A subtype in which fewer than one subject has the event, or none has not, has no ratio (`remark`),
+        but a share, risk differences and, as assigned, a penalised ratio. With `time`, ``"hazards proportional"`` tests
+        whether ratios change over time, ``"log-rank"`` is not adjusted; both are as assigned. `lower` and `upper` are
+        95% limits; `se` is robust, of a difference, the logarithm of a ratio or the linear predictor of a level.
 
     Raises
     ------
-    CohortError
-        If `frame` does not fit the schema.
-    ValueError
-        If the model is not fitted, `frame` is not its cohort, or columns cannot be used.
+    CohortError, ValueError
+        If `frame` does not fit the schema or is not the cohort of the model, or columns cannot be used.
 
     Examples
     --------
     >>> import clinclust as cc
-    >>> import numpy as np
     >>> import pandas as pd
-    >>> rng = np.random.default_rng(0)
-    >>> frail = rng.random(120) < 0.4
-    >>> frame = pd.DataFrame(rng.normal(2.0 * frail[:, None], size=(120, 5)), columns=list("abcde"))
-    >>> model = cc.MAPDP(cc.draft_schema(frame), random_state=0, progress=False).fit(frame)
-    >>> frame["falls"] = np.where(rng.random(120) < np.where(frail, 0.5, 0.2), "yes", "no")
-    >>> found = cc.compare_outcomes(model, frame, "falls")
-    >>> found.query("method == 'bch' and subtype == 2")[["versus", "measure"]].to_numpy().tolist()
-    [[<NA>, 'share'], [1, 'odds ratio'], [1, 'risk difference']]
+    >>> frame = pd.DataFrame({"x": range(12), "walks": [3.1, 4.2, 5.1, 3.4, 4.7, 5.3, 7.2, 8.8, 9.1, 7.5, 8.4, 9.6]})
+    >>> groups = cc.Partition([0] * 6 + [1] * 6, cc.draft_schema(frame[["x"]]), made_by="hand")
+    >>> cc.compare_outcomes(groups, frame, "walks").query("versus == 1")["estimate"].round(2).tolist()
+    [4.13]
     """
-    columns = CohortColumns.read(model, frame)
-    return compare_outcome(columns, outcome, time, entry, event, covariates, versus, level)
+    of_event = {"time": time, "entry": entry, "event": event}
+    return compare_outcome(CohortColumns.read(model, frame), outcome, of_event, covariates, versus)
 
 
 def compare_outcome(
-    columns: CohortColumns,
-    outcome: str,
-    time: str | None = None,
-    entry: str | None = None,
-    event: Event = None,
-    covariates: Sequence[str] = (),
-    versus: Code = 1,
-    level: float = 0.95,
+    columns: CohortColumns, outcome: str, of_event: dict[str, Any], covariates: Sequence[str] = (), versus: Code = 1
 ) -> pd.DataFrame:
-    """Return the frame of `compare_outcomes` for the columns of a cohort."""
-    score = columns.score_continuum()
+    """Return the frame of `compare_outcomes` for the columns of a cohort; `of_event`: time, entry and event."""
+    score, names = columns.score_continuum(), [outcome, of_event.get("time"), of_event.get("entry")]
     is_alone = score is not None and columns.n_subtypes == 1
-    columns.check(versus, level, (outcome, time, entry), "outcome", alone=is_alone)
-    if {outcome, time, entry} & set(covariates):
+    columns.check(versus, names, "outcome", alone=is_alone)
+    if {*names} & {*covariates}:
         columns.problems.append("covariates: leave out the outcome and its times")
-    values = columns.outcome(outcome, time, entry, event)
-    adjusted = columns.covariates(covariates, "covariates")
+    values, adjusted = columns.outcome(outcome, **of_event), columns.covariates(covariates, "covariates")
     refuse(columns.problems)
     assert values is not None
     rows: list[_Row] = []
-    if not is_alone:
-        assigned, complete = columns.assign(values.is_known, adjusted, versus, "covariates")
-        observed = values.observed[assigned.rows]
-        if np.ptp(observed) == 0.0 and not (time and observed.any()):
-            raise InputError(f"outcome: {outcome!r} is the same in all subjects with all values")
-        analysis = _Analysis(values, assigned, complete, level)
-        rows += _tabulate_outcome(analysis, ("bch", "ml", "naive"))
-        rows += _tabulate_features(analysis, columns.read_clustered(covariates)[assigned.rows])
     if score is not None:
-        rows.insert(0, _tabulate_score(columns, score, values, adjusted, level))
-    of_estimate = ("method", "term", "subtype", "versus", "measure", *_ESTIMATE, "n", "n_events", "remark")
-    return _tabulate(rows, "outcome", *_ABOUT, *of_estimate)
+        analysis = _Analysis(columns, values, score.join(adjusted), None)
+        measure = {"method": "score", "measure": f"{analysis.density.measure} for {SCORE}"}
+        estimates = analysis.fit(np.ones(len(analysis.y), dtype=bool), np.zeros(1, dtype=np.int64), "naive")
+        why = "these subtypes were not shown to be more than slices of a continuum: "
+        why += "no test was made; unless this can be excluded, " * (columns.cohort.fit.tree_test_ is None)
+        why += "report this number, and of the subtypes what is as assigned, because slices have no corrected one"
+        row = analysis.about | measure | {"remark": why if estimates else analysis.without_maximum}
+        if estimates is not None:
+            contrast = analysis.unit * np.eye(estimates.parameters.size)[1] / analysis.scales[SCORE]
+            row |= _estimate(estimates, contrast, analysis.density.on_difference)
+        rows.append(row)
+    if not is_alone:
+        analysis = _Analysis(columns, values, adjusted, versus)
+        for method in ("bch", "ml", "naive"):
+            rows += (analysis.about | {"method": method} | row for row in _tabulate_method(analysis, method))
+        rows += (analysis.about | {"subtype": it, "remark": "left out: too few subjects"} for it in analysis.too_small)
+        rows += _tabulate_features(analysis, columns, covariates)
+    about = ("outcome", "kind", "event", "order", "method", "term", "subtype", "versus", "measure")
+    return _tabulate(rows, *about, *_ESTIMATE, "n", "n_events", "remark")
 
 
-_SLICES = "these subtypes were not shown to be more than slices of a continuum: {}"
-_REPORT = "report this number, and of the subtypes what is as assigned, because slices have no corrected one"
+class _Analysis(Assigned):
+    """The analysis of an outcome of the assigned subjects (n,), adjusted for covariates (n, C)."""
+
+    def __init__(self, columns: CohortColumns, outcome: Outcome, terms: pd.DataFrame, versus: Code | None) -> None:
+        is_known = np.asarray(~np.isnan([outcome.observed, *outcome.times]).any(axis=0))
+        super().__init__(columns.cohort, is_known, terms, versus)
+        self.outcome, self.density = outcome, models.DENSITIES[outcome.kind]
+        self.observed, *self.times = (part[self.rows] for part in (outcome.observed, *outcome.times))
+        if np.ptp(self.observed) == 0.0 and not (self.times and self.observed.any()):
+            raise InputError(f"outcome: {outcome.name!r} is the same in all subjects with all values")
+        n_events = None if outcome.event is None else int((self.observed > 0.0).sum())
+        self.about: _Row = {"outcome": outcome.name, "kind": outcome.kind, "event": outcome.event}
+        self.about |= {"order": " < ".join(outcome.order) or None, "n": len(self.observed), "n_events": n_events}
+        self.origin, self.unit = 0.0, 1.0
+        if outcome.kind == "continuous":
+            self.origin, self.unit = float(self.observed.mean()), max(float(self.observed.std()), 1e-300)
+        self.not_adjusted = ", not adjusted" if self.scales else ""
+        self.without_maximum = "not estimated: too few subjects or events"
+        self.without_maximum += ", or a covariate that separates them" if self.scales else ""
+        if self.times:
+            self.risk_sets = models.count_risk_sets(self.labels, self.n_subtypes, self.observed, *self.times)
+        self.y = self.encode(np.ones(len(self.observed), dtype=bool))
+        has_ratio = pd.isna(self.explain_ratios("naive"))
+        cases = has_ratio[self.labels], np.flatnonzero(has_ratio), "naive"
+        if outcome.kind == "count" and has_ratio.any() and self.fit(*cases) is None:
+            self.density = models.POISSON  # without overdispersion, the size has no maximum
+
+    def encode(self, rows: Mask) -> Array:
+        """Return the outcomes of some subjects, bool (n,), for `outcome_by_subtype`."""
+        if self.times:
+            return models.in_intervals(self.observed[rows], *(part[rows] for part in self.times))
+        if self.outcome.kind == "ordered":  # levels are numbered 0, 1, ... without a gap
+            return np.unique(self.observed[rows], return_inverse=True)[1].astype(np.float64)
+        return (self.observed[rows] - self.origin) / self.unit
+
+    def fit(self, rows: Mask, places: Labels, method: str) -> models.Estimates | None:
+        """Return the estimates of the subtypes in some places from some subjects, bool (n,), if there is a maximum."""
+        errors, labels, terms = self.errors, self.labels[rows], self.covariates[rows]
+        cases = self.density, self.encode(rows), terms
+        naive = models.outcome_by_subtype(*cases, np.eye(self.n_subtypes)[labels][:, places])
+        start = None if naive is None else naive.parameters
+        if method == "bch":  # weights below 0 make far parts of the objective rise without end
+            return models.outcome_by_subtype(*cases, np.linalg.inv(errors)[labels][:, places].astype(float), start)
+        if method == "naive" or places.size < self.n_subtypes:
+            return naive if method == "naive" else None
+        return models.outcome_by_subtype(*cases, errors.T[labels], start, np.insert(terms, 0, 1.0, axis=1))
+
+    def explain_ratios(self, method: str) -> NDArray[np.object_]:
+        """Return why a subtype has no ratio, (K,): fewer than one subject has the event, or has not; else None."""
+        kind, observed, reasons = self.outcome.kind, self.observed, np.full(self.n_subtypes, None)
+        weights = (np.linalg.inv(self.errors) if method == "bch" else np.eye(self.n_subtypes))[self.labels]
+        is_above, is_top = observed > (observed.min() if kind == "ordered" else 0.0), observed == observed.max()
+        above = {"count": "a count above 0", "ordered": "more than the lowest level"}.get(
+            kind, repr(self.outcome.event)
+        )
+        ends = [(is_above, is_above, above)] * (kind != "continuous")
+        ends += [(~is_top, is_top, "the highest level" if kind == "ordered" else above)] * (
+            kind in ("binary", "ordered")
+        )
+        for needed, counted, what in ends:
+            for place in np.flatnonzero(weights.T @ needed < 1.0 - 1e-9).tolist():
+                n, size = round(max(float((weights.T @ counted)[place]), 0.0), 1), (self.labels == place).sum()
+                reasons[place] = (
+                    f"no ratio: {'corrected, ' * (method == 'bch')}{n:g} of its {size} subjects have {what}"
+                )
+        if self.times and (has_events := reasons == None).sum() > 1:  # noqa: E711
+            groups = models.group_comparable(*self.risk_sets)
+            sizes = np.bincount(groups[has_events], minlength=groups.max() + 1)
+            group = groups[self.versus] if sizes[groups[self.versus]] > 1 else int(sizes.argmax())
+            reasons[has_events & ((groups != group) | (sizes[group] < 2))] = _APART
+        return reasons
 
 
-def _tabulate_score(
-    columns: CohortColumns, score: pd.DataFrame, outcome: Outcome, covariates: pd.DataFrame, level: float
-) -> _Row:
-    """Return the difference or ratio for one SD of the continuum score, where subtypes may be slices."""
-    terms = score.join(covariates)
-    rows = outcome.is_known & terms.notna().all(axis=1).to_numpy()
-    analysis = _Analysis(outcome, Everybody(columns.cohort, rows), terms[rows], level)
-    density = analysis.density
-    estimates = outcome_by_subtype(density, analysis.y, analysis.covariates, np.eye(1), analysis.labels, "naive")
-    row = analysis.about | {"method": "score", "measure": f"{density.measure} for {SCORE}"}
-    if estimates is None:
-        return row | {"remark": analysis.explain_estimate()}
-    contrast = analysis.unit * np.eye(estimates.parameters.size)[1] / analysis.scales[SCORE]
-    is_tested = columns.cohort.fit.tree_test_ is not None
-    remark = _SLICES.format(_REPORT if is_tested else f"no test was made; unless this can be excluded, {_REPORT}")
-    return row | {"remark": remark} | _estimate(estimates, contrast, density.on_difference, level)
+def _estimate(estimates: models.Estimates, contrast: Array, scale: Callable[[Array], Array]) -> _Row:
+    """Return the estimate of a linear combination of the parameters with its interval on a scale, `se` and `p`."""
+    places = slice(contrast.size)
+    se = float(np.sqrt(contrast @ estimates.covariance[places, places] @ contrast))
+    eta, margin = float(contrast @ estimates.parameters[places]), se * NORMAL_QUANTILE
+    with np.errstate(over="ignore"):
+        ends = scale(np.array([eta, eta - margin, eta + margin])).tolist()
+    row: _Row = {"se": se, "p": float(2.0 * ndtr(-abs(eta / se))) if se > 0.0 else np.nan}
+    if not np.isfinite(ends).all():
+        return row | {"remark": "one unit is too large a step for a ratio: take another unit"}
+    return row | dict(zip(("estimate", "lower", "upper"), ends, strict=True))
 
 
 _SUBJECTS_FOR_A_FEATURE = 10  # from which on effects of features inside subtypes are looked for
 _FEWEST_EVENTS = 10  # for each term of a Cox regression (Peduzzi et al. 1995, Journal of Clinical Epidemiology 48)
-_DIRECT, _NOT_PROPORTIONAL = 0.01, 0.05
-"""p below which an outcome is said to depend on features inside subtypes, and hazards not to be proportional.
-
-Memberships are estimates; what they miss looks like an effect of features. Without any, p was below .05 in 3% to 20%
-of cohorts, by kind of outcome (30 to 40 each), and of measurements and yes/no outcomes below .01 in at most 3%."""
+# p below which an outcome is said to depend on features inside subtypes. Without such effects, p was below .05 in 3% to
+# 20% of cohorts, by kind of outcome (30 to 40 each), and of measurements and yes/no below .01 in at most 3%.
+_DIRECT = 0.01
 
 
-def _tabulate_features(analysis: _Analysis, features: pd.DataFrame) -> _Rows:
+def _tabulate_features(analysis: _Analysis, columns: CohortColumns, covariates: Sequence[str]) -> Iterator[_Row]:
     """Yield differences or ratios of a mixture of regressions on the features, and the test that these have no effect.
 
     Memberships are known weights, and features are measured from their means in each subtype, so that the intercepts
     are those of subtypes (Bray, Lanza and Tan 2015; Vermunt and Magidson 2021). A missing value has the mean.
     """
-    ends = analysis.find_ends(np.eye(analysis.n_subtypes))
-    places, rows = np.flatnonzero(np.isnan(ends)), np.isnan(ends)[analysis.labels]
-    features, (n_subtypes, n_features) = features[rows], (places.size, features.shape[1])
-    n, is_large = len(features), len(features) >= _SUBJECTS_FOR_A_FEATURE * n_features > 0
-    if analysis.assigned.errors_of("bch")[1] or not is_large or n_subtypes < 2:
+    has_ratio = pd.isna(analysis.explain_ratios("naive"))
+    places, rows = np.flatnonzero(has_ratio), has_ratio[analysis.labels]
+    formed = [name for name in clustered_features(columns.cohort.model) if name not in covariates]
+    table = columns.covariates(formed, "features")
+    values, scales = standardised(table)
+    names, features = table.columns[scales > 1e-300], values[analysis.rows][rows][:, scales > 1e-300]
+    n_subtypes, (n, n_features) = places.size, features.shape
+    if analysis.why_not or not n >= _SUBJECTS_FOR_A_FEATURE * n_features > 0 or n_subtypes < 2:
         return
-    membership = analysis.assigned.membership[rows][:, places]
+    membership = analysis.membership[rows][:, places]
     membership = membership / np.maximum(membership.sum(axis=1, keepdims=True), 1e-300)
-    observed, values = features.notna().to_numpy(), np.ascontiguousarray(features.fillna(0.0), dtype=np.float64)
+    observed, values = ~np.isnan(features), np.nan_to_num(features)
     means = membership.T @ values / np.maximum(membership.T @ observed, 1e-300)
     inside = np.where(observed[:, None], values[:, None] - means, 0.0)
     adjusted, y = np.repeat(analysis.covariates[rows][:, None], n_subtypes, axis=1), analysis.encode(rows)
     estimates, without = (
-        outcome_by_subtype(analysis.density, y, terms, membership, analysis.labels[rows], "features")
+        models.outcome_by_subtype(analysis.density, y, terms, membership, shares=np.empty((n, 0)))
         for terms in (np.concatenate([adjusted, inside], axis=2), adjusted)
     )
     if without is None or estimates is None:
@@ -228,196 +263,97 @@ def _tabulate_features(analysis: _Analysis, features: pd.DataFrame) -> _Rows:
     p = float(chdtrc(n_features, max(statistic, 0.0)))
     slopes = n_subtypes + analysis.covariates.shape[1] + np.arange(n_features)
     z = np.abs(estimates.parameters[slopes]) / np.sqrt(np.diag(estimates.covariance)[slopes])
-    strong = np.flatnonzero(z > max(min(_quantile(1.0 - _DIRECT / n_features), float(z.max())) - 1e-12, 0.0))
-    effects = ", ".join(features.columns[strong[np.argsort(-z[strong])]])
+    strong = np.flatnonzero(z > max(min(float(ndtri(1.0 - _DIRECT / n_features / 2.0)), z.max()) - 1e-12, 0.0))
+    effects = ", ".join(names[strong[np.argsort(-z[strong])]])
     remark = f"the outcome depends on features inside subtypes ({effects}), which BCH and ML do not allow for"
     test = {"measure": "no effects of features", "estimate": statistic, "p": p}
     yield about | test | ({"remark": remark} if p < _DIRECT else {})
 
 
-class _Analysis:
-    """The analysis of an outcome of the assigned subjects (n,), adjusted for covariates (n, C)."""
-
-    def __init__(self, outcome: Outcome, assigned: Assigned, covariates: pd.DataFrame, level: float) -> None:
-        self.outcome, self.assigned, self.level = outcome, assigned, level
-        self.observed, self.density = outcome.observed[assigned.rows], DENSITIES[outcome.kind]
-        self.labels, self.n_subtypes = assigned.labels, assigned.subtypes.size
-        n_events = None if outcome.event is None else int((self.observed > 0.0).sum())
-        self.about: _Row = {"outcome": outcome.name, "kind": outcome.kind, "event": outcome.event}
-        self.about |= {"order": " < ".join(outcome.order) or None, "n": len(self.observed), "n_events": n_events}
-        self.origin, self.unit = 0.0, 1.0
-        if outcome.kind == "continuous":
-            self.origin, self.unit = float(self.observed.mean()), max(float(self.observed.std()), 1e-300)
-        self.covariates, scales = standardised(covariates)
-        self.scales = dict(zip(map(str, covariates), scales.tolist(), strict=True))
-        self.not_adjusted = ", not adjusted" if self.scales else ""
-        self.times: tuple[Array, ...] = ()
-        """Of survival: end of follow-up, event and begin."""
-        if outcome.times:
-            ends, begins = (part[assigned.rows] for part in outcome.times)
-            self.times = ends, self.observed, begins
-            self.risk_sets = RiskSets.from_subjects(ends, self.observed, begins, self.labels, self.n_subtypes)
-        self.y = self.encode(np.ones(len(self.observed), dtype=bool))
-        if outcome.kind == "count":
-            naive, has_ratio = np.eye(self.n_subtypes), np.isnan(self.find_ends(np.eye(self.n_subtypes)))
-            rows = has_ratio[self.labels]
-            cases = self.y[rows], self.covariates[rows], naive, self.labels[rows]
-            if has_ratio.any() and outcome_by_subtype(self.density, *cases, "naive", has_ratio) is None:
-                self.density = POISSON  # without overdispersion, the size has no maximum
-
-    def encode(self, rows: Mask) -> Array:
-        """Return the outcomes of some subjects, bool (n,), for `outcome_by_subtype`."""
-        if self.times:
-            return in_intervals(*(part[rows] for part in self.times))
-        if self.outcome.kind == "ordered":  # levels are numbered 0, 1, ... without a gap
-            return np.unique(self.observed[rows], return_inverse=True)[1].astype(np.float64)
-        return (self.observed[rows] - self.origin) / self.unit
-
-    def find_ends(self, errors: Array) -> Array:
-        """Return the linear predictors of subtypes in which fewer than one subject has the event, or no event, (K,).
-
-        NaN for all others; the likelihood rises without end as these predictors go to infinity. Of ordered levels and
-        counts, the event is anything above the lowest value.
-        """
-        kind, observed = self.outcome.kind, self.observed
-        weights, ends = np.linalg.inv(errors)[self.labels], np.full(self.n_subtypes, np.nan)
-        if kind != "continuous":
-            lowest = observed.min() if kind == "ordered" else 0.0
-            ends[weights.T @ (observed > lowest) < 1.0 - 1e-9] = -LARGEST
-        if kind in ("binary", "ordered"):
-            ends[weights.T @ (observed < observed.max()) < 1.0 - 1e-9] = LARGEST
-        if self.times and (has_events := np.isnan(ends)).sum() > 1:
-            groups = self.risk_sets.group_comparable()
-            sizes = np.bincount(groups[has_events], minlength=groups.max() + 1)
-            group = groups[self.assigned.versus]
-            group = group if sizes[group] > 1 else int(sizes.argmax())
-            ends[has_events & ((groups != group) | (sizes[group] < 2))] = APART
-        return ends
-
-    def explain_ratio(self, place: int, end: float, method: Method) -> str:
-        """Return why a subtype has no ratio."""
-        if end == APART:
-            return "no hazard ratio: while it and the others are followed, only one side has events"
-        kind, n = self.outcome.kind, int((self.labels == place).sum())
-        of_levels = {"count": "a count above 0", "ordered": f"the {'lowest' if end < 0.0 else 'highest'} level"}
-        what, is_all = of_levels.get(kind, repr(self.outcome.event)), end > 0.0 or kind == "ordered"
-        if method == "bch":
-            return f"no ratio: corrected, {'all but fewer' if is_all else 'fewer'} than one subject has {what}"
-        return f"no ratio: {f'all of its {n} subjects have' if is_all else f'none of its {n} subjects has'} {what}"
-
-    def explain_estimate(self) -> str:
-        """Return why the likelihood has no maximum."""
-        separates = ", or a covariate that separates them" if self.scales else ""
-        return f"not estimated: too few subjects or events{separates}"
-
-
-def _tabulate_outcome(analysis: _Analysis, methods: Sequence[Method]) -> _Rows:
-    """Yield the rows of `compare_outcomes` by these methods."""
-    for method in methods:
-        errors, why = analysis.assigned.errors_of(method)
-        reason = [{"measure": analysis.density.measure, "remark": why}]
-        for row in reason if why else _tabulate_method(analysis, errors, method):
-            yield analysis.about | {"method": method} | row
-    for subtype in analysis.assigned.too_small:
-        yield analysis.about | {"subtype": subtype, "remark": "left out: too few subjects"}
-
-
-def _tabulate_method(analysis: _Analysis, errors: Array, method: Method) -> _Rows:
+def _tabulate_method(analysis: _Analysis, method: str) -> Iterator[_Row]:
     """Yield levels, ratios or differences and tests; first of the subtypes that have ratios, then what others have."""
-    kind, estimates, density = analysis.outcome.kind, None, analysis.density
-    ends = analysis.find_ends(errors if method == "bch" else np.eye(len(errors)))
-    places, has_ratio = np.flatnonzero(np.isnan(ends)), np.isnan(ends)
-    rows = ~np.isin(analysis.labels, np.flatnonzero(ends == APART if method != "naive" else ~has_ratio))
-    if places.size > 1:
-        cases = analysis.encode(rows), analysis.covariates[rows], errors, analysis.labels[rows]
-        estimates = outcome_by_subtype(density, *cases, method, has_ratio)
+    kind, density, every = analysis.outcome.kind, analysis.density, np.arange(analysis.n_subtypes)
+    if method != "naive" and analysis.why_not:
+        yield {"measure": density.measure, "remark": analysis.why_not}
+        return
+    reasons = analysis.explain_ratios(method)
+    has_ratio, is_apart = pd.isna(reasons), reasons == _APART
+    places, rows = np.flatnonzero(has_ratio), ~(is_apart if method != "naive" else ~has_ratio)[analysis.labels]
+    estimates = analysis.fit(rows, places, method) if places.size > 1 else None
     if estimates is not None:
         yield from _tabulate_estimates(analysis, estimates, places)
-        if analysis.times and method == "naive":
-            yield _test_proportional(analysis, rows, places)
     elif places.size > 1:
         is_left_out = method == "ml" and not has_ratio.all()
-        why = "not estimated: a subtype has no ratio" if is_left_out else analysis.explain_estimate()
+        why = "not estimated: a subtype has no ratio" if is_left_out else analysis.without_maximum
         yield {"measure": density.measure, "remark": why}
     for place in np.flatnonzero(~has_ratio).tolist():
-        why = analysis.explain_ratio(place, ends[place], method)
-        yield {"subtype": analysis.assigned.names[place], "measure": density.measure, "remark": why}
+        yield {"subtype": analysis.names[place], "measure": density.measure, "remark": reasons[place]}
     with_ratio = [] if estimates is None else places.tolist()
-    is_whole = len(with_ratio) == analysis.n_subtypes
-    if method == "naive" and not is_whole and kind in ("binary", "survival") and not (ends == APART).any():
-        yield from _tabulate_penalised(analysis, with_ratio)
+    is_whole, penalised = len(with_ratio) == every.size, None
+    if method == "naive" and not is_whole and kind in ("binary", "survival") and not is_apart.any():
+        penalised = models.penalise(analysis.y, analysis.covariates, analysis.labels, analysis.versus, every.size)
+    if penalised is not None:
+        pairs, contrasts = analysis.compare_with(every)
+        is_new = (contrasts[:, np.setdiff1d(every, with_ratio)] != 0.0).any(axis=1)
+        terms = [(pair, 1.0) for pair in pairs] + [({"term": term}, scale) for term, scale in analysis.scales.items()]
+        for place in np.flatnonzero([*is_new, *[True] * len(analysis.scales)]).tolist():
+            (row, scale), (*ends, p) = terms[place], penalised(place)
+            numbers = zip(("estimate", "lower", "upper"), np.exp(np.array(ends) / scale), strict=True)
+            yield row | {"measure": f"penalised {density.measure}", **dict(numbers), "p": p}
     if method != "ml" and kind == "binary":
-        yield from _tabulate_shares(analysis, errors, method, with_ratio)
+        yield from _tabulate_shares(analysis, method, with_ratio)
     if method == "naive" and analysis.times:
-        yield from _tabulate_rates(analysis)
+        yield from _tabulate_times(analysis, rows, with_ratio)
 
 
-def _tabulate_estimates(analysis: _Analysis, estimates: Estimates, places: Labels) -> _Rows:
+def _tabulate_estimates(analysis: _Analysis, estimates: models.Estimates, places: Labels) -> Iterator[_Row]:
     """Yield the rows of the subtypes in some places; a unit of a term is 1 / its scale of the fitted one."""
-    level, density, measure = analysis.level, analysis.density, {"measure": analysis.density.measure}
+    density, measure = analysis.density, {"measure": analysis.density.measure}
     units = analysis.unit * np.eye(estimates.parameters.size)
-    on_scale = (lambda eta: analysis.origin + eta) if analysis.outcome.kind == "continuous" else density.on_scale
     for unit, place in zip(units, places.tolist() if density.level else [], strict=False):
-        about = {"subtype": analysis.assigned.names[place], "measure": density.level, "p": None}
-        yield _estimate(estimates, unit, on_scale, level) | about
-    pairs, contrasts = analysis.assigned.compare_with(places)
+        row = _estimate(estimates, unit, lambda eta: analysis.origin + density.on_scale(eta))
+        yield row | {"subtype": analysis.names[place], "measure": density.level, "p": None}
+    pairs, contrasts = analysis.compare_with(places)
     for pair, contrast in zip(pairs, analysis.unit * contrasts[:, places], strict=True):
-        yield _estimate(estimates, contrast, density.on_difference, level) | pair | measure
+        yield _estimate(estimates, contrast, density.on_difference) | pair | measure
     those = "all subtypes" if places.size == analysis.n_subtypes else "subtypes with a ratio"
     yield estimates.test(contrasts[:, places]) | {"measure": f"{those} alike"}
     for unit, (term, scale) in zip(units[places.size :], analysis.scales.items(), strict=False):
-        yield _estimate(estimates, unit / scale, density.on_difference, level) | {"term": term} | measure
+        yield _estimate(estimates, unit / scale, density.on_difference) | {"term": term} | measure
 
 
-def _tabulate_penalised(analysis: _Analysis, with_ratio: Sequence[int]) -> _Rows:
-    """Yield ratios of the penalised likelihood of the subtypes as assigned, apart from those among `with_ratio`."""
-    assigned, every = analysis.assigned, np.arange(analysis.n_subtypes)
-    penalised = penalise(analysis.y, analysis.covariates, analysis.labels, assigned.versus, every.size)
-    if penalised is None:
-        return
-    pairs, contrasts = assigned.compare_with(every)
-    is_new = (contrasts[:, np.setdiff1d(every, with_ratio)] != 0.0).any(axis=1).tolist() + [True] * len(analysis.scales)
-    rows = [(pair, 1.0) for pair in pairs] + [({"term": term}, scale) for term, scale in analysis.scales.items()]
-    for place, (row, scale) in enumerate(rows):
-        if is_new[place]:
-            *ends, p = penalised.bound(place, analysis.level)
-            numbers = zip(("estimate", "lower", "upper"), np.exp(np.array(ends) / scale), strict=True)
-            yield row | {"measure": f"penalised {analysis.density.measure}", **dict(numbers), "p": p}
-
-
-def _tabulate_shares(analysis: _Analysis, errors: Array, method: Method, with_level: Sequence[int]) -> _Rows:
+def _tabulate_shares(analysis: _Analysis, method: str, with_level: Sequence[int]) -> Iterator[_Row]:
     """Yield shares of subtypes without a level from the model, and all differences of shares, not adjusted."""
     from scipy.stats import fisher_exact
 
     observed, labels, every = analysis.observed, analysis.labels, np.arange(analysis.n_subtypes)
-    weights = np.linalg.inv(errors)[labels]
+    weights = (np.linalg.inv(analysis.errors) if method == "bch" else np.eye(every.size))[labels]
     n_effective = weights.sum(axis=0) ** 2 / (weights**2).sum(axis=0)  # less with errors of assignment (Kish 1965)
     weights = np.round(weights / weights.sum(axis=0), 12)  # almost sure assignments leave weights such as 1e-24
     shares = observed @ weights
     of_subjects = weights * (observed[:, None] - shares)
-    estimates = Estimates(shares, of_subjects.T @ of_subjects)
+    estimates = models.Estimates(shares, of_subjects.T @ of_subjects)
     se = np.sqrt(np.diag(estimates.covariance))
-    margin = se * _quantile(analysis.level) if method == "bch" else 0.0 * se
+    margin = se * NORMAL_QUANTILE if method == "bch" else 0.0 * se
     # Where all are assigned with certainty, 0 of 80 has no standard error: Wilson's limits are the wider ones.
-    lower, upper = bound_share(np.clip(shares, 0.0, 1.0), n_effective, _quantile(analysis.level))
+    lower, upper = bound_share(np.clip(shares, 0.0, 1.0), n_effective)
     lower = np.clip(np.minimum(lower, shares - margin), 0.0, 1.0)
     upper, shares = np.clip(np.maximum(upper, shares + margin), 0.0, 1.0), np.clip(shares, 0.0, 1.0)
     for place in np.setdiff1d(every, with_level).tolist():
-        row = {"subtype": analysis.assigned.names[place], "measure": f"share{analysis.not_adjusted}", "se": se[place]}
+        row = {"subtype": analysis.names[place], "measure": f"share{analysis.not_adjusted}", "se": se[place]}
         yield row | {"estimate": shares[place], "lower": lower[place], "upper": upper[place]}
-    pairs, contrasts = analysis.assigned.compare_with(every)
+    pairs, contrasts = analysis.compare_with(every)
     for pair, contrast in zip(pairs, contrasts, strict=True):
         place, versus = contrast.argmax(), contrast.argmin()
-        below = np.hypot(shares[place] - lower[place], upper[versus] - shares[versus])  # Newcombe 1998, method 10
-        above = np.hypot(upper[place] - shares[place], shares[versus] - lower[versus])
-        row, difference = _estimate(estimates, contrast, np.asarray, analysis.level), shares[place] - shares[versus]
-        ends = np.array([difference, difference - below, difference + above])
-        if method == "bch":
-            ends = np.array([difference, min(row["lower"], ends[1]), max(row["upper"], ends[2])])
-        row |= dict(zip(("estimate", "lower", "upper"), np.clip(ends, -1.0, 1.0).tolist(), strict=True))
-        if method == "naive":
+        row, difference = _estimate(estimates, contrast, np.asarray), shares[place] - shares[versus]
+        below = difference - np.hypot(shares[place] - lower[place], upper[versus] - shares[versus])
+        above = difference + np.hypot(upper[place] - shares[place], shares[versus] - lower[versus])
+        if method == "bch":  # Newcombe 1998, method 10, or the wider limits of the standard error
+            below, above = min(row["lower"], below), max(row["upper"], above)
+        else:
             counts = [np.bincount(observed[labels == it].astype(np.int64), minlength=2) for it in (place, versus)]
             row["p"] = float(fisher_exact(np.array(counts)).pvalue)
+        row |= {"estimate": difference, "lower": max(below, -1.0), "upper": min(above, 1.0)}
         yield row | pair | {"measure": f"risk difference{analysis.not_adjusted}"}
     if len(with_level) < analysis.n_subtypes:
         exact = contrast_of(observed, labels, "counts")
@@ -425,141 +361,53 @@ def _tabulate_shares(analysis: _Analysis, errors: Array, method: Method, with_le
         yield {"measure": f"shares alike{analysis.not_adjusted}"} | test
 
 
-def _quantile(level: float) -> float:
-    return float(ndtri(0.5 + level / 2.0))
+def _tabulate_times(analysis: _Analysis, rows: Mask, places: Sequence[int]) -> Iterator[_Row]:
+    """Yield whether hazards are proportional, exact limits of rates (Garwood 1936), and the log-rank test, as assigned.
 
-
-def _tabulate_rates(analysis: _Analysis) -> _Rows:
-    """Yield events for each unit of time, with exact limits (Garwood 1936), and the log-rank test, not adjusted."""
+    Hazard ratios of the subtypes in some places change over time if Schoenfeld's residuals of Cox regression go with
+    the ranks of event times (Grambsch and Therneau 1994, Biometrika 81, 515-526).
+    """
+    from statsmodels.duration.api import PHReg, survdiff
     from statsmodels.stats.rates import confint_poisson
 
-    time, event, entry = analysis.times
+    event, (time, entry), n_ratios = analysis.observed, analysis.times, len(places) - 1
+    is_event = event[rows] > 0.0
+    if places:
+        row: _Row = {"measure": "hazards proportional", "remark": "not tested: too few events"}
+        if is_event.sum() >= _FEWEST_EVENTS * (n_ratios + len(analysis.scales)):
+            terms = np.hstack([analysis.labels[rows][:, None] == places[1:], analysis.covariates[rows]])
+            cox = PHReg(time[rows], terms, status=event[rows], entry=entry[rows]).fit(disp=0)
+            ranks = mid_ranks(time[rows][is_event]) - (is_event.sum() + 1.0) / 2.0
+            lean = ranks @ cox.schoenfeld_residuals[is_event][:, :n_ratios]
+            statistic = is_event.sum() * (lean @ cox.cov_params()[:n_ratios, :n_ratios] @ lean) / (ranks @ ranks)
+            row |= {"estimate": float(statistic), "p": float(chdtrc(n_ratios, statistic)), "remark": None}
+        yield row
     events, exposed = (np.bincount(analysis.labels, weights) for weights in (event, time - entry))
-    limits = confint_poisson(events, exposed, method="exact-c", alpha=1.0 - analysis.level)
-    for name, *rates in zip(analysis.assigned.names, events / exposed, *limits, strict=True):
+    limits = confint_poisson(events, exposed, method="exact-c")
+    for name, *rates in zip(analysis.names, events / exposed, *limits, strict=True):
         row = dict(zip(("estimate", "lower", "upper"), rates, strict=True))
         yield row | {"subtype": name, "measure": "events per unit of time"}
-    test = analysis.risk_sets.test_log_rank()
-    why = {"remark": "not tested: no other subject is at risk at any event"}
-    yield {"measure": "log-rank"} | (test if np.isfinite(test["p"]) else why)
-
-
-def _test_proportional(analysis: _Analysis, rows: Mask, places: Labels) -> _Row:
-    """Return the test that hazard ratios of subtypes, as assigned, do not change over time.
-
-    Schoenfeld's residuals of Cox regression must not go with the ranks of event times (Grambsch and Therneau 1994,
-    Biometrika 81, 515-526).
-    """
-    from statsmodels.duration.hazard_regression import PHReg
-
-    (time, event, entry), row = (part[rows] for part in analysis.times), {"measure": "hazards proportional"}
-    is_event = event > 0.0
-    if is_event.sum() < _FEWEST_EVENTS * (places.size - 1 + len(analysis.scales)):
-        return row | {"remark": "not tested: too few events"}
-    is_member = analysis.labels[rows][:, None] == places[1:]
-    cox = PHReg(time, np.hstack([is_member, analysis.covariates[rows]]), status=event, entry=entry).fit(disp=0)
-    ranks = mid_ranks(time[is_event]) - (is_event.sum() + 1.0) / 2.0
-    lean = ranks @ cox.schoenfeld_residuals[is_event][:, : places.size - 1]
-    covariance = cox.cov_params()[: places.size - 1, : places.size - 1]
-    statistic = float(is_event.sum() * (lean @ covariance @ lean) / (ranks @ ranks))
-    return row | {"estimate": statistic, "p": float(chdtrc(places.size - 1, statistic))}
-
-
-def _estimate(estimates: Estimates, contrast: Array, scale: Callable[[Array], Array], level: float) -> _Row:
-    """Return the estimate of a linear combination of the parameters with its interval on a scale, `se` and `p`."""
-    places = slice(contrast.size)
-    se = float(np.sqrt(contrast @ estimates.covariance[places, places] @ contrast))
-    eta, margin = float(contrast @ estimates.parameters[places]), se * _quantile(level)
-    with np.errstate(over="ignore"):
-        ends = scale(np.array([eta, eta - margin, eta + margin])).tolist()
-    row: _Row = {"se": se, "p": float(2.0 * ndtr(-abs(eta / se))) if se > 0.0 else np.nan}
-    if not np.isfinite(ends).all():
-        return row | {"remark": "one unit is too large a step for a ratio: take another unit"}
-    return row | dict(zip(("estimate", "lower", "upper"), ends, strict=True))
-
-
-@accepting()
-def adjusted_differences(
-    model: SubtypeModel, frame: pd.DataFrame, covariates: Sequence[str], *, versus: Code = 1, level: float = 0.95
-) -> pd.DataFrame:
-    """Compare every feature between the subtypes as assigned, adjusted for covariates.
-
-    The regressions are those of `compare_outcomes`: linear for measurements, logistic for yes/no, proportional odds for
-    ordered levels, negative binomial for counts. Standard errors are robust.
-
-    Parameters
-    ----------
-    model, frame, covariates, versus, level
-        As in `compare_outcomes`. Covariates may have formed the subtypes.
-
-    Returns
-    -------
-    DataFrame
-        For each clustered or described feature that is no covariate, and each other subtype than `versus`: the
-        difference of means or the ratio (`measure`) with `se` (of the logarithm of a ratio), `lower`, `upper`, `p` and
-        `n`. Of features that the subtypes were found from (`clustered_on`) there is no p: subtypes differ in these by
-        construction. Where nothing can be estimated, `remark` says why; levels without order are left out so.
-
-    Raises
-    ------
-    CohortError, ValueError
-        As in `compare_outcomes`.
-
-    Examples
-    --------
-    >>> import clinclust as cc
-    >>> import numpy as np
-    >>> import pandas as pd
-    >>> rng = np.random.default_rng(0)
-    >>> old, falls = rng.random(120) < 0.4, cc.Feature(name="falls", likelihood="poisson", role="describe")
-    >>> frame = pd.DataFrame({"age": rng.normal(60 + 20 * old, 8), "falls": rng.poisson(1 + 2 * old)})
-    >>> groups = cc.Partition(old.astype(int), cc.FeatureSchema([falls], other_columns="ignore"), made_by="hand")
-    >>> found = cc.outcomes.adjusted_differences(groups, frame, ["age"])
-    >>> found[["feature", "measure", "clustered_on"]].to_numpy().tolist()
-    [['falls', 'rate ratio', False]]
-    """
-    columns = CohortColumns.read(model, frame)
-    columns.check(versus, level, [], "covariates")
-    adjusted = columns.covariates(covariates, "covariates")
-    if not covariates:
-        columns.problems.append("covariates: name columns to adjust for, such as age and sex")
-    refuse(columns.problems)
-    formed = clustered_features(model)
-    rows: list[_Row] = []
-    for feature in model.schema_.reported:
-        if feature.name in covariates:
-            continue
-        about = {"feature": feature.name, "clustered_on": feature.name in formed}
-        try:
-            outcome = columns.outcome(feature.name)
-            refuse(columns.problems)
-            assert outcome is not None
-            assigned, complete = columns.assign(outcome.is_known, adjusted, versus, "covariates")
-            if np.ptp(outcome.observed[assigned.rows]) == 0.0:
-                raise InputError("the same in all subjects with all values")
-        except InputError as error:
-            columns.problems.clear()
-            rows.append(about | {"remark": str(error)})
-            continue
-        for row in _tabulate_outcome(_Analysis(outcome, assigned, complete, level), ("naive",)):
-            if (row.get("versus") or row.get("remark")) and "not adjusted" not in row.get("measure", ""):
-                rows.append(about | row | ({"p": np.nan} if about["clustered_on"] else {}))
-    names = ("feature", *_ABOUT, "clustered_on", "subtype", "versus", "measure")
-    return _tabulate(rows, *names, *_ESTIMATE, "n", "remark")
+    # Subtypes without a subject at risk at any event take no part.
+    taking_part = np.asarray(analysis.risk_sets[1].any(axis=0))
+    some, row = taking_part[analysis.labels], {"measure": "log-rank"}
+    if taking_part.sum() > 1:
+        statistic = float(survdiff(time[some], event[some], analysis.labels[some], entry=entry[some])[0])
+        yield row | {"estimate": statistic, "p": float(chdtrc(taking_part.sum() - 1, statistic))}
+    else:
+        yield row | {"remark": "not tested: no other subject is at risk at any event"}
 
 
 @accepting()
 def subtype_predictors(
-    model: SubtypeModel, frame: pd.DataFrame, predictors: Sequence[str], *, versus: Code = 1, level: float = 0.95
+    model: SubtypeModel, frame: pd.DataFrame, predictors: Sequence[str], *, versus: Code = 1
 ) -> pd.DataFrame:
     """Regress membership of subtypes on what may predict it, with the errors of assignment carried through.
 
-    Multinomial logistic regression by maximum likelihood in three steps (Vermunt 2010), of all predictors together; the
-    naive answer, which takes assignments for known, is given too.
+    Multinomial logistic regression by maximum likelihood in three steps (Vermunt 2010), of all predictors together.
 
     Parameters
     ----------
-    model, frame, versus, level
+    model, frame, versus
         As in `compare_outcomes`.
     predictors : list of str
         Columns that had no part in the subtypes; levels without order have an indicator each.
@@ -567,109 +415,66 @@ def subtype_predictors(
     Returns
     -------
     DataFrame
-        For each `method` (``"ml"``, ``"naive"``), subtype and term: the odds ratio (`estimate`) of the subtype against
-        `versus` for one unit more, with its interval; `se` is that of the logarithm.
-
-    Raises
-    ------
-    CohortError, ValueError
-        As in `compare_outcomes`.
+        For each `method` (``"ml"``, ``"naive"``: as assigned), subtype and term: the odds ratio (`estimate`) of the
+        subtype against `versus` for one unit more, with its interval; `se` is that of the logarithm.
 
     Examples
     --------
     >>> import clinclust as cc
-    >>> import numpy as np
     >>> import pandas as pd
-    >>> rng = np.random.default_rng(0)
-    >>> age = rng.normal(60, 10, 120)
-    >>> frail = rng.random(120) < 1 / (1 + np.exp((60 - age) / 5))
-    >>> frame = pd.DataFrame(rng.normal(2.0 * frail[:, None], size=(120, 5)), columns=list("abcde"))
-    >>> model = cc.MAPDP(cc.draft_schema(frame), random_state=0, progress=False).fit(frame)
-    >>> found = cc.subtype_predictors(model, frame.assign(age=age.round()), ["age"])
-    >>> found[["method", "term", "subtype", "versus"]].to_numpy().tolist()
-    [['ml', 'age', 2, 1], ['naive', 'age', 2, 1]]
+    >>> frame = pd.DataFrame({"x": range(12), "age": [58, 71, 49, 66, 73, 60, 64, 82, 75, 61, 79, 70]})
+    >>> groups = cc.Partition([0] * 6 + [1] * 6, cc.draft_schema(frame[["x"]]), made_by="hand")
+    >>> cc.subtype_predictors(groups, frame, ["age"]).query("method == 'naive'")["estimate"].round(2).tolist()
+    [1.15]
     """
     columns = CohortColumns.read(model, frame)
-    columns.check(versus, level, [*predictors], "predictors")
+    columns.check(versus, [*predictors], "predictors")
     if len(predictors) == 0:
         columns.problems.append("predictors must name at least one column")
     terms = columns.covariates(predictors, "predictors")
     refuse(columns.problems)
-    assigned, terms = columns.assign(np.ones(len(terms), dtype=bool), terms, versus, "predictors")
-    (standard, scales), pairs = standardised(terms), assigned.compare_with(np.arange(assigned.subtypes.size))[0]
-    rows: list[_Row] = []
-    for method in ("ml", "naive"):
-        about = {"method": method, "n": len(standard)}
-        errors, why = assigned.errors_of(method)
-        estimates = None if why else predictors_of_subtype(standard, errors, assigned.labels, assigned.versus)
+    assigned = Assigned(columns.cohort, np.ones(len(terms), dtype=bool), terms, versus)
+    scales, pairs = assigned.scales, assigned.compare_with(np.arange(assigned.n_subtypes))[0]
+    n, rows = len(assigned.labels), list[_Row]()
+    for method, errors in (("ml", assigned.errors.T), ("naive", np.eye(assigned.n_subtypes))):
+        about, why = {"method": method, "n": n}, assigned.why_not if method == "ml" else None
+        cases = assigned.covariates, errors[assigned.labels], assigned.versus
+        estimates = None if why else models.predictors_of_subtype(*cases)
         if estimates is None:
             separates = "not estimated: too few subjects, or a predictor that separates subtypes"
             rows.append(about | {"remark": why or separates})
             continue
         units = np.eye(estimates.parameters.size).reshape(len(pairs), 1 + len(scales), -1)
         for pair, of_terms in zip(pairs, units, strict=True):
-            for term, contrast, scale in zip(terms, of_terms[1:], scales, strict=True):
-                rows.append(about | pair | {"term": term} | _estimate(estimates, contrast / scale, np.exp, level))
-    left_out = {"n": len(standard), "remark": "left out: too few subjects"}
-    rows += [{"subtype": subtype} | left_out for subtype in assigned.too_small]
+            for (term, scale), contrast in zip(scales.items(), of_terms[1:], strict=True):
+                rows.append(about | pair | {"term": term} | _estimate(estimates, contrast / scale, np.exp))
+    rows += [{"subtype": it, "n": n, "remark": "left out: too few subjects"} for it in assigned.too_small]
     return _tabulate(rows, "method", "term", "subtype", "versus", *_ESTIMATE, "n", "remark")
 
 
-@accepting(table=OUTCOMES)
+# The results in words, as `clinclust outcomes` prints them, and in the lines of a report.
+
+
 def summarise_outcomes(table: pd.DataFrame) -> list[str]:
-    """Return the differences between subtypes in words, as `clinclust outcomes` prints them.
+    """Return the frame of `compare_outcomes` or `subtype_predictors` in words, a sentence for each difference or ratio.
 
-    Parameters
-    ----------
-    table : DataFrame
-        The result of `compare_outcomes`, `subtype_predictors` or `adjusted_differences`.
-
-    Returns
-    -------
-    list of str
-        A sentence for each difference or ratio: corrected for the errors of assignment (BCH, or maximum likelihood for
-        predictors) with its interval and p, and as assigned. Then whether hazards are proportional, and why
-        something was not estimated.
-
-    Raises
-    ------
-    ValueError
-        If the table is the result of another function.
-
-    Examples
-    --------
-    >>> import clinclust as cc
-    >>> import pandas as pd
-    >>> walks = [3.1, 4.2, 5.1, 3.4, 4.7, 5.3, 7.2, 8.8, 9.1, 7.5, 8.4, 9.6]
-    >>> frame = pd.DataFrame({"x": range(12), "walks": walks})
-    >>> groups = cc.Partition([0] * 6 + [1] * 6, cc.draft_schema(frame[["x"]]), made_by="hand")
-    >>> cc.outcomes.summarise_outcomes(cc.compare_outcomes(groups, frame, "walks"))[0]
-    'Subtype 2 against 1, mean difference: not corrected; as assigned 4.13 (3.04 to 5.23), p < .001'
+    It is corrected for the errors of assignment, and as assigned. Then the tests, and why something was not estimated.
     """
-    if "feature" in table:
-        return [
-            f"{row['feature']}: {row['remark']}"
-            if isinstance(row["remark"], str)
-            else f"{row['feature']}, s{_write_difference(row)[1:]}"
-            for row in table.to_dict("records")
-        ]
     if "measure" not in table:
         table = table.assign(measure="odds ratio of " + table["term"])
     table = table.assign(method=table["method"].fillna(""))
     scores = table[(table["method"] == "score") & table["estimate"].notna()].to_dict("records")
     lines = [f"{describe_measure(row)}: {_write_estimate(row)}" for row in scores]
     for line in merge_methods(table):
-        if line.assigned is not None or line.corrected is not None:
-            pair = f"Subtype {line.subtype}" + ("" if line.versus is None else f" against {line.versus}")
-            best = "not corrected" if line.corrected is None else _write_estimate(line.corrected)
-            best = f"unless they are slices, {best}" if line.may_be_slices and line.versus and line.corrected else best
-            as_assigned = "" if line.assigned is None else f"; as assigned {_write_estimate(line.assigned)}"
-            lines.append(f"{pair}, {line.measure}: {best}{as_assigned}")
-    tests = {row["measure"]: row for row in table[table["p"].notna()].drop_duplicates("measure").to_dict("records")}
-    for measure, (question, no, yes, bound) in _QUESTIONS.items():
-        if measure in tests:
-            p = tests[measure]["p"]
-            lines.append(f"{question} {yes if p < bound else no}{write_p(p)}")
+        subtype, versus, measure, may_be_slices, corrected, assigned, _ = line.values()
+        if assigned or corrected:
+            best = _write_estimate(corrected) if corrected else "not corrected"
+            best = f"unless they are slices, {best}" if may_be_slices and versus and corrected else best
+            best += f"; as assigned {_write_estimate(assigned)}" if assigned else ""
+            lines.append(f"Subtype {subtype}{f' against {versus}' if versus else ''}, {measure}: {best}")
+    is_test = table["measure"].isin(("no effects of features", "hazards proportional", "log-rank"))
+    tests = table[is_test & table["p"].notna()]
+    lines += [f"{row['measure'].capitalize()}: {_write_p(row['p'])}" for row in tests.to_dict("records")]
     for why, rows in table[table["remark"].notna()].groupby("remark", sort=False):
         methods, subtypes = (list(dict.fromkeys(rows[name].dropna())) for name in ("method", "subtype"))
         who = [f"Subtype{'s' * (len(subtypes) > 1)} {', '.join(map(str, subtypes))}"] if subtypes else []
@@ -678,53 +483,31 @@ def summarise_outcomes(table: pd.DataFrame) -> list[str]:
     return lines
 
 
-_EFFECTS, _ALLOWED = "Effects of features inside subtypes?", "Yes, and the corrected numbers allow for them, "
-# Of tests in the result: what is asked, the answers if p is at least a bound and if it is below, and the bound.
-_QUESTIONS = {
-    "no effects of features": (_EFFECTS, "Not shown, ", _ALLOWED, _DIRECT),
-    "hazards proportional": ("Hazards proportional?", "Nothing speaks against it, ", "No, ", _NOT_PROPORTIONAL),
-    "log-rank": ("Log-rank test:", "", "", 0.0),
-}
+def merge_methods(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return differences and ratios from the frame of `compare_outcomes`: `subtype`, `versus` and `measure`.
 
-
-class Line(NamedTuple):
-    """What is reported of two subtypes, or of one; remarks say, by method, why there is no number."""
-
-    subtype: Code | None
-    versus: Code | None
-    measure: str
-    corrected: dict[Hashable, Any] | None
-    assigned: dict[Hashable, Any] | None
-    remarks: dict[str, str]
-    may_be_slices: bool  # of a continuum: what is as assigned is to be reported
-
-
-def merge_methods(table: pd.DataFrame) -> list[Line]:
-    """Return differences and ratios, corrected and as assigned, from the frame of `compare_outcomes`.
-
-    Where a subtype has no ratio, or nothing has one, shares or means of each subtype come first.
+    With the rows `corrected` and `assigned`, or None; `remarks` say, by method, why there is no number. Of slices of a
+    continuum, what is as assigned is to be reported.
     """
     table = table.assign(method=table["method"].fillna(""))
-    best = "bch" if (table["method"] == "bch").any() else "ml"
-    if (table.loc[table["measure"] == "no effects of features", "p"] < _DIRECT).any():
-        best = "features"
+    is_direct = (table.loc[table["measure"] == "no effects of features", "p"] < _DIRECT).any()
+    best = "features" if is_direct else "bch" if (table["method"] == "bch").any() else "ml"
     may_be_slices = bool((table["method"] == "score").any())
-    table = table[table["method"].isin([best, "naive"])]
+    table = pd.concat([table[table["method"] == method] for method in ("naive", best)])
     of_subtype, has_remark = table["subtype"].notna(), table["remark"].notna()
     has_levels = bool((has_remark & (of_subtype | (table["method"] == "naive"))).any())
     is_line = table["versus"].notna() | (of_subtype & (has_remark | has_levels))
     lines: dict[tuple[Any, ...], dict[str, dict[Hashable, Any]]] = {}
-    rows_of_lines = table[is_line].sort_values("method", key=lambda method: method != "naive", kind="stable")
-    for row in rows_of_lines.to_dict("records"):
+    for row in table[is_line].to_dict("records"):
         subtype, versus = (None if pd.isna(row[name]) else row[name] for name in ("subtype", "versus"))
-        lines.setdefault((subtype, versus, describe_measure(row)), {})[str(row["method"])] = row
+        lines.setdefault((subtype, versus, describe_measure(row)), {})[row["method"]] = row
     merged = []
-    for (subtype, versus, measure), rows in lines.items():
+    for key, rows in lines.items():
         remarks = {method: row["remark"] for method, row in rows.items() if isinstance(row["remark"], str)}
-        numbers = {method: None if method in remarks else row for method, row in rows.items()}
-        merged.append(Line(subtype, versus, measure, numbers.get(best), numbers.get("naive"), remarks, may_be_slices))
-    levels = [line for line in merged if line.versus is None and not line.remarks]
-    return sorted(levels, key=lambda line: line.subtype or 0) + [line for line in merged if line not in levels]
+        corrected, assigned = (None if method in remarks else rows.get(method) for method in (best, "naive"))
+        line = dict(zip(("subtype", "versus", "measure"), key, strict=True)) | {"may_be_slices": may_be_slices}
+        merged.append(line | {"corrected": corrected, "assigned": assigned, "remarks": remarks})
+    return sorted(merged, key=lambda it: (1, 0) if it["versus"] or it["remarks"] else (0, it["subtype"] or 0))
 
 
 def describe_measure(row: dict[Hashable, Any]) -> str:
@@ -736,19 +519,10 @@ def describe_measure(row: dict[Hashable, Any]) -> str:
     return str(row["measure"]).removesuffix("".join(parts)) + of_event + "".join(parts)
 
 
-def _write_difference(row: dict[Hashable, Any]) -> str:
-    return f"Subtype {row['subtype']} against {row['versus']}, {describe_measure(row)}: {_write_estimate(row)}"
-
-
 def _write_estimate(row: dict[Hashable, Any]) -> str:
-    if not np.isfinite(row["estimate"]):
-        return "too large a unit"
-    text = f"{row['estimate']:.3g}"
-    if np.isfinite(row["lower"]):
-        text += f" ({row['lower']:.3g} to {row['upper']:.3g})"
-    return text if np.isnan(row["p"]) else f"{text}, {write_p(row['p'])}"
+    interval = f" ({row['lower']:.3g} to {row['upper']:.3g})" if np.isfinite(row["lower"]) else ""
+    return f"{row['estimate']:.3g}{interval}" + ("" if np.isnan(row["p"]) else f", {_write_p(row['p'])}")
 
 
-def write_p(p: float) -> str:
-    """Return p as sentences write it."""
+def _write_p(p: float) -> str:
     return "p < .001" if p < 0.001 else f"p = {p:.3f}".replace("0.", ".", 1)

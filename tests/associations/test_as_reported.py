@@ -50,7 +50,7 @@ def test_effects_are_those_of_the_subtypes_found_without_the_feature():
     reported = np.repeat([0, 1], 200)
     found = np.where(np.arange(400) < 20, 1 - reported, reported)[::-1]
     rows = np.arange(400)[::-1]
-    without = Subtypes(rows, found, 2)
+    without = Subtypes(rows, found)
     labels = found[np.argsort(rows)]
     x = frame["x0"].to_numpy()
     got = effects(x[:, None], reported, reported, without)

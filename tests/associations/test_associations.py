@@ -82,7 +82,7 @@ def test_the_refit_knows_nothing_of_the_feature_left_out(feature):
         scores = [encoded.scores(table[encoded.name]) for encoded in problem.cohort.encoding.features]
         reduced, order = without(problem, left_out, column_keys([values[problem.cohort.order] for values in scores]))
         found = np.empty(len(table), dtype=np.int64)
-        found[problem.cohort.order[order]] = refit(reduced, PLAN, TWO)[0]
+        found[problem.cohort.order[order]] = refit(reduced, PLAN, TWO)
         labels.append(found)
     np.testing.assert_array_equal(*labels)
 
@@ -95,7 +95,7 @@ def test_a_large_cohort_is_searched_among_a_sample_in_the_refits_too(monkeypatch
     monkeypatch.setattr("clinclust.estimators.fitting.LARGE", 200)
     monkeypatch.setattr("clinclust.engine.search.restarts.N_SAMPLED", 100)
     assert all(restart.start.startswith("sample: ") for restart in search(problem, PLAN).restarts)
-    found = refit(problem, PLAN, TWO)[0]
+    found = refit(problem, PLAN, TWO)
     assert adjusted_rand_index(found, by_decreasing_size(among_all.winner.labels)) > 0.9
 
 
@@ -120,7 +120,7 @@ def test_a_saved_model_gives_the_same(fitted, found, tmp_path):
 def test_small_subtypes_take_no_part():
     values = np.arange(20.0)
     labels = np.repeat([0, 1, 2], [10, 8, 2])
-    found = Subtypes(np.arange(20), labels, 3)
+    found = Subtypes(np.arange(20), labels)
     assert association_of([Contrasted(values, "student")], found, TestRules(3))[0].test == "Student's t"
     assert association_of([Contrasted(values, "student")], found, TestRules(3))[1] == 18
     assert association_of([Contrasted(values, "student")], found, TestRules(2))[0].test == "ANOVA"
@@ -193,9 +193,7 @@ def test_where_nothing_is_left_to_test_against_the_row_says_so():
         model = cc.methods.PublishedMAPDP(schema, random_state=0, progress=False).fit(frame)
     found = cc.validated_associations(model, frame).set_index("feature")
     assert model.n_clusters_ == 2
-    assert found.loc["two", "remark"].startswith(
-        "not tested: without it there is one subtype, and its best division is another one (agreement "
-    )
+    assert found.loc["two", "remark"].startswith("not tested: without it there are other subtypes (agreement ")
     assert found.loc["two", "agreement"] < 0.1
     assert found.loc["two", "p"] > 0.01
     assert found.loc["same", "remark"].startswith("not tested: it has ")
@@ -262,7 +260,7 @@ def test_why_a_described_feature_was_not_tested_is_told():
         frame
     )
     remarks = cc.validated_associations(model, frame).set_index("feature")["remark"]
-    assert remarks["one_side"] == "not tested: all its values are missing, but in one subtype at most"
+    assert remarks["one_side"] == "not tested: the observed values of the subtypes do not vary, or are too few"
     assert remarks["same"].startswith("not tested: the observed values of the subtypes do not vary")
     remarks = cc.validated_associations(model, frame, min_size=41).set_index("feature")["remark"]
     assert remarks["one_side"] == "not tested: fewer than two subtypes have 41 subjects"

@@ -9,10 +9,15 @@ from scipy import stats
 from statsmodels.formula.api import logit, ols
 from statsmodels.stats.anova import anova_lm
 
-from clinclust.associations.associate import given_others, natural_spline, normal_scores
+from clinclust.associations.associate import given_others as given_splines
+from clinclust.associations.associate import natural_spline, normal_scores, splines_of
 
 NAN = np.nan
 FAR = 2.5 * np.repeat([[0, 0], [1, 0], [0, 1]], 3, axis=1)  # the means of six others in each of three groups
+
+
+def given_others(columns, others, groups):
+    return given_splines(columns, splines_of(np.where(groups[:, None] < 0, NAN, others)), groups)
 
 
 def drawn(seed, n=300, shift=0.0, slope=0.5):

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 import clinclust as cc
-from clinclust.associations.associate import Grade, grade_of, one_row_each, p_whatever_is_missing
+from clinclust.associations.associate import Grade, ValidityChecks, grade_of, one_row_each, p_whatever_is_missing
 from clinclust.associations.refit import Subtypes, TestRules
 
 
@@ -38,14 +38,14 @@ def test_whatever_is_missing_p_is_at_least_that_of_every_completion():
     values = rng.normal(size=120) + 0.8 * labels
     holes = values.copy()
     holes[rng.random(120) < 0.1 * (labels + 1)] = np.nan
-    found, rules = Subtypes(np.arange(120), labels, 3), TestRules(3)
+    found, rules = Subtypes(np.arange(120), labels), TestRules(3)
     bound = p_whatever_is_missing(holes, found, rules, is_nominal=False)
     cuts = np.quantile(holes[~np.isnan(holes)], (0.25, 0.5, 0.75), method="lower")
     for _ in range(200):
         filled = np.where(np.isnan(holes), rng.choice([-9.0, 9.0, *cuts, *(cuts + 0.01)], 120), holes)
         p = [stats.chi2_contingency(pd.crosstab(filled > cut, labels), correction=False).pvalue for cut in cuts]
         assert bound >= min(1.0, 3 * min(p)) * (1 - 1e-3)
-    few = Subtypes(np.arange(24), labels[::5], 3)
+    few = Subtypes(np.arange(24), labels[::5])
     assert p_whatever_is_missing(holes[::5], few, rules, is_nominal=False) == 1.0
     full = p_whatever_is_missing(values, found, rules, is_nominal=False)
     cuts = np.quantile(values, (0.25, 0.5, 0.75), method="lower")
@@ -54,7 +54,7 @@ def test_whatever_is_missing_p_is_at_least_that_of_every_completion():
 
 
 def test_of_persons_with_several_rows_one_row_is_taken():
-    all_rows = Subtypes(np.array([4, 0, 1, 3]), np.array([0, 1, 1, 0]), 2)
+    all_rows = Subtypes(np.array([4, 0, 1, 3]), np.array([0, 1, 1, 0]))
     persons = np.array([7, 7, 8, 9, 9])
     found = one_row_each(all_rows, TestRules(3, persons=persons))
     assert found.rows.tolist() == [0, 3]
@@ -128,3 +128,17 @@ def test_the_grade_follows_p_dependence_and_missing_values():
     for grade, changes in grades.items():
         assert [grade_of(row | change, 0.01) for change in changes] == [grade] * len(changes)
     assert grade_of(row, 0.001) == "not shown"
+
+
+def test_a_small_subtype_has_no_influence_on_the_test_given_others():
+    rng = np.random.default_rng(0)
+    labels = np.append(np.arange(80) % 2, np.full(9, 2))
+    frame = pd.DataFrame(rng.normal(size=(89, 3)) + np.where(labels == 2, 9.0, labels)[:, None], columns=list("abc"))
+    *others, own = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in "abc"])
+
+    def p_of(n):
+        checks = ValidityChecks(frame[:n], others, TestRules(20))
+        found = Subtypes(np.arange(n), labels[:n])
+        return checks.check(own, found, np.ones(2, dtype=bool))[0]["p_given_others"]
+
+    assert p_of(89) == pytest.approx(p_of(80), rel=1e-9)

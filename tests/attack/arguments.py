@@ -66,19 +66,19 @@ def _sound_calls(folder):
             clinclust.compare_outcomes,
             {
                 **{"model": of_wider, "frame": with_outcome, "outcome": "fell", "time": None, "entry": None},
-                **{"event": None, "covariates": [], "versus": 1, "level": 0.95},
+                **{"event": None, "covariates": [], "versus": 1},
             },
         ),
         "survival_curves": (
             clinclust.outcomes.survival_curves,
             {
                 **{"model": of_wider, "frame": with_outcome, "outcome": "fell", "time": "weeks", "event": "1"},
-                **{"entry": None, "level": 0.95, "competing": []},
+                "entry": None,
             },
         ),
         "subtype_predictors": (
             clinclust.subtype_predictors,
-            {"model": of_wider, "frame": with_outcome, "predictors": ["weeks"], "versus": 1, "level": 0.95},
+            {"model": of_wider, "frame": with_outcome, "predictors": ["weeks"], "versus": 1},
         ),
         "compare_subtypes": (
             clinclust.compare_subtypes,

@@ -146,7 +146,7 @@ REFUSED = {
         "--suppress 5": "--suppress",
     },
     "outcomes cohort.csv --model out": {
-        "": "--outcome --predictors --every-feature",
+        "": "--outcome --predictors",
         "--outcome diet --covariates agee": "'diet' 'agee'",
         "--predictors age --time days": "--time --outcome",
         "--outcome age --suppress 5": "--suppress",

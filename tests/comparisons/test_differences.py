@@ -14,21 +14,13 @@ from statsmodels.stats.proportion import confint_proportions_2indep, test_propor
 from statsmodels.stats.weightstats import CompareMeans, DescrStatsW
 
 from clinclust.comparisons import compare_subtypes
-from clinclust.comparisons.differences import (
-    Side,
-    contrast_of,
-    is_skewed,
-    mean_difference,
-    mid_p,
-    odds_ratio,
-    ratio_of_means,
-    risk_difference,
-    standardised_mean,
-    standardised_share,
-)
+from clinclust.comparisons.differences import EFFECTS, Side, contrast_of, is_skewed, mid_p
 from clinclust.errors import SchemaError
 from clinclust.schema import Feature, FeatureSchema
 
+standardised_share, risk_difference, odds_ratio = EFFECTS["shares"].values()
+standardised_mean, mean_difference = EFFECTS["means"].values()
+ratio_of_means = EFFECTS["rates"]["ratio"]
 TIGHT = {"rtol": 1e-10, "atol": 0}
 NAN = np.nan
 

@@ -67,7 +67,7 @@ def test_every_method_finds_two_clear_groups_or_says_what_it_found(compared):
         assert table.loc[name, "said"] == model.made_by
         expected = adjusted_rand_score(found.models["MAP-DP"].labels_, model.labels_)
         assert table.loc[name, "agreement"] == pytest.approx(expected)
-    for name in ("K-means, K by silhouette", "Latent classes, K by BIC", "K-prototypes, K of MAP-DP"):
+    for name in ("K-means, K by silhouette", "Latent classes, K by BIC"):
         assert table.loc[name, "n_clusters"] == 2
         assert table.loc[name, "agreement"] > 0.8
         assert table.loc[name, "stability"] > 0.8
@@ -93,8 +93,8 @@ def test_it_is_told_in_words_and_each_model_can_be_reported(compared, tmp_path):
         else:
             assert f"(standard error {error:.3f}" in line
             assert ("no clear difference" in line) == (abs(gain) < 2.0 * error)
-    assert repr(found).startswith("MethodComparison(9 methods)\nMAP-DP")
-    model = found.models["K-prototypes, K of MAP-DP"]
+    assert repr(found).startswith("MethodComparison(8 methods)\nMAP-DP")
+    model = found.models["K-means, K by silhouette"]
     assert cc.write_report(model, frame, tmp_path / "x.html", associations=None, progress=False).exists()
 
 
@@ -227,17 +227,17 @@ def test_one_cluster_is_one():
 
 @pytest.mark.simulation
 def test_a_package_that_is_not_installed_is_left_out_with_the_line_that_installs_it(monkeypatch):
-    for known in [known for known in sys.modules if known.partition(".")[0] == "kmodes"]:
+    for known in [known for known in sys.modules if known.partition(".")[0] == "sklearn"]:
         monkeypatch.setitem(sys.modules, known, None)
-    monkeypatch.setitem(sys.modules, "kmodes", None)
+    monkeypatch.setitem(sys.modules, "sklearn", None)
     frame, _ = cohort(n=40)
-    options = {"model": one_restart(frame), "methods": ["K-prototypes, K of MAP-DP"], "progress": False}
+    options = {"model": one_restart(frame), "methods": ["Mean shift"], "progress": False}
     found = cc.methods.compare_methods(frame, SCHEMA, n_resamples=1, **options)
     row = found.table.iloc[1]
     assert np.isnan(row["n_clusters"])
-    assert "pip install kmodes" in row["said"]
+    assert "pip install scikit-learn" in row["said"]
     assert list(found.models) == ["MAP-DP"]
-    assert "K-prototypes, K of MAP-DP: left out." in found.summary
+    assert "Mean shift: left out." in found.summary
 
 
 def test_half_samples_of_dp_means_are_divided_as_the_cohort_is():

@@ -34,12 +34,8 @@ METHODS = {
     "SpectralDPMeans": (lambda schema: methods.SpectralDPMeans(schema, n_clusters=3, random_state=0), 0.5),
     "NormalisedCut": (lambda schema: methods.NormalisedCut(schema, penalty=0.7, random_state=0), 0.5),
     "LatentClasses": (lambda schema: methods.LatentClasses(schema, n_clusters=3, n_restarts=5, random_state=0), 0.99),
-    "KPrototypes": (lambda schema: methods.KPrototypes(schema, 3, n_restarts=3, random_state=0), 0.6),
 }
-PACKAGES = {
-    **dict.fromkeys(("KMeans", "GaussianMixture", "MeanShift", "NormalisedCut", "SpectralDPMeans"), "scikit-learn"),
-    "KPrototypes": "kmodes",
-}
+PACKAGES = dict.fromkeys(("KMeans", "GaussianMixture", "MeanShift", "NormalisedCut", "SpectralDPMeans"), "scikit-learn")
 
 
 @pytest.fixture(scope="module", params=METHODS)
@@ -162,12 +158,11 @@ def test_a_package_that_is_not_installed_is_named(method, monkeypatch):
         METHODS[method][0](SCHEMA).fit(frame)
 
 
-@pytest.mark.parametrize("method", ["KHarmonicMeans", "KPrototypes"])
-def test_a_number_that_a_method_needs_is_asked_for_by_its_fit(method):
+def test_a_number_that_a_method_needs_is_asked_for_by_its_fit():
     # As scikit-learn asks of estimators, each can be made without arguments.
     frame, _ = cohort(1, 0.0)
     with pytest.raises(ValueError, match="n_clusters must be a whole number of at least 1, not None"):
-        getattr(methods, method)().fit(frame)
+        methods.KHarmonicMeans().fit(frame)
 
 
 @pytest.mark.parametrize("method", ["KMeans", "GaussianMixture", "LatentClasses", "KHarmonicMeans", "DPMeans"])

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from statsmodels.duration.survfunc import CumIncidenceRight, SurvfuncRight
+from statsmodels.duration.survfunc import SurvfuncRight
 
 import clinclust as cc
 from clinclust.errors import InputError
@@ -42,25 +42,6 @@ def test_curves_are_those_of_statsmodels(cohort, entry):
         assert curve["lower"].iloc[middle] == pytest.approx(exact, rel=1e-5)
 
 
-def test_cumulative_incidence_and_its_error_are_those_of_statsmodels(cohort):
-    frame, labels, groups = cohort
-    codes = np.random.default_rng(1).choice([0, 1, 2], len(frame))
-    frame = frame.assign(end=np.array(["alive", "cancer", "other"])[codes])
-    curves = survival_curves(groups, frame, "end", "days", event="cancer", competing=["other"])
-    for subtype in (0, 1):
-        own, curve = labels == subtype, curves[curves["subtype"] == subtype + 1].set_index("time")
-        fitted = CumIncidenceRight(frame["days"][own], codes[own])
-        curve = curve.loc[fitted.times]
-        np.testing.assert_allclose(curve["incidence"], fitted.cinc[0])
-        inside = curve["lower"].notna()
-        share = curve.loc[inside, "incidence"]
-        se = fitted.cinc_se[0][inside] / abs(share * np.log(share))
-        np.testing.assert_allclose(curve.loc[inside, "lower"], share ** np.exp(1.959964 * se), rtol=1e-5)
-    assert cc.plots.plot_survival(curves).get_ylabel() == "Cumulative incidence, as assigned"
-    with pytest.raises(InputError, match="'cancer' is the event itself"):
-        survival_curves(groups, frame, "end", "days", event="cancer", competing=["cancer"])
-
-
 def test_the_figure_has_a_curve_and_numbers_at_risk_of_each_subtype(cohort):
     frame, _, groups = cohort
     curves = survival_curves(groups, frame, "died", "days", event="yes")
@@ -76,7 +57,7 @@ def test_the_figure_has_a_curve_and_numbers_at_risk_of_each_subtype(cohort):
 
 def test_what_has_no_curve(cohort):
     frame, _, groups = cohort
-    with pytest.raises(InputError, match="values of 'days' are not above 0"):
+    with pytest.raises(InputError, match="'days' is not above 0, where"):
         survival_curves(groups, frame.assign(days=-frame["days"]), "died", "days", event="yes")
     with pytest.raises(InputError, match="no column 'dead'"):
         survival_curves(groups, frame, "dead", "days")

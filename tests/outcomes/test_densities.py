@@ -15,7 +15,7 @@ OUTCOMES = {
     "binary": (RNG.random(300) < 0.3).astype(float),
     "count": RNG.negative_binomial(2, 0.3, 300).astype(float),
     "ordered": RNG.integers(4, size=300).astype(float),
-    "survival": in_intervals(TIME, EVENT, ENTRY),
+    "survival": in_intervals(EVENT, TIME, ENTRY),
 }
 ETA = RNG.normal(0.3, 0.5, (300, 2))
 
@@ -42,27 +42,19 @@ def exact(kind, shape):
 @pytest.mark.parametrize("kind", ["continuous", "binary", "count", "ordered"])
 def test_log_densities_are_scipys(kind):
     shape = shape_of(kind)
-    np.testing.assert_allclose(DENSITIES[kind].terms(OUTCOMES[kind], ETA, shape).log_density, exact(kind, shape))
+    np.testing.assert_allclose(DENSITIES[kind].terms(OUTCOMES[kind], ETA, shape)[0], exact(kind, shape))
 
 
 @pytest.mark.parametrize("kind", OUTCOMES)
 def test_derivatives_are_those_of_the_log_density(kind):
     y, shape, terms = OUTCOMES[kind], shape_of(kind), DENSITIES[kind].terms
-    found, step = terms(y, ETA, shape), 1e-6
-    of_eta = terms(y, ETA + step, shape).log_density - terms(y, ETA - step, shape).log_density
-    np.testing.assert_allclose(found.of_eta, of_eta / (2 * step), rtol=1e-5, atol=1e-5)
-    assert found.of_shape.shape == (shape.size, *ETA.shape)
+    (_, of_eta, of_shape), step = terms(y, ETA, shape), 1e-6
+    change = terms(y, ETA + step, shape)[0] - terms(y, ETA - step, shape)[0]
+    np.testing.assert_allclose(of_eta, change / (2 * step), rtol=1e-5, atol=1e-5)
+    assert of_shape.shape == (shape.size, *ETA.shape)
     for place, unit in enumerate(step * np.eye(shape.size)):
-        change = terms(y, ETA, shape + unit).log_density - terms(y, ETA, shape - unit).log_density
-        np.testing.assert_allclose(found.of_shape[place], change / (2 * step), rtol=1e-5, atol=1e-5)
-
-
-@pytest.mark.parametrize("kind", OUTCOMES)
-def test_one_group_starts_near_its_maximum(kind):
-    y, density = OUTCOMES[kind], DENSITIES[kind]
-    first, shape = density.start(y)
-    found = density.terms(y, np.full((300, 1), first), shape)
-    assert abs(found.of_eta.mean()) < 0.2 * found.of_eta.std() + 1e-9
+        change = terms(y, ETA, shape + unit)[0] - terms(y, ETA, shape - unit)[0]
+        np.testing.assert_allclose(of_shape[place], change / (2 * step), rtol=1e-5, atol=1e-5)
 
 
 def test_times_at_risk_and_events_add_up():
@@ -76,6 +68,6 @@ def test_times_at_risk_and_events_add_up():
 
 
 def test_few_events_have_few_intervals():
-    died, _ = np.split(in_intervals(TIME[:40], (np.arange(40) < 12).astype(float), np.zeros(40)), 2, axis=1)
+    died, _ = np.split(in_intervals((np.arange(40) < 12).astype(float), TIME[:40], np.zeros(40)), 2, axis=1)
     assert died.shape[1] == 1
-    assert np.split(in_intervals(TIME, np.zeros(300), np.zeros(300)), 2, axis=1)[0].shape[1] == 1
+    assert np.split(in_intervals(np.zeros(300), TIME, np.zeros(300)), 2, axis=1)[0].shape[1] == 1

@@ -3,10 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
+from by_method import estimate_by_method
 
 import clinclust as cc
-from clinclust.outcomes import summarise_outcomes
-from clinclust.outcomes.estimates import DENSITIES, outcome_by_subtype
+from clinclust.outcomes.compare import summarise_outcomes
+from clinclust.outcomes.estimates import DENSITIES
 
 NAMES = list("abcdef")
 SCHEMA = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in NAMES])
@@ -81,7 +82,7 @@ def slope_and_difference(seed, method):
     age = rng.normal(1.5 * group)
     assigned = np.where(rng.random(800) < errors[group, 1], 1, 0)
     y = group + age + rng.normal(size=800)
-    found = outcome_by_subtype(DENSITIES["continuous"], y, age[:, None], errors, assigned, method)
+    found = estimate_by_method(DENSITIES["continuous"], y, age[:, None], errors, assigned, method)
     contrast = np.eye(found.parameters.size)[1] - np.eye(found.parameters.size)[0]
     return contrast @ found.parameters, np.sqrt(contrast @ found.covariance @ contrast)
 

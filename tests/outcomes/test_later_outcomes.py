@@ -7,7 +7,8 @@ import statsmodels.api as sm
 
 import clinclust as cc
 from clinclust.errors import InputError
-from clinclust.outcomes import adjusted_differences, summarise_outcomes, survival_curves
+from clinclust.outcomes import survival_curves
+from clinclust.outcomes.compare import summarise_outcomes
 
 NAMES = list("abcd")
 
@@ -55,24 +56,6 @@ def test_an_ordered_outcome_names_its_order_in_frame_and_sentence(later):
     assert row["estimate"].iloc[0] > 1.0  # a higher level is a better response
     assert "of a higher level (PD < PR < CR)" in summarise_outcomes(found)[0]
     assert cc.compare_outcomes(model, frame, "died")["order"].isna().all()
-
-
-def test_features_adjusted_for_age_name_their_event_and_order():
-    rng = np.random.default_rng(1)
-    features = [
-        cc.Feature(name="x", likelihood="gaussian"),
-        cc.Feature(name="age", likelihood="gaussian", role="describe"),
-        cc.Feature(name="pain", likelihood="ordinal", levels=("no", "some", "much"), role="describe"),
-        cc.Feature(name="falls", likelihood="bernoulli", levels=("never", "ever"), role="describe"),
-    ]
-    frame = pd.DataFrame(rng.normal(size=(90, 2)), columns=["x", "age"])
-    frame["pain"], frame["falls"] = rng.choice(["no", "some", "much"], 90), rng.choice(["never", "ever"], 90)
-    table = adjusted_differences(
-        cc.Partition(np.arange(90) % 2, cc.FeatureSchema(features), made_by="x"), frame, ["age"]
-    )
-    lines = summarise_outcomes(table)
-    assert any("(no < some < much)" in line for line in lines)
-    assert any("odds ratio of 'ever'" in line for line in lines)
 
 
 def of_continuum(n_clusters):

@@ -25,7 +25,7 @@ def drawn(rng):
 
 def test_known_subtypes_have_the_multinomial_regression_of_statsmodels():
     groups, _ = drawn(np.random.default_rng(0))
-    found = predictors_of_subtype(X, np.eye(3), groups, 0)
+    found = predictors_of_subtype(X, np.eye(3)[groups], 0)
     fitted = sm.MNLogit(groups, sm.add_constant(X)).fit(disp=False, cov_type="HC0")
     np.testing.assert_allclose(found.parameters, fitted.params.T.ravel(), atol=1e-4)
     np.testing.assert_allclose(np.sqrt(np.diag(found.covariance)), fitted.bse.T.ravel(), rtol=0.01)
@@ -33,16 +33,16 @@ def test_known_subtypes_have_the_multinomial_regression_of_statsmodels():
 
 def test_the_errors_of_assignment_are_carried_through():
     _, assigned = drawn(np.random.default_rng(1))
-    found = predictors_of_subtype(X, ERRORS, assigned, 0)
+    found = predictors_of_subtype(X, ERRORS.T[assigned], 0)
     z = (found.parameters - TRUTH) / np.sqrt(np.diag(found.covariance))
     assert np.abs(z).max() < 3.0
-    naive = predictors_of_subtype(X, np.eye(3), assigned, 0)
+    naive = predictors_of_subtype(X, np.eye(3)[assigned], 0)
     assert abs(naive.parameters[1] - 1.0) > 3.0 * np.sqrt(naive.covariance[1, 1])
 
 
 def test_log_odds_against_another_subtype_are_differences():
     _, assigned = drawn(np.random.default_rng(2))
-    first, second = (predictors_of_subtype(X, ERRORS, assigned, versus).parameters for versus in (0, 1))
+    first, second = (predictors_of_subtype(X, ERRORS.T[assigned], versus).parameters for versus in (0, 1))
     np.testing.assert_allclose(second[:3], -first[:3], atol=1e-4)
     np.testing.assert_allclose(second[3:], first[3:] - first[:3], atol=1e-4)
 
@@ -51,7 +51,7 @@ def test_log_odds_against_another_subtype_are_differences():
 def test_intervals_hold_the_truth_as_often_as_they_say():
     held = []
     for seed in range(1000, 1200):
-        found = predictors_of_subtype(X, ERRORS, drawn(np.random.default_rng(seed))[1], 0)
+        found = predictors_of_subtype(X, ERRORS.T[drawn(np.random.default_rng(seed))[1]], 0)
         held.append(np.abs(found.parameters - TRUTH) < 1.96 * np.sqrt(np.diag(found.covariance)))
     assert np.abs(np.mean(held, axis=0) - 0.95).max() < 3.5 * np.sqrt(0.95 * 0.05 / 200)
 

@@ -5,8 +5,7 @@ import pandas as pd
 import pytest
 
 import clinclust as cc
-from clinclust.errors import InputError
-from clinclust.outcomes import adjusted_differences, summarise_outcomes
+from clinclust.outcomes.compare import summarise_outcomes
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +31,7 @@ def test_each_ratio_is_named_and_that_hazards_are_not_proportional(cohort):
     table = cc.compare_outcomes(*cohort, "died", time="days")
     lines = summarise_outcomes(table)
     assert_each_in_one(lines, table[table["versus"].notna() & (table["method"] == "naive")])
-    assert any(line.startswith("Hazards proportional? No, p") for line in lines)
+    assert any(line.startswith("Hazards proportional: p") for line in lines)
     assert [reason for reason in table["remark"].dropna().unique() if not any(reason in line for line in lines)] == []
 
 
@@ -41,20 +40,3 @@ def test_predictors_are_named(cohort):
     lines = summarise_outcomes(table)
     assert_each_in_one(lines, table[table["versus"].notna()])
     assert sum("odds ratio of age" in line for line in lines) == 2
-
-
-def test_a_feature_without_an_estimate_has_its_reason():
-    rng = np.random.default_rng(0)
-    features = [cc.Feature(name=name, likelihood="gaussian", role="describe") for name in ("age", "flat", "grip")]
-    schema = cc.FeatureSchema([cc.Feature(name="x", likelihood="gaussian"), *features])
-    frame = pd.DataFrame(rng.normal(size=(60, 3)), columns=["x", "age", "grip"]).assign(flat=1.0)
-    table = adjusted_differences(cc.Partition(np.arange(60) % 2, schema, made_by="hand"), frame, ["age"])
-    lines = summarise_outcomes(table)
-    assert len(lines) == len(table)
-    assert_each_in_one(lines, table[table["versus"].notna()])
-    assert [line.partition(": ")[0] for line in lines if "same in all" in line] == ["flat"]
-
-
-def test_another_table_is_refused(cohort):
-    with pytest.raises(InputError, match="table must be a DataFrame that compare_outcomes, "):
-        summarise_outcomes(cohort[1])

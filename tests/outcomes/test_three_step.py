@@ -5,10 +5,11 @@ import warnings
 import numpy as np
 import pytest
 import statsmodels.api as sm
+from by_method import estimate_by_method
 from scipy.special import expit
 from statsmodels.miscmodels.ordinal_model import OrderedModel
 
-from clinclust.outcomes.estimates import DENSITIES, assignment_errors, in_intervals, maximise, outcome_by_subtype
+from clinclust.outcomes.estimates import DENSITIES, assignment_errors, in_intervals, maximise
 
 RNG = np.random.default_rng(7)
 N = 600
@@ -20,7 +21,7 @@ KNOWN = np.eye(3)
 
 
 def naive(kind, y, covariates=AGE):
-    return outcome_by_subtype(DENSITIES[kind], y, covariates, KNOWN, GROUP, "naive")
+    return estimate_by_method(DENSITIES[kind], y, covariates, KNOWN, GROUP, "naive")
 
 
 def assert_same(found, fitted, n_terms=4, rtol=1e-4):
@@ -65,8 +66,8 @@ def test_hazard_ratios_are_close_to_cox_regression():
     entry = RNG.uniform(0.0, 0.15, N)
     time, died = np.minimum(event_time, censored), (event_time <= censored).astype(float)
     seen = time > entry  # left truncation
-    y = in_intervals(time[seen], died[seen], entry[seen])
-    found = outcome_by_subtype(DENSITIES["survival"], y, AGE[seen], KNOWN, GROUP[seen], "naive")
+    y = in_intervals(died[seen], time[seen], entry[seen])
+    found = estimate_by_method(DENSITIES["survival"], y, AGE[seen], KNOWN, GROUP[seen], "naive")
     exog = np.hstack([DUMMIES[seen, 1:], AGE[seen]])
     cox = sm.PHReg(time[seen], exog, status=died[seen], entry=entry[seen]).fit()
     log_ratios = np.append(found.parameters[1:3] - found.parameters[0], found.parameters[3])
@@ -86,7 +87,7 @@ ERRORS = np.array([[0.85, 0.10, 0.05], [0.10, 0.80, 0.10], [0.02, 0.08, 0.90]])
 def test_bch_means_are_weighted_means_in_closed_form():
     assigned = noisy(ERRORS, RNG)
     y = GROUP + RNG.normal(size=N)
-    found = outcome_by_subtype(DENSITIES["continuous"], y, NOTHING, ERRORS, assigned, "bch")
+    found = estimate_by_method(DENSITIES["continuous"], y, NOTHING, ERRORS, assigned, "bch")
     weights = np.linalg.inv(ERRORS)[assigned]
     means = weights.T @ y / weights.sum(axis=0)
     np.testing.assert_allclose(found.parameters[:3], means)
@@ -98,7 +99,7 @@ def test_bch_means_are_weighted_means_in_closed_form():
 @pytest.mark.parametrize("kind", ["continuous", "binary"])
 def test_known_assignments_need_no_correction(method, kind):
     y = GROUP + RNG.normal(size=N) if kind == "continuous" else (RNG.random(N) < expit(GROUP - 1)).astype(float)
-    found = outcome_by_subtype(DENSITIES[kind], y, AGE, KNOWN, GROUP, method)
+    found = estimate_by_method(DENSITIES[kind], y, AGE, KNOWN, GROUP, method)
     np.testing.assert_allclose(found.parameters[:4], naive(kind, y).parameters[:4], atol=1e-4)
 
 
@@ -158,7 +159,7 @@ def test_bch_is_that_of_stepmix(kind, structural):
             (levels,) = other.fit(signs, y[:, None]).get_parameters()["structural"].values()
             errors = assignment_errors(membership, assigned)
             density = DENSITIES[kind]
-            found = outcome_by_subtype(density, y, np.empty((500, 0)), errors, assigned, method.lower())
+            found = estimate_by_method(density, y, np.empty((500, 0)), errors, assigned, method.lower())
             np.testing.assert_allclose(density.on_scale(found.parameters[:2]), np.ravel(levels), atol=1e-5)
 
 
@@ -180,8 +181,8 @@ def test_intervals_hold_the_truth_as_often_as_they_say(kind, method):
             y = np.digitize(effect + rng.logistic(size=N), [-0.5, 0.5, 1.5]).astype(float)
         else:
             time, end = rng.exponential(np.exp(-1.0 * effect)), rng.uniform(0.3, 3.0, N)
-            y = in_intervals(np.minimum(time, end), (time <= end).astype(float), np.zeros(N))
-        one = outcome_by_subtype(DENSITIES[kind], y, NOTHING, ERRORS, noisy(ERRORS, rng), method)
+            y = in_intervals((time <= end).astype(float), np.minimum(time, end), np.zeros(N))
+        one = estimate_by_method(DENSITIES[kind], y, NOTHING, ERRORS, noisy(ERRORS, rng), method)
         if one is None:  # weights below 0 may leave the last interval of a subtype without time at risk
             continue
         contrast = np.zeros(one.parameters.size)

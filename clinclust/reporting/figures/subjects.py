@@ -502,7 +502,7 @@ _CURVES = Rule(
 def plot_survival(
     curves: pd.DataFrame, *, unit: str = "", names: Mapping[Any, str] | None = None, ax: Axes | None = None
 ) -> Axes:
-    """Draw the survival or cumulative incidence of each subtype as assigned, with the numbers at risk below.
+    """Draw the survival of each subtype as assigned, with the numbers at risk below.
 
     Parameters
     ----------
@@ -522,7 +522,6 @@ def plot_survival(
     """
     from matplotlib.ticker import MaxNLocator
 
-    what, first = ("incidence", 0.0) if "incidence" in curves else ("survival", 1.0)
     subtypes = sorted(set(curves["subtype"].tolist()))
     called = named(subtypes, names)
     ax = axes_for(ax, (7.0, 4.2 + 0.2 * len(subtypes)))
@@ -531,18 +530,18 @@ def plot_survival(
     lines = [f"{tick:g}" for tick in ticks]
     for place, subtype in enumerate(subtypes):
         curve = curves[curves["subtype"] == subtype]
-        time, share = np.append(0.0, curve["time"]), np.append(first, curve[what])
+        time, share = np.append(0.0, curve["time"]), np.append(1.0, curve["survival"])
         colour, title = SEVERAL[place % len(SEVERAL)], shortened(called[subtype], NAME_TEXT)
         style = _STYLES[place // len(SEVERAL) % len(_STYLES)]
         ax.step(time, share, where="post", color=colour, linestyle=style, linewidth=1.8, label=title)
-        lower, upper = (curve[name].ffill().fillna(first) for name in ("lower", "upper"))
+        lower, upper = (curve[name].ffill().fillna(1.0) for name in ("lower", "upper"))
         ax.fill_between(curve["time"], lower, upper, step="post", color=colour, alpha=0.12, linewidth=0)
         counts = np.append(curve["at_risk"].to_numpy(), 0)[np.searchsorted(curve["time"].to_numpy(), ticks)]
         lines = [f"{line}\n{count}" for line, count in zip(lines, counts.tolist(), strict=True)]
     ax.set_xticks(ticks, labels=lines, fontsize=8)
     ax.set_xlim(0.0, longest)
     ax.set_ylim(0.0, 1.02)
-    ax.set_ylabel(DRAWN[what], fontsize=9)
+    ax.set_ylabel(DRAWN["survival"], fontsize=9)
     order = ", ".join(shortened(called[subtype], NAME_TEXT) for subtype in subtypes)
     about = DRAWN["time_in"].format(unit=unit) if unit else DRAWN["time"]
     ax.set_xlabel(DRAWN["at_risk"].format(time=about, order=order), fontsize=8, **PLAIN)

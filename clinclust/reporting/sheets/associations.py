@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from clinclust.associations.associate import finds_one_population, grade_of, may_be_undone
-from clinclust.associations.refit import BY_PERSON, BY_VALUE, without_permutation
+from clinclust.associations.refit import BY_PERSON, BY_VALUE
 from clinclust.comparisons.frame import is_suppressed
 from clinclust.errors import InputError
 from clinclust.estimators.subtype_model import FittedCohort
@@ -105,7 +105,8 @@ def methods_of_associations(findings: Findings, references: References) -> list[
         least, most, median = (f"{index:.2f}".replace("-", "\N{MINUS SIGN}") for index in numbers)
         fields |= {"least": least, "most": most, "median": median}
     if tests:
-        fields["tests"] = tests_in_words(sorted(set(map(without_permutation, tests))), references)
+        plain = {test.removesuffix(BY_PERSON).removesuffix(BY_VALUE) for test in tests}
+        fields["tests"] = tests_in_words(sorted(plain), references)
     by_person = any(test.endswith(BY_PERSON) for test in tests)
     names = ["validated" if findings.fit is not None else "validated_given"]
     names += [*["refit"] * ("refit" in used), *["agreement"] * ("refit" in used and bool(indices))]
@@ -199,11 +200,10 @@ def events_in(findings: Findings) -> list[tuple[Feature, Feature, str]]:
 
 def _rows(findings: Findings, cohort: FittedCohort, feature: Feature, time: Feature | None) -> Iterator[list[Value]]:
     title = feature.title if time is None else _TEXTS["timed"].format(outcome=feature.title, time=time.title)
-    survival: dict[str, Any] = {}
-    if time is not None:
-        survival = {"time": time.name, "event": str(feature.levels[1]) if feature.levels else "1"}
+    event = str(feature.levels[1]) if feature.levels else "1"
+    survival = {} if time is None else {"time": time.name, "event": event}
     try:
-        table = compare_outcome(CohortColumns(cohort, cohort.table), feature.name, **survival)
+        table = compare_outcome(CohortColumns(cohort, cohort.table), feature.name, survival)
     except InputError as error:
         yield [title, None, None, _TEXTS["not_compared"].format(error=error), None, None, None]
         return
@@ -213,15 +213,15 @@ def _rows(findings: Findings, cohort: FittedCohort, feature: Feature, time: Feat
     is_reason = (table["method"] == "bch") & table["subtype"].isna() & table["remark"].notna()
     reasons = list(dict.fromkeys(table.loc[is_reason, "remark"]))
     for line in merge_methods(table):
-        best = (line.assigned if line.may_be_slices else line.corrected) or line.corrected or line.assigned
+        corrected, assigned, remarks = line["corrected"], line["assigned"], line["remarks"]
+        best = (assigned if line["may_be_slices"] else corrected) or corrected or assigned
         yield [
             title,
-            None if line.subtype is None else findings.name(line.subtype),
-            None if line.versus is None else findings.name(line.versus),
-            line.measure,
-            _interval(line.corrected) if line.corrected else "; ".join(reasons) or line.remarks.get("bch"),
+            *(None if line[name] is None else findings.name(line[name]) for name in ("subtype", "versus")),
+            line["measure"],
+            _interval(corrected) if corrected else "; ".join(reasons) or remarks.get("bch"),
             _write_p(best) if best else None,
-            _interval(line.assigned) if line.assigned else line.remarks.get("naive"),
+            _interval(assigned) if assigned else remarks.get("naive"),
         ]
     is_test = table["measure"].isin(("log-rank", "shares alike", "no effects of features")) & (table["method"] != "bch")
     for row in table[is_test].to_dict("records"):

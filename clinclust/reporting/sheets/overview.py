@@ -13,7 +13,6 @@ import pandas as pd
 
 from clinclust.arrays import Code
 from clinclust.comparisons.dominance import NEARLY
-from clinclust.comparisons.frame import is_missing
 from clinclust.estimators.cohort_table import copied_rows
 from clinclust.estimators.fit import DISTINCT_LEVEL, STOPPED_EARLY, Fit
 from clinclust.estimators.saving import software_versions
@@ -162,7 +161,7 @@ def _what_tells(findings: Findings) -> list[Table]:
         column=lambda row: _COLUMNS[row["told_by"]].format(columns=findings.title_of(row["column"])),
         right=lambda row: 100 * row["named_right"],
         largest=lambda row: 100 * row["largest"],
-        way=lambda row: _say_way(*_look_beyond(findings, {"second": None, **row})),
+        way=lambda row: _say_way(*_look_beyond(findings, row)),
     )
     return [table]
 
@@ -293,7 +292,7 @@ def find_near_columns(findings: Findings) -> list[NearColumn]:
         title = " | ".join(name_together(list(map(findings.name, group)), _SHOWN) for group in row["groups"])
         is_whole = all(len(group) == 1 for group in row["groups"])
         rows.append(("" if is_whole else title, n_named, row))
-    named, by_number = {name for *_, row in rows for name in _names(row)}, {each.number: each for each in divisions}
+    named, by_number = {row["column"] for *_, row in rows}, {each.number: each for each in divisions}
     for row in [] if findings.telling is None else findings.telling.to_dict("records"):
         name, division = row["column"], by_number[row["division"]]
         # A cut of a measurement often tells clear subtypes apart; a yes/no feature that does is another name of them.
@@ -301,7 +300,7 @@ def find_near_columns(findings: Findings) -> list[NearColumn]:
         is_told = row["explained"] >= NEARLY and (row["told_by"] == "missing" or not is_cut)
         # Some column or other tells 8 people from 2.
         if is_told and name not in named and min(map(int, division.sizes)) >= _SMALL:
-            rows.append((division.title, division.n_subjects, {"second": None, **row}))
+            rows.append((division.title, division.n_subjects, row))
     near = []
     for title, n, row in rows[:_MOST_NAMED]:
         role, names = _look_beyond(findings, row)
@@ -319,12 +318,12 @@ def on_columns(findings: Findings) -> list[str]:
 
 def _look_beyond(findings: Findings, row: dict[Any, Any]) -> tuple[str, list[str]]:
     """Return the role in which the columns of a row let a fit show what else there is; none of missing values."""
-    names = _names(row)
+    names = [row["column"]]
     if row["told_by"] == "missing":
         return "", names
     # Where the other features follow sex, as blood counts do, the division stays if only sex is left out.
     of_themselves = [dominant for dominant in _dominant(findings) if dominant["others"] < NEARLY]  # not NaN
-    alone = {name for dominant in of_themselves for name in _names(dominant)}
+    alone = {dominant["column"] for dominant in of_themselves}
     return "describe" if alone.issuperset(names) else "adjust", names
 
 
@@ -337,10 +336,6 @@ def _say_way(role: str, names: Sequence[str]) -> str:
 
 def _dominant(findings: Findings) -> list[dict[Any, Any]]:
     return [] if findings.dominant is None else findings.dominant.to_dict("records")
-
-
-def _names(row: dict[Any, Any]) -> list[str]:
-    return [row["column"]] if is_missing(row["second"]) else [row["column"], row["second"]]
 
 
 # The first page, read in a minute: the answer, the subtypes, how far to trust them, and what to look at next.
