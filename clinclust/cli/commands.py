@@ -482,6 +482,7 @@ class OutcomesOptions(SuppressOptions, ModelOptions, OutputOptions, runs="fitted
     visit_time: str | None = option(None, "COLUMN", name="visit-time", parameter=None)
     outcome: str | None = option(None, "COLUMN", either=True)
     predictors: tuple[str, ...] = option((), "COLUMN", either=True, nargs="+")
+    every_feature: bool = option(False, either=True)
     time: str | None = option(None, "COLUMN")
     entry: str | None = option(None, "COLUMN")
     event: str | None = option(None, "VALUE")

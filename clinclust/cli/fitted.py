@@ -39,7 +39,7 @@ from clinclust.estimators.parameters import RULES
 from clinclust.estimators.subtype_model import FittedCohort, rows_of_the_fit
 from clinclust.files.writing import MANIFEST, rewrite_files
 from clinclust.methods.compare import compare_methods
-from clinclust.outcomes import compare_outcomes, subtype_predictors
+from clinclust.outcomes import adjusted_differences, compare_outcomes, subtype_predictors
 from clinclust.outcomes.compare import summarise_outcomes
 from clinclust.reporting.assignments import (
     SUFFIXES,
@@ -294,11 +294,14 @@ def run_impute(options: commands.ImputeOptions) -> int:
 def run_outcomes(options: commands.OutcomesOptions) -> int:
     """Compare an outcome between the subtypes of a fit, or regress the subtypes on predictors."""
     check_output(options, ".csv", called="a table of outcomes")
+    if options.every_feature and not options.covariates:
+        raise InputError("--every-feature needs --covariates, such as age and sex")
     of_outcome: dict[str, Any] = {"time": options.time, "entry": options.entry, "event": options.event}
     stated = [f"--{name}" for name, value in of_outcome.items() if value is not None]
     stated += ["--covariates"] * bool(options.covariates and options.predictors)
     if options.outcome is None and stated:
-        raise InputError(f"{', '.join(stated)} belong to --outcome, not to --predictors")
+        other = "--every-feature" if options.every_feature else "--predictors"
+        raise InputError(f"{', '.join(stated)} belong to --outcome, not to {other}")
     options = outputs.follow_the_fit(options, options.model, without="outcomes")
     model = MAPDP.load(options.model)
     table = read_table_of_model(options, model)
@@ -306,6 +309,8 @@ def run_outcomes(options: commands.OutcomesOptions) -> int:
         if options.outcome is not None:
             of_outcome |= {"covariates": list(options.covariates), "versus": options.versus}
             results = compare_outcomes(model, table, options.outcome, **of_outcome)
+        elif options.every_feature:
+            results = adjusted_differences(model, table, list(options.covariates), versus=options.versus)
         else:
             results = subtype_predictors(model, table, list(options.predictors), versus=options.versus)
     return _say_and_write(options, summarise_outcomes(results), results, "rows")

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from clinclust.outcomes.columns import survival_curves
-from clinclust.outcomes.compare import compare_outcomes, subtype_predictors
+from clinclust.outcomes.compare import adjusted_differences, compare_outcomes, subtype_predictors
 
-__all__ = ["compare_outcomes", "subtype_predictors", "survival_curves"]
+__all__ = ["adjusted_differences", "compare_outcomes", "subtype_predictors", "survival_curves"]

@@ -20,7 +20,7 @@ from clinclust.outcomes.columns import SCORE, Assigned, CohortColumns, Event, Ou
 
 _APART = "no hazard ratio: while it and the others are followed, only one side has events"
 _ESTIMATE = ("estimate", "se", "lower", "upper", "p")
-_DTYPES = {"n": "Int64", "n_events": "Int64", **dict.fromkeys(_ESTIMATE, "float64")}
+_DTYPES = {"n": "Int64", "n_events": "Int64", "clustered_on": "bool", **dict.fromkeys(_ESTIMATE, "float64")}
 _Row: TypeAlias = dict[str, Any]
 
 
@@ -398,6 +398,57 @@ def _tabulate_times(analysis: _Analysis, rows: Mask, places: Sequence[int]) -> I
 
 
 @accepting()
+def adjusted_differences(
+    model: SubtypeModel, frame: pd.DataFrame, covariates: Sequence[str], *, versus: Code = 1
+) -> pd.DataFrame:
+    """Compare every feature between the subtypes as assigned, by the regressions of `compare_outcomes`, adjusted.
+
+    Parameters
+    ----------
+    model, frame, covariates, versus
+        As in `compare_outcomes`. Covariates may have formed the subtypes.
+
+    Returns
+    -------
+    DataFrame
+        For each clustered or described feature that is no covariate: the differences of means or the ratios. Of
+        features that formed the subtypes (`clustered_on`) there is no p: subtypes differ in these by construction.
+        Where nothing can be estimated, as of levels without order, `remark` says why.
+
+    Examples
+    --------
+    >>> import clinclust as cc
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"x": range(12), "age": [58, 71, 49, 66, 73, 60, 64, 82, 75, 61, 79, 70]})
+    >>> groups = cc.Partition([0] * 6 + [1] * 6, cc.draft_schema(frame[["x"]]), made_by="hand")
+    >>> cc.outcomes.adjusted_differences(groups, frame, ["age"])[["feature", "measure"]].to_numpy().tolist()
+    [['x', 'mean difference']]
+    """
+    columns, formed, rows = CohortColumns.read(model, frame), clustered_features(model), list[_Row]()
+    columns.check(versus, [], "covariates")
+    adjusted = columns.covariates(covariates, "covariates")
+    columns.problems += ["covariates: name columns to adjust for, such as age and sex"] * (len(covariates) == 0)
+    refuse(columns.problems)
+    for name in (feature.name for feature in model.schema_.reported if feature.name not in covariates):
+        about: _Row = {"feature": name, "clustered_on": name in formed}
+        try:
+            outcome = columns.outcome(name)
+            refuse(columns.problems)
+            assert outcome is not None
+            analysis = _Analysis(columns, outcome, adjusted, versus)
+        except InputError as error:
+            columns.problems.clear()
+            rows.append(about | {"remark": str(error)})
+            continue
+        for row in _tabulate_method(analysis, "naive"):
+            if row.get("versus") or (row.get("remark") and "not adjusted" not in row.get("measure", "")):
+                rows.append(about | analysis.about | row | ({"p": np.nan} if name in formed else {}))
+        rows += (about | {"subtype": it, "remark": "left out: too few subjects"} for it in analysis.too_small)
+    names = ("feature", "kind", "event", "order", "clustered_on", "subtype", "versus", "measure")
+    return _tabulate(rows, *names, *_ESTIMATE, "n", "remark")
+
+
+@accepting()
 def subtype_predictors(
     model: SubtypeModel, frame: pd.DataFrame, predictors: Sequence[str], *, versus: Code = 1
 ) -> pd.DataFrame:
@@ -456,10 +507,18 @@ def subtype_predictors(
 
 
 def summarise_outcomes(table: pd.DataFrame) -> list[str]:
-    """Return the frame of `compare_outcomes` or `subtype_predictors` in words, a sentence for each difference or ratio.
+    """Return the frame of a function of this file in words, a sentence for each difference or ratio.
 
     It is corrected for the errors of assignment, and as assigned. Then the tests, and why something was not estimated.
     """
+    if "feature" in table:
+        return [
+            f"{row['feature']}, subtype {row['subtype']} against {row['versus']}, {describe_measure(row)}: "
+            f"{_write_estimate(row)}"
+            if pd.isna(row["remark"])
+            else f"{row['feature']}: {row['remark']}"
+            for row in table.to_dict("records")
+        ]
     if "measure" not in table:
         table = table.assign(measure="odds ratio of " + table["term"])
     table = table.assign(method=table["method"].fillna(""))
