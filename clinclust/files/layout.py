@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from openpyxl.utils.cell import get_column_letter
 
 from clinclust.arrays import Mask
 from clinclust.data import data
@@ -651,6 +650,8 @@ def sheet_table(
     headers = [[texts.get(place, "") for place in places] for _, texts in header.rows]
     kept, left_out = _find_subjects(frame, headers, header.doubts, rows.filled_up, options)
     first, last = (frame.index[end] + 2 if len(frame) else 0 for end in (0, -1))
+    from openpyxl.utils.cell import get_column_letter
+
     inside = [
         f"{get_column_letter(left)}{top}:{get_column_letter(right)}{bottom}"
         for top, left, bottom, right in merged

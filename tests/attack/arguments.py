@@ -91,7 +91,7 @@ def _sound_calls(folder):
         ),
         "plot_effects": (
             clinclust.plots.plot_effects,
-            {**compared, "versus": None, "measure": None, "names": None, "at_most": 5, "ax": None},
+            {**compared, "names": None, "at_most": 5, "ax": None},
         ),
         "plot_profile": (clinclust.plots.plot_profile, {**compared, "names": None, "at_most": 5, "ax": None}),
         "assess_stability": (

@@ -57,7 +57,7 @@ def joint_with(
     problem = pose(frame, schema, hyperparameters, concentration, **numbers)
     codes = np.unique(np.asarray(labels)[problem.cohort.order], return_inverse=True)[1]
     if select_features:
-        included = best_inclusion(problem, codes)
+        _, included = best_inclusion(problem, codes)
         selected = problem.with_features(included)
         return log_joint(selected, selected.partition(codes)) + log_inclusion(int(included.sum()), included.size)
     if outlying is None:

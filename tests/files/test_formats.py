@@ -32,7 +32,8 @@ from scored import scored
 from clinclust import read_cohort
 from clinclust.errors import CohortWarning, InputError, MissingPackageError
 from clinclust.files import formats
-from clinclust.files.formats import rows_of, shown_by, table_of_parts
+from clinclust.files.formats import rows_of, table_of_parts
+from clinclust.files.xlsx import shown_by
 
 
 def write_xlsx(path, *sheets):

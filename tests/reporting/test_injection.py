@@ -160,7 +160,8 @@ def test_no_text_becomes_markup_in_a_notebook(everywhere):
     page = Page(groups._repr_html_())
     tags = {"div", "p", "strong", "table", "thead", "tbody", "tr", "th", "td"}
     assert {tag for tag, _ in page.elements} <= tags
-    assert {name for _, attributes in page.elements for name in attributes} <= {"style", "scope", "title"}
+    assert {name for _, attributes in page.elements for name in attributes} <= {"style", "scope", "title", "class"}
+    assert {attributes.get("class", "dataframe") for _, attributes in page.elements} == {"dataframe"}
     assert len({attributes["style"] for _, attributes in page.elements if "style" in attributes}) == 1
     assert any("<script>alert(1)</script>" in text for _, text in page.texts)
 
