@@ -193,7 +193,8 @@ def illustrations(findings: Findings) -> list[Illustration]:
         return figures
     if findings.divisions:
         scored = score_divisions(findings.cohort, findings.divisions[:_MOST_DIVISIONS])
-        add("divisions", partial(draw_divisions, scored, findings.divisions))
+        if scored:
+            add("divisions", partial(draw_divisions, scored, findings.divisions))
     if several and fit.clusters_.encoding.features:
         add("map", partial(draw_map, findings.cohort, names=names))
     if several and findings.divisions:  # of one group the table of divisions says the same

@@ -89,10 +89,7 @@ def _sound_calls(folder):
             clinclust.log_joint,
             {"frame": frame, "labels": labels, "schema": schema, "hyperparameters": None, "concentration": 3.0},
         ),
-        "plot_effects": (
-            clinclust.plots.plot_effects,
-            {**compared, "names": None, "at_most": 5, "ax": None},
-        ),
+        "plot_effects": (clinclust.plots.plot_effects, {**compared, "names": None, "at_most": 5, "ax": None}),
         "plot_profile": (clinclust.plots.plot_profile, {**compared, "names": None, "at_most": 5, "ax": None}),
         "assess_stability": (
             clinclust.stability.assess_stability,

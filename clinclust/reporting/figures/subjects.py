@@ -13,6 +13,7 @@ from scipy.stats import gaussian_kde
 
 from clinclust.arguments import COMPARISONS, FRAME, Rule, accepting
 from clinclust.arrays import Array, Labels
+from clinclust.comparisons.compare import FEWEST_TESTED
 from clinclust.engine.continuum.gap import (
     critical_bandwidth,
     find_telling_scores,
@@ -306,7 +307,8 @@ The score is 0 midway between the branches, and counts standard deviations withi
 def score_divisions(cohort: FittedCohort, divisions: Sequence[Division]) -> list[ScoredDivision]:
     """Return the scores of at most 2,000 subjects in each of these divisions of the tree of a fit.
 
-    They are found without the subject, in the features and by the function of the test of a gap.
+    They are found without the subject, in the features and by the function of the test of a gap. A side of one or two
+    subjects has no spread to measure by, and its division is left out.
     """
     tree, problem = cohort.fit.tree_, fitted_problem(cohort.fit, cohort.table, coarsening=1.0)
     tips, members, scored = tree.labels[problem.cohort.order], tree.members(), []
@@ -314,6 +316,8 @@ def score_divisions(cohort: FittedCohort, divisions: Sequence[Division]) -> list
         first, second = (np.isin(tips, members[branch]) for branch in tree.joins[division.node - tree.n_subtypes])
         rng = np.random.default_rng([cohort.fit.random_seed_, division.node])
         below = np.flatnonzero(first | second)
+        if min(first.sum(), second.sum()) < FEWEST_TESTED:
+            continue
         node = Node(below, second[below].astype(np.int64), tree.n_subtypes).sample(_MOST_SUBJECTS, rng)
         part = problem.restricted_to(node.members, 0)
         discrete, normal = is_discrete(part.cohort), one_population(part, rng).scores
@@ -368,7 +372,7 @@ def plot_divisions(
 @serially
 def draw_divisions(scored: Sequence[ScoredDivision], divisions: Sequence[Division], ax: Axes | None = None) -> Axes:
     """Draw a panel for each of these divisions, some of all `divisions`."""
-    height = 1 / len(scored)
+    height = 1 / max(len(scored), 1)
     ax = axes_for(ax, (4.9, 0.5 + _PANEL * len(scored)))
     ax.set_axis_off()
     for place, (division, scores, branches) in enumerate(scored):
