@@ -22,7 +22,7 @@ from commits import describe_commit
 from continuum_levels import LEVEL, Row, at_the_root, collected, share
 from one_population_cohorts import APART
 
-from clinclust.estimators.subtype_tree import DISTINCT_LEVEL
+from clinclust.estimators.fit import DISTINCT_LEVEL
 
 RESULTS = Path(__file__).parent / "results" / "gaps.md"
 N_SUBJECTS = (200, 400, 1000, 2000)

@@ -32,10 +32,10 @@ Ranks that pile up, as those of a scale at its floor and its ceiling, have peaks
 therefore left out of scores if they are a third or less. If they are more, h must also exceed those of cohorts drawn
 from the subjects' own distribution, smoothed to one peak (`SmoothedPopulation`), in which the same axis is sought, and
 the column of levels that the halves follow is left out. h, the dip and Silverman's p are each compared with a milder
-level than alone (`MIXED`): together they have the same errors and more power than h above all 59 cohorts, as before. Of
-20 cohorts of 400 a kind, two groups 4 SD apart have a gap in mixed columns in 90% so (55% before), in 30% (5%) with a
-fifth of the values missing, a tenth 5 SD away in 60% (15%); a uniform severity in 0 of 154 of six kinds (0). Where it
-is so strong that features correlate by .6 and yes/no findings lie at its ends, it has one in 13% of 30 (3%).
+level than alone (`MIXED`): together they have the errors of h above all cohorts, and more power. Of 20 cohorts of 200
+with two groups 4 SD apart in mixed columns, 70% have a gap so, and 30% with a fifth of the values missing (55% and 10%
+with h above all); of a uniform severity in mixed columns or scales, 1 of 220 (N 200 to 1,000; benchmarks/gaps.py).
+Where it is so strong that features correlate by .6 and yes/no findings lie at its ends, it has one in 13% of 30.
 
 All p are those of Besag and Clifford (1991, *Sequential Monte Carlo p-values*, Biometrika 78, 301-304): draws end once
 enough were as extreme.
