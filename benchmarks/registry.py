@@ -23,7 +23,7 @@ import numpy as np
 from scale import PER_FILE, schema, warmed_up, workers, write
 
 import clinclust as cc
-from clinclust.estimators import partitioned as fit
+from clinclust.engine.search.partitioned import Place
 
 RESULTS = Path(__file__).parent / "results" / "registry.md"
 N_TASKS, N_SUMS = 3_000, 1_900
@@ -50,26 +50,28 @@ def measured(n_subjects: int) -> Parts:
 
     seconds, n_tasks = Counter[str](), [0]
 
-    def timed(function: Any, arguments: tuple[Any, ...]) -> Any:
-        began = time.thread_time()
-        found = run(function, arguments)
-        inner = arguments[0] if function.__name__ == "run" else function
-        inner = inner.func if isinstance(inner, partial) else inner
-        seconds[getattr(inner, "__name__", "results")] += time.thread_time() - began
-        n_tasks[0] += 1
-        return found
+    def timed(place: Place, function: Any, *arguments: Any) -> Any:
+        def run(*values: Any) -> Any:
+            began = time.thread_time()
+            found = function(*values)
+            inner = function.func if isinstance(function, partial) else function
+            seconds[getattr(inner, "__name__", "results")] += time.thread_time() - began
+            n_tasks[0] += 1
+            return found
 
-    run = fit._run
+        return submit(place, run, *arguments)
+
+    submit = Place.submit
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         write(folder, n_subjects)
         warmed_up(folder, None)
-        fit._run = timed
+        Place.submit = timed
         began = time.process_time()
         try:
             cc.MAPDP(schema(), random_state=0, progress=False, n_jobs=2).fit(dd.read_parquet(folder))
         finally:
-            fit._run = run
+            Place.submit = submit
         total = time.process_time() - began
     return Parts(n_subjects, seconds, total - sum(seconds.values()), n_tasks[0] / (n_subjects / PER_FILE))
 
