@@ -189,7 +189,15 @@ def possible_summaries(feature: ComparedFeature) -> tuple[Summary, ...]:
 
 
 def default_summary(feature: ComparedFeature) -> Summary:
-    """Return the default summary: that of the likelihood, the counts of a scale that has them.
+    """Return the default summary: the usual one, but the mean if every group has the same median, such as 0 falls."""
+    summary = _choose_summary(feature)
+    medians, means = ([record[name] for record in feature.any_level.values()] for name in ("median", "mean"))
+    is_hidden = all(median == medians[0] for median in medians) and any(mean != means[0] for mean in means)
+    return "mean" if summary == "median" and is_hidden else summary
+
+
+def _choose_summary(feature: ComparedFeature) -> Summary:
+    """Return the summary of the likelihood, the counts of a scale that has them.
 
     Of other features, the median if values are skewed, unless few levels or equal quartiles hide them, else the mean.
     """

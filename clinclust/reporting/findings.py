@@ -139,10 +139,6 @@ def profiles_of(compared: Compared) -> Profiles:
     summaries = [default_summary(feature) for feature in features]
     is_median = np.array([summary == "median" for summary in summaries])
     numbers = {name: compared.numbers(name, places) for name in ("n", "missing", "mean", "median")}
-    # Where all groups have the same median, such as 0 falls, the means may still differ.
-    is_hidden = is_median & (np.ptp(numbers["median"], axis=1) == 0) & (np.ptp(numbers["mean"], axis=1) > 0)
-    is_median &= ~is_hidden
-    summaries = ["mean" if hidden else each for hidden, each in zip(is_hidden, summaries, strict=True)]
     sd, q1, q3 = (compared.numbers(name, places[:, :1])[:, 0] for name in ("sd", "q1", "q3"))
     return Profiles(
         features=[feature.name for feature in features],
