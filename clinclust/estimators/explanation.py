@@ -432,14 +432,6 @@ def _compare_with_draws(
     return (1 + n_lower) / (1 + n_draws), sums / n_draws
 
 
-def _describe_least_probable(cohort: FittedCohort, subject: int, shortfall: Array) -> str:
-    """Return the least probable features of a subject, by how far (D,) each is below its mean, with their values."""
-    features, shortfall = of_wholes(cohort.fit.clusters_.encoding.features, shortfall)
-    places = [place for place in np.argsort(-shortfall, kind="stable")[:_FEATURES] if shortfall[place] > 0.0]
-    values = [value_text(cohort.table[features[place].name].iloc[subject]) for place in places]
-    return "; ".join(f"{features[place].title} {value}" for place, value in zip(places, values, strict=True))
-
-
 # The continuum score: the position of each subject along the main axis of a cohort, for where subtypes are none.
 
 CONTINUUM_SCORE = "continuum_score"

@@ -133,7 +133,7 @@ class CohortColumns:
         if values is None or ends is None or begins is None:
             return None
         if n := int((ends <= begins).sum()):
-            why = f"time: {time!r} is not above {repr(entry) if entry else 0}, where follow-up begins, in {n:,} rows"
+            why = f"time: {time!r} is not above {repr(entry) if entry else 0}, where follow-up begins (rows: {n:,})"
             why += "; write half a unit after it, as 0.5 days for a death on the first day, or leave these rows out"
             self.problems.append(why)
         return Outcome(name, "survival", *values, times=(ends, begins))
