@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from scipy.optimize import brentq, minimize
 from scipy.sparse.csgraph import connected_components
-from scipy.special import chdtrc, digamma, expit, gammaln, log_expit, log_softmax, logsumexp, softmax
+from scipy.special import chdtrc, digamma, expit, gammaln, log_softmax, logsumexp, softmax
 
 from clinclust.arrays import Array, Labels, Mask
 from clinclust.comparisons.differences import NORMAL_QUANTILE
@@ -36,12 +36,6 @@ def _normal(y: Array, eta: Array, shape: Array) -> Terms:
     return (-0.5 * standard**2 - log_sd, standard * np.exp(-log_sd), (standard**2 - 1.0)[None])
 
 
-def _bernoulli(y: Array, eta: Array, shape: Array) -> Terms:
-    is_one = y[:, None]
-    log_density = np.where(is_one > 0.0, log_expit(eta), log_expit(-eta))
-    return (log_density, is_one - expit(eta), np.empty((0, *eta.shape)))
-
-
 def _negative_binomial(y: Array, eta: Array, shape: Array) -> Terms:
     size, count = np.exp(np.clip(shape[0], -LARGEST, _MOST_SIZE) if shape.size else _MOST_SIZE), y[:, None]
     log_mean = np.clip(eta, -LARGEST, LARGEST)
@@ -53,6 +47,7 @@ def _negative_binomial(y: Array, eta: Array, shape: Array) -> Terms:
 
 
 def _proportional_odds(y: Array, eta: Array, shape: Array) -> Terms:
+    """Return those of levels 0, 1, ...; of two levels it is logistic regression."""
     steps, level = np.exp(np.clip(shape, -LARGEST, LARGEST)), y.astype(np.int64)
     cuts = np.concatenate([[-np.inf, 0.0], np.cumsum(steps), [np.inf]])
     upper, lower = cuts[level + 1][:, None] - eta, cuts[level][:, None] - eta
@@ -95,7 +90,7 @@ def _start_of_hazard(y: Array) -> tuple[float, Array]:
 
 DENSITIES: dict[str, Density] = {
     "continuous": Density(_normal, lambda y: (0.0, np.zeros(1)), "mean difference", "mean", np.asarray, np.asarray),
-    "binary": Density(_bernoulli, lambda y: (0.0, np.zeros(0)), "odds ratio", "share", expit),
+    "binary": Density(_proportional_odds, lambda y: (0.0, np.zeros(0)), "odds ratio", "share", expit),
     "count": Density(_negative_binomial, lambda y: (np.log(max(y.mean(), 1e-3)), np.ones(1)), "rate ratio", "mean"),
     "ordered": Density(_proportional_odds, lambda y: (0.0, np.zeros(int(y.max()) - 1)), "odds ratio"),
     "survival": Density(_piecewise_exponential, _start_of_hazard, "hazard ratio"),
