@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -155,8 +156,9 @@ class CohortColumns:
                 terms.append(pd.DataFrame({title: scores}))
         return pd.concat(terms, axis=1)
 
-    def score_continuum(self) -> pd.DataFrame | None:
-        """Return the continuum score of each subject; None if a test accepted the subtypes as more than its slices.
+    @cached_property
+    def continuum_score(self) -> pd.DataFrame | None:
+        """The continuum score of each subject; None if a test accepted the subtypes as more than its slices.
 
         Also if the score orders subjects by chance, or if no search made the subtypes.
         """

@@ -104,7 +104,7 @@ def compare_outcome(
     columns: CohortColumns, outcome: str, of_event: dict[str, Any], covariates: Sequence[str] = (), versus: Code = 1
 ) -> pd.DataFrame:
     """Return the frame of `compare_outcomes` for the columns of a cohort; `of_event`: time, entry and event."""
-    score, names = columns.score_continuum(), [outcome, of_event.get("time"), of_event.get("entry")]
+    score, names = columns.continuum_score, [outcome, of_event.get("time"), of_event.get("entry")]
     is_alone = score is not None and columns.n_subtypes == 1
     columns.check(versus, names, "outcome", alone=is_alone)
     if {*names} & {*covariates}:

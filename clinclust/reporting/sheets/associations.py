@@ -14,7 +14,6 @@ from clinclust.associations.associate import finds_one_population, grade_of, may
 from clinclust.associations.refit import BY_PERSON, BY_VALUE
 from clinclust.comparisons.frame import is_suppressed
 from clinclust.errors import InputError
-from clinclust.estimators.subtype_model import FittedCohort
 from clinclust.outcomes.columns import CohortColumns
 from clinclust.outcomes.compare import compare_outcome, describe_measure, merge_methods
 from clinclust.reporting.findings import Findings, Row, number_of
@@ -181,7 +180,8 @@ def outcomes_sheets(findings: Findings) -> list[Sheet]:
     cohort, outcomes = findings.subjects, [feature for feature in findings.features if feature.role == "outcome"]
     if not outcomes or cohort is None or (len(findings.sizes) < 2 and findings.continuum is None):
         return []
-    rows = [row for feature in outcomes for row in _rows(findings, cohort, feature, _time_of(findings, feature))]
+    columns = CohortColumns(cohort, cohort.table)
+    rows = [row for feature in outcomes for row in _rows(findings, columns, feature, _time_of(findings, feature))]
     table, measures = table_with_rows("outcomes", rows), [_TEXTS["measures"]]
     return [Sheet("Outcomes", [_TEXTS["answer"]], [table], explanations=measures)]
 
@@ -198,13 +198,14 @@ def events_in(findings: Findings) -> list[tuple[Feature, Feature, str]]:
     return [(one, time, str(one.levels[1]) if one.levels else "1") for one, time in timed if time is not None]
 
 
-def _rows(findings: Findings, cohort: FittedCohort, feature: Feature, time: Feature | None) -> Iterator[list[Value]]:
+def _rows(findings: Findings, columns: CohortColumns, feature: Feature, time: Feature | None) -> Iterator[list[Value]]:
     title = feature.title if time is None else _TEXTS["timed"].format(outcome=feature.title, time=time.title)
     event = str(feature.levels[1]) if feature.levels else "1"
     survival = {} if time is None else {"time": time.name, "event": event}
     try:
-        table = compare_outcome(CohortColumns(cohort, cohort.table), feature.name, survival)
+        table = compare_outcome(columns, feature.name, survival)
     except InputError as error:
+        columns.problems.clear()
         yield [title, None, None, _TEXTS["not_compared"].format(error=error), None, None, None]
         return
     table = table.assign(method=table["method"].fillna(""))
