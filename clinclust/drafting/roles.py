@@ -706,9 +706,9 @@ _SPREADS, _GAP_OF_UNITS, _APART, _ROUNDED, _LARGEST_ERROR = 2.0, 1.0, 4.0, 0.02,
 def mixed_units(one: DraftedColumn, table: Table) -> Role | None:
     """Recognise a measurement of which some values are in another unit, as haemoglobins of 13 and of 130.
 
-    They part at the widest gap of their logarithms into two groups of which one is the other times a factor of
+    They part at the widest gap of their logarithms into two groups of which one is the other converted as in
     `clinclust/data/units.toml`: of one spread, with nobody between, and of some size. A marker that is high in one
-    group of patients has no such factor, another spread, or values between.
+    group of patients has no such conversion, another spread, or values between.
     """
     if one.typed is None or not one.feature.traits.is_continuous:
         return None
@@ -727,15 +727,28 @@ def mixed_units(one: DraftedColumn, table: Table) -> Role | None:
         return None
     # Three standard errors of the difference of two medians, that of each being sqrt(pi / 2 n) deviations.
     error = min(3.0 * most * math.sqrt(math.pi / 2.0 * (1.0 / low.size + 1.0 / high.size)), _LARGEST_ERROR)
-    factors = [factor for factor in data("units")["factors"] if abs(step - math.log(factor)) <= max(error, _ROUNDED)]
-    if not factors:
+    above_low = np.repeat(numbers[cut:], cells[cut:])
+    off = {
+        abs(float(np.log(np.median((above_low - start) / times))) - float(np.median(low))): (times, start)
+        for times, start in data("units")["conversions"]
+        if above_low[0] > start
+    }
+    if min(off) > max(error, _ROUNDED):
         return None
-    factor = min(factors, key=lambda factor: abs(step - math.log(factor)))
+    times, start = off[min(off)]
     limit = f"{math.sqrt(numbers[cut - 1] * numbers[cut]):.3g}"
-    few, than, sign, above = (high, "higher", "/", ">") if high.size < low.size else (low, "lower", "*", "<")
-    column, n = f"frame[{one.column.name!r}]", low.size + high.size
+    if high.size < low.size:
+        few, than, above, converted = high.size, "higher", ">", f"(x - {start:g}) / {times:g}"
+    else:
+        few, than, above, converted = low.size, "lower", "<", f"x * {times:g} + {start:g}"
     look = LOOKS["two_units"].format(
-        few=few.size, n=n, than=than, factor=factor, column=column, above=above, limit=limit, sign=sign
+        few=few,
+        n=low.size + high.size,
+        than=than,
+        column=f"frame[{one.column.name!r}]",
+        above=above,
+        limit=limit,
+        converted=converted.replace("(x - 0)", "x").replace(" + 0", "").replace("- -", "+ ").replace("+ -", "- "),
     )
     return Role("describe", "two units, until its values have one", look)
 

@@ -167,8 +167,8 @@ def test_decimal_commas_of_the_table_decide_three_decimals():
 
 @scored(
     [
-        *((factor, share) for factor in (10.0, 1000.0, 88.42, 18.016) for share in (0.1, 0.5)),
-        *((factor, 0.3) for factor in (1.0, 1.4, 5.0, 60.0)),
+        *((factor, share) for factor in (10.0, 1000.0, 88.42, 4.008) for share in (0.1, 0.5)),
+        *((factor, 0.3) for factor in (1.0, 1.4, 5.0, 45.0)),
     ]
 )
 def test_two_units_in_one_column_deserve_a_look_whose_line_repairs_them(factor, share):
@@ -177,13 +177,25 @@ def test_two_units_in_one_column_deserve_a_look_whose_line_repairs_them(factor, 
     is_other = rng.random(300) < share
     frame = pd.DataFrame({"hb": np.where(is_other, (values * factor).round(3), values)})
     schema = draft_schema(frame)
-    is_seen = factor in (10.0, 1000.0, 88.42, 18.016)
+    is_seen = factor in (10.0, 1000.0, 88.42, 4.008)
     assert (schema["hb"].role == "describe") == is_seen
     if is_seen:
         repair = schema.comments["hb"].split("convert them, with ")[1].split("; or, if both")[0]
         local = {"frame": frame.copy(), "pd": pd}
         exec(repair, local)
         assert np.ptp(local["frame"]["hb"]) < 12 * max(1.0, factor if share == 0.5 else 1.0)
+
+
+@pytest.mark.parametrize(("share", "mean"), [(0.2, 37.2), (0.8, 99.0)])
+def test_degrees_fahrenheit_among_celsius_are_converted_with_their_zero(share, mean):
+    rng = np.random.default_rng(3)
+    celsius = rng.normal(37.2, 0.7, 300).round(1)
+    frame = pd.DataFrame({"temp": np.where(rng.random(300) < share, (1.8 * celsius + 32.0).round(1), celsius)})
+    repair = draft_schema(frame).comments["temp"].split("convert them, with ")[1].split("; or, if both")[0]
+    local = {"frame": frame, "pd": pd}
+    exec(repair, local)
+    assert local["frame"]["temp"].mean() == pytest.approx(mean, abs=0.3)
+    assert local["frame"]["temp"].std() < 2.0
 
 
 @scored(
