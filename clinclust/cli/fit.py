@@ -25,7 +25,6 @@ from clinclust.check.check import facts_of_check, look_at_draft, look_at_table, 
 from clinclust.cli import commands, outputs
 from clinclust.cli.commands import declared_options, flag_of, in_options, join_names, next_command, option_words
 from clinclust.cli.outputs import PARTLY, REPORTS, check_output, note, record, say, sentence_of, tell, tell_failure
-from clinclust.comparisons.dominance import find_dominant
 from clinclust.drafting import draft_schema
 from clinclust.drafting.column import Look
 from clinclust.drafting.draft import draft_of_partitions, with_wanted_roles
@@ -518,13 +517,12 @@ def _write_results(options: commands.ResultOptions, prepared: Prepared, table: p
                     shown = _MESSAGES["merged" if model.n_clusters_ < model.subtype_of_.size else "unchanged"]
                     codes.append(tell_failure(error, options, shown.format(K=model.n_clusters_)))
             hold_interrupts()
-            cohort = FittedCohort(model, prepared.frame)
+            cohort = FittedCohort.of(model, prepared.frame)
             model.save(folder)
             write_inert_csv(tabulate_assignments(cohort), folder / "assignments.csv")
             write_manifest(folder, [*outputs.FILES_OF_A_MODEL, *write_terms(vars(options), folder)])
             is_saved = True  # at the end of the block, and Ctrl-C waits for it
-        dominant = find_dominant(cohort, table)
-        reports, findings = _write_reports(options, cohort, dominant, codes)
+        reports, findings = _write_reports(options, cohort, table, codes)
     except KeyboardInterrupt:
         if is_saved:
             repeated = (commands.TableOptions, commands.FitReportOptions)
@@ -570,7 +568,7 @@ def _say_results(
 def _write_reports(
     options: commands.ResultOptions,
     cohort: FittedCohort,
-    dominant: pd.DataFrame,
+    table: pd.DataFrame,
     codes: list[int],
     compare_all: Callable[[], pd.DataFrame | None] = lambda: None,
 ) -> tuple[list[str], Findings | None]:
@@ -589,7 +587,7 @@ def _write_reports(
         outputs.failures_told(options, f"{outputs.REPORTS_IN_WORDS} were not written", codes),
         rewrite_files(options.out, REPORTS) as folder,
     ):
-        findings = gather_findings(cohort, cohort.table, report, dominant=dominant, of_all=compare_all())
+        findings = gather_findings(cohort, table, report, of_all=compare_all())
         steps = {} if is_in_partitions(options.table) else list_next(options, options.out)
         findings = replace(findings, n_asked=options.n_stated, commands=steps)
         for name in REPORTS:
@@ -621,10 +619,10 @@ def _fit_in_partitions(options: commands.FitOptions, schema: FeatureSchema) -> i
     n_sampled, n_subjects = in_sample.labels_.size, int(model.cluster_sizes_.sum())
     if n_sampled < n_subjects:
         say(_MESSAGES["of_a_sample"].format(n=n_subjects, name=ASSIGNMENTS, n_sampled=n_sampled))
-    cohort = FittedCohort(in_sample, schema.validate(sample, warn=False))
+    cohort = FittedCohort.of(in_sample, schema.validate(sample, warn=False))
     compare_all = partial(comparisons_of_all, model, table, report_options(options))
     codes = [0]
-    reports, _ = _write_reports(options, cohort, find_dominant(cohort, sample), codes, compare_all)
+    reports, _ = _write_reports(options, cohort, sample, codes, compare_all)
     _say_results(options, model, [*reports, ASSIGNMENTS, "model.json", "model.npz"])
     return max(codes)
 

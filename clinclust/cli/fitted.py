@@ -30,7 +30,6 @@ from clinclust.cli.fit import (
 )
 from clinclust.cli.outputs import PARTLY, REPORTS, check_output, record, say, say_withheld, sentence_of
 from clinclust.comparisons import compare_subtypes
-from clinclust.comparisons.dominance import find_dominant
 from clinclust.disclosure import suppress_small_cells, withhold_associations
 from clinclust.drift import assess_drift
 from clinclust.errors import InputError, did_you_mean, refuse
@@ -81,7 +80,7 @@ def run_report(options: commands.RepeatOptions) -> int:
     refuse(report.problems_of_size(len(cohort.table), flag_of))
     outputs.note_other_files(folder)
     with rewrite_files(folder, REPORTS) as new:  # all or none
-        findings = gather_findings(cohort, cohort.table, report, dominant=find_dominant(cohort, table))
+        findings = gather_findings(cohort, cohort.in_order(table), report)
         findings = replace(findings, commands=list_next(options, options.model))
         for name in REPORTS:
             write_findings(findings, new / name, progress=options.progress)
@@ -199,7 +198,7 @@ def run_assign(options: commands.AssignOptions) -> int:
             f"{options.table}: this is the table of the fit; its subjects keep the subtypes and probabilities that the "
             "fit gave them, as in assignments.csv"
         )
-        cohort = FittedCohort(model, model.schema_.validate(frame, warn=False).iloc[rows])
+        cohort = FittedCohort.of(model, model.schema_.validate(frame, warn=False).iloc[rows])
         # `rows` leads from the order of the fit to that of the table.
         table = tabulate_assignments(cohort, explained=options.explain).iloc[rows.argsort()].reset_index(drop=True)
     else:

@@ -453,6 +453,14 @@ class FittedCohort:
     table: pd.DataFrame
     rows: NDArray[np.int64] | None = None
 
+    @classmethod
+    def of(cls, model: SubtypeModel, validated: pd.DataFrame, rows: NDArray[np.int64] | None = None) -> FittedCohort:
+        """Return the cohort of a validated table in the order of the labels, with measurements adjusted as in the fit.
+
+        Everything that is compared, tested and drawn is read from its `table`: adjusted here, once.
+        """
+        return cls(model, validated if model.fit_ is None else model.fit_.adjusted(validated), rows)
+
     @property
     def schema(self) -> FeatureSchema:
         """Schema of the cohort."""
@@ -491,7 +499,7 @@ def cohort_of(model: SubtypeModel, frame: pd.DataFrame) -> FittedCohort:
     refuse(cohort_problems(model, frame))
     validated = model.schema_.validate(frame, warn=False)
     if model.fit_ is None:
-        return FittedCohort(model, validated)
+        return FittedCohort.of(model, validated)
     rows = model.fit_.cohort_fingerprint_.rows_of_fit(validated)
     if rows is None:
         names = [str(name) for name in validated]
@@ -503,11 +511,11 @@ def cohort_of(model: SubtypeModel, frame: pd.DataFrame) -> FittedCohort:
             f"{hint_at_rows(model.schema_)}"
         )
     if np.array_equal(rows, np.arange(len(rows))):
-        return FittedCohort(model, model.fit_.adjusted(validated))
+        return FittedCohort.of(model, validated)
     warn(
         "the rows of the table are in another order than when the model was fitted; they were put back into that order"
     )
-    return FittedCohort(model, model.fit_.adjusted(validated.iloc[rows]), rows)
+    return FittedCohort.of(model, validated.iloc[rows], rows)
 
 
 def cohort_problems(model: SubtypeModel, frame: pd.DataFrame) -> list[str]:

@@ -315,6 +315,9 @@ _FIGURES: dict[str, Callable[[pd.DataFrame], list[pd.Series]]] = {
     "mean": lambda rows: [rows.mean()],
     "median": lambda rows: [rows.median()],
     "deviation": lambda rows: [rows.std(), rows.std(ddof=0)],
+    "error": lambda rows: [rows.sem()],
+    "quartile": lambda rows: [rows.quantile(0.25), rows.quantile(0.75)],
+    "range": lambda rows: [rows.quantile(0.75) - rows.quantile(0.25)],
     "count": lambda rows: [rows.count()],
     "minimum": lambda rows: [rows.min()],
     "maximum": lambda rows: [rows.max()],
@@ -407,7 +410,7 @@ def _find_totals(frame: pd.DataFrame, kept: Mask, decimal: DecimalMark | None) -
         plain = [write_plainly(claim.texts[at]).removesuffix("%").strip() for at in others]
         values, rows = numbers_of(plain), numbers.loc[above, others]
         has_several = np.asarray(rows.count() > 1)
-        if claim.place < 0 and not (has_several & ~np.asarray((rows == values).any())).all():
+        if not others or (claim.place < 0 and not (has_several & ~np.asarray((rows == values).any())).all()):
             return False
         figures = [np.where(has_several, row, np.nan) for name in claim.figures for row in _FIGURES[name](rows)]
         if "count" in claim.figures:

@@ -182,7 +182,7 @@ def compare_methods(
         cohort = cohort_of(model, frame)
     else:
         valid, began = schema.validate(frame), time.perf_counter()
-        cohort = FittedCohort(MAPDP(schema, random_state=seed, progress=False).fit(valid), valid)
+        cohort = FittedCohort.of(MAPDP(schema, random_state=seed, progress=False).fit(valid), valid)
         seconds = time.perf_counter() - began
     return run_methods(Measures(cohort, n_resamples, seed), names, seconds, progress=progress)
 

@@ -411,14 +411,9 @@ def _tell_divisions(findings: Findings, table: pd.DataFrame) -> pd.DataFrame:
 
 @blas_on_one_thread()
 def gather_findings(
-    cohort: FittedCohort,
-    table: pd.DataFrame,
-    options: ReportOptions,
-    *,
-    dominant: pd.DataFrame | None = None,
-    of_all: pd.DataFrame | None = None,
+    cohort: FittedCohort, table: pd.DataFrame, options: ReportOptions, *, of_all: pd.DataFrame | None = None
 ) -> Findings:
-    """Return the findings of a report whose arguments `check_report` has checked; `dominant` is computed by default.
+    """Return the findings of a report whose arguments `check_report` has checked.
 
     `table` has the columns that the schema ignores too, in the order of the cohort. If it is the sample of a table in
     partitions, `of_all` are the comparisons of all its subjects.
@@ -429,8 +424,7 @@ def gather_findings(
     if comparisons is None:
         with Progress(options.progress).stage("comparisons"):
             comparisons = compare_cohort(cohort, min_size=min_size, significance_level=level)
-    if dominant is None:
-        dominant = find_dominant(cohort, table)
+    dominant = find_dominant(cohort, table)
     names = {**model.names_, **names_by_number(options.names, model.codes_)}
     findings = Findings(cohort, comparisons, level, None, names, min_size=min_size, dominant=dominant)
     if of_all is not None:

@@ -33,6 +33,13 @@ def test_the_same_run_and_the_report_again_give_the_same_bytes(fit, run):
     assert contents("out") == before
 
 
+def test_the_report_of_an_adjusted_fit_shows_adjusted_figures_as_the_report_again_does(fit, run):
+    run(f"fit cohort.csv --schema schema.yaml --out adjusted --adjust age {RESTARTS} 2 --as-published --associations none")
+    before = contents("adjusted")
+    run("report cohort.csv --model adjusted --overwrite --associations none")
+    assert contents("adjusted") == before
+
+
 @pytest.mark.simulation
 @pytest.mark.parametrize(
     "options", ["--name '1=Mild = slow' --name 2=Steep", "--suppress 5", "--significance-level 0.2 --min-size 20"]

@@ -240,6 +240,22 @@ BETWEEN = (
         [*TABLE, *MORE],
         (r"row 5 \('54.7'\): totals or means of the rows above, left out",),
     ),
+    MessyFile(
+        "means, their scatter and quartiles below, by short words",
+        "cohort.csv",
+        joined(
+            [
+                *TABLE,
+                ["Média", "56.8", "5.1", ""],
+                ["DP", "12.1", "4.1", ""],
+                ["P25", "49.8", "2.5", ""],
+                ["IQR", "15.0", "4.4", ""],
+                ["SEM", "4.9", "1.7", ""],
+            ]
+        ),
+        TABLE,
+        (r"rows 8 to 12 .*: totals or means",),
+    ),
     asked(
         "sums that do not add up",
         by_ward(WRONG),
