@@ -156,6 +156,17 @@ def test_one_group_has_no_columns_that_make_it():
     assert "groups" in found
 
 
+@pytest.mark.parametrize("role", ["site", "describe"])
+@pytest.mark.parametrize("share", [0.8, 0.65])
+def test_a_site_is_named_from_half_of_the_errors_on(role, share):
+    rng = np.random.default_rng(2)
+    labels = np.arange(N) % 2
+    frame = noise(rng).assign(ward=as_words(rng, np.where(rng.random(N) < share, labels, 1 - labels)))
+    schema = partition(frame, labels, describe=["ward"]).schema_.with_roles(ward=role)
+    found = cc.comparisons.dominant_columns(cc.Partition(labels, schema, made_by="a rule"), frame)
+    assert found["column"].tolist() == ["ward"] * (role == "site" and share == 0.8)
+
+
 def test_rows_in_another_order_and_other_names_of_levels_change_nothing():
     rng = np.random.default_rng(0)
     sex = rng.integers(0, 2, N)
