@@ -551,11 +551,9 @@ def _say_results(
     for column in [] if findings is None else find_near_columns(findings):
         say(column.sentence)
         if column.role:
-            more = [word for name in column.names for word in option_words(flag_of(column.role), join_names(name))]
-            roles: dict[str, Any] = {
-                role: tuple(name for name in getattr(options, role) if name not in column.names)
-                for role in commands.ROLES
-            }
+            more = option_words(flag_of(column.role), join_names(column.name))
+            roles: dict[str, Any] = {role: getattr(options, role) for role in commands.ROLES}
+            roles = {role: tuple(name for name in names if name != column.name) for role, names in roles.items()}
             again = options.out.with_name(f"{options.out.name}-2")
             command = next_command("fit", replace(options, **roles), *more, "--out", again, repeated=repeated)
             say(f"to see what else there is: {command}")

@@ -30,6 +30,7 @@ from clinclust.cli.fit import (
 )
 from clinclust.cli.outputs import PARTLY, REPORTS, check_output, record, say, say_withheld, sentence_of
 from clinclust.comparisons import compare_subtypes
+from clinclust.data import counted, speaking
 from clinclust.disclosure import suppress_small_cells, withhold_associations
 from clinclust.drift import assess_drift
 from clinclust.errors import InputError, did_you_mean, refuse
@@ -51,7 +52,6 @@ from clinclust.reporting.assignments import (
 )
 from clinclust.reporting.compared import Compared
 from clinclust.reporting.divisions import n_parted
-from clinclust.reporting.layout import counted
 from clinclust.reporting.page import write_page
 from clinclust.reporting.report import gather_findings, names_by_number, unknown_names, write_findings
 from clinclust.reporting.sheets.model_check import validation_sheet
@@ -133,7 +133,8 @@ def run_table(options: commands.SubtypeTableOptions) -> int:
         title=options.title or model.schema_.title or None,
         codes=dict(enumerate(codes, start=1)),
     )
-    printed = table_of(Compared(comparisons), choices)
+    with speaking(options.language):
+        printed = table_of(Compared(comparisons), choices)
     printed.save(options.out)
     say(f"Wrote {options.out}: {len({row.feature for row in printed.rows})} features")
     say_withheld(options)

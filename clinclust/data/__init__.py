@@ -1,14 +1,27 @@
-"""Words, units and codes as data: TOML files in this folder, all read by `data`; in `instruments/`, ready schemas."""
+"""Words, units and codes as data: TOML files in this folder, all read by `data`; in `instruments/`, ready schemas.
+
+Reports are English in `report.toml`. Their other languages are catalogues of gettext in `locale/`, which
+`benchmarks/catalogues.py` keeps in step: the context of a sentence is its place in `report.toml`, as "answer.kinds".
+"""
 
 from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
+from gettext import NullTranslations, translation
 from pathlib import Path
-from typing import Any
+from string import Formatter
+from typing import Any, Literal, get_args
 
-__all__ = ["WORDS", "catalogue", "data"]
+__all__ = ["LANGUAGES", "WORDS", "Language", "catalogue", "counted", "data", "print_number", "speaking"]
+
+Language = Literal["en", "de"]
+LANGUAGES = get_args(Language)
+"""The languages of reports: English and those in `locale/`."""
+_LANGUAGE: ContextVar[Language] = ContextVar("language", default="en")
 
 
 @cache
@@ -24,9 +37,62 @@ def data(name: str) -> dict[str, Any]:
     return tomllib.loads((Path(__file__).parent / f"{name}.toml").read_text(encoding="utf-8"))
 
 
+@contextmanager
+def speaking(language: Language) -> Iterator[None]:
+    """Let reports be in a language, their sentences and the marks in their numbers."""
+    before = _LANGUAGE.set(language)
+    try:
+        yield
+    finally:
+        _LANGUAGE.reset(before)
+
+
 def catalogue() -> dict[str, Any]:
-    """Return the sentences and headings of all reports: the one place where those of another language take theirs."""
-    return data("report")
+    """Return the sentences and headings of all reports in the language that is spoken."""
+    return data("report") if _LANGUAGE.get() == "en" else _translate_catalogue(_LANGUAGE.get())
+
+
+@cache
+def _translations(language: Language) -> NullTranslations:
+    return translation("clinclust", Path(__file__).parent / "locale", [language], fallback=language == "en")
+
+
+@cache
+def _translate_catalogue(language: Language) -> dict[str, Any]:
+    def translate(held: Any, *path: str) -> Any:
+        if isinstance(held, dict):
+            return {key: translate(part, *path, key) for key, part in held.items()}
+        if isinstance(held, list):
+            return [translate(part, *path, str(place)) for place, part in enumerate(held)]
+        is_empty = not isinstance(held, str) or not held
+        return held if is_empty else _Sentence(_translations(language).pgettext(".".join(path), held))
+
+    return dict(translate(data("report")))
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number of things: "1 subtype", "2 subtypes"."""
+    (singular, plural), translations = data("report")["counted"][noun], _translations(_LANGUAGE.get())
+    return _Sentence(translations.npgettext(f"counted.{noun}", singular, plural, number)).format(n=number)
+
+
+def print_number(text: str) -> str:
+    """Return a number that Python printed with the marks of the language: 1,042.5% is 1.042,5 % in German."""
+    marks = catalogue()["numbers"]
+    return text.translate({ord("."): marks["decimal"], ord(","): marks["thousands"], ord("%"): marks["percent"]})
+
+
+class _PrintedFields(Formatter):
+    def format_field(self, value: Any, spec: str) -> str:
+        text = str(super().format_field(value, spec))
+        return text if isinstance(value, str) else print_number(text)
+
+
+class _Sentence(str):
+    """A sentence of another language, which prints the numbers in its fields as that does."""
+
+    def format(self, *args: object, **fields: object) -> str:
+        return _PrintedFields().vformat(self, args, fields)
 
 
 class _Words(Mapping[str, Any]):

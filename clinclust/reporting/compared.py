@@ -22,7 +22,7 @@ from clinclust.comparisons.frame import (
 )
 from clinclust.errors import InputError
 from clinclust.likelihoods import Likelihood, traits_of
-from clinclust.reporting.layout import Kind, number_text
+from clinclust.reporting.layout import WORDS, Kind, number_text, print_figure, translate
 from clinclust.roles import is_described
 
 OF_PAIRS = {"mid_p": "Fisher's exact, mid-p", "welch": "Welch's t", "student": "Student's t"}
@@ -85,8 +85,8 @@ class ComparedFeature:
 
     def _of(self, summaries: dict[str | None, dict[int, Record]], part: str) -> ComparedFeature:
         row = next(iter(summaries.values()))[ALL_SUBJECTS]
-        about = {name: text_of(row[name]) for name in ("label", "unit", "likelihood")}
-        return replace(self, **about, summaries=summaries, part=part)  # type: ignore[arg-type]
+        label, unit, likelihood = (text_of(row[name]) for name in ("label", "unit", "likelihood"))
+        return replace(self, label=translate(label), unit=unit, likelihood=likelihood, summaries=summaries, part=part)
 
     def tests(self, level: str | None) -> dict[tuple[int, int], Record]:
         """Return the test of a level by pair of subtypes, the smaller number first: of shares mid-p, or the t-test."""
@@ -261,17 +261,18 @@ def summary_text(record: Record, summary: Summary, decimals: int) -> str:
         for value, kind, places in zip(values, kinds, places_of, strict=False)
     )
     if summary == "median":
-        return f"{first} [{', '.join(others)}]"
-    return f"{first} ({others[0]}%)" if summary == "n" and others[0] != NOTHING else f"{first} ({others[0]})"
+        return f"{first} [{WORDS['numbers']['between'].join(others)}]"
+    sign = print_figure("%") if summary == "n" and others[0] != NOTHING else ""
+    return f"{first} ({others[0]}{sign})"
 
 
 def p_text(p: float) -> str:
     """Return p as journals print it: <0.001, with three decimals below 0.1, with two decimals above, or >0.99."""
     if p < 0.001:
-        return "<0.001"
+        return print_figure("<0.001")
     if p > 0.99:
-        return ">0.99"
-    return f"{p:.2f}" if round(p, 3) >= 0.1 else f"{p:.3f}"
+        return print_figure(">0.99")
+    return print_figure(f"{p:.2f}" if round(p, 3) >= 0.1 else f"{p:.3f}")
 
 
 def print_level(level: str) -> str:

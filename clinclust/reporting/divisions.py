@@ -11,7 +11,7 @@ from typing import Any
 from clinclust.arrays import Code
 from clinclust.estimators.distinct_subtypes import p_text
 from clinclust.estimators.fit import Fit
-from clinclust.reporting.layout import WORDS, Withheld, counted, listed, name_together
+from clinclust.reporting.layout import WORDS, Withheld, counted, listed, name_together, print_figure
 
 DISTINCT, GRADED, ONE_CONTINUUM = "distinct", "graded", "one continuum"
 """The results of a test."""
@@ -66,7 +66,7 @@ class Division:
     def p_said(self) -> str:
         """Its p, as "p = 0.03" or "p < 0.01"."""
         p = p_text(self.p, self.n_draws)
-        return f"p {p}" if p.startswith("<") else f"p = {p}"
+        return print_figure(f"p {p}" if p.startswith("<") else f"p = {p}")
 
     @property
     def title(self) -> str:
@@ -145,7 +145,8 @@ class Answer:
         grades = ""
         if several and len(n) > 1:
             which = "of_all" if len(several) == len(n) else "of_one" if len(several) == 1 else "of_some"
-            numbers = str(several[0]) if several[0] == several[-1] else f"{several[0]} to {several[-1]}"
+            ends = _ANSWERS["from_to"].format(least=several[0], most=several[-1])
+            numbers = str(several[0]) if several[0] == several[-1] else ends
             grades = _ANSWERS[which].format(n=len(several), grades=numbers)
         n_shown = len(self.codes) - len(self.not_counted)
         finding = "continuum" if sum(n) == 1 else "degrees" if len(n) == 1 else "kinds"
@@ -160,8 +161,9 @@ class Answer:
         """Return the answer in a sentence, with p of the least clear of the divisions, if there are any."""
         division = least_clear(divisions)
         p = "" if division is None else f" ({division.p_said})"
-        asked = "" if n_asked is None else _ANSWERS["as_asked" if n_asked == len(self.codes) else "fewer_than_asked"]
-        fields = {"n": f"{n_subjects:,}", "p": p, "made_by": made_by, "asked": asked.format(n_asked=n_asked)}
+        number = "" if n_asked is None else _ANSWERS["as_asked" if n_asked == len(self.codes) else "fewer_than_asked"]
+        fields = {"n": print_figure(f"{n_subjects:,}"), "p": p, "made_by": made_by}
+        fields["asked"] = number.format(n_asked=n_asked)
         said = str(_ANSWERS[self.basis].format(**fields, **self.words))
         if not self.not_counted:
             return said

@@ -19,6 +19,7 @@ from clinclust.arrays import Array, Code
 from clinclust.check import ModelCheck
 from clinclust.check.check import check_cohort
 from clinclust.comparisons.frame import ALL_SUBJECTS, ComparisonsFrame, Record, is_missing
+from clinclust.data import Language
 from clinclust.disclosure import suppress_small_cells, withhold_associations
 from clinclust.disclosure.counts import Rule, are_small_rows
 from clinclust.disclosure.suppress import shown_sizes
@@ -41,7 +42,7 @@ from clinclust.files.row_choice import RowChoice, RowCounts, rows_taken
 from clinclust.methods.compare import MethodComparison
 from clinclust.reporting.compared import SDS_BETWEEN_QUARTILES, Compared, Summary, default_summary
 from clinclust.reporting.divisions import Answer, Division, divisions_of, find_answer, n_parted
-from clinclust.reporting.layout import WITHHELD, WORDS, Value, Withheld, as_value, catalogue, percent
+from clinclust.reporting.layout import WITHHELD, WORDS, Value, Withheld, as_value, catalogue, percent, translate
 from clinclust.schema import Feature, FeatureSchema
 from clinclust.stability import Stability
 
@@ -161,8 +162,6 @@ Row: TypeAlias = Record
 
 _NOT_IN_EVERY_FRAME = ("agreement", "effect", "effect_reported", "p_given_others", "p_whatever_is_missing")
 """Columns of the validated associations that a frame made elsewhere may lack."""
-_MANY_PAIRS = 20_000
-"""Comparisons of pairs of subtypes, above which no sheet shows them: 20 subtypes in 105 features."""
 
 
 @dataclass(frozen=True)
@@ -190,6 +189,7 @@ class Findings:
     """`tell_divisions` of the accepted `divisions`, by their number; None in a shared report."""
     commands: Mapping[str, str] = field(default_factory=dict)
     """How the command line goes on from this report, by the step that it proposes; without any, Python does."""
+    language: Language = "en"
     of_all: Mapping[int, int] | None = None
     """Sizes of the subtypes in a table in partitions, of which the cohort is a sample; the comparisons are of all."""
 
@@ -197,6 +197,16 @@ class Findings:
     def texts(self) -> Mapping[str, Any]:
         """The sentences of the report by section (`clinclust/data/report.toml`); an empty one is left out."""
         return catalogue()
+
+    @cached_property
+    def spoken(self) -> Findings:
+        """These findings for a report in its language; of English ones the terminal prints the same words."""
+        return self if self.language == "en" else replace(self)
+
+    @property
+    def made_by(self) -> str:
+        """Who or what made the subtypes."""
+        return str(translate(self.cohort.model.made_by))
 
     # What a report for sharing has not, or in other numbers: see `_SharedFindings`.
 
@@ -259,7 +269,7 @@ class Findings:
         if self.fit is None:
             return []
         titles = {subtype: self.name(subtype) for subtype in self.sizes}
-        return divisions_of(self.fit, titles if len(titles) > 1 else dict.fromkeys(titles, "the cohort"))
+        return divisions_of(self.fit, titles if len(titles) > 1 else dict.fromkeys(titles, WORDS["answer"]["cohort"]))
 
     @property
     def evidence(self) -> Sequence[Division]:
@@ -348,7 +358,7 @@ class Findings:
     @property
     def fingerprints(self) -> Mapping[str, str]:
         """What tells whether two reports are of the same data and schema (SHA-256), by what it is of."""
-        return {"Data": data_fingerprint(self.cohort.table), "Schema": self.cohort.schema.fingerprint}
+        return {"data": data_fingerprint(self.cohort.table), "schema": self.cohort.schema.fingerprint}
 
     @property
     def row_choice(self) -> RowChoice | None:
@@ -394,16 +404,6 @@ class Findings:
     def profiles(self) -> Profiles:
         """Where each subtype lies in every feature or level."""
         return profiles_of(self.read)
-
-    @property
-    def n_pairwise(self) -> int:
-        """The number of comparisons of a pair of subtypes in a feature or level."""
-        return sum(map(len, self.read.tests.values()))
-
-    @property
-    def has_many_pairs(self) -> bool:
-        """Whether the pairs of subtypes are so many that no sheet shows them."""
-        return self.n_pairwise > _MANY_PAIRS
 
     @property
     def is_tested(self) -> bool:

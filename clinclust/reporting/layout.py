@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,13 +21,30 @@ from clinclust.data import data
 # Numbers and lists in sentences, the names of tests and methods, and the works that a report may cite.
 
 
-catalogue, WORDS = words.catalogue, words.WORDS
-"""The sentences and headings of all reports."""
+catalogue, counted, WORDS = words.catalogue, words.counted, words.WORDS
+"""The sentences and headings of all reports, and numbers of things in words."""
 
 
-def counted(number: int, noun: str) -> str:
-    """Return a number of things: "1 subtype", "2 subtypes"."""
-    return str(WORDS["counted"][noun][number != 1].format(n=number))
+_QUOTED = {
+    key: re.compile(re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>.+?)", re.escape(text)), re.DOTALL)
+    for key, text in data("report")["quoted"].items()
+}
+
+
+def translate(text: Any) -> Any:
+    """Return what a report quotes from a fit, a test or a schema in its own language: "few" is "klein" in German.
+
+    The English text is one of the catalogue, or several with a semicolon between them; others stay as they are.
+    """
+    if not isinstance(text, str) or catalogue() is data("report"):
+        return text
+    for key, pattern in _QUOTED.items():
+        if match := pattern.fullmatch(text):
+            parts = {name: translate(part) for name, part in match.groupdict().items()}
+            is_number = {name: re.fullmatch(r"[\d.,]+", part) for name, part in parts.items()}
+            parts = {name: words.print_number(part) if is_number[name] else part for name, part in parts.items()}
+            return WORDS["quoted"][key].format(**parts)
+    return "; ".join(map(translate, text.split("; "))) if "; " in text else text
 
 
 def listed(parts: Sequence[str], comma: str = ", ") -> str:
@@ -65,7 +83,7 @@ class References:
     def cite(self, key: str) -> str:
         """Record that a work is cited, and return the citation for the text: author and year."""
         self._cited.add(key)
-        return str(data("references")[key]["cited"])
+        return listed(data("references")[key]["cited"].split(" and "))
 
     def cite_in(self, text: str, **fields: object) -> str:
         """Return a text with its fields; a field that is not among them is the key of a work, which is cited."""
@@ -90,6 +108,11 @@ def tests_in_words(names: Sequence[str], references: References | None) -> str:
         title, key = WORDS["tests"].get(name, (name, None))
         called.append(f"{title} ({references.cite(key)})" if references and key else title)
     return listed(called)
+
+
+def measure_in_words(measure: str) -> str:
+    """Return what an effect size is called; one that is not listed, by its name in the comparisons."""
+    return str(WORDS["measures"].get(measure, (measure.replace("_", " "),))[0])
 
 
 class Withheld(str):
@@ -133,7 +156,6 @@ Value: TypeAlias = str | int | float | None
 Span: TypeAlias = tuple[str, int]
 Kind: TypeAlias = Literal["text", "cell", "0", "0.0", "0.00", "0.000", "p", "measure", "any"]
 
-_P_FORMAT = '[<0.001]"<0.001";[<0.1]0.000;0.00'
 _WHOLE = "#,##0"
 _SCIENTIFIC = "0.00E+00"
 _MOST_DECIMALS = 6
@@ -146,7 +168,8 @@ class Column:
 
     A ``cell`` is text as a paper prints numbers, "76.5 (13.7)", in one line to the right; its title may have several,
     which are wrapped `lines`. Adjoining columns of one `group` share its heading. Text wraps after `widest` characters,
-    or overflows to the right. The `key` is that of the catalogue, as "subtypes.size", in every language.
+    or overflows to the right. The `key` is that of the catalogue, as "subtypes.size", in every language. A column that
+    `quotes` has texts of other rooms (`translate`).
     """
 
     title: str
@@ -156,6 +179,7 @@ class Column:
     widest: int = 44
     lines: tuple[str, ...] = ()
     key: str = ""
+    quotes: bool = False
 
     @property
     def text(self) -> str:
@@ -248,17 +272,6 @@ Held: TypeAlias = Callable[[Any], object]
 """What a column holds: a function of the thing that a row is about."""
 
 
-def columns_of(name: str, /, **fields: object) -> dict[str, Column]:
-    """Return the columns of a table of the catalogue by their keys; their headings may have fields."""
-    columns = {}
-    for key, declared in WORDS["tables"][name]["columns"].items():
-        about = {"title": declared} if isinstance(declared, str) else dict(declared)
-        above, _, below = about.pop("group", "").partition(" | ")
-        title, *group = (text.format(**fields) for text in (about.pop("title"), above, below))
-        columns[key] = Column(title, group=(group[0], group[1]), key=f"{name}.{key}", **about)
-    return columns
-
-
 def tabulate(
     name: str,
     things: pd.DataFrame | Iterable[Any],
@@ -268,32 +281,35 @@ def tabulate(
 ) -> Table:
     """Return a table of the catalogue with a row for each thing, or for each row of a frame, as a dict.
 
-    A column holds a function of the thing, by default what the thing has under the key of the column. Of a mapping
-    there is a column for each title, and none of None. The caption and the headings may have `fields`.
+    A column holds a function of the thing, by default what it has under the key or at the place of the column. Of a
+    mapping there is a column for each title, and none of None. The caption and the headings may have `fields`.
     """
     about: Iterable[Any] = things.to_dict("records") if isinstance(things, pd.DataFrame) else things
     filled: list[tuple[Column, Held]] = []
-    for key, column in columns_of(name, **(fields or {})).items():
-        read = held.pop(key, partial(_read, key))
+    declared, fields = WORDS["tables"][name], fields or {}
+    for place, (key, text) in enumerate(declared["columns"].items()):
+        details = {"title": text} if isinstance(text, str) else dict(text)
+        above, _, below = details.pop("group", "").partition(" | ")
+        title, *group = (text.format(**fields) for text in (details.pop("title"), above, below))
+        column = Column(title, group=(group[0], group[1]), key=f"{name}.{key}", **details)
+        read = held.pop(key, partial(_read, key, place))
         if isinstance(read, Mapping):
             filled += [(replace(column, title=title), of_title) for title, of_title in read.items()]
         elif read is not None:
             filled.append((column, read))
     assert not held, f"the table {name} has no columns {', '.join(held)}"
-    rows = [[as_value(read(thing)) for _, read in filled] for thing in about]
-    declared = WORDS["tables"][name]
-    caption, stub = declared["caption"].format(**(fields or {})), declared.get("stub", 1)
+    rows = [
+        [as_value(translate(read(thing)) if column.quotes else read(thing)) for column, read in filled]
+        for thing in about
+    ]
+    caption, stub = declared["caption"].format(**fields), declared.get("stub", 1)
     return Table(caption, [column for column, _ in filled], rows, stub=stub)
 
 
-def table_with_rows(name: str, rows: Sequence[Sequence[Value]], fields: Mapping[str, object] | None = None) -> Table:
-    """Return a table of the catalogue with these rows, of one value for each of its columns."""
-    columns, declared = columns_of(name, **(fields or {})), WORDS["tables"][name]
-    return Table(declared["caption"], list(columns.values()), rows, stub=declared.get("stub", 1))
-
-
-def _read(key: str, thing: Any) -> object:
-    return thing[key] if isinstance(thing, dict) else getattr(thing, key)
+def _read(key: str, place: int, thing: Any) -> object:
+    if isinstance(thing, dict):
+        return thing[key]
+    return thing[place] if type(thing) in (list, tuple) else getattr(thing, key)
 
 
 def as_value(value: object) -> Value:
@@ -312,7 +328,7 @@ def excel_format(kind: Kind, decimals: int) -> str:
     if kind in ("text", "cell", "any"):
         return "General"
     if kind == "p":
-        return _P_FORMAT
+        return f'[<0.001]"{words.print_number("<0.001")}";[<0.1]0.000;0.00'
     if kind == "0":
         return _WHOLE
     if kind != "measure":
@@ -323,18 +339,18 @@ def excel_format(kind: Kind, decimals: int) -> str:
 
 
 def number_text(value: float, kind: Kind, decimals: int) -> str:
-    """Return a number as text, as a spreadsheet program shows it with `excel_format`."""
+    """Return a number as text, as a spreadsheet program shows it with `excel_format` in the language of the report."""
     if kind == "p":
-        return "<0.001" if value < 0.001 else f"{value:.3f}" if value < 0.1 else f"{value:.2f}"
+        return words.print_number("<0.001" if value < 0.001 else f"{value:.3f}" if value < 0.1 else f"{value:.2f}")
     shown = excel_format(kind, decimals)
-    if shown == "General":
-        return f"{value:g}"
-    if shown == _SCIENTIFIC:
-        return f"{value:.2E}"
-    if shown == _WHOLE:
-        return f"{value:,.0f}"
-    text = f"{value:.{len(shown.partition('.')[2])}f}"
-    return text if float(text) else text.lstrip("-")
+    spec = {"General": "g", _SCIENTIFIC: ".2E", _WHOLE: ",.0f"}.get(shown, f".{len(shown.partition('.')[2])}f")
+    text = f"{value:{spec}}"
+    return words.print_number(text if float(text.replace(",", "")) else text.lstrip("-"))
+
+
+def print_figure(text: str) -> str:
+    """Return a number that Python printed, as "n = 1,042", with a true minus sign and the marks of the language."""
+    return words.print_number(text).replace("-", "\N{MINUS SIGN}")
 
 
 def percent(part: int, whole: int) -> float:

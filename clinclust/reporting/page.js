@@ -1,12 +1,14 @@
 // Tables of a page can be sorted by a column and filtered by a word. A feature and its levels stay together.
 "use strict";
 
+const DECIMAL = (1.5).toLocaleString(document.documentElement.lang)[1]; // "," on a German page
 const LEVEL = "\u2003"; // how the label of a level begins
 
 // What a column is sorted by: "1,042 (34.3%)" by 1042, "<0.001" by a little less, and a text by its letters.
 function keyOf(row, place) {
   const text = (row.cells[place]?.textContent ?? "").trim().replace("\u2212", "-");
-  const number = parseFloat(text.replaceAll(",", "").replace(/^[<>]/, ""));
+  const plain = text.replace(/(?<=\d)\s(?=\d)/g, "").replaceAll(DECIMAL === "," ? "." : ",", "").replace(DECIMAL, ".");
+  const number = parseFloat(plain.replace(/^[<>]/, ""));
   if (Number.isNaN(number)) return text;
   return text.startsWith("<") ? number * (1 - 1e-9) : text.startsWith(">") ? number * (1 + 1e-9) : number;
 }

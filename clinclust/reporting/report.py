@@ -8,7 +8,6 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import UTC, datetime
-from importlib.util import find_spec
 from numbers import Integral
 from pathlib import Path
 from typing import Any, Literal
@@ -26,6 +25,7 @@ from clinclust.comparisons import compare_subtypes
 from clinclust.comparisons.compare import compare_cohort
 from clinclust.comparisons.dominance import find_dominant, tell_divisions
 from clinclust.comparisons.frame import ComparisonsFrame
+from clinclust.data import LANGUAGES, Language, speaking
 from clinclust.disclosure.counts import FACTS, SHEETS, Rule
 from clinclust.engine.search.plan import blas_on_one_thread
 from clinclust.errors import InputError, refuse, warn
@@ -43,7 +43,7 @@ from clinclust.estimators.subtype_model import (
 )
 from clinclust.files.cell_text import listed
 from clinclust.files.formats import Part, rows_of
-from clinclust.files.writing import atomic_write, check_place, write_text
+from clinclust.files.writing import check_place, write_text
 from clinclust.methods.compare import FEWEST_SUBJECTS, Measures, MethodComparison, run_methods
 from clinclust.progress import SILENT, Progress
 from clinclust.reporting.assignments import write_inert_csv
@@ -68,7 +68,7 @@ from clinclust.stability.assess import Stability, resample_cohort
 
 # The options of a report, and the check of all its arguments before the first search.
 
-SUFFIXES = (".xlsx", ".html", ".json", ".csv", ".parquet")
+SUFFIXES = (".xlsx", ".html", ".json", ".csv")
 """How the file of a report may end: a workbook, a page, and for programs its sheets, or one table of all numbers."""
 
 
@@ -76,7 +76,6 @@ SUFFIXES = (".xlsx", ".html", ".json", ".csv", ".parquet")
 class ReportOptions:
     """What a report shows, as in `write_report`; `whole_procedure` is that of `assess_stability`."""
 
-    comparisons: pd.DataFrame | None = None
     associations: pd.DataFrame | Literal["refit"] | None = None
     stability: Stability | int | None = None
     names: Mapping[Any, str] = field(default_factory=dict)
@@ -91,6 +90,7 @@ class ReportOptions:
     other_methods: MethodComparison | bool = False
     n_jobs: int | None = None
     progress: bool = True
+    language: Language = "en"
 
     def problems(self, called: Callable[[str], str] = str) -> list[str]:
         """Return which of them cannot be used, whatever the model; `called` says how a reader knows a name."""
@@ -135,36 +135,6 @@ class ReportOptions:
             yield f"{needs}, and there are {n_subjects}"
 
 
-def check_report(
-    model: SubtypeModel,
-    frame: pd.DataFrame,
-    path: Path,
-    options: ReportOptions,
-    sizes: Mapping[int, int] | None = None,
-    *,
-    overwrite: bool,
-) -> None:
-    """Check the arguments of `write_report`; the ValueError lists all problems.
-
-    `sizes` are those of the subtypes among all subjects, if `frame` is a sample of a table in partitions.
-    """
-    problems = []
-    if path.exists() and not overwrite:
-        problems.append(f"{path} exists; state overwrite=True to replace it, or give another name")
-    if path.suffix.lower() not in SUFFIXES:
-        formats = f"{', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}"
-        problems.append(f"a report ends in {formats}, not {path.suffix!r} ({path.name})")
-    if path.suffix.lower() == ".parquet" and find_spec("pyarrow") is None:
-        problems.append(f"{path.name} needs the package pyarrow: pip install pyarrow; or write .csv")
-    problems += [*cohort_problems(model, frame), *options.problems()]
-    if is_fitted(model):
-        problems += unknown_names(options.names, model.codes_)
-        if options.comparisons is not None:
-            problems += _comparisons_problems(model, options.comparisons, sizes)
-        problems += _foreign_results(model, options)
-    refuse(problems)
-
-
 def _foreign_results(model: SubtypeModel, options: ReportOptions) -> Iterator[str]:
     """Yield which results of other analyses do not belong to the model."""
     n, stability, posterior, others = len(model.labels_), options.stability, options.posterior, options.other_methods
@@ -201,44 +171,11 @@ def names_by_number(names: Mapping[Code, str], codes: Sequence[Code]) -> dict[in
     return {subtype: names[code] for subtype, code in enumerate(codes, start=1) if code in names}
 
 
-def _comparisons_problems(model: SubtypeModel, comparisons: pd.DataFrame, sizes: Mapping[int, int] | None) -> list[str]:
-    if comparisons["suppressed"].any():
-        return ["comparisons hold withheld numbers; pass those of compare_subtypes, and ask for `suppress` here"]
-    if ComparisonsFrame(comparisons).is_weighted:
-        return ["comparisons have weights, and a report tests; write a table of them with subtype_table"]
-    expected = {feature.name for feature in model.schema_.reported}
-    different = sorted(expected ^ set(comparisons["feature"]))
-    if different:
-        return [f"comparisons and the model's schema differ in these features: {', '.join(different)}"]
-    if sizes is None:
-        subtypes, counts = np.unique(np.asarray(model.labels_) + 1, return_counts=True)
-        sizes = dict(zip(subtypes.tolist(), counts.tolist(), strict=True))
-    read = ComparisonsFrame(comparisons)
-    for rows in (rows for levels in read.summaries.values() for rows in levels.values()):
-        compared = {subtype: row["n"] + row["missing"] for subtype, row in rows.items() if subtype}
-        if compared != sizes:
-            return [
-                f"comparisons hold subtypes of sizes {list(compared.values())}, the model of sizes "
-                f"{list(sizes.values())}; compare the labels of this model"
-            ]
-    floor = fewest_subjects(model)
-    tested = [subtype for subtype in read.tested if sizes[subtype] < floor]
-    if tested:
-        return [
-            f"comparisons hold tests of subtypes that the model describes only (fewer than {floor} subjects): "
-            f"{', '.join(map(str, tested))}; compare with min_size={floor}"
-        ]
-    return []
-
-
 # Reports of a table in partitions: the comparisons are of all subjects, everything else of the sample of its fit.
 
 
-def in_sample_of(model: SubtypeModel, table: Any) -> tuple[MAPDP, pd.DataFrame, dict[int, int]]:
-    """Return the model in the sample of its table, the sample, and the sizes of the subtypes among all subjects.
-
-    Raises InputError if the table is not that of the fit.
-    """
+def in_sample_of(model: SubtypeModel, table: Any) -> tuple[MAPDP, pd.DataFrame]:
+    """Return the model in the sample of its table, and the sample; InputError if the table is not that of the fit."""
     fit: Any = model.fit_
     if not (isinstance(fit, PartitionedFit) and isinstance(model, MAPDP)):
         raise InputError("the model was fitted on a table in memory, and this one is in partitions; give the former")
@@ -247,7 +184,7 @@ def in_sample_of(model: SubtypeModel, table: Any) -> tuple[MAPDP, pd.DataFrame, 
             f"the table has {table.npartitions} partitions, and that of the fit had {fit.labels_.npartitions}; give "
             "the table that the model was fitted on"
         )
-    return *model.in_sample(), dict(enumerate(model.cluster_sizes_.tolist(), start=1))
+    return model.in_sample()
 
 
 def comparisons_of_all(model: Any, table: Any, options: ReportOptions) -> pd.DataFrame | None:
@@ -260,8 +197,6 @@ def comparisons_of_all(model: Any, table: Any, options: ReportOptions) -> pd.Dat
     if len(sample) == n_subjects:
         return None
     left_out = model.cluster_sizes_[in_sample.n_clusters_ :]
-    if options.comparisons is not None and not left_out.size:
-        return options.comparisons
     floor = in_sample.fit_.min_size_
     if floor > NO_FLOOR:
         floor = math.ceil(floor * n_subjects / len(sample))
@@ -336,7 +271,8 @@ def _number(value: Value, kind: Kind, decimals: int) -> Value:
         return float(f"{value:.1g}")
     if kind in ("any", "text"):
         return float(f"{value:.4g}")
-    return float(number_text(value, kind, decimals).replace(",", ""))
+    with speaking("en"):
+        return float(number_text(value, kind, decimals).replace(",", ""))
 
 
 @blas_on_one_thread()
@@ -347,9 +283,9 @@ def write_findings(
     epoch = os.environ.get("SOURCE_DATE_EPOCH")
     now = datetime.fromtimestamp(int(epoch), UTC) if epoch else datetime.now()
     suffix, moment = path.suffix.lower(), generated or now
-    moment = moment if moment.tzinfo else moment.astimezone()
-    title = findings.cohort.schema.title or WORDS["page"]["title"]
-    with progress.stage(f"report {suffix}"):
+    moment, findings = moment if moment.tzinfo else moment.astimezone(), findings.spoken
+    with progress.stage(f"report {suffix}"), speaking(findings.language):
+        title = findings.cohort.schema.title or WORDS["page"]["title"]
         sheets = _sheets(findings, moment, on_page=suffix == ".html")
         if findings.rule is not None:
             # A page holds the texts that are printed, and nothing more.
@@ -358,7 +294,7 @@ def write_findings(
             from clinclust.reporting.workbook import write_workbook
 
             write_workbook(sheets, path, title=title, generated=moment)
-        elif suffix in (".csv", ".parquet"):
+        elif suffix == ".csv":
             write_tidy(next(sheet for sheet in sheets if sheet.name == DATA), path)
         elif suffix == ".json":
             others = [sheet for sheet in sheets if sheet.name != ASSIGNMENTS]  # assignments.csv has them
@@ -413,20 +349,21 @@ def _tell_divisions(findings: Findings, table: pd.DataFrame) -> pd.DataFrame:
 def gather_findings(
     cohort: FittedCohort, table: pd.DataFrame, options: ReportOptions, *, of_all: pd.DataFrame | None = None
 ) -> Findings:
-    """Return the findings of a report whose arguments `check_report` has checked.
+    """Return the findings of a report whose arguments are checked.
 
     `table` has the columns that the schema ignores too, in the order of the cohort. If it is the sample of a table in
     partitions, `of_all` are the comparisons of all its subjects.
     """
     model, level = cohort.model, options.significance_level
     min_size = max(options.min_size, fewest_subjects(model))
-    comparisons = options.comparisons if of_all is None else of_all
+    comparisons = of_all
     if comparisons is None:
         with Progress(options.progress).stage("comparisons"):
             comparisons = compare_cohort(cohort, min_size=min_size, significance_level=level)
     dominant = find_dominant(cohort, table)
     names = {**model.names_, **names_by_number(options.names, model.codes_)}
     findings = Findings(cohort, comparisons, level, None, names, min_size=min_size, dominant=dominant)
+    findings = replace(findings, language=options.language)
     if of_all is not None:
         findings = replace(findings, of_all=ComparisonsFrame(of_all).exact_sizes)
     if options.suppress is not None:
@@ -477,18 +414,17 @@ def draw_posterior(cohort: FittedCohort, *, n_jobs: int | None = None, progress:
 
 @accepting(
     frame=arguments.ANY_FRAME,
-    comparisons=arguments.WHOLE_COMPARISONS,
     associations=either(arguments.ASSOCIATIONS, arguments.TEXT, NOTHING),
     stability=either(arguments.STABILITY, WHOLE, NOTHING),
     posterior=either(arguments.POSTERIOR, ON_OR_OFF),
     other_methods=either(arguments.METHOD_COMPARISON, ON_OR_OFF),
+    language=arguments.one_of(*LANGUAGES),
 )
 def write_report(
     model: SubtypeModel,
     frame: pd.DataFrame,
     path: str | os.PathLike[str],
     *,
-    comparisons: pd.DataFrame | None = None,
     associations: pd.DataFrame | Literal["refit"] | None = "refit",
     stability: Stability | int | None = None,
     posterior: GibbsDP | bool = False,
@@ -503,6 +439,7 @@ def write_report(
     generated: datetime | None = None,
     progress: bool = True,
     overwrite: bool = False,
+    language: Language = "en",
 ) -> Path:
     """Write a report of the subtypes and their differences as an Excel workbook, a web page, or for programs.
 
@@ -518,9 +455,7 @@ def write_report(
         a table in partitions, the comparisons are of all subjects and everything else is of the sample.
     path : path
         File to write; ends in ``.xlsx``, ``.html`` or, for programs, ``.json`` (all sheets and tested divisions),
-        ``.csv`` or ``.parquet`` (all numbers in one table: a summary, test, effect size or tested division a row).
-    comparisons : pandas.DataFrame, optional
-        From `compare_subtypes` for the same cohort and labels; computed by default.
+        or ``.csv`` (all numbers in one table: a summary, test, effect size or tested division a row).
     associations : "refit", pandas.DataFrame or None
         "refit" tests features against subtypes that they did not form, by up to 24 searches; or the result of
         `validated_associations` for the same model and cohort. None leaves the tests out.
@@ -536,7 +471,7 @@ def write_report(
     names : dict, optional
         Names of subtypes by number: ``{1: "Tremor dominant"}``. The default names of a `Partition` are its labels.
     min_size : int
-        Size of the smallest subtype that is tested, if `comparisons` is not given and `MAPDP.min_size` is not larger.
+        Size of the smallest subtype that is tested, if `MAPDP.min_size` is not larger.
     significance_level : float
         Level of p in the descriptive comparisons, and of q of features that are called validated.
     suppress : int, optional
@@ -556,6 +491,9 @@ def write_report(
         Whether to report each stage that takes longer than a second, as `MAPDP` does.
     overwrite : bool
         Whether an existing file is replaced, in one step.
+    language : {"en", "de"}
+        Language of the report, whose sentences and marks in numbers it has: English or German. Labels are those of the
+        schema.
 
     Raises
     ------
@@ -589,16 +527,20 @@ def write_report(
     options = ReportOptions(**{item.name: stated[item.name] for item in fields(ReportOptions) if item.name in stated})
     require_fitted(model)
     path = Path(path)
-    if not is_partitioned(frame):
-        check_report(model, frame, path, options, overwrite=overwrite)
-        check_place(path)
-        of_all = None
-    else:
-        whole, table = model, frame
-        model, frame, sizes = in_sample_of(whole, table)
-        check_report(model, frame, path, options, sizes, overwrite=overwrite)
-        check_place(path)
-        of_all = comparisons_of_all(whole, table, options)
+    whole, table = model, frame
+    if is_partitioned(table):
+        model, frame = in_sample_of(whole, table)
+    is_in_the_way, formats = path.exists() and not overwrite, f"{', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}"
+    refuse(
+        [
+            *[f"{path} exists; state overwrite=True to replace it, or give another name"] * is_in_the_way,
+            *[f"a report ends in {formats}, not {path.suffix!r} ({path.name})"] * (path.suffix.lower() not in SUFFIXES),
+            *[*cohort_problems(model, frame), *options.problems(), *unknown_names(options.names, model.codes_)],
+            *_foreign_results(model, options),
+        ]
+    )
+    check_place(path)
+    of_all = comparisons_of_all(whole, table, options) if is_partitioned(table) else None
     cohort = cohort_of(model, frame)
     findings = gather_findings(cohort, cohort.in_order(frame), options, of_all=of_all)
     write_findings(findings, path, generated, Progress(progress))
@@ -627,7 +569,7 @@ def write_results(findings: Findings, sheets: Sequence[Sheet], path: Path, *, ti
 
 
 def write_tidy(sheet: Sheet, path: Path) -> None:
-    """Write the sheet of all numbers, one summary, test or effect size a row, as csv or parquet.
+    """Write the sheet of all numbers, one summary, test or effect size a row, as csv.
 
     A column with withheld numbers is of texts, so that it has one type.
     """
@@ -637,13 +579,8 @@ def write_tidy(sheet: Sheet, path: Path) -> None:
         values = [row[place] for row in table.rows]
         is_text = column.kind == "text" or any(isinstance(value, str) for value in values)
         cells = [None if value is None else str(value) for value in values] if is_text else values
-        columns[column.title.lower().replace(" ", "_")] = pd.Series(cells, dtype=object if is_text else np.float64)
-    found = pd.DataFrame(columns)
-    if path.suffix.lower() == ".csv":
-        write_inert_csv(found, path)
-        return
-    with atomic_write(path) as target:
-        found.to_parquet(target, index=False)
+        columns[column.key.removeprefix("data.")] = pd.Series(cells, dtype=object if is_text else np.float64)
+    write_inert_csv(pd.DataFrame(columns), path)
 
 
 def json_text(found: dict[str, Any]) -> str:

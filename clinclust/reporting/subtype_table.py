@@ -18,6 +18,7 @@ from clinclust.arguments import BY_FEATURE, TEXT, TEXTS, WHOLE, accepting, eithe
 from clinclust.arrays import Code
 from clinclust.comparisons.compare import FEWEST_TESTED, compare_cohort
 from clinclust.comparisons.frame import ALL_SUBJECTS, WITHHELD, Record, is_missing, is_suppressed
+from clinclust.data import LANGUAGES, Language, speaking
 from clinclust.errors import InputError, missing_package, refuse, visible
 from clinclust.estimators.fit import FEW, MEANING_OF_MARKS
 from clinclust.estimators.subtype_model import SubtypeModel, cohort_of, fewest_subjects, require_fitted
@@ -49,7 +50,9 @@ from clinclust.reporting.layout import (
     capitalised,
     listed,
     percent,
+    print_figure,
     tests_in_words,
+    translate,
 )
 
 __all__ = ["SubtypeTable", "subtype_table"]
@@ -180,15 +183,15 @@ class Plan:
         """Return the lines of the heading of a group: its title, its name if it has one, and its size."""
         sizes = self.compared.sizes
         size, total = sizes[group], sizes[ALL_SUBJECTS]
-        number = "n = [c]" if size is None else f"n = {size:,}"
+        number = "n = [c]" if size is None else print_figure(f"n = {size:,}")
         if group == ALL_SUBJECTS:
             return (WORDS["formed"]["all_subjects"], number)
         if size is not None and total:
             weighted = self.compared.is_weighted
             share = self.compared.weighted_percent[group] if weighted else percent(size, total)
-            share = _TEXTS["weighted_share"].format(share=share) if weighted else share
-            number += f" ({share}%)"
-            number = ", ".join([number, *self.marks.get(group, ())])
+            shown = _TEXTS["weighted_share"].format(share=share) if weighted else print_figure(str(share))
+            number += f" ({shown}{print_figure('%')})"
+            number = ", ".join([number, *map(translate, self.marks.get(group, ()))])
         # A name may be a word of the table, which only the few subjects have whose number is withheld.
         name = (self.asked.names or {}).get(group)
         name = None if size is None else name
@@ -339,7 +342,7 @@ def _columns_of(plan: Plan, marks: Mapping[str, str]) -> list[tuple[Column, Held
     def missing(line: Line) -> str | None:
         is_said = line.kind == "level" or line.feature.part == "rest"
         number = line.records[ALL_SUBJECTS]["missing"]
-        return None if is_said else WITHHELD if is_missing(number) else f"{int(number):,}"
+        return None if is_said else WITHHELD if is_missing(number) else print_figure(f"{int(number):,}")
 
     def descriptive_p(line: Line) -> str | None:
         test = _descriptive_test(line, plan.between)
@@ -359,7 +362,7 @@ def _columns_of(plan: Plan, marks: Mapping[str, str]) -> list[tuple[Column, Held
         sizes = [abs(value) for value in values if not is_missing(value)]
         if not tests or any(map(is_suppressed, tests)):
             return WITHHELD if tests else None
-        return f"{sum(sizes) / len(sizes):.2f}" if sizes else NOTHING
+        return print_figure(f"{sum(sizes) / len(sizes):.2f}") if sizes else NOTHING
 
     def column(*lines: str) -> Column:
         first, *name, last = lines if lines[1:] else (*lines, "")
@@ -411,7 +414,7 @@ def _write_notes(plan: Plan, table: Table, marks: Mapping[str, str]) -> list[Mar
         _TEXTS[differences]: "smd" in plan.columns,
         _TEXTS["withheld"]: is_withheld,
         _TEXTS["nothing"]: any(NOTHING in text for text in texts),
-        capitalised(MEANING_OF_MARKS): any(map(plan.marks.get, plan.subtypes)),
+        capitalised(translate(MEANING_OF_MARKS)): any(map(plan.marks.get, plan.subtypes)),
         _TEXTS["weighted"]: plan.compared.is_weighted,
     }
     notes = [Marked(" ".join(text for text, is_used in general.items() if is_used))]
@@ -432,7 +435,7 @@ def _write_notes(plan: Plan, table: Table, marks: Mapping[str, str]) -> list[Mar
 def _called(name: str) -> str:
     """Return what a test or a method is called at the beginning of a note."""
     if name in WORDS["ways"]:
-        return f"{name.capitalize()}: {WORDS['ways'][name]}"
+        return f"{capitalised(translate(name))}: {WORDS['ways'][name]}"
     return capitalised(clean(tests_in_words([name], None)).removeprefix("the "))
 
 
@@ -467,10 +470,13 @@ class SubtypeTable:
         Headings of all columns except the first, rows, and footnotes.
     table : clinclust.reporting.layout.Table
         The table as a report prints it.
+    language : str
+        Its language.
     """
 
     table: Table
     rows: Sequence[TableRow]
+    language: Language
 
     @property
     def title(self) -> str:
@@ -493,9 +499,9 @@ class SubtypeTable:
         columns = {title: [getattr(row, name) for row in self.rows] for title, name in about.items()}
         for place, heading in enumerate(self.headings):
             columns[heading.text] = [row.cells[place].text for row in self.rows]
-            if heading.text == "Descriptive p":
+            if heading.key == "subtype_table.p":
                 columns["Test"] = [row.test for row in self.rows]
-        if "Validated p" in columns:
+        if any(heading.key == "subtype_table.validated" for heading in self.headings):
             columns |= {"Method": [row.method for row in self.rows], "Remark": [row.remark for row in self.rows]}
         return pd.DataFrame(columns, dtype="string")
 
@@ -507,18 +513,6 @@ class SubtypeTable:
         """Return the table as a fragment of a web page, without script."""
         return html_fragment(self.table)
 
-    def to_word(self, path: str | os.PathLike[str]) -> Path:
-        """Write the table as a Word document, which needs python-docx (else ImportError), and return its path."""
-        try:
-            import docx  # noqa: F401
-        except ImportError as error:
-            raise missing_package("a Word document", "python-docx") from error
-        from clinclust.reporting.word import write_word
-
-        path = Path(path)
-        write_word(self.table, path)
-        return path
-
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the table to a file and return its path; the suffix is .docx, .xlsx, .html or .csv.
 
@@ -526,7 +520,8 @@ class SubtypeTable:
         """
         path = Path(path)
         refuse(suffix_problems(path))
-        _WRITERS[path.suffix.lower()](self, path)
+        with speaking(self.language):
+            _WRITERS[path.suffix.lower()](self, path)
         return path
 
     def _repr_html_(self) -> str:
@@ -551,8 +546,18 @@ def _write_workbook(table: SubtypeTable, path: Path) -> None:
     write_workbook([table.sheet()], path, title=table.title, generated=NO_DATE)
 
 
+def _write_word(table: SubtypeTable, path: Path) -> None:
+    try:
+        import docx  # noqa: F401
+    except ImportError as error:
+        raise missing_package("a Word document", "python-docx") from error
+    from clinclust.reporting.word import write_word
+
+    write_word(table.table, path)
+
+
 _WRITERS: dict[str, Callable[[SubtypeTable, Path], object]] = {
-    ".docx": lambda table, path: table.to_word(path),
+    ".docx": _write_word,
     ".xlsx": _write_workbook,
     ".html": lambda table, path: write_text(html_page(table.table), path),
     ".csv": lambda table, path: write_inert_csv(table.to_frame(), path),
@@ -569,6 +574,7 @@ _WRITERS: dict[str, Callable[[SubtypeTable, Path], object]] = {
     summaries=either(TEXT, BY_FEATURE),
     columns=TEXTS,
     decimals=either(WHOLE, BY_FEATURE),
+    language=arguments.one_of(*LANGUAGES),
 )
 def subtype_table(
     comparisons: pd.DataFrame | SubtypeModel,
@@ -583,6 +589,7 @@ def subtype_table(
     columns: Sequence[ColumnName] | None = None,
     decimals: Mapping[str, int] | int | None = None,
     title: str | None = None,
+    language: Language = "en",
 ) -> SubtypeTable:
     """Return a table of summaries of every feature in all subjects and in each subtype ("Table 1" of a paper).
 
@@ -618,6 +625,8 @@ def subtype_table(
         Decimals of means, medians and percentages, or of those of each feature by name.
     title : str, optional
         Caption of the table.
+    language : {"en", "de"}
+        Language of the headings, notes and marks in numbers: English or German.
 
     Raises
     ------
@@ -664,7 +673,8 @@ def subtype_table(
         numbers = {code: subtype for subtype, code in codes.items()}
         by_number = {numbers.get(code, code): name for code, name in (names or {}).items()}
         choices = replace(choices, names={**model.names_, **by_number}, marks=marks, codes=codes)
-    return table_of(Compared(cast("pd.DataFrame", comparisons)), choices)
+    with speaking(language):
+        return table_of(Compared(cast("pd.DataFrame", comparisons)), choices)
 
 
 def table_of(compared: Compared, asked: Choices) -> SubtypeTable:
@@ -713,4 +723,4 @@ def table_of(compared: Compared, asked: Choices) -> SubtypeTable:
     rows = [[as_value(held(line)) for _, held in columns] for line in lines]
     table = Table(caption, [column for column, _ in columns], rows, bands=plan.bands(lines))
     table = replace(table, notes=_write_notes(plan, table, letters))
-    return SubtypeTable(table, list(_print_rows(plan, table)))
+    return SubtypeTable(table, list(_print_rows(plan, table)), WORDS["page"]["language"])

@@ -73,7 +73,7 @@ def _set_up(document: Document, table: Table) -> None:
     properties.author = properties.last_modified_by = "clinclust"
     properties.comments, properties.subject = "", WORDS["page"]["subject"]
     properties.created = properties.modified = NO_DATE.replace(tzinfo=None)
-    properties.revision = 1
+    properties.revision, properties.language = 1, WORDS["page"]["language"]
 
 
 def _add_table(document: Document, table: Table) -> None:

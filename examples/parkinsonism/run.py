@@ -112,7 +112,7 @@ def main() -> None:
     comparisons = cc.compare_subtypes(frame, model.labels_, schema)
     associations = cc.validated_associations(model, frame)
     for name in ("subtypes.xlsx", "subtypes.html"):
-        cc.write_report(model, frame, out / name, comparisons=comparisons, associations=associations, overwrite=True)
+        cc.write_report(model, frame, out / name, associations=associations, overwrite=True)
 
     labels = pd.Series(model.labels_, index=frame.index)
     beside, agreement = beside_the_paper(frame, labels, schema), beside_the_truth(labels)

@@ -19,9 +19,9 @@ from clinclust.plots import plot_effects, plot_profile, plot_tree
 # --- threads ---------------------------------------------------------------------------------------------------------
 
 
-def _report(model, frame, comparisons, path):
+def _report(model, frame, path):
     moment = datetime(2026, 1, 1, tzinfo=UTC)
-    write_report(model, frame, path, comparisons=comparisons, associations=None, generated=moment, overwrite=True)
+    write_report(model, frame, path, associations=None, generated=moment, overwrite=True)
     return path.read_bytes()
 
 
@@ -37,8 +37,8 @@ def _threads(count, rng, folder):
     frame = pd.DataFrame(X, columns=list(model.schema_.names))
     comparisons = compare_subtypes(frame, model.labels_, model.schema_)
     tasks = {
-        "page": lambda number: _report(model, frame, comparisons, folder / f"{number}.html"),
-        "workbook": lambda number: _report(model, frame, comparisons, folder / f"{number}.xlsx"),
+        "page": lambda number: _report(model, frame, folder / f"{number}.html"),
+        "workbook": lambda number: _report(model, frame, folder / f"{number}.xlsx"),
         "profile": lambda number: _figure(plot_profile, model, comparisons),
         "effects": lambda number: _figure(plot_effects, model, comparisons),
         "tree": lambda number: _figure(plot_tree, model),

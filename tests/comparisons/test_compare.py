@@ -402,9 +402,6 @@ def test_what_has_no_valid_method_is_refused(weighed):
         cc.suppress_small_cells(found)
     with pytest.raises(InputError, match="columns: p cannot be used with weights"):
         cc.subtype_table(found, columns=["all", "subtypes", "p"])
-    model = cc.Partition(labels, WEIGHED, made_by="hand")
-    with pytest.raises(InputError, match="comparisons have weights, and a report tests"):
-        cc.write_report(model, frame, "report.html", comparisons=found)
 
 
 def test_the_table_says_what_is_weighted_and_has_no_p(weighed, tmp_path, monkeypatch, capsys):

@@ -2,7 +2,6 @@
 
 import copy
 import json
-from datetime import UTC, datetime
 
 import numpy as np
 import pandas as pd
@@ -304,17 +303,12 @@ def test_what_is_saved_of_a_cut_differs_from_the_fit_in_the_map_alone(plain, tmp
 # --- comparisons and associations -------------------------------------------------------------------------------------
 
 
-def test_the_table_and_the_report_of_a_cut_compare_its_bare_labels(plain, tmp_path):
+def test_the_table_of_a_cut_compares_its_bare_labels(plain):
     model, frame = plain
     cut, schema = model.cut(3), model.schema_
     valid = schema.validate(frame)
     of_labels = cc.Partition(cut.labels_, schema, made_by="anybody")
     assert cc.subtype_table(cut, valid).to_html() == cc.subtype_table(of_labels, valid).to_html()
-    comparisons = cc.compare_subtypes(valid, cut.labels_, schema)
-    quick = {"associations": None, "progress": False, "generated": datetime(2026, 1, 2, tzinfo=UTC)}
-    ours = cc.write_report(cut, valid, tmp_path / "ours.html", **quick)
-    theirs = cc.write_report(cut, valid, tmp_path / "theirs.html", comparisons=comparisons, **quick)
-    assert ours.read_bytes() == theirs.read_bytes()
 
 
 def three_levels(n=240):

@@ -54,7 +54,6 @@ def full_workbook_path(findings, tmp_path_factory):
         findings.cohort.model,
         findings.cohort.table,
         tmp_path_factory.mktemp("report") / "full.xlsx",
-        comparisons=findings.comparisons,
         associations=findings.associations,
         names=findings.names,
         generated=GENERATED,

@@ -6,16 +6,8 @@ import ast
 import re
 from pathlib import Path
 
-import openpyxl
-import pytest
-
 import clinclust.data as data_files
 import clinclust.reporting as reporting
-from clinclust.likelihoods import REGISTRY
-from clinclust.schema.yaml_files import on_unused
-
-from .conftest import GENERATED
-from .stand_in import words_in, write_report
 
 FOLDER, WORKS = Path(reporting.__file__).parent, data_files.data("references")
 # English words of markup and of strings that are written for a computer are no sentence.
@@ -63,55 +55,3 @@ def test_a_sentence_in_a_section_is_found():
     assert [text for _, text in sentences_in(section)] == ["Only {} of the subjects"]
     assert not list(sentences_in('def problems(n):\n    yield f"there are {n} of these subjects"\n'))
     assert len(list(sentences_in('tables.append(Column("How sure each of these is"))'))) == 1
-
-
-def shout(held, key=""):
-    """The catalogue in another language: every word in capitals, fields and formats as they are."""
-    if isinstance(held, dict):
-        return {name: shout(each, name) for name, each in held.items()}
-    if isinstance(held, list) and len(held) == 2 and held[1] in WORKS:  # the name of a test, and what is cited for it
-        return [held[0].upper(), held[1]]
-    if isinstance(held, list):
-        return [shout(each, key) for each in held]
-    if not isinstance(held, str) or key in ("kind", "section", "sections", "terms", "terms_of_a_search"):
-        return held
-    return "".join(text if text.startswith("{") else text.upper() for text in re.split(r"(\{[^}]*\})", held))
-
-
-@pytest.mark.parametrize("options", [{}, {"suppress": 10}, {"suppress": 10, "round_to": 5}], ids=str)
-def test_another_catalogue_takes_the_place_of_every_sentence(model, frame, tmp_path, monkeypatch, options):
-    catalogue, data = shout(data_files.catalogue()), data_files.data
-    monkeypatch.setattr(data_files, "data", lambda name: catalogue if name == "report" else data(name))
-    page = words_in(write_report(model, frame, tmp_path / "page.html", **options).read_text(encoding="utf-8"))
-    # Of the user, of the works cited, and of other rooms: labels, the names of likelihoods, and unused columns.
-    others = [feature.title for feature in model.schema_] + [likelihood.title for likelihood in REGISTRY.values()]
-    others += [work["full"] for work in WORKS.values()] + [on_unused(model.schema_) or ""]
-    assert ("TRUST" in page, "Trust" in page) == (True, False)
-    english = set(re.findall(r"(?:\b[a-z]{2,}\b[ ,;:]*){4,}", page))
-    assert not {text for text in english if not any(text.strip(" ,;:") in other for other in others)}
-
-
-@pytest.mark.parametrize("options", [{}, {"suppress": 10}], ids=str)
-def test_a_workbook_in_another_language_has_the_same_cells(model, frame, tmp_path, monkeypatch, options):
-    def cells_in(path):
-        write_report(model, frame, path, generated=GENERATED, **options)
-        return {
-            sheet.title.upper(): [cell for row in sheet.iter_rows(values_only=True) for cell in row if cell is not None]
-            for sheet in openpyxl.load_workbook(path)
-        }
-
-    english = cells_in(tmp_path / "english.xlsx")
-    catalogue, data = shout(data_files.catalogue()), data_files.data
-    monkeypatch.setattr(data_files, "data", lambda name: catalogue if name == "report" else data(name))
-    other = cells_in(tmp_path / "other.xlsx")
-    # What may be shared is listed by keys, and not by headings.
-    assert [*other] == [*english]
-    for name in set(english) - {"METHODS"}:
-        assert sum(map(is_number, other[name])) == sum(map(is_number, english[name])), name
-    words = {"yes", "no", "perhaps", "none", "clear", "likely", "uncertain", "Summary", "Pairwise test", "Effect size"}
-    values = {level for feature in model.schema_ for level in feature.levels or ()}
-    assert not (words - values) & {cell for cells in other.values() for cell in cells}
-
-
-def is_number(cell):
-    return isinstance(cell, int | float)

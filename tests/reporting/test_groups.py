@@ -8,7 +8,6 @@ import pytest
 from cohorts import LIKELIHOODS, mixed_cohort, with_groups
 
 import clinclust as cc
-from clinclust.errors import InputError
 from clinclust.estimators.subtype_model import FittedCohort
 from clinclust.reporting.assignments import assignment_table, tabulate_assignments
 from clinclust.reporting.findings import Findings
@@ -201,14 +200,6 @@ def test_the_subtype_table_of_a_model_and_its_report_agree(small):
     assert table.to_html() == cc.subtype_table(comparisons).to_html()
     said = "subtypes 1 and 2 are compared at once; subtypes 3, 4, 5 have few subjects and are untested."
     assert said in table.to_html()
-
-
-def test_comparisons_that_test_them_are_refused(small, tmp_path):
-    model, frame = small
-    comparisons = cc.compare_subtypes(frame, model.labels_, model.schema_)
-    with pytest.raises(InputError, match=r"fewer than 20 subjects\): 3; compare with min_size=20"):
-        cc.write_report(model, frame, tmp_path / "x.html", comparisons=comparisons, **QUICK)
-    assert not list(tmp_path.iterdir())
 
 
 def test_a_larger_floor_of_the_report_holds_too(fitted_small, tmp_path):

@@ -71,23 +71,12 @@ def test_a_shared_report_does_not_tell_the_size_of_the_sample(fitted, tmp_path):
     assert f" {len(fitted[0].in_sample()[1])} of them" not in page
 
 
-@pytest.mark.simulation
-def test_comparisons_of_all_may_be_given_but_not_those_of_the_sample(fitted, cohort, tmp_path):
-    model, table = fitted
-    given = cc.compare_subtypes(table, model.labels_, cohort[1])
-    own = written(fitted, tmp_path / "own.csv").read_bytes()
-    assert written(fitted, tmp_path / "given.csv", comparisons=given).read_bytes() == own
-    small, sample = model.in_sample()
-    with pytest.raises(ValueError, match="compare the labels of this model"):
-        written(fitted, tmp_path / "other.csv", comparisons=cc.compare_subtypes(sample, small.labels_, cohort[1]))
-
-
 def test_a_workbook_has_no_list_of_subjects(fitted, tmp_path):
     assert "Assignments" not in sections_of(written(fitted, tmp_path / "report.xlsx"))
 
 
 @pytest.mark.simulation
-def test_comparisons_of_subtypes_that_are_left_out_are_made_again(cohort, tmp_path, monkeypatch):
+def test_subtypes_without_a_subject_in_the_sample_are_left_out(cohort, tmp_path, monkeypatch):
     frame, schema = cohort
     monkeypatch.setattr(fitting, "N_SAMPLED", N_SAMPLED)
     estimator = cc.methods.PublishedMAPDP(schema, random_state=0, n_jobs=1, n_restarts=2, progress=False)
@@ -97,9 +86,8 @@ def test_comparisons_of_subtypes_that_are_left_out_are_made_again(cohort, tmp_pa
     table = dd.from_pandas(frame, npartitions=2, sort=False)
     model = estimator.fit(table)
     assert model.cluster_sizes_.tolist()[2:] == [25]
-    given = cc.compare_subtypes(table, model.labels_, schema)
     with pytest.warns(cc.CohortWarning, match="leaves out 1 of 3"):
-        page = written((model, table), tmp_path / "report.html", comparisons=given).read_text()
+        page = written((model, table), tmp_path / "report.html").read_text()
     assert "of all 975 rows of these subtypes" in page
 
 

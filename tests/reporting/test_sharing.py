@@ -159,7 +159,7 @@ def shared(request, tmp_path_factory):
 
     def tables(suppress, suffix):
         path = folder / f"{suppress}.{suffix}"
-        write_report(model, frame, path, comparisons=whole, suppress=suppress, generated=GENERATED)
+        write_report(model, frame, path, suppress=suppress, generated=GENERATED)
         return (tables_of_workbook if suffix == "xlsx" else tables_of_page)(path)
 
     return model, frame, whole, {key: tables(*key) for key in ((None, "xlsx"), (10, "xlsx"), (10, "html"))}
@@ -223,12 +223,6 @@ def test_a_page_holds_no_cell_that_the_workbook_does_not(shared):
     assert not only_on_page
 
 
-def test_withheld_comparisons_are_refused(shared, tmp_path):
-    model, frame, whole, _ = shared
-    with pytest.raises(ValueError, match="ask for `suppress`"):
-        write_report(model, frame, tmp_path / "x.html", comparisons=suppress_small_cells(whole))
-
-
 def test_the_sheet_withheld_lists_where_numbers_are_withheld(shared):
     model, _, whole, tables = shared
     assert "Withheld" not in tables[None, "xlsx"]
@@ -279,9 +273,9 @@ def texts_in(tables):
 @pytest.mark.simulation
 @pytest.mark.parametrize("suffix", ["xlsx", "html"])
 def test_every_count_is_a_multiple_and_what_is_a_function_of_exact_counts_is_left_out(shared, tmp_path, suffix):
-    model, frame, whole, tables = shared
+    model, frame, _, tables = shared
     path, withheld = tmp_path / f"x.{suffix}", tables[10, suffix]
-    write_report(model, frame, path, comparisons=whole, suppress=10, round_to=BASE, generated=GENERATED)
+    write_report(model, frame, path, suppress=10, round_to=BASE, generated=GENERATED)
     rounded = (tables_of_workbook if suffix == "xlsx" else tables_of_page)(path)
     counts = counts_in(rounded)
     assert {(sheet, number) for sheet, number in counts if number % BASE} == set()

@@ -8,13 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import clinclust as cc
 from clinclust.associations.associate import grade_of
 from clinclust.disclosure.counts import Rule
 from clinclust.reporting.layout import WITHHELD
 from clinclust.reporting.sheets.associations import association_table
 from clinclust.reporting.sheets.subjects import codebook, tidy_data
-from reporting.stand_in import gathered
 
 MEASURED = ["mean", "sd", "median", "q1", "q3", "count", "percent", "estimate", "lower", "upper"]
 
@@ -119,26 +117,3 @@ def test_the_codebook_has_every_column_of_the_schema(findings):
     assert pd.isna(why["tremor"])
     texts = ["identifies the subject", "adjusted for", "the same value in every subject observed"]
     assert why[["patient", "crp", "dementia"]].tolist() == texts
-
-
-@pytest.fixture(scope="module")
-def with_five():
-    rng = np.random.default_rng(0)
-    labels = np.repeat(np.arange(5), 30)
-    frame = pd.DataFrame({f"x{column}": rng.normal(labels * (column + 1), 1.0) for column in range(4)})
-    schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-    partition = cc.Partition(labels, schema, made_by="a clinician")
-    return gathered(partition, schema.validate(frame))
-
-
-def rows(sheet):
-    return sheet.tables[0].rows
-
-
-def test_pairs_of_subtypes_are_shown_unless_they_are_too_many(with_five, monkeypatch):
-    assert sum(row[0] == "Pairwise test" for row in rows(tidy_data(with_five))) == with_five.n_pairwise == 4 * 10
-    monkeypatch.setattr("clinclust.reporting.findings._MANY_PAIRS", 39)
-    sheet = tidy_data(with_five)
-    assert any("40 comparisons of them" in note for note in sheet.notes)
-    kinds = {(row[0], row[7]) for row in rows(sheet) if row[0] in ("Pairwise test", "Effect size")}
-    assert kinds == {("Effect size", "All others")}

@@ -255,7 +255,7 @@ def test_entries_of_the_archive_carry_no_time(workbook_path):
 
 def test_other_suffixes_an_unfitted_model_or_the_wrong_frame_are_refused(model, frame, tmp_path):
     for name in ("x.tsv", "x", "xlsx", "x.xls"):
-        with pytest.raises(ValueError, match=r"ends in \.xlsx, \.html, \.json, \.csv or \.parquet"):
+        with pytest.raises(ValueError, match=r"ends in \.xlsx, \.html, \.json or \.csv"):
             write_report(model, frame, tmp_path / name)
     with pytest.raises(ValueError, match="model must be a fitted MAPDP or a Partition, not object"):
         write_report(object(), frame, tmp_path / "x.xlsx")
@@ -263,18 +263,8 @@ def test_other_suffixes_an_unfitted_model_or_the_wrong_frame_are_refused(model, 
         write_report(model, frame.iloc[1:], tmp_path / "x.xlsx")
 
 
-def test_comparisons_of_something_else_are_refused(model, frame, tmp_path):
-    other = compare_subtypes(frame, np.roll(model.labels_, 1) % 2, model.schema_)
-    with pytest.raises(ValueError, match="subtypes of sizes"):
-        write_report(model, frame, tmp_path / "x.xlsx", comparisons=other)
-    fewer = compare_subtypes(frame, model.labels_, model.schema_).query("feature != 'face'")
-    with pytest.raises(ValueError, match="differ in these features: face"):
-        write_report(model, frame, tmp_path / "x.xlsx", comparisons=fewer)
-
-
-def test_given_comparisons_and_level_are_used(model, frame, tmp_path):
-    comparisons = compare_subtypes(frame, model.labels_, model.schema_, min_size=30)
-    path = write_report(model, frame, tmp_path / "x.xlsx", comparisons=comparisons, significance_level=0.05)
+def test_the_smallest_size_and_the_level_are_used(model, frame, tmp_path):
+    path = write_report(model, frame, tmp_path / "x.xlsx", min_size=30, significance_level=0.05)
     book = sections_of(path)
     assert facts(book["Summary"])["Subtypes of few subjects, untested"] == "3"
     assert facts(book["Summary"])["Significance level"] == 0.05

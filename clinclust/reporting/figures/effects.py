@@ -17,7 +17,7 @@ from clinclust.errors import InputError, shortened
 from clinclust.estimators.subtype_model import SubtypeModel, clustered_features, require_fitted
 from clinclust.reporting.compared import Compared
 from clinclust.reporting.findings import Profiles, profiles_of
-from clinclust.reporting.layout import WITHHELD, WORDS
+from clinclust.reporting.layout import WITHHELD, WORDS, capitalised, measure_in_words, print_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -193,7 +193,7 @@ def plot_effects(
         panel.set_title("\n".join(heading), fontsize=9, **PLAIN)
         _draw_panel(panel, of_rows, extent)
     others = DRAWN["others"] if against == _OTHERS else shortened(called[against], NAME_TEXT)
-    title = DRAWN["effects"].format(measure=measure.replace("_", " ").capitalize(), others=others)
+    title = DRAWN["effects"].format(measure=capitalised(measure_in_words(measure)), others=others)
     ax.set_title(title, loc="left", fontsize=9, pad=10 + 12 * lines, **PLAIN)
     is_infinite = any(np.isinf(effect.estimate) for of_rows in found for effect in of_rows)
     is_withheld = any(effect.withheld and np.isnan(effect.estimate) for of_rows in found for effect in of_rows)
@@ -250,6 +250,6 @@ def _draw_panel(panel: Axes, effects: list[Effect], extent: float) -> None:
     panel.set_yticks(range(len(effects)), labels=[])
     panel.tick_params(axis="y", length=0)
     panel.set_xticks([-tick, 0, tick])
-    panel.xaxis.set_major_formatter(lambda value, _: f"{value:g}".replace("-", "\N{MINUS SIGN}"))
+    panel.xaxis.set_major_formatter(lambda value, _: print_figure(f"{value:g}"))
     panel.tick_params(axis="x", labelsize=8)
     panel.spines[["top", "right", "left"]].set_visible(False)

@@ -53,7 +53,7 @@ from clinclust.reporting.figures.effects import (
     title_rows,
 )
 from clinclust.reporting.findings import Profiles, profiles_of
-from clinclust.reporting.layout import HIGH, LOW, MIDDLE, WITHHELD, WORDS
+from clinclust.reporting.layout import HIGH, LOW, MIDDLE, WITHHELD, WORDS, print_figure, translate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -169,8 +169,7 @@ def _draw_distances(
             ax.add_patch(Rectangle((column, row), 1, 1, **hatched))
             text, colour = WITHHELD if withheld[row, column] else "–", None
         else:
-            text, colour = f"{number:+.1f}", "black"  # every colour is light
-            text = text.replace("-", "\N{MINUS SIGN}") if float(text) else "0.0"
+            text, colour = print_figure(f"{number:+.1f}" if round(number, 1) else "0.0"), "black"  # on light colours
         # The text lies inside the axes. in_layout=False saves the time to measure hundreds of texts for the layout.
         ax.text(*centre, text, ha="center", va="center", fontsize=small, color=colour, in_layout=False)
     ax.set_ylim(len(rows), 0)
@@ -192,7 +191,7 @@ def headings(profiles: Profiles, names: Mapping[int, str]) -> list[str]:
     for group, name in names.items():
         lines = textwrap.wrap(shortened(name, _NAME_LINES * width), width, max_lines=_NAME_LINES, placeholder="…")
         size = profiles.sizes[group]
-        texts.append("\n".join([*lines, f"n = {WITHHELD}" if size is None else f"n = {size:,}"]))
+        texts.append("\n".join([*lines, f"n = {WITHHELD}" if size is None else print_figure(f"n = {size:,}")]))
     return texts
 
 
@@ -277,7 +276,7 @@ def plot_tree(model: SubtypeModel, *, names: Mapping[Any, str] | None = None, ax
         subtype = int(fit.subtype_of_[tip])
         name, remarks = shortened(called[subtype + 1], NAME_TEXT), () if are_groups else fit.remarks_[subtype]
         name = DRAWN["group"].format(number=tip + 1, name=name) if are_groups else name
-        titles.append(f"{name} ({', '.join([f'n = {sizes[tip]:,}', *remarks])})")
+        titles.append(f"{name} ({', '.join([print_figure(f'n = {sizes[tip]:,}'), *map(translate, remarks)])})")
     ax.set_yticks(range(n_tips), labels=titles, fontsize=9, **PLAIN)
     ax.set_ylim(max(n_tips, 2) - 0.5, -0.7)
     ax.set_xlim(0.0, 1.5 * max(level[-1], 1.0))  # with room for the text of the root
@@ -379,7 +378,7 @@ def draw_divisions(scored: Sequence[ScoredDivision], divisions: Sequence[Divisio
         panel = ax.inset_axes((0.0, 1 - height * (place + 0.86), 1.0, height * _HISTOGRAM))
         panel.set_title(DRAWN["division"].format(division=division), loc="left", fontsize=9, pad=16)
         for end, name, size in zip((0, 1), division.branches, division.sizes, strict=True):
-            text = f"{shortened(name, _SIDE_TEXT)}, n = {size:,}"
+            text = f"{shortened(name, _SIDE_TEXT)}, n = {print_figure(f'{size:,}')}"
             panel.text(end, 1.06, text, ha=("left", "right")[end], transform=panel.transAxes, fontsize=8, **PLAIN)
         edges = np.histogram_bin_edges(scores, min(40, 10 + int(np.sqrt(scores.size))))
         first, both = (np.histogram(scores[branches <= branch], edges)[0] for branch in (0, 1))
@@ -393,6 +392,7 @@ def draw_divisions(scored: Sequence[ScoredDivision], divisions: Sequence[Divisio
             panel.plot(along, one_peak(along) * scores.size * (edges[1] - edges[0]), "--", color=GREY, linewidth=1.6)
         panel.set_yticks([])
         panel.tick_params(axis="x", labelsize=8)
+        panel.xaxis.set_major_formatter(lambda value, _: print_figure(f"{value:g}"))
         panel.spines[["top", "right", "left"]].set_visible(False)
     remarks = [DRAWN["score"], DRAWN["first_divisions"].format(n=len(scored), of=len(divisions))]
     text = "\n".join(remarks[: 1 + (len(scored) < len(divisions))])
@@ -531,7 +531,7 @@ def plot_survival(
     ax = axes_for(ax, (7.0, 4.2 + 0.2 * len(subtypes)))
     longest = float(curves["time"].max())
     ticks = np.array([tick for tick in MaxNLocator(_TICKS).tick_values(0.0, longest) if tick <= longest])
-    lines = [f"{tick:g}" for tick in ticks]
+    lines = [print_figure(f"{tick:g}") for tick in ticks]
     for place, subtype in enumerate(subtypes):
         curve = curves[curves["subtype"] == subtype]
         time, share = np.append(0.0, curve["time"]), np.append(1.0, curve["survival"])
@@ -545,6 +545,7 @@ def plot_survival(
     ax.set_xticks(ticks, labels=lines, fontsize=8)
     ax.set_xlim(0.0, longest)
     ax.set_ylim(0.0, 1.02)
+    ax.yaxis.set_major_formatter(lambda value, _: print_figure(f"{value:.1f}"))
     ax.set_ylabel(DRAWN["survival"], fontsize=9)
     order = ", ".join(shortened(called[subtype], NAME_TEXT) for subtype in subtypes)
     about = DRAWN["time_in"].format(unit=unit) if unit else DRAWN["time"]

@@ -28,9 +28,10 @@ from clinclust.reporting.layout import (
     counted,
     listed,
     number_text,
-    table_with_rows,
+    print_figure,
     tabulate,
     tests_in_words,
+    translate,
 )
 from clinclust.reporting.sheets.subtypes import not_tested
 from clinclust.schema import Feature
@@ -77,7 +78,7 @@ def association_table(findings: Findings) -> Sheet:
         notes.insert(0, _TEXTS["no_inference"])
     notes = [note.format(tests=findings.texts["associations"]["over_tests"]) for note in notes]
     notes += not_tested(findings)
-    notes += [capitalised(f"{name}: {how}.") for name, how in WORDS["ways"].items() if name in methods]
+    notes += [capitalised(f"{translate(name)}: {how}.") for name, how in WORDS["ways"].items() if name in methods]
     return Sheet("Associations", notes, [table])
 
 
@@ -101,7 +102,7 @@ def methods_of_associations(findings: Findings, references: References) -> list[
     fields["seeds"] = listed(sorted({str(row["seed"]) for row in rows}))
     if indices:
         numbers = (indices[0], indices[-1], indices[len(indices) // 2])
-        least, most, median = (f"{index:.2f}".replace("-", "\N{MINUS SIGN}") for index in numbers)
+        least, most, median = (print_figure(f"{index:.2f}") for index in numbers)
         fields |= {"least": least, "most": most, "median": median}
     if tests:
         plain = {test.removesuffix(BY_PERSON).removesuffix(BY_VALUE) for test in tests}
@@ -182,7 +183,7 @@ def outcomes_sheets(findings: Findings) -> list[Sheet]:
         return []
     columns = CohortColumns(cohort, cohort.table)
     rows = [row for feature in outcomes for row in _rows(findings, columns, feature, _time_of(findings, feature))]
-    table, measures = table_with_rows("outcomes", rows), [_TEXTS["measures"]]
+    table, measures = tabulate("outcomes", rows), [_TEXTS["measures"]]
     return [Sheet("Outcomes", [_TEXTS["answer"]], [table], explanations=measures)]
 
 
@@ -238,5 +239,5 @@ def _interval(row: dict[Any, Any]) -> str:
     if pd.isna(row["estimate"]):
         return str(_TEXTS["not_estimated"])
     if pd.isna(row["lower"]):
-        return f"{row['estimate']:.3g}".replace("-", "\N{MINUS SIGN}")
+        return print_figure(f"{row['estimate']:.3g}")
     return str(_TEXTS["interval"].format(**row)).replace("-", "\N{MINUS SIGN}")

@@ -8,15 +8,16 @@ from typing import Any
 
 import numpy as np
 
+from clinclust.data import WORDS, counted
 from clinclust.engine.continuum.tested_node import FIRST_SAMPLE, LARGEST_NODE, SMALLEST_NODE
 from clinclust.estimators.distinct_subtypes import p_text
 from clinclust.estimators.fit import DISTINCT_LEVEL, TreeTest
 from clinclust.estimators.subtype_model import parameters_of
 from clinclust.reporting.divisions import Division, n_parted
 from clinclust.reporting.findings import Findings
-from clinclust.reporting.layout import WORDS, Held, Sheet, Table, Value, capitalised, counted, tabulate
+from clinclust.reporting.layout import Held, Sheet, Table, Value, capitalised, print_figure, tabulate, translate
 from clinclust.reporting.sheets.subtypes import groups_found
-from clinclust.stability.assess import BANDS, TOO_FEW
+from clinclust.stability.assess import TOO_FEW
 
 # What a report says where the tree was tested: whether the subtypes are more than one continuum, and how sure.
 
@@ -39,7 +40,7 @@ def verdict(findings: Findings) -> list[str]:
     shown = counted(fit.n_clusters_, "subtype")
     fields = {"any_shape": _TEXTS["any_shape_in_words"], "by_degree": _TEXTS["by_degree"], "shown": shown}
     fields |= answer.words
-    return [" ".join(_TEXTS["verdict"][part] for part in parts).format(least=SMALLEST_NODE, **fields)]
+    return [" ".join(_TEXTS["verdict"][part].format(least=SMALLEST_NODE, **fields) for part in parts)]
 
 
 def on_the_test(findings: Findings) -> list[str]:
@@ -61,7 +62,7 @@ def on_the_test(findings: Findings) -> list[str]:
     fields |= {"any_shape": _TEXTS["any_shape"], "any_shape_in_words": _TEXTS["any_shape_in_words"], "n": n_groups}
     fields |= {"distinct_level": DISTINCT_LEVEL, "sample": FIRST_SAMPLE, "most": LARGEST_NODE, "least": SMALLEST_NODE}
     paragraphs = [*([] if n_groups is None else [[texts["groups"]]]), divided, limits]
-    return [" ".join(filter(None, sentences)).format(**fields) for sentences in paragraphs]
+    return [" ".join(text.format(**fields) for text in sentences if text) for sentences in paragraphs]
 
 
 def is_sampled(test: TreeTest) -> bool:
@@ -95,7 +96,7 @@ def _p(p: float, division: Division) -> Value:
     """Return p, as a text if it is smaller than its draws can tell."""
     if isnan(p):
         return None
-    return p if p >= 1.0 / division.n_draws else p_text(p, division.n_draws)
+    return p if p >= 1.0 / division.n_draws else print_figure(p_text(p, division.n_draws))
 
 
 def p_in_words(p: float, n_draws: int) -> str:
@@ -120,7 +121,8 @@ def stability_of(findings: Findings) -> Held | None:
 
     def band(subtype: int) -> str:
         row = of_each[subtype - 1]
-        return str(row["band"]) if row["band"] == TOO_FEW.name else f"{row['band']} ({row['jaccard']:.2f})"
+        jaccard = "" if row["band"] == TOO_FEW.name else print_figure(f" ({row['jaccard']:.2f})")
+        return f"{translate(row['band'])}{jaccard}"
 
     return band
 
@@ -130,7 +132,7 @@ def on_stability(findings: Findings) -> list[str]:
     fit, stability = findings.fit, findings.stability
     if stability is None:
         return []
-    bands = capitalised("; ".join(f"{band.name}: {band.words}" for band in BANDS))
+    bands = capitalised("; ".join(f"{band['name']}: {band['words']}" for band in _STABILITY["summary"]["bands"][:-1]))
     is_chosen = fit is not None and (
         fit.tree_test_ is not None or parameters_of(findings.cohort.model).get("coarsening") == "auto"
     )
@@ -181,11 +183,3 @@ def _share(share: float) -> str:
     # Neither 0% nor 100% is said unless it is.
     texts = WORDS["posterior"]["how_many"]
     return str(texts["hardly" if share < 0.01 else "nearly" if 0.99 < share < 1.0 else "share"].format(share=share))
-
-
-# What effect sizes are called.
-
-
-def measure_in_words(measure: str) -> str:
-    """Return what an effect size is called; one that is not listed, by its name in the comparisons."""
-    return str(WORDS["measures"].get(measure, (measure.replace("_", " "),))[0])

@@ -26,11 +26,14 @@ from clinclust.reporting.layout import (
     counted,
     list_first,
     listed,
-    table_with_rows,
+    measure_in_words,
+    print_figure,
+    tabulate,
     tests_in_words,
+    translate,
 )
 from clinclust.reporting.sheets.associations import methods_of_associations
-from clinclust.reporting.sheets.divisions import is_sampled, measure_in_words
+from clinclust.reporting.sheets.divisions import is_sampled
 from clinclust.reporting.sheets.subtypes import groups_found, on_adjustment, on_merged_groups, on_unions
 
 # What the Methods section says of the search and of the test of its tree.
@@ -46,8 +49,8 @@ def _describe_search(findings: Findings, fit: Fit, asked: Mapping[str, Any]) -> 
     fields: dict[str, Any] = {name: texts[name] * is_filled for name in ("of_filled", "of_observed")}
     fields |= {"where": texts["begun"][begun if isinstance(begun, str) else "given"], "seed": fit.random_seed_}
     subtypes = subtypes.format(subtypes=counted(len(findings.sizes), "subtype"), sizes=_list_sizes(findings))
-    fields |= {"subtypes": subtypes, "stopped": STOPPED_EARLY}
-    fields |= {"joint": f"{fit.log_joint_:.2f}".replace("-", "\N{MINUS SIGN}"), "groups": groups_found(fit)}
+    fields |= {"subtypes": subtypes, "stopped": translate(STOPPED_EARLY)}
+    fields |= {"joint": print_figure(f"{fit.log_joint_:.2f}"), "groups": groups_found(fit)}
     names = ["sought", *["stopped"] * fit.stopped_early_, "found"]
     if findings.searches is not None:
         joint = findings.searches["log_joint"].round(6)
@@ -61,7 +64,7 @@ def _describe_search(findings: Findings, fit: Fit, asked: Mapping[str, Any]) -> 
 
 def _list_sizes(findings: Findings) -> str:
     """Return the sizes of the subtypes in a list."""
-    return listed([f"{size:,}" for size in findings.sizes.values()])
+    return listed([print_figure(f"{size:,}") for size in findings.sizes.values()])
 
 
 def _describe_test(findings: Findings, references: References) -> list[str]:
@@ -120,15 +123,16 @@ def methods_sheet(findings: Findings) -> Sheet:
     """Return the sheet: each paragraph and each reference in one cell, so that it can be copied."""
     section = methods(findings)
     tables = [
-        table_with_rows("methods", [(_TEXTS["about"][about], text) for about, text in section.paragraphs.items()]),
-        table_with_rows("references", list(enumerate(section.references, start=1))),
+        tabulate("methods", [(_TEXTS["about"][about], text) for about, text in section.paragraphs.items()]),
+        tabulate("references", list(enumerate(section.references, start=1))),
     ]
     return Sheet("Methods", [_TEXTS["note"]], tables)
 
 
 def _given(findings: Findings) -> list[str]:
     model, texts, n_subtypes = findings.cohort.model, _TEXTS["given"], len(findings.sizes)
-    fields = {"subtypes": counted(n_subtypes, "subtype"), "was": counted(n_subtypes, "was"), "made_by": model.made_by}
+    fields = {name: counted(n_subtypes, noun) for name, noun in (("subtypes", "subtype"), ("was", "was"))}
+    fields["made_by"] = findings.made_by
     fields |= {"subjects": counted(findings.n_subjects, "subject"), "sizes": _list_sizes(findings)}
     fields["where"] = texts["where"].format(title=model.schema_.title) if model.schema_.title else ""
     fields["features"] = counted(len(findings.clustered), "feature")
@@ -140,12 +144,19 @@ def _model(findings: Findings, fit: Fit, given: Mapping[str, Any], references: R
     schema, clustered, texts = fit.schema_, findings.clustered, findings.texts["methods"]["model"]
     kinds = Counter(str(feature.likelihood) for feature in clustered)
     where = texts["where"].format(title=schema.title) if schema.title else ""
-    group = "subtype" if groups_found(fit) is None else "group"
-    likelihoods = listed([f"{REGISTRY[kind].title}, {kinds[kind]}" for kind in REGISTRY if kinds[kind]], "; ")
+    group, groups = WORDS["formed"]["one_and_several" if groups_found(fit) is None else "group_and_groups"]
+    titles = {kind: translate(likelihood.title) for kind, likelihood in REGISTRY.items() if kinds[kind]}
+    likelihoods = listed([f"{title}, {kinds[kind]}" for kind, title in titles.items()], "; ")
     blocks = sorted({feature.block for feature in clustered if feature.traits.is_chained and feature.block is not None})
     but_for = texts["but_for"].format(blocks=listed(blocks)) if blocks else ""
-    fields: dict[str, Any] = {"where": where, "subjects": counted(findings.n_subjects, "subject"), "group": group}
-    fields |= {"features": counted(len(clustered), "feature"), "but_for": but_for, "likelihoods": likelihoods}
+    fields: dict[str, Any] = {"where": where, "subjects": counted(findings.n_subjects, "subject")}
+    fields |= {
+        "group": group,
+        "groups": groups,
+        "features": counted(len(clustered), "feature"),
+        "but_for": but_for,
+        "likelihoods": likelihoods,
+    }
 
     def say(name: str, **more: object) -> str:
         return references.cite_in(texts[name], **fields, **more)
@@ -200,7 +211,7 @@ def _missing(findings: Findings, fit: Fit, references: References) -> list[str]:
     names = ["if_any"]
     if findings.n_missing is not None:
         n, n_values = findings.n_missing
-        fields["share"], names = f"{100 * (n / max(n_values, 1)):.1f}%", ["some" if n else "none"]
+        fields["share"], names = print_figure(f"{100 * (n / max(n_values, 1)):.1f}%"), ["some" if n else "none"]
     n_without = sum(name in fit.schema_ for name in fit.uninformative_)  # not those of which one part was
     n_in_part = len(fit.uninformative_) - n_without
     names += [*["in_any_case"], *["without"] * (n_without > 0), *["in_part"] * (n_in_part > 0)]
@@ -235,25 +246,26 @@ def _comparisons(findings: Findings, references: References) -> list[str]:
 def sentences_on_rows(findings: Findings) -> list[str]:
     """Return which rows were analysed, and how many were left out for which reason."""
     texts, n_rows, numbers = findings.texts["rows"], len(findings.cohort.table), findings.numbers_of_rows
-    phrases, counts = findings.row_phrases, findings.row_counts
+    phrases = {kind: translate(phrase) for kind, phrase in findings.row_phrases.items()}
+    counts = findings.row_counts
     fields: dict[str, Any] = {"n": findings.n_subjects, "rows": n_rows, **numbers}
     if findings.of_all is not None:
         return [texts["of_all"].format(**fields)]
     if counts is None:
         # Whether any row was left out is a function of exact counts, unless the choice says so.
-        return [texts["unknown"].format(selection=", and ".join(phrases.values()))] if findings.row_choice else []
+        return [texts["unknown"].format(selection=listed(list(phrases.values())))] if findings.row_choice else []
     if counts.in_table == n_rows and not findings.row_choice:
         return [texts["all"].format(**fields)]
     fields["of_unknown"] = texts["of_unknown"].format(**fields) if counts.unknown and numbers["unknown"] else ""
     reasons = [texts["left_out"][kind].format(phrase=phrase, **fields) for kind, phrase in phrases.items()]
     reasons += [texts["left_out"]["after"].format(**fields)] * (counts.taken > n_rows)
-    return [texts["some"].format(reasons=", and ".join(reasons), **fields)]
+    return [texts["some"].format(reasons=listed(reasons), **fields)]
 
 
 def sentences_on_visits(findings: Findings) -> list[str]:
     """Return that rows are not subjects, where that is known."""
     visits = noted_several_rows(findings.cohort.table)
-    return [] if visits is None else [findings.texts["rows"]["visits"].format(warning=visits.warning())]
+    return [] if visits is None else [findings.texts["rows"]["visits"].format(warning=translate(visits.warning()))]
 
 
 _MOST_LISTED = 10
@@ -284,7 +296,7 @@ def search_facts(findings: Findings, fit: Fit) -> dict[str, Value]:
         "seed": as_value(fit.random_seed_),
         "n_restarts": int((~refinements).sum()),
         "n_refinements": int(refinements.sum()),
-        **({"search": STOPPED_EARLY} if fit.stopped_early_ else {}),
+        **({"search": translate(STOPPED_EARLY)} if fit.stopped_early_ else {}),
         "n_near": int(restarts["log_joint"].round(6)[near].nunique()),
     }
     blocks = {block: names["block"].format(block=block) for block in findings.blocks}

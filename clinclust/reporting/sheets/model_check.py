@@ -14,7 +14,7 @@ from clinclust.comparisons.frame import ALL_SUBJECTS, is_missing
 from clinclust.disclosure.counts import Rule
 from clinclust.estimators.likelihood_check import probably_too
 from clinclust.reporting.findings import Findings
-from clinclust.reporting.layout import WITHHELD, WORDS, Sheet, tabulate
+from clinclust.reporting.layout import WITHHELD, WORDS, Sheet, tabulate, translate
 from clinclust.reporting.sheets.subtypes import groups_found
 from clinclust.schema import Feature
 
@@ -71,7 +71,8 @@ def likelihoods_sheets(findings: Findings) -> list[Sheet]:
         return []
     table = tabulate("likelihoods", misfits, feature=partial(_title, findings))
     names, too = ("likelihoods", "not_listed", "put_lines", "evidence", "probably"), probably_too(findings.likelihoods)
-    return [Sheet("Likelihoods", list(filter(None, (texts[name].format(too=too) for name in names))), [table])]
+    notes = (texts[name].format(too=translate(too)) for name in names)
+    return [Sheet("Likelihoods", list(filter(None, notes)), [table])]
 
 
 def _misfits(findings: Findings) -> pd.DataFrame:

@@ -8,12 +8,10 @@ from datetime import datetime
 from string import ascii_lowercase
 from typing import Any, NamedTuple
 
-import numpy as np
 import pandas as pd
 
 from clinclust.arrays import Code
 from clinclust.comparisons.dominance import NEARLY
-from clinclust.estimators.cohort_table import copied_rows
 from clinclust.estimators.fit import DISTINCT_LEVEL, STOPPED_EARLY, Fit
 from clinclust.estimators.saving import software_versions
 from clinclust.estimators.subtype_model import CLEAR, basis_of_membership, criteria_of
@@ -30,8 +28,9 @@ from clinclust.reporting.layout import (
     listed,
     name_together,
     percent,
-    table_with_rows,
+    print_figure,
     tabulate,
+    translate,
 )
 from clinclust.reporting.sheets.associations import count_in_words
 from clinclust.reporting.sheets.divisions import (
@@ -71,12 +70,12 @@ def summary(findings: Findings, generated: datetime) -> Sheet:
     """Return the sheet: everything that is needed to describe and to repeat the run."""
     model, texts, basis = findings.cohort.model, findings.texts["overview"], ""
     if findings.own_membership is not None:
-        basis = texts["basis"].format(basis=basis_of_membership(model))
+        basis = texts["basis"].format(basis=translate(basis_of_membership(model)))
     terms = filter(None, texts["how_to_read"].values())
     tables = [
         _what_was_run(findings, generated),
-        table_with_rows("terms", [(name, meaning.format(basis=basis)) for name, meaning in terms]),
-        table_with_rows("software", list(software_versions().items())),
+        tabulate("terms", [(name, meaning.format(basis=basis)) for name, meaning in terms]),
+        tabulate("software", list(software_versions().items())),
     ]
     given = [] if model.fit_ is not None else [given_subtypes(findings)]
     on_rows = [*sentences_on_visits(findings), on_sharing(findings), *sentences_on_rows(findings)]
@@ -86,7 +85,7 @@ def summary(findings: Findings, generated: datetime) -> Sheet:
 def given_subtypes(findings: Findings) -> str:
     """Return who or what made given subtypes, and the parts that the report therefore leaves out."""
     has_membership = findings.cohort.model.membership_ is not None
-    return str(_TEXTS["given" if has_membership else "given_alone"].format(made_by=findings.cohort.model.made_by))
+    return str(_TEXTS["given" if has_membership else "given_alone"].format(made_by=findings.made_by))
 
 
 def on_sharing(findings: Findings) -> str:
@@ -109,14 +108,14 @@ def _what_was_run(findings: Findings, generated: datetime) -> Table:
         names["described"]: len(schema.described),
         share: percent(n_missing, n_values) if n_values else None,
         **{names[name]: number for name, number in numbers.items() if number is not None},
-        **({} if fit else {names["made_by"]: findings.cohort.model.made_by}),
+        **({} if fit else {names["made_by"]: findings.made_by}),
         **(search_facts(findings, fit) if fit else {}),
         **({names["level"]: findings.significance_level} if findings.is_tested else {}),
         names["untested"]: ", ".join(map(str, findings.untested)) or WORDS["words"]["none"],
         names["written"]: f"{generated:%Y-%m-%d %H:%M %Z}".strip(),
-        **{names["fingerprint"].format(of=of): digest for of, digest in findings.fingerprints.items()},
+        **{names[f"fingerprint_of_{of}"]: digest for of, digest in findings.fingerprints.items()},
     }
-    return table_with_rows("what_was_run", list(facts.items()))
+    return tabulate("what_was_run", list(facts.items()))
 
 
 # The section Trust: how far to trust the subtypes, in words for a clinician.
@@ -138,7 +137,6 @@ def trust(findings: Findings) -> Sheet:
     tables = [
         *([tabulate("how_sure", findings.sizes, subtype=findings.name, **how_sure)] if has_more else []),
         *divisions_table(findings),
-        *_what_tells(findings),
         *continuum_table(findings),
     ]
     if findings.fit is not None and findings.subjects is not None and findings.fit.tree_.n_subtypes > 1:
@@ -149,28 +147,11 @@ def trust(findings: Findings) -> Sheet:
     return Sheet("Trust", _statements(findings), tables, explanations=explanations)
 
 
-def _what_tells(findings: Findings) -> list[Table]:
-    """Return the table of the columns that tell the branches of each division best; empty if there are none."""
-    if findings.telling is None or findings.telling.empty:
-        return []
-    titles = {division.number: division.title for division in findings.divisions}
-    table = tabulate(
-        "what_tells",
-        findings.telling,
-        division=lambda row: f"{row['division']}: {titles[row['division']]}",
-        column=lambda row: _COLUMNS[row["told_by"]].format(columns=findings.title_of(row["column"])),
-        right=lambda row: 100 * row["named_right"],
-        largest=lambda row: 100 * row["largest"],
-        way=lambda row: _say_way(*_look_beyond(findings, row)),
-    )
-    return [table]
-
-
 def _statements(findings: Findings) -> list[str]:
     fit = findings.fit
     of_the_search = [given_subtypes(findings)]
     if fit is not None:
-        stopped = [_TEXTS["stopped"].format(stopped=STOPPED_EARLY)] if fit.stopped_early_ else []
+        stopped = [_TEXTS["stopped"].format(stopped=translate(STOPPED_EARLY))] if fit.stopped_early_ else []
         searches = [] if findings.searches is None else [searches_sentence(fit, findings.searches)]
         of_the_search = [*searches, *stopped, *cautions(findings)]
     return [
@@ -179,7 +160,6 @@ def _statements(findings: Findings) -> list[str]:
         *on_adjustment(findings),
         *on_columns(findings),
         *sentences_on_visits(findings),
-        *_on_copies(findings),
         *on_posterior(findings),
         *on_merged_groups(findings),
         *on_few_subjects(findings),
@@ -188,27 +168,11 @@ def _statements(findings: Findings) -> list[str]:
         *on_unusual_subjects(findings),
         *on_continuum_score(findings),
         _what_was_found(findings),
-        *filter(None, [on_unused(findings.cohort.schema, most=_MOST_UNUSED)] * (fit is not None)),
+        *filter(None, [translate(on_unused(findings.cohort.schema, most=_MOST_UNUSED))] * (fit is not None)),
         *sentences_on_rows(findings),
         *of_the_search,
         on_sharing(findings),
     ]
-
-
-def _on_copies(findings: Findings) -> list[str]:
-    """Return the subtypes of which at least half are copies of rows."""
-    cohort, names, texts = findings.subjects, [feature.name for feature in findings.clustered], _TEXTS["copies"]
-    first = None if cohort is None else copied_rows(cohort.table, names)
-    if cohort is None or first is None:
-        return []
-    is_copy, subtypes = first != np.arange(first.size), cohort.labels + 1
-    made = [
-        findings.name(subtype)
-        for subtype in findings.sizes
-        if 2 * is_copy[subtypes == subtype].sum() >= (subtypes == subtype).sum()
-    ]
-    fields = {"n": is_copy.sum(), "of": first.size, "subtypes": list_first(made, _SHOWN)}
-    return [texts["in_subtypes" if made else "rows"].format(**fields)]
 
 
 def _what_was_found(findings: Findings) -> str:
@@ -236,7 +200,7 @@ def searches_sentence(fit: Fit, restarts: pd.DataFrame) -> str:
         return f"{ended}."
     second = others.sort_values("log_joint", ascending=False, kind="stable").iloc[0]
     below = restarts["log_joint"].max() - second["log_joint"]
-    nats = f"{below:,.0f}" if below >= 10 else f"{below:.1g}" if below < 0.1 else f"{below:.1f}"
+    nats = print_figure(f"{below:,.0f}" if below >= 10 else f"{below:.1g}" if below < 0.1 else f"{below:.1f}")
     # A joint of filled values says how well the search did, and not how probable a partition is.
     meaning = texts["nats" if fit.completed_log_joint_ is None else "filled"]
     same = texts["same_groups" if is_merged else "same_subtypes"]
@@ -277,11 +241,11 @@ _MOST_NAMED = 3  # columns that nearly make the subtypes or a division
 
 
 class NearColumn(NamedTuple):
-    """The sentence on columns that nearly make the subtypes or a division, and the role that looks beyond them."""
+    """The sentence on a column that nearly makes the subtypes or a division, and the role that looks beyond it."""
 
     sentence: str
     role: str
-    names: list[str]
+    name: str
 
 
 def find_near_columns(findings: Findings) -> list[NearColumn]:
@@ -301,37 +265,24 @@ def find_near_columns(findings: Findings) -> list[NearColumn]:
         # Some column or other tells 8 people from 2.
         if is_told and name not in named and min(map(int, division.sizes)) >= _SMALL:
             rows.append((division.title, division.n_subjects, row))
+    # Where the other features follow sex, as blood counts do, the division stays if only sex is left out.
+    alone = {dominant["column"] for dominant in _dominant(findings) if dominant["others"] < NEARLY}  # not NaN
     near = []
     for title, n, row in rows[:_MOST_NAMED]:
-        role, names = _look_beyond(findings, row)
-        fields = {"right": row["named_right"], "largest": row["largest"], "n": n, "way": _say_way(role, names)}
+        # The role in which the column lets a fit show what else there is; none of missing values.
+        role = "" if row["told_by"] == "missing" else "describe" if row["column"] in alone else "adjust"
+        form = "leave_out" if not role else "option" if re.fullmatch(r"[\w.]+", row["column"]) else "role"
+        fields = {"right": row["named_right"], "largest": row["largest"], "n": n}
+        fields["way"] = _COLUMNS[form].format(role=role, names=row["column"])
         fields["what"] = _COLUMNS["division" if title else "whole"].format(title=title)
-        fields["columns"] = _COLUMNS[row["told_by"]].format(columns=listed(list(map(findings.title_of, names))))
-        near.append(NearColumn(_COLUMNS["nearly"].format(**fields), role, names))
+        fields["columns"] = _COLUMNS[row["told_by"]].format(columns=findings.title_of(row["column"]))
+        near.append(NearColumn(_COLUMNS["nearly"].format(**fields), role, row["column"]))
     return near
 
 
 def on_columns(findings: Findings) -> list[str]:
     """Return the sentences on `find_near_columns`."""
     return [column.sentence for column in find_near_columns(findings)]
-
-
-def _look_beyond(findings: Findings, row: dict[Any, Any]) -> tuple[str, list[str]]:
-    """Return the role in which the columns of a row let a fit show what else there is; none of missing values."""
-    names = [row["column"]]
-    if row["told_by"] == "missing":
-        return "", names
-    # Where the other features follow sex, as blood counts do, the division stays if only sex is left out.
-    of_themselves = [dominant for dominant in _dominant(findings) if dominant["others"] < NEARLY]  # not NaN
-    alone = {dominant["column"] for dominant in of_themselves}
-    return "describe" if alone.issuperset(names) else "adjust", names
-
-
-def _say_way(role: str, names: Sequence[str]) -> str:
-    if not role:
-        return str(_COLUMNS["leave_out"])
-    is_plain = all(re.fullmatch(r"[\w.]+", name) for name in names)
-    return str(_COLUMNS["option" if is_plain else "role"].format(role=role, names=",".join(names)))
 
 
 def _dominant(findings: Findings) -> list[dict[Any, Any]]:
@@ -361,11 +312,13 @@ def overview(findings: Findings) -> Sheet:
         if findings.stability is not None:
             of_subtypes, again = findings.stability.subtypes, texts["found_again"]
             rated = of_subtypes[of_subtypes["band"] != TOO_FEW.name].sort_values("jaccard").to_dict("records")
-            least = [again["least"].format(each=row, name=findings.name(row["subtype"])) for row in rated]
-            answers["found_again"] = [*least, again["too_few"]][0]
+            answers["found_again"] = again["too_few"]
+            for row in rated[:1]:
+                fields = {"name": findings.name(row["subtype"]), "band": translate(row["band"])}
+                answers["found_again"] = again["least"].format(jaccard=row["jaccard"], **fields)
         answers["differing"] = count_in_words(findings)
     rows = [(texts["questions"][question], answer) for question, answer in answers.items()]
-    tables = [*_subtypes(findings), table_with_rows("questions", rows)]
+    tables = [*_subtypes(findings), tabulate("questions", rows)]
     clear = {findings.code(subtype): findings.percent_clear([subtype]) for subtype in findings.sizes}
     unsure = say_unsure({code: percent for code, percent in clear.items() if percent is not None})
     notes = [*sentences_on_visits(findings), answer_sentence(findings), *unsure, *on_columns_said]
@@ -392,8 +345,8 @@ def say_differing(findings: Findings | None) -> list[str]:
 
 def answer_sentence(findings: Findings) -> str:
     """Return the answer: how many kinds of subject there are, in how many grades, and p of the least clear division."""
-    made_by, n_asked = findings.cohort.model.made_by, number_asked_for(findings)
-    return findings.answer.sentence(findings.n_subjects, findings.evidence, made_by=made_by, n_asked=n_asked)
+    asked, made_by = number_asked_for(findings), findings.made_by
+    return findings.answer.sentence(findings.n_subjects, findings.evidence, made_by=made_by, n_asked=asked)
 
 
 def _subtypes(findings: Findings) -> list[Table]:
@@ -432,7 +385,7 @@ def next_step(findings: Findings) -> tuple[str, str]:
     """Return the first thing that a reader should look at, the gravest first, and the command that shows it."""
     fit, n_subtypes, texts = findings.fit, len(findings.sizes), _TEXTS["next"]
     if fit is not None and fit.stopped_early_:
-        return texts["stopped"].format(how=STOPPED_EARLY), "table"
+        return texts["stopped"].format(how=translate(STOPPED_EARLY)), "table"
     if on_columns(findings):
         return texts["columns"], "table"
     if fit is not None and n_subtypes > 1 and on_likelihoods(findings):

@@ -20,8 +20,8 @@ from clinclust.reporting.layout import (
     Value,
     as_value,
     capitalised,
-    table_with_rows,
     tabulate,
+    translate,
 )
 from clinclust.reporting.sheets.subtypes import descriptive, explained_marks, not_tested, remarks_on
 from clinclust.roles import REASONS
@@ -170,7 +170,7 @@ def _find_reason(findings: Findings, feature: Feature) -> str | None:
     if findings.clustered_on(feature) or findings.is_withheld(feature):
         return WITHHELD if findings.is_withheld(feature) else None
     reasons = {**_TEXTS["reasons"], **REASONS}
-    return reasons.get(feature.role) or findings.cohort.model.uninformative_[feature.name]
+    return str(translate(reasons.get(feature.role) or findings.cohort.model.uninformative_[feature.name]))
 
 
 def _joined(texts: Sequence[str]) -> str | None:
@@ -197,25 +197,22 @@ _OF_AN_ASSOCIATION = {"n", "statistic", "df", "df2", "p", "q"}
 
 def tidy_data(findings: Findings) -> Sheet:
     """Return the sheet: one row for each summary, test or effect size."""
-    table = table_with_rows("data", list(_data_rows(findings)))
+    table = tabulate("data", [])
     columns = [*table.columns, *(Column(name, "any", key=f"data.{name}") for name in _NUMBERS)]
     measures = {row["measure"] for row in findings.read.rows("effect")}
     notes = [
         _TEXTS["data"],
         *[_TEXTS["on_divisions"]] * bool(findings.evidence),
-        *[_TEXTS["left_out"].format(n=findings.n_pairwise)] * findings.has_many_pairs,
         *[descriptive(findings)] * bool(measures),
         *not_tested(findings),
         *[capitalised(f"{name}: {meaning}.") for key, (name, meaning) in WORDS["measures"].items() if key in measures],
     ]
-    return Sheet(DATA, notes, [replace(table, columns=columns, plain=True)])
+    return Sheet(DATA, notes, [replace(table, columns=columns, rows=list(_data_rows(findings)), plain=True)])
 
 
 def _data_rows(findings: Findings) -> Iterator[list[Value]]:
     for kind, of_kind in _OF_KIND.items():
         for row in findings.read.rows(kind):
-            if findings.has_many_pairs and row["subtype"] and row["versus"]:
-                continue
             method = number_of(row, "measure" if kind == "effect" else "test")
             names = of_kind - (set() if row["level"] is not None else {"count", "percent"})
             yield _data_row(findings, kind, row, method if isinstance(method, str) else None, names)
@@ -229,7 +226,7 @@ def _data_rows(findings: Findings) -> Iterator[list[Value]]:
             yield [*identity, against, *(of_test.get(name) for name in _NUMBERS)]
     for row in findings.association_rows():
         if isinstance(row["method"], str):
-            method = f"{row['method']}: {row['test']}"
+            method = f"{translate(row['method'])}: {translate(row['test'])}"
             yield _data_row(findings, "association", {**row, "level": None}, method, _OF_AN_ASSOCIATION)
 
 
@@ -237,7 +234,7 @@ def _data_row(findings: Findings, kind: str, row: Row, method: str | None, names
     feature = findings.cohort.schema[row["feature"]]
     identity = (feature.section, str(row["label"]), feature.name, row["level"], findings.clustered_on_text(feature))
     numbers = (number_of(row, name) if name in names else None for name in _NUMBERS)
-    return [_KINDS[kind], *identity, *_compared(findings, row), method, *numbers]
+    return [_KINDS[kind], *identity, *_compared(findings, row), translate(method), *numbers]
 
 
 def _compared(findings: Findings, row: Row) -> tuple[str | None, str | None]:

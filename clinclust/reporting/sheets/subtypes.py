@@ -10,12 +10,13 @@ from typing import NamedTuple
 
 from clinclust.associations.associate import grade_of
 from clinclust.comparisons.frame import ALL_SUBJECTS, is_suppressed
+from clinclust.data import WORDS, counted
 from clinclust.estimators.distinct_subtypes import WEAK_EVIDENCE
 from clinclust.estimators.fit import FEW, FEW_SUBJECTS, NO_FLOOR, WEAK, WEAK_NATS, Fit, n_standing
 from clinclust.estimators.subtype_model import parameters_of
 from clinclust.reporting.compared import decimals_of, parts
 from clinclust.reporting.findings import Findings, Profiles
-from clinclust.reporting.layout import WITHHELD, WORDS, counted, list_first, listed, number_text
+from clinclust.reporting.layout import WITHHELD, list_first, listed, number_text, print_figure, translate
 from clinclust.reporting.subtype_table import Choices, SubtypeTable, table_of
 
 # The subtype table of a report.
@@ -163,7 +164,7 @@ def _name_mark(profiles: Profiles, row: int, place: int, *, is_higher: bool) -> 
     if not _ENGLISH.fullmatch(title) or (level and not _ENGLISH.fullmatch(level)):
         return ""
     words = level or title
-    words = words.lower() if words[1:2].islower() else words
+    words = words.lower() if words[1:2].islower() and _MARK_WORDS["lowered"] == "yes" else words
     if (adjectives := _MARK_WORDS["adjectives"].get(title.lower())) and not level:
         return str(adjectives[is_higher])
     kind = "number"
@@ -178,7 +179,7 @@ def _read_figures(findings: Findings, row: int, subtype: int, other: int) -> dic
     profiles, compared = findings.profiles, findings.read
     level, summary = profiles.levels[row], profiles.summaries[row]
     feature = next(part for part in compared.features[profiles.features[row]].parts if level in part.summaries)
-    unit, texts = "%" if summary == "n" else f" {feature.unit}" if feature.unit else "", []
+    unit, texts = print_figure("%") if summary == "n" else f" {feature.unit}" if feature.unit else "", []
     for group in (subtype, other):
         cell = parts(feature.summaries[level][group], summary)
         number = None if cell is None else cell[summary == "n"]  # after the count comes the percentage
@@ -229,14 +230,14 @@ def not_tested(findings: Findings) -> list[str]:
 def explained_marks(findings: Findings) -> list[str]:
     """Return the sentence that explains the marks of subtypes that are few or weak; empty if none is so marked."""
     used = {mark for subtype in findings.sizes for mark in _marks(findings, subtype)}
-    meanings = [_TEXTS[f"marked_{mark}"].format(mark=mark, **_LIMITS) for mark in (FEW, WEAK) if mark in used]
+    meanings = [_TEXTS[f"marked_{mark}"].format(**_LIMITS) for mark in (FEW, WEAK) if mark in used]
     return [_TEXTS["marks"].format(meanings="; ".join(meanings))] if meanings else []
 
 
 def remark(findings: Findings, subtype: int) -> str | None:
     """Return the remark that a subtype is untested, few or weak; None if it is none of these, or none is reported."""
     untested = [_TEXTS["few_untested"]] if subtype in findings.untested else []
-    return ", ".join([*untested, *_marks(findings, subtype)]) or None
+    return ", ".join([*untested, *map(translate, _marks(findings, subtype))]) or None
 
 
 def _marks(findings: Findings, subtype: int) -> list[str]:
