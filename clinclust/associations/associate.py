@@ -454,7 +454,8 @@ def _test_feature(
             "remark": searches.why_untested(method, feature.described(column), subtypes, rules),
         }
     validity, remarks = checks.check(feature, subtypes, included)
-    return row | contrast._asdict() | {"n": n} | validity | {"remark": "; ".join(remarks) or None}
+    differs = contrast.p <= rules.significance_level  # or there is nothing to explain
+    return row | contrast._asdict() | {"n": n} | validity | {"remark": "; ".join(remarks if differs else []) or None}
 
 
 _NOT_FOUND_AGAIN = "not tested: the subtypes may have been made from it, and given subtypes cannot be found again "

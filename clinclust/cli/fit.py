@@ -60,7 +60,7 @@ from clinclust.reporting.report import (
     write_assignments,
     write_findings,
 )
-from clinclust.reporting.sheets.overview import find_near_columns, next_step, say_differing
+from clinclust.reporting.sheets.overview import find_near_columns, next_step, on_columns, say_differing
 from clinclust.schema import FeatureSchema
 from clinclust.schema.feature_schema import SCHEMA_SUFFIXES, read_schema, write_schema
 from clinclust.schema.validation import validated_sample
@@ -276,13 +276,22 @@ def _say_next(options: commands.TableOptions, command: str, *more: str | Path, w
     say(f"{when}: {next_command(command, options, *more, repeated=(commands.TableOptions, commands.RoleOptions))}")
 
 
-def list_next(options: commands.TableOptions, model: Path) -> dict[str, str]:
+def list_next(options: commands.TableOptions, model: Path, findings: Findings | None = None) -> dict[str, str]:
     """Return the commands that go on from the model in a folder, by the step that its report proposes."""
     if isinstance(options, commands.StartOptions):  # the schema next to the table says them
         options = options.without(*commands.OF_A_SCHEMA)
     of_model, of_table = ("--model", model), (commands.TableOptions,)
     table = next_command("table", options, *of_model, "--out", f"{model.resolve().name}-table.xlsx", repeated=of_table)
-    return {"table": table, "check": next_command("check", options, *of_model, repeated=of_table)}
+    steps = {"table": table, "check": next_command("check", options, *of_model, repeated=of_table)}
+    near = [] if findings is None else [column for column in find_near_columns(findings) if column.role]
+    if near and isinstance(options, commands.ResultOptions):
+        others: dict[str, Any] = {role: getattr(options, role) for role in commands.ROLES}
+        others = {role: tuple(name for name in names if name != near[0].name) for role, names in others.items()}
+        described = (commands.TableOptions, commands.SchemaOptions, commands.RoleOptions)
+        repeated = (*described, commands.SearchOptions, commands.FitReportOptions)
+        more = (*option_words(flag_of(near[0].role), join_names(near[0].name)), "--out", f"{model}-2")
+        steps["beyond"] = next_command("fit", replace(options, **others), *more, repeated=repeated)
+    return steps
 
 
 def say_next_step(findings: Findings | None, steps: Mapping[str, str]) -> None:
@@ -535,28 +544,18 @@ def _write_results(options: commands.ResultOptions, prepared: Prepared, table: p
         say(f"The report is {page}; open it in a browser.")
         if not options.no_open and sys.stdout.isatty():
             webbrowser.open(page.absolute().as_uri())
-    say_next_step(findings, list_next(options, options.out))
+    say_next_step(findings, list_next(options, options.out, findings))
     return max(codes)
 
 
 def _say_results(
     options: commands.ResultOptions, model: MAPDP, files: Sequence[str], findings: Findings | None = None
 ) -> None:
-    """Print what a fit found and wrote, and for columns that are nearly its subtypes the command that looks beyond."""
+    """Print what a fit found and wrote, and which columns are nearly its subtypes."""
     files = [*files, *([SHARING] if options.suppress else []), MANIFEST]
     say_unused(model.schema_)
     say(*summarise_fit(model, options.n_stated))
-    described = (commands.TableOptions, commands.SchemaOptions, commands.RoleOptions)
-    repeated = (*described, commands.SearchOptions, commands.FitReportOptions)
-    for column in [] if findings is None else find_near_columns(findings):
-        say(column.sentence)
-        if column.role:
-            more = option_words(flag_of(column.role), join_names(column.name))
-            roles: dict[str, Any] = {role: getattr(options, role) for role in commands.ROLES}
-            roles = {role: tuple(name for name in names if name != column.name) for role, names in roles.items()}
-            again = options.out.with_name(f"{options.out.name}-2")
-            command = next_command("fit", replace(options, **roles), *more, "--out", again, repeated=repeated)
-            say(f"to see what else there is: {command}")
+    say(*([] if findings is None else on_columns(findings)))
     say(f"Wrote {options.out}: {', '.join(files)}")
     record(out=str(options.out), files=files, **facts_of_fit(model, options.n_stated))
     if not set(REPORTS).isdisjoint(files):
@@ -585,9 +584,9 @@ def _write_reports(
         outputs.failures_told(options, f"{outputs.REPORTS_IN_WORDS} were not written", codes),
         rewrite_files(options.out, REPORTS) as folder,
     ):
-        findings = gather_findings(cohort, table, report, of_all=compare_all())
-        steps = {} if is_in_partitions(options.table) else list_next(options, options.out)
-        findings = replace(findings, n_asked=options.n_stated, commands=steps)
+        findings = replace(gather_findings(cohort, table, report, of_all=compare_all()), n_asked=options.n_stated)
+        if not is_in_partitions(options.table):
+            findings = replace(findings, commands=list_next(options, options.out, findings))
         for name in REPORTS:
             with outputs.failures_told(options, f"{name} was not written", codes):
                 write_findings(findings, folder / name, progress=options.progress)

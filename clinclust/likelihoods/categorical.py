@@ -64,7 +64,7 @@ class OfLevels(Likelihood):
 
     def draw(self, posterior: Array, n: int, rng: np.random.Generator) -> Array:
         """Return n draws of a new value, float64 (n,)."""
-        return self.draw_given(self.probabilities(posterior)[None], n, rng)[0]
+        return np.asarray(self.draw_given(self.probabilities(posterior)[None], n, rng)[0])
 
     def draw_given(self, parameters: Array, n: int, rng: np.random.Generator) -> Array:
         """Return n levels for each set of shares (R, L), float64 (R, n)."""

@@ -135,7 +135,7 @@ def test_one_continuum_is_said_plainly_and_gets_a_score(one):
     assert len(findings.sizes) == 1
     assert "the cohort looks like one continuum" in verdict(findings)[0]
     sheet = overview(findings)
-    assert sheet.notes[0].startswith("One group among 160 subjects: they are parted no more clearly than one continuum")
+    assert sheet.notes[0].startswith("One group of 160 subjects: ")
     assert "two groups, as a description only" in sheet.explanations[0]
     assert "first principal component" in on_continuum_score(findings)[0]
     assert cautions(findings) == ["No evidence of subtypes is no evidence that there are none."]

@@ -338,7 +338,7 @@ def test_one_group_has_nothing_to_validate_and_no_row_of_its_own(tmp_path):
     findings = findings_of(frame, schema, np.zeros(40, dtype=int), given_subtypes=False)
     sheet = overview(findings)
     assert [table.caption for table in sheet.tables] == ["How far to trust it"]
-    assert sheet.notes[0].startswith("One group among 40 subjects")
+    assert sheet.notes[0].startswith("One group of 40 subjects")
     assert "from 1 feature (no value is missing)" in " ".join(trust(findings).notes)
     assert "searches ended at this one group" in " ".join(trust(findings).notes)
     assert cautions(findings) == ["No evidence of subtypes is no evidence that there are none."]

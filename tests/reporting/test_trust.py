@@ -107,7 +107,7 @@ def test_the_column_that_nearly_makes_one_division_is_named_with_its_people():
     schema = cc.draft_schema(frame).with_roles(sex="describe")
     model = cc.MAPDP(schema, random_state=0, n_restarts=2, progress=False).fit(frame)
     said = " ".join(overview(gathered(model, frame)).notes)
-    assert "nearly sex: right for 100% of 100, the largest side alone for 60%. To look beyond: --adjust" in said
+    assert "nearly sex: right for 100% of 100, the largest side alone for 60%." in said
 
 
 def test_trust_says_the_same_as_the_first_page_of_a_column_that_others_follow():

@@ -8,10 +8,12 @@ from datetime import datetime
 from string import ascii_lowercase
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from clinclust.arrays import Code
-from clinclust.comparisons.dominance import NEARLY
+from clinclust.comparisons.dominance import NEARLY, least_explained
+from clinclust.estimators.cohort_table import copied_rows
 from clinclust.estimators.fit import DISTINCT_LEVEL, STOPPED_EARLY, Fit
 from clinclust.estimators.saving import software_versions
 from clinclust.estimators.subtype_model import CLEAR, basis_of_membership, criteria_of
@@ -137,6 +139,7 @@ def trust(findings: Findings) -> Sheet:
     tables = [
         *([tabulate("how_sure", findings.sizes, subtype=findings.name, **how_sure)] if has_more else []),
         *divisions_table(findings),
+        *_what_tells(findings),
         *continuum_table(findings),
     ]
     if findings.fit is not None and findings.subjects is not None and findings.fit.tree_.n_subtypes > 1:
@@ -145,6 +148,23 @@ def trust(findings: Findings) -> Sheet:
     explanations += [WORDS["posterior"]["membership"]] * (posterior is not None)
     explanations += [*(on_stability(findings) if several else []), *on_the_test(findings)]
     return Sheet("Trust", _statements(findings), tables, explanations=explanations)
+
+
+def _what_tells(findings: Findings) -> list[Table]:
+    """Return the table of the columns that tell the branches of each division best; empty if there are none."""
+    if findings.telling is None or findings.telling.empty:
+        return []
+    titles = {division.number: division.title for division in findings.divisions}
+    table = tabulate(
+        "what_tells",
+        findings.telling,
+        division=lambda row: f"{row['division']}: {titles[row['division']]}",
+        column=lambda row: _COLUMNS[row["told_by"]].format(columns=findings.title_of(row["column"])),
+        right=lambda row: 100 * row["named_right"],
+        largest=lambda row: 100 * row["largest"],
+        way=lambda row: _look_beyond(findings, row)[1],
+    )
+    return [table]
 
 
 def _statements(findings: Findings) -> list[str]:
@@ -160,6 +180,7 @@ def _statements(findings: Findings) -> list[str]:
         *on_adjustment(findings),
         *on_columns(findings),
         *sentences_on_visits(findings),
+        *_on_copies(findings),
         *on_posterior(findings),
         *on_merged_groups(findings),
         *on_few_subjects(findings),
@@ -173,6 +194,14 @@ def _statements(findings: Findings) -> list[str]:
         *of_the_search,
         on_sharing(findings),
     ]
+
+
+def _on_copies(findings: Findings) -> list[str]:
+    """Return the sentence on rows that are copies of others, which may make a subtype of their own."""
+    names = [feature.name for feature in findings.clustered]
+    first = None if findings.subjects is None else copied_rows(findings.subjects.table, names)
+    n_copies = 0 if first is None else int((first != np.arange(first.size)).sum())
+    return [_TEXTS["copies"].format(n=n_copies, of=findings.n_subjects)] if n_copies else []
 
 
 def _what_was_found(findings: Findings) -> str:
@@ -261,23 +290,30 @@ def find_near_columns(findings: Findings) -> list[NearColumn]:
         name, division = row["column"], by_number[row["division"]]
         # A cut of a measurement often tells clear subtypes apart; a yes/no feature that does is another name of them.
         is_cut = name in schema and schema[name].is_clustered and not schema[name].traits.is_share
-        is_told = row["explained"] >= NEARLY and (row["told_by"] == "missing" or not is_cut)
+        is_told = row["explained"] >= least_explained(row["role"]) and (row["told_by"] == "missing" or not is_cut)
         # Some column or other tells 8 people from 2.
         if is_told and name not in named and min(map(int, division.sizes)) >= _SMALL:
             rows.append((division.title, division.n_subjects, row))
-    # Where the other features follow sex, as blood counts do, the division stays if only sex is left out.
-    alone = {dominant["column"] for dominant in _dominant(findings) if dominant["others"] < NEARLY}  # not NaN
+    by_value = {title for title, _, row in rows if row["told_by"] == "value"}
     near = []
-    for title, n, row in rows[:_MOST_NAMED]:
-        # The role in which the column lets a fit show what else there is; none of missing values.
-        role = "" if row["told_by"] == "missing" else "describe" if row["column"] in alone else "adjust"
-        form = "leave_out" if not role else "option" if re.fullmatch(r"[\w.]+", row["column"]) else "role"
-        fields = {"right": row["named_right"], "largest": row["largest"], "n": n}
-        fields["way"] = _COLUMNS[form].format(role=role, names=row["column"])
+    # Only men have a PSA, and only women births: where sex tells the subtypes, missing values say no more.
+    for title, n, row in [each for each in rows if each[2]["told_by"] == "value" or each[0] not in by_value]:
+        role, way = _look_beyond(findings, row)
+        fields = {"right": row["named_right"], "largest": row["largest"], "n": n, "way": way}
         fields["what"] = _COLUMNS["division" if title else "whole"].format(title=title)
         fields["columns"] = _COLUMNS[row["told_by"]].format(columns=findings.title_of(row["column"]))
-        near.append(NearColumn(_COLUMNS["nearly"].format(**fields), role, row["column"]))
-    return near
+        sentence = _COLUMNS["nearly" if row["explained"] >= NEARLY else "partly"].format(**fields)
+        near.append(NearColumn(sentence, role, row["column"]))
+    return near[:_MOST_NAMED]
+
+
+def _look_beyond(findings: Findings, row: dict[Any, Any]) -> tuple[str, str]:
+    """Return the role in which a column lets a fit show what else there is, "" of missing values, and the way there."""
+    # Where the other features follow sex, as blood counts do, the division stays if only sex is left out.
+    alone = {dominant["column"] for dominant in _dominant(findings) if dominant["others"] < NEARLY}  # not NaN
+    role = "" if row["told_by"] == "missing" else "describe" if row["column"] in alone else "adjust"
+    form = "leave_out" if not role else "option" if re.fullmatch(r"[\w.]+", row["column"]) else "role"
+    return role, str(_COLUMNS[form].format(role=role, names=row["column"]))
 
 
 def on_columns(findings: Findings) -> list[str]:
@@ -291,7 +327,7 @@ def _dominant(findings: Findings) -> list[dict[Any, Any]]:
 
 # The first page, read in a minute: the answer, the subtypes, how far to trust them, and what to look at next.
 
-_NEAR = 0.2
+_NEAR = 0.1
 """p of one group, below which a page says how near the division was."""
 _FEW_CLEAR = 50.0
 """Percent of clear members, below which the answer says so: the typical member may then be in another subtype."""
@@ -322,9 +358,12 @@ def overview(findings: Findings) -> Sheet:
     clear = {findings.code(subtype): findings.percent_clear([subtype]) for subtype in findings.sizes}
     unsure = say_unsure({code: percent for code, percent in clear.items() if percent is not None})
     notes = [*sentences_on_visits(findings), answer_sentence(findings), *unsure, *on_columns_said]
-    notes += on_adjustment(findings)
+    notes += [*on_adjustment(findings), *_on_copies(findings)]
     what, step = next_step(findings)
-    fields = {"what": what, "command": (findings.commands or texts["python"])[step]}
+    command = (findings.commands or texts["python"])[step]
+    if step == "beyond" and not findings.commands:
+        command = command.format(column=next(column for column in find_near_columns(findings) if column.role))
+    fields = {"what": what, "command": command}
     sentences_on_it = filter(None, (texts["next"][name] for name in ("look", "run")))
     return Sheet("Overview", notes, tables, explanations=[text.format(**fields) for text in sentences_on_it])
 
@@ -386,8 +425,8 @@ def next_step(findings: Findings) -> tuple[str, str]:
     fit, n_subtypes, texts = findings.fit, len(findings.sizes), _TEXTS["next"]
     if fit is not None and fit.stopped_early_:
         return texts["stopped"].format(how=translate(STOPPED_EARLY)), "table"
-    if on_columns(findings):
-        return texts["columns"], "table"
+    if any(column.role for column in find_near_columns(findings)) and "beyond" in (findings.commands or ["beyond"]):
+        return texts["columns"], "beyond"
     if fit is not None and n_subtypes > 1 and on_likelihoods(findings):
         return texts["likelihoods"], "check"
     small = [subtype for subtype, size in findings.sizes.items() if isinstance(size, int) and size < _SMALL]

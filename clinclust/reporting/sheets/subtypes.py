@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable
+from itertools import takewhile
 from numbers import Integral
 from typing import NamedTuple
 
@@ -55,7 +56,7 @@ _FEWEST_VALUES, _LEAST_SHARE = 10, 1 / 3
 _UP, _DOWN, _NOTHING = "\N{UPWARDS ARROW}", "\N{DOWNWARDS ARROW}", "–"
 _MARK_WORDS = WORDS["overview"]["marks"]
 _ENGLISH = re.compile(r"[A-Za-z][a-z]+(?:[ -][A-Za-z]{2,})*|[A-Z]{2,}")
-"""A title that can stand in a phrase: "kidney disease" or "AST", but neither "alk_1" nor "Falls (past month)"."""
+"""A title that can stand in a phrase: "kidney disease", "neck_pain" or "AST", but not "alk_1" or "Falls (past)"."""
 
 
 class Marks(NamedTuple):
@@ -88,7 +89,8 @@ def marks_of(findings: Findings) -> list[Marks]:
     found = [_farthest(findings, rows, place) for place in range(len(profiles.subtypes))]
     for most, is_named in _LENGTHS:
         shown = [marked[:most] for marked in found]
-        named = [[words for *_, words in marked if words] for marked in shown]
+        # A group marked by "alk_1" and then by a low urea is not "lower urea".
+        named = [list(takewhile(bool, (words for *_, words in marked))) for marked in shown]
         names = [", ".join(words[:n]) for words, n in zip(named, _telling_apart(named), strict=True)]
         names = [name if names.count(name) == 1 else "" for name in names]
         marks = [
@@ -160,7 +162,7 @@ def _tell_apart(findings: Findings, rows: list[int], place: int, other: int) -> 
 
 def _name_mark(profiles: Profiles, row: int, place: int, *, is_higher: bool) -> str:
     """Return a mark in words, as "older", "higher urea" or "mostly male"; empty where they would be no English."""
-    title, _, level = profiles.titles[row].partition(": ")
+    title, _, level = profiles.titles[row].replace("_", " ").partition(": ")
     if not _ENGLISH.fullmatch(title) or (level and not _ENGLISH.fullmatch(level)):
         return ""
     words = level or title
