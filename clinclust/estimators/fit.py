@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from numbers import Integral
 from string import ascii_lowercase
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from clinclust.arrays import Array, Code, Labels
 from clinclust.engine.continuum.tested_node import SMALLEST_NODE
-from clinclust.engine.kernels.moves import Sums
 from clinclust.engine.problem.encoding import powers_of_blocks
 from clinclust.engine.problem.problem import Clusters
 from clinclust.engine.search.settle import groups_by_decreasing_size
@@ -589,8 +588,14 @@ class Fit:
 
 # PartitionedFit: the fit of a table in partitions, with the fit of its sample.
 
-_ARRAYS_OF_ALL = ("all_subjects.sizes", "all_subjects.statistics", "all_subjects.log_joint_trace")
-"""Names of the arrays that are saved in addition to those of the sample's fit."""
+
+class AllSubjects(NamedTuple):
+    """What the fit of all subjects adds to that of the sample: sums of the clusters, and the search among all."""
+
+    sizes: Array
+    statistics: Array
+    log_joint_trace: Array
+    stopped_early: bool
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -607,35 +612,28 @@ class PartitionedFit(Fit):
 
     @classmethod
     def of(
-        cls, in_sample: Fit, sums: Sums, labels: Any = None, sample: pd.DataFrame | None = None, **fields: Any
+        cls, in_sample: Fit, all_subjects: AllSubjects, labels: Any = None, sample: pd.DataFrame | None = None
     ) -> Self:
-        """Return the fit of all subjects; its first clusters are those of the sample, the others have no subject in it.
+        """Return the fit of all subjects, with the Dask series of their clusters.
 
-        `sums` are those of the clusters of all subjects, `labels` the Dask series of clusters.
+        The first clusters are those of the sample, the others have no subject in it. InputError for another sample.
         """
-        sizes, statistics = sums
-        clusters = replace(in_sample.clusters_, sizes=sizes, statistics=statistics)
-        of_sample = {name: getattr(in_sample, name) for name in Fit.__dataclass_fields__}
-        none = {"cluster_membership_": None, "outliers_": None, "leave_one_out_nll_": np.nan}
-        of_all = {"cluster_labels_": labels, "clusters_": clusters, "in_sample_": in_sample, "sample_": sample}
-        return cls(**(of_sample | none | of_all | fields)).with_subtypes_of(in_sample)
-
-    def written(self, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
-        """Return what is saved in addition to the fit of the sample, for JSON, and add arrays (`read`)."""
-        found = (self.clusters_.sizes, self.clusters_.statistics, self.log_joint_trace_)
-        arrays |= dict(zip(_ARRAYS_OF_ALL, found, strict=True))
-        return {"log_joint": self.log_joint_, "stopped_early": self.stopped_early_}
-
-    @classmethod
-    def read(cls, in_sample: Fit, text: Any, arrays: dict[str, NDArray[Any]]) -> Self:
-        """Return the fit that was saved, without subjects; InputError for arrays of another sample."""
-        sizes, statistics, trace = (arrays[name] for name in _ARRAYS_OF_ALL)
-        joint, stopped = float(text["log_joint"]), bool(text["stopped_early"])
-        in_sample_sizes = in_sample.clusters_.sizes
-        if sizes.size < in_sample_sizes.size or (sizes[: in_sample_sizes.size] < in_sample_sizes).any():
+        sizes, statistics, trace, stopped_early = all_subjects
+        sampled = in_sample.clusters_.sizes
+        if sizes.size < sampled.size or (sizes[: sampled.size] < sampled).any() or not trace.size:
             raise InputError("the clusters of all subjects are fewer or smaller than those of the sample")
-        sums = sizes, statistics
-        return cls.of(in_sample, sums, log_joint_=joint, log_joint_trace_=trace, stopped_early_=stopped)
+        fields: dict[str, Any] = {name: getattr(in_sample, name) for name in Fit.__dataclass_fields__}
+        fields |= {"cluster_membership_": None, "outliers_": None, "leave_one_out_nll_": np.nan}
+        fields |= {"log_joint_": float(trace[-1]), "log_joint_trace_": trace, "stopped_early_": stopped_early}
+        fields |= {"cluster_labels_": labels, "in_sample_": in_sample, "sample_": sample}
+        fields["clusters_"] = replace(in_sample.clusters_, sizes=sizes, statistics=statistics)
+        return cls(**fields).with_subtypes_of(in_sample)
+
+    @property
+    def all_subjects(self) -> AllSubjects:
+        """What is saved in addition to the fit of the sample."""
+        clusters = self.clusters_
+        return AllSubjects(clusters.sizes, clusters.statistics, self.log_joint_trace_, self.stopped_early_)
 
     def with_subtypes_of(self, in_sample: Fit) -> Self:
         """Return the fit with the subtypes of the sample; a cluster without a subject in it is a subtype of its own.

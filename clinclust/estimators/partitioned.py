@@ -52,7 +52,7 @@ from clinclust.engine.search.settle import SweepResult, added, compact
 from clinclust.errors import CohortError, InputError, warn
 from clinclust.estimators.adjustment import refuse_adjustment
 from clinclust.estimators.distinct_subtypes import as_asked, floor_as_share, refuse_too_large_a_floor
-from clinclust.estimators.fit import Fit, PartitionedFit
+from clinclust.estimators.fit import AllSubjects, Fit, PartitionedFit
 from clinclust.estimators.fitting import Prepared, fit_by, fit_of, prepared, with_tree_tested
 from clinclust.estimators.parameters import seed_of
 from clinclust.estimators.settings import Settings, pose_for
@@ -267,15 +267,8 @@ def _fit_of_all(
     present = first_of_each(in_sample.cluster_labels_, labels)
     absent = np.setdiff1d(np.arange(of_all.n_clusters), present)
     of_all = of_all.in_order(np.concatenate([present, absent[np.argsort(-of_all.clusters.sizes[absent])]]))
-    return PartitionedFit.of(
-        in_sample,
-        of_all.clusters.sums,
-        dask_series(table, place.for_dask(of_all.labels)),
-        cohort.rows,
-        log_joint_=result.trace[-1],
-        log_joint_trace_=np.array(result.trace),
-        stopped_early_=sample.plan.budget.cut_short,
-    )
+    all_subjects = AllSubjects(*of_all.clusters.sums, np.array(result.trace), sample.plan.budget.cut_short)
+    return PartitionedFit.of(in_sample, all_subjects, dask_series(table, place.for_dask(of_all.labels)), cohort.rows)
 
 
 def first_of_each(of_fit: Labels, of_all: Labels) -> Labels:
