@@ -234,8 +234,8 @@ def refit_plan(model: MAPDP, seed: int, n_restarts: int) -> SearchPlan:
 def pose_as_fitted(cohort: FittedCohort) -> Problem:
     """Return the problem of a cohort with the stated prior of its model and the resolution that the fit chose."""
     fit, stated = cohort.fit, stated_hyperparameters(parameters_of(cohort.model)["hyperparameters"])
-    numbers = fit.concentration_, fit.discount_, fit.coarsening_
-    return pose(cohort.table, cohort.schema, stated, *numbers, fit.block_weights_)
+    coarsening, weights = fit.coarsening_, fit.block_weights_
+    return pose(cohort.table, cohort.schema, stated, fit.concentration_, coarsening=coarsening, block_weights=weights)
 
 
 def refit(problem: Problem, plan: SearchPlan, reported: AsReported) -> Labels:

@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import combinations
 from numbers import Integral
 from threading import Event
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -37,7 +37,7 @@ from clinclust.engine.kernels.compiled import announcing_compilation
 from clinclust.engine.kernels.moves import new_partition
 from clinclust.engine.search.plan import Threads, interruptible, n_threads
 from clinclust.engine.search.settle import groups_by_decreasing_size, merge_gains, merge_tree
-from clinclust.errors import InputError, refuse
+from clinclust.errors import InputError
 from clinclust.estimators.fit import (
     DEFAULT_TEST,
     DISTINCT_LEVEL,
@@ -45,36 +45,16 @@ from clinclust.estimators.fit import (
     JOIN_DTYPES,
     NO_FLOOR,
     SHAPE_COUNTS,
+    Fit,
     SubtypeTree,
     TreeTest,
     evidence_between,
     is_tested,
     with_joined,
 )
-from clinclust.estimators.parameters import (
-    DISTINCT,
-    KINDS,
-    RULES,
-    MAPDPParameters,
-    check_parameters,
-    parameter_problems,
-    rules_of,
-    seed_of,
-)
-from clinclust.estimators.subtype_model import (
-    cohort_of,
-    cohort_problems,
-    fitted_problem,
-    parameters_of,
-    require_fitted,
-    require_search,
-)
+from clinclust.estimators.parameters import DISTINCT, KINDS, RULES, MAPDPParameters, check_parameters, rules_of, seed_of
+from clinclust.estimators.subtype_model import SubtypeModel, cohort_of, fitted_problem, parameters_of, require_search
 from clinclust.progress import Progress
-
-if TYPE_CHECKING:
-    from clinclust.estimators.fit import Fit
-    from clinclust.estimators.subtype_model import SubtypeModel
-
 
 # The walk along the tree of a fit, with the test of each join; leaves that are one continuum are merged.
 #
@@ -430,15 +410,6 @@ def _add_grades(
 
 # The subtypes of a fit that are more than a continuum: its tree tested from the root against one population.
 
-_RULES: Mapping[str, Rule] = {
-    "n_draws": Rule(f"a whole number of at least {FEWEST_DRAWS}", lambda value: is_whole(value, FEWEST_DRAWS)),
-    "significance_level": Rule(
-        "a number above 0 and below 1, such as 0.05", lambda value: is_number(value) and 0.0 < value < 1.0
-    ),
-    "random_state": RULES["random_state"],
-    "n_jobs": RULES["n_jobs"],
-}
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DistinctSubtypes:
@@ -566,7 +537,16 @@ def p_text(p: float, n_draws: int) -> str:
     return f"< {1 / n_draws:g}" if p < 1.0 / n_draws else f"{p:.2f}"
 
 
-@accepting(model=MODEL, frame=FRAME, n_draws=None, significance_level=None, random_state=None, n_jobs=None)
+@accepting(
+    model=MODEL,
+    frame=FRAME,
+    n_draws=Rule(f"a whole number of at least {FEWEST_DRAWS}", lambda value: is_whole(value, FEWEST_DRAWS)),
+    significance_level=Rule(
+        "a number above 0 and below 1, such as 0.05", lambda value: is_number(value) and 0.0 < value < 1.0
+    ),
+    random_state=RULES["random_state"],
+    n_jobs=RULES["n_jobs"],
+)
 def distinct_subtypes(
     model: SubtypeModel,
     frame: pd.DataFrame,
@@ -652,19 +632,9 @@ def distinct_subtypes(
     >>> model.n_clusters_, distinct.n_subtypes
     (3, 1)
     """
-    parameters: dict[str, Any] = {
-        "n_draws": n_draws,
-        "significance_level": significance_level,
-        "random_state": random_state,
-        "n_jobs": n_jobs,
-    }
-    problems = parameter_problems(parameters, _RULES)
-    if not problems:
-        require_fitted(model)
-    if hasattr(model, "labels_") and model.fit_ is None:
-        problems.append(f"distinct_subtypes needs a fitted MAPDP; these subtypes were made by {model.made_by}")
-    refuse([*problems, *cohort_problems(model, frame)])
-    fit, cohort = require_search(model, "distinct_subtypes"), cohort_of(model, frame).table
+    fit = require_search(model, "distinct_subtypes")
+    cohort = cohort_of(model, frame).table
+    parameters = {"n_draws": n_draws, "significance_level": significance_level, "n_jobs": n_jobs}
     parameters["random_state"] = fit.random_seed_ if random_state is None else seed_of(random_state)
     progress, cancelled = Progress(bool(parameters_of(model).get("progress"))), Event()
 

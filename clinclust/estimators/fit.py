@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from numbers import Integral
 from string import ascii_lowercase
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -15,23 +15,16 @@ from numpy.typing import NDArray
 
 from clinclust.arrays import Array, Code, Labels
 from clinclust.engine.continuum.tested_node import SMALLEST_NODE
-from clinclust.engine.problem.encoding import powers_of_blocks
+from clinclust.engine.problem.encoding import Encoding, powers_of_blocks
 from clinclust.engine.problem.problem import Clusters
 from clinclust.engine.search.settle import groups_by_decreasing_size
 from clinclust.errors import InputError
 from clinclust.estimators.adjustment import Adjustment
 from clinclust.estimators.cohort_table import CohortFingerprint
 from clinclust.files.row_choice import RowCounts
-from clinclust.schema import FeatureSchema
+from clinclust.likelihoods import Likelihood
+from clinclust.schema import Feature, FeatureSchema
 from clinclust.schema.feature import of_wholes
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from clinclust.engine.problem.encoding import Encoding
-    from clinclust.likelihoods import Likelihood
-    from clinclust.schema import Feature
-
 
 # The parameters of the subtypes in each feature, with intervals (Raykov et al. 2016, appendix D and eq. 32).
 
@@ -83,17 +76,11 @@ def _levels(feature: Feature, likelihood: Likelihood) -> list[str]:
 
 @dataclass(frozen=True, eq=False)
 class SubtypeMixture:
-    """The subtypes of a fit. J is the number of clusters that the search found, K that of the subtypes.
-
-    Attributes
-    ----------
-    clusters : Clusters
-    subtype_of : int64 (J,)
-        Subtype of each cluster, 0 .. K - 1.
-    """
+    """The subtypes of a fit. J is the number of clusters that the search found, K that of the subtypes."""
 
     clusters: Clusters
     subtype_of: Labels
+    """(J,) subtype of each cluster, 0 .. K - 1."""
 
     @property
     def encoding(self) -> Encoding:
@@ -198,8 +185,7 @@ def evidence_between(clusters: Clusters, pairs: Labels) -> NDArray[np.float64]:
     first, second = pairs.T
     sizes, statistics = clusters.sizes, clusters.statistics
     together = replace(clusters, sizes=sizes[first] + sizes[second], statistics=statistics[first] + statistics[second])
-    apart, model = clusters.log_joint_of_each(), clusters.model
-    seat = np.log(model.concentration + model.discount * (sizes.size - 1))
+    apart, seat = clusters.log_joint_of_each(), np.log(clusters.model.concentration)
     return np.asarray(apart[first] + apart[second] + seat - together.log_joint_of_each(), dtype=np.float64)
 
 
@@ -211,20 +197,14 @@ class SubtypeTree:
     """The tree of the subtypes of a fit. Each step merges the two groups with the least evidence between them.
 
     The evidence of a join is the decrease, in nats, of the (coarsened) log joint by the merger.
-
-    Attributes
-    ----------
-    labels : int64 (N,)
-        Subtype of each subject, in the order of the table.
-    joins : int64 (K - 1, 2)
-        The two groups of each join, numbered as in scipy: 0 .. K - 1 are the subtypes, K + s the group of step s.
-    evidence : float64 (K - 1,)
-        Evidence of each join in nats; not always increasing.
     """
 
     labels: Labels
+    """(N,) subtype of each subject, in the order of the table."""
     joins: Labels
+    """(K - 1, 2) the two groups of each join, numbered as in scipy: 0 .. K - 1 are subtypes, K + s is of step s."""
     evidence: Array
+    """(K - 1,) evidence of each join in nats; not always increasing."""
 
     @property
     def n_subtypes(self) -> int:
@@ -323,19 +303,11 @@ JOIN_DTYPES = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TreeTest:
-    """The test of a tree from its root; parameters as in `distinct_subtypes`.
-
-    Attributes
-    ----------
-    joins : DataFrame
-        One row for each tested join, from the root on, with the `step` of `SubtypeTree.merges` and columns of
-        `DistinctSubtypes.joins`.
-    n_draws : int
-    significance_level : float
-    random_seed : int
-    """
+    """The test of a tree from its root; parameters as in `distinct_subtypes`."""
 
     joins: pd.DataFrame
+    """One row for each tested join, from the root on: the `step` of `SubtypeTree.merges`, and columns of
+    `DistinctSubtypes.joins`."""
     n_draws: int
     significance_level: float
     random_seed: int
@@ -547,11 +519,6 @@ class Fit:
     def concentration_(self) -> float:
         """The concentration N0 of the final model."""
         return self.clusters_.model.concentration
-
-    @property
-    def discount_(self) -> float:
-        """The discount of the Pitman-Yor process; 0 is the Dirichlet process."""
-        return self.clusters_.model.discount
 
     @property
     def coarsening_(self) -> float:

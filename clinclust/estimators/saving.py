@@ -16,7 +16,7 @@ from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
 from types import UnionType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
 import pandas as pd
@@ -25,21 +25,18 @@ from numpy.typing import NDArray
 from clinclust import __version__
 from clinclust.engine.kernels.moves import Model
 from clinclust.engine.problem.encoding import Encoding, in_encoded_order, members_of_chains, powers_of_features
-from clinclust.engine.problem.problem import Clusters, flat_prior, named_hyperparameters
+from clinclust.engine.problem.problem import Clusters, flat_prior, named_hyperparameters, stated_hyperparameters
 from clinclust.engine.search.settle import groups_by_decreasing_size
 from clinclust.errors import InputError, did_you_mean, refuse, visible, warn
 from clinclust.estimators.adjustment import Adjustment
 from clinclust.estimators.cohort_table import CohortFingerprint, salt_of, seal_of_subtypes
 from clinclust.estimators.fit import JOIN_DTYPES, AllSubjects, Fit, PartitionedFit, SubtypeTree, TreeTest, is_tested
 from clinclust.estimators.parameters import RULES, MAPDPParameters, PublishedParameters, parameter_problems, rules_of
+from clinclust.estimators.subtype_model import Estimator
 from clinclust.files.row_choice import RowCounts
 from clinclust.files.writing import MANIFEST, changed_files, naming, read_manifest, write_manifest, write_together
 from clinclust.likelihoods.likelihood import Likelihood
 from clinclust.schema import Feature, FeatureSchema
-
-if TYPE_CHECKING:
-    from clinclust.estimators.subtype_model import Estimator
-
 
 # Write and read a fit as its classes declare it: text as JSON, numbers as arrays.
 #
@@ -258,17 +255,6 @@ def _problems_of_shapes(fit: Fit, arrays: Arrays) -> list[str]:
     return problems
 
 
-def fit_problems(fit: Fit, arrays: Arrays) -> list[str]:
-    """Return what is wrong with a fit that was read from files, and with its arrays by name; empty if nothing is.
-
-    Shapes are checked after the features, values after the shapes, and consistency of fields last.
-    """
-    for problems_of in (_problems_of_features, _problems_of_shapes, _problems_of_values, _contradictions):
-        if problems := list(problems_of(fit, arrays)):
-            return problems
-    return []
-
-
 def _problems_of_features(fit: Fit, arrays: Arrays) -> Iterator[str]:
     features = fit.clusters_.encoding.features
     possible = fit.schema_.clustered_parts
@@ -324,11 +310,12 @@ def _problems_of_values(fit: Fit, arrays: Arrays) -> Iterator[str]:
     if test is not None and (len(test.joins) or is_tested(fit.tree_)):
         tables["tree_test_.joins"] = test.joins
     for name, table in tables.items():
-        dtypes = {str(column): _dtype_of(table[column]) for column in table}
+        are_texts = {name: all(isinstance(value, str) for value in table[name]) for name in table}
+        dtypes = {str(name): "text" if are_texts[name] else str(table[name].dtype) for name in table}
         if dtypes != _DTYPES[name] or not len(table):
             yield f"{name} has {len(table)} rows of {str(dtypes)[:_LONGEST_SHOWN]}, not of {_DTYPES[name]}"
     clusters, model, n_subjects = fit.clusters_, fit.clusters_.model, fit.cluster_labels_.size
-    for name in ("concentration", "discount", "coarsening"):
+    for name in ("concentration", "coarsening"):
         yield from RULES[name].problems(name, getattr(model, name))
     yield from RULES["outlying_share"].problems("outlying_share", clusters.outlying_share)
     if not 1.0 <= clusters.temperature < math.inf:
@@ -343,10 +330,6 @@ def _problems_of_values(fit: Fit, arrays: Arrays) -> Iterator[str]:
         yield "the digest of the fingerprint is none"
     if fit.row_counts_ is not None and (fit.row_counts_.problems() or fit.row_counts_.taken < n_subjects):
         yield "row_counts_ are not those of a table with this cohort"
-
-
-def _dtype_of(column: pd.Series[Any]) -> str:
-    return "text" if all(isinstance(value, str) for value in column) else str(column.dtype)
 
 
 def _contradictions(fit: Fit, arrays: Arrays) -> Iterator[str]:
@@ -394,13 +377,8 @@ def _hyperparameters_problems(fit: Fit) -> list[str]:
     features = list(zip(encoding.features, encoding.likelihoods, strict=True))
     if set(named) != {feature.name for feature, _ in features}:
         return ["hyperparameters_ are not of the encoded features"]
-    for feature, likelihood in features:
-        values = named[feature.name]
-        if _lengths(values) != _lengths(likelihood.as_dict(np.ones(likelihood.n_hyperparameters))):
-            return [f"hyperparameters_ of {feature.name} are not those of its likelihood"]
-        impossible = [name for name, value in values.items() if not _is_possible(likelihood, name, value)]
-        if impossible:
-            return [f"hyperparameters_ of {feature.name}: {', '.join(impossible)} cannot be what they are"]
+    if stated_hyperparameters(named, encoding.features) != named:  # or InputError says what is wrong
+        return ["hyperparameters_ are not numbers and lists of numbers"]
     problems, stop = [], 0
     with np.errstate(all="ignore"):
         flat, by_prior = flat_prior(encoding, named), named_hyperparameters(encoding, prior)
@@ -416,26 +394,6 @@ def _hyperparameters_problems(fit: Fit) -> list[str]:
             if not agree or (is_standard and (centre, scale) != (0.0, 1.0)):
                 problems.append(f"the prior, centre or scale of {feature.name} is not that of its hyperparameters")
     return problems
-
-
-def _is_possible(likelihood: Likelihood, name: str, value: float | list[float]) -> bool:
-    """Return whether a hyperparameter is finite and, unless it may be negative, above 0."""
-    values = np.atleast_1d(np.array(value, dtype=np.float64))
-    may_be_negative = likelihood.bounds.get(name, likelihood.usual_bounds)[0] < 0.0
-    positive = values[-1:] if name in likelihood.with_unit else values  # of a list with a unit, the last is its own
-    return bool(np.isfinite(values).all() and (may_be_negative or (positive > 0.0).all()))
-
-
-def _lengths(named: dict[str, Any]) -> dict[str, int | None]:
-    """Return the length of each hyperparameter by name; None for a number, -1 for other values."""
-    are_numbers = {
-        name: all(type(item) in (int, float) for item in (value if isinstance(value, list) else [value]))
-        for name, value in named.items()
-    }
-    return {
-        name: -1 if not are_numbers[name] else len(value) if isinstance(value, list) else None
-        for name, value in named.items()
-    }
 
 
 # Save and load a fitted model without pickle: text as JSON, numbers as npz, the versions, and a manifest.
@@ -584,7 +542,9 @@ def _read(folder: Path, content: bytes, numbers: bytes) -> tuple[bool, dict[str,
         arrays = read_arrays(numbers)
         reader = Reader(arrays)
         fit = reader.read_fields(Fit, text["fit"])
-        problems = fit_problems(fit, arrays)
+        # Shapes are checked after the features, values after the shapes, and consistency of fields last.
+        checks = (_problems_of_features, _problems_of_shapes, _problems_of_values, _contradictions)
+        problems = next(filter(None, (list(problems_of(fit, arrays)) for problems_of in checks)), [])
         if text["seal_of_subtypes"] != _seal(fit):
             problems.append("the subtypes are not those that the model was saved with")
         parameters = dict(text["parameters"])
@@ -613,15 +573,10 @@ def _read(folder: Path, content: bytes, numbers: bytes) -> tuple[bool, dict[str,
 _PACKAGES = ("numpy", "scipy", "pandas", "numba", "statsmodels", "pandera", "openpyxl")
 
 
+_version_of = cache(version)  # looking up all of them takes as long as a small fit
+
+
 def software_versions() -> dict[str, str]:
     """Return the versions of clinclust, Python and the required packages, by name."""
-    return dict(_found())
-
-
-@cache  # looking up all versions takes as long as a small fit
-def _found() -> dict[str, str]:
-    return {
-        "clinclust": __version__,
-        "Python": platform.python_version(),
-        **{package: version(package) for package in _PACKAGES},
-    }
+    versions = {package: _version_of(package) for package in _PACKAGES}
+    return {"clinclust": __version__, "Python": platform.python_version(), **versions}

@@ -159,8 +159,6 @@ def _model(findings: Findings, fit: Fit, given: Mapping[str, Any], references: R
     how = ("map" if asked == "map" else "held_out") if isinstance(asked, str) else how
     value = {"value": findings.setting(fit, "concentration"), "n": len(fit.tuning_)}
     sentences.append(concentrations["was"].format(how=references.cite_in(concentrations[how], **value)))
-    if fit.discount_ > 0:
-        sentences.append(say("discount", discount=fit.discount_))
     automatic = isinstance(given["coarsening"], str)
     if automatic or fit.coarsening_ < 1:
         how = texts["automatic"] if automatic else ""
@@ -275,7 +273,6 @@ def search_facts(findings: Findings, fit: Fit) -> dict[str, Value]:
         **({} if filled is None else {"filled_joint": as_value(filled)}),
         "concentration": findings.setting(fit, "concentration"),
         "n_concentrations": len(fit.tuning_),
-        "discount": as_value(fit.discount_),
         "coarsening": findings.setting(fit, "coarsening"),
         **_describe_blocks(findings),
         "outlying_share": as_value(fit.outlying_share_),

@@ -15,33 +15,25 @@ from clinclust.engine.continuum.tested_node import best_division, profile, swept
 from clinclust.engine.problem.problem import pose
 
 POWERS = {"block 0": 0.25, "block 1": 0.6}
-SETTINGS = [(0.0, None), (0.4, POWERS)]
 
 
-def posed(seed, n=90, n_groups=4, discount=0.0, powers=None, likelihoods=EVERY_LIKELIHOOD):
+def posed(seed, n=90, n_groups=4, powers=None, likelihoods=EVERY_LIKELIHOOD):
     frame, schema, _, _ = mixed_cohort(seed, n, likelihoods, n_groups=n_groups)
     schema = with_blocks(schema)
-    problem = pose(schema.validate(frame, warn=False), schema, None, 3.0, discount, 1.0, powers)
+    problem = pose(schema.validate(frame, warn=False), schema, None, 3.0, block_weights=powers)
 
     def joint(labels):
         """Return the log joint of labels in encoded order, as the public function has it."""
-        return log_joint(
-            frame,
-            problem.cohort.in_table_order(labels),
-            schema,
-            problem.hyperparameters,
-            3.0,
-            discount=discount,
-            block_weights=powers,
-        )
+        labels = problem.cohort.in_table_order(labels)
+        return log_joint(frame, labels, schema, problem.hyperparameters, 3.0, block_weights=powers)
 
     return problem, joint
 
 
-@pytest.mark.parametrize(("discount", "powers"), SETTINGS)
+@pytest.mark.parametrize("powers", [None, POWERS])
 @pytest.mark.parametrize("seed", few(range(4), 1))
-def test_gains_are_differences_of_log_joints_and_do_not_fall(monkeypatch, seed, discount, powers):
-    problem, joint = posed(seed, discount=discount, powers=powers)
+def test_gains_are_differences_of_log_joints_and_do_not_fall(monkeypatch, seed, powers):
+    problem, joint = posed(seed, powers=powers)
     partitions, polished = [], []
     divide, sweep = module._divided, module.swept
 

@@ -68,11 +68,11 @@ def test_the_joint_is_that_of_scipy_with_the_log_marginals_of_each_block_to_its_
 
     def of(names, coarsening):
         some = {name: columns[name] for name in names}
-        return oracles.log_joint(some, labels, hyperparameters, 2.0, 0.2, coarsening)
+        return oracles.log_joint(some, labels, hyperparameters, 2.0, coarsening=coarsening)
 
     prior = of([], 1.0)
     expected = prior + sum(of([one.name], 0.7 * POWERS.get(one.block, 1.0)) - prior for one in schema)
-    numbers = {"discount": 0.2, "coarsening": 0.7, "block_weights": POWERS}
+    numbers = {"coarsening": 0.7, "block_weights": POWERS}
     assert log_joint(frame, labels, schema, hyperparameters, 2.0, **numbers) == pytest.approx(expected, rel=1e-10)
 
 
@@ -291,7 +291,7 @@ def test_slices_of_one_quantity_are_no_subtypes(times, rho):
     assert PublishedMAPDP(schema, n_restarts=3, random_state=0).fit(frame).n_clusters_ > 1
 
 
-OPTIONS = [{"select_features": True}, {"outlying_share": 0.02}, {}, {"hyperparameters": "greedy"}, {"discount": 0.3}]
+OPTIONS = [{"select_features": True}, {"outlying_share": 0.02}, {}, {"hyperparameters": "greedy"}]
 
 
 @pytest.mark.parametrize("options", few(OPTIONS, 1), ids=lambda options: next(iter(options), "default"))

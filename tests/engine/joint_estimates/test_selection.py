@@ -194,7 +194,7 @@ def test_the_search_finds_the_best_of_all_partitions_and_selections(some):
 def test_the_trace_never_falls_and_ends_at_the_joint(init):
     frame, schema, groups = _toy(3)
     start = groups if init == "labels" else init
-    options = {"discount": 0.2, "coarsening": 0.7}
+    options = {"coarsening": 0.7}
     model = PublishedMAPDP(schema, init=start, select_features=True, n_restarts=4, random_state=1, **options).fit(frame)
     assert (np.diff(model.log_joint_trace_) >= 0).all()
     assert model.log_joint_ == model.log_joint_trace_[-1] == model.restarts_["log_joint"].max()

@@ -22,7 +22,7 @@ def test_any_partition_agrees_with_seating_the_subjects_one_by_one(seed, missing
     hyperparameters = random_hyperparameters(rng, columns)
     numbers = {"concentration": rng.gamma(1.0, 3.0)}
     if seed % 2:
-        numbers.update(discount=rng.random(), coarsening=rng.uniform(0.1, 1.0))
+        numbers.update(coarsening=rng.uniform(0.1, 1.0))
     expected = oracles.log_joint(columns, labels, hyperparameters, **numbers)
     assert log_joint(frame, labels, schema, hyperparameters, **numbers) == pytest.approx(expected, rel=1e-10)
 
