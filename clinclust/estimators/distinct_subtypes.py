@@ -37,7 +37,7 @@ from clinclust.engine.kernels.compiled import announcing_compilation
 from clinclust.engine.kernels.moves import new_partition
 from clinclust.engine.search.plan import Threads, interruptible, n_threads
 from clinclust.engine.search.settle import groups_by_decreasing_size, merge_gains, merge_tree
-from clinclust.errors import InputError
+from clinclust.errors import InputError, refuse
 from clinclust.estimators.fit import (
     DEFAULT_TEST,
     DISTINCT_LEVEL,
@@ -52,7 +52,15 @@ from clinclust.estimators.fit import (
     is_tested,
     with_joined,
 )
-from clinclust.estimators.parameters import DISTINCT, KINDS, RULES, MAPDPParameters, check_parameters, rules_of, seed_of
+from clinclust.estimators.parameters import (
+    DISTINCT,
+    KINDS,
+    RULES,
+    MAPDPParameters,
+    parameter_problems,
+    rules_of,
+    seed_of,
+)
 from clinclust.estimators.subtype_model import SubtypeModel, cohort_of, fitted_problem, parameters_of, require_search
 from clinclust.progress import Progress
 
@@ -735,7 +743,7 @@ def cut_fit(fit: Fit, n_clusters: int | str | DistinctSubtypes | None, min_size:
                 "the distinct subtypes are those of another fit; test this one: distinct_subtypes(model, frame)"
             )
         return cut_fit(replace(fit, tree_=tested, tree_test_=n_clusters.test), DISTINCT, min_size)
-    check_parameters(rules_of(MAPDPParameters), n_clusters=n_clusters, min_size=min_size)
+    refuse(parameter_problems({"n_clusters": n_clusters, "min_size": min_size}, rules_of(MAPDPParameters)))
     n_subjects = int(fit.clusters_.sizes.sum())
     refuse_too_large_a_floor(min_size, n_subjects)
     if isinstance(fit, PartitionedFit):

@@ -365,11 +365,6 @@ def parameter_problems(arguments: Mapping[str, Any], rules: Mapping[str, Rule] =
     return [problem for name, value in arguments.items() for problem in rules[name].problems(name, value)]
 
 
-def check_parameters(rules: Mapping[str, Rule] = RULES, /, **arguments: Any) -> None:
-    """Check arguments by name against rules; raise InputError with all problems."""
-    refuse(parameter_problems(arguments, rules))
-
-
 def check_estimator(estimator: type, parameters: Mapping[str, Any]) -> None:
     """Check the parameters of an estimator, and whether they can be combined; raise InputError with all problems."""
     from clinclust.files.cell_text import listed

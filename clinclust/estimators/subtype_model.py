@@ -26,7 +26,7 @@ from clinclust.engine.search.settle import by_decreasing_size
 from clinclust.errors import CohortError, InputError, not_fitted, on_one_line, refuse, warn
 from clinclust.estimators.cohort_table import hint_at_rows
 from clinclust.estimators.fit import NO_FLOOR, Fit
-from clinclust.estimators.parameters import check_parameters, cluster_codes
+from clinclust.estimators.parameters import cluster_codes, parameter_problems
 from clinclust.schema import FeatureSchema
 from clinclust.schema.feature_schema import block, paragraph, table
 
@@ -746,11 +746,9 @@ def log_joint(
     >>> round(two_subtypes - one_subtype)  # nats for two subtypes
     212
     """
-    check_parameters(
-        hyperparameters=hyperparameters, concentration=concentration, coarsening=coarsening, block_weights=block_weights
-    )
+    numbers = {"concentration": concentration, "coarsening": coarsening}
+    refuse(parameter_problems({"hyperparameters": hyperparameters, "block_weights": block_weights, **numbers}))
     frame = schema.validate(frame, warn=False)
     codes = cluster_codes(labels, len(frame), called="labels")
-    numbers = {"concentration": float(concentration), "coarsening": coarsening}
     problem = pose(frame, schema, hyperparameters, block_weights=block_weights, **numbers)
     return joint_of(problem, problem.partition(codes[problem.cohort.order]))
