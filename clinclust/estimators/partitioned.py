@@ -729,7 +729,7 @@ class Site:
             proposed[members] = first
             if some.size < 2:
                 continue
-            among = self._problem.restricted_to(some, n_clusters - 1)
+            among = self._problem.restricted_to(some)
             gain, division = resettle(among, rng, Event())
             if gain > minimum_gain(among):
                 parts = among.partition(division)
@@ -789,7 +789,7 @@ class Site:
         kept = np.flatnonzero(~is_lost)
         after = np.empty_like(labels)
         after[kept] = compact(labels[kept])
-        sums = self._problem.restricted_to(kept, 0).partition(after[kept]).sums
+        sums = self._problem.restricted_to(kept).partition(after[kept]).sums
         after[is_lost] = self._best(np.flatnonzero(is_lost), *sums)
         return after
 
