@@ -21,7 +21,6 @@ import clinclust as cc
 
 OPTIONS = {
     "paper's start": {"init": "single"},
-    "discount": {"discount": 0.3},
     "coarsening": {"coarsening": 0.5},
     "coarsening auto": {"coarsening": "auto"},
     "outlying": {"outlying_share": 0.02},

@@ -23,7 +23,7 @@ import pandas as pd
 
 import clinclust as cc
 from clinclust.estimators.fit import n_standing
-from clinclust.estimators.likelihood_check import compared_likelihoods
+from clinclust.estimators.fitting import compared_likelihoods
 
 RESULTS = Path(__file__).parent / "results" / "noise.md"
 N_FEATURES, MOST_COHORTS, MOST_SECONDS = 10, 200, 20

@@ -21,7 +21,7 @@ from clinclust.estimators.explanation import unusual_subjects as unusual_subject
 from clinclust.estimators.gibbs import GibbsDP as GibbsDP
 from clinclust.estimators.imputation import pool_estimates as pool_estimates
 from clinclust.estimators.mapdp import MAPDP as MAPDP
-from clinclust.estimators.site import Site as Site
+from clinclust.estimators.partitioned import Site as Site
 from clinclust.estimators.subtype_model import Partition as Partition
 from clinclust.estimators.subtype_model import information_criteria as information_criteria
 from clinclust.estimators.subtype_model import log_joint as log_joint

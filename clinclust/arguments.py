@@ -239,7 +239,7 @@ SCHEMA = Rule("a FeatureSchema", _has("clustered", "validate", "names"))
 MODEL = Rule(
     "a fitted MAPDP or a Partition", lambda value: _has("labels_", "schema_")(value) or _has("fit", "get_params")(value)
 )
-POSTERIOR = Rule("a GibbsDP", _has("membership_in", "credible_ball"))
+POSTERIOR = Rule("a GibbsDP", _has("membership_in"))
 METHOD_COMPARISON = Rule("a MethodComparison", _has("table", "models"))
 STABILITY = Rule("a Stability", _has("subtypes", "same_number", "sensitivity"))
 LABELS = Rule("one label for each subject", _is_column)

@@ -208,7 +208,7 @@ def column_keys(columns: Sequence[Array]) -> Keys:
 def without(problem: Problem, left_out: NDArray[np.bool_], keys: Keys) -> tuple[Problem, Labels]:
     """Return the problem without the features of `left_out`, (D,), and the rows of its subjects, (N,), by `keys`."""
     order = np.argsort(keys[~left_out].sum(axis=0, dtype=np.uint64), kind="stable")
-    return problem.with_features(~left_out).restricted_to(order, 0), order
+    return problem.with_features(~left_out).restricted_to(order), order
 
 
 def refit_plan(model: MAPDP, seed: int, n_restarts: int) -> SearchPlan:
@@ -234,8 +234,8 @@ def refit_plan(model: MAPDP, seed: int, n_restarts: int) -> SearchPlan:
 def pose_as_fitted(cohort: FittedCohort) -> Problem:
     """Return the problem of a cohort with the stated prior of its model and the resolution that the fit chose."""
     fit, stated = cohort.fit, stated_hyperparameters(parameters_of(cohort.model)["hyperparameters"])
-    numbers = fit.concentration_, fit.discount_, fit.coarsening_
-    return pose(cohort.table, cohort.schema, stated, *numbers, fit.block_weights_)
+    coarsening, weights = fit.coarsening_, fit.block_weights_
+    return pose(cohort.table, cohort.schema, stated, fit.concentration_, coarsening=coarsening, block_weights=weights)
 
 
 def refit(problem: Problem, plan: SearchPlan, reported: AsReported) -> Labels:
@@ -299,7 +299,7 @@ def _divide(
     def find_best(members: Labels) -> list[tuple[float, Labels, Labels]]:
         if members.size < 2 * enough:
             return []
-        part = problem.restricted_to(members, 0)
+        part = problem.restricted_to(members)
         tried = divisions(part, rng, cancelled)
         usable = [division for division in tried if (np.bincount(division[1]) >= enough).sum() >= 2]
         if not usable:

@@ -604,7 +604,7 @@ def check_model(model: SubtypeModel, frame: pd.DataFrame, *, random_state: Rando
     >>> found.applied_to(schema)["systolic"].block
     'depends_1'
     """
-    from clinclust.estimators.likelihood_check import compared_likelihoods
+    from clinclust.estimators.fitting import compared_likelihoods
 
     require_search(model, "check_model")
     cohort = cohort_of(model, frame)

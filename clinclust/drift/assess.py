@@ -19,10 +19,10 @@ from clinclust.comparisons.differences import Contrast, adjusted
 from clinclust.data import WORDS
 from clinclust.engine.kernels.compiled import announcing_compilation
 from clinclust.engine.problem.encoding import model_values
-from clinclust.errors import CohortError, InputError, on_one_line
+from clinclust.errors import InputError, on_one_line
 from clinclust.estimators.cohort_table import warn_of_other_rows
 from clinclust.estimators.explanation import left_out_scores
-from clinclust.estimators.mapdp import about_new_subjects, unseen_rows, without_unseen
+from clinclust.estimators.mapdp import validate_subjects, without_unseen
 from clinclust.estimators.subtype_model import FittedCohort, SubtypeModel, cohort_of, require_search, rows_of_the_fit
 from clinclust.files.cell_text import shortened
 
@@ -360,9 +360,5 @@ def read_batch(cohort: FittedCohort, new: pd.DataFrame) -> tuple[pd.DataFrame, d
     needed = cast("MAPDP", cohort.model).schema_needed
     # What is missing is a result here, also where no value of the cohort might be missing.
     schema = needed.with_changed([feature.model_copy(update={"complete": False}) for feature in needed])
-    readable, _ = without_unseen(schema, new)
-    try:
-        validated = schema.validate(readable, warn=False)
-    except CohortError as error:
-        raise CohortError(about_new_subjects(error.failures, schema)) from error
-    return validated, unseen_rows(schema, new)
+    readable, unseen, _ = without_unseen(schema, new)
+    return validate_subjects(schema, readable), unseen

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -32,9 +32,7 @@ from clinclust.arrays import Array, Labels
 from clinclust.engine.problem.encoding import model_values
 from clinclust.errors import InputError
 from clinclust.files.cell_text import listed
-
-if TYPE_CHECKING:
-    from clinclust.schema import Feature, FeatureSchema
+from clinclust.schema import Feature, FeatureSchema
 
 _KNOTS = (0.05, 0.35, 0.65, 0.95)
 """Quantiles of the knots of a spline (Harrell 2015, table 2.3)."""
@@ -51,25 +49,17 @@ _ROUNDS = 4
 
 @dataclass(frozen=True, eq=False)
 class Adjustment:
-    """The estimated effects of the columns with the role ``adjust`` on the clustered measurements.
-
-    Attributes
-    ----------
-    terms : dict of str to dict
-        The terms of each column: its ``levels`` (a term for each but the first), or the ``knots`` of its spline (none:
-        a line), with the ``centres`` and ``scales`` of its terms.
-    coefficients : dict of str to list of float
-        The coefficients of each adjusted feature for all terms in their order, on the scale of its model.
-    spreads : dict of str to list of float
-        The coefficients of the log spread of each adjusted measurement, likewise.
-    middles : dict of str to list of float
-        The mean of each adjusted measurement in the cohort, c, and what becomes of it before effects are removed.
-    """
+    """The estimated effects of the columns with the role ``adjust`` on the clustered measurements."""
 
     terms: dict[str, dict[str, Any]]
+    """The terms of each column: its ``levels`` (a term for each but the first), or the ``knots`` of its spline (none: a
+    line), with the ``centres`` and ``scales`` of its terms."""
     coefficients: dict[str, list[float]]
+    """The coefficients of each adjusted feature for all terms in their order, on the scale of its model."""
     spreads: dict[str, list[float]]
+    """The coefficients of the log spread of each adjusted measurement, likewise."""
     middles: dict[str, list[float]]
+    """The mean of each adjusted measurement in the cohort, c, and what becomes of it before effects are removed."""
 
     @classmethod
     def of(cls, frame: pd.DataFrame, schema: FeatureSchema) -> Adjustment:

@@ -6,7 +6,7 @@ import hashlib
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,15 +14,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from clinclust.arguments import TABLE, in_pandas, is_numbered
 from clinclust.arrays import Whole
+from clinclust.engine.problem.problem import Clusters
 from clinclust.errors import InputError, warn
 from clinclust.files.cell_text import limited, listed, quoted
 from clinclust.files.conditions import compared_columns, parsed
 from clinclust.files.row_choice import noted_several_rows, rows_taken
 from clinclust.schema import FeatureSchema
-
-if TYPE_CHECKING:
-    from clinclust.engine.problem.problem import Clusters
-
 
 # CohortFingerprint: recognise the cohort of a fit, in any order of its rows, without storing data of a subject.
 #
@@ -57,20 +54,14 @@ class CohortFingerprint:
 
     Two tables have the same fingerprint if they hold the same validated values; the order of the columns, their dtypes
     and the index do not matter. Subjects with equal values are interchangeable.
-
-    Attributes
-    ----------
-    salt : str
-        Prefix of every hash, which depends on the fit.
-    digest : str
-        SHA-256 of the sorted hashes of the rows.
-    hidden_order : uint32 (N,)
-        Row of each subject in the order of the sorted hashes, combined by exclusive or with the keystream.
     """
 
     salt: str
+    """Prefix of every hash, which depends on the fit."""
     digest: str
+    """SHA-256 of the sorted hashes of the rows."""
     hidden_order: NDArray[np.uint32]
+    """(N,) row of each subject in the order of the sorted hashes, combined by exclusive or with the keystream."""
 
     def rows_of_fit(self, frame: pd.DataFrame) -> Rows | None:
         """Return the position in a validated table of each subject of the fit, in the order of the fit, int64 (N,).
@@ -107,7 +98,7 @@ def salt_of(schema: FeatureSchema, seed: int, labels: Rows, clusters: Clusters) 
     fingerprint.
     """
     model = clusters.model
-    numbers = (model.concentration, model.discount, model.coarsening, clusters.outlying_share)
+    numbers = (model.concentration, model.coarsening, clusters.outlying_share)
     names = [feature.name for feature in clusters.encoding.features]
     encoding = clusters.encoding
     about = (schema.fingerprint, int(seed), [float(number) for number in numbers], names)
@@ -189,7 +180,7 @@ def _of_texts(texts: NDArray[np.object_], keys: Words) -> Words:
 _FEW = 0.01  # share of the rows, up to which copies are too few to form a subtype
 _PART = 0.2  # share of the copies, up to which those that chance does not explain are taken for chance as well
 _BY_CHANCE = 0.001  # expected number of rows with the values of a row, if features were independent
-_SHOWN = 3
+_SHOWN, _ROWS_SHOWN = 3, 5
 
 
 def copied_rows(frame: pd.DataFrame, names: Sequence[str]) -> Whole | None:
@@ -220,8 +211,18 @@ def copied_rows(frame: pd.DataFrame, names: Sequence[str]) -> Whole | None:
     return firsts[codes] if beyond_chance > max(_FEW * len(frame), _PART * n_copies.sum()) else None
 
 
-def warn_of_copied_rows(frame: pd.DataFrame, names: Sequence[str]) -> None:
-    """Warn of more copies of rows than chance explains, unless it is known that subjects have several rows."""
+def warn_of_rows(frame: pd.DataFrame, names: Sequence[str]) -> None:
+    """Warn of rows without any value in these columns, such as notes or totals, and of copied rows.
+
+    Copies are more than chance explains, and it is not known that subjects have several rows.
+    """
+    rows = frame.index[frame[list(names)].isna().all(axis="columns").to_numpy()]
+    if len(rows):
+        shown = ", ".join(map(str, rows[:_ROWS_SHOWN]))
+        warn(
+            f"no observed value in any feature to cluster on: {len(rows)} row(s) (first: {shown}); each still counts "
+            "as a subject, so leave notes, totals and empty rows out of the table"
+        )
     first = copied_rows(frame, names) if noted_several_rows(frame) is None else None
     if first is None:
         return

@@ -10,28 +10,26 @@ from functools import cached_property
 from itertools import combinations
 from numbers import Integral
 from threading import Event
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
 
 from clinclust.arguments import FRAME, MODEL, Rule, accepting, is_number, is_whole
 from clinclust.arrays import Labels, RandomState
-from clinclust.engine.continuum.gap import (
-    are_measurements,
-    distance_between,
-    find_telling_scores,
-    is_discrete,
-    scores_on_own_scales,
-)
 from clinclust.engine.continuum.tested_node import (
     MANY,
     SMALLEST_NODE,
     DrawPlan,
     Node,
     RunningTest,
+    are_measurements,
+    distance_between,
     distance_in,
+    find_telling_scores,
+    is_discrete,
     p_of_gap_in,
+    scores_on_own_scales,
 )
 from clinclust.engine.kernels.compiled import announcing_compilation
 from clinclust.engine.kernels.moves import new_partition
@@ -45,6 +43,7 @@ from clinclust.estimators.fit import (
     JOIN_DTYPES,
     NO_FLOOR,
     SHAPE_COUNTS,
+    Fit,
     SubtypeTree,
     TreeTest,
     evidence_between,
@@ -56,25 +55,12 @@ from clinclust.estimators.parameters import (
     KINDS,
     RULES,
     MAPDPParameters,
-    check_parameters,
     parameter_problems,
     rules_of,
     seed_of,
 )
-from clinclust.estimators.subtype_model import (
-    cohort_of,
-    cohort_problems,
-    fitted_problem,
-    parameters_of,
-    require_fitted,
-    require_search,
-)
+from clinclust.estimators.subtype_model import SubtypeModel, cohort_of, fitted_problem, parameters_of, require_search
 from clinclust.progress import Progress
-
-if TYPE_CHECKING:
-    from clinclust.estimators.fit import Fit
-    from clinclust.estimators.subtype_model import SubtypeModel
-
 
 # The walk along the tree of a fit, with the test of each join; leaves that are one continuum are merged.
 #
@@ -430,15 +416,6 @@ def _add_grades(
 
 # The subtypes of a fit that are more than a continuum: its tree tested from the root against one population.
 
-_RULES: Mapping[str, Rule] = {
-    "n_draws": Rule(f"a whole number of at least {FEWEST_DRAWS}", lambda value: is_whole(value, FEWEST_DRAWS)),
-    "significance_level": Rule(
-        "a number above 0 and below 1, such as 0.05", lambda value: is_number(value) and 0.0 < value < 1.0
-    ),
-    "random_state": RULES["random_state"],
-    "n_jobs": RULES["n_jobs"],
-}
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DistinctSubtypes:
@@ -566,7 +543,16 @@ def p_text(p: float, n_draws: int) -> str:
     return f"< {1 / n_draws:g}" if p < 1.0 / n_draws else f"{p:.2f}"
 
 
-@accepting(model=MODEL, frame=FRAME, n_draws=None, significance_level=None, random_state=None, n_jobs=None)
+@accepting(
+    model=MODEL,
+    frame=FRAME,
+    n_draws=Rule(f"a whole number of at least {FEWEST_DRAWS}", lambda value: is_whole(value, FEWEST_DRAWS)),
+    significance_level=Rule(
+        "a number above 0 and below 1, such as 0.05", lambda value: is_number(value) and 0.0 < value < 1.0
+    ),
+    random_state=RULES["random_state"],
+    n_jobs=RULES["n_jobs"],
+)
 def distinct_subtypes(
     model: SubtypeModel,
     frame: pd.DataFrame,
@@ -652,19 +638,9 @@ def distinct_subtypes(
     >>> model.n_clusters_, distinct.n_subtypes
     (3, 1)
     """
-    parameters: dict[str, Any] = {
-        "n_draws": n_draws,
-        "significance_level": significance_level,
-        "random_state": random_state,
-        "n_jobs": n_jobs,
-    }
-    problems = parameter_problems(parameters, _RULES)
-    if not problems:
-        require_fitted(model)
-    if hasattr(model, "labels_") and model.fit_ is None:
-        problems.append(f"distinct_subtypes needs a fitted MAPDP; these subtypes were made by {model.made_by}")
-    refuse([*problems, *cohort_problems(model, frame)])
-    fit, cohort = require_search(model, "distinct_subtypes"), cohort_of(model, frame).table
+    fit = require_search(model, "distinct_subtypes")
+    cohort = cohort_of(model, frame).table
+    parameters = {"n_draws": n_draws, "significance_level": significance_level, "n_jobs": n_jobs}
     parameters["random_state"] = fit.random_seed_ if random_state is None else seed_of(random_state)
     progress, cancelled = Progress(bool(parameters_of(model).get("progress"))), Event()
 
@@ -765,7 +741,7 @@ def cut_fit(fit: Fit, n_clusters: int | str | DistinctSubtypes | None, min_size:
                 "the distinct subtypes are those of another fit; test this one: distinct_subtypes(model, frame)"
             )
         return cut_fit(replace(fit, tree_=tested, tree_test_=n_clusters.test), DISTINCT, min_size)
-    check_parameters(rules_of(MAPDPParameters), n_clusters=n_clusters, min_size=min_size)
+    refuse(parameter_problems({"n_clusters": n_clusters, "min_size": min_size}, rules_of(MAPDPParameters)))
     n_subjects = int(fit.clusters_.sizes.sum())
     refuse_too_large_a_floor(min_size, n_subjects)
     if isinstance(fit, PartitionedFit):

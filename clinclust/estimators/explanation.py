@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeGuard
+from typing import NamedTuple, TypeGuard
 
 import numpy as np
 import pandas as pd
@@ -22,20 +23,12 @@ from clinclust.engine.continuum.null_cohorts import (
     with_unit_diagonal,
 )
 from clinclust.engine.problem.encoding import model_values
-from clinclust.engine.problem.problem import log_predictives
+from clinclust.engine.problem.problem import Clusters, log_predictives
 from clinclust.errors import on_one_line
-from clinclust.estimators.fit import FEW_SUBJECTS
-from clinclust.estimators.subtype_model import cohort_of, fitted_problem, require_search
+from clinclust.estimators.fit import FEW_SUBJECTS, Fit, SubtypeMixture
+from clinclust.estimators.subtype_model import FittedCohort, SubtypeModel, cohort_of, fitted_problem, require_search
+from clinclust.likelihoods.likelihood import Likelihood
 from clinclust.schema.feature import mass_text, of_wholes
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from clinclust.engine.problem.problem import Clusters
-    from clinclust.estimators.fit import Fit, SubtypeMixture
-    from clinclust.estimators.subtype_model import FittedCohort, SubtypeModel
-    from clinclust.likelihoods.likelihood import Likelihood
-
 
 # Terms of the log odds of a subject's subtype, by feature, and their description in words.
 #
@@ -66,9 +59,7 @@ def held_values(fit: Fit) -> NDArray[np.bool_]:
 
 def log_weights(clusters: Clusters) -> Array:
     """Return the log prior weight of each cluster and of a new one, up to a constant, float64 (J + 1,)."""
-    model = clusters.model
-    new = model.concentration + clusters.sizes.size * model.discount
-    return np.asarray(np.log(np.append(clusters.sizes - model.discount, new)), dtype=np.float64)
+    return np.asarray(np.log(np.append(clusters.sizes, clusters.model.concentration)), dtype=np.float64)
 
 
 def own_log_weights(clusters: Clusters, labels: Labels) -> Array:
@@ -76,33 +67,23 @@ def own_log_weights(clusters: Clusters, labels: Labels) -> Array:
 
     The constant is that of `log_weights`.
     """
-    model = clusters.model
     others = clusters.sizes[labels] - 1.0
-    new = model.concentration + (clusters.sizes.size - 1) * model.discount
-    return np.asarray(np.log(np.where(others > 0.0, others - model.discount, new)), dtype=np.float64)
+    return np.asarray(np.log(np.where(others > 0.0, others, clusters.model.concentration)), dtype=np.float64)
 
 
-@dataclass(frozen=True, eq=False)
-class Terms:
-    """The terms of n subjects, in nats.
-
-    Attributes
-    ----------
-    of_features : float64 (D, n)
-        By feature, in the order of the encoding; 0 where a value is missing.
-    of_size : float64 (n,)
-        Of the sizes.
-    total : float64 (n,)
-        Log odds of the two subtypes.
-    subtype, against : int64 (n,)
-        Numbers from 1 of the two subtypes; 0 is none of these.
-    """
+class Terms(NamedTuple):
+    """The terms of n subjects, in nats."""
 
     of_features: Array
+    """(D, n) by feature, in the order of the encoding; 0 where a value is missing."""
     of_size: Array
+    """(n,) of the sizes."""
     total: Array
+    """(n,) log odds of the two subtypes."""
     subtype: Labels
+    """(n,) number from 1 of the subtype; 0 is none of these."""
     against: Labels
+    """(n,) likewise of the other."""
 
     @property
     def within(self) -> Array:
@@ -309,86 +290,66 @@ def unusual_subjects(model: SubtypeModel, frame: pd.DataFrame, *, random_state: 
 
 def find_unusual(cohort: FittedCohort, rng: np.random.Generator) -> pd.DataFrame:
     """Return the table of `unusual_subjects`, indexed by positions in the order of the fit."""
-    fit = cohort.fit
-    if not fit.clusters_.encoding.features:
+    fit, clusters, encoding = cohort.fit, cohort.fit.clusters_, cohort.fit.clusters_.encoding
+    if not encoding.features:
         return NOBODY
-    reference, clusters = fit.cluster_labels_, fit.clusters_
-    is_large = clusters.sizes >= FEW_SUBJECTS
+    reference, is_large = fit.cluster_labels_, clusters.sizes >= FEW_SUBJECTS
     if is_large.any():  # a subject of a small cluster is compared with the most probable large one
-        scores = clusters.scores(model_values(cohort.table, clusters.encoding.features), coarsened=False)[:, :-1]
+        scores = clusters.scores(model_values(cohort.table, encoding.features), coarsened=False)[:, :-1]
         reference = np.where(is_large[reference], reference, np.where(is_large, scores, -np.inf).argmax(axis=1))
-    columns = _read_columns(cohort, reference)
-    terms = np.array([column.logs(column.posterior_without(), column.values) for column in columns])
-    density = terms.sum(axis=0)
-    positions, rows = [], []
+    usual, is_member = cohort.usual_values(), reference == fit.cluster_labels_
+    columns = []
+    for index, (feature, likelihood) in enumerate(zip(encoding.features, encoding.alone, strict=True)):
+        values = (usual[feature.name] - encoding.centres[index]) / encoding.scales[index]
+        is_counted = is_member & clusters.included[index]
+        columns.append(_Column(likelihood, values, *clusters.of_feature(index), reference, is_counted))
+    everybody = np.arange(reference.size)
+    terms = np.array([column.logs(column.posterior_without(everybody), column.values) for column in columns])
+    density, positions, rows = terms.sum(axis=0), [], []
     for subject in _screened(columns, density, reference, rng).tolist():
-        draws = _compare_with_draws(columns, subject, density, rng)
-        if draws is not None:
-            p, expected = draws
-            wholes, shortfall = of_wholes(clusters.encoding.features, expected - terms[:, subject])
-            least = [place for place in np.argsort(-shortfall, kind="stable")[:_FEATURES] if shortfall[place] > 0.0]
-            shown = cohort.table[[wholes[place].name for place in least]].iloc[subject].tolist()
-            named = "; ".join(f"{wholes[at].title} {value_text(cell)}" for at, cell in zip(least, shown, strict=True))
-            subtypes = fit.codes_[fit.labels_[subject]], fit.codes_[fit.subtype_of_[reference[subject]]]
-            numbers = p, float(density[subject]), float(expected.sum())
-            positions.append(subject)
-            rows.append((cohort.table.index[subject], *subtypes, *numbers, named))
+        p, expected = _compare_with_draws(columns, subject, density, rng)
+        if p > _EXPECTED_BY_CHANCE / density.size:
+            continue
+        wholes, shortfall = of_wholes(encoding.features, expected - terms[:, subject])
+        least = [place for place in np.argsort(-shortfall, kind="stable")[:_FEATURES] if shortfall[place] > 0.0]
+        shown = cohort.table[[wholes[place].name for place in least]].iloc[subject].tolist()
+        named = "; ".join(f"{wholes[at].title} {value_text(cell)}" for at, cell in zip(least, shown, strict=True))
+        subtypes = fit.codes_[fit.labels_[subject]], fit.codes_[fit.subtype_of_[reference[subject]]]
+        positions.append(subject)
+        rows.append((cohort.table.index[subject], *subtypes, p, float(density[subject]), float(expected.sum()), named))
     table = pd.DataFrame(rows, columns=_COLUMNS_OF_UNUSUAL, index=positions)
     return table.sort_values(["p", "log_density"], kind="stable")
 
 
-@dataclass(frozen=True)
-class _Column:
-    """The values of a feature, and its statistics in the clusters.
-
-    Attributes
-    ----------
-    values : float64 (N,)
-        On the encoded scale; NaN: missing or outlying.
-    theta : float64 (H,)
-        Hyperparameters of the prior.
-    sums : float64 (K, S)
-        Sufficient statistics of the clusters.
-    labels : int64 (N,)
-        The cluster of comparison of each subject.
-    is_counted : bool (N,)
-        Whether its statistics include the value of the subject.
-    """
+class _Column(NamedTuple):
+    """The values of a feature on the encoded scale, and its statistics in the clusters."""
 
     likelihood: Likelihood
     values: Array
+    """(N,); NaN: missing or outlying."""
     theta: Array
+    """(H,) hyperparameters."""
     sums: Array
+    """(K, S) of the clusters."""
     labels: Labels
+    """(N,) the cluster of comparison of each subject."""
     is_counted: NDArray[np.bool_]
+    """(N,) whether its statistics include the value of the subject."""
 
-    def posterior_without(self, subject: int | None = None) -> Array:
-        """Return the posterior of the cluster of each subject without it, (N, P), or that of one subject, (P,)."""
-        rows = slice(None) if subject is None else slice(subject, subject + 1)
+    def posterior_without(self, rows: Labels) -> Array:
+        """Return the posterior of the cluster of each of these subjects without the subject, (n, P)."""
         statistics = self.likelihood.statistics(self.values[rows]) * self.is_counted[rows, None]
-        posteriors = self.likelihood.prior.posterior(self.theta[None, :], self.sums[self.labels[rows]] - statistics)
-        return posteriors if subject is None else posteriors[0]
+        return self.likelihood.prior.posterior(self.theta[None, :], self.sums[self.labels[rows]] - statistics)
 
-    def draws(self, posterior: Array, n: int, rng: np.random.Generator) -> Array:
+    def draw_logs(self, posterior: Array, n: int, rng: np.random.Generator) -> Array:
         """Return the log predictives of n values drawn from a posterior (P,), float64 (n,)."""
         return self.logs(posterior[None, :], self.likelihood.draw(posterior, n, rng))
 
-    def logs(self, posterior: Array, values: Array) -> Array:
+    def logs(self, posteriors: Array, values: Array) -> Array:
         """Return the log predictives of values (n,), float64 (n,); 0 where one is missing."""
         prior, statistics = self.likelihood.prior, self.likelihood.statistics(values)
-        rise = prior.log_normalizer(prior.posterior(posterior, statistics)) - prior.log_normalizer(posterior)
+        rise = prior.log_normalizer(prior.posterior(posteriors, statistics)) - prior.log_normalizer(posteriors)
         return np.where(np.isnan(values), 0.0, rise + self.likelihood.log_base_measure(values, self.theta))
-
-
-def _read_columns(cohort: FittedCohort, reference: Labels) -> list[_Column]:
-    fit, clusters = cohort.fit, cohort.fit.clusters_
-    encoding, values = clusters.encoding, cohort.usual_values()
-    is_member, columns = reference == fit.cluster_labels_, []
-    for index, (feature, likelihood) in enumerate(zip(encoding.features, encoding.alone, strict=True)):
-        column = (values[feature.name] - encoding.centres[index]) / encoding.scales[index]
-        theta, sums = clusters.of_feature(index)
-        columns.append(_Column(likelihood, column, theta, sums, reference, is_member & clusters.included[index]))
-    return columns
 
 
 def _screened(columns: list[_Column], density: Array, labels: Labels, rng: np.random.Generator) -> Labels:
@@ -398,7 +359,7 @@ def _screened(columns: list[_Column], density: Array, labels: Labels, rng: np.ra
     for cluster in np.unique(labels).tolist():
         posteriors = [column.likelihood.prior.posterior(column.theta, column.sums[cluster]) for column in columns]
         drawn = np.array(
-            [column.draws(posterior, _FIRST, rng) for column, posterior in zip(columns, posteriors, strict=True)]
+            [x.draw_logs(posterior, _FIRST, rng) for x, posterior in zip(columns, posteriors, strict=True)]
         )
         everybody = np.flatnonzero(labels == cluster)
         for first in range(0, everybody.size, _SUBJECTS_AT_ONCE):
@@ -412,24 +373,21 @@ def _screened(columns: list[_Column], density: Array, labels: Labels, rng: np.ra
 
 def _compare_with_draws(
     columns: list[_Column], subject: int, density: Array, rng: np.random.Generator
-) -> tuple[float, Array] | None:
-    """Return the p of a subject and the mean log predictive of each feature; None as soon as p cannot be small."""
+) -> tuple[float, Array]:
+    """Return the p of a subject, no smaller once it cannot be small, and the mean log predictive of each feature."""
     n_draws = int(np.clip(_PER_SUBJECT * density.size, _LEAST_DRAWS, _MOST_DRAWS))
-    most_p = _EXPECTED_BY_CHANCE / density.size
-    observed = [place for place, column in enumerate(columns) if not np.isnan(column.values[subject])]
-    n_lower, done, sums = 0, 0, np.zeros(len(columns))
-    while done < n_draws:
+    p, n_lower, done, sums = 0.0, 0, 0, np.zeros(len(columns))
+    while done < n_draws and p <= _EXPECTED_BY_CHANCE / density.size:
         n = min(max(done, _FIRST), _SUBJECTS_AT_ONCE, n_draws - done)
-        drawn = np.zeros(n)
-        done += n
-        for place in observed:
-            of_feature = columns[place].draws(columns[place].posterior_without(subject), n, rng)
-            sums[place] += of_feature.sum()
-            drawn += of_feature
+        drawn, done = np.zeros(n), done + n
+        for place, column in enumerate(columns):
+            if not np.isnan(column.values[subject]):
+                of_feature = column.draw_logs(column.posterior_without(np.array([subject]))[0], n, rng)
+                sums[place] += of_feature.sum()
+                drawn += of_feature
         n_lower += int((drawn <= density[subject] + 1e-9).sum())
-        if (1 + n_lower) / (1 + n_draws) > most_p:
-            return None
-    return (1 + n_lower) / (1 + n_draws), sums / n_draws
+        p = (1 + n_lower) / (1 + n_draws)
+    return p, sums / n_draws
 
 
 # The continuum score: the position of each subject along the main axis of a cohort, for where subtypes are none.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from numbers import Integral
 from string import ascii_lowercase
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -15,24 +15,16 @@ from numpy.typing import NDArray
 
 from clinclust.arrays import Array, Code, Labels
 from clinclust.engine.continuum.tested_node import SMALLEST_NODE
-from clinclust.engine.kernels.moves import Sums
-from clinclust.engine.problem.encoding import powers_of_blocks
+from clinclust.engine.problem.encoding import Encoding, powers_of_blocks
 from clinclust.engine.problem.problem import Clusters
 from clinclust.engine.search.settle import groups_by_decreasing_size
 from clinclust.errors import InputError
 from clinclust.estimators.adjustment import Adjustment
 from clinclust.estimators.cohort_table import CohortFingerprint
 from clinclust.files.row_choice import RowCounts
-from clinclust.schema import FeatureSchema
+from clinclust.likelihoods import Likelihood
+from clinclust.schema import Feature, FeatureSchema
 from clinclust.schema.feature import of_wholes
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from clinclust.engine.problem.encoding import Encoding
-    from clinclust.likelihoods import Likelihood
-    from clinclust.schema import Feature
-
 
 # The parameters of the subtypes in each feature, with intervals (Raykov et al. 2016, appendix D and eq. 32).
 
@@ -84,17 +76,11 @@ def _levels(feature: Feature, likelihood: Likelihood) -> list[str]:
 
 @dataclass(frozen=True, eq=False)
 class SubtypeMixture:
-    """The subtypes of a fit. J is the number of clusters that the search found, K that of the subtypes.
-
-    Attributes
-    ----------
-    clusters : Clusters
-    subtype_of : int64 (J,)
-        Subtype of each cluster, 0 .. K - 1.
-    """
+    """The subtypes of a fit. J is the number of clusters that the search found, K that of the subtypes."""
 
     clusters: Clusters
     subtype_of: Labels
+    """(J,) subtype of each cluster, 0 .. K - 1."""
 
     @property
     def encoding(self) -> Encoding:
@@ -199,8 +185,7 @@ def evidence_between(clusters: Clusters, pairs: Labels) -> NDArray[np.float64]:
     first, second = pairs.T
     sizes, statistics = clusters.sizes, clusters.statistics
     together = replace(clusters, sizes=sizes[first] + sizes[second], statistics=statistics[first] + statistics[second])
-    apart, model = clusters.log_joint_of_each(), clusters.model
-    seat = np.log(model.concentration + model.discount * (sizes.size - 1))
+    apart, seat = clusters.log_joint_of_each(), np.log(clusters.model.concentration)
     return np.asarray(apart[first] + apart[second] + seat - together.log_joint_of_each(), dtype=np.float64)
 
 
@@ -212,20 +197,14 @@ class SubtypeTree:
     """The tree of the subtypes of a fit. Each step merges the two groups with the least evidence between them.
 
     The evidence of a join is the decrease, in nats, of the (coarsened) log joint by the merger.
-
-    Attributes
-    ----------
-    labels : int64 (N,)
-        Subtype of each subject, in the order of the table.
-    joins : int64 (K - 1, 2)
-        The two groups of each join, numbered as in scipy: 0 .. K - 1 are the subtypes, K + s the group of step s.
-    evidence : float64 (K - 1,)
-        Evidence of each join in nats; not always increasing.
     """
 
     labels: Labels
+    """(N,) subtype of each subject, in the order of the table."""
     joins: Labels
+    """(K - 1, 2) the two groups of each join, numbered as in scipy: 0 .. K - 1 are subtypes, K + s is of step s."""
     evidence: Array
+    """(K - 1,) evidence of each join in nats; not always increasing."""
 
     @property
     def n_subtypes(self) -> int:
@@ -298,7 +277,7 @@ DEFAULT_TEST: dict[str, Any] = {"n_draws": 200, "significance_level": 0.05}
 DISTINCT_LEVEL = 0.03
 """Level of the test against a continuum of any shape, below which a join is distinct (`p_of_any_shape`)."""
 SHAPE_COUNTS = 3.0
-"""Multiple of the p of draws of the smoothed population in that of any shape; that of a gap has its own (`gap.py`)."""
+"""Multiple of the p of draws of the smoothed population in that of any shape; a gap has its own (`p_of_no_gap`)."""
 FEWEST_DRAWS = 20
 """Least `n_draws`."""
 
@@ -324,19 +303,11 @@ JOIN_DTYPES = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TreeTest:
-    """The test of a tree from its root; parameters as in `distinct_subtypes`.
-
-    Attributes
-    ----------
-    joins : DataFrame
-        One row for each tested join, from the root on, with the `step` of `SubtypeTree.merges` and columns of
-        `DistinctSubtypes.joins`.
-    n_draws : int
-    significance_level : float
-    random_seed : int
-    """
+    """The test of a tree from its root; parameters as in `distinct_subtypes`."""
 
     joins: pd.DataFrame
+    """One row for each tested join, from the root on: the `step` of `SubtypeTree.merges`, and columns of
+    `DistinctSubtypes.joins`."""
     n_draws: int
     significance_level: float
     random_seed: int
@@ -550,11 +521,6 @@ class Fit:
         return self.clusters_.model.concentration
 
     @property
-    def discount_(self) -> float:
-        """The discount of the Pitman-Yor process; 0 is the Dirichlet process."""
-        return self.clusters_.model.discount
-
-    @property
     def coarsening_(self) -> float:
         """The power of the likelihood in the final model."""
         return self.clusters_.model.coarsening
@@ -589,8 +555,14 @@ class Fit:
 
 # PartitionedFit: the fit of a table in partitions, with the fit of its sample.
 
-_ARRAYS_OF_ALL = ("all_subjects.sizes", "all_subjects.statistics", "all_subjects.log_joint_trace")
-"""Names of the arrays that are saved in addition to those of the sample's fit."""
+
+class AllSubjects(NamedTuple):
+    """What the fit of all subjects adds to that of the sample: sums of the clusters, and the search among all."""
+
+    sizes: Array
+    statistics: Array
+    log_joint_trace: Array
+    stopped_early: bool
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -607,35 +579,28 @@ class PartitionedFit(Fit):
 
     @classmethod
     def of(
-        cls, in_sample: Fit, sums: Sums, labels: Any = None, sample: pd.DataFrame | None = None, **fields: Any
+        cls, in_sample: Fit, all_subjects: AllSubjects, labels: Any = None, sample: pd.DataFrame | None = None
     ) -> Self:
-        """Return the fit of all subjects; its first clusters are those of the sample, the others have no subject in it.
+        """Return the fit of all subjects, with the Dask series of their clusters.
 
-        `sums` are those of the clusters of all subjects, `labels` the Dask series of clusters.
+        The first clusters are those of the sample, the others have no subject in it. InputError for another sample.
         """
-        sizes, statistics = sums
-        clusters = replace(in_sample.clusters_, sizes=sizes, statistics=statistics)
-        of_sample = {name: getattr(in_sample, name) for name in Fit.__dataclass_fields__}
-        none = {"cluster_membership_": None, "outliers_": None, "leave_one_out_nll_": np.nan}
-        of_all = {"cluster_labels_": labels, "clusters_": clusters, "in_sample_": in_sample, "sample_": sample}
-        return cls(**(of_sample | none | of_all | fields)).with_subtypes_of(in_sample)
-
-    def written(self, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
-        """Return what is saved in addition to the fit of the sample, for JSON, and add arrays (`read`)."""
-        found = (self.clusters_.sizes, self.clusters_.statistics, self.log_joint_trace_)
-        arrays |= dict(zip(_ARRAYS_OF_ALL, found, strict=True))
-        return {"log_joint": self.log_joint_, "stopped_early": self.stopped_early_}
-
-    @classmethod
-    def read(cls, in_sample: Fit, text: Any, arrays: dict[str, NDArray[Any]]) -> Self:
-        """Return the fit that was saved, without subjects; InputError for arrays of another sample."""
-        sizes, statistics, trace = (arrays[name] for name in _ARRAYS_OF_ALL)
-        joint, stopped = float(text["log_joint"]), bool(text["stopped_early"])
-        in_sample_sizes = in_sample.clusters_.sizes
-        if sizes.size < in_sample_sizes.size or (sizes[: in_sample_sizes.size] < in_sample_sizes).any():
+        sizes, statistics, trace, stopped_early = all_subjects
+        sampled = in_sample.clusters_.sizes
+        if sizes.size < sampled.size or (sizes[: sampled.size] < sampled).any() or not trace.size:
             raise InputError("the clusters of all subjects are fewer or smaller than those of the sample")
-        sums = sizes, statistics
-        return cls.of(in_sample, sums, log_joint_=joint, log_joint_trace_=trace, stopped_early_=stopped)
+        fields: dict[str, Any] = {name: getattr(in_sample, name) for name in Fit.__dataclass_fields__}
+        fields |= {"cluster_membership_": None, "outliers_": None, "leave_one_out_nll_": np.nan}
+        fields |= {"log_joint_": float(trace[-1]), "log_joint_trace_": trace, "stopped_early_": stopped_early}
+        fields |= {"cluster_labels_": labels, "in_sample_": in_sample, "sample_": sample}
+        fields["clusters_"] = replace(in_sample.clusters_, sizes=sizes, statistics=statistics)
+        return cls(**fields).with_subtypes_of(in_sample)
+
+    @property
+    def all_subjects(self) -> AllSubjects:
+        """What is saved in addition to the fit of the sample."""
+        clusters = self.clusters_
+        return AllSubjects(clusters.sizes, clusters.statistics, self.log_joint_trace_, self.stopped_early_)
 
     def with_subtypes_of(self, in_sample: Fit) -> Self:
         """Return the fit with the subtypes of the sample; a cluster without a subject in it is a subtype of its own.

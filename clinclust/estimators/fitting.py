@@ -7,19 +7,20 @@ and the number of subtypes (`as_asked`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import count
 from numbers import Integral
 from threading import Event
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from clinclust.arrays import Labels
+from clinclust.arrays import Array, Labels
 from clinclust.engine.joint_estimates.outlying import SearchResult, none_outlying, search_filling, search_with_outlying
 from clinclust.engine.joint_estimates.resolution import (
     ResolutionStep,
@@ -28,7 +29,6 @@ from clinclust.engine.joint_estimates.resolution import (
     choose_greedily,
     chosen_step,
     deal_folds,
-    first_step,
     held_out_log_density,
     resolution_steps,
     sampled_steps,
@@ -44,13 +44,16 @@ from clinclust.engine.joint_estimates.selection import (
     with_all_features,
 )
 from clinclust.engine.kernels.compiled import announcing_compilation
-from clinclust.engine.problem.encoding import powers_of_blocks, powers_of_features
+from clinclust.engine.problem.encoding import canonical_order, model_values, powers_of_blocks, powers_of_features
 from clinclust.engine.problem.problem import (
+    ClusterTree,
+    Problem,
     clusters_of,
     leave_one_out_nll,
     leave_one_out_scores,
     log_crp,
     log_joint,
+    log_marginals_in_tree,
     probabilities,
 )
 from clinclust.engine.sampling.chains import temperature
@@ -65,29 +68,28 @@ from clinclust.engine.search.restarts import (
     starts_from,
 )
 from clinclust.engine.search.settle import adjusted_rand_index, by_decreasing_size, merge_tree
-from clinclust.errors import InputError, warn
+from clinclust.errors import InputError, SchemaError, visible, warn
 from clinclust.estimators.adjustment import Adjustment, estimate_adjustment
-from clinclust.estimators.cohort_table import cohort_and_schema, fingerprint_of, salt_of, warn_of_copied_rows
+from clinclust.estimators.cohort_table import cohort_and_schema, fingerprint_of, salt_of, warn_of_rows
 from clinclust.estimators.distinct_subtypes import as_asked, refuse_too_large_a_floor, tested_tree
 from clinclust.estimators.fit import DEFAULT_TEST, FEWEST_DRAWS, STOPPED_EARLY, Fit, SubtypeTree
-from clinclust.estimators.likelihood_check import compared_likelihoods, warning_of_misfits
 from clinclust.estimators.parameters import SamplerParameters
 from clinclust.estimators.saving import software_versions
 from clinclust.estimators.settings import Settings, pose_for, refuse_or_warn_of_memory
 from clinclust.estimators.subtype_model import fitted_problem
-from clinclust.files.cell_text import limited
+from clinclust.files.cell_text import limited, listed, shortened
 from clinclust.files.row_choice import noted_several_rows, rows_taken
+from clinclust.likelihoods import REGISTRY
+from clinclust.likelihoods.exponential import Exponential
+from clinclust.likelihoods.gaussian import Gaussian
+from clinclust.likelihoods.likelihood import without_far_values
+from clinclust.likelihoods.ordinal import Ordinal
 from clinclust.progress import Progress
-from clinclust.schema import FeatureSchema
+from clinclust.schema import Feature, FeatureSchema
 from clinclust.schema.validation import warn_of_uninformative
-
-if TYPE_CHECKING:
-    from clinclust.engine.problem.problem import Problem
-
+from clinclust.schema.yaml_files import yaml_line
 
 # Checks before a search, shared by a fit and `clinclust check`.
-
-_ROWS_SHOWN = 5
 
 
 class Prepared(NamedTuple):
@@ -125,9 +127,7 @@ def posed(settings: Settings | SamplerParameters, frame: pd.DataFrame, schema: F
     warn_of_visits(frame)
     problem = interruptible(partial(pose_for, settings, frame, schema))
     warn_of_uninformative(problem.kept_out, len(frame))
-    names = list(dict.fromkeys(feature.column for feature in problem.cohort.encoding.features))
-    warn_of_unobserved(frame, names)
-    warn_of_copied_rows(frame, names)
+    warn_of_rows(frame, list(dict.fromkeys(feature.column for feature in problem.cohort.encoding.features)))
     _warn_of_gaps(problem, frame)
     return Prepared(frame, schema, problem)
 
@@ -137,17 +137,6 @@ def warn_of_visits(frame: pd.DataFrame) -> None:
     found = noted_several_rows(frame)
     if found is not None:
         warn(limited(f"ROWS ARE NOT PATIENTS, and each counts as a subject of its own: {found.sentence()}"))
-
-
-def warn_of_unobserved(frame: pd.DataFrame, names: list[str]) -> None:
-    """Warn of rows without any value in these columns, such as notes or totals."""
-    rows = frame.index[frame[names].isna().all(axis="columns").to_numpy()]
-    if len(rows):
-        shown = ", ".join(map(str, rows[:_ROWS_SHOWN]))
-        warn(
-            f"no observed value in any feature to cluster on: {len(rows)} row(s) (first: {shown}); each still counts "
-            "as a subject, so leave notes, totals and empty rows out of the table"
-        )
 
 
 def _warn_of_gaps(problem: Problem, frame: pd.DataFrame) -> None:
@@ -332,13 +321,14 @@ def search(problem: Problem, plan: SearchPlan) -> SearchResult:
 
 def _search(problem: Problem, plan: SearchPlan) -> SearchResult:
     """Run the search that the plan describes, with the block weights of the problem."""
+    branch = np.random.SeedSequence(plan.seed, spawn_key=(_BRANCH,))
     if plan.fill_modes:
         return _best_of(problem, run_restarts(problem, _starts(problem, plan), plan, search=search_filling))
     if plan.begins_in_sample and problem.cohort.n_subjects >= LARGE:
-        return _chosen(sampled_steps(problem, plan, _branch(plan)), plan)
+        return _chosen(sampled_steps(problem, plan, branch), plan)
     starts = _starts(problem, plan)
     if plan.choose_coarsening:
-        return _chosen(resolution_steps(problem, plan, _branch(plan), first_step(problem, starts, plan)), plan)
+        return _chosen(resolution_steps(problem, starts, plan, branch), plan)
     if plan.outlying_share > 0.0:
         return search_with_outlying(problem, starts, plan)
     if plan.concentration != "cross-validation":
@@ -349,10 +339,6 @@ def _search(problem: Problem, plan: SearchPlan) -> SearchResult:
     chosen = max(tried, key=lambda row: row["held_out_log_density"])
     result = _search_under(problem, starts, plan, chosen["concentration"])
     return replace(result, tried=[row | {"chosen": row is chosen} for row in tried])
-
-
-def _branch(plan: SearchPlan) -> np.random.SeedSequence:
-    return np.random.SeedSequence(plan.seed, spawn_key=(_BRANCH,))
 
 
 def _chosen(steps: list[ResolutionStep], plan: SearchPlan) -> SearchResult:
@@ -403,7 +389,7 @@ def _cross_validated(
     n_clusters = [[] for _ in CONCENTRATIONS]  # type: list[list[int]]
     n_ahead = N_FOLDS + 1  # the folds, and the search in the whole cohort after them
     for training, held_out in deal_folds(problem.cohort.n_subjects, N_FOLDS, rng):
-        part, part_starts = problem.restricted_to(training, 0), starts_among(starts, training)
+        part, part_starts = problem.restricted_to(training), starts_among(starts, training)
         progress = plan.progress.within(f"fold {N_FOLDS + 2 - n_ahead} of {N_FOLDS}")
         fold_plan = replace(plan, budget=plan.budget.part(1.0 / n_ahead), progress=progress)
         n_ahead -= 1
@@ -497,7 +483,7 @@ def _shared_nll(problem: Problem, shared: NDArray[np.bool_]) -> float:
         return 0.0
     alike, n_subjects = problem.with_features(shared), problem.cohort.n_subjects
     nll = _nll(alike, np.zeros(n_subjects, dtype=np.int64))
-    return nll + log_crp(np.array([float(n_subjects)]), alike.model.concentration, alike.model.discount)
+    return nll + log_crp(np.array([float(n_subjects)]), alike.model.concentration)
 
 
 def _nll(problem: Problem, labels: Labels) -> float:
@@ -505,3 +491,235 @@ def _nll(problem: Problem, labels: Labels) -> float:
     in_full = problem.with_powers(np.ones_like(problem.model.powers))
     partition = in_full.partition(labels)
     return leave_one_out_nll(in_full, partition, leave_one_out_scores(in_full, partition))
+
+
+# The declared likelihood of each feature, compared with its alternatives in the clusters of a fit.
+
+_FEW_COUNTS = 10
+"""Largest count for which counts may be declared as levels of a scale."""
+_AT_LOWEST, _MOST_TIED, _LEAST_SPREAD = 0.1, 0.2, 2.0
+_COUNTS = [name for name, traits in REGISTRY.items() if "count" in traits.drafted_for and traits.is_count]
+_OF_VALUES = ("levels", "trials", "minimum", "maximum")
+
+
+def alternatives_of(feature: Feature, scores: Array) -> list[Feature]:
+    """Return the feature with each other likelihood or transform that the schema accepts for its scores (n,).
+
+    `scores` are the observed values before any transform. Bernoulli, ordinal and categorical features have no
+    alternative.
+    """
+    if feature.traits.is_share or feature.traits.counts_levels or not scores.size:
+        return []
+    declared, others = (feature.likelihood, feature.transform), list[Feature]()
+    for fields in _other_fields(feature, scores):
+        if (fields["likelihood"], fields.get("transform")) == declared:
+            continue
+        traits = REGISTRY[fields["likelihood"]]
+        content = {name: value for name, value in feature.content().items() if name not in ("prior", "transform")}
+        if content.get("contrast") not in traits.contrasts:
+            content.pop("contrast", None)
+        for name in _OF_VALUES:
+            if name not in traits.takes or fields["likelihood"] == Ordinal.name:
+                content.pop(name, None)
+        content |= {name: value for name, value in fields.items() if value is not None}
+        if feature.is_part:  # of a feature in two parts, that of the second
+            content = feature.whole.content() | {
+                name: content.get(name) for name in ("likelihood", "transform", "prior")
+            }
+        with suppress(SchemaError):
+            others.append(Feature(**content).parts[-1] if feature.is_part else Feature(**content))
+    return others
+
+
+def _other_fields(feature: Feature, scores: Array) -> Iterator[dict[str, Any]]:
+    """Yield the likelihoods and transforms that values can have, the usual ones first."""
+    low, high = float(scores.min()), float(scores.max())
+    if feature.traits.is_scale:  # ordinal, or a density for a scale of many steps
+        steps = feature.n_trials or 0
+        shares = np.unique(scores, return_counts=True)[1] / scores.size
+        if Ordinal.most_steps is None or steps <= Ordinal.most_steps:
+            yield {"likelihood": Ordinal.name, **{name: getattr(feature, name) for name in _OF_VALUES}}
+        elif feature.levels is None and scores.std() >= _LEAST_SPREAD and shares.max() < _MOST_TIED:
+            yield {"likelihood": Gaussian.name, "minimum": feature.lowest, "maximum": feature.lowest + steps}
+    elif feature.traits.is_count:
+        yield from ({"likelihood": name} for name in _COUNTS if int(high) <= REGISTRY[name].largest)
+        if 1 < int(high) <= _FEW_COUNTS:
+            yield {"likelihood": Ordinal.name, "trials": int(high)}
+    else:
+        yield {"likelihood": Gaussian.name}
+        if _has_logarithm(scores):
+            yield {"likelihood": Gaussian.name, "transform": "log"}
+            yield {"likelihood": Gaussian.name, "transform": "sqrt"}
+        elif low == 0.0 and _has_logarithm(scores + 1.0):
+            yield {"likelihood": Gaussian.name, "transform": "log1p"}
+        if low >= 0.0:
+            yield {"likelihood": Exponential.name}
+
+
+def _has_logarithm(values: Array) -> bool:
+    """Return whether all values are positive and few of them are the lowest one."""
+    low = float(values.min())
+    return low > 0 and bool(np.mean(values == low) <= max(_AT_LOWEST, 2.0 / values.size))
+
+
+_CLEAR, _CLEAR_A_VALUE = 15.0, 0.02
+"""Evidence in nats, and in nats per observed value, from which another likelihood is clearly better."""
+_CLEAR_A_GROUP = 5.0
+"""Additional nats for each further group of the better one."""
+_PREFERRED = 5.0
+"""Evidence in nats by which a less usual alternative must be better than a more usual one."""
+_MOST_SUBJECTS = 4000
+"""Number of subjects above which a systematic sample is taken."""
+
+_COLUMNS = {
+    "feature": str,
+    "declared": str,
+    "better": object,
+    "evidence": float,
+    "n_values": int,
+    "declared_groups": object,
+    "better_groups": object,
+    "is_misfit": bool,
+    "schema_line": object,
+}
+NOTHING_COMPARED = pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in _COLUMNS.items()})
+"""An empty table of `compared_likelihoods`."""
+
+
+def compared_likelihoods(fit: Fit, frame: pd.DataFrame, order: Labels | None = None) -> pd.DataFrame:
+    """Compare the declared likelihood of every clustered feature with its alternatives, in the clusters of a fit.
+
+    The evidence for a likelihood m of a feature is its log marginal at the best level of the tree, where the J clusters
+    are merged to k groups g, less what the divisions into these groups cost the feature:
+
+        E(m) = max over k = 1 .. J of [ sum over the groups g of ln m(values in g) - sum over the divisions s of c_s ]
+        c_s  = C_s max(G_s, 0) / (sum over all features of max(G_s, 0))
+
+    G_s is the gain of the declared feature by division s, and C_s its cost by the prior of partitions. From 15 nats on
+    (5 more for each group beyond its first) and 0.02 nats for each value, the alternative is clearly better and the
+    declared likelihood a misfit. ln m is the log density on the scale of the column under default hyperparameters.
+    Outliers are left out.
+
+    `frame` is the validated cohort in the order of the fit. Returns one row per clustered feature, the clearest misfit
+    first: `feature`, `declared`, `better` (or None), `evidence` (nats), `n_values`, `declared_groups` and
+    `better_groups` (k), `is_misfit`, `schema_line` (the line of the schema that declares the better one).
+    """
+    rows = _subjects(fit, frame, order)
+    labels = fit.cluster_labels_[rows]
+    tree = ClusterTree(fit.clusters_, fit.tree_.joins, fit.tree_.evidence)
+    features = fit.clusters_.encoding.features
+    comparisons = []
+    for feature, place in zip(features, fit.schema_.places(features), strict=True):
+        if feature.is_part and feature.levels:
+            continue  # of a feature in two parts, the likelihood of the second is a choice
+        scores = feature.scores(frame[feature.column])[rows]
+        is_usual = ~np.isnan(scores)
+        if fit.outlying_share_ > 0.0:
+            is_usual &= ~fit.outliers_[rows, place]
+        comparisons.append(_compare(feature, scores[is_usual], labels[is_usual], tree))
+    table = pd.DataFrame(comparisons, columns=list(_COLUMNS), dtype=object).astype(_COLUMNS)
+    return table.sort_values(["is_misfit", "evidence"], ascending=False, kind="stable", ignore_index=True)
+
+
+def _subjects(fit: Fit, frame: pd.DataFrame, order: Labels | None) -> Labels | slice:
+    """Return the rows that are compared; they do not depend on the order of the table."""
+    if len(frame) <= _MOST_SUBJECTS:
+        return slice(None)
+    if order is None:
+        possible = fit.schema_.clustered_parts
+        features = tuple(part for part in possible if not {part.name, part.column} & set(fit.uninformative_))
+        order = canonical_order(list(model_values(frame, features).values()))
+    return order[:: -(-len(frame) // _MOST_SUBJECTS)]
+
+
+class _Described(NamedTuple):
+    """A declaration of a feature and its evidence."""
+
+    feature: Feature
+    evidence: float
+    n_groups: int
+    charges: Array
+
+
+def _compare(feature: Feature, scores: Array, labels: Labels, tree: ClusterTree) -> dict[str, object]:
+    """Return the row of one feature, from its observed values (n,) before any transform and their clusters (n,)."""
+    if feature.traits.is_continuous or feature.traits.is_count:
+        usual = without_far_values(scores)
+        if usual.size < scores.size:
+            is_usual = (scores >= usual.min()) & (scores <= usual.max())
+            scores, labels = scores[is_usual], labels[is_usual]
+    row: dict[str, object] = {"feature": feature.column, "declared": in_words(feature), "better": None, "evidence": 0.0}
+    row |= {"n_values": scores.size, "declared_groups": None, "better_groups": None}
+    row |= {"is_misfit": False, "schema_line": None}
+    others = alternatives_of(feature, scores)
+    if not others:
+        return row
+    best = declared = _described(feature, scores, labels, tree)
+    for alternative in others:  # a less usual one must be clearly better than a more usual one
+        other = _described(alternative, scores, labels, tree, declared.charges)
+        if other.evidence > best.evidence + (0.0 if best is declared else _PREFERRED):
+            best = other
+    row["declared_groups"] = declared.n_groups
+    if best is declared:
+        return row
+    evidence = best.evidence - declared.evidence
+    enough = _CLEAR + _CLEAR_A_GROUP * (best.n_groups - 1)
+    is_misfit = evidence >= max(enough, _CLEAR_A_VALUE * scores.size)
+    row |= {"better": in_words(best.feature), "evidence": evidence, "better_groups": best.n_groups}
+    return row | {"is_misfit": is_misfit, "schema_line": yaml_line(best.feature.whole)}
+
+
+def _described(
+    feature: Feature, scores: Array, labels: Labels, tree: ClusterTree, charges: Array | None = None
+) -> _Described:
+    """Return the evidence for a declaration; without charges, at the level of the fit."""
+    values, log_jacobian = feature.on_model_scale(scores)
+    log_marginals = log_marginals_in_tree(feature.traits.of(feature), values, labels, tree)
+    if charges is None:
+        by_prior = tree.charges(log_marginals)
+        charges = by_prior[tree.best_level(log_marginals, by_prior).prior]
+    # Every prior pays the same: of two that gain as little, the one that gains less would look better for paying less.
+    best = tree.best_level(log_marginals, charges[None])
+    evidence = best.evidence + log_jacobian
+    return _Described(feature, evidence if np.isfinite(evidence) else -np.inf, best.n_groups, charges)
+
+
+def in_words(feature: Feature) -> str:
+    """Return the likelihood and transform of a feature in words."""
+    name = str(feature.likelihood).replace("_", " ")
+    return name if feature.transform is None else f"{name} of the {feature.transform}"
+
+
+_SHOWN, _LONGEST_LINE = 5, 400
+_PROBABLE = 5.0
+"""Nats from which another likelihood is reported as probably better, if another feature is a misfit."""
+
+
+def warning_of_misfits(compared: pd.DataFrame) -> str | None:
+    """Return the warning, with lines for the schema; None if no likelihood is clearly better."""
+    misfits = compared[compared["is_misfit"]]
+    n = len(misfits)
+    if not n:
+        return None
+    lines = ""
+    for row in misfits.iloc[:_SHOWN].to_dict("records"):
+        line = str(row["schema_line"])
+        if len(line) > _LONGEST_LINE:  # many levels, or long texts
+            line = f"- {shortened(str(row['feature']))}: see the sheet Likelihoods of a report"
+        lines += f"\n  {line}  # {row['better']} instead of {row['declared']}, by {row['evidence']:,.0f} nats"
+    more = f"\n  and {n - _SHOWN} more: the sheet Likelihoods of a report lists all" if n > _SHOWN else ""
+    features, lines_of = ("1 feature is", "this line") if n == 1 else (f"{n} features are", "these lines")
+    also = probably_too(compared)
+    also = f"\n  {also}" if also else ""
+    return limited(
+        f"{features} described clearly better by another likelihood than the schema declares; this can invent "
+        f"subtypes. Write {lines_of} into the schema instead, and fit again:{lines}{more}{also}"
+    )
+
+
+def probably_too(compared: pd.DataFrame) -> str:
+    """Return the sentence on probably better likelihoods; empty without any or without a clear misfit."""
+    close = compared[~compared["is_misfit"] & (compared["evidence"] >= _PROBABLE)]
+    named = [f"{visible(name)} ({better})" for name, better in close[["feature", "better"]].to_numpy(dtype=str)]
+    is_told = named and compared["is_misfit"].any()
+    return f"Probably better otherwise too, but not clearly: {listed(named)}." if is_told else ""

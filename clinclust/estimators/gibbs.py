@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from threading import Event
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
-from clinclust.arguments import LABELS, accepting, is_number
+from clinclust.arguments import LABELS, accepting
 from clinclust.arrays import Array, Labels
 from clinclust.engine.kernels.compiled import announcing_compilation
 from clinclust.engine.problem.encoding import model_values
-from clinclust.engine.problem.problem import clusters_of, probabilities
+from clinclust.engine.problem.problem import Clusters, Problem, clusters_of, probabilities
 from clinclust.engine.sampling.chains import (
-    CredibleBall,
-    ball_around,
+    Chains,
     membership_of_draws,
     overdispersed_starts,
     point_estimate,
@@ -30,8 +30,9 @@ from clinclust.engine.search.plan import Budget, SearchPlan, interruptible
 from clinclust.errors import InputError, warn
 from clinclust.estimators.adjustment import refuse_adjustment
 from clinclust.estimators.cohort_table import cohort_and_schema, table_of_fitted
+from clinclust.estimators.fit import Fit
 from clinclust.estimators.fitting import posed
-from clinclust.estimators.mapdp import NONE_OF_THESE, Memberships, validate_subjects
+from clinclust.estimators.mapdp import NONE_OF_THESE, validate_subjects
 from clinclust.estimators.parameters import (
     DRAWN,
     SamplerParameters,
@@ -40,17 +41,8 @@ from clinclust.estimators.parameters import (
     documented,
     seed_of,
 )
-from clinclust.estimators.subtype_model import require_search
+from clinclust.estimators.subtype_model import FittedEstimator, SubtypeModel, require_search
 from clinclust.progress import Progress
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from clinclust.engine.problem.problem import Clusters, Problem
-    from clinclust.engine.sampling.chains import Chains
-    from clinclust.estimators.fit import Fit
-    from clinclust.estimators.subtype_model import SubtypeModel
-
 
 # Posterior: draws of partitions, and the chains of a fit of `GibbsDP`.
 
@@ -60,19 +52,12 @@ _MOST_FOR_NEW_SUBJECTS = 200
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
-    """Draws of partitions, in the order of the table; a fitted `GibbsDP` has its attributes that end in an underscore.
-
-    Attributes
-    ----------
-    draws_ : int32 (S, N)
-        Clusters of each kept draw, 0 .. K_s - 1.
-    chains : Chains
-        In the order of the encoded subjects.
-    problem : Problem
-    """
+    """Draws of partitions, in the order of the table; a fitted `GibbsDP` has the attributes that end in `_`."""
 
     draws_: NDArray[np.int32]
+    """(S, N) clusters of each kept draw, 0 .. K_s - 1."""
     chains: Chains
+    """In the order of the encoded subjects."""
     problem: Problem = field(repr=False)
 
     @cached_property
@@ -169,7 +154,7 @@ def draw_posterior(sampler: SamplerParameters, problem: Problem, seed: int, canc
 
 
 @documented
-class GibbsDP(SamplerParameters, Memberships):
+class GibbsDP(SamplerParameters, FittedEstimator):
     """Dirichlet process mixture by collapsed Gibbs sampling: the posterior whose mode `MAPDP` finds.
 
     Partitions are drawn from p(z | X_obs), which is proportional to the joint of `MAPDP`, by Gibbs sweeps (Neal 2000,
@@ -235,7 +220,7 @@ class GibbsDP(SamplerParameters, Memberships):
     def of(cls, model: SubtypeModel, **parameters: Any) -> Self:
         """Return a sampler, not fitted, of the posterior whose mode a fitted `MAPDP` found.
 
-        It has the schema, concentration, discount, coarsening, block weights and hyperparameters of the fit, without
+        It has the schema, concentration, coarsening, block weights and hyperparameters of the fit, without
         outlying values and feature selection.
 
         Parameters
@@ -248,7 +233,6 @@ class GibbsDP(SamplerParameters, Memberships):
         fit = require_search(model, "GibbsDP.of")
         found = {
             "concentration": fit.concentration_,
-            "discount": fit.discount_,
             "coarsening": fit.coarsening_,
             "block_weights": fit.block_weights_ or None,
             "hyperparameters": fit.hyperparameters_,
@@ -352,18 +336,6 @@ class GibbsDP(SamplerParameters, Memberships):
         if not np.issubdtype(given.dtype, np.integer) or set(given.tolist()) != set(range(int(codes.max()) + 1)):
             raise InputError("labels must be whole numbers 0, 1, ... without a gap")
         return membership_of_draws(self.draws_, given.astype(np.int64))
-
-    def credible_ball(self, probability: float = 0.95) -> CredibleBall:
-        """Return the partitions around the point estimate that hold this share of the posterior.
-
-        Raises
-        ------
-        ValueError
-            If `probability` is not above 0 and at most 1.
-        """
-        if not is_number(probability) or not 0.0 < probability <= 1.0:
-            raise InputError(f"probability must be a number above 0 and at most 1, not {probability!r}")
-        return ball_around(self.draws_, self.labels_, float(probability))
 
     @property
     def n_features_in_(self) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from threading import Event
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,22 +17,17 @@ from clinclust.arguments import NUMBER, accepting
 from clinclust.arrays import Array, Labels, Mask
 from clinclust.engine.continuum.null_cohorts import nearest_correlation, with_unit_diagonal
 from clinclust.engine.kernels.compiled import announcing_compilation
-from clinclust.engine.problem.encoding import members_of_chains, model_values
+from clinclust.engine.problem.encoding import Encoding, members_of_chains, model_values
 from clinclust.engine.problem.problem import Clusters, block_predictive, encoded_block, patterns_of, pose, probabilities
 from clinclust.engine.search.plan import SearchCancelled
 from clinclust.errors import InputError, refuse, warn
-from clinclust.estimators.subtype_model import cohort_of, cohort_problems, require_search, rows_of_the_fit
+from clinclust.estimators.fit import Fit
+from clinclust.estimators.subtype_model import SubtypeModel, cohort_of, cohort_problems, require_search, rows_of_the_fit
 from clinclust.files.cell_text import listed
 from clinclust.likelihoods.likelihood import Likelihood
+from clinclust.schema import Feature, FeatureSchema
 from clinclust.schema.feature import pairs_of_parts
 from clinclust.schema.reading import largest, limits, transform_limit
-
-if TYPE_CHECKING:
-    from clinclust.engine.problem.encoding import Encoding
-    from clinclust.estimators.fit import Fit
-    from clinclust.estimators.subtype_model import SubtypeModel
-    from clinclust.schema import Feature, FeatureSchema
-
 
 # Fill in missing values once, from the posterior predictives of the clusters.
 #

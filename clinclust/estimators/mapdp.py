@@ -5,134 +5,46 @@ from __future__ import annotations
 import copy
 import os
 import re
-from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial, wraps
 from numbers import Integral
 from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar, cast
+from typing import ParamSpec, Self, TypeVar, cast
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
-from clinclust.arguments import PATH, RANDOM_STATE, WHOLE, accepting, in_pandas, is_partitioned
-from clinclust.arrays import Array, Code, Labels, RandomState
+from clinclust.arguments import PATH, RANDOM_STATE, WHOLE, accepting, is_partitioned
+from clinclust.arrays import Array, Labels, Mask, RandomState
 from clinclust.engine.kernels.compiled import announcing_compilation
 from clinclust.engine.problem.encoding import model_values
-from clinclust.engine.problem.problem import probabilities
+from clinclust.engine.problem.problem import Clusters, probabilities
 from clinclust.engine.search.plan import interruptible
 from clinclust.errors import CohortError, InputError, refuse, warn
 from clinclust.estimators.cohort_table import table_of_fitted, warn_of_other_rows
 from clinclust.estimators.distinct_subtypes import DistinctSubtypes, cut_fit
 from clinclust.estimators.explanation import explanation
-from clinclust.estimators.fit import PartitionedFit
+from clinclust.estimators.fit import Fit, PartitionedFit
 from clinclust.estimators.fitting import Prepared, found_fit, prepared, warn_of_fit
 from clinclust.estimators.imputation import impute, multiple_imputations
 from clinclust.estimators.parameters import DISTINCT, MAPDPParameters, PublishedParameters, documented
 from clinclust.estimators.partitioned import in_partitions, partitioned_fit
 from clinclust.estimators.saving import load, save
 from clinclust.estimators.settings import Settings
-from clinclust.estimators.subtype_model import FittedAttributes
+from clinclust.estimators.subtype_model import FittedEstimator
 from clinclust.files.cell_text import listed, quoted
 from clinclust.schema import FeatureSchema
 from clinclust.schema.reading import read_column
 from clinclust.schema.validation import column_failures, failures_frame, read_columns
-
-if TYPE_CHECKING:
-    from clinclust.engine.problem.problem import Clusters
-    from clinclust.estimators.fit import Fit
-
 
 __all__ = ["MAPDP", "NONE_OF_THESE", "PublishedMAPDP"]
 
 
 REFUSE, TAKE_FOR_MISSING = "refuse", "missing"
 """What can be done with values that the model cannot read."""
-
-
-# Memberships of new subjects as a table of named columns, for a next step of a pipeline of scikit-learn.
-
-NONE_COLUMN = "none_of_these"
-"""Name of the probability of belonging to no subtype."""
-
-
-def subtype_columns(codes: Sequence[Code]) -> list[str]:
-    """Return the names of the probabilities of the subtypes, ``subtype_1`` .. ``subtype_K``."""
-    return [f"subtype_{code}" for code in codes]
-
-
-class Memberships(FittedAttributes):
-    """A transformer: new subjects in, the columns of `predict_proba` out."""
-
-    @abstractmethod
-    def predict_proba(self, X: pd.DataFrame | ArrayLike) -> Array:
-        """Return the probability of each subtype for new subjects, float64 (n, K + 1); last, of none of these."""
-
-    @abstractmethod
-    def score_samples(self, X: pd.DataFrame | ArrayLike) -> Array:
-        """Return the log predictive density of new subjects in nats, float64 (n,)."""
-
-    def score(self, X: pd.DataFrame | ArrayLike, y: object = None) -> float:
-        """Return the mean log predictive density of new subjects in nats."""
-        return float(self.score_samples(X).mean())
-
-    def transform(self, X: pd.DataFrame | ArrayLike) -> pd.DataFrame:
-        """Return the probabilities of `predict_proba` with the index of `X` and named columns.
-
-        The columns are ``subtype_1`` .. ``subtype_K`` and ``none_of_these``, as in the table of ``clinclust assign``; a
-        row sums to 1, so that a regression takes all but one. Subjects of the fit are taken for new ones, and count
-        themselves: `membership_`, of K columns, judges each by all others.
-
-        Raises
-        ------
-        CohortError
-            If the table does not fit the schema.
-        NotFittedError
-            If the model is not fitted.
-
-        Examples
-        --------
-        >>> import clinclust as cc
-        >>> import numpy as np
-        >>> import pandas as pd
-        >>> from sklearn.linear_model import LinearRegression
-        >>> from sklearn.pipeline import make_pipeline
-        >>> rng = np.random.default_rng(0)
-        >>> frail = rng.random(200) < 0.4
-        >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
-        >>> falls = rng.poisson(0.5 + 2 * frail)
-        >>> model = cc.MAPDP(cc.draft_schema(frame), random_state=0, progress=False)
-        >>> pipeline = make_pipeline(model, LinearRegression()).fit(frame, falls)
-        >>> pipeline[0].transform(frame.head(2)).round(2)
-           subtype_1  subtype_2  none_of_these
-        0        1.0        0.0            0.0
-        1        0.0        1.0            0.0
-        >>> pipeline.predict(frame.head(2)).round(1)
-        array([0.5, 2.6])
-        """
-        probabilities = self.predict_proba(X)
-        if not isinstance(probabilities, np.ndarray):  # a Dask DataFrame, with these names
-            return probabilities
-        table = in_pandas(X)
-        index = table.index if isinstance(table, pd.DataFrame) else None
-        return pd.DataFrame(probabilities, index=index, columns=self.get_feature_names_out())
-
-    def fit_transform(self, X: pd.DataFrame | ArrayLike, y: object = None) -> pd.DataFrame:
-        """Return ``fit(X).transform(X)``."""
-        return self.fit(X).transform(X)
-
-    def get_feature_names_out(self, input_features: object = None) -> np.ndarray[Any, np.dtype[np.object_]]:
-        """Return the names of the columns of `transform`, object (K + 1,)."""
-        return np.array([*subtype_columns(self.codes_), NONE_COLUMN], dtype=object)
-
-    def set_output(self, *, transform: str | None = None) -> Self:
-        """Return the model: `transform` gives a pandas DataFrame; ValueError if another kind of table is asked for."""
-        if transform not in (None, "default", "pandas"):
-            raise InputError(f"transform returns a pandas DataFrame; transform must be 'pandas', not {transform!r}")
-        return self
 
 
 # Predictions for new subjects: subtypes, densities and imputed values.
@@ -158,7 +70,7 @@ def of_each_partition(method: Callable[P, R]) -> Callable[P, R]:
 
 
 @documented
-class MAPDP(MAPDPParameters, Memberships):
+class MAPDP(MAPDPParameters, FittedEstimator):
     """Maximum a posteriori Dirichlet process mixture for features of mixed types, independent given the cluster.
 
     The search maximises the collapsed log joint over the partition z, whose number of clusters K is free:
@@ -167,9 +79,9 @@ class MAPDP(MAPDPParameters, Memberships):
                          + sum_k sum_d ln m_d(observed values of feature d in cluster k).
 
     m_d is the marginal likelihood of feature d under its conjugate prior (Raykov, Boukouvalas, Baig and Little 2016).
-    `discount` generalises the first line, `coarsening` and `block_weights` the second. Missing values are integrated
-    out. Clusters that one continuous population explains are merged to subtypes. The result depends neither on the
-    order of subjects nor on threads.
+    `coarsening` and `block_weights` generalise the second line. Missing values are integrated out. Clusters that one
+    continuous population explains are merged to subtypes. The result depends neither on the order of subjects nor on
+    threads.
 
     `clinclust.methods.PublishedMAPDP` is the model of the paper. docs/mapdp-parameters.md has the equations and
     measurements behind each parameter.
@@ -223,7 +135,7 @@ class MAPDP(MAPDPParameters, Memberships):
         One row per concentration tried.
     tree_, tree_test_ : SubtypeTree, TreeTest
         Tree of the clusters with the evidence of each join in nats; its test with ``n_clusters="distinct"``.
-    hyperparameters_, concentration_, discount_, coarsening_, block_weights_, outlying_share_, temperature_ :
+    hyperparameters_, concentration_, coarsening_, block_weights_, outlying_share_, temperature_ :
         Values of the final model.
     prior_strength_ : float
         Subjects that ``select_features="auto"`` added to the prior of each feature, with the averages of the cohort.
@@ -544,7 +456,7 @@ class MAPDP(MAPDPParameters, Memberships):
         warn_of_other_rows(fit.schema_, X)
         frame = table_of_fitted(X, fit.schema_.names)
         if unseen == TAKE_FOR_MISSING:
-            frame, note = without_unseen(schema, frame)
+            frame, _, note = without_unseen(schema, frame)
             if note:
                 warn(note)
         table: pd.DataFrame = fit.adjusted(validate_subjects(schema, frame))
@@ -708,9 +620,7 @@ class PublishedMAPDP(PublishedParameters, MAPDP):
 # New rows may have repeated or missing identifiers, which a note reports. Unreadable values, such as an unknown level,
 # are refused or become missing. No note shows a value of the table.
 
-_SHOWN_ROWS = 5
-
-
+_SHOWN_ROWS, _SHOWN_COLUMNS = 5, 10
 _FEWEST_NEW, _MOSTLY = 5, 0.5
 
 
@@ -764,18 +674,15 @@ def _which(labels: pd.Index) -> str:
     return f"1 row ({shown}) has" if len(labels) == 1 else f"{len(labels)} rows (first: {shown}) have"
 
 
-Rows = NDArray[np.bool_]
-
 _REPAIR = (
     "Correct the cells; or take values that the model does not know for missing (unseen='missing'), so that the other "
     "values of these subjects decide."
 )
 _DIGITS = re.compile(r"[0-9]+(?:[.,][0-9]+)?")
 _ABSENT = "Rename the column that holds it, or add an empty one: a missing value is allowed."
-_MOST_ROWS, _SHOWN_COLUMNS = 5, 10
 
 
-def rows_at_fault(schema: FeatureSchema, frame: pd.DataFrame) -> tuple[Rows, CohortError]:
+def rows_at_fault(schema: FeatureSchema, frame: pd.DataFrame) -> tuple[Mask, CohortError]:
     """Return the rows with an unreadable cell, bool (n,), and the error that lists these cells."""
     rows, failures = np.zeros(len(frame), dtype=np.bool_), []
     for name, reading in read_columns(schema, frame)[1].items():
@@ -784,30 +691,26 @@ def rows_at_fault(schema: FeatureSchema, frame: pd.DataFrame) -> tuple[Rows, Coh
     return rows, CohortError(about_new_subjects(failures_frame(failures), schema))
 
 
-def without_unseen(schema: FeatureSchema, frame: pd.DataFrame) -> tuple[pd.DataFrame, str]:
-    """Return the table with every unreadable cell missing, and a note on their positions; empty if there are none."""
-    cleared = frame.copy(deep=False)
-    noted = []
-    for name, rows in unseen_rows(schema, frame).items():
-        cleared[name] = frame[name].astype(object).mask(rows, None)
-        noted.append(f"{name} ({_rows(frame.index[rows])})")
-    if not noted:
-        return frame, ""
+def without_unseen(schema: FeatureSchema, frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, Mask], str]:
+    """Return the table with every unreadable cell missing, the rows of these, bool (n,), by feature, and a note.
+
+    A missing required value is none. Without such cells, the note is empty.
+    """
+    cleared, rows_of, noted = frame.copy(deep=False), dict[str, Mask](), list[str]()
+    for name, reading in read_columns(schema, frame)[1].items():
+        if unread := [rows for kind, rows in reading.faults.items() if kind != "observed"]:
+            rows_of[name] = np.logical_or.reduce(unread)
+            cleared[name] = frame[name].astype(object).mask(rows_of[name], None)
+            labels = frame.index[rows_of[name]]
+            shown = ", ".join(map(str, labels[:_SHOWN_ROWS]))
+            few = f"row{'' if len(labels) == 1 else 's'} {shown}"
+            noted.append(f"{name} ({f'{len(labels)} rows, first {shown}' if len(labels) > _SHOWN_ROWS else few})")
     more = f", and {len(noted) - _SHOWN_COLUMNS} more columns" if len(noted) > _SHOWN_COLUMNS else ""
-    return cleared, (
+    note = (
         "values that the model does not know were taken for missing, as asked: "
         f"{', '.join(noted[:_SHOWN_COLUMNS])}{more}; the other values of these subjects decide"
     )
-
-
-def unseen_rows(schema: FeatureSchema, frame: pd.DataFrame) -> dict[str, Rows]:
-    """Return the rows with an unreadable cell, bool (n,), by feature; a missing required value is none."""
-    rows_of = {}
-    for name, reading in read_columns(schema, frame)[1].items():
-        unread = [rows for kind, rows in reading.faults.items() if kind != "observed"]
-        if unread:
-            rows_of[name] = np.logical_or.reduce(unread)
-    return rows_of
+    return cleared, rows_of, note if noted else ""
 
 
 def validate_subjects(schema: FeatureSchema, frame: pd.DataFrame) -> pd.DataFrame:
@@ -821,27 +724,20 @@ def validate_subjects(schema: FeatureSchema, frame: pd.DataFrame) -> pd.DataFram
 def about_new_subjects(failures: pd.DataFrame, schema: FeatureSchema) -> pd.DataFrame:
     """Return the failures of new subjects with repairs that do not change the schema."""
     features, repairs = {feature.name: feature for feature in schema}, []
+
+    def replace_digits(text: str) -> str:
+        return _DIGITS.sub("0", " ".join(text.casefold().split()))
+
     for failure in failures.to_dict("records"):
         is_absent = failure["expected"] == "a column of this name"
         repair = _REPAIR if failure["rows"] else _ABSENT if is_absent else failure["repair"]
         feature = features.get(failure["column"])
         if failure["rows"] and feature is not None:
             # Missing codes of the form of a value, such as 20-25% for 40-45%.
-            forms = {_replace_digits(str(text)) for text in failure["examples"] if not _DIGITS.fullmatch(str(text))}
-            codes = [code for code in feature.missing_codes if _DIGITS.search(code) and _replace_digits(code) in forms]
+            forms = {replace_digits(str(text)) for text in failure["examples"] if not _DIGITS.fullmatch(str(text))}
+            codes = [code for code in feature.missing_codes if _DIGITS.search(code) and replace_digits(code) in forms]
             if codes:
                 shown = f"({listed(map(quoted, codes), len(codes))}), but only those that its schema lists"
                 repair = f"The model takes values of this form for missing {shown}. {repair}"
         repairs.append(repair)
     return failures.assign(repair=repairs)
-
-
-def _replace_digits(text: str) -> str:
-    return _DIGITS.sub("0", " ".join(text.casefold().split()))
-
-
-def _rows(labels: pd.Index) -> str:
-    shown = ", ".join(map(str, labels[:_MOST_ROWS]))
-    if len(labels) > _MOST_ROWS:
-        return f"{len(labels)} rows, first {shown}"
-    return f"row{'' if len(labels) == 1 else 's'} {shown}"

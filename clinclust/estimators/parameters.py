@@ -43,21 +43,14 @@ DRAWN = "drawn"
 
 @dataclass(frozen=True)
 class Option:
-    """How the command line reads a parameter.
-
-    Attributes
-    ----------
-    reads : {"whole number", "number", "share", ""}
-        What is read besides `words`; a share is a number of subjects, or a share of the cohort as 0.02 or 2%.
-    metavar : str
-        The name of the value in the help.
-    words : tuple of str
-        Words that are values; ``none`` is None.
-    """
+    """How the command line reads a parameter."""
 
     reads: str = ""
+    """"whole number", "number" or "share" (a number of subjects, or 0.02 or 2% of the cohort), besides `words`."""
     metavar: str | None = None
+    """The name of the value in the help."""
     words: tuple[str, ...] = ()
+    """Words that are values; ``none`` is None."""
 
 
 @dataclass(frozen=True)
@@ -196,7 +189,6 @@ class MAPDPParameters:
         "the partition.",
         Option("number", "N0", ("map",)),
     )
-    discount: float = parameter(0.0, _SHARE, "Discount of a Pitman-Yor process; 0 is the Dirichlet process.")
     coarsening: float | str = parameter(
         "auto",
         Rule(f"'auto' or {_POWER.allowed}", _word_or(_is_power, "auto")),
@@ -335,7 +327,6 @@ class SamplerParameters:
         rule=Rule(f"'{DRAWN}' or {_NUMBERS}", _word_or(_is_concentration, DRAWN)),
         help="N0. 'drawn': drawn with the partition, under the hyperprior Gamma(1, 1/3), whose mean is 3.",
     )
-    discount: float = as_in(MAPDPParameters, "discount")
     coarsening: float = parameter(1.0, _POWER, "Power of the likelihood; it is not estimated.")
     block_weights: Mapping[str, float] | None = parameter(
         None,
@@ -372,11 +363,6 @@ RULES: dict[str, Rule] = {
 def parameter_problems(arguments: Mapping[str, Any], rules: Mapping[str, Rule] = RULES) -> list[str]:
     """Return one sentence for each problem of arguments by name; no cohort is needed."""
     return [problem for name, value in arguments.items() for problem in rules[name].problems(name, value)]
-
-
-def check_parameters(rules: Mapping[str, Rule] = RULES, /, **arguments: Any) -> None:
-    """Check arguments by name against rules; raise InputError with all problems."""
-    refuse(parameter_problems(arguments, rules))
 
 
 def check_estimator(estimator: type, parameters: Mapping[str, Any]) -> None:

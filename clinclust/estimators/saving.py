@@ -9,7 +9,6 @@ import math
 import platform
 import re
 import zipfile
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -17,7 +16,7 @@ from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
 from types import UnionType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
 import pandas as pd
@@ -26,38 +25,33 @@ from numpy.typing import NDArray
 from clinclust import __version__
 from clinclust.engine.kernels.moves import Model
 from clinclust.engine.problem.encoding import Encoding, in_encoded_order, members_of_chains, powers_of_features
-from clinclust.engine.problem.problem import Clusters, flat_prior, named_hyperparameters
+from clinclust.engine.problem.problem import Clusters, flat_prior, named_hyperparameters, stated_hyperparameters
 from clinclust.engine.search.settle import groups_by_decreasing_size
 from clinclust.errors import InputError, did_you_mean, refuse, visible, warn
 from clinclust.estimators.adjustment import Adjustment
 from clinclust.estimators.cohort_table import CohortFingerprint, salt_of, seal_of_subtypes
-from clinclust.estimators.fit import JOIN_DTYPES, Fit, PartitionedFit, SubtypeTree, TreeTest, is_tested
+from clinclust.estimators.fit import JOIN_DTYPES, AllSubjects, Fit, PartitionedFit, SubtypeTree, TreeTest, is_tested
 from clinclust.estimators.parameters import RULES, MAPDPParameters, PublishedParameters, parameter_problems, rules_of
+from clinclust.estimators.subtype_model import Estimator
 from clinclust.files.row_choice import RowCounts
 from clinclust.files.writing import MANIFEST, changed_files, naming, read_manifest, write_manifest, write_together
 from clinclust.likelihoods.likelihood import Likelihood
 from clinclust.schema import Feature, FeatureSchema
 
-if TYPE_CHECKING:
-    from clinclust.estimators.subtype_model import Estimator
-
-
 # Write and read a fit as its classes declare it: text as JSON, numbers as arrays.
 #
 # The fields of a class and their types are its declaration: `sizes: Array` is an array, `tree_test_: TreeTest | None`
 # the fields of another class or null. The classes of `HELD` alone are constructed. The archive of arrays is a zip file
-# of ``.npy`` files, as `numpy.savez_compressed` writes it. Headers are checked before any array is read; nothing is
-# unpickled.
+# of ``.npy`` files, as `numpy.savez` writes it; nothing is unpickled.
 
 Arrays = dict[str, NDArray[Any]]
 Result = TypeVar("Result")
 
-_OF_A_FIT = (Adjustment, Clusters, Encoding, Model, SubtypeTree, CohortFingerprint, RowCounts, TreeTest)
+_OF_A_FIT = (Adjustment, Clusters, Encoding, Model, SubtypeTree, CohortFingerprint, RowCounts, TreeTest, AllSubjects)
 HELD: dict[type, dict[str, Any]] = {kind: get_type_hints(kind) for kind in (Fit, *_OF_A_FIT)}
 """The types of the fields of each class, in the order of reading: the schema before features, saved as names."""
 
 _PLAIN, _ARRAY = (bool, int, float, str), get_origin(NDArray[np.float64])  # an alias of its own from numpy 2.5 on
-_KEPT_BY_JSON = (np.dtype(np.bool_), np.dtype(np.int64), np.dtype(np.float64))
 
 
 def written_fields(result: object, arrays: Arrays, within: str = "") -> dict[str, Any]:
@@ -79,13 +73,9 @@ def _written(value: Any, arrays: Arrays, name: str) -> Any:
     if isinstance(value, pd.DataFrame):
         table = dict[str, Any]()
         for column in value:
-            cells = value[column]
-            if not isinstance(cells.dtype, np.dtype) or cells.dtype.kind not in "biuf":
-                table[str(column)] = [str(text) for text in cells]
-            elif cells.dtype in _KEPT_BY_JSON and cells.size and np.isfinite(cells).all():
-                table[str(column)] = cells.tolist()
-            else:
-                table[str(column)] = _written(cells.to_numpy(), arrays, f"{name}.{column}")
+            cells = value[column].to_numpy()
+            texts = None if cells.dtype.kind in "biuf" else [str(text) for text in cells]
+            table[str(column)] = texts or _written(cells, arrays, f"{name}.{column}")
         return table
     if type(value) in HELD:
         return written_fields(value, arrays, f"{name}.")
@@ -153,10 +143,7 @@ class Reader:
     def _column(self, column: Any, name: str) -> NDArray[Any] | list[Any]:
         if isinstance(column, str):
             return self._array(column, name)
-        kinds = {type(value) for value in _checked(column, list, name)}
-        if len(kinds) > 1 or not kinds <= set(_PLAIN):
-            raise InputError(f"{name} does not hold numbers, or texts, or truth values")
-        return list(column)
+        return [_checked(text, str, name) for text in _checked(column, list, name)]
 
 
 def _checked(text: Any, kind: type | tuple[type, ...], name: str) -> Any:
@@ -166,74 +153,33 @@ def _checked(text: Any, kind: type | tuple[type, ...], name: str) -> Any:
     return text
 
 
-_LARGEST_ARRAYS = 64 * 2**30
-"""Most bytes of all arrays of a model: 64 GiB, ten million subjects with 500 subtypes."""
-
-_MOST_DEFLATED = 1_100
-"""Largest ratio of deflate."""
-
-
 def read_arrays(content: bytes) -> Arrays:
-    """Return the arrays of an archive by name, contiguous by rows; InputError if it is damaged or headers are wrong."""
+    """Return the arrays of an archive by name, contiguous by rows; InputError if it is damaged or holds others."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            _check_headers(archive)
-            arrays = Arrays()
-            for entry in archive.infolist():
-                name = entry.filename.removesuffix(".npy")
-                with archive.open(entry) as file:
-                    array = np.lib.format.read_array(file, allow_pickle=False)
-                    file.read(1)  # at its end the checksum is compared
-                if array.dtype == np.bool_ and array.view(np.uint8).max(initial=0) > 1:
-                    raise InputError(f"{name} holds truth values other than 0 and 1")
-                arrays[name] = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("="))
-            return arrays
+            entries = archive.infolist()
+            # Uncompressed and each with bytes of its own, as they were written: no small file holds large arrays.
+            is_stored = all(entry.compress_type == zipfile.ZIP_STORED for entry in entries)
+            if not is_stored or sum(entry.file_size for entry in entries) > len(content):
+                raise zipfile.BadZipFile("its entries are compressed, or share bytes")
+        with np.load(io.BytesIO(content), allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
     # A damaged archive also makes zipfile look for other compressions, passwords, or parts of other disks.
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, KeyError) as error:
-        raise InputError(f"the archive of its arrays is damaged ({error})") from error
-
-
-def _check_headers(archive: zipfile.ZipFile) -> None:
-    """Raise InputError with all problems of the headers, before any array is read."""
-    headers: dict[str, tuple[np.dtype[Any], Shape]] = {}
-    problems = []
-    for entry in archive.infolist():
-        name = entry.filename.removesuffix(".npy")
-        header = _header(archive, entry) if entry.filename.endswith(".npy") and name not in headers else None
-        if header is None:
-            problems.append(f"{name[:80]!r} is no array of numbers as clinclust writes it, or is there twice")
-        else:
-            headers[name] = header
-    total = sum(math.prod(shape) * dtype.itemsize for dtype, shape in headers.values())
-    if total > _LARGEST_ARRAYS:
-        problems.append(f"its arrays have {total:,} bytes, and at most {_LARGEST_ARRAYS:,} are read")
-    refuse(problems + shape_problems(headers, {}))
-
-
-def _header(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> tuple[np.dtype[Any], Shape] | None:
-    """Return the dtype and shape of one entry; None if its header is invalid or its size differs."""
-    if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) or entry.flag_bits & 1:
-        return None
-    if entry.file_size > _MOST_DEFLATED * (entry.compress_size + 1):
-        return None
-    try:
-        with archive.open(entry) as file:
-            is_known = np.lib.format.read_magic(file) == (1, 0)
-            shape, _, dtype = np.lib.format.read_array_header_1_0(file)
-            size = file.tell() + math.prod(shape) * dtype.itemsize
-    except (ValueError, MemoryError, RecursionError):  # no header, or one that is nested too deeply
-        return None
-    is_of_numbers = dtype.names is None and dtype.subdtype is None and dtype.kind in "biuf" and dtype.itemsize <= 8
-    is_shape = all(type(length) is int and length >= 0 for length in shape)
-    return (dtype, shape) if is_known and is_of_numbers and is_shape and size == entry.file_size else None
+    except (zipfile.BadZipFile, EOFError, RuntimeError, OSError, KeyError, ValueError, MemoryError) as error:
+        raise InputError(f"the archive of its arrays is damaged ({str(error)[:_LONGEST_SHOWN]})") from error
+    for name, array in arrays.items():
+        if not isinstance(array, np.ndarray) or array.dtype.kind not in "biuf":
+            raise InputError(f"{name[:80]!r} is no array of numbers")
+        if array.dtype == np.bool_ and array.view(np.uint8).max(initial=0) > 1:
+            raise InputError(f"{name[:80]} holds truth values other than 0 and 1")
+        arrays[name] = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("="))
+    return arrays
 
 
 # Check that a fit that was read from files is consistent with its schema and in itself.
 #
 # The compiled kernels do not check bounds, and checksums can be forged: every array has a rule for its dtype, its shape
 # in named axes, and the range of its values.
-
-Shape = tuple[int, ...]
 
 
 class _Rule(NamedTuple):
@@ -276,16 +222,23 @@ _COLUMN = re.compile(r"(?:restarts_|tuning_|tree_test_\.joins)\.[a-z_]+")
 """Columns of tables."""
 
 
-def shape_problems(described: Mapping[str, tuple[np.dtype[Any], Shape]], axes: Mapping[str, int]) -> list[str]:
-    """Return what is wrong with the dtypes and shapes of the arrays of a fit, given numbers of known axes."""
-    problems = [f"the array {name} is missing" for name in _RULES if name not in described and name not in _OPTIONAL]
-    numbers = {"2": 2} | dict(axes)
+def _problems_of_shapes(fit: Fit, arrays: Arrays) -> list[str]:
+    """Return what is wrong with the dtypes and shapes of the arrays of a fit."""
+    problems = [f"the array {name} is missing" for name in _RULES if name not in arrays and name not in _OPTIONAL]
+    likelihoods = fit.clusters_.encoding.likelihoods
+    numbers = {
+        "2": 2,
+        "D": len(fit.schema_.parts),
+        "F": len(likelihoods),
+        "S": sum(likelihood.n_statistics for likelihood in likelihoods),
+        "H": sum(likelihood.n_hyperparameters for likelihood in likelihoods),
+    }
     for name, rule in _RULES.items():
-        if name not in described:
+        if name not in arrays:
             continue
-        (dtype, shape), names = described[name], rule.axes.split(", ")
-        if dtype.name != rule.dtype:
-            problems.append(f"{name} holds {dtype.name}, not {rule.dtype}")
+        dtype, shape, names = arrays[name].dtype.name, arrays[name].shape, rule.axes.split(", ")
+        if dtype != rule.dtype:
+            problems.append(f"{name} holds {dtype}, not {rule.dtype}")
         wrong = f"{name} has shape {shape}, not ({rule.axes})"
         if len(shape) != len(names):
             problems.append(wrong)
@@ -296,23 +249,10 @@ def shape_problems(described: Mapping[str, tuple[np.dtype[Any], Shape]], axes: M
                 expected = ", ".join(f"{axis} = {numbers.get(axis, '?')}" for axis in names if not axis.isdigit())
                 problems.append(f"{wrong} with {expected}")
                 break
-    for name, (_, shape) in described.items():
-        if name not in _RULES and not _COLUMN.fullmatch(name):
-            problems.append(f"there is an array {name[:80]!r}, which no model has")
-        elif name not in _RULES and len(shape) != 1:
-            problems.append(f"{name} has shape {shape}, and a column has one axis")
+    for name in sorted(arrays.keys() - _RULES.keys()):
+        if not _COLUMN.fullmatch(name) or arrays[name].ndim != 1:
+            problems.append(f"there is an array {name[:80]!r} of shape {arrays[name].shape}, which no model has")
     return problems
-
-
-def fit_problems(fit: Fit, arrays: Arrays) -> list[str]:
-    """Return what is wrong with a fit that was read from files, and with its arrays by name; empty if nothing is.
-
-    Shapes are checked after the features, values after the shapes, and consistency of fields last.
-    """
-    for problems_of in (_problems_of_features, _problems_of_shapes, _problems_of_values, _contradictions):
-        if problems := list(problems_of(fit, arrays)):
-            return problems
-    return []
 
 
 def _problems_of_features(fit: Fit, arrays: Arrays) -> Iterator[str]:
@@ -335,17 +275,6 @@ def _sorted_in_blocks(features: Sequence[Feature]) -> list[Feature]:
         for place, feature in zip(members, by_name, strict=True):
             ordered[place] = feature
     return ordered
-
-
-def _problems_of_shapes(fit: Fit, arrays: Arrays) -> list[str]:
-    likelihoods = fit.clusters_.encoding.likelihoods
-    axes = {
-        "D": len(fit.schema_.parts),
-        "F": len(likelihoods),
-        "S": sum(likelihood.n_statistics for likelihood in likelihoods),
-        "H": sum(likelihood.n_hyperparameters for likelihood in likelihoods),
-    }
-    return shape_problems({name: (array.dtype, array.shape) for name, array in arrays.items()}, axes)
 
 
 _DTYPES: dict[str, dict[str, str]] = {
@@ -381,11 +310,12 @@ def _problems_of_values(fit: Fit, arrays: Arrays) -> Iterator[str]:
     if test is not None and (len(test.joins) or is_tested(fit.tree_)):
         tables["tree_test_.joins"] = test.joins
     for name, table in tables.items():
-        dtypes = {str(column): _dtype_of(table[column]) for column in table}
+        are_texts = {name: all(isinstance(value, str) for value in table[name]) for name in table}
+        dtypes = {str(name): "text" if are_texts[name] else str(table[name].dtype) for name in table}
         if dtypes != _DTYPES[name] or not len(table):
             yield f"{name} has {len(table)} rows of {str(dtypes)[:_LONGEST_SHOWN]}, not of {_DTYPES[name]}"
     clusters, model, n_subjects = fit.clusters_, fit.clusters_.model, fit.cluster_labels_.size
-    for name in ("concentration", "discount", "coarsening"):
+    for name in ("concentration", "coarsening"):
         yield from RULES[name].problems(name, getattr(model, name))
     yield from RULES["outlying_share"].problems("outlying_share", clusters.outlying_share)
     if not 1.0 <= clusters.temperature < math.inf:
@@ -400,10 +330,6 @@ def _problems_of_values(fit: Fit, arrays: Arrays) -> Iterator[str]:
         yield "the digest of the fingerprint is none"
     if fit.row_counts_ is not None and (fit.row_counts_.problems() or fit.row_counts_.taken < n_subjects):
         yield "row_counts_ are not those of a table with this cohort"
-
-
-def _dtype_of(column: pd.Series[Any]) -> str:
-    return "text" if all(isinstance(value, str) for value in column) else str(column.dtype)
 
 
 def _contradictions(fit: Fit, arrays: Arrays) -> Iterator[str]:
@@ -451,13 +377,8 @@ def _hyperparameters_problems(fit: Fit) -> list[str]:
     features = list(zip(encoding.features, encoding.likelihoods, strict=True))
     if set(named) != {feature.name for feature, _ in features}:
         return ["hyperparameters_ are not of the encoded features"]
-    for feature, likelihood in features:
-        values = named[feature.name]
-        if _lengths(values) != _lengths(likelihood.as_dict(np.ones(likelihood.n_hyperparameters))):
-            return [f"hyperparameters_ of {feature.name} are not those of its likelihood"]
-        impossible = [name for name, value in values.items() if not _is_possible(likelihood, name, value)]
-        if impossible:
-            return [f"hyperparameters_ of {feature.name}: {', '.join(impossible)} cannot be what they are"]
+    if stated_hyperparameters(named, encoding.features) != named:  # or InputError says what is wrong
+        return ["hyperparameters_ are not numbers and lists of numbers"]
     problems, stop = [], 0
     with np.errstate(all="ignore"):
         flat, by_prior = flat_prior(encoding, named), named_hyperparameters(encoding, prior)
@@ -473,26 +394,6 @@ def _hyperparameters_problems(fit: Fit) -> list[str]:
             if not agree or (is_standard and (centre, scale) != (0.0, 1.0)):
                 problems.append(f"the prior, centre or scale of {feature.name} is not that of its hyperparameters")
     return problems
-
-
-def _is_possible(likelihood: Likelihood, name: str, value: float | list[float]) -> bool:
-    """Return whether a hyperparameter is finite and, unless it may be negative, above 0."""
-    values = np.atleast_1d(np.array(value, dtype=np.float64))
-    may_be_negative = likelihood.bounds.get(name, likelihood.usual_bounds)[0] < 0.0
-    positive = values[-1:] if name in likelihood.with_unit else values  # of a list with a unit, the last is its own
-    return bool(np.isfinite(values).all() and (may_be_negative or (positive > 0.0).all()))
-
-
-def _lengths(named: dict[str, Any]) -> dict[str, int | None]:
-    """Return the length of each hyperparameter by name; None for a number, -1 for other values."""
-    are_numbers = {
-        name: all(type(item) in (int, float) for item in (value if isinstance(value, list) else [value]))
-        for name, value in named.items()
-    }
-    return {
-        name: -1 if not are_numbers[name] else len(value) if isinstance(value, list) else None
-        for name, value in named.items()
-    }
 
 
 # Save and load a fitted model without pickle: text as JSON, numbers as npz, the versions, and a manifest.
@@ -530,7 +431,11 @@ def save(model: Estimator, fit: Fit, folder: Path) -> Path:
     if problems:
         raise InputError(f"the model cannot be saved with these parameters: {'; '.join(problems)}")
     arrays: Arrays = {}
-    more = {"all_subjects": fit.written(arrays)} if isinstance(fit, PartitionedFit) else {}
+    more = (
+        {"all_subjects": written_fields(fit.all_subjects, arrays, "all_subjects.")}
+        if isinstance(fit, PartitionedFit)
+        else {}
+    )
     fit = fit.in_sample_ if isinstance(fit, PartitionedFit) else fit
     text = {
         "clinclust_model": _FORMAT,
@@ -542,7 +447,7 @@ def save(model: Estimator, fit: Fit, folder: Path) -> Path:
         **more,
     }
     written, numbers = _in_json(text), io.BytesIO()
-    np.savez_compressed(numbers, **dict[str, Any](arrays))
+    np.savez(numbers, **dict[str, Any](arrays))
     if folder.exists() and not folder.is_dir():
         raise NotADirectoryError(f"{folder} is a file; a model is saved to a folder")
     with write_together(folder) as new, naming(folder, instead_of=new):
@@ -635,8 +540,11 @@ def _read(folder: Path, content: bytes, numbers: bytes) -> tuple[bool, dict[str,
                 f"with the clinclust that saved it ({writer[:20]})"
             )
         arrays = read_arrays(numbers)
-        fit = Reader(arrays).read_fields(Fit, text["fit"])
-        problems = fit_problems(fit, arrays)
+        reader = Reader(arrays)
+        fit = reader.read_fields(Fit, text["fit"])
+        # Shapes are checked after the features, values after the shapes, and consistency of fields last.
+        checks = (_problems_of_features, _problems_of_shapes, _problems_of_values, _contradictions)
+        problems = next(filter(None, (list(problems_of(fit, arrays)) for problems_of in checks)), [])
         if text["seal_of_subtypes"] != _seal(fit):
             problems.append("the subtypes are not those that the model was saved with")
         parameters = dict(text["parameters"])
@@ -651,7 +559,9 @@ def _read(folder: Path, content: bytes, numbers: bytes) -> tuple[bool, dict[str,
             else:
                 problems += parameter_problems(parameters, rules)
         refuse(problems)
-        whole = PartitionedFit.read(fit, text["all_subjects"], arrays) if "all_subjects" in text else fit
+        whole = fit
+        if "all_subjects" in text:
+            whole = PartitionedFit.of(fit, reader.read_fields(AllSubjects, text["all_subjects"], "all_subjects."))
     except KeyError as error:
         raise InputError(f"{folder} {_UNREADABLE}: {str(error)[:200]} is missing") from error
     except (TypeError, ValueError, RecursionError) as error:
@@ -663,15 +573,10 @@ def _read(folder: Path, content: bytes, numbers: bytes) -> tuple[bool, dict[str,
 _PACKAGES = ("numpy", "scipy", "pandas", "numba", "statsmodels", "pandera", "openpyxl")
 
 
+_version_of = cache(version)  # looking up all of them takes as long as a small fit
+
+
 def software_versions() -> dict[str, str]:
     """Return the versions of clinclust, Python and the required packages, by name."""
-    return dict(_found())
-
-
-@cache  # looking up all versions takes as long as a small fit
-def _found() -> dict[str, str]:
-    return {
-        "clinclust": __version__,
-        "Python": platform.python_version(),
-        **{package: version(package) for package in _PACKAGES},
-    }
+    versions = {package: _version_of(package) for package in _PACKAGES}
+    return {"clinclust": __version__, "Python": platform.python_version(), **versions}

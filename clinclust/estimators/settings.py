@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -18,7 +18,7 @@ from clinclust.arguments import is_number
 from clinclust.engine.continuum.tested_node import LARGEST_NODE
 from clinclust.engine.joint_estimates.resolution import DEFAULT
 from clinclust.engine.joint_estimates.selection import MANY_FEATURES, has_repeated
-from clinclust.engine.problem.problem import pose
+from clinclust.engine.problem.problem import Problem, pose
 from clinclust.engine.search.plan import Budget, SearchPlan, n_threads
 from clinclust.engine.search.restarts import LARGE, sample_size
 from clinclust.engine.search.settle import N_DIVIDED
@@ -31,13 +31,10 @@ from clinclust.estimators.parameters import (
     cluster_codes,
     seed_of,
 )
+from clinclust.estimators.subtype_model import Estimator
 from clinclust.files.cell_text import listed
 from clinclust.progress import Progress
 from clinclust.schema import FeatureSchema
-
-if TYPE_CHECKING:
-    from clinclust.engine.problem.problem import Problem
-    from clinclust.estimators.subtype_model import Estimator
 
 
 class Settings(PublishedParameters):
@@ -142,9 +139,8 @@ def pose_for(settings: Settings | SamplerParameters, frame: pd.DataFrame, schema
         schema,
         stated_hyperparameters(settings.hyperparameters),
         settings.concentration if is_number(settings.concentration) else DEFAULT,
-        settings.discount,
-        settings.coarsening if is_number(settings.coarsening) else 1.0,
-        None if isinstance(settings.block_weights, str) else settings.block_weights,
+        coarsening=settings.coarsening if is_number(settings.coarsening) else 1.0,
+        block_weights=None if isinstance(settings.block_weights, str) else settings.block_weights,
     )
 
 

@@ -9,31 +9,26 @@ from functools import partial
 from inspect import signature
 from numbers import Real
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp, xlogy
 
-from clinclust.arguments import FRAME, LABELS, MODEL, SCHEMA, accepting
-from clinclust.arrays import Code, Mask
+from clinclust.arguments import FRAME, LABELS, MODEL, SCHEMA, accepting, in_pandas
+from clinclust.arrays import Array, Code, Mask
 from clinclust.engine.joint_estimates.outlying import without_outlying
 from clinclust.engine.problem.encoding import model_values
+from clinclust.engine.problem.problem import Problem, pose
 from clinclust.engine.problem.problem import log_joint as joint_of
-from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.settle import by_decreasing_size
 from clinclust.errors import CohortError, InputError, not_fitted, on_one_line, refuse, warn
 from clinclust.estimators.cohort_table import hint_at_rows
-from clinclust.estimators.fit import NO_FLOOR
-from clinclust.estimators.parameters import check_parameters, cluster_codes
+from clinclust.estimators.fit import NO_FLOOR, Fit
+from clinclust.estimators.parameters import cluster_codes, parameter_problems
 from clinclust.schema import FeatureSchema
 from clinclust.schema.feature_schema import block, paragraph, table
-
-if TYPE_CHECKING:
-    from clinclust.engine.problem.problem import Problem
-    from clinclust.estimators.fit import Fit
-
 
 # SubtypeModel: the attributes of a partition that comparisons, reports, associations and figures use.
 
@@ -46,31 +41,21 @@ class SubtypeModel:
     """A partition of a cohort into subtypes: the base of `MAPDP`, `GibbsDP`, `Partition` and of other methods.
 
     An estimator that is not fitted has no `labels_`.
-
-    Attributes
-    ----------
-    schema_ : FeatureSchema
-    labels_ : int64 (N,)
-        Subtype of each subject, 0 .. K - 1: kind by kind, or by decreasing size without grades.
-    membership_ : float64 (N, K) or None
-        Probability of each subtype for each subject; None without probabilities.
-    uninformative_ : mapping
-        Features with the role ``cluster`` that were not clustered on, with the reason.
-    index_ : Index or None
-        Index of the cohort; None if it is not stored.
-    made_by : str
-        The person or method; completes the sentence "The subtypes were made by ...".
-    fit_ : Fit or None
-        Results of the MAP-DP search, if one made the partition; parts of a report need them.
     """
 
     schema_: FeatureSchema
     labels_: NDArray[np.int64]
+    """(N,) subtype of each subject, 0 .. K - 1: kind by kind, or by decreasing size without grades."""
     membership_: NDArray[np.float64] | None
+    """(N, K) probability of each subtype for each subject; None without probabilities."""
     uninformative_: Mapping[str, str]
+    """Features with the role ``cluster`` that were not clustered on, with the reason."""
     index_: pd.Index | None = None
+    """Index of the cohort; None if it is not stored."""
     made_by: str
+    """The person or method; completes the sentence "The subtypes were made by ..."."""
     fit_: Fit | None
+    """Results of the MAP-DP search, if one made the partition; parts of a report need them."""
     _rows: pd.Index | None = None
     """Index of the table of a fit, which is not saved: it may hold names of patients."""
 
@@ -255,8 +240,20 @@ def _defaults(estimator: Estimator) -> dict[str, Any]:
     return {parameter.name: parameter.default for parameter in signature(type(estimator)).parameters.values()}
 
 
-class FittedAttributes(Estimator):
-    """An estimator with the attributes of its results: each that ends in an underscore and is not None."""
+NONE_COLUMN = "none_of_these"
+"""Name of the probability of belonging to no subtype."""
+
+
+def subtype_columns(codes: Sequence[Code]) -> list[str]:
+    """Return the names of the probabilities of the subtypes, ``subtype_1`` .. ``subtype_K``."""
+    return [f"subtype_{code}" for code in codes]
+
+
+class FittedEstimator(Estimator):
+    """An estimator with the attributes of its results, each that ends in an underscore and is not None.
+
+    It is also a transformer: new subjects in, the columns of `predict_proba` out.
+    """
 
     _results: ClassVar[str] = "fit_"
     """Name of the attribute that holds the results of a fit."""
@@ -289,6 +286,73 @@ class FittedAttributes(Estimator):
         if not self.__sklearn_is_fitted__():
             raise not_fitted(f"This {type(self).__name__} is not fitted yet: call fit first")
         return vars(self)[self._results]
+
+    @abstractmethod
+    def predict_proba(self, X: pd.DataFrame | ArrayLike) -> Array:
+        """Return the probability of each subtype for new subjects, float64 (n, K + 1); last, of none of these."""
+
+    @abstractmethod
+    def score_samples(self, X: pd.DataFrame | ArrayLike) -> Array:
+        """Return the log predictive density of new subjects in nats, float64 (n,)."""
+
+    def score(self, X: pd.DataFrame | ArrayLike, y: object = None) -> float:
+        """Return the mean log predictive density of new subjects in nats."""
+        return float(self.score_samples(X).mean())
+
+    def transform(self, X: pd.DataFrame | ArrayLike) -> pd.DataFrame:
+        """Return the probabilities of `predict_proba` with the index of `X` and named columns.
+
+        The columns are ``subtype_1`` .. ``subtype_K`` and ``none_of_these``, as in the table of ``clinclust assign``; a
+        row sums to 1, so that a regression takes all but one. Subjects of the fit are taken for new ones, and count
+        themselves: `membership_`, of K columns, judges each by all others.
+
+        Raises
+        ------
+        CohortError
+            If the table does not fit the schema.
+        NotFittedError
+            If the model is not fitted.
+
+        Examples
+        --------
+        >>> import clinclust as cc
+        >>> import numpy as np
+        >>> import pandas as pd
+        >>> from sklearn.linear_model import LinearRegression
+        >>> from sklearn.pipeline import make_pipeline
+        >>> rng = np.random.default_rng(0)
+        >>> frail = rng.random(200) < 0.4
+        >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
+        >>> falls = rng.poisson(0.5 + 2 * frail)
+        >>> model = cc.MAPDP(cc.draft_schema(frame), random_state=0, progress=False)
+        >>> pipeline = make_pipeline(model, LinearRegression()).fit(frame, falls)
+        >>> pipeline[0].transform(frame.head(2)).round(2)
+           subtype_1  subtype_2  none_of_these
+        0        1.0        0.0            0.0
+        1        0.0        1.0            0.0
+        >>> pipeline.predict(frame.head(2)).round(1)
+        array([0.5, 2.6])
+        """
+        probabilities = self.predict_proba(X)
+        if not isinstance(probabilities, np.ndarray):  # a Dask DataFrame, with these names
+            return probabilities
+        table = in_pandas(X)
+        index = table.index if isinstance(table, pd.DataFrame) else None
+        return pd.DataFrame(probabilities, index=index, columns=self.get_feature_names_out())
+
+    def fit_transform(self, X: pd.DataFrame | ArrayLike, y: object = None) -> pd.DataFrame:
+        """Return ``fit(X).transform(X)``."""
+        return self.fit(X).transform(X)
+
+    def get_feature_names_out(self, input_features: object = None) -> np.ndarray[Any, np.dtype[np.object_]]:
+        """Return the names of the columns of `transform`, object (K + 1,)."""
+        return np.array([*subtype_columns(self.codes_), NONE_COLUMN], dtype=object)
+
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """Return the model: `transform` gives a pandas DataFrame; ValueError if another kind of table is asked for."""
+        if transform not in (None, "default", "pandas"):
+            raise InputError(f"transform returns a pandas DataFrame; transform must be 'pandas', not {transform!r}")
+        return self
 
 
 # Partition: subtypes given by any method or person.
@@ -436,22 +500,14 @@ def _problems(values: NDArray[Any]) -> list[str]:
 
 @dataclass(frozen=True, eq=False)
 class FittedCohort:
-    """A partition of a cohort with the table of its subjects.
-
-    Attributes
-    ----------
-    model : SubtypeModel
-        A fitted `MAPDP` or `GibbsDP`, a `Partition`, or the result of another method.
-    table : DataFrame, N rows
-        The validated columns of the schema, with rows in the order of the labels of the model, and measurements
-        adjusted as in the fit.
-    rows : int64 (N,), optional
-        The row of each subject in the table of the user; None if that has the order of the labels.
-    """
+    """A partition of a cohort with the table of its subjects."""
 
     model: SubtypeModel
+    """A fitted `MAPDP` or `GibbsDP`, a `Partition`, or the result of another method."""
     table: pd.DataFrame
+    """The validated columns of the schema, N rows in the order of the labels, measurements adjusted as in the fit."""
     rows: NDArray[np.int64] | None = None
+    """(N,) the row of each subject in the table of the user; None if that has the order of the labels."""
 
     @classmethod
     def of(cls, model: SubtypeModel, validated: pd.DataFrame, rows: NDArray[np.int64] | None = None) -> FittedCohort:
@@ -558,7 +614,7 @@ def fitted_problem(fit: Fit, frame: pd.DataFrame, coarsening: float) -> Problem:
     `frame` is as `cohort_of` returns it.
     """
     schema, stated, powers = fit.schema_, fit.hyperparameters_, fit.block_weights_
-    problem = pose(frame, schema, stated, fit.concentration_, fit.discount_, coarsening, powers)
+    problem = pose(frame, schema, stated, fit.concentration_, coarsening=coarsening, block_weights=powers)
     features, clusters = problem.cohort.encoding.features, fit.clusters_
     if fit.outlying_share_ > 0.0:
         outlying = fit.outliers_[:, schema.places(features)][problem.cohort.order]
@@ -629,8 +685,7 @@ def criteria_of(cohort: FittedCohort) -> pd.DataFrame:
     free = np.array([of.n_before + 2 if of.is_chained else of.n_statistics - 1 for of in likelihoods])
     for n_subtypes in range(1, tree.n_subtypes + 1):
         scores = clusters.pooled(tree.subtype_of(n_subtypes)).scores(values, coarsened=False)[:, :-1]
-        # The shares of the process, without that of a new cluster.
-        scores += np.log((n + fit.concentration_) / (n - n_subtypes * fit.discount_))
+        scores += np.log((n + fit.concentration_) / n)  # the shares of the process, without that of a new cluster
         of_subjects = logsumexp(scores, axis=1)
         p = np.exp(scores - of_subjects[:, None])
         n_parameters = int(n_subtypes - 1 + (np.where(clusters.included, n_subtypes, 1) * free).sum())
@@ -653,7 +708,6 @@ def log_joint(
     hyperparameters: Mapping[str, Mapping[str, Any]] | None = None,
     concentration: float = 3.0,
     *,
-    discount: float = 0.0,
     coarsening: float = 1.0,
     block_weights: Mapping[str, float] | None = None,
 ) -> float:
@@ -671,7 +725,7 @@ def log_joint(
     schema : FeatureSchema
     hyperparameters : dict, optional
         As in `MAPDP`; others are set from the data.
-    concentration, discount, coarsening : float
+    concentration, coarsening : float
         As in `MAPDP`.
     block_weights : dict, optional
         Block weights, as `MAPDP.block_weights_`; by default 1.
@@ -700,14 +754,9 @@ def log_joint(
     >>> round(two_subtypes - one_subtype)  # nats for two subtypes
     212
     """
-    check_parameters(
-        hyperparameters=hyperparameters,
-        concentration=concentration,
-        discount=discount,
-        coarsening=coarsening,
-        block_weights=block_weights,
-    )
+    numbers = {"concentration": concentration, "coarsening": coarsening}
+    refuse(parameter_problems({"hyperparameters": hyperparameters, "block_weights": block_weights, **numbers}))
     frame = schema.validate(frame, warn=False)
     codes = cluster_codes(labels, len(frame), called="labels")
-    problem = pose(frame, schema, hyperparameters, float(concentration), discount, coarsening, block_weights)
+    problem = pose(frame, schema, hyperparameters, block_weights=block_weights, **numbers)
     return joint_of(problem, problem.partition(codes[problem.cohort.order]))

@@ -21,8 +21,8 @@ from clinclust.arguments import Rule, is_number, one_of
 from clinclust.arrays import Array, Labels, RandomState
 from clinclust.engine.search.settle import by_decreasing_size
 from clinclust.errors import InputError, missing_package, refuse, warn
-from clinclust.estimators.cohort_table import cohort_and_schema, warn_of_copied_rows
-from clinclust.estimators.fitting import warn_of_unobserved, warn_of_visits
+from clinclust.estimators.cohort_table import cohort_and_schema, warn_of_rows
+from clinclust.estimators.fitting import warn_of_visits
 from clinclust.estimators.parameters import RULES, as_in, documented, parameter, parameter_problems, rules_of, seed_of
 from clinclust.estimators.subtype_model import Estimator
 from clinclust.schema import Feature, FeatureSchema
@@ -118,8 +118,7 @@ class Method(Estimator):
             raise InputError("No feature is left to cluster on: none with the role 'cluster' has two different values")
         names = list(dict.fromkeys(feature.column for feature in features))
         warn_of_uninformative(reasons, len(frame))
-        warn_of_unobserved(frame, names)
-        warn_of_copied_rows(frame, names)
+        warn_of_rows(frame, names)
         seed, table = seed_of(getattr(self, "random_state", 0)), self._encode(frame, features)
         n_clusters, n_different = getattr(self, "n_clusters", None) or 1, len(np.unique(table.matrix, axis=0))
         if 1 < n_clusters >= n_different:

@@ -16,16 +16,8 @@ from numpy.typing import NDArray
 from clinclust.arrays import Code
 from clinclust.errors import CohortError, InputError
 from clinclust.estimators.explanation import CONTINUUM_SCORE, find_continuum, reasons_of_cohort, reasons_of_new
-from clinclust.estimators.mapdp import (
-    MAPDP,
-    NONE_COLUMN,
-    NONE_OF_THESE,
-    notes_on_new_subjects,
-    rows_at_fault,
-    subtype_columns,
-    without_unseen,
-)
-from clinclust.estimators.subtype_model import FittedCohort
+from clinclust.estimators.mapdp import MAPDP, NONE_OF_THESE, notes_on_new_subjects, rows_at_fault, without_unseen
+from clinclust.estimators.subtype_model import NONE_COLUMN, FittedCohort, subtype_columns
 from clinclust.files.writing import atomic_write
 from clinclust.reporting.divisions import n_parted
 from clinclust.schema import FeatureSchema
@@ -123,7 +115,7 @@ def tabulate_new_subjects(
     schema, notes = model.schema_needed, []
     assignable = frame
     if take_for_missing:
-        assignable, note = without_unseen(schema, frame)
+        assignable, _, note = without_unseen(schema, frame)
         notes = [note] * bool(note)
     at_fault, error = rows_at_fault(schema, assignable)
     is_part = bool(at_fault.any() and not at_fault.all())

@@ -27,8 +27,8 @@ from clinclust.drafting.column import looks_identifying
 from clinclust.errors import InputError, on_one_line
 from clinclust.estimators.explanation import NOBODY, Continuum, find_continuum, find_unusual
 from clinclust.estimators.fit import FEW, FEW_SUBJECTS, Fit
+from clinclust.estimators.fitting import NOTHING_COMPARED, compared_likelihoods
 from clinclust.estimators.gibbs import GibbsDP
-from clinclust.estimators.likelihood_check import NOTHING_COMPARED, compared_likelihoods
 from clinclust.estimators.subtype_model import (
     CLEAR,
     FittedCohort,

@@ -19,10 +19,9 @@ from clinclust.engine.search.settle import groups_by_decreasing_size
 from clinclust.errors import InputError
 from clinclust.estimators.fit import Fit, PartitionedFit, SubtypeTree
 from clinclust.estimators.parameters import seed_of
-from clinclust.estimators.partitioned import refuse_unusable
+from clinclust.estimators.partitioned import problem_of_model, refuse_unusable
 from clinclust.estimators.saving import software_versions
 from clinclust.estimators.settings import Settings
-from clinclust.estimators.site import problem_of_model
 
 
 def fit_at_sites(model: cc.MAPDP, sites: Sequence[Any]) -> cc.MAPDP:

@@ -20,7 +20,6 @@ N = 24
 CHOICES = {
     "hyperparameters": (None, "greedy"),
     "concentration": (0.7, "map", "cross-validation"),
-    "discount": (0.0, 0.3),
     "coarsening": (1.0, 0.4, "auto"),
     "block_weights": (None, "auto", {"block 0": 0.3, "block 1": 0.8}),
     "outlying_share": (None, 0.05),
@@ -75,7 +74,6 @@ def joint_of(frame, schema, model, given, **others):
         schema,
         model.hyperparameters_,
         model.concentration_,
-        discount=given["discount"],
         coarsening=model.coarsening_,
         block_weights=model.block_weights_,
         **{"select_features": given["select_features"], "outlying_share": model.outlying_share_, **others},

@@ -225,7 +225,7 @@ def _edit_arrays(saved, rng):
         warnings.simplefilter("ignore")
         _ARRAY_WAYS[way](arrays, name, rng)
     buffer = io.BytesIO()
-    np.savez_compressed(buffer, allow_pickle=True, **arrays)
+    np.savez(buffer, allow_pickle=True, **arrays)
     (saved.folder / "model.npz").write_bytes(buffer.getvalue())
     return f"{way} of {name}"
 

@@ -94,15 +94,14 @@ def _joints(count, rng, folder):
         done += 1
         labels = own.integers(int(own.integers(1, 5)), size=len(frame))
         concentration = float(10 ** own.uniform(np.log10(LEAST_CONCENTRATION), np.log10(MOST_CONCENTRATION)))
-        discount = float(own.choice([0.0, 0.0, own.random()]))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", cc.CohortWarning)
             try:
-                found = cc.log_joint(frame, labels, schema, stated, concentration, discount=discount)
+                found = cc.log_joint(frame, labels, schema, stated, concentration)
             except Exception as error:
                 yield f"cohort {seed}: {type(error).__name__}: {error}"
                 continue
-        exact = exact_log_joint(columns, labels, stated, concentration, discount)
+        exact = exact_log_joint(columns, labels, stated, concentration)
         wrong = float(abs(found - exact) / max(abs(exact), 1))
         yield None if wrong <= _RELATIVE_ERROR else f"cohort {seed}: {found!r} is off by {wrong:.1e}: {stated}"
 

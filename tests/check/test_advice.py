@@ -7,7 +7,7 @@ import pytest
 
 import clinclust as cc
 from clinclust.check.check import COLUMNS_OF_CHECKS, advice_of
-from clinclust.estimators.likelihood_check import NOTHING_COMPARED
+from clinclust.estimators.fitting import NOTHING_COMPARED
 
 NAMES = list("abcdefgh")
 SCHEMA = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in NAMES])

@@ -10,7 +10,7 @@ import statsmodels.api as sm
 import clinclust as cc
 from clinclust.errors import InputError
 from clinclust.estimators.adjustment import Adjustment, within_clusters
-from clinclust.estimators.site import Site
+from clinclust.estimators.partitioned import Site
 
 QUICK = {"random_state": 0, "progress": False, "n_jobs": 1, "n_restarts": 2, "calibrate": False}
 

@@ -10,7 +10,7 @@ import pytest
 from reporting.stand_in import gathered
 
 import clinclust as cc
-from clinclust.estimators.cohort_table import copied_rows, warn_of_copied_rows
+from clinclust.estimators.cohort_table import copied_rows, warn_of_rows
 from clinclust.files.row_choice import SEVERAL_ROWS, RepeatedSubjects
 from clinclust.reporting.sheets.overview import trust
 
@@ -117,7 +117,7 @@ def test_several_rows_of_a_subject_are_told_as_these():
     frame.attrs[SEVERAL_ROWS] = asdict(RepeatedSubjects("id", 160, 120, 1, 41, has_visits=False))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        warn_of_copied_rows(frame, list("abcd"))
+        warn_of_rows(frame, list("abcd"))
 
 
 def test_a_report_names_the_subtypes_that_are_copies_and_a_shared_one_does_not():

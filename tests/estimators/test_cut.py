@@ -20,7 +20,6 @@ from clinclust.methods import PublishedMAPDP
 OPTIONS = {
     "plain": {},
     "coarsening": {"coarsening": 0.8},
-    "discount": {"discount": 0.3},
     "outlying": {"outlying_share": 0.02},
     "selection": {"select_features": True},
     "blocks": {"block_weights": {"block 0": 0.5}},

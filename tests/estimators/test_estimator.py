@@ -113,7 +113,7 @@ def test_the_error_survives_pickling():
         {"concentration": 3.0, "coarsening": 1.0, "init": "search"},
         {"concentration": "map", "outlying_share": 0.02, "hyperparameters": "greedy", "n_jobs": 2},
         {"init": np.arange(40) % 3, "concentration": np.float64(2.0), "random_state": np.random.default_rng(1)},
-        {"random_state": np.int64(4), "select_features": np.True_, "discount": np.float64(0.0)},
+        {"random_state": np.int64(4), "select_features": np.True_, "calibrate": np.False_},
     ],
 )
 def test_copies_show_the_same(parameters, fitted):

@@ -35,9 +35,7 @@ def fitted(seed, **options):
     return fit_once(seed, tuple(options.items()))
 
 
-@pytest.mark.parametrize(
-    "options", [{}, {"discount": 0.3}, {"coarsening": 0.6}, {"outlying_share": 0.02}, {"select_features": True}]
-)
+@pytest.mark.parametrize("options", [{}, {"coarsening": 0.6}, {"outlying_share": 0.02}, {"select_features": True}])
 @pytest.mark.parametrize("seed", few(range(3), 1))
 @pytest.mark.filterwarnings("ignore:.* described clearly better by another likelihood")
 def test_the_terms_of_a_subject_add_up_to_its_log_odds(seed, options):
@@ -126,9 +124,7 @@ def walkers():
 
 
 @MISFIT
-@pytest.mark.parametrize(
-    "options", [{}, {"discount": 0.3}, {"coarsening": 0.6}, {"outlying_share": 0.02}, {"select_features": True}]
-)
+@pytest.mark.parametrize("options", [{}, {"coarsening": 0.6}, {"outlying_share": 0.02}, {"select_features": True}])
 def test_left_out_scores_are_those_of_clusters_without_the_subject(options):
     model, cohort = fitted_model(0, **options)
     fit, found = model.fit_, left_out_scores(cohort_of(model, cohort))
@@ -161,9 +157,7 @@ def _included(clusters):
 
 
 @MISFIT
-@pytest.mark.parametrize(
-    "options", [{}, {"discount": 0.3}, {"coarsening": 0.6}, {"select_features": True}, {"n_clusters": 2}]
-)
+@pytest.mark.parametrize("options", [{}, {"coarsening": 0.6}, {"select_features": True}, {"n_clusters": 2}])
 @pytest.mark.parametrize("seed", few(range(2), 1))
 def test_the_terms_of_a_member_add_up_to_the_odds_of_its_membership(seed, options):
     model, cohort = fitted_model(seed, **options)
@@ -187,13 +181,11 @@ def test_a_subject_alone_in_its_cluster_is_judged_as_by_a_new_one():
     frame = pd.DataFrame(rng.normal(0.0, 1.0, (60, 4)), columns=list("abcd"))
     frame.loc[59] = 30.0
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-    model = cc.methods.PublishedMAPDP(schema, random_state=0, n_restarts=2, progress=False, discount=0.2).fit(frame)
+    model = cc.methods.PublishedMAPDP(schema, random_state=0, n_restarts=2, progress=False).fit(frame)
     alone = int(np.flatnonzero(model.cluster_sizes_[model.labels_] == 1)[0])
     cohort = model.schema_.validate(frame, warn=False)
     scores = left_out_scores(cohort_of(model, cohort))[alone]
-    weights = model.concentration_ + model.discount_ * np.array([model.n_clusters_ - 1, model.n_clusters_])
-    shift = np.log(weights[0] / weights[1])  # one cluster fewer is left
-    np.testing.assert_allclose(scores[model.labels_[alone]], scores[-1] + shift, atol=1e-6)
+    np.testing.assert_allclose(scores[model.labels_[alone]], scores[-1], atol=1e-6)
 
 
 def test_the_three_strongest_are_named_with_value_unit_and_odds():

@@ -12,13 +12,8 @@ from scored import few
 import clinclust as cc
 from clinclust.engine.problem.problem import ClusterTree, log_marginals_in_tree
 from clinclust.errors import visible
-from clinclust.estimators import likelihood_check
-from clinclust.estimators.likelihood_check import (
-    alternatives_of,
-    compared_likelihoods,
-    probably_too,
-    warning_of_misfits,
-)
+from clinclust.estimators import fitting
+from clinclust.estimators.fitting import alternatives_of, compared_likelihoods, probably_too, warning_of_misfits
 from clinclust.likelihoods import REGISTRY
 
 BETTER = "described clearly better by another likelihood"
@@ -175,7 +170,7 @@ def test_features_pay_together_what_a_division_costs():
 @pytest.mark.simulation
 @pytest.mark.parametrize("most", [pytest.param(4000, marks=pytest.mark.simulation), 50])
 def test_the_order_of_the_subjects_changes_nothing(most, monkeypatch):
-    monkeypatch.setattr(likelihood_check, "_MOST_SUBJECTS", most)
+    monkeypatch.setattr(fitting, "_MOST_SUBJECTS", most)
     frame, schema = attack("lognormal as Gaussian")
     shuffled = frame.sample(frac=1.0, random_state=1)
     tables = [

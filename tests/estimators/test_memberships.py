@@ -9,7 +9,7 @@ from sklearn.pipeline import FeatureUnion, make_pipeline
 
 import clinclust as cc
 from clinclust.errors import InputError, NotFittedError
-from clinclust.estimators.mapdp import NONE_COLUMN, Memberships, subtype_columns
+from clinclust.estimators.subtype_model import NONE_COLUMN, FittedEstimator, subtype_columns
 
 QUICK = {"n_restarts": 1, "n_jobs": 1, "random_state": 0, "progress": False}
 RNG = np.random.default_rng(5)
@@ -43,7 +43,7 @@ def test_a_pipeline_goes_on_with_memberships_and_a_copy_of_it_learns_the_same():
     with pytest.raises(NotFittedError):
         copied[0].transform(FRAME)
     np.testing.assert_array_equal(copied.fit(FRAME, GROUPS).predict_proba(FRAME), pipeline.predict_proba(FRAME))
-    assert isinstance(cc.GibbsDP(), Memberships)
+    assert isinstance(cc.GibbsDP(), FittedEstimator)
 
 
 def test_it_stands_beside_other_transformers():

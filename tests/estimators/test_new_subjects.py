@@ -6,7 +6,7 @@ import pandera.pandas as pa
 import pytest
 
 import clinclust as cc
-from clinclust.estimators.mapdp import unseen_rows, without_unseen
+from clinclust.estimators.mapdp import without_unseen
 
 
 def metres_from_centimetres():
@@ -40,13 +40,12 @@ def test_rows_are_those_whose_cell_cannot_be_read():
         ]
     )
     frame = pd.DataFrame({"stage": [0, 9, None, 4], "falls": [1, 2, None, 0], "other": ["=1"] * 4})
-    found = unseen_rows(schema, frame)
-    assert {name: rows.tolist() for name, rows in found.items()} == {"stage": [False, True, False, False]}
-    cleared, note = without_unseen(schema, frame)
+    cleared, unseen, note = without_unseen(schema, frame)
+    assert {name: rows.tolist() for name, rows in unseen.items()} == {"stage": [False, True, False, False]}
     assert cleared["stage"].isna().tolist() == [False, True, True, False]
     assert cleared.drop(columns="stage").equals(frame.drop(columns="stage"))
     assert "stage (row 1)" in note
-    assert without_unseen(schema, frame.drop(index=1))[1] == ""
+    assert without_unseen(schema, frame.drop(index=1))[1:] == ({}, "")
 
 
 @pytest.mark.filterwarnings("ignore:.*no observed value in any feature", "ignore:.*values lie beyond")

@@ -42,7 +42,8 @@ def stopped(values, **options):
 
 def problem_of(model, values):
     frame = model.schema_.validate(pd.DataFrame(values, columns=list(model.schema_.names)), warn=False)
-    return pose(frame, model.schema_, model.hyperparameters_, model.concentration_, model.discount_, model.coarsening_)
+    numbers = {"concentration": model.concentration_, "coarsening": model.coarsening_}
+    return pose(frame, model.schema_, model.hyperparameters_, **numbers)
 
 
 def assert_fixed_point(model, values, most=1e-6):

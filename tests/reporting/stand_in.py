@@ -106,7 +106,6 @@ class Fitted:
     prior_strength_: float = 0.0
     random_seed_: int = 20160926
     concentration_: float = 3.0
-    discount_: float = 0.0
     coarsening_: float = 1.0
     block_weights_: dict = field(default_factory=dict)
     outlying_share_: float = 0.0

@@ -41,7 +41,6 @@ def test_every_work_that_is_cited_is_listed_and_no_other(findings):
         ({"concentration": [1, 3]}, {}, "values tried with the highest log joint", None),
         ({}, {"coarsening_": 0.8}, "raised to the power 0.8 (Miller and Dunson, 2019)", "Miller JW"),
         ({"coarsening": "auto"}, {"coarsening_": 0.75}, "bore out", "Miller JW"),
-        ({}, {"discount_": 0.25}, "discount 0.25", "Pitman J"),
         ({}, {"outlying_share_": 0.01}, "prior probability of 0.01; 0 values were set aside", None),
         ({"calibrate": True}, {"temperature_": 1.2}, "divided by a temperature, 1.20 (Guo et al., 2017)", "Guo C"),
         ({"select_features": True}, {}, "21 of 21 have a distribution in each subtype", None),

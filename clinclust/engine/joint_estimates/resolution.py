@@ -26,7 +26,7 @@ from clinclust.engine.joint_estimates.selection import independent_share
 from clinclust.engine.kernels.moves import clusters_without_subjects
 from clinclust.engine.kernels.sweep import write_scores
 from clinclust.engine.problem.encoding import EncodedCohort
-from clinclust.engine.problem.problem import Problem, joint_of, log_joint
+from clinclust.engine.problem.problem import Problem, joint_of
 from clinclust.engine.search.partitioned import in_memory
 from clinclust.engine.search.plan import Budget, RestartResult, SearchPlan, Threads, n_threads
 from clinclust.engine.search.restarts import Start, index_of_best, sample_rows, search_starts, starts_from, unlike
@@ -62,12 +62,11 @@ def alternate(
     Return the problem with the last concentration, and as many restarts, with log joints under it; the best one is
     continued. Traces show the extended joint less the log hyperprior of the last concentration.
     """
-    n_subjects, discount = problem.cohort.n_subjects, problem.model.discount
     for turn in range(_MOST_ROUNDS):
         if turn and budget.used_up():
             break
         best = restarts[index_of_best(restarts)]
-        before, mode = problem.model.concentration, concentration_mode(n_subjects, int(best.labels.max()) + 1, discount)
+        before, mode = problem.model.concentration, concentration_mode(best.labels.size, int(best.labels.max()) + 1)
         candidate = replace(problem, model=problem.model._replace(concentration=mode))
         fall = log_concentration_hyperprior(before) - log_concentration_hyperprior(mode)
         if joint_of(candidate, best.labels) - fall - best.log_joint <= _LEAST_GAIN:
@@ -137,35 +136,31 @@ def choose_greedily(
 #     p(N0 | N, K) is proportional to Gamma(N0) / Gamma(N0 + N) N0^(K + a - 1) exp(-b N0).
 #
 # The density maximised here is that of u = ln N0, with one more factor N0, as in Rasmussen (2000): it is log-concave,
-# with a mode above 0 for every K. With a discount, N0^K becomes the product of N0 + j discount over j = 0 .. K - 1.
+# with a mode above 0 for every K.
 #
 # In cross-validation, each fold is scored with the clusters of the other folds (point 4, and eq. 33); the encoding and
 # the default priors come from the whole cohort.
 
 DEFAULT = 3.0
 """The default concentration, which is the mean of the hyperprior."""
-_SHAPE, _RATE = 1.0, 1.0 / DEFAULT
+SHAPE, RATE = 1.0, 1.0 / DEFAULT
 """Shape a and rate b of the gamma hyperprior, an exponential distribution with mean 3. It weighs as one cluster."""
 
 
 def log_concentration_hyperprior(concentration: float) -> float:
     """Return the log density of ln N0 under the hyperprior, a ln b - ln Gamma(a) + a ln N0 - b N0."""
-    return _SHAPE * math.log(_RATE) - math.lgamma(_SHAPE) + _SHAPE * math.log(concentration) - _RATE * concentration
+    return SHAPE * math.log(RATE) - math.lgamma(SHAPE) + SHAPE * math.log(concentration) - RATE * concentration
 
 
-def concentration_mode(n_subjects: int, n_clusters: int, discount: float = 0.0) -> float:
+def concentration_mode(n_subjects: int, n_clusters: int) -> float:
     """Return the N0 at the mode of p(ln N0 | N, K): where the derivative by u = ln N0 of the log density is 0.
 
-    With a sum over j = 0 .. K - 1, it is
-
-        a + N0 [sum 1 / (N0 + j discount) + psi(N0) - psi(N0 + N) - b].
+    It is a + K + N0 [psi(N0) - psi(N0 + N) - b].
     """
-    seats = discount * np.arange(n_clusters)
 
     def slope(u: float) -> float:
         concentration = math.exp(u)
-        digammas = psi(concentration) - psi(concentration + n_subjects)
-        return _SHAPE + concentration * float((1.0 / (concentration + seats)).sum() + digammas - _RATE)
+        return SHAPE + n_clusters + concentration * float(psi(concentration) - psi(concentration + n_subjects) - RATE)
 
     return math.exp(brentq(slope, math.log(1e-12), math.log(1e12), xtol=1e-12))
 
@@ -225,8 +220,6 @@ class ResolutionStep(SearchResult):
     After the first step, the first restart continues from the step before (start ``"step before"``).
     """
 
-    log_likelihood: float
-    """Sum of the log marginals and log base measures of this partition at coarsening 1."""
     independent_share: float
     """The coarsening that the dependence within these clusters implies (`independent_share`)."""
 
@@ -247,14 +240,15 @@ class ResolutionStep(SearchResult):
 
 
 def resolution_steps(
-    problem: Problem, plan: SearchPlan, seed: np.random.SeedSequence, first: SearchResult
+    problem: Problem, starts: list[Start], plan: SearchPlan, seed: np.random.SeedSequence
 ) -> list[ResolutionStep]:
-    """Search at each coarsening from the partition of the step before and from fresh starts; keep the best partition.
+    """Search from the starts, then at each coarsening from the step before and from fresh starts; return the steps.
 
-    The path ends at the first step with one cluster, or that is `borne_out`. `first` is the result of the first step.
+    The path ends at the first step with one cluster, or that is `borne_out`, or at once if the plan has no path.
     """
     seed.spawn(1)  # the children from the second on are those of the steps after it
-    begin = step_of(first)
+    # A time budget leaves time for the coarser steps.
+    first = search_with_outlying(problem, starts, replace(plan, budget=plan.budget.part(_SHARE_OF_FIRST)))
 
     def search_at(coarsening: float, before: ResolutionStep) -> ResolutionStep:
         """Continue from the step before, then search from fresh starts."""
@@ -274,7 +268,7 @@ def resolution_steps(
             restarts[best], outlying = raise_in_turns(*arguments, look_back=False)
         return step_of(SearchResult(without_outlying(coarsened, outlying, share), restarts, best, outlying))
 
-    return followed(begin, plan, search_at)
+    return followed(step_of(first), plan, search_at)
 
 
 def followed(
@@ -282,6 +276,8 @@ def followed(
 ) -> list[ResolutionStep]:
     """Follow a path from one of its steps to its end, with `search_at`; return this step and those after it."""
     steps, ahead = [begin], [value for value in COARSENINGS if value < begin.coarsening]
+    if not plan.choose_coarsening:
+        return steps
     with plan.progress.stage("coarsening") as advance:
         while ahead and steps[-1].labels.max() > 0 and not steps[-1].borne_out:
             if plan.budget.used_up():
@@ -299,20 +295,10 @@ def at_coarsening(problem: Problem, coarsening: float) -> Problem:
     return replace(problem, model=problem.model._replace(coarsening=coarsening))
 
 
-def first_step(coarsened: Problem, starts: list[Start], plan: SearchPlan) -> SearchResult:
-    """Search for the first step of a path. A time budget leaves time for the coarser steps."""
-    return search_with_outlying(coarsened, starts, replace(plan, budget=plan.budget.part(_SHARE_OF_FIRST)))
-
-
 def step_of(found: SearchResult) -> ResolutionStep:
     """Return the step of the best of the restarts at one coarsening."""
-    partition = found.problem.partition(found.labels)
-    uncoarsened = log_joint(at_coarsening(found.problem, 1.0), partition)
-    return ResolutionStep(
-        *(found.problem, found.restarts, found.best, found.outlying),
-        log_likelihood=uncoarsened - log_joint(at_coarsening(found.problem, 0.0), partition),
-        independent_share=independent_share(found.problem, found.labels),
-    )
+    share = independent_share(found.problem, found.labels)
+    return ResolutionStep(found.problem, found.restarts, found.best, found.outlying, independent_share=share)
 
 
 def chosen_step(steps: Sequence[ResolutionStep]) -> int:
@@ -330,13 +316,9 @@ def sampled_steps(problem: Problem, plan: SearchPlan, seed: np.random.SeedSequen
     rows = sample_rows(problem.cohort.n_subjects, np.random.default_rng(of_rows))
     budget, progress = plan.budget.part(_SHARE_OF_SAMPLE), plan.progress.within("a sample")
     in_sample = replace(plan, patience=1, budget=budget, progress=progress)
-    part = problem.restricted_to(rows, 0)
-    first = first_step(part, search_starts(rows.size, in_sample.seeds), in_sample)
-    if not plan.choose_coarsening:
-        step = step_of(first)
-    else:
-        steps = resolution_steps(part, in_sample, of_path, first)
-        step = steps[chosen_step(steps)]
+    part = problem.restricted_to(rows)
+    steps = resolution_steps(part, search_starts(rows.size, in_sample.seeds), in_sample, of_path)
+    step = steps[chosen_step(steps)]
     rng, share = np.random.default_rng(of_all), plan.outlying_share
     at, chosen = at_coarsening(problem, step.coarsening), unlike(step.restarts)
     with Threads(n_threads(plan.n_jobs), plan.cancelled) as pool:
@@ -365,5 +347,4 @@ def sampled_steps(problem: Problem, plan: SearchPlan, seed: np.random.SeedSequen
                     carried.append(search_partitions(cohort, sampled, plan, rng, pool))
                     advance()
         best = max(range(len(carried)), key=lambda place: carried[place].trace[-1])
-        begin = step_at(f"sample: {chosen[best].start}", carried[best])
-        return followed(begin, plan, search_at) if plan.choose_coarsening else [begin]
+        return followed(step_at(f"sample: {chosen[best].start}", carried[best]), plan, search_at)

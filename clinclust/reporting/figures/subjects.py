@@ -14,7 +14,9 @@ from scipy.stats import gaussian_kde
 from clinclust.arguments import COMPARISONS, FRAME, Rule, accepting
 from clinclust.arrays import Array, Labels
 from clinclust.comparisons.compare import FEWEST_TESTED
-from clinclust.engine.continuum.gap import (
+from clinclust.engine.continuum.null_cohorts import OnePopulation, conditional_draws, one_population
+from clinclust.engine.continuum.tested_node import (
+    Node,
     critical_bandwidth,
     find_telling_scores,
     is_discrete,
@@ -22,8 +24,6 @@ from clinclust.engine.continuum.gap import (
     places_on_axis,
     scores_on_own_scales,
 )
-from clinclust.engine.continuum.null_cohorts import OnePopulation, conditional_draws, one_population
-from clinclust.engine.continuum.tested_node import Node
 from clinclust.errors import InputError, shortened
 from clinclust.estimators.subtype_model import (
     FittedCohort,
@@ -318,7 +318,7 @@ def score_divisions(cohort: FittedCohort, divisions: Sequence[Division]) -> list
         if min(first.sum(), second.sum()) < FEWEST_TESTED:
             continue
         node = Node(below, second[below].astype(np.int64), tree.n_subtypes).sample(_MOST_SUBJECTS, rng)
-        part = problem.restricted_to(node.members, 0)
+        part = problem.restricted_to(node.members)
         discrete, normal = is_discrete(part.cohort), one_population(part, rng).scores
         scales = [scores_on_own_scales(part.cohort, discrete), normal]
         places = [places_on_axis(find_telling_scores(each, discrete, node.halves), node.halves, rng) for each in scales]

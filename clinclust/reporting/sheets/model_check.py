@@ -12,7 +12,7 @@ from clinclust.check import ModelCheck
 from clinclust.check.check import DEPENDENCE, VALUES, dependent_pairs
 from clinclust.comparisons.frame import ALL_SUBJECTS, is_missing
 from clinclust.disclosure.counts import Rule
-from clinclust.estimators.likelihood_check import probably_too
+from clinclust.estimators.fitting import probably_too
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import WITHHELD, WORDS, Sheet, tabulate, translate
 from clinclust.reporting.sheets.subtypes import groups_found

@@ -11,45 +11,38 @@ from scored import few
 from clinclust import Feature, FeatureSchema, log_joint
 from clinclust.engine.continuum import tested_node as module
 from clinclust.engine.continuum.null_cohorts import one_population
-from clinclust.engine.continuum.tested_node import best_division, profile, swept
+from clinclust.engine.continuum.tested_node import best_division, profile
 from clinclust.engine.problem.problem import pose
 
 POWERS = {"block 0": 0.25, "block 1": 0.6}
-SETTINGS = [(0.0, None), (0.4, POWERS)]
 
 
-def posed(seed, n=90, n_groups=4, discount=0.0, powers=None, likelihoods=EVERY_LIKELIHOOD):
+def posed(seed, n=90, n_groups=4, powers=None, likelihoods=EVERY_LIKELIHOOD):
     frame, schema, _, _ = mixed_cohort(seed, n, likelihoods, n_groups=n_groups)
     schema = with_blocks(schema)
-    problem = pose(schema.validate(frame, warn=False), schema, None, 3.0, discount, 1.0, powers)
+    problem = pose(schema.validate(frame, warn=False), schema, None, 3.0, block_weights=powers)
 
     def joint(labels):
         """Return the log joint of labels in encoded order, as the public function has it."""
-        return log_joint(
-            frame,
-            problem.cohort.in_table_order(labels),
-            schema,
-            problem.hyperparameters,
-            3.0,
-            discount=discount,
-            block_weights=powers,
-        )
+        labels = problem.cohort.in_table_order(labels)
+        return log_joint(frame, labels, schema, problem.hyperparameters, 3.0, block_weights=powers)
 
     return problem, joint
 
 
-@pytest.mark.parametrize(("discount", "powers"), SETTINGS)
+@pytest.mark.parametrize("powers", [None, POWERS])
 @pytest.mark.parametrize("seed", few(range(4), 1))
-def test_gains_are_differences_of_log_joints_and_do_not_fall(monkeypatch, seed, discount, powers):
-    problem, joint = posed(seed, discount=discount, powers=powers)
+def test_gains_are_differences_of_log_joints_and_do_not_fall(monkeypatch, seed, powers):
+    problem, joint = posed(seed, powers=powers)
     partitions, polished = [], []
-    divide, sweep = module._divided, module.swept
+    joint_of, sweep = module.joint_of, module.swept
 
-    def divided(*given):
-        partitions.append(divide(*given))
-        return partitions[-1]
+    def asked_for(part, labels):
+        if part is problem and labels.max() > 0:
+            partitions.append(labels)
+        return joint_of(part, labels)
 
-    monkeypatch.setattr(module, "_divided", divided)
+    monkeypatch.setattr(module, "joint_of", asked_for)
 
     def remembered(part, partition, most_sweeps):
         found = sweep(part, partition, most_sweeps)
@@ -144,23 +137,13 @@ def test_sweeps_through_all_clusters_raise_the_last_gain(monkeypatch):
     assert max(raised) > 1.0
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_sweeps_open_no_cluster_and_lose_nothing(seed):
-    problem, joint = posed(seed)
-    labels = np.random.default_rng(seed).integers(5, size=90)
-    found = swept(problem, problem.partition(labels), 4)
-    assert found.n_clusters[0] <= 5
-    assert joint(found.labels) >= joint(labels)
-    assert (swept(problem, problem.partition(found.labels), 50).sizes[:5].sum(), found.sizes.sum()) == (90, 90)
-
-
 def test_what_cannot_be_divided_gains_nothing():
     problem, _ = posed(0)
-    same = problem.restricted_to(np.zeros(30, dtype=np.int64), 0)
+    same = problem.restricted_to(np.zeros(30, dtype=np.int64))
     gains, _ = profile(same, 4)
     assert gains.shape == (3,)
     assert (gains <= 0.0).all()
-    alone = problem.restricted_to(np.zeros(1, dtype=np.int64), 0)
+    alone = problem.restricted_to(np.zeros(1, dtype=np.int64))
     assert best_division(alone).gain == -np.inf
     gains, first = profile(alone, 3)
     assert (gains == 0.0).all()

@@ -7,8 +7,6 @@ import oracles
 import pandas as pd
 import pytest
 from cohorts import EVERY_LIKELIHOOD, LIKELIHOODS, feature, in_table, mixed_cohort, random_hyperparameters, with_blocks
-from hypothesis import given
-from hypothesis import strategies as st
 from scored import few
 
 from clinclust import Feature, FeatureSchema, log_joint
@@ -20,9 +18,9 @@ from clinclust.engine.joint_estimates.selection import (
     within_clusters,
 )
 from clinclust.engine.kernels.sweep import write_scores
-from clinclust.engine.problem.encoding import log_bases, powers_of_features
-from clinclust.engine.problem.problem import clusters_of, pose
+from clinclust.engine.problem.encoding import log_bases
 from clinclust.engine.problem.problem import log_joint as joint_of
+from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.plan import SearchPlan
 from clinclust.engine.search.restarts import run_restarts, search_starts
 from clinclust.engine.search.settle import adjusted_rand_index, merge_gains
@@ -40,7 +38,7 @@ def posed(seed, n=30, powers=POWERS, **options):
     frame, schema, columns, _ = mixed_cohort(seed, n, **options)
     schema = with_blocks(schema)
     valid = schema.validate(frame, warn=False)
-    return pose(valid, schema, None, 3.0, 0.3, 0.8, powers), columns, frame, schema
+    return pose(valid, schema, None, 3.0, 0.8, powers), columns, frame, schema
 
 
 def repeated(likelihood, times, seed=0, n=300, n_groups=3, block="same"):
@@ -68,11 +66,11 @@ def test_the_joint_is_that_of_scipy_with_the_log_marginals_of_each_block_to_its_
 
     def of(names, coarsening):
         some = {name: columns[name] for name in names}
-        return oracles.log_joint(some, labels, hyperparameters, 2.0, 0.2, coarsening)
+        return oracles.log_joint(some, labels, hyperparameters, 2.0, coarsening=coarsening)
 
     prior = of([], 1.0)
     expected = prior + sum(of([one.name], 0.7 * POWERS.get(one.block, 1.0)) - prior for one in schema)
-    numbers = {"discount": 0.2, "coarsening": 0.7, "block_weights": POWERS}
+    numbers = {"coarsening": 0.7, "block_weights": POWERS}
     assert log_joint(frame, labels, schema, hyperparameters, 2.0, **numbers) == pytest.approx(expected, rel=1e-10)
 
 
@@ -118,32 +116,11 @@ def test_two_equal_columns_at_power_one_half_have_the_joint_of_one(likelihood):
         assert twice == pytest.approx(log_joint(frame.drop(columns="same_1"), labels, once), rel=1e-12)
 
 
-@given(seed=st.integers(0, 10**6), power=st.floats(0.01, 1.0))
-def test_the_joint_is_linear_in_the_powers(seed, power):
-    problem, *_ = posed(seed % 50, 20, likelihoods=EVERY_LIKELIHOOD)
-    features, partition = problem.cohort.encoding.features, problem.partition(np.arange(20) % 3)
-
-    def joint(of_first):
-        powers = powers_of_features(features, {"block 0": of_first, "block 1": 0.6})
-        return joint_of(problem.with_powers(powers), partition)
-
-    low, high = joint(0.5), joint(1.0)
-    assert joint(power) == pytest.approx(low + (power - 0.5) / 0.5 * (high - low), rel=1e-9)
-
-
 def test_what_a_feature_adds_at_power_one_is_what_it_adds_without_powers():
     problem, *_ = posed(5, likelihoods=EVERY_LIKELIHOOD, powers=None)
     assert log_bases(problem.cohort, problem.model.prior).sum() == pytest.approx(problem.cohort.log_base, rel=1e-12)
     back = problem.with_powers(0.5 * problem.model.powers).with_powers(problem.model.powers)
     assert back.cohort.log_base == pytest.approx(problem.cohort.log_base, rel=1e-12)
-
-
-def test_relevance_has_no_powers():
-    problem, *_ = posed(5, likelihoods=EVERY_LIKELIHOOD)
-    whole = problem.with_powers(np.ones_like(problem.model.powers))
-    partition = problem.partition(np.arange(30) % 3)
-    relevance = [clusters_of(posed, partition).relevance().tobytes() for posed in (problem, whole)]
-    assert relevance[0] == relevance[1]
 
 
 # --- the powers ---------------------------------------------------------------------------------------------------
@@ -291,7 +268,7 @@ def test_slices_of_one_quantity_are_no_subtypes(times, rho):
     assert PublishedMAPDP(schema, n_restarts=3, random_state=0).fit(frame).n_clusters_ > 1
 
 
-OPTIONS = [{"select_features": True}, {"outlying_share": 0.02}, {}, {"hyperparameters": "greedy"}, {"discount": 0.3}]
+OPTIONS = [{"select_features": True}, {"outlying_share": 0.02}, {}, {"hyperparameters": "greedy"}]
 
 
 @pytest.mark.parametrize("options", few(OPTIONS, 1), ids=lambda options: next(iter(options), "default"))

@@ -9,7 +9,7 @@ from clinclust import Feature, FeatureSchema
 from clinclust.engine.joint_estimates import outlying as turns
 from clinclust.engine.joint_estimates.outlying import (
     Changes,
-    best_elsewhere,
+    best_others,
     best_outlying,
     changes_that_raise,
     dissolve,
@@ -22,7 +22,6 @@ from clinclust.engine.kernels.sweep import write_scores
 from clinclust.engine.problem.problem import log_joint, pose
 from clinclust.engine.search.plan import RestartResult, SearchPlan
 from clinclust.engine.search.restarts import starts_from
-from clinclust.engine.search.settle import compact
 from clinclust.likelihoods import REGISTRY
 
 SHARE = 0.03
@@ -32,7 +31,7 @@ CONTINUOUS = [name for name, traits in REGISTRY.items() if traits.is_continuous 
 
 def _posed(seed, n=60, coarsening=0.7):
     frame, schema, _, _ = mixed_cohort(seed, n, likelihoods=LIKELIHOODS, missing=0.1)
-    problem = pose(schema.validate(frame, warn=False), schema, None, 3.0, 0.0, coarsening)
+    problem = pose(schema.validate(frame, warn=False), schema, None, 3.0, coarsening)
     rng = np.random.default_rng(seed)
     outlying = ~_missing(problem) & (rng.random(none_outlying(problem).shape) < 0.1)
     return problem, rng.integers(3, size=n), outlying
@@ -82,7 +81,7 @@ def test_no_value_worth_setting_aside_is_skipped(name, coarsening):
         feature = Feature(name="x", likelihood=name, **example.fields)
         frame, schema = pd.DataFrame({"x": column}), FeatureSchema([feature])
         prior = {"x": example.random_prior(rng, column)} if seed % 2 else None
-        problem = pose(schema.validate(frame, warn=False), schema, prior, 3.0, 0.0, coarsening)
+        problem = pose(schema.validate(frame, warn=False), schema, prior, 3.0, coarsening)
         labels = labels[problem.cohort.order]
         arrays, scores = problem.cohort.arrays, np.zeros((200, 9))
         partition = new_partition(arrays, labels)
@@ -109,9 +108,9 @@ def test_members_leave_a_cluster_for_the_best_of_the_others(seed):
     arrays, partition = problem.cohort.arrays, new_partition(problem.cohort.arrays, labels)
     scores = np.zeros((60, 4))
     write_scores(arrays, problem.model, partition, scores)
-    expected = np.where(labels == 1, np.where(scores[:, 0] >= scores[:, 2], 0, 2), labels)
-    found = best_elsewhere(problem, labels, none_outlying(problem), 1e-300, 1)  # a share of 0 sets no value aside
-    np.testing.assert_array_equal(found, compact(expected))
+    members = np.flatnonzero(labels == 1)
+    found = best_others(arrays, problem.model, partition, members, 1e-300)  # a share of 0 sets no value aside
+    np.testing.assert_array_equal(found, np.where(scores[members, 0] >= scores[members, 2], 0, 2))
 
 
 def test_a_dissolution_raises_the_joint_and_ends_where_none_can_raise_it():

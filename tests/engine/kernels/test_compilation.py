@@ -147,7 +147,7 @@ def test_plain_kernels_find_the_same_bits_without_vectors(tmp_path):
 
 @pytest.mark.simulation
 def test_kernels_run_without_being_compiled(tmp_path):
-    cohort = (20, EVERY_LIKELIHOOD + ("binomial",) * 8, {"n_restarts": 1, "outlying_share": 0.05, "discount": 0.3})
+    cohort = (20, EVERY_LIKELIHOOD + ("binomial",) * 8, {"n_restarts": 1, "outlying_share": 0.05})
     compiled = _mixed_fit(tmp_path, *cohort)
     plain = _mixed_fit(tmp_path, *cohort, NUMBA_DISABLE_JIT="1")
     assert not plain["vectors"]

@@ -24,7 +24,7 @@ def _columns():
                 yield pytest.param(name, example, case, id=f"{name}-{place}-{'-'.join(map(str, case))}")
 
 
-def _problem(name, example, case, seed, *, n_features=9, discount=0.0, coarsening=1.0):
+def _problem(name, example, case, seed, *, n_features=9, coarsening=1.0):
     """Pose nine features of one likelihood, of which eight are scored together where they are alike."""
     rng = np.random.default_rng(seed)
     features, frame, priors = [], {}, {}
@@ -39,7 +39,7 @@ def _problem(name, example, case, seed, *, n_features=9, discount=0.0, coarsenin
         if number % 2:
             priors[feature.name] = example.random_prior(rng, values)
     schema = FeatureSchema(features)
-    return pose(schema.validate(pd.DataFrame(frame), warn=False), schema, priors, 3.0, discount, coarsening)
+    return pose(schema.validate(pd.DataFrame(frame), warn=False), schema, priors, 3.0, coarsening)
 
 
 def _scores(problem, labels):
@@ -55,7 +55,7 @@ def _joint(problem, labels):
 
 @pytest.mark.parametrize(("name", "example", "case"), [*_columns()])
 def test_a_score_is_a_difference_of_log_joints(name, example, case):
-    problem = _problem(name, example, case, 0, discount=0.2, coarsening=0.7)
+    problem = _problem(name, example, case, 0, coarsening=0.7)
     labels = np.random.default_rng(1).permutation(np.arange(N) % 4)
     scores, here = _scores(problem, labels), _joint(problem, labels)
     size = max(1.0, abs(here))
@@ -88,24 +88,6 @@ def test_a_score_is_the_predictive_of_the_textbook(name, example, case):
     scores = _scores(problem, labels)
     others = np.arange(4) != labels[:, None]
     np.testing.assert_allclose(scores[others], expected[others], rtol=1e-8, atol=1e-8)
-
-
-def test_eight_features_are_alike_only_if_all_are_binomial():
-    """Seven yes/no features, and a count that is 0 or 1: it has two levels as well."""
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame({f"x{number}": rng.integers(0, 2, N).astype(float) for number in range(8)})
-    for last in ("geometric", "poisson", "categorical"):
-        fields = {"levels": ("0", "1")} if REGISTRY[last].is_nominal else {}
-        features = [Feature(name=f"x{number}", likelihood="bernoulli") for number in range(7)]
-        schema = FeatureSchema([*features, Feature(name="x7", likelihood=last, **fields)])
-        problem = pose(schema.validate(frame, warn=False), schema, None, 3.0)
-        labels = np.arange(N) % 2
-        scores, here = _scores(problem, labels), _joint(problem, labels)
-        for subject in range(N):
-            moved = labels.copy()
-            moved[subject] = 1 - labels[subject]
-            difference = scores[subject, moved[subject]] - scores[subject, labels[subject]]
-            assert difference == pytest.approx(_joint(problem, moved) - here, abs=1e-10)
 
 
 def test_codes_are_the_likelihoods_own():

@@ -18,11 +18,10 @@ from clinclust.engine.kernels.sweep import write_scores
 from clinclust.engine.problem.problem import log_joint, pose
 from clinclust.engine.search import settle
 from clinclust.engine.search.plan import SearchCancelled, SearchPlan
-from clinclust.engine.search.restarts import bisected, recombined, run_restarts, search_starts
-from clinclust.engine.search.settle import adjusted_rand_index, by_decreasing_size, compact, merge_all
+from clinclust.engine.search.restarts import run_restarts, search_starts
+from clinclust.engine.search.settle import adjusted_rand_index, compact, merge_all
 from clinclust.estimators.fitting import search
 from clinclust.methods import PublishedMAPDP
-from clinclust.schema import schema_for_array
 
 
 def _enumerate(n):
@@ -41,10 +40,8 @@ def best_of_all(problem):
     statistics = new_partition(problem.cohort.arrays, np.arange(n)).statistics[:n]
     weight = np.zeros(2**n)
     marginals = log_marginals(problem.cohort.arrays, model.prior, members[1:] @ statistics).sum(axis=1)
-    weight[1:] = model.coarsening * marginals + gammaln(members[1:].sum(axis=1) - model.discount)
-    weight[1:] -= gammaln(1 - model.discount)
-    opened = np.cumsum(np.log(model.concentration + model.discount * np.arange(n)))
-    opened = opened[(CLUSTERS[n] > 0).sum(axis=1) - 1]
+    weight[1:] = model.coarsening * marginals + gammaln(members[1:].sum(axis=1))
+    opened = np.log(model.concentration) * (CLUSTERS[n] > 0).sum(axis=1)
     constant = gammaln(model.concentration) - gammaln(model.concentration + n)
     best = (weight[CLUSTERS[n]].sum(axis=1) + opened).max()
     return best + constant + model.coarsening * problem.cohort.log_base
@@ -102,16 +99,16 @@ def test_given_starts_travel_with_their_subjects():
     assert set(first.restarts_["start"]) == {"given"}
 
 
-@pytest.mark.parametrize(("discount", "coarsening"), few([(0.3, 0.5), (0.5, 1.0), (0.0, 0.3)], 1))
-def test_other_models_of_partitions_are_searched_as_well(discount, coarsening, some):
+@pytest.mark.parametrize("coarsening", few([0.5, 0.3], 1))
+def test_other_models_of_partitions_are_searched_as_well(coarsening, some):
     found = []
     for seed in some(range(20), few=3):
         frame, schema, columns, _ = mixed_cohort(seed, 8, n_groups=2)
-        model = PublishedMAPDP(schema, discount=discount, coarsening=coarsening, random_state=0).fit(frame)
+        model = PublishedMAPDP(schema, coarsening=coarsening, random_state=0).fit(frame)
         assert (np.diff(model.log_joint_trace_) >= 0).all()
-        expected = oracles.log_joint(columns, model.labels_, model.hyperparameters_, 3.0, discount, coarsening)
+        expected = oracles.log_joint(columns, model.labels_, model.hyperparameters_, 3.0, coarsening=coarsening)
         assert model.log_joint_ == pytest.approx(expected, rel=1e-9)
-        problem = pose(schema.validate(frame, warn=False), schema, None, 3.0, discount, coarsening)
+        problem = pose(schema.validate(frame, warn=False), schema, None, 3.0, coarsening=coarsening)
         found.append(model.log_joint_ >= best_of_all(problem) - 1e-8)
     assert np.mean(found) >= 0.95
 
@@ -140,10 +137,9 @@ def test_restarts_stop_when_the_best_was_found_three_times():
     assert len(PublishedMAPDP(random_state=0, n_restarts=7, init="single").fit(X).restarts_) == 7
 
 
-@pytest.mark.parametrize("discount", few([0.4, 0.0], 1))
-def test_merging_goes_on_while_the_joint_rises(discount):
+def test_merging_goes_on_while_the_joint_rises():
     frame, schema, _, _ = mixed_cohort(11, n=40)
-    problem = pose(schema.validate(frame, warn=False), schema, None, 3.0, discount)
+    problem = pose(schema.validate(frame, warn=False), schema, None, 3.0)
     arrays = problem.cohort.arrays
     found = merge_all(problem, np.arange(40) // 2)
     # The same by computing the joint of every merger anew.
@@ -156,27 +152,6 @@ def test_merging_goes_on_while_the_joint_rises(discount):
             break
         joint, labels = max(joints), merged[int(np.argmax(joints))]
     assert found.tolist() == compact(labels).tolist()
-
-
-def test_recombining_keeps_what_two_partitions_share():
-    rng = np.random.default_rng(1)
-    groups = np.repeat(np.arange(4), 30)
-    X = rng.normal(10.0 * rng.normal(size=(4, 6))[groups], 1.0)
-    schema = schema_for_array(X)
-    problem = pose(schema.validate(pd.DataFrame(X, columns=list(schema.names))), schema, None, 3.0)
-    truth = groups[problem.cohort.order]
-    first, second = np.where(truth == 3, 2, truth), np.where(truth == 1, 0, truth)
-    assert adjusted_rand_index(recombined(problem, np.random.default_rng(0), first, second), truth) == 1.0
-
-
-def test_equal_partitions_look_equal():
-    assert compact(np.array([7, 2, 2, 9, 7])).tolist() == [0, 1, 1, 2, 0]
-    assert compact(np.array([True, False, True])).tolist() == [0, 1, 0]
-
-
-def test_labels_count_down_from_the_largest_cluster():
-    labels = by_decreasing_size(np.array([4, 2, 2, 9, 9, 9, 4, 7]))
-    assert labels.tolist() == [1, 2, 2, 0, 0, 0, 1, 3]
 
 
 def test_the_papers_start_is_trapped_where_the_search_is_not():
@@ -197,16 +172,6 @@ def test_agreement_is_that_of_scikit_learn():
         n = int(rng.integers(1, 40))
         first, second = rng.integers(4, size=n), rng.integers(int(rng.integers(1, 5)), size=n)
         assert adjusted_rand_index(first, second) == pytest.approx(adjusted_rand_score(first, second), abs=1e-12)
-
-
-def test_bisections_cut_everybody_in_eight_even_parts():
-    frame, schema, _, _ = mixed_cohort(1, 64, n_groups=2)
-    problem = pose(schema.validate(frame, warn=False), schema, None, 3.0)
-    labels = bisected(problem, np.random.default_rng(0))
-    sizes = np.bincount(labels)
-    assert sizes.size <= 8
-    assert sizes.sum() == 64
-    assert sizes.max() <= 16
 
 
 @pytest.mark.parametrize(

@@ -231,11 +231,9 @@ def test_a_saved_model_predicts_with_the_clusters_of_all_subjects(cohort, model,
     assert not hasattr(loaded, "labels_")
     with pytest.raises(InputError, match="does not hold its sample"):
         loaded.in_sample()
-    arrays = {}
-    text = model.fit_.written(arrays)
-    arrays["all_subjects.sizes"] = arrays["all_subjects.sizes"] - N // 2
+    whole = model.fit_.all_subjects
     with pytest.raises(InputError, match="fewer or smaller than those of the sample"):
-        type(model.fit_).read(model.fit_.in_sample_, text, arrays)
+        type(model.fit_).of(model.fit_.in_sample_, whole._replace(sizes=whole.sizes - N // 2))
 
 
 def test_a_schema_is_drafted_from_a_sample(cohort):
