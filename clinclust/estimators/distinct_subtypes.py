@@ -52,15 +52,7 @@ from clinclust.estimators.fit import (
     is_tested,
     with_joined,
 )
-from clinclust.estimators.parameters import (
-    DISTINCT,
-    KINDS,
-    RULES,
-    MAPDPParameters,
-    parameter_problems,
-    rules_of,
-    seed_of,
-)
+from clinclust.estimators.parameters import DISTINCT, KINDS, RULES, parameter_problems, seed_of
 from clinclust.estimators.subtype_model import SubtypeModel, cohort_of, fitted_problem, parameters_of, require_search
 from clinclust.progress import Progress
 
@@ -743,7 +735,7 @@ def cut_fit(fit: Fit, n_clusters: int | str | DistinctSubtypes | None, min_size:
                 "the distinct subtypes are those of another fit; test this one: distinct_subtypes(model, frame)"
             )
         return cut_fit(replace(fit, tree_=tested, tree_test_=n_clusters.test), DISTINCT, min_size)
-    refuse(parameter_problems({"n_clusters": n_clusters, "min_size": min_size}, rules_of(MAPDPParameters)))
+    refuse(parameter_problems({"n_clusters": n_clusters, "min_size": min_size}))
     n_subjects = int(fit.clusters_.sizes.sum())
     refuse_too_large_a_floor(min_size, n_subjects)
     if isinstance(fit, PartitionedFit):
