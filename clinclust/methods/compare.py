@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from threading import Event
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -34,9 +34,7 @@ from clinclust.estimators.mapdp import MAPDP
 from clinclust.estimators.parameters import seed_of
 from clinclust.estimators.subtype_model import FittedCohort, SubtypeModel, cohort_of, require_search
 from clinclust.progress import SILENT, Progress
-
-if TYPE_CHECKING:
-    from clinclust.schema import FeatureSchema
+from clinclust.schema import FeatureSchema
 
 OURS = "MAP-DP"
 _TEXTS = WORDS["other_methods"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral
 from threading import Event
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
@@ -31,11 +31,8 @@ from clinclust.estimators.parameters import parameter_problems, seed_of
 from clinclust.estimators.settings import Settings, estimated_seconds, pose_for, rounded_duration, seconds_of_stability
 from clinclust.estimators.subtype_model import FittedCohort, SubtypeModel, cohort_of, cohort_problems, require_search
 from clinclust.progress import SILENT, Progress
+from clinclust.schema import Feature
 from clinclust.schema.validation import kept_out
-
-if TYPE_CHECKING:
-    from clinclust.schema import Feature
-
 
 # Would these subtypes come out again? Refits of resampled cohorts, and of the cohort under other settings.
 
