@@ -1,4 +1,4 @@
-"""From a table to a fit: checks before the search, the search that a plan describes, and its results.
+"""From a table to a fit: checks before the search, the search that a plan describes, its results, and misfits.
 
 A fit goes from `MAPDP.fit` to `prepared`, the validated and encoded cohort; `found_fit` and `search`, which chooses the
 kind of search; `run_restarts` of the engine and its kernels; and back by `fit_of`, the test of the tree (`tested_tree`)
