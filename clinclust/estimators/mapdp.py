@@ -647,12 +647,8 @@ def notes_on_new_subjects(schema: FeatureSchema, frame: pd.DataFrame) -> Iterato
     names = [feature.name for feature in schema.ids]
     if not names or any(list(frame.columns).count(name) != 1 for name in names):
         return  # new subjects need no identifier: their rows have numbers
-    keys = pd.DataFrame(
-        {
-            feature.name: read_column(feature, schema.missing_codes_of(feature), frame[feature.name]).typed.to_numpy()
-            for feature in schema.ids
-        }
-    )
+    readings = (read_column(x, schema.missing_codes_of(x), frame[x.name]) for x in schema.ids)
+    keys = pd.DataFrame({name: reading.typed.to_numpy() for name, reading in zip(names, readings, strict=True)})
     missing = keys.isna().any(axis="columns").to_numpy()
     repeated: NDArray[np.bool_] = keys.duplicated(keep=False).to_numpy() & ~missing
     if missing.any():
@@ -698,9 +694,8 @@ def without_unseen(schema: FeatureSchema, frame: pd.DataFrame) -> tuple[pd.DataF
             rows_of[name] = np.logical_or.reduce(unread)
             cleared[name] = frame[name].astype(object).mask(rows_of[name], None)
             labels = frame.index[rows_of[name]]
-            shown = ", ".join(map(str, labels[:_SHOWN_ROWS]))
-            few = f"row{'' if len(labels) == 1 else 's'} {shown}"
-            noted.append(f"{name} ({f'{len(labels)} rows, first {shown}' if len(labels) > _SHOWN_ROWS else few})")
+            which = f"{len(labels)} rows, first" if len(labels) > _SHOWN_ROWS else "row" if len(labels) == 1 else "rows"
+            noted.append(f"{name} ({which} {', '.join(map(str, labels[:_SHOWN_ROWS]))})")
     more = f", and {len(noted) - _SHOWN_COLUMNS} more columns" if len(noted) > _SHOWN_COLUMNS else ""
     note = (
         "values that the model does not know were taken for missing, as asked: "

@@ -433,12 +433,9 @@ def save(model: Estimator, fit: Fit, folder: Path) -> Path:
     if problems:
         raise InputError(f"the model cannot be saved with these parameters: {'; '.join(problems)}")
     arrays: Arrays = {}
-    more = (
-        {"all_subjects": written_fields(fit.all_subjects, arrays, "all_subjects.")}
-        if isinstance(fit, PartitionedFit)
-        else {}
-    )
-    fit = fit.in_sample_ if isinstance(fit, PartitionedFit) else fit
+    more = dict[str, Any]()
+    if isinstance(fit, PartitionedFit):
+        more["all_subjects"], fit = written_fields(fit.all_subjects, arrays, "all_subjects."), fit.in_sample_
     text = {
         "clinclust_model": _FORMAT,
         "clinclust_version": __version__,

@@ -24,7 +24,7 @@ from clinclust.engine.search.plan import Budget, Threads, interruptible, n_threa
 from clinclust.engine.search.settle import adjusted_rand_index, by_decreasing_size, groups_by_decreasing_size
 from clinclust.errors import InputError, refuse
 from clinclust.estimators.distinct_subtypes import as_asked
-from clinclust.estimators.fit import FEW_SUBJECTS, FEWEST_DRAWS
+from clinclust.estimators.fit import FEW_SUBJECTS
 from clinclust.estimators.fitting import Prepared, fit_by
 from clinclust.estimators.mapdp import MAPDP
 from clinclust.estimators.parameters import parameter_problems, seed_of
@@ -115,7 +115,7 @@ class Refitter:
             return np.zeros(rows.size, dtype=np.int64)  # nothing differs between these subjects
         plan = replace(settings.search_plan(problem, self.cancelled, Budget(), SILENT), refine=False, calibrate=False)
         prepared = Prepared(table, schema, problem)
-        fit = fit_by(plan, prepared, is_tested=settings.is_tested, n_draws=FEWEST_DRAWS, with_grades=False)
+        fit = fit_by(plan, prepared, is_tested=settings.is_tested, in_short=True)
         number, floor = settings.n_clusters, self.model.min_size
         if isinstance(number, Integral):  # a search that finds fewer shows that they are not stable
             number = min(int(number), fit.subtype_of_.size)
