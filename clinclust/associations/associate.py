@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, combinations
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
+from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
 import numpy as np
 import pandas as pd
@@ -20,13 +20,15 @@ from clinclust.associations.refit import Subtypes, TestRules
 from clinclust.comparisons.differences import adjusted, contrasted
 from clinclust.comparisons.frame import is_missing
 from clinclust.engine.kernels.compiled import announcing_compilation
-from clinclust.engine.search.plan import Threads, interruptible, n_threads
+from clinclust.engine.search.plan import SearchPlan, Threads, interruptible, n_threads
 from clinclust.engine.search.settle import adjusted_rand_index
 from clinclust.errors import InputError, did_you_mean, refuse
+from clinclust.estimators.mapdp import MAPDP
 from clinclust.estimators.parameters import parameter_problems, seed_of
 from clinclust.estimators.settings import MOST_REFITS
 from clinclust.estimators.subtype_model import (
     FittedCohort,
+    SubtypeModel,
     clustered_features,
     cohort_of,
     cohort_problems,
@@ -36,12 +38,7 @@ from clinclust.estimators.subtype_model import (
 from clinclust.files.cell_text import canonical_text
 from clinclust.files.row_choice import noted_several_rows
 from clinclust.progress import Progress
-
-if TYPE_CHECKING:
-    from clinclust.engine.search.plan import SearchPlan
-    from clinclust.estimators.mapdp import MAPDP
-    from clinclust.estimators.subtype_model import SubtypeModel
-    from clinclust.schema import Feature, FeatureSchema
+from clinclust.schema import Feature, FeatureSchema
 
 
 def number_persons(frame: pd.DataFrame, schema: FeatureSchema, persons: str | None = None) -> Labels | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from threading import Event
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,14 +18,10 @@ from clinclust.engine.search.plan import SearchPlan
 from clinclust.engine.search.settle import by_decreasing_size, divisions, merge_tree
 from clinclust.estimators.fit import SubtypeTree
 from clinclust.estimators.fitting import search
+from clinclust.estimators.mapdp import MAPDP
 from clinclust.estimators.settings import Settings, stated_hyperparameters
-from clinclust.estimators.subtype_model import parameters_of, with_selected
+from clinclust.estimators.subtype_model import FittedCohort, parameters_of, with_selected
 from clinclust.likelihoods.likelihood import ContrastKind
-
-if TYPE_CHECKING:
-    from clinclust.estimators.mapdp import MAPDP
-    from clinclust.estimators.subtype_model import FittedCohort
-
 
 # The test of one feature against subtypes found without it: permutations, p, effect, and what is reported.
 

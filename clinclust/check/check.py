@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,18 +22,14 @@ from clinclust.drafting.propose import looks_of
 from clinclust.drafting.redundancy import looks, redundancies
 from clinclust.engine.problem.problem import ClusterTree, log_marginals_in_tree
 from clinclust.errors import on_one_line
+from clinclust.estimators.fitting import Prepared
 from clinclust.estimators.subtype_model import FittedCohort, SubtypeModel, cohort_of, require_search
 from clinclust.files.cell_text import shortened
 from clinclust.files.row_choice import noted_several_rows
-from clinclust.schema import Feature
+from clinclust.likelihoods.likelihood import Likelihood
+from clinclust.schema import Feature, FeatureSchema
 from clinclust.schema.reading import LOOK
 from clinclust.schema.yaml_files import yaml_line
-
-if TYPE_CHECKING:
-    from clinclust.estimators.fitting import Prepared
-    from clinclust.likelihoods.likelihood import Likelihood
-    from clinclust.schema import FeatureSchema
-
 
 # What a table that fits its schema holds: the use of each column, missing values, and what is left to decide.
 #

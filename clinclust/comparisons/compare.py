@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import combinations
 from threading import Event
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 import pandas as pd
@@ -23,11 +23,9 @@ from clinclust.comparisons.differences import Contrasted, Effect, Floats, Groups
 from clinclust.comparisons.frame import ALL_SUBJECTS
 from clinclust.engine.search.plan import n_threads
 from clinclust.errors import CohortError, InputError
+from clinclust.estimators.subtype_model import FittedCohort
+from clinclust.schema import Feature, FeatureSchema
 from clinclust.schema.validation import refuse_failures
-
-if TYPE_CHECKING:
-    from clinclust.estimators.subtype_model import FittedCohort
-    from clinclust.schema import Feature, FeatureSchema
 
 # Each feature to compare, in schema order, with its validated column and the rows of this.
 Columns: TypeAlias = list[tuple["Feature", "pd.Series[Any]", "Rows"]]

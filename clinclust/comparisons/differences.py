@@ -9,18 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import gammaln, softmax, stdtr, stdtrit
 
 from clinclust.likelihoods.likelihood import ContrastKind
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from clinclust.schema import Feature
+from clinclust.schema import Feature
 
 Floats: TypeAlias = NDArray[np.float64]
 Groups: TypeAlias = NDArray[np.int64]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,13 +16,10 @@ from numpy.typing import NDArray
 
 from clinclust.arguments import accepting
 from clinclust.arrays import Array, Labels, Mask
-from clinclust.estimators.subtype_model import FittedCohort, clustered_features, cohort_of
+from clinclust.estimators.subtype_model import FittedCohort, SubtypeModel, clustered_features, cohort_of
 from clinclust.files.cell_text import canonical_text, numbers_of
 from clinclust.files.conditions import date_column, name_in_condition, text_in_condition
-
-if TYPE_CHECKING:
-    from clinclust.estimators.subtype_model import SubtypeModel
-    from clinclust.schema import Feature, FeatureSchema
+from clinclust.schema import Feature, FeatureSchema
 
 NEARLY = 0.8
 """The share of the errors of a guess that a column avoids if it is nearly the partition, or one of its divisions."""

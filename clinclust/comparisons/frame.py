@@ -6,7 +6,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -15,11 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from clinclust.arguments import LABELS, MODEL, accepting, either
 from clinclust.errors import InputError
 from clinclust.estimators.parameters import cluster_codes
-from clinclust.estimators.subtype_model import is_fitted
-
-if TYPE_CHECKING:
-    from clinclust.estimators.subtype_model import SubtypeModel
-
+from clinclust.estimators.subtype_model import SubtypeModel, is_fitted
 
 # Access to the frame of `compare_subtypes`: its rows by kind, feature, level and subtype.
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -22,14 +22,10 @@ from clinclust.engine.problem.encoding import model_values
 from clinclust.errors import InputError, on_one_line
 from clinclust.estimators.cohort_table import warn_of_other_rows
 from clinclust.estimators.explanation import left_out_scores
-from clinclust.estimators.mapdp import validate_subjects, without_unseen
+from clinclust.estimators.mapdp import MAPDP, validate_subjects, without_unseen
 from clinclust.estimators.subtype_model import FittedCohort, SubtypeModel, cohort_of, require_search, rows_of_the_fit
 from clinclust.files.cell_text import shortened
-
-if TYPE_CHECKING:
-    from clinclust.estimators.mapdp import MAPDP
-    from clinclust.likelihoods.likelihood import Likelihood
-
+from clinclust.likelihoods.likelihood import Likelihood
 
 Counts = NDArray[np.int64]
 

@@ -23,7 +23,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -48,12 +47,43 @@ _ROUNDS = 4
 
 
 @dataclass(frozen=True, eq=False)
+class Term:
+    """The columns by which one column is adjusted for."""
+
+    levels: list[float]
+    """A column for each level but the first; none: a number."""
+    knots: list[float]
+    """Of the spline of a number; none: a line."""
+    centres: list[float]
+    scales: list[float]
+
+    def columns(self, values: Array) -> Array:
+        """Return its columns, (n, t): indicators of levels, or x and the cubes of a restricted spline."""
+        missing, knots = np.isnan(values), np.array(self.knots)
+        if self.levels:
+            return np.where(missing[:, None], np.nan, values[:, None] == np.array(self.levels))
+        if not knots.size:
+            return values[:, None]
+
+        def cubes(knot: float) -> Array:
+            return np.asarray(np.maximum(values - knot, 0.0) ** 3)
+
+        last, before = float(knots[-1]), float(knots[-2])
+        bent = [
+            cubes(knot)
+            - cubes(before) * (last - knot) / (last - before)
+            + cubes(last) * (before - knot) / (last - before)
+            for knot in knots[:-2].tolist()
+        ]
+        return np.where(missing[:, None], np.nan, np.column_stack([values, *bent]))
+
+
+@dataclass(frozen=True, eq=False)
 class Adjustment:
     """The estimated effects of the columns with the role ``adjust`` on the clustered measurements."""
 
-    terms: dict[str, dict[str, Any]]
-    """The terms of each column: its ``levels`` (a term for each but the first), or the ``knots`` of its spline (none: a
-    line), with the ``centres`` and ``scales`` of its terms."""
+    terms: dict[str, Term]
+    """By the part of the column that is adjusted for."""
     coefficients: dict[str, list[float]]
     """The coefficients of each adjusted feature for all terms in their order, on the scale of its model."""
     spreads: dict[str, list[float]]
@@ -64,23 +94,22 @@ class Adjustment:
     @classmethod
     def of(cls, frame: pd.DataFrame, schema: FeatureSchema) -> Adjustment:
         """Return the terms of a validated cohort with all coefficients 0."""
-        terms: dict[str, dict[str, Any]] = {}
+        terms = dict[str, Term]()
         for part, values in _covariates(frame, schema).items():
             observed = values[~np.isnan(values)]
             distinct = np.unique(observed)
             if distinct.size < 2:
                 continue
-            term: dict[str, Any] = {"levels": [], "knots": []}
+            levels, knots = list[float](), list[float]()
             if part.traits.is_nominal or distinct.size == 2:
-                term["levels"] = distinct[1:].tolist()
+                levels = distinct[1:].tolist()
             elif distinct.size >= _FEW_VALUES:
-                knots = np.unique(np.quantile(observed, _KNOTS))
-                term["knots"] = knots.tolist() if knots.size == len(_KNOTS) else []
-            columns = _columns(term, values)
-            term["centres"] = np.nanmean(columns, axis=0).tolist()
-            term["scales"] = np.nanstd(columns, axis=0).tolist()
-            terms[part.name] = term
-        n_terms = sum(len(term["centres"]) for term in terms.values())
+                quantiles = np.unique(np.quantile(observed, _KNOTS))
+                knots = quantiles.tolist() if quantiles.size == len(_KNOTS) else []
+            columns = Term(levels, knots, [], []).columns(values)
+            standards = np.nanmean(columns, axis=0).tolist(), np.nanstd(columns, axis=0).tolist()
+            terms[part.name] = Term(levels, knots, *standards)
+        n_terms = sum(len(term.centres) for term in terms.values())
         features = adjusted_features(schema) if n_terms else []
         measured = [feature.name for feature in features if feature.traits.is_real]
         return cls(
@@ -93,24 +122,14 @@ class Adjustment:
     def problems(self, schema: FeatureSchema) -> list[str]:
         """Return why it cannot be the adjustment of a fit with this schema; empty if it can."""
         parts = {part.name for feature in schema if feature.role == "adjust" for part in feature.parts}
-        try:
-            ends = np.array(
-                [end for term in self.terms.values() for end in [*term["levels"], *term["knots"]]], dtype=float
-            )
-            sizes = [_columns(term, np.zeros(1)).shape[1] for term in self.terms.values()]
-            standards = [np.array([term["centres"], term["scales"]], dtype=float) for term in self.terms.values()]
-            n_columns = ((self.coefficients, sum(sizes)), (self.spreads, sum(sizes)), (self.middles, 2))
-            numbers = [np.array([*of.values()], dtype=float).reshape(len(of), size) for of, size in n_columns]
-            are_sound = (
-                all(np.isfinite(array).all() for array in [*numbers, ends])
-                and self.spreads.keys() == self.middles.keys()
-                and all(
-                    standard.shape == (2, size) and np.isfinite(standard).all() and (standard[1] > 0.0).all()
-                    for standard, size in zip(standards, sizes, strict=True)
-                )
-            )
-        except (TypeError, ValueError, LookupError):  # of another structure
-            are_sound = False
+        # The number of columns of each term: of a spline, two less than its knots and a line.
+        sizes = [len(term.levels) or max(len(term.knots) - 2, 0) + 1 for term in self.terms.values()]
+        are_sound = self.spreads.keys() == self.middles.keys() and all(
+            len(term.centres) == len(term.scales) == size and min(term.scales) > 0.0 and len(term.knots) in (0, 4)
+            for term, size in zip(self.terms.values(), sizes, strict=True)
+        )
+        n_columns = ((self.coefficients, sum(sizes)), (self.spreads, sum(sizes)), (self.middles, 2))
+        are_sound &= all(len(numbers) == size for of, size in n_columns for numbers in of.values())
         are_named = self.terms.keys() <= parts
         is_measured = {feature.name: feature.traits.is_real for feature in adjusted_features(schema)}
         are_named &= self.coefficients.keys() <= is_measured.keys()
@@ -124,7 +143,7 @@ class Adjustment:
         columns = [np.zeros((len(frame), 0))]
         for part, values in _covariates(frame, schema).items():
             if term := self.terms.get(part.name):
-                standard = (_columns(term, values) - term["centres"]) / term["scales"]
+                standard = (term.columns(values) - term.centres) / term.scales
                 columns.append(np.where(np.isnan(standard), 0.0, standard))
         return np.hstack(columns)
 
@@ -195,26 +214,6 @@ def _covariates(frame: pd.DataFrame, schema: FeatureSchema) -> dict[Feature, Arr
     return {part: values[part.name] for part in parts}
 
 
-def _columns(term: dict[str, Any], values: Array) -> Array:
-    """Return the columns of a term, (n, t): indicators of levels, or x and the cubes of a restricted spline."""
-    missing = np.isnan(values)
-    if term["levels"]:
-        return np.where(missing[:, None], np.nan, values[:, None] == np.array(term["levels"]))
-    knots = np.array(term["knots"])
-    if not knots.size:
-        return values[:, None]
-
-    def cubes(knot: float) -> Array:
-        return np.asarray(np.maximum(values - knot, 0.0) ** 3)
-
-    last, before = float(knots[-1]), float(knots[-2])
-    bent = [
-        cubes(knot) - cubes(before) * (last - knot) / (last - before) + cubes(last) * (before - knot) / (last - before)
-        for knot in knots[:-2].tolist()
-    ]
-    return np.where(missing[:, None], np.nan, np.column_stack([values, *bent]))
-
-
 def _measured(feature: Feature, frame: pd.DataFrame) -> Array:
     """Return the amounts of a feature on the scale of its model, float64 (n,); NaN = missing or at a point mass."""
     part = feature.parts[-1]
@@ -229,9 +228,7 @@ def within_clusters(adjustment: Adjustment, frame: pd.DataFrame, schema: Feature
     of the mean absolute residual.
     """
     design = adjustment.design(frame, schema)
-    of_levels = np.concatenate(
-        [np.full(len(term["centres"]), bool(term["levels"])) for term in adjustment.terms.values()]
-    )
+    of_levels = np.concatenate([np.full(len(term.centres), bool(term.levels)) for term in adjustment.terms.values()])
     coefficients, spreads, middles = {}, {}, {}
     for feature in adjusted_features(schema):
         values = _measured(feature, frame)

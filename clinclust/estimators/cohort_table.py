@@ -97,11 +97,9 @@ def salt_of(schema: FeatureSchema, seed: int, labels: Rows, clusters: Clusters) 
     The map from clusters to subtypes is not included (`seal_of_subtypes`), so that a fit that is cut keeps its
     fingerprint.
     """
-    model = clusters.model
-    numbers = (model.concentration, model.coarsening, clusters.outlying_share)
-    names = [feature.name for feature in clusters.encoding.features]
-    encoding = clusters.encoding
-    about = (schema.fingerprint, int(seed), [float(number) for number in numbers], names)
+    model, encoding = clusters.model, clusters.encoding
+    numbers = [float(number) for number in (model.concentration, model.coarsening, clusters.outlying_share)]
+    about = (schema.fingerprint, int(seed), numbers, [feature.name for feature in encoding.features])
     found = hashlib.sha256(repr(about).encode())
     of_model = (model.prior, model.powers, clusters.included)
     for array in (labels, encoding.centres, encoding.scales, *of_model, clusters.sizes, clusters.statistics):
@@ -111,14 +109,11 @@ def salt_of(schema: FeatureSchema, seed: int, labels: Rows, clusters: Clusters) 
 
 def seal_of_subtypes(salt: str, subtype_of: Rows, min_size: int = 1) -> str:
     """Return a digest of the map from clusters to subtypes (J,) of the fit with this salt, and of its floor."""
-    purpose = "subtypes" if min_size == 1 else f"subtypes of at least {min_size}"
-    return _digest(salt, purpose, np.ascontiguousarray(subtype_of).view(np.uint64)).hex()
+    return _digest(salt, f"subtypes of at least {min_size}", np.ascontiguousarray(subtype_of).view(np.uint64)).hex()
 
 
 def _digest(salt: str, purpose: str, hashes: Words) -> bytes:
-    found = hashlib.sha256(f"clinclust {purpose} {salt}\n".encode())
-    found.update(hashes.tobytes())
-    return found.digest()
+    return hashlib.sha256(f"clinclust {purpose} {salt}\n".encode() + hashes.tobytes()).digest()
 
 
 def _keystream(salt: str, hashes: Words) -> NDArray[np.uint32]:

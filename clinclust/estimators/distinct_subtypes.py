@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
 from numbers import Integral
-from threading import Event
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -33,16 +32,17 @@ from clinclust.engine.continuum.tested_node import (
 )
 from clinclust.engine.kernels.compiled import announcing_compilation
 from clinclust.engine.kernels.moves import new_partition
-from clinclust.engine.search.plan import Threads, interruptible, n_threads
+from clinclust.engine.search.plan import SearchPlan, Threads, interruptible, n_threads
 from clinclust.engine.search.settle import groups_by_decreasing_size, merge_gains, merge_tree
 from clinclust.errors import InputError, refuse
 from clinclust.estimators.fit import (
-    DEFAULT_TEST,
     DISTINCT_LEVEL,
     FEWEST_DRAWS,
     JOIN_DTYPES,
+    N_DRAWS,
     NO_FLOOR,
     SHAPE_COUNTS,
+    SIGNIFICANCE_LEVEL,
     Fit,
     SubtypeTree,
     TreeTest,
@@ -50,15 +50,7 @@ from clinclust.estimators.fit import (
     is_tested,
     with_joined,
 )
-from clinclust.estimators.parameters import (
-    DISTINCT,
-    KINDS,
-    RULES,
-    MAPDPParameters,
-    parameter_problems,
-    rules_of,
-    seed_of,
-)
+from clinclust.estimators.parameters import DISTINCT, KINDS, RULES, parameter_problems, seed_of
 from clinclust.estimators.subtype_model import SubtypeModel, cohort_of, fitted_problem, parameters_of, require_search
 from clinclust.progress import Progress
 
@@ -85,7 +77,7 @@ _NEAREST = 3
 _FAR = 5.5
 """Distance from which on two groups are no neighbouring slices (`distance_in`): of 400 pairs in 39 simulated cohorts of
 severities and groups, those that are one continuum at .05 have up to 4.6."""
-FEWEST_MEMBERS = 2
+_FEWEST_MEMBERS = 2
 """Number of subjects below which a side of a division is no subtype, but an unusual subject."""
 
 
@@ -226,28 +218,26 @@ def joined_groups(
     return (joins if len(joins) > n_before else []), sides
 
 
-def tested_tree(
+def walk_tree(
     fit: Fit,
     cohort: pd.DataFrame,
-    parameters: Mapping[str, Any],
-    progress: Progress,
-    cancelled: Event,
+    plan: SearchPlan,
+    n_draws: int = N_DRAWS,
+    significance_level: float = SIGNIFICANCE_LEVEL,
     *,
-    with_grades: bool,
+    with_grades: bool = True,
 ) -> tuple[SubtypeTree, TreeTest]:
     """Test the joins of a tree from its root; merge leaves that are one continuum, and walk the new tree once more.
 
-    `cohort` is as `cohort_of` returns it, `parameters` are those of `distinct_subtypes` with a seed as `random_state`.
-    With `with_grades`, accepted joins are also tested against one of any shape. Returns the tested tree and its
-    test.
+    `cohort` is as `cohort_of` returns it. The draws have the seed, threads and progress of a plan. With `with_grades`,
+    accepted joins are also tested against one of any shape. Returns the tested tree and its test.
     """
-    level = float(parameters["significance_level"])
-    with Threads(n_threads(parameters["n_jobs"])) as pool, progress.stage("draws of one population") as advance:
-        plan = DrawPlan(int(parameters["n_draws"]), level, pool, cancelled, advance)
+    with Threads(n_threads(plan.n_jobs)) as pool, plan.progress.stage("draws of one population") as advance:
+        draws = DrawPlan(int(n_draws), float(significance_level), pool, plan.cancelled, advance)
         try:
-            return _tested(fit, cohort, plan, int(parameters["random_state"]), with_grades=with_grades)
+            return _tested(fit, cohort, draws, plan.seed, with_grades=with_grades)
         except BaseException:
-            cancelled.set()
+            plan.cancelled.set()
             pool.shutdown(wait=False, cancel_futures=True)
             raise
 
@@ -345,13 +335,13 @@ def _joins_of_tiny_clusters(tree: SubtypeTree, tests: PairTests) -> list[tuple[i
     """
     partition = new_partition(tests.problem.cohort.arrays, tests.labels)
     sizes = partition.sizes[: tree.n_subtypes]
-    if sizes.min() >= FEWEST_MEMBERS or sizes.max() < FEWEST_MEMBERS:
+    if sizes.min() >= _FEWEST_MEMBERS or sizes.max() < _FEWEST_MEMBERS:
         return []
     gains = merge_gains(tests.problem, partition)
     gains = np.maximum(gains, gains.T)
-    gains[:, sizes < FEWEST_MEMBERS] = -np.inf
+    gains[:, sizes < _FEWEST_MEMBERS] = -np.inf
     nodes, joins = list(range(tree.n_subtypes)), list[tuple[int, int]]()
-    for cluster in np.flatnonzero(sizes < FEWEST_MEMBERS).tolist():
+    for cluster in np.flatnonzero(sizes < _FEWEST_MEMBERS).tolist():
         nearest = int(gains[cluster].argmax())
         joins.append((nodes[nearest], cluster))
         nodes[nearest] = tree.n_subtypes + len(joins) - 1
@@ -379,7 +369,7 @@ def _walked(tree: SubtypeTree, tests: PairTests, *, by_number: bool) -> list[dic
         first, second = (frozenset(members[side]) for side in sides)
         node = tests.node(first, second)
         n_second = int(node.halves.sum())
-        if node.members.size < SMALLEST_NODE or min(n_second, node.members.size - n_second) < FEWEST_MEMBERS:
+        if node.members.size < SMALLEST_NODE or min(n_second, node.members.size - n_second) < _FEWEST_MEMBERS:
             continue
         found = tests.begun(first, second, number if by_number else None).ended()
         accepted = found.p < tests.plan.significance_level
@@ -556,8 +546,8 @@ def p_text(p: float, n_draws: int) -> str:
 def distinct_subtypes(
     model: SubtypeModel,
     frame: pd.DataFrame,
-    n_draws: int = DEFAULT_TEST["n_draws"],
-    significance_level: float = DEFAULT_TEST["significance_level"],
+    n_draws: int = N_DRAWS,
+    significance_level: float = SIGNIFICANCE_LEVEL,
     random_state: RandomState = None,
     n_jobs: int | None = -1,
 ) -> DistinctSubtypes:
@@ -640,15 +630,14 @@ def distinct_subtypes(
     """
     fit = require_search(model, "distinct_subtypes")
     cohort = cohort_of(model, frame).table
-    parameters = {"n_draws": n_draws, "significance_level": significance_level, "n_jobs": n_jobs}
-    parameters["random_state"] = fit.random_seed_ if random_state is None else seed_of(random_state)
-    progress, cancelled = Progress(bool(parameters_of(model).get("progress"))), Event()
+    seed = fit.random_seed_ if random_state is None else seed_of(random_state)
+    plan = SearchPlan(seed=seed, n_jobs=n_jobs, progress=Progress(bool(parameters_of(model).get("progress"))))
 
     def walk() -> tuple[SubtypeTree, TreeTest]:
         with announcing_compilation():
-            return tested_tree(fit, cohort, parameters, progress, cancelled, with_grades=True)
+            return walk_tree(fit, cohort, plan, n_draws, significance_level)
 
-    return DistinctSubtypes(*interruptible(walk, cancelled))
+    return DistinctSubtypes(*interruptible(walk, plan.cancelled))
 
 
 # Cut a fit to a number of subtypes: unions of the clusters that the search found, without another search.
@@ -741,7 +730,7 @@ def cut_fit(fit: Fit, n_clusters: int | str | DistinctSubtypes | None, min_size:
                 "the distinct subtypes are those of another fit; test this one: distinct_subtypes(model, frame)"
             )
         return cut_fit(replace(fit, tree_=tested, tree_test_=n_clusters.test), DISTINCT, min_size)
-    refuse(parameter_problems({"n_clusters": n_clusters, "min_size": min_size}, rules_of(MAPDPParameters)))
+    refuse(parameter_problems({"n_clusters": n_clusters, "min_size": min_size}))
     n_subjects = int(fit.clusters_.sizes.sum())
     refuse_too_large_a_floor(min_size, n_subjects)
     if isinstance(fit, PartitionedFit):

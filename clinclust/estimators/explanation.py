@@ -93,7 +93,7 @@ class Terms(NamedTuple):
 
 def terms_of_new(subtypes: SubtypeMixture, frame: pd.DataFrame) -> Terms:
     """Return the terms of validated new subjects for their most probable subtype."""
-    clusters, values = subtypes.clusters, model_values(frame, subtypes.encoding.features)
+    clusters, values = subtypes.clusters, model_values(frame, subtypes.clusters.encoding.features)
     scores = clusters.scores(values, coarsened=True)
     best = subtypes.log_summed(scores).argmax(axis=1)
     first = _leading_cluster(scores, subtypes, best)

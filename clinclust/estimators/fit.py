@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from clinclust.arrays import Array, Code, Labels
 from clinclust.engine.continuum.tested_node import SMALLEST_NODE
-from clinclust.engine.problem.encoding import Encoding, powers_of_blocks
+from clinclust.engine.problem.encoding import powers_of_blocks
 from clinclust.engine.problem.problem import Clusters
 from clinclust.engine.search.settle import groups_by_decreasing_size
 from clinclust.errors import InputError
@@ -81,11 +81,6 @@ class SubtypeMixture:
     clusters: Clusters
     subtype_of: Labels
     """(J,) subtype of each cluster, 0 .. K - 1."""
-
-    @property
-    def encoding(self) -> Encoding:
-        """The encoding of the features."""
-        return self.clusters.encoding
 
     @property
     def is_merged(self) -> bool:
@@ -272,7 +267,7 @@ class SubtypeTree:
         return "\n".join(lines)
 
 
-DEFAULT_TEST: dict[str, Any] = {"n_draws": 200, "significance_level": 0.05}
+N_DRAWS, SIGNIFICANCE_LEVEL = 200, 0.05
 """Default parameters of the test."""
 DISTINCT_LEVEL = 0.03
 """Level of the test against a continuum of any shape, below which a join is distinct (`p_of_any_shape`)."""
@@ -445,8 +440,6 @@ class Fit:
     @cached_property
     def merged_log_joint_(self) -> float:
         """Log joint of the partition into subtypes, in nats; `log_joint_` if no clusters were merged."""
-        if not self.subtypes_.is_merged:
-            return self.log_joint_
         rise = self.subtypes_.pooled.log_joint_of_partition() - self.clusters_.log_joint_of_partition()
         return self.log_joint_ + rise
 

@@ -1,7 +1,7 @@
-"""From a table to a fit: checks before the search, the search that a plan describes, and its results.
+"""From a table to a fit: checks before the search, the search that a plan describes, its results, and misfits.
 
 A fit goes from `MAPDP.fit` to `prepared`, the validated and encoded cohort; `found_fit` and `search`, which chooses the
-kind of search; `run_restarts` of the engine and its kernels; and back by `fit_of`, the test of the tree (`tested_tree`)
+kind of search; `run_restarts` of the engine and its kernels; and back by `fit_of`, the test of the tree (`walk_tree`)
 and the number of subtypes (`as_asked`).
 """
 
@@ -71,8 +71,8 @@ from clinclust.engine.search.settle import adjusted_rand_index, by_decreasing_si
 from clinclust.errors import InputError, SchemaError, visible, warn
 from clinclust.estimators.adjustment import Adjustment, estimate_adjustment
 from clinclust.estimators.cohort_table import cohort_and_schema, fingerprint_of, salt_of, warn_of_rows
-from clinclust.estimators.distinct_subtypes import as_asked, refuse_too_large_a_floor, tested_tree
-from clinclust.estimators.fit import DEFAULT_TEST, FEWEST_DRAWS, STOPPED_EARLY, Fit, SubtypeTree
+from clinclust.estimators.distinct_subtypes import as_asked, refuse_too_large_a_floor, walk_tree
+from clinclust.estimators.fit import FEWEST_DRAWS, N_DRAWS, STOPPED_EARLY, Fit, SubtypeTree
 from clinclust.estimators.parameters import SamplerParameters
 from clinclust.estimators.saving import software_versions
 from clinclust.estimators.settings import Settings, pose_for, refuse_or_warn_of_memory
@@ -202,33 +202,17 @@ def adjusted(cohort: Prepared, settings: Settings, plan: SearchPlan) -> Prepared
     return Prepared(frame, cohort.schema, pose_for(settings, frame, cohort.schema), cohort.frame, adjustment)
 
 
-def fit_by(
-    plan: SearchPlan,
-    cohort: Prepared,
-    *,
-    is_tested: bool,
-    n_draws: int = DEFAULT_TEST["n_draws"],
-    with_grades: bool = True,
-) -> Fit:
-    """Return the fit by a plan, with its tree tested if `is_tested`; no clusters are merged.
-
-    `n_draws` is the largest number of cohorts drawn at each join. With `with_grades`, accepted joins are also tested
-    against one continuum of any shape.
-    """
+def fit_by(plan: SearchPlan, cohort: Prepared, *, is_tested: bool, in_short: bool = False) -> Fit:
+    """Return the fit by a plan, with its tree tested if `is_tested` (`with_tree_tested`); no clusters are merged."""
     fit = fit_of(search(cohort.problem, plan), cohort, plan)
     if not is_tested:
         return fit
-
-    def tested(found: Fit, *, in_short: bool = False) -> Fit:
-        draws = FEWEST_DRAWS if in_short else n_draws
-        return with_tree_tested(found, cohort, plan, n_draws=draws, with_grades=with_grades and not in_short)
-
-    fit = tested(fit)
+    fit = with_tree_tested(fit, cohort, plan, in_short=in_short)
     powers = fit.block_weights_
     if not plan.estimate_powers or min(powers.values(), default=1.0) >= _LOW or plan.budget.used_up():
         return fit
     short = plan.shortened(plan.budget.part(_SHARE), "blocks in full")
-    in_full = tested(_searched(cohort, short, {}), in_short=True)
+    in_full = with_tree_tested(_searched(cohort, short, {}), cohort, plan, in_short=True)
     if in_full.tree_test_ is None or _n_parted(in_full) == 1:
         return fit
     problem = fitted_problem(in_full, cohort.frame, coarsening=1.0)
@@ -238,17 +222,15 @@ def fit_by(
     if not any(1.0 / implied[block] - 1.0 <= _LEFT * (1.0 / powers[block] - 1.0) for block in implied):
         return fit
     again = replace(plan, estimate_powers=False, progress=plan.progress.within("blocks anew"))
-    found = tested(_searched(cohort, again, powers | implied))
-    return found if _n_parted(found) > _n_parted(fit) else fit
+    implied_fit = with_tree_tested(_searched(cohort, again, powers | implied), cohort, plan, in_short=in_short)
+    return implied_fit if _n_parted(implied_fit) > _n_parted(fit) else fit
 
 
-def with_tree_tested(
-    found: Fit, cohort: Prepared, plan: SearchPlan, *, n_draws: int = DEFAULT_TEST["n_draws"], with_grades: bool = True
-) -> Fit:
-    """Return a fit of a cohort with its tree tested; the arguments are those of `fit_by`."""
-    parameters = {**DEFAULT_TEST, "random_state": found.random_seed_, "n_jobs": plan.n_jobs, "n_draws": n_draws}
-    tree, test = tested_tree(found, cohort.frame, parameters, plan.progress, plan.cancelled, with_grades=with_grades)
-    return replace(found, tree_=tree, tree_test_=test)
+def with_tree_tested(fit: Fit, cohort: Prepared, plan: SearchPlan, *, in_short: bool = False) -> Fit:
+    """Return a fit of a cohort with its tree tested: in short with the fewest draws, and without grades."""
+    n_draws = FEWEST_DRAWS if in_short else N_DRAWS
+    tree, test = walk_tree(fit, cohort.frame, plan, n_draws, with_grades=not in_short)
+    return replace(fit, tree_=tree, tree_test_=test)
 
 
 def _searched(cohort: Prepared, plan: SearchPlan, powers: Mapping[str, float]) -> Fit:

@@ -325,12 +325,10 @@ class Copula:
         """Draw the margins and the correlations given the completed values, then all scores and missing values."""
         for column in self.columns:
             column.draw_margins(self._rng)
-        low, high = (
-            np.concatenate(ends, axis=1) for ends in zip(*(column.bounds() for column in self.columns), strict=True)
-        )
+        low, high = map(np.hstack, zip(*(column.bounds() for column in self.columns), strict=True))
         self._scores = np.clip(self._scores, low, high)
         limits = zip(*(column.limits_of_scores() for column in self.columns), strict=True)
-        lowest, highest = (np.concatenate(ends, axis=1) for ends in limits)
+        lowest, highest = map(np.hstack, limits)
         low, high = np.where(self._known, low, lowest), np.where(self._known, high, highest)
         for rows, precision in self._precisions():
             own = np.diag(precision)
@@ -496,11 +494,8 @@ def _draw_by_formula(
     from statsmodels.api import GLM, families
 
     y, is_yes_no, tables = outcome.scores(column), outcome.traits.is_yes_no, list[pd.DataFrame]()
-    family, is_known, subjects = (
-        families.Binomial() if is_yes_no else families.Gaussian(),
-        ~np.isnan(y),
-        np.arange(len(y)),
-    )
+    family = families.Binomial() if is_yes_no else families.Gaussian()
+    is_known, subjects = ~np.isnan(y), np.arange(len(y))
     rows, chosen = pd.concat(proposals, ignore_index=True), rng.integers(len(proposals), size=len(y))
     terms = _read_terms(formula, schema, rows, "raise").reshape(len(proposals), len(y), -1)
     for round_ in range(1, _N_ROUNDS * (m + _FIRST) + 1):

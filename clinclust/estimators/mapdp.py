@@ -43,10 +43,6 @@ from clinclust.schema.validation import column_failures, failures_frame, read_co
 __all__ = ["MAPDP", "NONE_OF_THESE", "PublishedMAPDP"]
 
 
-REFUSE, TAKE_FOR_MISSING = "refuse", "missing"
-"""What can be done with values that the model cannot read."""
-
-
 # Predictions for new subjects: subtypes, densities and imputed values.
 
 NONE_OF_THESE = -1
@@ -423,7 +419,7 @@ class MAPDP(MAPDPParameters, FittedEstimator):
             warn(f"nothing is observed in {listed(unfilled)}, so that nothing is filled in")
         return tables
 
-    def cluster_scores(self, X: pd.DataFrame | ArrayLike, *, coarsened: bool = True, unseen: str = REFUSE) -> Array:
+    def cluster_scores(self, X: pd.DataFrame | ArrayLike, *, coarsened: bool = True, unseen: str = "refuse") -> Array:
         """Return ln p(z = j) + ln p(x | cluster j) of new subjects in nats, float64 (n, J + 1); last, a new cluster.
 
         With `coarsened`, the likelihood has its power, as for probabilities; densities need False.
@@ -450,12 +446,12 @@ class MAPDP(MAPDPParameters, FittedEstimator):
     def _validated(self, X: pd.DataFrame | ArrayLike, unseen: str) -> pd.DataFrame:
         """Return the columns that the clusters were found from, of new subjects, validated and adjusted."""
         fit, schema = self._require_fit(), self.schema_needed
-        if unseen not in (REFUSE, TAKE_FOR_MISSING):
+        if unseen not in ("refuse", "missing"):
             shown = repr(unseen) if isinstance(unseen, str) and len(unseen) < 40 else type(unseen).__name__
-            raise InputError(f"unseen must be {REFUSE!r} or {TAKE_FOR_MISSING!r}, not {shown}")
+            raise InputError(f"unseen must be 'refuse' or 'missing', not {shown}")
         warn_of_other_rows(fit.schema_, X)
         frame = table_of_fitted(X, fit.schema_.names)
-        if unseen == TAKE_FOR_MISSING:
+        if unseen == "missing":
             frame, _, note = without_unseen(schema, frame)
             if note:
                 warn(note)
@@ -651,12 +647,8 @@ def notes_on_new_subjects(schema: FeatureSchema, frame: pd.DataFrame) -> Iterato
     names = [feature.name for feature in schema.ids]
     if not names or any(list(frame.columns).count(name) != 1 for name in names):
         return  # new subjects need no identifier: their rows have numbers
-    keys = pd.DataFrame(
-        {
-            feature.name: read_column(feature, schema.missing_codes_of(feature), frame[feature.name]).typed.to_numpy()
-            for feature in schema.ids
-        }
-    )
+    readings = (read_column(x, schema.missing_codes_of(x), frame[x.name]) for x in schema.ids)
+    keys = pd.DataFrame({name: reading.typed.to_numpy() for name, reading in zip(names, readings, strict=True)})
     missing = keys.isna().any(axis="columns").to_numpy()
     repeated: NDArray[np.bool_] = keys.duplicated(keep=False).to_numpy() & ~missing
     if missing.any():
@@ -702,9 +694,8 @@ def without_unseen(schema: FeatureSchema, frame: pd.DataFrame) -> tuple[pd.DataF
             rows_of[name] = np.logical_or.reduce(unread)
             cleared[name] = frame[name].astype(object).mask(rows_of[name], None)
             labels = frame.index[rows_of[name]]
-            shown = ", ".join(map(str, labels[:_SHOWN_ROWS]))
-            few = f"row{'' if len(labels) == 1 else 's'} {shown}"
-            noted.append(f"{name} ({f'{len(labels)} rows, first {shown}' if len(labels) > _SHOWN_ROWS else few})")
+            which = f"{len(labels)} rows, first" if len(labels) > _SHOWN_ROWS else "row" if len(labels) == 1 else "rows"
+            noted.append(f"{name} ({which} {', '.join(map(str, labels[:_SHOWN_ROWS]))})")
     more = f", and {len(noted) - _SHOWN_COLUMNS} more columns" if len(noted) > _SHOWN_COLUMNS else ""
     note = (
         "values that the model does not know were taken for missing, as asked: "

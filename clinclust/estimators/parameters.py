@@ -397,10 +397,8 @@ def combination_problems(parameters: Mapping[str, Any]) -> list[str]:
         "coarsening": isinstance(parameters["coarsening"], str),
         "outlying_share": (parameters.get("outlying_share") or 0.0) > 0.0,
     }
-    problems, searches = (
-        [],
-        {name: f"{name}={parameters[name]!r}" for name, is_asked in is_searched.items() if is_asked},
-    )
+    searches = {name: f"{name}={parameters[name]!r}" for name, is_asked in is_searched.items() if is_asked}
+    problems = list[str]()
     if "missing" in published and searches:
         problems.append(
             f"missing='mode' cannot be combined with {', '.join(searches.values())}: these would take filled values "
@@ -410,10 +408,9 @@ def combination_problems(parameters: Mapping[str, Any]) -> list[str]:
     one_search = ({"hyperparameters", "concentration"}, {"coarsening", "outlying_share"})
     if len(searches) > 1 and searches.keys() not in one_search:
         *others, last = searches.values()
-        by_default = isinstance(parameters["coarsening"], str)
-        repair = (
-            "coarsening='auto' is the default: state coarsening=1 as well" if by_default else "leave out all but one"
-        )
+        repair = "leave out all but one"
+        if is_searched["coarsening"]:
+            repair = "coarsening='auto' is the default: state coarsening=1 as well"
         problems.append(f"{', '.join(others)} and {last} cannot be combined in one fit; {repair}")
     return problems
 

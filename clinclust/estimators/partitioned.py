@@ -1,4 +1,4 @@
-"""A fit of a table in partitions, of a Dask DataFrame: larger than the memory, or on several machines."""
+"""A fit of a table in partitions, of a Dask DataFrame on one or several machines, or of rows that stay at hospitals."""
 
 from __future__ import annotations
 

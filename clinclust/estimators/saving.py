@@ -28,7 +28,7 @@ from clinclust.engine.problem.encoding import Encoding, in_encoded_order, member
 from clinclust.engine.problem.problem import Clusters, flat_prior, named_hyperparameters, stated_hyperparameters
 from clinclust.engine.search.settle import groups_by_decreasing_size
 from clinclust.errors import InputError, did_you_mean, refuse, visible, warn
-from clinclust.estimators.adjustment import Adjustment
+from clinclust.estimators.adjustment import Adjustment, Term
 from clinclust.estimators.cohort_table import CohortFingerprint, salt_of, seal_of_subtypes
 from clinclust.estimators.fit import JOIN_DTYPES, AllSubjects, Fit, PartitionedFit, SubtypeTree, TreeTest, is_tested
 from clinclust.estimators.parameters import RULES, MAPDPParameters, PublishedParameters, parameter_problems, rules_of
@@ -48,7 +48,7 @@ Arrays = dict[str, NDArray[Any]]
 Result = TypeVar("Result")
 
 _OF_A_FIT = (Adjustment, Clusters, Encoding, Model, SubtypeTree, CohortFingerprint, RowCounts, TreeTest, AllSubjects)
-HELD: dict[type, dict[str, Any]] = {kind: get_type_hints(kind) for kind in (Fit, *_OF_A_FIT)}
+HELD: dict[type, dict[str, Any]] = {kind: get_type_hints(kind) for kind in (Fit, Term, *_OF_A_FIT)}
 """The types of the fields of each class, in the order of reading: the schema before features, saved as names."""
 
 _PLAIN, _ARRAY = (bool, int, float, str), get_origin(NDArray[np.float64])  # an alias of its own from numpy 2.5 on
@@ -81,9 +81,11 @@ def _written(value: Any, arrays: Arrays, name: str) -> Any:
         return written_fields(value, arrays, f"{name}.")
     if isinstance(value, tuple):
         return [_written(item, arrays, f"{name}.{place}") for place, item in enumerate(value)]
+    if isinstance(value, dict):
+        return {key: _written(item, arrays, f"{name}.{key}") for key, item in value.items()}
     if isinstance(value, np.generic):
         return value.item()
-    if value is None or isinstance(value, (*_PLAIN, dict, list)):
+    if value is None or isinstance(value, (*_PLAIN, list)):
         return value
     raise TypeError(f"a model cannot be saved with {type(value).__name__} as {name}")
 
@@ -431,12 +433,9 @@ def save(model: Estimator, fit: Fit, folder: Path) -> Path:
     if problems:
         raise InputError(f"the model cannot be saved with these parameters: {'; '.join(problems)}")
     arrays: Arrays = {}
-    more = (
-        {"all_subjects": written_fields(fit.all_subjects, arrays, "all_subjects.")}
-        if isinstance(fit, PartitionedFit)
-        else {}
-    )
-    fit = fit.in_sample_ if isinstance(fit, PartitionedFit) else fit
+    more = dict[str, Any]()
+    if isinstance(fit, PartitionedFit):
+        more["all_subjects"], fit = written_fields(fit.all_subjects, arrays, "all_subjects."), fit.in_sample_
     text = {
         "clinclust_model": _FORMAT,
         "clinclust_version": __version__,

@@ -581,14 +581,10 @@ def cohort_problems(model: SubtypeModel, frame: pd.DataFrame) -> list[str]:
     if getattr(model.fit_, "in_sample_", None) is not None:
         return ["the model was fitted on a table in partitions; model.in_sample() gives a model and a table in memory"]
     if len(frame) != len(model.labels_):
-        source, which, hint = (
-            ("the labels are of", "which the labels are of", "")
-            if model.fit_ is None
-            else ("the model was fitted on", "that it was fitted on", hint_at_rows(model.schema_))
-        )
-        return [
-            f"the table has {len(frame)} rows, but {source} {len(model.labels_)} subjects; give the table {which}{hint}"
-        ]
+        source, which = "the model was fitted on", f"that it was fitted on{hint_at_rows(model.schema_)}"
+        if model.fit_ is None:
+            source, which = "the labels are of", "which the labels are of"
+        return [f"the table has {len(frame)} rows, but {source} {len(model.labels_)} subjects; give the table {which}"]
     if model.index_ is not None and not model.index_.equals(frame.index):
         return [
             "the labels are a Series whose index differs from the table's, so its order may differ too; align them "

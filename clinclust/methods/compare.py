@@ -8,9 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from threading import Event
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -27,16 +26,13 @@ from clinclust.engine.problem.encoding import model_values
 from clinclust.engine.problem.problem import Problem, clusters_of, log_joint, pose
 from clinclust.engine.search.plan import RestartResult, SearchPlan
 from clinclust.errors import InputError, MissingPackageError, refuse
-from clinclust.estimators.distinct_subtypes import tested_tree
-from clinclust.estimators.fit import DEFAULT_TEST
+from clinclust.estimators.distinct_subtypes import walk_tree
 from clinclust.estimators.fitting import Prepared, fit_of
 from clinclust.estimators.mapdp import MAPDP
 from clinclust.estimators.parameters import seed_of
 from clinclust.estimators.subtype_model import FittedCohort, SubtypeModel, cohort_of, require_search
-from clinclust.progress import SILENT, Progress
-
-if TYPE_CHECKING:
-    from clinclust.schema import FeatureSchema
+from clinclust.progress import Progress
+from clinclust.schema import FeatureSchema
 
 OURS = "MAP-DP"
 _TEXTS = WORDS["other_methods"]
@@ -282,10 +278,9 @@ class Measures:
         joint = log_joint(problem, problem.partition(ordered))
         only = RestartResult.of("given", ordered, [joint], converged=True)
         result = SearchResult(problem, [only], 0, none_outlying(problem))
-        plan = SearchPlan(seed=self.seed, n_restarts=1)
+        plan = SearchPlan(seed=self.seed, n_restarts=1, n_jobs=1)
         fit = fit_of(result, Prepared(table, self.ours.schema_, result.problem), plan)
-        parameters = {**DEFAULT_TEST, "n_draws": _N_DRAWS, "random_state": self.seed, "n_jobs": 1}
-        tree, test = tested_tree(fit, table, parameters, SILENT, Event(), with_grades=False)
+        tree, test = walk_tree(fit, table, plan, _N_DRAWS, with_grades=False)
         return len(test.parted_nodes(tree))
 
     def encode(self, frame: pd.DataFrame) -> Problem:

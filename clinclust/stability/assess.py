@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral
 from threading import Event
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
@@ -24,18 +24,15 @@ from clinclust.engine.search.plan import Budget, Threads, interruptible, n_threa
 from clinclust.engine.search.settle import adjusted_rand_index, by_decreasing_size, groups_by_decreasing_size
 from clinclust.errors import InputError, refuse
 from clinclust.estimators.distinct_subtypes import as_asked
-from clinclust.estimators.fit import FEW_SUBJECTS, FEWEST_DRAWS
+from clinclust.estimators.fit import FEW_SUBJECTS
 from clinclust.estimators.fitting import Prepared, fit_by
 from clinclust.estimators.mapdp import MAPDP
 from clinclust.estimators.parameters import parameter_problems, seed_of
 from clinclust.estimators.settings import Settings, estimated_seconds, pose_for, rounded_duration, seconds_of_stability
 from clinclust.estimators.subtype_model import FittedCohort, SubtypeModel, cohort_of, cohort_problems, require_search
 from clinclust.progress import SILENT, Progress
+from clinclust.schema import Feature
 from clinclust.schema.validation import kept_out
-
-if TYPE_CHECKING:
-    from clinclust.schema import Feature
-
 
 # Would these subtypes come out again? Refits of resampled cohorts, and of the cohort under other settings.
 
@@ -118,7 +115,7 @@ class Refitter:
             return np.zeros(rows.size, dtype=np.int64)  # nothing differs between these subjects
         plan = replace(settings.search_plan(problem, self.cancelled, Budget(), SILENT), refine=False, calibrate=False)
         prepared = Prepared(table, schema, problem)
-        fit = fit_by(plan, prepared, is_tested=settings.is_tested, n_draws=FEWEST_DRAWS, with_grades=False)
+        fit = fit_by(plan, prepared, is_tested=settings.is_tested, in_short=True)
         number, floor = settings.n_clusters, self.model.min_size
         if isinstance(number, Integral):  # a search that finds fewer shows that they are not stable
             number = min(int(number), fit.subtype_of_.size)

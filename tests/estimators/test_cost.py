@@ -13,13 +13,7 @@ from clinclust.engine.problem.problem import pose
 from clinclust.errors import InputError
 from clinclust.estimators import settings as cost
 from clinclust.estimators.fitting import prepared
-from clinclust.estimators.settings import (
-    Settings,
-    duration_sentence,
-    estimated_seconds,
-    rounded_duration,
-    skewness_of_gaussians,
-)
+from clinclust.estimators.settings import Settings, duration_sentence, estimated_seconds, rounded_duration
 from clinclust.methods import PublishedMAPDP
 
 
@@ -85,11 +79,6 @@ def test_an_unknown_machine_is_warned_of_gigabytes_only(monkeypatch):
         prepared(Settings.of(PublishedMAPDP(schema)), frame)
 
 
-def test_the_machine_is_asked():
-    memory = cost.machine_memory()
-    assert memory is None or memory > 1e8
-
-
 @pytest.mark.simulation
 @pytest.mark.parametrize(
     ("n", "n_levels", "beside"),
@@ -118,15 +107,6 @@ def problem_of(values, likelihood="gaussian"):
     frame = pd.DataFrame(values).rename(columns="x{}".format)
     schema = FeatureSchema([Feature(name=name, likelihood=likelihood) for name in frame])
     return pose(schema.validate(frame, warn=False), schema, None, 3.0)
-
-
-def test_only_values_declared_gaussian_that_are_not_normal_are_skewed():
-    rng = np.random.default_rng(0)
-    assert skewness_of_gaussians(problem_of(rng.normal(size=(5000, 4)))) < 0.05
-    exponential = rng.exponential(size=(5000, 4))
-    assert skewness_of_gaussians(problem_of(exponential)) > 2.0
-    assert skewness_of_gaussians(problem_of(exponential, "exponential")) == 0.0
-    assert skewness_of_gaussians(problem_of(rng.poisson(3.0, size=(50, 2)).astype(float), "poisson")) == 0.0
 
 
 def test_the_estimate_grows_with_what_takes_time():

@@ -69,16 +69,20 @@ def curved_cohort(seed, n=240):
     return t + curvature * (t**2 - 1.0) + 0.5 * rng.normal(size=(n, 6)), t[:, 0]
 
 
-@pytest.fixture(scope="module")
-def graded():
-    """One group of which six features bend along a severity, and one far from it."""
+def graded_cohort():
+    """Return a group of which six features bend along a severity and one far from it, the schema, and who is far."""
     values, _ = curved_cohort(0)
     far = np.arange(240) < 80
     values[far] = 9.0 * np.array([1, -1, 1, -1, 1, -1]) + 0.7 * np.random.default_rng(9).normal(size=(80, 6))
     schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in "abcdef"])
-    frame = pd.DataFrame(values, columns=schema.names)
+    return pd.DataFrame(values, columns=schema.names), schema, far.astype(np.int64)
+
+
+@pytest.fixture(scope="module")
+def graded():
+    frame, schema, far = graded_cohort()
     model = fitted(frame, schema, coarsening=0.6, n_restarts=2)
-    return model, far.astype(np.int64), distinct_subtypes(model, frame, n_draws=40)
+    return model, far, distinct_subtypes(model, frame, n_draws=40)
 
 
 @pytest.mark.simulation
@@ -133,11 +137,7 @@ def test_a_gross_row_is_no_subtype():
 
 
 def test_kinds_are_subtypes_without_their_grades():
-    values, _ = curved_cohort(0)
-    far = np.arange(240) < 80
-    values[far] = 9.0 * np.array([1, -1, 1, -1, 1, -1]) + 0.7 * np.random.default_rng(9).normal(size=(80, 6))
-    frame = pd.DataFrame(values, columns=list("abcdef"))
-    schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in frame])
+    frame, schema, far = graded_cohort()
     model = MAPDP(schema, coarsening=0.6, n_restarts=2, random_state=0, n_jobs=1, progress=False).fit(frame)
     assert model.n_clusters_ > 2 == model.kinds_.max() + 1
     np.testing.assert_array_equal(model.kinds_, far)

@@ -11,7 +11,7 @@ import pytest
 from clinclust import MAPDP, Feature, FeatureSchema, distinct_subtypes
 from clinclust.engine.continuum.tested_node import DrawPlan
 from clinclust.engine.problem.problem import log_joint
-from clinclust.engine.search.plan import Threads, n_threads
+from clinclust.engine.search.plan import Threads
 from clinclust.engine.search.settle import adjusted_rand_index
 from clinclust.estimators import distinct_subtypes as tested_tree
 from clinclust.estimators.distinct_subtypes import PairTests, joined_groups
@@ -146,14 +146,6 @@ def test_what_was_joined_again_is_told_as_one_continuum(severe):
 
 
 @pytest.mark.simulation
-def test_the_number_of_threads_changes_nothing(severe):
-    model, frame, _, distinct = severe
-    again = distinct_subtypes(model, frame, n_jobs=1 if n_threads(None) > 1 else 3)
-    np.testing.assert_array_equal(again.tree.joins, distinct.tree.joins)
-    pd.testing.assert_frame_equal(again.joins, distinct.joins)
-
-
-@pytest.mark.simulation
 def test_two_sides_and_distinct_ones_are_left_as_they_are():
     rng = np.random.default_rng(0)
     for n_groups in (2, 3):
@@ -164,16 +156,6 @@ def test_two_sides_and_distinct_ones_are_left_as_they_are():
         distinct = distinct_subtypes(model, frame, n_draws=40)
         assert distinct.n_subtypes == n_groups
         np.testing.assert_array_equal(distinct.tree.joins, model.tree_.joins)
-
-
-@pytest.mark.simulation
-def test_the_test_of_another_fit_is_refused(severe):
-    model, _, _, distinct = severe
-    frame, schema, _ = of_severity_and_disease(2)
-    other = PublishedMAPDP(schema, coarsening="auto", n_restarts=4, random_state=0).fit(frame)
-    with pytest.raises(ValueError, match="those of another fit"):
-        other.cut(distinct)
-    assert model.cut(distinct).n_clusters_ == 2
 
 
 @pytest.mark.simulation
