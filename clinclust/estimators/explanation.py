@@ -343,7 +343,8 @@ class _Column(NamedTuple):
 
     def draw_logs(self, posterior: Array, n: int, rng: np.random.Generator) -> Array:
         """Return the log predictives of n values drawn from a posterior (P,), float64 (n,)."""
-        return self.logs(posterior[None, :], self.likelihood.draw(posterior, n, rng))
+        values, places = np.unique(self.likelihood.draw(posterior, n, rng), return_inverse=True)  # of few levels
+        return self.logs(posterior[None, :], values)[places]
 
     def logs(self, posteriors: Array, values: Array) -> Array:
         """Return the log predictives of values (n,), float64 (n,); 0 where one is missing."""

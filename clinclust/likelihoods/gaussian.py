@@ -119,10 +119,6 @@ class Gaussian(Likelihood):
 
         return t(2.0 * posterior[2], loc=posterior[0], scale=_spread(posterior))
 
-    def draw(self, posterior: Array, n: int, rng: np.random.Generator) -> Array:
-        """Return n draws of a new value, float64 (n,), those of `predictive` without the time that it takes to make."""
-        return np.asarray(posterior[0] + _spread(posterior) * rng.standard_t(2.0 * posterior[2], size=n))
-
     def draw_parameters(self, posteriors: Array, rng: np.random.Generator) -> Array:
         """Return means and standard deviations, (R, 2), from normal-gamma posteriors."""
         mean, kappa, shape, rate = posteriors.T

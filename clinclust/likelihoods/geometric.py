@@ -56,10 +56,6 @@ class Geometric(Likelihood):
         """Return 0, because the predictive probabilities decrease from 0 on."""
         return 0.0
 
-    def draw(self, posterior: Array, n: int, rng: np.random.Generator) -> Array:
-        """Return n draws of a new value, float64 (n,). Scipy's draws fail if the probability of success is tiny."""
-        return _failures(rng.beta(posterior[0], posterior[1], size=n), n, rng)
-
     def draw_parameters(self, posteriors: Array, rng: np.random.Generator) -> Array:
         """Return probabilities of success, (R, 1), from beta posteriors."""
         first, second = posteriors.T
@@ -96,6 +92,6 @@ class Geometric(Likelihood):
         )
 
 
-def _failures(chance: Array, shape: int | tuple[int, int], rng: np.random.Generator) -> Array:
+def _failures(chance: Array, shape: tuple[int, int], rng: np.random.Generator) -> Array:
     with np.errstate(divide="ignore"):
         return np.asarray(np.floor(rng.exponential(size=shape) / -np.log1p(-chance)), dtype=np.float64)

@@ -254,7 +254,7 @@ class Likelihood(ABC):
 
     def draw(self, posterior: Array, n: int, rng: np.random.Generator) -> Array:
         """Return n draws of a new value, float64 (n,), given the posterior hyperparameters (H,)."""
-        return np.asarray(self.predictive(posterior).rvs(size=n, random_state=rng), dtype=np.float64)
+        return self.draw_jointly(posterior, n, 1, rng)[:, 0]
 
     @abstractmethod
     def draw_parameters(self, posteriors: Array, rng: np.random.Generator) -> Array:

@@ -222,10 +222,6 @@ class MultivariateGaussian(Gaussian):
         """Return Student's t distribution of the feature alone."""
         return super().predictive(self.marginal_prior(posterior))
 
-    def draw(self, posterior: Array, n: int, rng: np.random.Generator) -> Array:
-        """Return n draws of a new value, float64 (n,), of the feature alone."""
-        return super().draw(self.marginal_prior(posterior), n, rng)
-
     def draw_parameters(self, posteriors: Array, rng: np.random.Generator) -> Array:
         """Return means and standard deviations of the feature alone, (R, 2)."""
         return super().draw_parameters(self.marginal_prior(posteriors), rng)

@@ -118,11 +118,6 @@ class NegativeBinomial(Likelihood):
         last_rise = (b * dispersion - a - b - dispersion) / (a + 1.0)
         return max(0.0, float(np.floor(last_rise)) + 1.0)
 
-    def draw(self, posterior: Array, n: int, rng: np.random.Generator) -> Array:
-        """Return n draws of a new value, float64 (n,): a beta probability, then a gamma rate, then a Poisson count."""
-        a, b, dispersion = posterior
-        return _failures(rng.beta(a, b, size=n), dispersion, n, rng)
-
     def draw_parameters(self, posteriors: Array, rng: np.random.Generator) -> Array:
         """Return probabilities of success and dispersions, (R, 2), from beta posteriors."""
         a, b, dispersion = posteriors.T
@@ -151,9 +146,7 @@ class NegativeBinomial(Likelihood):
         return tuple(_example(dispersion) for dispersion in (0.7, 3.0))
 
 
-def _failures(
-    chance: Array, dispersion: float | Array, shape: int | tuple[int, int], rng: np.random.Generator
-) -> Array:
+def _failures(chance: Array, dispersion: float | Array, shape: tuple[int, int], rng: np.random.Generator) -> Array:
     """Return counts of a shape, given the probability of success: a gamma rate is drawn, then a Poisson count."""
     chance = np.maximum(chance, 1e-300)
     rate = rng.gamma(dispersion, 1.0, size=shape) * ((1.0 - chance) / chance)

@@ -64,11 +64,6 @@ class Poisson(Likelihood):
         shape, rate = posterior
         return float(np.floor(max(shape - 1.0, 0.0) / rate))
 
-    def draw(self, posterior: Array, n: int, rng: np.random.Generator) -> Array:
-        """Return n draws of a new value, float64 (n,), those of `predictive` without the time that it takes to make."""
-        shape, rate = posterior
-        return rng.negative_binomial(shape, rate / (rate + 1.0), size=n).astype(np.float64)
-
     def draw_parameters(self, posteriors: Array, rng: np.random.Generator) -> Array:
         """Return rates, (R, 1), from gamma posteriors."""
         shape, rate = posteriors.T

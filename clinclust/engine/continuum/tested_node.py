@@ -439,8 +439,8 @@ def swept(part: Problem, partition: Partition, most_sweeps: int) -> Partition:
 # and the column of levels that the halves follow is left out. h, the dip and Silverman's p are each compared with a
 # milder level than alone (`MIXED`): together they have the errors of h above all cohorts, and more power. Of 20 cohorts
 # of 200 with two groups 4 SD apart in mixed columns, 70% have a gap so, and 30% with a fifth of the values missing (55%
-# and 10% with h above all); of a uniform severity in mixed columns or scales, 1 of 240 (N 200 to 1,000;
-# benchmarks/gaps.py). Where it is so strong that features correlate by .6 and yes/no findings lie at its ends, it has
+# and 10% with h above all); of a uniform severity in mixed columns or scales, 1 of 400, of 2,000 people 2 of 24
+# (benchmarks/gaps.py). Where it is so strong that features correlate by .6 and yes/no findings lie at its ends, it has
 # one in 13% of 30.
 #
 # All p are those of Besag and Clifford (1991, *Sequential Monte Carlo p-values*, Biometrika 78, 301-304): draws end
