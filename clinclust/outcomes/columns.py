@@ -117,7 +117,8 @@ class CohortColumns:
         (feature, values), traits = column, column[0].traits
         if traits.is_nominal:
             levels = ", ".join(map(str, feature.levels or ()))
-            self.problems.append(f"outcome: {name!r} has levels without order; name one as the event: {levels}")
+            why = f"outcome: {name!r} has levels without order ({levels}); name one as the event, or declare its levels "
+            self.problems.append(f"{why}from low to high in the schema, with likelihood: ordinal")
             return None
         if traits.is_yes_no:
             return Outcome(name, "binary", values, str(feature.levels[1]) if feature.levels else "1")

@@ -151,7 +151,7 @@ def test_all_that_is_wrong_is_said_at_once(cohort, model):
     ("outcome", "options", "said"),
     [
         ("a", {}, "the subtypes were found from 'a'"),
-        ("site", {}, "has levels without order; name one as the event: "),
+        ("site", {}, "has levels without order"),
         ("site", {"event": "east"}, "no cell of 'site' is 'east'; it has north, south, west"),
         ("cause", {"time": "days"}, "say which value of 'cause' is the event: it has alive, cancer, heart"),
         ("died", {"time": "sex", "event": "dead"}, "'sex' holds levels, not numbers"),
