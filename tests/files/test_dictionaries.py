@@ -74,7 +74,7 @@ REFUSED = {
         project(asked("no"), asked("sx", label="Sex"), asked("c", label="CRP")),
         ["none of the 3 variables", "export a REDCap project as raw data"],
     ),
-    "a variable twice": (project(RECORD, SEX, asked("crp"), SEX), ["'sex' (rows 3, 5)", "keep one row"]),
+    "a variable twice": (project(RECORD, SEX, asked("crp"), SEX), ["'sex' (rows 3, 5)", "Keep one row"]),
     "a row without a name": (project(RECORD, SEX, asked("", label="x")), ["row 4", "write its name"]),
     "both": (project(RECORD, SEX, SEX, asked("", label="x")), ["'sex' (rows 3, 4)", "row 5"]),
     "a variable of a codebook twice": (
