@@ -159,15 +159,9 @@ def _misfits(lines: Sequence[_Line], width: int, delimiter: str) -> InputError:
 # Read the table of a file of any kind without interpreting it.
 
 
-def _read_xlsx(source: formats.Source, options: SheetOptions) -> TableRead:
-    from clinclust.files.xlsx import read_xlsx  # openpyxl waits until a workbook is read
-
-    return read_xlsx(source, options)
-
-
 _READERS = {
     "text": read_delimited,
-    "xlsx": _read_xlsx,
+    "xlsx": formats.read_xlsx,
     **dict.fromkeys(("xls", "xlsb", "ods"), formats.read_by_calamine),
     "parquet": formats.read_parquet,
     **dict.fromkeys(formats.STATISTICAL, formats.read_statistical),

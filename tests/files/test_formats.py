@@ -33,7 +33,6 @@ from clinclust import read_cohort
 from clinclust.errors import CohortWarning, InputError, MissingPackageError
 from clinclust.files import formats
 from clinclust.files.formats import rows_of, table_of_parts
-from clinclust.files.xlsx import shown_by
 
 
 def write_xlsx(path, *sheets):
@@ -305,22 +304,6 @@ def test_dates_agree_with_those_that_openpyxl_writes(tmp_path_factory, moment):
     book.save(path)
     is_midnight = moment.time() == datetime.time()
     assert read_cohort(path)["a"].tolist() == [moment.date().isoformat() if is_midnight else moment.isoformat()]
-
-
-@scored(
-    [
-        ("General", "number"),
-        ('0.0" days"', "number"),
-        ("[Red]#,##0.00;[Blue]-0", "number"),
-        ("[$-409]d-mmm-yy;@", "date"),
-        ("yyyy-mm-dd hh:mm", "date"),
-        ("h:mm AM/PM", "date"),
-        ("mm:ss.0", "date"),
-        ("[h]:mm:ss", "duration"),
-    ]
-)
-def test_formats_of_dates_are_told_from_others(code, kind):
-    assert shown_by("170", code) == kind
 
 
 TOLD = {
