@@ -134,7 +134,7 @@ def _read_values(group: Sequence[Row], places: Places) -> tuple[list[Choice], Bo
     choices = choices or [(value, value) for value in listed_values(text)]
     kind = None if choices else _read_kind(text)
     if (text or row["choices"]) and not choices and kind is None:
-        places.add("its values could not be read; write them as 1=male; 2=female", f"row {row['#']}")
+        places["its values could not be read; write them as 1=male; 2=female"].append(f"row {row['#']}")
     return choices, unbounded, kind
 
 
@@ -149,12 +149,12 @@ def _note_variable(group: Sequence[Row], places: Places) -> ColumnNotes:
     validation, role = row["validation"], row["role"] or None
     stated = row["kind"] or _read_kind(validation or row["type"])
     if row["type"] and not (validation or role or stated):
-        places.add(f"the type {quoted(row['type'])} is not known here, and not used", place)
+        places[f"the type {quoted(row['type'])} is not known here, and not used"].append(place)
     # the columns of minimum and maximum count before that of the range
     within, low, high = interval(row["range"]), _number_or_none(row["minimum"]), _number_or_none(row["maximum"])
     for what, read in (("range", within), ("minimum", low), ("maximum", high)):
         if row[what] and read is None and stated != "date":
-            places.add(f"its {what} could not be read; write a number, or 0-120 for a range", place)
+            places[f"its {what} could not be read; write a number, or 0-120 for a range"].append(place)
     least, most = within or (None, None)
     stated_bounds = (least if low is None else low, most if high is None else high)
     bounds = bounds if stated_bounds == (None, None) else stated_bounds
@@ -164,7 +164,7 @@ def _note_variable(group: Sequence[Row], places: Places) -> ColumnNotes:
         alone = words if all(_number_or_none(word) is not None for word in words) else [text]
         codes = [code for code, _ in coded_values(text)] or listed_values(text) or alone
         if any(len(code) > 30 for code in codes):
-            places.add("its missing codes could not be read; write them as -9; -8", place)
+            places["its missing codes could not be read; write them as -9; -8"].append(place)
             codes = []
     levels, among = divided(choices)
     missing = tuple(dict.fromkeys([*(code for code, _ in among), *codes]))
@@ -304,7 +304,7 @@ def _note_rows(rows: Sequence[Row], places: Places, *, is_redcap: bool) -> dict[
     for row in rows:
         name = row["name"] or ("" if is_redcap else name)
         if not row["name"] and not is_redcap and not row["code"]:
-            places.add("no variable is named there, and the row is not read", f"row {row['#']}")
+            places["no variable is named there, and the row is not read"].append(f"row {row['#']}")
         elif name or is_redcap:
             groups.setdefault(name, []).append(row)
     unnamed = listed(row["#"] for row in groups.pop("", []))

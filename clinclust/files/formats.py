@@ -376,7 +376,7 @@ class _Workbook:
                         place = cell.get("r") or f"{cells.get_column_letter(column + 1)}{number}"
                         before, column = column, _number_of_column(place.removesuffix(stated))
                         if not before < column <= _MOST_COLUMNS:
-                            faults.add(_MISPLACED, place)
+                            faults[_MISPLACED].append(place)
                             column = before
                             continue
                         if len(cell):
@@ -386,7 +386,7 @@ class _Workbook:
                                 texts[column - 1] = text
                     rows.add(number, texts)
                 else:
-                    faults.add(_MISPLACED, f"row {stated} after row {last}")
+                    faults[_MISPLACED].append(f"row {stated} after row {last}")
                 if is_hidden:
                     hidden_rows.add(last)
             elif tag == "col" and is_hidden:
@@ -423,7 +423,7 @@ class _Workbook:
                 kind = "two values" if value else kind
                 value = _text_of(child) if tag == "is" else child.text or ""
         if has_formula and not value.strip() and not (kind == "str" and len(cell) > 1):
-            faults.add(say("formula_without_value"), place)
+            faults[say("formula_without_value")].append(place)
             return ""
         if kind == "inlineStr" or (not value.strip() and kind != "s"):
             return value
@@ -440,11 +440,11 @@ class _Workbook:
             if kind == "d":
                 return canonical_text(datetime.datetime.fromisoformat(value.removesuffix("Z")))
             if kind == "e":
-                errors.add("spreadsheet errors kept as text", f"{place} ({value})")
+                errors["spreadsheet errors kept as text"].append(f"{place} ({value})")
                 return value
         except (ValueError, LookupError):
             pass
-        faults.add("cells with a value that their type does not have", f"{place} ({quote_cell(value)})")
+        faults["cells with a value that their type does not have"].append(f"{place} ({quote_cell(value)})")
         return ""
 
     def _read_number(self, place: str, value: str, shown: str, errors: Places) -> str:
@@ -460,7 +460,7 @@ class _Workbook:
         if is_date or shown == "duration":
             with suppress(OverflowError):
                 return canonical_text(self._dates.from_excel(days, self._epoch, timedelta=shown == "duration"))
-        errors.add(say("no_date"), place)
+        errors[say("no_date")].append(place)
         return text
 
 
@@ -637,11 +637,11 @@ def _read_column(values: pd.Series, name: str, about: Any, places: Places) -> tu
     is_shown = valid and not unlabelled and not are_alike
     shown = {code: label for code, label in levels.items() if label} if is_shown else {}
     if unlabelled and not valid.isdisjoint(levels):
-        places.add(say("partly_labelled"), name)
+        places[say("partly_labelled")].append(name)
     if are_alike:
-        places.add(say("labelled_alike"), name)
+        places[say("labelled_alike")].append(name)
     if missing:
-        places.add(say("missing_values_declared"), name)
+        places[say("missing_values_declared")].append(name)
     shown_as = str(about.original_variable_types.get(name) or "").upper()
     is_date = stored != "string" and shown_as.startswith(tuple(_SAYS_OF_COLUMNS["dates"]))
     notes = ColumnNotes(

@@ -11,7 +11,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from itertools import compress
+from itertools import chain, compress
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -335,13 +335,11 @@ def words_of(text: str) -> list[str]:
     >>> words_of(" Non réalisé (refus) ")
     ['non', 'realise', 'refus']
     """
-    return re.findall(r"[^\W_]+", "".join(map(_without_accents, text.casefold())))
-
-
-@lru_cache(maxsize=10_000)
-def _without_accents(letter: str) -> str:
-    """Return a letter without accents; one by one, as a text of accents is sorted in the square of its length."""
-    return "".join(sign for sign in unicodedata.normalize("NFKD", letter) if not unicodedata.combining(sign))
+    plain = text.casefold()
+    if not plain.isascii():  # letter by letter, as a text of accents is sorted in the square of its length
+        signs = chain.from_iterable(unicodedata.normalize("NFKD", letter) for letter in plain)
+        plain = "".join(sign for sign in signs if not unicodedata.combining(sign))
+    return re.findall(r"[^\W_]+", plain)
 
 
 def folded(text: str) -> str:

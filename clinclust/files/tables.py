@@ -85,7 +85,7 @@ def read_delimited(source: formats.Source, options: SheetOptions) -> TableRead:
             last = line.number
             inner = [part for text in fields for part in text.splitlines()[1:-1]] if line.is_long else []
             if any(part.count(delimiter) == width - 1 > 0 for part in inner):
-                places.add(say("rows_in_quotes"), f"line {line.first}")
+                places[say("rows_in_quotes")].append(f"line {line.first}")
             rows.add(line.number, fields)
     if misfits and misfits[0].number <= last:  # short ones between subjects are no notes
         raise _misfits(misfits, width, delimiter)
