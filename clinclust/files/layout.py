@@ -310,17 +310,7 @@ def _find_groups(rows: Sequence[Row], at: int, merged: Sequence[Area]) -> tuple[
 # subjects.
 
 _WORDS = data("tables")["totals"]
-_FIGURES: dict[str, Callable[[pd.DataFrame], list[pd.Series]]] = {
-    "sum": lambda rows: [rows.sum()],
-    "mean": lambda rows: [rows.mean()],
-    "median": lambda rows: [rows.median()],
-    "deviation": lambda rows: [rows.std(), rows.std(ddof=0)],
-    "count": lambda rows: [rows.count()],
-    "minimum": lambda rows: [rows.min()],
-    "maximum": lambda rows: [rows.max()],
-    "norm": lambda _: [],
-}
-_LONG = "|".join([*(_WORDS[figure] for figure in _FIGURES), rf"(?:{_WORDS['everybody']}) (?:{_WORDS['people']})"])
+_LONG = "|".join([*_WORDS["figures"].values(), rf"(?:{_WORDS['everybody']}) (?:{_WORDS['people']})"])
 _ANY = "|".join([_LONG, *_WORDS["short"].values()])
 _ANY_FIGURE = ("sum", "mean", "count")  # what a total without a word of its own, such as "all", may hold
 # `Total (n = 24)`, `Summe Station 3`, `MW` begin so; `Ward A total` ends so
@@ -409,7 +399,9 @@ def _find_totals(frame: pd.DataFrame, kept: Mask, decimal: DecimalMark | None) -
         has_several = np.asarray(rows.count() > 1)
         if claim.place < 0 and not (has_several & ~np.asarray((rows == values).any())).all():
             return False
-        figures = [np.where(has_several, row, np.nan) for name in claim.figures for row in _FIGURES[name](rows)]
+        figures = [np.where(has_several, getattr(rows, name)(), np.nan) for name in claim.figures if name != "norm"]
+        if "std" in claim.figures:
+            figures.append(np.where(has_several, rows.std(ddof=0), np.nan))
         if "count" in claim.figures:
             figures += [np.asarray(filled.loc[above, others].sum()), np.full(len(others), above.sum())]
         # a mean of 49.96 is written 50.0 or 50
@@ -440,7 +432,10 @@ def _find_totals(frame: pd.DataFrame, kept: Mask, decimal: DecimalMark | None) -
 
 def _with_words(frame: pd.DataFrame, kept: Mask) -> list[_Claim]:
     """Return the rows in whose first columns a text begins or ends like a total, the first column last."""
-    claims, shorts = [], _WORDS["short"]
+    claims = []
+    by_figure = {
+        figure: f"{words}|{_WORDS['short'].get(figure, '(?!)')}" for figure, words in _WORDS["figures"].items()
+    }
     for place in reversed(range(min(_COLUMNS_LOOKED_AT, frame.shape[1]))):
         cells = frame.iloc[:, place].tolist()
         # pandas parses a pattern at each call, which takes longer than a small table
@@ -462,9 +457,9 @@ def _with_words(frame: pd.DataFrame, kept: Mask) -> list[_Claim]:
             of_group = is_long and (are_codes or bool(_GROUP.fullmatch(rest)) or rest in of_above)
             is_total = of_group or bool(_REST.fullmatch(match["rest"]) or _COUNTED.fullmatch(cells[at]))
             if is_total or place == 0:
-                names = {name: f"{_WORDS[name]}|{shorts.get(name, '(?!)')}" for name in [*_FIGURES][1:]}
-                figures = [name for name, words in names.items() if re.fullmatch(words, word, re.I)]
-                claims.append(_Claim(at, place, texts, tuple(figures[:1]) or _ANY_FIGURE, is_long, is_total))
+                said = (figure for figure, words in by_figure.items() if re.fullmatch(words, word, re.I))
+                figures = _ANY_FIGURE if (figure := next(said, "sum")) == "sum" else (figure,)
+                claims.append(_Claim(at, place, texts, figures, is_long, is_total))
     return claims
 
 

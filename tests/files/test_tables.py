@@ -76,13 +76,6 @@ def test_duplicate_names_are_refused_and_left_out_by_number(tmp_path):
         schema.validate(frame)
 
 
-def test_a_semicolon_file_with_decimal_commas_is_not_taken_apart(tmp_path):
-    with pytest.warns(CohortWarning, match=r"a decimal comma in a,b \('1,5'\), c \('2,5'\)"):
-        frame = read_cohort(write(tmp_path / "x.csv", '"a,b";c\n1,5;2,5\n'))
-    assert frame.columns.tolist() == ["a,b", "c"]
-    assert frame.to_numpy().tolist() == [["1,5", "2,5"]]
-
-
 def test_a_header_alone_gives_a_table_without_rows(tmp_path):
     frame = read_cohort(write(tmp_path / "x.csv", "a,b\n"))
     assert frame.shape == (0, 2)

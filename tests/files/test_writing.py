@@ -9,8 +9,6 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scored import scored
 
 from clinclust.errors import InputError
@@ -338,26 +336,6 @@ def test_every_error_names_the_file_and_shows_no_number(code):
     assert str(made) == sentence_of(made) == sentence_of(error, "b.csv", "written")
 
 
-def test_sentences_are_left_alone():
-    assert sentence_of(FileNotFoundError("there is no file x")) == "there is no file x"
-
-
-@pytest.mark.parametrize("private", ["out/.clinclust-abcd_123.partial/.clinclust-x.partial", ".clinclust-x.partial"])
-def test_private_folders_are_not_named(private):
-    place = private.split(".clinclust")[0]
-    error = OSError(errno.ENOSPC, "", f"{private}/t.csv")
-    assert sentence_of(error).startswith(f"{place}t.csv cannot be used: ")
-    assert sentence_of(error, "out/.clinclust-x.partial").startswith("out cannot be used: ")
-    assert sentence_of(error, ".clinclust-x.partial.csv").startswith(".clinclust-x.partial.csv cannot")
-
-
-def test_names_cannot_hide_and_are_shortened():
-    shown = sentence_of(OSError(errno.ENOSPC, "", "\x1b[2J\n" + "x" * 5000))
-    assert "\x1b" not in shown
-    assert "\n" not in shown
-    assert len(shown) < 500
-
-
 WHOLE = {"clinclust_manifest": 1, "sha256": {"a": "0" * 64}}
 
 
@@ -416,16 +394,3 @@ def test_a_damaged_manifest_is_refused_by_name_with_the_repair(tmp_path, content
     with pytest.raises(InputError, match=rf"{MANIFEST} .*write the folder again") as caught:
         read_manifest(tmp_path)
     assert len(str(caught.value)) < 1000
-
-
-def test_a_missing_manifest_is_refused_by_name_with_the_repair(tmp_path):
-    with pytest.raises(InputError, match=rf"{MANIFEST} is missing.*write the folder again"):
-        read_manifest(tmp_path)
-
-
-@given(st.binary(max_size=200))
-def test_any_bytes_are_a_manifest_or_bad_input(tmp_path_factory, content):
-    folder = tmp_path_factory.mktemp("any")
-    (folder / MANIFEST).write_bytes(content)
-    with pytest.raises(InputError):
-        read_manifest(folder)
