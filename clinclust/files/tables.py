@@ -73,28 +73,20 @@ def read_delimited(source: formats.Source, options: SheetOptions) -> TableRead:
         remarks.append(say("one_column", name=quoted(names[0])))
     misfits, last = list[_Line](), 0
     for line in chain(first, lines):
-        fields = line.fields
-        if line.number <= header.last:
-            rows.add(line.number, fields)
-        elif not options.may_be_subject(line.number):
-            rows.n_outside += not all(map(is_blank, fields))
-        elif len(fields) != width:
-            misfits.append(line)
-            last = line.number if len(fields) > width or options.rows is not None else last
-        else:
-            last = line.number
-            inner = [part for text in fields for part in text.splitlines()[1:-1]] if line.is_long else []
+        rows.add(line.number, line.fields)
+        if line.number > header.last and options.may_be_subject(line.number):
+            if len(line.fields) != width:
+                misfits.append(line)
+            if len(line.fields) >= width or options.rows is not None:
+                last = line.number
+            inner = [part for text in line.fields for part in text.splitlines()[1:-1]] if line.is_long else []
             if any(part.count(delimiter) == width - 1 > 0 for part in inner):
                 places[say("rows_in_quotes")].append(f"line {line.first}")
-            rows.add(line.number, fields)
     if misfits and misfits[0].number <= last:  # short ones between subjects are no notes
         raise _misfits(misfits, width, delimiter)
-    for line in misfits:
-        rows.filled_up.add(line.number)
-        rows.add(line.number, line.fields + [""] * (width - len(line.fields)))
+    rows.filled_up = {line.number for line in misfits}
     read = sheet_table(rows, options, header=header)
-    labels = set(read.frame.index + 2)
-    if misfits := [line for line in misfits if line.number in labels]:
+    if misfits := [line for line in misfits if line.number - 2 in read.frame.index]:
         raise _misfits(misfits, width, delimiter)
     return replace(read, remarks=remarks + read.remarks + places.sentences())
 

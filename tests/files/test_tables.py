@@ -248,13 +248,6 @@ def test_utf16_without_a_mark_is_refused_and_read_with_its_encoding(tmp_path, en
     assert rows_of(read_cohort(path, encoding=encoding)) == AB
 
 
-def test_a_comma_and_a_semicolon_that_both_split_all_rows_are_refused(tmp_path):
-    with pytest.raises(InputError, match=r"commas and semicolons split the rows alike: .* sep=, or sep=;"):
-        read_cohort(write_cohort(tmp_path, "a;b,c\n1;2,5\n"))
-    with pytest.warns(CohortWarning, match="decimal comma"):
-        assert rows_of(read_cohort(write_cohort(tmp_path, "sep=;\na;b,c\n1;2,5\n"))) == [["a", "b,c"], ["1", "2,5"]]
-
-
 def test_a_header_that_may_be_several_names_and_a_quote_that_swallows_rows_are_told(tmp_path):
     with pytest.warns(CohortWarning, match="^cohort.csv: read as one column, 'a;b'"):
         assert read_cohort(write_cohort(tmp_path, '"a;b"\n1\n2\n3\n')).shape == (3, 1)
