@@ -439,7 +439,6 @@ class VisitSummaries(NamedTuple):
     times: Array  # of the rows, float64 (N,), NaN without one
     columns: Mapping[str, Mapping[str, tuple[Array, ColumnNotes]]]  # of each column: values (N,) and notes by name
     trends: Trends
-    dates: list[conditions.DateColumn]
     remarks: list[str]
 
     def replace_columns(self, frame: pd.DataFrame, rows: Mask) -> pd.DataFrame:
@@ -471,14 +470,13 @@ def summarise_visits(
     cells, use_of = dict[str, conditions.Cells](), dict[int, str]()
     stated = [(subjects, "`one_row_per`"), (time, "`time`"), *((name, "`summarise`") for name, _ in summarise)]
     for name, use in stated:
-        place = reader.read.find_column(name)
-        if isinstance(place, str):
-            problems.append(f"{use}: {place} The columns are {listed(names)}")
+        try:
+            cells[name] = reader.cells(name)
+        except InputError as error:
+            problems.append(f"{use}: {error.at_command_line}")
             continue
-        if place in use_of:
-            problems.append(f"{use} and {use_of[place]} name one column, {quoted(name)}: give another")
-        use_of.setdefault(place, use)
-        cells[name] = conditions.Cells(reader, place)
+        if (other := use_of.setdefault(cells[name].number, use)) != use:
+            problems.append(f"{use} and {other} name one column, {quoted(name)}: give another")
     added = [f"{cells[name].name} {summary}" for name, which in summarise if name in cells for summary in which]
     problems += [f"`summarise` would add a second {quoted(name)}: rename it" for name in added if name in names]
     labels = reader.read.frame.index
@@ -525,15 +523,15 @@ def summarise_visits(
             if count := int(np.isnan(values).sum()):
                 remarks.append(f"{quoted(new)} is missing for {count:,} subjects: it needs {SUMMARIES[summary]}")
     refuse(problems)
-    dates = [cells[time].dates] if per else []
-    return VisitSummaries(cells[time].name, times, columns, tuple(estimates.items()), dates, remarks)
+    return VisitSummaries(cells[time].name, times, columns, tuple(estimates.items()), remarks)
 
 
 def _read_numbers(cells: conditions.Cells, rows: NDArray[Any], needed: str = "numbers") -> tuple[Array, list[str]]:
     """Return the numbers of a column, NaN where it has none, and remarks; InputError names the rows of other texts."""
     low, high = cells.bounds
     words = [text for text in cells.counts if means_missing(text) or text.casefold() in MISSING_SIGNS]
-    wrong = ~cells.missing & ~np.isin(cells.texts.astype(str), words) & ~((low == high) & np.isfinite(low))
+    is_number = (low == high) & np.isfinite(low) & (not cells.looks_like_dates)
+    wrong = ~cells.missing & ~np.isin(cells.texts.astype(str), words) & ~is_number
     if wrong.any():
         texts = list(dict.fromkeys(cells.texts[wrong].tolist()))
         name = conditions.name_in_condition(cells.name, cells.number)
@@ -561,7 +559,7 @@ def _read_times(
     if per is None:
         times, notices = _read_numbers(cells, rows, "numbers or dates such as 2024-05-31")
     else:
-        times, notices = cells.dates.moments / (365.25 * conditions.A_DAY), cells.dates.describe_notation(cells.name)
+        times, notices = cells.bounds[0] / (365.25 * conditions.A_DAY), cells.describe_notation()
         times = times - pd.Series(times).groupby(codes).transform("min").to_numpy()
         notices.append(f"time is the years from the first {quoted(cells.name)} of each subject")
     if n_without := int(np.isnan(times).sum()):
@@ -651,9 +649,9 @@ def choose_rows(
     in another table. ChoiceError is raised if rows cannot be chosen so, or none is left.
     """
     counts = RowCounts(len(read.frame) + read.n_outside, outside=read.n_outside)
-    remarks, dates, summaries, times = [*read.remarks], list[conditions.DateColumn](), None, None
+    remarks, readers, summaries, times = [*read.remarks], list[conditions.Reader](), None, None
     if choice.where is not None:
-        reader = conditions.Reader(read, decimal, choice.dates)
+        readers.append(reader := conditions.Reader(read, decimal, choice.dates))
         try:
             met = reader.find_rows(conditions.parsed(choice.where))
         except InputError as error:
@@ -663,23 +661,23 @@ def choose_rows(
             why = "; ".join(reader.remarks()) or "rows meet each part of it, and none meets all"
             raise ChoiceError(f"`where` {where} keeps none of {len(met):,} rows: {why}")
         remarks += [*reader.remarks(), f"{n_met:,} of {len(met):,} rows are kept, as `where` says ({where})"]
-        read, dates = replace(read, frame=read.frame[met]), reader.dates
+        read = replace(read, frame=read.frame[met])
         counts = replace(counts, not_meeting=len(met) - n_met, unknown=int(reader.unknown.sum()))
     if choice.one_row_per is not None:
-        reader = conditions.Reader(read, decimal, choice.dates)
+        readers.append(reader := conditions.Reader(read, decimal, choice.dates))
         try:
             if choice.time is not None and choice.summarise is not None:
                 subjects, time, columns = choice.one_row_per, choice.time, choice.summarise
                 summaries = summarise_visits(reader, subjects, time, columns, choice.trends)
-                remarks, dates, times = remarks + summaries.remarks, dates + summaries.dates, summaries.times
-            kept, more, of_order = _one_row_per_subject(reader, choice, choice.one_row_per, times)
+                remarks, times = remarks + summaries.remarks, summaries.times
+            kept, more = _one_row_per_subject(reader, choice, choice.one_row_per, times)
         except InputError as error:
             raise ChoiceError(error.at_command_line) from error
         if summaries is not None:
             choice = replace(choice, trends=summaries.trends or None)
-        read, remarks, dates = replace(read, frame=read.frame[kept]), remarks + more, dates + of_order
+        read, remarks = replace(read, frame=read.frame[kept]), remarks + more
         counts = replace(counts, further=int((~kept).sum()))
-    derived = {column.order for column in dates if column.was_derived}
+    derived = {column.order for reader in readers for column in reader.dates if column.was_derived}
     if choice.dates is None and len(derived) == 1:
         choice = replace(choice, dates=derived.pop())
     frame, more = chosen_columns(read, only, drop)
@@ -693,9 +691,9 @@ def choose_rows(
 
 def _one_row_per_subject(
     reader: conditions.Reader, choice: RowChoice, name: str, times: Array | None
-) -> tuple[Mask, list[str], list[conditions.DateColumn]]:
-    """Return which row of each subject stays, remarks, and dates that decided; `times` order rows without `by`."""
-    subjects, remarks, dates = reader.cells(name), list[str](), list[conditions.DateColumn]()
+) -> tuple[Mask, list[str]]:
+    """Return which row of each subject stays, and remarks; `times` order rows without `by`."""
+    subjects, remarks = reader.cells(name), list[str]()
     if subjects.missing.any():
         condition = f"{conditions.name_in_condition(subjects.name, subjects.number)} is not missing"
         shown, rows = quoted(subjects.name), reader.read.frame.index[subjects.missing] + 2
@@ -709,20 +707,19 @@ def _one_row_per_subject(
         order = np.argsort(np.where(np.isnan(times), last, times), kind="stable")
     elif choice.by is not None:
         cells = reader.cells(choice.by)
-        dates = [cells.dates] if cells.looks_like_dates else []
-        low, high = (dates[0].moments, dates[0].moments) if dates else cells.bounds
+        low, high = cells.bounds
         if wrong := cells.texts[~cells.missing & ~(low == high)].tolist():
             example = quote_cell(min(wrong, key=conditions.looks_like_date))
             raise InputError(say("no_order_of_rows", column=quoted(cells.name), cell=example))
         order = np.argsort(np.where(cells.missing, last, low), kind="stable")
-        remarks += dates[0].describe_notation(cells.name) if dates else cells.describe_notation()
+        remarks += cells.describe_notation()
         if n_without := int(cells.missing.sum()):
             remarks.append(f"{n_without:,} rows without {quoted(cells.name)} stay only for lack of another")
     kept = np.zeros(len(order), dtype=bool)
     kept[order[~pd.Series(subjects.texts[order]).duplicated(keep=choice.keep).to_numpy()]] = True
     by = "in the file" if (column := choice.by or choice.time) is None else f"by {quoted(column)}"
     of_each = f"the {choice.keep} {by} of each {quoted(subjects.name)}"
-    return kept, [*remarks, f"{kept.sum():,} of {len(kept):,} rows are kept: {of_each}"], dates
+    return kept, [*remarks, f"{kept.sum():,} of {len(kept):,} rows are kept: {of_each}"]
 
 
 # Draw a sample of the rows of a large table by a hash, the same in any order and in any partitions.

@@ -13,8 +13,6 @@ import pytest
 from calls import calls_of
 from corpus.sheets import CELLS
 from corpus.statistical_files import spss
-from hypothesis import given
-from hypothesis import strategies as st
 from old_and_open_workbooks import ods, xlsb
 from raw_workbook import (
     STRICT,
@@ -292,18 +290,6 @@ def test_days_are_counted_from_1904_if_the_workbook_says_so(tmp_path, days, expe
 def test_a_number_that_no_date_has_is_kept_and_told(tmp_path, days):
     with pytest.warns(CohortWarning, match=r"cohort.xlsx: A2: numbers shown as dates that no date has"):
         assert float(read_rows(tmp_path, row_xml(2, number(days, style=1)))["a"].iloc[0]) == days
-
-
-@given(st.datetimes(datetime.datetime(1900, 3, 1), datetime.datetime(9999, 12, 31)))
-def test_dates_agree_with_those_that_openpyxl_writes(tmp_path_factory, moment):
-    moment = moment.replace(microsecond=0)
-    path = tmp_path_factory.mktemp("dates") / "x.xlsx"
-    book = openpyxl.Workbook()
-    book.active.append(["a"])
-    book.active.append([moment])
-    book.save(path)
-    is_midnight = moment.time() == datetime.time()
-    assert read_cohort(path)["a"].tolist() == [moment.date().isoformat() if is_midnight else moment.isoformat()]
 
 
 TOLD = {
