@@ -288,21 +288,18 @@ class RowChoice:
 
     def phrases(self) -> dict[str, str]:
         """Return the words for the rows of the sheet, the condition and the row of each subject, by field, if any."""
-        phrases, order = dict[str, str](), self.by or self.time
-        if self.rows is not None:
-            phrases["rows"] = f"rows {on_one_line(self.rows)} of the sheet"
-        if self.where is not None:
-            phrases["where"] = f"those where {on_one_line(self.where.strip())}"
-        if self.one_row_per is not None:
-            by = "in the file" if order is None else f"by {on_one_line(order)}"
-            phrases["one_row_per"] = f"one row for each {on_one_line(self.one_row_per)}, the {self.keep} {by}"
-            for at, (name, summaries) in enumerate(self.summarise or ()):
-                phrases["one_row_per"] += f", {'' if at else 'with '}{' and '.join(summaries)} of {on_one_line(name)}"
-            if self.summarise is not None:
-                phrases["one_row_per"] += f" over {on_one_line(self.time or '')} from all of its rows"
-                has_model = any({"mean", "slope"} & set(summaries) for _, summaries in self.summarise)
-                phrases["one_row_per"] += " (predictions of a linear mixed model)" * has_model
-        return phrases
+        order = self.by or self.time
+        row = f"{self.keep} {'in the file' if order is None else f'by {order}'}"
+        if self.summarise is not None:
+            row += ", with " + ", ".join(f"{' and '.join(names)} of {column}" for column, names in self.summarise)
+            has_model = any({"mean", "slope"} & set(names) for _, names in self.summarise)
+            row += f" over {self.time} from all of its rows{' (predictions of a linear mixed model)' * has_model}"
+        phrases = {
+            "rows": f"rows {self.rows} of the sheet",
+            "where": f"those where {(self.where or '').strip()}",
+            "one_row_per": f"one row for each {self.one_row_per}, the {row}",
+        }
+        return {name: on_one_line(words) for name, words in phrases.items() if getattr(self, name) is not None}
 
 
 # Visits: the level, trend, last value and spread of measurements of which each subject has several rows.

@@ -236,7 +236,7 @@ def read_cohort(
         Condition on rows, such as ``visit == 'baseline' and 18 <= age < 65``: `and`, `or`, `not`, `in`, `is missing`,
         parentheses, backticks around names with spaces. Numbers and dates may be written as in the column.
     only, drop : list of str, optional
-        Columns to keep, or to leave out. ``name#2`` is the second column of a name, ``#7`` the seventh of the file.
+        Columns to keep, or to leave out. ``#7`` is the seventh column of the file.
     one_row_per : str, optional
         Keep one row for each value of this column.
     keep : {"first", "last"}

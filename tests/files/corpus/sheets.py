@@ -174,7 +174,7 @@ SHEETS = (
         "twice.xlsx",
         xlsx([["id", "x", "x"], [1, 2, 3]]),
         refused="drop=.'#3'.",
-        repaired={"drop": ["x#1"]},
+        repaired={"drop": ["#2"]},
         rows=[["id", "x"], ["1", "3"]],
         told=("2 of 3 columns are kept",),
     ),
