@@ -276,11 +276,9 @@ class RowChoice:
     def completed_by(self, other: RowChoice) -> RowChoice:
         """Return this choice, and what the user said of the rows where it says nothing itself."""
         mine, theirs = self.by_values, other.by_values
-        chosen = other if set(self.as_dict()) <= {"dates", "rows"} else self
-        is_same = mine is None or (theirs is not None and mine.agrees_with(theirs))
-        more = other if is_same else self
-        dates, trends = self.dates or more.dates, self.trends or more.trends
-        return replace(chosen, dates=dates, rows=self.rows or other.rows, trends=trends)
+        more = other if mine is None or (theirs is not None and mine.agrees_with(theirs)) else self
+        known = {"dates": self.dates or more.dates, "trends": self.trends or more.trends}
+        return replace(other if mine is None else self, rows=self.rows or other.rows, **known)
 
     def in_words(self) -> str:
         """Return which rows they are, in words that follow "the rows taken are"."""
