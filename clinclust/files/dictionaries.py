@@ -8,6 +8,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -108,7 +109,7 @@ _STORED = "how it is stored or asked"
 _KIND_OF = {word: kind for kind, words in _WORDS["kinds"].items() for word in words}
 
 
-def _read_kind(text: str) -> str | None:
+def _read_kind(text: str) -> Any:
     """Return the kind that a text names; the way a program stores a column (`varchar`) counts last."""
     words = words_of(text)
     if words[:2] in _WORDS["answers"]["yes_no"]:
@@ -117,7 +118,7 @@ def _read_kind(text: str) -> str | None:
     return next((kind for kind in kinds if kind != _STORED), kinds[0] if kinds else None)
 
 
-def _read_values(group: Sequence[Row], places: Places) -> tuple[list[Choice], Bounds, str | None]:
+def _read_values(group: Sequence[Row], places: Places) -> tuple[list[Choice], Bounds, Any]:
     """Return the values of a variable with their labels, or else the bounds or the kind that are in their place."""
     row, text, unbounded = group[0], group[0]["code"], (None, None)
     if len(group) > 1:
@@ -146,8 +147,8 @@ def _note_variable(group: Sequence[Row], places: Places) -> ColumnNotes:
     choices, bounds, kind = _read_values(group, places)
     if len(group) > 1 and (row["code"], label) in choices:  # the label of a level
         label = ""
-    validation, role = row["validation"], row["role"] or None
-    stated = row["kind"] or _read_kind(validation or row["type"])
+    validation, stated = row["validation"], row["kind"] or _read_kind(row["validation"] or row["type"])
+    role: Any = row["role"] or None
     if row["type"] and not (validation or role or stated):
         places[f"the type {quoted(row['type'])} is not known here, and not used"].append(place)
     # the columns of minimum and maximum count before that of the range

@@ -54,7 +54,6 @@ _KINDS = data("file_kinds")["kinds"]
 # a kind, or what a file is instead: by the suffix of its name, by its first bytes, or by a part of a zip archive
 _EVERY = [*_KINDS.items(), *((refused["what"], refused) for refused in data("file_kinds")["refused"])]
 _NAMED = {suffix: kind for kind, about in _EVERY for suffix in about.get("suffixes", ())}
-_READ_FROM = ", ".join(suffix for suffix, kind in _NAMED.items() if kind in _KINDS)
 _SIGNATURES = {sign.encode("latin-1"): kind for kind, about in _EVERY for sign in about.get("signatures", ())}
 _PARTS = data("file_kinds")["parts_of_zip"]
 _OLE, _ZIP = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", b"PK\x03\x04"
@@ -200,8 +199,8 @@ def _recognise_kind(source: Source) -> tuple[Source, list[str]]:
         if _MARKUP.match(plain):
             raise InputError(say("web_page"))
         if named is None:
-            suffix = shortened(source.suffix) or "no suffix"
-            raise InputError(f"tables are read from {_READ_FROM}, not from {suffix}")
+            known = ", ".join(suffix for suffix, kind in _NAMED.items() if kind in _KINDS)
+            raise InputError(f"tables are read from {known}, not from {shortened(source.suffix) or 'no suffix'}")
         if named == "xls" and is_text:
             kind = "text"
         elif named not in ("text", "xlsx", "parquet") and not is_old_stata:  # whose readers say what is wrong

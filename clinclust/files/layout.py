@@ -470,8 +470,6 @@ _LAST_LOOKED_AT, _SHAPES_LOOKED_AT = 80, 2000
 # `* p < 0.05`, `Source: registry`, `Erstellt am 3.4.2024`
 _NOTE = re.compile(rf"\s*(?:{data('tables')['notes']['begins']})", re.IGNORECASE)
 _MEANING = re.compile(r"\S{1,12}\s*[=:]\s*\S.*")
-# `1 = White`; in `m: male` the text after the colon could be a value
-_LEGEND = re.compile(r"[\w.+-]{1,12}\s*=\s*[^\s=].*", re.DOTALL)
 _SENTENCE, _LONGEST_TOTAL = 12, 64
 
 
@@ -581,7 +579,7 @@ def _find_notes(frame: pd.DataFrame, kept: Mask) -> list[Finding]:
     for at in range(len(places) - 1, 0, -1):
         row = _texts_of(frame, places[at])
         column, text = next(iter(row.items()))
-        meanings = {place for place, text in row.items() if _LEGEND.fullmatch(text)}
+        meanings = {place for place, text in row.items() if _MEANINGS.fullmatch(text)}
         is_legend = bool(meanings) and of_subjects.isdisjoint(meanings)
         others = [text for place, text in row.items() if place not in meanings]
         is_legend &= all(_folded(text) in names or _shape_of(text) not in shapes for text in others)

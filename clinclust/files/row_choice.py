@@ -277,8 +277,8 @@ class RowChoice:
         """Return this choice, and what the user said of the rows where it says nothing itself."""
         mine, theirs = self.by_values, other.by_values
         more = other if mine is None or (theirs is not None and mine.agrees_with(theirs)) else self
-        known = {"dates": self.dates or more.dates, "trends": self.trends or more.trends}
-        return replace(other if mine is None else self, rows=self.rows or other.rows, **known)
+        rows, dates, trends = self.rows or other.rows, self.dates or more.dates, self.trends or more.trends
+        return replace(other if mine is None else self, rows=rows, dates=dates, trends=trends)
 
     def in_words(self) -> str:
         """Return which rows they are, in words that follow "the rows taken are"."""
