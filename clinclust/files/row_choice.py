@@ -432,7 +432,8 @@ class VisitSummaries(NamedTuple):
 
     time: str
     times: Array  # of the rows, float64 (N,), NaN without one
-    columns: Mapping[str, Mapping[str, tuple[Array, ColumnNotes]]]  # of each column: values (N,) and notes by name
+    columns: Mapping[str, Mapping[str, Array]]  # the summaries of each column by their names, each (N,)
+    notes: Mapping[str, ColumnNotes]  # on the summaries
     trends: Trends
     remarks: list[str]
 
@@ -440,17 +441,13 @@ class VisitSummaries(NamedTuple):
         """Return the table of the rows that stay, with summaries in the place of their columns, and without time."""
         if lost := [quoted(name) for name in self.columns if name not in frame]:
             raise InputError(f"`only` and `drop` leave out {listed(lost)}, which `summarise` names: do one of them")
-        columns, notes = dict[Any, Any](), text_table.notes_of(frame)
+        columns = dict[Any, Any]()
         for name in frame.columns.drop(self.time, errors="ignore"):
-            if name not in self.columns:
-                columns[name] = frame[name]
-                continue
-            notes.pop(name, None)
-            for summary, (values, about) in self.columns[name].items():
-                columns[summary], notes[summary] = values[rows], about
+            summaries = {summary: values[rows] for summary, values in self.columns.get(name, {}).items()}
+            columns |= summaries or {name: frame[name]}
         changed = pd.DataFrame(columns, index=frame.index)
-        changed.attrs = {**frame.attrs, text_table.COLUMN_NOTES: {}}
-        text_table.add_notes(changed, {name: about for name, about in notes.items() if name in columns})
+        changed.attrs = dict(frame.attrs)
+        text_table.add_notes(changed, self.notes)
         return changed
 
 
@@ -462,7 +459,7 @@ def summarise_visits(
     InputError lists all columns that are unknown or clash, and all cells that are no numbers.
     """
     problems, remarks, names = list[str](), list[str](), reader.read.names
-    cells, use_of = dict[str, conditions.Cells](), dict[int, str]()
+    cells, use_of = dict[str, conditions.Cells](), dict[int, tuple[str, str]]()
     stated = [(subjects, "`one_row_per`"), (time, "`time`"), *((name, "`summarise`") for name, _ in summarise)]
     for name, use in stated:
         try:
@@ -470,8 +467,8 @@ def summarise_visits(
         except InputError as error:
             problems.append(f"{use}: {error.at_command_line}")
             continue
-        if (other := use_of.setdefault(cells[name].number, use)) != use:
-            problems.append(f"{use} and {other} name one column, {quoted(name)}: give another")
+        if (other := use_of.setdefault(cells[name].number, (name, use))) != (name, use):
+            problems.append(f"{use} and {other[1]} name one column, {quoted(name)}: give another")
     added = [f"{cells[name].name} {summary}" for name, which in summarise if name in cells for summary in which]
     problems += [f"`summarise` would add a second {quoted(name)}: rename it" for name in added if name in names]
     labels = reader.read.frame.index
@@ -484,7 +481,7 @@ def summarise_visits(
             times, per, remarks = _read_times(cells[time], rows, codes)
         except InputError as error:
             problems.append(error.at_command_line)
-    columns: dict[str, dict[str, tuple[Array, ColumnNotes]]] = {}
+    columns, about = dict[str, dict[str, Array]](), dict[str, ColumnNotes]()
     estimates = dict[str, Trend]()
     for name, summaries in ((name, summaries) for name, summaries in summarise if name in cells):
         column, notes = cells[name].name, cells[name].notes
@@ -513,12 +510,12 @@ def summarise_visits(
             (values, label), new = of_subjects[summary], f"{column} {summary}"
             unit = f"{notes.unit} per {over}" if notes.unit and summary == "slope" else notes.unit
             reason = f"the {summary} of the rows of a subject"
-            about = ColumnNotes(label, unit, notes.section, kind="number", block=block, reason=reason)
-            columns[column][new] = values[codes], about
+            about[new] = ColumnNotes(label, unit, notes.section, kind="number", block=block, reason=reason)
+            columns[column][new] = values[codes]
             if count := int(np.isnan(values).sum()):
                 remarks.append(f"{quoted(new)} is missing for {count:,} subjects: it needs {SUMMARIES[summary]}")
     refuse(problems)
-    return VisitSummaries(cells[time].name, times, columns, tuple(estimates.items()), remarks)
+    return VisitSummaries(cells[time].name, times, columns, about, tuple(estimates.items()), remarks)
 
 
 def _read_numbers(cells: conditions.Cells, rows: NDArray[Any], needed: str = "numbers") -> tuple[Array, list[str]]:
