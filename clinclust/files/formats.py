@@ -199,8 +199,8 @@ def _recognise_kind(source: Source) -> tuple[Source, list[str]]:
         if _MARKUP.match(plain):
             raise InputError(say("web_page"))
         if named is None:
-            known = ", ".join(suffix for suffix, kind in _NAMED.items() if kind in _KINDS)
-            raise InputError(f"tables are read from {known}, not from {shortened(source.suffix) or 'no suffix'}")
+            readable = ", ".join(suffix for suffix, kind in _NAMED.items() if kind in _KINDS)
+            raise InputError(f"tables are read from {readable}, not from {shortened(source.suffix) or 'no suffix'}")
         if named == "xls" and is_text:
             kind = "text"
         elif named not in ("text", "xlsx", "parquet") and not is_old_stata:  # whose readers say what is wrong

@@ -457,8 +457,8 @@ def _with_words(frame: pd.DataFrame, kept: Mask) -> list[_Claim]:
             of_group = is_long and (are_codes or bool(_GROUP.fullmatch(rest)) or rest in of_above)
             is_total = of_group or bool(_REST.fullmatch(match["rest"]) or _COUNTED.fullmatch(cells[at]))
             if is_total or place == 0:
-                said = (figure for figure, words in by_figure.items() if re.fullmatch(words, word, re.I))
-                figures = _ANY_FIGURE if (figure := next(said, "sum")) == "sum" else (figure,)
+                matching = (figure for figure, words in by_figure.items() if re.fullmatch(words, word, re.I))
+                figures = _ANY_FIGURE if (figure := next(matching, "sum")) == "sum" else (figure,)
                 claims.append(_Claim(at, place, texts, figures, is_long, is_total))
     return claims
 
