@@ -116,6 +116,13 @@ def test_a_sheet_can_be_chosen(tmp_path):
     assert read_dictionary(path, ["sex"], sheet="Codebook")["sex"].label == "Sex"
 
 
+def test_a_unit_in_the_label_of_a_number_is_taken_in_a_codebook_as_in_redcap(tmp_path):
+    path = Case(wide(["crp", "CRP (mg/L)", "0-300"], ["sex", "Sex (m)", "1=m; 2=f"]), {}, {}).write(tmp_path)
+    notes = read_dictionary(path, ["sex", "crp"])
+    assert (notes["crp"].label, notes["crp"].unit, notes["crp"].maximum) == ("CRP", "mg/L", 300)
+    assert (notes["sex"].label, notes["sex"].unit) == ("Sex (m)", None)
+
+
 def test_a_parquet_dictionary_is_read_like_text(tmp_path):
     frame = pd.DataFrame({"variable": ["sex", "age"], "min": [None, 18.0], "values": ["1=male; 2=female", None]})
     frame.to_parquet(tmp_path / "codebook.parquet")
