@@ -431,12 +431,6 @@ def test_whole_numbers_beside_missing_ones_keep_all_their_digits(tmp_path):
     assert read_cohort(tmp_path / "x.parquet")["id"].tolist() == [1234567890123456001, None, 1234567890123456002]
 
 
-def test_an_index_that_is_also_a_column_is_read_once(tmp_path):
-    frame = pd.DataFrame({"who": ["a", "b"], "falls": [1, 2]})
-    frame.set_index("who", drop=False).to_parquet(tmp_path / "x.parquet")
-    assert read_cohort(tmp_path / "x.parquet").columns.tolist() == ["who", "falls"]
-
-
 def test_text_that_is_no_text_is_refused(tmp_path):
     broken = pyarrow.array([b"caf\xe9", b"x"]).view(pyarrow.string())
     pyarrow.parquet.write_table(pyarrow.table({"name": broken}), tmp_path / "x.parquet")
