@@ -443,7 +443,7 @@ class VisitSummaries(NamedTuple):
             raise InputError(f"`only` and `drop` leave out {listed(lost)}, which `summarise` names: do one of them")
         columns = dict[Any, Any]()
         for name in frame.columns.drop(self.time, errors="ignore"):
-            summaries = {summary: values[rows] for summary, values in self.columns.get(name, {}).items()}
+            summaries: dict[Any, Any] = {new: values[rows] for new, values in self.columns.get(name, {}).items()}
             columns |= summaries or {name: frame[name]}
         changed = pd.DataFrame(columns, index=frame.index)
         changed.attrs = dict(frame.attrs)
