@@ -135,16 +135,12 @@ def limited(message: str) -> str:
     return message if len(message) <= _LONGEST_MESSAGE else message[:_LONGEST_MESSAGE] + " ... (cut)"
 
 
-class Places:
-    """Findings, sentences that can follow a list of places and a colon, each with the places where it was found."""
+class Places(defaultdict[str, list[str]]):
+    """The places of each finding, which is a sentence that can follow a list of places and a colon."""
 
     def __init__(self) -> None:
-        self._places = defaultdict[str, list[str]](list)
-
-    def add(self, finding: str, place: str) -> None:
-        """Add a place to a finding."""
-        self._places[finding].append(place)
+        super().__init__(list)
 
     def sentences(self) -> list[str]:
         """Return one sentence for each finding, with its first places, in the order of the first of them."""
-        return [f"{listed(places)}: {finding}" for finding, places in self._places.items()]
+        return [f"{listed(places)}: {finding}" for finding, places in self.items()]

@@ -44,11 +44,6 @@ class DateColumn:
     order: DateOrder | None  # how dates such as 03/04/2020 were read; None if there is none of which it matters
     was_derived: bool  # whether other dates of the column gave the order, and not the separator or the user
 
-    def describe_notation(self, name: str) -> list[str]:
-        """Return how the dates of the column of this name were read, if they have an order."""
-        first = "day" if self.order == "day-first" else "month"
-        return [f"dates of {quoted(name)} with the year last are read with the {first} first"] if self.order else []
-
 
 def looks_like_date(text: str) -> bool:
     """Return whether a text is written as a date is, in any known notation."""
@@ -264,7 +259,7 @@ class Cells:
     def __init__(self, reader: Reader, place: int) -> None:
         read, decimal = reader.read, reader.decimal
         notes = read.notes[place]
-        self.notes, self.decimal, self.order_of_dates = notes, decimal, reader.order_of_dates
+        self.notes, self.decimal, self._reader = notes, decimal, reader
         self.has_comma = decimal == "," or notes.decimal == ","
         self.others_have_comma = decimal == "," or any(each.decimal == "," for each in read.notes)
         values = read.frame.iloc[:, place]
@@ -283,7 +278,9 @@ class Cells:
 
     @cached_property
     def bounds(self) -> tuple[Array, Array]:
-        """The least and the greatest number that each cell may be: ``<5`` ends below 5. NaN: none, or with a unit."""
+        """The least and the greatest number, or second of a date, of each cell: ``<5`` ends below 5. NaN: neither."""
+        if self.looks_like_dates:
+            return self.dates.moments, self.dates.moments
         if self.marks.is_guess and self.decimal is None:
             example = next(text for text in self.counts if "," in text)
             raise InputError(say("comma_decimal_or_thousands", name=quoted(self.name), example=quote_cell(example)))
@@ -317,7 +314,11 @@ class Cells:
         return number
 
     def describe_notation(self) -> list[str]:
-        """Return how the numbers are read, in words; nothing if they are plain."""
+        """Return how the numbers or dates are read, in words; nothing if they are plain."""
+        if self.looks_like_dates:
+            first = str(self.dates.order).removesuffix("-first")
+            is_told = self.dates.order is not None
+            return [f"dates of {quoted(self.name)} with the year last are read with the {first} first"] * is_told
         words = ["a decimal comma"] if self.marks.decimal else []
         words += [f"thousands kept apart by {self.marks.thousands!r}"] if self.marks.thousands else []
         return [f"the numbers of {quoted(self.name)} are read with {' and '.join(words)}"] if words else []
@@ -343,9 +344,10 @@ class Cells:
     @cached_property
     def dates(self) -> DateColumn:
         """The dates of the cells; InputError if they cannot be read."""
-        dates = date_column(self.texts, ~self.missing, self.order_of_dates)
+        dates = date_column(self.texts, ~self.missing, self._reader.order_of_dates)
         if isinstance(dates, str):
             raise InputError(f"{quoted(self.name)} {dates}")
+        self._reader.dates.append(dates)
         return dates
 
     @cached_property
@@ -359,7 +361,7 @@ class Reader:
 
     By Kleene's logic nothing is known of a missing value: neither ``==`` nor ``!=``, with ``not`` or without, takes it.
     A value beyond a limit is compared where the answer is certain: ``>90`` is above 60, and may be above 100. After
-    `find_rows`, `unknown`, bool (N,), has the rows of which no answer is known, and `dates` those that were compared.
+    `find_rows`, `unknown`, bool (N,), has the rows of which no answer is known. `dates` are all columns of dates used.
     """
 
     def __init__(
@@ -406,13 +408,12 @@ class Reader:
         """Return where a comparison is met, and where that is known. A date without a time means the whole day."""
         sign, text, is_text = comparison.sign, comparison.value.text.strip(), comparison.value.kind == "text"
         if is_text and looks_like_date(text) and (is_order(sign) or cells.looks_like_dates):
-            dates = cells.dates
-            self.dates.append(dates)
-            self._remarks += dates.describe_notation(cells.name)
-            limit = date_column(np.array([text], dtype=object), np.ones(1, bool), dates.order or self.order_of_dates)
+            moments, order = cells.dates.moments, cells.dates.order or self.order_of_dates
+            self._remarks += cells.describe_notation()
+            limit = date_column(np.array([text], dtype=object), np.ones(1, bool), order)
             if isinstance(limit, str):
                 raise InputError(f"the date with which {quoted(cells.name)} is compared {limit}")
-            moments, moment = dates.moments, float(limit.moments[0])
+            moment = float(limit.moments[0])
             if ":" not in text:
                 moments, moment = moments // A_DAY, moment // A_DAY
             return _met(moments, moments, sign, moment)

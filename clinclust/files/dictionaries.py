@@ -6,8 +6,7 @@ import math
 import os
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,15 +24,13 @@ from clinclust.files.text_table import ColumnNotes, add_notes, chosen_columns
 
 # What the rows and cells of a dictionary hold: coded values, lists of values, intervals.
 
-_SAYS = "the dictionary says: "
-_BY_VALUES = "drafted by its values"
 _WORDS = data("dictionaries")
 _CODEBOOK, _REDCAP = (
     {folded(header): meaning for meaning, headers in _WORDS[kind].items() for header in headers}
     for kind in ("headers", "redcap_headers")
 )
 Choice = tuple[str, str]  # a code and its label
-Row = Mapping[str, str]  # the texts of a row by their meaning, empty where there is none; "#": its row in a spreadsheet
+Row = dict[str, str]  # the texts of a row by their meaning, empty where there is none; "#": its row in a spreadsheet
 Bounds = tuple[float | None, float | None]
 _NUMBER = r"[+-]?\d+(?:[.,]\d+)?"
 _INTERVALS = (
@@ -106,127 +103,161 @@ def _number_or_none(text: str) -> float | None:
     return number if NUMBER.fullmatch(text) and math.isfinite(number := float(text)) else None
 
 
-def _name_rows(groups: Mapping[str, Sequence[Row]]) -> str:
-    """Return variables with their rows, for a message: ``'age' (rows 3, 9)``."""
-    return listed(f"{quoted(name)} (rows {', '.join(row['#'] for row in rows[:5])})" for name, rows in groups.items())
+# What the rows of a variable say of it, in a codebook and in a data dictionary of REDCap alike.
+
+_STORED = "how it is stored or asked"
+_KIND_OF = {word: kind for kind, words in _WORDS["kinds"].items() for word in words}
 
 
-def _say_missing(missing: Sequence[Choice]) -> str:
-    shown = ", ".join(f"{shortened(code)!r} ({shortened(label)})" for code, label in missing[:10])
-    return f"; {shown} mean{'s' * (len(missing) == 1)} missing" if missing else ""
+def _read_kind(text: str) -> Any:
+    """Return the kind that a text names; the way a program stores a column (`varchar`) counts last."""
+    words = words_of(text)
+    if words[:2] in _WORDS["answers"]["yes_no"]:
+        return "yes/no"
+    kinds = [_KIND_OF[bare] for word in words if (bare := word.rstrip("0123456789")) in _KIND_OF]
+    return next((kind for kind in kinds if kind != _STORED), kinds[0] if kinds else None)
 
 
-# What a REDCap data dictionary says of the columns of an export, and the columns that REDCap adds to one.
+def _read_values(group: Sequence[Row], places: Places) -> tuple[list[Choice], Bounds, Any]:
+    """Return the values of a variable with their labels, or else the bounds or the kind that are in their place."""
+    row, text, unbounded = group[0], group[0]["code"], (None, None)
+    if len(group) > 1:
+        # Without a column for the labels of levels, that of labels holds them if they differ between the rows.
+        coded = [row for row in group if row["code"]]
+        labels = [plain_text(row["code label"]) for row in coded]
+        of_rows = [plain_text(row["label"] or row["description"]) for row in coded]
+        if not any(labels) and all(of_rows) and len(set(of_rows)) == len(of_rows):
+            labels = of_rows
+        return [(row["code"], label or row["code"]) for row, label in zip(coded, labels, strict=True)], unbounded, None
+    choices = redcap_choices(row["choices"]) or coded_values(text)
+    if not choices and (within := interval(text)) is not None:
+        return [], within, "number"
+    choices = choices or [(value, value) for value in listed_values(text)]
+    kind = None if choices else _read_kind(text)
+    if (text or row["choices"]) and not choices and kind is None:
+        places["its values could not be read; write them as 1=male; 2=female"].append(f"row {row['#']}")
+    return choices, unbounded, kind
 
-# `integer`, `number_1dp_comma_decimal`
-_NUMBER_OF_REDCAP = re.compile(r"(?:integer|int|number|float)(?:_\w+)?")
-_DATE = re.compile(r"(?:date|datetime|time)(?:_\w+)?")
-_PERSONAL = re.compile(r"(?:email|phone|zipcode|postalcode|postal_code|ssn|mrn|vmrn)(?:_\w+)?")
+
+def _note_variable(group: Sequence[Row], places: Places) -> ColumnNotes:
+    """Return the notes on a variable of one row, or one for each level."""
+    row, place = group[0], f"row {group[0]['#']}"
+    label, *rest = paragraphs(row["label"]) or [""]
+    description = "; ".join(filter(None, [" ".join(rest), plain_text(row["description"])]))
+    choices, bounds, kind = _read_values(group, places)
+    if len(group) > 1 and (row["code"], label) in choices:  # the label of a level
+        label = ""
+    validation, stated = row["validation"], row["kind"] or _read_kind(row["validation"] or row["type"])
+    role: Any = row["role"] or None
+    if row["type"] and not (validation or role or stated):
+        places[f"the type {quoted(row['type'])} is not known here, and not used"].append(place)
+    # the columns of minimum and maximum count before that of the range
+    within, low, high = interval(row["range"]), _number_or_none(row["minimum"]), _number_or_none(row["maximum"])
+    for what, read in (("range", within), ("minimum", low), ("maximum", high)):
+        if row[what] and read is None and stated != "date":
+            places[f"its {what} could not be read; write a number, or 0-120 for a range"].append(place)
+    least, most = within or (None, None)
+    stated_bounds = (least if low is None else low, most if high is None else high)
+    bounds = bounds if stated_bounds == (None, None) else stated_bounds
+    codes, text = list[str](), plain_text(row["missing"].replace("\n", " ; "))
+    if text and text.casefold() not in _WORDS["answers"]["none"]:
+        words = text.split()
+        alone = words if all(_number_or_none(word) is not None for word in words) else [text]
+        codes = [code for code, _ in coded_values(text)] or listed_values(text) or alone
+        if any(len(code) > 30 for code in codes):
+            places["its missing codes could not be read; write them as -9; -8"].append(place)
+            codes = []
+    levels, among = divided(choices)
+    missing = tuple(dict.fromkeys([*(code for code, _ in among), *codes]))
+    kind = next((name for name in (stated, kind) if name not in (None, _STORED)), None)
+    if levels and kind in ("number", "text", "date"):  # how the codes are stored; what they are, the labels say
+        kind = None
+    if kind is None and not levels and bounds != (None, None):
+        kind = "number"
+    says = [shortened(row["type"])] if row["type"] and (stated or validation) else []
+    says += [f"validated as {shortened(validation)}"] if validation else []
+    says += [f"{len(choices)} value{'s' * (len(choices) != 1)}"] if choices else []
+    reason = f"the dictionary says: {row['says'] or ', '.join(says) or kind or 'a column of this name'}"
+    if among:
+        shown = ", ".join(f"{shortened(code)!r} ({shortened(label)})" for code, label in among[:10])
+        reason += f"; {shown} mean{'s' * (len(among) == 1)} missing"
+    unit = plain_text(row["unit"])
+    if kind == "number" and not unit:  # in brackets at the end of the label, or all of the description
+        bracket = BRACKETED.fullmatch(label)
+        candidates = [bracket[2] if bracket and bracket[1] else "", description]
+        unit = next((text for text in candidates if is_known_unit(text) and not text[0].isdigit()), "")
+        if unit:
+            label = label.removesuffix(f"({unit})").removesuffix(f"[{unit}]").rstrip() or label
+            description = "" if description == unit else description
+            reason += f"; the unit {unit} is taken from its label or note"
+    return ColumnNotes(
+        label=label or description or None,
+        unit=unit or None,
+        section=plain_text(row["section"]) or None,
+        description=(label and description) or None,
+        levels=tuple(choice for choice in levels if choice[0] not in missing),
+        kind=kind,
+        missing_codes=missing,
+        minimum=bounds[0],
+        maximum=bounds[1],
+        decimal="," if "comma_decimal" in validation else None,
+        asked_if=" ".join(row["asked if"].split()) or None,
+        block=row["block"] or None if role is None and kind not in ("id", "date", "text") else None,
+        role=role,
+        reason=reason if kind or levels or role else f"{reason}; drafted by its values",
+    )
+
+
+# A data dictionary of REDCap as a codebook, and the columns that REDCap adds to an export.
+
+_OF_REDCAP, _TYPES = _WORDS["redcap_words"], _WORDS["redcap_types"]
 # the fields of a formula: `round([weight]/[height(2)])` has weight and height
 _INPUT = re.compile(r"\[([a-zA-Z]\w*)(?:\([^()\[\]]*\))?\]")
-_BOXES = (("0", "Unchecked"), ("1", "Checked"))
-_OF_REDCAP, _TYPES = _WORDS["redcap_words"], _WORDS["redcap_types"]
 
 
-def _note_redcap(rows: Sequence[Row]) -> dict[str, ColumnNotes]:
-    """Return the notes on each column of an export; InputError if rows have no name, or that of another row."""
-    groups: dict[str, list[Row]] = {}
+def _as_codebook(rows: Sequence[Row]) -> Iterator[Row]:
+    """Yield the rows of a data dictionary of REDCap as those of a codebook: one for each field, or box to tick."""
+    names = {row["name"] for row in rows}
+    dates, section, form = {row["name"] for row in rows if _read_kind(row["validation"]) == "date"}, "", ""
     for row in rows:
-        groups.setdefault(row["name"], []).append(row)
-    unnamed = listed(row["#"] for row in groups.pop("", []))
-    problems = [f"no variable is named in row {unnamed}; write its name, or delete the row"] if unnamed else []
-    if twice := {name: group for name, group in groups.items() if len(group) > 1}:
-        problems.append(f"described more than once: {_name_rows(twice)}; keep one row of each")
-    refuse(problems)
-    types = {row["name"]: (row["validation"] or row["type"]).casefold() for row in rows}
-    notes: dict[str, ColumnNotes] = {}
-    section, form = "", None
-    for row in rows:
+        kind, text = row["type"].casefold(), row["choices"]
         if row["form"] != form:
             section, form = "", row["form"]
         section = (paragraphs(row["section"]) or [section])[0]
-        words = " ".join(row["form"].replace("_", " ").split())
-        heading = section if 0 < len(section) <= 60 else words[:1].upper() + words[1:]
-        label, *rest = paragraphs(row["label"]) or [""]
-        about = ColumnNotes(
-            label=label or None,
-            section=heading or None,
-            description="; ".join(filter(None, [" ".join(rest), plain_text(row["note"])])) or None,
-            asked_if=" ".join(row["branching"].split()) or None,
-            block=row["matrix"] or None,
-        )
-        is_personal = row["identifier"].casefold() in ("y", "yes", "true", "1", "x")
+        words = " ".join(form.replace("_", " ").split())
+        row["section"] = section if 0 < len(section) <= 60 else words[:1].upper() + words[1:]
+        row["choices"] = text if kind in _OF_REDCAP["with_choices"] else ""
+        usual = _TYPES.get(kind) or _TYPES.get(row["validation"].casefold().partition("_")[0], {})
+        row |= {meaning: value for meaning, value in usual.items() if not row[meaning]}
+        if "@CALCDATE" in row["annotation"]:
+            row["kind"] = "date"
+        elif "@CALCTEXT" in row["annotation"]:
+            row |= {"role": "describe", "says": "computed from other columns, so it is not clustered on"}
+        elif kind == "calc":  # holds information of its own only if it is computed from dates, as an age is
+            inputs = [name for name in dict.fromkeys(_INPUT.findall(text)) if name in names]
+            if inputs and dates.issuperset(inputs):
+                row["says"] = f"calc; computed from dates ({listed(inputs)})"
+            else:
+                says = f"calc; computed from {listed(inputs) or 'other fields'}, so it is not clustered on"
+                row |= {"role": "describe", "says": says}
+        if is_personal := row["identifier"].casefold() in ("y", "yes", "true", "1", "x"):
+            row |= {"kind": "text", "role": "ignore", "choices": "", "says": "flagged as an identifier of a person"}
         if row is rows[0]:
-            field = ColumnNotes(kind="id", reason=f"{_SAYS}the first field, which names the record")
-        elif is_personal:
-            field = ColumnNotes(kind="text", role="ignore", reason=f"{_SAYS}flagged as an identifier of a person")
-        else:
-            field = _note_field(row, label, types)
-        if row["type"].casefold() == "checkbox":
+            row |= {"kind": "id", "role": "", "choices": "", "says": "the first field, which names the record"}
+        if kind == "checkbox":
             # One yes/no column for each choice. They form a block: subjects tick them together.
-            choices = redcap_choices(row["choices"])
+            choices = redcap_choices(text)
+            of_all = {"kind": "yes/no", "choices": _OF_REDCAP["boxes"], "block": row["block"] or row["name"]}
+            label = plain_text(row["label"]) or row["name"]
             for code, choice in choices:
-                reason = f"{_SAYS}checkbox, one of {len(choices)} boxes of {shortened(row['name'])}"
-                box = replace(about, label=f"{about.label or row['name']}: {choice or code}", kind="yes/no")
-                box = replace(box, levels=_BOXES, block=about.block or row["name"], reason=reason)
-                if is_missing := means_missing(choice):
-                    reason += say("box_of_missing", choice=shortened(choice))
-                if is_personal or is_missing:
-                    box = replace(box, role="ignore", block=None, reason=field.reason if is_personal else reason)
+                says = f"checkbox, one of {len(choices)} boxes of {shortened(row['name'])}"
+                box = row.copy() | of_all | {"label": f"{label}: {choice or code}", "says": says}
+                if means_missing(choice) and not is_personal:
+                    box |= {"role": "ignore", "says": says + say("box_of_missing", choice=shortened(choice))}
                 # `signs____9` for the code -9 of `signs`
-                notes[f"{row['name']}___{re.sub('[^a-z0-9_]', '_', code.lower())}"] = box
-        elif row["type"].casefold() != "descriptive":  # of which an export has no column
-            if field.unit is not None:  # taken from one of them
-                label = label.removesuffix(f"({field.unit})").removesuffix(f"[{field.unit}]").rstrip() or label
-                is_note = about.description == field.unit
-                about = replace(about, label=label or None, description=None if is_note else about.description)
-            is_measured = field.role is None and field.kind not in ("id", "date", "text")
-            of_field = {name: value for name, value in vars(field).items() if value not in (None, ())}
-            notes[row["name"]] = replace(about, block=about.block if is_measured else None, **of_field)
-    return notes
-
-
-def _note_field(row: Row, label: str, types: Mapping[str, str]) -> ColumnNotes:
-    """Return the notes that depend on the type of a field, given the types (of text: the validation) of all."""
-    kind, validation = row["type"].casefold(), row["validation"].casefold()
-    if kind in _TYPES:
-        decided = {"levels": (), **_TYPES[kind]}
-        reason, levels = _SAYS + decided.pop("says"), tuple(map(tuple, decided.pop("levels")))
-        return ColumnNotes(reason=reason, levels=levels, **decided)
-    # a number has its unit in brackets at the end of its label, or as its note
-    bracket = BRACKETED.fullmatch(label)
-    candidates = [bracket[2] if bracket and bracket[1] else "", plain_text(row["note"])]
-    unit = next((text for text in candidates if is_known_unit(text) and not text[0].isdigit()), None)
-    of_unit = f"; the unit {unit} is taken from its label or note" if unit else ""
-    low, high = _number_or_none(row["minimum"]), _number_or_none(row["maximum"])
-    number = ColumnNotes(kind="number", unit=unit, minimum=low, maximum=high, reason=f"{_SAYS}{kind}{of_unit}")
-    if kind == "text":
-        why = f"{_SAYS}text, validated as {validation}" if validation else f"{_SAYS}text, without validation"
-        if "@CALCDATE" in row["annotation"] or _DATE.fullmatch(validation):
-            return ColumnNotes(kind="date", reason=why)
-        if "@CALCTEXT" in row["annotation"]:
-            return ColumnNotes(role="describe", reason=f"{_SAYS}computed from other columns, so it is not clustered on")
-        if _NUMBER_OF_REDCAP.fullmatch(validation):
-            return replace(number, decimal="," if "comma_decimal" in validation else None, reason=f"{why}{of_unit}")
-        if _PERSONAL.fullmatch(validation):
-            return ColumnNotes(kind="text", role="ignore", reason=f"{why}, which identifies a person")
-        return ColumnNotes(reason=f"{why}; {_BY_VALUES}")
-    if kind in ("dropdown", "select", "radio"):
-        choices = redcap_choices(row["choices"])
-        if not choices:
-            return ColumnNotes(reason=f"{_SAYS}{kind}, without choices of the form 1, Male | 2, Female; {_BY_VALUES}")
-        levels, missing = divided(choices)
-        why = f"{_SAYS}{kind}, {len(choices)} choice{'s' * (len(choices) != 1)}{_say_missing(missing)}"
-        return ColumnNotes(levels=levels, missing_codes=tuple(code for code, _ in missing), reason=why)
-    if kind == "calc":  # holds information of its own only if it is computed from dates
-        inputs = [name for name in dict.fromkeys(_INPUT.findall(row["choices"])) if name in types]
-        if inputs and all(_DATE.fullmatch(types[name]) for name in inputs):
-            return replace(number, reason=f"{number.reason}; computed from dates ({listed(inputs)})")
-        why = f"{number.reason}; computed from {listed(inputs) or 'other fields'}, so it is not clustered on"
-        return replace(number, role="describe", reason=why)
-    if kind == "slider":
-        return replace(number, minimum=0.0 if low is None else low, maximum=100.0 if high is None else high)
-    return ColumnNotes(reason=f"{_SAYS}a field of a type that is not known here ({shortened(kind)}); {_BY_VALUES}")
+                yield box | {"name": f"{row['name']}___{re.sub('[^a-z0-9_]', '_', code.lower())}"}
+        elif kind != "descriptive":  # of which an export has no column
+            yield row
 
 
 def _note_added(columns: Iterable[str], forms: Iterable[str]) -> dict[str, ColumnNotes]:
@@ -265,106 +296,33 @@ def notes_without_dictionary(frame: pd.DataFrame) -> dict[str, ColumnNotes]:
     return _note_added([*of_redcap, *statuses, *(name for name in columns if folded(name) in times)], forms)
 
 
-# Read a codebook: any table with a column of variable names and columns with known headers.
-
-_STORED = "stored as text"
-_KIND_OF = {word: kind for kind, words in _WORDS["kinds"].items() for word in words}
+# Which rows describe which variable.
 
 
-def _note_codebook(rows: Sequence[Row], places: Places) -> dict[str, ColumnNotes]:
+def _note_rows(rows: Sequence[Row], places: Places, *, is_redcap: bool) -> dict[str, ColumnNotes]:
     """Return the notes on each variable, of one row or one for each level; InputError if rows describe one twice."""
-    groups: dict[str, list[Row]] = {}
-    name = ""
+    groups, name = dict[str, list[Row]](), ""
     for row in rows:
-        name = row["name"] or name
-        if not row["name"] and not _code(row):
-            places.add("no variable is named there, and the row is not read", f"row {row['#']}")
-        elif name:
+        name = row["name"] or ("" if is_redcap else name)
+        if not row["name"] and not is_redcap and not row["code"]:
+            places["no variable is named there, and the row is not read"].append(f"row {row['#']}")
+        elif name or is_redcap:
             groups.setdefault(name, []).append(row)
+    unnamed = listed(row["#"] for row in groups.pop("", []))
+    problems = [f"no variable is named in row {unnamed}; write its name, or delete the row"] if unnamed else []
     twice = dict[str, list[Row]]()
     for name, group in groups.items():
-        codes = [_code(row) for row in group][not _code(group[0]) :]  # one in each row; the first may hold none
+        codes = [row["code"] for row in group][not group[0]["code"] :]  # one in each row; the first may hold none
         are_codes = all(code and not coded_values(code) and interval(code) is None for code in codes)
         if len(group) > 1 and not (len(set(codes)) == len(codes) and are_codes):
             twice[name] = group
     if twice:
-        raise InputError(say("variables_twice", variables=_name_rows(twice)))
+        shown = (f"{quoted(name)} (rows {', '.join(row['#'] for row in group[:5])})" for name, group in twice.items())
+        problems.append(say("variables_twice", variables=listed(shown)))
+    refuse(problems)
+    if is_redcap:
+        groups = {row["name"]: [row] for row in _as_codebook([row for row in rows if row["name"]])}
     return {name: _note_variable(group, places) for name, group in groups.items()}
-
-
-def _code(row: Row) -> str:
-    return row["code"] or row["values"]
-
-
-def _note_variable(group: list[Row], places: Places) -> ColumnNotes:
-    row, place = group[0], f"row {group[0]['#']}"
-    facts: dict[str, Any] = {key: plain_text(row[key]) or None for key in ("label", "unit", "section", "description")}
-    # the columns of minimum and maximum count before that of the range
-    within, low, high = interval(row["range"]), _number_or_none(row["minimum"]), _number_or_none(row["maximum"])
-    for what, read in (("range", within), ("minimum", low), ("maximum", high)):
-        if row[what] and read is None:
-            places.add(f"its {what} could not be read; write a number, or 0-120 for a range", place)
-    least, most = within or (None, None)
-    bounds: Bounds = (least if low is None else low, most if high is None else high)
-    text, kind = row["values"] or row["code"], None
-    choices = [] if len(group) > 1 else coded_values(text)
-    if len(group) > 1:
-        # Without a column for the labels of levels, that of labels holds them if they differ between the rows.
-        coded = [row for row in group if _code(row)]
-        labels = [plain_text(row["code label"]) for row in coded]
-        of_rows = [plain_text(row["label"] or row["description"]) for row in coded]
-        if not any(labels) and all(of_rows) and len(set(of_rows)) == len(of_rows):
-            labels, facts["label"] = of_rows, facts["label"] if row is not coded[0] else None
-        choices = [(_code(row), label or _code(row)) for row, label in zip(coded, labels, strict=True)]
-    elif text and not choices:
-        if (within := interval(text)) is not None:
-            bounds, kind = within if bounds == (None, None) else bounds, "number"
-        elif values := listed_values(text):
-            choices = [(value, value) for value in values]
-        elif (kind := _read_kind(text)) is None:
-            places.add("its values could not be read; write them as 1=male; 2=female", place)
-    if facts["label"] is None:
-        facts["label"], facts["description"] = facts["description"], None
-    codes, text = list[str](), plain_text(row["missing"].replace("\n", " ; "))
-    if text and text.casefold() not in _WORDS["answers"]["none"]:
-        words = text.split()
-        alone = words if all(_number_or_none(word) is not None for word in words) else [text]
-        codes = [code for code, _ in coded_values(text)] or listed_values(text) or alone
-        if any(len(code) > 30 for code in codes):
-            places.add("its missing codes could not be read; write them as -9; -8", place)
-            codes = []
-    levels, among = divided(choices)
-    missing = tuple(dict.fromkeys([*(code for code, _ in among), *codes]))
-    stated = _read_kind(row["type"])
-    if row["type"] and stated is None:
-        places.add(f"the type {quoted(row['type'])} is not known here, and not used", place)
-    kind = next((name for name in (stated, kind) if name not in (None, _STORED)), None)
-    if levels and kind in ("number", "text", "date"):  # how the codes are stored; what they are, the labels say
-        kind = None
-    if kind is None and not levels and bounds != (None, None):
-        kind = "number"
-    parts = [shortened(row["type"])] if stated else []
-    parts += [f"{len(choices)} value{'s' * (len(choices) != 1)}"] if choices else []
-    reason = f"{_SAYS}{', '.join(parts) or kind or 'a column of this name'}" + _say_missing(among)
-    facts["kind"] = kind
-    return ColumnNotes(
-        **facts,
-        levels=tuple(choice for choice in levels if choice[0] not in missing),
-        missing_codes=missing,
-        minimum=bounds[0],
-        maximum=bounds[1],
-        asked_if=" ".join(row["asked if"].split()) or None,
-        reason=reason if kind or levels else f"{reason}; {_BY_VALUES}",
-    )
-
-
-def _read_kind(text: str) -> str | None:
-    """Return the kind that a text names; the way a program stores a column (`varchar`) counts last."""
-    words = words_of(text)
-    if words[:2] in _WORDS["answers"]["yes_no"]:
-        return "yes/no"
-    kinds = [_KIND_OF[bare] for word in words if (bare := word.rstrip("0123456789")) in _KIND_OF]
-    return next((kind for kind in kinds if kind != _STORED), kinds[0] if kinds else None)
 
 
 # What a dictionary, of REDCap or a codebook, says of the columns of a table.
@@ -427,11 +385,12 @@ def _read(table: pd.DataFrame, columns: list[str]) -> tuple[dict[str, ColumnNote
         for meaning, value in zip(held, values, strict=True):  # of columns of one meaning, the first text counts
             if meaning is not None and (text := canonical_text(value)):
                 row.setdefault(meaning, text)
+        row["code"] = row["code"] or row["values"]
         rows.append(row)
     described, names = dict[str, ColumnNotes](), dict[str, str]()
     n_variables = len({row["name"] for row in rows if row["name"]})
     if not rows or is_redcap or {folded(row["name"]) for row in rows} & folds:
-        described = _note_redcap(rows) if is_redcap else _note_codebook(rows, places)
+        described = _note_rows(rows, places, is_redcap=is_redcap)
         if not described:
             raise InputError("it describes no variable")
         # a column has the same name in the dictionary, or else the only one but for case and signs

@@ -310,20 +310,7 @@ def _find_groups(rows: Sequence[Row], at: int, merged: Sequence[Area]) -> tuple[
 # subjects.
 
 _WORDS = data("tables")["totals"]
-_FIGURES: dict[str, Callable[[pd.DataFrame], list[pd.Series]]] = {
-    "sum": lambda rows: [rows.sum()],
-    "mean": lambda rows: [rows.mean()],
-    "median": lambda rows: [rows.median()],
-    "deviation": lambda rows: [rows.std(), rows.std(ddof=0)],
-    "error": lambda rows: [rows.sem()],
-    "quartile": lambda rows: [rows.quantile(0.25), rows.quantile(0.75)],
-    "range": lambda rows: [rows.quantile(0.75) - rows.quantile(0.25)],
-    "count": lambda rows: [rows.count()],
-    "minimum": lambda rows: [rows.min()],
-    "maximum": lambda rows: [rows.max()],
-    "norm": lambda _: [],
-}
-_LONG = "|".join([*(_WORDS[figure] for figure in _FIGURES), rf"(?:{_WORDS['everybody']}) (?:{_WORDS['people']})"])
+_LONG = "|".join([*_WORDS["figures"].values(), rf"(?:{_WORDS['everybody']}) (?:{_WORDS['people']})"])
 _ANY = "|".join([_LONG, *_WORDS["short"].values()])
 _ANY_FIGURE = ("sum", "mean", "count")  # what a total without a word of its own, such as "all", may hold
 # `Total (n = 24)`, `Summe Station 3`, `MW` begin so; `Ward A total` ends so
@@ -412,7 +399,10 @@ def _find_totals(frame: pd.DataFrame, kept: Mask, decimal: DecimalMark | None) -
         has_several = np.asarray(rows.count() > 1)
         if not others or (claim.place < 0 and not (has_several & ~np.asarray((rows == values).any())).all()):
             return False
-        figures = [np.where(has_several, row, np.nan) for name in claim.figures for row in _FIGURES[name](rows)]
+        lower, upper = rows.quantile(0.25), rows.quantile(0.75)
+        special = {"norm": [], "quartile": [lower, upper], "range": [upper - lower], "std": [rows.std(), rows.std(ddof=0)]}
+        known = [special[name] if name in special else [getattr(rows, name)()] for name in claim.figures]
+        figures = [np.where(has_several, row, np.nan) for each in known for row in each]
         if "count" in claim.figures:
             figures += [np.asarray(filled.loc[above, others].sum()), np.full(len(others), above.sum())]
         # a mean of 49.96 is written 50.0 or 50
@@ -443,7 +433,10 @@ def _find_totals(frame: pd.DataFrame, kept: Mask, decimal: DecimalMark | None) -
 
 def _with_words(frame: pd.DataFrame, kept: Mask) -> list[_Claim]:
     """Return the rows in whose first columns a text begins or ends like a total, the first column last."""
-    claims, shorts = [], _WORDS["short"]
+    claims = []
+    by_figure = {
+        figure: f"{words}|{_WORDS['short'].get(figure, '(?!)')}" for figure, words in _WORDS["figures"].items()
+    }
     for place in reversed(range(min(_COLUMNS_LOOKED_AT, frame.shape[1]))):
         cells = frame.iloc[:, place].tolist()
         # pandas parses a pattern at each call, which takes longer than a small table
@@ -465,9 +458,9 @@ def _with_words(frame: pd.DataFrame, kept: Mask) -> list[_Claim]:
             of_group = is_long and (are_codes or bool(_GROUP.fullmatch(rest)) or rest in of_above)
             is_total = of_group or bool(_REST.fullmatch(match["rest"]) or _COUNTED.fullmatch(cells[at]))
             if is_total or place == 0:
-                names = {name: f"{_WORDS[name]}|{shorts.get(name, '(?!)')}" for name in [*_FIGURES][1:]}
-                figures = [name for name, words in names.items() if re.fullmatch(words, word, re.I)]
-                claims.append(_Claim(at, place, texts, tuple(figures[:1]) or _ANY_FIGURE, is_long, is_total))
+                matching = (figure for figure, words in by_figure.items() if re.fullmatch(words, word, re.I))
+                figures = _ANY_FIGURE if (figure := next(matching, "sum")) == "sum" else (figure,)
+                claims.append(_Claim(at, place, texts, figures, is_long, is_total))
     return claims
 
 
@@ -478,8 +471,6 @@ _LAST_LOOKED_AT, _SHAPES_LOOKED_AT = 80, 2000
 # `* p < 0.05`, `Source: registry`, `Erstellt am 3.4.2024`
 _NOTE = re.compile(rf"\s*(?:{data('tables')['notes']['begins']})", re.IGNORECASE)
 _MEANING = re.compile(r"\S{1,12}\s*[=:]\s*\S.*")
-# `1 = White`; in `m: male` the text after the colon could be a value
-_LEGEND = re.compile(r"[\w.+-]{1,12}\s*=\s*[^\s=].*", re.DOTALL)
 _SENTENCE, _LONGEST_TOTAL = 12, 64
 
 
@@ -589,7 +580,7 @@ def _find_notes(frame: pd.DataFrame, kept: Mask) -> list[Finding]:
     for at in range(len(places) - 1, 0, -1):
         row = _texts_of(frame, places[at])
         column, text = next(iter(row.items()))
-        meanings = {place for place, text in row.items() if _LEGEND.fullmatch(text)}
+        meanings = {place for place, text in row.items() if _MEANINGS.fullmatch(text)}
         is_legend = bool(meanings) and of_subjects.isdisjoint(meanings)
         others = [text for place, text in row.items() if place not in meanings]
         is_legend &= all(_folded(text) in names or _shape_of(text) not in shapes for text in others)

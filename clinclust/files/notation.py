@@ -11,7 +11,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from itertools import compress
+from itertools import chain, compress
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -227,14 +227,13 @@ _APPROXIMATELY = rf"[~≈≃∼]|(?:{_WORDS_BEFORE})(?:\.|(?=\s))|c\."
 # `12*`, `12 †`, `↑↑12`
 _SIGNS = r"\*{1,3}|[#!?†‡§^▲▼⇑⇓]|↑{1,3}|↓{1,3}"
 _LETTERS = "HH|LL|H|L|A|N"
-_ARE_LETTERS = re.compile(_LETTERS)
-_GLUED = "HH|LL|H|L"  # `12A` is a code
 _FLAG = rf"(?:(?i:{_WORDS})|{_LETTERS})"
 _NUMBER_FOLLOWS = r"\s*(?=[-+<>≤≥=€$£]?\s*[.,]?[0-9])"
 # `H 5.2`, `(L) 4`
 _BEFORE = compile_short(rf"(?P<mark>(?i:{_APPROXIMATELY})|{_SIGNS}|[(\[]{_FLAG}[)\]]|{_FLAG}(?=\s)){_NUMBER_FOLLOWS}")
+# `5.2 H`, `12*`, `12HH`; `12A` is a code
 _AFTER = compile_short(
-    rf".*[0-9].*?(?P<mark>\s*[(\[](?:{_FLAG}|{_SIGNS})[)\]]|\s+{_FLAG}|(?<=[0-9])(?:{_GLUED})|\s*{_SIGNS})"
+    rf".*[0-9].*?(?P<mark>\s*[(\[](?:{_FLAG}|{_SIGNS})[)\]]|\s+{_FLAG}|(?<=[0-9])(?:HH|LL|H|L)|\s*{_SIGNS})"
 )
 _NEARLY_ALL, _HALF = 0.9, 0.5
 _ABOVE, _BELOW = ("|".join(data("number_words")["limits"][side]) for side in ("above", "below"))
@@ -265,10 +264,10 @@ def without_flags(texts: Sequence[str], counts: NDArray[np.int64]) -> Marked:
             after.append(match["mark"].strip())
             body = body[: match.start("mark")].rstrip()
         marked.append((before, after, body))
-    letters: set[str] = set()  # that are units or codes in this column, and no flags
+    letters, known_letters = set[str](), set(_LETTERS.split("|"))  # units or codes in this column, and no flags
     n_before = n_after = 0
     for (before, after, _), count in zip(marked, counts.tolist(), strict=True):
-        flagged, followed = (set(filter(_ARE_LETTERS.fullmatch, marks)) for marks in (before, after))
+        flagged, followed = (known_letters.intersection(marks) for marks in (before, after))
         letters |= flagged | followed
         n_before += count if flagged else 0
         n_after += count if followed else 0
@@ -307,7 +306,6 @@ _BREAK = re.compile(
 )
 Choices = tuple[tuple[str, str], ...]  # codes and their labels
 _MISSING_LABELS = frozenset(label for labels in data("missing_words")["labels"].values() for label in labels)
-_CODES = frozenset(data("missing_words")["short"]["codes"])
 MISSING_SIGNS = frozenset(data("missing_words")["short"]["signs"])
 """How tables write a missing value without a word, and what spreadsheet programs write for an error; in lower case."""
 
@@ -335,13 +333,11 @@ def words_of(text: str) -> list[str]:
     >>> words_of(" Non réalisé (refus) ")
     ['non', 'realise', 'refus']
     """
-    return re.findall(r"[^\W_]+", "".join(map(_without_accents, text.casefold())))
-
-
-@lru_cache(maxsize=10_000)
-def _without_accents(letter: str) -> str:
-    """Return a letter without accents; one by one, as a text of accents is sorted in the square of its length."""
-    return "".join(sign for sign in unicodedata.normalize("NFKD", letter) if not unicodedata.combining(sign))
+    plain = text.casefold()
+    if not plain.isascii():  # letter by letter, as a text of accents is sorted in the square of its length
+        signs = chain.from_iterable(unicodedata.normalize("NFKD", letter) for letter in plain)
+        plain = "".join(sign for sign in signs if not unicodedata.combining(sign))
+    return re.findall(r"[^\W_]+", plain)
 
 
 def folded(text: str) -> str:
@@ -356,7 +352,7 @@ def means_missing(label: str) -> bool:
 
 def may_mean_missing(label: str) -> bool:
     """Return whether a label is an abbreviation by which surveys code a missing answer, such as dk and ref."""
-    return " ".join(words_of(label)) in _CODES
+    return " ".join(words_of(label)) in data("missing_words")["short"]["codes"]
 
 
 def divided(choices: Sequence[tuple[str, str]]) -> tuple[Choices, Choices]:

@@ -276,11 +276,9 @@ class RowChoice:
     def completed_by(self, other: RowChoice) -> RowChoice:
         """Return this choice, and what the user said of the rows where it says nothing itself."""
         mine, theirs = self.by_values, other.by_values
-        chosen = other if set(self.as_dict()) <= {"dates", "rows"} else self
-        is_same = mine is None or (theirs is not None and mine.agrees_with(theirs))
-        more = other if is_same else self
-        dates, trends = self.dates or more.dates, self.trends or more.trends
-        return replace(chosen, dates=dates, rows=self.rows or other.rows, trends=trends)
+        more = other if mine is None or (theirs is not None and mine.agrees_with(theirs)) else self
+        rows, dates, trends = self.rows or other.rows, self.dates or more.dates, self.trends or more.trends
+        return replace(other if mine is None else self, rows=rows, dates=dates, trends=trends)
 
     def in_words(self) -> str:
         """Return which rows they are, in words that follow "the rows taken are"."""
@@ -288,21 +286,18 @@ class RowChoice:
 
     def phrases(self) -> dict[str, str]:
         """Return the words for the rows of the sheet, the condition and the row of each subject, by field, if any."""
-        phrases, order = dict[str, str](), self.by or self.time
-        if self.rows is not None:
-            phrases["rows"] = f"rows {on_one_line(self.rows)} of the sheet"
-        if self.where is not None:
-            phrases["where"] = f"those where {on_one_line(self.where.strip())}"
-        if self.one_row_per is not None:
-            by = "in the file" if order is None else f"by {on_one_line(order)}"
-            phrases["one_row_per"] = f"one row for each {on_one_line(self.one_row_per)}, the {self.keep} {by}"
-            for at, (name, summaries) in enumerate(self.summarise or ()):
-                phrases["one_row_per"] += f", {'' if at else 'with '}{' and '.join(summaries)} of {on_one_line(name)}"
-            if self.summarise is not None:
-                phrases["one_row_per"] += f" over {on_one_line(self.time or '')} from all of its rows"
-                has_model = any({"mean", "slope"} & set(summaries) for _, summaries in self.summarise)
-                phrases["one_row_per"] += " (predictions of a linear mixed model)" * has_model
-        return phrases
+        order = self.by or self.time
+        row = f"{self.keep} {'in the file' if order is None else f'by {order}'}"
+        if self.summarise is not None:
+            row += ", with " + ", ".join(f"{' and '.join(names)} of {column}" for column, names in self.summarise)
+            has_model = any({"mean", "slope"} & set(names) for _, names in self.summarise)
+            row += f" over {self.time} from all of its rows{' (predictions of a linear mixed model)' * has_model}"
+        phrases = {
+            "rows": f"rows {self.rows} of the sheet",
+            "where": f"those where {(self.where or '').strip()}",
+            "one_row_per": f"one row for each {self.one_row_per}, the {row}",
+        }
+        return {name: on_one_line(words) for name, words in phrases.items() if getattr(self, name) is not None}
 
 
 # Visits: the level, trend, last value and spread of measurements of which each subject has several rows.
@@ -437,26 +432,22 @@ class VisitSummaries(NamedTuple):
 
     time: str
     times: Array  # of the rows, float64 (N,), NaN without one
-    columns: Mapping[str, Mapping[str, tuple[Array, ColumnNotes]]]  # of each column: values (N,) and notes by name
+    columns: Mapping[str, Mapping[str, Array]]  # the summaries of each column by their names, each (N,)
+    notes: Mapping[str, ColumnNotes]  # on the summaries
     trends: Trends
-    dates: list[conditions.DateColumn]
     remarks: list[str]
 
     def replace_columns(self, frame: pd.DataFrame, rows: Mask) -> pd.DataFrame:
         """Return the table of the rows that stay, with summaries in the place of their columns, and without time."""
         if lost := [quoted(name) for name in self.columns if name not in frame]:
             raise InputError(f"`only` and `drop` leave out {listed(lost)}, which `summarise` names: do one of them")
-        columns, notes = dict[Any, Any](), text_table.notes_of(frame)
+        columns = dict[Any, Any]()
         for name in frame.columns.drop(self.time, errors="ignore"):
-            if name not in self.columns:
-                columns[name] = frame[name]
-                continue
-            notes.pop(name, None)
-            for summary, (values, about) in self.columns[name].items():
-                columns[summary], notes[summary] = values[rows], about
+            summaries: dict[Any, Any] = {new: values[rows] for new, values in self.columns.get(name, {}).items()}
+            columns |= summaries or {name: frame[name]}
         changed = pd.DataFrame(columns, index=frame.index)
-        changed.attrs = {**frame.attrs, text_table.COLUMN_NOTES: {}}
-        text_table.add_notes(changed, {name: about for name, about in notes.items() if name in columns})
+        changed.attrs = dict(frame.attrs)
+        text_table.add_notes(changed, self.notes)
         return changed
 
 
@@ -468,17 +459,16 @@ def summarise_visits(
     InputError lists all columns that are unknown or clash, and all cells that are no numbers.
     """
     problems, remarks, names = list[str](), list[str](), reader.read.names
-    cells, use_of = dict[str, conditions.Cells](), dict[int, str]()
+    cells, use_of = dict[str, conditions.Cells](), dict[int, tuple[str, str]]()
     stated = [(subjects, "`one_row_per`"), (time, "`time`"), *((name, "`summarise`") for name, _ in summarise)]
     for name, use in stated:
-        place = reader.read.find_column(name)
-        if isinstance(place, str):
-            problems.append(f"{use}: {place} The columns are {listed(names)}")
+        try:
+            cells[name] = reader.cells(name)
+        except InputError as error:
+            problems.append(f"{use}: {error.at_command_line}")
             continue
-        if place in use_of:
-            problems.append(f"{use} and {use_of[place]} name one column, {quoted(name)}: give another")
-        use_of.setdefault(place, use)
-        cells[name] = conditions.Cells(reader, place)
+        if (other := use_of.setdefault(cells[name].number, (name, use))) != (name, use):
+            problems.append(f"{use} and {other[1]} name one column, {quoted(name)}: give another")
     added = [f"{cells[name].name} {summary}" for name, which in summarise if name in cells for summary in which]
     problems += [f"`summarise` would add a second {quoted(name)}: rename it" for name in added if name in names]
     labels = reader.read.frame.index
@@ -491,7 +481,7 @@ def summarise_visits(
             times, per, remarks = _read_times(cells[time], rows, codes)
         except InputError as error:
             problems.append(error.at_command_line)
-    columns: dict[str, dict[str, tuple[Array, ColumnNotes]]] = {}
+    columns, about = dict[str, dict[str, Array]](), dict[str, ColumnNotes]()
     estimates = dict[str, Trend]()
     for name, summaries in ((name, summaries) for name, summaries in summarise if name in cells):
         column, notes = cells[name].name, cells[name].notes
@@ -520,20 +510,20 @@ def summarise_visits(
             (values, label), new = of_subjects[summary], f"{column} {summary}"
             unit = f"{notes.unit} per {over}" if notes.unit and summary == "slope" else notes.unit
             reason = f"the {summary} of the rows of a subject"
-            about = ColumnNotes(label, unit, notes.section, kind="number", block=block, reason=reason)
-            columns[column][new] = values[codes], about
+            about[new] = ColumnNotes(label, unit, notes.section, kind="number", block=block, reason=reason)
+            columns[column][new] = values[codes]
             if count := int(np.isnan(values).sum()):
                 remarks.append(f"{quoted(new)} is missing for {count:,} subjects: it needs {SUMMARIES[summary]}")
     refuse(problems)
-    dates = [cells[time].dates] if per else []
-    return VisitSummaries(cells[time].name, times, columns, tuple(estimates.items()), dates, remarks)
+    return VisitSummaries(cells[time].name, times, columns, about, tuple(estimates.items()), remarks)
 
 
 def _read_numbers(cells: conditions.Cells, rows: NDArray[Any], needed: str = "numbers") -> tuple[Array, list[str]]:
     """Return the numbers of a column, NaN where it has none, and remarks; InputError names the rows of other texts."""
     low, high = cells.bounds
     words = [text for text in cells.counts if means_missing(text) or text.casefold() in MISSING_SIGNS]
-    wrong = ~cells.missing & ~np.isin(cells.texts.astype(str), words) & ~((low == high) & np.isfinite(low))
+    is_number = (low == high) & np.isfinite(low) & (not cells.looks_like_dates)
+    wrong = ~cells.missing & ~np.isin(cells.texts.astype(str), words) & ~is_number
     if wrong.any():
         texts = list(dict.fromkeys(cells.texts[wrong].tolist()))
         name = conditions.name_in_condition(cells.name, cells.number)
@@ -561,7 +551,7 @@ def _read_times(
     if per is None:
         times, notices = _read_numbers(cells, rows, "numbers or dates such as 2024-05-31")
     else:
-        times, notices = cells.dates.moments / (365.25 * conditions.A_DAY), cells.dates.describe_notation(cells.name)
+        times, notices = cells.bounds[0] / (365.25 * conditions.A_DAY), cells.describe_notation()
         times = times - pd.Series(times).groupby(codes).transform("min").to_numpy()
         notices.append(f"time is the years from the first {quoted(cells.name)} of each subject")
     if n_without := int(np.isnan(times).sum()):
@@ -651,9 +641,9 @@ def choose_rows(
     in another table. ChoiceError is raised if rows cannot be chosen so, or none is left.
     """
     counts = RowCounts(len(read.frame) + read.n_outside, outside=read.n_outside)
-    remarks, dates, summaries, times = [*read.remarks], list[conditions.DateColumn](), None, None
+    remarks, readers, summaries, times = [*read.remarks], list[conditions.Reader](), None, None
     if choice.where is not None:
-        reader = conditions.Reader(read, decimal, choice.dates)
+        readers.append(reader := conditions.Reader(read, decimal, choice.dates))
         try:
             met = reader.find_rows(conditions.parsed(choice.where))
         except InputError as error:
@@ -663,23 +653,23 @@ def choose_rows(
             why = "; ".join(reader.remarks()) or "rows meet each part of it, and none meets all"
             raise ChoiceError(f"`where` {where} keeps none of {len(met):,} rows: {why}")
         remarks += [*reader.remarks(), f"{n_met:,} of {len(met):,} rows are kept, as `where` says ({where})"]
-        read, dates = replace(read, frame=read.frame[met]), reader.dates
+        read = replace(read, frame=read.frame[met])
         counts = replace(counts, not_meeting=len(met) - n_met, unknown=int(reader.unknown.sum()))
     if choice.one_row_per is not None:
-        reader = conditions.Reader(read, decimal, choice.dates)
+        readers.append(reader := conditions.Reader(read, decimal, choice.dates))
         try:
             if choice.time is not None and choice.summarise is not None:
                 subjects, time, columns = choice.one_row_per, choice.time, choice.summarise
                 summaries = summarise_visits(reader, subjects, time, columns, choice.trends)
-                remarks, dates, times = remarks + summaries.remarks, dates + summaries.dates, summaries.times
-            kept, more, of_order = _one_row_per_subject(reader, choice, choice.one_row_per, times)
+                remarks, times = remarks + summaries.remarks, summaries.times
+            kept, more = _one_row_per_subject(reader, choice, choice.one_row_per, times)
         except InputError as error:
             raise ChoiceError(error.at_command_line) from error
         if summaries is not None:
             choice = replace(choice, trends=summaries.trends or None)
-        read, remarks, dates = replace(read, frame=read.frame[kept]), remarks + more, dates + of_order
+        read, remarks = replace(read, frame=read.frame[kept]), remarks + more
         counts = replace(counts, further=int((~kept).sum()))
-    derived = {column.order for column in dates if column.was_derived}
+    derived = {column.order for reader in readers for column in reader.dates if column.was_derived}
     if choice.dates is None and len(derived) == 1:
         choice = replace(choice, dates=derived.pop())
     frame, more = chosen_columns(read, only, drop)
@@ -693,9 +683,9 @@ def choose_rows(
 
 def _one_row_per_subject(
     reader: conditions.Reader, choice: RowChoice, name: str, times: Array | None
-) -> tuple[Mask, list[str], list[conditions.DateColumn]]:
-    """Return which row of each subject stays, remarks, and dates that decided; `times` order rows without `by`."""
-    subjects, remarks, dates = reader.cells(name), list[str](), list[conditions.DateColumn]()
+) -> tuple[Mask, list[str]]:
+    """Return which row of each subject stays, and remarks; `times` order rows without `by`."""
+    subjects, remarks = reader.cells(name), list[str]()
     if subjects.missing.any():
         condition = f"{conditions.name_in_condition(subjects.name, subjects.number)} is not missing"
         shown, rows = quoted(subjects.name), reader.read.frame.index[subjects.missing] + 2
@@ -709,20 +699,19 @@ def _one_row_per_subject(
         order = np.argsort(np.where(np.isnan(times), last, times), kind="stable")
     elif choice.by is not None:
         cells = reader.cells(choice.by)
-        dates = [cells.dates] if cells.looks_like_dates else []
-        low, high = (dates[0].moments, dates[0].moments) if dates else cells.bounds
+        low, high = cells.bounds
         if wrong := cells.texts[~cells.missing & ~(low == high)].tolist():
             example = quote_cell(min(wrong, key=conditions.looks_like_date))
             raise InputError(say("no_order_of_rows", column=quoted(cells.name), cell=example))
         order = np.argsort(np.where(cells.missing, last, low), kind="stable")
-        remarks += dates[0].describe_notation(cells.name) if dates else cells.describe_notation()
+        remarks += cells.describe_notation()
         if n_without := int(cells.missing.sum()):
             remarks.append(f"{n_without:,} rows without {quoted(cells.name)} stay only for lack of another")
     kept = np.zeros(len(order), dtype=bool)
     kept[order[~pd.Series(subjects.texts[order]).duplicated(keep=choice.keep).to_numpy()]] = True
     by = "in the file" if (column := choice.by or choice.time) is None else f"by {quoted(column)}"
     of_each = f"the {choice.keep} {by} of each {quoted(subjects.name)}"
-    return kept, [*remarks, f"{kept.sum():,} of {len(kept):,} rows are kept: {of_each}"], dates
+    return kept, [*remarks, f"{kept.sum():,} of {len(kept):,} rows are kept: {of_each}"]
 
 
 # Draw a sample of the rows of a large table by a hash, the same in any order and in any partitions.

@@ -73,28 +73,20 @@ def read_delimited(source: formats.Source, options: SheetOptions) -> TableRead:
         remarks.append(say("one_column", name=quoted(names[0])))
     misfits, last = list[_Line](), 0
     for line in chain(first, lines):
-        fields = line.fields
-        if line.number <= header.last:
-            rows.add(line.number, fields)
-        elif not options.may_be_subject(line.number):
-            rows.n_outside += not all(map(is_blank, fields))
-        elif len(fields) != width:
-            misfits.append(line)
-            last = line.number if len(fields) > width or options.rows is not None else last
-        else:
-            last = line.number
-            inner = [part for text in fields for part in text.splitlines()[1:-1]] if line.is_long else []
+        rows.add(line.number, line.fields)
+        if line.number > header.last and options.may_be_subject(line.number):
+            if len(line.fields) != width:
+                misfits.append(line)
+            if len(line.fields) >= width or options.rows is not None:
+                last = line.number
+            inner = [part for text in line.fields for part in text.splitlines()[1:-1]] if line.is_long else []
             if any(part.count(delimiter) == width - 1 > 0 for part in inner):
-                places.add(say("rows_in_quotes"), f"line {line.first}")
-            rows.add(line.number, fields)
+                places[say("rows_in_quotes")].append(f"line {line.first}")
     if misfits and misfits[0].number <= last:  # short ones between subjects are no notes
         raise _misfits(misfits, width, delimiter)
-    for line in misfits:
-        rows.filled_up.add(line.number)
-        rows.add(line.number, line.fields + [""] * (width - len(line.fields)))
+    rows.filled_up = {line.number for line in misfits}
     read = sheet_table(rows, options, header=header)
-    labels = set(read.frame.index + 2)
-    if misfits := [line for line in misfits if line.number in labels]:
+    if misfits := [line for line in misfits if line.number - 2 in read.frame.index]:
         raise _misfits(misfits, width, delimiter)
     return replace(read, remarks=remarks + read.remarks + places.sentences())
 
@@ -159,15 +151,9 @@ def _misfits(lines: Sequence[_Line], width: int, delimiter: str) -> InputError:
 # Read the table of a file of any kind without interpreting it.
 
 
-def _read_xlsx(source: formats.Source, options: SheetOptions) -> TableRead:
-    from clinclust.files.xlsx import read_xlsx  # openpyxl waits until a workbook is read
-
-    return read_xlsx(source, options)
-
-
 _READERS = {
     "text": read_delimited,
-    "xlsx": _read_xlsx,
+    "xlsx": formats.read_xlsx,
     **dict.fromkeys(("xls", "xlsb", "ods"), formats.read_by_calamine),
     "parquet": formats.read_parquet,
     **dict.fromkeys(formats.STATISTICAL, formats.read_statistical),
@@ -250,7 +236,7 @@ def read_cohort(
         Condition on rows, such as ``visit == 'baseline' and 18 <= age < 65``: `and`, `or`, `not`, `in`, `is missing`,
         parentheses, backticks around names with spaces. Numbers and dates may be written as in the column.
     only, drop : list of str, optional
-        Columns to keep, or to leave out. ``name#2`` is the second column of a name, ``#7`` the seventh of the file.
+        Columns to keep, or to leave out. ``#7`` is the seventh column of the file.
     one_row_per : str, optional
         Keep one row for each value of this column.
     keep : {"first", "last"}

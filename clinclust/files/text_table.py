@@ -191,8 +191,6 @@ MOST_COLUMNS = 20_000
 Names = Sequence[str] | None
 _LONGEST_OPTION = 2000  # characters that can be pasted
 _ONLY_REDCAP = ("Complete?", "Event Name", "Repeat Instrument", "Repeat Instance", "Data Access Group")
-# `age#2`, `#7`
-_NUMBERED = re.compile(r"(?P<name>.*)#(?P<number>[0-9]{1,6})", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -219,7 +217,7 @@ class TableRead:
     def find_column(self, wanted: str) -> int | str:
         """Return the place (from 0) of the column that a text means, or what is wrong with the text.
 
-        It is a name; ``name#2`` for the second column of this name; ``#7`` for the seventh column of the file.
+        It is a name, or ``#7`` for the seventh column of the file.
         """
         names = self.names
         same = [at for at, name in enumerate(names) if name == wanted]
@@ -227,14 +225,10 @@ class TableRead:
         if len(same) == 1:
             return same[0]
         if same:
-            ways = " or ".join(quoted(f"{wanted}#{number}") for number in (1, 2))
-            return f"there are {len(same)} columns {quoted(wanted)}: say {ways}"
-        if match := _NUMBERED.fullmatch(wanted):
-            bare, number = match["name"].strip(), int(match["number"])
-            same = [at for at, name in enumerate(names) if not bare or name.strip() == bare]
-            numbers = list(range(1, len(same) + 1)) if bare else self.places
-            if number in numbers:
-                return same[numbers.index(number)]
+            ways = listed(quoted(f"#{self.places[at]}") for at in same)
+            return f"there are {len(same)} columns {quoted(wanted)}: say one of {ways}"
+        if wanted in (numbered := [f"#{place}" for place in self.places]):
+            return numbered.index(wanted)
         return f"there is no column {quoted(wanted)}.{did_you_mean(wanted, names)}"
 
 

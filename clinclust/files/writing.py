@@ -145,15 +145,12 @@ def _refuse_impossible_name(path: Path) -> None:
     raise InputError(f"{str(path)!r} cannot be the name of a file or folder here; choose another name")
 
 
-class _NotPutBackError(OSError):
-    """Files of two runs are in a folder, and the private folder holds the rest of the earlier run."""
-
-
 @contextmanager
 def _private_folder(parent: Path, shown: Path) -> Iterator[Path]:
     """Yield a new folder in `parent` for its owner alone, and remove it at the end, with those of killed processes.
 
-    An OSError names `shown`, what is to be written.
+    It stays if it holds files of the earlier run that could not be put back. An OSError names `shown`, what is to be
+    written.
     """
     with suppress(OSError), os.scandir(parent) as entries:
         for entry in entries:
@@ -162,15 +159,11 @@ def _private_folder(parent: Path, shown: Path) -> Iterator[Path]:
                 shutil.rmtree(entry, ignore_errors=True)
     with naming(shown):
         private = Path(tempfile.mkdtemp(prefix=".clinclust-", suffix=".partial", dir=parent))
-    is_needed = False
     try:
         yield private
-    except _NotPutBackError:
-        is_needed = True
-        raise
     finally:
         for _ in range(3):  # a program that looks through new files may hold one for a moment
-            if not is_needed and private.exists():
+            if private.exists() and not any(private.glob(f"{_REPLACED}/*")):
                 shutil.rmtree(private, ignore_errors=True)
 
 
@@ -193,18 +186,18 @@ def _move(private: Path, folder: Path, names: Sequence[str], removed: Sequence[s
                 if name in names:
                     (private / name).replace(folder / name)
     except BaseException:
-        if names and not os.path.lexists(private / names[-1]):
-            raise
         try:  # as far as they came: what has moved is no longer in the private folder
-            for name in (*removed, *names[:-1]):
+            for name in (*removed, *names[:-1]) if not names or os.path.lexists(private / names[-1]) else ():
                 with naming(folder / name):
                     if os.path.lexists(replaced / name):
                         (replaced / name).replace(folder / name)
                     elif name in names and not os.path.lexists(private / name):
                         (folder / name).unlink(missing_ok=True)
         except BaseException as second:
-            raise _NotPutBackError(say("files_of_two_runs", folder=folder, error=second, replaced=replaced)) from second
+            fault = say("files_of_two_runs", folder=folder, error=second, replaced=replaced)
+            raise OSError(fault) from second
         raise
+    shutil.rmtree(replaced, ignore_errors=True)
     with suppress(OSError):  # some systems cannot flush the names in a folder
         handle = os.open(folder, os.O_RDONLY)
         try:

@@ -37,7 +37,7 @@ CHOICES = {
             "only": noted("Only", levels=lists(("1", "Ticked"))),
             "none": noted("None"),
         },
-        reasons={"none": "without choices"},
+        reasons={"none": "dropdown; drafted by its values"},
         drafted={
             "sex": SEX_DRAFT,
             "phenotype": {"likelihood": "categorical", "levels": ("Tremor", "Gait, posture", "Neither")},

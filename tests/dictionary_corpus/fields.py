@@ -57,7 +57,7 @@ FIELDS = {
             "code": noted("Code"),
             "site": noted("Site"),
         },
-        reasons={"mail": "identifies a person", "code": "validated as icd10_custom", "site": "without validation"},
+        reasons={"mail": "identifies a person", "code": "validated as icd10_custom", "site": "drafted by its values"},
         drafted={
             "height": {"role": "cluster", "likelihood": "gaussian", "minimum": 50, "maximum": 250, "unit": "cm"},
             "crp": {"likelihood": "gaussian", "decimal": ",", "label": "CRP"},
@@ -100,7 +100,8 @@ FIELDS = {
             "doctor": noted("Doctor"),
             "eye": noted("Eye"),
         },
-        reasons={"doctor": "not known here (sql)", "eye": "type that is not known here", "scan": "an attached file"},
+        reasons={"eye": "drafted by its values", "scan": "an attached file"},
+        remarks=("row 11: the type 'sql' is not known here", "row 12: the type 'colour picker'"),
         drafted={
             "smoker": {"likelihood": "bernoulli", "levels": ("No", "Yes"), "synonyms": {"0": "No", "1": "Yes"}},
             "consent": {"levels": ("False", "True")},

@@ -47,8 +47,3 @@ def test_what_cannot_be_understood_is_refused_with_its_repair(tmp_path, file):
     assert len(str(caught.value)) < 4000
     if file.repaired is not None:
         check(read(path, file.repaired), file, path)
-
-
-def test_the_corpus_is_large():
-    assert len(CORPUS) >= 60
-    assert len({(file.trap, file.name) for file in CORPUS}) == len(CORPUS)

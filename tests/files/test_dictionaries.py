@@ -74,7 +74,7 @@ REFUSED = {
         project(asked("no"), asked("sx", label="Sex"), asked("c", label="CRP")),
         ["none of the 3 variables", "export a REDCap project as raw data"],
     ),
-    "a variable twice": (project(RECORD, SEX, asked("crp"), SEX), ["'sex' (rows 3, 5)", "keep one row"]),
+    "a variable twice": (project(RECORD, SEX, asked("crp"), SEX), ["'sex' (rows 3, 5)", "Keep one row"]),
     "a row without a name": (project(RECORD, SEX, asked("", label="x")), ["row 4", "write its name"]),
     "both": (project(RECORD, SEX, SEX, asked("", label="x")), ["'sex' (rows 3, 4)", "row 5"]),
     "a variable of a codebook twice": (
@@ -114,6 +114,13 @@ def test_a_sheet_can_be_chosen(tmp_path):
     rows = [[cell or None for cell in row] for row in wide(["sex", "Sex", "1=male; 2=female"])]
     path = write_xlsx(tmp_path / "book.xlsx", ("Sheet", [["anything"]]), ("Codebook", rows))
     assert read_dictionary(path, ["sex"], sheet="Codebook")["sex"].label == "Sex"
+
+
+def test_a_unit_in_the_label_of_a_number_is_taken_in_a_codebook_as_in_redcap(tmp_path):
+    path = Case(wide(["crp", "CRP (mg/L)", "0-300"], ["sex", "Sex (m)", "1=m; 2=f"]), {}, {}).write(tmp_path)
+    notes = read_dictionary(path, ["sex", "crp"])
+    assert (notes["crp"].label, notes["crp"].unit, notes["crp"].maximum) == ("CRP", "mg/L", 300)
+    assert (notes["sex"].label, notes["sex"].unit) == ("Sex (m)", None)
 
 
 def test_a_parquet_dictionary_is_read_like_text(tmp_path):

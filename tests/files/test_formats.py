@@ -13,8 +13,6 @@ import pytest
 from calls import calls_of
 from corpus.sheets import CELLS
 from corpus.statistical_files import spss
-from hypothesis import given
-from hypothesis import strategies as st
 from old_and_open_workbooks import ods, xlsb
 from raw_workbook import (
     STRICT,
@@ -33,7 +31,6 @@ from clinclust import read_cohort
 from clinclust.errors import CohortWarning, InputError, MissingPackageError
 from clinclust.files import formats
 from clinclust.files.formats import rows_of, table_of_parts
-from clinclust.files.xlsx import shown_by
 
 
 def write_xlsx(path, *sheets):
@@ -295,34 +292,6 @@ def test_a_number_that_no_date_has_is_kept_and_told(tmp_path, days):
         assert float(read_rows(tmp_path, row_xml(2, number(days, style=1)))["a"].iloc[0]) == days
 
 
-@given(st.datetimes(datetime.datetime(1900, 3, 1), datetime.datetime(9999, 12, 31)))
-def test_dates_agree_with_those_that_openpyxl_writes(tmp_path_factory, moment):
-    moment = moment.replace(microsecond=0)
-    path = tmp_path_factory.mktemp("dates") / "x.xlsx"
-    book = openpyxl.Workbook()
-    book.active.append(["a"])
-    book.active.append([moment])
-    book.save(path)
-    is_midnight = moment.time() == datetime.time()
-    assert read_cohort(path)["a"].tolist() == [moment.date().isoformat() if is_midnight else moment.isoformat()]
-
-
-@scored(
-    [
-        ("General", "number"),
-        ('0.0" days"', "number"),
-        ("[Red]#,##0.00;[Blue]-0", "number"),
-        ("[$-409]d-mmm-yy;@", "date"),
-        ("yyyy-mm-dd hh:mm", "date"),
-        ("h:mm AM/PM", "date"),
-        ("mm:ss.0", "date"),
-        ("[h]:mm:ss", "duration"),
-    ]
-)
-def test_formats_of_dates_are_told_from_others(code, kind):
-    assert shown_by("170", code) == kind
-
-
 TOLD = {
     "merged": (sheet_xml(HEADER + row_xml(2, number(1)), after='<mergeCell ref="A2:A3"/>'), r"merged cells \(A2:A3\)"),
     "a hidden row": (sheet_xml(HEADER + row_xml(2, number(1), attributes='hidden="1"')), r"hidden rows .*\(2\)"),
@@ -460,12 +429,6 @@ def test_whole_numbers_beside_missing_ones_keep_all_their_digits(tmp_path):
     ids = pyarrow.array([1234567890123456001, None, 1234567890123456002])
     pyarrow.parquet.write_table(pyarrow.table({"id": ids}), tmp_path / "x.parquet")
     assert read_cohort(tmp_path / "x.parquet")["id"].tolist() == [1234567890123456001, None, 1234567890123456002]
-
-
-def test_an_index_that_is_also_a_column_is_read_once(tmp_path):
-    frame = pd.DataFrame({"who": ["a", "b"], "falls": [1, 2]})
-    frame.set_index("who", drop=False).to_parquet(tmp_path / "x.parquet")
-    assert read_cohort(tmp_path / "x.parquet").columns.tolist() == ["who", "falls"]
 
 
 def test_text_that_is_no_text_is_refused(tmp_path):

@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 import statsmodels.formula.api as smf
 
-from clinclust import MAPDP, CohortWarning, FeatureSchema, draft_schema, read_cohort
-from clinclust.engine.search.settle import adjusted_rand_index
+from clinclust import CohortWarning, FeatureSchema, draft_schema, read_cohort
 from clinclust.errors import InputError, SchemaError
 from clinclust.files.text_table import notes_of
 from clinclust.methods import PublishedMAPDP
@@ -52,7 +51,6 @@ def numbers(table):
     return table[[f"egfr {summary}" for summary in ALL]].to_numpy(np.float64)
 
 
-# --- oracles ----------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("months", [[0, 6, 12, 24, 30], None], ids=["balanced", "irregular"])
 def test_levels_and_slopes_are_those_of_statsmodels(read, months):
     frame = visits(n=80, months=months, n_visits=(1, 9))
@@ -72,17 +70,6 @@ def test_levels_and_slopes_are_those_of_statsmodels(read, months):
     assert table["egfr slope"].to_numpy()[has_slope] == pytest.approx(slope[has_slope] / 10, abs=2e-4)
 
 
-def test_slopes_of_a_balanced_table_have_the_ranks_of_own_lines(read):
-    frame = visits(months=[0, 3, 9, 20])
-    lines = np.array([np.polyfit(one["month"] - 8, one["egfr"], 1) for _, one in frame.groupby("id")])
-    # Level and slope inform each other; the ranks are the same where they are not correlated.
-    frame["egfr"] -= np.repeat(np.polyval(np.polyfit(*lines.T, 1), lines[:, 0]), 4)
-    table = read(frame)
-    assert abs(trend_of(table)["correlation"]) < 1e-3
-    assert np.array_equal(np.argsort(lines[:, 0]), np.argsort(table["egfr slope"].to_numpy()))
-    assert 0.3 < table["egfr slope"].std() / lines[:, 0].std() < 1
-
-
 def test_last_values_and_spreads_are_those_of_own_lines(read):
     frame = visits(n_visits=(1, 7))
     table = read(frame)
@@ -93,7 +80,6 @@ def test_last_values_and_spreads_are_those_of_own_lines(read):
         assert table.loc[name, "egfr spread"] == pytest.approx(expected, nan_ok=True)
 
 
-# --- laws -------------------------------------------------------------------------------------------------------------
 @pytest.mark.simulation
 def test_the_order_of_rows_and_the_names_of_subjects_change_nothing(read):
     frame = visits(n=12, n_visits=(1, 6))
@@ -170,7 +156,6 @@ def test_two_visits_each_give_own_lines_and_a_remark(tmp_path):
     assert table["egfr slope"].to_numpy() == pytest.approx(((ends[10] - ends[0]) / 10).to_numpy(), abs=1e-4)
 
 
-# --- the table that is read -------------------------------------------------------------------------------------------
 def test_summaries_take_the_place_of_their_column_and_the_time_goes(read):
     frame = visits(n=6).assign(sex="f", lab=1.5)
     frame.loc[0, "sex"] = "first in the file"
@@ -254,7 +239,6 @@ def test_the_repair_of_cells_that_are_no_numbers_works(read):
     assert len(repaired) == 60
 
 
-# --- the schema and the model keep what was estimated -----------------------------------------------------------------
 def test_a_schema_reads_new_subjects_by_the_mean_line_of_the_cohort(read):
     cohort = read(visits(n=80))
     schema = FeatureSchema.from_yaml(draft_schema(cohort.reset_index()).to_yaml())
@@ -280,27 +264,3 @@ def test_a_model_warns_of_new_subjects_that_were_summarised_by_themselves(read):
         model.predict(read(visits(seed=1), **model.schema_.rows.as_dict()).reset_index())
     with pytest.warns(CohortWarning, match="not by the mean lines of the cohort"):
         model.predict(read(visits(seed=1), ["mean", "slope"]).reset_index())
-
-
-# --- subtypes of decline ----------------------------------------------------------------------------------------------
-def declining(seed, n=300):
-    """Return 4 to 9 visits each of three classes (stable, slow and fast decline) with their levels, and the classes."""
-    rng = np.random.default_rng(seed)
-    classes = rng.choice(3, n, p=[0.5, 0.3, 0.2])
-    level = np.array([75.0, 60, 90])[classes] + rng.normal(0, 10, n)
-    slope = np.array([0.0, -5, -12])[classes] + rng.normal(0, np.array([0.5, 0.8, 1.2])[classes])
-    subject = np.repeat(np.arange(n), rng.integers(4, 10, n))
-    month = rng.uniform(0, 60, subject.size).round(1)
-    egfr = level[subject] + slope[subject] * month / 12 + rng.normal(0, 3, subject.size)
-    return pd.DataFrame({"id": [f"p{k:03d}" for k in subject], "month": month, "egfr": egfr.round(1)}), classes
-
-
-@pytest.mark.simulation
-def test_classes_of_decline_are_found(read):
-    agreements = []
-    for seed in range(5):
-        frame, classes = declining(seed)
-        table = read(frame, ["mean", "slope"]).reset_index()
-        model = MAPDP(draft_schema(table), random_state=0, progress=False).fit(table)
-        agreements.append(adjusted_rand_index(classes, model.labels_))
-    assert np.mean(agreements) > 0.85

@@ -170,15 +170,6 @@ SHEETS = (
         told=("3 of 4 columns are kept",),
     ),
     MessyFile(
-        "names that repeat",
-        "twice.xlsx",
-        xlsx([["id", "x", "x"], [1, 2, 3]]),
-        refused="drop=.'#3'.",
-        repaired={"drop": ["x#1"]},
-        rows=[["id", "x"], ["1", "3"]],
-        told=("2 of 3 columns are kept",),
-    ),
-    MessyFile(
         "a value far to the right of the table",
         "far.xlsx",
         xlsx([*CELLS, ["004", 1, 2, None, "check!"]]),

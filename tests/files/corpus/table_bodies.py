@@ -1,6 +1,6 @@
 """Tables without a header, and with rows among the subjects that are none: legends, totals, headings, other tables."""
 
-from old_and_open_workbooks import ods, xls
+from old_and_open_workbooks import xls
 
 from corpus.messy_file import MessyFile
 from corpus.sheets import BLIND, xlsx
@@ -59,10 +59,8 @@ def asked(trap, rows, refused, repaired, kept=TABLE, told=(), name="cohort.csv",
 
 WITHOUT_HEADER = (
     headerless("no header", "cohort.csv", joined(SUBJECTS)),
-    headerless("no header, with semicolons", "cohort.txt", joined(SUBJECTS, ";")),
     headerless("no header in a workbook", "cohort.xlsx", xlsx(typed(SUBJECTS))),
     headerless("no header in an old workbook", "cohort.xls", xls(typed(SUBJECTS)), (BLIND,)),
-    headerless("no header in an OpenDocument sheet", "cohort.ods", ods(typed(SUBJECTS)), (BLIND,)),
     MessyFile(
         "no header, and a first subject with missing values",
         "cohort.csv",
@@ -121,12 +119,6 @@ WITHOUT_HEADER = (
             ["P2", "11.3", "13.1", "12.9"],
             ["P3", "9.9", "10.1", "10.4"],
         ],
-    ),
-    MessyFile(
-        "names that stand over texts alone",
-        "texts.csv",
-        "who,what\nanna,x\nbert,y\n",
-        [["who", "what"], ["anna", "x"], ["bert", "y"]],
     ),
 )
 
@@ -213,14 +205,6 @@ RESPONSES = [
 ]
 BETWEEN = (
     MessyFile(
-        "sums below each ward",
-        "wards.csv",
-        joined(by_ward(SUMS)),
-        WARDS,
-        (r"rows 5, 10 .*: totals or means",),
-        numbers=[2, 3, 4, 7, 8, 9],
-    ),
-    MessyFile(
         "sums below each ward, and of all of them",
         "wards.xlsx",
         xlsx(
@@ -262,12 +246,6 @@ BETWEEN = (
         r"rows 5, 10 \('Summe A', 'Summe B'\): the word of a total .* no sums.*\n.*rows='2-4,7-9';",
         {"rows": "2-4,7-9"},
         kept=WARDS,
-    ),
-    asked(
-        "a total below that does not add up",
-        [*TABLE, ["Gesamt", "1100", "2600", ""]],
-        r"row 8 \('Gesamt'\): the word of a total.*\n.*rows='2-7'; .*'2-8",
-        {"rows": "2-7"},
     ),
     MessyFile(
         "counts and means of groups, with their word last",
@@ -369,14 +347,6 @@ TWO_TABLES = (
         {"rows": "2-7"},
     ),
     asked(
-        "a small table below the subjects of a workbook",
-        [],
-        r"rows 9 to 11 .*: a second table seems to begin here: .*\n.*rows='2-7';",
-        {"rows": "2-7"},
-        name="cohort.xlsx",
-        make=xlsx([*typed(TABLE), [None], *typed(SMALL)]),
-    ),
-    asked(
         "a second cohort with its columns in another order",
         [*TABLE, *OTHER_ORDER],
         r"rows 8 to 10 .*: a second table seems to begin here: names of columns, in another order or choice",
@@ -416,20 +386,6 @@ TWO_TABLES = (
         [*TABLE, ["", "", "", ""], HEADER, *MORE[3:]],
         r"rows 10 to 26 .*: a second table .*: the header again.*\n.* rows='2-7'; .*'2-7,10-26",
         {"rows": "2-7"},
-    ),
-    asked(
-        "the header again below an empty row, with all of its subjects",
-        [*TABLE, ["", "", "", ""], HEADER, *MORE[3:]],
-        "a second table .*: the header again, below an empty row",
-        {"rows": "2-7,10-26"},
-        kept=[*TABLE, *MORE[3:]],
-    ),
-    asked(
-        "the header again below an empty row, with the next number",
-        [*TABLE, ["", "", "", ""], HEADER, ["P07", "50", "1.5", "f"]],
-        r"row 10 \('P07'\): a second table .*: the header again, below an empty row\n.*rows='2-7'; .*'2-7,10",
-        {"rows": "2-7,10"},
-        kept=[*TABLE, ["P07", "50", "1.5", "f"]],
     ),
     MessyFile(
         "the header again below an empty row on every page",
