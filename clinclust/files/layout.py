@@ -400,7 +400,8 @@ def _find_totals(frame: pd.DataFrame, kept: Mask, decimal: DecimalMark | None) -
         if not others or (claim.place < 0 and not (has_several & ~np.asarray((rows == values).any())).all()):
             return False
         lower, upper = rows.quantile(0.25), rows.quantile(0.75)
-        special = {"norm": [], "quartile": [lower, upper], "range": [upper - lower], "std": [rows.std(), rows.std(ddof=0)]}
+        special = {"norm": [], "quartile": [lower, upper], "range": [upper - lower]}
+        special["std"] = [rows.std(), rows.std(ddof=0)]
         known = [special[name] if name in special else [getattr(rows, name)()] for name in claim.figures]
         figures = [np.where(has_several, row, np.nan) for each in known for row in each]
         if "count" in claim.figures:

@@ -117,7 +117,7 @@ class CohortColumns:
         (feature, values), traits = column, column[0].traits
         if traits.is_nominal:
             levels = ", ".join(map(str, feature.levels or ()))
-            why = f"outcome: {name!r} has levels without order ({levels}); name one as the event, or declare its levels "
+            why = f"outcome: {name!r} has levels without order ({levels}); name one as the event, or declare them "
             self.problems.append(f"{why}from low to high in the schema, with likelihood: ordinal")
             return None
         if traits.is_yes_no:
