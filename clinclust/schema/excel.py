@@ -153,13 +153,11 @@ def write_excel(schema: SchemaContent, path: Path, frame: pd.DataFrame | None = 
     """Write a schema as a workbook (see `FeatureSchema.to_excel`)."""
     from openpyxl import Workbook
     from openpyxl.styles import Alignment, Font, NamedStyle, PatternFill
-    from openpyxl.writer.excel import ExcelWriter
 
     if problems := [*_problems_of_texts(schema)]:
         raise SchemaError(problems)
     workbook = Workbook()
     workbook.properties.creator = "clinclust"
-    workbook.properties.created = workbook.properties.modified = datetime.datetime(1980, 1, 1)
     for kind in ("heading", "field", "seen"):
         for suffix in ("", " to look at"):
             style = NamedStyle(kind + suffix)
@@ -177,18 +175,8 @@ def write_excel(schema: SchemaContent, path: Path, frame: pd.DataFrame | None = 
     for row, key in enumerate(_KEYS, start=2):
         _write_row(sheet, row, (key, values.get(key), texts[key]), ("field", "field", "seen"))
     _write_features(workbook, schema, frame, lists)
-    with atomic_write(path) as target, _UndatedArchive(target, "w", zipfile.ZIP_DEFLATED) as archive:
-        ExcelWriter(workbook, archive).save()  # Workbook.save would write the time
-
-
-class _UndatedArchive(zipfile.ZipFile):
-    """A ZIP archive without times, so that the same schema gives the same bytes."""
-
-    def writestr(self, name: Any, content: Any, *_: Any) -> None:
-        super().writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), content, zipfile.ZIP_DEFLATED)
-
-    def write(self, filename: Any, arcname: Any = None, *_: Any) -> None:
-        self.writestr(arcname, Path(filename).read_bytes())
+    with atomic_write(path) as target:
+        workbook.save(target)
 
 
 def _lay_out(sheet: Any, widths: Sequence[float]) -> None:

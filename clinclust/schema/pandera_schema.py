@@ -12,7 +12,7 @@ import pandas as pd
 import pandera.pandas as pa
 
 from clinclust.errors import SchemaError, did_you_mean, warn
-from clinclust.files.cell_text import canonical_text, listed, number_of
+from clinclust.files.cell_text import canonical_text, listed, number_of, numbers_of
 from clinclust.likelihoods import REGISTRY, traits_of
 from clinclust.roles import NEEDS_LIKELIHOOD, is_described
 from clinclust.schema.feature import SENTENCES, Feature
@@ -156,22 +156,22 @@ def _from_checks(fields: Mapping[str, Any], column: pa.Column, checks: list[pa.C
     """Return the fields that the categories and the checks of the column state exactly."""
     likelihood = fields.get("likelihood")
     traits = traits_of(likelihood if likelihood in REGISTRY else None)
-    stated: dict[str, Any] = {}
-    categories = getattr(column.dtype, "categories", None)
-    if categories is not None and "levels" in traits.takes and not {"levels", "trials"} & set(fields):
-        stated["levels"] = [canonical_text(category) for category in categories]
-    for check in checks:
-        allowed = _allowed_values(check)
-        if allowed is not None and traits.is_share and "levels" not in fields:
-            texts = [canonical_text(value) for value in allowed]
-            if not traits.is_yes_no or set(texts) != {"0", "1"}:
-                stated["levels"] = texts
-    has_scale = bool({"levels", "trials"} & set(fields))
+    has_scale, stated = bool({"levels", "trials"} & set(fields)), dict[str, Any]()
+    values = [*map(_allowed_values, checks), getattr(column.dtype, "categories", None)]
+    if "levels" in traits.takes and not has_scale:
+        levels = next((list(map(canonical_text, allowed)) for allowed in values if allowed is not None), [])
+        if traits.is_scale and np.isfinite(numbers_of(levels)).all():
+            levels.sort(key=number_of)
+        stated["levels"] = [] if traits.is_yes_no and set(levels) == {"0", "1"} else levels
+        has_scale = bool(levels)
     if "minimum" in traits.takes and not (traits.is_scale and has_scale):
-        ranges = [bounds for check in checks if (bounds := _closed_range(check)) is not None]
-        stated["minimum"] = max((low for low, _ in ranges), default=-math.inf)
-        stated["maximum"] = min((high for _, high in ranges), default=math.inf)
-    return {key: value for key, value in stated.items() if value not in (-math.inf, math.inf)}
+        for check in checks:
+            statistics = check.statistics or {}
+            is_closed = statistics.get("include_min", True) and statistics.get("include_max", True)
+            if is_closed and check.name in ("in_range", "greater_than_or_equal_to", "less_than_or_equal_to"):
+                stated["minimum"] = max(stated.get("minimum", -math.inf), statistics.get("min_value", -math.inf))
+                stated["maximum"] = min(stated.get("maximum", math.inf), statistics.get("max_value", math.inf))
+    return {key: value for key, value in stated.items() if value not in (-math.inf, math.inf, [])}
 
 
 def _allowed_values(check: pa.Check) -> list[Any] | None:
@@ -180,24 +180,6 @@ def _allowed_values(check: pa.Check) -> list[Any] | None:
     allowed = (check.statistics or {})["allowed_values"]
     # A set has no order, so use the alphabetical one.
     return sorted(allowed, key=canonical_text) if isinstance(allowed, (set, frozenset)) else list(allowed)
-
-
-def _closed_range(check: pa.Check) -> tuple[float, float] | None:
-    """Return the closed range (for ``isin``: of whole numbers) that a check states exactly, or None."""
-    statistics = check.statistics or {}
-    low, high = statistics.get("min_value", -math.inf), statistics.get("max_value", math.inf)
-    if check.name == "in_range":
-        if not (statistics["include_min"] and statistics["include_max"]):
-            return None
-    elif check.name == "isin":
-        values = [number_of(canonical_text(value)) for value in statistics["allowed_values"]]
-        low, high = min(values, default=math.nan), max(values, default=math.nan)
-        if not high - low < len(values) or sorted(values) != [float(step) for step in range(int(low), int(high) + 1)]:
-            return None
-    elif check.name not in ("greater_than_or_equal_to", "less_than_or_equal_to"):
-        return None
-    numeric = all(isinstance(bound, (int, float)) and not isinstance(bound, bool) for bound in (low, high))
-    return (float(low), float(high)) if numeric else None
 
 
 def _is_implied(feature: Feature, check: pa.Check) -> bool:

@@ -43,7 +43,7 @@ def test_columns_carry_their_metadata():
         ([pa.Check.isin(["no", "yes"])], {"likelihood": "bernoulli"}, {"levels": ["no", "yes"]}),
         ([pa.Check.isin({"b", "a"})], {"likelihood": "categorical"}, {"levels": ["a", "b"]}),
         ([pa.Check.isin([3, 1, 2])], {"likelihood": "categorical"}, {"levels": ["3", "1", "2"]}),
-        ([pa.Check.isin([0, 1, 2, 3])], {"likelihood": "binomial"}, {"minimum": 0, "maximum": 3}),
+        ([pa.Check.isin([0, 1, 2, 3])], {"likelihood": "binomial"}, {"levels": ["0", "1", "2", "3"]}),
         ([pa.Check.ge(1), pa.Check.le(5)], {"likelihood": "binomial"}, {"minimum": 1, "maximum": 5}),
         ([pa.Check.in_range(0, 4)], {"likelihood": "binomial", "trials": 4}, {}),
         ([pa.Check.isin(["a", "b", "c"])], {"likelihood": "categorical", "levels": ["a", "b"]}, {}),
