@@ -19,7 +19,6 @@ from scipy.special import pdtr
 
 from clinclust.arrays import Array
 from clinclust.data import data
-from clinclust.drafting.levels import numbers_on_grid, without_number
 from clinclust.errors import show_cells
 from clinclust.files.cell_text import compile_short, listed, number_of, numbers_of, quote_cell, shortened
 from clinclust.files.notation import MISSING_SIGNS, means_missing, name_words, says_only, words_of
@@ -29,6 +28,8 @@ from clinclust.schema.feature import Feature
 from clinclust.schema.reading import LOOK, read_column, text_cells
 
 # One column of a table in one pass: its distinct texts, how many cells hold each, and what is proposed for it.
+
+_MOST_LABEL_WORDS = 6
 
 
 @dataclass(frozen=True)
@@ -56,10 +57,26 @@ class Column:
         """The number that each text writes without units or marks, float64 (len(texts),); NaN for other texts."""
         return numbers_of(list(self.texts))
 
+    @cached_property
+    def finite(self) -> Array:
+        """The finite ones of the numbers, ascending."""
+        return np.sort(self.numbers[np.isfinite(self.numbers)])
+
     @property
     def are_codes(self) -> bool:
         """Whether the values can be codes: texts or whole numbers."""
-        return not np.isfinite(self.numbers).any() or bool((self.numbers % 1 == 0).all())
+        return not self.finite.size or bool((self.numbers % 1 == 0).all())
+
+    @cached_property
+    def words(self) -> list[str]:
+        """The words of the name."""
+        return name_words(self.name)
+
+    @cached_property
+    def names(self) -> list[list[str]]:
+        """The words of the name, and of the label unless that is a sentence: "positive events during the week"."""
+        label = name_words(self.notes.label or "")
+        return [self.words, *([label] if 0 < len(label) <= _MOST_LABEL_WORDS else [])]
 
     def without(self, texts: frozenset[str] | set[str]) -> Column:
         """Return the column with the cells that hold one of some texts empty."""
@@ -321,7 +338,6 @@ _BY_CHANCE = np.exp(-7.0)
 """How probable so few equal pairs may be among measurements, below which whole numbers are no measurements."""
 _CONSECUTIVE, _RISING, _LONG = 1.1, 10.0, 100
 _MOST_SHARED = 0.01  # of the cells: identifiers that were mistyped, or entered twice
-_MOST_DIGITS = 10.0**6  # whole numbers of seven digits are more exact than measurements
 _MANY_DIGITS = 10.0**4
 
 
@@ -339,7 +355,7 @@ def looks_identifying(name: str, *, is_unique: bool = False) -> bool:
 def identifies_rows(column: Column) -> bool:
     """Return whether nearly every cell has a value of its own, and they are no measurements.
 
-    Texts identify, and whole numbers that follow each other, rise from row to row, have seven digits, or repeat less
+    Texts identify, and whole numbers that follow each other, rise from row to row, are drawn evenly, or repeat less
     often than as many measurements with their spread: of n numbers with standard deviation s, in steps, n^2 / (4 s
     sqrt(pi)) pairs are equal on average.
     """
@@ -357,17 +373,15 @@ def identifies_rows(column: Column) -> bool:
         return False
     span = numbers.max() - numbers.min()
     steps = np.diff(column.in_rows(numbers)[column.codes >= 0])
-    is_rising = (n >= _LONG or span <= _RISING * n) and bool((steps > 0).all() or (steps < 0).all())
+    is_rising = (n >= _LONG or span <= _RISING * n) and bool((steps > 0).all())
     if is_named or is_rising or (n == n_different and span <= _CONSECUTIVE * n):
         return True
-    grid = numbers_on_grid(numbers, np.ones(numbers.size))
-    if grid.step == 1.0 and numbers.min() >= _MOST_DIGITS:
-        return True
+    step = int(np.gcd.reduce(np.diff(np.unique(np.clip(numbers, -(2.0**62), 2.0**62).astype(np.int64)))))
     # Of five digits or more, and drawn evenly: the log likelihood ratio to a normal distribution of their spread.
     evenly = n * (0.5 + 0.5 * np.log(2.0 * np.pi) + np.log(numbers.std() / max(span, 1.0)))
-    if grid.step == 1.0 and numbers.min() >= _MANY_DIGITS and n == n_different and evenly >= _CLEAR:
+    if step == 1 and numbers.min() >= _MANY_DIGITS and n == n_different and evenly >= _CLEAR:
         return True
-    pairs = n * (n - 1) / 2.0 / (2.0 * np.sqrt(np.pi) * max(float(numbers.std()) / grid.step, 1.0))
+    pairs = n * (n - 1) / 2.0 / (2.0 * np.sqrt(np.pi) * max(float(numbers.std()) / max(step, 1), 1.0))
     return bool(pdtr(n - n_different, pairs) <= _BY_CHANCE)
 
 
@@ -378,8 +392,13 @@ _AMONG_WORDS = frozenset(["9", "99", "999", "88", "77", "-9", "-99", "-1"])
 _REFUSALS = frozenset([7.0, 8.0, 9.0])
 _MOST_REFUSALS = 0.1
 _FAR = 3.0
-_SHORT = 3
-_STAGE, _MOST_STAGES = compile_short(r"(?:y?[cp])?[tnmg]?\s?([0-9]\S{0,4}|x|is|a)", re.IGNORECASE), 20
+
+_CODED = re.compile(r"\s*\(?-?[0-9]{1,4}\)?(?:\s*+[-_=:.)]\s*+|\s++)(?=[^\W\d_])")
+
+
+def without_number(text: str) -> str:
+    """Return a text without the code before its words: `0 - none`, `1_yes` and `(2) Good` are words with a code."""
+    return _CODED.sub("", text, count=1) if _CODED.match(text) else text
 
 
 def missing_words(column: Column) -> set[str]:
@@ -400,13 +419,8 @@ def missing_words(column: Column) -> set[str]:
     small = set(data("answers")["denials"])
     found = {text for text in found if others.isdisjoint(set(words_of(text)) - small)}
     left = [text for text in column.texts if text not in found]
-    if len(left) == 1 and len(left[0]) <= _SHORT:  # "ND" among "D" is "not detected"
-        found = {text for text in found if not text.isalpha() or len(text) > _SHORT}
     if any("+" in text for text in left):  # among crosses, "-" is negative
         found.discard("-")
-    # TX among T1, T2 and T3 could not be assessed, and so X among 1, 2a and 3: it is no tenth step.
-    if any(text[-1:].isdigit() for text in left[:_MOST_STAGES]) and all(map(_STAGE.fullmatch, left)):
-        found.update(text for text in left if text[-1] in "xX" and not any(map(str.isdigit, text)))
     numbers = [text for text in left if text in _AMONG_WORDS]
     if len(left) - len(numbers) > 1 and all(np.isnan(number_of(text)) for text in left if text not in numbers):
         found |= set(numbers)  # 9 among words
@@ -467,25 +481,21 @@ _MOST_ANSWERED, _FEWEST_WITH_CODE = 9, 3
 def _far_codes(numbers: Array, counts: NDArray[np.int64]) -> set[float]:
     """Return the numbers that are written as codes and lie apart: 99, -9, 998, 99.9; -1 too."""
     found = {n for n in numbers.tolist() if n == -1.0 or f"{abs(n):g}".replace(".", "") in _DIGITS}
-    usual = numbers[~np.isin(numbers, list(found))]
-    while np.unique(usual).size < 2 and found:  # a scale may hold such numbers itself
-        usual = np.append(usual, nearest := min(found, key=abs))
-        found.remove(nearest)
-    if not found or np.unique(usual).size < 2:
-        return set()
-    for code in sorted(found, key=abs):  # from the inside: 98 and 99 follow 97, and are no codes
-        low, high = float(usual.min()), float(usual.max())
-        if code not in _REFUSALS and high < code <= high + max(high - low, _FAR):
+    usual = np.unique(numbers[~np.isin(numbers, list(found))])
+    for code in sorted(found, key=abs):  # from the inside: 98 and 99 follow 97, and a scale may hold such numbers
+        is_near = usual.size > 1 and usual.max() < code <= usual.max() + max(np.ptp(usual), _FAR)
+        if usual.size < 2 or (is_near and code not in _REFUSALS):
             usual = np.append(usual, code)
-    low, high = float(usual.min()), float(usual.max())
-    above = {code for code in found if code > high} - _REFUSALS
-    cells = {code: int(counts[numbers == code].sum()) for code in found}
-    are_whole = bool((usual == np.floor(usual)).all())
-    gap = float(np.diff(np.unique(usual)).max()) if usual.size <= 30 else 1.0
-    below = {code for code in found if code < 0.0 <= low and low - code > (1.0 if code < -1.0 else 0.0) * gap}
-    below = {code for code in below if code < -1.0 or (cells[code] >= 2 and are_whole)}
-    if low > 0.0 or np.unique(usual).size < 4:
-        below.discard(-1.0)
+            found.discard(code)
+    if not found:
+        return set()
+    low, high, gap = usual.min(), usual.max(), np.diff(np.sort(usual)).max() if usual.size <= 30 else 1.0
+    n_cells = {code: int(counts[numbers == code].sum()) for code in found}
+    are_whole = bool((usual % 1 == 0).all())
+    codes = {code for code in found if code > high} - _REFUSALS
+    codes |= {code for code in found if code < -1.0 and low - code > gap and low >= 0.0}
     if not are_whole:  # of scores around 0, only a code that lies apart is one
-        below |= {code for code in found if code < low - (high - low) / 2.0 and cells[code] > 1}
-    return above | below
+        codes |= {code for code in found if code < low - (high - low) / 2.0 and n_cells[code] > 1}
+    elif n_cells.get(-1.0, 0) > 1 and low == 0.0 and usual.size >= 4:
+        codes.add(-1.0)
+    return codes

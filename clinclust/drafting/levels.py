@@ -13,6 +13,7 @@ from scipy.special import ndtr
 
 from clinclust.arrays import Array
 from clinclust.data import data
+from clinclust.drafting.column import without_number
 from clinclust.files.notation import Marks, is_known_unit, marks_of, number_as_written, words_of
 from clinclust.likelihoods import REGISTRY
 from clinclust.likelihoods.exponential import Exponential
@@ -249,7 +250,6 @@ _NUMBER = r"[0-9]+(?:[., ']?[0-9]{3})*(?:[.,][0-9]+)?"
 _FIRST = re.compile(rf"(?P<before>[^0-9]*?)(?P<number>-?{_NUMBER})(?P<after>.*)", re.DOTALL)
 _ROMAN = re.compile(r"(?P<before>.*?)\b(?P<number>i{1,3}|iv|vi{0,3}|ix|x)(?P<after>[a-d]?)", re.IGNORECASE)
 _ROMANS = ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
-_CODED = re.compile(r"\s*\(?-?[0-9]{1,4}\)?(?:\s*+[-_=:.)]\s*+|\s++)(?=[^\W\d_])")
 _STEP = 1e-6
 _SHORTEST_CUT = 3
 _LONGEST_LEVEL = 1000  # characters: a sentence of a questionnaire has 300, a note or a signal in a cell up to 131,072
@@ -276,11 +276,6 @@ def order_of(texts: Sequence[str]) -> list[int] | None:
         if len(set(known)) == len(texts):
             return sorted(range(len(texts)), key=known.__getitem__)
     return None
-
-
-def without_number(text: str) -> str:
-    """Return a text without the code before its words: `0 - none`, `1_yes` and `(2) Good` are words with a code."""
-    return _CODED.sub("", text, count=1) if _CODED.match(text) else text
 
 
 def _phrase(text: str) -> str:
@@ -310,11 +305,9 @@ def _rank(phrase: str, order: list[list[str]]) -> int | None:
 def _without_shared(phrases: list[str]) -> list[str]:
     """Return phrases without the words with which all of them begin or end: `low risk` and `high risk`."""
     split = [phrase.split() for phrase in phrases]
-    for _ in range(max(map(len, split), default=0)):
-        if all(len(words) > 1 for words in split) and len({words[-1] for words in split}) == 1:
-            split = [words[:-1] for words in split]
-        if all(len(words) > 1 for words in split) and len({words[0] for words in split}) == 1:
-            split = [words[1:] for words in split]
+    for end in (-1, 0) * max(map(len, split), default=0):
+        if all(len(words) > 1 for words in split) and len({words[end] for words in split}) == 1:
+            split = [words[:-1] if end else words[1:] for words in split]
     return [" ".join(words) for words in split]
 
 
@@ -340,9 +333,8 @@ def _by_numbers(texts: Sequence[str]) -> list[float] | None:
 @cache
 def _beyond(end: str) -> re.Pattern[str]:
     """Return the pattern of signs and words for values below or above a number."""
-    signs = {"below": "<=?|≤", "above": ">=?|≥"}[end]
     words, links = ("|".join(data("orders")[listed]) for listed in (end, "links"))
-    return re.compile(rf"{signs}|\b(?:{words})(?: (?:{links}))?\b")
+    return re.compile(rf"{'<=?|≤' if end == 'below' else '>=?|≥'}|\b(?:{words})(?: (?:{links}))?\b")
 
 
 def _rank_of_number(match: re.Match[str], marks: Marks) -> float:
@@ -358,10 +350,8 @@ def _rank_of_number(match: re.Match[str], marks: Marks) -> float:
 
 
 def _says_absent(text: str) -> bool:
-    phrase = " ".join(words_of(text))
-    return phrase in data("orders")["absent"] or phrase.startswith(
-        tuple(f"{words} " for words in data("orders")["absences"])
-    )
+    phrase, absences = " ".join(words_of(text)), tuple(f"{words} " for words in data("orders")["absences"])
+    return phrase in data("orders")["absent"] or phrase.startswith(absences)
 
 
 def no_before_yes(pair: Sequence[str]) -> list[int] | None:

@@ -261,14 +261,6 @@ _NEARLY_LINEAR = 0.98  # rank correlation: monotone and linear relations of colu
 _SLACK = 1.1  # the fitted line is not the true one
 
 
-class Scored(NamedTuple):
-    """One column for an exact comparison."""
-
-    values: Array  # (N,), NaN = missing
-    ordered: bool  # two values always are
-    number: bool  # not levels
-
-
 class Relation(NamedTuple):
     """That y is determined by x in all subjects in whom both are observed."""
 
@@ -277,10 +269,14 @@ class Relation(NamedTuple):
     evidence: float  # in nats; see above
 
 
-def relation(x: Scored, y: Scored) -> Relation | None:
-    """Return how y is determined by x, and how sure that is, or None if it is not."""
-    both = ~np.isnan(x.values) & ~np.isnan(y.values)
-    n, one, other = int(both.sum()), x.values[both], y.values[both]
+def relation(x: Array, y: Array, ordered: tuple[bool, bool], number: tuple[bool, bool]) -> Relation | None:
+    """Return how y is determined by x, float64 (N,), NaN = missing, and how sure that is, or None if it is not.
+
+    Whether they have an order, as two values always do, and whether they are numbers and no levels decides what is
+    compared.
+    """
+    both = ~np.isnan(x) & ~np.isnan(y)
+    n, one, other = int(both.sum()), x[both], y[both]
     x_values, x_codes = np.unique(one, return_inverse=True)
     y_values, y_codes, counts = np.unique(other, return_inverse=True, return_counts=True)
     n_x, n_y = x_values.size, y_values.size
@@ -293,15 +289,15 @@ def relation(x: Scored, y: Scored) -> Relation | None:
         slope = float(centred @ (other - other.mean()) / (centred @ centred))
         residual = np.abs(other - other.mean() - slope * centred).max()
         tolerance = 0.5 * (step_of(other) + abs(slope) * step_of(one))
-        is_line = x.number and y.number and residual <= _SLACK * tolerance + 1e-9 * deviation
+        is_line = all(number) and residual <= _SLACK * tolerance + 1e-9 * deviation
         if not is_line or not 0.0 < tolerance <= _COARSEST * deviation:
             return None
         return Relation(n, "unit", COUNTED * (n - 2) * math.log(2.0 * deviation / tolerance))
     changes = np.diff(low)
-    monotone = bool(x.ordered and y.ordered and ((changes >= 0).all() or (changes <= 0).all()))
-    is_binned = x.ordered and np.count_nonzero(changes) == n_y - 1
+    monotone = all(ordered) and bool((changes >= 0).all() or (changes <= 0).all())
+    is_binned = ordered[0] and np.count_nonzero(changes) == n_y - 1
     # A number that each level happens to have, such as the income of a district, is more than another name for it.
-    is_many = n_x > FEW_LEVELS or (y.number and n_y > FEW_LEVELS)
+    is_many = n_x > FEW_LEVELS or (number[1] and n_y > FEW_LEVELS)
     maps = math.inf if is_many else float(_log_maps(n_x, np.array([n_y]))[0])
     if monotone or is_binned:  # bins have names unless they are ordered
         maps = min(maps, _log_choices(n_x - 1, n_y - 1) + (math.log(2.0) if monotone else math.lgamma(n_y + 1.0)))
@@ -310,7 +306,7 @@ def relation(x: Scored, y: Scored) -> Relation | None:
     elif np.array_equal(one, other):
         how = "equal"
     else:
-        how = "unit" if monotone and n_y > 2 and x.number and y.number else "recoded"
+        how = "unit" if monotone and n_y > 2 and all(number) else "recoded"
     return Relation(n, how, COUNTED * _log_ways(counts) - maps)
 
 
@@ -443,8 +439,8 @@ class _Compared:
 
     def _relate(self, x: int, y: int) -> Relation | None:
         """Return how y is determined by x, if it surely is, and few subjects have y only."""
-        both = [Scored(self.sample[:, at], bool(self.ordered[at]), bool(self.number[at])) for at in (x, y)]
-        found = relation(*both)
+        ordered, number = ((bool(of[x]), bool(of[y])) for of in (self.ordered, self.number))
+        found = relation(self.sample[:, x], self.sample[:, y], ordered, number)
         if found is None or found.evidence < needed_evidence(len(self.names)):
             return None
         lost = self.n_observed[y] - found.n
