@@ -69,13 +69,3 @@ def test_what_validation_returns_is_valid_and_not_changed(typed):
 def test_the_type_of_a_column_changes_no_verdict(column, value, typed):
     changed = typed.assign(**{column: value})
     pd.testing.assert_frame_equal(verdict(changed), verdict(changed.astype(object)))
-
-
-def test_checks_of_the_users_own_are_not_skipped(typed):
-    import pandera.pandas as pa
-
-    compiled = SCHEMA.to_pandera()
-    compiled.columns["crp"].checks.append(pa.Check(lambda values: values.max() < 2.0))
-    own = FeatureSchema.from_pandera(compiled)
-    with pytest.raises(CohortError):
-        own.validate(typed)
