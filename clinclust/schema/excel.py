@@ -157,7 +157,6 @@ def write_excel(schema: SchemaContent, path: Path, frame: pd.DataFrame | None = 
     if problems := [*_problems_of_texts(schema)]:
         raise SchemaError(problems)
     workbook = Workbook()
-    workbook.properties.creator = "clinclust"
     for kind in ("heading", "field", "seen"):
         for suffix in ("", " to look at"):
             style = NamedStyle(kind + suffix)
@@ -184,8 +183,6 @@ def _lay_out(sheet: Any, widths: Sequence[float]) -> None:
 
     for place, width in enumerate(widths, start=1):
         sheet.column_dimensions[get_column_letter(place)].width = width
-    sheet.page_setup.orientation, sheet.page_setup.fitToHeight = "landscape", 0
-    sheet.sheet_properties.pageSetUpPr.fitToPage = True  # one page wide
 
 
 def _write_row(sheet: Any, row: int, values: Sequence[Any], styles: Sequence[str]) -> None:
@@ -261,7 +258,6 @@ def _write_features(
         _write_row(sheet, row, [values.get(name) for name in names], styles)
     sheet.freeze_panes = "C2"
     sheet.auto_filter.ref = sheet.dimensions
-    sheet.print_title_rows = "1:1"
 
 
 def _read_remarks(comment: str) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from html import escape
 from importlib.resources import files
@@ -51,23 +51,11 @@ def schema_of_instrument(name: str) -> str:
     return (_FOLDER / f"{name}.yaml").read_text(encoding="utf-8")
 
 
-# The parts of a view in a notebook.
-
-
-def block(title: str, *parts: str) -> str:
-    """Return an HTML block: the title, and parts in HTML below it."""
-    return f"<div><p><strong>{escape(shortened(title, 200))}</strong></p>{''.join(parts)}</div>"
-
-
-def paragraph(text: str) -> str:
-    """Return an HTML paragraph of the text, of at most 400 characters."""
-    return f"<p>{escape(shortened(text, 400))}</p>"
-
-
-def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return an HTML table of texts of at most 40 characters."""
-    texts = pd.DataFrame([[shortened(text, 40) for text in row] for row in rows], columns=list(columns))
-    return str(texts.to_html(index=False, border=0))
+def html_block(title: str, rows: pd.DataFrame | None, text: str) -> str:
+    """Return the view of a model in a notebook: a title, a table of texts of at most 40 characters, and a paragraph."""
+    table = "" if rows is None else rows.map(lambda cell: shortened(cell, 40)).to_html(index=False, border=0)
+    title, text = escape(shortened(title, 200)), escape(shortened(text, 400))
+    return f"<div><p><strong>{title}</strong></p>{table}<p>{text}</p></div>"
 
 
 # The features of a cohort table, in order.

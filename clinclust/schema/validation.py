@@ -87,20 +87,11 @@ def _failure_of_rows(
 
 
 def _examples(column: pd.Series, rows: NDArray[np.bool_]) -> list[Any]:
-    examples: dict[str, Any] = {}
-    for value in column.iloc[np.flatnonzero(rows)[:_CELLS_SEARCHED]]:
-        examples.setdefault(repr(value), value)
-        if len(examples) == _EXAMPLES_SHOWN:
-            break
-    return [_short(value) for value in examples.values()]
-
-
-def _short(value: object) -> object:
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, (bool, int, float, complex)) or value is None:
-        return value
-    return shortened(value if isinstance(value, str) else str(value))
+    """Return a few distinct values at fault, as texts unless they are numbers."""
+    distinct = {repr(value): value for value in column.iloc[np.flatnonzero(rows)[:_CELLS_SEARCHED]]}
+    values = [value.item() if isinstance(value, np.generic) else value for value in distinct.values()]
+    is_plain = (bool, int, float, complex, type(None))
+    return [value if isinstance(value, is_plain) else shortened(str(value)) for value in values[:_EXAMPLES_SHOWN]]
 
 
 def _repair(feature: Feature, kind: Kind, examples: list[str]) -> str:
