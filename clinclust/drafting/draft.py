@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from difflib import SequenceMatcher
 from functools import partial
 from itertools import compress, permutations
@@ -31,6 +31,7 @@ from clinclust.drafting.column import (
     DraftedColumn,
     Look,
     Proposal,
+    Written,
     codes_of_table,
     column_of,
     constant,
@@ -58,7 +59,6 @@ from clinclust.drafting.levels import (
 from clinclust.drafting.redundancy import applied, redundancies
 from clinclust.drafting.roles import assign_roles, rise_together
 from clinclust.errors import CohortError, SchemaError, warn
-from clinclust.files import notation
 from clinclust.files.cell_text import listed, number_of, numbers_of, quote_cell, shortened
 from clinclust.files.dictionaries import notes_without_dictionary
 from clinclust.files.notation import Marks, divided, marks_of, may_mean_missing, means_missing, name_words, plain_text
@@ -67,111 +67,13 @@ from clinclust.files.text_table import ORDERED, ColumnNotes, notes_of, refuse_ma
 from clinclust.likelihoods import traits_of
 from clinclust.likelihoods.bernoulli import Bernoulli
 from clinclust.likelihoods.categorical import Categorical
-from clinclust.likelihoods.gaussian import Gaussian
 from clinclust.likelihoods.likelihood import LARGEST_MEASUREMENT
 from clinclust.progress import Progress
 from clinclust.roles import NEEDS_LIKELIHOOD
 from clinclust.schema import validation
 from clinclust.schema.feature import SENTENCES, Feature
 from clinclust.schema.feature_schema import FeatureSchema, role_problems
-from clinclust.schema.reading import block_key, number_meant
-
-# How a column writes its numbers: decimal commas, thousands, a unit or flags in the cells, values beyond a limit.
-
-_NEARLY_ALL = 0.9
-"""The least share of the cells that must write numbers, and of the numbers with a unit that must have the same."""
-_BUT_FOR_SLIPS = 0.99
-
-
-@dataclass(frozen=True)
-class Written:
-    """How a column writes its numbers, and which they are. Arrays are (len(texts),)."""
-
-    numbers: Array  # NaN for texts that write none; beyond a limit it is the limit
-    beyond: NDArray[np.int8]  # -1 below a limit, 1 above one, and else 0
-    fields: dict[str, Any] = field(default_factory=dict)  # of the feature: unit, marks, decimal, thousands, synonyms
-    looks: tuple[str, ...] = ()  # what a person should decide
-    fault: str = ""  # why the numbers cannot be compared, and how to repair it
-
-
-def written_numbers(column: Column) -> Written | None:
-    """Return how a column writes its numbers; None if fewer than nine cells in ten write a number in one way.
-
-    Where other columns have decimal commas, `1.305` may be thousands.
-    """
-    within = np.zeros(len(column.texts), dtype=np.int8)
-    if np.isfinite(column.numbers).all():
-        if not column.has_decimal_commas or not notation.are_thousands(column.texts):
-            return Written(column.numbers, within)
-        if all(len(text.lstrip("-").partition(".")[0]) == 1 for text in column.texts):
-            return Written(column.numbers, within, fault=LOOKS["undecided_comma"])
-        numbers = numbers_of([text.replace(".", "") for text in column.texts])
-        return Written(numbers, within, {"decimal": ",", "thousands": "."}, (LOOKS["points"],))
-    if not any(character.isdigit() for text in column.texts for character in text):
-        return None
-    synonyms = notation.limits_in_words(column.texts, column.counts)
-    marked = notation.without_flags([synonyms.get(text, text) for text in column.texts], column.counts)
-    parts = [notation.parts_of(text) for text in marked.texts]
-    unit, fault = _unit_of(column, parts)
-    units = {"", notation.unit_key(unit or "")}
-    marks = marks_of([part.number for part in parts if part is not None and notation.unit_key(part.unit) in units])
-    if marks.is_guess and marks.thousands == "," and column.has_decimal_commas:
-        marks = Marks(",")
-    meant = {text: notation.parts_of(sign) for text, sign in synonyms.items()}
-    written = {
-        text: part.limit + number  # as a schema writes it
-        for text, part in meant.items()
-        if part is not None and notation.unit_key(part.unit) in units
-        if (number := notation.number_as_written(part.number, marks.decimal, marks.thousands)) is not None
-    }
-    fields: dict[str, Any] = {"marks": list(marked.marks), "unit": unit, "decimal": marks.decimal}
-    fields |= {"thousands": marks.thousands, "synonyms": written}
-    fields = {name: value for name, value in fields.items() if value}
-    signs = [part.limit[:1] if part is not None else "" for part in parts]
-    beyond = np.array([(sign in (">", "≥")) - (sign in ("<", "≤")) for sign in signs], dtype=np.int8)
-    censored = {"censored": "limit"} if beyond.any() else {}
-    feature = Feature(name="x", likelihood=Gaussian.name, **fields, **censored)
-    values = [number_meant(feature, text) for text in column.texts]
-    numbers = np.array([np.nan if value is None else value for value in values], dtype=np.float64)
-    if fault:
-        return Written(numbers, beyond, fields, fault=fault)
-    undecided = marks.is_guess and marks.decimal is not None
-    is_number = np.array([part is not None for part in parts]) if undecided else np.isfinite(numbers)
-    if column.counts[is_number].sum() < _NEARLY_ALL * column.n_observed:
-        return None
-    looks = [LOOKS["commas"]] if marks.is_guess and not undecided else []
-    if marked.marks:
-        n = int(column.counts[marked.is_marked].sum())
-        looks.insert(0, LOOKS["marks"].format(n=n, example=quote_cell(marked.marks[0])))
-    beyond[~np.isfinite(numbers)] = 0
-    return Written(numbers, beyond, fields, tuple(looks), LOOKS["undecided_comma"] if undecided else "")
-
-
-def _unit_of(column: Column, parts: Sequence[notation.WrittenNumber | None]) -> tuple[str | None, str]:
-    """Return the unit of the numbers, and why they cannot be compared if there are several."""
-    pairs = zip(parts, column.counts.tolist(), strict=True)
-    rows = [(notation.unit_key(part.unit), part.unit, count) for part, count in pairs if part is not None]
-    written = pd.DataFrame(rows, columns=["key", "text", "cells"])
-    n_bare = int(written.loc[written["text"] == "", "cells"].sum())
-    of_unit = written[written["text"] != ""].groupby("key", sort=False)["cells"].agg(["sum", "size"])
-    is_known = [  # of few different numbers, as in `3 cups`, a listed unit only
-        notation.is_known_unit(str(key)) or (n > MOST_LEVELS and notation.is_unit(str(key)))
-        for key, n in of_unit["size"].items()
-    ]
-    known = of_unit.loc[np.array(is_known, dtype=bool), "sum"].sort_values(ascending=False, kind="stable")
-    if known.empty:
-        return None, ""
-    if len(known) > 1 or known.iloc[0] < n_bare:
-        # Of `72kg` in one cell among 400 numbers, that cell is odd, and not the column.
-        is_odd = n_bare >= _BUT_FOR_SLIPS * column.n_observed or len(column.texts) <= MOST_LEVELS
-        if is_odd or known.sum() + n_bare < _NEARLY_ALL * column.n_observed:
-            return None, ""
-        shown = listed(f"{quote_cell(str(key))} ({n:,} cells)" for key, n in known.items())
-        alone = f" and none ({n_bare:,} cells)" if n_bare else ""
-        return None, LOOKS["several_units"].format(units=shown + alone)
-    texts = written[written["key"] == known.index[0]]
-    return str(texts.groupby("text", sort=False)["cells"].sum().idxmax()), ""
-
+from clinclust.schema.reading import block_key
 
 # The proposal for numbers: a scale, counts or a measurement, and how values beyond a limit are declared.
 
@@ -181,8 +83,9 @@ _ORDERED_CODES = 0.88  # how often whole numbers that code a few levels are orde
 _MUCH_BEYOND = 0.05  # share beyond a limit from which on it is a part of the feature, whether a value was found
 
 
-def proposal_of_numbers(column: Column, written: Written | None) -> Proposal | None:
-    """Return the proposal for a column of numbers; None if they are none, or a few levels that are written in signs."""
+def propose_numbers(column: Column) -> Proposal | None:
+    """Propose a scale, counts or a measurement; pass on texts, and a few levels that are written in signs."""
+    written = column.written
     if written is None:
         return None
     if written.fault:
@@ -243,7 +146,12 @@ def _of_values(column: Column, values: Array, written: Written, beyond: NDArray[
         otherwise = ", ".join(f"{name}: {value}" for name, value in second.items() if name != "levels")
     fields = {**found.fields}
     if not {"levels", "trials"} & set(fields):
-        fields |= written.fields | _bounds(column.notes, numbers, fields["likelihood"])
+        fields |= written.fields
+        takes, declared = traits_of(fields["likelihood"]).takes, column.notes.minimum
+        if declared is not None and "minimum" in takes and -math.inf < declared <= low:
+            fields["minimum"] = declared
+        if most is not None and "maximum" in takes and top <= most < math.inf:
+            fields["maximum"] = most
     found = replace(found, fields=fields, probability=probability, otherwise=otherwise)
     if not beyond.any():
         return found
@@ -271,16 +179,6 @@ def _of_kind(kind: Kind, column: Column, values: Array, numbers: Numbers) -> Pro
     return Proposal(kind.fields, f"a measurement, {what}")
 
 
-def _bounds(notes: ColumnNotes, numbers: Numbers, likelihood: str) -> dict[str, float]:
-    """Return the bounds that the file declares, if the likelihood takes them and all values satisfy them."""
-    low, high = notes.minimum, notes.maximum
-    if low is not None and high is not None and low >= high:
-        return {}
-    bounds = {"minimum": low} if low is not None and np.isfinite(low) and low <= numbers.values[0] else {}
-    bounds |= {"maximum": high} if high is not None and np.isfinite(high) and numbers.values[-1] <= high else {}
-    return {name: bound for name, bound in bounds.items() if name in traits_of(likelihood).takes}
-
-
 # The proposal for levels: as the file declares them, two that are no and yes, ordered, or without order.
 
 _LONG_TEXT = 30
@@ -291,8 +189,8 @@ _LETTERED = re.compile(r"[^\W\d_]+ ?[0-9.]+")
 _TIMES_OFTENER, _SHORTEST_WORD, _SHORTEST_LONG = 10, 5, 3  # AB is no A, III no I
 
 
-def proposal_of_texts(column: Column) -> Proposal:
-    """Return the proposal for a column of texts."""
+def propose_levels(column: Column) -> Proposal:
+    """Propose two levels, ordered ones, or levels without an order; leave out texts of many different values."""
     synonyms = _one_spelling(column)
     texts = [text for text in column.texts if text not in synonyms]
     spellings = listed(f"{quote_cell(text)} is read as {quote_cell(synonyms[text])}" for text in sorted(synonyms))
@@ -503,12 +401,8 @@ def _as_noted(column: Column) -> Proposal:
         if len(column.texts) == column.n_observed == column.codes.size:
             return Proposal({"role": "id"})
         return leave_out("but subjects have several rows: choose one for each, and give role: id")
-    if len(column.texts) < 2:
-        return constant(column)
-    if notes.levels:
+    if notes.levels and len(column.texts) > 1:
         return _by_noted_levels(column)
-    if notes.kind == "number" and not identifies_rows(column):
-        return proposal_of_numbers(column, written_numbers(column)) or _by_values(column)
     if notes.kind == ORDERED and 2 < len(column.texts) <= MOST_TEXTS:
         are_numbers = np.isfinite(column.numbers).all()
         order = order_of(column.texts) or (np.argsort(column.numbers, kind="stable").tolist() if are_numbers else None)
@@ -548,28 +442,53 @@ def _is_code(text: str, codes: Sequence[str]) -> bool:
     return text in codes or (not np.isnan(number) and any(number_of(code) == number for code in codes))
 
 
+def leave_out_one_value(column: Column) -> Proposal | None:
+    """Leave out a column that does not vary."""
+    return constant(column) if len(column.texts) < 2 else None
+
+
+def leave_out_dates(column: Column) -> Proposal | None:
+    """Leave out dates and times, which are no measurements; what is wanted is no date."""
+    what = "" if column.is_wanted else dates_in(column)
+    return leave_out(f"{what}: {_COMPUTE}") if what else None
+
+
+def propose_table_order(column: Column) -> Proposal | None:
+    """Propose the levels of an ordered categorical of pandas, whatever they write."""
+    return propose_levels(column) if len(column.order) > 2 and set(column.texts) <= set(column.order) else None
+
+
+def propose_identifier(column: Column) -> Proposal | None:
+    """Propose the identifier of the rows, unless it is wanted or has units or marks."""
+    has_marks = column.written is not None and bool(column.written.fields or column.written.fault)
+    if has_marks or column.is_wanted or not identifies_rows(column):
+        return None
+    is_whole = len(column.texts) == column.codes.size
+    lacks = "" if is_whole else "; rows without an identifier of their own: give each one, and role: id"
+    return Proposal({"role": "id" if is_whole else "ignore"}, f"every row has a value of its own{lacks}")
+
+
+Kinds = tuple[Callable[[Column], Proposal | None], ...]
+KINDS: Kinds = (
+    leave_out_one_value,
+    leave_out_dates,
+    propose_table_order,
+    propose_identifier,
+    propose_numbers,
+    propose_levels,
+)
+"""In this order; each looks at a column without its words for missing values, and the first proposal is taken."""
+
+
 def _by_values(column: Column) -> Proposal:
-    """Return the proposal for a column by its values alone; one that is wanted is neither date nor identifier."""
-    words = missing_words(column)
-    left = column.without(words)
-    if len(left.texts) < 2:
-        return constant(left)
-    if not column.is_wanted and (dates := dates_in(left)):
-        return leave_out(f"{dates}: {_COMPUTE}")
-    if len(left.order) > 2 and set(left.texts) <= set(left.order):
-        return proposal_of_texts(left)
-    written = written_numbers(left)
-    has_marks = written is not None and bool(written.fields or written.fault)
-    if not has_marks and not column.is_wanted and identifies_rows(left):
-        is_whole = len(left.texts) == column.codes.size
-        lacks = "" if is_whole else "; rows without an identifier of their own: give each one, and role: id"
-        return Proposal({"role": "id" if is_whole else "ignore"}, f"every row has a value of its own{lacks}")
-    found = proposal_of_numbers(left, written) or proposal_of_texts(left)
+    """Return the proposal for a column by its values alone."""
+    words = sorted(missing_words(column))
+    left = column.without(set(words))
+    found = next(proposal for kind in KINDS if (proposal := kind(left)) is not None)
     found = found.extended(dates_among_others(left))
     if not words or "likelihood" not in found.fields:
         return found
-    codes = sorted(words)
-    return found.with_missing_codes(codes).extended(reason=f"{listed(map(quote_cell, codes))} taken for missing")
+    return found.with_missing_codes(words).extended(reason=f"{listed(map(quote_cell, words))} taken for missing")
 
 
 _SURE = 0.95

@@ -13,7 +13,7 @@ from scipy.special import ndtr
 
 from clinclust.arrays import Array
 from clinclust.data import data
-from clinclust.drafting.column import without_number
+from clinclust.drafting.column import MOST_LEVELS, without_number
 from clinclust.files.notation import Marks, is_known_unit, marks_of, number_as_written, words_of
 from clinclust.likelihoods import REGISTRY
 from clinclust.likelihoods.exponential import Exponential
@@ -154,8 +154,6 @@ def _log_evidence(name: str, values: Array, **fields: Any) -> float:
 # large are mostly counts, and numbers that are large compared with their grid are mostly measurements. The constants
 # were set on annotated tables of the field (`benchmarks/drafting.py`).
 
-MOST_LEVELS = 11
-"""Whole numbers with more different values that are not declared are counts or measurements."""
 _MOST_STEPS = 7  # of numbers in larger steps than 1; others are rounded: pressures in tens are no scale
 _TEMPER = 0.25  # how much of the evidence counts: no column has exactly the distribution of its kind
 _SCALE, _FROM_0_OR_1, _EACH_LEVEL, _GAP = 4.3, 3.0, 0.4, 6.0

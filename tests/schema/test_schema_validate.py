@@ -204,17 +204,6 @@ def test_a_malformed_column_gives_its_one_failure(name, cells, expected, rows, f
     assert name in str(caught.value)
 
 
-def malformed_tables():
-    """Return tables (a dictionary of cases by column) in which each column has its first, second, ... case."""
-    tables = []
-    for case in MALFORMED:
-        free = next((table for table in tables if case[0] not in table), None)
-        if free is None:
-            tables.append(free := {})
-        free[case[0]] = case
-    return tables
-
-
 # the whole table, what the failures must say: (column, words)
 MALFORMED_TABLES = [
     (TEXT.drop(columns="crp"), [("crp", "There is no such column")]),
