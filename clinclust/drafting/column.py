@@ -67,7 +67,7 @@ class Column:
     @cached_property
     def written(self) -> Written | None:
         """How the column writes its numbers; None if it writes none."""
-        return written_numbers(self)
+        return _read_written(self)
 
     @property
     def are_codes(self) -> bool:
@@ -266,7 +266,7 @@ class Written:
     fault: str = ""  # why the numbers cannot be compared, and how to repair it
 
 
-def written_numbers(column: Column) -> Written | None:
+def _read_written(column: Column) -> Written | None:
     """Return how a column writes its numbers; None if fewer than nine cells in ten write a number in one way.
 
     Where other columns have decimal commas, `1.305` may be thousands.

@@ -116,15 +116,15 @@ def _of_values(column: Column, values: Array, written: Written, beyond: NDArray[
         levels = [column.texts[int(np.argmax(values == value))] for value in numbers.values]
         meant = {text: levels[int(value > low)] for text, value in zip(column.texts, values, strict=True)}
         others = {text: level for text, level in meant.items() if text not in levels}  # `1` and `1.0`
-        return two_levels(column, levels).extended(synonyms=others)
+        return _two_levels(column, levels).extended(synonyms=others)
     is_plain = not written.fields and len(column.texts) == n_levels
     if is_plain and numbers.are_whole:
-        if n_levels <= _MOST_CODES and is_called_nominal(column):
-            return nominal_of(column, f"{n_levels} codes without order, by the name of the column")
+        if n_levels <= _MOST_CODES and _is_called_nominal(column):
+            return _nominal_of(column, f"{n_levels} codes without order, by the name of the column")
         are_far = (top - low) / numbers.step >= _FAR_APART * n_levels and n_levels <= MOST_LEVELS
         are_far &= top < 2.0 * low or low >= _LONG_CODE  # doses of 81, 160 and 325 mg have a ratio
         if are_far and column.n_observed >= _ROWS_OF_A_CODE * n_levels:
-            return nominal_of(column, f"{n_levels} codes: whole numbers far apart, and none between them")
+            return _nominal_of(column, f"{n_levels} codes: whole numbers far apart, and none between them")
     least, most = column.notes.minimum or 0.0, column.notes.maximum
     is_scale = most is not None and least % 1 == most % 1 == 0 and 2 <= most - least <= _LONGEST_SCALE
     if is_scale and most is not None and numbers.are_whole and least <= low and top <= most and not written.fields:
@@ -166,7 +166,7 @@ def _of_values(column: Column, values: Array, written: Written, beyond: NDArray[
 def _of_kind(kind: Kind, column: Column, values: Array, numbers: Numbers) -> Proposal:
     if kind.name == "scale":
         order = np.argsort(values, kind="stable").tolist()
-        return scale_of(column, [column.texts[place] for place in order], f"{len(order)} steps of a scale")
+        return _scale_of(column, [column.texts[place] for place in order], f"{len(order)} steps of a scale")
     if kind.name == "count":
         return Proposal(choose_likelihood("count", np.repeat(values, column.counts)), "counts")
     what = str(kind.fields["likelihood"])
@@ -198,9 +198,9 @@ def propose_levels(column: Column) -> Proposal:
     if len(texts) == 1:
         return constant(column).extended(look)
     if len(texts) == 2:
-        return two_levels(column, texts).extended(look, *_misspelt(column, texts), synonyms=synonyms)
+        return _two_levels(column, texts).extended(look, *_misspelt(column, texts), synonyms=synonyms)
     is_coded = all(without_number(text) != text or _LETTERED.fullmatch(text) for text in texts)
-    order = None if is_coded and is_called_nominal(column) else order_of(texts)
+    order = None if is_coded and _is_called_nominal(column) else order_of(texts)
     is_number = np.isfinite(column.numbers)
     if len(texts) > MOST_LEVELS and 2 * column.counts[is_number].sum() > column.n_observed:
         others = listed(map(quote_cell, compress(column.texts, ~is_number)))
@@ -213,11 +213,11 @@ def propose_levels(column: Column) -> Proposal:
         return leave_out(f"{kind} ({len(texts)} different among {column.n_observed})")
     levels = [text for text in column.order if text in texts]
     if len(levels) == len(texts):
-        found = scale_of(column, levels, "an ordered categorical of the table", synonyms)
+        found = _scale_of(column, levels, "an ordered categorical of the table", synonyms)
     elif order is not None:
-        found = scale_of(column, [texts[place] for place in order], f"{len(texts)} ordered levels", synonyms)
+        found = _scale_of(column, [texts[place] for place in order], f"{len(texts)} ordered levels", synonyms)
     else:
-        found = nominal_of(column, f"{len(texts)} levels without known order", texts)
+        found = _nominal_of(column, f"{len(texts)} levels without known order", texts)
     return found.extended(look, *_misspelt(column, texts), synonyms=synonyms)
 
 
@@ -240,12 +240,12 @@ def _misspelt(column: Column, texts: Sequence[str]) -> Iterator[str]:
             yield LOOKS["misspelt"].format(n=cells[rare], s="s" * (cells[rare] > 1), **shown)
 
 
-def is_called_nominal(column: Column) -> bool:
+def _is_called_nominal(column: Column) -> bool:
     """Return whether the name or label is one of codes without order, such as race and region."""
     return not _NOMINAL.isdisjoint(name_words(f"{column.name} {column.notes.label or ''}"))
 
 
-def two_levels(column: Column, texts: list[str] | None = None) -> Proposal:
+def _two_levels(column: Column, texts: list[str] | None = None) -> Proposal:
     """Return the proposal for two levels; by default those of the column."""
     pair = list(texts or column.texts)
     numbers = [number_of(text) for text in pair]
@@ -255,7 +255,7 @@ def two_levels(column: Column, texts: list[str] | None = None) -> Proposal:
     return Proposal({"likelihood": Bernoulli.name, **fields}, f"two values{known}")
 
 
-def scale_of(column: Column, levels: list[str], what: str, synonyms: Mapping[str, str] | None = None) -> Proposal:
+def _scale_of(column: Column, levels: list[str], what: str, synonyms: Mapping[str, str] | None = None) -> Proposal:
     """Return the proposal for levels from low to high, which other texts may mean too."""
     place = {level: float(score) for score, level in enumerate(levels)}
     place |= {text: place[level] for text, level in (synonyms or {}).items()}
@@ -265,7 +265,7 @@ def scale_of(column: Column, levels: list[str], what: str, synonyms: Mapping[str
     return Proposal(choose_likelihood("scale", scores, **steps), what)
 
 
-def nominal_of(column: Column, what: str, texts: list[str] | None = None) -> Proposal:
+def _nominal_of(column: Column, what: str, texts: list[str] | None = None) -> Proposal:
     """Return levels without order, in the order of the table."""
     in_table = [column.texts[code] for code in pd.unique(column.codes) if code >= 0]
     levels = in_table if texts is None else [text for text in in_table if text in texts]
@@ -366,7 +366,7 @@ def _by_noted_levels(column: Column) -> Proposal:
     fields["synonyms"] = {other: text for other, text in synonyms.items() if other and other not in levels}
     fields["description"] = "; ".join(f"{codes[at]} = {labels[at]}" for at in places if texts[at] != labels[at])
     if order and len(levels) > 2:
-        fields["likelihood"] = scale_of(left, levels, "", fields["synonyms"]).fields["likelihood"]
+        fields["likelihood"] = _scale_of(left, levels, "", fields["synonyms"]).fields["likelihood"]
     return Proposal({name: value for name, value in fields.items() if value}, reason).with_missing_codes(unsaid)
 
 
@@ -407,14 +407,14 @@ def _as_noted(column: Column) -> Proposal:
         are_numbers = np.isfinite(column.numbers).all()
         order = order_of(column.texts) or (np.argsort(column.numbers, kind="stable").tolist() if are_numbers else None)
         if order is not None:
-            return scale_of(column, [column.texts[place] for place in order], "its levels have an order")
+            return _scale_of(column, [column.texts[place] for place in order], "its levels have an order")
         return _by_values(column).extended(reason="but not the order of its values; drafted by its values")
     # SPSS calls measurements nominal too: fractions, or more whole numbers than codes have, are no levels.
     are_codes = not np.isfinite(column.numbers).all() or (column.are_codes and len(column.texts) <= MOST_LEVELS)
     is_nominal = notes.kind == "nominal" and are_codes and column.n_observed >= 2 * len(column.texts)
     if is_nominal and 2 < len(column.texts) <= MOST_TEXTS:
         words = missing_words(column)
-        return nominal_of(column.without(words), "levels without order").with_missing_codes(sorted(words))
+        return _nominal_of(column.without(words), "levels without order").with_missing_codes(sorted(words))
     return _by_values(column)
 
 

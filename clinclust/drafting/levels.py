@@ -58,10 +58,9 @@ class Numbers(NamedTuple):
         """Return the numbers of at most 200 subjects, evenly spaced in their order, with the lowest and the highest."""
         if (n := self.counts.sum()) <= _MOST:
             return self
-        ranks = np.linspace(0.0, n - 0.5, _MOST)
-        places = np.searchsorted(np.cumsum(self.counts), ranks, side="right")
-        counts = np.bincount(places, minlength=self.values.size).astype(np.float64)
-        return Numbers(self.values[counts > 0], counts[counts > 0], self.step)
+        places = np.linspace(0.0, n - 0.5, _MOST).astype(np.int64)
+        values, counts = np.unique(self.in_subjects()[places], return_counts=True)
+        return Numbers(values, counts.astype(np.float64), self.step)
 
 
 def numbers_on_grid(values: Array, counts: Array) -> Numbers:
@@ -97,25 +96,24 @@ def log_probabilities(numbers: Numbers) -> dict[str, float]:
     are whole and not negative; those from 1 on may be counted from 1. ``spike_low_gaussian``, ``spike_low_log``,
     ``spike_high_gaussian``, ``spike_high_log``: the lowest or highest number has a probability of its own.
     """
-    judged = numbers.quantiles()
-    values, counts = judged.values, judged.counts
+    values, counts = numbers.values, numbers.counts
     n, kinds = float(counts.sum()), dict[str, tuple[float, int]]()  # each with its number of parameters
     if values.size <= _MOST_LEVELS:
         kinds["levels"] = _log_shares(counts), values.size - 1
-    kinds |= {name: (value, 2) for name, value in _log_normals(values, counts, judged.step)}
+    kinds |= {name: (value, 2) for name, value in _log_normals(values, counts, numbers.step)}
     if values[0] >= 0.0:
         # In steps of the grid, exponential numbers x of mean m are geometric: sum of -x log(1 + 1/m) - log(1 + m).
-        mean = max(float((values * counts).sum() / n) / judged.step, _TINY)
+        mean = max(float((values * counts).sum() / n) / numbers.step, _TINY)
         kinds[Exponential.name] = -n * (mean * math.log1p(1.0 / mean) + math.log1p(mean)), 1
     for spike, end in (("spike_low", 0), ("spike_high", -1)):
         if values.size > 3 and counts[end] >= _FEWEST_AT_SPIKE:
             mass = _log_shares(np.array([counts[end], n - counts[end]]))
-            rest = _log_normals(np.delete(values, end), np.delete(counts, end), judged.step)
+            rest = _log_normals(np.delete(values, end), np.delete(counts, end), numbers.step)
             kinds |= {f"{spike}_{name}": (mass + value, 3) for name, value in rest}
     found = {name: value - 0.5 * n_parameters * math.log(n) for name, (value, n_parameters) in kinds.items()}
-    if judged.are_whole and values[0] >= 0.0:
+    if numbers.are_whole and values[0] >= 0.0:
         starts = {0.0, float(values[0] == 1.0)}
-        found |= {name: max(_log_evidence(name, judged.in_subjects() - start) for start in starts) for name in _COUNTS}
+        found |= {name: max(_log_evidence(name, numbers.in_subjects() - start) for start in starts) for name in _COUNTS}
     return found
 
 
@@ -180,10 +178,10 @@ class Kind(NamedTuple):
 def kinds_of_numbers(numbers: Numbers, *, may_be_scale: bool) -> list[Kind]:
     """Return the kinds of numbers with at least three values, the most probable first; only levels may be a scale."""
     judged = numbers.quantiles()
-    usual = without_far_values(judged.in_subjects())  # others are so far from them that they must be errors of entry
-    inside = (judged.values >= usual.min()) & (judged.values <= usual.max())
-    if inside.sum() > 2:
-        judged = Numbers(judged.values[inside], judged.counts[inside], judged.step)
+    # Others are so far from the usual numbers that they must be errors of entry.
+    usual, counts = np.unique(without_far_values(judged.in_subjects()), return_counts=True)
+    if usual.size > 2:
+        judged = Numbers(usual, counts.astype(np.float64), judged.step)
     found = log_probabilities(judged)
     measurement, fields = _best_measurement(numbers, found)
     kinds = [Kind("measurement", fields, _TEMPER * measurement)]

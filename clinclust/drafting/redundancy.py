@@ -258,6 +258,7 @@ FEW_LEVELS = 30  # beyond it, levels tell who or where a subject is, and so all 
 _ROWS = 1000  # in which candidates are looked for
 _ABOVE = np.iinfo(np.int32).max
 _NEARLY_LINEAR = 0.98  # rank correlation: monotone and linear relations of columns with more levels exceed it
+_MOST_PAIRS = 20_000  # beyond it, only the strongest are looked at
 _SLACK = 1.1  # the fitted line is not the true one
 
 
@@ -298,7 +299,8 @@ def relation(x: Array, y: Array, ordered: tuple[bool, bool], number: tuple[bool,
     is_binned = ordered[0] and np.count_nonzero(changes) == n_y - 1
     # A number that each level happens to have, such as the income of a district, is more than another name for it.
     is_many = n_x > FEW_LEVELS or (number[1] and n_y > FEW_LEVELS)
-    maps = math.inf if is_many else float(_log_maps(n_x, np.array([n_y]))[0])
+    maps = math.lgamma(n_x + 1.0) if n_x == n_y else n_x * math.log(n_y)  # recodings, or maps from n_x values to n_y
+    maps = math.inf if is_many else maps
     if monotone or is_binned:  # bins have names unless they are ordered
         maps = min(maps, _log_choices(n_x - 1, n_y - 1) + (math.log(2.0) if monotone else math.lgamma(n_y + 1.0)))
     if n_x > n_y:
@@ -324,12 +326,6 @@ def _find_ranges(group: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -> 
 def _log_ways(counts: Whole) -> float:
     """Return the logarithm of the number of ways to spread values that occur so often, n! / prod(n_v!)."""
     return math.lgamma(counts.sum() + 1.0) - sum(map(math.lgamma, (counts + 1.0).tolist()))
-
-
-def _log_maps(n_x: int, n_y: Whole) -> Array:
-    """Return the logarithm of the number of maps from n_x values to n_y, or of recodings if they are as many."""
-    recodings = math.lgamma(n_x + 1.0)
-    return np.where(n_y == n_x, recodings, np.where(n_y > n_x, np.inf, n_x * np.log(np.maximum(n_y, 1))))
 
 
 # The three questions, asked of the columns of a table in a sample of the subjects.
@@ -419,14 +415,15 @@ class _Compared:
     def _find_candidates(self) -> list[tuple[int, int]]:
         """Return the pairs (x, y) in which y may be determined by x: nothing in the first rows contradicts it."""
         codes, n_levels = self.codes[:_ROWS], self.n_levels  # `relation` looks at all
-        missing_last, least = np.where(codes < 0, _ABOVE, codes), needed_evidence(n_levels.size)
-        pairs = {(int(x), int(y)) for x, y in np.argwhere(np.abs(self.r) >= _NEARLY_LINEAR)}
+        missing_last, is_sure = np.where(codes < 0, _ABOVE, codes), self.ways >= needed_evidence(n_levels.size)
+        size = np.abs(self.r)
+        strongest = np.sort(size, axis=None)[-_MOST_PAIRS:][0]  # of a spectrum, nearly all are
+        pairs = {(int(x), int(y)) for x, y in np.argwhere(size >= max(_NEARLY_LINEAR, strongest))}
+        # As x: y has one value in each of its levels. An order of y is no help here, so y must vary enough.
+        determined = is_sure & ~(self.number & (n_levels > FEW_LEVELS))
         for group in np.flatnonzero(n_levels <= max(len(self.sample) // 2, 2)):
-            # As x: y has one value in each of its levels. An order of y is no help here, so y must vary enough.
-            determined = self.ways - _log_maps(n_levels[group], n_levels) >= least
-            determined &= ~(self.number & (n_levels > FEW_LEVELS))
             # As y: its levels are ranges of an ordered x that do not overlap.
-            is_coarse = n_levels[group] <= FEW_LEVELS and self.ways[group] >= least
+            is_coarse = n_levels[group] <= FEW_LEVELS and is_sure[group]
             cut = self.ordered & (n_levels > n_levels[group]) & is_coarse
             asked = np.flatnonzero((determined | cut) & (np.arange(n_levels.size) != group))
             if asked.size:
