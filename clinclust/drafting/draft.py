@@ -25,6 +25,7 @@ from clinclust.drafting.column import (
     DOUBTFUL,
     FOR_READERS,
     LOOKS,
+    MOST_LEVELS,
     MOST_TEXTS,
     TWO_NUMBERS,
     Column,
@@ -45,7 +46,6 @@ from clinclust.drafting.column import (
     without_number,
 )
 from clinclust.drafting.levels import (
-    MOST_LEVELS,
     Kind,
     Numbers,
     choose_likelihood,

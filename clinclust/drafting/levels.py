@@ -179,9 +179,9 @@ def kinds_of_numbers(numbers: Numbers, *, may_be_scale: bool) -> list[Kind]:
     """Return the kinds of numbers with at least three values, the most probable first; only levels may be a scale."""
     judged = numbers.quantiles()
     # Others are so far from the usual numbers that they must be errors of entry.
-    usual, counts = np.unique(without_far_values(judged.in_subjects()), return_counts=True)
+    usual, n_usual = np.unique(without_far_values(judged.in_subjects()), return_counts=True)
     if usual.size > 2:
-        judged = Numbers(usual, counts.astype(np.float64), judged.step)
+        judged = Numbers(usual, n_usual.astype(np.float64), judged.step)
     found = log_probabilities(judged)
     measurement, fields = _best_measurement(numbers, found)
     kinds = [Kind("measurement", fields, _TEMPER * measurement)]
