@@ -167,6 +167,7 @@ MOST_TEXTS, MOST_LEVELS = 50, 11
 """Texts with more different values are no levels; such whole numbers are counts or measurements."""
 LOOKS: dict[str, str] = data("remarks")["looks"]
 FOR_READERS = ("label", "section", "description", "asked_if")
+COMPUTE = "compute what matters from them, such as a duration in years"
 
 
 @contextmanager
@@ -248,6 +249,11 @@ def constant(column: Column) -> Proposal:
     if share == 1.0:
         return leave_out(f"the same value in every subject observed: {value}")
     return leave_out("one value, or none", LOOKS["mark_for_yes"].format(value=value, share=share))
+
+
+def leave_out_one_value(column: Column) -> Proposal | None:
+    """Leave out a column that does not vary."""
+    return constant(column) if len(column.texts) < 2 else None
 
 
 # How a column writes its numbers: decimal commas, thousands, a unit or flags in the cells, values beyond a limit.
@@ -361,7 +367,7 @@ _YEARS = (1900, 2035)
 _FEWEST = 8
 
 
-def dates_in(column: Column) -> str:
+def _name_dates(column: Column) -> str:
     """Return what dates or times the column holds, in words; empty if it holds others."""
     if column.is_time:
         return "dates or times"
@@ -385,6 +391,12 @@ def dates_in(column: Column) -> str:
         if days.notna().all() and has_days and (width == 6 or days.dt.year.between(*_YEARS).all()):
             return "dates without signs"
     return ""
+
+
+def leave_out_dates(column: Column) -> Proposal | None:
+    """Leave out dates and times, which are no measurements; what is wanted is no date."""
+    what = "" if column.is_wanted else _name_dates(column)
+    return leave_out(f"{what}: {COMPUTE}") if what else None
 
 
 def dates_among_others(column: Column) -> str:
@@ -446,7 +458,7 @@ def looks_identifying(name: str, *, is_unique: bool = False) -> bool:
     return says_only(name_words(name), words, frozenset([*subjects["beside"], *people["beside"]]))
 
 
-def identifies_rows(column: Column) -> bool:
+def _identifies_rows(column: Column) -> bool:
     """Return whether nearly every cell has a value of its own, and they are no measurements.
 
     Texts identify, and whole numbers that follow each other, rise from row to row, are drawn evenly, or repeat less
@@ -477,6 +489,16 @@ def identifies_rows(column: Column) -> bool:
         return True
     pairs = n * (n - 1) / 2.0 / (2.0 * np.sqrt(np.pi) * max(float(numbers.std()) / max(step, 1), 1.0))
     return bool(pdtr(n - n_different, pairs) <= _BY_CHANCE)
+
+
+def propose_identifier(column: Column) -> Proposal | None:
+    """Propose the identifier of the rows, unless it is wanted or has units or marks."""
+    has_marks = column.written is not None and bool(column.written.fields or column.written.fault)
+    if has_marks or column.is_wanted or not _identifies_rows(column):
+        return None
+    is_whole = len(column.texts) == column.codes.size
+    lacks = "" if is_whole else "; rows without an identifier of their own: give each one, and role: id"
+    return Proposal({"role": "id" if is_whole else "ignore"}, f"every row has a value of its own{lacks}")
 
 
 # Which texts of a column mean a missing value: words, signs, and numbers that can be no values of it.

@@ -4,58 +4,36 @@ from __future__ import annotations
 
 import math
 import re
-import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from difflib import SequenceMatcher
 from functools import partial
-from itertools import compress, permutations
+from itertools import compress
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.special import softmax
 
 from clinclust.arguments import TABLE, in_pandas, is_numbered, is_partitioned
-from clinclust.arrays import Array
 from clinclust.data import data
 from clinclust.drafting.column import (
-    DOUBTFUL,
+    COMPUTE,
     FOR_READERS,
     LOOKS,
     MOST_LEVELS,
     MOST_TEXTS,
-    TWO_NUMBERS,
     Column,
     DraftedColumn,
     Look,
     Proposal,
-    Written,
     codes_of_table,
     column_of,
-    constant,
-    dates_among_others,
-    dates_in,
-    identifies_rows,
     joined,
     leave_out,
-    missing_numbers,
     missing_words,
-    without_number,
 )
-from clinclust.drafting.levels import (
-    Kind,
-    Numbers,
-    choose_likelihood,
-    kinds_of_numbers,
-    meaning,
-    no_before_yes,
-    numbers_on_grid,
-    order_of,
-    ordered_pair,
-)
+from clinclust.drafting.kinds import no_before_yes, nominal_of, order_of, propose_by_values, scale_of
 from clinclust.drafting.redundancy import applied, redundancies
 from clinclust.drafting.roles import assign_roles, rise_together
 from clinclust.errors import CohortError, SchemaError, warn
@@ -67,236 +45,12 @@ from clinclust.files.text_table import ORDERED, ColumnNotes, notes_of, refuse_ma
 from clinclust.likelihoods import traits_of
 from clinclust.likelihoods.bernoulli import Bernoulli
 from clinclust.likelihoods.categorical import Categorical
-from clinclust.likelihoods.likelihood import LARGEST_MEASUREMENT
 from clinclust.progress import Progress
 from clinclust.roles import NEEDS_LIKELIHOOD
 from clinclust.schema import validation
 from clinclust.schema.feature import SENTENCES, Feature
 from clinclust.schema.feature_schema import FeatureSchema, role_problems
 from clinclust.schema.reading import block_key
-
-# The proposal for numbers: a scale, counts or a measurement, and how values beyond a limit are declared.
-
-_MOST_CODES, _LONGEST_SCALE = 30, 10
-_FAR_APART, _ROWS_OF_A_CODE, _LONG_CODE = 20.0, 10.0, 1_000.0  # of the morphologies 8140, 8500, 8520 in 400 rows
-_ORDERED_CODES = 0.88  # how often whole numbers that code a few levels are ordered, in tables of the field
-_MUCH_BEYOND = 0.05  # share beyond a limit from which on it is a part of the feature, whether a value was found
-
-
-def propose_numbers(column: Column) -> Proposal | None:
-    """Propose a scale, counts or a measurement; pass on texts, and a few levels that are written in signs."""
-    written = column.written
-    if written is None:
-        return None
-    if written.fault:
-        return leave_out("numbers that cannot be compared", written.fault)
-    beyond = written.beyond != 0
-    odd = list(compress(column.texts, ~np.isfinite(written.numbers)))
-    if (beyond.any() or odd) and len(column.texts) <= MOST_LEVELS:
-        return None
-    codes = missing_numbers(np.where(beyond, np.nan, written.numbers), column.counts, column.codes_of_table)
-    coded = list(compress(column.texts, np.isin(written.numbers, list(codes))))
-    texts = {"no_numbers": odd, "codes_apart": coded}
-    looks = [LOOKS[why].format(texts=listed(map(quote_cell, of))) for why, of in texts.items() if of]
-    is_left = np.array([text not in {*odd, *coded} for text in column.texts], dtype=bool)
-    left, values = column.without({*odd, *coded}), written.numbers[is_left]
-    if np.unique(values).size < 2:
-        return constant(left)
-    found = _of_values(left, values, written, beyond[is_left])
-    return found.with_missing_codes([*odd, *coded]).extended(*written.looks, *looks)
-
-
-def _of_values(column: Column, values: Array, written: Written, beyond: NDArray[np.bool_]) -> Proposal:
-    exact = ~beyond if np.unique(values[~beyond]).size > 2 else np.ones(values.size, dtype=bool)
-    numbers = numbers_on_grid(values[exact], column.counts[exact].astype(np.float64))
-    low, top, n_levels = numbers.values[0], numbers.values[-1], numbers.values.size
-    if np.abs(numbers.values).max() > LARGEST_MEASUREMENT:
-        return leave_out("numbers too large to be modelled", "check the unit")
-    if n_levels == 2 and not beyond.any():
-        levels = [column.texts[int(np.argmax(values == value))] for value in numbers.values]
-        meant = {text: levels[int(value > low)] for text, value in zip(column.texts, values, strict=True)}
-        others = {text: level for text, level in meant.items() if text not in levels}  # `1` and `1.0`
-        return _two_levels(column, levels).extended(synonyms=others)
-    is_plain = not written.fields and len(column.texts) == n_levels
-    if is_plain and numbers.are_whole:
-        if n_levels <= _MOST_CODES and _is_called_nominal(column):
-            return _nominal_of(column, f"{n_levels} codes without order, by the name of the column")
-        are_far = (top - low) / numbers.step >= _FAR_APART * n_levels and n_levels <= MOST_LEVELS
-        are_far &= top < 2.0 * low or low >= _LONG_CODE  # doses of 81, 160 and 325 mg have a ratio
-        if are_far and column.n_observed >= _ROWS_OF_A_CODE * n_levels:
-            return _nominal_of(column, f"{n_levels} codes: whole numbers far apart, and none between them")
-    least, most = column.notes.minimum or 0.0, column.notes.maximum
-    is_scale = most is not None and least % 1 == most % 1 == 0 and 2 <= most - least <= _LONGEST_SCALE
-    if is_scale and most is not None and numbers.are_whole and least <= low and top <= most and not written.fields:
-        fields = choose_likelihood("scale", np.repeat(values - least, column.counts), trials=int(most - least))
-        if least != 0:
-            fields = {"likelihood": fields["likelihood"], "minimum": least, "maximum": most}
-        return Proposal(fields, f"a scale {least:g} to {most:g}, as the file declares")
-    is_longer = most is not None and most > top  # the file declares more steps than the values show
-    kinds = kinds_of_numbers(numbers, may_be_scale=is_plain and not is_longer)
-    shares = softmax([kind.score for kind in kinds])
-    found, probability, otherwise = _of_kind(kinds[0], column, values, numbers), float(shares[0]), ""
-    other = float(shares[1]) if len(kinds) > 1 else 0.0
-    is_other_scale = kinds[0].name == "scale" and other <= probability * (1.0 - _ORDERED_CODES)
-    probability *= _ORDERED_CODES if kinds[0].name == "scale" else 1.0
-    if probability < DOUBTFUL and is_other_scale:
-        otherwise = "likelihood: categorical, if they have no order"
-    elif probability < DOUBTFUL and len(kinds) > 1:
-        second = _of_kind(kinds[1], column, values, numbers).fields
-        otherwise = ", ".join(f"{name}: {value}" for name, value in second.items() if name != "levels")
-    fields = {**found.fields}
-    if not {"levels", "trials"} & set(fields):
-        fields |= written.fields
-        takes, declared = traits_of(fields["likelihood"]).takes, column.notes.minimum
-        if declared is not None and "minimum" in takes and -math.inf < declared <= low:
-            fields["minimum"] = declared
-        if most is not None and "maximum" in takes and top <= most < math.inf:
-            fields["maximum"] = most
-    found = replace(found, fields=fields, probability=probability, otherwise=otherwise)
-    if not beyond.any():
-        return found
-    share, example = float(column.counts[beyond].sum() / column.n_observed), column.texts[int(np.argmax(beyond))]
-    many = f"{share:.1%} of the values lie beyond a limit, such as {quote_cell(example)}"
-    if share < _MUCH_BEYOND:
-        return found.extended(f"{many}: the limit replaces them (`censored`)", censored="limit")
-    ends = [end for end, sign in (("below", -1), ("above", 1)) if (written.beyond == sign).any()]
-    return found.extended(reason=f"{many}, which is a part of its own", limit=ends)
-
-
-def _of_kind(kind: Kind, column: Column, values: Array, numbers: Numbers) -> Proposal:
-    if kind.name == "scale":
-        order = np.argsort(values, kind="stable").tolist()
-        return _scale_of(column, [column.texts[place] for place in order], f"{len(order)} steps of a scale")
-    if kind.name == "count":
-        return Proposal(choose_likelihood("count", np.repeat(values, column.counts)), "counts")
-    what = str(kind.fields["likelihood"])
-    if "transform" in kind.fields:
-        what = f"right-skewed, {what} on the log scale"
-    if "spike" in kind.fields:
-        spike = kind.fields["spike"]
-        share = float(numbers.counts[numbers.values == spike].sum() / numbers.counts.sum())
-        what = f"{what} but for {spike:g} in {share:.0%}, which is a part of its own"
-    return Proposal(kind.fields, f"a measurement, {what}")
-
-
-# The proposal for levels: as the file declares them, two that are no and yes, ordered, or without order.
-
-_LONG_TEXT = 30
-_UNORDERED_TEXTS = 0.9  # how often texts without known order have none, in tables of the field
-_MOSTLY = 0.9
-_NOMINAL = frozenset(data("roles")["nominal"]["words"])
-_LETTERED = re.compile(r"[^\W\d_]+ ?[0-9.]+")
-_TIMES_OFTENER, _SHORTEST_WORD, _SHORTEST_LONG = 10, 5, 3  # AB is no A, III no I
-
-
-def propose_levels(column: Column) -> Proposal:
-    """Propose two levels, ordered ones, or levels without an order; leave out texts of many different values."""
-    synonyms = _one_spelling(column)
-    texts = [text for text in column.texts if text not in synonyms]
-    spellings = listed(f"{quote_cell(text)} is read as {quote_cell(synonyms[text])}" for text in sorted(synonyms))
-    look = f"other spellings: {spellings}" if synonyms else ""
-    if len(texts) == 1:
-        return constant(column).extended(look)
-    if len(texts) == 2:
-        return _two_levels(column, texts).extended(look, *_misspelt(column, texts), synonyms=synonyms)
-    is_coded = all(without_number(text) != text or _LETTERED.fullmatch(text) for text in texts)
-    order = None if is_coded and _is_called_nominal(column) else order_of(texts)
-    is_number = np.isfinite(column.numbers)
-    if len(texts) > MOST_LEVELS and 2 * column.counts[is_number].sum() > column.n_observed:
-        others = listed(map(quote_cell, compress(column.texts, ~is_number)))
-        return leave_out("numbers and other texts", LOOKS["among_numbers"].format(texts=others))
-    if np.mean([TWO_NUMBERS.fullmatch(text) is not None for text in texts]) > _MOSTLY:
-        return leave_out("two numbers in each cell", "give each of the two numbers a column of its own")
-    if len(texts) > MOST_TEXTS or (column.n_observed < 2 * len(texts) and order is None):
-        is_long = np.mean([len(text) for text in texts]) > _LONG_TEXT or np.mean([" " in text for text in texts]) > 0.5
-        kind = "free text" if is_long else "too many different values for levels"
-        return leave_out(f"{kind} ({len(texts)} different among {column.n_observed})")
-    levels = [text for text in column.order if text in texts]
-    if len(levels) == len(texts):
-        found = _scale_of(column, levels, "an ordered categorical of the table", synonyms)
-    elif order is not None:
-        found = _scale_of(column, [texts[place] for place in order], f"{len(texts)} ordered levels", synonyms)
-    else:
-        found = _nominal_of(column, f"{len(texts)} levels without known order", texts)
-    return found.extended(look, *_misspelt(column, texts), synonyms=synonyms)
-
-
-def _misspelt(column: Column, texts: Sequence[str]) -> Iterator[str]:
-    """Yield a sentence for each rare level that may be a frequent one.
-
-    `Hispannic` differs from Hispanic by a letter, and f is the only level that begins as `femal` does.
-    """
-    cells = dict(zip(column.texts, column.counts.tolist(), strict=True))
-    for rare, often in permutations(texts, 2):
-        if cells[rare] * _TIMES_OFTENER > cells[often] or any(map(str.isdigit, rare + often)):
-            continue
-        short, long = sorted((rare.casefold(), often.casefold()), key=len)
-        blocks = SequenceMatcher(None, short, long, autojunk=False).get_matching_blocks()
-        is_but_for_a_letter = len(short) >= _SHORTEST_WORD and sum(block.size for block in blocks) >= len(long) - 1
-        alike = [text for text in texts if text.casefold()[0] == short[0] and cells[text] > cells[rare]]
-        is_longer = long.startswith(short) and len(long) >= _SHORTEST_LONG and len(set(long)) > 1
-        if is_but_for_a_letter or (is_longer and alike == [often]):
-            shown = {"rare": quote_cell(rare), "often": quote_cell(often), "rare_text": rare, "often_text": often}
-            yield LOOKS["misspelt"].format(n=cells[rare], s="s" * (cells[rare] > 1), **shown)
-
-
-def _is_called_nominal(column: Column) -> bool:
-    """Return whether the name or label is one of codes without order, such as race and region."""
-    return not _NOMINAL.isdisjoint(name_words(f"{column.name} {column.notes.label or ''}"))
-
-
-def _two_levels(column: Column, texts: list[str] | None = None) -> Proposal:
-    """Return the proposal for two levels; by default those of the column."""
-    pair = list(texts or column.texts)
-    numbers = [number_of(text) for text in pair]
-    levels = sorted(pair, key=number_of) if not np.isnan(numbers).any() else ordered_pair(pair)
-    known = "" if no_before_yes(levels) else f", of which {quote_cell(levels[1])} counts as yes"
-    fields = {} if levels == ["0", "1"] else {"levels": levels}
-    return Proposal({"likelihood": Bernoulli.name, **fields}, f"two values{known}")
-
-
-def _scale_of(column: Column, levels: list[str], what: str, synonyms: Mapping[str, str] | None = None) -> Proposal:
-    """Return the proposal for levels from low to high, which other texts may mean too."""
-    place = {level: float(score) for score, level in enumerate(levels)}
-    place |= {text: place[level] for text, level in (synonyms or {}).items()}
-    scores = np.repeat([place[text] for text in column.texts], column.counts)
-    is_from_0 = levels == [str(step) for step in range(len(levels))]
-    steps: dict[str, Any] = {"trials": len(levels) - 1} if is_from_0 else {"levels": levels}
-    return Proposal(choose_likelihood("scale", scores, **steps), what)
-
-
-def _nominal_of(column: Column, what: str, texts: list[str] | None = None) -> Proposal:
-    """Return levels without order, in the order of the table."""
-    in_table = [column.texts[code] for code in pd.unique(column.codes) if code >= 0]
-    levels = in_table if texts is None else [text for text in in_table if text in texts]
-    otherwise = "likelihood: ordinal, with its levels from low to high" if len(levels) <= 7 else ""
-    return Proposal({"likelihood": Categorical.name, "levels": levels}, what, _UNORDERED_TEXTS, otherwise)
-
-
-def _one_spelling(column: Column) -> dict[str, str]:
-    """Return the most frequent spelling for each text that differs from another in case and inner white space only.
-
-    Where several texts all mean no or yes, they are two.
-    """
-    first, meant, left = dict[str, str](), dict[str, str](), list[str]()
-    for place in np.argsort(-column.counts, kind="stable"):
-        text = column.texts[place]
-        seen = "".join(sign for sign in text if unicodedata.category(sign) != "Cf")  # none that nobody sees
-        target = first.setdefault(" ".join(seen.casefold().split()).rstrip("."), text)
-        if target == text:
-            left.append(text)
-        else:
-            meant[text] = target
-    if 2 < len(left) <= 8:
-        pairs = [*data("answers")["pairs"], data("answers")["sexes"]]
-        for no, yes in ([meaning(words, left) for words in pair] for pair in pairs):
-            # N, S and Y of an oedema are no answers in two languages: letters alone are of one.
-            is_mixed = any(len({text.casefold() for text in side if len(text) == 1}) > 1 for side in (no, yes))
-            if no and yes and len(no) + len(yes) == len(left) and not is_mixed:
-                answers = dict.fromkeys(no[1:], no[0]) | dict.fromkeys(yes[1:], yes[0])
-                return {text: answers.get(target, target) for text, target in meant.items()} | answers
-    return meant
-
 
 # The proposal for one column, from notes and values, and the columns whose schema contradicts it.
 
@@ -327,7 +81,7 @@ def _by_noted_levels(column: Column) -> Proposal:
     strangers = [text for text in others if text not in unsaid]
     left = column.without(set(unsaid))
     if len(strangers) > len(codes):
-        found = _by_values(left).with_missing_codes(unsaid)
+        found = propose_by_values(left).with_missing_codes(unsaid)
         return replace(found, reason=joined(f"but {len(strangers)} other values are in the column", found.reason))
     reason = f"{listed(map(quote_cell, unsaid))} taken for missing" if unsaid else ""
     if strangers:
@@ -366,11 +120,8 @@ def _by_noted_levels(column: Column) -> Proposal:
     fields["synonyms"] = {other: text for other, text in synonyms.items() if other and other not in levels}
     fields["description"] = "; ".join(f"{codes[at]} = {labels[at]}" for at in places if texts[at] != labels[at])
     if order and len(levels) > 2:
-        fields["likelihood"] = _scale_of(left, levels, "", fields["synonyms"]).fields["likelihood"]
+        fields["likelihood"] = scale_of(left, levels, "", fields["synonyms"]).fields["likelihood"]
     return Proposal({name: value for name, value in fields.items() if value}, reason).with_missing_codes(unsaid)
-
-
-_COMPUTE = "compute what matters from them, such as a duration in years"
 
 
 def proposed(column: Column) -> Proposal:
@@ -379,7 +130,7 @@ def proposed(column: Column) -> Proposal:
         kind = column.notes.kind if column.notes.kind not in ("date", "text", "id") else None
         column = replace(column, notes=replace(column.notes, role=None, kind=kind, reason=None))
     if column.notes == ColumnNotes():
-        return _by_values(column)
+        return propose_by_values(column)
     notes, looks = _without_missing_labels(column.notes)
     codes = {text for text in column.texts if _is_code(text, notes.missing_codes)}
     found = _as_noted(replace(column.without(codes), notes=notes)).extended(*looks)
@@ -396,7 +147,7 @@ def proposed(column: Column) -> Proposal:
 def _as_noted(column: Column) -> Proposal:
     notes = column.notes
     if notes.role == "ignore" or notes.kind in ("date", "text"):
-        return leave_out(f"dates: {_COMPUTE}" if notes.kind == "date" else "")
+        return leave_out(f"dates: {COMPUTE}" if notes.kind == "date" else "")
     if notes.kind == "id":
         if len(column.texts) == column.n_observed == column.codes.size:
             return Proposal({"role": "id"})
@@ -407,15 +158,15 @@ def _as_noted(column: Column) -> Proposal:
         are_numbers = np.isfinite(column.numbers).all()
         order = order_of(column.texts) or (np.argsort(column.numbers, kind="stable").tolist() if are_numbers else None)
         if order is not None:
-            return _scale_of(column, [column.texts[place] for place in order], "its levels have an order")
-        return _by_values(column).extended(reason="but not the order of its values; drafted by its values")
+            return scale_of(column, [column.texts[place] for place in order], "its levels have an order")
+        return propose_by_values(column).extended(reason="but not the order of its values; drafted by its values")
     # SPSS calls measurements nominal too: fractions, or more whole numbers than codes have, are no levels.
     are_codes = not np.isfinite(column.numbers).all() or (column.are_codes and len(column.texts) <= MOST_LEVELS)
     is_nominal = notes.kind == "nominal" and are_codes and column.n_observed >= 2 * len(column.texts)
     if is_nominal and 2 < len(column.texts) <= MOST_TEXTS:
         words = missing_words(column)
-        return _nominal_of(column.without(words), "levels without order").with_missing_codes(sorted(words))
-    return _by_values(column)
+        return nominal_of(column.without(words), "levels without order").with_missing_codes(sorted(words))
+    return propose_by_values(column)
 
 
 def _without_missing_labels(notes: ColumnNotes) -> tuple[ColumnNotes, list[str]]:
@@ -440,55 +191,6 @@ def _is_code(text: str, codes: Sequence[str]) -> bool:
     """Return whether a text is one of the codes, or another way to write the number of one: ``-9.0`` for ``-9``."""
     number = number_of(text)
     return text in codes or (not np.isnan(number) and any(number_of(code) == number for code in codes))
-
-
-def leave_out_one_value(column: Column) -> Proposal | None:
-    """Leave out a column that does not vary."""
-    return constant(column) if len(column.texts) < 2 else None
-
-
-def leave_out_dates(column: Column) -> Proposal | None:
-    """Leave out dates and times, which are no measurements; what is wanted is no date."""
-    what = "" if column.is_wanted else dates_in(column)
-    return leave_out(f"{what}: {_COMPUTE}") if what else None
-
-
-def propose_table_order(column: Column) -> Proposal | None:
-    """Propose the levels of an ordered categorical of pandas, whatever they write."""
-    return propose_levels(column) if len(column.order) > 2 and set(column.texts) <= set(column.order) else None
-
-
-def propose_identifier(column: Column) -> Proposal | None:
-    """Propose the identifier of the rows, unless it is wanted or has units or marks."""
-    has_marks = column.written is not None and bool(column.written.fields or column.written.fault)
-    if has_marks or column.is_wanted or not identifies_rows(column):
-        return None
-    is_whole = len(column.texts) == column.codes.size
-    lacks = "" if is_whole else "; rows without an identifier of their own: give each one, and role: id"
-    return Proposal({"role": "id" if is_whole else "ignore"}, f"every row has a value of its own{lacks}")
-
-
-Kinds = tuple[Callable[[Column], Proposal | None], ...]
-KINDS: Kinds = (
-    leave_out_one_value,
-    leave_out_dates,
-    propose_table_order,
-    propose_identifier,
-    propose_numbers,
-    propose_levels,
-)
-"""In this order; each looks at a column without its words for missing values, and the first proposal is taken."""
-
-
-def _by_values(column: Column) -> Proposal:
-    """Return the proposal for a column by its values alone."""
-    words = sorted(missing_words(column))
-    left = column.without(set(words))
-    found = next(proposal for kind in KINDS if (proposal := kind(left)) is not None)
-    found = found.extended(dates_among_others(left))
-    if not words or "likelihood" not in found.fields:
-        return found
-    return found.with_missing_codes(words).extended(reason=f"{listed(map(quote_cell, words))} taken for missing")
 
 
 _SURE = 0.95

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from clinclust.arrays import Array, Whole, mid_ranks, paired_moments
 from clinclust.data import data
 from clinclust.drafting.column import Look, surviving
-from clinclust.drafting.levels import step_of
+from clinclust.drafting.kinds import step_of
 from clinclust.files.cell_text import limited, listed, shortened
 from clinclust.schema.feature import Feature
 from clinclust.schema.feature_schema import FeatureSchema

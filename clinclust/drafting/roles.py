@@ -19,7 +19,7 @@ import pandas as pd
 from clinclust.arrays import Array, Whole, mid_ranks
 from clinclust.data import data
 from clinclust.drafting.column import LOOKS, MOST_LEVELS, Column, DraftedColumn, looks_identifying, surviving
-from clinclust.drafting.levels import no_before_yes
+from clinclust.drafting.kinds import no_before_yes
 from clinclust.files.cell_text import shortened
 from clinclust.files.notation import mentions, name_words, names_subjects, says_only, words_of
 from clinclust.files.row_choice import noted_several_rows, repeated_subjects

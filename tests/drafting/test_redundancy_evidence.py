@@ -10,7 +10,7 @@ from cohorts import EVERY_LIKELIHOOD, mixed_cohort
 from redundant_columns import N, found_in, numbers
 from scored import scored
 
-from clinclust.drafting.levels import step_of
+from clinclust.drafting.kinds import step_of
 from clinclust.drafting.redundancy import applied, formulas, looks, needed_evidence, redundancies, relation
 from clinclust.schema import Feature, FeatureSchema
 

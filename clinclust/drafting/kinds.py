@@ -1,24 +1,51 @@
-"""The grid of numbers of a column, kinds of numbers, and levels with their order."""
+"""The kinds that a column may be by its values: numbers by their probability, levels by their order."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from difflib import SequenceMatcher
 from functools import cache
+from itertools import compress, permutations
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from scipy.special import ndtr
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.special import ndtr, softmax
 
 from clinclust.arrays import Array
 from clinclust.data import data
-from clinclust.drafting.column import MOST_LEVELS, without_number
-from clinclust.files.notation import Marks, is_known_unit, marks_of, number_as_written, words_of
-from clinclust.likelihoods import REGISTRY
+from clinclust.drafting.column import (
+    DOUBTFUL,
+    LOOKS,
+    MOST_LEVELS,
+    MOST_TEXTS,
+    TWO_NUMBERS,
+    Column,
+    Proposal,
+    Written,
+    constant,
+    dates_among_others,
+    leave_out,
+    leave_out_dates,
+    leave_out_one_value,
+    missing_numbers,
+    missing_words,
+    propose_identifier,
+    without_number,
+)
+from clinclust.files.cell_text import listed, number_of, quote_cell
+from clinclust.files.notation import Marks, is_known_unit, marks_of, name_words, number_as_written, words_of
+from clinclust.likelihoods import REGISTRY, traits_of
+from clinclust.likelihoods.bernoulli import Bernoulli
+from clinclust.likelihoods.categorical import Categorical
 from clinclust.likelihoods.exponential import Exponential
 from clinclust.likelihoods.gaussian import Gaussian
-from clinclust.likelihoods.likelihood import LARGEST_COUNT, without_far_values
+from clinclust.likelihoods.likelihood import LARGEST_COUNT, LARGEST_MEASUREMENT, without_far_values
 from clinclust.schema.feature import Feature
 
 # How probable the numbers of a column are under each kind of distribution, on the grid on which they are written.
@@ -67,7 +94,7 @@ def numbers_on_grid(values: Array, counts: Array) -> Numbers:
     """Return numbers (m,) with their counts (m,) on the grid on which they are written.
 
     >>> import numpy as np
-    >>> from clinclust.drafting.levels import numbers_on_grid
+    >>> from clinclust.drafting.kinds import numbers_on_grid
     >>> numbers_on_grid(np.array([0.5, 1.0, 2.5]), np.ones(3)).step
     0.5
     """
@@ -240,6 +267,110 @@ def choose_likelihood(kind: Literal["count", "scale"], values: Array, **steps: A
     return {"likelihood": max(names, key=lambda name: _log_evidence(name, values, **steps)), **steps}
 
 
+# The proposal for numbers: a scale, counts or a measurement, and how values beyond a limit are declared.
+
+_MOST_CODES, _LONGEST_SCALE = 30, 10
+_FAR_APART, _ROWS_OF_A_CODE, _LONG_CODE = 20.0, 10.0, 1_000.0  # of the morphologies 8140, 8500, 8520 in 400 rows
+_ORDERED_CODES = 0.88  # how often whole numbers that code a few levels are ordered, in tables of the field
+_MUCH_BEYOND = 0.05  # share beyond a limit from which on it is a part of the feature, whether a value was found
+
+
+def propose_numbers(column: Column) -> Proposal | None:
+    """Propose a scale, counts or a measurement; pass on texts, and a few levels that are written in signs."""
+    written = column.written
+    if written is None:
+        return None
+    if written.fault:
+        return leave_out("numbers that cannot be compared", written.fault)
+    beyond = written.beyond != 0
+    odd = list(compress(column.texts, ~np.isfinite(written.numbers)))
+    if (beyond.any() or odd) and len(column.texts) <= MOST_LEVELS:
+        return None
+    codes = missing_numbers(np.where(beyond, np.nan, written.numbers), column.counts, column.codes_of_table)
+    coded = list(compress(column.texts, np.isin(written.numbers, list(codes))))
+    texts = {"no_numbers": odd, "codes_apart": coded}
+    looks = [LOOKS[why].format(texts=listed(map(quote_cell, of))) for why, of in texts.items() if of]
+    is_left = np.array([text not in {*odd, *coded} for text in column.texts], dtype=bool)
+    left, values = column.without({*odd, *coded}), written.numbers[is_left]
+    if np.unique(values).size < 2:
+        return constant(left)
+    found = _of_values(left, values, written, beyond[is_left])
+    return found.with_missing_codes([*odd, *coded]).extended(*written.looks, *looks)
+
+
+def _of_values(column: Column, values: Array, written: Written, beyond: NDArray[np.bool_]) -> Proposal:
+    exact = ~beyond if np.unique(values[~beyond]).size > 2 else np.ones(values.size, dtype=bool)
+    numbers = numbers_on_grid(values[exact], column.counts[exact].astype(np.float64))
+    low, top, n_levels = numbers.values[0], numbers.values[-1], numbers.values.size
+    if np.abs(numbers.values).max() > LARGEST_MEASUREMENT:
+        return leave_out("numbers too large to be modelled", "check the unit")
+    if n_levels == 2 and not beyond.any():
+        levels = [column.texts[int(np.argmax(values == value))] for value in numbers.values]
+        meant = {text: levels[int(value > low)] for text, value in zip(column.texts, values, strict=True)}
+        others = {text: level for text, level in meant.items() if text not in levels}  # `1` and `1.0`
+        return _two_levels(column, levels).extended(synonyms=others)
+    is_plain = not written.fields and len(column.texts) == n_levels
+    if is_plain and numbers.are_whole:
+        if n_levels <= _MOST_CODES and _is_called_nominal(column):
+            return nominal_of(column, f"{n_levels} codes without order, by the name of the column")
+        are_far = (top - low) / numbers.step >= _FAR_APART * n_levels and n_levels <= MOST_LEVELS
+        are_far &= top < 2.0 * low or low >= _LONG_CODE  # doses of 81, 160 and 325 mg have a ratio
+        if are_far and column.n_observed >= _ROWS_OF_A_CODE * n_levels:
+            return nominal_of(column, f"{n_levels} codes: whole numbers far apart, and none between them")
+    least, most = column.notes.minimum or 0.0, column.notes.maximum
+    is_scale = most is not None and least % 1 == most % 1 == 0 and 2 <= most - least <= _LONGEST_SCALE
+    if is_scale and most is not None and numbers.are_whole and least <= low and top <= most and not written.fields:
+        fields = choose_likelihood("scale", np.repeat(values - least, column.counts), trials=int(most - least))
+        if least != 0:
+            fields = {"likelihood": fields["likelihood"], "minimum": least, "maximum": most}
+        return Proposal(fields, f"a scale {least:g} to {most:g}, as the file declares")
+    is_longer = most is not None and most > top  # the file declares more steps than the values show
+    kinds = kinds_of_numbers(numbers, may_be_scale=is_plain and not is_longer)
+    shares = softmax([kind.score for kind in kinds])
+    found, probability, otherwise = _of_kind(kinds[0], column, values, numbers), float(shares[0]), ""
+    other = float(shares[1]) if len(kinds) > 1 else 0.0
+    is_other_scale = kinds[0].name == "scale" and other <= probability * (1.0 - _ORDERED_CODES)
+    probability *= _ORDERED_CODES if kinds[0].name == "scale" else 1.0
+    if probability < DOUBTFUL and is_other_scale:
+        otherwise = "likelihood: categorical, if they have no order"
+    elif probability < DOUBTFUL and len(kinds) > 1:
+        second = _of_kind(kinds[1], column, values, numbers).fields
+        otherwise = ", ".join(f"{name}: {value}" for name, value in second.items() if name != "levels")
+    fields = {**found.fields}
+    if not {"levels", "trials"} & set(fields):
+        fields |= written.fields
+        takes, declared = traits_of(fields["likelihood"]).takes, column.notes.minimum
+        if declared is not None and "minimum" in takes and -math.inf < declared <= low:
+            fields["minimum"] = declared
+        if most is not None and "maximum" in takes and top <= most < math.inf:
+            fields["maximum"] = most
+    found = replace(found, fields=fields, probability=probability, otherwise=otherwise)
+    if not beyond.any():
+        return found
+    share, example = float(column.counts[beyond].sum() / column.n_observed), column.texts[int(np.argmax(beyond))]
+    many = f"{share:.1%} of the values lie beyond a limit, such as {quote_cell(example)}"
+    if share < _MUCH_BEYOND:
+        return found.extended(f"{many}: the limit replaces them (`censored`)", censored="limit")
+    ends = [end for end, sign in (("below", -1), ("above", 1)) if (written.beyond == sign).any()]
+    return found.extended(reason=f"{many}, which is a part of its own", limit=ends)
+
+
+def _of_kind(kind: Kind, column: Column, values: Array, numbers: Numbers) -> Proposal:
+    if kind.name == "scale":
+        order = np.argsort(values, kind="stable").tolist()
+        return scale_of(column, [column.texts[place] for place in order], f"{len(order)} steps of a scale")
+    if kind.name == "count":
+        return Proposal(choose_likelihood("count", np.repeat(values, column.counts)), "counts")
+    what = str(kind.fields["likelihood"])
+    if "transform" in kind.fields:
+        what = f"right-skewed, {what} on the log scale"
+    if "spike" in kind.fields:
+        spike = kind.fields["spike"]
+        share = float(numbers.counts[numbers.values == spike].sum() / numbers.counts.sum())
+        what = f"{what} but for {spike:g} in {share:.0%}, which is a part of its own"
+    return Proposal(kind.fields, f"a measurement, {what}")
+
+
 # The order of levels: by the number that they begin with, by ordered words, or none.
 
 _NUMBER = r"[0-9]+(?:[., ']?[0-9]{3})*(?:[.,][0-9]+)?"
@@ -257,7 +388,7 @@ def order_of(texts: Sequence[str]) -> list[int] | None:
     Levels are ordered by ordered words, where all of them are of one order (`orders.toml`), and otherwise by the
     number that each begins with; one level without a number may say that there is nothing to grade, and is the lowest.
 
-    >>> from clinclust.drafting.levels import order_of
+    >>> from clinclust.drafting.kinds import order_of
     >>> order_of(["25_to_29.9", "30_or_more", "18.5_to_24.9"]), order_of(["severe", "None", "mild"])
     ([2, 0, 1], [1, 2, 0])
     >>> order_of(["smallcell", "squamous", "adeno"]) is None
@@ -353,7 +484,7 @@ def _says_absent(text: str) -> bool:
 def no_before_yes(pair: Sequence[str]) -> list[int] | None:
     """Return the indices of two labels, that for no first; None if neither is known to mean one of them.
 
-    >>> from clinclust.drafting.levels import no_before_yes
+    >>> from clinclust.drafting.kinds import no_before_yes
     >>> no_before_yes(["Ja", "Nein"]), no_before_yes(["1_yes", "2_no"]), no_before_yes(["left", "right"])
     ([1, 0], [1, 0], None)
     """
@@ -386,3 +517,153 @@ def ordered_pair(pair: Sequence[str]) -> list[str]:
         is_reversed = (words[1] in female and words[0] in male) or words[1] in data("orders")["absent"]
         places = [1, 0] if is_reversed else order_of([first, second])
     return [(first, second)[place] for place in places or [0, 1]]
+
+
+# The proposal for levels: two that are no and yes, ordered, or without order.
+
+_LONG_TEXT = 30
+_UNORDERED_TEXTS = 0.9  # how often texts without known order have none, in tables of the field
+_MOSTLY = 0.9
+_NOMINAL = frozenset(data("roles")["nominal"]["words"])
+_LETTERED = re.compile(r"[^\W\d_]+ ?[0-9.]+")
+_TIMES_OFTENER, _SHORTEST_WORD, _SHORTEST_LONG = 10, 5, 3  # AB is no A, III no I
+
+
+def propose_levels(column: Column) -> Proposal:
+    """Propose two levels, ordered ones, or levels without an order; leave out texts of many different values."""
+    synonyms = _one_spelling(column)
+    texts = [text for text in column.texts if text not in synonyms]
+    spellings = listed(f"{quote_cell(text)} is read as {quote_cell(synonyms[text])}" for text in sorted(synonyms))
+    look = f"other spellings: {spellings}" if synonyms else ""
+    if len(texts) == 1:
+        return constant(column).extended(look)
+    if len(texts) == 2:
+        return _two_levels(column, texts).extended(look, *_misspelt(column, texts), synonyms=synonyms)
+    is_coded = all(without_number(text) != text or _LETTERED.fullmatch(text) for text in texts)
+    order = None if is_coded and _is_called_nominal(column) else order_of(texts)
+    is_number = np.isfinite(column.numbers)
+    if len(texts) > MOST_LEVELS and 2 * column.counts[is_number].sum() > column.n_observed:
+        others = listed(map(quote_cell, compress(column.texts, ~is_number)))
+        return leave_out("numbers and other texts", LOOKS["among_numbers"].format(texts=others))
+    if np.mean([TWO_NUMBERS.fullmatch(text) is not None for text in texts]) > _MOSTLY:
+        return leave_out("two numbers in each cell", "give each of the two numbers a column of its own")
+    if len(texts) > MOST_TEXTS or (column.n_observed < 2 * len(texts) and order is None):
+        is_long = np.mean([len(text) for text in texts]) > _LONG_TEXT or np.mean([" " in text for text in texts]) > 0.5
+        kind = "free text" if is_long else "too many different values for levels"
+        return leave_out(f"{kind} ({len(texts)} different among {column.n_observed})")
+    levels = [text for text in column.order if text in texts]
+    if len(levels) == len(texts):
+        found = scale_of(column, levels, "an ordered categorical of the table", synonyms)
+    elif order is not None:
+        found = scale_of(column, [texts[place] for place in order], f"{len(texts)} ordered levels", synonyms)
+    else:
+        found = nominal_of(column, f"{len(texts)} levels without known order", texts)
+    return found.extended(look, *_misspelt(column, texts), synonyms=synonyms)
+
+
+def _misspelt(column: Column, texts: Sequence[str]) -> Iterator[str]:
+    """Yield a sentence for each rare level that may be a frequent one.
+
+    `Hispannic` differs from Hispanic by a letter, and f is the only level that begins as `femal` does.
+    """
+    cells = dict(zip(column.texts, column.counts.tolist(), strict=True))
+    for rare, often in permutations(texts, 2):
+        if cells[rare] * _TIMES_OFTENER > cells[often] or any(map(str.isdigit, rare + often)):
+            continue
+        short, long = sorted((rare.casefold(), often.casefold()), key=len)
+        blocks = SequenceMatcher(None, short, long, autojunk=False).get_matching_blocks()
+        is_but_for_a_letter = len(short) >= _SHORTEST_WORD and sum(block.size for block in blocks) >= len(long) - 1
+        alike = [text for text in texts if text.casefold()[0] == short[0] and cells[text] > cells[rare]]
+        is_longer = long.startswith(short) and len(long) >= _SHORTEST_LONG and len(set(long)) > 1
+        if is_but_for_a_letter or (is_longer and alike == [often]):
+            shown = {"rare": quote_cell(rare), "often": quote_cell(often), "rare_text": rare, "often_text": often}
+            yield LOOKS["misspelt"].format(n=cells[rare], s="s" * (cells[rare] > 1), **shown)
+
+
+def _is_called_nominal(column: Column) -> bool:
+    """Return whether the name or label is one of codes without order, such as race and region."""
+    return not _NOMINAL.isdisjoint(name_words(f"{column.name} {column.notes.label or ''}"))
+
+
+def _two_levels(column: Column, texts: list[str] | None = None) -> Proposal:
+    """Return the proposal for two levels; by default those of the column."""
+    pair = list(texts or column.texts)
+    numbers = [number_of(text) for text in pair]
+    levels = sorted(pair, key=number_of) if not np.isnan(numbers).any() else ordered_pair(pair)
+    known = "" if no_before_yes(levels) else f", of which {quote_cell(levels[1])} counts as yes"
+    fields = {} if levels == ["0", "1"] else {"levels": levels}
+    return Proposal({"likelihood": Bernoulli.name, **fields}, f"two values{known}")
+
+
+def scale_of(column: Column, levels: list[str], what: str, synonyms: Mapping[str, str] | None = None) -> Proposal:
+    """Return the proposal for levels from low to high, which other texts may mean too."""
+    place = {level: float(score) for score, level in enumerate(levels)}
+    place |= {text: place[level] for text, level in (synonyms or {}).items()}
+    scores = np.repeat([place[text] for text in column.texts], column.counts)
+    is_from_0 = levels == [str(step) for step in range(len(levels))]
+    steps: dict[str, Any] = {"trials": len(levels) - 1} if is_from_0 else {"levels": levels}
+    return Proposal(choose_likelihood("scale", scores, **steps), what)
+
+
+def nominal_of(column: Column, what: str, texts: list[str] | None = None) -> Proposal:
+    """Return levels without order, in the order of the table."""
+    in_table = [column.texts[code] for code in pd.unique(column.codes) if code >= 0]
+    levels = in_table if texts is None else [text for text in in_table if text in texts]
+    otherwise = "likelihood: ordinal, with its levels from low to high" if len(levels) <= 7 else ""
+    return Proposal({"likelihood": Categorical.name, "levels": levels}, what, _UNORDERED_TEXTS, otherwise)
+
+
+def _one_spelling(column: Column) -> dict[str, str]:
+    """Return the most frequent spelling for each text that differs from another in case and inner white space only.
+
+    Where several texts all mean no or yes, they are two.
+    """
+    first, meant, left = dict[str, str](), dict[str, str](), list[str]()
+    for place in np.argsort(-column.counts, kind="stable"):
+        text = column.texts[place]
+        seen = "".join(sign for sign in text if unicodedata.category(sign) != "Cf")  # none that nobody sees
+        target = first.setdefault(" ".join(seen.casefold().split()).rstrip("."), text)
+        if target == text:
+            left.append(text)
+        else:
+            meant[text] = target
+    if 2 < len(left) <= 8:
+        pairs = [*data("answers")["pairs"], data("answers")["sexes"]]
+        for no, yes in ([meaning(words, left) for words in pair] for pair in pairs):
+            # N, S and Y of an oedema are no answers in two languages: letters alone are of one.
+            is_mixed = any(len({text.casefold() for text in side if len(text) == 1}) > 1 for side in (no, yes))
+            if no and yes and len(no) + len(yes) == len(left) and not is_mixed:
+                answers = dict.fromkeys(no[1:], no[0]) | dict.fromkeys(yes[1:], yes[0])
+                return {text: answers.get(target, target) for text, target in meant.items()} | answers
+    return meant
+
+
+# The proposal for a column by its values: the first of these rules that has one.
+
+
+def propose_table_order(column: Column) -> Proposal | None:
+    """Propose the levels of an ordered categorical of pandas, whatever they write."""
+    return propose_levels(column) if len(column.order) > 2 and set(column.texts) <= set(column.order) else None
+
+
+Kinds = tuple[Callable[[Column], Proposal | None], ...]
+KINDS: Kinds = (
+    leave_out_one_value,
+    leave_out_dates,
+    propose_table_order,
+    propose_identifier,
+    propose_numbers,
+    propose_levels,
+)
+"""In this order; each looks at a column without its words for missing values, and the first proposal is taken."""
+
+
+def propose_by_values(column: Column) -> Proposal:
+    """Return the proposal for a column by its values alone."""
+    words = sorted(missing_words(column))
+    left = column.without(set(words))
+    found = next(proposal for kind in KINDS if (proposal := kind(left)) is not None)
+    found = found.extended(dates_among_others(left))
+    if not words or "likelihood" not in found.fields:
+        return found
+    return found.with_missing_codes(words).extended(reason=f"{listed(map(quote_cell, words))} taken for missing")
