@@ -55,30 +55,34 @@ from clinclust.schema.reading import block_key
 # The proposal for one column, from notes and values, and the columns whose schema contradicts it.
 
 
+def _match_texts(texts: Sequence[str], codes: list[str], labels: list[str]) -> dict[str, int]:
+    """Return the place of the level that a text means: of its code, label, number, or either in any case, in turn."""
+    place_of: dict[object, int] = {}
+    for names in (codes, labels, map(number_of, codes), map(str.casefold, codes), map(str.casefold, labels)):
+        for place, name in enumerate(names):
+            place_of.setdefault(name, place)
+    meant: dict[str, int] = {}
+    for text in texts:
+        number = number_of(text)
+        forms = (text, None if math.isnan(number) else number, plain_text(text).casefold(), text.casefold())
+        known = [place_of[form] for form in forms if form in place_of]
+        meant |= {text: known[0]} if known else {}
+    return meant
+
+
 def _by_noted_levels(column: Column) -> Proposal:
     """Return the proposal for a column, without its missing codes, by the values that the file lists.
 
-    A cell means the level of its code, its label, its number, or of either in any case, the surest first. Other values
-    become levels, unless they are more than the listed ones. Levels are called by their labels, or by their codes if
-    two labels are the same or one is the code of another level.
+    Other values become levels, unless they are more than the listed ones. Levels are called by their labels, or by
+    their codes if two labels are the same or one is the code of another level.
     """
     notes = column.notes
     codes = [code for code, _ in notes.levels]
     labels = [plain_text(label) or code for code, label in notes.levels]
     labels = [code if label in notes.missing_codes else label for code, label in zip(codes, labels, strict=True)]
-    place_of: dict[object, int] = {}
-    for names in (codes, labels, map(number_of, codes), map(str.casefold, codes), map(str.casefold, labels)):
-        for place, name in enumerate(names):
-            place_of.setdefault(name, place)
-    meant, others = dict[str, int](), list[str]()
-    for text in column.texts:
-        number = number_of(text)
-        forms = (text, None if math.isnan(number) else number, plain_text(text).casefold(), text.casefold())
-        known = [place_of[form] for form in forms if form in place_of]
-        meant |= {text: known[0]} if known else {}
-        others += [] if known else [text]
-    unsaid = [text for text in others if means_missing(text)]
-    strangers = [text for text in others if text not in unsaid]
+    meant = _match_texts(column.texts, codes, labels)
+    unsaid = [text for text in column.texts if text not in meant and means_missing(text)]
+    strangers = [text for text in column.texts if text not in meant and text not in unsaid]
     left = column.without(set(unsaid))
     if len(strangers) > len(codes):
         found = propose_by_values(left).with_missing_codes(unsaid)

@@ -83,7 +83,7 @@ def test_typed_columns_are_accepted_in_every_shape():
         face=[0.0, 4.0, np.nan, 2.0],
         stage=[0.0, 1.5, np.nan, 2.0],
         rank=pd.array([1, 5, None, 3], dtype="Int8"),
-        falls=pd.Series([0, 12, -9, 100], dtype=object),
+        falls=[0, 12, -9, 100],
         years=pd.Series([0, "1.5", None, np.float32(0.5)], dtype=object),
         crp=[0.1, 3, None, 0.001],
     )
