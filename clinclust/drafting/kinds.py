@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.special import ndtr, softmax
+from scipy.special import log_ndtr, softmax
 
 from clinclust.arrays import Array
 from clinclust.data import data
@@ -59,7 +59,7 @@ from clinclust.schema.feature import Feature
 
 _MOST = 200  # quantiles are judged: a kind that is nearly right must not lose by sheer number
 _MOST_DECIMALS, _MOST_LEVELS = 8, 30
-_TINY, _NARROW = 1e-300, 1e-4
+_TINY = 1e-300
 _FEWEST_AT_SPIKE = 2
 _SCALES = tuple(name for name, likelihood in REGISTRY.items() if likelihood.is_scale)
 _COUNTS = tuple(name for name, likelihood in REGISTRY.items() if likelihood.is_count)
@@ -160,11 +160,9 @@ def _log_normal(values: Array, counts: Array, low: Array, high: Array) -> float:
     mean = np.average(values, weights=counts)
     deviation = float(np.sqrt(max(np.average((values - mean) ** 2, weights=counts), _TINY)))
     low, high = (low - mean) / deviation, (high - mean) / deviation
-    # In the upper half the upper tails are subtracted, which are small and exact there; of narrow ones the density is.
-    share = np.where(low > 0.0, ndtr(-low) - ndtr(-high), ndtr(high) - ndtr(low))
-    density = np.exp(-((low + high) ** 2) / 8.0) / np.sqrt(2.0 * np.pi) * (high - low)
-    share = np.where(high - low < _NARROW, density, share)
-    return float((counts * np.log(np.maximum(share, _TINY))).sum())
+    low, high = np.where(low > 0.0, -high, low), np.where(low > 0.0, -low, high)  # lower tails are exact
+    log_shares = log_ndtr(high) + np.log(-np.expm1(log_ndtr(low) - log_ndtr(high)))
+    return float((counts * np.maximum(log_shares, math.log(_TINY))).sum())
 
 
 def _log_evidence(name: str, values: Array, **fields: Any) -> float:
