@@ -161,8 +161,7 @@ _MOST_CHANCE_REPEATS = 0.05  # two people may have one first name
 
 def subjects_with_several_rows(one: DraftedColumn, table: Table) -> Role | None:
     """Recognise a column whose values name a few rows each: by its name, by what they share, or by their visits."""
-    column = one.column
-    words = column.words
+    column, words = one.column, one.column.words
     is_of_site = "number" not in words and _is_place(words, table)  # "hospital id"; a "hospital number" is a patient's
     is_named = names_subjects(column.name) and not is_of_site and _may_name_subjects(one)
     is_named |= table.note is not None and table.note.column == column.name and not is_of_site
@@ -210,8 +209,7 @@ def arms(one: DraftedColumn, table: Table) -> Role | None:
         return None
     if not {" ".join(words_of(text)) for text in column.texts}.isdisjoint(table.listed["arm.levels"]):
         return Role("arm", "by its values")
-    listed, beside = table.listed["arm"], table.listed["arm.beside"]
-    names = column.names
+    listed, beside, names = table.listed["arm"], table.listed["arm.beside"], column.names
     if any(_bare(words) in table.listed["arm.names"] or says_only(words, listed, beside) for words in names):
         return Role("arm", "by its name")
     # Allocation makes all levels nearly as frequent: "study group", and no "age group".
@@ -252,8 +250,8 @@ def pairs(one: DraftedColumn, table: Table) -> Role | None:
 def follow_up(one: DraftedColumn, table: Table) -> Role | None:
     """Recognise times of follow-up by their names: `futime`, `time to death`, `OS`."""
     column, words = one.column, one.column.words
-    joined, ends = "".join(words), tuple(table.listed["time.cdisc_ends"])
-    is_named = bool(ends) and joined.endswith(ends) and len(joined) >= _SHORTEST_NAME
+    joined = "".join(words)
+    is_named = joined.endswith(tuple(table.listed["time.cdisc_ends"])) and len(joined) >= _SHORTEST_NAME
     are_numbers = column.finite.size == len(column.texts)
     is_named |= are_numbers and len(column.texts) > 2 and " ".join(words) in table.listed["time.names"]
     # Listed, of survival (`OS months`), or of an event (`days to death`).
@@ -266,8 +264,7 @@ def follow_up(one: DraftedColumn, table: Table) -> Role | None:
         is_named |= mentions(name, table.listed["event"]) and not units.isdisjoint(name)
     if is_named:
         return Role("time", "by its name")
-    finite = column.finite
-    n_never = column.counts[np.isinf(column.numbers)].sum()
+    finite, n_never = column.finite, column.counts[np.isinf(column.numbers)].sum()
     if n_never >= _LEAST_NEVER * max(column.n_observed, 1) and finite.size and (finite >= 0.0).all():
         return Role("time", "Inf where the event never came")
     counts_days = finite.size > 0 and (finite % 1 == 0).all() and finite.max() >= _FEWEST_DAYS  # no prothrombin time
@@ -428,7 +425,7 @@ def calendar(one: DraftedColumn, table: Table) -> Role | None:
     if (numbers % 1 != 0).any():  # 1889.02, as registers and epidemiological packages count days
         is_decimal = low >= _FIRST_YEAR and high <= _YEARS[1] and numbers.size >= _FEWEST_ROWS
         return Role("time", "calendar years with fractions") if is_decimal else None
-    words, parts = (one.column.words, {unit: tuple(table.listed[f"calendar.{unit}"]) for unit in ("year", *_CALENDAR)})
+    words, parts = one.column.words, {unit: tuple(table.listed[f"calendar.{unit}"]) for unit in ("year", *_CALENDAR)}
     is_named = any(word.endswith(parts["year"]) or word.startswith(parts["year"]) for word in words if word[-1] != "s")
     if _YEARS[0] <= low and high <= _YEARS[1]:
         is_dense = numbers.size >= 0.5 * (high - low + 1)  # salaries of 1,950 to 2,030 leave most numbers out
@@ -466,17 +463,16 @@ _FEWEST_PLACES, _LONG_CODE, _LAST_DIGITS = 20, 10.0**5, 0.05
 
 def places(one: DraftedColumn, table: Table) -> Role | None:
     """Recognise sites, places, people who measured, and codes of the design of a survey."""
-    column, names = one.column, one.column.names
-    words, finite = column.words, column.finite
+    column, words, finite = one.column, one.column.words, one.column.finite
     has_fractions = bool((finite % 1 != 0).any())
     listed, beside = table.listed["sampling"], table.listed["sampling.beside"]
     starts = tuple(word for word in listed if " " not in word and len(word) > 3)
-    for name in names:
+    for name in column.names:
         single = [word.removesuffix("s") for word in name]
         is_listed = " ".join(name) in table.listed["sampling.names"] or says_only(single, listed, beside)
         if is_listed or any(piece.startswith(starts) for piece in (*single, "".join(single))):
             return Role("site", "the design of a survey")
-    if (flags := tuple(table.listed["sampling.cdisc_ends"])) and "".join(words).endswith(flags):
+    if "".join(words).endswith(tuple(table.listed["sampling.cdisc_ends"])):
         return Role("describe", "a flag of sets for analysis, by its name")
     if not table.listed["place.coordinates"].isdisjoint(words):  # `lat` of left and right is a side
         is_coordinate = has_fractions and np.abs(finite).max(initial=0.0) <= 180.0
@@ -486,7 +482,7 @@ def places(one: DraftedColumn, table: Table) -> Role | None:
     if has_fractions or (one.is_number and (begins_at_0 or is_numbered)):
         return None  # `lab1` of 5.3 is a measurement
     is_dummy = len(column.texts) == 2 and (set(column.numbers) == {0.0, 1.0} or no_before_yes(column.texts) is not None)
-    if any(_is_place(name, table, may_be_town=not is_dummy) for name in names):
+    if any(_is_place(name, table, may_be_town=not is_dummy) for name in column.names):
         return Role("site", "by its name")
     are_long = finite.size == len(column.texts) >= _FEWEST_PLACES and finite.min() >= _LONG_CODE
     if are_long and np.ptp(finite) < _LAST_DIGITS * finite.min():  # 350010 to 350200
@@ -669,10 +665,9 @@ def mixed_units(one: DraftedColumn, table: Table) -> Role | None:
         return None
     # Three standard errors of the difference of two medians, that of each being sqrt(pi / 2 n) deviations.
     error = min(3.0 * most * math.sqrt(math.pi / 2.0 * (1.0 / low.size + 1.0 / high.size)), _LARGEST_ERROR)
-    factors = [factor for factor in data("units")["factors"] if abs(step - math.log(factor)) <= max(error, _ROUNDED)]
-    if not factors:
+    factor = min(data("units")["factors"], key=lambda factor: abs(step - math.log(factor)))
+    if abs(step - math.log(factor)) > max(error, _ROUNDED):
         return None
-    factor = min(factors, key=lambda factor: abs(step - math.log(factor)))
     limit = f"{math.sqrt(numbers[cut - 1] * numbers[cut]):.3g}"
     few, than, sign, above = (high, "higher", "/", ">") if high.size < low.size else (low, "lower", "*", "<")
     column, n = f"frame[{one.column.name!r}]", low.size + high.size
@@ -711,9 +706,7 @@ def assign_roles(drafted: Sequence[DraftedColumn], frame: pd.DataFrame) -> None:
         for one in may_change:
             if one.has_role or one.feature.role not in ("cluster", "ignore"):
                 continue
-            proposal = None
             with np.errstate(all="ignore"), surviving(one.note_fault):  # cells may be of any size
-                proposal = rule(one, table)
-            if proposal is not None:
-                one.take_role(proposal.role, proposal.reason, proposal.look)
-                table.decided.append(one)
+                if (proposal := rule(one, table)) is not None:
+                    one.take_role(*proposal)
+                    table.decided.append(one)
