@@ -74,7 +74,7 @@ def _by_noted_levels(column: Column) -> Proposal:
     """Return the proposal for a column, without its missing codes, by the values that the file lists.
 
     Other values become levels, unless they are more than the listed ones. Levels are called by their labels, or by
-    their codes if two labels are the same or one is the code of another level.
+    their codes if a label is the code of another level.
     """
     notes = column.notes
     codes = [code for code, _ in notes.levels]
@@ -103,8 +103,10 @@ def _by_noted_levels(column: Column) -> Proposal:
         order = by_number if of_listed == order and np.isfinite(numbers).all() else None
     codes, labels = [*codes, *strangers], [*labels, *strangers]
     meant |= {text: place for place, text in enumerate(strangers, start=n_listed)}
-    is_ambiguous = any(label in codes and label != code for code, label in zip(codes, labels, strict=True))
-    texts = codes if is_ambiguous or len(set(labels)) < len(labels) else labels
+    pairs = list(zip(codes, labels, strict=True))
+    texts = [f"{label} ({code})" if labels.count(label) > 1 else label for code, label in pairs]
+    if len(set(texts)) < len(texts) or any(label in codes and label != code for code, label in pairs):
+        texts = codes
     places: Sequence[int] = order or range(len(codes))
     if len(places) > MOST_TEXTS:  # those that the column holds
         places = [place for place in places if place in meant.values()]
@@ -122,7 +124,9 @@ def _by_noted_levels(column: Column) -> Proposal:
     synonyms |= {text: texts[place] for text, place in meant.items() if place in places}
     fields: dict[str, Any] = {"likelihood": Bernoulli.name if len(levels) == 2 else Categorical.name, "levels": levels}
     fields["synonyms"] = {other: text for other, text in synonyms.items() if other and other not in levels}
-    fields["description"] = "; ".join(f"{codes[at]} = {labels[at]}" for at in places if texts[at] != labels[at])
+    fields["description"] = "; ".join(
+        f"{codes[at]} = {labels[at]}" for at in places if texts[at] == codes[at] != labels[at]
+    )
     if order and len(levels) > 2:
         fields["likelihood"] = scale_of(left, levels, "", fields["synonyms"]).fields["likelihood"]
     return Proposal({name: value for name, value in fields.items() if value}, reason).with_missing_codes(unsaid)
