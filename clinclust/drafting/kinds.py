@@ -500,11 +500,6 @@ def no_before_yes(pair: Sequence[str]) -> list[int] | None:
     return None
 
 
-def meaning(words: Sequence[str], texts: Sequence[str]) -> list[str]:
-    """Return the texts that are one of some words, with or without a number before them."""
-    return [text for text in texts if _phrase(without_number(text)) in words]
-
-
 def ordered_pair(pair: Sequence[str]) -> list[str]:
     """Return two levels, of which the second counts as yes: by their words, their order, or else by the alphabet."""
     first, second = sorted(pair)
@@ -626,8 +621,9 @@ def _one_spelling(column: Column) -> dict[str, str]:
         else:
             meant[text] = target
     if 2 < len(left) <= 8:
-        pairs = [*data("answers")["pairs"], data("answers")["sexes"]]
-        for no, yes in ([meaning(words, left) for words in pair] for pair in pairs):
+        phrases = {text: _phrase(without_number(text)) for text in left}
+        for pair in (*data("answers")["pairs"], data("answers")["sexes"]):
+            no, yes = ([text for text in left if phrases[text] in words] for words in pair)
             # N, S and Y of an oedema are no answers in two languages: letters alone are of one.
             is_mixed = any(len({text.casefold() for text in side if len(text) == 1}) > 1 for side in (no, yes))
             if no and yes and len(no) + len(yes) == len(left) and not is_mixed:
@@ -644,8 +640,7 @@ def propose_table_order(column: Column) -> Proposal | None:
     return propose_levels(column) if len(column.order) > 2 and set(column.texts) <= set(column.order) else None
 
 
-Kinds = tuple[Callable[[Column], Proposal | None], ...]
-KINDS: Kinds = (
+KINDS: tuple[Callable[[Column], Proposal | None], ...] = (
     leave_out_one_value,
     leave_out_dates,
     propose_table_order,
