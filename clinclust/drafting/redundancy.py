@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from itertools import takewhile
+from itertools import chain, count, takewhile
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -330,7 +330,6 @@ def _log_ways(counts: Whole) -> float:
 
 # The three questions, asked of the columns of a table in a sample of the subjects.
 
-_FOLLOWED = ("outcome", "arm", "time", "site")  # a column has such a role too if a column of it determines it
 _SAMPLED = 4000  # subjects in which nothing may contradict
 _MOST_CELLS = 2_000_000  # of the sample: of more than 500 columns it has fewer subjects
 _FEWEST_SAMPLED = 500
@@ -362,13 +361,16 @@ class _Compared:
     """The scores of the columns that are compared."""
 
     def __init__(self, frame: pd.DataFrame, schema: FeatureSchema) -> None:
-        present = [feature for feature in schema if feature.name in frame and feature.role in ("cluster", *_FOLLOWED)]
+        compared = ("cluster", "outcome", "arm", "time", "site")  # a column of these has their role too
+        present = [one for one in schema if one.name in frame and one.likelihood and one.role in compared]
         n_sampled = max(_FEWEST_SAMPLED, min(_SAMPLED, _MOST_CELLS // max(len(present), 1)))
         rows = np.random.default_rng(_SEED).permutation(len(frame))[:n_sampled]
         sampled = frame.iloc[rows]  # shuffled even if it is all: the rows of one subject follow each other in a table
         self.among = " looked at" if len(frame) > n_sampled else ""
-        scores = {feature: _score(feature, sampled) for feature in present}
-        scores = {feature: column for feature, column in scores.items() if np.nanmin(column) < np.nanmax(column)}
+        scores = {feature: feature.scores(sampled[feature.name]) for feature in present}
+        scores = {
+            feature: column for feature, column in scores.items() if np.fmin.reduce(column) < np.fmax.reduce(column)
+        }
         self.features, self.names = list(scores), [feature.name for feature in scores]
         self.sample = np.column_stack([np.zeros((len(sampled), 0)), *scores.values()])
         self.codes = np.full(self.sample.shape, -1, dtype=np.int32)
@@ -379,9 +381,9 @@ class _Compared:
             self.n_levels[index], self.ways[index] = levels.size, COUNTED * _log_ways(counts)
         self.n_observed = (self.codes >= 0).sum(axis=0)
         self.clustered = np.array([feature.is_clustered for feature in self.features], dtype=bool)
-        nominal = [feature.likelihood is None or feature.traits.is_nominal for feature in self.features]
-        self.ordered = ~np.array(nominal, dtype=bool) | (self.n_levels == 2)
-        self.number = np.array([bool(one.likelihood) and one.levels is None for one in self.features], dtype=bool)
+        nominal = np.array([feature.traits.is_nominal for feature in self.features], dtype=bool)
+        self.ordered = ~nominal | (self.n_levels == 2)
+        self.number = np.array([feature.levels is None for feature in self.features], dtype=bool)
         # The number of subjects and the rank correlation of columns in pairs, (C, C); 0 if unordered.
         ranks = np.column_stack([np.zeros((len(sampled), 0)), *map(mid_ranks, self.sample.T)])
         ranks -= np.nan_to_num(np.nanmean(ranks, axis=0))
@@ -499,21 +501,12 @@ class _Compared:
         letters = zip(*(self.names[at] for at in group), strict=False)
         common = "".join(one[0] for one in takewhile(lambda one: len(set(one)) == 1, letters))
         common = common.rstrip("0123456789 _.-:").strip()
-        is_word = sum(map(str.isalpha, common)) > 1
-        name, number = common if is_word else "block 1", 1
-        while block_key(name) in self.taken:
-            name, number = f"{common if is_word else 'block'} {number}", number + 1
+        base = common if sum(map(str.isalpha, common)) > 1 else "block"
+        options = chain([base] * (base != "block"), (f"{base} {number}" for number in count(1)))
+        name = next(option for option in options if block_key(option) not in self.taken)
         self.taken.add(block_key(name))
         return name
 
     def _in_order(self, members: Iterable[int]) -> tuple[str, ...]:
         """Return the names of columns in the order of the table."""
         return tuple(self.names[index] for index in sorted(members))
-
-
-def _score(feature: Feature, frame: pd.DataFrame) -> Array:
-    column = frame[feature.name]
-    if feature.likelihood is not None:
-        return feature.scores(column)
-    codes = column.astype("category").cat.codes.to_numpy(dtype=np.float64)
-    return np.where(codes < 0, np.nan, codes)
