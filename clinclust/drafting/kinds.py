@@ -162,7 +162,7 @@ def _log_normal(values: Array, counts: Array, low: Array, high: Array) -> float:
     low, high = (low - mean) / deviation, (high - mean) / deviation
     low, high = np.where(low > 0.0, -high, low), np.where(low > 0.0, -low, high)  # lower tails are exact
     log_shares = log_ndtr(high) + np.log(-np.expm1(log_ndtr(low) - log_ndtr(high)))
-    return float((counts * np.maximum(log_shares, math.log(_TINY))).sum())
+    return float((counts * np.fmax(log_shares, math.log(_TINY))).sum())
 
 
 def _log_evidence(name: str, values: Array, **fields: Any) -> float:
