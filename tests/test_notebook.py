@@ -11,7 +11,7 @@ import pytest
 from clinclust import MAPDP, Feature, FeatureSchema
 from clinclust.errors import shortened
 from clinclust.methods import PublishedMAPDP
-from clinclust.schema.feature_schema import block, table
+from clinclust.schema.feature_schema import html_block
 
 
 class Cells(HTMLParser):
@@ -79,7 +79,7 @@ def test_a_model_before_its_fit_says_so():
 
 
 def test_texts_are_escaped_and_long_ones_shortened():
-    shown = Cells(block('<script>"', table(["label"], [["<b>" + "word " * 30]])))
+    shown = Cells(html_block('<script>"', pd.DataFrame({"label": ["<b>" + "word " * 30]}), ""))
     assert shown.cells[1].startswith("<b>word")
     assert shown.cells[1].endswith("…")
     assert shown.words[0] == '<script>"'

@@ -18,7 +18,7 @@ from scipy.special import stdtr
 from clinclust.arguments import accepting
 from clinclust.arrays import Array, RandomState, graded, mid_ranks
 from clinclust.drafting.column import Look
-from clinclust.drafting.propose import looks_of
+from clinclust.drafting.draft import looks_of
 from clinclust.drafting.redundancy import looks, redundancies
 from clinclust.engine.problem.problem import ClusterTree, log_marginals_in_tree
 from clinclust.errors import on_one_line

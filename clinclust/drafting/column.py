@@ -1,4 +1,4 @@
-"""A column as drafting sees it, its dates and its missing values."""
+"""A column as drafting sees it: its texts, the numbers that they write, dates, identifiers and missing values."""
 
 from __future__ import annotations
 
@@ -19,16 +19,19 @@ from scipy.special import pdtr
 
 from clinclust.arrays import Array
 from clinclust.data import data
-from clinclust.drafting.levels import numbers_on_grid, without_number
 from clinclust.errors import show_cells
+from clinclust.files import notation
 from clinclust.files.cell_text import compile_short, listed, number_of, numbers_of, quote_cell, shortened
-from clinclust.files.notation import MISSING_SIGNS, means_missing, name_words, says_only, words_of
+from clinclust.files.notation import MISSING_SIGNS, Marks, marks_of, means_missing, name_words, says_only, words_of
 from clinclust.files.text_table import ColumnNotes
 from clinclust.likelihoods.categorical import Categorical
+from clinclust.likelihoods.gaussian import Gaussian
 from clinclust.schema.feature import Feature
-from clinclust.schema.reading import LOOK, read_column, text_cells
+from clinclust.schema.reading import LOOK, number_meant, read_column, text_cells
 
 # One column of a table in one pass: its distinct texts, how many cells hold each, and what is proposed for it.
+
+_MOST_LABEL_WORDS = 6
 
 
 @dataclass(frozen=True)
@@ -56,10 +59,31 @@ class Column:
         """The number that each text writes without units or marks, float64 (len(texts),); NaN for other texts."""
         return numbers_of(list(self.texts))
 
+    @cached_property
+    def finite(self) -> Array:
+        """The finite ones of the numbers, ascending."""
+        return np.sort(self.numbers[np.isfinite(self.numbers)])
+
+    @cached_property
+    def written(self) -> Written | None:
+        """How the column writes its numbers; None if it writes none."""
+        return _read_written(self)
+
     @property
     def are_codes(self) -> bool:
         """Whether the values can be codes: texts or whole numbers."""
-        return not np.isfinite(self.numbers).any() or bool((self.numbers % 1 == 0).all())
+        return not self.finite.size or bool((self.numbers % 1 == 0).all())
+
+    @cached_property
+    def words(self) -> list[str]:
+        """The words of the name."""
+        return name_words(self.name)
+
+    @cached_property
+    def names(self) -> list[list[str]]:
+        """The words of the name, and of the label unless that is a sentence: "positive events during the week"."""
+        label = name_words(self.notes.label or "")
+        return [self.words, *([label] if 0 < len(label) <= _MOST_LABEL_WORDS else [])]
 
     def without(self, texts: frozenset[str] | set[str]) -> Column:
         """Return the column with the cells that hold one of some texts empty."""
@@ -139,10 +163,11 @@ def joined(*parts: str) -> str:
     return "; ".join(part for part in parts if part)
 
 
-MOST_TEXTS = 50
-"""Texts with more different values are no levels."""
+MOST_TEXTS, MOST_LEVELS = 50, 11
+"""Texts with more different values are no levels; such whole numbers are counts or measurements."""
 LOOKS: dict[str, str] = data("remarks")["looks"]
 FOR_READERS = ("label", "section", "description", "asked_if")
+COMPUTE = "compute what matters from them, such as a duration in years"
 
 
 @contextmanager
@@ -226,10 +251,109 @@ def constant(column: Column) -> Proposal:
     return leave_out("one value, or none", LOOKS["mark_for_yes"].format(value=value, share=share))
 
 
+def leave_out_one_value(column: Column) -> Proposal | None:
+    """Leave out a column that does not vary."""
+    return constant(column) if len(column.texts) < 2 else None
+
+
+# How a column writes its numbers: decimal commas, thousands, a unit or flags in the cells, values beyond a limit.
+
+_MOST, _BUT_FOR_SLIPS = 0.9, 0.99  # of the cells that write numbers, and of numbers with a unit that have the same
+
+
+@dataclass(frozen=True)
+class Written:
+    """How a column writes its numbers, and which they are. Arrays are (len(texts),)."""
+
+    numbers: Array  # NaN for texts that write none; beyond a limit it is the limit
+    beyond: NDArray[np.int8]  # -1 below a limit, 1 above one, and else 0
+    fields: dict[str, Any] = field(default_factory=dict)  # of the feature: unit, marks, decimal, thousands, synonyms
+    looks: tuple[str, ...] = ()  # what a person should decide
+    fault: str = ""  # why the numbers cannot be compared, and how to repair it
+
+
+def _read_written(column: Column) -> Written | None:
+    """Return how a column writes its numbers; None if fewer than nine cells in ten write a number in one way.
+
+    Where other columns have decimal commas, `1.305` may be thousands.
+    """
+    within = np.zeros(len(column.texts), dtype=np.int8)
+    if np.isfinite(column.numbers).all():
+        if not column.has_decimal_commas or not notation.are_thousands(column.texts):
+            return Written(column.numbers, within)
+        if all(len(text.lstrip("-").partition(".")[0]) == 1 for text in column.texts):
+            return Written(column.numbers, within, fault=LOOKS["undecided_comma"])
+        numbers = numbers_of([text.replace(".", "") for text in column.texts])
+        return Written(numbers, within, {"decimal": ",", "thousands": "."}, (LOOKS["points"],))
+    if not any(character.isdigit() for text in column.texts for character in text):
+        return None
+    synonyms = notation.limits_in_words(column.texts, column.counts)
+    marked = notation.without_flags([synonyms.get(text, text) for text in column.texts], column.counts)
+    parts = [notation.parts_of(text) for text in marked.texts]
+    unit, fault = _unit_of(column, parts)
+    units = {"", notation.unit_key(unit or "")}
+    marks = marks_of([part.number for part in parts if part is not None and notation.unit_key(part.unit) in units])
+    if marks.is_guess and marks.thousands == "," and column.has_decimal_commas:
+        marks = Marks(",")
+    meant = {text: notation.parts_of(sign) for text, sign in synonyms.items()}
+    written = {
+        text: part.limit + number  # as a schema writes it
+        for text, part in meant.items()
+        if part is not None and notation.unit_key(part.unit) in units
+        if (number := notation.number_as_written(part.number, marks.decimal, marks.thousands)) is not None
+    }
+    fields: dict[str, Any] = {"marks": list(marked.marks), "unit": unit, "decimal": marks.decimal}
+    fields |= {"thousands": marks.thousands, "synonyms": written}
+    fields = {name: value for name, value in fields.items() if value}
+    signs = [part.limit[:1] if part is not None else "" for part in parts]
+    beyond = np.array([(sign in (">", "≥")) - (sign in ("<", "≤")) for sign in signs], dtype=np.int8)
+    censored = {"censored": "limit"} if beyond.any() else {}
+    feature = Feature(name="x", likelihood=Gaussian.name, **fields, **censored)
+    values = [number_meant(feature, text) for text in column.texts]
+    numbers = np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+    if fault:
+        return Written(numbers, beyond, fields, fault=fault)
+    undecided = marks.is_guess and marks.decimal is not None
+    is_number = np.array([part is not None for part in parts]) if undecided else np.isfinite(numbers)
+    if column.counts[is_number].sum() < _MOST * column.n_observed:
+        return None
+    looks = [LOOKS["commas"]] if marks.is_guess and not undecided else []
+    if marked.marks:
+        n = int(column.counts[marked.is_marked].sum())
+        looks.insert(0, LOOKS["marks"].format(n=n, example=quote_cell(marked.marks[0])))
+    beyond[~np.isfinite(numbers)] = 0
+    return Written(numbers, beyond, fields, tuple(looks), LOOKS["undecided_comma"] if undecided else "")
+
+
+def _unit_of(column: Column, parts: Sequence[notation.WrittenNumber | None]) -> tuple[str | None, str]:
+    """Return the unit of the numbers, and why they cannot be compared if there are several."""
+    pairs = zip(parts, column.counts.tolist(), strict=True)
+    rows = [(notation.unit_key(part.unit), part.unit, count) for part, count in pairs if part is not None]
+    written = pd.DataFrame(rows, columns=["key", "text", "cells"])
+    n_bare = int(written.loc[written["text"] == "", "cells"].sum())
+    of_unit = written[written["text"] != ""].groupby("key", sort=False)["cells"].agg(["sum", "size"])
+    is_known = [  # of few different numbers, as in `3 cups`, a listed unit only
+        notation.is_known_unit(str(key)) or (n > MOST_LEVELS and notation.is_unit(str(key)))
+        for key, n in of_unit["size"].items()
+    ]
+    known = of_unit.loc[np.array(is_known, dtype=bool), "sum"].sort_values(ascending=False, kind="stable")
+    if known.empty:
+        return None, ""
+    if len(known) > 1 or known.iloc[0] < n_bare:
+        # Of `72kg` in one cell among 400 numbers, that cell is odd, and not the column.
+        is_odd = n_bare >= _BUT_FOR_SLIPS * column.n_observed or len(column.texts) <= MOST_LEVELS
+        if is_odd or known.sum() + n_bare < _MOST * column.n_observed:
+            return None, ""
+        shown = listed(f"{quote_cell(str(key))} ({n:,} cells)" for key, n in known.items())
+        alone = f" and none ({n_bare:,} cells)" if n_bare else ""
+        return None, LOOKS["several_units"].format(units=shown + alone)
+    texts = written[written["key"] == known.index[0]]
+    return str(texts.groupby("text", sort=False)["cells"].sum().idxmax()), ""
+
+
 # Whether a column holds dates or times, in whatever way they are written.
 
 _NEARLY_ALL = 0.95
-_SIGNS = compile_short(r".*\d.*[-/.:\s].*\d.*", re.DOTALL)
 _CLOCK = compile_short(r"([01]?\d|2[0-4]):[0-5]\d(:[0-5]\d)?(\s?[ap]\.?m\.?)?", re.IGNORECASE)
 _WRITTEN = compile_short(
     r"(\d{4}[-/.]\d{1,2}([-/.]\d{1,2})?|\d{1,2}[-/.](19|20)\d{2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})|\d{1,2}[-/.\s]?[^\W\d]{3,10}\.?[-/.,\s]*(\d{4}|\d{2})"
@@ -239,18 +363,14 @@ _WRITTEN = compile_short(
 _MONTHS = re.compile(
     "jan|feb|m[aäé]r|apr|avr|ma[iyj]|jun|jul|juin|juil|aug|ao[uû]|ago|sep|o[ck]t|nov|de[czs]|dic|ene|gen", re.IGNORECASE
 )
-_SHARE_OF_CHANCE = 0.35  # of whole numbers of five or six digits that can be read as a day, a month and a year
-_CLEAR = 7.0
 _YEARS = (1900, 2035)
 _FEWEST = 8
 
 
-def dates_in(column: Column) -> str:
+def _name_dates(column: Column) -> str:
     """Return what dates or times the column holds, in words; empty if it holds others."""
     if column.is_time:
         return "dates or times"
-    if not column.texts:
-        return ""
     if _share(column, lambda text: _CLOCK.fullmatch(text) is not None) >= _NEARLY_ALL:
         return "times of day"
     if _share(column, _is_written_date) >= _NEARLY_ALL:
@@ -259,10 +379,9 @@ def dates_in(column: Column) -> str:
     if len(texts) < max(_FEWEST, _NEARLY_ALL * len(column.texts)):
         return ""
     lengths = texts.str.len()
-    # Whole numbers are dates if all are valid, which has a chance of e^-7 at most for others.
-    are_enough = len(texts) * -np.log(_SHARE_OF_CHANCE) >= _CLEAR
+    # Whole numbers are dates if all are valid: of five or six digits, a third is by chance, and so e^-7 of eight.
     for width, form in ((8, "%Y%m%d"), (8, "%d%m%Y"), (8, "%m%d%Y"), (6, "%y%m%d"), (6, "%m%d%y"), (6, "%d%m%y")):
-        if not are_enough or not lengths.between(width - 1, width).all():
+        if not lengths.between(width - 1, width).all():
             continue
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -272,6 +391,12 @@ def dates_in(column: Column) -> str:
         if days.notna().all() and has_days and (width == 6 or days.dt.year.between(*_YEARS).all()):
             return "dates without signs"
     return ""
+
+
+def leave_out_dates(column: Column) -> Proposal | None:
+    """Leave out dates and times, which are no measurements; what is wanted is no date."""
+    what = "" if column.is_wanted else _name_dates(column)
+    return leave_out(f"{what}: {COMPUTE}") if what else None
 
 
 def dates_among_others(column: Column) -> str:
@@ -297,8 +422,6 @@ def _share(column: Column, is_one: Callable[[str], bool]) -> float:
 
 
 def _is_written_date(text: str) -> bool:
-    if not _SIGNS.fullmatch(text) and not _MONTHS.search(text):
-        return False
     found = _WRITTEN.fullmatch(text)
     if found is None:
         return False
@@ -319,10 +442,9 @@ TWO_NUMBERS = re.compile(r"[0-9]+(?:[.,][0-9]+)?\s*[/+|]\s*[0-9]+(?:[.,][0-9]+)?
 """A cell of two numbers, such as a pressure of 120/80."""
 _BY_CHANCE = np.exp(-7.0)
 """How probable so few equal pairs may be among measurements, below which whole numbers are no measurements."""
-_CONSECUTIVE, _RISING, _LONG = 1.1, 10.0, 100
+_RISING, _LONG = 10.0, 100
 _MOST_SHARED = 0.01  # of the cells: identifiers that were mistyped, or entered twice
-_MOST_DIGITS = 10.0**6  # whole numbers of seven digits are more exact than measurements
-_MANY_DIGITS = 10.0**4
+_MANY_DIGITS, _CLEAR = 10.0**4, 7.0
 
 
 def looks_identifying(name: str, *, is_unique: bool = False) -> bool:
@@ -336,10 +458,10 @@ def looks_identifying(name: str, *, is_unique: bool = False) -> bool:
     return says_only(name_words(name), words, frozenset([*subjects["beside"], *people["beside"]]))
 
 
-def identifies_rows(column: Column) -> bool:
+def _identifies_rows(column: Column) -> bool:
     """Return whether nearly every cell has a value of its own, and they are no measurements.
 
-    Texts identify, and whole numbers that follow each other, rise from row to row, have seven digits, or repeat less
+    Texts identify, and whole numbers that follow each other, rise from row to row, are drawn evenly, or repeat less
     often than as many measurements with their spread: of n numbers with standard deviation s, in steps, n^2 / (4 s
     sqrt(pi)) pairs are equal on average.
     """
@@ -357,18 +479,26 @@ def identifies_rows(column: Column) -> bool:
         return False
     span = numbers.max() - numbers.min()
     steps = np.diff(column.in_rows(numbers)[column.codes >= 0])
-    is_rising = (n >= _LONG or span <= _RISING * n) and bool((steps > 0).all() or (steps < 0).all())
-    if is_named or is_rising or (n == n_different and span <= _CONSECUTIVE * n):
+    is_rising = (n >= _LONG or span <= _RISING * n) and bool((steps > 0).all())
+    if is_named or is_rising:
         return True
-    grid = numbers_on_grid(numbers, np.ones(numbers.size))
-    if grid.step == 1.0 and numbers.min() >= _MOST_DIGITS:
-        return True
+    step = int(np.gcd.reduce(np.diff(np.unique(np.clip(numbers, -(2.0**62), 2.0**62).astype(np.int64)))))
     # Of five digits or more, and drawn evenly: the log likelihood ratio to a normal distribution of their spread.
     evenly = n * (0.5 + 0.5 * np.log(2.0 * np.pi) + np.log(numbers.std() / max(span, 1.0)))
-    if grid.step == 1.0 and numbers.min() >= _MANY_DIGITS and n == n_different and evenly >= _CLEAR:
+    if step == 1 and numbers.min() >= _MANY_DIGITS and n == n_different and evenly >= _CLEAR:
         return True
-    pairs = n * (n - 1) / 2.0 / (2.0 * np.sqrt(np.pi) * max(float(numbers.std()) / grid.step, 1.0))
+    pairs = n * (n - 1) / 2.0 / (2.0 * np.sqrt(np.pi) * max(float(numbers.std()) / max(step, 1), 1.0))
     return bool(pdtr(n - n_different, pairs) <= _BY_CHANCE)
+
+
+def propose_identifier(column: Column) -> Proposal | None:
+    """Propose the identifier of the rows, unless it is wanted or has units or marks."""
+    has_marks = column.written is not None and bool(column.written.fields or column.written.fault)
+    if has_marks or column.is_wanted or not _identifies_rows(column):
+        return None
+    is_whole = len(column.texts) == column.codes.size
+    lacks = "" if is_whole else "; rows without an identifier of their own: give each one, and role: id"
+    return Proposal({"role": "id" if is_whole else "ignore"}, f"every row has a value of its own{lacks}")
 
 
 # Which texts of a column mean a missing value: words, signs, and numbers that can be no values of it.
@@ -378,8 +508,13 @@ _AMONG_WORDS = frozenset(["9", "99", "999", "88", "77", "-9", "-99", "-1"])
 _REFUSALS = frozenset([7.0, 8.0, 9.0])
 _MOST_REFUSALS = 0.1
 _FAR = 3.0
-_SHORT = 3
-_STAGE, _MOST_STAGES = compile_short(r"(?:y?[cp])?[tnmg]?\s?([0-9]\S{0,4}|x|is|a)", re.IGNORECASE), 20
+
+_CODED = re.compile(r"\s*\(?-?[0-9]{1,4}\)?(?:\s*+[-_=:.)]\s*+|\s++)(?=[^\W\d_])")
+
+
+def without_number(text: str) -> str:
+    """Return a text without the code before its words: `0 - none`, `1_yes` and `(2) Good` are words with a code."""
+    return _CODED.sub("", text, count=1) if _CODED.match(text) else text
 
 
 def missing_words(column: Column) -> set[str]:
@@ -400,13 +535,8 @@ def missing_words(column: Column) -> set[str]:
     small = set(data("answers")["denials"])
     found = {text for text in found if others.isdisjoint(set(words_of(text)) - small)}
     left = [text for text in column.texts if text not in found]
-    if len(left) == 1 and len(left[0]) <= _SHORT:  # "ND" among "D" is "not detected"
-        found = {text for text in found if not text.isalpha() or len(text) > _SHORT}
     if any("+" in text for text in left):  # among crosses, "-" is negative
         found.discard("-")
-    # TX among T1, T2 and T3 could not be assessed, and so X among 1, 2a and 3: it is no tenth step.
-    if any(text[-1:].isdigit() for text in left[:_MOST_STAGES]) and all(map(_STAGE.fullmatch, left)):
-        found.update(text for text in left if text[-1] in "xX" and not any(map(str.isdigit, text)))
     numbers = [text for text in left if text in _AMONG_WORDS]
     if len(left) - len(numbers) > 1 and all(np.isnan(number_of(text)) for text in left if text not in numbers):
         found |= set(numbers)  # 9 among words
@@ -467,25 +597,21 @@ _MOST_ANSWERED, _FEWEST_WITH_CODE = 9, 3
 def _far_codes(numbers: Array, counts: NDArray[np.int64]) -> set[float]:
     """Return the numbers that are written as codes and lie apart: 99, -9, 998, 99.9; -1 too."""
     found = {n for n in numbers.tolist() if n == -1.0 or f"{abs(n):g}".replace(".", "") in _DIGITS}
-    usual = numbers[~np.isin(numbers, list(found))]
-    while np.unique(usual).size < 2 and found:  # a scale may hold such numbers itself
-        usual = np.append(usual, nearest := min(found, key=abs))
-        found.remove(nearest)
-    if not found or np.unique(usual).size < 2:
-        return set()
-    for code in sorted(found, key=abs):  # from the inside: 98 and 99 follow 97, and are no codes
-        low, high = float(usual.min()), float(usual.max())
-        if code not in _REFUSALS and high < code <= high + max(high - low, _FAR):
+    usual = np.unique(numbers[~np.isin(numbers, list(found))])
+    for code in sorted(found, key=abs):  # from the inside: 98 and 99 follow 97, and a scale may hold such numbers
+        is_near = usual.size > 1 and usual.max() < code <= usual.max() + max(np.ptp(usual), _FAR)
+        if usual.size < 2 or (is_near and code not in _REFUSALS):
             usual = np.append(usual, code)
-    low, high = float(usual.min()), float(usual.max())
-    above = {code for code in found if code > high} - _REFUSALS
-    cells = {code: int(counts[numbers == code].sum()) for code in found}
-    are_whole = bool((usual == np.floor(usual)).all())
-    gap = float(np.diff(np.unique(usual)).max()) if usual.size <= 30 else 1.0
-    below = {code for code in found if code < 0.0 <= low and low - code > (1.0 if code < -1.0 else 0.0) * gap}
-    below = {code for code in below if code < -1.0 or (cells[code] >= 2 and are_whole)}
-    if low > 0.0 or np.unique(usual).size < 4:
-        below.discard(-1.0)
+            found.discard(code)
+    if not found:
+        return set()
+    low, high, gap = usual.min(), usual.max(), np.diff(np.sort(usual)).max() if usual.size <= 30 else 1.0
+    n_cells = {code: int(counts[numbers == code].sum()) for code in found}
+    are_whole = bool((usual % 1 == 0).all())
+    codes = {code for code in found if code > high} - _REFUSALS
+    codes |= {code for code in found if code < -1.0 and low - code > gap and low >= 0.0}
     if not are_whole:  # of scores around 0, only a code that lies apart is one
-        below |= {code for code in found if code < low - (high - low) / 2.0 and cells[code] > 1}
-    return above | below
+        codes |= {code for code in found if code < low - (high - low) / 2.0 and n_cells[code] > 1}
+    elif n_cells.get(-1.0, 0) > 1 and low == 0.0 and usual.size >= 4:
+        codes.add(-1.0)
+    return codes

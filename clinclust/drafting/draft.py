@@ -1,7 +1,8 @@
-"""The draft of the schema of a table, also of one in partitions."""
+"""Draft the schema of a table: a proposal for each column, what columns tell of each other, and partitions."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -16,22 +17,219 @@ from numpy.typing import NDArray
 
 from clinclust.arguments import TABLE, in_pandas, is_numbered, is_partitioned
 from clinclust.data import data
-from clinclust.drafting.column import LOOKS, MOST_TEXTS, Column, DraftedColumn, codes_of_table, column_of
-from clinclust.drafting.propose import proposed
+from clinclust.drafting.column import (
+    COMPUTE,
+    FOR_READERS,
+    LOOKS,
+    MOST_LEVELS,
+    MOST_TEXTS,
+    Column,
+    DraftedColumn,
+    Look,
+    Proposal,
+    codes_of_table,
+    column_of,
+    joined,
+    leave_out,
+    missing_words,
+)
+from clinclust.drafting.kinds import no_before_yes, nominal_of, order_of, propose_by_values, scale_of
 from clinclust.drafting.redundancy import applied, redundancies
 from clinclust.drafting.roles import assign_roles, rise_together
 from clinclust.errors import CohortError, SchemaError, warn
-from clinclust.files.cell_text import shortened
+from clinclust.files.cell_text import listed, number_of, numbers_of, quote_cell, shortened
 from clinclust.files.dictionaries import notes_without_dictionary
-from clinclust.files.notation import Marks, marks_of, name_words
+from clinclust.files.notation import Marks, divided, marks_of, may_mean_missing, means_missing, name_words, plain_text
 from clinclust.files.row_choice import drawn, rows_taken
-from clinclust.files.text_table import ColumnNotes, notes_of, refuse_many_columns
+from clinclust.files.text_table import ORDERED, ColumnNotes, notes_of, refuse_many_columns
+from clinclust.likelihoods import traits_of
+from clinclust.likelihoods.bernoulli import Bernoulli
+from clinclust.likelihoods.categorical import Categorical
 from clinclust.progress import Progress
 from clinclust.roles import NEEDS_LIKELIHOOD
 from clinclust.schema import validation
 from clinclust.schema.feature import SENTENCES, Feature
 from clinclust.schema.feature_schema import FeatureSchema, role_problems
 from clinclust.schema.reading import block_key
+
+# The proposal for one column, from notes and values, and the columns whose schema contradicts it.
+
+
+def _match_texts(texts: Sequence[str], codes: list[str], labels: list[str]) -> dict[str, int]:
+    """Return the place of the level that a text means: of its code, label, number, or either in any case, in turn."""
+    place_of: dict[object, int] = {}
+    for names in (codes, labels, map(number_of, codes), map(str.casefold, codes), map(str.casefold, labels)):
+        for place, name in enumerate(names):
+            place_of.setdefault(name, place)
+    meant: dict[str, int] = {}
+    for text in texts:
+        number = number_of(text)
+        forms = (text, None if math.isnan(number) else number, plain_text(text).casefold(), text.casefold())
+        known = [place_of[form] for form in forms if form in place_of]
+        meant |= {text: known[0]} if known else {}
+    return meant
+
+
+def _by_noted_levels(column: Column) -> Proposal:
+    """Return the proposal for a column, without its missing codes, by the values that the file lists.
+
+    Other values become levels, unless they are more than the listed ones. Levels are called by their labels, or by
+    their codes if a label is the code of another level.
+    """
+    notes = column.notes
+    codes = [code for code, _ in notes.levels]
+    labels = [plain_text(label) or code for code, label in notes.levels]
+    labels = [code if label in notes.missing_codes else label for code, label in zip(codes, labels, strict=True)]
+    meant = _match_texts(column.texts, codes, labels)
+    unsaid = [text for text in column.texts if text not in meant and means_missing(text)]
+    strangers = [text for text in column.texts if text not in meant and text not in unsaid]
+    left = column.without(set(unsaid))
+    if len(strangers) > len(codes):
+        found = propose_by_values(left).with_missing_codes(unsaid)
+        return replace(found, reason=joined(f"but {len(strangers)} other values are in the column", found.reason))
+    reason = f"{listed(map(quote_cell, unsaid))} taken for missing" if unsaid else ""
+    if strangers:
+        shown = listed(map(quote_cell, strangers))
+        reason = joined(reason, f"{shown} not among its choices, added as a level (or list it under missing_codes)")
+    order, n_listed = order_of(labels), len(codes)
+    numbers = numbers_of([*codes, *strangers])
+    by_number: list[int] = np.argsort(numbers, kind="stable").tolist()
+    of_listed = [place for place in by_number if place < n_listed]
+    are_numbered = bool(np.isfinite(numbers[:n_listed]).all())
+    is_graded = notes.kind == ORDERED or (are_numbered and 2 * sum(map(str.__eq__, labels, codes)) >= n_listed)
+    if order is None and is_graded and n_listed > 1:
+        order = of_listed if are_numbered else list(range(n_listed))
+    if order is not None and strangers:
+        order = by_number if of_listed == order and np.isfinite(numbers).all() else None
+    codes, labels = [*codes, *strangers], [*labels, *strangers]
+    meant |= {text: place for place, text in enumerate(strangers, start=n_listed)}
+    pairs = list(zip(codes, labels, strict=True))
+    texts = [f"{label} ({code})" if labels.count(label) > 1 else label for code, label in pairs]
+    if len(set(texts)) < len(texts) or any(label in codes and label != code for code, label in pairs):
+        texts = codes
+    places: Sequence[int] = order or range(len(codes))
+    if len(places) > MOST_TEXTS:  # those that the column holds
+        places = [place for place in places if place in meant.values()]
+    if len(places) > MOST_TEXTS:
+        return leave_out(joined(reason, "too many different values for levels"))
+    if len(places) == 2:
+        labels_of, codes_of = [labels[place] for place in places], [codes[place] for place in places]
+        if not order and (turned := no_before_yes(labels_of) or no_before_yes(codes_of)):
+            places = [places[at] for at in turned]
+        if no_before_yes(labels_of) is None:
+            yes_text = quote_cell(texts[places[1]])
+            reason = joined(reason, f"{yes_text} counts as yes (swap the levels to change that)")
+    levels = [texts[place] for place in places]
+    synonyms = {codes[place]: texts[place] for place in places}
+    synonyms |= {text: texts[place] for text, place in meant.items() if place in places}
+    fields: dict[str, Any] = {"likelihood": Bernoulli.name if len(levels) == 2 else Categorical.name, "levels": levels}
+    fields["synonyms"] = {other: text for other, text in synonyms.items() if other and other not in levels}
+    fields["description"] = "; ".join(
+        f"{codes[at]} = {labels[at]}" for at in places if texts[at] == codes[at] != labels[at]
+    )
+    if order and len(levels) > 2:
+        fields["likelihood"] = scale_of(left, levels, "", fields["synonyms"]).fields["likelihood"]
+    return Proposal({name: value for name, value in fields.items() if value}, reason).with_missing_codes(unsaid)
+
+
+def proposed(column: Column) -> Proposal:
+    """Return the proposal for a column, by what its file says of it and by its values."""
+    if column.is_wanted:  # whatever its name or its file says
+        kind = column.notes.kind if column.notes.kind not in ("date", "text", "id") else None
+        column = replace(column, notes=replace(column.notes, role=None, kind=kind, reason=None))
+    if column.notes == ColumnNotes():
+        return propose_by_values(column)
+    notes, looks = _without_missing_labels(column.notes)
+    codes = {text for text in column.texts if _is_code(text, notes.missing_codes)}
+    found = _as_noted(replace(column.without(codes), notes=notes)).extended(*looks)
+    if notes.missing_codes:
+        found = found.with_missing_codes([*notes.missing_codes, *sorted(codes)])
+    is_left_out = found.fields.get("role") in ("id", "ignore")
+    texts = FOR_READERS if is_left_out else (*FOR_READERS, "unit", "block")
+    about = {name: text for name in texts if (text := getattr(notes, name)) is not None and text.strip()}
+    role = {} if is_left_out or notes.role is None else {"role": notes.role}
+    reason = notes.reason or (f"the file says: {notes.kind}" if notes.kind else "")
+    return replace(found, fields=about | found.fields | role, reason=joined(reason, found.reason))
+
+
+def _as_noted(column: Column) -> Proposal:
+    notes = column.notes
+    if notes.role == "ignore" or notes.kind in ("date", "text"):
+        return leave_out(f"dates: {COMPUTE}" if notes.kind == "date" else "")
+    if notes.kind == "id":
+        if len(column.texts) == column.n_observed == column.codes.size:
+            return Proposal({"role": "id"})
+        return leave_out("but subjects have several rows: choose one for each, and give role: id")
+    if notes.levels and len(column.texts) > 1:
+        return _by_noted_levels(column)
+    if notes.kind == ORDERED and 2 < len(column.texts) <= MOST_TEXTS:
+        are_numbers = np.isfinite(column.numbers).all()
+        order = order_of(column.texts) or (np.argsort(column.numbers, kind="stable").tolist() if are_numbers else None)
+        if order is not None:
+            return scale_of(column, [column.texts[place] for place in order], "its levels have an order")
+        return propose_by_values(column).extended(reason="but not the order of its values; drafted by its values")
+    # SPSS calls measurements nominal too: fractions, or more whole numbers than codes have, are no levels.
+    are_codes = not np.isfinite(column.numbers).all() or (column.are_codes and len(column.texts) <= MOST_LEVELS)
+    is_nominal = notes.kind == "nominal" and are_codes and column.n_observed >= 2 * len(column.texts)
+    if is_nominal and 2 < len(column.texts) <= MOST_TEXTS:
+        words = missing_words(column)
+        return nominal_of(column.without(words), "levels without order").with_missing_codes(sorted(words))
+    return propose_by_values(column)
+
+
+def _without_missing_labels(notes: ColumnNotes) -> tuple[ColumnNotes, list[str]]:
+    """Return notes of which labels that mean a missing value are missing codes, and what to look at."""
+    codes = [code.strip() for code in notes.missing_codes if code.strip()]
+    levels: dict[str, str] = {}
+    for code, label in notes.levels:
+        if code.strip() and not _is_code(code.strip(), codes):
+            levels.setdefault(code.strip(), label)
+    sound, missing = divided(list(levels.items()))
+    short = [level for level in sound if may_mean_missing(level[1])]
+    if len(sound) - len(short) == 1:  # `ref` with `alt` is an allele
+        short = []
+    codes += [code for code, _ in (*missing, *short)]
+    left = tuple(level for level in sound if level not in short)
+    labels = listed(quote_cell(label) for _, label in short)
+    looks = [f"{labels}: taken for missing by the label; levels if they are answers"] if short else []
+    return replace(notes, missing_codes=tuple(dict.fromkeys(codes)), levels=left), looks
+
+
+def _is_code(text: str, codes: Sequence[str]) -> bool:
+    """Return whether a text is one of the codes, or another way to write the number of one: ``-9.0`` for ``-9``."""
+    number = number_of(text)
+    return text in codes or (not np.isnan(number) and any(number_of(code) == number for code in codes))
+
+
+_SURE = 0.95
+
+
+def looks_of(table: pd.DataFrame, schema: FeatureSchema) -> list[Look]:
+    """Return the clustered features of a table, as it was read, that their values show to be of another kind.
+
+    What the draft of a column by its values is sure of, and the schema contradicts, deserves a look.
+    """
+    looks: list[Look] = []
+    for feature in schema.clustered:
+        if feature.name not in table:
+            continue
+        column = column_of(feature.name, table[feature.name], ColumnNotes())
+        with np.errstate(all="ignore"):
+            draft = proposed(column.without(set(schema.missing_codes_of(feature))))
+        if "likelihood" not in draft.fields:
+            continue
+        drafted, declared = traits_of(draft.fields["likelihood"]), feature.traits
+        suspected = ", ".join(draft.fields.get("missing_codes", ()))
+        if suspected and feature.levels is None:
+            looks.append(Look((feature.name,), f"{suspected} may mean missing values", f"missing_codes: [{suspected}]"))
+        kinds = (declared.is_continuous, declared.is_count), (drafted.is_continuous, drafted.is_count)
+        if feature.levels is None and not declared.is_scale and kinds[0] != kinds[1] and draft.probability >= _SURE:
+            repair = ", ".join(f"{name}: {value}" for name, value in draft.fields.items() if name != "missing_codes")
+            looks.append(Look((feature.name,), f"by its values it is {draft.reason}", repair))
+        elif "spike" in draft.fields and declared.is_continuous and not feature.spike:
+            looks.append(Look((feature.name,), draft.reason, f"spike: {draft.fields['spike']:g}"))
+    return looks
+
 
 # Propose a feature schema for a table, with a reason for each feature.
 

@@ -7,12 +7,12 @@ alone decides, never a name.
 
 from __future__ import annotations
 
-import itertools
 import logging
 import math
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain, count, takewhile
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from clinclust.arrays import Array, Whole, mid_ranks, paired_moments
 from clinclust.data import data
 from clinclust.drafting.column import Look, surviving
-from clinclust.drafting.levels import step_of
+from clinclust.drafting.kinds import step_of
 from clinclust.files.cell_text import limited, listed, shortened
 from clinclust.schema.feature import Feature
 from clinclust.schema.feature_schema import FeatureSchema
@@ -48,59 +48,50 @@ class Redundancy:
     @property
     def described(self) -> tuple[str, ...]:
         """The column that is no longer clustered on; empty if it is a block."""
-        return () if self.block is not None or self.target is None else (self.target,)
+        return () if self.target is None else (self.target,)
 
-    def is_settled(self, schema: FeatureSchema, clustered: Collection[str]) -> bool:
-        """Return whether the target is not clustered, at most one column is, or all that are form one block.
+    def open_in(self, schema: FeatureSchema | Mapping[str, Feature]) -> list[Feature]:
+        """Return the clustered features that it concerns; none if the target is not clustered, or all are one block.
 
         What several determine is settled as soon as any of them is not clustered: the others do not determine it.
         """
-        names = [name for name in self.columns if name in schema and name in clustered]
-        if self.target is not None and self.target not in names:
-            return True
-        if self.role != "describe":
-            return False
-        if self.kind == "computed" and len(names) < len(self.columns):
-            return True
-        blocks = {schema[name].block for name in names}
-        return len(names) < 2 or (len(blocks) == 1 and None not in blocks)
+        clustered = [schema[name] for name in self.columns if name in schema and schema[name].is_clustered]
+        if self.target is not None and self.target not in [feature.name for feature in clustered]:
+            return []
+        blocks = {feature.block for feature in clustered}
+        is_settled = len(clustered) < 2 or (len(blocks) == 1 and None not in blocks)
+        is_settled |= self.kind == "computed" and len(clustered) < len(self.columns)
+        return [] if is_settled and self.role == "describe" else clustered
 
 
 def applied(schema: FeatureSchema, redundancies: Iterable[Redundancy]) -> FeatureSchema:
     """Return the schema with roles and blocks of these findings where it declares none; one feature stays clustered."""
-    changes: dict[str, dict[str, str]] = {}
-    comments = dict(schema.comments)
-    clustered = {feature.name for feature in schema.clustered}
+    features, comments, n_clustered = {feature.name: feature for feature in schema}, {}, len(schema.clustered)
     for finding in redundancies:
-        if finding.is_settled(schema, clustered):
-            continue
         change, result = {"role": finding.role}, f", so its role is {finding.role} too"
         if finding.block is not None:
             change, result = {"block": finding.block}, ", so they are one block"
         elif finding.role == "describe":
             result = ", so it is described and not clustered on"
-        for name in finding.described or finding.columns:
-            if name in changes or name not in clustered or clustered == {name}:
-                continue
-            if finding.block is None or schema[name].block is None:
-                changes[name] = change
-                clustered -= {name} if "role" in change else set()
-                comments[name] = "\n".join(filter(None, (comments.get(name), f"{finding.reason}{result}")))
-    changed = schema.with_changed(Feature(**(one.content() | changes.get(one.name, {}))) for one in schema)
+        for feature in finding.open_in(features):
+            name, is_block = feature.name, finding.block is not None
+            if feature.block is None if is_block else name == finding.target and n_clustered > 1:
+                features[name] = Feature(**(feature.content() | change))
+                n_clustered -= not is_block
+                comments[name] = "\n".join(filter(None, (schema.comments.get(name), f"{finding.reason}{result}")))
+    changed = schema.with_changed(features.values())
     changed.comments.update(comments)
     return changed
 
 
 def looks(redundancies: Iterable[Redundancy], schema: FeatureSchema) -> list[Look]:
     """Return what deserves a look: the findings that the schema does not settle, with the lines to write."""
-    clustered = {feature.name for feature in schema.clustered}
     found = []
     for finding in redundancies:
-        if not finding.is_settled(schema, clustered):
+        if clustered := finding.open_in(schema):
             repair = f"write role: {finding.role} on the line of {listed(finding.described)}"
             if finding.block is not None:
-                names = listed(name for name in finding.columns if name in clustered)
-                repair = f"write block: {finding.block} on the lines of {names}"
+                repair = f"write block: {finding.block} on the lines of {listed(item.name for item in clustered)}"
             found.append(Look(finding.columns, limited(finding.reason), repair))
     return found
 
@@ -131,13 +122,11 @@ def _log_choices(n: int, k: int) -> float:
 # of the column, in how many subjects, is the evidence. It must exceed the logarithm of the number of sets of columns.
 
 _MOST_ADDED, _MOST_MULTIPLIED, _FEWEST_VALUES = 30, 3, 5
-_ROWS_FITTED = 1000  # that weights are fitted to
 _LEAST_SHARE = 0.98  # of the subjects in whom a formula must hold: errors of entry do not hide a total
 _TRIMMED = 0.9  # the share of subjects that weights are fitted to
-_COARSEST_FORMULA = 0.25
-_EXACT = 1e-6
-_UNEXPLAINED, _REST, _STALLED, _PATIENCE, _STEADY = 0.25, 1e-5, 0.95, 3.0, 1e-6
-_EQUAL = 0.03
+_COARSEST = 0.25  # of a standard deviation: a wider grid would find lines and formulas in noise
+_EXACT, _EQUAL = 1e-6, 0.03
+_UNEXPLAINED, _REST, _STALLED, _PATIENCE = 0.25, 1e-5, 0.95, 3.0
 
 
 class Formula(NamedTuple):
@@ -145,75 +134,43 @@ class Formula(NamedTuple):
 
     target: int
     sources: tuple[int, ...]
-    weights: Array
-    constant: float
-    logs: bool
-    step: float  # of the grid of the target
-    steps: Array  # of those of the sources
-    slack: float  # in halves of a step: the fitted weights are not the true ones
-    by_own: float = 0.0  # share of subjects in whom it holds up to the grid of the target: it was rounded last
-
-    @property
-    def how(self) -> str:
-        """What is computed, in words that names of columns can follow."""
-        if self.logs:
-            return "a product or ratio of"
-        is_even = np.ptp(self.weights) <= _EQUAL * np.abs(self.weights).max()
-        if not is_even or self.weights.max() < 0:
-            return "computed from"
-        return "the mean of" if abs(float(self.weights.sum()) - 1.0) < _EQUAL else "the sum of"
-
-    @property
-    def rank(self) -> tuple[float, bool, float, int]:
-        """How likely this is the result: by its own rounding, as a sum of several, with most digits, the last one."""
-        is_sum = len(self.weights) > 2 and self.how in ("the mean of", "the sum of")
-        return round(self.by_own, 1), is_sum, -self.step, self.target
-
-    def compare(self, y: Array, x: Array) -> tuple[Array, Array, Array, float]:
-        """Return how far the target (N,) is from the formula, how far its grid and that of x (N, k) allow, its SD."""
-        response, design = (np.log(y), np.log(x)) if self.logs else (y, x)
-        residual = np.abs(response - self.constant - design @ self.weights)
-        of_target = self.step / 2.0 / (y if self.logs else np.ones_like(y))
-        of_sources = (self.steps / 2.0 / (x if self.logs else np.ones_like(x))) @ np.abs(self.weights)
-        return residual, of_target, of_target + of_sources, float(response.std())
+    how: str  # in words that names of columns can follow
+    n: int  # the number of subjects with all these columns
+    n_exact: int  # in how many of them it holds
+    rank: tuple[float, bool, float, int]  # how likely this is the result, compared with its sources
 
 
 def formulas(table: Array, usable: NDArray[np.bool_]) -> list[Formula]:
     """Return the columns that are computed from others, each with its formula; no result is a source of a later one.
 
-    The rows of the table, float64 (N, C), are in random order. A usable column has an order.
+    Usable columns of the table, float64 (N, C), have an order.
     """
-    n_columns, table = table.shape[1], table[:_ROWS_FITTED]
     n_values = np.array([np.unique(column[~np.isnan(column)]).size for column in table.T])
     found: list[Formula] = []
     left = usable & (n_values > 1)
     for logs, values in ((False, table), (True, np.where(table > 0, table, np.nan))):
         few_zeros = (~np.isnan(values)).sum(axis=0) > (~np.isnan(table)).sum(axis=0) / 2
         active = left & few_zeros & ((n_values > _FEWEST_VALUES) | (not logs))
-        targets = set(np.flatnonzero(active & (n_values >= _FEWEST_VALUES)).tolist())
+        may_be_result = active & (n_values >= _FEWEST_VALUES)
+        targets = set(np.flatnonzero(may_be_result).tolist())
         while targets:
-            sets = _find_sets(values, np.flatnonzero(active), sorted(targets), logs, n_columns)
+            sets = _find_sets(values, np.flatnonzero(active), sorted(targets), logs)
             results: set[int] = set()
             for members in sets:
-                if results & set(members):
-                    continue
-                options = [target for target in sorted(members) if n_values[target] >= _FEWEST_VALUES]
-                of = [[source for source in members if source != target] for target in options]
-                fits = map(partial(_fit_formula, values, logs=logs, n_columns=n_columns), options, of)
-                best = max((fit for fit in fits if fit is not None), key=lambda fit: fit.rank, default=None)
-                if best is not None:
-                    found.append(best)
-                    results.add(best.target)
+                if results.isdisjoint(members):
+                    options = [target for target in sorted(members) if may_be_result[target]]
+                    others = [[source for source in members if source != target] for target in options]
+                    fits = map(partial(_fit_formula, values, logs=logs), options, others)
+                    found.append(max((fit for fit in fits if fit is not None), key=lambda fit: fit.rank))
+                    results.add(found[-1].target)
             # Only targets whose set has lost a column may have another one.
-            targets = {members[0] for members in sets if results & set(members)} - results
+            targets = {members[0] for members in sets if not results.isdisjoint(members)} - results
             active[list(results)] = left[list(results)] = False
     return found
 
 
-def _find_sets(values: Array, active: Whole, targets: list[int], logs: bool, n_columns: int) -> list[tuple[int, ...]]:
+def _find_sets(values: Array, active: Whole, targets: list[int], logs: bool) -> list[tuple[int, ...]]:
     """Return each target that has a formula with the fewest columns that it needs, the smallest sets first."""
-    if active.size < 3:
-        return []
     used = np.log(values[:, active]) if logs else values[:, active]
     spread = np.nanstd(used, axis=0)
     standard = np.nan_to_num((used - np.nanmean(used, axis=0)) / np.where(spread > 0, spread, np.inf))
@@ -223,74 +180,72 @@ def _find_sets(values: Array, active: Whole, targets: list[int], logs: bool, n_c
     for target in targets:
         chosen = _pursue(correlation, place[target], _MOST_MULTIPLIED if logs else _MOST_ADDED)
         needed = [int(active[index]) for index in chosen]
-        if len(needed) > 1 and _fit_formula(values, target, needed, logs, n_columns) is not None:
+        if len(needed) > 1 and _fit_formula(values, target, needed, logs=logs) is not None:
             for column in needed[::-1]:
                 fewer = [other for other in needed if other != column]
-                if fewer and _fit_formula(values, target, fewer, logs, n_columns) is not None:
+                if fewer and _fit_formula(values, target, fewer, logs=logs) is not None:
                     needed = fewer
             if len(needed) > 1:  # one alone is another unit of the target
                 sets.append((target, *needed))
     return sorted(sets, key=lambda members: (len(members), members))
 
 
-def _fit_formula(values: Array, target: int, sources: list[int], logs: bool, n_columns: int) -> Formula | None:
-    complete = ~np.isnan(values[:, [target, *sources]]).any(axis=1)
-    y, x = values[complete, target], values[complete][:, sources]
-    if len(y) < 2 * len(sources) + 5:
-        return None
-    response, design = (np.log(y), np.log(x)) if logs else (y, x)
-    middle, spread = design.mean(axis=0), design.std(axis=0)
-    if not (spread > 0).all() or not response.std() > 0:
-        return None
-    design = np.column_stack([np.ones(len(y)), (design - middle) / spread])
-    slack = 1.1 + 2.0 * math.sqrt((len(sources) + 1) / len(y))
-    # Levels and scores are whole without having been rounded.
-    steps = np.array([step_of(column) if np.unique(column).size > FEW_LEVELS else 0.0 for column in x.T])
-    rows, fits = np.ones(len(y), dtype=bool), []
-    for _ in range(3):  # from the second on without the subjects who are farthest off: errors of entry bend a fit
-        solution = np.linalg.lstsq(design[rows], response[rows], rcond=None)[0]
-        off = np.abs(response - design @ solution)
-        rows = off <= np.quantile(off, _TRIMMED)
-        weights = solution[1:] / spread
-        constant = float(solution[0] - weights @ middle)
-        fits.append(Formula(target, tuple(sources), weights, constant, logs, step_of(y), steps, slack))
-    for formula in fits:
-        residual, of_target, tolerance, deviation = formula.compare(y, x)
-        holds = int((residual <= slack * tolerance + _EXACT * deviation).sum())
-        relative = max(float(np.median(tolerance)) / deviation, _EXACT)
-        free = holds - len(sources) - 1 - 2 * (len(y) - holds)
-        is_sure = COUNTED * free * math.log(2.0 / relative) >= needed_evidence(n_columns, len(sources))
-        if is_sure and holds >= _LEAST_SHARE * len(y) and relative <= _COARSEST_FORMULA:
-            return formula._replace(by_own=float((residual <= slack * of_target + _EXACT * deviation).mean()))
-    return None
-
-
 def _pursue(correlation: Array, target: int, most: int) -> list[int]:
-    """Return the columns that explain the target, each time the one that explains most (orthogonal least squares)."""
+    """Return the columns that explain the target, each time the one that explains most (matching pursuit)."""
     chosen: list[int] = []
-    own = np.ones(len(correlation))  # what the chosen columns do not explain, of each column
-    left, before = correlation[target].copy(), 1.0
-    directions = np.zeros((most, len(correlation)))
-    own[target] = 0.0
+    rest, before = correlation[target].copy(), 1.0  # the covariance of each column with what is not explained
     while len(chosen) < most and before > _REST:
-        gains = np.where(own > _STEADY, left**2 / np.maximum(own, _STEADY), 0.0)
-        best = int(gains.argmax())
-        now = before - float(gains[best])
-        is_near = before < _UNEXPLAINED
-        if is_near and now > _STALLED * before:
-            break
-        if not is_near and before - now < now / (_PATIENCE * (most - len(chosen))):
+        rest[[target, *chosen]] = 0.0
+        chosen.append(int(np.abs(rest).argmax()))
+        weights = np.linalg.lstsq(correlation[np.ix_(chosen, chosen)], correlation[chosen, target])[0]
+        rest = correlation[target] - weights @ correlation[chosen]
+        now = float(rest[target])
+        if before > _UNEXPLAINED and before - now < now / (_PATIENCE * (most - len(chosen) + 1)):
             return []
-        # One step of the Cholesky decomposition: the part of the column that the chosen ones do not explain.
-        direction = correlation[best] - directions[: len(chosen), best] @ directions[: len(chosen)]
-        direction = direction / np.sqrt(own[best])
-        left = left - direction[target] * direction
-        own = np.maximum(own - direction**2, 0.0)
-        own[[target, best]] = 0.0
-        directions[len(chosen)] = direction
-        chosen.append(best)
+        if before < _UNEXPLAINED and now > _STALLED * before:
+            return chosen[:-1]
         before = now
     return chosen if before < _UNEXPLAINED else []
+
+
+def _fit_formula(values: Array, target: int, sources: list[int], *, logs: bool) -> Formula | None:
+    """Return the formula of a column of others that surely holds, or None."""
+    complete = ~np.isnan(values[:, [target, *sources]]).any(axis=1)
+    y, x = values[complete, target], values[complete][:, sources]
+    n, k = x.shape
+    response, design = (np.log(y), np.log(x)) if logs else (y, x)
+    spread, deviation = design.std(axis=0), float(response.std())
+    if n < 2 * k + 5 or not (spread > 0).all() or not deviation > 0:
+        return None
+    design = np.column_stack([np.ones(n), (design - design.mean(axis=0)) / spread])
+    slack = 1.1 + 2.0 * math.sqrt((k + 1) / n)  # the fitted weights are not the true ones
+    # Levels and scores are whole without having been rounded.
+    steps = np.array([step_of(column) if np.unique(column).size > FEW_LEVELS else 0.0 for column in x.T])
+    of_target, of_sources = (
+        step_of(y) / 2.0 / (y if logs else np.ones(n)),
+        steps / 2.0 / (x if logs else np.ones((n, k))),
+    )
+    rows = np.ones(n, dtype=bool)
+    for _ in range(3):  # from the second on without the subjects who are farthest off: errors of entry bend a fit
+        solution = np.linalg.lstsq(design[rows], response[rows])[0]
+        off, weights = np.abs(response - design @ solution), solution[1:] / spread
+        tolerance = of_target + of_sources @ np.abs(weights)
+        n_exact = int((off <= slack * tolerance + _EXACT * deviation).sum())
+        relative = max(float(np.median(tolerance)) / deviation, _EXACT)
+        evidence = COUNTED * (n_exact - k - 1 - 2 * (n - n_exact)) * math.log(2.0 / relative)
+        is_sure = evidence >= needed_evidence(values.shape[1], k) and relative <= _COARSEST
+        if is_sure and n_exact >= _LEAST_SHARE * n:
+            how = "computed from"
+            if logs:
+                how = "a product or ratio of"
+            elif weights.max() > 0 and np.ptp(weights) <= _EQUAL * np.abs(weights).max():
+                how = "the mean of" if abs(float(weights.sum()) - 1.0) < _EQUAL else "the sum of"
+            # The result is what was rounded last, is a sum of several, has most digits, or comes last.
+            by_own = float((off <= slack * of_target + _EXACT * deviation).mean())
+            rank = (round(by_own, 1), k > 2 and how in ("the mean of", "the sum of"), -step_of(y), target)
+            return Formula(target, tuple(sources), how, n, n_exact, rank)
+        rows = off <= np.quantile(off, _TRIMMED)
+    return None
 
 
 # Columns that one other determines, or nearly: equal, opposite, recoded, coarser, in another unit, transformed.
@@ -304,16 +259,7 @@ _ROWS = 1000  # in which candidates are looked for
 _ABOVE = np.iinfo(np.int32).max
 _NEARLY_LINEAR = 0.98  # rank correlation: monotone and linear relations of columns with more levels exceed it
 _MOST_PAIRS = 20_000  # beyond it, only the strongest are looked at
-_COARSEST = 0.25  # of a standard deviation: a wider grid would find lines in noise
 _SLACK = 1.1  # the fitted line is not the true one
-
-
-class Scored(NamedTuple):
-    """One column for an exact comparison."""
-
-    values: Array  # (N,), NaN = missing
-    ordered: bool  # two values always are
-    number: bool  # not levels
 
 
 class Relation(NamedTuple):
@@ -321,40 +267,49 @@ class Relation(NamedTuple):
 
     n: int  # the number of these subjects
     how: str  # equal, unit, recoded, coarser or levels
-    evidence: float  # in nats; see the module
+    evidence: float  # in nats; see above
 
 
-def _find_candidates(compared: _Compared) -> list[tuple[int, int]]:
-    """Return the pairs (x, y) in which y may be determined by x: nothing in the sample contradicts it."""
-    table, ordered, number = compared.sample, compared.ordered, compared.number
-    codes = np.full(table.shape, -1, dtype=np.int32)
-    n_levels, ways = np.zeros(table.shape[1], dtype=np.int64), np.zeros(table.shape[1])
-    for index, column in enumerate(table.T):
-        seen = ~np.isnan(column)
-        levels, codes[seen, index], counts = np.unique(column[seen], return_inverse=True, return_counts=True)
-        n_levels[index], ways[index] = levels.size, COUNTED * _log_ways(counts)
-    codes = codes[:_ROWS]  # `relation` looks at all
-    missing_last = np.where(codes < 0, _ABOVE, codes)
-    least, varying = needed_evidence(len(n_levels)), n_levels > 1
-    size = np.abs(compared.r)
-    strongest = np.sort(size, axis=None)[-_MOST_PAIRS:][0]
-    pairs = {(int(x), int(y)) for x, y in np.argwhere(size >= max(_NEARLY_LINEAR, strongest))}
-    for group in np.flatnonzero(varying & (n_levels <= max(len(table) // 2, 2))):
-        # As x: y has one value in each of its levels. An order of y is no help here, so y must vary enough.
-        determined = (
-            varying & ~(number & (n_levels > FEW_LEVELS)) & (ways - _log_maps(n_levels[group], n_levels) >= least)
-        )
-        # As y: its levels are ranges of an ordered x that do not overlap.
-        cut = ordered & (n_levels > n_levels[group]) & (n_levels[group] <= FEW_LEVELS)
-        asked = np.flatnonzero((determined | (cut & (ways[group] >= least))) & (np.arange(len(n_levels)) != group))
-        if not asked.size:
-            continue
-        low, high = _find_ranges(codes[:, group], codes[:, asked], missing_last[:, asked])
-        pairs |= {(int(group), int(y)) for y in asked[determined[asked] & (high <= low).all(axis=0)]}
-        order = np.argsort(low, axis=0, kind="stable")
-        low, high = np.take_along_axis(low, order, axis=0), np.take_along_axis(high, order, axis=0)
-        pairs |= {(int(x), int(group)) for x in asked[cut[asked] & (high[:-1] <= low[1:]).all(axis=0)]}
-    return sorted(pairs)
+def relation(x: Array, y: Array, ordered: tuple[bool, bool], number: tuple[bool, bool]) -> Relation | None:
+    """Return how y is determined by x, float64 (N,), NaN = missing, and how sure that is, or None if it is not.
+
+    Whether they have an order, as two values always do, and whether they are numbers and no levels decides what is
+    compared.
+    """
+    both = ~np.isnan(x) & ~np.isnan(y)
+    n, one, other = int(both.sum()), x[both], y[both]
+    x_values, x_codes = np.unique(one, return_inverse=True)
+    y_values, y_codes, counts = np.unique(other, return_inverse=True, return_counts=True)
+    n_x, n_y = x_values.size, y_values.size
+    if min(n_x, n_y) < 2:
+        return None
+    low, high = (image[:, 0] for image in _find_ranges(x_codes, y_codes[:, None], y_codes[:, None]))
+    if (low != high).any():
+        # y = a + b x in all subjects, up to the grids on which both are written.
+        centred, deviation = one - one.mean(), float(other.std())
+        slope = float(centred @ (other - other.mean()) / (centred @ centred))
+        residual = np.abs(other - other.mean() - slope * centred).max()
+        tolerance = 0.5 * (step_of(other) + abs(slope) * step_of(one))
+        is_line = all(number) and residual <= _SLACK * tolerance + 1e-9 * deviation
+        if not is_line or not 0.0 < tolerance <= _COARSEST * deviation:
+            return None
+        return Relation(n, "unit", COUNTED * (n - 2) * math.log(2.0 * deviation / tolerance))
+    changes = np.diff(low)
+    monotone = all(ordered) and bool((changes >= 0).all() or (changes <= 0).all())
+    is_binned = ordered[0] and np.count_nonzero(changes) == n_y - 1
+    # A number that each level happens to have, such as the income of a district, is more than another name for it.
+    is_many = n_x > FEW_LEVELS or (number[1] and n_y > FEW_LEVELS)
+    maps = math.lgamma(n_x + 1.0) if n_x == n_y else n_x * math.log(n_y)  # recodings, or maps from n_x values to n_y
+    maps = math.inf if is_many else maps
+    if monotone or is_binned:  # bins have names unless they are ordered
+        maps = min(maps, _log_choices(n_x - 1, n_y - 1) + (math.log(2.0) if monotone else math.lgamma(n_y + 1.0)))
+    if n_x > n_y:
+        how = "coarser" if is_binned else "levels"
+    elif np.array_equal(one, other):
+        how = "equal"
+    else:
+        how = "unit" if monotone and n_y > 2 and all(number) else "recoded"
+    return Relation(n, how, COUNTED * _log_ways(counts) - maps)
 
 
 def _find_ranges(group: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -368,66 +323,19 @@ def _find_ranges(group: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -> 
     return np.minimum.reduceat(high[order], starts, axis=0), np.maximum.reduceat(low[order], starts, axis=0)
 
 
-def relation(x: Scored, y: Scored) -> Relation | None:
-    """Return how y is determined by x, and how sure that is, or None if it is not."""
-    both = ~np.isnan(x.values) & ~np.isnan(y.values)
-    n, one, other = int(both.sum()), x.values[both], y.values[both]
-    x_values, x_codes = np.unique(one, return_inverse=True)
-    y_values, y_codes, counts = np.unique(other, return_inverse=True, return_counts=True)
-    n_x, n_y = x_values.size, y_values.size
-    if min(n_x, n_y) < 2:
-        return None
-    low, high = (image[:, 0] for image in _find_ranges(x_codes, y_codes[:, None], y_codes[:, None]))
-    ways, mixed = COUNTED * _log_ways(counts), np.flatnonzero(low != high)
-    if mixed.size:
-        # y = a + b x in all subjects, up to the grids on which both are written.
-        centred, deviation = one - one.mean(), float(other.std())
-        slope = float(centred @ (other - other.mean()) / (centred @ centred))
-        residual = np.abs(other - other.mean() - slope * centred).max()
-        tolerance = 0.5 * (step_of(other) + abs(slope) * step_of(one))
-        is_line = x.number and y.number and residual <= _SLACK * tolerance + 1e-9 * deviation
-        if not is_line or not 0.0 < tolerance <= _COARSEST * deviation:
-            return None
-        return Relation(n, "unit", COUNTED * (n - 2) * math.log(2.0 * deviation / tolerance))
-    changes = np.diff(low)
-    monotone = bool(x.ordered and y.ordered and ((changes >= 0).all() or (changes <= 0).all()))
-    is_binned = x.ordered and np.count_nonzero(changes) == n_y - 1
-    # A number that each level happens to have, such as the income of a district, is more than another name for it.
-    is_many = n_x > FEW_LEVELS or (y.number and n_y > FEW_LEVELS)
-    maps = math.inf if is_many else float(_log_maps(n_x, np.array([n_y]))[0])
-    cuts = _log_choices(n_x - 1, n_y - 1)
-    if monotone:
-        maps = min(maps, cuts + math.log(2.0))
-    elif is_binned:
-        maps = min(maps, cuts + math.lgamma(n_y + 1.0))  # with names
-    if n_x > n_y:
-        how = "coarser" if is_binned else "levels"
-    elif np.array_equal(one, other):
-        how = "equal"
-    else:
-        how = "unit" if monotone and n_y > 2 and x.number and y.number else "recoded"
-    return Relation(n, how, ways - maps)
-
-
 def _log_ways(counts: Whole) -> float:
     """Return the logarithm of the number of ways to spread values that occur so often, n! / prod(n_v!)."""
     return math.lgamma(counts.sum() + 1.0) - sum(map(math.lgamma, (counts + 1.0).tolist()))
 
 
-def _log_maps(n_x: int, n_y: Whole) -> Array:
-    """Return the logarithm of the number of maps from n_x values to n_y, or of recodings if they are as many."""
-    recodings = math.lgamma(n_x + 1.0)
-    return np.where(n_y == n_x, recodings, np.where(n_y > n_x, np.inf, n_x * np.log(np.maximum(n_y, 1))))
-
-
 # The three questions, asked of the columns of a table in a sample of the subjects.
 
-_FOLLOWED = ("outcome", "arm", "time", "site")  # a column has such a role too if a column of it determines it
 _SAMPLED = 4000  # subjects in which nothing may contradict
 _MOST_CELLS = 2_000_000  # of the sample: of more than 500 columns it has fewer subjects
 _FEWEST_SAMPLED = 500
 _SEED = 0
 _MOST_LOST = 0.05  # of the subjects that have a value: beyond it, no column is given up for another
+_NEARLY, _FEWEST_SUBJECTS = 0.8, 50
 _HOW: dict[str, str] = data("remarks")["follows"]
 
 
@@ -441,9 +349,10 @@ def redundancies(frame: pd.DataFrame, schema: FeatureSchema) -> list[Redundancy]
     report = partial(logging.getLogger(__name__).debug, "a comparison of columns failed: %r", exc_info=True)
     with np.errstate(all="ignore"), surviving(report):  # numbers may be of any size
         compared = _Compared(frame, schema)
-        for question in (_find_determined, _find_computed, _find_nearly_same):
+        for question in (compared.find_determined, compared.find_computed, compared.find_nearly_same):
             with surviving(report):
-                found += question(compared, found) if len(compared.names) > 1 else []
+                decided = {name for one in found for name in (one.columns if one.block else one.described)}
+                found += question(decided) if len(compared.names) > 1 else []
     position = {feature.name: place for place, feature in enumerate(schema)}
     return sorted(found, key=lambda one: (position[one.columns[0]], one.columns))
 
@@ -452,23 +361,29 @@ class _Compared:
     """The scores of the columns that are compared."""
 
     def __init__(self, frame: pd.DataFrame, schema: FeatureSchema) -> None:
-        present = [feature for feature in schema if feature.name in frame.columns]
+        compared = ("cluster", "outcome", "arm", "time", "site")  # a column of these has their role too
+        present = [one for one in schema if one.name in frame and one.likelihood and one.role in compared]
         n_sampled = max(_FEWEST_SAMPLED, min(_SAMPLED, _MOST_CELLS // max(len(present), 1)))
         rows = np.random.default_rng(_SEED).permutation(len(frame))[:n_sampled]
         sampled = frame.iloc[rows]  # shuffled even if it is all: the rows of one subject follow each other in a table
         self.among = " looked at" if len(frame) > n_sampled else ""
-        scores = [(feature, _score(feature, sampled)) for feature in present if feature.role in ("cluster", *_FOLLOWED)]
-        levels = [np.unique(column[~np.isnan(column)]).size for _, column in scores]
-        scores = [scored for scored, n_levels in zip(scores, levels, strict=True) if n_levels > 1]
-        self.features = [feature for feature, _ in scores]
-        self.names = [feature.name for feature in self.features]
-        self.n_levels = [n_levels for n_levels in levels if n_levels > 1]
-        self.sample = np.column_stack([np.zeros((len(sampled), 0)), *(column for _, column in scores)])
-        self.clustered = np.array([feature.role == "cluster" for feature in self.features], dtype=bool)
-        nominal = [one.likelihood is None or one.traits.is_nominal for one in self.features]
-        self.ordered = ~np.array(nominal, dtype=bool) | (np.array(self.n_levels) == 2)
-        self.number = np.array([not (one.likelihood is None or one.levels is not None) for one in self.features], bool)
-        self.n_observed = (~np.isnan(self.sample)).sum(axis=0).tolist()
+        scores = {feature: feature.scores(sampled[feature.name]) for feature in present}
+        scores = {
+            feature: column for feature, column in scores.items() if np.fmin.reduce(column) < np.fmax.reduce(column)
+        }
+        self.features, self.names = list(scores), [feature.name for feature in scores]
+        self.sample = np.column_stack([np.zeros((len(sampled), 0)), *scores.values()])
+        self.codes = np.full(self.sample.shape, -1, dtype=np.int32)
+        self.n_levels, self.ways = np.zeros(len(scores), dtype=np.int64), np.zeros(len(scores))
+        for index, column in enumerate(self.sample.T):
+            seen = ~np.isnan(column)
+            levels, self.codes[seen, index], counts = np.unique(column[seen], return_inverse=True, return_counts=True)
+            self.n_levels[index], self.ways[index] = levels.size, COUNTED * _log_ways(counts)
+        self.n_observed = (self.codes >= 0).sum(axis=0)
+        self.clustered = np.array([feature.is_clustered for feature in self.features], dtype=bool)
+        nominal = np.array([feature.traits.is_nominal for feature in self.features], dtype=bool)
+        self.ordered = ~nominal | (self.n_levels == 2)
+        self.number = np.array([feature.levels is None for feature in self.features], dtype=bool)
         # The number of subjects and the rank correlation of columns in pairs, (C, C); 0 if unordered.
         ranks = np.column_stack([np.zeros((len(sampled), 0)), *map(mid_ranks, self.sample.T)])
         ranks -= np.nan_to_num(np.nanmean(ranks, axis=0))
@@ -478,120 +393,120 @@ class _Compared:
         np.fill_diagonal(self.r, 0.0)
         self.taken = {block_key(feature.block) for feature in schema if feature.block is not None}
 
-    def relation(self, x: int, y: int) -> Relation | None:
+    def find_determined(self, _: set[str]) -> list[Redundancy]:
+        """Return the columns that one other determines. Of two that determine each other, the better one is kept."""
+        sources: dict[int, list[int]] = {}
+        for x, y in self._find_candidates():
+            if self.clustered[y]:
+                sources.setdefault(y, []).append(x)
+
+        def preference(index: int) -> tuple[bool, int, int, int]:
+            """Return what a column is kept for: its role, few missing values, many different ones, its place."""
+            return not self.clustered[index], self.n_observed[index], self.n_levels[index], -index
+
+        found: dict[int, Redundancy] = {}
+        for y in sorted(sources, key=preference, reverse=True):
+            for x in sorted(sources[y], key=preference, reverse=True):
+                how = self._relate(x, y) if x not in found else None
+                determines_back = how is not None and how.how not in ("coarser", "levels")
+                if how is not None and not (determines_back and preference(x) < preference(y)):
+                    found[y] = self._describe(x, y, how)
+                    break
+        return list(found.values())
+
+    def _find_candidates(self) -> list[tuple[int, int]]:
+        """Return the pairs (x, y) in which y may be determined by x: nothing in the first rows contradicts it."""
+        codes, n_levels = self.codes[:_ROWS], self.n_levels  # `relation` looks at all
+        missing_last, is_sure = np.where(codes < 0, _ABOVE, codes), self.ways >= needed_evidence(n_levels.size)
+        size = np.abs(self.r)
+        strongest = np.sort(size, axis=None)[-_MOST_PAIRS:][0]  # of a spectrum, nearly all are
+        pairs = {(int(x), int(y)) for x, y in np.argwhere(size >= max(_NEARLY_LINEAR, strongest))}
+        # As x: y has one value in each of its levels. An order of y is no help here, so y must vary enough.
+        determined = is_sure & ~(self.number & (n_levels > FEW_LEVELS))
+        for group in np.flatnonzero(n_levels <= max(len(self.sample) // 2, 2)):
+            # As y: its levels are ranges of an ordered x that do not overlap.
+            is_coarse = n_levels[group] <= FEW_LEVELS and is_sure[group]
+            cut = self.ordered & (n_levels > n_levels[group]) & is_coarse
+            asked = np.flatnonzero((determined | cut) & (np.arange(n_levels.size) != group))
+            if asked.size:
+                low, high = _find_ranges(codes[:, group], codes[:, asked], missing_last[:, asked])
+                pairs |= {(int(group), int(y)) for y in asked[determined[asked] & (high <= low).all(axis=0)]}
+                order = np.argsort(low, axis=0, kind="stable")
+                low, high = np.take_along_axis(low, order, axis=0), np.take_along_axis(high, order, axis=0)
+                pairs |= {(int(x), int(group)) for x in asked[cut[asked] & (high[:-1] <= low[1:]).all(axis=0)]}
+        return sorted(pairs)
+
+    def _relate(self, x: int, y: int) -> Relation | None:
         """Return how y is determined by x, if it surely is, and few subjects have y only."""
-        one, other = (
-            Scored(self.sample[:, index], bool(self.ordered[index]), bool(self.number[index])) for index in (x, y)
-        )
-        found = relation(one, other)
+        ordered, number = ((bool(of[x]), bool(of[y])) for of in (self.ordered, self.number))
+        found = relation(self.sample[:, x], self.sample[:, y], ordered, number)
         if found is None or found.evidence < needed_evidence(len(self.names)):
             return None
-        lost = int((np.isnan(one.values) & ~np.isnan(other.values)).sum())
-        return found if not self.clustered[x] or lost <= _MOST_LOST * (found.n + lost) else None
+        lost = self.n_observed[y] - found.n
+        return found if not self.clustered[x] or lost <= _MOST_LOST * self.n_observed[y] else None
 
-    def describe(self, x: int, y: int, relation: Relation) -> Redundancy:
-        """Return that y is determined by x, and so described."""
+    def _describe(self, x: int, y: int, relation: Relation) -> Redundancy:
         is_named_otherwise = relation.how == "equal" and self.features[x].levels != self.features[y].levels
         how, n = _HOW["recoded" if is_named_otherwise else relation.how], relation.n
         among = self.among if n == len(self.sample) else " who have these values"
         reason = f"{shortened(self.names[y])} {how} {shortened(self.names[x])} in all {n:,} subjects{among}"
         role = "describe" if self.clustered[x] else self.features[x].role
-        return Redundancy(self.in_order({x, y}), "determined", reason, self.names[y], role)
+        return Redundancy(self._in_order({x, y}), "determined", reason, self.names[y], role)
 
-    def preference(self, index: int) -> tuple[bool, int, int, int]:
-        """Return what a column is kept for: its role, few missing values, many different ones, its place."""
-        return not self.clustered[index], self.n_observed[index], self.n_levels[index], -index
+    def find_computed(self, decided: set[str]) -> list[Redundancy]:
+        """Return the columns that several others determine."""
+        results = []
+        for one in formulas(self.sample, self._undecided(decided)):
+            among = f"in {'all' if one.n_exact == one.n else f'{one.n_exact:,} of'} {one.n:,} subjects{self.among}"
+            target, columns = self.names[one.target], self._in_order([one.target, *one.sources])
+            reason = f"{shortened(target)} is {one.how} {listed(self._in_order(one.sources))} {among}"
+            results.append(Redundancy(columns, "computed", reason, target))
+        return results
 
-    def undecided(self, found: list[Redundancy]) -> NDArray[np.bool_]:
+    def find_nearly_same(self, decided: set[str]) -> list[Redundancy]:
+        """Return the groups of columns of rank correlation .8 or more on average (average linkage), each as a block."""
+        from scipy.cluster.hierarchy import fcluster, linkage
+
+        left = np.flatnonzero(self._undecided(decided))
+        n, size = self.n[np.ix_(left, left)], np.abs(self.r[np.ix_(left, left)])
+        # Fisher's z is nearly normal; the tail of a normal distribution beyond z is at most exp(-z^2 / 2).
+        z = np.arctanh(np.minimum(size, 0.999999)) * np.sqrt(np.maximum(n - 3.0, 0.0))
+        sure = (size >= _NEARLY) & (n >= _FEWEST_SUBJECTS) & (z**2 / 2.0 >= needed_evidence(len(left)))
+        members = np.flatnonzero(sure.any(axis=0))
+        if not members.size:
+            return []
+        distance = 1.0 - np.where((n >= _FEWEST_SUBJECTS) | sure, size, 0.0)[np.ix_(members, members)]
+        distances = distance[np.triu_indices(members.size, 1)]
+        labels = fcluster(linkage(distances, "average"), 1.0 - _NEARLY + 1e-9, "distance")
+        groups = [left[members[labels == label]] for label in np.unique(labels)]
+        results = []
+        for group in sorted(map(np.ndarray.tolist, groups)):
+            if len(group) > 1:
+                r = np.abs(self.r[np.ix_(group, group)])[np.triu_indices(len(group), 1)]
+                least, most, names = f"{r.min():.2f}", f"{r.max():.2f}", self._in_order(group)
+                between = least if least == most else f"{least} to {most}"
+                reason = f"{listed(names)} measure nearly the same (rank correlation {between})"
+                results.append(Redundancy(names, "nearly the same", reason, block=self._name_block(group)))
+        return results
+
+    def _undecided(self, decided: set[str]) -> NDArray[np.bool_]:
         """Return which ordered columns are clustered, and neither determined nor in a block by findings, bool (C,)."""
-        decided = {name for one in found for name in (one.columns if one.block else one.described)}
         return np.asarray(self.ordered & self.clustered & [name not in decided for name in self.names], dtype=bool)
 
-    def name_block(self, names: tuple[str, ...]) -> str:
+    def _name_block(self, group: list[int]) -> str:
         """Return the one block of columns, or a new name from what their names begin with in common."""
-        blocks = {feature.block for feature in self.features if feature.name in names and feature.block is not None}
+        blocks = {self.features[at].block for at in group} - {None}
         if len(blocks) == 1:
-            return blocks.pop()
-        same = [len(set(letters)) == 1 for letters in zip(*names, strict=False)]
-        common = names[0][: [*same, False].index(False)].rstrip("0123456789 _.-:").strip()
+            return str(blocks.pop())
+        letters = zip(*(self.names[at] for at in group), strict=False)
+        common = "".join(one[0] for one in takewhile(lambda one: len(set(one)) == 1, letters))
+        common = common.rstrip("0123456789 _.-:").strip()
         base = common if sum(map(str.isalpha, common)) > 1 else "block"
-        options = itertools.chain([base] * (base != "block"), (f"{base} {number}" for number in itertools.count(1)))
+        options = chain([base] * (base != "block"), (f"{base} {number}" for number in count(1)))
         name = next(option for option in options if block_key(option) not in self.taken)
         self.taken.add(block_key(name))
         return name
 
-    def in_order(self, members: Iterable[int]) -> tuple[str, ...]:
+    def _in_order(self, members: Iterable[int]) -> tuple[str, ...]:
         """Return the names of columns in the order of the table."""
         return tuple(self.names[index] for index in sorted(members))
-
-
-def _score(feature: Feature, frame: pd.DataFrame) -> Array:
-    column = frame[feature.name]
-    if feature.likelihood is not None:
-        return feature.scores(column)
-    codes = column.astype("category").cat.codes.to_numpy(dtype=np.float64)
-    return np.where(codes < 0, np.nan, codes)
-
-
-def _find_determined(compared: _Compared, _: list[Redundancy]) -> list[Redundancy]:
-    """Return the columns that one other determines. Of two that determine each other, the better one is kept."""
-    sources: dict[int, list[int]] = {}
-    for x, y in _find_candidates(compared):
-        if compared.clustered[y]:
-            sources.setdefault(y, []).append(x)
-    found: dict[int, Redundancy] = {}
-    for y in sorted(sources, key=compared.preference, reverse=True):
-        for x in sorted(sources[y], key=compared.preference, reverse=True):
-            how = compared.relation(x, y) if x not in found else None
-            determines_back = how is not None and how.how not in ("coarser", "levels")
-            if how is not None and not (determines_back and compared.preference(x) < compared.preference(y)):
-                found[y] = compared.describe(x, y, how)
-                break
-    return list(found.values())
-
-
-def _find_computed(compared: _Compared, found: list[Redundancy]) -> list[Redundancy]:
-    results = []
-    for formula in formulas(compared.sample, compared.undecided(found)):
-        values = compared.sample[:, [formula.target, *formula.sources]]
-        values = values[~np.isnan(values).any(axis=1) & ((values > 0).all(axis=1) | (not formula.logs))]
-        residual, _, tolerance, deviation = formula.compare(values[:, 0], values[:, 1:])
-        n, holds = len(values), int((residual <= formula.slack * tolerance + _EXACT * deviation).sum())
-        if holds >= _LEAST_SHARE * n:
-            among = f"in {'all' if holds == n else f'{holds:,} of'} {n:,} subjects{compared.among}"
-            target, of = compared.names[formula.target], listed(compared.in_order(formula.sources))
-            columns = compared.in_order([formula.target, *formula.sources])
-            reason = f"{shortened(target)} is {formula.how} {of} {among}"
-            results.append(Redundancy(columns, "computed", reason, target))
-    return results
-
-
-_NEARLY = 0.8
-_FEWEST_SUBJECTS = 50
-
-
-def _find_nearly_same(compared: _Compared, found: list[Redundancy]) -> list[Redundancy]:
-    """Return the groups of columns of rank correlation .8 or more on average (average linkage), each as a block."""
-    from scipy.cluster.hierarchy import fcluster, linkage
-
-    left = np.flatnonzero(compared.undecided(found))
-    n, size = compared.n[np.ix_(left, left)], np.abs(compared.r[np.ix_(left, left)])
-    # Fisher's z is nearly normal; the tail of a normal distribution beyond z is at most exp(-z^2 / 2).
-    z = np.arctanh(np.minimum(size, 0.999999)) * np.sqrt(np.maximum(n - 3.0, 0.0))
-    sure = (size >= _NEARLY) & (n >= _FEWEST_SUBJECTS) & (z**2 / 2.0 >= needed_evidence(len(left)))
-    members = np.flatnonzero(sure.any(axis=0))
-    if not members.size:
-        return []
-    distance = 1.0 - np.where((n >= _FEWEST_SUBJECTS) | sure, size, 0.0)[np.ix_(members, members)]
-    distances = distance[np.triu_indices(members.size, 1)]
-    labels = fcluster(linkage(distances, "average"), 1.0 - _NEARLY + 1e-9, "distance")
-    groups = [left[members[labels == label]] for label in np.unique(labels)]
-    results = []
-    for group in sorted(map(np.ndarray.tolist, groups)):
-        if len(group) > 1:
-            r = np.abs(compared.r[np.ix_(group, group)])[np.triu_indices(len(group), 1)]
-            least, most, names = f"{r.min():.2f}", f"{r.max():.2f}", compared.in_order(group)
-            between = least if least == most else f"{least} to {most}"
-            reason = f"{listed(names)} measure nearly the same (rank correlation {between})"
-            results.append(Redundancy(names, "nearly the same", reason, block=compared.name_block(names)))
-    return results

@@ -18,8 +18,8 @@ import pandas as pd
 
 from clinclust.arrays import Array, Whole, mid_ranks
 from clinclust.data import data
-from clinclust.drafting.column import LOOKS, Column, DraftedColumn, looks_identifying, surviving
-from clinclust.drafting.levels import MOST_LEVELS, no_before_yes
+from clinclust.drafting.column import LOOKS, MOST_LEVELS, Column, DraftedColumn, looks_identifying, surviving
+from clinclust.drafting.kinds import no_before_yes
 from clinclust.files.cell_text import shortened
 from clinclust.files.notation import mentions, name_words, names_subjects, says_only, words_of
 from clinclust.files.row_choice import noted_several_rows, repeated_subjects
@@ -59,35 +59,29 @@ def _languages() -> dict[str, frozenset[str]]:
     }
 
 
-class Vocabulary:
-    """The listed words that count in one table: English and long ones, and short ones of the languages of its names."""
+def count_words(names: Collection[str]) -> dict[str, frozenset[str]]:
+    """Return the listed words that count in a table with these names.
 
-    def __init__(self, names: Collection[str]) -> None:
-        words = {word for name in names for split in [name_words(name)] for word in (*split, "".join(split))}
-        accented = {word for name in names if not name.isascii() for word in name_words(name)}
-        spoken = {language for language, listed in _languages().items() if len(listed & words) >= _FEWEST_SPEAKING}
-        self._spoken = spoken = {"en", "zh"} | spoken
-
-        def counts(language: str, word: str) -> bool:
-            is_long = len(word) >= _LONG_WORD or word in accented
-            return language in spoken or (language in _NATURAL and is_long)
-
-        self._listed = {
-            concept: frozenset(word for key in of.keys() & _LANGUAGES for word in of[key] if counts(key, word))
-            for concept, of in data("roles").items()
-        }
-
-    def dialect(self, concept: str, key: str) -> tuple[str, ...]:
-        """Return how names begin or end in a language of the table, as ``cdisc_ends`` of the time; () if not spoken."""
-        return tuple(_list(concept, key)) if key.partition("_")[0] in self._spoken else ()
-
-    def __getitem__(self, concept: str) -> frozenset[str]:
-        """Return the words of a concept, such as ``event``; phrases have spaces."""
-        return self._listed[concept]
-
-
-def _list(concept: str, key: str) -> frozenset[str]:
-    return frozenset(data("roles")[concept].get(key, ()))
+    ``event`` are the words of a concept: English and long ones, and short ones of the languages of the table. A further
+    list of a concept is ``event.names``; one of a dialect, as ``time.cdisc_ends``, is empty in tables of other ones.
+    """
+    words = {word for name in names for split in [name_words(name)] for word in (*split, "".join(split))}
+    accented = {word for name in names if not name.isascii() for word in name_words(name)}
+    spoken = {language for language, listed in _languages().items() if len(listed & words) >= _FEWEST_SPEAKING}
+    spoken |= {"en", "zh"}
+    counting: dict[str, frozenset[str]] = {}
+    for concept, lists in data("roles").items():
+        of_concept = set[str]()
+        for key, listed in lists.items():
+            if key not in _LANGUAGES:
+                is_counted = key.partition("_")[0] not in _LANGUAGES - spoken
+                counting[f"{concept}.{key}"] = frozenset(listed if is_counted else ())
+            elif key in spoken:
+                of_concept |= set(listed)
+            elif key in _NATURAL:
+                of_concept |= {word for word in listed if len(word) >= _LONG_WORD or word in accented}
+        counting[concept] = frozenset(of_concept)
+    return counting
 
 
 def _bare(words: Sequence[str]) -> str:
@@ -96,8 +90,6 @@ def _bare(words: Sequence[str]) -> str:
 
 
 # A table whose columns have been drafted, each for itself.
-
-_MOST_LABEL_WORDS = 6
 
 
 class Role(NamedTuple):
@@ -115,18 +107,12 @@ class Table:
         self.drafted, self.frame = drafted, frame
         self.columns = [one.column for one in drafted]
         self.by_name = {one.column.name: one for one in drafted}
-        self.by_folded_name = {column.name.casefold(): column for column in self.columns}
-        self.words = {name: name_words(name) for name in self.by_name}
-        self.vocabulary = Vocabulary(self.by_name)
+        self.listed = count_words(self.by_name)
         self.note = noted_several_rows(frame)
         self.has_row_names = any(one.feature.role == "id" for one in drafted)
+        self.every = slice(None, None, 1 + len(frame) // _ROWS_COMPARED)  # row, of at most 4,000
         self.subjects: Column | None = None
         self.decided: list[DraftedColumn] = []  # the columns to which rules gave a role
-
-    def names_of(self, column: Column) -> list[list[str]]:
-        """Return the words of a name, and of its label unless that is a sentence: "positive events during the week"."""
-        label = name_words(column.notes.label or "")
-        return [self.words[column.name], *([label] if 0 < len(label) <= _MOST_LABEL_WORDS else [])]
 
     @cached_property
     def crossed(self) -> dict[str, str]:
@@ -145,13 +131,8 @@ class Table:
         return crossed
 
     @cached_property
-    def every(self) -> slice:
-        """The rows, at most 4,000 through the table, in which numbers are compared with each other."""
-        return slice(None, None, 1 + len(self.frame) // _ROWS_COMPARED)
-
-    @cached_property
     def numbers(self) -> dict[str, Array]:
-        """The columns of many different numbers, each with those of `every` row."""
+        """The columns of many different numbers, each with those of `every` row, in which they are compared."""
         of_many = (column for column in self.columns if len(column.texts) >= _DISTINCT)
         numbers = {column.name: column.in_rows(column.numbers)[self.every] for column in of_many}
         return {name: of_rows for name, of_rows in numbers.items() if np.isfinite(of_rows).any()}
@@ -180,8 +161,7 @@ _MOST_CHANCE_REPEATS = 0.05  # two people may have one first name
 
 def subjects_with_several_rows(one: DraftedColumn, table: Table) -> Role | None:
     """Recognise a column whose values name a few rows each: by its name, by what they share, or by their visits."""
-    column = one.column
-    words = table.words[column.name]
+    column, words = one.column, one.column.words
     is_of_site = "number" not in words and _is_place(words, table)  # "hospital id"; a "hospital number" is a patient's
     is_named = names_subjects(column.name) and not is_of_site and _may_name_subjects(one)
     is_named |= table.note is not None and table.note.column == column.name and not is_of_site
@@ -200,7 +180,7 @@ def subjects_with_several_rows(one: DraftedColumn, table: Table) -> Role | None:
 
 def _may_name_subjects(one: DraftedColumn) -> bool:
     """Return whether values can name subjects: many, whole or texts, and not a count that begins at 0 (`falls`)."""
-    finite = one.column.numbers[np.isfinite(one.column.numbers)]
+    finite = one.column.finite
     is_count = one.feature.traits.is_count and finite.min(initial=1.0) == 0.0
     return len(one.column.texts) >= _FEWEST_SUBJECTS and not is_count and not (finite % 1 != 0).any()
 
@@ -209,10 +189,10 @@ def people(one: DraftedColumn, table: Table) -> Role | None:
     """Recognise names, telephone numbers and second identifiers, of which some cells may be empty or shared."""
     column, n_texts = one.column, len(one.column.texts)
     are_few_each = n_texts >= column.n_observed / _MOST_KEY_ROWS
-    is_numbered = table.words[column.name][-1:] == ["id"] or column.name.casefold().endswith("nr")  # `HADM_ID`, `lopnr`
+    is_numbered = column.words[-1:] == ["id"] or column.name.casefold().endswith("nr")  # `HADM_ID`, `lopnr`
     is_named = (is_numbered and are_few_each) or looks_identifying(column.name, is_unique=are_few_each)
     is_many = n_texts >= max(_FEWEST_SUBJECTS, min(2 * _FEWEST_SUBJECTS, 0.8 * column.n_observed))
-    if is_named and is_many and _may_name_subjects(one) and not _is_place(table.words[column.name], table):
+    if is_named and is_many and _may_name_subjects(one) and not _is_place(column.words, table):
         return Role("ignore", "names or numbers of people or families")
     return None
 
@@ -227,15 +207,14 @@ def arms(one: DraftedColumn, table: Table) -> Role | None:
     column = one.column
     if len(column.texts) > _MOST_ARMS:
         return None
-    if not {" ".join(words_of(text)) for text in column.texts}.isdisjoint(_list("arm", "levels")):
+    if not {" ".join(words_of(text)) for text in column.texts}.isdisjoint(table.listed["arm.levels"]):
         return Role("arm", "by its values")
-    listed, beside = table.vocabulary["arm"], _list("arm", "beside")
-    names = table.names_of(column)
-    if any(_bare(words) in _list("arm", "names") or says_only(words, listed, beside) for words in names):
+    listed, beside, names = table.listed["arm"], table.listed["arm.beside"], column.names
+    if any(_bare(words) in table.listed["arm.names"] or says_only(words, listed, beside) for words in names):
         return Role("arm", "by its name")
     # Allocation makes all levels nearly as frequent: "study group", and no "age group".
     are_balanced = column.counts.size > 1 and column.counts.max() <= _BALANCED * column.counts.min()
-    if are_balanced and says_only(names[0], _list("arm", "balanced"), beside):
+    if are_balanced and says_only(names[0], table.listed["arm.balanced"], beside):
         return Role("arm", "by its name, and its groups are of one size")
     return None
 
@@ -257,7 +236,7 @@ def dates(one: DraftedColumn, table: Table) -> Role | None:
     """Recognise dates and times of day by their values; by their name, the days of a spreadsheet too."""
     if one.proposal.reason.startswith(_DATES):
         return Role("time", "dates or times of day")
-    is_named = not table.vocabulary["date"].isdisjoint(table.words[one.column.name])
+    is_named = not table.listed["date"].isdisjoint(one.column.words)
     is_long = one.is_number or len(one.column.texts) > _MOST_ARMS
     return Role("time", "by its name") if is_named and is_long else None
 
@@ -270,29 +249,28 @@ def pairs(one: DraftedColumn, table: Table) -> Role | None:
 
 def follow_up(one: DraftedColumn, table: Table) -> Role | None:
     """Recognise times of follow-up by their names: `futime`, `time to death`, `OS`."""
-    column, words = one.column, table.words[one.column.name]
-    joined, ends = "".join(words), table.vocabulary.dialect("time", "cdisc_ends")
-    is_named = bool(ends) and joined.endswith(ends) and len(joined) >= _SHORTEST_NAME
-    are_numbers = bool(np.isfinite(column.numbers).all())
-    is_named |= are_numbers and len(column.texts) > 2 and " ".join(words) in _list("time", "names")
+    column, words = one.column, one.column.words
+    joined = "".join(words)
+    is_named = joined.endswith(tuple(table.listed["time.cdisc_ends"])) and len(joined) >= _SHORTEST_NAME
+    are_numbers = column.finite.size == len(column.texts)
+    is_named |= are_numbers and len(column.texts) > 2 and " ".join(words) in table.listed["time.names"]
     # Listed, of survival (`OS months`), or of an event (`days to death`).
-    listed, beside, survival = table.vocabulary["time"], _list("survival", "beside"), table.vocabulary["survival"]
+    listed, beside, survival = table.listed["time"], table.listed["survival.beside"], table.listed["survival"]
     units = beside - {"in", "status", "event", "stat"}
-    for name in table.names_of(column) if one.is_number or len(column.texts) > _FEWEST_TIMES else ():
-        is_named |= not {" ".join(name), _bare(name)}.isdisjoint(_list("time", "names"))
+    for name in column.names if one.is_number or len(column.texts) > _FEWEST_TIMES else ():
+        is_named |= not {" ".join(name), _bare(name)}.isdisjoint(table.listed["time.names"])
         is_named |= _bare(name).replace(" ", "") in listed or mentions(name, listed)
         is_named |= says_only(name, survival, beside)
-        is_named |= mentions(name, table.vocabulary["event"]) and not units.isdisjoint(name)
+        is_named |= mentions(name, table.listed["event"]) and not units.isdisjoint(name)
     if is_named:
         return Role("time", "by its name")
-    finite = column.numbers[np.isfinite(column.numbers)]
-    n_never = column.counts[np.isinf(column.numbers)].sum()
+    finite, n_never = column.finite, column.counts[np.isinf(column.numbers)].sum()
     if n_never >= _LEAST_NEVER * max(column.n_observed, 1) and finite.size and (finite >= 0.0).all():
         return Role("time", "Inf where the event never came")
     counts_days = finite.size > 0 and (finite % 1 == 0).all() and finite.max() >= _FEWEST_DAYS  # no prothrombin time
     if one.is_number and len(column.texts) > _FEWEST_TIMES and counts_days and _bare(words):
         last = _bare(words).split()[-1]
-        rests = [len(last) - len(end) for end in _list("time", "endings") if last.endswith(end)]
+        rests = [len(last) - len(end) for end in table.listed["time.endings"] if last.endswith(end)]
         if any(0 < rest <= _LONGEST_BEFORE_TIME for rest in rests):
             return Role("time", "by the end of its name")
     return None
@@ -300,21 +278,21 @@ def follow_up(one: DraftedColumn, table: Table) -> Role | None:
 
 def events(one: DraftedColumn, table: Table) -> Role | None:
     """Recognise outcomes by names, as `death` and `NEW_TUMOR_EVENT`, or by values that only outcomes have."""
-    column, words, listed = one.column, table.words[one.column.name], table.vocabulary["event"]
+    column, words, listed = one.column, one.column.words, table.listed["event"]
     is_numbered = _bare(words) == "y" and len(words) > 1  # y1 to y12 are a questionnaire as well
-    is_of_patient = _list("event", "not_beside").isdisjoint(words)
-    has_status = any(len(word) > 2 and word in _list("status", "en") for word in words)  # `DSS_STATUS`
-    has_status = has_status and says_only(words, table.vocabulary["survival"], _list("survival", "beside"))
+    is_of_patient = table.listed["event.not_beside"].isdisjoint(words)
+    has_status = any(len(word) > 2 and word in table.listed["status"] for word in words)  # `DSS_STATUS`
+    has_status = has_status and says_only(words, table.listed["survival"], table.listed["survival.beside"])
     if (
-        (_bare(words) in _list("event", "names") and not is_numbered)
+        (_bare(words) in table.listed["event.names"] and not is_numbered)
         or (is_of_patient and (mentions(words, listed) or has_status))
-        or "".join(words).startswith(table.vocabulary.dialect("event", "cdisc_begins") or ("\0",))
+        or "".join(words).startswith(tuple(table.listed["event.cdisc_begins"]))
     ):
         return Role("outcome", "by its name")
-    if column.notes.label and says_only(name_words(column.notes.label), listed, _list("event", "beside")):
+    if column.notes.label and says_only(name_words(column.notes.label), listed, table.listed["event.beside"]):
         return Role("outcome", "by its label")
     if len(column.texts) <= _MOST_ARMS and is_of_patient:
-        ends = (listed - _list("event", "not_levels")) | _list("event", "levels")
+        ends = (listed - table.listed["event.not_levels"]) | table.listed["event.levels"]
         levels = [f"{_bare(name_words(text))} " for text in column.texts if len(text) <= _LONGEST_LEVEL]
         if any(level.startswith(tuple(f"{end} " for end in ends)) for level in levels):
             return Role("outcome", "by its values")
@@ -328,11 +306,11 @@ def _alike_named_pairs(table: Table) -> Iterator[tuple[str, str]]:
     above 0 at each level of the event, so that years of smoking are no time to a smoking status; and the event is no
     cut of the time, as a raised CA-125 is.
     """
-    statuses, sure = _list("status", "en"), _list("time", "sure_affixes")
+    statuses, sure = table.listed["status"], table.listed["time.sure_affixes"]
     events: dict[str, list[tuple[Column, bool, bool]]] = {}
     for column in table.columns:
         if 2 <= len(column.texts) <= 4:
-            words = table.words[column.name]
+            words = column.words
             called, parted = "".join(words), len(words) > 1 and words[-1] in statuses
             for stem in {called, *_stems(called, statuses)}:
                 n_letters = len(called) - len(stem)
@@ -340,13 +318,13 @@ def _alike_named_pairs(table: Table) -> Iterator[tuple[str, str]]:
                 is_letter = n_letters == 1 and not parted  # `d1` with `t1`, and not `sga` with `ga_weeks`
                 events.setdefault(stem, []).append((column, has_status, is_letter))
     for column in table.columns:
-        numbers, called = column.numbers[np.isfinite(column.numbers)], "".join(table.words[column.name])
+        numbers, called = column.finite, "".join(column.words)
         if numbers.size < max(_DISTINCT, len(column.texts) / 2) or numbers.min() < 0:
             continue
         begins_at_0 = numbers.min() <= _BEGINS_NEAR_ZERO * numbers.max()
-        for stem in {called, *_stems(called, _list("time", "affixes") | sure)}:
+        for stem in {called, *_stems(called, table.listed["time.affixes"] | sure)}:
             for event, has_status, is_letter in events.get(stem, ()):
-                is_other = stem != called and "".join(table.words[event.name]) != stem
+                is_other = stem != called and "".join(event.words) != stem
                 is_named = is_other or stem in _stems(called, sure) or (stem == called and has_status and begins_at_0)
                 is_named &= event is not column and not (is_letter and len(called) - len(stem) > 1)
                 by_level = _by_level(column.in_rows(column.numbers), event.codes, len(event.texts)) if is_named else ()
@@ -440,20 +418,20 @@ _MOST_WORDS = 3
 
 def calendar(one: DraftedColumn, table: Table) -> Role | None:
     """Recognise calendar years by their values, and years, months and weeks by name and values."""
-    numbers = one.column.numbers
-    if not np.isfinite(numbers).all() or not numbers.size:
+    numbers = one.column.finite
+    if not 0 < numbers.size == len(one.column.texts):
         return None
-    low, high = float(numbers.min()), float(numbers.max())
+    low, high = float(numbers[0]), float(numbers[-1])
     if (numbers % 1 != 0).any():  # 1889.02, as registers and epidemiological packages count days
         is_decimal = low >= _FIRST_YEAR and high <= _YEARS[1] and numbers.size >= _FEWEST_ROWS
         return Role("time", "calendar years with fractions") if is_decimal else None
-    words, parts = table.words[one.column.name], {unit: tuple(_list("calendar", unit)) for unit in ("year", *_CALENDAR)}
+    words, parts = one.column.words, {unit: tuple(table.listed[f"calendar.{unit}"]) for unit in ("year", *_CALENDAR)}
     is_named = any(word.endswith(parts["year"]) or word.startswith(parts["year"]) for word in words if word[-1] != "s")
     if _YEARS[0] <= low and high <= _YEARS[1]:
         is_dense = numbers.size >= 0.5 * (high - low + 1)  # salaries of 1,950 to 2,030 leave most numbers out
         is_dense = is_dense and numbers.size > 2 and one.column.n_observed >= _FEWEST_ROWS
         return Role("time", "calendar years") if is_named or is_dense else None
-    if not _list("calendar", "not_beside").isdisjoint(words):  # durations
+    if not table.listed["calendar.not_beside"].isdisjoint(words):  # durations
         return None
     if is_named and low >= 40 and high <= 99:  # 83 for 1983
         return Role("time", "calendar years of two digits")
@@ -474,32 +452,29 @@ def visits(one: DraftedColumn, table: Table) -> Role | None:
     if is_visit:
         return Role("time", "it tells the rows of a subject apart")
     is_count = one.feature.traits.is_count and column.numbers.min(initial=1.0) == 0.0  # visits to a doctor
-    is_named = says_only(table.words[column.name], table.vocabulary["visit"], _list("visit", "beside"))
+    is_named = says_only(column.words, table.listed["visit"], table.listed["visit.beside"])
     return Role("time", "by its name") if is_named and not is_count else None
 
 
 # Places: sites, regions, the design of a survey.
 
-_MOST_FLAGS = 6
-_THOUSAND, _LONG_CODE, _LAST_DIGITS = 1_000.0, 10.0**5, 0.05
-_FEWEST_PLACES, _ROWS_OF_A_PLACE, _PLACES_SEEN, _NO_ORDER = 20, 5.0, 2.0 / 3.0, 0.3
+_FEWEST_PLACES, _LONG_CODE, _LAST_DIGITS = 20, 10.0**5, 0.05
 
 
 def places(one: DraftedColumn, table: Table) -> Role | None:
     """Recognise sites, places, people who measured, and codes of the design of a survey."""
-    column, names = one.column, table.names_of(one.column)
-    words, finite = names[0], column.numbers[np.isfinite(column.numbers)]
+    column, words, finite = one.column, one.column.words, one.column.finite
     has_fractions = bool((finite % 1 != 0).any())
-    listed, beside = table.vocabulary["sampling"], _list("sampling", "beside")
+    listed, beside = table.listed["sampling"], table.listed["sampling.beside"]
     starts = tuple(word for word in listed if " " not in word and len(word) > 3)
-    for name in names:
+    for name in column.names:
         single = [word.removesuffix("s") for word in name]
-        is_listed = " ".join(name) in _list("sampling", "names") or says_only(single, listed, beside)
+        is_listed = " ".join(name) in table.listed["sampling.names"] or says_only(single, listed, beside)
         if is_listed or any(piece.startswith(starts) for piece in (*single, "".join(single))):
             return Role("site", "the design of a survey")
-    if (flags := table.vocabulary.dialect("sampling", "cdisc_ends")) and "".join(words).endswith(flags):
+    if "".join(words).endswith(tuple(table.listed["sampling.cdisc_ends"])):
         return Role("describe", "a flag of sets for analysis, by its name")
-    if not _list("place", "coordinates").isdisjoint(words):  # `lat` of left and right is a side
+    if not table.listed["place.coordinates"].isdisjoint(words):  # `lat` of left and right is a side
         is_coordinate = has_fractions and np.abs(finite).max(initial=0.0) <= 180.0
         return Role("site", "coordinates") if is_coordinate else None
     is_numbered = len(column.texts) > _MOST_ARMS and len(words) > 1 and words[-1].isdigit()  # `unit1` to `unit9`
@@ -507,61 +482,21 @@ def places(one: DraftedColumn, table: Table) -> Role | None:
     if has_fractions or (one.is_number and (begins_at_0 or is_numbered)):
         return None  # `lab1` of 5.3 is a measurement
     is_dummy = len(column.texts) == 2 and (set(column.numbers) == {0.0, 1.0} or no_before_yes(column.texts) is not None)
-    if any(_is_place(name, table, may_be_town=not is_dummy) for name in names):
+    if any(_is_place(name, table, may_be_town=not is_dummy) for name in column.names):
         return Role("site", "by its name")
-    return None
-
-
-def describe_flags(one: DraftedColumn, table: Table) -> Role | None:
-    """Recognise what says of a measurement that it was imputed, edited, or outside of the limits of a laboratory.
-
-    Such columns are called as measurements but for what they share, and hold the same few values: `Hb_Flag`, `FAGEP`.
-    In the 168 tables on which roles are measured, no feature is called so.
-    """
-    name, columns = one.column.name.casefold(), table.by_folded_name
-    for base in columns if len(one.column.texts) <= _MOST_FLAGS else ():
-        before, base_in_name, after = name.partition(base)
-        if base_in_name and len(base) > 1 and any(map(str.isalpha, before + after)):
-            of_measured = [columns.get(f"{before}{measured.casefold()}{after}") for measured in table.numbers]
-            texts = [column.texts for column in of_measured if column is not None]
-            if len(texts) >= _FEWEST_MEASURED and len(set(one.column.texts).union(*texts)) <= _MOST_FLAGS:
-                return Role("describe", "called as a measurement but for what flags share")
-    return None
-
-
-def numbered_places(one: DraftedColumn, table: Table) -> Role | None:
-    """Recognise numbers that only name groups of subjects: of districts 1 to 60, how many are in each has no order.
-
-    Neither the next number, nor the number itself, nor its distance from the middle goes with the size of a group. On
-    the 75 tables of `benchmarks/drafting.py` these rank correlations are within .3 of 0 in all seven columns of 50 to
-    200 places, and in no other number from 1 on: hours of work reach -.47, ages and counts more.
-    """
-    column = one.column
-    order = np.argsort(column.numbers)
-    numbers, sizes = column.numbers[order], column.counts[order]
-    are_long = numbers.size >= _FEWEST_PLACES and numbers[0] >= _LONG_CODE and (numbers % 1 == 0).all()
-    if are_long and np.ptp(numbers) < _LAST_DIGITS * numbers[0]:
+    are_long = finite.size == len(column.texts) >= _FEWEST_PLACES and finite.min() >= _LONG_CODE
+    if are_long and np.ptp(finite) < _LAST_DIGITS * finite.min():  # 350010 to 350200
         return Role("site", "codes of many digits, of which only the last differ")
-    if numbers.size < _FEWEST_PLACES or column.n_observed < _ROWS_OF_A_PLACE * numbers.size:
-        return None
-    if not np.isfinite(numbers).all() or numbers[0] % _THOUSAND != 1.0 or (numbers % 1 != 0).any():
-        return None
-    if numbers[-1] - numbers[0] >= numbers.size / _PLACES_SEEN:
-        return None
-    ranks, middle = mid_ranks(sizes.astype(np.float64)), np.abs(numbers - np.average(numbers, weights=sizes))
-    pairs = ((ranks[1:], ranks[:-1]), (ranks, numbers), (ranks, mid_ranks(middle)))
-    if any(np.ptp(first) > 0.0 and abs(np.corrcoef(first, second)[0, 1]) > _NO_ORDER for first, second in pairs):
-        return None
-    return Role("site", "numbers that name groups: how many have each follows no order")
+    return None
 
 
 def _is_place(words: Sequence[str], table: Table, *, may_be_town: bool = True) -> bool:
     """Return whether a name is one of sites or places, and says nothing else; `city` of no and yes is no place."""
-    site, place = table.vocabulary["site"], table.vocabulary["place"]
+    site, place = table.listed["site"], table.listed["place"]
     return (
-        _bare(words) in _list("site", "names")
-        or says_only(words, site, _list("site", "beside") | place)
-        or (may_be_town and says_only(words, place, _list("place", "beside") | site))
+        _bare(words) in table.listed["site.names"]
+        or says_only(words, site, table.listed["site.beside"] | place)
+        or (may_be_town and says_only(words, place, table.listed["place.beside"] | site))
     )
 
 
@@ -579,14 +514,14 @@ def later(one: DraftedColumn, table: Table) -> Role | None:
     """
     if one.column.name in table.later:
         return Role("outcome", "a later measurement of what was measured at baseline")
-    words, units = table.words[one.column.name], _list("baseline", "units")
+    words, units = one.column.words, table.listed["baseline.units"]
     ahead = {unit for number, unit in pairwise(words) if number.strip("0").isdigit() and unit in units}
     times = ahead | {unit for unit, number in pairwise(words) if number.strip("0").isdigit() and unit in units}
     is_measured = not all(word.isdigit() or word in units for word in words)
-    is_recalled = not (_list("history", "words") | _list("baseline", "words")).isdisjoint(words)
+    is_recalled = not (table.listed["history.words"] | table.listed["baseline.words"]).isdisjoint(words)
     if not times or not is_measured or is_recalled:
         return None
-    is_ahead = len(one.column.texts) == 2 and not ahead.isdisjoint(_list("baseline", "years"))
+    is_ahead = len(one.column.texts) == 2 and not ahead.isdisjoint(table.listed["baseline.years"])
     has_arm = any(other.feature.role == "arm" for other in table.decided)
     return Role("outcome", "measured after baseline, by its name") if has_arm or is_ahead else None
 
@@ -597,9 +532,10 @@ def _later_measurements(table: Table) -> Iterator[str]:
     The baseline may be the visit 0, or have no word for visits: `x_t0` with `x_t1`, `egfr` with `egfr_12m`. Both are of
     one kind, and rise with each other: of `m0x` to `m79x`, which are independent, some do by chance.
     """
-    base, after = _list("baseline", "words"), _list("baseline", "later")
+    base, after = table.listed["baseline.words"], table.listed["baseline.later"]
+    words = {column.name: column.words for column in table.columns}
     starts, later = dict[tuple[str, ...], str](), list[tuple[str, tuple[str, ...], bool, list[float]]]()
-    for name, split in table.words.items():
+    for name, split in words.items():
         prefix = next((prefix for prefix in ("pre", "post") if split and split[0].startswith(prefix)), "")
         if prefix and split[0] not in base | after and len(split[0]) >= len(prefix) + 2:  # `prewt` is pre and wt
             split = [prefix, split[0].removeprefix(prefix), *split[1:]]
@@ -610,7 +546,7 @@ def _later_measurements(table: Table) -> Iterator[str]:
             starts.setdefault(stem, name)
         elif stem and stem != tuple(split):
             later.append((name, stem, has_visit, numbers))
-    plain = {tuple(split): name for name, split in table.words.items()}
+    plain = {tuple(split): name for name, split in words.items()}
     series: dict[tuple[str, ...], dict[float, str]] = {}
     for name, stem, has_visit, numbers in later:
         start = starts.get(stem, plain.get(stem) if has_visit and numbers else None)
@@ -646,14 +582,14 @@ def rise_together(first: DraftedColumn, second: DraftedColumn) -> bool:
 
 def siblings(one: DraftedColumn, table: Table) -> Role | None:
     """Recognise a column that is called as several times or outcomes are: `etime5` as `etime1`, `d_dea` as `d_rel`."""
-    words, affixes = table.words[one.column.name], _list("status", "en") | _list("time", "affixes")
+    words, affixes = one.column.words, table.listed["status"] | table.listed["time.affixes"]
     stem, first = _bare(words), words[0] if len(words) > 1 and words[0] in affixes else None
     if stem == " ".join(words) and first is None:
         return None
     # `VAR1` to `VAR9` of which two hold dates are no times: dates are times by their values alone.
     decided = [other for other in table.decided if other.column.name not in table.later]  # the first is the baseline
     named = [other for other in decided if not other.proposal.reason.startswith(_DATES)]
-    called = [(table.words[other.column.name], other.feature.role) for other in named]
+    called = [(other.column.words, other.feature.role) for other in named]
     alike = [role for words, role in called if _bare(words) == stem or (len(words) > 1 and words[0] == first)]
     if len(alike) >= _FEWEST_SIBLINGS and set(alike) in ({"time"}, {"outcome"}):
         return Role(alike[0], "called as others but for its number or the end of its name")
@@ -688,11 +624,13 @@ _MOST_ANSWERS = 30
 
 def answers(one: DraftedColumn, table: Table) -> Role | None:
     """Recognise a diagnosis, class or group that is known: it describes subtypes and does not form them."""
-    column, words = one.column, table.words[one.column.name]
+    column, words = one.column, one.column.words
     if not words or not 2 <= len(column.texts) <= _MOST_ANSWERS or one.is_number:
         return None
-    is_answer = says_only(words, table.vocabulary["answer"], _list("answer", "beside"))
-    if set(words) <= _list("answer", "if_yes_or_no"):  # a type that is no or yes is whether a subject has the disease
+    is_answer = says_only(words, table.listed["answer"], table.listed["answer.beside"])
+    if (
+        set(words) <= table.listed["answer.if_yes_or_no"]
+    ):  # a type that is no or yes is whether a subject has the disease
         is_answer |= len(column.texts) == 2 and no_before_yes(column.texts) is not None
     return Role("describe", "a known answer", LOOKS["known_answer"]) if is_answer else None
 
@@ -763,9 +701,7 @@ RULES: tuple[Rule, ...] = (
     follow_up,
     events,
     visits,
-    describe_flags,
     places,
-    numbered_places,
     later,
     siblings,
     recorded_with,
@@ -784,9 +720,7 @@ def assign_roles(drafted: Sequence[DraftedColumn], frame: pd.DataFrame) -> None:
         for one in may_change:
             if one.has_role or one.feature.role not in ("cluster", "ignore"):
                 continue
-            proposal = None
             with np.errstate(all="ignore"), surviving(one.note_fault):  # cells may be of any size
-                proposal = rule(one, table)
-            if proposal is not None:
-                one.take_role(proposal.role, proposal.reason, proposal.look)
-                table.decided.append(one)
+                if (proposal := rule(one, table)) is not None:
+                    one.take_role(*proposal)
+                    table.decided.append(one)

@@ -544,7 +544,7 @@ class MAPDP(MAPDPParameters, FittedEstimator):
         NotFittedError
             If the model is not fitted.
         ValueError
-            If parameters were set to unusable values, or the schema has checks of a pandera schema.
+            If parameters were set to unusable values.
         """
         self._require_fit()
         return save(self, self.fit_, Path(folder))

@@ -28,7 +28,7 @@ from clinclust.estimators.cohort_table import hint_at_rows
 from clinclust.estimators.fit import NO_FLOOR, Fit
 from clinclust.estimators.parameters import cluster_codes, parameter_problems
 from clinclust.schema import FeatureSchema
-from clinclust.schema.feature_schema import block, paragraph, table
+from clinclust.schema.feature_schema import html_block
 
 # SubtypeModel: the attributes of a partition that comparisons, reports, associations and figures use.
 
@@ -98,11 +98,11 @@ class SubtypeModel:
 
     def _repr_html_(self) -> str:
         if not hasattr(self, "cluster_sizes_"):
-            return block(f"{type(self).__name__}, not fitted yet", paragraph(repr(self)))
+            return html_block(f"{type(self).__name__}, not fitted yet", None, repr(self))
         marks = [] if self.fit_ is None else [", ".join(remarks) for remarks in self.fit_.remarks_]
         shown = self.summary().round(2).assign(**{"remark": marks} if any(marks) else {})
         shown = shown.dropna(axis="columns", how="all").reset_index().astype(str)
-        return block(f"{type(self).__name__}: {self._counts}", table([*shown], shown.to_numpy()), paragraph(repr(self)))
+        return html_block(f"{type(self).__name__}: {self._counts}", shown, repr(self))
 
     @property
     def _counts(self) -> str:

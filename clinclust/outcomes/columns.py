@@ -15,7 +15,7 @@ from clinclust.arguments import accepting
 from clinclust.arrays import Array, Code, Labels, Mask
 from clinclust.comparisons.differences import NORMAL_QUANTILE
 from clinclust.drafting import draft_schema
-from clinclust.drafting.levels import no_before_yes
+from clinclust.drafting.kinds import no_before_yes
 from clinclust.errors import InputError, SchemaError, did_you_mean, refuse, warn
 from clinclust.estimators.explanation import find_continuum
 from clinclust.estimators.subtype_model import FittedCohort, SubtypeModel, cohort_of

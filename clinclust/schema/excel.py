@@ -153,13 +153,10 @@ def write_excel(schema: SchemaContent, path: Path, frame: pd.DataFrame | None = 
     """Write a schema as a workbook (see `FeatureSchema.to_excel`)."""
     from openpyxl import Workbook
     from openpyxl.styles import Alignment, Font, NamedStyle, PatternFill
-    from openpyxl.writer.excel import ExcelWriter
 
     if problems := [*_problems_of_texts(schema)]:
         raise SchemaError(problems)
     workbook = Workbook()
-    workbook.properties.creator = "clinclust"
-    workbook.properties.created = workbook.properties.modified = datetime.datetime(1980, 1, 1)
     for kind in ("heading", "field", "seen"):
         for suffix in ("", " to look at"):
             style = NamedStyle(kind + suffix)
@@ -177,18 +174,8 @@ def write_excel(schema: SchemaContent, path: Path, frame: pd.DataFrame | None = 
     for row, key in enumerate(_KEYS, start=2):
         _write_row(sheet, row, (key, values.get(key), texts[key]), ("field", "field", "seen"))
     _write_features(workbook, schema, frame, lists)
-    with atomic_write(path) as target, _UndatedArchive(target, "w", zipfile.ZIP_DEFLATED) as archive:
-        ExcelWriter(workbook, archive).save()  # Workbook.save would write the time
-
-
-class _UndatedArchive(zipfile.ZipFile):
-    """A ZIP archive without times, so that the same schema gives the same bytes."""
-
-    def writestr(self, name: Any, content: Any, *_: Any) -> None:
-        super().writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), content, zipfile.ZIP_DEFLATED)
-
-    def write(self, filename: Any, arcname: Any = None, *_: Any) -> None:
-        self.writestr(arcname, Path(filename).read_bytes())
+    with atomic_write(path) as target:
+        workbook.save(target)
 
 
 def _lay_out(sheet: Any, widths: Sequence[float]) -> None:
@@ -196,8 +183,6 @@ def _lay_out(sheet: Any, widths: Sequence[float]) -> None:
 
     for place, width in enumerate(widths, start=1):
         sheet.column_dimensions[get_column_letter(place)].width = width
-    sheet.page_setup.orientation, sheet.page_setup.fitToHeight = "landscape", 0
-    sheet.sheet_properties.pageSetUpPr.fitToPage = True  # one page wide
 
 
 def _write_row(sheet: Any, row: int, values: Sequence[Any], styles: Sequence[str]) -> None:
@@ -273,7 +258,6 @@ def _write_features(
         _write_row(sheet, row, [values.get(name) for name in names], styles)
     sheet.freeze_panes = "C2"
     sheet.auto_filter.ref = sheet.dimensions
-    sheet.print_title_rows = "1:1"
 
 
 def _read_remarks(comment: str) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from html import escape
 from importlib.resources import files
@@ -51,23 +51,11 @@ def schema_of_instrument(name: str) -> str:
     return (_FOLDER / f"{name}.yaml").read_text(encoding="utf-8")
 
 
-# The parts of a view in a notebook.
-
-
-def block(title: str, *parts: str) -> str:
-    """Return an HTML block: the title, and parts in HTML below it."""
-    return f"<div><p><strong>{escape(shortened(title, 200))}</strong></p>{''.join(parts)}</div>"
-
-
-def paragraph(text: str) -> str:
-    """Return an HTML paragraph of the text, of at most 400 characters."""
-    return f"<p>{escape(shortened(text, 400))}</p>"
-
-
-def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return an HTML table of texts of at most 40 characters."""
-    texts = pd.DataFrame([[shortened(text, 40) for text in row] for row in rows], columns=list(columns))
-    return str(texts.to_html(index=False, border=0))
+def html_block(title: str, rows: pd.DataFrame | None, text: str) -> str:
+    """Return the view of a model in a notebook: a title, a table of texts of at most 40 characters, and a paragraph."""
+    table = "" if rows is None else rows.map(lambda cell: shortened(cell, 40)).to_html(index=False, border=0)
+    title, text = escape(shortened(title, 200)), escape(shortened(text, 400))
+    return f"<div><p><strong>{title}</strong></p>{table}<p>{text}</p></div>"
 
 
 # The features of a cohort table, in order.
@@ -89,8 +77,6 @@ class FeatureSchema(SchemaContent):
     rows : RowChoice or dict, optional
         Arguments of `read_cohort` that choose rows: ``read_cohort(path, **schema.rows.as_dict())``. A fit refuses a
         table with another choice.
-    extras : PanderaExtras, optional
-        Checks and parsers of a user's own pandera schema (`from_pandera`).
     comments : mapping of str to str, optional
         Remarks by feature name, for `to_yaml`; ignored in comparisons and in the fingerprint.
 
@@ -122,7 +108,7 @@ class FeatureSchema(SchemaContent):
     @property
     def fingerprint(self) -> str:
         """The SHA-256 hash of the schema without comments, in hexadecimal."""
-        return hashlib.sha256((yaml_text(self) + "\n".join(self.extras.described())).encode()).hexdigest()
+        return hashlib.sha256(yaml_text(self).encode()).hexdigest()
 
     def __repr__(self) -> str:
         kinds = pd.Series([feature.likelihood or feature.role for feature in self.features]).value_counts(sort=False)
@@ -132,14 +118,13 @@ class FeatureSchema(SchemaContent):
     def restricted_to(self, names: Iterable[str]) -> FeatureSchema:
         """Return a schema of only these features, in the order of this schema; it ignores all other columns.
 
-        Checks of pandera on the whole table are dropped. An unknown name is a KeyError.
+        An unknown name is a KeyError.
         """
         wanted = {self[name].name for name in names}
         return replace(
             self,
             features=tuple(feature for feature in self.features if feature.name in wanted),
             other_columns="ignore",
-            extras=self.extras.restricted_to(wanted),
             comments={name: text for name, text in self.comments.items() if name in wanted},
         )
 
@@ -152,7 +137,7 @@ class FeatureSchema(SchemaContent):
         changed = tuple(features)
         if [feature.name for feature in changed] != self.names:
             raise SchemaError("the changed features must be those of the schema, in its order")
-        return replace(self, features=changed, extras=self.extras.restricted_to(self.names))
+        return replace(self, features=changed)
 
     def with_roles(self, roles: Mapping[str, str] | None = None, /, **by_name: str) -> FeatureSchema:
         """Return the same schema with other roles for some features (see `Feature`).
@@ -235,8 +220,7 @@ class FeatureSchema(SchemaContent):
         return validate(self, frame, warn=warn)
 
     def to_yaml(self, path: str | os.PathLike[str] | None = None) -> str:
-        """Return the schema as YAML text, and write it to `path` if given; SchemaError if it has checks of pandera."""
-        self.extras.refuse_files()
+        """Return the schema as YAML text, and write it to `path` if given."""
         text = yaml_text(self, self.comments)
         if path is not None:
             write_text(text, path)
@@ -260,9 +244,8 @@ class FeatureSchema(SchemaContent):
         frame : pandas.DataFrame, shape (N, any), optional
             The table: the number of values, the share missing and frequent values are shown next to each feature.
 
-        SchemaError lists all that a workbook cannot hold, such as checks of pandera.
+        SchemaError lists all that a workbook cannot hold, such as control characters.
         """
-        self.extras.refuse_files()
         write_excel(self, Path(path), frame)
 
     @classmethod
@@ -324,7 +307,8 @@ class FeatureSchema(SchemaContent):
         """Read a pandera schema whose columns have ``metadata={"clinclust": {...}}`` (the fields of `Feature`).
 
         Columns without it are ignored, with a warning. Categories, checks and nullability become `levels`, `minimum`,
-        `maximum` or `complete` where equivalent; `validate` runs all other checks on the validated column.
+        `maximum` or `complete` where equivalent. A warning lists all other checks and parsers, which `validate` does
+        not run: ``schema.validate(cohort.validate(frame))`` does.
 
         Parameters
         ----------
@@ -341,7 +325,7 @@ class FeatureSchema(SchemaContent):
         Warns
         -----
         CohortWarning
-            If columns have no metadata for clinclust.
+            If columns have no metadata for clinclust, or checks are not taken over.
 
         Examples
         --------

@@ -12,11 +12,11 @@ import pandas as pd
 import pandera.pandas as pa
 
 from clinclust.errors import SchemaError, did_you_mean, warn
-from clinclust.files.cell_text import canonical_text, listed, number_of
+from clinclust.files.cell_text import canonical_text, listed, number_of, numbers_of
 from clinclust.likelihoods import REGISTRY, traits_of
 from clinclust.roles import NEEDS_LIKELIHOOD, is_described
 from clinclust.schema.feature import SENTENCES, Feature
-from clinclust.schema.reading import PanderaExtras, SchemaContent, bounds_of, expectations, limits
+from clinclust.schema.reading import SchemaContent, bounds_of, expectations, limits
 from clinclust.schema.validation import validate
 
 _METADATA = "clinclust"
@@ -34,21 +34,21 @@ def to_pandera(schema: SchemaContent) -> pa.DataFrameSchema:
         strict=True if schema.other_columns == "error" else "filter",
         title=schema.title,
         metadata={_METADATA: {"missing_codes": list(schema.missing_codes), **rows}},
-        **{"unique": ids if len(ids) > 1 else None, **schema.extras.frame},
+        unique=ids if len(ids) > 1 else None,
     )
 
 
 def _column(schema: SchemaContent, feature: Feature) -> pa.Column:
-    content, extras = feature.content(), schema.extras
+    content = feature.content()
     del content["name"]
     dtype: Any = "str" if feature.is_id else "Int64" if feature.traits.is_whole and not feature.limit else "float64"
     if feature.levels is not None:
         dtype = pd.CategoricalDtype(list(feature.levels), ordered=not feature.traits.is_nominal)
     return pa.Column(
         dtype=None if feature.is_ignored else dtype,
-        checks=[*_checks_of(feature), *extras.checks.get(feature.name, [])],
+        checks=_checks_of(feature),
         nullable=not (feature.is_id or feature.complete),
-        unique=feature.name in extras.unique or [feature] == list(schema.ids),
+        unique=[feature] == list(schema.ids),
         required=not feature.is_ignored,
         name=feature.name,
         title=feature.label,
@@ -93,42 +93,36 @@ def from_pandera(schema: Any) -> tuple[list[Feature], dict[str, Any]]:
         if key not in _SCHEMA_KEYS:
             problems.append(f"metadata: {key}: unknown key.{did_you_mean(str(key), _SCHEMA_KEYS)}")
     settings = {"title": schema.title, **{key: metadata[key] for key in _SCHEMA_KEYS if key in metadata}}
-    compiled: SchemaContent | None = None  # the schema that `to_pandera` made this one of
-    for parser in schema.parsers:
-        if getattr(parser._parser_fn, "func", None) is validate:
-            compiled = parser._parser_fn.args[0]
-        else:
-            problems.append("parsers of the whole table may move rows: apply them to the table before it is validated")
-    features, checks, parsers = [], {}, {} if compiled is None else dict(compiled.extras.parsers)
+    of_clinclust = [parser for parser in schema.parsers if getattr(parser._parser_fn, "func", None) is validate]
+    compiled: SchemaContent | None = of_clinclust[0]._parser_fn.args[0] if of_clinclust else None  # by `to_pandera`
+    features, others = [], []
     for name, column in schema.columns.items():
         implied = _checks_of(compiled[name]) if compiled is not None and name in compiled else []
-        others = [check for check in column.checks if check not in implied]
-        feature = _feature(name, column, others, problems)
-        if feature is None:
-            continue
-        features.append(feature)
-        if (beyond := [check for check in others if not _is_implied(feature, check)]) and not feature.is_ignored:
-            checks[name] = beyond
-        if column.parsers:
-            parsers[name] = column.parsers
-    if schema.drop_invalid_rows:
-        problems.append("drop_invalid_rows: clinclust never drops subjects; remove it and correct the cells")
+        checks = [check for check in column.checks if check not in implied]
+        feature = _feature(name, column, checks, problems)
+        if feature is not None:
+            features.append(feature)
+            checks = [] if feature.is_ignored else [check for check in checks if not _is_implied(feature, check)]
+            others += [f"{name}: {getattr(part, 'error', None) or part.name}" for part in (*checks, *column.parsers)]
+            others += [f"{name}: unique"] if column.unique and not feature.is_id else []
     if problems:
         raise SchemaError(problems)
     bare = [str(name) for name, column in schema.columns.items() if _METADATA not in (column.metadata or {})]
     if bare:
         called = f"{len(bare)} column{'' if len(bare) == 1 else 's'} without metadata for clinclust: {listed(bare)}"
         warn(SENTENCES["without_metadata"].format(columns=called))
-    ids = [feature.name for feature in features if feature.is_id]
-    unique = [name for name, column in schema.columns.items() if column.unique and [name] != ids]
-    frame = {
+    whole = {
+        "parsers": [parser for parser in schema.parsers if parser not in of_clinclust],
         "checks": schema.checks,
-        "unique": None if set(schema.unique or ()) == set(ids) else schema.unique,
+        "unique": set(schema.unique or ()) - {feature.name for feature in features if feature.is_id},
         "index": schema.index,
+        "drop_invalid_rows": schema.drop_invalid_rows,
     }
-    whole = {key: value for key, value in frame.items() if value is not None and value != []}
+    others += [f"the table: {key}" for key, value in whole.items() if value]
+    if others:
+        warn(SENTENCES["of_pandera"].format(checks=listed(others)))
     settings["other_columns"] = "error" if schema.strict is True else "ignore"
-    return features, settings | {"extras": PanderaExtras(checks, parsers, unique, whole)}
+    return features, settings
 
 
 def _feature(name: object, column: pa.Column, checks: list[pa.Check], problems: list[str]) -> Feature | None:
@@ -156,22 +150,22 @@ def _from_checks(fields: Mapping[str, Any], column: pa.Column, checks: list[pa.C
     """Return the fields that the categories and the checks of the column state exactly."""
     likelihood = fields.get("likelihood")
     traits = traits_of(likelihood if likelihood in REGISTRY else None)
-    stated: dict[str, Any] = {}
-    categories = getattr(column.dtype, "categories", None)
-    if categories is not None and "levels" in traits.takes and not {"levels", "trials"} & set(fields):
-        stated["levels"] = [canonical_text(category) for category in categories]
-    for check in checks:
-        allowed = _allowed_values(check)
-        if allowed is not None and traits.is_share and "levels" not in fields:
-            texts = [canonical_text(value) for value in allowed]
-            if not traits.is_yes_no or set(texts) != {"0", "1"}:
-                stated["levels"] = texts
-    has_scale = bool({"levels", "trials"} & set(fields))
+    has_scale, stated = bool({"levels", "trials"} & set(fields)), dict[str, Any]()
+    values = [*map(_allowed_values, checks), getattr(column.dtype, "categories", None)]
+    if "levels" in traits.takes and not has_scale:
+        levels = next((list(map(canonical_text, allowed)) for allowed in values if allowed is not None), [])
+        if traits.is_scale and np.isfinite(numbers_of(levels)).all():
+            levels.sort(key=number_of)
+        stated["levels"] = [] if traits.is_yes_no and set(levels) == {"0", "1"} else levels
+        has_scale = bool(levels)
     if "minimum" in traits.takes and not (traits.is_scale and has_scale):
-        ranges = [bounds for check in checks if (bounds := _closed_range(check)) is not None]
-        stated["minimum"] = max((low for low, _ in ranges), default=-math.inf)
-        stated["maximum"] = min((high for _, high in ranges), default=math.inf)
-    return {key: value for key, value in stated.items() if value not in (-math.inf, math.inf)}
+        for check in checks:
+            statistics = check.statistics or {}
+            is_closed = statistics.get("include_min", True) and statistics.get("include_max", True)
+            if is_closed and check.name in ("in_range", "greater_than_or_equal_to", "less_than_or_equal_to"):
+                stated["minimum"] = max(stated.get("minimum", -math.inf), statistics.get("min_value", -math.inf))
+                stated["maximum"] = min(stated.get("maximum", math.inf), statistics.get("max_value", math.inf))
+    return {key: value for key, value in stated.items() if value not in (-math.inf, math.inf, [])}
 
 
 def _allowed_values(check: pa.Check) -> list[Any] | None:
@@ -180,24 +174,6 @@ def _allowed_values(check: pa.Check) -> list[Any] | None:
     allowed = (check.statistics or {})["allowed_values"]
     # A set has no order, so use the alphabetical one.
     return sorted(allowed, key=canonical_text) if isinstance(allowed, (set, frozenset)) else list(allowed)
-
-
-def _closed_range(check: pa.Check) -> tuple[float, float] | None:
-    """Return the closed range (for ``isin``: of whole numbers) that a check states exactly, or None."""
-    statistics = check.statistics or {}
-    low, high = statistics.get("min_value", -math.inf), statistics.get("max_value", math.inf)
-    if check.name == "in_range":
-        if not (statistics["include_min"] and statistics["include_max"]):
-            return None
-    elif check.name == "isin":
-        values = [number_of(canonical_text(value)) for value in statistics["allowed_values"]]
-        low, high = min(values, default=math.nan), max(values, default=math.nan)
-        if not high - low < len(values) or sorted(values) != [float(step) for step in range(int(low), int(high) + 1)]:
-            return None
-    elif check.name not in ("greater_than_or_equal_to", "less_than_or_equal_to"):
-        return None
-    numeric = all(isinstance(bound, (int, float)) and not isinstance(bound, bool) for bound in (low, high))
-    return (float(low), float(high)) if numeric else None
 
 
 def _is_implied(feature: Feature, check: pa.Check) -> bool:

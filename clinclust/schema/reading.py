@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import compress
@@ -297,43 +297,6 @@ OTHER_COLUMNS = ("error", "ignore")
 _TWICE = "two features have this name"
 
 
-@dataclass(frozen=True)
-class PanderaExtras:
-    """Checks and parsers of a user's own pandera schema that features cannot express.
-
-    `checks` and `parsers` are by column, `unique` lists columns, and `frame` has the arguments of
-    ``pandera.DataFrameSchema`` that concern the whole table.
-    """
-
-    checks: dict[str, list[Any]] = field(default_factory=dict)
-    parsers: dict[str, list[Any]] = field(default_factory=dict)
-    unique: list[str] = field(default_factory=list)
-    frame: dict[str, Any] = field(default_factory=dict)
-
-    def restricted_to(self, names: Collection[str]) -> PanderaExtras:
-        """Return the requirements of these columns, without those of the whole table."""
-        checks = {name: checks for name, checks in self.checks.items() if name in names}
-        parsers = {name: parsers for name, parsers in self.parsers.items() if name in names}
-        return PanderaExtras(checks, parsers, [name for name in self.unique if name in names])
-
-    def described(self) -> list[str]:
-        """Return the requirements, each with the name of its column."""
-        kinds = {"check": self.checks, "parser": self.parsers}
-        lines = [
-            f"{name}: the {kind} {getattr(part, 'error', None) or part.name}"
-            for kind, by_column in kinds.items()
-            for name, parts in by_column.items()
-            for part in parts
-        ]
-        lines += [f"{name}: unique=True" for name in self.unique]
-        return lines + [f"the table: {key}={value}" for key, value in self.frame.items()]
-
-    def refuse_files(self) -> None:
-        """Raise SchemaError if there are any requirements, which no file of a schema can hold."""
-        if requirements := self.described():
-            raise SchemaError([SENTENCES["of_pandera"].format(asked=requirement) for requirement in requirements])
-
-
 @dataclass(frozen=True, init=False, repr=False)
 class SchemaContent:
     """The content of a `FeatureSchema`, which documents it."""
@@ -343,7 +306,6 @@ class SchemaContent:
     missing_codes: tuple[str, ...]
     other_columns: Literal["error", "ignore"]
     rows: RowChoice
-    extras: PanderaExtras = field(hash=False)
     comments: dict[str, str] = field(compare=False)
 
     def __init__(
@@ -354,7 +316,6 @@ class SchemaContent:
         missing_codes: Iterable[str] = ("",),
         other_columns: Literal["error", "ignore"] = "error",
         rows: RowChoice | Mapping[str, object] | None = None,
-        extras: PanderaExtras | None = None,
         comments: Mapping[str, str] | None = None,
     ) -> None:
         if isinstance(features, str) or not isinstance(features, Iterable):
@@ -374,8 +335,7 @@ class SchemaContent:
             problems += [f"{shortened(feature.name)}: {sentence}" for feature, sentence in among]
         if problems:
             raise SchemaError(problems)
-        extras, comments = extras or PanderaExtras(), dict(comments or {})
-        self.__dict__.update(values, features=features, extras=extras, comments=comments)
+        self.__dict__.update(values, features=features, comments=dict(comments or {}))
 
     @cached_property
     def _by_name(self) -> dict[str, Feature]:

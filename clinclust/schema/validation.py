@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -23,11 +22,9 @@ from clinclust.files.notation import BEYOND_A_LIMIT
 from clinclust.files.row_choice import N_SAMPLED, ROWS_TAKEN, SEVERAL_ROWS, drawn, one_row_of_each
 from clinclust.likelihoods import traits_of
 from clinclust.progress import Progress
-from clinclust.schema.reading import PanderaExtras, Reading, SchemaContent, expectations, read_column, transform_limit
+from clinclust.schema.reading import Reading, SchemaContent, expectations, read_column, transform_limit
 
 if TYPE_CHECKING:
-    from pandera.errors import SchemaError
-
     from clinclust.schema.feature import Feature
     from clinclust.schema.reading import Kind
 
@@ -82,24 +79,6 @@ def column_failures(feature: Feature, reading: Reading, index: pd.Index) -> list
     return failures
 
 
-def _describe_user_check(error: SchemaError, typed: pd.DataFrame) -> Failure:
-    """Return the failure of a check of a user's own pandera schema."""
-    name, output = getattr(error, "column_name", None), error.check_output
-    words = getattr(error.check, "error", None) or getattr(error.check, "name", None) or str(error.check)
-    expected, column = f"{words} (a check of the pandera schema)", name or "the table"
-    repair = "Correct the cells, or change the check in the pandera schema."
-    if isinstance(output, pd.Series) and pd.api.types.is_bool_dtype(output.dtype):
-        failing = output.index[~output.fillna(True).to_numpy(dtype=bool)]
-        if pd.api.types.is_integer_dtype(failing.dtype) and failing.isin(range(len(typed))).all():
-            rows = np.zeros(len(typed), dtype=bool)
-            rows[failing.to_numpy()] = True
-            examples = [] if name is None else _examples(typed[name], rows)
-            return _failure_of_rows(column, expected, rows, typed.index, examples, repair)
-    cause = getattr(error, "failure_cases", None)
-    detail = f"; it could not be run: {_short(cause)}" if isinstance(cause, str) else ""
-    return Failure(column, expected + detail, repair=repair)
-
-
 def _failure_of_rows(
     name: str, expected: str, rows: NDArray[np.bool_], index: pd.Index, examples: list[Any], repair: str
 ) -> Failure:
@@ -108,20 +87,11 @@ def _failure_of_rows(
 
 
 def _examples(column: pd.Series, rows: NDArray[np.bool_]) -> list[Any]:
-    examples: dict[str, Any] = {}
-    for value in column.iloc[np.flatnonzero(rows)[:_CELLS_SEARCHED]]:
-        examples.setdefault(repr(value), value)
-        if len(examples) == _EXAMPLES_SHOWN:
-            break
-    return [_short(value) for value in examples.values()]
-
-
-def _short(value: object) -> object:
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, (bool, int, float, complex)) or value is None:
-        return value
-    return shortened(value if isinstance(value, str) else str(value))
+    """Return a few distinct values at fault, as texts unless they are numbers."""
+    distinct = {repr(value): value for value in column.iloc[np.flatnonzero(rows)[:_CELLS_SEARCHED]]}
+    values = [value.item() if isinstance(value, np.generic) else value for value in distinct.values()]
+    is_plain = (bool, int, float, complex, type(None))
+    return [value if isinstance(value, is_plain) else shortened(str(value)) for value in values[:_EXAMPLES_SHOWN]]
 
 
 def _repair(feature: Feature, kind: Kind, examples: list[str]) -> str:
@@ -150,8 +120,6 @@ def _repair(feature: Feature, kind: Kind, examples: list[str]) -> str:
 
 _NO_VALUE = "no observed value"
 _NAMES_WARNED_OF = 20
-_importing = Lock()
-"""Held while pandera is imported: its modules import each other, and several threads at once would deadlock."""
 _MOST_HINTS = 20  # a hint compares a name with all others, and a message shows 20 failures
 
 
@@ -176,10 +144,6 @@ def validate(schema: SchemaContent, frame: pd.DataFrame, *, warn: bool = True) -
         repair = data("remarks")["schema"]["repeated"].format(one_row=one_row_of_each(ids[0]))
         expected, examples = f"a different {' and '.join(ids)} in every row", list(joined.unique()[:_EXAMPLES_SHOWN])
         of_cells.append(_failure_of_rows(ids[0], expected, repeated, typed.index, examples, repair))
-    if schema.extras != PanderaExtras():
-        # A check of the user expects typed values, so its result for an unsound column has no meaning.
-        unsound = {failure.column for failure in of_cells}
-        of_cells += [_describe_user_check(error, typed) for error in _run_user_checks(schema.extras, typed, unsound)]
     failures += of_cells
     if failures:
         order = {name: position for position, name in enumerate(schema.names)}
@@ -192,43 +156,16 @@ def validate(schema: SchemaContent, frame: pd.DataFrame, *, warn: bool = True) -
 
 
 def read_columns(schema: SchemaContent, frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, Reading]]:
-    """Return the typed columns (missing where at fault), and the reading of each; parsers of the user come first."""
+    """Return the typed columns (missing where at fault), and the reading of each."""
     times = Counter(frame.columns)
     features = [feature for feature in schema if not feature.is_ignored and times[feature.name] == 1]
     bare = frame.copy(deep=False)
     bare.attrs = {}  # pandas copies them whenever a column is taken
-    if parsers := {name: parsers for name, parsers in schema.extras.parsers.items() if times[name] == 1}:
-        with _importing:
-            import pandera.pandas as pa
-        columns = {name: pa.Column(parsers=parsers[name], nullable=True) for name in parsers}
-        bare = bare.assign(**pa.DataFrameSchema(columns).validate(bare[list(columns)]))
     readings = {
         feature.name: read_column(feature, schema.missing_codes_of(feature), bare[feature.name]) for feature in features
     }
     typed = {name: reading.typed for name, reading in readings.items()}
     return pd.DataFrame(typed, index=frame.index, copy=False), readings
-
-
-def _run_user_checks(extras: PanderaExtras, typed: pd.DataFrame, unsound: set[str]) -> list[SchemaError]:
-    """Return the errors of the user's checks of sound columns, and of the table if all columns are sound."""
-    with _importing:
-        import pandera.pandas as pa
-        from pandera.config import ValidationDepth, config_context
-        from pandera.errors import SchemaErrors
-
-    sound = [name for name in typed if name not in unsound and name in {*extras.checks, *extras.unique}]
-    columns = {
-        name: pa.Column(checks=extras.checks.get(name), unique=name in extras.unique, nullable=True) for name in sound
-    }
-    compiled = pa.DataFrameSchema(columns, **({} if unsound else extras.frame))
-    if compiled.index is None:  # pandera finds failing rows by label, and labels may repeat
-        typed = typed.set_axis(pd.RangeIndex(len(typed)), axis="index")
-    with config_context(validation_enabled=True, validation_depth=ValidationDepth.SCHEMA_AND_DATA):
-        try:
-            compiled.validate(typed, lazy=True)
-        except SchemaErrors as errors:
-            return list(errors.schema_errors)
-    return []
 
 
 def refuse_unusable(frame: pd.DataFrame) -> None:

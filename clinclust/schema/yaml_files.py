@@ -19,7 +19,6 @@ from clinclust.schema.feature import SENTENCES, Feature
 from clinclust.schema.reading import FORMAT_VERSION, SETTINGS, Entry, Faults, Place, SchemaContent, read_declared
 
 _WIDEST = 118  # of a comment
-_ENDLESS = 2**31 - 1  # the line width, so that each feature stays on one line
 
 
 def on_unused(
@@ -58,8 +57,6 @@ def _misread_as(text: str) -> str | None:
 
 # Write a feature schema: PyYAML composes and quotes; each feature is one line, with the remarks on it above.
 
-_BOOLEAN_ELSEWHERE = ("y", "n")  # PyYAML reads these as text, but the YAML 1.1 specification as booleans
-
 
 def yaml_text(schema: SchemaContent, comments: Mapping[str, str] | None = None) -> str:
     """Return the schema as YAML text.
@@ -91,7 +88,8 @@ class _Dumper(yaml.SafeDumper):
         return True
 
     def represent_str(self, data: str) -> yaml.ScalarNode:
-        is_quoted = _misread_as(data) is not None or data.lower() in _BOOLEAN_ELSEWHERE or not data.isprintable()
+        is_boolean = data in tuple("yYnN")  # in the YAML 1.1 specification; PyYAML reads text
+        is_quoted = is_boolean or _misread_as(data) is not None or not data.isprintable()
         return self.represent_scalar(f"{_TAG}str", data, style='"' if is_quoted else None)
 
     def represent_float(self, data: float) -> yaml.ScalarNode:
@@ -103,9 +101,8 @@ _Dumper.add_representer(float, _Dumper.represent_float)
 
 
 def _dump(value: object) -> str:
-    written = yaml.dump(
-        value, Dumper=_Dumper, default_flow_style=True, width=_ENDLESS, sort_keys=False, allow_unicode=True
-    )
+    options: dict[str, Any] = {"width": 2**31 - 1, "sort_keys": False, "allow_unicode": True}  # on one line
+    written = yaml.dump(value, Dumper=_Dumper, default_flow_style=True, **options)
     return str(written).removesuffix("...\n").rstrip("\n")
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from clinclust.drafting.levels import log_probabilities, numbers_on_grid
+from clinclust.drafting.kinds import log_probabilities, numbers_on_grid
 from clinclust.likelihoods import REGISTRY
 from clinclust.schema import Feature
 

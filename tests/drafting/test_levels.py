@@ -6,7 +6,7 @@ import pandas as pd
 from scored import scored
 
 from clinclust.drafting import draft_schema
-from clinclust.drafting.levels import order_of, ordered_pair
+from clinclust.drafting.kinds import order_of, ordered_pair
 
 ORDERED = [
     ["none", "mild", "moderate", "severe"],

@@ -24,9 +24,6 @@ CODES_OF_FEW = [
 CODES_OF_MANY = [
     (["trifft voll zu", "trifft eher zu", "trifft eher nicht zu", "trifft nicht zu"], ()),
     (["done", "not done"], ()),
-    (["pT1", "pT2", "pT3", "pTX"], ("pTX",)),
-    (["0", "1", "2a", "3", "X"], ("X",)),
-    (["ND", "D"], ()),
     (["4.5", "5.5", "6.1", "#NV", "#WERT!"], ("#NV", "#WERT!")),
     (["low", "moderate", "high", "99"], ("99",)),
     (["0_no", "1_yes", "99_missing"], ("99_missing",)),

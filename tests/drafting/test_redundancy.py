@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from redundant_columns import N, declared, found_in, numbers
+from redundant_columns import N, found_in, numbers
 from scored import scored
 
 from clinclust.drafting.redundancy import Redundancy, applied, looks, redundancies
@@ -229,8 +229,3 @@ def test_names_decide_nothing():
     numbered = dict(zip(columns, plain, strict=True))
     found, renamed = found_in(columns)[1], found_in(plain)[1]
     assert [one.target and numbered[one.target] for one in found] == [one.target for one in renamed]
-
-
-def test_declared_reads_what_the_tests_mean():
-    schema = declared(pd.DataFrame({"age": AGE, "sex": SEX, "region": REGION, "yes": AGE % 2}))
-    assert [one.likelihood for one in schema] == ["gaussian", "bernoulli", "categorical", "bernoulli"]

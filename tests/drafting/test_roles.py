@@ -214,15 +214,6 @@ def test_arithmetic_ties_columns_to_outcomes_and_times_whatever_they_are_called(
         assert role_of(name, rng.permutation(cells), **others) == "cluster"
 
 
-def test_columns_called_as_measurements_but_for_what_they_share_are_flags():
-    draw, names = np.random.default_rng(3), ("hb", "sodium", "income")
-    table = {name: draw.normal(50, 9, N).round(1) for name in names}
-    flags = {form.format(name): draw.choice(["0", "1"], N) for name in names for form in ("{}_imp", "f{}")}
-    schema = draft_schema(pd.DataFrame({**table, **flags}))
-    assert {schema[name].role for name in flags} == {"describe"}
-    assert role_of("hb_imp", TWO, **table, sodium_imp=TWO[::-1]) == "cluster"
-
-
 def test_numbers_of_sites_are_names_and_have_no_mean():
     codes = rng.permutation(np.arange(N) % 25 + 1)
     texts = np.where(np.arange(N) % 9 == 0, "k.A.", codes.astype(str))
@@ -231,14 +222,6 @@ def test_numbers_of_sites_are_names_and_have_no_mean():
     assert schema["hospital"].levels == schema["ward"].levels == tuple(map(str, range(1, 26)))
     assert schema["lat"].likelihood == "gaussian"
     assert draft_schema(pd.DataFrame({**FEATURE, "zip": 10_000 + rng.permutation(N)}))["zip"].likelihood is None
-
-
-def test_numbers_that_name_groups_are_known_by_the_sizes_of_these():
-    sizes = np.random.default_rng(1).permutation(np.arange(5, 45))
-    for in_group, first, role in ((sizes, 1, "site"), (sizes, 1001, "site"), (np.sort(sizes), 1, "cluster")):
-        codes = np.repeat(np.arange(first, first + 40), in_group)
-        table = pd.DataFrame({"gait": rng.normal(size=codes.size), "age": rng.integers(20, 80, codes.size), "x": codes})
-        assert draft_schema(table)["x"].role == role
 
 
 @scored(

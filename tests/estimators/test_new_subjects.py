@@ -2,34 +2,10 @@
 
 import numpy as np
 import pandas as pd
-import pandera.pandas as pa
 import pytest
 
 import clinclust as cc
 from clinclust.estimators.mapdp import without_unseen
-
-
-def metres_from_centimetres():
-    """Return a schema whose column is parsed: applied twice, its parser would give other numbers."""
-    metadata = {"clinclust": {"likelihood": "gaussian"}}
-    parser = pa.Parser(lambda column: column / 100.0)
-    columns = {"height": pa.Column(float, nullable=True, metadata=metadata, parsers=parser)}
-    return cc.FeatureSchema.from_pandera(pa.DataFrameSchema(columns))
-
-
-@pytest.mark.filterwarnings("ignore:.*no observed value in any feature", "ignore:.*values lie beyond")
-def test_a_parser_reads_a_column_with_such_a_value_once():
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame({"height": rng.normal(150.0 + 60.0 * (np.arange(120) % 2), 5.0)})
-    model = cc.methods.PublishedMAPDP(metres_from_centimetres(), n_restarts=2, random_state=0, progress=False).fit(
-        frame
-    )
-    odd = frame.head(6).copy()
-    odd.loc[0, "height"] = np.inf
-    blank = odd.replace(np.inf, np.nan)
-    with pytest.warns(cc.CohortWarning, match=r"taken for missing, as asked: height \(row 0\)"):
-        found = model.predict_proba(odd, unseen="missing")
-    np.testing.assert_array_equal(found, model.predict_proba(blank))
 
 
 def test_rows_are_those_whose_cell_cannot_be_read():

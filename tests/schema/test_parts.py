@@ -33,13 +33,6 @@ def test_measurements_durations_and_counts_may_have_a_spike():
     assert WITH_SPIKE == ["poisson", "geometric", "negative_binomial", "exponential", "gaussian"]
 
 
-def test_a_schema_is_the_same_after_yaml_and_pandera():
-    assert cc.FeatureSchema.from_yaml(SCHEMA.to_yaml()) == SCHEMA
-    assert cc.FeatureSchema.from_pandera(SCHEMA.to_pandera()) == SCHEMA
-    assert "spike: 0, limit: below}" in SCHEMA.to_yaml()
-    assert SCHEMA["bnp"].content()["limit"] == ("above", "below")
-
-
 def test_values_beyond_a_limit_are_infinite_and_a_validated_table_stays_as_it_is():
     frame = SCHEMA.validate(TABLE)
     assert frame["crp"].tolist()[:3] == [0.0, -np.inf, 3.0]

@@ -83,7 +83,7 @@ def test_typed_columns_are_accepted_in_every_shape():
         face=[0.0, 4.0, np.nan, 2.0],
         stage=[0.0, 1.5, np.nan, 2.0],
         rank=pd.array([1, 5, None, 3], dtype="Int8"),
-        falls=pd.Series([0, 12, -9, 100], dtype=object),
+        falls=[0, 12, -9, 100],
         years=pd.Series([0, "1.5", None, np.float32(0.5)], dtype=object),
         crp=[0.1, 3, None, 0.001],
     )
@@ -202,17 +202,6 @@ def test_a_malformed_column_gives_its_one_failure(name, cells, expected, rows, f
         assert failure["examples"] == examples
     assert repair in failure["repair"]
     assert name in str(caught.value)
-
-
-def malformed_tables():
-    """Return tables (a dictionary of cases by column) in which each column has its first, second, ... case."""
-    tables = []
-    for case in MALFORMED:
-        free = next((table for table in tables if case[0] not in table), None)
-        if free is None:
-            tables.append(free := {})
-        free[case[0]] = case
-    return tables
 
 
 # the whole table, what the failures must say: (column, words)

@@ -1,23 +1,51 @@
-"""The grid of numbers of a column, kinds of numbers, and levels with their order."""
+"""The kinds that a column may be by its values: numbers by their probability, levels by their order."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from difflib import SequenceMatcher
 from functools import cache
+from itertools import compress, permutations
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from scipy.special import ndtr
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.special import log_ndtr, softmax
 
 from clinclust.arrays import Array
 from clinclust.data import data
-from clinclust.files.notation import Marks, is_known_unit, marks_of, number_as_written, words_of
-from clinclust.likelihoods import REGISTRY
+from clinclust.drafting.column import (
+    DOUBTFUL,
+    LOOKS,
+    MOST_LEVELS,
+    MOST_TEXTS,
+    TWO_NUMBERS,
+    Column,
+    Proposal,
+    Written,
+    constant,
+    dates_among_others,
+    leave_out,
+    leave_out_dates,
+    leave_out_one_value,
+    missing_numbers,
+    missing_words,
+    propose_identifier,
+    without_number,
+)
+from clinclust.files.cell_text import listed, number_of, quote_cell
+from clinclust.files.notation import Marks, is_known_unit, marks_of, name_words, number_as_written, words_of
+from clinclust.likelihoods import REGISTRY, traits_of
+from clinclust.likelihoods.bernoulli import Bernoulli
+from clinclust.likelihoods.categorical import Categorical
 from clinclust.likelihoods.exponential import Exponential
 from clinclust.likelihoods.gaussian import Gaussian
-from clinclust.likelihoods.likelihood import LARGEST_COUNT, without_far_values
+from clinclust.likelihoods.likelihood import LARGEST_COUNT, LARGEST_MEASUREMENT, without_far_values
 from clinclust.schema.feature import Feature
 
 # How probable the numbers of a column are under each kind of distribution, on the grid on which they are written.
@@ -31,7 +59,7 @@ from clinclust.schema.feature import Feature
 
 _MOST = 200  # quantiles are judged: a kind that is nearly right must not lose by sheer number
 _MOST_DECIMALS, _MOST_LEVELS = 8, 30
-_TINY, _NARROW = 1e-300, 1e-4
+_TINY = 1e-300
 _FEWEST_AT_SPIKE = 2
 _SCALES = tuple(name for name, likelihood in REGISTRY.items() if likelihood.is_scale)
 _COUNTS = tuple(name for name, likelihood in REGISTRY.items() if likelihood.is_count)
@@ -57,17 +85,16 @@ class Numbers(NamedTuple):
         """Return the numbers of at most 200 subjects, evenly spaced in their order, with the lowest and the highest."""
         if (n := self.counts.sum()) <= _MOST:
             return self
-        ranks = np.linspace(0.0, n - 0.5, _MOST)
-        places = np.searchsorted(np.cumsum(self.counts), ranks, side="right")
-        counts = np.bincount(places, minlength=self.values.size).astype(np.float64)
-        return Numbers(self.values[counts > 0], counts[counts > 0], self.step)
+        places = np.linspace(0.0, n - 0.5, _MOST).astype(np.int64)
+        values, counts = np.unique(self.in_subjects()[places], return_counts=True)
+        return Numbers(values, counts.astype(np.float64), self.step)
 
 
 def numbers_on_grid(values: Array, counts: Array) -> Numbers:
     """Return numbers (m,) with their counts (m,) on the grid on which they are written.
 
     >>> import numpy as np
-    >>> from clinclust.drafting.levels import numbers_on_grid
+    >>> from clinclust.drafting.kinds import numbers_on_grid
     >>> numbers_on_grid(np.array([0.5, 1.0, 2.5]), np.ones(3)).step
     0.5
     """
@@ -96,25 +123,24 @@ def log_probabilities(numbers: Numbers) -> dict[str, float]:
     are whole and not negative; those from 1 on may be counted from 1. ``spike_low_gaussian``, ``spike_low_log``,
     ``spike_high_gaussian``, ``spike_high_log``: the lowest or highest number has a probability of its own.
     """
-    judged = numbers.quantiles()
-    values, counts = judged.values, judged.counts
+    values, counts = numbers.values, numbers.counts
     n, kinds = float(counts.sum()), dict[str, tuple[float, int]]()  # each with its number of parameters
     if values.size <= _MOST_LEVELS:
         kinds["levels"] = _log_shares(counts), values.size - 1
-    kinds |= {name: (value, 2) for name, value in _log_normals(values, counts, judged.step)}
+    kinds |= {name: (value, 2) for name, value in _log_normals(values, counts, numbers.step)}
     if values[0] >= 0.0:
         # In steps of the grid, exponential numbers x of mean m are geometric: sum of -x log(1 + 1/m) - log(1 + m).
-        mean = max(float((values * counts).sum() / n) / judged.step, _TINY)
+        mean = max(float((values * counts).sum() / n) / numbers.step, _TINY)
         kinds[Exponential.name] = -n * (mean * math.log1p(1.0 / mean) + math.log1p(mean)), 1
     for spike, end in (("spike_low", 0), ("spike_high", -1)):
         if values.size > 3 and counts[end] >= _FEWEST_AT_SPIKE:
             mass = _log_shares(np.array([counts[end], n - counts[end]]))
-            rest = _log_normals(np.delete(values, end), np.delete(counts, end), judged.step)
+            rest = _log_normals(np.delete(values, end), np.delete(counts, end), numbers.step)
             kinds |= {f"{spike}_{name}": (mass + value, 3) for name, value in rest}
     found = {name: value - 0.5 * n_parameters * math.log(n) for name, (value, n_parameters) in kinds.items()}
-    if judged.are_whole and values[0] >= 0.0:
+    if numbers.are_whole and values[0] >= 0.0:
         starts = {0.0, float(values[0] == 1.0)}
-        found |= {name: max(_log_evidence(name, judged.in_subjects() - start) for start in starts) for name in _COUNTS}
+        found |= {name: max(_log_evidence(name, numbers.in_subjects() - start) for start in starts) for name in _COUNTS}
     return found
 
 
@@ -134,11 +160,9 @@ def _log_normal(values: Array, counts: Array, low: Array, high: Array) -> float:
     mean = np.average(values, weights=counts)
     deviation = float(np.sqrt(max(np.average((values - mean) ** 2, weights=counts), _TINY)))
     low, high = (low - mean) / deviation, (high - mean) / deviation
-    # In the upper half the upper tails are subtracted, which are small and exact there; of narrow ones the density is.
-    share = np.where(low > 0.0, ndtr(-low) - ndtr(-high), ndtr(high) - ndtr(low))
-    density = np.exp(-((low + high) ** 2) / 8.0) / np.sqrt(2.0 * np.pi) * (high - low)
-    share = np.where(high - low < _NARROW, density, share)
-    return float((counts * np.log(np.maximum(share, _TINY))).sum())
+    low, high = np.where(low > 0.0, -high, low), np.where(low > 0.0, -low, high)  # lower tails are exact
+    log_shares = log_ndtr(high) + np.log(-np.expm1(log_ndtr(low) - log_ndtr(high)))
+    return float((counts * np.fmax(log_shares, math.log(_TINY))).sum())
 
 
 def _log_evidence(name: str, values: Array, **fields: Any) -> float:
@@ -153,8 +177,6 @@ def _log_evidence(name: str, values: Array, **fields: Any) -> float:
 # large are mostly counts, and numbers that are large compared with their grid are mostly measurements. The constants
 # were set on annotated tables of the field (`benchmarks/drafting.py`).
 
-MOST_LEVELS = 11
-"""Whole numbers with more different values that are not declared are counts or measurements."""
 _MOST_STEPS = 7  # of numbers in larger steps than 1; others are rounded: pressures in tens are no scale
 _TEMPER = 0.25  # how much of the evidence counts: no column has exactly the distribution of its kind
 _SCALE, _FROM_0_OR_1, _EACH_LEVEL, _GAP = 4.3, 3.0, 0.4, 6.0
@@ -181,10 +203,10 @@ class Kind(NamedTuple):
 def kinds_of_numbers(numbers: Numbers, *, may_be_scale: bool) -> list[Kind]:
     """Return the kinds of numbers with at least three values, the most probable first; only levels may be a scale."""
     judged = numbers.quantiles()
-    usual = without_far_values(judged.in_subjects())  # others are so far from them that they must be errors of entry
-    inside = (judged.values >= usual.min()) & (judged.values <= usual.max())
-    if inside.sum() > 2:
-        judged = Numbers(judged.values[inside], judged.counts[inside], judged.step)
+    # Others are so far from the usual numbers that they must be errors of entry.
+    usual, n_usual = np.unique(without_far_values(judged.in_subjects()), return_counts=True)
+    if usual.size > 2:
+        judged = Numbers(usual, n_usual.astype(np.float64), judged.step)
     found = log_probabilities(judged)
     measurement, fields = _best_measurement(numbers, found)
     kinds = [Kind("measurement", fields, _TEMPER * measurement)]
@@ -243,13 +265,116 @@ def choose_likelihood(kind: Literal["count", "scale"], values: Array, **steps: A
     return {"likelihood": max(names, key=lambda name: _log_evidence(name, values, **steps)), **steps}
 
 
+# The proposal for numbers: a scale, counts or a measurement, and how values beyond a limit are declared.
+
+_MOST_CODES, _LONGEST_SCALE = 30, 10
+_FAR_APART, _ROWS_OF_A_CODE, _LONG_CODE = 20.0, 10.0, 1_000.0  # of the morphologies 8140, 8500, 8520 in 400 rows
+_ORDERED_CODES = 0.88  # how often whole numbers that code a few levels are ordered, in tables of the field
+_MUCH_BEYOND = 0.05  # share beyond a limit from which on it is a part of the feature, whether a value was found
+
+
+def propose_numbers(column: Column) -> Proposal | None:
+    """Propose a scale, counts or a measurement; pass on texts, and a few levels that are written in signs."""
+    written = column.written
+    if written is None:
+        return None
+    if written.fault:
+        return leave_out("numbers that cannot be compared", written.fault)
+    beyond = written.beyond != 0
+    odd = list(compress(column.texts, ~np.isfinite(written.numbers)))
+    if (beyond.any() or odd) and len(column.texts) <= MOST_LEVELS:
+        return None
+    codes = missing_numbers(np.where(beyond, np.nan, written.numbers), column.counts, column.codes_of_table)
+    coded = list(compress(column.texts, np.isin(written.numbers, list(codes))))
+    texts = {"no_numbers": odd, "codes_apart": coded}
+    looks = [LOOKS[why].format(texts=listed(map(quote_cell, of))) for why, of in texts.items() if of]
+    is_left = np.array([text not in {*odd, *coded} for text in column.texts], dtype=bool)
+    left, values = column.without({*odd, *coded}), written.numbers[is_left]
+    if np.unique(values).size < 2:
+        return constant(left)
+    found = _of_values(left, values, written, beyond[is_left])
+    return found.with_missing_codes([*odd, *coded]).extended(*written.looks, *looks)
+
+
+def _of_values(column: Column, values: Array, written: Written, beyond: NDArray[np.bool_]) -> Proposal:
+    exact = ~beyond if np.unique(values[~beyond]).size > 2 else np.ones(values.size, dtype=bool)
+    numbers = numbers_on_grid(values[exact], column.counts[exact].astype(np.float64))
+    low, top, n_levels = numbers.values[0], numbers.values[-1], numbers.values.size
+    if np.abs(numbers.values).max() > LARGEST_MEASUREMENT:
+        return leave_out("numbers too large to be modelled", "check the unit")
+    if n_levels == 2 and not beyond.any():
+        levels = [column.texts[int(np.argmax(values == value))] for value in numbers.values]
+        meant = {text: levels[int(value > low)] for text, value in zip(column.texts, values, strict=True)}
+        others = {text: level for text, level in meant.items() if text not in levels}  # `1` and `1.0`
+        return _two_levels(column, levels).extended(synonyms=others)
+    is_plain = not written.fields and len(column.texts) == n_levels
+    if is_plain and numbers.are_whole:
+        if n_levels <= _MOST_CODES and _is_called_nominal(column):
+            return nominal_of(column, f"{n_levels} codes without order, by the name of the column")
+        are_far = (top - low) / numbers.step >= _FAR_APART * n_levels and n_levels <= MOST_LEVELS
+        are_far &= top < 2.0 * low or low >= _LONG_CODE  # doses of 81, 160 and 325 mg have a ratio
+        if are_far and column.n_observed >= _ROWS_OF_A_CODE * n_levels:
+            return nominal_of(column, f"{n_levels} codes: whole numbers far apart, and none between them")
+    least, most = column.notes.minimum or 0.0, column.notes.maximum
+    is_scale = most is not None and least % 1 == most % 1 == 0 and 2 <= most - least <= _LONGEST_SCALE
+    if is_scale and most is not None and numbers.are_whole and least <= low and top <= most and not written.fields:
+        fields = choose_likelihood("scale", np.repeat(values - least, column.counts), trials=int(most - least))
+        if least != 0:
+            fields = {"likelihood": fields["likelihood"], "minimum": least, "maximum": most}
+        return Proposal(fields, f"a scale {least:g} to {most:g}, as the file declares")
+    is_longer = most is not None and most > top  # the file declares more steps than the values show
+    kinds = kinds_of_numbers(numbers, may_be_scale=is_plain and not is_longer)
+    shares = softmax([kind.score for kind in kinds])
+    found, probability, otherwise = _of_kind(kinds[0], column, values, numbers), float(shares[0]), ""
+    other = float(shares[1]) if len(kinds) > 1 else 0.0
+    is_other_scale = kinds[0].name == "scale" and other <= probability * (1.0 - _ORDERED_CODES)
+    probability *= _ORDERED_CODES if kinds[0].name == "scale" else 1.0
+    if probability < DOUBTFUL and is_other_scale:
+        otherwise = "likelihood: categorical, if they have no order"
+    elif probability < DOUBTFUL and len(kinds) > 1:
+        second = _of_kind(kinds[1], column, values, numbers).fields
+        otherwise = ", ".join(f"{name}: {value}" for name, value in second.items() if name != "levels")
+    fields = {**found.fields}
+    if not {"levels", "trials"} & set(fields):
+        fields |= written.fields
+        takes, declared = traits_of(fields["likelihood"]).takes, column.notes.minimum
+        if declared is not None and "minimum" in takes and -math.inf < declared <= low:
+            fields["minimum"] = declared
+        if most is not None and "maximum" in takes and top <= most < math.inf:
+            fields["maximum"] = most
+    found = replace(found, fields=fields, probability=probability, otherwise=otherwise)
+    if not beyond.any():
+        return found
+    share, example = float(column.counts[beyond].sum() / column.n_observed), column.texts[int(np.argmax(beyond))]
+    many = f"{share:.1%} of the values lie beyond a limit, such as {quote_cell(example)}"
+    if share < _MUCH_BEYOND:
+        return found.extended(f"{many}: the limit replaces them (`censored`)", censored="limit")
+    ends = [end for end, sign in (("below", -1), ("above", 1)) if (written.beyond == sign).any()]
+    return found.extended(reason=f"{many}, which is a part of its own", limit=ends)
+
+
+def _of_kind(kind: Kind, column: Column, values: Array, numbers: Numbers) -> Proposal:
+    if kind.name == "scale":
+        order = np.argsort(values, kind="stable").tolist()
+        return scale_of(column, [column.texts[place] for place in order], f"{len(order)} steps of a scale")
+    if kind.name == "count":
+        return Proposal(choose_likelihood("count", np.repeat(values, column.counts)), "counts")
+    what = str(kind.fields["likelihood"])
+    if "transform" in kind.fields:
+        what = f"right-skewed, {what} on the log scale"
+    if "spike" in kind.fields:
+        spike = kind.fields["spike"]
+        share = float(numbers.counts[numbers.values == spike].sum() / numbers.counts.sum())
+        what = f"{what} but for {spike:g} in {share:.0%}, which is a part of its own"
+    return Proposal(kind.fields, f"a measurement, {what}")
+
+
 # The order of levels: by the number that they begin with, by ordered words, or none.
 
 _NUMBER = r"[0-9]+(?:[., ']?[0-9]{3})*(?:[.,][0-9]+)?"
 _FIRST = re.compile(rf"(?P<before>[^0-9]*?)(?P<number>-?{_NUMBER})(?P<after>.*)", re.DOTALL)
 _ROMAN = re.compile(r"(?P<before>.*?)\b(?P<number>i{1,3}|iv|vi{0,3}|ix|x)(?P<after>[a-d]?)", re.IGNORECASE)
 _ROMANS = ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
-_CODED = re.compile(r"\s*\(?-?[0-9]{1,4}\)?(?:\s*+[-_=:.)]\s*+|\s++)(?=[^\W\d_])")
 _STEP = 1e-6
 _SHORTEST_CUT = 3
 _LONGEST_LEVEL = 1000  # characters: a sentence of a questionnaire has 300, a note or a signal in a cell up to 131,072
@@ -261,7 +386,7 @@ def order_of(texts: Sequence[str]) -> list[int] | None:
     Levels are ordered by ordered words, where all of them are of one order (`orders.toml`), and otherwise by the
     number that each begins with; one level without a number may say that there is nothing to grade, and is the lowest.
 
-    >>> from clinclust.drafting.levels import order_of
+    >>> from clinclust.drafting.kinds import order_of
     >>> order_of(["25_to_29.9", "30_or_more", "18.5_to_24.9"]), order_of(["severe", "None", "mild"])
     ([2, 0, 1], [1, 2, 0])
     >>> order_of(["smallcell", "squamous", "adeno"]) is None
@@ -276,11 +401,6 @@ def order_of(texts: Sequence[str]) -> list[int] | None:
         if len(set(known)) == len(texts):
             return sorted(range(len(texts)), key=known.__getitem__)
     return None
-
-
-def without_number(text: str) -> str:
-    """Return a text without the code before its words: `0 - none`, `1_yes` and `(2) Good` are words with a code."""
-    return _CODED.sub("", text, count=1) if _CODED.match(text) else text
 
 
 def _phrase(text: str) -> str:
@@ -310,11 +430,9 @@ def _rank(phrase: str, order: list[list[str]]) -> int | None:
 def _without_shared(phrases: list[str]) -> list[str]:
     """Return phrases without the words with which all of them begin or end: `low risk` and `high risk`."""
     split = [phrase.split() for phrase in phrases]
-    for _ in range(max(map(len, split), default=0)):
-        if all(len(words) > 1 for words in split) and len({words[-1] for words in split}) == 1:
-            split = [words[:-1] for words in split]
-        if all(len(words) > 1 for words in split) and len({words[0] for words in split}) == 1:
-            split = [words[1:] for words in split]
+    for end in (-1, 0) * max(map(len, split), default=0):
+        if all(len(words) > 1 for words in split) and len({words[end] for words in split}) == 1:
+            split = [words[:-1] if end else words[1:] for words in split]
     return [" ".join(words) for words in split]
 
 
@@ -340,9 +458,8 @@ def _by_numbers(texts: Sequence[str]) -> list[float] | None:
 @cache
 def _beyond(end: str) -> re.Pattern[str]:
     """Return the pattern of signs and words for values below or above a number."""
-    signs = {"below": "<=?|≤", "above": ">=?|≥"}[end]
     words, links = ("|".join(data("orders")[listed]) for listed in (end, "links"))
-    return re.compile(rf"{signs}|\b(?:{words})(?: (?:{links}))?\b")
+    return re.compile(rf"{'<=?|≤' if end == 'below' else '>=?|≥'}|\b(?:{words})(?: (?:{links}))?\b")
 
 
 def _rank_of_number(match: re.Match[str], marks: Marks) -> float:
@@ -358,16 +475,14 @@ def _rank_of_number(match: re.Match[str], marks: Marks) -> float:
 
 
 def _says_absent(text: str) -> bool:
-    phrase = " ".join(words_of(text))
-    return phrase in data("orders")["absent"] or phrase.startswith(
-        tuple(f"{words} " for words in data("orders")["absences"])
-    )
+    phrase, absences = " ".join(words_of(text)), tuple(f"{words} " for words in data("orders")["absences"])
+    return phrase in data("orders")["absent"] or phrase.startswith(absences)
 
 
 def no_before_yes(pair: Sequence[str]) -> list[int] | None:
     """Return the indices of two labels, that for no first; None if neither is known to mean one of them.
 
-    >>> from clinclust.drafting.levels import no_before_yes
+    >>> from clinclust.drafting.kinds import no_before_yes
     >>> no_before_yes(["Ja", "Nein"]), no_before_yes(["1_yes", "2_no"]), no_before_yes(["left", "right"])
     ([1, 0], [1, 0], None)
     """
@@ -385,11 +500,6 @@ def no_before_yes(pair: Sequence[str]) -> list[int] | None:
     return None
 
 
-def meaning(words: Sequence[str], texts: Sequence[str]) -> list[str]:
-    """Return the texts that are one of some words, with or without a number before them."""
-    return [text for text in texts if _phrase(without_number(text)) in words]
-
-
 def ordered_pair(pair: Sequence[str]) -> list[str]:
     """Return two levels, of which the second counts as yes: by their words, their order, or else by the alphabet."""
     first, second = sorted(pair)
@@ -400,3 +510,153 @@ def ordered_pair(pair: Sequence[str]) -> list[str]:
         is_reversed = (words[1] in female and words[0] in male) or words[1] in data("orders")["absent"]
         places = [1, 0] if is_reversed else order_of([first, second])
     return [(first, second)[place] for place in places or [0, 1]]
+
+
+# The proposal for levels: two that are no and yes, ordered, or without order.
+
+_LONG_TEXT = 30
+_UNORDERED_TEXTS = 0.9  # how often texts without known order have none, in tables of the field
+_MOSTLY = 0.9
+_NOMINAL = frozenset(data("roles")["nominal"]["words"])
+_LETTERED = re.compile(r"[^\W\d_]+ ?[0-9.]+")
+_TIMES_OFTENER, _SHORTEST_WORD, _SHORTEST_LONG = 10, 5, 3  # AB is no A, III no I
+
+
+def propose_levels(column: Column) -> Proposal:
+    """Propose two levels, ordered ones, or levels without an order; leave out texts of many different values."""
+    synonyms = _one_spelling(column)
+    texts = [text for text in column.texts if text not in synonyms]
+    spellings = listed(f"{quote_cell(text)} is read as {quote_cell(synonyms[text])}" for text in sorted(synonyms))
+    look = f"other spellings: {spellings}" if synonyms else ""
+    if len(texts) == 1:
+        return constant(column).extended(look)
+    if len(texts) == 2:
+        return _two_levels(column, texts).extended(look, *_misspelt(column, texts), synonyms=synonyms)
+    is_coded = all(without_number(text) != text or _LETTERED.fullmatch(text) for text in texts)
+    order = None if is_coded and _is_called_nominal(column) else order_of(texts)
+    is_number = np.isfinite(column.numbers)
+    if len(texts) > MOST_LEVELS and 2 * column.counts[is_number].sum() > column.n_observed:
+        others = listed(map(quote_cell, compress(column.texts, ~is_number)))
+        return leave_out("numbers and other texts", LOOKS["among_numbers"].format(texts=others))
+    if np.mean([TWO_NUMBERS.fullmatch(text) is not None for text in texts]) > _MOSTLY:
+        return leave_out("two numbers in each cell", "give each of the two numbers a column of its own")
+    if len(texts) > MOST_TEXTS or (column.n_observed < 2 * len(texts) and order is None):
+        is_long = np.mean([len(text) for text in texts]) > _LONG_TEXT or np.mean([" " in text for text in texts]) > 0.5
+        kind = "free text" if is_long else "too many different values for levels"
+        return leave_out(f"{kind} ({len(texts)} different among {column.n_observed})")
+    levels = [text for text in column.order if text in texts]
+    if len(levels) == len(texts):
+        found = scale_of(column, levels, "an ordered categorical of the table", synonyms)
+    elif order is not None:
+        found = scale_of(column, [texts[place] for place in order], f"{len(texts)} ordered levels", synonyms)
+    else:
+        found = nominal_of(column, f"{len(texts)} levels without known order", texts)
+    return found.extended(look, *_misspelt(column, texts), synonyms=synonyms)
+
+
+def _misspelt(column: Column, texts: Sequence[str]) -> Iterator[str]:
+    """Yield a sentence for each rare level that may be a frequent one.
+
+    `Hispannic` differs from Hispanic by a letter, and f is the only level that begins as `femal` does.
+    """
+    cells = dict(zip(column.texts, column.counts.tolist(), strict=True))
+    for rare, often in permutations(texts, 2):
+        if cells[rare] * _TIMES_OFTENER > cells[often] or any(map(str.isdigit, rare + often)):
+            continue
+        short, long = sorted((rare.casefold(), often.casefold()), key=len)
+        blocks = SequenceMatcher(None, short, long, autojunk=False).get_matching_blocks()
+        is_but_for_a_letter = len(short) >= _SHORTEST_WORD and sum(block.size for block in blocks) >= len(long) - 1
+        alike = [text for text in texts if text.casefold()[0] == short[0] and cells[text] > cells[rare]]
+        is_longer = long.startswith(short) and len(long) >= _SHORTEST_LONG and len(set(long)) > 1
+        if is_but_for_a_letter or (is_longer and alike == [often]):
+            shown = {"rare": quote_cell(rare), "often": quote_cell(often), "rare_text": rare, "often_text": often}
+            yield LOOKS["misspelt"].format(n=cells[rare], s="s" * (cells[rare] > 1), **shown)
+
+
+def _is_called_nominal(column: Column) -> bool:
+    """Return whether the name or label is one of codes without order, such as race and region."""
+    return not _NOMINAL.isdisjoint(name_words(f"{column.name} {column.notes.label or ''}"))
+
+
+def _two_levels(column: Column, texts: list[str] | None = None) -> Proposal:
+    """Return the proposal for two levels; by default those of the column."""
+    pair = list(texts or column.texts)
+    numbers = [number_of(text) for text in pair]
+    levels = sorted(pair, key=number_of) if not np.isnan(numbers).any() else ordered_pair(pair)
+    known = "" if no_before_yes(levels) else f", of which {quote_cell(levels[1])} counts as yes"
+    fields = {} if levels == ["0", "1"] else {"levels": levels}
+    return Proposal({"likelihood": Bernoulli.name, **fields}, f"two values{known}")
+
+
+def scale_of(column: Column, levels: list[str], what: str, synonyms: Mapping[str, str] | None = None) -> Proposal:
+    """Return the proposal for levels from low to high, which other texts may mean too."""
+    place = {level: float(score) for score, level in enumerate(levels)}
+    place |= {text: place[level] for text, level in (synonyms or {}).items()}
+    scores = np.repeat([place[text] for text in column.texts], column.counts)
+    is_from_0 = levels == [str(step) for step in range(len(levels))]
+    steps: dict[str, Any] = {"trials": len(levels) - 1} if is_from_0 else {"levels": levels}
+    return Proposal(choose_likelihood("scale", scores, **steps), what)
+
+
+def nominal_of(column: Column, what: str, texts: list[str] | None = None) -> Proposal:
+    """Return levels without order, in the order of the table."""
+    in_table = [column.texts[code] for code in pd.unique(column.codes) if code >= 0]
+    levels = in_table if texts is None else [text for text in in_table if text in texts]
+    otherwise = "likelihood: ordinal, with its levels from low to high" if len(levels) <= 7 else ""
+    return Proposal({"likelihood": Categorical.name, "levels": levels}, what, _UNORDERED_TEXTS, otherwise)
+
+
+def _one_spelling(column: Column) -> dict[str, str]:
+    """Return the most frequent spelling for each text that differs from another in case and inner white space only.
+
+    Where several texts all mean no or yes, they are two.
+    """
+    first, meant, left = dict[str, str](), dict[str, str](), list[str]()
+    for place in np.argsort(-column.counts, kind="stable"):
+        text = column.texts[place]
+        seen = "".join(sign for sign in text if unicodedata.category(sign) != "Cf")  # none that nobody sees
+        target = first.setdefault(" ".join(seen.casefold().split()).rstrip("."), text)
+        if target == text:
+            left.append(text)
+        else:
+            meant[text] = target
+    if 2 < len(left) <= 8:
+        phrases = {text: _phrase(without_number(text)) for text in left}
+        for pair in (*data("answers")["pairs"], data("answers")["sexes"]):
+            no, yes = ([text for text in left if phrases[text] in words] for words in pair)
+            # N, S and Y of an oedema are no answers in two languages: letters alone are of one.
+            is_mixed = any(len({text.casefold() for text in side if len(text) == 1}) > 1 for side in (no, yes))
+            if no and yes and len(no) + len(yes) == len(left) and not is_mixed:
+                answers = dict.fromkeys(no[1:], no[0]) | dict.fromkeys(yes[1:], yes[0])
+                return {text: answers.get(target, target) for text, target in meant.items()} | answers
+    return meant
+
+
+# The proposal for a column by its values: the first of these rules that has one.
+
+
+def propose_table_order(column: Column) -> Proposal | None:
+    """Propose the levels of an ordered categorical of pandas, whatever they write."""
+    return propose_levels(column) if len(column.order) > 2 and set(column.texts) <= set(column.order) else None
+
+
+KINDS: tuple[Callable[[Column], Proposal | None], ...] = (
+    leave_out_one_value,
+    leave_out_dates,
+    propose_table_order,
+    propose_identifier,
+    propose_numbers,
+    propose_levels,
+)
+"""In this order; each looks at a column without its words for missing values, and the first proposal is taken."""
+
+
+def propose_by_values(column: Column) -> Proposal:
+    """Return the proposal for a column by its values alone."""
+    words = sorted(missing_words(column))
+    left = column.without(set(words))
+    found = next(proposal for kind in KINDS if (proposal := kind(left)) is not None)
+    found = found.extended(dates_among_others(left))
+    if not words or "likelihood" not in found.fields:
+        return found
+    return found.with_missing_codes(words).extended(reason=f"{listed(map(quote_cell, words))} taken for missing")
