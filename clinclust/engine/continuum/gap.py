@@ -153,24 +153,29 @@ def p_of_one_peak(places: Array, rng: np.random.Generator) -> tuple[float, float
     x = (places - places.mean()) / spread
     h = critical_bandwidth(x)
     shrink = 1.0 / np.sqrt(1.0 + h**2)
-    n_more = 0
-    for drawn in range(1, _SAMPLES + 1):
+
+    def has_more() -> bool:
         sample = x[rng.integers(x.size, size=x.size)]
         mean = sample.mean()
-        n_more += count_peaks(mean + (sample - mean + h * rng.standard_normal(x.size)) * shrink, h, _LEAST_MASS) > 1
-        if n_more == _ENOUGH:
-            return n_more / drawn, h
-    return (n_more + 1) / (_SAMPLES + 1), h
+        return count_peaks(mean + (sample - mean + h * rng.standard_normal(x.size)) * shrink, h, _LEAST_MASS) > 1
+
+    return share_as_extreme(has_more, _SAMPLES, _ENOUGH), h
+
+
+def share_as_extreme(draw: Callable[[], bool], most: int, enough: int) -> float:
+    """Return the share of draws that are as extreme, which `draw` says of one; they end once enough were."""
+    n_extreme = 0
+    for n_drawn in range(1, most + 1):
+        n_extreme += draw()
+        if n_extreme == enough:
+            return n_extreme / n_drawn
+    return (n_extreme + 1) / (most + 1)
 
 
 def p_of_flat_top(places: Array, rng: np.random.Generator) -> float:
     """Return the share of uniform samples with as large a dip as places (M,)."""
-    distance, n_larger = dip(np.sort(places)), 0
-    for drawn in range(1, _SAMPLES + 1):
-        n_larger += dip(np.sort(rng.random(places.size))) >= distance
-        if n_larger == _ENOUGH:
-            return n_larger / drawn
-    return (n_larger + 1) / (_SAMPLES + 1)
+    distance = dip(np.sort(places))
+    return share_as_extreme(lambda: dip(np.sort(rng.random(places.size))) >= distance, _SAMPLES, _ENOUGH)
 
 
 def p_of_no_gap(
@@ -212,16 +217,16 @@ def p_of_gap(
     p, h = p_of_no_gap(places, rng, level, FLAT_TOP if has_few else MIXED)
     if has_few or p >= level:
         return p
-    of_one_peak, n_larger = smoothed_population(population, rng), 0
-    for number in range(1, _COHORTS + 1):
+    of_one_peak = smoothed_population(population, rng)
+
+    def has_wider() -> bool:
         drawn, scores = of_one_peak.draw(rng)
         parts = divide(drawn)
         places = places_on_axis(find_telling_scores(scores, discrete, parts), parts, rng)
         spread = float(places.std())
-        n_larger += spread > 0.0 and critical_bandwidth((places - places.mean()) / spread) >= h
-        if n_larger == _ENOUGH_COHORTS:
-            return max(p, TAIL_COUNTS * n_larger / number)
-    return max(p, TAIL_COUNTS * (n_larger + 1) / (_COHORTS + 1))
+        return spread > 0.0 and critical_bandwidth((places - places.mean()) / spread) >= h
+
+    return max(p, TAIL_COUNTS * share_as_extreme(has_wider, _COHORTS, _ENOUGH_COHORTS))
 
 
 def is_discrete(cohort: EncodedCohort) -> NDArray[np.bool_]:
@@ -255,21 +260,16 @@ def scores_on_own_scales(cohort: EncodedCohort, discrete: NDArray[np.bool_]) -> 
 
     Measurements are cut far from the median, and then standardised; of other features these are normal scores.
     """
-    columns = whole_columns(cohort)[0]
-    scores = (
-        normal_scores(column) if is_one else _on_own_scale(column)
-        for column, is_one in zip(columns, discrete, strict=True)
-    )
-    return np.column_stack([*scores])
-
-
-def _on_own_scale(column: Array) -> Array:
-    if np.isnan(column).all():
-        return column
-    low, middle, high = np.nanquantile(column, [0.16, 0.5, 0.84])
-    reach = _ENDS * ((high - low) / 2.0 or np.nanstd(column))
-    cut = np.clip(column, middle - reach, middle + reach)
-    return in_score_steps((cut - np.nanmean(cut)) / (np.nanstd(cut) or 1.0))
+    scores = whole_columns(cohort)[0]
+    for place, column in enumerate(scores):
+        if discrete[place]:
+            scores[place] = normal_scores(column)
+        elif not np.isnan(column).all():
+            low, middle, high = np.nanquantile(column, [0.16, 0.5, 0.84])
+            reach = _ENDS * ((high - low) / 2.0 or np.nanstd(column))
+            cut = np.clip(column, middle - reach, middle + reach)
+            scores[place] = in_score_steps((cut - np.nanmean(cut)) / (np.nanstd(cut) or 1.0))
+    return np.column_stack(scores)
 
 
 def p_of_gap_in_measurements(cohort: EncodedCohort, halves: Labels, rng: np.random.Generator, level: float) -> float:

@@ -12,7 +12,6 @@ from scipy.special import ndtr, ndtri
 
 from clinclust.arrays import Array, Labels, Whole, mid_ranks
 from clinclust.engine.kernels.modes import dip
-from clinclust.engine.kernels.moves import CohortArrays
 from clinclust.engine.kernels.sweep import write_scores
 from clinclust.engine.problem.encoding import EncodedCohort, encoded_columns, principal_axis
 from clinclust.engine.problem.problem import Problem, patterns_of
@@ -44,11 +43,20 @@ def in_score_steps(scores: Array) -> Array:
 
 
 def whole_columns(cohort: EncodedCohort) -> tuple[list[Array], list[tuple[int, ...]]]:
-    """Return `ordered_columns` with one column for both parts of a feature, and the encoded features of each.
+    """Return columns whose order means something, float64 (N,), NaN = missing, and the encoded features of each.
 
-    A value at a point mass has the place of the point mass among the other values.
+    The levels of a nominal feature are numbered by their mean position on the first principal axis. Both parts of a
+    feature have one column: a value at a point mass has the place of the point mass among the other values.
     """
-    columns = ordered_columns(cohort.arrays)
+    columns, along = list[Array](), None
+    for column, is_nominal in encoded_columns(cohort.arrays):
+        if is_nominal:
+            along = principal_axis(cohort.arrays) if along is None else along
+            seen = ~np.isnan(column)
+            _, level = np.unique(column[seen], return_inverse=True)
+            position = np.bincount(level, along[seen]) / np.maximum(np.bincount(level), 1)
+            column[seen] = np.argsort(np.argsort(position, kind="stable"), kind="stable")[level]
+        columns.append(column)
     pairs = dict(pairs_of_parts(cohort.encoding.features))
     members: list[tuple[int, ...]] = []
     for place in range(len(columns)):
@@ -76,23 +84,6 @@ def _with_point_masses(cohort: EncodedCohort, first: int, second: int) -> Array:
     place = arrays.level_values[codes].astype(np.int64)
     found = np.where(place > 0, np.concatenate([[np.nan], masses])[place], others)
     return np.where(codes > 0, found, np.nan)
-
-
-def ordered_columns(arrays: CohortArrays) -> list[Array]:
-    """Return each feature as a column whose order means something, float64 (N,), NaN = missing.
-
-    The levels of a nominal feature are numbered by their mean position on the first principal axis.
-    """
-    columns, along = [], None
-    for column, is_nominal in encoded_columns(arrays):
-        if is_nominal:
-            along = principal_axis(arrays) if along is None else along
-            seen = ~np.isnan(column)
-            _, level = np.unique(column[seen], return_inverse=True)
-            position = np.bincount(level, along[seen]) / np.maximum(np.bincount(level), 1)
-            column[seen] = np.argsort(np.argsort(position, kind="stable"), kind="stable")[level]
-        columns.append(column)
-    return columns
 
 
 def expected_score(scores: Array, correlation: Array, axis: Array) -> Array:
@@ -223,14 +214,8 @@ def shape_of(part: Problem, scores: Array, halves: Labels) -> Array:
 
     The axes are the first min(D, 3) principal components of normal scores, float64 (N, D), NaN = missing.
     """
-    return np.concatenate([[log_dip(part, halves)], axes_in_halves(scores).ravel()])
-
-
-def log_dip(part: Problem, halves: Labels) -> float:
-    """Return the log of the dip of the subjects' log odds in a division; that of a least dip if there is one half."""
-    if not 0 < halves.sum() < halves.size:
-        return float(np.log(_LEAST))
-    return float(np.log(max(dip(np.sort(log_odds(part, halves))), _LEAST)))
+    of_odds = dip(np.sort(log_odds(part, halves))) if 0 < halves.sum() < halves.size else _LEAST
+    return np.concatenate([[np.log(max(of_odds, _LEAST))], axes_in_halves(scores).ravel()])
 
 
 def log_odds(part: Problem, halves: Labels) -> Array:
@@ -251,13 +236,12 @@ def axes_in_halves(scores: Array) -> Array:
     along = along - along.mean(axis=0)
     spread = along.std(axis=0)
     x = along / np.maximum(spread, 1e-9 * max(spread.max(), 1e-9))  # the axis of a constant column is rounding errors
-    return np.array([_log_ratio(x, delta).mean(axis=0) for delta in _APART])
-
-
-def _log_ratio(x: Array, delta: float) -> Array:
-    v = 1.0 - delta**2
-    log_cosh = np.logaddexp(x * delta / v, -x * delta / v) - np.log(2.0)
-    return np.asarray(log_cosh - (x**2 + delta**2) / (2.0 * v) + x**2 / 2.0 - np.log(v) / 2.0)
+    ratios = []
+    for delta in _APART:
+        v = 1.0 - delta**2
+        log_cosh = np.logaddexp(x * delta / v, -x * delta / v) - np.log(2.0)
+        ratios.append((log_cosh - (x**2 + delta**2) / (2.0 * v) + x**2 / 2.0 - np.log(v) / 2.0).mean(axis=0))
+    return np.array(ratios)
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,6 @@ from threading import Event
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from clinclust.arrays import Array, Labels
@@ -313,7 +312,8 @@ def profile(part: Problem, most_clusters: int) -> tuple[Array, Division]:
         cluster = max(range(len(divisions)), key=lambda k: divisions[k].gain)
         if divisions[cluster].gain == -np.inf:
             break
-        divided = _divided(labels, cluster, divisions[cluster].labels)
+        divided = labels.copy()  # the second half of the cluster is a new one, the last
+        divided[np.flatnonzero(labels == cluster)[divisions[cluster].labels == 1]] = labels.max() + 1
         gain = joint_of(part, divided) - one
         if gains and gain <= gains[-1]:
             break
@@ -330,13 +330,6 @@ def profile(part: Problem, most_clusters: int) -> tuple[Array, Division]:
     return found, first
 
 
-def _divided(labels: Labels, cluster: int, halves: Labels) -> Labels:
-    """Return labels in which the second half of a cluster is a new cluster, the last."""
-    divided = labels.copy()
-    divided[np.flatnonzero(labels == cluster)[halves == 1]] = labels.max() + 1
-    return divided
-
-
 def best_division(part: Problem, given: Labels | None = None) -> Division:
     """Divide subjects into two clusters by sweeps from cuts of their main axis, or from a `given` division (M,).
 
@@ -346,8 +339,9 @@ def best_division(part: Problem, given: Labels | None = None) -> Division:
     if together.size < 2:
         return Division(-np.inf, together)
     if given is None:
-        along = np.argsort(principal_axis(arrays), kind="stable")
-        starts = [_cut(along, share) for share in _CUTS]
+        ranks = np.argsort(np.argsort(principal_axis(arrays), kind="stable"))
+        n_below = [min(max(round(share * ranks.size), 1), ranks.size - 1) for share in _CUTS]  # one in each half
+        starts = [(ranks >= n).astype(np.int64) for n in n_below]
     else:
         starts = [given]
     one, partition = joint_of(part, together), part.partition(starts[0])
@@ -398,14 +392,6 @@ class Division(NamedTuple):
 
 
 _gain = attrgetter("gain")
-
-
-def _cut(along: NDArray[np.intp], share: float) -> Labels:
-    """Return 1 for the subjects above this share of those sorted along the axis, at least one in each half."""
-    n_below = min(max(round(share * along.size), 1), along.size - 1)
-    labels = np.zeros(along.size, dtype=np.int64)
-    labels[along[n_below:]] = 1
-    return labels
 
 
 def swept(part: Problem, partition: Partition, most_sweeps: int) -> Partition:

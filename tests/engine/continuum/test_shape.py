@@ -10,7 +10,7 @@ from scipy.special import logsumexp
 from scipy.stats import norm
 
 from clinclust import Feature, FeatureSchema
-from clinclust.engine.continuum.null_cohorts import axes_in_halves, log_dip, shape_of
+from clinclust.engine.continuum.null_cohorts import axes_in_halves, shape_of
 from clinclust.engine.kernels.modes import dip
 from clinclust.engine.problem.problem import joint_of, pose
 
@@ -40,6 +40,10 @@ def test_two_groups_raise_the_ratio_along_the_axis_that_parts_them_and_one_lower
     found = axes_in_halves(rng.normal(size=(20_000, 6)) + sides[:, None])
     assert found[0, 0] > 0.01
     assert (found[:, 1:] < -0.005).all()
+
+
+def log_dip(part, halves):
+    return shape_of(part, np.ones((halves.size, 1)), halves)[0]
 
 
 @given(seed=st.integers(0, 10**6), missing=st.sampled_from([0.0, 0.3, 0.95]))
