@@ -24,7 +24,8 @@ from threading import Event
 import numpy as np
 import pandas as pd
 
-from clinclust.engine.joint_estimates.resolution import ResolutionStep
+from clinclust.engine.joint_estimates.resolution import ResolutionStep, at_coarsening
+from clinclust.engine.problem.problem import log_joint
 from clinclust.engine.search.plan import Budget
 from clinclust.engine.search.settle import adjusted_rand_index, by_decreasing_size
 from clinclust.estimators.fitting import prepared, search
@@ -70,11 +71,18 @@ def plateau(steps: list[ResolutionStep]) -> np.ndarray:
     return labels_of(steps[np.flatnonzero(n_clusters == best)[0]])
 
 
+def log_likelihood(step: ResolutionStep) -> float:
+    """Return the sum of the log marginals and log base measures of the partition of a step at coarsening 1."""
+    partition = step.problem.partition(step.labels)
+    in_full, prior = (log_joint(at_coarsening(step.problem, coarsening), partition) for coarsening in (1.0, 0.0))
+    return in_full - prior
+
+
 def elbow(steps: list[ResolutionStep]) -> np.ndarray:
     """Return the labels of the point farthest above the chord of the log likelihood over K."""
     n_clusters = np.array([int(step.labels.max()) + 1 for step in steps])
     finest = np.sort(np.unique(n_clusters, return_index=True)[1])
-    k, likelihood = n_clusters[finest].astype(float), np.array([steps[place].log_likelihood for place in finest])
+    k, likelihood = n_clusters[finest].astype(float), np.array([log_likelihood(steps[place]) for place in finest])
     if k.size < 3:
         return labels_of(steps[0])
     above = (likelihood - likelihood.min()) / np.ptp(likelihood) - (k - k.min()) / np.ptp(k)

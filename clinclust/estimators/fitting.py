@@ -29,7 +29,6 @@ from clinclust.engine.joint_estimates.resolution import (
     choose_greedily,
     chosen_step,
     deal_folds,
-    first_step,
     held_out_log_density,
     resolution_steps,
     sampled_steps,
@@ -311,7 +310,7 @@ def _search(problem: Problem, plan: SearchPlan) -> SearchResult:
         return _chosen(sampled_steps(problem, plan, branch), plan)
     starts = _starts(problem, plan)
     if plan.choose_coarsening:
-        return _chosen(resolution_steps(problem, plan, branch, first_step(problem, starts, plan)), plan)
+        return _chosen(resolution_steps(problem, starts, plan, branch), plan)
     if plan.outlying_share > 0.0:
         return search_with_outlying(problem, starts, plan)
     if plan.concentration != "cross-validation":

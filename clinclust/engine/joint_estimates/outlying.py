@@ -115,15 +115,6 @@ def best_outlying(problem: Problem, labels: Labels, outlying: OutlyingMask, shar
     return outlying, joint
 
 
-def best_elsewhere(problem: Problem, labels: Labels, outlying: OutlyingMask, share: float, cluster: int) -> Labels:
-    """Return labels with the members of one cluster moved to their best other clusters, with best outlying values."""
-    members = np.flatnonzero(labels == cluster)
-    partition = new_partition(without_values(problem.cohort.arrays, np.flatnonzero(outlying)), labels)
-    moved = labels.copy()
-    moved[members] = best_others(problem.cohort.arrays, problem.model, partition, members, share)
-    return compact(moved)
-
-
 def best_others(arrays: CohortArrays, model: Model, partition: Partition, subjects: Labels, share: float) -> Labels:
     """Return the best cluster but their own of some subjects, int64 (M,), with their best outlying values.
 
@@ -213,11 +204,14 @@ def dissolve(
     The members of a cluster move elsewhere; then outlying values and sweeps, in `order`, take turns. A turn is the last
     if its sweep gains less than is missing to the joint of the restart.
     """
-    share, least = plan.outlying_share, minimum_gain(problem)
+    arrays, share, least = problem.cohort.arrays, plan.outlying_share, minimum_gain(problem)
     place, by_size = 0, np.argsort(np.bincount(restart.labels), kind="stable")
     while place < by_size.size > 1 and not plan.budget.used_up():
-        labels = best_elsewhere(problem, restart.labels, outlying, share, int(by_size[place]))
-        mask, joint = outlying, -np.inf
+        members = np.flatnonzero(restart.labels == by_size[place])
+        partition = new_partition(without_values(arrays, np.flatnonzero(outlying)), restart.labels)
+        labels = restart.labels.copy()
+        labels[members] = best_others(arrays, problem.model, partition, members, share)
+        labels, mask, joint = compact(labels), outlying, -np.inf
         for _ in range(ROUNDS):
             mask, before = best_outlying(problem, labels, mask, share)
             settled = settle(without_outlying(problem, mask, share), labels, order, SHORT, plan.cancelled, traced=False)

@@ -26,7 +26,7 @@ from clinclust.engine.joint_estimates.selection import independent_share
 from clinclust.engine.kernels.moves import clusters_without_subjects
 from clinclust.engine.kernels.sweep import write_scores
 from clinclust.engine.problem.encoding import EncodedCohort
-from clinclust.engine.problem.problem import Problem, joint_of, log_joint
+from clinclust.engine.problem.problem import Problem, joint_of
 from clinclust.engine.search.partitioned import in_memory
 from clinclust.engine.search.plan import Budget, RestartResult, SearchPlan, Threads, n_threads
 from clinclust.engine.search.restarts import Start, index_of_best, sample_rows, search_starts, starts_from, unlike
@@ -225,8 +225,6 @@ class ResolutionStep(SearchResult):
     After the first step, the first restart continues from the step before (start ``"step before"``).
     """
 
-    log_likelihood: float
-    """Sum of the log marginals and log base measures of this partition at coarsening 1."""
     independent_share: float
     """The coarsening that the dependence within these clusters implies (`independent_share`)."""
 
@@ -247,14 +245,15 @@ class ResolutionStep(SearchResult):
 
 
 def resolution_steps(
-    problem: Problem, plan: SearchPlan, seed: np.random.SeedSequence, first: SearchResult
+    problem: Problem, starts: list[Start], plan: SearchPlan, seed: np.random.SeedSequence
 ) -> list[ResolutionStep]:
-    """Search at each coarsening from the partition of the step before and from fresh starts; keep the best partition.
+    """Search from the starts, then at each coarsening from the step before and from fresh starts; return the steps.
 
-    The path ends at the first step with one cluster, or that is `borne_out`. `first` is the result of the first step.
+    The path ends at the first step with one cluster, or that is `borne_out`, or at once if the plan has no path.
     """
     seed.spawn(1)  # the children from the second on are those of the steps after it
-    begin = step_of(first)
+    # A time budget leaves time for the coarser steps.
+    first = search_with_outlying(problem, starts, replace(plan, budget=plan.budget.part(_SHARE_OF_FIRST)))
 
     def search_at(coarsening: float, before: ResolutionStep) -> ResolutionStep:
         """Continue from the step before, then search from fresh starts."""
@@ -274,7 +273,7 @@ def resolution_steps(
             restarts[best], outlying = raise_in_turns(*arguments, look_back=False)
         return step_of(SearchResult(without_outlying(coarsened, outlying, share), restarts, best, outlying))
 
-    return followed(begin, plan, search_at)
+    return followed(step_of(first), plan, search_at)
 
 
 def followed(
@@ -282,6 +281,8 @@ def followed(
 ) -> list[ResolutionStep]:
     """Follow a path from one of its steps to its end, with `search_at`; return this step and those after it."""
     steps, ahead = [begin], [value for value in COARSENINGS if value < begin.coarsening]
+    if not plan.choose_coarsening:
+        return steps
     with plan.progress.stage("coarsening") as advance:
         while ahead and steps[-1].labels.max() > 0 and not steps[-1].borne_out:
             if plan.budget.used_up():
@@ -299,20 +300,10 @@ def at_coarsening(problem: Problem, coarsening: float) -> Problem:
     return replace(problem, model=problem.model._replace(coarsening=coarsening))
 
 
-def first_step(coarsened: Problem, starts: list[Start], plan: SearchPlan) -> SearchResult:
-    """Search for the first step of a path. A time budget leaves time for the coarser steps."""
-    return search_with_outlying(coarsened, starts, replace(plan, budget=plan.budget.part(_SHARE_OF_FIRST)))
-
-
 def step_of(found: SearchResult) -> ResolutionStep:
     """Return the step of the best of the restarts at one coarsening."""
-    partition = found.problem.partition(found.labels)
-    uncoarsened = log_joint(at_coarsening(found.problem, 1.0), partition)
-    return ResolutionStep(
-        *(found.problem, found.restarts, found.best, found.outlying),
-        log_likelihood=uncoarsened - log_joint(at_coarsening(found.problem, 0.0), partition),
-        independent_share=independent_share(found.problem, found.labels),
-    )
+    share = independent_share(found.problem, found.labels)
+    return ResolutionStep(found.problem, found.restarts, found.best, found.outlying, independent_share=share)
 
 
 def chosen_step(steps: Sequence[ResolutionStep]) -> int:
@@ -331,12 +322,8 @@ def sampled_steps(problem: Problem, plan: SearchPlan, seed: np.random.SeedSequen
     budget, progress = plan.budget.part(_SHARE_OF_SAMPLE), plan.progress.within("a sample")
     in_sample = replace(plan, patience=1, budget=budget, progress=progress)
     part = problem.restricted_to(rows, 0)
-    first = first_step(part, search_starts(rows.size, in_sample.seeds), in_sample)
-    if not plan.choose_coarsening:
-        step = step_of(first)
-    else:
-        steps = resolution_steps(part, in_sample, of_path, first)
-        step = steps[chosen_step(steps)]
+    steps = resolution_steps(part, search_starts(rows.size, in_sample.seeds), in_sample, of_path)
+    step = steps[chosen_step(steps)]
     rng, share = np.random.default_rng(of_all), plan.outlying_share
     at, chosen = at_coarsening(problem, step.coarsening), unlike(step.restarts)
     with Threads(n_threads(plan.n_jobs), plan.cancelled) as pool:
@@ -365,5 +352,4 @@ def sampled_steps(problem: Problem, plan: SearchPlan, seed: np.random.SeedSequen
                     carried.append(search_partitions(cohort, sampled, plan, rng, pool))
                     advance()
         best = max(range(len(carried)), key=lambda place: carried[place].trace[-1])
-        begin = step_at(f"sample: {chosen[best].start}", carried[best])
-        return followed(begin, plan, search_at) if plan.choose_coarsening else [begin]
+        return followed(step_at(f"sample: {chosen[best].start}", carried[best]), plan, search_at)

@@ -102,6 +102,31 @@ flat: Callable[[NDArray[Number], int], NDArray[Number]] = _flat
 """Return the elements of a contiguous array from flat index `start` on: a pointer, or an array for plain kernels."""
 
 
+def _fields_of(_typing: Any, fields: Any) -> Any:
+    """Return the fields of a named tuple, each array as `flat` returns it from 0 on."""
+    ends = list(fields.types)
+    for place, kind in enumerate(ends):
+        if isinstance(kind, types.Array):
+            ends[place] = kind.copy(ndim=1, layout="C") if _CHECKED or PLAIN else _pointer(kind.dtype)
+
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        parts = [builder.extract_value(arguments[0], place) for place in range(len(ends))]
+        for place, (kind, end) in enumerate(zip(fields.types, ends, strict=True)):
+            if kind is not end:
+                parts[place] = context.compile_internal(builder, lambda it: flat(it, 0), end(kind), [parts[place]])
+        return context.make_tuple(builder, signature.return_type, parts)
+
+    return types.Tuple(ends)(fields), build
+
+
+def _fields_now(fields: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(it.reshape(-1) if isinstance(it, np.ndarray) else it for it in fields)
+
+
+flattened: Any = _fields_now if _DISABLED else extending.intrinsic(_fields_of)
+"""Return the fields of a named tuple as a tuple, each array as `flat` returns it from 0 on."""
+
+
 # What kernels do with vectors of eight numbers besides arithmetic: here they are arrays.
 #
 # Compiled kernels hold them in vector registers (`clinclust.engine.kernels.vectors`), with the same bits. Plain kernels

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from collections import namedtuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from clinclust.arrays import Array, Codes, Labels, Whole
 from clinclust.engine.kernels import predictives
-from clinclust.engine.kernels.compiled import LANES, flat, inlined, kernel, padded, subkernel
+from clinclust.engine.kernels.compiled import LANES, flat, flattened, inlined, kernel, padded, subkernel
 from clinclust.engine.kernels.lanes import log_in_place
 from clinclust.engine.kernels.predictives import ADDS_UP, CHAINED, FEW, GAUSSIAN, place_in_block
 
@@ -108,8 +109,17 @@ class Partition(NamedTuple):
     """Number of continuous features outside of multivariate Gaussian blocks; they come first."""
     factors: Array
     """(C, F) Cholesky factors of the features of multivariate Gaussian blocks, in the places of their statistics."""
-    work: Array
-    """Work space (`clinclust.engine.kernels.moves.State`). Every thread needs a work space of its own."""
+    numbers: Array
+    """(4, R) work space for the log predictives of one cluster, with R rounded up to a multiple of eight. Every thread
+    needs work spaces of its own."""
+    scores: Array
+    """(C,) work space for the log weights of one subject."""
+    own_values: Array
+    """(W,) work space for its continuous values, padded with NaN."""
+    products: Array
+    """(4 (FEW + 1),) work space for the predictives of the levels of a feature."""
+    chained: Array
+    """(3 F + 6,) work space for the features of multivariate Gaussian blocks."""
 
     @property
     def sums(self) -> Sums:
@@ -129,9 +139,8 @@ def new_partition(cohort: CohortArrays, labels: Labels, capacity: int = 0) -> Pa
     n_apart = int(np.count_nonzero(kinds != CHAINED))
     n_sums = int(cohort.statistic_start[-1])
     n_chained = n_sums - int(cohort.statistic_start[cohort.codes.shape[1] + n_apart])
-    work = np.zeros(4 * padded(n_rows) + capacity + width + 4 * (int(FEW) + 1) + 3 * n_chained + 6)
-    work[: 4 * padded(n_rows)].reshape(4, -1)[0::2] = 1.0  # ln 1 + 0 = 0 is the log predictive of a missing value
-    work[4 * padded(n_rows) + capacity :] = np.nan
+    numbers = np.zeros((4, padded(n_rows)))
+    numbers[0::2] = 1.0  # ln 1 + 0 = 0 is the log predictive of a missing value
     partition = Partition(
         labels=labels.astype(np.int64),
         n_clusters=np.array([n_clusters], dtype=np.int64),
@@ -147,7 +156,11 @@ def new_partition(cohort: CohortArrays, labels: Labels, capacity: int = 0) -> Pa
         n_complete=int(np.count_nonzero(complete)),
         n_apart=n_apart,
         factors=np.zeros((capacity, n_chained)),
-        work=work,
+        numbers=numbers,
+        scores=np.zeros(capacity),
+        own_values=np.full(width, np.nan),
+        products=np.full(4 * (int(FEW) + 1), np.nan),
+        chained=np.full(3 * n_chained + 6, np.nan),
     )
     accumulate(cohort, partition)
     return partition
@@ -282,120 +295,43 @@ LEAST_LEFT = 1e-3
 """Smallest accepted share of a rate that remains without a value. Below it, digits are lost."""
 
 
-class State(NamedTuple):
-    """Cohort, model and partition as kernels pass them to each other: flat arrays and their row lengths.
+_SIZES = (
+    "first_chained",  # index of the first sufficient statistic of a feature of a multivariate Gaussian block
+    "n_factors",  # elements of the Cholesky factors of one cluster, F
+    "n_subjects",
+    "n_table",  # discrete features
+    "n_values",  # continuous features
+    "n_rows",  # rows of the table, R
+    "n_work",  # rows of the table, rounded up to a multiple of eight
+    "n_statistics",
+    "capacity",  # columns of the table, C, a multiple of eight
+    "width",  # continuous features, rounded up to a multiple of eight, W
+)
+_State = namedtuple("_State", (*CohortArrays._fields, *Model._fields, *Partition._fields, *_SIZES))
+State: TypeAlias = Any
+"""Cohort, model and partition as kernels pass them to each other: their fields, with all arrays flat, and sizes.
 
-    The fields are those of `CohortArrays`, `Model` and `Partition`. Element (i, j) of an array with C columns is
-    element i * C + j of the flat array.
-    """
-
-    codes: Codes
-    values: Array
-    kinds: Whole
-    level_start: Whole
-    level_statistics: Array
-    level_log_base: Array
-    statistic_start: Whole
-    prior_start: Whole
-    prior: Array
-    powers: Array
-    labels: Whole
-    n_clusters: Whole
-    sizes: Array
-    log_weights: Array
-    statistics: Array
-    table: Array
-    left_out: Array
-    spread: Array
-    coefficients: Array
-    left_out_coefficients: Array
-    columns: Whole
-    numbers: Array
-    """(4, R) work space for the log predictives of one cluster, with R rounded up to a multiple of eight."""
-    scores: Array
-    """(C,) work space for the log weights of one subject."""
-    own_values: Array
-    """(W,) work space for its continuous values, padded with NaN."""
-    products: Array
-    """(4 (FEW + 1),) work space for the predictives of the levels of a feature."""
-    factors: Array
-    chained: Array
-    """(3 F + 6,) work space for the features of multivariate Gaussian blocks."""
-    n_complete: int
-    n_apart: int
-    first_chained: int
-    """Index of the first sufficient statistic of a feature of a multivariate Gaussian block."""
-    n_factors: int
-    """Number of elements of the Cholesky factors of one cluster, F."""
-    concentration: float
-    discount: float
-    coarsening: float
-    n_subjects: int
-    n_table: int
-    """Number of discrete features."""
-    n_values: int
-    """Number of continuous features."""
-    n_rows: int
-    """Number of rows of the table, R."""
-    n_work: int
-    """Number of rows of the table, rounded up to a multiple of eight."""
-    n_statistics: int
-    capacity: int
-    """Number of columns of the table, C, a multiple of eight."""
-    width: int
-    """Number of continuous features, rounded up to a multiple of eight, W."""
+Element (i, j) of an array with C columns is element i * C + j of the flat array.
+"""
 
 
 @subkernel
 def state_of(cohort: CohortArrays, model: Model, partition: Partition) -> State:
     """Return the state of a cohort, a model and a partition. The caller must keep these alive while it is in use."""
     n_rows, capacity = partition.table.shape
-    width = partition.left_out_coefficients.shape[2]
-    n_work = (n_rows + LANES - 1) & -LANES
-    return State(
-        codes=flat(cohort.codes, 0),
-        values=flat(cohort.values, 0),
-        kinds=flat(cohort.kinds, 0),
-        level_start=flat(cohort.level_start, 0),
-        level_statistics=flat(cohort.level_statistics, 0),
-        level_log_base=flat(cohort.level_log_base, 0),
-        statistic_start=flat(cohort.statistic_start, 0),
-        prior_start=flat(cohort.prior_start, 0),
-        prior=flat(model.prior, 0),
-        powers=flat(model.powers, 0),
-        labels=flat(partition.labels, 0),
-        n_clusters=flat(partition.n_clusters, 0),
-        sizes=flat(partition.sizes, 0),
-        log_weights=flat(partition.log_weights, 0),
-        statistics=flat(partition.statistics, 0),
-        table=flat(partition.table, 0),
-        left_out=flat(partition.left_out, 0),
-        spread=flat(partition.spread, 0),
-        coefficients=flat(partition.coefficients, 0),
-        left_out_coefficients=flat(partition.left_out_coefficients, 0),
-        columns=flat(partition.columns, 0),
-        numbers=flat(partition.work, 0),
-        scores=flat(partition.work, 4 * n_work),
-        own_values=flat(partition.work, 4 * n_work + capacity),
-        products=flat(partition.work, 4 * n_work + capacity + width),
-        factors=flat(partition.factors, 0),
-        chained=flat(partition.work, 4 * n_work + capacity + width + 4 * (int(FEW) + 1)),
-        n_complete=partition.n_complete,
-        n_apart=partition.n_apart,
-        first_chained=partition.statistics.shape[1] - partition.factors.shape[1],
-        n_factors=partition.factors.shape[1],
-        concentration=model.concentration,
-        discount=model.discount,
-        coarsening=model.coarsening,
-        n_subjects=partition.labels.shape[0],
-        n_table=cohort.codes.shape[1],
-        n_values=cohort.values.shape[1],
-        n_rows=n_rows,
-        n_work=n_work,
-        n_statistics=partition.statistics.shape[1],
-        capacity=capacity,
-        width=width,
+    sizes = (
+        partition.statistics.shape[1] - partition.factors.shape[1],
+        partition.factors.shape[1],
+        partition.labels.shape[0],
+        cohort.codes.shape[1],
+        cohort.values.shape[1],
+        n_rows,
+        partition.numbers.shape[1],
+        partition.statistics.shape[1],
+        capacity,
+        partition.left_out_coefficients.shape[2],
     )
+    return _State(*(flattened(cohort) + flattened(model) + flattened(partition) + sizes))
 
 
 @inlined

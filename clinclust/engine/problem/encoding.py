@@ -30,20 +30,15 @@ _MANY_COLUMNS = 500
 """Number of columns above which an eigenvector is found by Lanczos iterations, without all cross products."""
 
 
-def _ordered_and_unordered(arrays: CohortArrays) -> tuple[Whole, Whole]:
-    """Return the indices of the discrete features with ordered levels, and of the nominal ones."""
-    is_nominal = (arrays.kinds[: arrays.codes.shape[1], None] == _NOMINAL).any(axis=1)
-    return np.flatnonzero(~is_nominal), np.flatnonzero(is_nominal)
-
-
 def numeric_columns(arrays: CohortArrays) -> tuple[Array, Whole]:
     """Return numeric columns, float64 (N, C), NaN = missing, and the index of the feature of each, int64 (C,).
 
     They are the codes of discrete features with ordered levels, the continuous values, and an indicator of each level
     of the nominal features.
     """
-    ordered, unordered = _ordered_and_unordered(arrays)
     n_discrete, n_continuous = arrays.codes.shape[1], arrays.values.shape[1]
+    is_nominal = (arrays.kinds[:n_discrete, None] == _NOMINAL).any(axis=1)
+    ordered, unordered = np.flatnonzero(~is_nominal), np.flatnonzero(is_nominal)
     codes = np.take(arrays.codes, ordered, axis=1)  # contiguous rows, so that sums always have the same order
     n_levels = np.diff(arrays.level_start)[unordered]
     of_level = np.repeat(unordered, n_levels)
@@ -57,9 +52,8 @@ def numeric_columns(arrays: CohortArrays) -> tuple[Array, Whole]:
 
 def encoded_columns(arrays: CohortArrays) -> Iterator[tuple[Array, bool]]:
     """Yield the encoded values of each feature, float64 (N,), NaN = missing, and whether the feature is nominal."""
-    _, unordered = _ordered_and_unordered(arrays)
-    for feature, code in enumerate(arrays.codes.T):
-        yield np.where(code > 0, code, np.nan), feature in unordered
+    for code, kind in zip(arrays.codes.T, arrays.kinds, strict=False):
+        yield np.where(code > 0, code, np.nan), kind in _NOMINAL
     for column in arrays.values.T:
         yield column, False
 
@@ -179,8 +173,6 @@ def powers_of_blocks(features: Sequence[Feature], powers: Array) -> dict[str, fl
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 
-_ROWS_AT_ONCE = 4_096
-
 
 @dataclass(frozen=True)
 class Encoding:
@@ -257,7 +249,7 @@ class Encoding:
         n_subjects = next(iter(values.values())).size
         likelihoods = self.likelihoods
         n_table = sum(not likelihood.is_continuous for likelihood in likelihoods)
-        codes: list[Codes] = []
+        codes = np.empty((n_subjects, n_table), dtype=np.int32)
         encoded_values = np.empty((n_subjects, len(self.features) - n_table))
         level_start = [1]
         level_values, level_statistics, level_log_base = [np.zeros(1)], [np.zeros((1, 2))], [np.zeros(1)]
@@ -276,7 +268,7 @@ class Encoding:
                 encoded_values[:, index - n_table] = likelihood.encoded(column)
                 continue
             rows = rows_of(column, levels, level_start[-1])
-            codes.append(rows if order is None else rows[order])
+            codes[:, index] = rows if order is None else rows[order]
             level_start.append(level_start[-1] + levels.size)
             level_values.append(levels)
             # A likelihood that counts its levels has L statistics of L levels, which no kernel reads from here.
@@ -287,7 +279,7 @@ class Encoding:
                 counts = np.bincount(rows, minlength=level_start[-1])[level_start[-2] :]
                 log_base += float((counts * level_log_base[-1]).sum())
         return CohortArrays(
-            codes=_side_by_side(codes, n_subjects),
+            codes=codes,
             values=encoded_values,
             kinds=np.array([likelihood.kernel for likelihood in likelihoods], dtype=np.int64),
             level_start=np.array(level_start, dtype=np.int64),
@@ -419,15 +411,6 @@ def rows_of(column: Array, levels: Array, first: int) -> Codes:
     rows = places.astype(np.int32) + np.int32(first)
     rows[missing] = 0
     return rows
-
-
-def _side_by_side(columns: list[Codes], n_rows: int) -> Codes:
-    """Return the columns as one array, int32 (N, D), with contiguous rows."""
-    table = np.empty((n_rows, len(columns)), dtype=np.int32)
-    for first in range(0, n_rows if columns else 0, _ROWS_AT_ONCE):
-        rows = slice(first, first + _ROWS_AT_ONCE)  # few, so that they fit into the processor's cache
-        table[rows] = np.array([column[rows] for column in columns]).T
-    return table
 
 
 def canonical_order(columns: Sequence[Array]) -> Whole:

@@ -6,6 +6,7 @@ import mmap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass, replace
+from functools import partial
 from operator import attrgetter, itemgetter
 from threading import Event, Lock
 from typing import IO, Any, NamedTuple, Self
@@ -294,18 +295,6 @@ def candidates(
     return shard.taken(rows, aside), labels[rows].astype(np.int64)
 
 
-def after_moves(labels: Numbers, found: ScanResult, moved: Numbers, renamed: Numbers) -> Numbers:
-    """Return labels after the first candidates have moved, and the clusters have been renamed."""
-    after = renamed[labels]
-    after[np.flatnonzero(found.best != labels)[: moved.size]] = moved
-    return after
-
-
-def rename(labels: Numbers, renamed: Numbers) -> Numbers:
-    """Return labels with new numbers of the clusters."""
-    return renamed[labels]
-
-
 def members(shard: Shard, labels: Numbers, aside: Whole, ranks: Sequence[Whole]) -> list[CohortArrays]:
     """Return some members of each cluster, by their ranks among its members."""
     return [shard.taken(np.flatnonzero(labels == cluster)[some], aside) for cluster, some in enumerate(ranks)]
@@ -417,8 +406,8 @@ class Partitioned:
         if sums[0].all():
             return self.with_sums(sums, labels)
         kept = np.flatnonzero(sums[0] > 0.0)
-        numbers = numbered(kept, n_clusters)
-        return self.with_sums((sums[0][kept], sums[1][kept]), self.each(rename, numbers, lists=[labels]))
+        renamed = partial(np.take, numbered(kept, n_clusters))
+        return self.with_sums((sums[0][kept], sums[1][kept]), self.each(renamed, lists=[labels]))
 
     def assigned(self, sums: Sums) -> Self:
         """Return all subjects in the best of clusters with these sums, of other subjects."""
@@ -429,8 +418,8 @@ class Partitioned:
     def in_order(self, order: Labels) -> Self:
         """Return the same clusters with other numbers: cluster order[k] becomes k."""
         sizes, statistics = self.clusters.sums
-        numbers = numbered(order, order.size)
-        return self.with_sums((sizes[order], statistics[order]), self.each(rename, numbers, lists=[self.labels]))
+        renamed = partial(np.take, numbered(order, order.size))
+        return self.with_sums((sizes[order], statistics[order]), self.each(renamed, lists=[self.labels]))
 
     def gathered(self) -> tuple[Labels, Mask]:
         """Return the clusters (N,) and the outlying values (N, D) of all subjects of a cohort in memory."""
@@ -467,7 +456,13 @@ class Partitioned:
         labels = np.concatenate([*before, np.arange(n_clusters)])
         moved = moved_one_by_one(self.problem, self.clusters.sums, arrays, labels, minimum_gain)
         *after, names = np.split(moved.labels.astype(np.int32), np.cumsum([labels.size for labels in before]))
-        changed = self.each(after_moves, names, lists=(self.labels, found.best, after))
+
+        def after_moves(labels: Numbers, found: ScanResult, moved: Numbers) -> Numbers:
+            changed = names[labels]
+            changed[np.flatnonzero(found.best != labels)[: moved.size]] = moved
+            return changed
+
+        changed = self.each(after_moves, lists=(self.labels, found.best, after))
         return self.with_labels(changed, int(moved.n_clusters[0]))
 
     def merged(self) -> Self:
@@ -475,7 +470,7 @@ class Partitioned:
         clusters = clusters_without_subjects(self.problem.cohort.arrays, *self.clusters.sums)
         into = merged_into(self.problem, clusters)
         kept, numbers = np.unique(into, return_inverse=True)
-        labels = self.each(rename, numbers.astype(np.int32), lists=[self.labels])
+        labels = self.each(partial(np.take, numbers.astype(np.int32)), lists=[self.labels])
         return self.with_sums((clusters.sizes[kept], clusters.statistics[kept]), labels)
 
     def divided(self, rng: np.random.Generator, cancelled: Event, pool: Executor) -> Self | None:
