@@ -8,7 +8,7 @@ mpmath.mp.dps = 40
 _log_gamma = mpmath.loggamma
 
 
-def exact_log_joint(columns, labels, hyperparameters, concentration, discount=0.0):
+def exact_log_joint(columns, labels, hyperparameters, concentration):
     """Return ln p(X_obs, z), an mpf.
 
     Parameters
@@ -18,10 +18,10 @@ def exact_log_joint(columns, labels, hyperparameters, concentration, discount=0.
         missing. Scores count from 0.
     labels : array of int, shape (N,)
     hyperparameters : dict of dict
-    concentration, discount : float
+    concentration : float
     """
     members = [np.flatnonzero(labels == cluster) for cluster in np.unique(labels)]
-    total = _log_prior([rows.size for rows in members], mpf(float(concentration)), mpf(float(discount)))
+    total = _log_prior([rows.size for rows in members], mpf(float(concentration)))
     for name, (likelihood, steps, values) in columns.items():
         stated = {
             key: [mpf(float(item)) for item in value] if isinstance(value, list) else mpf(float(value))
@@ -33,11 +33,11 @@ def exact_log_joint(columns, labels, hyperparameters, concentration, discount=0.
     return total
 
 
-def _log_prior(sizes, concentration, discount):
-    """The seating rule: the first of table k sits down with weight N0 + k d, each other with weight n - d."""
+def _log_prior(sizes, concentration):
+    """The seating rule: the first of a table sits down with weight N0, each other with weight n."""
     total = -(_log_gamma(concentration + sum(sizes)) - _log_gamma(concentration))
-    for place, size in enumerate(sizes):
-        total += mpmath.log(concentration + place * discount) + _log_gamma(size - discount) - _log_gamma(1 - discount)
+    for size in sizes:
+        total += mpmath.log(concentration) + _log_gamma(size)
     return total
 
 

@@ -99,7 +99,7 @@ def log_predictive(likelihood, hyperparameters, values, new, trials=None):
     return float(distribution.logpdf(new) if continuous else distribution.logpmf(new))
 
 
-def log_joint(columns, labels, hyperparameters, concentration, discount=0.0, coarsening=1.0):
+def log_joint(columns, labels, hyperparameters, concentration, coarsening=1.0):
     """Return ln p(z) + coarsening ln p(X_obs | z) by seating the subjects one by one.
 
     Parameters
@@ -111,8 +111,7 @@ def log_joint(columns, labels, hyperparameters, concentration, discount=0.0, coa
     total = 0.0
     for i, label in enumerate(labels):
         seated = np.flatnonzero(labels[:i] == label)
-        new = concentration + discount * np.unique(labels[:i]).size
-        total += np.log(seated.size - discount if seated.size else new) - np.log(i + concentration)
+        total += np.log(seated.size if seated.size else concentration) - np.log(i + concentration)
         for name, (likelihood, trials, values) in columns.items():
             if not np.isnan(values[i]):
                 before = values[seated][~np.isnan(values[seated])]

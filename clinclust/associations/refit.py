@@ -204,7 +204,7 @@ def column_keys(columns: Sequence[Array]) -> Keys:
 def without(problem: Problem, left_out: NDArray[np.bool_], keys: Keys) -> tuple[Problem, Labels]:
     """Return the problem without the features of `left_out`, (D,), and the rows of its subjects, (N,), by `keys`."""
     order = np.argsort(keys[~left_out].sum(axis=0, dtype=np.uint64), kind="stable")
-    return problem.with_features(~left_out).restricted_to(order, 0), order
+    return problem.with_features(~left_out).restricted_to(order), order
 
 
 def refit_plan(model: MAPDP, seed: int, n_restarts: int) -> SearchPlan:
@@ -295,7 +295,7 @@ def _divide(
     def find_best(members: Labels) -> list[tuple[float, Labels, Labels]]:
         if members.size < 2 * enough:
             return []
-        part = problem.restricted_to(members, 0)
+        part = problem.restricted_to(members)
         tried = divisions(part, rng, cancelled)
         usable = [division for division in tried if (np.bincount(division[1]) >= enough).sum() >= 2]
         if not usable:

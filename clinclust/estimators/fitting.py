@@ -371,7 +371,7 @@ def _cross_validated(
     n_clusters = [[] for _ in CONCENTRATIONS]  # type: list[list[int]]
     n_ahead = N_FOLDS + 1  # the folds, and the search in the whole cohort after them
     for training, held_out in deal_folds(problem.cohort.n_subjects, N_FOLDS, rng):
-        part, part_starts = problem.restricted_to(training, 0), starts_among(starts, training)
+        part, part_starts = problem.restricted_to(training), starts_among(starts, training)
         progress = plan.progress.within(f"fold {N_FOLDS + 2 - n_ahead} of {N_FOLDS}")
         fold_plan = replace(plan, budget=plan.budget.part(1.0 / n_ahead), progress=progress)
         n_ahead -= 1

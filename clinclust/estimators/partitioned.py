@@ -729,7 +729,7 @@ class Site:
             proposed[members] = first
             if some.size < 2:
                 continue
-            among = self._problem.restricted_to(some, n_clusters - 1)
+            among = self._problem.restricted_to(some)
             gain, division = resettle(among, rng, Event())
             if gain > minimum_gain(among):
                 parts = among.partition(division)
@@ -788,8 +788,8 @@ class Site:
         """Return labels 0, 1, ... with subjects in the best of the clusters of the others."""
         others = np.flatnonzero(~is_lost)
         after = np.empty_like(labels)
-        after[others] = compact(labels[others])
-        sums = self._problem.restricted_to(others, 0).partition(after[others]).sums
+        after[kept] = compact(labels[kept])
+        sums = self._problem.restricted_to(kept).partition(after[kept]).sums
         after[is_lost] = self._best(np.flatnonzero(is_lost), *sums)
         return after
 

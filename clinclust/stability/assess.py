@@ -77,7 +77,7 @@ class Refitter:
     def refit_rows(self, rows: Labels, seed: int) -> Refitted:
         """Refit some subjects of the problem, int64 (n,), none twice."""
         if not self.whole_procedure:
-            return self.refit(self.problem.restricted_to(rows, 0), seed)
+            return self.refit(self.problem.restricted_to(rows), seed)
         labels = self._repeat_procedure(self.problem.cohort.order[rows], seed)
         return Refitted(labels, int(labels.max()) + 1)
 

@@ -151,10 +151,8 @@ class AtSites:
 
     def _gain(self, parts: Sums) -> float:
         """Return by how much the joint of some subjects is higher if they are in these clusters instead of in one."""
-        concentration = self.problem.model.concentration + (self.n_clusters - 1) * self.problem.model.discount
-        among = replace(self.problem, model=self.problem.model._replace(concentration=concentration))
         together = parts[0].sum(keepdims=True), parts[1].sum(axis=0, keepdims=True)
-        return joint_of_sums(among, *parts) - joint_of_sums(among, *together)
+        return joint_of_sums(self.problem, *parts) - joint_of_sums(self.problem, *together)
 
 
 def _wider(sums: Sums, n_clusters: int) -> Sums:

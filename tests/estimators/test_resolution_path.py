@@ -60,7 +60,7 @@ def contaminated():
 @pytest.mark.parametrize("coarsening", [1.0, 0.4])
 def test_the_joint_with_outlying_values_is_that_of_scipy(coarsening):
     frame, schema, columns, groups = mixed_cohort(4, n=24)
-    problem = pose(schema.validate(frame, warn=False), schema, None, 1.7, 0.0, coarsening)
+    problem = pose(schema.validate(frame, warn=False), schema, None, 1.7, coarsening)
     order = problem.cohort.order
     labels = np.unique(groups, return_inverse=True)[1]
     names = [feature.name for feature in problem.cohort.encoding.features]
@@ -79,7 +79,7 @@ def test_the_joint_with_outlying_values_is_that_of_scipy(coarsening):
         for value in values[out]:
             price += oracles.log_predictive(likelihood, problem.hyperparameters[name], [], value, trials)
     price += outlying.sum() * np.log(share) + (observed & ~outlying).sum() * np.log(1 - share)
-    expected = oracles.log_joint(kept_columns, labels, problem.hyperparameters, 1.7, 0.0, coarsening)
+    expected = oracles.log_joint(kept_columns, labels, problem.hyperparameters, 1.7, coarsening)
     assert found == pytest.approx(expected + coarsening * price, abs=1e-7)
 
 
@@ -312,7 +312,7 @@ def test_a_search_that_begins_in_a_sample_raises_one_joint_with_any_number_of_th
     np.testing.assert_array_equal(model.labels_, two.labels_)
     np.testing.assert_array_equal(model.outliers_, two.outliers_)
     assert (np.diff(model.log_joint_trace_) >= -1e-9).all()
-    posed = pose(schema.validate(frame, warn=False), schema, None, 3.0, 0.0, 0.6)
+    posed = pose(schema.validate(frame, warn=False), schema, None, 3.0, 0.6)
     kept = without_outlying(posed, model.outliers_[posed.cohort.order], 0.01)
     partition = new_partition(kept.cohort.arrays, model.labels_[posed.cohort.order])
     assert model.log_joint_ == pytest.approx(joint_of(kept, partition), abs=1e-6)
@@ -331,7 +331,7 @@ def _fitted_from_a_small_sample(seed, correlation, **options):
             frame
         )
         steps = posed_with_steps(model, frame)[1]
-    posed = pose(schema.validate(frame, warn=False), schema, None, 3.0, 0.0, model.coarsening_)
+    posed = pose(schema.validate(frame, warn=False), schema, None, 3.0, model.coarsening_)
     kept = without_outlying(posed, model.outliers_[posed.cohort.order], 0.01)
     return model, kept, model.labels_[posed.cohort.order], steps
 

@@ -216,7 +216,7 @@ def _tested(
     problem: Problem, node: Node, most: int, plan: DrawPlan, seed: np.random.SeedSequence
 ) -> Iterator[tuple[NodeTest, bool | None]]:
     """Yield the test of a node among all its subjects after each batch, and the decision of its plan."""
-    part = problem.restricted_to(node.members, 0)
+    part = problem.restricted_to(node.members)
     # The population is one whatever the seed: verdicts would change more with its seed than with those of the draws.
     rng = np.random.default_rng(_POPULATION)
     population = one_population(part, rng)
@@ -320,7 +320,7 @@ def profile(part: Problem, most_clusters: int) -> tuple[Array, Division]:
         labels = divided
         gains.append(gain)
         if len(gains) < most_clusters - 1:
-            halves = [part.restricted_to(np.flatnonzero(labels == half), 0) for half in (cluster, len(gains))]
+            halves = [part.restricted_to(np.flatnonzero(labels == half)) for half in (cluster, len(gains))]
             divisions[cluster], after = (best_division(half) for half in halves)
             divisions.append(after)
     found = np.array(gains or [0.0])
@@ -360,7 +360,7 @@ def best_division(part: Problem, given: Labels | None = None) -> Division:
 
 def distance_in(problem: Problem, node: Node) -> float:
     """Return how far apart the log odds of the halves of a node are, in standard deviations within them."""
-    odds = log_odds(problem.restricted_to(node.members, 0), node.halves)
+    odds = log_odds(problem.restricted_to(node.members), node.halves)
     means, variances = zip(
         *((of.mean(), of.var()) for of in (odds[node.halves == 0], odds[node.halves == 1])), strict=True
     )
@@ -376,7 +376,7 @@ def p_of_gap_in(
     """
     rng = np.random.default_rng(seed)
     node = node.sample(LARGEST_NODE, rng)
-    part = problem.restricted_to(node.members, 0)
+    part = problem.restricted_to(node.members)
     if in_measurements:
         return p_of_gap_in_measurements(part.cohort, node.halves, rng, level)
     return p_of_gap(one_population(part, rng), node.halves, lambda drawn: best_division(drawn).labels, rng, level)

@@ -84,7 +84,7 @@ def of_outlying_values(problem: Problem, values: Whole) -> float:
     powers = problem.model.powers
     subjects, features = np.divmod(values, powers.size)
     rows, places = np.unique(subjects, return_inverse=True)  # few
-    some = problem.restricted_to(rows, 0)
+    some = problem.restricted_to(rows)
     arguments = some.cohort.arrays, problem.model.in_full(), some.partition(some.cohort.together), np.arange(rows.size)
     first_values = powers * np.column_stack([logs[:, -1].copy() for logs in log_predictives_by_feature(*arguments)])
     log_base = log_base_measures(some.cohort, problem.model.prior, places, features)
@@ -394,7 +394,7 @@ def _rise_of_base(shard: Shard, aside: Whole, found: Changes, problem: Problem, 
         subjects = np.unique(values // n_features)
         for start in range(0, subjects.size, _AT_ONCE):
             rows = subjects[start : start + _AT_ONCE]
-            some = problem.of_subjects(shard.taken(rows, NOTHING), 0)
+            some = problem.of_subjects(shard.taken(rows, NOTHING))
             rise += sign * of_outlying_values(some, places_among(values, rows, n_features))
     return rise
 

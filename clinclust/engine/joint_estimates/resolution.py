@@ -62,12 +62,11 @@ def alternate(
     Return the problem with the last concentration, and as many restarts, with log joints under it; the best one is
     continued. Traces show the extended joint less the log hyperprior of the last concentration.
     """
-    n_subjects, discount = problem.cohort.n_subjects, problem.model.discount
     for turn in range(_MOST_ROUNDS):
         if turn and budget.used_up():
             break
         best = restarts[index_of_best(restarts)]
-        before, mode = problem.model.concentration, concentration_mode(n_subjects, int(best.labels.max()) + 1, discount)
+        before, mode = problem.model.concentration, concentration_mode(best.labels.size, int(best.labels.max()) + 1)
         candidate = replace(problem, model=problem.model._replace(concentration=mode))
         fall = log_concentration_hyperprior(before) - log_concentration_hyperprior(mode)
         if joint_of(candidate, best.labels) - fall - best.log_joint <= _LEAST_GAIN:
@@ -137,35 +136,31 @@ def choose_greedily(
 #     p(N0 | N, K) is proportional to Gamma(N0) / Gamma(N0 + N) N0^(K + a - 1) exp(-b N0).
 #
 # The density maximised here is that of u = ln N0, with one more factor N0, as in Rasmussen (2000): it is log-concave,
-# with a mode above 0 for every K. With a discount, N0^K becomes the product of N0 + j discount over j = 0 .. K - 1.
+# with a mode above 0 for every K.
 #
 # In cross-validation, each fold is scored with the clusters of the other folds (point 4, and eq. 33); the encoding and
 # the default priors come from the whole cohort.
 
 DEFAULT = 3.0
 """The default concentration, which is the mean of the hyperprior."""
-_SHAPE, _RATE = 1.0, 1.0 / DEFAULT
+SHAPE, RATE = 1.0, 1.0 / DEFAULT
 """Shape a and rate b of the gamma hyperprior, an exponential distribution with mean 3. It weighs as one cluster."""
 
 
 def log_concentration_hyperprior(concentration: float) -> float:
     """Return the log density of ln N0 under the hyperprior, a ln b - ln Gamma(a) + a ln N0 - b N0."""
-    return _SHAPE * math.log(_RATE) - math.lgamma(_SHAPE) + _SHAPE * math.log(concentration) - _RATE * concentration
+    return SHAPE * math.log(RATE) - math.lgamma(SHAPE) + SHAPE * math.log(concentration) - RATE * concentration
 
 
-def concentration_mode(n_subjects: int, n_clusters: int, discount: float = 0.0) -> float:
+def concentration_mode(n_subjects: int, n_clusters: int) -> float:
     """Return the N0 at the mode of p(ln N0 | N, K): where the derivative by u = ln N0 of the log density is 0.
 
-    With a sum over j = 0 .. K - 1, it is
-
-        a + N0 [sum 1 / (N0 + j discount) + psi(N0) - psi(N0 + N) - b].
+    It is a + K + N0 [psi(N0) - psi(N0 + N) - b].
     """
-    seats = discount * np.arange(n_clusters)
 
     def slope(u: float) -> float:
         concentration = math.exp(u)
-        digammas = psi(concentration) - psi(concentration + n_subjects)
-        return _SHAPE + concentration * float((1.0 / (concentration + seats)).sum() + digammas - _RATE)
+        return SHAPE + n_clusters + concentration * float(psi(concentration) - psi(concentration + n_subjects) - RATE)
 
     return math.exp(brentq(slope, math.log(1e-12), math.log(1e12), xtol=1e-12))
 
@@ -321,7 +316,7 @@ def sampled_steps(problem: Problem, plan: SearchPlan, seed: np.random.SeedSequen
     rows = sample_rows(problem.cohort.n_subjects, np.random.default_rng(of_rows))
     budget, progress = plan.budget.part(_SHARE_OF_SAMPLE), plan.progress.within("a sample")
     in_sample = replace(plan, patience=1, budget=budget, progress=progress)
-    part = problem.restricted_to(rows, 0)
+    part = problem.restricted_to(rows)
     steps = resolution_steps(part, search_starts(rows.size, in_sample.seeds), in_sample, of_path)
     step = steps[chosen_step(steps)]
     rng, share = np.random.default_rng(of_all), plan.outlying_share

@@ -62,8 +62,6 @@ class Model(NamedTuple):
     """(D,) the power, in (0, 1], of the likelihood of each feature because of its block; 1 without."""
     concentration: float
     """N0, the weight of a new cluster, in subjects."""
-    discount: float = 0.0
-    """Discount of the Pitman-Yor process, in [0, 1): the weight in subjects that each cluster gives to a new one."""
     coarsening: float = 1.0
     """The power, in (0, 1], of the whole likelihood in addition (Miller and Dunson 2019)."""
 
@@ -87,8 +85,8 @@ class Partition(NamedTuple):
     sizes: Array
     """(C,) number of subjects in each cluster."""
     log_weights: Array
-    """(2, C) log prior weights. Row 0: ln(size - discount) of each cluster, ln(N0 + K discount) of the empty one, and
-    -inf in idle columns. Row 1: the same for each cluster without one subject, where it has more than one."""
+    """(2, C) log prior weights. Row 0: ln size of each cluster, ln N0 of the empty one, and -inf in idle columns. Row
+    1: the same for each cluster without one subject, where it has more than one."""
     statistics: Array
     """(C, S) sufficient statistics of each cluster."""
     table: Array
@@ -334,14 +332,6 @@ def state_of(cohort: CohortArrays, model: Model, partition: Partition) -> State:
     return _State(*(flattened(cohort) + flattened(model) + flattened(partition) + sizes))
 
 
-@inlined
-def log_weight(state: State, size: float, n_clusters: int) -> float:
-    """Return ln(size - discount), or, for size 0, that of a new cluster: ln(N0 + n_clusters discount)."""
-    if size > 0.0:
-        return math.log(size - state.discount)
-    return math.log(state.concentration + state.discount * n_clusters)
-
-
 @subkernel
 def refresh(state: State, k: int) -> None:
     """Recompute the log predictives and the log weight of cluster k from its statistics and size."""
@@ -393,9 +383,9 @@ def refresh(state: State, k: int) -> None:
         for part in range(3 if state.kinds[feature] == CHAINED else 2):
             out[part * capacity] *= state.coarsening * state.powers[feature]
             left[part * state.width] *= state.coarsening * state.powers[feature]
-    state.log_weights[k] = log_weight(state, state.sizes[k], state.n_clusters[0])
+    state.log_weights[k] = math.log(state.sizes[k] if state.sizes[k] > 0.0 else state.concentration)
     if state.sizes[k] > 1.0:
-        state.log_weights[capacity + k] = log_weight(state, state.sizes[k] - 1.0, 0)
+        state.log_weights[capacity + k] = math.log(state.sizes[k] - 1.0)
 
 
 @subkernel

@@ -17,7 +17,6 @@ from clinclust.engine.kernels.moves import (
     Model,
     Partition,
     State,
-    log_weight,
     move,
     refresh,
     state_of,
@@ -84,8 +83,7 @@ def score_all(state: State, i: int, n_columns: int, n_together: int) -> float:
 @inlined
 def score_without_rows(state: State, i: int, own: int) -> float:
     """Return the score of subject i under its own cluster without itself, but for its table rows."""
-    alone = state.sizes[own] == 1.0
-    score = log_weight(state, 0.0, state.n_clusters[0] - 1) if alone else state.log_weights[state.capacity + own]
+    score = state.log_weights[state.capacity + own] if state.sizes[own] > 1.0 else math.log(state.concentration)
     if state.n_values > 0:
         values = flat(state.values, i * state.n_values)
         for column in range(state.n_apart):
@@ -209,7 +207,7 @@ def sweep(
             score = score_without_rows(state, i, own)
             held = state.sizes[0] - (1.0 if own == 0 else 0.0)
             if ignore_size and held > 0.0:
-                shift = math.log(1.0 - state.discount) - math.log(held - state.discount)
+                shift = -math.log(held)
                 score += shift if own == 0 else 0.0
                 scores[0] += shift
             scores[own] = -math.inf

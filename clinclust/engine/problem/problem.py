@@ -247,20 +247,17 @@ class Problem:
         cohort = replace(self.cohort, log_base=self.cohort.log_base + more)
         return replace(self, cohort=cohort, model=self.model._replace(powers=powers))
 
-    def restricted_to(self, subjects: Whole, n_others: int) -> Problem:
-        """Return the problem of a subset of the subjects, while n_others clusters hold all other subjects.
+    def restricted_to(self, subjects: Whole) -> Problem:
+        """Return the problem of a subset of the subjects, while other clusters hold all other subjects.
 
         A change of labels changes its log joint by as much as that of the whole cohort. `log_base` is 0.
         """
         arrays = self.cohort.arrays
-        arrays = arrays._replace(codes=arrays.codes[subjects], values=arrays.values[subjects])
-        return self.of_subjects(arrays, n_others)
+        return self.of_subjects(arrays._replace(codes=arrays.codes[subjects], values=arrays.values[subjects]))
 
-    def of_subjects(self, arrays: CohortArrays, n_others: int) -> Problem:
+    def of_subjects(self, arrays: CohortArrays) -> Problem:
         """Return the problem of some subjects, whose arrays these are (`restricted_to`)."""
-        cohort = EncodedCohort(self.cohort.encoding, arrays, 0.0, np.arange(arrays.codes.shape[0]))
-        concentration = self.model.concentration + n_others * self.model.discount
-        return replace(self, cohort=cohort, model=self.model._replace(concentration=concentration))
+        return replace(self, cohort=EncodedCohort(self.cohort.encoding, arrays, 0.0, np.arange(arrays.codes.shape[0])))
 
 
 def pose(
@@ -268,7 +265,6 @@ def pose(
     schema: FeatureSchema,
     hyperparameters: Mapping[str, Mapping[str, Any]] | None,
     concentration: float,
-    discount: float = 0.0,
     coarsening: float = 1.0,
     block_weights: Mapping[str, float] | None = None,
 ) -> Problem:
@@ -308,7 +304,7 @@ def pose(
     prior = flat_prior(encoding, complete)
     arrays, log_base = encoding.encode(values, prior, order)
     cohort = EncodedCohort(encoding, arrays, log_base, order)
-    model = Model(prior, np.ones(len(features)), float(concentration), float(discount), float(coarsening))
+    model = Model(prior, np.ones(len(features)), float(concentration), float(coarsening))
     problem = Problem(cohort, complete, model, excluded)
     return problem.with_powers(powers_of_features(encoding.features, block_weights or {}))
 
@@ -334,11 +330,9 @@ def _informative(
 # The collapsed log joint, which is the objective of every search, and the relevance of each feature.
 #
 #     ln p(X_obs, z) = ln p(z) + coarsening * sum_d power_d sum_k ln m_d(observed values of feature d in cluster k)
-#     ln p(z)        = sum_{j<K} ln(N0 + j discount) + sum_k [ln Gamma(n_k - discount) - ln Gamma(1 - discount)]
-#                      + ln Gamma(N0) - ln Gamma(N0 + N)
+#     ln p(z)        = K ln N0 + sum_k ln Gamma(n_k) + ln Gamma(N0) - ln Gamma(N0 + N)
 #
-# With discount 0 the prior is the Chinese restaurant process of the papers. The power of a feature is below 1 where it
-# shares its information with other features of its block.
+# The power of a feature is below 1 where it shares its information with other features of its block.
 
 
 def log_joint(problem: Problem, partition: Partition) -> float:
@@ -359,19 +353,13 @@ def joint_of_sums(problem: Problem, sizes: Array, statistics: Array) -> float:
     model = problem.model
     marginals = log_marginals(problem.cohort.arrays, model.prior, statistics)
     log_likelihood = float((marginals * model.powers).sum()) + problem.cohort.log_base
-    return log_crp(sizes, model.concentration, model.discount) + model.coarsening * log_likelihood
+    return log_crp(sizes, model.concentration) + model.coarsening * log_likelihood
 
 
-def log_crp(sizes: Array, concentration: float, discount: float = 0.0) -> float:
-    """Return the log probability of a partition with these cluster sizes (K,) under the Chinese restaurant process.
-
-    With a discount above 0 it is the two-parameter process (Pitman 1995), the partition law of a Pitman-Yor process.
-    """
-    return float(
-        np.log(concentration + discount * np.arange(sizes.size)).sum()
-        + (gammaln(sizes - discount) - gammaln(1.0 - discount)).sum()
-        - _log_of_all(concentration, float(sizes.sum()))
-    )
+def log_crp(sizes: Array, concentration: float) -> float:
+    """Return the log probability of a partition with these cluster sizes (K,) under the Chinese restaurant process."""
+    of_new = np.full(sizes.size, np.log(concentration)).sum()
+    return float(of_new + gammaln(sizes).sum() - _log_of_all(concentration, float(sizes.sum())))
 
 
 @lru_cache
@@ -399,11 +387,10 @@ def leave_one_out_nll(problem: Problem, partition: Partition, scores: Array) -> 
     """
     labels, (sizes, _), model = partition.labels, partition.sums, problem.model
     others = sizes[labels] - 1.0
-    new = model.concentration + model.discount * (sizes.size - 1)
-    weights = np.log(np.where(others > 0.0, others - model.discount, new))
+    weights = np.log(np.where(others > 0.0, others, model.concentration))
     densities = (scores[np.arange(labels.size), labels] - weights) / model.coarsening
     densities += problem.cohort.encoding.log_jacobian(problem.cohort.arrays)
-    return -float(densities.sum()) - log_crp(sizes, model.concentration, model.discount)
+    return -float(densities.sum()) - log_crp(sizes, model.concentration)
 
 
 # The clusters of a fitted model: scores of the fitted subjects and of new subjects.
@@ -440,14 +427,12 @@ class Clusters:
         """Return the terms of the log joint that a merger of clusters changes, in nats."""
         model = self.model
         likelihood = float(self._counted_log_marginals()[:, self.included].sum())
-        return log_crp(self.sizes, model.concentration, model.discount) + model.coarsening * likelihood
+        return log_crp(self.sizes, model.concentration) + model.coarsening * likelihood
 
     def log_joint_of_each(self) -> Array:
         """Return the term of each cluster in the log joint of a partition, in nats, float64 (K,)."""
-        model = self.model
-        of_sizes = gammaln(self.sizes - model.discount) - gammaln(1.0 - model.discount)
         likelihood = self._counted_log_marginals()[:, self.included].sum(axis=1)
-        return np.asarray(of_sizes + model.coarsening * likelihood, dtype=np.float64)
+        return np.asarray(gammaln(self.sizes) + self.model.coarsening * likelihood, dtype=np.float64)
 
     def likelihood_terms(self) -> Array:
         """Return the term of each cluster and included feature in the log joint, in nats, float64 (K, D)."""

@@ -14,7 +14,7 @@ from scipy.optimize import linear_sum_assignment, minimize_scalar
 from scipy.special import gammaln
 
 from clinclust.arrays import Array, Codes, Labels
-from clinclust.engine.joint_estimates.resolution import log_concentration_hyperprior
+from clinclust.engine.joint_estimates.resolution import RATE, SHAPE, log_concentration_hyperprior
 from clinclust.engine.kernels.compiled import kernel
 from clinclust.engine.kernels.moves import Partition, accumulate, grow, log_marginals
 from clinclust.engine.kernels.sweep import UNLIMITED, draw_moves, write_scores
@@ -22,7 +22,6 @@ from clinclust.engine.problem.problem import Problem, leave_one_out_scores, log_
 from clinclust.engine.search.plan import SearchCancelled, SearchPlan, Threads, n_threads
 from clinclust.engine.search.restarts import run_restarts, search_starts
 from clinclust.engine.search.settle import by_decreasing_size, compact
-from clinclust.priors.conjugate import log_gamma_ratio
 
 # Divisions and mergers of whole clusters, proposed and accepted so that the posterior stays as it is.
 #
@@ -79,8 +78,7 @@ def divide_or_merge(
     is_division = first == second
     targets = _NO_SUBJECTS if is_division else (labels[order] == second).astype(np.int64)
     halves, log_allocation = _allocated(problem, pair, order, targets, rng)
-    n_divided = int(partition.n_clusters[0]) + is_division
-    log_ratio = _log_ratio(problem, halves, n_divided) - log_allocation
+    log_ratio = _log_ratio(problem, halves) - log_allocation
     if by_cluster:
         others = np.delete(partition.sums[0], [first, second])
         log_ratio += _log_ratio_of_pair(others, halves.sizes[:2])
@@ -140,18 +138,14 @@ def _allocated(
     return halves, log_probability
 
 
-def _log_ratio(problem: Problem, halves: Partition, n_clusters: int) -> float:
-    """Return ln p(divided) - ln p(merged), in nats; there are `n_clusters` clusters after the division."""
+def _log_ratio(problem: Problem, halves: Partition) -> float:
+    """Return ln p(divided) - ln p(merged), in nats."""
     model = problem.model
     sizes, statistics = halves.sizes[:2], halves.statistics[:2]
     whole = statistics.sum(axis=0, keepdims=True)
     marginals = log_marginals(problem.cohort.arrays, model.prior, np.vstack([statistics, whole]))
     log_likelihood = float((marginals @ model.powers) @ (1.0, 1.0, -1.0))
-    log_prior = (
-        np.log(model.concentration + (n_clusters - 1) * model.discount)
-        + (gammaln(sizes - model.discount) - gammaln(1.0 - model.discount)).sum()
-        - (gammaln(sizes.sum() - model.discount) - gammaln(1.0 - model.discount))
-    )
+    log_prior = np.log(model.concentration) + gammaln(sizes).sum() - gammaln(sizes.sum())
     return float(log_prior + model.coarsening * log_likelihood)
 
 
@@ -159,9 +153,6 @@ def _log_ratio(problem: Problem, halves: Partition, n_clusters: int) -> float:
 #
 # The concentration may be drawn too, under its hyperprior.
 
-_WIDTH = 1.0
-_LEAST, _MOST = math.log(1e-12), math.log(1e12)
-"""Bounds of u, beyond which the log joint has fewer digits, and the hyperprior practically no mass."""
 _OFTEN = 100
 """Sweeps after each of which something is proposed, because a chain begins far from the posterior. Later proposals are
 rarer: one takes as long as ten sweeps."""
@@ -217,7 +208,7 @@ class Chain:
         joint = 0.0
         if self._draws_concentration:
             n_clusters = int(self._partition.n_clusters[0])
-            drawn = draw_concentration(model.concentration, n_subjects, n_clusters, model.discount, self._rng)
+            drawn = draw_concentration(model.concentration, n_subjects, n_clusters, self._rng)
             self.problem = replace(self.problem, model=model._replace(concentration=drawn))
             joint = log_concentration_hyperprior(drawn)
         joint += log_joint(self.problem, self._partition)
@@ -242,31 +233,16 @@ class Chain:
                     self.thinning *= 2
 
 
-def draw_concentration(
-    concentration: float, n_subjects: int, n_clusters: int, discount: float, rng: np.random.Generator
-) -> float:
-    """Return the next concentration of a chain, by slice sampling of the log-concave density of ln N0 (Neal 2003)."""
+def draw_concentration(concentration: float, n_subjects: int, n_clusters: int, rng: np.random.Generator) -> float:
+    """Return the next concentration of a chain, by way of a beta variable (Escobar and West 1995, eqs. 13 and 14).
 
-    def log_density(u: float) -> float:
-        """Return ln p(u | N, K) up to a constant."""
-        opened = float(np.log(math.exp(u) + discount * np.arange(n_clusters)).sum())
-        seated = float(log_gamma_ratio(math.exp(u), n_subjects))
-        return opened - seated + log_concentration_hyperprior(math.exp(u))
-
-    at = math.log(concentration)
-    level = log_density(at) + math.log1p(-rng.random())
-    low = at - _WIDTH * rng.random()
-    high = low + _WIDTH
-    while low > _LEAST and log_density(low) > level:
-        low -= _WIDTH
-    while high < _MOST and log_density(high) > level:
-        high += _WIDTH
-    low, high = max(low, _LEAST), min(high, _MOST)
-    while True:
-        drawn = low + (high - low) * rng.random()
-        if log_density(drawn) >= level:
-            return math.exp(drawn)
-        low, high = (drawn, high) if drawn < at else (low, drawn)
+    *Bayesian density estimation and inference using mixtures*, Journal of the American Statistical Association 90,
+    577-588.
+    """
+    rate = RATE - math.log(rng.beta(concentration + 1.0, n_subjects))
+    odds = (SHAPE + n_clusters - 1.0) / (n_subjects * rate)
+    shape = SHAPE + n_clusters - (rng.random() > odds / (1.0 + odds))
+    return float(rng.gamma(shape) / rate)
 
 
 # Several Markov chains from overdispersed starts, run until they agree or the sweeps allowed are used up.
@@ -415,7 +391,7 @@ def temperature(problem: Problem, labels: Labels, seed: int, cancelled: Event) -
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(_BRANCH_OF_CALIBRATION,)))
     if labels.size > _MOST_SUBJECTS:
         chosen = np.sort(rng.choice(labels.size, _MOST_SUBJECTS, replace=False))
-        problem, labels = problem.restricted_to(chosen, 0), compact(labels[chosen])
+        problem, labels = problem.restricted_to(chosen), compact(labels[chosen])
     if labels.max() == 0:
         return 1.0
     scores = leave_one_out_scores(problem, problem.partition(labels))
@@ -458,7 +434,7 @@ def _match_clusters(drawn: Labels, own: Array, labels: Labels) -> Array:
     return matches
 
 
-# The partition with the lowest posterior expected loss, estimated over draws, and the ball of partitions around it.
+# The partition with the lowest posterior expected loss, estimated over draws.
 #
 # The loss is the variation of information (Meila 2007, Journal of Multivariate Analysis 98, 873-895), in nats:
 #
@@ -477,30 +453,6 @@ _IMPROVED = 5
 _MOST_SWEEPS = 100
 _FURTHER_CLUSTERS = 5
 """Clusters that a search may open beyond those of its start."""
-
-
-@dataclass(frozen=True)
-class CredibleBall:
-    """The partitions around a point estimate that hold a share of the posterior (Wade and Ghahramani 2018).
-
-    Attributes
-    ----------
-    probability : float
-        The share.
-    radius : float
-        Smallest distance that includes this share of the draws, in nats.
-    fewest, most : int64 (N,)
-        The farthest included draws with the fewest and the most clusters (vertical bounds).
-    """
-
-    probability: float
-    radius: float
-    fewest: Labels
-    most: Labels
-
-    def __repr__(self) -> str:
-        of_bounds = f"{self.fewest.max() + 1} to {self.most.max() + 1} clusters"
-        return f"CredibleBall(probability={self.probability:g}, radius={self.radius:.3g}, {of_bounds})"
 
 
 def point_estimate(draws: Draws) -> Labels:
@@ -545,20 +497,6 @@ def membership_of_draws(draws: Draws, labels: Labels) -> Array:
         matches = pairs.reshape(-1, counts.shape[1]).argmax(axis=1)
         counts[subjects, matches[drawn]] += 1.0
     return counts / len(draws)
-
-
-def ball_around(draws: Draws, labels: Labels, probability: float) -> CredibleBall:
-    """Return the credible ball of this probability around a partition, int64 (N,)."""
-    distances = losses(draws, labels)
-    radius = float(np.sort(distances)[max(int(np.ceil(probability * distances.size)) - 1, 0)])
-    inside = np.flatnonzero(distances <= radius)
-    n_clusters = draws[inside].max(axis=1)
-
-    def farthest_of(number: int) -> Labels:
-        places = inside[n_clusters == number]
-        return by_decreasing_size(draws[places[np.argmax(distances[places])]].astype(np.int64))
-
-    return CredibleBall(probability, radius, farthest_of(n_clusters.min()), farthest_of(n_clusters.max()))
 
 
 @kernel

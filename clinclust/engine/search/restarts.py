@@ -85,7 +85,7 @@ def bisected(problem: Problem, rng: np.random.Generator) -> Labels:
         halves = np.zeros_like(labels)
         for part in range(int(labels.max()) + 1):
             members = np.flatnonzero(labels == part)
-            along = principal_axis(problem.restricted_to(members, 0).cohort.arrays, rng)
+            along = principal_axis(problem.restricted_to(members).cohort.arrays, rng)
             halves[members] = along > np.median(along)
         labels = compact(2 * labels + halves)
     return labels
@@ -157,25 +157,24 @@ def _divide_cluster(
     problem: Problem, labels: Labels, seed: np.random.SeedSequence, attempts: Attempts, cancelled: Event
 ) -> Labels | None:
     """Return labels with the first cluster divided whose division raises the log joint; None without one."""
-    n_others = int(labels.max())
-    for cluster in range(n_others + 1):
+    for cluster in range(int(labels.max()) + 1):
         members = np.flatnonzero(labels == cluster)
         if members.size == 1:
             continue
         digest = hashlib.blake2b(members.tobytes(), digest_size=16)
-        digest.update(np.float64(problem.model.concentration + n_others * problem.model.discount).tobytes())
+        digest.update(np.float64(problem.model.concentration).tobytes())
         key = digest.digest()
         division = attempts.get(key)
         if division is None:
             # All restarts share the entropy of one seed: this generator depends on the cluster and not on the restart.
             rng = np.random.default_rng([np.random.SeedSequence(seed.entropy).generate_state(1)[0], *key])
-            gain, division = resettle(problem.restricted_to(members, n_others), rng, cancelled)
+            gain, division = resettle(problem.restricted_to(members), rng, cancelled)
             if cancelled.is_set():
                 return None
             attempts[key] = division = division if gain > minimum_gain(problem) else division[:0]
         if division.size:
             divided = labels.copy()
-            divided[members] = division + n_others + 1
+            divided[members] = division + labels.max() + 1
             return compact(divided)
     return None
 
@@ -282,7 +281,7 @@ def perturbed(problem: Problem, rng: np.random.Generator, labels: Labels, cancel
         nearest = others[np.argsort(-either[group][:, others].max(axis=0), kind="stable")]
         group.append(int(nearest[min(int(rng.geometric(0.6)) - 1, nearest.size - 1)]))
     members = np.flatnonzero(np.bincount(group, minlength=n_clusters)[labels])
-    part = problem.restricted_to(members, n_clusters - len(group))
+    part = problem.restricted_to(members)
     # The number of parts is at least 2 and at most two more than before. Fewer rounds of `hasten` give a rougher start.
     n_parts = int(rng.integers(2, len(group) + 3))
     start = part.partition(compact(rng.integers(n_parts, size=members.size)))
@@ -405,7 +404,7 @@ def draw_sample(problem: Problem, plan: SearchPlan) -> tuple[Problem, SearchPlan
     rows = sample_rows(problem.cohort.n_subjects, rng)
     if not isinstance(plan.start, str):
         plan = replace(plan, start=compact(plan.start[rows]))
-    return problem.restricted_to(rows, 0), plan
+    return problem.restricted_to(rows), plan
 
 
 def unlike(found: list[RestartResult]) -> list[RestartResult]:

@@ -174,10 +174,8 @@ def merge_gains(problem: Problem, partition: Partition) -> Array:
 
     It is -inf on and below the diagonal. The change is
 
-        g(n_k + n_l) - g(n_k) - g(n_l) - ln(N0 + (K - 1) discount)
-            + coarsening * sum_d power_d [ln m_d(k with l) - ln m_d(k) - ln m_d(l)],
-
-    with g(n) = ln Gamma(n - discount) - ln Gamma(1 - discount).
+        ln Gamma(n_k + n_l) - ln Gamma(n_k) - ln Gamma(n_l) - ln N0
+            + coarsening * sum_d power_d [ln m_d(k with l) - ln m_d(k) - ln m_d(l)].
     """
     sizes, statistics = partition.sums
     n_clusters = sizes.size
@@ -189,7 +187,7 @@ def merge_gains(problem: Problem, partition: Partition) -> Array:
     for start in range(0, pairs[0].size, at_once):
         first, second = pairs[0][start : start + at_once], pairs[1][start : start + at_once]
         together = _terms(problem, statistics[first] + statistics[second], sizes[first] + sizes[second])
-        gains[first, second] = together - apart[first] - apart[second] - _last_seat(problem, n_clusters)
+        gains[first, second] = together - apart[first] - apart[second] - np.log(problem.model.concentration)
     return gains
 
 
@@ -215,16 +213,15 @@ def _merges(
 
     The sums of the second are added to those of the first; no cluster is renumbered.
     """
-    n_clusters = int(partition.n_clusters[0])
-    gains = merge_gains(problem, partition) + _last_seat(problem, n_clusters)
+    n_clusters, log_new = int(partition.n_clusters[0]), np.log(problem.model.concentration)
+    gains = merge_gains(problem, partition) + log_new
     statistics, sizes, nodes = partition.statistics, partition.sizes, np.arange(n_clusters)
     for step in range(n_clusters - 1):
         if step < len(first):
             target, lost = sorted(int(np.flatnonzero(nodes == node)[0]) for node in first[step])
         else:
             target, lost = (int(place) for place in np.unravel_index(gains.argmax(), gains.shape))
-        change = float(gains[target, lost]) - _last_seat(problem, n_clusters - step)
-        yield target, lost, sorted(nodes[[target, lost]].tolist()), change
+        yield target, lost, sorted(nodes[[target, lost]].tolist()), float(gains[target, lost] - log_new)
         statistics[target] += statistics[lost]
         sizes[target] += sizes[lost]
         gains[lost], gains[:, lost] = -np.inf, -np.inf
@@ -243,12 +240,7 @@ def _terms(problem: Problem, statistics: Array, sizes: Array) -> Array:
     marginals = log_marginals(problem.cohort.arrays, model.prior, statistics)
     marginals *= model.powers
     likelihoods = model.coarsening * marginals.sum(axis=1)
-    return np.asarray(likelihoods + gammaln(sizes - model.discount) - gammaln(1.0 - model.discount))
-
-
-def _last_seat(problem: Problem, n_clusters: int) -> float:
-    """Return ln(N0 + (K - 1) discount), the term of the log joint by the existence of the last of K clusters."""
-    return float(np.log(problem.model.concentration + (n_clusters - 1) * problem.model.discount))
+    return np.asarray(likelihoods + gammaln(sizes))
 
 
 def resettle(part: Problem, rng: np.random.Generator, cancelled: Event) -> tuple[float, Labels]:

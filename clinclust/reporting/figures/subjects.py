@@ -319,7 +319,7 @@ def score_divisions(cohort: FittedCohort, divisions: Sequence[Division]) -> list
         if min(first.sum(), second.sum()) < FEWEST_TESTED:
             continue
         node = Node(below, second[below].astype(np.int64), tree.n_subtypes).sample(_MOST_SUBJECTS, rng)
-        part = problem.restricted_to(node.members, 0)
+        part = problem.restricted_to(node.members)
         discrete, normal = is_discrete(part.cohort), one_population(part, rng).scores
         scales = [scores_on_own_scales(part.cohort, discrete), normal]
         places = [places_on_axis(find_telling_scores(each, discrete, node.halves), node.halves, rng) for each in scales]

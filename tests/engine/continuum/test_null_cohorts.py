@@ -135,7 +135,7 @@ def test_levels_of_a_nominal_feature_are_ordered_along_the_principal_axis():
 
 def test_features_that_do_not_vary_among_the_subjects_stay_as_they_are():
     part = mixed(2, n=60, missing=0.0)
-    part = part.restricted_to(np.zeros(12, dtype=np.int64), 0)
+    part = part.restricted_to(np.zeros(12, dtype=np.int64))
     drawn, _ = population(part).draw(np.random.default_rng(0))
     assert (drawn.cohort.arrays.codes == part.cohort.arrays.codes).all()
     assert (drawn.cohort.arrays.values == part.cohort.arrays.values).all()
@@ -147,7 +147,7 @@ def test_features_without_any_value_among_the_subjects_stay_empty():
     values[:30, 0] = np.nan
     part.cohort.arrays.codes[:30, 0] = 0
     part.cohort.arrays.values[:] = values
-    part = part.restricted_to(np.arange(30), 0)
+    part = part.restricted_to(np.arange(30))
     drawn, _ = population(part).draw(np.random.default_rng(0))
     assert (drawn.cohort.arrays.codes[:, 0] == 0).all()
     assert np.isnan(drawn.cohort.arrays.values[:, 0]).all()

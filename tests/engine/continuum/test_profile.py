@@ -149,11 +149,11 @@ def test_sweeps_open_no_cluster_and_lose_nothing(seed):
 
 def test_what_cannot_be_divided_gains_nothing():
     problem, _ = posed(0)
-    same = problem.restricted_to(np.zeros(30, dtype=np.int64), 0)
+    same = problem.restricted_to(np.zeros(30, dtype=np.int64))
     gains, _ = profile(same, 4)
     assert gains.shape == (3,)
     assert (gains <= 0.0).all()
-    alone = problem.restricted_to(np.zeros(1, dtype=np.int64), 0)
+    alone = problem.restricted_to(np.zeros(1, dtype=np.int64))
     assert best_division(alone).gain == -np.inf
     gains, first = profile(alone, 3)
     assert (gains == 0.0).all()

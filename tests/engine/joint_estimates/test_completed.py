@@ -43,7 +43,7 @@ def cohort():
 @pytest.mark.parametrize("coarsening", [1.0, 0.5])
 def test_its_joint_is_that_of_the_table_with_the_values_filled(power, coarsening):
     frame = cohort()
-    problem = pose(SCHEMA.validate(frame), SCHEMA, None, 3.0, 0.0, coarsening, {"events": power})
+    problem = pose(SCHEMA.validate(frame), SCHEMA, None, 3.0, coarsening, {"events": power})
     encoding, order = problem.cohort.encoding, problem.cohort.order
     filled = np.full((N, len(encoding.features)), np.nan)
     for place, feature in enumerate(encoding.features):

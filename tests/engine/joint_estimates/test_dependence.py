@@ -40,7 +40,7 @@ def posed(seed, n=30, powers=POWERS, **options):
     frame, schema, columns, _ = mixed_cohort(seed, n, **options)
     schema = with_blocks(schema)
     valid = schema.validate(frame, warn=False)
-    return pose(valid, schema, None, 3.0, 0.3, 0.8, powers), columns, frame, schema
+    return pose(valid, schema, None, 3.0, 0.8, powers), columns, frame, schema
 
 
 def repeated(likelihood, times, seed=0, n=300, n_groups=3, block="same"):

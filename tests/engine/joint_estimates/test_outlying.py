@@ -31,7 +31,7 @@ CONTINUOUS = [name for name, traits in REGISTRY.items() if traits.is_continuous 
 
 def _posed(seed, n=60, coarsening=0.7):
     frame, schema, _, _ = mixed_cohort(seed, n, likelihoods=LIKELIHOODS, missing=0.1)
-    problem = pose(schema.validate(frame, warn=False), schema, None, 3.0, 0.0, coarsening)
+    problem = pose(schema.validate(frame, warn=False), schema, None, 3.0, coarsening)
     rng = np.random.default_rng(seed)
     outlying = ~_missing(problem) & (rng.random(none_outlying(problem).shape) < 0.1)
     return problem, rng.integers(3, size=n), outlying
@@ -81,7 +81,7 @@ def test_no_value_worth_setting_aside_is_skipped(name, coarsening):
         feature = Feature(name="x", likelihood=name, **example.fields)
         frame, schema = pd.DataFrame({"x": column}), FeatureSchema([feature])
         prior = {"x": example.random_prior(rng, column)} if seed % 2 else None
-        problem = pose(schema.validate(frame, warn=False), schema, prior, 3.0, 0.0, coarsening)
+        problem = pose(schema.validate(frame, warn=False), schema, prior, 3.0, coarsening)
         labels = labels[problem.cohort.order]
         arrays, scores = problem.cohort.arrays, np.zeros((200, 9))
         partition = new_partition(arrays, labels)

@@ -27,9 +27,9 @@ from clinclust.engine.search.restarts import run_restarts, search_starts
 from clinclust.methods import PublishedMAPDP
 
 
-def _problem(seed, n=30, discount=0.0, coarsening=1.0, **options):
+def _problem(seed, n=30, coarsening=1.0, **options):
     frame, schema, _, _ = mixed_cohort(seed, n, **options)
-    return pose(schema.validate(frame, warn=False), schema, None, 3.0, discount, coarsening)
+    return pose(schema.validate(frame, warn=False), schema, None, 3.0, coarsening)
 
 
 def _some(seed, n_features):
@@ -72,13 +72,13 @@ def toy():
 @pytest.mark.parametrize("seed", few(range(6), 2))
 def test_a_problem_with_fewer_features_is_that_of_a_table_with_fewer_columns(seed):
     frame, schema, _, _ = mixed_cohort(seed, 30, LIKELIHOODS * 2, missing=0.2)
-    whole = pose(schema.validate(frame, warn=False), schema, None, 3.0, 0.3, 0.6)
+    whole = pose(schema.validate(frame, warn=False), schema, None, 3.0, 0.6)
     included = _some(seed, len(schema))
     included[seed] = True
     some = whole.with_features(included)
     names = [feature.name for feature in some.cohort.encoding.features]
     smaller = FeatureSchema([feature for feature in schema if feature.name in names])
-    posed = pose(smaller.validate(frame[list(smaller.names)], warn=False), smaller, None, 3.0, 0.3, 0.6)
+    posed = pose(smaller.validate(frame[list(smaller.names)], warn=False), smaller, None, 3.0, 0.6)
     assert some.hyperparameters.keys() == posed.hyperparameters.keys()
     # Fewer columns may put the subjects into another order.
     same = np.argsort(posed.cohort.order)[whole.cohort.order]
@@ -94,17 +94,17 @@ def test_a_problem_with_fewer_features_is_that_of_a_table_with_fewer_columns(see
 @pytest.mark.parametrize("seed", few(range(6), 2))
 def test_features_left_out_have_one_distribution_for_everybody(seed):
     frame, schema, columns, _ = mixed_cohort(seed, 25, LIKELIHOODS * 2, missing=0.2)
-    problem = pose(schema.validate(frame, warn=False), schema, None, 3.0, 0.3, 0.6)
+    problem = pose(schema.validate(frame, warn=False), schema, None, 3.0, 0.6)
     included = _some(seed, len(schema))
     labels = np.random.default_rng(seed).integers(3, size=25)
     names = {f.name for f, kept in zip(problem.cohort.encoding.features, included, strict=True) if kept}
 
     def expected(labels, kept):
         chosen = {name: column for name, column in columns.items() if (name in names) == kept}
-        return oracles.log_joint(chosen, labels, problem.hyperparameters, 3.0, 0.3, 0.6)
+        return oracles.log_joint(chosen, labels, problem.hyperparameters, 3.0, 0.6)
 
     together = np.zeros(25, dtype=int)
-    shared = expected(together, False) - oracles.log_joint({}, together, {}, 3.0, 0.3, 0.6)
+    shared = expected(together, False) - oracles.log_joint({}, together, {}, 3.0, 0.6)
     some = problem.with_features(included)
     codes = np.unique(labels[problem.cohort.order], return_inverse=True)[1]
     assert joint_of(some, some.partition(codes)) == pytest.approx(expected(labels, True) + shared, rel=1e-10)
@@ -132,12 +132,11 @@ def test_the_prior_of_the_features_sums_to_one():
         assert logs[1] == pytest.approx(np.log(1 / (n_features * (n_features + 1))))
 
 
-@pytest.mark.parametrize(("discount", "coarsening"), [(0.0, 1.0), (0.4, 0.5)])
+@pytest.mark.parametrize("coarsening", [1.0, 0.5])
 @pytest.mark.parametrize("seed", few(range(8), 2))
-def test_the_closed_form_is_the_best_of_all_selections(seed, discount, coarsening):
+def test_the_closed_form_is_the_best_of_all_selections(seed, coarsening):
     frame, schema, _, groups = mixed_cohort(seed, 14, missing=0.2)
-    numbers = {"discount": discount, "coarsening": coarsening}
-    problem = pose(schema.validate(frame, warn=False), schema, None, 3.0, **numbers)
+    problem = pose(schema.validate(frame, warn=False), schema, None, 3.0, coarsening)
     n_features = len(problem.cohort.encoding.features)
     labels = np.random.default_rng(seed).integers(2, size=14) if seed % 2 else groups
     codes = np.unique(labels[problem.cohort.order], return_inverse=True)[1].astype(np.int64)
@@ -149,7 +148,7 @@ def test_the_closed_form_is_the_best_of_all_selections(seed, discount, coarsenin
     selections = [np.array(bits) for bits in itertools.product([False, True], repeat=n_features)]
     best = max(joint(included) for included in selections)
     assert joint(best_inclusion(problem, codes)[1]) == pytest.approx(best, rel=1e-10)
-    found = log_joint(frame, labels, schema, None, 3.0, select_features=True, **numbers)
+    found = log_joint(frame, labels, schema, None, 3.0, select_features=True, coarsening=coarsening)
     assert found == pytest.approx(best, rel=1e-10)
 
 
@@ -166,7 +165,7 @@ def _best_of_all(problem):
         masks = np.bincount(labels, weights=2.0 ** np.arange(n)).astype(int)
         gains = np.sort(marginals[masks].sum(axis=0) - marginals[-1])[::-1]
         selected = (np.concatenate([[0.0], gains.cumsum()]) + log_prior).max()
-        best = max(best, selected + log_crp(np.bincount(labels).astype(float), model.concentration, model.discount))
+        best = max(best, selected + log_crp(np.bincount(labels).astype(float), model.concentration))
     return best + marginals[-1].sum() + model.coarsening * problem.cohort.log_base
 
 
@@ -177,7 +176,7 @@ def test_the_search_finds_the_best_of_all_partitions_and_selections(some):
         rng = np.random.default_rng(seed)
         likelihoods = rng.choice(LIKELIHOODS, size=int(rng.integers(3, 9)))
         frame, schema, _, _ = mixed_cohort(seed, 6, likelihoods, n_groups=2)
-        numbers = {} if seed % 2 else {"discount": 0.3, "coarsening": 0.8}
+        numbers = {} if seed % 2 else {"coarsening": 0.8}
         problem = pose(schema.validate(frame, warn=False), schema, None, 1.0, **numbers)
         starts = search_starts(6, np.random.SeedSequence(0).spawn(10))
         restarts = run_selecting_restarts(problem, starts, SearchPlan(n_jobs=1, refine=False))

@@ -24,7 +24,7 @@ def _columns():
                 yield pytest.param(name, example, case, id=f"{name}-{place}-{'-'.join(map(str, case))}")
 
 
-def _problem(name, example, case, seed, *, n_features=9, discount=0.0, coarsening=1.0):
+def _problem(name, example, case, seed, *, n_features=9, coarsening=1.0):
     """Pose nine features of one likelihood, of which eight are scored together where they are alike."""
     rng = np.random.default_rng(seed)
     features, frame, priors = [], {}, {}
@@ -39,7 +39,7 @@ def _problem(name, example, case, seed, *, n_features=9, discount=0.0, coarsenin
         if number % 2:
             priors[feature.name] = example.random_prior(rng, values)
     schema = FeatureSchema(features)
-    return pose(schema.validate(pd.DataFrame(frame), warn=False), schema, priors, 3.0, discount, coarsening)
+    return pose(schema.validate(pd.DataFrame(frame), warn=False), schema, priors, 3.0, coarsening)
 
 
 def _scores(problem, labels):
@@ -55,7 +55,7 @@ def _joint(problem, labels):
 
 @pytest.mark.parametrize(("name", "example", "case"), [*_columns()])
 def test_a_score_is_a_difference_of_log_joints(name, example, case):
-    problem = _problem(name, example, case, 0, discount=0.2, coarsening=0.7)
+    problem = _problem(name, example, case, 0, coarsening=0.7)
     labels = np.random.default_rng(1).permutation(np.arange(N) % 4)
     scores, here = _scores(problem, labels), _joint(problem, labels)
     size = max(1.0, abs(here))

@@ -11,9 +11,9 @@ from clinclust.engine.search.settle import minimum_gain
 from clinclust.methods import PublishedMAPDP
 
 
-def _problem(seed, missing, discount=0.0, coarsening=1.0):
+def _problem(seed, missing, coarsening=1.0):
     frame, schema, _, _ = mixed_cohort(seed, 26, EVERY_LIKELIHOOD * 2, missing=missing)
-    return pose(schema.validate(frame, warn=False), schema, None, 3.0, discount, coarsening)
+    return pose(schema.validate(frame, warn=False), schema, None, 3.0, coarsening)
 
 
 def _joints(problem, labels, subject, n_columns):
@@ -45,10 +45,10 @@ def _plain_sweep(problem, labels, order):
     return labels
 
 
-@pytest.mark.parametrize(("missing", "discount", "coarsening"), [(0.0, 0.0, 1.0), (0.2, 0.0, 1.0), (0.2, 0.5, 0.4)])
+@pytest.mark.parametrize(("missing", "coarsening"), [(0.0, 1.0), (0.2, 1.0), (0.2, 0.4)])
 @pytest.mark.parametrize("seed", range(3))
-def test_a_sweep_makes_the_moves_of_the_plain_one(seed, missing, discount, coarsening):
-    problem = _problem(seed, missing, discount, coarsening)
+def test_a_sweep_makes_the_moves_of_the_plain_one(seed, missing, coarsening):
+    problem = _problem(seed, missing, coarsening)
     rng = np.random.default_rng(seed)
     labels, order = rng.permutation(np.arange(26) % 9), rng.permutation(26)
     partition = new_partition(problem.cohort.arrays, labels, 40)

@@ -42,8 +42,8 @@ def test_a_gaussian_far_from_zero_keeps_its_digits(shift):
 
 
 def test_the_seating_probabilities_of_all_partitions_sum_to_one():
-    for concentration, discount in ((0.2, 0.0), (1.0, 0.0), (7.5, 0.0), (0.2, 0.5), (3.0, 0.9)):
-        logs = [log_crp(np.bincount(labels).astype(float), concentration, discount) for labels in oracles.partitions(7)]
+    for concentration in (0.2, 1.0, 7.5):
+        logs = [log_crp(np.bincount(labels).astype(float), concentration) for labels in oracles.partitions(7)]
         assert np.exp(logs).sum() == pytest.approx(1.0, rel=1e-12)
 
 

@@ -5,7 +5,7 @@ import pytest
 from oracles import partitions
 from sklearn.metrics import mutual_info_score
 
-from clinclust.engine.sampling.chains import ball_around, losses, membership_of_draws, point_estimate
+from clinclust.engine.sampling.chains import losses, membership_of_draws, point_estimate
 from clinclust.engine.search.settle import compact
 
 
@@ -54,22 +54,7 @@ def test_memberships_are_shares_of_the_draws_under_the_names_of_the_point_estima
     assert 0.85 < found.max(axis=1).mean() < 0.97  # one value in ten was drawn anew
 
 
-def test_a_credible_ball_holds_its_share_and_its_bounds():
-    draws = drawn(30, 400, 3)
-    labels = point_estimate(draws)
-    ball = ball_around(draws, labels, 0.9)
-    found = losses(draws, labels)
-    assert np.mean(found <= ball.radius) >= 0.9
-    assert np.mean(found < ball.radius) < 0.9
-    inside = draws[found <= ball.radius]
-    assert ball.fewest.max() == inside.max(axis=1).min()
-    assert ball.most.max() == inside.max(axis=1).max()
-    distances = losses(np.array([ball.fewest, ball.most], dtype=np.int32), labels)
-    assert (distances <= ball.radius + 1e-12).all()
-
-
 def test_draws_that_are_all_the_same_are_the_point_estimate():
     draws = np.repeat(drawn(20, 1, 4), 5, axis=0)
     labels = point_estimate(draws)
     assert losses(draws, labels).max() == 0.0
-    assert ball_around(draws, labels, 0.95).radius == 0.0

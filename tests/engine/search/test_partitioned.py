@@ -151,7 +151,7 @@ def test_the_search_finds_the_groups_from_clusters_of_a_sample_whatever_the_shar
     monkeypatch.setattr(scanning, "CHUNK", 64)
     problem, groups = a_problem(11, 600, likelihoods=("gaussian",) * 6 + ("bernoulli",) * 6, n_groups=3)
     some = np.arange(0, 600, 4)
-    sampled = problem.restricted_to(some, 0).partition(compact(groups[some] // 2)).sums
+    sampled = problem.restricted_to(some).partition(compact(groups[some] // 2)).sums
     found = []
     for n_shards in (1, 5):
         together = in_shards(problem, problem.cohort.together, n_shards)

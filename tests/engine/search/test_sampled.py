@@ -80,12 +80,12 @@ def test_everybody_is_assigned_to_clusters_of_others(pool):
     problem, _ = _problem(2, 300)
     some = np.arange(0, 300, 3)
     labels = np.random.default_rng(0).integers(3, size=some.size)
-    part = problem.restricted_to(some, 0)
+    part = problem.restricted_to(some)
     sampled = new_partition(part.cohort.arrays, labels).sums
     best, _ = scanning.in_memory(problem, pool, may_lack_any=False).assigned(sampled).gathered()
     others = np.setdiff1d(np.arange(300), some)
     for subject in others[:40]:
-        joint = problem.restricted_to(np.append(some, subject), 0)
+        joint = problem.restricted_to(np.append(some, subject))
         # Alone in cluster 3, and so scored by what the others say of clusters 0 to 2.
         scores = leave_one_out_scores(joint, new_partition(joint.cohort.arrays, np.append(labels, 3)))
         assert best[subject] == scores[-1, :3].argmax()

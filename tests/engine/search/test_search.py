@@ -41,10 +41,8 @@ def best_of_all(problem):
     statistics = new_partition(problem.cohort.arrays, np.arange(n)).statistics[:n]
     weight = np.zeros(2**n)
     marginals = log_marginals(problem.cohort.arrays, model.prior, members[1:] @ statistics).sum(axis=1)
-    weight[1:] = model.coarsening * marginals + gammaln(members[1:].sum(axis=1) - model.discount)
-    weight[1:] -= gammaln(1 - model.discount)
-    opened = np.cumsum(np.log(model.concentration + model.discount * np.arange(n)))
-    opened = opened[(CLUSTERS[n] > 0).sum(axis=1) - 1]
+    weight[1:] = model.coarsening * marginals + gammaln(members[1:].sum(axis=1))
+    opened = np.log(model.concentration) * (CLUSTERS[n] > 0).sum(axis=1)
     constant = gammaln(model.concentration) - gammaln(model.concentration + n)
     best = (weight[CLUSTERS[n]].sum(axis=1) + opened).max()
     return best + constant + model.coarsening * problem.cohort.log_base
@@ -140,10 +138,9 @@ def test_restarts_stop_when_the_best_was_found_three_times():
     assert len(PublishedMAPDP(random_state=0, n_restarts=7, init="single").fit(X).restarts_) == 7
 
 
-@pytest.mark.parametrize("discount", few([0.4, 0.0], 1))
-def test_merging_goes_on_while_the_joint_rises(discount):
+def test_merging_goes_on_while_the_joint_rises():
     frame, schema, _, _ = mixed_cohort(11, n=40)
-    problem = pose(schema.validate(frame, warn=False), schema, None, 3.0, discount)
+    problem = pose(schema.validate(frame, warn=False), schema, None, 3.0)
     arrays = problem.cohort.arrays
     found = merge_all(problem, np.arange(40) // 2)
     # The same by computing the joint of every merger anew.

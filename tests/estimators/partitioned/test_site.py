@@ -21,7 +21,7 @@ def a_site(n=60, **options):
 
 def encoded(site):
     model = {"centres": [0.0, 0.0], "scales": [1.0, 1.0], "prior": [2.0, 1.0, 0.0, 0.1, 1.0, 1.0]}
-    numbers = {"powers": [1.0, 1.0], "concentration": 3.0, "discount": 0.0, "coarsening": 1.0}
+    numbers = {"powers": [1.0, 1.0], "concentration": 3.0, "coarsening": 1.0}
     return site.ask("encode", bits=[0, 4], features=["falls", "crp"], **model, **numbers)
 
 
