@@ -16,21 +16,19 @@ import pandas as pd
 
 from clinclust.arguments import FRAME, MODEL, Rule, accepting, is_number, is_whole
 from clinclust.arrays import Labels, RandomState
-from clinclust.engine.continuum.gap import (
-    are_measurements,
-    distance_between,
-    find_telling_scores,
-    is_discrete,
-    scores_on_own_scales,
-)
 from clinclust.engine.continuum.tested_node import (
     MANY,
     SMALLEST_NODE,
     DrawPlan,
     Node,
     RunningTest,
+    are_measurements,
+    distance_between,
     distance_in,
+    find_telling_scores,
+    is_discrete,
     p_of_gap_in,
+    scores_on_own_scales,
 )
 from clinclust.engine.kernels.compiled import announcing_compilation
 from clinclust.engine.kernels.moves import new_partition

@@ -271,7 +271,7 @@ N_DRAWS, SIGNIFICANCE_LEVEL = 200, 0.05
 DISTINCT_LEVEL = 0.03
 """Level of the test against a continuum of any shape, below which a join is distinct (`p_of_any_shape`)."""
 SHAPE_COUNTS = 3.0
-"""Multiple of the p of draws of the smoothed population in that of any shape; that of a gap has its own (`gap.py`)."""
+"""Multiple of the p of draws of the smoothed population in that of any shape; a gap has its own (`p_of_no_gap`)."""
 FEWEST_DRAWS = 20
 """Least `n_draws`."""
 

@@ -14,7 +14,9 @@ from scipy.stats import gaussian_kde
 from clinclust.arguments import COMPARISONS, FRAME, Rule, accepting
 from clinclust.arrays import Array, Labels
 from clinclust.comparisons.compare import FEWEST_TESTED
-from clinclust.engine.continuum.gap import (
+from clinclust.engine.continuum.null_cohorts import OnePopulation, conditional_draws, one_population
+from clinclust.engine.continuum.tested_node import (
+    Node,
     critical_bandwidth,
     find_telling_scores,
     is_discrete,
@@ -22,8 +24,6 @@ from clinclust.engine.continuum.gap import (
     places_on_axis,
     scores_on_own_scales,
 )
-from clinclust.engine.continuum.null_cohorts import OnePopulation, conditional_draws, one_population
-from clinclust.engine.continuum.tested_node import Node
 from clinclust.errors import InputError, shortened
 from clinclust.estimators.subtype_model import (
     FittedCohort,

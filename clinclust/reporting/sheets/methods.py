@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from clinclust.engine.continuum.gap import FLAT_TOP, LONG_TAIL, MIXED, TAIL_COUNTS
-from clinclust.engine.continuum.tested_node import FIRST_SAMPLE, LARGEST_NODE, SMALLEST_NODE
+from clinclust.engine.continuum import tested_node as rule
 from clinclust.estimators.fit import DISTINCT_LEVEL, SHAPE_COUNTS, STOPPED_EARLY, Fit
 from clinclust.estimators.saving import software_versions
 from clinclust.estimators.subtype_model import parameters_of
@@ -72,9 +71,10 @@ def _describe_test(findings: Findings, references: References) -> list[str]:
     test = fit.tree_test_
     accepted, n_tested = int(test.joins["accepted"].sum()), len(test.joins)
     fields: dict[str, Any] = {"n_draws": test.n_draws, "level": test.significance_level, "seed": test.random_seed}
-    fields |= {"least": SMALLEST_NODE, "sample": FIRST_SAMPLE, "most": LARGEST_NODE, "distinct_level": DISTINCT_LEVEL}
-    fields |= {"flat": FLAT_TOP[0], "tail": TAIL_COUNTS, "skewness": LONG_TAIL, "shapes": SHAPE_COUNTS}
-    fields |= {"dip_level": DISTINCT_LEVEL / FLAT_TOP[1], "mixed": MIXED[0], "mixed_dip": DISTINCT_LEVEL / MIXED[1]}
+    fields |= {"least": rule.SMALLEST_NODE, "sample": rule.FIRST_SAMPLE, "most": rule.LARGEST_NODE}
+    fields |= {"flat": rule.FLAT_TOP[0], "tail": rule.TAIL_COUNTS, "skewness": rule.LONG_TAIL, "shapes": SHAPE_COUNTS}
+    fields |= {"distinct_level": DISTINCT_LEVEL, "dip_level": DISTINCT_LEVEL / rule.FLAT_TOP[1]}
+    fields |= {"mixed": rule.MIXED[0], "mixed_dip": DISTINCT_LEVEL / rule.MIXED[1]}
     fields["finding"] = findings.answer.words["finding"]
     fields |= {"tested": counted(n_tested, "division"), "accepted": accepted, "was": counted(accepted, "was")}
     names = ["tree", "gains", "level", *["sampled"] * is_sampled(test)]

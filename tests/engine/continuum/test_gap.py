@@ -7,21 +7,22 @@ from scipy.signal import find_peaks
 from scipy.stats import gaussian_kde, kstest, skew, spearmanr
 
 import clinclust as cc
-from clinclust.engine.continuum.gap import (
+from clinclust.engine.continuum.null_cohorts import one_population
+from clinclust.engine.continuum.tested_node import (
     FLAT_TOP,
+    Node,
+    best_division,
     critical_bandwidth,
     distance_between,
     is_discrete,
     p_of_flat_top,
     p_of_gap,
-    p_of_gap_in_measurements,
+    p_of_gap_in,
     p_of_no_gap,
     p_of_one_peak,
     places_on_axis,
     scores_on_own_scales,
 )
-from clinclust.engine.continuum.null_cohorts import one_population
-from clinclust.engine.continuum.tested_node import best_division
 from clinclust.engine.kernels.modes import count_peaks
 from clinclust.engine.problem.problem import pose
 
@@ -47,7 +48,7 @@ def halves_of(part):
 def p_of(values, seed=0, halves=None, **more):
     population = population_of(values, **more)
     halves = halves_of(population.part) if halves is None else halves[population.part.cohort.order]
-    return p_of_gap(population, halves, halves_of, np.random.default_rng(seed), LEVEL)
+    return p_of_gap(population, halves, np.random.default_rng(seed), LEVEL)
 
 
 @pytest.mark.parametrize("h", [0.3, 0.6, 1.0])
@@ -173,8 +174,12 @@ def test_scales_have_a_gap_between_groups_and_none_in_a_uniform_severity():
 
 def p_in_measurements(values, halves=None):
     part = population_of(values).part
-    halves = halves_of(part) if halves is None else halves[part.cohort.order]
-    return p_of_gap_in_measurements(part.cohort, halves, np.random.default_rng(0), LEVEL)
+    return p_in_measurements_of(part, halves_of(part) if halves is None else halves[part.cohort.order])
+
+
+def p_in_measurements_of(part, halves):
+    node = Node(np.arange(halves.size), halves, 2)
+    return p_of_gap_in(part, node, np.random.SeedSequence(0), LEVEL, in_measurements=True)
 
 
 def test_a_gap_that_two_measurements_have_is_seen_on_their_own_scale():
@@ -211,6 +216,6 @@ def test_a_column_of_levels_makes_no_gap_in_measurements():
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood=kind) for name, kind in kinds.items()])
     part = pose(schema.validate(frame), schema, None, 3.0)
     halves = frame["sex"].to_numpy()[part.cohort.order].astype(np.int64)
-    assert p_of_gap_in_measurements(part.cohort, halves, rng, LEVEL) >= LEVEL
+    assert p_in_measurements_of(part, halves) >= LEVEL
     yes = population_of((groups(6.0) > 1.0).astype(int), "bernoulli").part
-    assert p_of_gap_in_measurements(yes.cohort, halves_of(yes), rng, LEVEL) == 1.0
+    assert p_in_measurements_of(yes, halves_of(yes)) == 1.0
