@@ -21,8 +21,8 @@ from clinclust.engine.joint_estimates.selection import (
 )
 from clinclust.engine.kernels.sweep import write_scores
 from clinclust.engine.problem.encoding import log_bases, powers_of_features
-from clinclust.engine.problem.problem import clusters_of, pose
 from clinclust.engine.problem.problem import log_joint as joint_of
+from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.plan import SearchPlan
 from clinclust.engine.search.restarts import run_restarts, search_starts
 from clinclust.engine.search.settle import adjusted_rand_index, merge_gains
@@ -136,14 +136,6 @@ def test_what_a_feature_adds_at_power_one_is_what_it_adds_without_powers():
     assert log_bases(problem.cohort, problem.model.prior).sum() == pytest.approx(problem.cohort.log_base, rel=1e-12)
     back = problem.with_powers(0.5 * problem.model.powers).with_powers(problem.model.powers)
     assert back.cohort.log_base == pytest.approx(problem.cohort.log_base, rel=1e-12)
-
-
-def test_relevance_has_no_powers():
-    problem, *_ = posed(5, likelihoods=EVERY_LIKELIHOOD)
-    whole = problem.with_powers(np.ones_like(problem.model.powers))
-    partition = problem.partition(np.arange(30) % 3)
-    relevance = [clusters_of(posed, partition).relevance().tobytes() for posed in (problem, whole)]
-    assert relevance[0] == relevance[1]
 
 
 # --- the powers ---------------------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from clinclust.engine.kernels.moves import log_marginals, new_partition
 from clinclust.engine.problem.problem import log_crp, pose
 from clinclust.engine.problem.problem import log_joint as joint_of
 from clinclust.engine.search.plan import SearchPlan
-from clinclust.engine.search.restarts import run_restarts, search_starts
+from clinclust.engine.search.restarts import search_starts
 from clinclust.methods import PublishedMAPDP
 
 
@@ -254,15 +254,6 @@ def test_where_nothing_is_to_be_found_nothing_is():
     assert model.membership_.tolist() == [[1.0]] * 200
 
 
-def test_without_selection_every_clustered_feature_is_selected():
-    frame, schema, _, _ = mixed_cohort(2, n=40)
-    with pytest.warns(UserWarning, match="empty"):
-        model = PublishedMAPDP(
-            FeatureSchema([Feature(name="empty", likelihood="gaussian"), *schema]), n_restarts=2, random_state=0
-        ).fit(frame.assign(empty=np.nan))
-    assert model.selected_features_ == list(schema.names)
-
-
 def test_the_number_of_threads_and_the_order_of_the_subjects_change_no_bit():
     frame, schema, _ = _toy(7, n=60, n_irrelevant=12)
     shuffled = np.random.default_rng(0).permutation(len(frame))
@@ -286,13 +277,6 @@ def test_where_all_features_differ_the_joint_is_that_of_partition_and_features()
     expected = log_joint(frame, model.labels_, schema, select_features=True)
     assert model.log_joint_ == pytest.approx(expected, abs=1e-7)
     assert model.restarts_["log_joint"].max() == model.log_joint_
-
-
-def test_restarts_without_selection_include_no_choice():
-    problem = _problem(1)
-    starts = search_starts(30, np.random.SeedSequence(0).spawn(2))
-    plan = SearchPlan(max_sweeps=50, n_jobs=1, refine=False)
-    assert all(restart.included is None for restart in run_restarts(problem, starts, plan))
 
 
 # --- what the clusters then say -----------------------------------------------------------------------------------

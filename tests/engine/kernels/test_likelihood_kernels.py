@@ -90,24 +90,6 @@ def test_a_score_is_the_predictive_of_the_textbook(name, example, case):
     np.testing.assert_allclose(scores[others], expected[others], rtol=1e-8, atol=1e-8)
 
 
-def test_eight_features_are_alike_only_if_all_are_binomial():
-    """Seven yes/no features, and a count that is 0 or 1: it has two levels as well."""
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame({f"x{number}": rng.integers(0, 2, N).astype(float) for number in range(8)})
-    for last in ("geometric", "poisson", "categorical"):
-        fields = {"levels": ("0", "1")} if REGISTRY[last].is_nominal else {}
-        features = [Feature(name=f"x{number}", likelihood="bernoulli") for number in range(7)]
-        schema = FeatureSchema([*features, Feature(name="x7", likelihood=last, **fields)])
-        problem = pose(schema.validate(frame, warn=False), schema, None, 3.0)
-        labels = np.arange(N) % 2
-        scores, here = _scores(problem, labels), _joint(problem, labels)
-        for subject in range(N):
-            moved = labels.copy()
-            moved[subject] = 1 - labels[subject]
-            difference = scores[subject, moved[subject]] - scores[subject, labels[subject]]
-            assert difference == pytest.approx(_joint(problem, moved) - here, abs=1e-10)
-
-
 def test_codes_are_the_likelihoods_own():
     """Bernoulli is a binomial with one trial; every other likelihood has a code of its own."""
     codes = {name: likelihood.kernel for name, likelihood in REGISTRY.items() if name != "bernoulli"}

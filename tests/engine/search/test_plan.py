@@ -2,24 +2,10 @@
 
 from threading import Event
 
-import numpy as np
 import pytest
 
 from clinclust.engine.search import plan
-from clinclust.engine.search.plan import Budget, Either, SearchPlan, n_threads
-
-
-def test_the_seeds_of_a_plan_are_always_the_same():
-    plan = SearchPlan(seed=7, n_restarts=3)
-    expected = [seed.generate_state(2).tolist() for seed in np.random.SeedSequence(7).spawn(3)]
-    for _ in range(2):
-        assert [seed.generate_state(2).tolist() for seed in plan.seeds] == expected
-
-
-def test_two_plans_are_cancelled_one_by_one():
-    one, other = SearchPlan(), SearchPlan()
-    one.cancelled.set()
-    assert not other.cancelled.is_set()
+from clinclust.engine.search.plan import Budget, Either, n_threads
 
 
 def test_no_number_of_threads_and_minus_one_stand_for_all_processors():

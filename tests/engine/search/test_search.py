@@ -18,8 +18,8 @@ from clinclust.engine.kernels.sweep import write_scores
 from clinclust.engine.problem.problem import log_joint, pose
 from clinclust.engine.search import settle
 from clinclust.engine.search.plan import SearchCancelled, SearchPlan
-from clinclust.engine.search.restarts import bisected, recombined, run_restarts, search_starts
-from clinclust.engine.search.settle import adjusted_rand_index, by_decreasing_size, compact, merge_all
+from clinclust.engine.search.restarts import recombined, run_restarts, search_starts
+from clinclust.engine.search.settle import adjusted_rand_index, compact, merge_all
 from clinclust.estimators.fitting import search
 from clinclust.methods import PublishedMAPDP
 from clinclust.schema import schema_for_array
@@ -166,16 +166,6 @@ def test_recombining_keeps_what_two_partitions_share():
     assert adjusted_rand_index(recombined(problem, np.random.default_rng(0), first, second), truth) == 1.0
 
 
-def test_equal_partitions_look_equal():
-    assert compact(np.array([7, 2, 2, 9, 7])).tolist() == [0, 1, 1, 2, 0]
-    assert compact(np.array([True, False, True])).tolist() == [0, 1, 0]
-
-
-def test_labels_count_down_from_the_largest_cluster():
-    labels = by_decreasing_size(np.array([4, 2, 2, 9, 9, 9, 4, 7]))
-    assert labels.tolist() == [1, 2, 2, 0, 0, 0, 1, 3]
-
-
 def test_the_papers_start_is_trapped_where_the_search_is_not():
     rng = np.random.default_rng(0)
     groups = np.repeat(np.arange(4), 50)
@@ -194,16 +184,6 @@ def test_agreement_is_that_of_scikit_learn():
         n = int(rng.integers(1, 40))
         first, second = rng.integers(4, size=n), rng.integers(int(rng.integers(1, 5)), size=n)
         assert adjusted_rand_index(first, second) == pytest.approx(adjusted_rand_score(first, second), abs=1e-12)
-
-
-def test_bisections_cut_everybody_in_eight_even_parts():
-    frame, schema, _, _ = mixed_cohort(1, 64, n_groups=2)
-    problem = pose(schema.validate(frame, warn=False), schema, None, 3.0)
-    labels = bisected(problem, np.random.default_rng(0))
-    sizes = np.bincount(labels)
-    assert sizes.size <= 8
-    assert sizes.sum() == 64
-    assert sizes.max() <= 16
 
 
 @pytest.mark.parametrize(
