@@ -79,10 +79,6 @@ def test_two_far_groups_need_more_smoothing_than_one_and_units_do_not_matter():
     assert one_peak_bandwidth(7.0 - 4.0 * two) == pytest.approx(one_peak_bandwidth(two), rel=0.02)
 
 
-def test_points_that_do_not_vary_are_one_peak():
-    assert one_peak_bandwidth(np.full((20, 2), 3.0)) == pytest.approx(0.1, rel=0.01)
-
-
 # --- what is missing ----------------------------------------------------------------------------------------------
 
 
@@ -94,13 +90,6 @@ def test_missing_scores_are_drawn_from_their_distribution_given_the_observed_one
     np.testing.assert_allclose(drawn[:, 1:].mean(axis=0), [0.9, 0.45], atol=0.02)
     wanted = np.array([[1.0, -0.2], [-0.2, 1.0]]) - np.outer([0.6, 0.3], [0.6, 0.3])
     np.testing.assert_allclose(np.cov(drawn[:, 1:].T), wanted, atol=0.02)
-
-
-def test_whole_and_empty_rows():
-    whole = np.random.default_rng(1).normal(size=(5, 2))
-    normals = standard_normals(5, 2, np.random.default_rng(2))
-    assert conditional_draws(whole, np.eye(2), normals) is whole
-    np.testing.assert_array_equal(conditional_draws(np.full((5, 2), np.nan), np.eye(2), normals), normals)
 
 
 # --- what draws keep ----------------------------------------------------------------------------------------------

@@ -177,11 +177,6 @@ def test_a_test_ends_early_only_if_all_z_are_far_below_the_level_or_one_far_abov
     assert plan_of(level).decision(rare, found[1], n_draws) is None
 
 
-@given(n_draws=st.integers(20, 300))
-def test_batches_are_all_draws_in_turn(n_draws):
-    assert [number for batch in plan_of(0.05, n_draws).batches() for number in batch] == list(range(n_draws))
-
-
 @pytest.mark.parametrize("any_shape", [False, True])
 def test_two_groups_are_told_from_a_continuum(any_shape):
     apart = result(*continuum(1, separation=4.0), any_shape=any_shape)

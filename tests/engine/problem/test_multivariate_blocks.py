@@ -11,7 +11,7 @@ from scipy.special import gammaln, multigammaln
 from scored import few
 
 import clinclust as cc
-from clinclust.engine.kernels.moves import log_marginals, new_partition
+from clinclust.engine.kernels.moves import new_partition
 from clinclust.engine.kernels.sweep import write_scores
 from clinclust.engine.problem.problem import log_joint, pose
 from clinclust.priors.normal_wishart import NormalWishart
@@ -269,20 +269,6 @@ def test_what_is_left_of_a_block_has_the_marginal_prior():
     expected = sum(log_marginal(of_kept, values[groups == k][:, places]) for k in range(2))
     expected += log_crp(groups, 2.0) - log_marginal(of_kept, values[:, places]) - log_crp(np.zeros(25, dtype=int), 2.0)
     assert rise == pytest.approx(expected, abs=1e-9)
-
-
-def test_the_numpy_prior_agrees_with_the_kernels():
-    values, groups = measured(8, 40)
-    problem = posed(values, a_prior(8))
-    partition = new_partition(problem.cohort.arrays, groups[problem.cohort.order])
-    arrays, prior = problem.cohort.arrays, problem.model.prior
-    kernels = log_marginals(arrays, prior, partition.statistics[:2])
-    for feature in range(3):
-        theta = prior[arrays.prior_start[feature] : arrays.prior_start[feature + 1]]
-        sums = partition.statistics[:2, arrays.statistic_start[feature] : arrays.statistic_start[feature + 1]]
-        after = NormalWishart.posterior(theta[None], sums)
-        found = NormalWishart.log_normalizer(after) - NormalWishart.log_normalizer(theta)
-        np.testing.assert_allclose(found, kernels[:, feature], rtol=1e-11)
 
 
 def test_very_many_degrees_are_a_known_covariance():

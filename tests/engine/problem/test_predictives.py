@@ -3,18 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import integrate, stats
+from scipy import stats
 
 import clinclust as cc
-from clinclust.engine.problem.encoding import members_of_chains
-from clinclust.engine.problem.problem import (
-    block_predictive,
-    clusters_of,
-    leave_one_out_scores,
-    log_predictives,
-    patterns_of,
-    pose,
-)
+from clinclust.engine.problem.problem import block_predictive, clusters_of, leave_one_out_scores, log_predictives, pose
 from clinclust.likelihoods import REGISTRY
 
 NAMES = ("sys", "dia", "pulse")
@@ -31,11 +23,6 @@ def posed(seed, n=40):
     problem = pose(schema.validate(frame, warn=False), schema, None, 3.0)
     labels = np.arange(n) % 2
     return problem, clusters_of(problem, problem.partition(labels)), labels
-
-
-def test_chains_are_blocks_of_several_features():
-    problem, *_ = posed(0)
-    assert members_of_chains(problem.cohort.encoding.features) == [[0, 1, 2]]
 
 
 @pytest.mark.parametrize("place", [0, 1, 2])
@@ -68,12 +55,6 @@ def test_a_conditional_density_is_a_ratio_of_densities(place, known):
                 expected -= before.logpdf(values[row, known])
             found = gaussian.predictive(of_clusters[row, k]).logpdf(values[row, place])
             assert found == pytest.approx(expected, abs=1e-7)
-
-
-def test_patterns_partition_the_rows():
-    marked = np.array([[True, False], [False, False], [True, False]])
-    found = {tuple(marks.tolist()): rows.tolist() for marks, rows in patterns_of(marked)}
-    assert found == {(True, False): [0, 2], (False, False): [1]}
 
 
 @pytest.fixture(scope="module")
@@ -148,10 +129,3 @@ def test_explained_terms_of_a_block_sum_to_the_score():
     scores = leave_one_out_scores(problem, problem.partition(labels))
     weights = np.log(np.bincount(labels)[labels] - 1.0)
     np.testing.assert_allclose(terms, scores[np.arange(labels.size), labels] - weights, atol=1e-9)
-
-
-def test_the_density_of_a_block_integrates_to_one():
-    _, clusters, _ = posed(10)
-    predictive = block_predictive(clusters, [0, 1, 2])
-    t = REGISTRY["gaussian"]().predictive(predictive.given(1, np.zeros(3, dtype=bool), np.zeros((1, 3)))[0, 0])
-    assert integrate.quad(t.pdf, -np.inf, np.inf)[0] == pytest.approx(1.0, abs=1e-8)
