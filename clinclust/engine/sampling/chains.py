@@ -403,13 +403,13 @@ def temperature(problem: Problem, labels: Labels, seed: int, cancelled: Event) -
         draw_moves(problem.cohort.arrays, problem.model, partition, order, 0, uniforms, _NO_SUBJECTS, n_clusters)
         accumulate(problem.cohort.arrays, partition)
         if number >= _BEFORE and number % _EVERY == 0:
-            own = probabilities(leave_one_out_scores(problem, partition))
+            chances = probabilities(leave_one_out_scores(problem, partition))
             # Each cluster has the probabilities of the drawn one with most of its subjects, or 0 without a drawn one.
-            shared = np.zeros((n_clusters, own.shape[1]))
+            shared = np.zeros((n_clusters, chances.shape[1]))
             np.add.at(shared, (labels, partition.labels), 1.0)
             clusters, columns = linear_sum_assignment(-shared)
             drawn.append(np.zeros((labels.size, n_clusters)))
-            drawn[-1][:, clusters] = own[:, columns]
+            drawn[-1][:, clusters] = chances[:, columns]
     averages = np.mean(drawn, axis=0)
 
     def cross_entropy(log_temperature: float) -> float:
