@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import namedtuple
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from clinclust.arrays import Array, Codes, Labels, Whole
 from clinclust.engine.kernels import predictives
 from clinclust.engine.kernels.compiled import LANES, flat, flattened, inlined, kernel, padded, subkernel
 from clinclust.engine.kernels.lanes import log_in_place
-from clinclust.engine.kernels.predictives import ADDS_UP, CHAINED, FEW, GAUSSIAN, place_in_block
+from clinclust.engine.kernels.predictives import ADDS_UP, CHAINED, COUNTS, FEW, GAUSSIAN, place_in_block
 
 # Cohort, model and partition as the compiled kernels read them.
 #
@@ -228,7 +228,7 @@ def add_up(cohort: CohortArrays, labels: Labels, all_sizes: Array, statistics: A
         for feature in range(n_table if sizes[k] > 0.0 else 0):
             sums, start = flat(all_sums, starts[feature]), level_start[feature]
             for row in range(start, level_start[feature + 1]):
-                if predictives.counts_levels(kinds[feature]):
+                if kinds[feature] in COUNTS:
                     sums[row - start] += counts[row]
                 else:
                     sums[0] += counts[row] * levels[2 * row]
@@ -305,7 +305,8 @@ _SIZES = (
     "capacity",  # columns of the table, C, a multiple of eight
     "width",  # continuous features, rounded up to a multiple of eight, W
 )
-_State = namedtuple("_State", (*CohortArrays._fields, *Model._fields, *Partition._fields, *_SIZES))
+_FIELDS = *CohortArrays._fields, *Model._fields, *Partition._fields, *_SIZES
+_State = cast(Any, namedtuple)("_State", _FIELDS)
 State: TypeAlias = Any
 """Cohort, model and partition as kernels pass them to each other: their fields, with all arrays flat, and sizes.
 
@@ -408,7 +409,7 @@ def _shift_statistics(state: State, i: int, k: int, sign: float) -> None:
         code = codes[feature]
         if code != 0:
             sums = flat(sums_of_cluster, state.statistic_start[feature])
-            if predictives.counts_levels(state.kinds[feature]):
+            if state.kinds[feature] in COUNTS:
                 sums[code - state.level_start[feature]] += sign
             else:
                 sums[0] += sign * state.level_statistics[2 * code]

@@ -462,6 +462,8 @@ BINOMIAL, GEOMETRIC, POISSON = Binomial.kernel, Geometric.kernel, Poisson.kernel
 NEGATIVE_BINOMIAL, CATEGORICAL, ORDINAL = NegativeBinomial.kernel, Categorical.kernel, Ordinal.kernel
 _UNKNOWN: tuple[float, ...] = (math.nan,) * 8
 EXPONENTIAL, GAUSSIAN, CHAINED = Exponential.kernel, Gaussian.kernel, MultivariateGaussian.kernel
+COUNTS = CATEGORICAL, ORDINAL
+"""For these the sufficient statistics are the numbers of subjects at each level."""
 ADDS_UP = GEOMETRIC, POISSON, NEGATIVE_BINOMIAL
 """For these `fill_levels` fills differences: the log predictive of a level minus that of the level before."""
 
@@ -603,9 +605,3 @@ def place_in_block(n_statistics: int) -> int:
     while (place + 2) * (place + 3) // 2 < n_statistics:
         place += 1
     return place
-
-
-@subkernel
-def counts_levels(kind: int) -> bool:
-    """Return whether the sufficient statistics of a discrete feature are the numbers of subjects at each level."""
-    return kind in (CATEGORICAL, ORDINAL)

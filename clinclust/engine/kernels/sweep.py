@@ -55,12 +55,13 @@ def begin_scoring(state: State, up_to_date: bool) -> int:
 
 
 @inlined
-def score_all(state: State, i: int, n_columns: int, n_together: int) -> float:
-    """Write the scores of subject i under the first `n_columns` clusters, each with all its subjects.
+def score_all(state: State, i: int, n_columns: int, n_together: int) -> tuple[float, float]:
+    """Write the scores of subject i under the first `n_columns` clusters, -inf for its own and for columns after these.
 
-    Return the sum of the table rows of the subject under its own cluster; 0 if it is in none.
+    Return its score under its own cluster without itself, but for its table rows, and the sum of these with itself;
+    -inf and 0 if it is in none.
     """
-    capacity, scores, own = state.capacity, state.scores, state.labels[i]
+    capacity, scores, own, n_clusters = state.capacity, state.scores, state.labels[i], state.n_clusters[0]
     values = flat(state.values, i * state.n_values)
     rows_of_own = 0.0
     for first in range(0, n_columns, LANES):
@@ -77,15 +78,11 @@ def score_all(state: State, i: int, n_columns: int, n_together: int) -> float:
         if not math.isnan(values[column]):
             for k in range(n_columns):
                 scores[k] += chained_score(state, k, column, values)
-    return rows_of_own
-
-
-@inlined
-def score_without_rows(state: State, i: int, own: int) -> float:
-    """Return the score of subject i under its own cluster without itself, but for its table rows."""
-    score = state.log_weights[state.capacity + own] if state.sizes[own] > 1.0 else math.log(state.concentration)
-    if state.n_values > 0:
-        values = flat(state.values, i * state.n_values)
+    score = -math.inf
+    if own >= 0:  # the score without the subject itself
+        scores[own] = -math.inf
+        score = state.log_weights[capacity + own] if state.sizes[own] > 1.0 else math.log(state.concentration)
+    if own >= 0 and state.n_values > 0:
         for column in range(state.n_apart):
             state.own_values[column] = values[column]
         left = flat(state.left_out_coefficients, 4 * state.width * own)
@@ -99,7 +96,9 @@ def score_without_rows(state: State, i: int, own: int) -> float:
         for column in range(state.n_apart, state.n_values):
             if not math.isnan(values[column]):
                 score += chained_left_out(state, own, column, values)
-    return score
+    if n_columns == n_clusters or (own >= 0 and state.sizes[own] == 1.0):  # a new cluster would equal its own cluster
+        scores[n_clusters] = -math.inf
+    return score, rows_of_own
 
 
 @subkernel
@@ -196,23 +195,13 @@ def sweep(
         i = order[position]
         own = state.labels[i]
         n_columns = n_clusters + 1 if n_scored > 0 or n_clusters < most_clusters else n_clusters
-        rows_of_own = score_all(state, i, n_columns, n_together)
-        if n_columns == n_clusters:
-            scores[n_clusters] = -math.inf
-        score, alone = -math.inf, False
-        if own >= 0:
-            # Score under the subject's own cluster without it: first the weight and the continuous values. The table
-            # rows are added only if they can change the decision.
-            alone = state.sizes[own] == 1.0
-            score = score_without_rows(state, i, own)
-            held = state.sizes[0] - (1.0 if own == 0 else 0.0)
-            if ignore_size and held > 0.0:
-                shift = -math.log(held)
-                score += shift if own == 0 else 0.0
-                scores[0] += shift
-            scores[own] = -math.inf
-            if alone:  # a new cluster would equal its own cluster
-                scores[n_clusters] = -math.inf
+        # The table rows under its own cluster are added only if they can change the decision.
+        score, rows_of_own = score_all(state, i, n_columns, n_together)
+        held = state.sizes[0] - (1.0 if own == 0 else 0.0)
+        if ignore_size and own >= 0 and held > 0.0:
+            shift = -math.log(held)
+            score += shift if own == 0 else 0.0
+            scores[0] += shift
         others = highest(scores, n_columns)
         stays = False
         if own >= 0:
@@ -234,7 +223,7 @@ def sweep(
                 row[k] = scores[k]
             if own >= 0:
                 row[own] = score
-                if alone:
+                if state.sizes[own] == 1.0:
                     row[n_clusters] = score
         if best != own and n_best == 0 and n_scored == 0:
             if best == n_clusters and n_clusters + 2 > capacity:
@@ -311,15 +300,7 @@ def draw_moves(
         i = order[position]
         own = state.labels[i]
         n_columns = n_clusters + 1 if n_clusters < most_clusters else n_clusters
-        rows_of_own = score_all(state, i, n_columns, n_together)
-        if n_columns == n_clusters:
-            scores[n_clusters] = -math.inf
-        score = -math.inf
-        if own >= 0:
-            score = score_without_rows(state, i, own)
-            scores[own] = -math.inf
-            if state.sizes[own] == 1.0:  # a new cluster would equal its own cluster
-                scores[n_clusters] = -math.inf
+        score, rows_of_own = score_all(state, i, n_columns, n_together)
         others = highest(scores, n_columns)
         if own >= 0:
             if score + rows_of_own - state.spread[own] - others > _CERTAIN and not is_forced:
