@@ -361,9 +361,9 @@ def best_division(part: Problem, given: Labels | None = None) -> Division:
             return Division(-np.inf, together)
         return Division(log_joint(part, partition) - one, partition.labels.copy())
 
-    begun = sorted((after(start, 1) for start in starts), key=_gain, reverse=True)[:_PURSUED]
+    begun = sorted((after(start, 1) for start in starts), key=attrgetter("gain"), reverse=True)[:_PURSUED]
     pursued = [after(division.labels, _SWEEPS) for division in begun if division.gain > -np.inf]
-    return max(pursued, key=_gain, default=Division(-np.inf, together))
+    return max(pursued, key=attrgetter("gain"), default=Division(-np.inf, together))
 
 
 def distance_in(problem: Problem, node: Node) -> float:
@@ -382,9 +382,6 @@ class Division(NamedTuple):
     """Log joint less that of one cluster, in nats; -inf if no two clusters were found."""
     labels: Labels
     """(M,) 0 or 1; all 0 if no two clusters were found."""
-
-
-_gain = attrgetter("gain")
 
 
 def swept(part: Problem, partition: Partition, most_sweeps: int) -> Partition:

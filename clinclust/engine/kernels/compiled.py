@@ -77,6 +77,7 @@ def inlined(function: Function) -> Function:
 
 
 _pointer: Any = types.CPointer
+_tuple: Any = types.Tuple
 
 
 def _numbers_of(typing: Any, array: Any, start: Any) -> Any:
@@ -116,7 +117,7 @@ def _fields_of(_typing: Any, fields: Any) -> Any:
                 parts[place] = context.compile_internal(builder, lambda it: flat(it, 0), end(kind), [parts[place]])
         return context.make_tuple(builder, signature.return_type, parts)
 
-    return types.Tuple(ends)(fields), build
+    return _tuple(ends)(fields), build
 
 
 def _fields_now(fields: tuple[Any, ...]) -> tuple[Any, ...]:

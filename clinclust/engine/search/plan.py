@@ -332,8 +332,8 @@ class SearchPlan:
     """Whether to estimate the weights of the blocks first (`reproduced_weights`)."""
     choose_hyperparameters: bool = False
     """Whether to choose the hyperparameters one after the other (`choose_greedily`)."""
-    concentration: str | tuple[float, ...] | None = None
-    """How to estimate the concentration, "map" or "cross-validation", or the values to try; None = keep it."""
+    concentration: str | None = None
+    """How to estimate the concentration, "map" or "cross-validation"; None = keep it."""
     fill_modes: bool = False
     """Whether missing values are filled with modes that count as observed (`search_filling`), instead of integrated
     out. Such a search estimates nothing else."""
