@@ -11,7 +11,7 @@ from scored import few
 from clinclust import Feature, FeatureSchema, log_joint
 from clinclust.engine.continuum import tested_node as module
 from clinclust.engine.continuum.null_cohorts import one_population
-from clinclust.engine.continuum.tested_node import best_division, profile, swept
+from clinclust.engine.continuum.tested_node import best_division, profile
 from clinclust.engine.problem.problem import pose
 
 POWERS = {"block 0": 0.25, "block 1": 0.6}
@@ -135,16 +135,6 @@ def test_sweeps_through_all_clusters_raise_the_last_gain(monkeypatch):
         raised.append(gains[-1] - before[-1])
     assert min(raised) >= 0.0
     assert max(raised) > 1.0
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_sweeps_open_no_cluster_and_lose_nothing(seed):
-    problem, joint = posed(seed)
-    labels = np.random.default_rng(seed).integers(5, size=90)
-    found = swept(problem, problem.partition(labels), 4)
-    assert found.n_clusters[0] <= 5
-    assert joint(found.labels) >= joint(labels)
-    assert (swept(problem, problem.partition(found.labels), 50).sizes[:5].sum(), found.sizes.sum()) == (90, 90)
 
 
 def test_what_cannot_be_divided_gains_nothing():

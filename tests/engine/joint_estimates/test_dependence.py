@@ -7,8 +7,6 @@ import oracles
 import pandas as pd
 import pytest
 from cohorts import EVERY_LIKELIHOOD, LIKELIHOODS, feature, in_table, mixed_cohort, random_hyperparameters, with_blocks
-from hypothesis import given
-from hypothesis import strategies as st
 from scored import few
 
 from clinclust import Feature, FeatureSchema, log_joint
@@ -20,7 +18,7 @@ from clinclust.engine.joint_estimates.selection import (
     within_clusters,
 )
 from clinclust.engine.kernels.sweep import write_scores
-from clinclust.engine.problem.encoding import log_bases, powers_of_features
+from clinclust.engine.problem.encoding import log_bases
 from clinclust.engine.problem.problem import log_joint as joint_of
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.plan import SearchPlan
@@ -116,19 +114,6 @@ def test_two_equal_columns_at_power_one_half_have_the_joint_of_one(likelihood):
     for labels in (groups, np.zeros(60), np.arange(60) % 7):
         twice = log_joint(frame, labels, schema, block_weights={"same": 0.5})
         assert twice == pytest.approx(log_joint(frame.drop(columns="same_1"), labels, once), rel=1e-12)
-
-
-@given(seed=st.integers(0, 10**6), power=st.floats(0.01, 1.0))
-def test_the_joint_is_linear_in_the_powers(seed, power):
-    problem, *_ = posed(seed % 50, 20, likelihoods=EVERY_LIKELIHOOD)
-    features, partition = problem.cohort.encoding.features, problem.partition(np.arange(20) % 3)
-
-    def joint(of_first):
-        powers = powers_of_features(features, {"block 0": of_first, "block 1": 0.6})
-        return joint_of(problem.with_powers(powers), partition)
-
-    low, high = joint(0.5), joint(1.0)
-    assert joint(power) == pytest.approx(low + (power - 0.5) / 0.5 * (high - low), rel=1e-9)
 
 
 def test_what_a_feature_adds_at_power_one_is_what_it_adds_without_powers():

@@ -364,9 +364,3 @@ def test_a_saved_selection_comes_back(toy, tmp_path):
     assert loaded.score_samples(frame).tobytes() == model.score_samples(frame).tobytes()
     assert loaded.predict_proba(frame).tobytes() == model.predict_proba(frame).tobytes()
     pd.testing.assert_series_equal(loaded.feature_relevance_, model.feature_relevance_, check_exact=True)
-
-
-def test_select_features_is_automatic_on_or_off():
-    for value in ("yes", 1, None):
-        with pytest.raises(ValueError, match=f"select_features must be 'auto', True or False, not {value!r}"):
-            PublishedMAPDP(select_features=value).fit(np.eye(4))

@@ -18,11 +18,10 @@ from clinclust.engine.kernels.sweep import write_scores
 from clinclust.engine.problem.problem import log_joint, pose
 from clinclust.engine.search import settle
 from clinclust.engine.search.plan import SearchCancelled, SearchPlan
-from clinclust.engine.search.restarts import recombined, run_restarts, search_starts
+from clinclust.engine.search.restarts import run_restarts, search_starts
 from clinclust.engine.search.settle import adjusted_rand_index, compact, merge_all
 from clinclust.estimators.fitting import search
 from clinclust.methods import PublishedMAPDP
-from clinclust.schema import schema_for_array
 
 
 def _enumerate(n):
@@ -153,17 +152,6 @@ def test_merging_goes_on_while_the_joint_rises():
             break
         joint, labels = max(joints), merged[int(np.argmax(joints))]
     assert found.tolist() == compact(labels).tolist()
-
-
-def test_recombining_keeps_what_two_partitions_share():
-    rng = np.random.default_rng(1)
-    groups = np.repeat(np.arange(4), 30)
-    X = rng.normal(10.0 * rng.normal(size=(4, 6))[groups], 1.0)
-    schema = schema_for_array(X)
-    problem = pose(schema.validate(pd.DataFrame(X, columns=list(schema.names))), schema, None, 3.0)
-    truth = groups[problem.cohort.order]
-    first, second = np.where(truth == 3, 2, truth), np.where(truth == 1, 0, truth)
-    assert adjusted_rand_index(recombined(problem, np.random.default_rng(0), first, second), truth) == 1.0
 
 
 def test_the_papers_start_is_trapped_where_the_search_is_not():
