@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 
@@ -17,10 +18,6 @@ from clinclust.arrays import Array, Codes, Labels, Mask, Whole
 from clinclust.engine.kernels.moves import CohortArrays
 from clinclust.likelihoods import REGISTRY, Likelihood
 from clinclust.schema import Feature
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 # The features of an encoded cohort as numeric columns, and the first principal axis of its subjects.
 
@@ -418,11 +415,8 @@ def canonical_order(columns: Sequence[Array]) -> Whole:
 
     Only subjects with the same value in every feature keep the order of the table.
     """
-    from pandas import DataFrame
-    from pandas.util import hash_pandas_object
-
-    table = DataFrame(dict(enumerate(columns)), copy=False)
-    return np.argsort(hash_pandas_object(table, index=False).to_numpy(), kind="stable")
+    table = pd.DataFrame(dict(enumerate(columns)), copy=False)
+    return np.argsort(pd.util.hash_pandas_object(table, index=False).to_numpy(), kind="stable")
 
 
 def starts(lengths: Sequence[int] | Whole) -> Whole:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from scipy.special import gammaln
 
 from clinclust.arrays import Array, Labels, Mask, Whole
@@ -39,10 +40,6 @@ from clinclust.priors.normal_wishart import NormalWishart, parts
 from clinclust.schema import Feature, FeatureSchema
 from clinclust.schema.feature import few_of_the_rest
 from clinclust.schema.validation import uninformative
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 # Hyperparameters in two forms: by name for users, and as one flat array on the encoded scale for the engine.
 #
