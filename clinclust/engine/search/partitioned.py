@@ -520,8 +520,7 @@ class Partitioned:
 
     def _some_of_each(self, rng: np.random.Generator) -> list[Problem]:
         """Return the problem of some members of each cluster, while the others are as they are."""
-        n_clusters = self.n_clusters
-        sizes = np.array(self.place.results(self.each(np.bincount, None, n_clusters, lists=[self.labels])))
+        sizes = np.array(self.place.results(self.each(np.bincount, None, self.n_clusters, lists=[self.labels])))
         ends = np.cumsum(sizes, axis=0)
         chosen = [np.sort(rng.choice(n, min(n, N_DIVIDED), replace=False)) for n in ends[-1].tolist()]
         ranks = [
@@ -529,7 +528,7 @@ class Partitioned:
             for own in (zip(chosen, *both, strict=True) for both in zip(ends, sizes, strict=True))
         ]
         gathered = self.place.results(self.each(members, lists=(*self.lists, ranks)))
-        return [self.problem.of_subjects(together(own), n_clusters - 1) for own in zip(*gathered, strict=True)]
+        return [self.problem.of_subjects(together(own)) for own in zip(*gathered, strict=True)]
 
 
 def in_memory(problem: Problem, pool: Executor, *, may_lack_any: bool) -> Partitioned:
