@@ -113,7 +113,7 @@ def _fields_of(_typing: Any, fields: Any) -> Any:
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         parts = [builder.extract_value(arguments[0], place) for place in range(len(ends))]
         for place, (kind, end) in enumerate(zip(fields.types, ends, strict=True)):
-            if kind is not end:
+            if isinstance(kind, types.Array):  # also where it is flat: the tuple needs a reference of its own
                 parts[place] = context.compile_internal(builder, lambda it: flat(it, 0), end(kind), [parts[place]])
         return context.make_tuple(builder, signature.return_type, parts)
 
