@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from threading import Event
 from typing import Any, NamedTuple
@@ -392,31 +392,46 @@ def temperature(problem: Problem, labels: Labels, seed: int, cancelled: Event) -
     if labels.size > _MOST_SUBJECTS:
         chosen = np.sort(rng.choice(labels.size, _MOST_SUBJECTS, replace=False))
         problem, labels = problem.restricted_to(chosen), compact(labels[chosen])
-    n_clusters, partition = int(labels.max()) + 1, problem.partition(labels)
-    if n_clusters == 1:
+    if labels.max() == 0:
         return 1.0
-    scores, drawn = leave_one_out_scores(problem, partition), list[Array]()
-    for number in range(_BEFORE + _SWEEPS):
-        if cancelled.is_set():
-            raise SearchCancelled("the draws were cancelled")
-        order, uniforms = rng.permutation(labels.size), rng.random(labels.size)
-        draw_moves(problem.cohort.arrays, problem.model, partition, order, 0, uniforms, _NO_SUBJECTS, n_clusters)
-        accumulate(problem.cohort.arrays, partition)
-        if number >= _BEFORE and number % _EVERY == 0:
-            chances = probabilities(leave_one_out_scores(problem, partition))
-            # Each cluster has the probabilities of the drawn one with most of its subjects, or 0 without a drawn one.
-            shared = np.zeros((n_clusters, chances.shape[1]))
-            np.add.at(shared, (labels, partition.labels), 1.0)
-            clusters, columns = linear_sum_assignment(-shared)
-            drawn.append(np.zeros((labels.size, n_clusters)))
-            drawn[-1][:, clusters] = chances[:, columns]
-    averages = np.mean(drawn, axis=0)
+    scores = leave_one_out_scores(problem, problem.partition(labels))
+    matched = [_match_clusters(*draw, labels) for draw in _draws(problem, labels, rng, cancelled)]
+    averages = np.mean(matched, axis=0)
 
     def cross_entropy(log_temperature: float) -> float:
         at = np.exp(-log_temperature) * (scores - scores.max(axis=1, keepdims=True))
         return float((averages * (np.log(np.exp(at).sum(axis=1, keepdims=True)) - at)).sum())
 
     return float(np.exp(minimize_scalar(cross_entropy, bounds=(0.0, np.log(_LARGEST)), method="bounded").x))
+
+
+def _draws(
+    problem: Problem, labels: Labels, rng: np.random.Generator, cancelled: Event
+) -> Iterator[tuple[Labels, Array]]:
+    """Yield drawn partitions into at most as many clusters, and the probabilities of each subject given the others."""
+    arrays, model, most = problem.cohort.arrays, problem.model, int(labels.max()) + 1
+    partition = problem.partition(labels)
+    for number in range(_BEFORE + _SWEEPS):
+        if cancelled.is_set():
+            raise SearchCancelled("the draws were cancelled")
+        order, uniforms = rng.permutation(labels.size), rng.random(labels.size)
+        draw_moves(arrays, model, partition, order, 0, uniforms, _NO_SUBJECTS, most)
+        accumulate(arrays, partition)
+        if number >= _BEFORE and number % _EVERY == 0:
+            yield partition.labels.copy(), probabilities(leave_one_out_scores(problem, partition))
+
+
+def _match_clusters(drawn: Labels, own: Array, labels: Labels) -> Array:
+    """Return probabilities of drawn clusters as those of the clusters of `labels` with most of their subjects, (N, K).
+
+    A cluster without a drawn one has probability 0.
+    """
+    shared = np.zeros((int(labels.max()) + 1, own.shape[1]))
+    np.add.at(shared, (labels, drawn), 1.0)
+    clusters, columns = linear_sum_assignment(-shared)
+    matches = np.zeros((labels.size, len(shared)))
+    matches[:, clusters] = own[:, columns]
+    return matches
 
 
 # The partition with the lowest posterior expected loss, estimated over draws.

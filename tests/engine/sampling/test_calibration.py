@@ -58,6 +58,14 @@ def test_the_temperature_is_the_one_with_the_least_cross_entropy():
     assert 1.0 < found == pytest.approx(temperatures[np.argmin(entropy)], abs=2e-3)
 
 
+def test_probabilities_of_draws_are_those_of_the_clusters_that_they_overlap():
+    own = np.array([[0.9, 0.1], [0.2, 0.8], [0.3, 0.7]])
+    found = chains._match_clusters(np.array([1, 0, 0]), own, np.array([0, 1, 1]))
+    np.testing.assert_array_equal(found, own[:, ::-1])
+    lost = chains._match_clusters(np.zeros(3, dtype=np.int64), np.ones((3, 1)), np.array([0, 1, 1]))
+    np.testing.assert_array_equal(lost, [[0.0, 1.0]] * 3)
+
+
 def test_one_cluster_needs_no_temperature_and_a_cancelled_run_has_none():
     problem, cancelled = posed(cohort(2, 30)[0]), Event()
     assert chains.temperature(problem, np.zeros(30, dtype=np.int64), 0, cancelled) == 1.0
