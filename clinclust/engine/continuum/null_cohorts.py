@@ -113,9 +113,10 @@ def conditional_draws(scores: Array, correlation: Array, normals: Array) -> Arra
     drawn = with_correlation(normals, correlation)
     for seen, rows in patterns_of(observed):
         if seen.any() and not seen.all():
-            weights = np.linalg.solve(correlation[np.ix_(seen, seen)], correlation[np.ix_(seen, ~seen)])
-            off = scores[np.ix_(rows, seen)] - drawn[np.ix_(rows, seen)]
-            drawn[np.ix_(rows, ~seen)] += np.einsum("ij,jk->ik", off, weights)
+            at, there, absent = rows[:, None], np.flatnonzero(seen), np.flatnonzero(~seen)
+            weights = np.linalg.solve(correlation[there[:, None], there], correlation[there[:, None], absent])
+            off = scores[at, there] - drawn[at, there]
+            drawn[at, absent] += np.einsum("ij,jk->ik", off, weights)
     return np.where(observed, scores, drawn)
 
 
