@@ -788,8 +788,8 @@ class Site:
         """Return labels 0, 1, ... with subjects in the best of the clusters of the others."""
         others = np.flatnonzero(~is_lost)
         after = np.empty_like(labels)
-        after[kept] = compact(labels[kept])
-        sums = self._problem.restricted_to(kept).partition(after[kept]).sums
+        after[others] = compact(labels[others])
+        sums = self._problem.restricted_to(others).partition(after[others]).sums
         after[is_lost] = self._best(np.flatnonzero(is_lost), *sums)
         return after
 
