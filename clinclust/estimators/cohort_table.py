@@ -100,11 +100,11 @@ def salt_of(schema: FeatureSchema, seed: int, labels: Rows, clusters: Clusters) 
     model, encoding = clusters.model, clusters.encoding
     numbers = [float(number) for number in (model.concentration, model.coarsening, clusters.outlying_share)]
     about = (schema.fingerprint, int(seed), numbers, [feature.name for feature in encoding.features])
-    found = hashlib.sha256(repr(about).encode())
+    digest = hashlib.sha256(repr(about).encode())
     of_model = (model.prior, model.powers, clusters.included)
     for array in (labels, encoding.centres, encoding.scales, *of_model, clusters.sizes, clusters.statistics):
-        found.update(np.ascontiguousarray(array).tobytes())
-    return found.hexdigest()[:32]
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()[:32]
 
 
 def seal_of_subtypes(salt: str, subtype_of: Rows, min_size: int = 1) -> str:
@@ -145,15 +145,15 @@ def _values(column: pd.Series, keys: Words) -> Words:
     missing = column.isna().to_numpy()
     if isinstance(column.dtype, pd.CategoricalDtype):
         texts = column.cat.categories.to_numpy(dtype=object)
-        found: Words = np.append(_of_texts(texts, keys), _MISSING)[column.cat.codes.to_numpy()]
+        numbers: Words = np.append(_of_texts(texts, keys), _MISSING)[column.cat.codes.to_numpy()]
     elif column.dtype == np.float64:
-        found = seven_digits(column.to_numpy())
+        numbers = seven_digits(column.to_numpy())
     elif pd.api.types.is_integer_dtype(column.dtype):
-        found = column.to_numpy(dtype=np.int64, na_value=0).astype(np.uint64)
+        numbers = column.to_numpy(dtype=np.int64, na_value=0).astype(np.uint64)
     else:
-        found = _of_texts(column.to_numpy(dtype=object), keys)
-    found[missing] = _MISSING
-    return found
+        numbers = _of_texts(column.to_numpy(dtype=object), keys)
+    numbers[missing] = _MISSING
+    return numbers
 
 
 def _of_texts(texts: NDArray[np.object_], keys: Words) -> Words:
@@ -189,11 +189,10 @@ def copied_rows(frame: pd.DataFrame, names: Sequence[str]) -> Whole | None:
     total = np.zeros(len(frame), dtype=np.uint64)
     for name, factor in zip(names, factors, strict=True):
         total += _hashes(frame[name]) * factor
-    codes, found = pd.factorize(total)
-    if len(frame) - found.size <= _FEW * len(frame):
+    codes, different = pd.factorize(total)
+    if len(frame) - different.size <= _FEW * len(frame):
         return None
-    is_first = ~pd.Series(total).duplicated().to_numpy()
-    firsts = np.flatnonzero(is_first)
+    firsts = np.flatnonzero(~pd.Series(total).duplicated())
     log_expected, has_neighbour = np.full(firsts.size, np.log(firsts.size)), np.zeros(firsts.size, dtype=np.bool_)
     for name, factor in zip(names, factors, strict=True):
         hashes = _hashes(frame[name])[firsts]
@@ -248,10 +247,10 @@ def schema_with_rows(schema: FeatureSchema, frame: pd.DataFrame) -> FeatureSchem
 
     InputError is raised if the table was read with another choice, CohortWarning issued if that is unknown.
     """
-    taken = rows_taken(frame)
+    selection = rows_taken(frame)
     if not schema.rows:
-        return schema if taken is None or not taken.choice else schema.with_rows(taken.choice)
-    if taken is None:
+        return schema if selection is None or not selection.choice else schema.with_rows(selection.choice)
+    if selection is None:
         warn(
             limited(
                 f"the schema takes {_rows(schema)}; nothing tells whether the table holds these. Read it with "
@@ -259,15 +258,15 @@ def schema_with_rows(schema: FeatureSchema, frame: pd.DataFrame) -> FeatureSchem
             )
         )
         return schema
-    if not taken.choice.follows(schema.rows):
+    if not selection.choice.follows(schema.rows):
         raise InputError(
             limited(
                 f"the schema takes {_rows(schema)}, but the table was read with another choice: "
-                f"{taken.choice.in_words()}. Read it with the choice of the schema, or correct `rows` in the schema"
+                f"{selection.choice.in_words()}. Read it with the choice of the schema, or correct `rows` in the schema"
             )
         )
     # The trends by which the table was summarised made its values, and are those of the model.
-    return schema.with_rows(replace(schema.rows.completed_by(taken.choice), trends=taken.choice.trends))
+    return schema.with_rows(replace(schema.rows.completed_by(selection.choice), trends=selection.choice.trends))
 
 
 def warn_of_missing_in_condition(schema: FeatureSchema, validated: pd.DataFrame) -> None:
@@ -276,11 +275,11 @@ def warn_of_missing_in_condition(schema: FeatureSchema, validated: pd.DataFrame)
         return
     compared = [name for name in compared_columns(parsed(schema.rows.where)) if name in validated]
     missing = {name: int(validated[name].isna().sum()) for name in compared}
-    found = [f"{quoted(name)} ({count:,} rows)" for name, count in missing.items() if count]
-    if found:
+    affected = [f"{quoted(name)} ({count:,} rows)" for name, count in missing.items() if count]
+    if affected:
         warn(
             limited(
-                f"rows were taken by a condition on {listed(found)}, in which the schema takes their values for "
+                f"rows were taken by a condition on {listed(affected)}, in which the schema takes their values for "
                 "missing. If the condition compared missing codes, leave them out in it, as in: age != -9 and age < 18"
             )
         )
@@ -288,12 +287,12 @@ def warn_of_missing_in_condition(schema: FeatureSchema, validated: pd.DataFrame)
 
 def warn_of_other_rows(schema: FeatureSchema, table: object) -> None:
     """Warn if new subjects were read with another choice of rows than the cohort."""
-    taken = rows_taken(table) if isinstance(table, pd.DataFrame) else None
+    rows = rows_taken(table) if isinstance(table, pd.DataFrame) else None
     fitted = schema.rows.by_values  # the rows of a sheet are those of one table, and say nothing of another
-    if taken is None or fitted is None or (taken.choice.follows(fitted) and taken.choice.trends == fitted.trends):
+    if rows is None or fitted is None or (rows.choice.follows(fitted) and rows.choice.trends == fitted.trends):
         return
-    problem = f"the model was fitted on {_rows(schema)}; of this table these are taken: {taken.choice.in_words()}"
-    if taken.choice.follows(fitted):
+    problem = f"the model was fitted on {_rows(schema)}; of this table these are taken: {rows.choice.in_words()}"
+    if rows.choice.follows(fitted):
         problem = (
             "levels and slopes were estimated on this table and not by the mean lines of the cohort, so that they are "
             "not comparable: read it with clinclust.read_cohort(path, **model.schema_.rows.as_dict())"

@@ -150,9 +150,9 @@ class PairTests:
     def least_distinct(self, sides: Sequence[Side]) -> tuple[int, int] | None:
         """Return the positions of the most continuous of near groups that are not distinct; None if all are."""
         pairs = list(self.nearest_pairs(sides, 1))
-        for one, other in sorted(pairs, key=lambda pair: self.begun(sides[pair[0]], sides[pair[1]]).found.z):
-            if self.p_of_any_shape(sides[one], sides[other]) >= DISTINCT_LEVEL:
-                return one, other
+        for first, second in sorted(pairs, key=lambda pair: self.begun(sides[pair[0]], sides[pair[1]]).found.z):
+            if self.p_of_any_shape(sides[first], sides[second]) >= DISTINCT_LEVEL:
+                return first, second
         return None
 
     def most_continuous(self, sides: Sequence[Side]) -> tuple[int, int] | None:
@@ -160,15 +160,15 @@ class PairTests:
 
         Beyond the first draws, only the test with the largest p makes more, until it has ended above the level.
         """
-        left = {pair: self.begun(sides[pair[0]], sides[pair[1]]) for pair in self.nearest_pairs(sides)}
-        while left:
-            best = max(left, key=lambda pair: left[pair].found.p)
-            if not left[best].has_ended:
-                left[best].go_on()
-            elif left[best].found.p >= self.plan.significance_level:
+        candidates = {pair: self.begun(sides[pair[0]], sides[pair[1]]) for pair in self.nearest_pairs(sides)}
+        while candidates:
+            best = max(candidates, key=lambda pair: candidates[pair].found.p)
+            if not candidates[best].has_ended:
+                candidates[best].go_on()
+            elif candidates[best].found.p >= self.plan.significance_level:
                 return best
             else:
-                del left[best]
+                del candidates[best]
         return None
 
     def nearest_pairs(self, sides: Sequence[Side], smallest: int = SMALLEST_NODE) -> Iterator[tuple[int, int]]:
@@ -182,10 +182,10 @@ class PairTests:
         is_large = partition.sizes[: len(sides)] >= smallest
         gains[~is_large] = gains[:, ~is_large] = -np.inf
         nearest = [set(np.argsort(-row, kind="stable")[:_NEAREST].tolist()) for row in gains]
-        for one, other in combinations(range(len(sides)), 2):
-            is_near = gains[one, other] > -np.inf and (other in nearest[one] or one in nearest[other])
-            if is_near and distance_in(self.problem, self.node(sides[one], sides[other])) < _FAR:
-                yield one, other
+        for first, second in combinations(range(len(sides)), 2):
+            is_near = gains[first, second] > -np.inf and (second in nearest[first] or first in nearest[second])
+            if is_near and distance_in(self.problem, self.node(sides[first], sides[second])) < _FAR:
+                yield first, second
 
 
 def joined_groups(
@@ -288,7 +288,7 @@ def _are_further_apart(kinds: Sequence[Side], others: Sequence[Side], tests: Pai
     """Return whether these kinds are more than the others or, if they are as many, the nearest are further apart."""
     if len(kinds) != len(others) or set(kinds) == set(others):
         return len(kinds) > len(others)
-    nearest = [min(tests.distance(*pair) for pair in combinations(each, 2)) for each in (kinds, others)]
+    nearest = [min(tests.distance(*pair) for pair in combinations(groups, 2)) for groups in (kinds, others)]
     return nearest[0] > nearest[1]
 
 
@@ -314,9 +314,9 @@ def _join_nearest_first(
     kinds, below = list[Side](), [len(sides) - 1]
     while below:
         node = below.pop()
-        left, right = joins[node - n_clusters] if node >= n_clusters else (node, node)
-        has_gap = left != right and tests.p_of_gap(sides[left], sides[right]) < DISTINCT_LEVEL
-        below += [left, right] if has_gap else []
+        halves = joins[node - n_clusters] if node >= n_clusters else ()
+        has_gap = bool(halves) and tests.p_of_gap(*(sides[half] for half in halves)) < DISTINCT_LEVEL
+        below += halves if has_gap else ()
         kinds += [] if has_gap else [sides[node]]
     return joins, kinds
 
@@ -371,12 +371,12 @@ def _walked(tree: SubtypeTree, tests: PairTests, *, by_number: bool) -> list[dic
         n_second = int(node.halves.sum())
         if node.members.size < SMALLEST_NODE or min(n_second, node.members.size - n_second) < _FEWEST_MEMBERS:
             continue
-        found = tests.begun(first, second, number if by_number else None).ended()
-        accepted = found.p < tests.plan.significance_level
+        test = tests.begun(first, second, number if by_number else None).ended()
+        accepted = test.p < tests.plan.significance_level
         ahead += sides if accepted else []
         rows.append(
-            {name: getattr(found, name) for name in ("n_parts", "gain", "expected", "expected_sd", "excess", "z", "p")}
-            | {"step": number - tree.n_subtypes + 1, "n_tested": found.n_subjects, "n_clusters": node.n_clusters}
+            {name: getattr(test, name) for name in ("n_parts", "gain", "expected", "expected_sd", "excess", "z", "p")}
+            | {"step": number - tree.n_subtypes + 1, "n_tested": test.n_subjects, "n_clusters": node.n_clusters}
             | {"first_size": node.members.size - n_second, "second_size": n_second}
             | {"accepted": accepted, "p_any_shape": np.nan, "distinct": False}
         )
@@ -395,7 +395,7 @@ def _add_grades(
             first, second = (frozenset(members[side]) for side in sides)
             # Of two unions of kinds, which are distinct, the largest p of near kinds in both.
             across = (
-                frozenset((left, right)) for left in kinds for right in kinds if left <= first and right <= second
+                frozenset((kind, other)) for kind in kinds for other in kinds if kind <= first and other <= second
             )
             values = [tests.of_any_shape[pair] for pair in across if pair in tests.of_any_shape]
             number = node if by_number else None

@@ -498,12 +498,12 @@ def find_continuum(cohort: FittedCohort) -> Continuum:
     spread = np.nanstd(score) if np.isfinite(score).any() else 0.0
     score = (score - np.nanmean(score)) / spread if spread > 0.0 else np.where(np.isnan(score), np.nan, 0.0)
     with np.errstate(all="ignore"):  # 0 for a feature that does not vary where both are observed
-        found = pd.DataFrame(scores).corrwith(pd.Series(score)).fillna(0.0).to_numpy()
-    found = np.where(is_nominal, np.abs(found), found)  # the order of its levels has no direction of its own
-    strongest = np.argsort(-np.abs(found), kind="stable")
+        loadings = pd.DataFrame(scores).corrwith(pd.Series(score)).fillna(0.0).to_numpy()
+    loadings = np.where(is_nominal, np.abs(loadings), loadings)  # the order of its levels has no direction of its own
+    strongest = np.argsort(-np.abs(loadings), kind="stable")
     names = [features[members[place][0]].column for place in strongest]
     return Continuum(
         encoded.in_table_order(np.round(score, _DECIMALS)),
-        pd.Series(found[strongest], index=names, name="correlation"),
+        pd.Series(loadings[strongest], index=names, name="correlation"),
         variance / len(members),
     )

@@ -51,9 +51,9 @@ def _rows(feature: Feature, likelihood: Likelihood, posteriors: Array) -> Iterat
 
 def _in_unit(feature: Feature, numbers: Array) -> tuple[Array, str]:
     """Return means (3, K) in the unit of the column, and what they are called."""
-    known = feature.level_numbers
-    if known is not None and np.ptp(np.diff(known.numbers)) < 1e-9 * known.step:  # a scale of even steps
-        ends = known.numbers[0] + numbers * (known.numbers[1] - known.numbers[0])
+    scale = feature.level_numbers
+    if scale is not None and np.ptp(np.diff(scale.numbers)) < 1e-9 * scale.step:  # a scale of even steps
+        ends = scale.numbers[0] + numbers * (scale.numbers[1] - scale.numbers[0])
         return np.vstack([ends[:1], np.sort(ends[1:], axis=0)]), "mean"
     return feature.from_model_scale(numbers), "mean" if feature.transform is None else "back-transformed mean"
 
@@ -159,9 +159,8 @@ def n_standing(subtypes: SubtypeMixture) -> int:
         pairs, evidence = _all_pairs(subtypes)
         if evidence.min(initial=np.inf) >= WEAK_NATS:
             return max(1, int((subtypes.sizes >= FEW_SUBJECTS).sum()))
-        kept, lost = pairs[evidence.argmin()].tolist()
-        groups = with_joined(subtypes.subtype_of, kept, lost, subtypes.clusters.sizes)
-        subtypes = replace(subtypes, subtype_of=groups)
+        first, other = pairs[evidence.argmin()].tolist()
+        subtypes = replace(subtypes, subtype_of=with_joined(subtypes.subtype_of, first, other, subtypes.clusters.sizes))
 
 
 def with_joined(subtype_of: Labels, kept: int, lost: int, sizes: NDArray[np.float64]) -> Labels:
@@ -221,7 +220,7 @@ class SubtypeTree:
                 "step": np.arange(1, self.n_subtypes),
                 "first": [tuple(cluster + 1 for cluster in side) for side in first],
                 "second": [tuple(cluster + 1 for cluster in side) for side in second],
-                "size": [int(sizes[[*one, *other]].sum()) for one, other in zip(first, second, strict=True)],
+                "size": [int(sizes[[*side, *other]].sum()) for side, other in zip(first, second, strict=True)],
                 "n_subtypes": np.arange(self.n_subtypes - 1, 0, -1),
                 "evidence": self.evidence,
             }
@@ -239,9 +238,9 @@ class SubtypeTree:
         whole = isinstance(n_subtypes, Integral) and not isinstance(n_subtypes, bool)
         if not whole or not 1 <= n_subtypes <= self.n_subtypes:
             raise InputError(f"n_subtypes must be a whole number from 1 to {self.n_subtypes}, not {n_subtypes!r}")
-        gone = set(self.joins[: self.n_subtypes - int(n_subtypes)].ravel().tolist())
+        merged = set(self.joins[: self.n_subtypes - int(n_subtypes)].ravel().tolist())
         last = 2 * self.n_subtypes - int(n_subtypes)
-        return self.group_of([node for node in range(last) if node not in gone])
+        return self.group_of([node for node in range(last) if node not in merged])
 
     def group_of(self, nodes: Sequence[int]) -> Labels:
         """Return the number of the node above each of the K subtypes, nodes by decreasing size, int64 (K,)."""
@@ -521,9 +520,9 @@ class Fit:
     @property
     def block_weights_(self) -> dict[str, float]:
         """The weight of each block with a clustered feature, in the order of the schema."""
-        found = powers_of_blocks(self.clusters_.encoding.features, self.clusters_.model.powers)
+        powers = powers_of_blocks(self.clusters_.encoding.features, self.clusters_.model.powers)
         named = dict.fromkeys(feature.block for feature in self.schema_.clustered)
-        return {block: found[block] for block in named if block in found}
+        return {block: powers[block] for block in named if block in powers}
 
     @property
     def outlying_share_(self) -> float:

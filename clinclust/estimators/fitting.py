@@ -134,9 +134,9 @@ def posed(settings: Settings | SamplerParameters, frame: pd.DataFrame, schema: F
 
 def warn_of_visits(frame: pd.DataFrame) -> None:
     """Warn of several rows per subject."""
-    found = noted_several_rows(frame)
-    if found is not None:
-        warn(limited(f"ROWS ARE NOT PATIENTS, and each counts as a subject of its own: {found.sentence()}"))
+    note = noted_several_rows(frame)
+    if note is not None:
+        warn(limited(f"ROWS ARE NOT PATIENTS, and each counts as a subject of its own: {note.sentence()}"))
 
 
 def _warn_of_gaps(problem: Problem, frame: pd.DataFrame) -> None:
@@ -149,11 +149,11 @@ def _warn_of_gaps(problem: Problem, frame: pd.DataFrame) -> None:
             feature = encoding.features[index]
             n_lost = int(frame[feature.name].notna().sum()) - int(n_used[index - n_table])
             lost[str(feature.block)] = lost.get(str(feature.block), 0) + n_lost
-    told = [f"{block}: {n} value(s)" for block, n in lost.items() if n]
-    if told:
+    blocks = [f"{block}: {n} value(s)" for block, n in lost.items() if n]
+    if blocks:
         warn(
             "values of multivariate Gaussian blocks that take no part in the search, because their subject has no "
-            f"value in a more complete feature of the block: {'; '.join(told)}. Where these are many, take the "
+            f"value in a more complete feature of the block: {'; '.join(blocks)}. Where these are many, take the "
             "features with the most missing values out of the block"
         )
 
@@ -407,7 +407,7 @@ def fit_of(result: SearchResult, of_cohort: Prepared, plan: SearchPlan) -> Fit:
     outlying = np.zeros((cohort.n_subjects, len(schema.parts)), dtype=np.bool_)
     if result.outlying.any():
         outlying[:, schema.places(cohort.encoding.features)] = cohort.in_table_order(result.outlying)
-    labels_of_table, taken = cohort.in_table_order(labels), rows_taken(frame)
+    labels_of_table, selection = cohort.in_table_order(labels), rows_taken(frame)
     clusters = clusters_of(problem, partition, included)
     clusters = replace(clusters, outlying_share=plan.outlying_share, temperature=warmth)
     return Fit(
@@ -437,7 +437,7 @@ def fit_of(result: SearchResult, of_cohort: Prepared, plan: SearchPlan) -> Fit:
         versions_=software_versions(),
         cohort_fingerprint_=fingerprint_of(frame, salt_of(schema, plan.seed, labels_of_table, clusters)),
         stopped_early_=plan.budget.cut_short,
-        row_counts_=None if taken is None else taken.counts,
+        row_counts_=None if selection is None else selection.counts,
         completed_log_joint_=best.log_joint if plan.fill_modes else None,
         adjustment_=of_cohort.adjustment,
         prior_strength_=result.prior_strength,

@@ -88,8 +88,8 @@ class Posterior:
     def convergence_(self) -> pd.DataFrame:
         """R-hat and effective sample size of each traced quantity, and whether both are good enough."""
         rows = [
-            (name, found.r_hat, found.effective_size, found.has_converged)
-            for name, found in self.chains.diagnoses.items()
+            (name, diagnosis.r_hat, diagnosis.effective_size, diagnosis.has_converged)
+            for name, diagnosis in self.chains.diagnoses.items()
         ]
         return pd.DataFrame(rows, columns=["quantity", "r_hat", "effective_size", "converged"])
 
@@ -231,13 +231,13 @@ class GibbsDP(SamplerParameters, FittedEstimator):
             Parameters of `GibbsDP` that replace those of the fit.
         """
         fit = require_search(model, "GibbsDP.of")
-        found = {
+        of_fit = {
             "concentration": fit.concentration_,
             "coarsening": fit.coarsening_,
             "block_weights": fit.block_weights_ or None,
             "hyperparameters": fit.hyperparameters_,
         }
-        return cls(fit.schema_, **(found | parameters))
+        return cls(fit.schema_, **(of_fit | parameters))
 
     def fit(self, X: pd.DataFrame | ArrayLike, y: object = None) -> Self:
         """Draw partitions of a cohort.
@@ -332,10 +332,10 @@ class GibbsDP(SamplerParameters, FittedEstimator):
             Groups 0 .. G - 1. A drawn cluster counts as the group with which it shares most subjects.
         """
         codes = cluster_codes(labels, self.draws_.shape[1], called="labels")
-        given = np.asarray(labels)
-        if not np.issubdtype(given.dtype, np.integer) or set(given.tolist()) != set(range(int(codes.max()) + 1)):
+        groups = np.asarray(labels)
+        if not np.issubdtype(groups.dtype, np.integer) or set(groups.tolist()) != set(range(int(codes.max()) + 1)):
             raise InputError("labels must be whole numbers 0, 1, ... without a gap")
-        return membership_of_draws(self.draws_, given.astype(np.int64))
+        return membership_of_draws(self.draws_, groups.astype(np.int64))
 
     @property
     def n_features_in_(self) -> int:

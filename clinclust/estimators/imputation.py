@@ -281,8 +281,8 @@ class Column:
     def _cuts(self) -> Array:
         """Return the scores between a nominal level and those after it, (K + 1, L - 1)."""
         shares = self.parameters[:, self.levels.astype(np.int64)]
-        left = shares[:, ::-1].cumsum(axis=1)[:, ::-1]
-        return np.asarray(ndtri(np.clip(shares / np.maximum(left, 1e-300), 0.0, 1.0))[:, :-1])
+        remaining = shares[:, ::-1].cumsum(axis=1)[:, ::-1]
+        return np.asarray(ndtri(np.clip(shares / np.maximum(remaining, 1e-300), 0.0, 1.0))[:, :-1])
 
     def place_values(self, scores: Array, rows: Mask) -> None:
         """Set the missing values of these rows, bool (N,), from the scores (N, n_scores); others have no value."""
@@ -331,13 +331,13 @@ class Copula:
         lowest, highest = map(np.hstack, limits)
         low, high = np.where(self._known, low, lowest), np.where(self._known, high, highest)
         for rows, precision in self._precisions():
-            own = np.diag(precision)
-            slopes = precision / own
+            diagonal = np.diag(precision)
+            slopes = precision / diagonal
             scores, least, most = self._scores[rows], low[rows], high[rows]
-            for place in range(own.size):
+            for place in range(diagonal.size):
                 free = np.flatnonzero(least[:, place] < most[:, place])
                 mean = scores[free, place] - scores[free] @ slopes[:, place]
-                drawn = between(mean, 1.0 / np.sqrt(own[place]), least[free, place], most[free, place], self._rng)
+                drawn = between(mean, 1.0 / np.sqrt(diagonal[place]), least[free, place], most[free, place], self._rng)
                 scores[free, place] = np.clip(drawn, -_FARTHEST, _FARTHEST)
             self._scores[rows] = scores
         self._place_values()
@@ -347,17 +347,17 @@ class Copula:
         weights = self._rng.exponential(size=self._labels.size)
         everybody = np.arange(self._labels.size)
         pooled = self._correlation(everybody, weights, np.eye(self._scores.shape[1]))
-        found: list[tuple[Labels, Array]] = []
+        precisions: list[tuple[Labels, Array]] = []
         for cluster in np.unique(self._labels):
             rows = np.flatnonzero(self._labels == cluster)
-            own = pooled if rows.size == everybody.size else self._correlation(rows, weights[rows], pooled)
-            precision = np.linalg.inv(nearest_correlation(own))
-            found.append((rows.astype(np.int64), np.asarray(precision, dtype=np.float64)))
-        return found
+            correlation = pooled if rows.size == everybody.size else self._correlation(rows, weights[rows], pooled)
+            precision = np.linalg.inv(nearest_correlation(correlation))
+            precisions.append((rows.astype(np.int64), np.asarray(precision, dtype=np.float64)))
+        return precisions
 
     def _correlation(self, rows: Labels, weights: Array, target: Array) -> Array:
-        known = self._known[rows].astype(np.float64)
-        n_both = known.T @ known
+        is_known = self._known[rows].astype(np.float64)
+        n_both = is_known.T @ is_known
         return shrunk_correlation(self._scores[rows], weights, n_both, target)
 
     def _place_values(self) -> None:
@@ -385,10 +385,10 @@ def shrunk_correlation(scores: Array, weights: Array, n_both: Array, target: Arr
     apart = scores - share @ scores
     covariance = apart.T @ (apart * share[:, None])
     spread = np.sqrt(np.maximum(np.diag(covariance), 1e-12))
-    found = with_unit_diagonal(covariance / np.outer(spread, spread))
-    away = np.where(n_both > 0.0, found - target, 0.0)
+    correlation = with_unit_diagonal(covariance / np.outer(spread, spread))
+    away = np.where(n_both > 0.0, correlation - target, 0.0)
     squares = float((away**2).sum())
-    variance = float(((1.0 - found**2) ** 2 * (n_both > 0.0) / np.maximum(n_both, 1.0)).sum())
+    variance = float(((1.0 - correlation**2) ** 2 * (n_both > 0.0) / np.maximum(n_both, 1.0)).sum())
     shrinkage = min(1.0, variance / squares) if squares > 0.0 else 1.0
     counts = (1.0 - shrinkage) * n_both / (n_both + 1.0)
     in_a_round = counts / np.maximum(counts + (1.0 - counts) * n_both / len(scores), 1e-300)
@@ -690,17 +690,17 @@ def pool_estimates(
     )
 
 
-def _table(given: Any, called: str) -> tuple[Array, Any]:
+def _table(numbers: Any, called: str) -> tuple[Array, Any]:
     """Return numbers as float64 (m, p), and the names of the p estimates."""
-    if isinstance(given, list | tuple) and given and all(isinstance(one, pd.Series) for one in given):
-        if any(not one.index.equals(given[0].index) for one in given):
+    if isinstance(numbers, list | tuple) and numbers and all(isinstance(series, pd.Series) for series in numbers):
+        if any(not series.index.equals(numbers[0].index) for series in numbers):
             raise InputError(f"{called}: the Series of all imputations need the same index, in the same order")
-        given = pd.DataFrame([one.to_numpy() for one in given], columns=given[0].index)
+        numbers = pd.DataFrame([series.to_numpy() for series in numbers], columns=numbers[0].index)
     try:
-        table = np.asarray(given, dtype=np.float64)
+        table = np.asarray(numbers, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(f"{called} must be numbers, of shape (m,) or (m, p), with m imputations") from error
     if table.ndim not in (1, 2) or table.size == 0:
         raise InputError(f"{called} must have the shape (m,) or (m, p), with m imputations, not {table.shape}")
     table = table.reshape(len(table), -1)
-    return table, given.columns if isinstance(given, pd.DataFrame) else pd.RangeIndex(table.shape[1])
+    return table, numbers.columns if isinstance(numbers, pd.DataFrame) else pd.RangeIndex(table.shape[1])

@@ -437,9 +437,9 @@ class MAPDP(MAPDPParameters, FittedEstimator):
 
         def scores() -> Array:
             with announcing_compilation():
-                found = clusters.scores(values, coarsened=coarsened)
+                weights = clusters.scores(values, coarsened=coarsened)
             adjustment = None if coarsened else self.fit_.adjustment_
-            return found if adjustment is None else found + adjustment.log_jacobian(frame, self.schema_)[:, None]
+            return weights if adjustment is None else weights + adjustment.log_jacobian(frame, self.schema_)[:, None]
 
         return interruptible(scores)
 
@@ -504,8 +504,8 @@ class MAPDP(MAPDPParameters, FittedEstimator):
         self._require_fit()
         cut = copy.copy(self)
         cut.fit_ = cut_fit(self.fit_, n_clusters, min_size)
-        asked = int(n_clusters) if isinstance(n_clusters, Integral) else n_clusters
-        cut.n_clusters = asked if asked is None or isinstance(asked, int | str) else DISTINCT
+        number = int(n_clusters) if isinstance(n_clusters, Integral) else n_clusters
+        cut.n_clusters = number if number is None or isinstance(number, int | str) else DISTINCT
         cut.min_size = int(min_size) if isinstance(min_size, Integral) else min_size
         return cut
 

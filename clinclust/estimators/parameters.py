@@ -71,8 +71,8 @@ def parameter(default: Any, rule: Rule, help: str, option: Option | None = None)
 
 def declarations(estimator: type) -> dict[str, Parameter]:
     """Return the declaration of each parameter of an estimator, by name, in the order of its constructor."""
-    declared = [each for each in fields(estimator) if each.metadata]
-    return {each.name: Parameter(each.name, each.default, **each.metadata) for each in declared}
+    declared = [entry for entry in fields(estimator) if entry.metadata]
+    return {entry.name: Parameter(entry.name, entry.default, **entry.metadata) for entry in declared}
 
 
 def as_in(estimator: type, name: str, **changes: Any) -> Any:

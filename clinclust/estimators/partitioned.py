@@ -158,7 +158,7 @@ def _read(settings: Settings, table: Any, place: TablePlace, progress: Progress)
         for number in range(len(reads)):
             summaries += place.results([place.submit(attrgetter("summary"), reads[number])])
             advance()
-    refuse_failures({number: own.failures for number, own in enumerate(summaries) if own.n_subjects})
+    refuse_failures({number: summary.failures for number, summary in enumerate(summaries) if summary.n_subjects})
     rows = pd.concat([summary.sample for summary in summaries if summary.sample is not None])
     sample = prepared(replace(settings, schema=schema), rows)
     n_observed: Counter[str] = Counter()
@@ -169,11 +169,11 @@ def _read(settings: Settings, table: Any, place: TablePlace, progress: Progress)
 
 def with_prior_of_all(settings: Settings, sample: Prepared, n_observed: Mapping[str, int]) -> Prepared:
     """Return the sample with default hyperparameters as of the whole table, where they depend on its size."""
-    given = settings.hyperparameters
-    if isinstance(given, str):
+    hyperparameters = settings.hyperparameters
+    if isinstance(hyperparameters, str):
         return sample  # estimated from the sample
     encoding, defaults = sample.problem.cohort.encoding, sample.problem.hyperparameters
-    stated = {name: dict(named) for name, named in (given or {}).items()}
+    stated = {name: dict(named) for name, named in (hyperparameters or {}).items()}
     values = model_values(sample.frame, encoding.features)
     largest: dict[str, float] = {}
     for feature, likelihood in zip(encoding.features, encoding.likelihoods, strict=True):
@@ -183,8 +183,8 @@ def with_prior_of_all(settings: Settings, sample: Prepared, n_observed: Mapping[
             # The features of a multivariate Gaussian block share the value of the first, the most complete one.
             value = largest.setdefault(f"{feature.block}: {name}", value) if likelihood.is_chained else value
             stated.setdefault(feature.name, {})[name] = value
-    posed = pose_for(replace(settings, hyperparameters=stated), sample.frame, sample.schema)
-    return sample._replace(problem=posed)
+    problem = pose_for(replace(settings, hyperparameters=stated), sample.frame, sample.schema)
+    return sample._replace(problem=problem)
 
 
 @dataclass(frozen=True, eq=False)
@@ -238,19 +238,19 @@ def _encoded(cohort: _Cohort, sample: SampleFit, place: TablePlace) -> Partition
         for feature in encoding.features
     }
     about = encoding, model.prior, levels, may_be_missing, place.store
-    encoded = [place.submit(encode, own, *about) for own in cohort.reads]
+    encoded = [place.submit(encode, partition, *about) for partition in cohort.reads]
     of_each = attrgetter("log_bases", "n_observed", "shard.tables")
-    numbers = place.results([place.submit(of_each, own) for own in encoded])
+    numbers = place.results([place.submit(of_each, partition) for partition in encoded])
     bases = sum((bases for bases, _, _ in numbers), np.zeros(len(encoding.features)))
     n_used = sum((n for _, n, _ in numbers), np.zeros(len(encoding.features), dtype=np.int64))
     whole = WholeCohort(
         encoding, numbers[0][2], float((model.powers * bases).sum()), np.arange(1), n_subjects, tuple(n_used.tolist())
     )
-    shards = tuple(place.submit(attrgetter("shard"), own) for own in encoded)
+    shards = tuple(place.submit(attrgetter("shard"), partition) for partition in encoded)
     labels = tuple(place.submit(np.zeros, summary.n_subjects, np.int32) for summary in cohort.summaries)
     aside = tuple(place.submit(np.zeros, 0, np.int64) for _ in shards)
     lists = zip(shards, labels, aside, strict=True)
-    sums = added(place.results([place.submit(count, *own, 1) for own in lists]))
+    sums = added(place.results([place.submit(count, *shard, 1) for shard in lists]))
     clusters = clusters_without_subjects(whole.arrays, *sums)
     return Partitioned(replace(problem, cohort=whole), clusters, place, shards, labels, aside)
 
@@ -419,12 +419,12 @@ def read(frame: pd.DataFrame, schema: FeatureSchema, first: int, share: float, s
     for feature in schema.clustered_parts:
         (values,) = model_values(validated, (feature,)).values()
         n_observed[feature.name] = int((~np.isnan(values)).sum())
-        own = feature.traits.of(feature).levels(values)
-        if own is not None:
-            levels[feature.name] = own
-            values = rows_of(values, own, 1).astype(np.min_scalar_type(own.size))
+        own_levels = feature.traits.of(feature).levels(values)
+        if own_levels is not None:
+            levels[feature.name] = own_levels
+            values = rows_of(values, own_levels, 1).astype(np.min_scalar_type(own_levels.size))
         columns[feature.name] = values
-    sampled = np.flatnonzero(drawn(validated, [one.name for one in schema.ids], first, share, seed))
+    sampled = np.flatnonzero(drawn(validated, [feature.name for feature in schema.ids], first, share, seed))
     summary = Summary(len(frame), n_observed, levels, sampled, frame.iloc[sampled])
     if store is None:
         return Read(columns, summary)
@@ -436,8 +436,8 @@ def _add(store: Store, arrays: Iterable[NDArray[Any]], replaced: Sequence[Stored
     try:
         return store.add(arrays, replaced)
     except OSError as error:
-        said = plain_error(error, Path(gettempdir()), "written")
-        raise OSError(f"temporary files: {said}; TMPDIR=FOLDER in the environment chooses it") from error
+        problem = plain_error(error, Path(gettempdir()), "written")
+        raise OSError(f"temporary files: {problem}; TMPDIR=FOLDER in the environment chooses it") from error
 
 
 class Encoded(NamedTuple):
@@ -462,14 +462,14 @@ def encode(
     columns = {name: np.array(it.mapped()) if isinstance(it, Stored) else it for name, it in found.columns.items()}
     n_subjects, n_features = found.summary.n_subjects, len(encoding.features)
     bases, n_observed = np.zeros(n_features), np.zeros(n_features, dtype=np.int64)
-    own = {feature.name: columns[feature.name] for feature in encoding.features} if n_subjects else {}
-    arrays = _arrays(own, found, slice(0, 0), encoding, prior, levels)
+    clustered = {feature.name: columns[feature.name] for feature in encoding.features} if n_subjects else {}
+    arrays = _arrays(clustered, found, slice(0, 0), encoding, prior, levels)
     n_table = arrays.codes.shape[1]
     codes = np.empty((n_subjects, n_table), dtype=np.min_scalar_type(int(arrays.level_start[-1])))
     values = np.empty((n_subjects, n_features - n_table))
     for start in range(0, n_subjects, _AT_ONCE):
         rows = slice(start, start + _AT_ONCE)
-        block = _arrays(own, found, rows, encoding, prior, levels)
+        block = _arrays(clustered, found, rows, encoding, prior, levels)
         codes[rows], values[rows] = block.codes, block.values
         cohort = EncodedCohort(encoding, block, 0.0, np.arange(block.codes.shape[0]))
         bases += log_bases(cohort, prior)
@@ -490,9 +490,9 @@ def _arrays(
 ) -> CohortArrays:
     values = {feature.name: np.empty(0) for feature in encoding.features}
     for name, column in columns.items():
-        own = found.summary.levels.get(name)
+        own_levels = found.summary.levels.get(name)
         some = column[rows]
-        values[name] = some.astype(np.float64) if own is None else np.append(np.nan, own)[some]
+        values[name] = some.astype(np.float64) if own_levels is None else np.append(np.nan, own_levels)[some]
     return encoding.encode(values, prior, levels_of_all=levels)[0]
 
 
@@ -505,8 +505,8 @@ def dask_series(table: Any, labels: Sequence[Any]) -> Any:
         return pd.Series(labels.astype(np.int64), index=frame.index, name="subtype")
 
     parts = [
-        delayed(series_of, pure=False)(frame, own)
-        for frame, own in zip(table.to_delayed(optimize_graph=False), labels, strict=True)
+        delayed(series_of, pure=False)(frame, of_partition)
+        for frame, of_partition in zip(table.to_delayed(optimize_graph=False), labels, strict=True)
     ]
     meta = series_of(table._meta, np.empty(0, dtype=np.int32))
     return dask.dataframe.from_delayed(parts, meta=meta, divisions=table.divisions, verify_meta=False)
@@ -536,12 +536,12 @@ def in_partitions(model: Any, method: str, table: Any, **arguments: Any) -> Any:
 def _of_partition(frame: pd.DataFrame, method: str, model: Any, arguments: dict[str, Any], empty: Any = None) -> Any:
     if empty is not None and not len(frame):
         return empty
-    found = getattr(model, method)(frame, **arguments)
-    if isinstance(found, pd.DataFrame):
-        return found
-    if found.ndim == 1:
-        return pd.Series(found, index=frame.index, name=NAMES[method])
-    return pd.DataFrame(np.asarray(found), index=frame.index, columns=model.get_feature_names_out())
+    result = getattr(model, method)(frame, **arguments)
+    if isinstance(result, pd.DataFrame):
+        return result
+    if result.ndim == 1:
+        return pd.Series(result, index=frame.index, name=NAMES[method])
+    return pd.DataFrame(np.asarray(result), index=frame.index, columns=model.get_feature_names_out())
 
 
 # Rows that stay at their hospital: a `Site` answers the questions of a search in sums of clusters.
@@ -668,18 +668,18 @@ class Site:
 
     def _first(self, settings: dict[str, Any], n_observed: list[int]) -> Answer:
         """Return the model of a fit of the subjects here: scales, priors, weights and coarsening."""
-        given = Settings(self._schema, **settings)
-        check_estimator(PublishedParameters, vars(given))
+        checked = Settings(self._schema, **settings)
+        check_estimator(PublishedParameters, vars(checked))
         names = [part.name for part in self._schema.clustered_parts]
-        sample = with_prior_of_all(given, prepared(given, self._frame), dict(zip(names, n_observed, strict=True)))
-        plan = given.search_plan(sample.problem, Event(), Budget(given.max_seconds), SILENT)
-        self._sample = SampleFit.search(given, sample, plan)
-        found = self._sample.fit.clusters_
+        sample = with_prior_of_all(checked, prepared(checked, self._frame), dict(zip(names, n_observed, strict=True)))
+        plan = checked.search_plan(sample.problem, Event(), Budget(checked.max_seconds), SILENT)
+        self._sample = SampleFit.search(checked, sample, plan)
+        clusters = self._sample.fit.clusters_
         return {
-            "features": [feature.name for feature in found.encoding.features],
-            "centres": found.encoding.centres,
-            "scales": found.encoding.scales,
-            **found.model._asdict(),
+            "features": [feature.name for feature in clusters.encoding.features],
+            "centres": clusters.encoding.centres,
+            "scales": clusters.encoding.scales,
+            **clusters.model._asdict(),
         }
 
     def _encode(self, bits: list[int], **model: Any) -> Answer:
@@ -722,10 +722,10 @@ class Site:
         """Return sums of divisions of clusters that raise the joint of the subjects here."""
         now, rng, cluster = self._made[labels], np.random.default_rng(seed), list[int]()
         proposed = np.empty_like(now)
-        for each in range(n_clusters):
-            members, first = np.flatnonzero(now == each), len(cluster)
+        for number in range(n_clusters):
+            members, first = np.flatnonzero(now == number), len(cluster)
             some = np.sort(rng.choice(members, min(members.size, N_DIVIDED), replace=False))
-            cluster.append(each)
+            cluster.append(number)
             proposed[members] = first
             if some.size < 2:
                 continue
@@ -735,7 +735,7 @@ class Site:
                 parts = among.partition(division)
                 n_parts = int(parts.n_clusters[0])
                 proposed[members] = first + self._best(members, parts.sizes[:n_parts], parts.statistics[:n_parts])
-                cluster += [each] * (n_parts - 1)
+                cluster += [number] * (n_parts - 1)
         answer, of_parts = self._sent(self._cells.permitted(proposed), len(cluster)), np.array(cluster)
         held = answer["sizes"] > 0.0
         return {"cluster": of_parts[held], "sizes": answer["sizes"][held], "statistics": answer["statistics"][held]}
@@ -744,8 +744,8 @@ class Site:
         """Return sums of the parts of divided clusters."""
         now = self._made[labels]
         divided = np.empty_like(now)
-        for each in np.unique(now).tolist():
-            members, parts = np.flatnonzero(now == each), np.flatnonzero(cluster == each)
+        for number in np.unique(now).tolist():
+            members, parts = np.flatnonzero(now == number), np.flatnonzero(cluster == number)
             divided[members] = parts[self._best(members, sizes[parts], statistics[parts])]
         return self._sent(self._cells.permitted(divided), cluster.size)
 
@@ -786,10 +786,10 @@ class Site:
 
     def _without(self, labels: Labels, is_lost: Mask) -> Labels:
         """Return labels 0, 1, ... with subjects in the best of the clusters of the others."""
-        kept = np.flatnonzero(~is_lost)
+        others = np.flatnonzero(~is_lost)
         after = np.empty_like(labels)
-        after[kept] = compact(labels[kept])
-        sums = self._problem.restricted_to(kept).partition(after[kept]).sums
+        after[others] = compact(labels[others])
+        sums = self._problem.restricted_to(others).partition(after[others]).sums
         after[is_lost] = self._best(np.flatnonzero(is_lost), *sums)
         return after
 

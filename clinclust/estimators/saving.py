@@ -99,10 +99,10 @@ class Reader:
 
     def read_fields(self, kind: type[Result], text: Any, within: str = "") -> Result:
         """Return the instance of `kind`, a class of `HELD`."""
-        given, held = _checked(text, dict, within or "fit"), HELD[kind]
-        if set(given) != set(held):
+        texts, held = _checked(text, dict, within or "fit"), HELD[kind]
+        if set(texts) != set(held):
             raise InputError(f"{within.rstrip('.') or 'fit'} does not hold {', '.join(held)} and nothing else")
-        return kind(**{name: self._read(held[name], given[name], f"{within}{name}") for name in held})
+        return kind(**{name: self._read(held[name], texts[name], f"{within}{name}") for name in held})
 
     def _read(self, kind: Any, text: Any, name: str) -> Any:
         """Return the value of a field of the declared type."""
@@ -125,8 +125,8 @@ class Reader:
             return self.schema
         if kind is Feature and self.schema is not None:
             part = _checked(text, str, name)
-            found = next((one for one in self.schema.parts if one.name == part), None)
-            return self.schema[part] if found is None else found
+            parts = {other.name: other for other in self.schema.parts}
+            return parts[part] if part in parts else self.schema[part]
         if kind is pd.DataFrame:
             columns = _checked(text, dict, name)
             return pd.DataFrame({column: self._column(columns[column], f"{name}.{column}") for column in columns})

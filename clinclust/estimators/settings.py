@@ -116,7 +116,7 @@ class Settings(PublishedParameters):
 
     def _refuse_with_blocks(self, problem: Problem) -> None:
         """Refuse what is not defined for multivariate Gaussian blocks, spikes and limits."""
-        asked = ["select_features"] * self.selects_features + ["missing='mode'"] * self.fills_modes
+        options = ["select_features"] * self.selects_features + ["missing='mode'"] * self.fills_modes
         features, likelihoods = problem.cohort.encoding.features, problem.cohort.encoding.likelihoods
         in_parts = sorted({feature.column for feature in features if feature.is_part})
         if self.fills_modes and in_parts:
@@ -124,11 +124,11 @@ class Settings(PublishedParameters):
                 f"missing='mode' cannot be combined with a spike or a limit ({listed(in_parts)}): it would fill in an "
                 "amount for values that have none; leave missing='mode' out"
             )
-        blocks = {feature.block for feature, each in zip(features, likelihoods, strict=True) if each.n_before}
-        if asked and blocks:
+        blocks = {feature.block for feature, family in zip(features, likelihoods, strict=True) if family.n_before}
+        if options and blocks:
             raise InputError(
-                f"{' and '.join(asked)} cannot be combined with a block of multivariate Gaussian features "
-                f"({listed(sorted(map(str, blocks)))}): declare these as gaussian, or leave {' and '.join(asked)} out"
+                f"{' and '.join(options)} cannot be combined with a block of multivariate Gaussian features "
+                f"({listed(sorted(map(str, blocks)))}): declare these as gaussian, or leave {' and '.join(options)} out"
             )
 
 
@@ -205,10 +205,10 @@ def refuse_or_warn_of_memory(problem: Problem, settings: Settings) -> None:
     most = [int(place) for place in np.argsort(-levels, kind="stable")[:_NAMED] if levels[place] > 0.1 * levels.sum()]
     named = ", ".join(f"{features[place].name} ({levels[place]:,} levels)" for place in most)
     because = f" for {problem.cohort.n_subjects:,} subjects, most of it for {named}" if named else ""
-    said = f"about {needed / 1e9:,.1f} GB of memory{because}"
+    needs = f"about {needed / 1e9:,.1f} GB of memory{because}"
     if there is not None and needed > there:
-        raise InputError(f"The fit would need {said}; this machine has {there / 1e9:,.1f} GB. {_REPAIR}")
-    warn(f"The fit will need {said}, and may take long. {_REPAIR}")
+        raise InputError(f"The fit would need {needs}; this machine has {there / 1e9:,.1f} GB. {_REPAIR}")
+    warn(f"The fit will need {needs}, and may take long. {_REPAIR}")
 
 
 _REPAIR = "Group rare levels under one name, or give such a column the role describe or ignore in the schema."
@@ -363,7 +363,7 @@ def rounded_duration(seconds: float) -> str:
     if seconds > _ROUND[-1]:
         return "more than a day"
     nearest = min(_ROUND, key=lambda number: abs(np.log(number / max(seconds, 1.0))))
-    for unit, length, one in (("hours", 3600, "an hour"), ("minutes", 60, "a minute"), ("seconds", 1, "a second")):
+    for unit, length, word in (("hours", 3600, "an hour"), ("minutes", 60, "a minute"), ("seconds", 1, "a second")):
         if nearest >= length:
-            return one if nearest == length else f"{nearest // length} {unit}"
+            return word if nearest == length else f"{nearest // length} {unit}"
     raise AssertionError(nearest)

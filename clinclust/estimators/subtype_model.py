@@ -90,9 +90,11 @@ class SubtypeModel:
 
         Clear is a probability of at least 0.95 (`membership_`); NaN without probabilities.
         """
-        sizes, own = self.cluster_sizes_, own_membership(self)
-        clear = np.nan if own is None else 100.0 * np.bincount(self.labels_, own >= CLEAR, sizes.size) / sizes
-        mean = np.nan if own is None else np.bincount(self.labels_, own, sizes.size) / sizes
+        sizes, membership = self.cluster_sizes_, own_membership(self)
+        clear = mean = np.full(sizes.size, np.nan)
+        if membership is not None:
+            clear = 100.0 * np.bincount(self.labels_, membership >= CLEAR, sizes.size) / sizes
+            mean = np.bincount(self.labels_, membership, sizes.size) / sizes
         columns = {"n": sizes, "percent": 100.0 * sizes / sizes.sum(), "clear": clear, "membership": mean}
         return pd.DataFrame(columns, index=self._called)
 
@@ -427,10 +429,10 @@ class Partition(SubtypeModel):
         if not isinstance(made_by, str) or not made_by.strip():
             problems.append(f"made_by must say by whom or by what the partition was made, not {made_by!r}")
         refuse(problems)
-        codes, given = pd.factorize(values)
+        codes, groups = pd.factorize(values)
         self.labels_ = by_decreasing_size(np.asarray(codes, dtype=np.int64))
         first = np.unique(self.labels_, return_index=True)[1]
-        self.given_: tuple[Any, ...] = tuple(given[codes[place]] for place in first)
+        self.given_: tuple[Any, ...] = tuple(groups[codes[place]] for place in first)
         self.schema_ = schema
         self.made_by = made_by.strip().rstrip(".")
         self.index_ = labels.index if isinstance(labels, pd.Series) else None
