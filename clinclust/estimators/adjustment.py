@@ -305,7 +305,7 @@ def estimate_adjustment(
     """Return the adjustment of a validated cohort, or None if no column with the role ``adjust`` varies.
 
     `search` returns the clusters of an adjusted table, and its log joint. Two chains of turns begin with the effects in
-    the whole cohort, and within the clusters of the table as it is; each ends when its joint no longer rises.
+    the whole cohort, and within the clusters of the unadjusted table; each ends when its joint no longer rises.
     """
     none = Adjustment.of(frame, schema)
     if not none.coefficients:

@@ -156,7 +156,7 @@ class PairTests:
         return None
 
     def most_continuous(self, sides: Sequence[Side]) -> tuple[int, int] | None:
-        """Return the positions of the two groups that are most clearly one continuum; None if none are.
+        """Return the positions of the two groups that are most clearly one continuum; None without any.
 
         Beyond the first draws, only the test with the largest p makes more, until it has ended above the level.
         """
@@ -191,7 +191,7 @@ class PairTests:
 def joined_groups(
     tree: SubtypeTree, ends: Sequence[int], choose: Callable[[Sequence[Side]], tuple[int, int] | None]
 ) -> tuple[list[tuple[int, int]], list[Side]]:
-    """Return the first joins of a new tree, in which chosen leaves are joined, and the groups; no joins if none are.
+    """Return the first joins of a new tree, in which chosen leaves are joined, and the groups; no joins without any.
 
     `ends` are the nodes at which the walk ended; nodes are numbered as in `SubtypeTree.joins`. `choose` returns the
     positions of the groups to join next, or None.
@@ -254,7 +254,7 @@ def _tested(
         tree = _joined_first(fit, cohort, tiny)
     walked, is_first = _walked(tree, tests, by_number=not tiny), not tiny
     kinds = list[Side]()
-    # Slices of a severity that runs through several groups are joined to groups before these are told apart.
+    # Slices of a severity that runs through several groups are joined to groups before these are distinguished.
     for choose in (tests.most_continuous, *([tests.least_distinct] if with_grades else [])):
         ends = _test_of(walked, plan, seed).parted_nodes(tree)
         first, kinds = joined_groups(tree, ends, choose)

@@ -391,7 +391,7 @@ def _compare_with_draws(
     return p, sums / n_draws
 
 
-# The continuum score: the position of each subject along the main axis of a cohort, for where subtypes are none.
+# The continuum score: the position of each subject along the main axis, for a cohort without subtypes.
 
 CONTINUUM_SCORE = "continuum_score"
 """Name of the column of the score."""

@@ -686,7 +686,7 @@ def rows_at_fault(schema: FeatureSchema, frame: pd.DataFrame) -> tuple[Mask, Coh
 def without_unseen(schema: FeatureSchema, frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, Mask], str]:
     """Return the table with every unreadable cell missing, the rows of these, bool (n,), by feature, and a note.
 
-    A missing required value is none. Without such cells, the note is empty.
+    A missing required value does not count. Without such cells, the note is empty.
     """
     cleared, rows_of, noted = frame.copy(deep=False), dict[str, Mask](), list[str]()
     for name, reading in read_columns(schema, frame)[1].items():

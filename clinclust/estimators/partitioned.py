@@ -585,7 +585,7 @@ class Site:
     InputError
         If a parameter is of another kind; or if there are fewer subjects, or values of a feature, than `fewest`.
     CohortError
-        If the table does not fit the schema. The values at fault are told here only.
+        If the table does not fit the schema. The values at fault are shown here only.
 
     Examples
     --------

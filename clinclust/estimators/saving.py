@@ -329,7 +329,7 @@ def _problems_of_values(fit: Fit, arrays: Arrays) -> Iterator[str]:
     if fit.random_seed_ < 0:
         yield f"random_seed_ is {fit.random_seed_}"
     if not re.fullmatch("[0-9a-f]{64}", fit.cohort_fingerprint_.digest):
-        yield "the digest of the fingerprint is none"
+        yield "the digest of the fingerprint is not one of SHA-256"
     if fit.row_counts_ is not None and (fit.row_counts_.problems() or fit.row_counts_.taken < n_subjects):
         yield "row_counts_ are not those of a table with this cohort"
 

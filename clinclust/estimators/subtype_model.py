@@ -61,7 +61,7 @@ class SubtypeModel:
 
     @property
     def names_(self) -> Mapping[int, str]:
-        """Default names of the subtypes in reports, by number from 1; empty if there are none."""
+        """Default names of the subtypes in reports, by number from 1; empty without any."""
         return MappingProxyType({})
 
     @property
@@ -127,7 +127,7 @@ def _in_words(labels: pd.Series[Any], called: pd.Index[Any]) -> pd.Series[Any]:
 
 
 def place_of(code: Code, codes: Sequence[Code]) -> int | None:
-    """Return the label of a subtype that is called `code`, 1 or "1b"; of 1a if 1 has grades; None if there is none."""
+    """Return the label of a subtype that is called `code`, 1 or "1b"; of 1a if 1 has grades; None without any."""
     texts = [str(called) for called in codes]
     text = str(code).strip()
     return texts.index(text) if text in texts else texts.index(f"{text}a") if f"{text}a" in texts else None
@@ -622,7 +622,7 @@ def fitted_problem(fit: Fit, frame: pd.DataFrame, coarsening: float) -> Problem:
 
 
 def with_selected(problem: Problem, included: Mask) -> Problem:
-    """Return the problem with the selected features, bool (D,); all if none are selected."""
+    """Return the problem with the selected features, bool (D,); all if no feature is."""
     return problem if included.all() or not included.any() else problem.with_features(included)
 
 

@@ -106,7 +106,7 @@ def test_every_text_is_a_text_cell_that_stays_one_and_every_number_a_number(book
 
 def test_the_summary_says_what_was_run(book, model, frame):
     found = facts(book["Summary"])
-    run = {"Subjects": len(frame), "Subtypes found": 3, "Concentration": 3, "Restarts": 3, "Discount": 0}
+    run = {"Subjects": len(frame), "Subtypes found": 3, "Concentration": 3, "Restarts": 3}
     run |= {"Random seed": model.random_seed_, "Log joint (nats)": model.log_joint_, "Features clustered on": 21}
     run |= {"Recombinations and perturbations": 1, "Partitions within 1 nat of the best": 2, "Coarsening": 1}
     run |= {"Values set aside as outlying": 0, "Schema fingerprint (SHA-256)": model.schema_.fingerprint}
