@@ -606,8 +606,12 @@ def nominal_of(column: Column, what: str, texts: list[str] | None = None) -> Pro
     return Proposal({"likelihood": Categorical.name, "levels": levels}, what, _UNORDERED_TEXTS, otherwise)
 
 
+_PLAIN_SIGNS = str.maketrans(dict.fromkeys("‐‑‒–—−", "-") | {"’": "'", "≥": ">=", "≤": "<="})
+"""Signs that programs put in the place of those of the keyboard: "I–II" for "I-II"."""
+
+
 def _one_spelling(column: Column) -> dict[str, str]:
-    """Return the most frequent spelling for each text that differs from another in case and inner white space only.
+    """Return the most frequent spelling for each text that differs from another in case, white space and signs only.
 
     Where several texts all mean no or yes, they are two.
     """
@@ -615,7 +619,8 @@ def _one_spelling(column: Column) -> dict[str, str]:
     for place in np.argsort(-column.counts, kind="stable"):
         text = column.texts[place]
         seen = "".join(sign for sign in text if unicodedata.category(sign) != "Cf")  # none that nobody sees
-        target = first.setdefault(" ".join(seen.casefold().split()).rstrip("."), text)
+        plain = unicodedata.normalize("NFKC", seen).translate(_PLAIN_SIGNS)
+        target = first.setdefault(" ".join(plain.casefold().split()).rstrip("."), text)
         if target == text:
             left.append(text)
         else:

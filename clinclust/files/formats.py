@@ -13,6 +13,7 @@ import re
 import stat
 import subprocess
 import sys
+import unicodedata
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -290,7 +291,7 @@ def _local(tag: str) -> str:
 def _text_of(element: Element) -> str:
     """Return the text of a rich or plain text, without phonetic hints."""
     runs = (run for child in element for run in (child if _local(child.tag) == "r" else (child,)))
-    return _unescaped("".join(run.text or "" for run in runs if _local(run.tag) == "t"))
+    return unicodedata.normalize("NFC", _unescaped("".join(run.text or "" for run in runs if _local(run.tag) == "t")))
 
 
 def _unescaped(text: str) -> str:

@@ -9,6 +9,7 @@ import csv
 import io
 import os
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -100,7 +101,8 @@ def _decoded(content: bytes, encoding: str | None) -> tuple[str, list[str]]:
     tried, line = [sure] if sure else ["utf-8", "cp1252"], 1
     for used in tried:
         try:
-            text = content.decode(used).lstrip("\ufeff")
+            # Letters and their accents are one sign: programs of macOS write two.
+            text = unicodedata.normalize("NFC", content.decode(used).lstrip("\ufeff"))
         except UnicodeDecodeError as error:
             line = content[: error.start].count(b"\n") + 1
             continue
@@ -260,9 +262,10 @@ def read_cohort(
     Returns
     -------
     pandas.DataFrame, shape (N, D)
-        Every cell as text, unchanged (``001``, ``1E5``, ``NA``); cells of workbooks as the text of their values, coded
-        values as labels if all have one, parquet columns with their types. The label of a row plus 2 is its row in a
-        spreadsheet. Summaries are numbers. ``frame.attrs`` has ``"column_notes"`` and ``"rows_taken"``.
+        Every cell as text, unchanged (``001``, ``1E5``, ``NA``) but for accents, which are one sign with their letter;
+        cells of workbooks as the text of their values, coded values as labels if all have one, parquet columns with
+        their types. The label of a row plus 2 is its row in a spreadsheet. Summaries are numbers. ``frame.attrs`` has
+        ``"column_notes"`` and ``"rows_taken"``.
 
     Raises
     ------

@@ -116,6 +116,15 @@ def test_flags_and_approximations_are_marks(written, mark):
     np.testing.assert_array_equal(table["x"], NUMBERS)
 
 
+@pytest.mark.parametrize(
+    ("often", "rare"), [("I-II", "I\u2013II"), (">=5 mm", "\u22655 mm"), ("grade 1", "grade \uff11")]
+)
+def test_signs_of_other_keyboards_are_spellings_of_one_level(often, rare):
+    feature, _, _ = drafted([often] * 40 + ["III-IV"] * 30 + [rare] * 6)
+    assert len(feature.levels) == 2
+    assert feature.synonyms == {rare: often}
+
+
 def test_spellings_of_one_level_are_one_level():
     feature, comment, table = drafted(["Yes", "yes", "YES", "Y", "ja", "no", "No", "nein"] * 10)
     assert feature.likelihood == "bernoulli"

@@ -1,6 +1,7 @@
 """Text tables as programs and people write them: read right, or refused, or told."""
 
 import os
+import unicodedata
 import warnings
 
 import numpy as np
@@ -23,6 +24,21 @@ AWKWARD = ["001", "1E5", "None", "NA", "", "nan", " x ", "1,5", "=1+1", 'a "quot
 def write(path, content, encoding="utf-8"):
     path.write_bytes(content.encode(encoding) if isinstance(content, str) else content)
     return path
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".xlsx"])
+def test_a_letter_and_its_accent_are_one_sign(tmp_path, suffix):
+    rows = [
+        [unicodedata.normalize("NFD", cell) for cell in row]
+        for row in (["Größe", "fumé"], ["1", "réalisé"], ["2", "né"])
+    ]
+    path = tmp_path / f"cohort{suffix}"
+    if suffix == ".csv":
+        write(path, "".join(f"{','.join(row)}\n" for row in rows))
+    else:
+        write_xlsx(path, ("s", rows))
+    frame = read_cohort(path)
+    assert [*frame, *frame["fumé"]] == ["Größe", "fumé", "réalisé", "né"]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
