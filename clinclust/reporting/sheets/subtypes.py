@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable
-from itertools import takewhile
 from numbers import Integral
 from typing import NamedTuple
 
@@ -87,8 +86,7 @@ def marks_of(findings: Findings, n_words: int) -> list[Marks]:
     found = [_farthest(findings, rows, place) for place in range(len(profiles.subtypes))]
     for most, is_named in _LENGTHS:
         shown = [marked[:most] for marked in found]
-        # A group marked by "alk_1" and then by a low urea is not "lower urea".
-        named = [list(takewhile(bool, (words for *_, words in marked))) for marked in shown]
+        named = [[words for *_, words in marked if words] for marked in shown]
         names = [", ".join(words[:n]) for words, n in zip(named, _telling_apart(named), strict=True)]
         names = [name if names.count(name) == 1 else "" for name in names]
         marks = [
