@@ -8,6 +8,7 @@ words are in `clinclust/data/roles.toml`. One word of the user undoes a rule (`r
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache, cached_property
 from itertools import combinations, pairwise
@@ -21,7 +22,7 @@ from clinclust.data import data
 from clinclust.drafting.column import LOOKS, Column, DraftedColumn, looks_identifying, surviving
 from clinclust.drafting.levels import MOST_LEVELS, no_before_yes
 from clinclust.files.cell_text import shortened
-from clinclust.files.notation import mentions, name_words, names_subjects, says_only, words_of
+from clinclust.files.notation import folded, mentions, name_words, names_subjects, says_only, words_of
 from clinclust.files.row_choice import noted_several_rows, repeated_subjects
 
 # Columns that name a subject, a family or a place: by their names and values, or by what they determine.
@@ -42,8 +43,7 @@ def _tells_apart(subjects: Column, visit: Column) -> bool:
 
 # Which of the listed words count in a table.
 
-_LONG_WORD = 5  # letters, from which on a listed word of any language is no clinical abbreviation
-_FEWEST_SPEAKING = 2
+_LONG_WORD, _FEWEST_SPEAKING = 5, 2  # letters, from which on a word of any language is no clinical abbreviation
 _LANGUAGES = frozenset(["en", "zh", *data("roles")["language"]])
 _NATURAL = _LANGUAGES - {"cdisc", "cbioportal", "datasus"}
 
@@ -66,7 +66,7 @@ class Vocabulary:
         words = {word for name in names for split in [name_words(name)] for word in (*split, "".join(split))}
         accented = {word for name in names if not name.isascii() for word in name_words(name)}
         spoken = {language for language, listed in _languages().items() if len(listed & words) >= _FEWEST_SPEAKING}
-        self._spoken = spoken = {"en", "zh"} | spoken
+        self.spoken = spoken = {"en", "zh"} | spoken
 
         def counts(language: str, word: str) -> bool:
             is_long = len(word) >= _LONG_WORD or word in accented
@@ -76,10 +76,6 @@ class Vocabulary:
             concept: frozenset(word for key in of.keys() & _LANGUAGES for word in of[key] if counts(key, word))
             for concept, of in data("roles").items()
         }
-
-    def dialect(self, concept: str, key: str) -> tuple[str, ...]:
-        """Return how names begin or end in a language of the table, as ``cdisc_ends`` of the time; () if not spoken."""
-        return tuple(_list(concept, key)) if key.partition("_")[0] in self._spoken else ()
 
     def __getitem__(self, concept: str) -> frozenset[str]:
         """Return the words of a concept, such as ``event``; phrases have spaces."""
@@ -97,7 +93,7 @@ def _bare(words: Sequence[str]) -> str:
 
 # A table whose columns have been drafted, each for itself.
 
-_MOST_LABEL_WORDS = 6
+_MOST_LABEL_WORDS, _FEWEST_RARE = 6, 4
 
 
 class Role(NamedTuple):
@@ -143,6 +139,18 @@ class Table:
                 visit = next((one for one in full if one is not subjects and _tells_apart(subjects, one)), None)
                 crossed |= {} if visit is None else {subjects.name: visit.name}
         return crossed
+
+    @cached_property
+    def by_dictionary(self) -> dict[str, str]:
+        """The roles of names in published data dictionaries that have several of the names; # is any number."""
+        both = {name: (re.sub("[0-9]+", "#", folded(name)), folded(name)) for name in self.by_name}
+        rare = {of for two in both.values() for of in two}.difference(data("sources")["common"]["cluster"])
+        roles: dict[str, str] = {}
+        for source in data("sources").values():
+            if sum(len(rare.intersection(those)) for those in source.values()) >= _FEWEST_RARE:
+                listed = {of: role for role, those in source.items() if role != "cluster" for of in those}
+                roles |= {name: listed[of] for name, two in both.items() for of in two if of in listed}
+        return roles
 
     @cached_property
     def every(self) -> slice:
@@ -217,6 +225,12 @@ def people(one: DraftedColumn, table: Table) -> Role | None:
     return None
 
 
+def by_dictionary(one: DraftedColumn, table: Table) -> Role | None:
+    """Recognise names of published data dictionaries, as `dismeth` of Hospital Episode Statistics, in their tables."""
+    role = table.by_dictionary.get(one.column.name)
+    return None if role is None else Role(role, "by the data dictionary of its source")
+
+
 # The trial: its arms.
 
 _MOST_ARMS, _BALANCED = 8, 1.15
@@ -242,7 +256,7 @@ def arms(one: DraftedColumn, table: Table) -> Role | None:
 
 # Times, and the events that end them.
 
-_FEWEST_TIMES, _FEWEST_DAYS, _LONGEST_BEFORE_TIME, _SHORTEST_NAME = 8, 100, 6, 4
+_FEWEST_TIMES, _FEWEST_DAYS, _LONGEST_BEFORE_TIME = 8, 100, 6
 _FEWEST_ROWS, _FEWEST_TIES, _DISTINCT, _BEGINS_NEAR_ZERO = 30, 10, 15, 0.1
 _MOST_LONG = 100  # columns that are compared in pairs: a wider table is one of genes or items, not of times
 _NEARLY_ALL, _NEARLY_EVERYBODY, _MOSTLY_ENDED = 0.95, 0.8, 0.8
@@ -251,15 +265,6 @@ _LONGEST_LEVEL = 100
 _NEAR_ITS_LIMIT, _ROUNDING, _ROWS_COMPARED = 0.5, 1e-6, 2_000
 _LEAST_NEVER = 0.1
 _DATES = ("dates", "times of day")
-
-
-def dates(one: DraftedColumn, table: Table) -> Role | None:
-    """Recognise dates and times of day by their values; by their name, the days of a spreadsheet too."""
-    if one.proposal.reason.startswith(_DATES):
-        return Role("time", "dates or times of day")
-    is_named = not table.vocabulary["date"].isdisjoint(table.words[one.column.name])
-    is_long = one.is_number or len(one.column.texts) > _MOST_ARMS
-    return Role("time", "by its name") if is_named and is_long else None
 
 
 def pairs(one: DraftedColumn, table: Table) -> Role | None:
@@ -271,10 +276,8 @@ def pairs(one: DraftedColumn, table: Table) -> Role | None:
 def follow_up(one: DraftedColumn, table: Table) -> Role | None:
     """Recognise times of follow-up by their names: `futime`, `time to death`, `OS`."""
     column, words = one.column, table.words[one.column.name]
-    joined, ends = "".join(words), table.vocabulary.dialect("time", "cdisc_ends")
-    is_named = bool(ends) and joined.endswith(ends) and len(joined) >= _SHORTEST_NAME
-    are_numbers = bool(np.isfinite(column.numbers).all())
-    is_named |= are_numbers and len(column.texts) > 2 and " ".join(words) in _list("time", "names")
+    is_named = " ".join(words) in _list("time", "names") and len(column.texts) > 2
+    is_named &= bool(np.isfinite(column.numbers).all())
     # Listed, of survival (`OS months`), or of an event (`days to death`).
     listed, beside, survival = table.vocabulary["time"], _list("survival", "beside"), table.vocabulary["survival"]
     units = beside - {"in", "status", "event", "stat"}
@@ -301,15 +304,9 @@ def follow_up(one: DraftedColumn, table: Table) -> Role | None:
 def events(one: DraftedColumn, table: Table) -> Role | None:
     """Recognise outcomes by names, as `death` and `NEW_TUMOR_EVENT`, or by values that only outcomes have."""
     column, words, listed = one.column, table.words[one.column.name], table.vocabulary["event"]
-    is_numbered = _bare(words) == "y" and len(words) > 1  # y1 to y12 are a questionnaire as well
     is_of_patient = _list("event", "not_beside").isdisjoint(words)
-    has_status = any(len(word) > 2 and word in _list("status", "en") for word in words)  # `DSS_STATUS`
-    has_status = has_status and says_only(words, table.vocabulary["survival"], _list("survival", "beside"))
-    if (
-        (_bare(words) in _list("event", "names") and not is_numbered)
-        or (is_of_patient and (mentions(words, listed) or has_status))
-        or "".join(words).startswith(table.vocabulary.dialect("event", "cdisc_begins") or ("\0",))
-    ):
+    is_listed = _bare(words) in _list("event", "names") and (len(words) == 1 or words[0] != "y")  # y1 to y12 are items
+    if is_listed or (is_of_patient and mentions(words, listed)):
         return Role("outcome", "by its name")
     if column.notes.label and says_only(name_words(column.notes.label), listed, _list("event", "beside")):
         return Role("outcome", "by its label")
@@ -433,14 +430,17 @@ def tied(one: DraftedColumn, table: Table) -> Role | None:
 
 # The calendar, and visits.
 
-_YEARS, _FIRST_YEAR = (1900, 2035), 1850
+_YEARS, _FIRST_YEAR, _MOST_WORDS = (1900, 2035), 1850, 3
 _CALENDAR = {"month": 12, "week": 53, "quarter": 4}
-_MOST_WORDS = 3
 
 
 def calendar(one: DraftedColumn, table: Table) -> Role | None:
-    """Recognise calendar years by their values, and years, months and weeks by name and values."""
-    numbers = one.column.numbers
+    """Recognise dates and times of day, calendar years, months and weeks, by name and values."""
+    if one.proposal.reason.startswith(_DATES):
+        return Role("time", "dates or times of day")
+    numbers, is_long = one.column.numbers, one.is_number or len(one.column.texts) > _MOST_ARMS
+    if is_long and not table.vocabulary["date"].isdisjoint(table.words[one.column.name]):
+        return Role("time", "by its name")  # the days of a spreadsheet too
     if not np.isfinite(numbers).all() or not numbers.size:
         return None
     low, high = float(numbers.min()), float(numbers.max())
@@ -497,7 +497,7 @@ def places(one: DraftedColumn, table: Table) -> Role | None:
         is_listed = " ".join(name) in _list("sampling", "names") or says_only(single, listed, beside)
         if is_listed or any(piece.startswith(starts) for piece in (*single, "".join(single))):
             return Role("site", "the design of a survey")
-    if (flags := table.vocabulary.dialect("sampling", "cdisc_ends")) and "".join(words).endswith(flags):
+    if "cdisc" in table.vocabulary.spoken and words and words[-1].endswith("fl"):  # `SAFFL`
         return Role("describe", "a flag of sets for analysis, by its name")
     if not _list("place", "coordinates").isdisjoint(words):  # `lat` of left and right is a side
         is_coordinate = has_fractions and np.abs(finite).max(initial=0.0) <= 180.0
@@ -743,7 +743,7 @@ def mixed_units(one: DraftedColumn, table: Table) -> Role | None:
 RULES: tuple[Rule, ...] = (
     subjects_with_several_rows,
     people,
-    dates,
+    by_dictionary,
     arms,
     pairs,
     calendar,
