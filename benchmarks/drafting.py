@@ -124,13 +124,12 @@ def held_out(of_half: tuple[dict[str, Path], dict[str, Path]]) -> list[str]:
             word
             for path in paths.values()
             for name in json.loads(path.read_text(encoding="utf-8"))["columns"]
-            for word in names.name_words(name)
+            for word in (*names.name_words(name), names.folded(name))
         }
         for paths in of_half
     ]
-    lists = [listed for concept in data("roles").values() for listed in concept.values()] + [
-        data("tables")["subjects"]["words"]
-    ]
+    files = (data("roles"), data("sources"), {"subjects": {"words": data("tables")["subjects"]["words"]}})
+    lists = [listed for file in files for concept in file.values() for listed in concept.values()]
     lines = []
     for number, paths in enumerate(of_half):
         whole = share_clustered_on(paths)
@@ -150,7 +149,7 @@ def held_out(of_half: tuple[dict[str, Path], dict[str, Path]]) -> list[str]:
 
 def forget() -> None:
     """Forget what was computed from the lists of words."""
-    for cached in (names._parted, names._list_words, roles._languages):
+    for cached in (names._parted, roles._languages):
         cached.cache_clear()
 
 

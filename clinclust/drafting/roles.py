@@ -8,6 +8,7 @@ words are in `clinclust/data/roles.toml`. One word of the user undoes a rule (`r
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache, cached_property
 from itertools import combinations, pairwise
@@ -21,7 +22,7 @@ from clinclust.data import data
 from clinclust.drafting.column import LOOKS, MOST_LEVELS, Column, DraftedColumn, looks_identifying, surviving
 from clinclust.drafting.kinds import no_before_yes
 from clinclust.files.cell_text import shortened
-from clinclust.files.notation import mentions, name_words, names_subjects, says_only, words_of
+from clinclust.files.notation import folded, mentions, name_words, names_subjects, says_only, words_of
 from clinclust.files.row_choice import noted_several_rows, repeated_subjects
 
 # Columns that name a subject, a family or a place: by their names and values, or by what they determine.
@@ -42,8 +43,7 @@ def _tells_apart(subjects: Column, visit: Column) -> bool:
 
 # Which of the listed words count in a table.
 
-_LONG_WORD = 5  # letters, from which on a listed word of any language is no clinical abbreviation
-_FEWEST_SPEAKING = 2
+_LONG_WORD, _FEWEST_SPEAKING = 5, 2  # letters, from which on a word of any language is no clinical abbreviation
 _LANGUAGES = frozenset(["en", "zh", *data("roles")["language"]])
 _NATURAL = _LANGUAGES - {"cdisc", "cbioportal", "datasus"}
 
@@ -62,20 +62,19 @@ def _languages() -> dict[str, frozenset[str]]:
 def count_words(names: Collection[str]) -> dict[str, frozenset[str]]:
     """Return the listed words that count in a table with these names.
 
-    ``event`` are the words of a concept: English and long ones, and short ones of the languages of the table. A further
-    list of a concept is ``event.names``; one of a dialect, as ``time.cdisc_ends``, is empty in tables of other ones.
+    ``event`` are the words of a concept: English and long ones, and short ones of the languages of the table, which are
+    ``language.spoken``. A further list of a concept is ``event.names``.
     """
     words = {word for name in names for split in [name_words(name)] for word in (*split, "".join(split))}
     accented = {word for name in names if not name.isascii() for word in name_words(name)}
     spoken = {language for language, listed in _languages().items() if len(listed & words) >= _FEWEST_SPEAKING}
     spoken |= {"en", "zh"}
-    counting: dict[str, frozenset[str]] = {}
+    counting = {"language.spoken": frozenset(spoken)}
     for concept, lists in data("roles").items():
         of_concept = set[str]()
         for key, listed in lists.items():
             if key not in _LANGUAGES:
-                is_counted = key.partition("_")[0] not in _LANGUAGES - spoken
-                counting[f"{concept}.{key}"] = frozenset(listed if is_counted else ())
+                counting[f"{concept}.{key}"] = frozenset(listed)
             elif key in spoken:
                 of_concept |= set(listed)
             elif key in _NATURAL:
@@ -90,6 +89,8 @@ def _bare(words: Sequence[str]) -> str:
 
 
 # A table whose columns have been drafted, each for itself.
+
+_FEWEST_RARE = 4
 
 
 class Role(NamedTuple):
@@ -129,6 +130,18 @@ class Table:
                 visit = next((one for one in full if one is not subjects and _tells_apart(subjects, one)), None)
                 crossed |= {} if visit is None else {subjects.name: visit.name}
         return crossed
+
+    @cached_property
+    def by_dictionary(self) -> dict[str, str]:
+        """The roles of names in published data dictionaries that have several of the names; # is any number."""
+        both = {name: (re.sub("[0-9]+", "#", folded(name)), folded(name)) for name in self.by_name}
+        rare = {of for two in both.values() for of in two}.difference(data("sources")["common"]["cluster"])
+        roles: dict[str, str] = {}
+        for source in data("sources").values():
+            if sum(len(rare.intersection(those)) for those in source.values()) >= _FEWEST_RARE:
+                listed = {of: role for role, those in source.items() if role != "cluster" for of in those}
+                roles |= {name: listed[of] for name, two in both.items() for of in two if of in listed}
+        return roles
 
     @cached_property
     def numbers(self) -> dict[str, Array]:
@@ -197,6 +210,12 @@ def people(one: DraftedColumn, table: Table) -> Role | None:
     return None
 
 
+def by_dictionary(one: DraftedColumn, table: Table) -> Role | None:
+    """Recognise names of published data dictionaries, as `dismeth` of Hospital Episode Statistics, in their tables."""
+    role = table.by_dictionary.get(one.column.name)
+    return None if role is None else Role(role, "by the data dictionary of its source")
+
+
 # The trial: its arms.
 
 _MOST_ARMS, _BALANCED = 8, 1.15
@@ -221,7 +240,7 @@ def arms(one: DraftedColumn, table: Table) -> Role | None:
 
 # Times, and the events that end them.
 
-_FEWEST_TIMES, _FEWEST_DAYS, _LONGEST_BEFORE_TIME, _SHORTEST_NAME = 8, 100, 6, 4
+_FEWEST_TIMES, _FEWEST_DAYS, _LONGEST_BEFORE_TIME = 8, 100, 6
 _FEWEST_ROWS, _FEWEST_TIES, _DISTINCT, _BEGINS_NEAR_ZERO = 30, 10, 15, 0.1
 _MOST_LONG = 100  # columns that are compared in pairs: a wider table is one of genes or items, not of times
 _NEARLY_ALL, _NEARLY_EVERYBODY, _MOSTLY_ENDED = 0.95, 0.8, 0.8
@@ -230,15 +249,6 @@ _LONGEST_LEVEL = 100
 _NEAR_ITS_LIMIT, _ROUNDING, _ROWS_COMPARED = 0.5, 1e-6, 2_000
 _LEAST_NEVER = 0.1
 _DATES = ("dates", "times of day")
-
-
-def dates(one: DraftedColumn, table: Table) -> Role | None:
-    """Recognise dates and times of day by their values; by their name, the days of a spreadsheet too."""
-    if one.proposal.reason.startswith(_DATES):
-        return Role("time", "dates or times of day")
-    is_named = not table.listed["date"].isdisjoint(one.column.words)
-    is_long = one.is_number or len(one.column.texts) > _MOST_ARMS
-    return Role("time", "by its name") if is_named and is_long else None
 
 
 def pairs(one: DraftedColumn, table: Table) -> Role | None:
@@ -250,10 +260,8 @@ def pairs(one: DraftedColumn, table: Table) -> Role | None:
 def follow_up(one: DraftedColumn, table: Table) -> Role | None:
     """Recognise times of follow-up by their names: `futime`, `time to death`, `OS`."""
     column, words = one.column, one.column.words
-    joined = "".join(words)
-    is_named = joined.endswith(tuple(table.listed["time.cdisc_ends"])) and len(joined) >= _SHORTEST_NAME
     are_numbers = column.finite.size == len(column.texts)
-    is_named |= are_numbers and len(column.texts) > 2 and " ".join(words) in table.listed["time.names"]
+    is_named = are_numbers and len(column.texts) > 2 and " ".join(words) in table.listed["time.names"]
     # Listed, of survival (`OS months`), or of an event (`days to death`).
     listed, beside, survival = table.listed["time"], table.listed["survival.beside"], table.listed["survival"]
     units = beside - {"in", "status", "event", "stat"}
@@ -279,15 +287,9 @@ def follow_up(one: DraftedColumn, table: Table) -> Role | None:
 def events(one: DraftedColumn, table: Table) -> Role | None:
     """Recognise outcomes by names, as `death` and `NEW_TUMOR_EVENT`, or by values that only outcomes have."""
     column, words, listed = one.column, one.column.words, table.listed["event"]
-    is_numbered = _bare(words) == "y" and len(words) > 1  # y1 to y12 are a questionnaire as well
     is_of_patient = table.listed["event.not_beside"].isdisjoint(words)
-    has_status = any(len(word) > 2 and word in table.listed["status"] for word in words)  # `DSS_STATUS`
-    has_status = has_status and says_only(words, table.listed["survival"], table.listed["survival.beside"])
-    if (
-        (_bare(words) in table.listed["event.names"] and not is_numbered)
-        or (is_of_patient and (mentions(words, listed) or has_status))
-        or "".join(words).startswith(tuple(table.listed["event.cdisc_begins"]))
-    ):
+    is_listed = _bare(words) in table.listed["event.names"] and (len(words) == 1 or words[0] != "y")  # y1, y2 are items
+    if is_listed or (is_of_patient and mentions(words, listed)):
         return Role("outcome", "by its name")
     if column.notes.label and says_only(name_words(column.notes.label), listed, table.listed["event.beside"]):
         return Role("outcome", "by its label")
@@ -411,14 +413,17 @@ def tied(one: DraftedColumn, table: Table) -> Role | None:
 
 # The calendar, and visits.
 
-_YEARS, _FIRST_YEAR = (1900, 2035), 1850
+_YEARS, _FIRST_YEAR, _MOST_WORDS = (1900, 2035), 1850, 3
 _CALENDAR = {"month": 12, "week": 53, "quarter": 4}
-_MOST_WORDS = 3
 
 
 def calendar(one: DraftedColumn, table: Table) -> Role | None:
-    """Recognise calendar years by their values, and years, months and weeks by name and values."""
-    numbers = one.column.finite
+    """Recognise dates and times of day, calendar years, months and weeks, by name and values."""
+    if one.proposal.reason.startswith(_DATES):
+        return Role("time", "dates or times of day")
+    numbers, is_long = one.column.finite, one.is_number or len(one.column.texts) > _MOST_ARMS
+    if is_long and not table.listed["date"].isdisjoint(one.column.words):
+        return Role("time", "by its name")  # the days of a spreadsheet too
     if not 0 < numbers.size == len(one.column.texts):
         return None
     low, high = float(numbers[0]), float(numbers[-1])
@@ -472,7 +477,7 @@ def places(one: DraftedColumn, table: Table) -> Role | None:
         is_listed = " ".join(name) in table.listed["sampling.names"] or says_only(single, listed, beside)
         if is_listed or any(piece.startswith(starts) for piece in (*single, "".join(single))):
             return Role("site", "the design of a survey")
-    if "".join(words).endswith(tuple(table.listed["sampling.cdisc_ends"])):
+    if "cdisc" in table.listed["language.spoken"] and words and words[-1].endswith("fl"):  # `SAFFL`
         return Role("describe", "a flag of sets for analysis, by its name")
     if not table.listed["place.coordinates"].isdisjoint(words):  # `lat` of left and right is a side
         is_coordinate = has_fractions and np.abs(finite).max(initial=0.0) <= 180.0
@@ -694,7 +699,7 @@ def mixed_units(one: DraftedColumn, table: Table) -> Role | None:
 RULES: tuple[Rule, ...] = (
     subjects_with_several_rows,
     people,
-    dates,
+    by_dictionary,
     arms,
     pairs,
     calendar,

@@ -11,7 +11,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from itertools import chain, compress
+from itertools import compress
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -37,6 +37,7 @@ _PARTS = compile_short(
     rf"(?P<unit>[^\W\d].*|[%‰°µ{_CURRENCIES}/×].*)?"
 )
 _TYPOGRAPHIC = str.maketrans({"\u00a0": " ", "\u202f": " ", "\u2009": " ", "’": "'", "−": "-"})
+_STROKED = str.maketrans({"ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "ı": "i", "đ": "d", "æ": "ae", "Æ": "Ae", "œ": "oe"})
 _HEAD = "[+-]?[1-9][0-9]{0,2}"  # before a group of thousands: 813 is not written `0.813`
 GROUPED_BY_POINT = re.compile(rf"{_HEAD}\.[0-9]{{3}}")
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+(?:[eE][+-]?[0-9]+)?")
@@ -123,10 +124,9 @@ def _is_far_above_the_rest(numbers: Sequence[str], mark: str) -> bool:
     """Return whether a mark, as that of thousands, puts its numbers far above all others: 5,321 among 7.58 and 3.2."""
     if any(number.count(mark) > 1 or ("," in number and "." in number) for number in numbers):
         return False
-    decimal = "." if mark == "," else ","
     either = [float(number.replace(mark, "")) for number in numbers if mark in number and _EITHER.fullmatch(number)]
     try:
-        others = [float(number.replace(decimal, ".")) for number in numbers if mark not in number]
+        others = [float(number.replace("." if mark == "," else ",", ".")) for number in numbers if mark not in number]
     except ValueError:  # such as 1 234
         return False
     return bool(either and others) and min(map(abs, either)) > _FAR * max(map(abs, others))
@@ -333,11 +333,14 @@ def words_of(text: str) -> list[str]:
     >>> words_of(" Non réalisé (refus) ")
     ['non', 'realise', 'refus']
     """
-    plain = text.casefold()
-    if not plain.isascii():  # letter by letter, as a text of accents is sorted in the square of its length
-        signs = chain.from_iterable(unicodedata.normalize("NFKD", letter) for letter in plain)
-        plain = "".join(sign for sign in signs if not unicodedata.combining(sign))
-    return re.findall(r"[^\W_]+", plain)
+    return re.findall(r"[^\W_]+", "".join(map(_without_accents, text.casefold())))
+
+
+@lru_cache(maxsize=10_000)
+def _without_accents(letter: str) -> str:
+    """Return a letter without accents; one by one, as a text of accents is sorted in the square of its length."""
+    signs = unicodedata.normalize("NFKD", letter.translate(_STROKED))
+    return unicodedata.normalize("NFC", "".join(sign for sign in signs if not unicodedata.combining(sign)))
 
 
 def folded(text: str) -> str:
@@ -373,6 +376,7 @@ _CONCEPTS = [*data("roles").values(), {"subjects": data("tables")["subjects"]["w
 _LISTED = frozenset(part for lists in _CONCEPTS for words in lists.values() for word in words for part in word.split())
 _SHORTEST_PART, _SHORT_PARTS = 3, frozenset(["to", "id", "no", "nr"])
 _SHORTEST_PARTED, _LONGEST_PARTED = 6, 40
+_CHINESE = "\u2e80"  # the first character of Chinese, Japanese and Korean
 
 
 def name_words(name: str) -> list[str]:
@@ -380,14 +384,13 @@ def name_words(name: str) -> list[str]:
 
     Listed words that are written together are parted: `survivaltime` holds survival and time.
     """
-    words = _WORD.findall(unicodedata.normalize("NFC", name))
-    return [part for piece in words for word in words_of(piece) for part in _parted(word)]
+    return [part for piece in _WORD.findall("".join(map(_without_accents, name))) for part in _parted(piece.casefold())]
 
 
 @lru_cache(maxsize=20_000)
 def _parted(word: str) -> tuple[str, ...]:
     """Return the listed words that make up a word, from the left, the longest first; the word itself if they do not."""
-    if word in _LISTED or word.isdigit() or (word.isascii() and not _SHORTEST_PARTED <= len(word) <= _LONGEST_PARTED):
+    if word in _LISTED or word.isdigit() or (word < _CHINESE and not _SHORTEST_PARTED <= len(word) <= _LONGEST_PARTED):
         return (word,)
 
     def rest_of(start: int) -> tuple[str, ...] | None:
@@ -395,10 +398,10 @@ def _parted(word: str) -> tuple[str, ...]:
             return ()
         for end in range(len(word), start, -1):
             part = word[start:end]
-            is_part = part in _LISTED and (len(part) >= _SHORTEST_PART or part in _SHORT_PARTS or not part.isascii())
+            is_part = part in _LISTED and (len(part) >= _SHORTEST_PART or part in _SHORT_PARTS or part >= _CHINESE)
             if is_part and (after := rest_of(end)) is not None:
                 return (part, *after)
-        return rest_of(start + 1) if not word.isascii() else None  # Chinese names have other characters between words
+        return rest_of(start + 1) if word >= _CHINESE else None  # Chinese names have other characters between words
 
     return rest_of(0) or (word,)
 
@@ -418,5 +421,4 @@ def says_only(words: Sequence[str], listed: frozenset[str], beside: frozenset[st
 
 def names_subjects(name: str) -> bool:
     """Return whether a name is one of identifiers, such as `patient_id` or `CaseNo`, and says nothing else."""
-    subjects = data("tables")["subjects"]
-    return says_only(name_words(name), frozenset(subjects["words"]), frozenset(subjects["beside"]))
+    return says_only(name_words(name), *(frozenset(data("tables")["subjects"][key]) for key in ("words", "beside")))

@@ -26,11 +26,12 @@ ROLES_OF_TWO_VALUES = {
         *("death", "Died", "status", "relapse", "os_event", "fustat", "target", "DSS_STATUS", "VITAL_STATUS", "dead"),
         *("NEW_TUMOR_EVENT_AFTER_INITIAL_TREATMENT", "desenlace", "exitus", "\u00d3bito", "\u8f6c\u5f52", "Verstorben"),
         *("readmission_30d", "hospital_mortality", "icu_death", "d\u00e9c\u00e8s", "censdead", "cause_of_death"),
+        *("mrs_90d", "śmierć", "Dødsårsag", "사망여부", "\u0388\u03ba\u03b2\u03b1\u03c3\u03b7"),
         *("discharge_disposition", "avliden", "komplikation", "\u0438\u0441\u0445\u043e\u0434", "\u8ee2\u5e30"),
     ],
     "site": [
         *("center", "Hospital", "study_site", "Zentrum", "investigator_id", "interviewer", "psu", "strata"),
-        *("enrolled_by", "sjukhus"),
+        *("enrolled_by", "sjukhus", "Ośrodek", "병원명", "consent", "Digitador", "data_source"),
     ],
     "describe": [
         *("diagnosis", "true_class", "Gruppe", "subtype", "Phenotype", "final_diagnosis", "species"),
@@ -39,6 +40,7 @@ ROLES_OF_TWO_VALUES = {
     "cluster": [
         *("prior_treatment", "smoking_status", "marital_status", "hours_at_school", "student_status", "HIV_status"),
         *("menopausal_status", "death_anxiety", "family_history_death", "prior_relapse", "life_events_score"),
+        *("\u0438\u0441\u0445\u043e\u0434\u043d\u044b\u0439", "Schichtarbeit", "tiempo_evolucion", "reingreso_previo"),
         *("blood_group", "age_group", "mother_deceased", "urban", "mortality_risk", "weight_class"),
     ],
 }
@@ -74,25 +76,25 @@ def test_names_say_which_numbers_are_times_places_and_weights(role, names):
 
 @scored(
     [
-        ("SEQN EOSSTT DTHADY LDDTHELD TRTSDT DMDY USUBJID SITEID", "outcome time outcome time time"),
-        ("NU_IDADE CS_SEXO EVOLUCAO CO_MUN_RES SEM_NOT", "outcome site time"),
-        ("edad sexo evolucion fecha municipio", "outcome time site"),
-        ("alter geschlecht tod ort", "outcome site"),
-        ("kon alder dod lan", "outcome site"),
-        ("USUBJID SITEID TRT01AN SAFFL COMP24FL SITEGR1", "arm describe outcome site"),
-        ("age sex tod x", "cluster"),
+        "edad sexo evolucion:outcome fecha:time municipio:site",
+        "alter geschlecht tod:outcome ort:site",
+        "kon alder dod:outcome lan:site",
+        "age sex tod:cluster x:cluster dismeth:cluster V024:cluster tran_out:cluster NECROPSIA:cluster",
+        "USUBJID SITEID:site EOSSTT:outcome DTHADY:time LDDTHELD:time TRT01AN:arm SAFFL:describe COMP24FL:outcome",
+        "NU_IDADE_N:cluster CS_SEXO:cluster EVOLUCAO:outcome CO_MUN_RES:site SEM_NOT:time UTI:outcome FEBRE:cluster",
+        "startage:cluster admimeth:cluster dismeth:outcome epidur:time procode3:site lsoa11:site imd04:cluster",
+        "anchor_age:cluster anchor_year_group:time hospital_expire_flag:outcome dbsource:site admission_type:cluster",
+        "RIDAGEYR:cluster BMXBMI:cluster SDDSRVYR:time SIAPROXY:site MORTSTAT:outcome PERMTH_EXM:time",
+        "V005:site V024:site V012:cluster V106:cluster V190:cluster V445:cluster V008:time SDISTRI:site",
+        "PX_STAT:outcome GTIME_KI:time GSTATUS_KI:outcome CTR_CODE:site ETHCAT:cluster COLD_ISCH_KI:cluster",
+        "MAGER:cluster PRIORLIVE:cluster AB_NICU:outcome RESTATUS:site F_MHISP:site DOB_WK:time RF_GDIAB:cluster",
+        "cod_mun_r:site nmun_notif:site con_fin_:outcome pac_hos_:outcome per_etn_:cluster gp_gestan:cluster",
     ]
 )
-def test_short_words_count_in_tables_of_their_language_only(names, expected):
-    names, expected = names.split(), expected.split()
-    many = {"TRTSDT", "DMDY", "DTHADY", "LDDTHELD", "fecha"}
-    cells = {
-        name: DAYS if name in many else rng.choice([11, 12, 14, 15, 19], N, p=[0.4, 0.2, 0.2, 0.1, 0.1])
-        for name in names
-    }
-    schema = draft_schema(pd.DataFrame({**FEATURE, **cells}))
-    first = {"SEQN": 1, "NU_IDADE": 2}.get(names[0], 2)
-    assert [schema[name].role for name in names[first : first + len(expected)]] == expected
+def test_words_count_in_tables_of_their_language_and_names_in_those_of_their_source(table):
+    expected = dict(pair.split(":") for pair in table.split() if ":" in pair)
+    roles = roles_of([pair.split(":")[0] for pair in table.split()], DAYS)
+    assert {name: roles[name] for name in expected} == expected
 
 
 def test_years_months_and_weeks_of_the_calendar_are_times_and_durations_are_none():
@@ -269,9 +271,7 @@ def test_numbered_items_are_no_visits(names):
 def test_what_a_drug_determines_makes_it_no_site():
     drug = rng.integers(0, 26, 400)
     table = {f"of_drug_{k}": rng.integers(0, 3, 26)[drug] for k in range(4)}
-    frame = pd.DataFrame(
-        {"drug": [f"drug {letter}" for letter in np.array(list("abcdefghijklmnopqrstuvwxyz"))[drug]], **table}
-    )
+    frame = pd.DataFrame({"drug": [f"drug {chr(97 + k)}" for k in drug], **table})
     assert draft_schema(frame)["drug"].role == "cluster"
 
 
