@@ -162,9 +162,8 @@ class Answer:
         division = least_clear(divisions)
         p = "" if division is None else f" ({division.p_said})"
         number = "" if n_asked is None else _ANSWERS["as_asked" if n_asked == len(self.codes) else "fewer_than_asked"]
-        fields = {"n": print_figure(f"{n_subjects:,}"), "p": p, "made_by": made_by}
-        fields["asked"] = number.format(n_asked=n_asked)
-        said = str(_ANSWERS[self.basis].format(**fields, **self.words))
+        number, n = number.format(n_asked=n_asked), print_figure(f"{n_subjects:,}")
+        said = str(_ANSWERS[self.basis].format(n=n, p=p, made_by=made_by, asked=number, **self.words))
         if not self.not_counted:
             return said
         few, codes = counted(len(self.not_counted), "subtype"), listed([str(code) for code in self.not_counted])

@@ -6,10 +6,9 @@ import ast
 import re
 from pathlib import Path
 
-import clinclust.data as data_files
 import clinclust.reporting as reporting
 
-FOLDER, WORKS = Path(reporting.__file__).parent, data_files.data("references")
+FOLDER = Path(reporting.__file__).parent
 # English words of markup and of strings that are written for a computer are no sentence.
 MARKUP = re.compile(r"<[^<>]*>|\\[a-z]+|_")
 FOR_COMPUTERS = re.compile(r"http:|-src |color-scheme|sans-serif|linejoin|usepackage|\.xml|^no effects of features$")

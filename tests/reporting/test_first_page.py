@@ -141,8 +141,10 @@ def test_proposed_names_tell_subtypes_apart_where_the_page_has_room(n_subtypes):
     means = np.c_[np.where(labels < 2, 40.0, -10.0 * labels), np.choose(np.minimum(labels, 2), [-0.87, 0.87, 0.0])]
     frame = pd.DataFrame(rng.normal(means, 1.0), columns=["Age", "Weight"])
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-    rows = overview(findings_of(frame, schema, labels, given_subtypes=True)).tables[0].rows
+    rows = (page := overview(findings_of(frame, schema, labels, given_subtypes=True))).tables[0].rows
     assert all(row[3][0] in "↑↓–" for row in rows)
+    cells = (str(cell) for table in page.tables for row in table.rows for cell in row)
+    assert len(" ".join([*page.notes, *page.explanations, *cells]).split()) <= 146
     names = [row[0].partition(": ")[2] for row in rows]
     assert names[:2] == ["older, lighter", "older, heavier"]
     assert len({*filter(None, names)}) == len([*filter(None, names)])
@@ -318,7 +320,7 @@ def test_given_subtypes_have_validated_features_among_the_others_only():
     schema = cc.draft_schema(frame).with_roles(outcome="describe")
     findings = findings_of(frame, schema, labels, given_subtypes=True)
     found = replace(findings, associations=cc.validated_associations(findings.cohort.model, findings.cohort.table))
-    assert count_in_words(found).endswith("; 1 of 1 that had no part in them.")
+    assert count_in_words(found).endswith("; 1 of 1 that took no part.")
 
 
 def test_a_shared_first_page_counts_what_it_shows(findings):

@@ -25,7 +25,6 @@ from clinclust.reporting.layout import (
     Value,
     counted,
     list_first,
-    listed,
     name_together,
     percent,
     print_figure,
@@ -291,6 +290,8 @@ def _dominant(findings: Findings) -> list[dict[Any, Any]]:
 
 # The first page, read in a minute: the answer, the subtypes, how far to trust them, and what to look at next.
 
+_MOST_WORDS, _OF_MARKS, _HEADINGS, _NUMBERS = 160, 40, 14, 4
+"""Words of a page that is read in a minute, of its names and marks, its headings, and the numbers of a subtype."""
 _NEAR = 0.2
 """p of one group, below which a page says how near the division was."""
 _FEW_CLEAR = 50.0
@@ -318,23 +319,24 @@ def overview(findings: Findings) -> Sheet:
                 answers["found_again"] = again["least"].format(jaccard=row["jaccard"], **fields)
         answers["differing"] = count_in_words(findings)
     rows = [(texts["questions"][question], answer) for question, answer in answers.items()]
-    tables = [*_subtypes(findings), tabulate("questions", rows)]
     clear = {findings.code(subtype): findings.percent_clear([subtype]) for subtype in findings.sizes}
     unsure = say_unsure({code: percent for code, percent in clear.items() if percent is not None})
     notes = [*sentences_on_visits(findings), answer_sentence(findings), *unsure, *on_columns_said]
     notes += on_adjustment(findings)
     what, step = next_step(findings)
     fields = {"what": what, "command": (findings.commands or texts["python"])[step]}
-    sentences_on_it = filter(None, (texts["next"][name] for name in ("look", "run")))
-    return Sheet("Overview", notes, tables, explanations=[text.format(**fields) for text in sentences_on_it])
+    sentences_on_it = [text.format(**fields) for name in ("look", "run") if (text := texts["next"][name])]
+    n_words = len(" ".join([*notes, *sentences_on_it, *(str(text) for row in rows for text in row)]).split())
+    tables = [*_subtypes(findings, _MOST_WORDS - n_words), tabulate("questions", rows)]
+    return Sheet("Overview", notes, tables, explanations=sentences_on_it)
 
 
 def say_unsure(clear: Mapping[Code, float]) -> list[str]:
     """Return the sentence on the subtypes of which few members are clear, given the percentage of each by its code."""
-    texts = _TEXTS["unsure"]
-    few = [texts["of"].format(percent=percent, code=code) for code, percent in clear.items() if percent < _FEW_CLEAR]
-    more = [texts["more"].format(n=len(few) - _SHOWN)] if len(few) > _SHOWN else []
-    return [texts["sentence"].format(shares=listed([*few[:_SHOWN], *more]), clear=CLEAR)] if few else []
+    few = {str(code): round(percent) for code, percent in clear.items() if percent < _FEW_CLEAR}
+    least, most = min(few.values(), default=0), max(few.values(), default=0)
+    text = _TEXTS["unsure"]["several" if least < most else "one"]
+    return [text.format(least=least, most=most, codes=list_first([*few], _SHOWN))] if few else []
 
 
 def say_differing(findings: Findings | None) -> list[str]:
@@ -349,14 +351,15 @@ def answer_sentence(findings: Findings) -> str:
     return findings.answer.sentence(findings.n_subjects, findings.evidence, made_by=made_by, n_asked=asked)
 
 
-def _subtypes(findings: Findings) -> list[Table]:
-    """Return the table of the subtypes: a line for each kind, and beneath it one for each of its grades."""
+def _subtypes(findings: Findings, n_words: int) -> list[Table]:
+    """Return the table of the subtypes, in `n_words` if possible: a line for each kind, then one for each grade."""
     if len(findings.sizes) < 2:  # nothing marks one group
         return []
-    marks = dict(zip(findings.sizes, marks_of(findings), strict=True))
-    is_proposed = any(marked.name and subtype not in findings.names for subtype, marked in marks.items())
     kind_of = {kind[0]: kind for kind in findings.answer.graded}
     lines = [line for subtype in findings.sizes for line in (*filter(None, [kind_of.get(subtype)]), (subtype,))]
+    room = min(n_words - _HEADINGS - _NUMBERS * len(lines), _OF_MARKS)
+    marks = dict(zip(findings.sizes, marks_of(findings, room), strict=True))
+    is_proposed = any(marked.name and subtype not in findings.names for subtype, marked in marks.items())
 
     def name(subtypes: Sequence[int]) -> str:
         subtype, *others = subtypes
@@ -366,7 +369,7 @@ def _subtypes(findings: Findings) -> list[Table]:
         return findings.name(subtype) if subtype in findings.names else f"{code}: {proposed}" if proposed else str(code)
 
     def mark(subtypes: Sequence[int]) -> str:
-        return marks[subtypes[0]].text if len(subtypes) == 1 else _TEXTS["grades"].format(n=len(subtypes))
+        return marks[subtypes[0]].text if len(subtypes) == 1 else ""  # the answer says in how many grades a kind is
 
     table = tabulate(
         "subtypes",

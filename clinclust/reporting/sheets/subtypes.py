@@ -46,8 +46,6 @@ def table_of_report(findings: Findings) -> SubtypeTable:
 _LEAST_MARK, _LEAST_NAME = 0.25, 0.5
 """Distances from all subjects, in standard deviations, below which a feature is no mark, and names no subtype (Cohen
 1988: a medium effect). The healthy majority of a cohort, +0.3 in haemoglobin, is not "higher haemoglobin"."""
-_MOST_WORDS = 40
-"""Words of names and marks of all subtypes for which a first page read in a minute has room."""
 _LENGTHS = ((4, True), (3, True), (2, True), (2, False))
 """Features named of each subtype, and whether they propose its name; the first that has room, else the last."""
 _FEWEST_VALUES, _LEAST_SHARE = 10, 1 / 3
@@ -74,8 +72,8 @@ class Marks(NamedTuple):
         return "\n".join(self.marks) or (WITHHELD if self.is_withheld else _NOTHING)
 
 
-def marks_of(findings: Findings) -> list[Marks]:
-    """Return what marks each subtype, in the order of the subtypes, in texts made of the cells of the subtype table."""
+def marks_of(findings: Findings, n_words: int) -> list[Marks]:
+    """Return what marks each subtype, in their order, in at most `n_words` of cells of the subtype table."""
     profiles, fit = findings.profiles, findings.fit
     # Those of a search have a relevance above 0. Given subtypes have none; to leave one out whose relevance is withheld
     # would disclose its sign.
@@ -95,7 +93,7 @@ def marks_of(findings: Findings) -> list[Marks]:
             Marks([text for _, text, _ in marked], name * is_named, bool(profiles.lacks[:, place].any()))
             for place, (marked, name) in enumerate(zip(shown, names, strict=True))
         ]
-        if sum(len(f"{mark.name} {mark.text}".split()) for mark in marks) <= _MOST_WORDS:
+        if sum(len(f"{mark.name} {mark.text}".split()) for mark in marks) <= n_words:
             break
     sides = [frozenset(side for side, *_ in marked) for marked in shown]
     for place, of_place in enumerate(sides):
