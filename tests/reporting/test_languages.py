@@ -64,19 +64,19 @@ def words_of(path):
     return [unescape(text) for text in re.split(r"<[^>]*>", page) if text.strip()]
 
 
-@pytest.fixture(scope="module", params=[{}, {"suppress": 10}, {"suppress": 10, "round_to": 5}], ids=str)
-def german(request, findings, tmp_path_factory):
-    model, folder = findings.cohort.model, tmp_path_factory.mktemp("german")
-    options = {"associations": findings.associations, "names": {1: "Zitternd"}, "language": "de", **request.param}
-    paths = [folder / "report.html", folder / "report.xlsx", folder / "report.docx"]
+@pytest.fixture(scope="module", params=[("de", {}), ("fr", {}), ("de", {"suppress": 10, "round_to": 5})], ids=str)
+def paths(request, findings, tmp_path_factory):
+    (language, sharing), model, table = request.param, findings.cohort.model, findings.cohort.table
+    options = {"names": {1: "Zitternd"}, "associations": findings.associations, "language": language, **sharing}
+    paths = [tmp_path_factory.mktemp("paths") / f"report.{end}" for end in ("html", "xlsx", "docx")]
     for path in paths[:2]:
-        write_report(model, findings.cohort.table, path, generated=GENERATED, **options)
-    cc.subtype_table(model, findings.cohort.table, names={1: "Zitternd"}, language="de").save(paths[2])
+        write_report(model, table, path, generated=GENERATED, **options)
+    cc.subtype_table(model, table, names={1: "Zitternd"}, language=language).save(paths[2])
     return paths
 
 
-def test_no_sentence_or_number_of_a_german_report_is_english(german):
-    with speaking("de"):
+def test_no_sentence_or_number_of_a_translated_report_is_english(paths, request):
+    with speaking(request.node.callspec.params["paths"][0]):
         theirs = str(catalogue())
     pieces = {
         piece.strip()
@@ -86,7 +86,7 @@ def test_no_sentence_or_number_of_a_german_report_is_english(german):
         if len(re.findall(r"[A-Za-z]{2,}", piece)) > 2 and piece not in theirs
     }
     assert len(pieces) > 500
-    for path in german:
+    for path in paths:
         texts = words_of(path)
         assert not {piece for piece in pieces for text in texts if piece in text}, path.name
         # Numbers of a level, a date, a version or a reference are no numbers of the report.
@@ -94,18 +94,18 @@ def test_no_sentence_or_number_of_a_german_report_is_english(german):
             text for text in texts if len(text) < 60 and not re.search(r"[a-z]{3}.*\d|;|\(\d{4}\)|\d\.\d+\.", text)
         ]
         assert not [text for text in printed if re.search(r"(?<![\d.])\d+\.\d{1,2}(?!\d|\.\d)", text)], path.name
-    assert any(re.search(r"<0,001|\d,\d \(\d", text) for text in words_of(german[2]))
+    assert any(re.search(r"<0,001|\d,\d \(\d", text) for text in words_of(paths[2]))
 
 
-def test_a_german_workbook_has_the_same_numbers(german, findings, request, tmp_path):
+def test_a_translated_workbook_has_the_same_numbers(paths, findings, request, tmp_path):
     def numbers_in(path):
         cells = (cell.value for sheet in openpyxl.load_workbook(path) for row in sheet.iter_rows() for cell in row)
         return [cell for cell in cells if isinstance(cell, int | float)]
 
-    options = {"associations": findings.associations, **request.node.callspec.params["german"]}
+    options = {"associations": findings.associations, **request.node.callspec.params["paths"][1]}
     model, frame = findings.cohort.model, findings.cohort.table
     path = write_report(model, frame, tmp_path / "e.xlsx", generated=GENERATED, **options)
-    assert numbers_in(path) == numbers_in(german[1])
+    assert numbers_in(path) == numbers_in(paths[1])
 
 
 def test_numbers_have_the_marks_of_a_language_until_it_ends():
