@@ -155,7 +155,7 @@ def _sound_calls(folder):
         "write_report": (
             clinclust.write_report,
             {
-                **{"model": model, "frame": frame, "path": folder / "report.html", "comparisons": comparisons},
+                **{"model": model, "frame": frame, "path": folder / "report.html", "language": "en"},
                 **{"associations": None, "names": None, "min_size": 3, "suppress": None, "generated": None},
                 **{"round_to": None, "missing_is_harmless": False, "min_n": None, "stability": None},
                 **{"posterior": False, "other_methods": None, "overwrite": True},
