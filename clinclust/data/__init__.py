@@ -18,7 +18,7 @@ from typing import Any, Literal, get_args
 
 __all__ = ["LANGUAGES", "WORDS", "Language", "catalogue", "counted", "data", "print_number", "speaking"]
 
-Language = Literal["en", "de", "es", "fr"]
+Language = Literal["en", "de", "es", "fr", "pt"]
 LANGUAGES = get_args(Language)
 """The languages of reports: English and those in `locale/`."""
 _LANGUAGE: ContextVar[Language] = ContextVar("language", default="en")

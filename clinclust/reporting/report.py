@@ -491,9 +491,9 @@ def write_report(
         Whether to report each stage that takes longer than a second, as `MAPDP` does.
     overwrite : bool
         Whether an existing file is replaced, in one step.
-    language : {"en", "de", "es", "fr"}
-        Language of the report, whose sentences and marks in numbers it has: English, German, Spanish or French. Labels
-        are those of the schema.
+    language : {"en", "de", "es", "fr", "pt"}
+        Language of the report, whose sentences and marks in numbers it has: English, German, Spanish, French or
+        Portuguese. Labels are those of the schema.
 
     Raises
     ------

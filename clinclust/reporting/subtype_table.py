@@ -625,8 +625,8 @@ def subtype_table(
         Decimals of means, medians and percentages, or of those of each feature by name.
     title : str, optional
         Caption of the table.
-    language : {"en", "de", "es", "fr"}
-        Language of the headings, notes and marks in numbers: English, German, Spanish or French.
+    language : {"en", "de", "es", "fr", "pt"}
+        Language of the headings, notes and marks in numbers: English, German, Spanish, French or Portuguese.
 
     Raises
     ------

@@ -64,7 +64,7 @@ def words_of(path):
     return [unescape(text) for text in re.split(r"<[^>]*>", page) if text.strip()]
 
 
-@pytest.fixture(scope="module", params=[("de", {}), ("es", {}), ("fr", {"suppress": 10, "round_to": 5})], ids=str)
+@pytest.fixture(scope="module", params=[("de", {}), ("pt", {}), ("fr", {"suppress": 10, "round_to": 5})], ids=str)
 def paths(request, findings, tmp_path_factory):
     (language, sharing), model, table = request.param, findings.cohort.model, findings.cohort.table
     options = {"names": {1: "Zitternd"}, "associations": findings.associations, "language": language, **sharing}
