@@ -44,7 +44,7 @@ def _sound_calls(folder):
         "MAPDP.fit": (fit, {"X": frame, **every_parameter}),
         "MAPDP.predict": (model.predict, {"X": frame}),
         "MAPDP.score_samples": (model.score_samples, {"X": frame}),
-        "MAPDP.impute": (model.impute, {"frame": frame, "how": "mean", "random_state": 0}),
+        "MAPDP.impute": (model.impute, {"frame": frame}),
         "MAPDP.multiple_imputations": (
             model.multiple_imputations,
             {"frame": frame, "m": 2, "n_sweeps": 1, "random_state": 0},

@@ -196,11 +196,19 @@ def _statements(findings: Findings) -> list[str]:
 
 
 def _on_copies(findings: Findings) -> list[str]:
-    """Return the sentence on rows that are copies of others, which may make a subtype of their own."""
-    names = [feature.name for feature in findings.clustered]
-    first = None if findings.subjects is None else copied_rows(findings.subjects.table, names)
-    n_copies = 0 if first is None else int((first != np.arange(first.size)).sum())
-    return [_TEXTS["copies"].format(n=n_copies, of=findings.n_subjects)] if n_copies else []
+    """Return the sentence on rows that are copies of others, and the subtypes of which at least half are copies."""
+    cohort, names, texts = findings.subjects, [feature.name for feature in findings.clustered], _TEXTS["copies"]
+    first = None if cohort is None else copied_rows(cohort.table, names)
+    if cohort is None or first is None:
+        return []
+    is_copy, subtypes = first != np.arange(first.size), cohort.labels + 1
+    made = [
+        findings.name(subtype)
+        for subtype in findings.sizes
+        if 2 * is_copy[subtypes == subtype].sum() >= (subtypes == subtype).sum()
+    ]
+    fields = {"n": is_copy.sum(), "of": first.size, "subtypes": list_first(made, _SHOWN)}
+    return [texts["in_subtypes" if made else "rows"].format(**fields)]
 
 
 def _what_was_found(findings: Findings) -> str:
