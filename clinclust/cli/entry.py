@@ -142,6 +142,8 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print the problem and where the options are listed, and exit with the code of bad input."""
+        if message.startswith("unrecognized arguments"):
+            message += "; names of one option stand between commas, as in --drop crp,sex"
         tell(f"clinclust: {on_one_line(message)}")
         tell(f"  `{self.prog} --help` shows how the command is used")
         raise SystemExit(BAD_INPUT)
