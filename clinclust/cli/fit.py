@@ -297,8 +297,11 @@ def list_next(options: commands.TableOptions, model: Path, findings: Findings | 
 def say_next_step(findings: Findings | None, steps: Mapping[str, str]) -> None:
     """Print how many features differ, and the next command as the last line, both as the report says them."""
     say(*say_differing(findings))
-    command = steps["table" if findings is None else next_step(findings)[1]]
+    step = "table" if findings is None else next_step(findings)[1]
+    command = steps[step]
     record(next=command)
+    if step != "beyond" and "beyond" in steps:
+        say(f"to see what else there is: {steps['beyond']}")
     say(f"next: {command}")
 
 

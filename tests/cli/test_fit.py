@@ -238,9 +238,8 @@ def page_of(folder):
 def test_sex_is_named_first_and_the_command_beside_it_looks_beyond(sexes, run, whole_reports):
     out = run(FIT).out
     assert NEARLY_SEX.search(out)
-    (again,) = out.commands
+    again, _ = out.commands
     assert NEARLY_SEX.search(page_of("out"))
-    assert again in page_of("out")
     beyond = run(again).out
     assert MAPDP.load("out-2").cluster_sizes_.tolist() == [len(sexes)]
     assert not NEARLY_SEX.search(beyond)

@@ -282,6 +282,8 @@ class NearColumn(NamedTuple):
     sentence: str
     role: str
     name: str
+    is_described: bool
+    """Whether it may be a diagnosis, which the subtypes agree with, and not what is of no interest."""
 
 
 def find_near_columns(findings: Findings) -> list[NearColumn]:
@@ -310,7 +312,7 @@ def find_near_columns(findings: Findings) -> list[NearColumn]:
         fields["what"] = _COLUMNS["division" if title else "whole"].format(title=title)
         fields["columns"] = _COLUMNS[row["told_by"]].format(columns=findings.title_of(row["column"]))
         sentence = _COLUMNS["nearly" if row["explained"] >= NEARLY else "partly"].format(**fields)
-        near.append(NearColumn(sentence, role, row["column"]))
+        near.append(NearColumn(sentence, role, row["column"], row["role"] == "describe"))
     return near[:_MOST_NAMED]
 
 
@@ -436,7 +438,8 @@ def next_step(findings: Findings) -> tuple[str, str]:
     fit, n_subtypes, texts = findings.fit, len(findings.sizes), _TEXTS["next"]
     if fit is not None and fit.stopped_early_:
         return texts["stopped"].format(how=translate(STOPPED_EARLY)), "table"
-    if any(column.role for column in find_near_columns(findings)) and "beyond" in (findings.commands or ["beyond"]):
+    beyond = [column for column in find_near_columns(findings) if column.role][:1]
+    if beyond and not beyond[0].is_described and "beyond" in (findings.commands or ["beyond"]):
         return texts["columns"], "beyond"
     if fit is not None and n_subtypes > 1 and on_likelihoods(findings):
         return texts["likelihoods"], "check"
