@@ -525,8 +525,8 @@ class SchemasOptions(Command, runs="fitted.run_schemas"):
 
 def next_command(command: str, options: Options, *more: str | Path, repeated: tuple[type[Options], ...] = ()) -> str:
     """Return a command that repeats options (default: all) and adds `more` arguments, quoted for this shell."""
-    items = [item for declaring in repeated or (type(options),) for _, item in declared_options(declaring)]
-    words = [word for item in items for word in _words(item, options)]
+    items = {item.name: item for declaring in repeated or (type(options),) for _, item in declared_options(declaring)}
+    words = [word for item in items.values() for word in _words(item, options)]
     words.sort(key=lambda word: not isinstance(word, Path))  # the table comes first
     # A path that begins as an option does is one of this folder.
     arguments = [
