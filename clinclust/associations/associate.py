@@ -101,7 +101,7 @@ def splines_of(columns: Array) -> list[Array]:
     """Return the splines (N, D, 3) of columns (N, D), NaN = missing: of the values, and of their normal scores."""
     scales: tuple[Callable[[Array], Array], ...] = np.asarray, normal_scores
     splines = ([natural_spline(scale(column), _CURVES) for column in columns.T] for scale in scales)
-    return [np.reshape(of_scale, (-1, len(columns), _CURVES)).swapaxes(0, 1) for of_scale in splines]
+    return [np.reshape(each, (*columns.T.shape, _CURVES)).swapaxes(0, 1) for each in splines]
 
 
 def given_others(columns: Array, others: Sequence[Array], groups: Labels) -> GivenOthers:

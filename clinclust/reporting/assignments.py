@@ -211,7 +211,7 @@ def completed_table(
                     limits = {f"{end:g}": frame.loc[(seen[name] == end).to_numpy(), name] for end in (-np.inf, np.inf)}
                     texts = [str(limits[text].iloc[0]) if text in limits else text for text in texts]
                     column = frame[name].map(str)
-                column.iloc[rows] = texts if column.dtype == object else np.array(texts, dtype=np.float64)
+                column.iloc[rows] = np.array(texts, dtype=np.float64) if column.dtype == np.float64 else texts
             filled[name] = column
         filled.insert(0, IMPUTATION, number)
         filled[FILLED] = names
@@ -230,6 +230,6 @@ def write_completed(table: pd.DataFrame, counts: pd.DataFrame, path: Path) -> No
     else:
         with atomic_write(path) as target, pd.ExcelWriter(target, engine="openpyxl") as book:
             for name, sheet in {"Completed": table, "Filled": counts}.items():
-                # No text is a formula.
-                inert = sheet.map(lambda cell: f"'{cell}" if str(cell).startswith("=") else cell)
-                inert.to_excel(book, sheet_name=name, index=False, freeze_panes=(1, 0))
+                sheet.to_excel(book, sheet_name=name, index=False, freeze_panes=(1, 0))
+                for cell in (cell for row in book.sheets[name].iter_rows() for cell in row if cell.data_type == "f"):
+                    cell.data_type = "s"  # no text is a formula

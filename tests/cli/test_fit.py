@@ -83,7 +83,7 @@ def test_a_number_that_the_search_did_not_find_loses_no_search(here, run_json, w
     assert names_in("out") == sorted(FILES)
     assert number.search(Path("out/subtypes.html").read_text(encoding="utf-8"))
     book = openpyxl.load_workbook("out/subtypes.xlsx")
-    assert number.search(" ".join(str(row[0]) for row in book["Trust"].values))
+    assert number.search(" ".join(str(row[0]) for row in book["Overview"].values))
     assert ["Subtypes asked for", 9] in [list(row[:2]) for row in book["Summary"].iter_rows(values_only=True)]
 
 

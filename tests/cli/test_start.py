@@ -53,8 +53,6 @@ def test_a_schema_in_excel_is_drafted_used_and_checked_like_yaml(here, run, must
     run(f"{START} --schema drafted.xlsx --out here")
     assert MAPDP.load("here").schema_ == schema
     must_refuse("start cohort.csv --schema cohort.csv", naming="--schema .xlsx")
-    Path("drafted.yaml").write_bytes(Path("drafted.xlsx").read_bytes())  # known by its content
-    assert run("check cohort.csv --schema drafted.yaml").out == plain
 
 
 def test_results_are_those_of_fit_with_the_same_options_and_are_not_replaced(here, run, must_refuse):
@@ -81,7 +79,7 @@ def test_a_schema_that_does_not_fit_is_told_before_anything_is_searched(here, ru
 
 
 STAGES = {
-    "reading": ("clinclust.files.tables.open_table", []),
+    "reading": ("clinclust.files.formats.open_table", []),
     "drafting": ("clinclust.cli.fit.draft_schema", []),
     "checking": ("clinclust.cli.fit.prepared", ["cohort.yaml"]),
     "searching": ("clinclust.MAPDP.fit_prepared", ["cohort.yaml"]),

@@ -75,7 +75,7 @@ def summary(findings: Findings, generated: datetime) -> Sheet:
     terms = filter(None, texts["how_to_read"].values())
     tables = [
         _what_was_run(findings, generated),
-        tabulate("terms", [(name, meaning.format(basis=basis)) for name, meaning in terms]),
+        tabulate("terms", [(name, text.format(basis=basis)) for name, text in terms if basis or "{basis}" not in text]),
         tabulate("software", list(software_versions().items())),
     ]
     given = [] if model.fit_ is not None else [given_subtypes(findings)]

@@ -179,7 +179,6 @@ def _small_uniforms(monkeypatch):
 
 BUGS = {
     "more new clusters": _with_model(concentration=lambda model: 2.0 * model.concentration),
-    "values counted less": _with_model(powers=lambda model: 0.3 * model.powers),
     "values counted three times": _with_model(coarsening=lambda _: 3.0),
     "another hyperprior of the concentration": _another_hyperprior,
     "mergers too often": _every_merger,
