@@ -496,13 +496,15 @@ def _arrays(
     return encoding.encode(values, prior, levels_of_all=levels)[0]
 
 
+def series_of(frame: pd.DataFrame, labels: NDArray[np.int32]) -> pd.Series[Any]:
+    """Return the labels of a partition as the series that stands beside it."""
+    return pd.Series(labels.astype(np.int64), index=frame.index, name="subtype")
+
+
 def dask_series(table: Any, labels: Sequence[Any]) -> Any:
     """Return the Dask series of labels that lie where the partitions do, or here."""
     import dask.dataframe
     from dask.delayed import delayed
-
-    def series_of(frame: pd.DataFrame, labels: NDArray[np.int32]) -> pd.Series[Any]:
-        return pd.Series(labels.astype(np.int64), index=frame.index, name="subtype")
 
     parts = [
         delayed(series_of, pure=False)(frame, of_partition)
