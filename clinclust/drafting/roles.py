@@ -684,11 +684,13 @@ def mixed_units(one: DraftedColumn, table: Table) -> Role | None:
         few, than, above, converted = high.size, "higher", ">", f"(x - {start:g}) / {times:g}"
     else:
         few, than, above, converted = low.size, "lower", "<", f"x * {times:g} + {start:g}"
+    column = f"frame[{one.column.name!r}]"
     look = LOOKS["two_units"].format(
         few=few,
+        numbers=f"{column}.str.replace(',', '.')" if one.feature.decimal == "," else column,
         n=low.size + high.size,
         than=than,
-        column=f"frame[{one.column.name!r}]",
+        column=column,
         above=above,
         limit=limit,
         converted=converted.replace("(x - 0)", "x").replace(" + 0", "").replace("- -", "+ ").replace("+ -", "- "),

@@ -195,16 +195,18 @@ def test_two_units_in_one_column_deserve_a_look_whose_line_repairs_them(factor, 
         assert np.ptp(local["frame"]["hb"]) < 12 * max(1.0, factor if share == 0.5 else 1.0)
 
 
-@pytest.mark.parametrize(("share", "mean"), [(0.2, 37.2), (0.8, 99.0)])
-def test_degrees_fahrenheit_among_celsius_are_converted_with_their_zero(share, mean):
+@pytest.mark.parametrize(("share", "mean", "mark"), [(0.2, 37.2, "."), (0.8, 99.0, "."), (0.2, 37.2, ",")])
+def test_degrees_fahrenheit_among_celsius_are_converted_with_their_zero(share, mean, mark):
     rng = np.random.default_rng(3)
     celsius = rng.normal(37.2, 0.7, 300).round(1)
-    frame = pd.DataFrame({"temp": np.where(rng.random(300) < share, (1.8 * celsius + 32.0).round(1), celsius)})
+    written = pd.Series(np.where(rng.random(300) < share, (1.8 * celsius + 32.0).round(1), celsius)).astype(str)
+    frame = pd.DataFrame({"temp": written.str.replace(".", mark)})
     repair = draft_schema(frame).comments["temp"].split("convert them, with ")[1].split("; or, if both")[0]
     local = {"frame": frame, "pd": pd}
     exec(repair, local)
     assert local["frame"]["temp"].mean() == pytest.approx(mean, abs=0.3)
     assert local["frame"]["temp"].std() < 2.0
+    assert draft_schema(local["frame"])["temp"].role == "cluster"
 
 
 @scored(
