@@ -1,4 +1,4 @@
-"""What a shared report gives away besides counts: printed priors, words and ends of few subjects, fingerprints, sizes.
+"""What a shared report gives away besides counts: words and ends of few subjects, fingerprints, sizes.
 
 Each attack reads every text, attribute and byte of a workbook and a page, and takes no code from what withholds.
 """
@@ -10,7 +10,6 @@ import warnings
 import zipfile
 from collections import Counter
 from html import unescape
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -19,17 +18,15 @@ from sizes_attacker import sizes_found
 
 import clinclust as cc
 from clinclust.files.row_choice import RowChoice
-from clinclust.priors import dirichlet_tree
 
 __all__ = ["LEAKS", "leaks_found"]
 
 LEAKS = {
-    "small counts of levels, from printed priors": "inverting every pair of lists of hyperparameters",
     "words and ends of scales that one to nine subjects have": "reading every text and attribute",
     "withheld conditions on rows": "guessing them, and looking for the fingerprint of the schema",
     "exact sizes of groups, with `round_to=5`": "excluding sizes by means, SDs and medians of whole numbers",
 }
-_PRIORS, _WORDS, _CONDITIONS, _SIZES = LEAKS
+_WORDS, _CONDITIONS, _SIZES = LEAKS
 _SCALE = 211
 _END = 7919.5
 
@@ -45,10 +42,8 @@ def leaks_found(seed: int, folder: Path, suppress: int | None = 10) -> dict[str,
             cc.write_report(fit, frame, path, suppress=suppress, associations=None, progress=False, overwrite=True)
         exact, _, groups = sizes_found(seed, folder)
     texts = [text for path in paths for text in _texts(path)]
-    small, recovered = _from_priors(texts, frame, [f.name for f in schema if f.likelihood == "ordinal"])
     joined = "\n".join(texts)
     return {
-        _PRIORS: Counter(tried=small, found=recovered),
         _WORDS: Counter(tried=len(secrets), found=sum(bool(re.search(secret, joined)) for secret in secrets)),
         _CONDITIONS: Counter(tried=1, found=int(any(guess.fingerprint in joined for guess in guesses))),
         _SIZES: Counter(tried=groups, found=exact),
@@ -87,7 +82,7 @@ def _cohort(seed: int) -> tuple[pd.DataFrame, cc.FeatureSchema, list[str], list[
             features, missing_codes=(everywhere,), rows=RowChoice(where=f"`Patient ID` != '{name}'")
         )
 
-    secrets = [*words, rf"(?<![\d.]){_SCALE}(?![\d.])", re.escape(str(_END))]
+    secrets = [level, code, everywhere, other, rf"(?<![\d.]){_SCALE}(?![\d.])", re.escape(str(_END))]
     return pd.DataFrame(columns), schema(names[20]), secrets, [schema(name) for name in names]
 
 
@@ -100,22 +95,3 @@ def _texts(path: Path) -> list[str]:
             parts = [archive.read(name).decode("utf-8", "replace") for name in archive.namelist()]
     found = [each for part in parts for each in re.findall(r'>([^<>]+)<|(?<! r)(?<! s)="([^"]*)"', part)]
     return [unescape(text) for pair in found for text in pair if text]
-
-
-def _from_priors(texts: list[str], frame: pd.DataFrame, scales: list[str]) -> tuple[int, int]:
-    """Return the number of small counts of levels, and of those found: a default prior has the mean .25/L + .75 n/N."""
-    levels = 5
-    counts = {name: np.bincount(frame[name], minlength=levels).tolist() for name in scales}
-    small = {(name, level) for name in scales for level in range(levels) if 0 < counts[name][level] < 10}
-    found = set()
-    for text in texts:
-        lists = [
-            [float(number) for number in re.findall(r"[0-9][0-9.e+-]*", numbers)]
-            for numbers in re.findall(r"\w+ = ([0-9][0-9., e+-]*)", text)
-        ]
-        for lower, upper in pairwise(lists):
-            if len(lower) == len(upper) == levels - 1:
-                means = dirichlet_tree.probabilities(np.array([*lower, *upper]))
-                guess = np.rint(len(frame) * (means - 0.25 / levels) / 0.75).tolist()
-                found |= {(name, level) for name, level in small if counts[name] == guess}
-    return len(small), len(found)

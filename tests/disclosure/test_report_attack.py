@@ -49,7 +49,7 @@ def test_the_attacker_finds_counts_if_features_stand_by_true_relevance(benchmark
 
 
 @pytest.mark.simulation
-def test_no_prior_word_condition_or_exact_size_is_found(benchmark, tmp_path, some):
+def test_no_word_condition_or_exact_size_is_found(benchmark, tmp_path, some):
     found = [benchmark.leaks_found(seed, tmp_path) for seed in some(range(11), few=3)]
     sums = {leak: sum((each[leak] for each in found), Counter()) for leak in benchmark.LEAKS}
     assert {leak: counts["found"] for leak, counts in sums.items()} == dict.fromkeys(benchmark.LEAKS, 0)
@@ -57,7 +57,7 @@ def test_no_prior_word_condition_or_exact_size_is_found(benchmark, tmp_path, som
 
 
 @pytest.mark.simulation
-def test_every_prior_word_and_condition_is_found_in_a_report_that_is_not_for_sharing(benchmark, tmp_path):
+def test_every_word_and_condition_is_found_in_a_report_that_is_not_for_sharing(benchmark, tmp_path):
     *found, _ = benchmark.leaks_found(0, tmp_path, suppress=None).values()
     assert all(counts["found"] == counts["tried"] > 0 for counts in found)
 
