@@ -633,9 +633,8 @@ def answers(one: DraftedColumn, table: Table) -> Role | None:
     if not words or not 2 <= len(column.texts) <= _MOST_ANSWERS or one.is_number:
         return None
     is_answer = says_only(words, table.listed["answer"], table.listed["answer.beside"])
-    if (
-        set(words) <= table.listed["answer.if_yes_or_no"]
-    ):  # a type that is no or yes is whether a subject has the disease
+    # A type that is no or yes is whether a subject has the disease.
+    if set(words) <= table.listed["answer.if_yes_or_no"]:
         is_answer |= len(column.texts) == 2 and no_before_yes(column.texts) is not None
     return Role("describe", "a known answer", LOOKS["known_answer"]) if is_answer else None
 

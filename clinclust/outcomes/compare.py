@@ -200,7 +200,7 @@ class _Analysis(Assigned):
                 reasons[place] = (
                     f"no ratio: {'corrected, ' * (method == 'bch')}{n:g} of its {size} subjects have {what}"
                 )
-        if self.times and (has_events := reasons == None).sum() > 1:  # noqa: E711
+        if self.times and (has_events := pd.isna(reasons)).sum() > 1:
             groups = models.group_comparable(*self.risk_sets)
             sizes = np.bincount(groups[has_events], minlength=groups.max() + 1)
             group = groups[self.versus] if sizes[groups[self.versus]] > 1 else int(sizes.argmax())
