@@ -150,7 +150,7 @@ def either(*rules: Rule) -> Rule:
 
 
 def _without_data(value: object) -> str:
-    """Return a number or short text as it is; otherwise the type, because the value may hold data of patients."""
+    """Return a number or short text unchanged; otherwise the type, because the value may hold data of patients."""
     if _is_frame(value):
         return f"a DataFrame of {value.shape[1]} columns"  # type: ignore[attr-defined]
     shown = isinstance(value, bool | int | float | str) and len(repr(value)) <= 40

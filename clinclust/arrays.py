@@ -81,13 +81,12 @@ class PairedMoments(NamedTuple):
 
 def paired_moments(own: Array, other: Array) -> PairedMoments:
     """Return the moments (C_own, C_other) of pairs of columns of two tables (N, C), NaN = missing."""
-    own_seen, other_seen = (~np.isnan(own)).astype(np.float64), (~np.isnan(other)).astype(np.float64)
-    own, other = np.where(np.isnan(own), 0.0, own), np.where(np.isnan(other), 0.0, other)
-    n = np.maximum(own_seen.T @ other_seen, 1.0)
-    own_mean, other_mean = own.T @ other_seen / n, own_seen.T @ other / n
+    (x, x_seen), (y, y_seen) = ((np.nan_to_num(table), (~np.isnan(table)).astype(np.float64)) for table in (own, other))
+    n = np.maximum(x_seen.T @ y_seen, 1.0)
+    x_mean, y_mean = x.T @ y_seen / n, x_seen.T @ y / n
     return PairedMoments(
         n=n,
-        covariance=own.T @ other / n - own_mean * other_mean,
-        own_variance=(own**2).T @ other_seen / n - own_mean**2,
-        other_variance=own_seen.T @ other**2 / n - other_mean**2,
+        covariance=x.T @ y / n - x_mean * y_mean,
+        own_variance=(x**2).T @ y_seen / n - x_mean**2,
+        other_variance=x_seen.T @ y**2 / n - y_mean**2,
     )

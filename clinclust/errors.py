@@ -84,8 +84,8 @@ def nearest(word: str, choices: Iterable[str]) -> str | None:
     folded: dict[str, str] = {}
     for choice in choices:
         folded.setdefault(choice.strip().casefold(), choice)
-    found = difflib.get_close_matches(word.strip().casefold()[:200], folded, n=1, cutoff=0.6)
-    return folded[found[0]] if found else None
+    matches = difflib.get_close_matches(word.strip().casefold()[:200], folded, n=1, cutoff=0.6)
+    return folded[matches[0]] if matches else None
 
 
 def did_you_mean(word: str, choices: Iterable[str]) -> str:
@@ -165,7 +165,7 @@ class InputError(ValueError):
         super().__init__(self.at_command_line + visible(in_python))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Let a process of its own hand its error over as it is."""
+        """Let a process of its own hand its error over unchanged."""
         return type(self).__new__, (type(self), *self.args), self.__dict__
 
 

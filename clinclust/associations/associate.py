@@ -100,8 +100,8 @@ UNTESTED = GivenOthers(np.nan, -1, np.nan)
 def splines_of(columns: Array) -> list[Array]:
     """Return the splines (N, D, 3) of columns (N, D), NaN = missing: of the values, and of their normal scores."""
     scales: tuple[Callable[[Array], Array], ...] = np.asarray, normal_scores
-    splines = ([natural_spline(scale(column), _CURVES) for column in columns.T] for scale in scales)
-    return [np.reshape(each, (*columns.T.shape, _CURVES)).swapaxes(0, 1) for each in splines]
+    by_scale = ([natural_spline(scale(column), _CURVES) for column in columns.T] for scale in scales)
+    return [np.reshape(splines, (*columns.T.shape, _CURVES)).swapaxes(0, 1) for splines in by_scale]
 
 
 def given_others(columns: Array, others: Sequence[Array], groups: Labels) -> GivenOthers:
@@ -539,9 +539,9 @@ def validated_associations(
         likelihoods in logistic regression), adjusted for the features that the subtypes were found from, with curves
         and products as far as they are related to it. It is 1 where the subtypes then differ the other way, and missing
         where the test of the tree found one continuum, of which the subtypes are slices. A relation as steep as the
-        border between the subtypes cannot be told from one to the subtypes. `p_whatever_is_missing`, of features with
-        missing values, is an upper bound of p over all values that these can have. Of persons with several rows, both
-        take one row.
+        border between the subtypes cannot be distinguished from one to the subtypes. `p_whatever_is_missing`, of
+        features with missing values, is an upper bound of p over all values that these can have. Of persons with
+        several rows, both take one row.
 
     Raises
     ------

@@ -25,7 +25,7 @@ _LONGEST_LINE = 1000  # a name may have any length
 class VisibleStream:
     """A text stream for people: control characters become visible signs, and what cannot be encoded an escape.
 
-    The stream is None if it was closed. With `must_arrive`, a failure to write is an OSError.
+    A closed stream is nothing. With `must_arrive`, a failure to write is an OSError.
     """
 
     def __init__(self, stream: TextIO | None, *, must_arrive: bool) -> None:

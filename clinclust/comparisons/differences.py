@@ -156,7 +156,7 @@ def combined(contrasts: Sequence[Contrast]) -> Contrast:
     contrasts = [contrast for contrast in contrasts if not np.isnan(contrast.p)]
     if len(contrasts) < 2:
         return contrasts[0] if contrasts else Contrast()
-    statistic, p = combine_pvalues([contrast.p for contrast in contrasts])
+    statistic, p = combine_pvalues([max(contrast.p, np.finfo(float).tiny) for contrast in contrasts])  # 0 has no log
     names = ", ".join(dict.fromkeys(contrast.test for contrast in contrasts))
     return Contrast(f"Fisher's combination of {names}", float(statistic), 2.0 * len(contrasts), np.nan, float(p))
 

@@ -45,7 +45,7 @@ class ComparisonsFrame:
         self._rows: dict[str, list[Record]] = {}
 
     def rows(self, kind: str) -> list[Record]:
-        """Return the rows of one kind, shared and in order; `place` is the row in the frame, and no level is None."""
+        """Return the rows of one kind, shared and in order; `place` is the row in the frame; no level is missing."""
         if kind not in self._rows:
             places = np.flatnonzero(self._columns["kind"] == kind)
             columns = {name: values[places].tolist() for name, values in self._columns.items()}
@@ -164,7 +164,7 @@ class ComparisonsFrame:
 
 
 def decimals_for(spread: float) -> int:
-    """Return the number of decimals that shows a mean to about a hundredth of `spread`, the SD; 2 if there is none."""
+    """Return the number of decimals that shows a mean to about a hundredth of `spread`, the SD; 2 without one."""
     if not 0 < spread < math.inf:
         return 2
     return max(0, 2 - math.floor(math.log10(spread)))

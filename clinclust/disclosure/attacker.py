@@ -74,7 +74,7 @@ def _bound_columns(shown: FeatureCounts, sizes: Sequence[tuple[int, int]]) -> tu
 
 
 def _bound_counts(shown: FeatureCounts, group: int, size: int) -> tuple[Array, Array] | None:
-    """Return the lowest and the highest counts of a group of this size, each (R + 1,); None if there are none."""
+    """Return the lowest and the highest counts of a group of this size, each (R + 1,); None without any."""
     n, possible = np.arange(size + 1.0), np.ones(size + 1, dtype=np.bool_)
     below, above = rounding_error(shown.rounding)
     for count, number in ((n, shown.n[group]), (size - n, shown.missing[group])):

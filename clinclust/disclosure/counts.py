@@ -94,8 +94,8 @@ def names_using_withheld(comparisons: pd.DataFrame, using_withheld: Mask) -> Mas
 def _families(comparisons: pd.DataFrame) -> Iterator[Mask]:
     kind, name = (comparisons[column].to_numpy(dtype=object, na_value="") for column in ("kind", "test"))
     yield kind == "contrast"
-    for each in sorted(set(name[kind == "test"])):
-        yield (kind == "test") & (name == each)
+    for test in sorted(set(name[kind == "test"])):
+        yield (kind == "test") & (name == test)
 
 
 def rows_using_withheld(comparisons: pd.DataFrame, touched: Set[tuple[str, int]], withheld: Set[int]) -> Mask:
@@ -530,7 +530,7 @@ SLACK_OF_TOTALS = 1e-6  # a total is a mean times n, and whole up to rounding er
 
 
 def totals(counts: FeatureCounts) -> Array:
-    """Return each group's total in steps above the lowest and below the highest score, (2, G); NaN if there is none."""
+    """Return each group's total in steps above the lowest and below the highest score, (2, G); NaN without one."""
     if not counts.is_whole:
         return np.full((2, counts.n.size), np.nan)
     origin, step = counts.grid

@@ -35,7 +35,7 @@ REGISTRY: dict[str, type[Likelihood]] = {
 
 
 def name_meant(word: str) -> str | None:
-    """Return the name of the likelihood that people mean by another word, such as ``normal``; None if none is known."""
+    """Return the name of the likelihood that people mean by another word, such as ``normal``, or None."""
     folded = " ".join(word.replace("_", " ").casefold().split())
     return next((name for name, likelihood in REGISTRY.items() if folded in likelihood.also_called), None)
 

@@ -138,7 +138,7 @@ class Categorical(OfLevels):
         return {"concentrations": hyperparameters.tolist()}
 
     def from_dict(self, given: Mapping[str, Any], default: Array) -> Array:
-        """Return the given concentrations, or the default if none are given."""
+        """Return the given concentrations, or the default without any."""
         return np.array(given.get("concentrations", default), dtype=np.float64)
 
     @classmethod

@@ -58,7 +58,7 @@ class Gaussian(Likelihood):
         "rate": (1e-6, 1e12),
     }
     with_unit = frozenset({"mean", "rate", "known_variance"})
-    known: ClassVar[Mapping[str, tuple[str, str]]] = {"known_variance": ("shape", "rate")}
+    known_parameters: ClassVar[Mapping[str, tuple[str, str]]] = {"known_variance": ("shape", "rate")}
     per_value = frozenset({"kappa"})
     takes = frozenset({"minimum", "maximum", "transform", "spike"})
     drafted_for = frozenset({"measurement", "count"})

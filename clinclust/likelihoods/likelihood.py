@@ -1,7 +1,7 @@
 """The base class of all likelihoods. Each subclass has one file and is listed in `clinclust.likelihoods.REGISTRY`.
 
 Everything that differs between likelihoods is an attribute or a method of this class; no other code compares names.
-How values far from the others are told, and examples of a likelihood for tests, are here too.
+How values far from the others are detected, and examples of a likelihood for tests, are here too.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ class Likelihood(ABC):
     """The most steps of a scale, where there is a limit."""
     listed_by: ClassVar[str] = "one for each level"
     """Meaning of the elements of a hyperparameter that is a list."""
-    known: ClassVar[Mapping[str, tuple[str, str]]] = {}
+    known_parameters: ClassVar[Mapping[str, tuple[str, str]]] = {}
     """Parameters that may be stated as known, each with the two hyperparameters that say so (`KNOWN_DEGREES`)."""
 
     # The meaning of values.
@@ -180,12 +180,12 @@ class Likelihood(ABC):
         A variance is known if its prior has very many degrees of freedom and this mean: half of the degrees as shape,
         and shape times the variance as rate.
         """
-        found = {name: value for name, value in stated.items() if name not in cls.known}
-        for name in cls.known.keys() & stated.keys():
-            weight, scale = cls.known[name]
-            found[weight] = KNOWN_DEGREES if isinstance(stated[name], list) else 0.5 * KNOWN_DEGREES
-            found[scale] = (found[weight] * np.array(stated[name], dtype=np.float64)).tolist()
-        return found
+        hyperparameters = {name: value for name, value in stated.items() if name not in cls.known_parameters}
+        for name in cls.known_parameters.keys() & stated.keys():
+            weight, scale = cls.known_parameters[name]
+            hyperparameters[weight] = KNOWN_DEGREES if isinstance(stated[name], list) else 0.5 * KNOWN_DEGREES
+            hyperparameters[scale] = (hyperparameters[weight] * np.array(stated[name], dtype=np.float64)).tolist()
+        return hyperparameters
 
     def in_block(self, place: int, size: int) -> Likelihood:
         """Return the likelihood of the feature at this place, from 0, of a block of this many features."""
@@ -395,7 +395,7 @@ with sigma = 2 and 3% of Cauchy columns (`benchmarks/far_values.py`)."""
 _ONE_IN = 200
 """At most one value in so many is far, rounded up. More are a group of subjects, and no slips."""
 _FEWEST = 20
-"""Of fewer values, none is called far."""
+"""Of fewer values, nothing is called far."""
 _QUARTILE_RANGE = 1.3489795003921634
 """Distance between the quartiles of the standard normal distribution."""
 _REACH = 6.0
@@ -428,7 +428,7 @@ def winsorised(observed: Array) -> Array:
 
 
 def without_far_values(observed: Array) -> Array:
-    """Return observed values (n,) without absurdly far ones; where there are none, the same array.
+    """Return observed values (n,) without absurdly far ones; without any, the same array.
 
     With the distances from the median in increasing order, d_1 <= ... <= d_n, value j is far if there is an i <= j with
 

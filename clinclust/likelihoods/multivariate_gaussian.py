@@ -50,7 +50,7 @@ class MultivariateGaussian(Gaussian):
         "scatter": (2e-6, 2e12),
     }
     with_unit = frozenset({"mean", "scatter", "known_covariance"})
-    known: ClassVar[Mapping[str, tuple[str, str]]] = {"known_covariance": ("degrees", "scatter")}
+    known_parameters: ClassVar[Mapping[str, tuple[str, str]]] = {"known_covariance": ("degrees", "scatter")}
     listed_by = "one for each feature of the block up to this one"
     drafted_for = frozenset()
 
@@ -93,9 +93,9 @@ class MultivariateGaussian(Gaussian):
     def statistics_of_block(self, values: Array) -> Array:
         """Return the sufficient statistics (n, S) from values up to this feature (n, l + 1); 0 where any is missing."""
         v = np.column_stack([np.ones(len(values)), values])
-        found = normal_wishart.lower(v[:, :, None] * v[:, None, :])
-        found[np.isnan(values).any(axis=1)] = 0.0
-        return found
+        statistics = normal_wishart.lower(v[:, :, None] * v[:, None, :])
+        statistics[np.isnan(values).any(axis=1)] = 0.0
+        return statistics
 
     def log_base_measure(self, values: Array, hyperparameters: Array) -> Array:
         """Return -(1/2) ln(pi) for each observed value."""
@@ -113,9 +113,9 @@ class MultivariateGaussian(Gaussian):
         not allow more variance given the other features than the cohort has. `spreads` (l + 1,) are the square roots of
         the diagonal.
         """
-        found = own.copy()
-        found[len(found) - self.place - 1 :] = correlations * spreads * spreads[-1]
-        return found
+        hyperparameters = own.copy()
+        hyperparameters[len(hyperparameters) - self.place - 1 :] = correlations * spreads * spreads[-1]
+        return hyperparameters
 
     def _own(self, mean: float, kappa: float, degrees: float, row: list[float]) -> Array:
         """Return hyperparameters (P,) in which those of the features before it are not known (NaN)."""
@@ -127,12 +127,12 @@ class MultivariateGaussian(Gaussian):
         """Return the hyperparameters (P,) of the factor: those of the factor before it, and its own, of `from_dict`."""
         if not self.place:
             return own
-        known = own.copy()
-        known[: self.place] = previous[: self.place]
+        of_factor = own.copy()
+        of_factor[: self.place] = previous[: self.place]
         start = self.place + 3
         triangle = self.place * (self.place + 1) // 2
-        known[start : start + triangle] = previous[self.place + 2 :]
-        return known
+        of_factor[start : start + triangle] = previous[self.place + 2 :]
+        return of_factor
 
     def without_before(self, hyperparameters: Array, kept: Mask) -> Array:
         """Return the hyperparameters of the marginal prior without some features before it, bool (l + 1,)."""
@@ -195,18 +195,18 @@ class MultivariateGaussian(Gaussian):
         return self._rescaled(encoded, encoded[: self.place + 1] * scale + centre, scale)
 
     def _rescaled(self, hyperparameters: Array, mean: Array, factor: Array) -> Array:
-        found = hyperparameters.copy()
-        found[: self.place + 1] = mean
-        found[self.place + 3 :] *= normal_wishart.lower(np.outer(factor, factor))
-        return found
+        rescaled = hyperparameters.copy()
+        rescaled[: self.place + 1] = mean
+        rescaled[self.place + 3 :] *= normal_wishart.lower(np.outer(factor, factor))
+        return rescaled
 
     def unit_free(self, hyperparameters: Array, values: Array) -> Array:
         """Return the hyperparameters of the standardised values, but for those of the features before it (0)."""
         centre, scale = self.standardisation(values)
-        found = np.nan_to_num(hyperparameters)
-        found[self.place] = (found[self.place] - centre) / scale
-        found[-1] /= scale**2
-        return found
+        standardised = np.nan_to_num(hyperparameters)
+        standardised[self.place] = (standardised[self.place] - centre) / scale
+        standardised[-1] /= scale**2
+        return standardised
 
     def marginal_prior(self, hyperparameters: Array) -> Array:
         """Return the prior of `alone`, Normal-Gamma (mean, kappa, shape, rate), from the hyperparameters (..., P)."""
@@ -254,16 +254,16 @@ def default_correlations(columns: Array) -> Array:
     """Return the correlations (p, p) of the columns of a block (n, p), shrunk until they are positive definite."""
     seen = np.column_stack([_without_far(column) for column in columns.T])
     p = seen.shape[1]
-    found = np.eye(p)
-    for one in range(p):
-        for other in range(one):
-            both = seen[~np.isnan(seen[:, [one, other]]).any(axis=1)][:, [one, other]]
+    correlations = np.eye(p)
+    for first in range(p):
+        for second in range(first):
+            both = seen[~np.isnan(seen[:, [first, second]]).any(axis=1)][:, [first, second]]
             both = both - both.mean(axis=0) if len(both) > 2 else np.zeros((1, 2))
             size = np.sqrt((both**2).sum(axis=0))
             if (size > 0.0).all():
-                found[one, other] = found[other, one] = float((both / size).prod(axis=1).sum())
+                correlations[first, second] = correlations[second, first] = float((both / size).prod(axis=1).sum())
     for factor in _SHRINKAGE:
-        shrunk = factor * found + (1.0 - factor) * np.eye(p)
+        shrunk = factor * correlations + (1.0 - factor) * np.eye(p)
         if np.linalg.eigvalsh(shrunk)[0] >= _FLOOR:
             return np.asarray(shrunk)
     return np.eye(p)

@@ -177,10 +177,10 @@ def _most_likely_dispersion(values: Array) -> float:
 
     if mean == 0.0:
         return 1.0
-    found = minimize_scalar(
+    optimum = minimize_scalar(
         minus_log_likelihood, bounds=(math.log(_LEAST), math.log(_MOST)), method="bounded", options={"xatol": 1e-8}
     )
-    return math.exp(float(found.x))
+    return math.exp(float(optimum.x))
 
 
 def _beta_negative_binomial() -> Any:

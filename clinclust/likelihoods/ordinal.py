@@ -83,8 +83,8 @@ class Ordinal(OfLevels):
         """Return shares of the levels, (R, L), with those of each split from its beta posterior."""
         lower, upper = np.split(posteriors, 2, axis=1)
         shares = rng.beta(lower, upper)
-        found = [dirichlet_tree.probabilities(np.concatenate([share, 1.0 - share])) for share in shares]
-        return np.array(found).reshape(len(posteriors), self.n_levels)
+        probabilities = [dirichlet_tree.probabilities(np.concatenate([share, 1.0 - share])) for share in shares]
+        return np.array(probabilities).reshape(len(posteriors), self.n_levels)
 
     def parameters(self, posteriors: Array) -> dict[str, Any]:
         """Return the probability of each level: a product of beta variables, as the beta variable of its moments.
@@ -103,7 +103,7 @@ class Ordinal(OfLevels):
         return {"lower": lower.tolist(), "upper": upper.tolist()}
 
     def from_dict(self, given: Mapping[str, Any], default: Array) -> Array:
-        """Return the given parameters of each half, or the default where none are given."""
+        """Return the given parameters of each half, or the default where there is no value."""
         lower, upper = np.split(np.asarray(default, dtype=np.float64), 2)
         return np.concatenate([given.get("lower", lower), given.get("upper", upper)]).astype(np.float64)
 

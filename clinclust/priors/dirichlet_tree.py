@@ -23,17 +23,17 @@ from clinclust.priors.conjugate import ConjugatePrior, log_beta
 @lru_cache(maxsize=256)
 def _splits(n_levels: int) -> tuple[Whole, Whole, Whole, Whole]:
     """Return the first level, the boundary, the level after the last, and the depth of each split, int64 (L - 1,)."""
-    found = []
+    splits = []
 
     def divide(first: int, last: int, depth: int) -> None:
         if last - first > 1:
             middle = (first + last) // 2
-            found.append((middle, first, last, depth))
+            splits.append((middle, first, last, depth))
             divide(first, middle, depth + 1)
             divide(middle, last, depth + 1)
 
     divide(0, n_levels, 1)
-    middle, first, last, depth = np.array(sorted(found), dtype=np.int64).reshape(-1, 4).T
+    middle, first, last, depth = np.array(sorted(splits), dtype=np.int64).reshape(-1, 4).T
     return first, middle, last, depth
 
 
@@ -66,11 +66,11 @@ def moments(parameters: Array) -> tuple[Array, Array]:
 
 def _products(of_lower: Array, of_upper: Array) -> Array:
     """Return the product of the factors of the splits above each level, (..., L), from those of each half."""
-    found = np.ones((*of_lower.shape[:-1], of_lower.shape[-1] + 1))
-    for place, (first, middle, last) in enumerate(zip(*_splits(found.shape[-1])[:3], strict=True)):
-        found[..., first:middle] *= of_lower[..., [place]]
-        found[..., middle:last] *= of_upper[..., [place]]
-    return found
+    products = np.ones((*of_lower.shape[:-1], of_lower.shape[-1] + 1))
+    for place, (first, middle, last) in enumerate(zip(*_splits(products.shape[-1])[:3], strict=True)):
+        products[..., first:middle] *= of_lower[..., [place]]
+        products[..., middle:last] *= of_upper[..., [place]]
+    return products
 
 
 class DirichletTree(ConjugatePrior):

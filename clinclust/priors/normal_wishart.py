@@ -36,10 +36,10 @@ def n_before(n_hyperparameters: int) -> int:
 def symmetric(lower_triangle: Array, order: int) -> Array:
     """Return symmetric matrices, float64 (..., q, q), of order q from their lower triangles (..., q (q + 1) / 2)."""
     rows, columns = np.tril_indices(order)
-    found = np.empty((*lower_triangle.shape[:-1], order, order))
-    found[..., rows, columns] = lower_triangle
-    found[..., columns, rows] = lower_triangle
-    return found
+    matrices = np.empty((*lower_triangle.shape[:-1], order, order))
+    matrices[..., rows, columns] = lower_triangle
+    matrices[..., columns, rows] = lower_triangle
+    return matrices
 
 
 def lower(matrices: Array) -> Array:

@@ -27,7 +27,7 @@ from clinclust.schema import FeatureSchema
 # The rule: an apostrophe is put before each character that could begin a formula. It could where the text begins, and
 # after a comma, semicolon, bar, tab or line break inside, where a program may divide the field that takes another
 # separator or ignores the quotes. White space, quotes and characters that are not seen may come between. `=`, `@`, `+`
-# and `-` begin formulas, and so do their wide and small forms; a signed number stays as it is.
+# and `-` begin formulas, and so do their wide and small forms; a signed number stays unchanged.
 _UNSEEN = "\x00-\x1f\x7f-\xa0\xad\u034f\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
 _PLACE = rf"(?:^|[,;|\t\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029])[\s\"'{_UNSEEN}]*+"
 _SIGNED_NUMBER = r"[+-](?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?=$|[,;|\t\n\r])"
@@ -69,7 +69,7 @@ def assignment_table(
     every = np.column_stack(list(of_each.values()))
     few = np.zeros(n_subtypes + 1, dtype=np.bool_) if described_only is None else np.append(described_only, False)
     has_grades = isinstance(codes[0], str)
-    found = pd.DataFrame(
+    table = pd.DataFrame(
         {
             "subtype": pd.array(np.array([*codes, 0])[labels], dtype="string" if has_grades else "Int64"),
             "probability": every[np.arange(n), labels],  # the label -1 indexes the last column, none of these
@@ -81,12 +81,12 @@ def assignment_table(
         }
     )
     if assigned is not None:
-        found = found.set_axis(np.flatnonzero(assigned), axis="index").reindex(np.arange(assigned.size))
-        found["assigned"] = np.where(assigned, "yes", "no")
+        table = table.set_axis(np.flatnonzero(assigned), axis="index").reindex(np.arange(assigned.size))
+        table["assigned"] = np.where(assigned, "yes", "no")
     # A name that two columns of the table share does not identify a column, so it is left out.
     names = [feature.name for feature in schema.ids if list(frame.columns).count(feature.name) == 1]
-    identifiers = {f"{name}_id" if name in found else name: frame[name].to_numpy() for name in names}
-    return pd.concat([pd.DataFrame(identifiers or {"row": frame.index.to_numpy()}), found], axis="columns")
+    identifiers = {f"{name}_id" if name in table else name: frame[name].to_numpy() for name in names}
+    return pd.concat([pd.DataFrame(identifiers or {"row": frame.index.to_numpy()}), table], axis="columns")
 
 
 def tabulate_assignments(cohort: FittedCohort, *, explained: bool = False) -> pd.DataFrame:
@@ -189,17 +189,17 @@ def completed_table(
     Columns that the schema does not model stay as they were read; the cells of others are those that it validates. The
     second table says how many cells of each column are filled in each, of how many rows.
     """
-    taken = [name for name in (IMPUTATION, FILLED) if name in frame]
-    if taken:
-        raise InputError(f"the table has a column {' and a column '.join(map(repr, taken))}, which is added; rename it")
+    names = [repr(name) for name in (IMPUTATION, FILLED) if name in frame]
+    if names:
+        raise InputError(f"the table has a column {' and a column '.join(names)}, which is added; rename it")
     seen = schema.validate(frame, warn=False)
     missing = {
         feature.name: np.flatnonzero(seen[feature.name].isna() & tables[0][feature.name].notna())
         for feature in schema.reported
     }
-    names = np.array([""] * len(frame), dtype=object)
+    fills = np.array([""] * len(frame), dtype=object)
     for name, rows in missing.items():
-        names[rows] = [f"{before}; {name}" if before else name for before in names[rows]]
+        fills[rows] = [f"{before}; {name}" if before else name for before in fills[rows]]
     sources = []
     for number, table in enumerate(tables, start=1):
         filled = frame.copy()
@@ -214,7 +214,7 @@ def completed_table(
                 column.iloc[rows] = np.array(texts, dtype=np.float64) if column.dtype == np.float64 else texts
             filled[name] = column
         filled.insert(0, IMPUTATION, number)
-        filled[FILLED] = names
+        filled[FILLED] = fills
         sources.append(filled)
     counts = [(name, rows.size, len(frame)) for name, rows in missing.items() if rows.size]
     return pd.concat(sources), pd.DataFrame(counts, columns=["column", "filled", "rows"])

@@ -122,7 +122,7 @@ class ComparedFeature:
 
 
 class Compared(ComparisonsFrame):
-    """A comparisons frame as the subtype table shows it; ValueError if it is none."""
+    """A comparisons frame as the subtype table shows it; ValueError if it is no such frame."""
 
     def __init__(self, frame: pd.DataFrame) -> None:
         absent = [name for name in _NEEDED if name not in getattr(frame, "columns", ())]
@@ -154,8 +154,7 @@ class Compared(ComparisonsFrame):
 
     def are_tested(self, a: int, b: int) -> bool:
         """Return whether two subtypes were tested against each other, which needs both to be large enough."""
-        pair = (min(a, b), max(a, b))
-        return any(pair in pairs for pairs in self.tests.values())
+        return any((min(a, b), max(a, b)) in pairs for pairs in self.tests.values())
 
 
 def text_of(value: object) -> str:
@@ -224,8 +223,8 @@ def _choose_summary(feature: ComparedFeature) -> Summary:
 def parts(record: Record, summary: Summary) -> list[float | None] | None:
     """Return the numbers of a cell, None where one does not exist; None if any number is withheld."""
     values: list[Any] = [record.get(name) for name in _QUANTITIES[summary]]
-    found = [None if is_missing(value) else float(value) for value in values]
-    return None if is_suppressed(record) and None in found else found
+    numbers = [None if is_missing(value) else float(value) for value in values]
+    return None if is_suppressed(record) and None in numbers else numbers
 
 
 def decimals_of(feature: ComparedFeature, summary: Summary) -> int:

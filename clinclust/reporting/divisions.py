@@ -163,11 +163,11 @@ class Answer:
         p = "" if division is None else f" ({division.p_said})"
         number = "" if n_asked is None else _ANSWERS["as_asked" if n_asked == len(self.codes) else "fewer_than_asked"]
         number, n = number.format(n_asked=n_asked), print_figure(f"{n_subjects:,}")
-        said = str(_ANSWERS[self.basis].format(n=n, p=p, made_by=made_by, asked=number, **self.words))
+        answer = str(_ANSWERS[self.basis].format(n=n, p=p, made_by=made_by, asked=number, **self.words))
         if not self.not_counted:
-            return said
+            return answer
         few, codes = counted(len(self.not_counted), "subtype"), listed([str(code) for code in self.not_counted])
-        return f"{said} {_ANSWERS['not_counted'].format(few=few, codes=codes)}"
+        return f"{answer} {_ANSWERS['not_counted'].format(few=few, codes=codes)}"
 
     def facts(self, **said: object) -> dict[str, Any]:
         """Return the answer for a program."""
@@ -212,15 +212,15 @@ def least_clear(divisions: Sequence[Division]) -> Division | None:
 
 def from_the_root(fit: Fit) -> list[int]:
     """Return all nodes of the tree, each before those below it, the branch with the first subtype first."""
-    tree, members, found = fit.tree_, fit.tree_.members(), list[int]()
+    tree, members, nodes = fit.tree_, fit.tree_.members(), list[int]()
     ahead = [2 * tree.n_subtypes - 2]
     while ahead:
         node = ahead.pop()
-        found.append(node)
+        nodes.append(node)
         if node >= tree.n_subtypes:
             branches = tree.joins[node - tree.n_subtypes].tolist()
             ahead += sorted(branches, key=lambda branch: fit.subtype_of_[[*members[branch]]].min(), reverse=True)
-    return found
+    return nodes
 
 
 def _branches(

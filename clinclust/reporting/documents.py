@@ -12,7 +12,7 @@ from pathlib import Path
 from clinclust.errors import visible
 from clinclust.reporting.layout import WORDS, Column, Table
 
-# The width of a table as it is printed.
+# The width of a table as printed.
 
 # Widths in characters at 8.5 points: of the text on A4 portrait, of the label, and of the gap between columns.
 _PORTRAIT, _LABEL, _GAP = 110, 28, 2

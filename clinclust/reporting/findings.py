@@ -363,8 +363,8 @@ class Findings:
     @property
     def row_choice(self) -> RowChoice | None:
         """Which rows of the table were taken."""
-        taken = rows_taken(self.cohort.table)
-        return self.cohort.schema.rows or (None if self.fit is not None or taken is None else taken.choice)
+        chosen_rows = rows_taken(self.cohort.table)
+        return self.cohort.schema.rows or (None if self.fit is not None or chosen_rows is None else chosen_rows.choice)
 
     @property
     def row_phrases(self) -> dict[str, str]:
@@ -376,8 +376,8 @@ class Findings:
         """How many rows were taken, and left out for which reason; None if it was not recorded."""
         if self.fit is not None:
             return self.fit.row_counts_
-        taken = rows_taken(self.cohort.table)
-        return None if taken is None else taken.counts
+        chosen_rows = rows_taken(self.cohort.table)
+        return None if chosen_rows is None else chosen_rows.counts
 
     @property
     def numbers_of_rows(self) -> Mapping[str, int | Withheld]:
@@ -411,7 +411,7 @@ class Findings:
         return bool(self.read.contrasts)
 
     def association_rows(self) -> list[Row]:
-        """Return the rows of the validated associations; empty if there are none. A column that is absent is None."""
+        """Return the rows of the validated associations; empty without any. An absent column holds None."""
         if self.associations is None:
             return []
         rows = cast("list[Row]", self.associations.to_dict("records"))
@@ -478,8 +478,7 @@ class Findings:
     @cached_property
     def answer(self) -> Answer:
         """How many kinds of subject there are."""
-        codes = [self.code(subtype) for subtype in self.sizes]
-        return find_answer(self.fit, codes, self.untested)
+        return find_answer(self.fit, [self.code(subtype) for subtype in self.sizes], self.untested)
 
     def is_withheld(self, feature: Feature) -> bool:
         """Return whether any number of the feature is withheld."""
@@ -516,8 +515,7 @@ class Findings:
 
     def clustered_on_text(self, feature: Feature) -> str:
         """Return the text of the column "Clustered on"."""
-        how = ("perhaps" if self.fit is None else "yes") if self.clustered_on(feature) else "no"
-        return str(WORDS["words"][how])
+        return str(WORDS["words"][("perhaps" if self.fit is None else "yes") if self.clustered_on(feature) else "no"])
 
     def for_sharing(self, rule: Rule) -> Findings:
         """Return these findings without all that a shared report withholds, and with counts withheld or rounded.
@@ -542,7 +540,7 @@ class Findings:
         names = {subtype: name for subtype, name in self.names.items() if shared.sizes[subtype] != WITHHELD}
         shared = replace(shared, names=names)
         if (dominant := self.dominant) is not None:  # what follows from the counts that are shown
-            of_shares = [each.name for each in self.features if each.traits.is_share and not shared.is_withheld(each)]
+            of_shares = [x.name for x in self.features if x.traits.is_share and not shared.is_withheld(x)]
             is_of_levels = (dominant["told_by"] == "value") & dominant["others"].isna()
             shared = replace(shared, dominant=dominant[is_of_levels & dominant["column"].isin(of_shares)])
         return shared if self.associations is None else shared.with_associations(self.associations)

@@ -188,7 +188,7 @@ def illustrations(findings: Findings) -> list[Illustration]:
         verb = WORDS["drawn"]["made" if fit is None else "found"]
         add("effects", partial(plot_effects, model, comparisons, names=names), verb=verb)
     if findings.rule is not None:
-        return [each for each in figures if each.name in FIGURES]
+        return [figure for figure in figures if figure.name in FIGURES]
     if fit is None:
         return figures
     if findings.divisions:
@@ -246,7 +246,7 @@ def _page(sheets: Sequence[Sheet], title: str, illustrations: Sequence[Illustrat
     words = f' data-filter="{html_text(texts["filter"])}"'
     yield f'<nav aria-label="{html_text(texts["sections"])}">{links}</nav>\n<main id="content" tabindex="-1"{words}>'
     for sheet in sheets:
-        figures = [_figure(each) for each in illustrations if each.section == sheet.name]
+        figures = [_figure(figure) for figure in illustrations if figure.section == sheet.name]
         yield f'<section id="{_anchor(sheet.name)}">\n<h2>{html_text(print_name(sheet.name))}</h2>\n<div>'
         yield from (f"<p>{html_text(note)}</p>" for note in sheet.notes)
         if sheet.name == "Trust":  # figures first

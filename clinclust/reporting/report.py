@@ -151,7 +151,7 @@ def _foreign_results(model: SubtypeModel, options: ReportOptions) -> Iterator[st
         elif (n_drawn := posterior.draws_.shape[1]) != n:
             yield f"posterior was drawn for {n_drawn} subjects, and the model has {n}"
     yield from options.problems_of_size(n)
-    if not isinstance(others, bool) and {len(one.labels_) for one in others.models.values()} != {n}:
+    if not isinstance(others, bool) and {len(method.labels_) for method in others.models.values()} != {n}:
         yield f"other_methods were compared on other subjects than the {n} of the model"
 
 
@@ -254,12 +254,12 @@ _SMALLEST_P = 0.001
 
 
 def as_printed(sheet: Sheet) -> Sheet:
-    """Return the sheet with every number as it is printed, so that a shared file stores nothing that is not seen."""
+    """Return the sheet with every number as printed, so that a shared file stores nothing that is not seen."""
     tables = []
     for table in sheet.tables:
         kinds = [column.kind for column in table.columns]
         numbered = ((row, table.decimals_of(place)) for place, row in enumerate(table.rows))
-        rows = [[_number(*each, decimals) for each in zip(row, kinds, strict=True)] for row, decimals in numbered]
+        rows = [[_number(*cell, decimals) for cell in zip(row, kinds, strict=True)] for row, decimals in numbered]
         tables.append(replace(table, rows=rows))
     return replace(sheet, tables=tables)
 
@@ -554,7 +554,7 @@ def write_results(findings: Findings, sheets: Sequence[Sheet], path: Path, *, ti
     """Write the answer, the sheets and the tested divisions to `path`, reproducibly; what is no number is null."""
     codes = [findings.code(subtype) for subtype in findings.sizes]
     grades = {whose: grades_of(findings, found_from=whose == "formed") for whose in ("formed", "others")}
-    found = {
+    results = {
         "clinclust": __version__,
         "title": title,
         "answer": findings.answer.facts(said=answer_sentence(findings)),
@@ -565,7 +565,7 @@ def write_results(findings: Findings, sheets: Sequence[Sheet], path: Path, *, ti
             for sheet in sheets
         },
     }
-    write_text(json_text(found), path)
+    write_text(json_text(results), path)
 
 
 def write_tidy(sheet: Sheet, path: Path) -> None:
@@ -605,9 +605,9 @@ def _finite(value: Any) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, dict):
-        return {str(key): _finite(each) for key, each in value.items()}
+        return {str(key): _finite(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
-        return [_finite(each) for each in value]
+        return [_finite(part) for part in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 

@@ -85,7 +85,7 @@ class Line:
 
     @property
     def level_text(self) -> str:
-        """The level as it is printed."""
+        """The level as printed."""
         return clean(print_level(self.level or ""))
 
     @property
@@ -121,7 +121,7 @@ class Choices:
 class Plan:
     """The choices of `subtype_table`, with its defaults filled in; the features of one section are adjacent."""
 
-    asked: Choices
+    choices: Choices
     compared: Compared
     associations: Mapping[str, Record] | None
     features: Sequence[ComparedFeature]
@@ -133,8 +133,8 @@ class Plan:
     @property
     def columns(self) -> list[str]:
         """The columns in order: those asked for, or all that have something to say."""
-        if self.asked.columns is not None:
-            return list(self.asked.columns)
+        if self.choices.columns is not None:
+            return list(self.choices.columns)
         compares = len(self.compared.subtypes) > 1
         tested = compares and not self.compared.is_rounded and not self.compared.is_weighted
         validated = self.associations is not None
@@ -149,9 +149,9 @@ class Plan:
 
     def decimals(self, line: Line) -> int:
         """Return the number of decimals of the mean, median or percentage of a line."""
-        asked = self.asked.decimals
-        given = asked.get(line.feature.name) if isinstance(asked, Mapping) else asked
-        return decimals_of(line.feature, line.summary) if given is None else given
+        of_features = self.choices.decimals
+        n_decimals = of_features.get(line.feature.name) if isinstance(of_features, Mapping) else of_features
+        return decimals_of(line.feature, line.summary) if n_decimals is None else n_decimals
 
     def lines(self) -> Iterator[Line]:
         """Yield the lines of the table in order."""
@@ -170,7 +170,7 @@ class Plan:
         return [band or _TEXTS["no_section"] for band in bands] if any(bands) else []
 
     def validated(self, line: Line) -> Record:
-        """Return the validated association that is shown in a line; empty if there is none."""
+        """Return the validated association that is shown in a line; empty without one."""
         shown = line.kind in ("feature", "heading") and line.feature.part != "rest"
         return dict((self.associations or {}).get(line.feature.name, {})) if shown else {}
 
@@ -193,14 +193,14 @@ class Plan:
             number += f" ({shown}{print_figure('%')})"
             number = ", ".join([number, *map(translate, self.marks.get(group, ()))])
         # A name may be a word of the table, which only the few subjects have whose number is withheld.
-        name = (self.asked.names or {}).get(group)
+        name = (self.choices.names or {}).get(group)
         name = None if size is None else name
-        title = WORDS["formed"]["subtype"].format(code=self.asked.code(group))
+        title = WORDS["formed"]["subtype"].format(code=self.choices.code(group))
         return (title, *([] if name is None else [clean(name)]), number)
 
 
 def _descriptive_test(line: Line, between: tuple[int, int] | None) -> Record:
-    """Return the contrast of all subtypes or, with `between`, the test of this pair; empty if a line has none."""
+    """Return the contrast of all subtypes or, with `between`, the test of this pair; empty if a line has no test."""
     if between is None:
         return {} if line.kind == "level" else line.feature.contrast
     a, b = sorted(between)
@@ -263,15 +263,15 @@ def problems_of_columns(columns: Sequence[str] | None) -> Iterator[str]:
     every = get_args(ColumnName)
     yield from _repeated("columns", columns or ())
     if unknown := [repr(name) for name in columns or () if name not in every]:
-        yield f"columns: {', '.join(unknown)} is none of {', '.join(every)}"
+        yield f"columns: {', '.join(unknown)} is not among {', '.join(every)}"
     if columns is not None and not {"all", "subtypes"} & set(columns):
         yield "columns must name all, subtypes or both"
 
 
 def _unknown(argument: str, names: Iterable[object], known: Iterable[object]) -> list[str]:
-    known = list(known)
-    unknown = [repr(name) for name in names if name not in known]
-    some = ", ".join(map(str, known[:10])) + (", ..." if len(known) > 10 else "")
+    every = list(known)
+    unknown = [repr(name) for name in names if name not in every]
+    some = ", ".join(map(str, every[:10])) + (", ..." if len(every) > 10 else "")
     return [f"{argument}: the comparisons have no {', '.join(unknown)}; they have {some}"] if unknown else []
 
 
@@ -380,7 +380,7 @@ def _columns_of(plan: Plan, marks: Mapping[str, str]) -> list[tuple[Column, Held
         "all": [(column(*plan.heading(ALL_SUBJECTS)), partial(summary, group=ALL_SUBJECTS))],
         "subtypes": [(column(*plan.heading(group)), partial(summary, group=group)) for group in plan.subtypes],
     }
-    shown = [(name, *each) for name in plan.columns for each in held[name]]
+    shown = [(name, *of_column) for name in plan.columns for of_column in held[name]]
     return [
         (Column(headings["feature"], widest=_LABEL_WIDTH, key="subtype_table.feature"), label),
         *((replace(column, key=f"subtype_table.{name}"), text) for name, column, text in shown),
@@ -404,12 +404,12 @@ def _write_notes(plan: Plan, table: Table, marks: Mapping[str, str]) -> list[Mar
     differences = "difference" if plan.between is not None or len(plan.subtypes) == 2 else "differences"
     is_chosen = any(feature.has_few_steps for feature in plan.features) or {"mean", "median"} <= set(used)
     is_counted = any(feature.levels for feature in plan.features)
-    is_chosen &= plan.asked.summaries is None
+    is_chosen &= plan.choices.summaries is None
     general = {
         _TEXTS["counts"]: "n" in used,
         f"{abbreviations}.": abbreviations,
         _TEXTS["mean_or_median"]: abbreviations and is_chosen,
-        _TEXTS["levels"]: is_counted and plan.asked.summaries is None,
+        _TEXTS["levels"]: is_counted and plan.choices.summaries is None,
         _TEXTS["missing"]: "missing" in plan.columns,
         _TEXTS[differences]: "smd" in plan.columns,
         _TEXTS["withheld"]: is_withheld,
@@ -440,8 +440,8 @@ def _called(name: str) -> str:
 
 
 def _descriptive(plan: Plan) -> str:
-    tested, codes = plan.compared.tested, list(map(plan.asked.code, plan.between or plan.compared.tested))
-    small = [str(plan.asked.code(subtype)) for subtype in plan.subtypes if subtype not in tested]
+    tested, codes = plan.compared.tested, list(map(plan.choices.code, plan.between or plan.compared.tested))
+    small = [str(plan.choices.code(subtype)) for subtype in plan.subtypes if subtype not in tested]
     if plan.between is not None:
         names = ["pair"]
     elif set(tested) == set(plan.subtypes) == set(plan.compared.subtypes):
@@ -692,7 +692,7 @@ def table_of(compared: Compared, asked: Choices) -> SubtypeTable:
     summaries = asked.summaries or {}
     by_name = dict.fromkeys(compared.features, summaries) if isinstance(summaries, str) else summaries
     plan = Plan(
-        asked=asked,
+        choices=asked,
         compared=compared,
         associations=None if associations is None else {row["feature"]: row for row in cast("list[Record]", validated)},
         features=chosen,

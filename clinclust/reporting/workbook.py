@@ -163,15 +163,15 @@ def _unique_headings(table: Table) -> list[str]:
         titles.append(" ".join([*" ".join(above).split(), space.join(last.split())]) or "Column")
     folded = [title.casefold() for title in titles]
     headings: list[str] = []
-    taken: set[str] = set()
+    in_use: set[str] = set()
     for column, title in zip(table.columns, titles, strict=True):
         group = " ".join(visible(column.group[0]).split())
         wanted = f"{group}: {title}" if group and folded.count(title.casefold()) > 1 else title
         heading, number = wanted, 1
-        while heading.casefold() in taken:
+        while heading.casefold() in in_use:
             number += 1
             heading = f"{wanted} ({number})"
-        taken.add(heading.casefold())
+        in_use.add(heading.casefold())
         headings.append(heading)
     return headings
 
@@ -218,7 +218,7 @@ def _write_worksheet(workbook: Workbook, worksheet: Worksheet) -> None:
             has_filters = section.is_one_table and not table.bands
             titles = _unique_headings(table) if has_filters else [column.title for column in table.columns]
             titled = zip(table.columns, titles, strict=True)
-            columns = [replace(each, title=title, widest=min(each.widest, widest)) for each, title in titled]
+            columns = [replace(place, title=title, widest=min(place.widest, widest)) for place, title in titled]
             tables.append(replace(table, columns=columns))
         sections.append(replace(section, tables=tables))
     first, *others = sections
@@ -282,7 +282,7 @@ def _write_section(
             rows.add(_group_cells(groups))
         is_text = [column.kind == "text" or column.overflow for column in table.columns]
         is_text[: table.stub] = [True] * table.stub
-        styles = ("heading" if each else "number heading" for each in is_text)
+        styles = ("heading" if text else "number heading" for text in is_text)
         rows.add([Cell(column.title, style) for column, style in zip(table.columns, styles, strict=True)])
         heading = rows.written
         for row in range(len(table.rows)):

@@ -441,11 +441,11 @@ class Feature(BaseModel):
 
     def described(self, column: pd.Series) -> NDArray[np.float64]:
         """Return the scores (N,) of a validated column, or the numbers in levels such as ``60 %``; NaN = missing."""
-        scores, known = self.scores(column), self.level_numbers
-        if known is None:
+        scores, levels = self.scores(column), self.level_numbers
+        if levels is None:
             return scores
-        numbers = np.array([*known.numbers, np.nan])  # the last is of missing values
-        return numbers[np.where(np.isnan(scores), len(known.numbers), scores).astype(np.int64)]
+        numbers = np.array([*levels.numbers, np.nan])  # the last is of missing values
+        return numbers[np.where(np.isnan(scores), len(levels.numbers), scores).astype(np.int64)]
 
     def transformed(self, column: pd.Series) -> NDArray[np.float64]:
         """Return the transformed scores (N,) on the scale of the model; NaN = missing or at a point mass."""
@@ -628,10 +628,10 @@ def _check_cells(feature: Feature) -> Problems:
 def _check_prior(feature: Feature) -> Problems:
     traits, prior = feature.traits, feature.prior or {}
     lengths = traits.hyperparameter_lengths(feature)
-    lengths |= {name: lengths[scale] for name, (_, scale) in traits.known.items()}
+    lengths |= {name: lengths[scale] for name, (_, scale) in traits.known_parameters.items()}
     for name, value in prior.items():
-        if twice := [other for other in traits.known.get(name, ()) if other in prior]:
-            yield "prior", f"{name} says {' and '.join(traits.known[name])} as well; leave out {twice[0]}"
+        if twice := [other for other in traits.known_parameters.get(name, ()) if other in prior]:
+            yield "prior", f"{name} says {' and '.join(traits.known_parameters[name])} as well; leave out {twice[0]}"
         if name not in lengths:
             names, hint = ", ".join(lengths), did_you_mean(name, lengths)
             yield "prior", f"{feature.likelihood} has no hyperparameter {quoted(name)} ({names}).{hint}"

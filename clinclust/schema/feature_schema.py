@@ -350,8 +350,8 @@ def role_problems(roles: Mapping[str, str], names: Iterable[str]) -> list[str]:
         if name not in names:
             problems.append(f"{shortened(str(name), 60)}: there is no such column.{did_you_mean(str(name), names)}")
         if role not in ROLES:
-            known, hint = ", ".join(ROLES), did_you_mean(str(role), ROLES)
-            problems.append(f"{shortened(str(name), 60)}: role: must be one of {known}, not {quoted(role)}.{hint}")
+            choices, hint = ", ".join(ROLES), did_you_mean(str(role), ROLES)
+            problems.append(f"{shortened(str(name), 60)}: role: must be one of {choices}, not {quoted(role)}.{hint}")
     return problems
 
 

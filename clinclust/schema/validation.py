@@ -265,8 +265,8 @@ def results_of(
         except Exception as error:
             if is_raised(error):
                 raise
-            own = isinstance(error, InputError)
-            problems.append(on_one_line(str(error) if own else f"partition {number}: {type(error).__name__}: {error}"))
+            message = f"partition {number}: {type(error).__name__}: {error}"
+            problems.append(on_one_line(str(error) if isinstance(error, InputError) else message))
     if problems:
         n = len(problems)
         raise InputError(limited(f"{n} partition{'' if n == 1 else 's'} cannot be read: {'; '.join(problems)}"))
@@ -356,7 +356,7 @@ def _validate_rows(
 
 def refuse_failures(failures: Mapping[int, pd.DataFrame | None]) -> None:
     """Raise one CohortError with all failures of partitions, by number; those of a column in each of them once."""
-    frames = [own.assign(partition=number) for number, own in failures.items() if own is not None]
+    frames = [table.assign(partition=number) for number, table in failures.items() if table is not None]
     if not frames:
         return
     together = pd.concat(frames, ignore_index=True)

@@ -24,7 +24,7 @@ _WIDEST = 118  # of a comment
 def on_unused(
     features: Iterable[Feature], *, most: int | None = None, repair: str = "To use one, give it `role: cluster`."
 ) -> str:
-    """Return the sentence that names features that do not form subtypes (`most` of them); empty if there are none."""
+    """Return the sentence that names features that do not form subtypes (`most` of them); empty without any."""
     unused = [feature for feature in features if not (feature.is_clustered or feature.is_id)]
     unused.sort(key=lambda feature: ROLES.index(feature.role))
     words = [f"{shortened(on_one_line(feature.name))} ({feature.role})" for feature in unused]

@@ -448,7 +448,7 @@ class Validation:
 
     @property
     def n_found_again(self) -> int:
-        """Subtypes that are found again: in one group, none is."""
+        """Subtypes that are found again: none of one group."""
         return int((self.subtypes["jaccard"] >= RECOVERED).sum()) if self.n_found > 1 else 0
 
     @property

@@ -334,7 +334,7 @@ def test_everything_wrong_at_once(comparisons):
     message = str(error.value)
     for part in ("it lacks method", "no 9", "'tremor' named more", "no 'nonsense'", "no 7", "two different"):
         assert part in message
-    for part in ("tremor can be shown by n or mean, not 'median'", "no 'absent'", "'somewhere' is none of"):
+    for part in ("tremor can be shown by n or mean, not 'median'", "no 'absent'", "'somewhere' is not among"):
         assert part in message
     for part in ("columns: 'p' named more", "columns must name all, subtypes or both", "0 to 6, not 9", "no 'lacking'"):
         assert part in message

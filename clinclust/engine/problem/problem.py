@@ -123,7 +123,7 @@ def _out_of_bounds(
         if not low <= free[key] <= high:
             own = stated[key][-1] if isinstance(stated[key], list) else stated[key]
             called, unit = key, 1.0
-            for known, (weight, scale) in likelihood.known.items():  # a parameter that is known by a hyperparameter
+            for known, (weight, scale) in likelihood.known_parameters.items():  # by a hyperparameter
                 if key == scale and stated.get(weight) in (KNOWN_DEGREES, 0.5 * KNOWN_DEGREES):
                     called, unit = known, float(stated[weight])
             problems.append(

@@ -80,8 +80,8 @@ def title_rows(
     """Return the first rows, their titles, and remarks on those that are not drawn and on the mark of some titles."""
     drawn = rows[:at_most]
     # That a feature is uninformative, because all its values are the same, would disclose its exact counts.
-    asked = [feature.name for feature in model.schema_.clustered]
-    clustered = set(asked if profiles.is_rounded else clustered_features(model))
+    features = [feature.name for feature in model.schema_.clustered]
+    clustered = set(features if profiles.is_rounded else clustered_features(model))
     aside = [profiles.features[row] not in clustered for row in drawn]
     titles = [shortened(profiles.titles[row], ROW_TEXT) + " †" * off for row, off in zip(drawn, aside, strict=True)]
     is_ranked = len(profiles.withheld_features) < len({*profiles.features})  # their relevance is withheld too
@@ -116,7 +116,7 @@ _GAP = 0.08  # between panels, as a share of the width of a panel
 
 
 class Effect(NamedTuple):
-    """An effect size, the ends of its interval (NaN if there is none), and whether a number of it is withheld."""
+    """An effect size, the ends of its interval (NaN without one), and whether a number of it is withheld."""
 
     estimate: float
     lower: float
@@ -179,14 +179,14 @@ def plot_effects(
     ax.tick_params(axis="y", length=0)
 
     keys = [(profiles.features[row], profiles.levels[row]) for row in drawn]
-    found = [[of_subtype.get(key, _NOTHING) for key in keys] for of_subtype in effects.values()]
+    estimates = [[of_subtype.get(key, _NOTHING) for key in keys] for of_subtype in effects.values()]
     # The limit of the horizontal axes is that of the intervals, at most 1.08 (2 |largest estimate| + 0.5).
-    numbers = np.abs(np.array(found, dtype=np.float64)[..., :3])
+    numbers = np.abs(np.array(estimates, dtype=np.float64)[..., :3])
     numbers[~np.isfinite(numbers)] = 0.0
     extent = float(1.08 * max(min(numbers.max(), 2.0 * numbers[..., 0].max() + 0.5), 0.2))
     share = 1 / len(effects)
     text_width, lines = int(13 * wide), 1
-    for place, (subtype, of_rows) in enumerate(zip(effects, found, strict=True)):
+    for place, (subtype, of_rows) in enumerate(zip(effects, estimates, strict=True)):
         panel = ax.inset_axes((place * share, 0.0, share * (1 - _GAP), 1.0))
         heading = textwrap.wrap(shortened(called[subtype], 2 * text_width), text_width)
         lines = max(lines, len(heading))
@@ -195,8 +195,8 @@ def plot_effects(
     others = DRAWN["others"] if against == _OTHERS else shortened(called[against], NAME_TEXT)
     title = DRAWN["effects"].format(measure=capitalised(measure_in_words(measure)), others=others)
     ax.set_title(title, loc="left", fontsize=9, pad=10 + 12 * lines, **PLAIN)
-    is_infinite = any(np.isinf(effect.estimate) for of_rows in found for effect in of_rows)
-    is_withheld = any(effect.withheld and np.isnan(effect.estimate) for of_rows in found for effect in of_rows)
+    is_infinite = any(np.isinf(effect.estimate) for of_rows in estimates for effect in of_rows)
+    is_withheld = any(effect.withheld and np.isnan(effect.estimate) for of_rows in estimates for effect in of_rows)
     remarks += [DRAWN["infinite"]] * is_infinite + [DRAWN["withheld"].format(sign=WITHHELD)] * is_withheld
     remark(ax, remarks, below=18)  # below the tick labels of the panels
     return ax

@@ -158,7 +158,7 @@ def _draw_distances(
     longest = max(len(line) for heading in columns for line in heading.split("\n"))
     wide = 0.3 + 0.07 * max(map(len, titles), default=0) + max(0.6, 0.08 * longest) * len(columns)
     ax = axes_for(ax, (max(wide, 4.9), 1.2 + 0.27 * max(len(rows), 4)))
-    colour_map = LinearSegmentedColormap.from_list("clinclust", [f"#{each}" for each in (LOW, MIDDLE, HIGH)], _STEPS)
+    colour_map = LinearSegmentedColormap.from_list("clinclust", [f"#{ink}" for ink in (LOW, MIDDLE, HIGH)], _STEPS)
     scale: Any = {"cmap": colour_map, "vmin": -_STRONGEST, "vmax": _STRONGEST, "edgecolors": "face", "linewidth": 0.2}
     ax.pcolormesh(np.ma.masked_invalid(numbers), **scale)
     small = 8.0 if len(columns) <= 12 else 7.0
@@ -321,9 +321,10 @@ def score_divisions(cohort: FittedCohort, divisions: Sequence[Division]) -> list
         part = problem.restricted_to(node.members)
         discrete, normal = is_discrete(part.cohort), one_population(part, rng).scores
         scales = [scores_on_own_scales(part.cohort, discrete), normal]
-        places = [places_on_axis(find_telling_scores(each, discrete, node.halves), node.halves, rng) for each in scales]
-        scores = min(places, key=lambda each: p_of_one_peak(each, np.random.default_rng(0))[0])
-        scored.append((division, scores, node.halves))
+        telling = [find_telling_scores(scale, discrete, node.halves) for scale in scales]
+        places = [places_on_axis(scores, node.halves, rng) for scores in telling]
+        axis = min(places, key=lambda axis: p_of_one_peak(axis, np.random.default_rng(0))[0])
+        scored.append((division, axis, node.halves))
     return scored
 
 

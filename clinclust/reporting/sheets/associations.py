@@ -189,14 +189,14 @@ def outcomes_sheets(findings: Findings) -> list[Sheet]:
 
 def _time_of(findings: Findings, feature: Feature) -> Feature | None:
     """Return the time of an event: the only feature of that role with a yes/no outcome."""
-    times = [one for one in findings.features if one.role == "time" and one.levels is None]
+    times = [time for time in findings.features if time.role == "time" and time.levels is None]
     return times[0] if len(times) == 1 and feature.traits.is_yes_no else None
 
 
 def events_in(findings: Findings) -> list[tuple[Feature, Feature, str]]:
     """Return the outcomes of an event with their time, and the value of the event."""
-    timed = [(one, _time_of(findings, one)) for one in findings.features if one.role == "outcome"]
-    return [(one, time, str(one.levels[1]) if one.levels else "1") for one, time in timed if time is not None]
+    timed = [(feature, _time_of(findings, feature)) for feature in findings.features if feature.role == "outcome"]
+    return [(event, time, str(event.levels[1]) if event.levels else "1") for event, time in timed if time is not None]
 
 
 def _rows(findings: Findings, columns: CohortColumns, feature: Feature, time: Feature | None) -> Iterator[list[Value]]:

@@ -128,7 +128,7 @@ def stability_of(findings: Findings) -> Held | None:
 
 
 def on_stability(findings: Findings) -> list[str]:
-    """Return how the column of the first page is read; empty if there is none."""
+    """Return how the column of the first page is read; empty without one."""
     fit, stability = findings.fit, findings.stability
     if stability is None:
         return []
@@ -158,8 +158,8 @@ def on_posterior(findings: Findings) -> list[str]:
     posterior, texts = findings.posterior, WORDS["posterior"]["how_many"]
     if posterior is None:
         return []
-    numbers = sorted(posterior.n_clusters_posterior_.items(), key=lambda each: -each[1])
-    shown = [each for each in numbers if each[1] >= _NAMED] or numbers[:1]
+    numbers = sorted(posterior.n_clusters_posterior_.items(), key=lambda pair: -pair[1])
+    shown = [pair for pair in numbers if pair[1] >= _NAMED] or numbers[:1]
     named = [texts["have"].format(share=_share(share), groups=counted(n, "group")) for n, share in shown]
     rest = 1.0 - sum(share for _, share in shown)
     named += [texts["another"].format(share=_share(rest))] if rest > 1e-9 else []
@@ -175,8 +175,8 @@ def posterior_of(findings: Findings) -> Held | None:
     posterior, labels = findings.posterior, findings.cohort.labels
     if posterior is None or posterior is findings.cohort.model or len(findings.sizes) < 2:
         return None
-    own = posterior.membership_in(labels)[np.arange(labels.size), labels]
-    return lambda subtype: own[labels == subtype - 1].mean()
+    membership = posterior.membership_in(labels)[np.arange(labels.size), labels]
+    return lambda subtype: membership[labels == subtype - 1].mean()
 
 
 def _share(share: float) -> str:

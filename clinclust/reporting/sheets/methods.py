@@ -100,15 +100,15 @@ class Methods(NamedTuple):
 def methods(findings: Findings) -> Methods:
     """Return the methods section, which describes only what was run."""
     references, fit = References(), findings.fit
-    asked = parameters_of(findings.cohort.model)
+    parameters = parameters_of(findings.cohort.model)
     withheld = findings.texts["methods"]["confidentiality"].format(rule=findings.rule)
     ours, *others = (f"{name} {version}" for name, version in software_versions().items())
     written = {
         "Subjects": sentences_on_rows(findings),
-        "Model": _given(findings) if fit is None else _model(findings, fit, asked, references),
-        "Prior": [] if fit is None else _prior(findings, fit, asked, references),
+        "Model": _given(findings) if fit is None else _model(findings, fit, parameters, references),
+        "Prior": [] if fit is None else _prior(findings, fit, parameters, references),
         "Missing values": [] if fit is None else _missing(findings, fit, references),
-        "Search": [] if fit is None else _describe_search(findings, fit, asked),
+        "Search": [] if fit is None else _describe_search(findings, fit, parameters),
         "Distinct subtypes": _describe_test(findings, references),
         "Comparisons": _comparisons(findings, references),
         "Associations": methods_of_associations(findings, references),
@@ -165,11 +165,11 @@ def _model(findings: Findings, fit: Fit, given: Mapping[str, Any], references: R
     if in_parts := sum(bool(feature.point_masses) for feature in clustered):
         sentences.append(say("point_masses", some=counted(in_parts, "feature")))
     sentences += [*on_unions(findings), *on_merged_groups(findings), *on_adjustment(findings)]
-    asked, concentrations = given["concentration"], _TEXTS["concentration"]
-    how = "tried" if np.ndim(asked) else "stated"
-    how = ("map" if asked == "map" else "held_out") if isinstance(asked, str) else how
+    concentration, texts_of_it = given["concentration"], _TEXTS["concentration"]
+    how = "tried" if np.ndim(concentration) else "stated"
+    how = ("map" if concentration == "map" else "held_out") if isinstance(concentration, str) else how
     value = {"value": findings.setting(fit, "concentration"), "n": len(fit.tuning_)}
-    sentences.append(concentrations["was"].format(how=references.cite_in(concentrations[how], **value)))
+    sentences.append(texts_of_it["was"].format(how=references.cite_in(texts_of_it[how], **value)))
     automatic = isinstance(given["coarsening"], str)
     if automatic or fit.coarsening_ < 1:
         how = texts["automatic"] if automatic else ""
@@ -193,11 +193,11 @@ def _model(findings: Findings, fit: Fit, given: Mapping[str, Any], references: R
 
 
 def _prior(findings: Findings, fit: Fit, asked: Mapping[str, Any], references: References) -> list[str]:
-    given, texts = asked["hyperparameters"], findings.texts["methods"]["prior"]
+    hyperparameters, texts = asked["hyperparameters"], findings.texts["methods"]["prior"]
     stated = {feature.name for feature in findings.clustered if feature.prior}
-    if given != "greedy":
-        stated |= {*(given or {})} & {feature.name for feature in findings.features}
-    how = texts["greedy" if given == "greedy" else "from_data"]
+    if hyperparameters != "greedy":
+        stated |= {*(hyperparameters or {})} & {feature.name for feature in findings.features}
+    how = texts["greedy" if hyperparameters == "greedy" else "from_data"]
     strength = counted(1 + round(fit.prior_strength_), "subject")
     sentences = [references.cite_in(how, strength=strength), texts["stated"]]
     return [text.format(features=counted(len(stated), "feature")) for text in sentences[: 1 + bool(stated)]]

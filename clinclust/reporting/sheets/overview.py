@@ -78,9 +78,9 @@ def summary(findings: Findings, generated: datetime) -> Sheet:
         tabulate("terms", [(name, text.format(basis=basis)) for name, text in terms if basis or "{basis}" not in text]),
         tabulate("software", list(software_versions().items())),
     ]
-    given = [] if model.fit_ is not None else [given_subtypes(findings)]
+    maker = [] if model.fit_ is not None else [given_subtypes(findings)]
     on_rows = [*sentences_on_visits(findings), on_sharing(findings), *sentences_on_rows(findings)]
-    return Sheet("Summary", [*on_rows, *given, descriptive(findings), *explained_marks(findings)], tables)
+    return Sheet("Summary", [*on_rows, *maker, descriptive(findings), *explained_marks(findings)], tables)
 
 
 def given_subtypes(findings: Findings) -> str:
@@ -150,7 +150,7 @@ def trust(findings: Findings) -> Sheet:
 
 
 def _what_tells(findings: Findings) -> list[Table]:
-    """Return the table of the columns that tell the branches of each division best; empty if there are none."""
+    """Return the table of the columns that tell the branches of each division best; empty without any."""
     if findings.telling is None or findings.telling.empty:
         return []
     titles = {division.number: division.title for division in findings.divisions}
@@ -294,7 +294,7 @@ def find_near_columns(findings: Findings) -> list[NearColumn]:
         title = " | ".join(name_together(list(map(findings.name, group)), _SHOWN) for group in row["groups"])
         is_whole = all(len(group) == 1 for group in row["groups"])
         rows.append(("" if is_whole else title, n_named, row))
-    named, by_number = {row["column"] for *_, row in rows}, {each.number: each for each in divisions}
+    named, by_number = {row["column"] for *_, row in rows}, {division.number: division for division in divisions}
     for row in [] if findings.telling is None else findings.telling.to_dict("records"):
         name, division = row["column"], by_number[row["division"]]
         # A cut of a measurement often tells clear subtypes apart; a yes/no feature that does is another name of them.
@@ -306,7 +306,9 @@ def find_near_columns(findings: Findings) -> list[NearColumn]:
     by_value = {title for title, _, row in rows if row["told_by"] == "value"}
     near = []
     # Only men have a PSA, and only women births: where sex tells the subtypes, missing values say no more.
-    for title, n, row in [each for each in rows if each[2]["told_by"] == "value" or each[0] not in by_value]:
+    for title, n, row in rows:
+        if row["told_by"] != "value" and title in by_value:
+            continue
         role, way = _look_beyond(findings, row)
         fields = {"right": row["named_right"], "largest": row["largest"], "n": n, "way": way}
         fields["what"] = _COLUMNS["division" if title else "whole"].format(title=title)
@@ -396,8 +398,8 @@ def say_differing(findings: Findings | None) -> list[str]:
 
 def answer_sentence(findings: Findings) -> str:
     """Return the answer: how many kinds of subject there are, in how many grades, and p of the least clear division."""
-    asked, made_by = number_asked_for(findings), findings.made_by
-    return findings.answer.sentence(findings.n_subjects, findings.evidence, made_by=made_by, n_asked=asked)
+    n_asked, made_by = number_asked_for(findings), findings.made_by
+    return findings.answer.sentence(findings.n_subjects, findings.evidence, made_by=made_by, n_asked=n_asked)
 
 
 def _subtypes(findings: Findings, n_words: int) -> list[Table]:

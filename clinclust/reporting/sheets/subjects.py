@@ -48,7 +48,7 @@ def assignments_sheets(findings: Findings) -> list[Sheet]:
     ids, labels, membership = model.schema_.ids, np.asarray(model.labels_).tolist(), model.membership_
     rows = [row if isinstance(row, int) else str(row) for row in frame.index.tolist()]
     probabilities = [] if membership is None else np.asarray(membership).tolist()
-    own = [float(of_subject[label]) for of_subject, label in zip(probabilities, labels, strict=False)]
+    certainties = [float(of_subject[label]) for of_subject, label in zip(probabilities, labels, strict=False)]
     continuum, of_subtypes = findings.continuum, zip(findings.sizes, zip(*probabilities, strict=True), strict=False)
     table = tabulate(
         "assignments",
@@ -56,8 +56,8 @@ def assignments_sheets(findings: Findings) -> list[Sheet]:
         ids={column.title: frame[column.name].tolist().__getitem__ for column in ids},
         row=None if ids else rows.__getitem__,
         subtype=lambda place: model.codes_[labels[place]],
-        membership=own.__getitem__ if own else None,
-        certainty=(lambda place: WORDS["certainty"][certainty(own[place])]) if own else None,
+        membership=certainties.__getitem__ if certainties else None,
+        certainty=(lambda place: WORDS["certainty"][certainty(certainties[place])]) if certainties else None,
         subtypes={findings.name(subtype): of_subtype.__getitem__ for subtype, of_subtype in of_subtypes},
         remark=remarks and (lambda place: remarks(labels[place] + 1)),
         continuum_score=None if continuum is None else continuum.score.tolist().__getitem__,
@@ -238,7 +238,7 @@ def _data_row(findings: Findings, kind: str, row: Row, method: str | None, names
 
 
 def _compared(findings: Findings, row: Row) -> tuple[str | None, str | None]:
-    """Return the titles of the group of a row and of the group that it is compared with; None if there is none."""
+    """Return the titles of the group of a row and of the group that it is compared with; None without one."""
     subtype, versus = (row.get(name) for name in ("subtype", "versus"))
     if not isinstance(subtype, int):
         return (str(WORDS["formed"]["all_subtypes"]), None)

@@ -83,9 +83,9 @@ def marks_of(findings: Findings, n_words: int) -> list[Marks]:
     alike = {row["feature"] for row in tested if grade_of(row, level) == "not shown"}
     rows = [row for row, name in enumerate(profiles.features) if fit is None or name in relevant]
     rows = [row for row in rows if profiles.features[row] not in alike] or rows
-    found = [_farthest(findings, rows, place) for place in range(len(profiles.subtypes))]
+    farthest = [_farthest(findings, rows, place) for place in range(len(profiles.subtypes))]
     for most, is_named in _LENGTHS:
-        shown = [marked[:most] for marked in found]
+        shown = [marked[:most] for marked in farthest]
         named = [[words for *_, words in marked if words] for marked in shown]
         names = [", ".join(words[:n]) for words, n in zip(named, _telling_apart(named), strict=True)]
         names = [name if names.count(name) == 1 else "" for name in names]
@@ -226,14 +226,14 @@ def not_tested(findings: Findings) -> list[str]:
 
 
 def explained_marks(findings: Findings) -> list[str]:
-    """Return the sentence that explains the marks of subtypes that are few or weak; empty if none is so marked."""
+    """Return the sentence that explains the marks of subtypes that are few or weak; empty without such marks."""
     used = {mark for subtype in findings.sizes for mark in _marks(findings, subtype)}
     meanings = [_TEXTS[f"marked_{mark}"].format(**_LIMITS) for mark in (FEW, WEAK) if mark in used]
     return [_TEXTS["marks"].format(meanings="; ".join(meanings))] if meanings else []
 
 
 def remark(findings: Findings, subtype: int) -> str | None:
-    """Return the remark that a subtype is untested, few or weak; None if it is none of these, or none is reported."""
+    """Return the remark that a subtype is untested, few or weak; None if no remark applies or is reported."""
     untested = [_TEXTS["few_untested"]] if subtype in findings.untested else []
     return ", ".join([*untested, *map(translate, _marks(findings, subtype))]) or None
 
@@ -243,13 +243,13 @@ def _marks(findings: Findings, subtype: int) -> list[str]:
 
 
 def remarks_on(findings: Findings) -> Callable[[int], str | None] | None:
-    """Return the remark on a subtype by its number; None if there are none, or none may be made."""
+    """Return the remark on a subtype by its number; None without one, or where none may be made."""
     remarks = {subtype: remark(findings, subtype) for subtype in findings.sizes}
     return remarks.get if any(remarks.values()) else None
 
 
 def on_merged_groups(findings: Findings) -> list[str]:
-    """Return the sentence on groups that were merged because they are small; empty if there are none."""
+    """Return the sentence on groups that were merged because they are small; empty without any."""
     fit, texts = findings.fit, findings.texts["subtypes"]
     if fit is None or fit.min_size_ == NO_FLOOR:
         return []
@@ -262,7 +262,7 @@ def on_merged_groups(findings: Findings) -> list[str]:
 
 
 def on_adjustment(findings: Findings) -> list[str]:
-    """Return the sentence on the columns that measurements are adjusted for; empty if there are none."""
+    """Return the sentence on the columns that measurements are adjusted for; empty without any."""
     if findings.fit is None or findings.fit.adjustment_ is None:
         return []
     schema, adjusted = findings.cohort.schema, set(findings.fit.adjustment_.coefficients)
