@@ -10,7 +10,7 @@ from typing import Any
 
 from clinclust.arrays import Code
 from clinclust.estimators.distinct_subtypes import p_text
-from clinclust.estimators.fit import Fit
+from clinclust.estimators.fit import DISTINCT_LEVEL, Fit
 from clinclust.reporting.layout import WORDS, Withheld, counted, listed, name_together, print_figure
 
 DISTINCT, GRADED, ONE_CONTINUUM = "distinct", "graded", "one continuum"
@@ -163,7 +163,8 @@ class Answer:
         p = "" if division is None else f" ({division.p_said})"
         number = "" if n_asked is None else _ANSWERS["as_asked" if n_asked == len(self.codes) else "fewer_than_asked"]
         number, n = number.format(n_asked=n_asked), print_figure(f"{n_subjects:,}")
-        answer = str(_ANSWERS[self.basis].format(n=n, p=p, made_by=made_by, asked=number, **self.words))
+        fields = {"level": print_figure(f"{DISTINCT_LEVEL:g}"), "made_by": made_by, **self.words}
+        answer = str(_ANSWERS[self.basis].format(n=n, p=p, asked=number, **fields))
         if not self.not_counted:
             return answer
         few, codes = counted(len(self.not_counted), "subtype"), listed([str(code) for code in self.not_counted])

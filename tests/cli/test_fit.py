@@ -211,7 +211,7 @@ def test_assignments_say_who_is_in_a_subtype_of_few_subjects(wild, run):
 # --- subtypes that are one column -------------------------------------------------------------------------------------
 
 MEASURED = [f"m{place}" for place in range(10)]
-NEARLY_SEX = re.compile(r"\bnearly sex: .*(9\d|100)%", re.M)
+NEARLY_SEX = re.compile(r"\bsex nearly .*(9\d|100)%", re.M)
 
 
 @pytest.fixture

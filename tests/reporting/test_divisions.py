@@ -136,7 +136,7 @@ def test_one_continuum_is_said_plainly_and_gets_a_score(one):
     assert "the cohort looks like one continuum" in verdict(findings)[0]
     sheet = overview(findings)
     assert sheet.notes[0].startswith("One group of 160 subjects: ")
-    assert "two groups, as a description only" in sheet.explanations[0]
+    assert "--n-clusters 2" in sheet.explanations[0]
     assert "first principal component" in on_continuum_score(findings)[0]
     assert cautions(findings) == ["No evidence of subtypes is no evidence that there are none."]
     score = cc.continuum_score(model, frame)
@@ -301,6 +301,14 @@ def test_every_place_counts_kinds_and_grades_alike(three, one, kind, suppress, t
     assert [*codes[:place], *codes[place + 1 :]] == model.codes_
     assert codes[place] == f"Kind {codes[place + 1][0]}"
     assert rows[place][1] == rows[place + 1][1] + rows[place + 2][1]
+    grades = [
+        frame[model.labels_ == label].mean(numeric_only=True) - frame.mean(numeric_only=True)
+        for label in (place, place + 1)
+    ]
+    marks = [re.match("([↑↓])([^,]+), ", mark).groups() for mark in rows[place][3].split("\n")]
+    assert marks
+    for arrow, feature in marks:
+        assert all((grade[feature] > 0) == (arrow == "↑") for grade in grades)
 
 
 def test_subtypes_of_too_few_subjects_are_named_and_not_counted(three):
@@ -315,7 +323,7 @@ def test_subtypes_of_too_few_subjects_are_named_and_not_counted(three):
     ):
         answer = find_answer(fit, fit.codes_, few)
         assert (answer.basis, answer.facts()["n_grades"]) == (basis, n_grades)
-        named = re.findall(r"\((.*?)\)", answer.sentence(160, []))
+        named = re.findall(r"\((\d.*?)\)", answer.sentence(160, []))
         assert named == [" and ".join(str(fit.codes_[subtype - 1]) for subtype in few)] * (len(few) < 3)
 
 

@@ -28,8 +28,8 @@ from .stand_in import fitted, sections_of, write_report
 
 NUMBER = r"−?[\d.]+(?:E[−+]\d+)?"
 MARK = re.compile(
-    rf"(?P<arrow>[↑↓])(?P<title>.+?) (?P<here>{NUMBER})(?P<unit>%| [^()]+|) "
-    rf"\((?:(?P<other>\d+): )?(?P<all>{NUMBER})(?P=unit)\)"
+    rf"(?P<arrow>[↑↓])(?P<title>.+?), (?P<here>{NUMBER})(?P<unit>%| [^()]+|) "
+    rf"\((?:in (?P<other>\d+): )?(?P<all>{NUMBER})(?P=unit)\)"
 )
 
 # --- numbers ----------------------------------------------------------------------------------------------------------
@@ -233,9 +233,9 @@ def test_a_skewed_measurement_stands_where_its_median_does_and_not_its_mean():
     assert creatinine[labels == 1].mean() > creatinine.mean()  # what misled
     sheet = overview(findings)
     name, _, _, marks, *_ = sheet.tables[0].rows[1]
-    decimals = marks.split("creatinine ")[1].split()[0].partition(".")[2]
+    decimals = marks.split("creatinine, ")[1].split()[0].partition(".")[2]
     here, everywhere = (f"{np.median(values):.{len(decimals)}f}" for values in (creatinine[labels == 1], creatinine))
-    assert f"↓creatinine {here} µmol/L ({everywhere} µmol/L)" in marks.split("\n")
+    assert f"↓creatinine, {here} µmol/L ({everywhere} µmol/L)" in marks.split("\n")
     assert name == "2: older"
     place = findings.profiles.features.index("creatinine")
     assert findings.profiles.summaries[place] == "median"
@@ -303,8 +303,8 @@ def test_the_first_page_and_trust_count_the_grades_alike(findings, outcomes, cou
     found = with_outcomes(findings, *outcomes)
     assert grades_of(found, found_from=True) == counts
     on_page_one = dict(overview(found).tables[1].rows)["Which features differ?"]
-    begins = f"{counts.differing} of " + ("21" if counts.tested == 21 else f"the {counts.tested} tested, of 21")
-    assert on_page_one.startswith(begins if counts.tested else "none of 21 that formed them was tested")
+    begins = f"{counts.differing} of " + ("21" if counts.tested == 21 else f"{counts.tested} tested (21 ")
+    assert on_page_one.startswith(begins if counts.tested else "none tested (21 ")
     assert any(note.endswith(on_page_one) for note in trust(found).notes)
 
 
@@ -320,7 +320,7 @@ def test_given_subtypes_have_validated_features_among_the_others_only():
     schema = cc.draft_schema(frame).with_roles(outcome="describe")
     findings = findings_of(frame, schema, labels, given_subtypes=True)
     found = replace(findings, associations=cc.validated_associations(findings.cohort.model, findings.cohort.table))
-    assert count_in_words(found).endswith("; 1 of 1 that took no part.")
+    assert count_in_words(found).endswith("; 1 of 1 described.")
 
 
 def test_a_shared_first_page_counts_what_it_shows(findings):
@@ -330,7 +330,7 @@ def test_a_shared_first_page_counts_what_it_shows(findings):
     )
     withheld = 21 - n_shown
     assert 0 < withheld < 21
-    assert count_in_words(shared).startswith(f"{n_shown} of the {n_shown} tested, of 21 that formed them")
+    assert count_in_words(shared).startswith(f"{n_shown} of {n_shown} tested (21 ")
 
 
 def test_one_group_has_nothing_to_validate_and_no_row_of_its_own(tmp_path):

@@ -136,7 +136,7 @@ def test_the_overview_says_what_marks_each_subtype(page, model, frame):
         assert clear == f"{100 * np.mean(own >= 0.95):.0f}"
         assert marks.count("\n") == 1
     falls = frame["falls"].astype(float)
-    assert f"↑Falls in the past month {falls[model.labels_ == 2].mean():.2f} ({falls.mean():.2f})" in rows[2][3]
+    assert f"↑Falls in the past month, {falls[model.labels_ == 2].mean():.2f} ({falls.mean():.2f})" in rows[2][3]
 
 
 def luminance(colour):

@@ -132,7 +132,7 @@ def test_page_and_workbook_print_levels_and_say_what_scores_are(two_scales, tmp_
         cc.write_report(given, frame, tmp_path / name, progress=False)
     page = (tmp_path / "subtypes.html").read_text(encoding="utf-8")
     numbers = frame["er"].astype(float)
-    assert f"↑ER in % {numbers[~low].median():.0f} ({numbers.median():.0f})" in page
+    assert f"↑ER in %, {numbers[~low].median():.0f} ({numbers.median():.0f})" in page
     assert "Severity, 0 (none)–5 (severe)" in page
     rows = list(openpyxl.load_workbook(tmp_path / "subtypes.xlsx")["Data"].values)
     cells = [cell for row in rows if "ER in %" in row and row[0] == "Summary" for cell in row]

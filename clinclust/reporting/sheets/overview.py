@@ -14,7 +14,7 @@ import pandas as pd
 from clinclust.arrays import Code
 from clinclust.comparisons.dominance import NEARLY, least_explained
 from clinclust.estimators.cohort_table import copied_rows
-from clinclust.estimators.fit import DISTINCT_LEVEL, STOPPED_EARLY, Fit
+from clinclust.estimators.fit import STOPPED_EARLY, Fit
 from clinclust.estimators.saving import software_versions
 from clinclust.estimators.subtype_model import CLEAR, basis_of_membership, criteria_of
 from clinclust.reporting.divisions import least_clear, n_parted
@@ -27,6 +27,7 @@ from clinclust.reporting.layout import (
     Value,
     counted,
     list_first,
+    listed,
     name_together,
     percent,
     print_figure,
@@ -50,6 +51,7 @@ from clinclust.reporting.sheets.subjects import continuum_table, on_continuum_sc
 from clinclust.reporting.sheets.subtypes import (
     descriptive,
     explained_marks,
+    find_marks_of_kind,
     groups_found,
     marks_of,
     number_asked_for,
@@ -310,7 +312,8 @@ def find_near_columns(findings: Findings) -> list[NearColumn]:
         if row["told_by"] != "value" and title in by_value:
             continue
         role, way = _look_beyond(findings, row)
-        fields = {"right": row["named_right"], "largest": row["largest"], "n": n, "way": way}
+        right = row["named_right"] if row["named_right"] == 1 else min(row["named_right"], 0.99)  # 100% means all
+        fields = {"right": right, "largest": row["largest"], "n": n, "way": way}
         fields["what"] = _COLUMNS["division" if title else "whole"].format(title=title)
         fields["columns"] = _COLUMNS[row["told_by"]].format(columns=findings.title_of(row["column"]))
         sentence = _COLUMNS["nearly" if row["explained"] >= NEARLY else "partly"].format(**fields)
@@ -354,7 +357,9 @@ def overview(findings: Findings) -> Sheet:
     if division is not None:
         often = questions["often"].format(words=p_in_words(division.p, division.n_draws))
         basis = "nearly" if basis == "continuum" and division.p < _NEAR else basis
-    is_more = questions[basis].format(often=often, level=DISTINCT_LEVEL, **answer.words)
+    of_kind = [[str(findings.code(subtype)) for subtype in kind] for kind in answer.graded]
+    grades = questions["grades"].format(codes=listed(of_kind[0])) if of_kind else ""
+    is_more = questions[basis].format(often=often, **{**answer.words, "grades": grades})
     answers: dict[str, Value] = {"more_than_a_continuum": is_more}
     if len(findings.sizes) > 1:
         answers |= {} if on_columns_said else {"columns": texts["columns"]["no"]}
@@ -385,9 +390,9 @@ def overview(findings: Findings) -> Sheet:
 def say_unsure(clear: Mapping[Code, float]) -> list[str]:
     """Return the sentence on the subtypes of which few members are clear, given the percentage of each by its code."""
     few = {str(code): round(percent) for code, percent in clear.items() if percent < _FEW_CLEAR}
-    least, most = min(few.values(), default=0), max(few.values(), default=0)
-    text = _TEXTS["unsure"]["several" if least < most else "one"]
-    return [text.format(least=least, most=most, codes=list_first([*few], _SHOWN))] if few else []
+    least, most, texts = min(few.values(), default=0), max(few.values(), default=0), _TEXTS["unsure"]
+    codes = texts["every"] if len(few) == len(clear) > 1 else list_first([*few], _SHOWN)
+    return [texts["several" if least < most else "one"].format(least=least, most=most, codes=codes)] if few else []
 
 
 def say_differing(findings: Findings | None) -> list[str]:
@@ -408,6 +413,8 @@ def _subtypes(findings: Findings, n_words: int) -> list[Table]:
         return []
     kind_of = {kind[0]: kind for kind in findings.answer.graded}
     lines = [line for subtype in findings.sizes for line in (*filter(None, [kind_of.get(subtype)]), (subtype,))]
+    of_kinds = {subtype: find_marks_of_kind(findings, kind) for subtype, kind in kind_of.items()}
+    n_words -= sum(len(text.split()) for text in of_kinds.values())
     room = min(n_words - _HEADINGS - _NUMBERS * len(lines), _OF_MARKS)
     marks = dict(zip(findings.sizes, marks_of(findings, room), strict=True))
     is_proposed = any(marked.name and subtype not in findings.names for subtype, marked in marks.items())
@@ -420,7 +427,7 @@ def _subtypes(findings: Findings, n_words: int) -> list[Table]:
         return findings.name(subtype) if subtype in findings.names else f"{code}: {proposed}" if proposed else str(code)
 
     def mark(subtypes: Sequence[int]) -> str:
-        return marks[subtypes[0]].text if len(subtypes) == 1 else ""  # the answer says in how many grades a kind is
+        return marks[subtypes[0]].text if len(subtypes) == 1 else of_kinds[subtypes[0]]
 
     table = tabulate(
         "subtypes",
@@ -442,7 +449,7 @@ def next_step(findings: Findings) -> tuple[str, str]:
         return texts["stopped"].format(how=translate(STOPPED_EARLY)), "table"
     beyond = [column for column in find_near_columns(findings) if column.role][:1]
     if beyond and not beyond[0].is_described and "beyond" in (findings.commands or ["beyond"]):
-        return texts["columns"], "beyond"
+        return texts["columns"].format(column=beyond[0].name), "beyond"
     if fit is not None and n_subtypes > 1 and on_likelihoods(findings):
         return texts["likelihoods"], "check"
     small = [subtype for subtype, size in findings.sizes.items() if isinstance(size, int) and size < _SMALL]

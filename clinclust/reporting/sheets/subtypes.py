@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from numbers import Integral
 from typing import NamedTuple
+
+import numpy as np
 
 from clinclust.associations.associate import grade_of
 from clinclust.comparisons.frame import ALL_SUBJECTS, is_suppressed
@@ -60,7 +62,7 @@ class Marks(NamedTuple):
     """The features in which a subtype lies farthest from all subjects."""
 
     marks: list[str]
-    """Each as "↑Urea 72 mmol/L (41 mmol/L)": the number in the subtype, and in brackets that of everybody."""
+    """Each as "↑Urea, 72 mmol/L (41 mmol/L)": the number in the subtype, and in brackets that of everybody."""
     name: str
     """The name proposed from the first ones, as "older, kidney disease"; empty without any, or without room for it."""
     is_withheld: bool
@@ -72,8 +74,8 @@ class Marks(NamedTuple):
         return "\n".join(self.marks) or (WITHHELD if self.is_withheld else _NOTHING)
 
 
-def marks_of(findings: Findings, n_words: int) -> list[Marks]:
-    """Return what marks each subtype, in their order, in at most `n_words` of cells of the subtype table."""
+def _choose_rows(findings: Findings) -> list[int]:
+    """Return the rows of the profiles that may mark a subtype: of relevant features, if any, that do differ."""
     profiles, fit = findings.profiles, findings.fit
     # Those of a search have a relevance above 0. Given subtypes have none; to leave one out whose relevance is withheld
     # would disclose its sign.
@@ -82,7 +84,12 @@ def marks_of(findings: Findings, n_words: int) -> list[Marks]:
     level, tested = findings.significance_level, [row for row in findings.association_rows() if not is_suppressed(row)]
     alike = {row["feature"] for row in tested if grade_of(row, level) == "not shown"}
     rows = [row for row, name in enumerate(profiles.features) if fit is None or name in relevant]
-    rows = [row for row in rows if profiles.features[row] not in alike] or rows
+    return [row for row in rows if profiles.features[row] not in alike] or rows
+
+
+def marks_of(findings: Findings, n_words: int) -> list[Marks]:
+    """Return what marks each subtype, in their order, in at most `n_words` of cells of the subtype table."""
+    profiles, rows = findings.profiles, _choose_rows(findings)
     farthest = [_farthest(findings, rows, place) for place in range(len(profiles.subtypes))]
     for most, is_named in _LENGTHS:
         shown = [marked[:most] for marked in farthest]
@@ -129,13 +136,38 @@ def _farthest(findings: Findings, rows: list[int], place: int) -> list[tuple[tup
     for row in sorted(far, key=lambda row: -abs(distances[row])):
         is_higher = bool(distances[row] > 0)
         side = (profiles.features[row], is_higher)
-        if side not in marks and (figures := _read_figures(findings, row, subtype, ALL_SUBJECTS)):
-            is_name = abs(distances[row]) >= _LEAST_NAME
-            text = _MARK_WORDS["mark"].format(arrow=_UP if is_higher else _DOWN, title=profiles.titles[row], **figures)
+        if side not in marks and (figures := _read_figures(findings, row, (subtype, ALL_SUBJECTS))):
+            is_name, (here, there) = abs(distances[row]) >= _LEAST_NAME, figures
+            fields = {"arrow": _UP if is_higher else _DOWN, "title": profiles.titles[row]}
+            text = _MARK_WORDS["mark"].format(here=here, there=there, **fields)
             marks[side] = (text, _name_mark(profiles, row, place, is_higher=is_higher) if is_name else "")
     ranked = [(side, *texts) for side, texts in marks.items()]
     other = next((place for place, (side, *_) in enumerate(ranked) if side[1] != ranked[0][0][1]), 0)
     return [*ranked[:1], *([ranked.pop(other)] if other else []), *ranked[1:]]
+
+
+def find_marks_of_kind(findings: Findings, kind: Sequence[int]) -> str:
+    """Return what marks all grades of a kind: to each side, the feature in which the nearest grade lies farthest.
+
+    The liver panel's two grades of failing synthesis have a cholinesterase of 3.5 and 6.4 where everybody's is 8.2:
+    "↓CHE, 3.5 to 6.4 (8.2)".
+    """
+    profiles, marks = findings.profiles, []
+    places = [profiles.subtypes.index(subtype) for subtype in kind]
+    for sign, arrow in ((1.0, _UP), (-1.0, _DOWN)):
+        nearest = (sign * profiles.standardised[:, places]).min(axis=1)
+        for row in sorted(_choose_rows(findings), key=lambda row: -nearest[row]):
+            figures = _read_figures(findings, row, (*kind, ALL_SUBJECTS))
+            if nearest[row] < _LEAST_MARK or not all(_has_values(findings, row, subtype) for subtype in kind):
+                continue
+            if figures:
+                order = np.argsort(profiles.centre[row, [place + 1 for place in places]])
+                least, most = figures[order[0]], figures[order[-1]]
+                here = least if least == most else _MARK_WORDS["from_to"].format(least=least, most=most)
+                fields = {"arrow": arrow, "title": profiles.titles[row], "here": here, "there": figures[-1]}
+                marks.append(str(_MARK_WORDS["mark"].format(**fields)))
+                break
+    return "\n".join(marks)
 
 
 def _has_values(findings: Findings, row: int, subtype: int) -> bool:
@@ -149,10 +181,10 @@ def _tell_apart(findings: Findings, rows: list[int], place: int, other: int) -> 
     apart = profiles.standardised[:, place] - profiles.standardised[:, other]
     shown = [row for row in rows if abs(apart[row]) > 0 and _has_values(findings, row, here)]
     for row in sorted(shown, key=lambda row: -abs(apart[row])):
-        figures = _read_figures(findings, row, here, there)
+        figures = _read_figures(findings, row, (here, there))
         if figures and _has_values(findings, row, there):
-            fields = {"title": profiles.titles[row], "code": findings.code(there), **figures}
-            return str(_MARK_WORDS["apart"].format(arrow=_UP if apart[row] > 0 else _DOWN, **fields))
+            fields = {"title": profiles.titles[row], "code": findings.code(there), "here": figures[0]}
+            return str(_MARK_WORDS["apart"].format(arrow=_UP if apart[row] > 0 else _DOWN, there=figures[1], **fields))
     return ""
 
 
@@ -172,19 +204,18 @@ def _name_mark(profiles: Profiles, row: int, place: int, *, is_higher: bool) -> 
     return str(_MARK_WORDS[kind].format(words=words, way=_MARK_WORDS["ways"][is_higher]))
 
 
-def _read_figures(findings: Findings, row: int, subtype: int, other: int) -> dict[str, str]:
-    """Return the numbers of a feature in two groups, `here` and `there`, with unit; empty if withheld or the same."""
+def _read_figures(findings: Findings, row: int, groups: Sequence[int]) -> list[str]:
+    """Return the numbers of a feature in some groups, with unit; empty if one is withheld, or all are the same."""
     profiles, compared = findings.profiles, findings.read
     level, summary = profiles.levels[row], profiles.summaries[row]
     feature = next(part for part in compared.features[profiles.features[row]].parts if level in part.summaries)
     unit, texts = print_figure("%") if summary == "n" else f" {feature.unit}" if feature.unit else "", []
-    for group in (subtype, other):
+    for group in groups:
         cell = parts(feature.summaries[level][group], summary)
         number = None if cell is None else cell[summary == "n"]  # after the count comes the percentage
         text = "" if number is None else number_text(number, "measure", decimals_of(feature, summary))
         texts.append(text.replace("-", "\N{MINUS SIGN}"))
-    here, there = texts
-    return {"here": here + unit, "there": there + unit} if here and there and here != there else {}
+    return [text + unit for text in texts] if all(texts) and len({*texts}) > 1 else []
 
 
 # What a report says of subtypes of few subjects, and of those that are unions of the groups that the search found.
