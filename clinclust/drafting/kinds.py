@@ -32,14 +32,13 @@ from clinclust.drafting.column import (
     dates_among_others,
     leave_out,
     leave_out_dates,
-    leave_out_one_value,
     missing_numbers,
     missing_words,
     propose_identifier,
     without_number,
 )
 from clinclust.files.cell_text import listed, number_of, quote_cell
-from clinclust.files.notation import Marks, is_known_unit, marks_of, name_words, number_as_written, words_of
+from clinclust.files.notation import is_known_unit, marks_of, name_words, number_as_written, words_of
 from clinclust.likelihoods import REGISTRY, traits_of
 from clinclust.likelihoods.bernoulli import Bernoulli
 from clinclust.likelihoods.categorical import Categorical
@@ -126,7 +125,7 @@ def log_probabilities(numbers: Numbers) -> dict[str, float]:
     values, counts = numbers.values, numbers.counts
     n, kinds = float(counts.sum()), dict[str, tuple[float, int]]()  # each with its number of parameters
     if values.size <= _MOST_LEVELS:
-        kinds["levels"] = _log_shares(counts), values.size - 1
+        kinds["levels"] = float((counts * np.log(counts / n)).sum()), values.size - 1
     kinds |= {name: (value, 2) for name, value in _log_normals(values, counts, numbers.step)}
     if values[0] >= 0.0:
         # In steps of the grid, exponential numbers x of mean m are geometric: sum of -x log(1 + 1/m) - log(1 + m).
@@ -134,7 +133,7 @@ def log_probabilities(numbers: Numbers) -> dict[str, float]:
         kinds[Exponential.name] = -n * (mean * math.log1p(1.0 / mean) + math.log1p(mean)), 1
     for spike, end in (("spike_low", 0), ("spike_high", -1)):
         if values.size > 3 and counts[end] >= _FEWEST_AT_SPIKE:
-            mass = _log_shares(np.array([counts[end], n - counts[end]]))
+            mass = counts[end] * math.log(counts[end] / n) + (n - counts[end]) * math.log1p(-counts[end] / n)
             rest = _log_normals(np.delete(values, end), np.delete(counts, end), numbers.step)
             kinds |= {f"{spike}_{name}": (mass + value, 3) for name, value in rest}
     found = {name: value - 0.5 * n_parameters * math.log(n) for name, (value, n_parameters) in kinds.items()}
@@ -142,10 +141,6 @@ def log_probabilities(numbers: Numbers) -> dict[str, float]:
         starts = {0.0, float(values[0] == 1.0)}
         found |= {name: max(_log_evidence(name, numbers.in_subjects() - start) for start in starts) for name in _COUNTS}
     return found
-
-
-def _log_shares(counts: Array) -> float:
-    return float((counts * np.log(counts / counts.sum())).sum())
 
 
 def _log_normals(values: Array, counts: Array, step: float) -> Iterator[tuple[str, float]]:
@@ -208,8 +203,7 @@ def kinds_of_numbers(numbers: Numbers, *, may_be_scale: bool) -> list[Kind]:
     if usual.size > 2:
         judged = Numbers(usual, n_usual.astype(np.float64), judged.step)
     found = log_probabilities(judged)
-    measurement, fields = _best_measurement(numbers, found)
-    kinds = [Kind("measurement", fields, _TEMPER * measurement)]
+    kinds = [_best_measurement(numbers, found)]
     low, subjects = float(numbers.values[0]), numbers.in_subjects()
     above_zero = float(np.median(subjects[subjects != 0.0]))  # most of them never smoked: pack-years are no counts
     median = above_zero if above_zero > _LARGE else float(np.median(subjects))
@@ -229,9 +223,9 @@ def kinds_of_numbers(numbers: Numbers, *, may_be_scale: bool) -> list[Kind]:
     return sorted(kinds, key=lambda kind: -kind.score)
 
 
-def _best_measurement(numbers: Numbers, found: dict[str, float]) -> tuple[float, dict[str, Any]]:
-    """Return the log probability of the best distribution of a measurement, and its fields."""
-    options: list[tuple[float, float, dict[str, Any]]] = []
+def _best_measurement(numbers: Numbers, found: dict[str, float]) -> Kind:
+    """Return the best distribution of a measurement."""
+    options: list[tuple[float, Kind]] = []
     for end, place in (("", None), ("spike_low_", 0), ("spike_high_", -1)):
         spike: dict[str, Any] = {}
         if place is not None:
@@ -249,9 +243,9 @@ def _best_measurement(numbers: Numbers, found: dict[str, float]) -> tuple[float,
             is_possible = bool(spike) or kind == Gaussian.name or numbers.values[0] >= (0.0 if kind != "log" else _TINY)
             if f"{end}{kind}" in found and is_possible:
                 needed = _SPIKE * bool(spike) + _LOG * (kind != Gaussian.name)
-                options.append((found[f"{end}{kind}"] - needed, found[f"{end}{kind}"], {**fields, **spike}))
-    _, log_probability, fields = max(options, key=lambda option: option[0])
-    return log_probability, fields
+                score = found[f"{end}{kind}"]
+                options.append((score - needed, Kind("measurement", {**fields, **spike}, _TEMPER * score)))
+    return max(options, key=lambda option: option[0])[1]
 
 
 def choose_likelihood(kind: Literal["count", "scale"], values: Array, **steps: Any) -> dict[str, Any]:
@@ -360,8 +354,7 @@ def _of_kind(kind: Kind, column: Column, values: Array, numbers: Numbers) -> Pro
     if kind.name == "count":
         return Proposal(choose_likelihood("count", np.repeat(values, column.counts)), "counts")
     what = str(kind.fields["likelihood"])
-    if "transform" in kind.fields:
-        what = f"right-skewed, {what} on the log scale"
+    what = f"right-skewed, {what} on the log scale" if "transform" in kind.fields else what
     if "spike" in kind.fields:
         spike = kind.fields["spike"]
         share = float(numbers.counts[numbers.values == spike].sum() / numbers.counts.sum())
@@ -394,7 +387,11 @@ def order_of(texts: Sequence[str]) -> list[int] | None:
     """
     if len(texts) < 2 or max(map(len, texts)) > _LONGEST_LEVEL:
         return None
-    phrases = _without_shared([_phrase(text) for text in texts])
+    split = [_phrase(text).split() for text in texts]
+    for end in (-1, 0) * max(map(len, split)):  # the words with which all begin or end: `low risk` and `high risk`
+        if all(len(words) > 1 for words in split) and len({words[end] for words in split}) == 1:
+            split = [words[:-1] if end else words[1:] for words in split]
+    phrases = [" ".join(words) for words in split]
     of_words = ([_rank(phrase, order) for phrase in phrases] for order in _orders())
     for ranks in (*of_words, _by_numbers(texts)):
         known = [rank for rank in ranks or () if rank is not None]
@@ -427,15 +424,6 @@ def _rank(phrase: str, order: list[list[str]]) -> int | None:
     return 0 if cut is None and _says_absent(phrase) else cut
 
 
-def _without_shared(phrases: list[str]) -> list[str]:
-    """Return phrases without the words with which all of them begin or end: `low risk` and `high risk`."""
-    split = [phrase.split() for phrase in phrases]
-    for end in (-1, 0) * max(map(len, split), default=0):
-        if all(len(words) > 1 for words in split) and len({words[end] for words in split}) == 1:
-            split = [words[:-1] if end else words[1:] for words in split]
-    return [" ".join(words) for words in split]
-
-
 def _by_numbers(texts: Sequence[str]) -> list[float] | None:
     """Return the ranks of levels by the numbers that they begin with; None if more than one has no number."""
     folded = [" ".join(text.casefold().replace("_", " ").split()) for text in texts]
@@ -444,15 +432,28 @@ def _by_numbers(texts: Sequence[str]) -> list[float] | None:
     without = [text for text, match in zip(folded, matches, strict=True) if match is None]
     if len(numbered) < 2 or len(without) > 1 or not all(map(_says_absent, without)):
         return None
-    before = {frozenset(words_of(_beyond("above").sub(" ", _beyond("below").sub(" ", m["before"])))) for m in numbered}
+    below, above = (_beyond(end) for end in ("below", "above"))
+    before = {frozenset(words_of(above.sub(" ", below.sub(" ", match["before"])))) for match in numbered}
     if len(before) > 1 or not next(iter(before)) <= set(data("orders")["graded"]):
         return None  # `School 1`, `A1` and `B2`: codes
     after = [re.sub(r"[\W\d_]+", " ", match["after"]).split() for match in numbered]
     units = {" ".join(words).removesuffix("s") for words in after if len("".join(words)) > 1} - {""}
     if len(units) > 1 and all(is_known_unit(unit) for unit in units):
         return None  # `2 weeks`, `6 months`: the numbers alone do not order them
-    marks = marks_of([match["number"] for match in numbered])
-    return [-math.inf if match is None else _rank_of_number(match, marks) for match in matches]
+    marks, ranks = marks_of([match["number"] for match in numbered]), list[float]()
+    for text, match in zip(folded, matches, strict=True):
+        if match is None:
+            ranks.append(-math.inf)
+            continue
+        plain, rest = number_as_written(match["number"], marks.decimal, marks.thousands), match["after"]
+        number = float(_ROMANS.index(match["number"])) if match["number"] in _ROMANS else float(plain or "nan")
+        ends = text[: match.end("number")] + " " + text[match.end("number") :].split("-")[0]
+        is_above = above.search(ends) is not None
+        is_below = below.search(ends) is not None and not is_above
+        is_above |= not is_below and text.rstrip().endswith("+")
+        letter = (ord(rest) - ord("a") + 1) / 1e4 if len(rest) == 1 and "a" <= rest <= "z" else 0.0  # `2a` below `2b`
+        ranks.append(number + _STEP * max(1.0, abs(number)) * (is_above - is_below) + letter * (not is_below))
+    return ranks
 
 
 @cache
@@ -460,18 +461,6 @@ def _beyond(end: str) -> re.Pattern[str]:
     """Return the pattern of signs and words for values below or above a number."""
     words, links = ("|".join(data("orders")[listed]) for listed in (end, "links"))
     return re.compile(rf"{'<=?|≤' if end == 'below' else '>=?|≥'}|\b(?:{words})(?: (?:{links}))?\b")
-
-
-def _rank_of_number(match: re.Match[str], marks: Marks) -> float:
-    plain = number_as_written(match["number"], marks.decimal, marks.thousands)
-    number = float(_ROMANS.index(match["number"])) if match["number"] in _ROMANS else float(plain or "nan")
-    text, after = match.string, match["after"]
-    ends = text[: match.end("number")] + " " + text[match.end("number") :].split("-")[0]
-    is_above = _beyond("above").search(ends) is not None
-    is_below = _beyond("below").search(ends) is not None and not is_above
-    is_above |= not is_below and text.rstrip().endswith("+")
-    letter = (ord(after) - ord("a") + 1) / 1e4 if len(after) == 1 and "a" <= after <= "z" else 0.0  # `2a` below `2b`
-    return number + _STEP * max(1.0, abs(number)) * (is_above - is_below) + letter * (not is_below)
 
 
 def _says_absent(text: str) -> bool:
@@ -646,20 +635,21 @@ def propose_table_order(column: Column) -> Proposal | None:
 
 
 KINDS: tuple[Callable[[Column], Proposal | None], ...] = (
-    leave_out_one_value,
     leave_out_dates,
     propose_table_order,
     propose_identifier,
     propose_numbers,
     propose_levels,
 )
-"""In this order; each looks at a column without its words for missing values, and the first proposal is taken."""
+"""In this order; each looks at a column of several values, without words for missing ones. The first one counts."""
 
 
 def propose_by_values(column: Column) -> Proposal:
     """Return the proposal for a column by its values alone."""
     words = sorted(missing_words(column))
     left = column.without(set(words))
+    if len(left.texts) < 2:
+        return constant(left)
     found = next(proposal for kind in KINDS if (proposal := kind(left)) is not None)
     found = found.extended(dates_among_others(left))
     if not words or "likelihood" not in found.fields:
