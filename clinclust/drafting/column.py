@@ -201,10 +201,6 @@ class DraftedColumn:
         """Take the proposal with more to decide, a further reason and other fields."""
         self.make(partial(self.proposal.extended, *looks, reason=reason, **fields))
 
-    def note_fault(self, error: Exception) -> None:
-        """Note that a rule for roles failed."""
-        self.extend(f"its role could not be looked for, which is a fault of clinclust ({type(error).__name__})")
-
     def _take(self, proposal: Proposal) -> None:
         feature, column = Feature(name=self.column.name, **proposal.fields), self.column
         typed: pd.Series | None = None
@@ -297,8 +293,8 @@ def _read_written(column: Column) -> Written | None:
         if part is not None and notation.unit_key(part.unit) in units
         if (number := notation.number_as_written(part.number, marks.decimal, marks.thousands)) is not None
     }
-    fields: dict[str, Any] = {"marks": list(marked.marks), "unit": unit, "decimal": marks.decimal}
-    fields |= {"thousands": marks.thousands, "synonyms": written}
+    signs_of_numbers = {"decimal": marks.decimal, "thousands": marks.thousands, "synonyms": written}
+    fields: dict[str, Any] = {"marks": list(marked.marks), "unit": unit, **signs_of_numbers}
     fields = {name: value for name, value in fields.items() if value}
     signs = [part.limit[:1] if part is not None else "" for part in parts]
     beyond = np.array([(sign in (">", "≥")) - (sign in ("<", "≤")) for sign in signs], dtype=np.int8)

@@ -320,14 +320,12 @@ def _of_values(column: Column, values: Array, written: Written, beyond: NDArray[
     kinds = kinds_of_numbers(numbers, may_be_scale=is_plain and not is_longer)
     shares = softmax([kind.score for kind in kinds])
     found, probability, otherwise = _of_kind(kinds[0], column, values, numbers), float(shares[0]), ""
-    other = float(shares[1]) if len(kinds) > 1 else 0.0
-    is_other_scale = kinds[0].name == "scale" and other <= probability * (1.0 - _ORDERED_CODES)
+    is_order_doubtful = kinds[0].name == "scale" and shares[1] <= probability * (1.0 - _ORDERED_CODES)
     probability *= _ORDERED_CODES if kinds[0].name == "scale" else 1.0
-    if probability < DOUBTFUL and is_other_scale:
-        otherwise = "likelihood: categorical, if they have no order"
-    elif probability < DOUBTFUL and len(kinds) > 1:
+    if probability < DOUBTFUL:
         second = _of_kind(kinds[1], column, values, numbers).fields
         otherwise = ", ".join(f"{name}: {value}" for name, value in second.items() if name != "levels")
+        otherwise = "likelihood: categorical, if they have no order" if is_order_doubtful else otherwise
     fields = {**found.fields}
     if not {"levels", "trials"} & set(fields):
         fields |= written.fields
@@ -475,16 +473,12 @@ def no_before_yes(pair: Sequence[str]) -> list[int] | None:
     >>> no_before_yes(["Ja", "Nein"]), no_before_yes(["1_yes", "2_no"]), no_before_yes(["left", "right"])
     ([1, 0], [1, 0], None)
     """
-    first, second = (_phrase(without_number(text)) for text in pair)
-    for no, yes in data("answers")["pairs"]:
-        if first in no and second in yes:
-            return [0, 1]
-        if second in no and first in yes:
-            return [1, 0]
-    for place, (denied, other) in enumerate(((first, second), (second, first))):  # `nicht tastbar` of `tastbar`
-        words = denied.split()
-        others = [word for word in words if word not in data("answers")["denials"]]
-        if others != words and " ".join(others) == other:
+    phrases = [_phrase(without_number(text)) for text in pair]
+    for place in (0, 1):
+        first, second = phrases[place], phrases[1 - place]
+        denied = " ".join(word for word in first.split() if word not in data("answers")["denials"])
+        is_denied = first != denied == second  # `nicht tastbar` of `tastbar`
+        if is_denied or any(first in no and second in yes for no, yes in data("answers")["pairs"]):
             return [place, 1 - place]
     return None
 
@@ -628,15 +622,8 @@ def _one_spelling(column: Column) -> dict[str, str]:
 
 # The proposal for a column by its values: the first of these rules that has one.
 
-
-def propose_table_order(column: Column) -> Proposal | None:
-    """Propose the levels of an ordered categorical of pandas, whatever they write."""
-    return propose_levels(column) if len(column.order) > 2 and set(column.texts) <= set(column.order) else None
-
-
 KINDS: tuple[Callable[[Column], Proposal | None], ...] = (
     leave_out_dates,
-    propose_table_order,
     propose_identifier,
     propose_numbers,
     propose_levels,
@@ -650,7 +637,9 @@ def propose_by_values(column: Column) -> Proposal:
     left = column.without(set(words))
     if len(left.texts) < 2:
         return constant(left)
-    found = next(proposal for kind in KINDS if (proposal := kind(left)) is not None)
+    is_ordered = len(left.order) > 2 and set(left.texts) <= set(left.order)  # by pandas, whatever the levels write
+    rules = (propose_levels,) if is_ordered else KINDS
+    found = next(proposal for rule in rules if (proposal := rule(left)) is not None)
     found = found.extended(dates_among_others(left))
     if not words or "likelihood" not in found.fields:
         return found

@@ -252,7 +252,6 @@ _FEWEST_TIMES, _FEWEST_DAYS, _LONGEST_BEFORE_TIME = 8, 100, 6
 _FEWEST_ROWS, _FEWEST_TIES, _DISTINCT, _BEGINS_NEAR_ZERO = 30, 10, 15, 0.1
 _MOST_LONG = 100  # columns that are compared in pairs: a wider table is one of genes or items, not of times
 _NEARLY_ALL, _NEARLY_EVERYBODY, _MOSTLY_ENDED = 0.95, 0.8, 0.8
-_SHORTEST_STATUS = 4  # letters: `srvstat` is the status of `srv`, and `crps` is not that of `crp`
 _LONGEST_LEVEL = 100
 _NEAR_ITS_LIMIT, _ROUNDING, _ROWS_COMPARED = 0.5, 1e-6, 2_000
 _LEAST_NEVER = 0.1
@@ -303,34 +302,31 @@ def events(one: DraftedColumn, table: Table) -> Role | None:
 def _alike_named_pairs(table: Table) -> Iterator[tuple[str, str]]:
     """Yield the columns that are called alike but for a word of time or of status, as ``time`` and ``outcome``.
 
-    `t1` and `d1`, `OS_MONTHS` and `OS_STATUS`, `dayslink` and `link`, `rec` and `rec.s`. Nearly everybody has a time
-    above 0 at each level of the event, so that years of smoking are no time to a smoking status; and the event is no
-    cut of the time, as a raised CA-125 is.
+    `t1` and `d1`, `OS_MONTHS` and `OS_STATUS`, `dayslink` and `link`. Nearly everybody has a time above 0 at each level
+    of the event, so that years of smoking are no time to a smoking status; and the event is no cut of the time, as a
+    raised CA-125 is.
     """
     statuses, sure = table.listed["status"], table.listed["time.sure_affixes"]
-    events: dict[str, list[tuple[Column, bool, bool]]] = {}
+    events: dict[str, list[Column]] = {}
     for column in table.columns:
         if 2 <= len(column.texts) <= 4:
-            words = column.words
-            called, parted = "".join(words), len(words) > 1 and words[-1] in statuses
+            called = "".join(column.words)
             for stem in {called, *_stems(called, statuses)}:
-                n_letters = len(called) - len(stem)
-                has_status = stem != called and (parted or n_letters >= _SHORTEST_STATUS)
-                is_letter = n_letters == 1 and not parted  # `d1` with `t1`, and not `sga` with `ga_weeks`
-                events.setdefault(stem, []).append((column, has_status, is_letter))
+                events.setdefault(stem, []).append(column)
     for column in table.columns:
         numbers, called = column.finite, "".join(column.words)
         if numbers.size < max(_DISTINCT, len(column.texts) / 2) or numbers.min() < 0:
             continue
-        begins_at_0 = numbers.min() <= _BEGINS_NEAR_ZERO * numbers.max()
-        for stem in {called, *_stems(called, table.listed["time.affixes"] | sure)}:
-            for event, has_status, is_letter in events.get(stem, ()):
-                is_other = stem != called and "".join(event.words) != stem
-                is_named = is_other or stem in _stems(called, sure) or (stem == called and has_status and begins_at_0)
-                is_named &= event is not column and not (is_letter and len(called) - len(stem) > 1)
-                by_level = _by_level(column.in_rows(column.numbers), event.codes, len(event.texts)) if is_named else ()
+        surely = _stems(called, sure)
+        for stem in _stems(called, table.listed["time.affixes"] | sure) - {called}:
+            for event in events.get(stem, ()):
+                rest = "".join(event.words).replace(stem, "", 1)
+                is_letter = len(rest) == 1 and event.words[-1] != rest  # `d1` with `t1`, and not `sga` with `ga_weeks`
+                if (not rest and stem not in surely) or (is_letter and len(called) - len(stem) > 1):
+                    continue
+                by_level = _by_level(column.in_rows(column.numbers), event.codes, len(event.texts))
                 are_above = [np.mean(times > 0.0) > _NEARLY_EVERYBODY for times in by_level]
-                if is_named and all(are_above) and not _is_cut(by_level):
+                if event is not column and all(are_above) and not _is_cut(by_level):
                     yield from ((column.name, "time"), (event.name, "outcome"))
 
 
@@ -414,7 +410,7 @@ def tied(one: DraftedColumn, table: Table) -> Role | None:
 
 _YEARS, _FIRST_YEAR, _MOST_WORDS = (1900, 2035), 1850, 3
 _CALENDAR = {"month": (1, 12), "week": (1, 53), "quarter": (1, 4), "weekday": (0, 7), "hour": (0, 24)}
-_FEWEST_DAYS_NAMED = 3
+_FEWEST_DAYS_NAMED, _MOST_DAYS_NAMED = 3, 24  # in two spellings
 
 
 def calendar(one: DraftedColumn, table: Table) -> Role | None:
@@ -424,8 +420,8 @@ def calendar(one: DraftedColumn, table: Table) -> Role | None:
     numbers, is_long = one.column.finite, one.is_number or len(one.column.texts) > _MOST_ARMS
     if is_long and not table.listed["date"].isdisjoint(one.column.words):
         return Role("time", "by its name")  # the days of a spreadsheet too
-    named = {_bare(words_of(text)) for text in one.column.texts}
-    if len(named) >= _FEWEST_DAYS_NAMED and named <= table.listed["calendar.days"]:
+    are_few = _FEWEST_DAYS_NAMED <= len(one.column.texts) <= _MOST_DAYS_NAMED
+    if are_few and {_bare(words_of(text)) for text in one.column.texts} <= table.listed["calendar.days"]:
         return Role("time", "days of the week or months")
     if not 0 < numbers.size == len(one.column.texts):
         return None
@@ -688,17 +684,11 @@ def mixed_units(one: DraftedColumn, table: Table) -> Role | None:
         few, than, above, converted = high.size, "higher", ">", f"(x - {start:g}) / {times:g}"
     else:
         few, than, above, converted = low.size, "lower", "<", f"x * {times:g} + {start:g}"
+    converted = converted.replace("(x - 0)", "x").replace(" + 0", "").replace("- -", "+ ").replace("+ -", "- ")
     column = f"frame[{one.column.name!r}]"
-    look = LOOKS["two_units"].format(
-        few=few,
-        numbers=f"{column}.str.replace(',', '.')" if one.feature.decimal == "," else column,
-        n=n,
-        than=than,
-        column=column,
-        above=above,
-        limit=limit,
-        converted=converted.replace("(x - 0)", "x").replace(" + 0", "").replace("- -", "+ ").replace("+ -", "- "),
-    )
+    numbers_of = f"{column}.str.replace(',', '.')" if one.feature.decimal == "," else column
+    shown = {"few": few, "n": n, "than": than, "above": above, "limit": limit, "converted": converted}
+    look = LOOKS["two_units"].format(numbers=numbers_of, column=column, **shown)
     return Role("describe", "two units, until its values have one", look)
 
 
@@ -731,7 +721,8 @@ def assign_roles(drafted: Sequence[DraftedColumn], frame: pd.DataFrame) -> None:
         for one in may_change:
             if one.has_role or one.feature.role not in ("cluster", "ignore"):
                 continue
-            with np.errstate(all="ignore"), surviving(one.note_fault):  # cells may be of any size
+            fault = "its role could not be looked for, which is a fault of clinclust"
+            with np.errstate(all="ignore"), surviving(lambda _, one=one, fault=fault: one.extend(fault)):
                 if (proposal := rule(one, table)) is not None:
                     one.take_role(*proposal)
                     table.decided.append(one)
